@@ -1,0 +1,41 @@
+package motion
+
+// Device is an adopted device: something with a token of its own.
+type Device struct {
+	DeviceKey
+	NetworkID NetworkID `json:"network_id"`
+	NodeID    NodeID    `json:"node_id"` // of a guardian: its master node
+	AdoptedAt Time      `json:"adopted_at"`
+	LastHeard Time      `json:"last_heard"`
+	Address   string    `json:"address"` // of the last session
+}
+
+// PendingDevice is a device that asked at the gatekeeper and is not adopted.
+type PendingDevice struct {
+	DeviceID   string `json:"deviceId"`
+	NodeName   string `json:"node_name"`
+	LocationID string `json:"location_id"`
+	RootMode   int    `json:"root_mode"`
+	Address    string `json:"address"`
+	Reason     string `json:"reason"` // why it is not adopted
+	FirstSeen  Time   `json:"first_seen"`
+	LastSeen   Time   `json:"last_seen"`
+	Posts      int    `json:"posts"`
+	Approved   bool   `json:"approved"` // adopted by hand: its next post is answered with a token
+}
+
+// Admission is the gatekeeper's answer to one post: exactly one of its three
+// forms (device-protocol.md section 1).
+type Admission struct {
+	Redirect string // meta.gatekeeper_redirect: nothing else is answered
+	TryAgain string // the reason why not yet
+
+	Network       NetworkID
+	GuardianID    string
+	GuardianToken string // new token of the guardian session; "" unless the device is the master
+	DeviceID      string
+	RadarToken    string // new token of the radar session
+	SecurePort    *int   // meta.mqSecureRadarPort
+	Guardian      Document
+	Radar         Document
+}

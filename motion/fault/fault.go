@@ -1,0 +1,61 @@
+// Package fault holds the kinds of errors that a caller can be told about. A
+// rule anywhere in the product returns one; the doors (api, broker) translate
+// the kind once. Everything that is not a *fault.Error is our own trouble and
+// is never shown.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind says whose mistake it was and what can be done about it.
+type Kind uint8
+
+// The kinds, in the order of their HTTP status (payloads.md section 1).
+const (
+	Malformed    Kind = iota + 1 // unreadable input
+	Unauthorized                 // no valid credentials
+	Forbidden                    // valid credentials, wrong role
+	NotFound                     // unknown or foreign
+	Conflict                     // at odds with the present state
+	TooLarge                     // over a stated limit
+	Unsupported                  // media type
+	Invalid                      // readable, but against a rule
+	Throttled                    // too often
+	Unavailable                  // not ready, or read-only
+)
+
+// Detail is one mistake at one place of the input.
+type Detail struct {
+	Location string // such as body[1].mac_address or query.from
+	Message  string
+	Value    any
+}
+
+// Error is a mistake that the caller is told about.
+type Error struct {
+	Kind       Kind
+	Message    string        // lower case, says what to do, starts with the field where there is one
+	Code       string        // stable word for programs; "" = the kind's own
+	Details    []Detail      // every mistake, when there are several
+	RetryAfter time.Duration // for Throttled and Unavailable
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// New returns an error of kind with a formatted message.
+func New(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// KindOf returns the kind of the first *Error in err's tree, 0 when there is none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return 0
+}

@@ -1,0 +1,49 @@
+package motion
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// NetworkID identifies a motion-sensing network in Core. Ids are positive and
+// fit 32 bits.
+type NetworkID uint32
+
+// ParseNetworkID reads a decimal id.
+func ParseNetworkID(s string) (NetworkID, error) {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("network id %.20q: want a positive integer", s)
+	}
+	return NetworkID(n), nil
+}
+
+// NodeID is the database id of a node or a leaf; both draw from one sequence,
+// so that topology can name either.
+type NodeID uint32
+
+// DeviceKind is the mqType of a device: what it speaks for (device-protocol.md
+// section 2).
+type DeviceKind string
+
+// The two kinds of devices.
+const (
+	Guardian  DeviceKind = "guardian" // the agent that leads a network
+	RadarKind DeviceKind = "radar"    // the sensing agent of one node
+)
+
+// DeviceKey names a device session: its kind and its client id (guardian_id or
+// deviceId).
+type DeviceKey struct {
+	Kind DeviceKind `json:"kind"`
+	ID   string     `json:"id"`
+}
+
+// String returns "radar/csi-a-02aa00000110".
+func (k DeviceKey) String() string { return string(k.Kind) + "/" + k.ID }
+
+// Link ends are written with stable wire names (a node's name, or a leaf's MAC
+// without colons), never with friendly names.
+
+// LinkName returns the link_id "dst_name.src_name" (payloads.md section 6 no. 3).
+func LinkName(dst, src string) string { return dst + "." + src }

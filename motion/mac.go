@@ -1,0 +1,72 @@
+package motion
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// MAC is a 48-bit hardware address (IEEE 802 EUI-48). Its text form is
+// lower-case with colons, "02:bb:00:00:00:31". The zero MAC means "none".
+type MAC [6]byte
+
+// ParseMAC reads twelve hexadecimal digits of either case, bare or with ':' or
+// '-' between the octets.
+func ParseMAC(s string) (MAC, error) {
+	var m MAC
+	digits := s
+	if len(s) == 17 {
+		sep := s[2]
+		if sep != ':' && sep != '-' {
+			return MAC{}, fmt.Errorf("mac %.32q: want six octets such as 02:bb:00:00:00:31", s)
+		}
+		digits = strings.ReplaceAll(s, string(sep), "")
+	}
+	if len(digits) != 12 {
+		return MAC{}, fmt.Errorf("mac %.32q: want six octets such as 02:bb:00:00:00:31", s)
+	}
+	if _, err := hex.Decode(m[:], []byte(digits)); err != nil {
+		return MAC{}, fmt.Errorf("mac %.32q: want hexadecimal digits", s)
+	}
+	return m, nil
+}
+
+// String returns the text form, or "" for the zero MAC.
+func (m MAC) String() string {
+	if m.IsZero() {
+		return ""
+	}
+	const digits = "0123456789abcdef"
+	b := make([]byte, 0, 17)
+	for i, octet := range m {
+		if i > 0 {
+			b = append(b, ':')
+		}
+		b = append(b, digits[octet>>4], digits[octet&15])
+	}
+	return string(b)
+}
+
+// Name returns the twelve digits without colons: the stable wire name of a leaf
+// in link ids, "02bb00000031".
+func (m MAC) Name() string { return strings.ReplaceAll(m.String(), ":", "") }
+
+// IsZero reports whether m is no address at all.
+func (m MAC) IsZero() bool { return m == MAC{} }
+
+// MarshalText returns the text form.
+func (m MAC) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText accepts what ParseMAC accepts, and "" for the zero MAC.
+func (m *MAC) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*m = MAC{}
+		return nil
+	}
+	parsed, err := ParseMAC(string(text))
+	if err != nil {
+		return err
+	}
+	*m = parsed
+	return nil
+}

@@ -1,0 +1,196 @@
+package motion
+
+// Report is what a device tells the appliance in one message. The decoders of
+// the device protocol make them; the engine takes them in. Times are as the
+// device sent them; the engine replaces those of a wrong clock (payloads.md
+// section 6 no. 14).
+type Report interface{ report() }
+
+func (StatusReport) report()  {}
+func (Matrix) report()        {}
+func (History) report()       {}
+func (EventReport) report()   {}
+func (LinkMotions) report()   {}
+func (RawCSI) report()        {}
+func (ManageResult) report()  {}
+func (DeviceInfoAck) report() {}
+
+// StatusReport is the GuardianStatusReport (payloads.md 4.2). A heartbeat has
+// no radars.
+type StatusReport struct {
+	TS            Time              `json:"ts"`
+	NetworkID     NetworkID         `json:"network_id"`
+	GuardianID    string            `json:"guardian_id"`
+	ShardID       string            `json:"shard_id"`
+	Startup       bool              `json:"startup"`
+	MotionEnabled int               `json:"motion_enabled"`
+	MotionTripped int               `json:"motion_tripped"`
+	LastMotion    Time              `json:"last_motion"`
+	Rev           int               `json:"rev,omitempty"` // configuration revision the agent applied
+	Version       Document          `json:"version,omitempty"`
+	Health        Document          `json:"health,omitempty"`
+	Leafblower    map[string]Choice `json:"leafblower,omitempty"` // by leaf MAC
+	Radars        map[string]Radar  `json:"radars,omitempty"`     // by node name
+}
+
+// Heartbeat reports whether the report is the short form without radars.
+func (r StatusReport) Heartbeat() bool { return len(r.Radars) == 0 }
+
+// Choice is what the link selection thinks of one leaf.
+type Choice struct {
+	IsStatic string             `json:"is_static"` // STATIC or MOBILE
+	Sounding *bool              `json:"sounding"`
+	AP       map[string]float64 `json:"ap"` // selection score by node, −1..1
+	Leaf     Document           `json:"leaf,omitempty"`
+}
+
+// Radar is what one node says of itself: its record at the gatekeeper and its
+// part of a status report. Numbers that existing agents send as strings stay
+// strings.
+type Radar struct {
+	DeviceID     string            `json:"deviceId"`
+	NodeName     string            `json:"node_id"`
+	LocationID   string            `json:"location_id"`
+	TS           Time              `json:"ts"`
+	Age          float64           `json:"_age"`
+	RootMode     int               `json:"root_mode"`
+	GatewayBSSID MAC               `json:"gateway_bssid"`
+	MeshBSSID    MAC               `json:"mesh_bssid"`
+	P2PBSSID     MAC               `json:"p2p_bssid"`
+	APBSSID2GHz  MAC               `json:"ap_bssid_2ghz"`
+	APBSSID5GHz  MAC               `json:"ap_bssid_5ghz"`
+	HWID         string            `json:"hw_id"`
+	HWVersion    string            `json:"hw_version"`
+	FWVersion    string            `json:"fw_version"`
+	Uptime       string            `json:"uptime"` // s
+	StatusTime   float64           `json:"status_time"`
+	Mem          map[string]string `json:"mem"`
+	Load         []string          `json:"load"`
+	Version      Document          `json:"version"`
+	Interfaces   []Interface       `json:"interfaces"`
+	Links        []RadarLink       `json:"links"`
+}
+
+// Interface is a network interface of a node. Types: ETHERNET, BRIDGE, WIFI_AP,
+// WIFI_CLIENT.
+type Interface struct {
+	Name          string     `json:"name"`
+	Type          string     `json:"type"`
+	MAC           MAC        `json:"mac"`
+	IP            string     `json:"ip"`
+	WifiPhy       string     `json:"wifi_phy"`
+	WifiChannel   int        `json:"wifi_channel"`
+	Status        string     `json:"status"`
+	MotionEnabled bool       `json:"motion_enabled"`
+	RxBytes       string     `json:"rx_bytes"`
+	TxBytes       string     `json:"tx_bytes"`
+	Routes        []Document `json:"routes"`
+}
+
+// RadarLink is one peer of a node. PeerType 2 is a Wi-Fi client, 7 a mesh peer.
+type RadarLink struct {
+	MAC            MAC    `json:"mac"`
+	PeerType       string `json:"peer_type"`
+	MLDMAC         MAC    `json:"mld_mac,omitzero"`
+	IfName         string `json:"if_name"`
+	Phy            string `json:"phy"`
+	WifiProtocol   string `json:"wifi_protocol"`
+	Hostname       string `json:"hostname"`
+	IP             string `json:"ip"`
+	RSSI           string `json:"rssi"`
+	RSSIdB         string `json:"rssi_db"`
+	RateMS         string `json:"rate_ms"`
+	MotionState    string `json:"motion_state"`
+	ConnectedTime  string `json:"connected_time"`
+	LastHeard      string `json:"last_heard"`
+	TxBitrate      string `json:"tx_bitrate"` // bit/s
+	RxBitrate      string `json:"rx_bitrate"` // bit/s
+	CSIReportCount string `json:"csi_report_count"`
+	MConfZeroCount int    `json:"mconf_zero_count"`
+}
+
+// Peer types of a RadarLink.
+const (
+	PeerClient = "2"
+	PeerMesh   = "7"
+)
+
+// Matrix is a motion-matrix message (device-protocol.md 2.2): Count steps of
+// Interval ms for every link. Values are NaN where the device sent none.
+type Matrix struct {
+	TS            Time
+	Interval      int // ms
+	Count         int
+	Links         []string               // link names, normalised to dst_name.src_name where the device sent that
+	Values        map[string][][]float64 // mkai, lraw, throughput, msad, mconf: [link][step]
+	Loc           []MatrixLoc            // empty: nomotion, or none sent
+	MotionTripped int
+	MotionEnabled int
+	LastMotion    Time
+}
+
+// MatrixLoc is where a device thinks motion was.
+type MatrixLoc struct {
+	MAC        MAC
+	Confidence float64 // 0..1; 1 when the device sent none
+}
+
+// History is a motion-history message (device-protocol.md 2.3): Count
+// network-wide samples, the first at TS. Values are NaN where the device sent
+// none.
+type History struct {
+	TS       Time
+	Interval int // ms
+	Count    int
+	MKAI     []float64 // 0..1
+	MACs     []MAC
+	Density  [][]float64 // [sample][MAC], 0..1; inner lists may be empty
+}
+
+// EventReport is an event raised by a device. UUID makes a re-sent event
+// idempotent; without one, kind and time do.
+type EventReport struct {
+	UUID  string
+	Event Event
+}
+
+// LinkMotions is a link-motion message (device-protocol.md 2.6).
+type LinkMotions struct {
+	TS       Time
+	Interval int // ms
+	Links    []LinkMotion
+}
+
+// LinkMotion is one link's motion as computed by a node itself.
+type LinkMotion struct {
+	Src, Dst   MAC
+	MKAI       float64 // 0..1
+	LRaw       float64 // 0..1, NaN = not sent
+	Throughput float64 // 0..1, NaN = not sent
+	RSSI       float64 // dBm, 0 = not sent
+}
+
+// RawCSI is the undecoded payload of a csi message (device-protocol.md 2.5); it
+// is valid only until the report has been taken in.
+type RawCSI []byte
+
+// ManageResult answers a management command.
+type ManageResult struct {
+	ID     int64
+	State  string
+	Result Document
+}
+
+// DeviceInfoAck confirms a device-info command.
+type DeviceInfoAck struct {
+	MAC MAC
+}
+
+// Bootstrap is what an access point or extender posts to the gatekeeper when it
+// starts (device-protocol.md section 1).
+type Bootstrap struct {
+	Radar        Radar  `json:"radar_status"`
+	FactoryReset bool   `json:"factory_reset"`
+	MasterFailed bool   `json:"master_failed"`
+	LocationID   string `json:"location_id"`
+}
