@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows is the map of ARCHITECTURE.md: which packages of ours each package may
+// import. An arrow that is not here is a decision: make it here and there. A
+// name that ends in "/" stands for everything below it.
+var arrows = map[string][]string{
+	"sensegate": {
+		"api", "api/admin", "api/auth", "api/core", "broker", "firmware-sim/demo", "firmware-sim/sim",
+		"motion", "motion/engine", "motion/fault", "store",
+	},
+
+	"motion":        {},
+	"motion/fault":  {},
+	"motion/feed":   {},
+	"motion/csi":    {"motion"},
+	"motion/detect": {"motion"},
+	"motion/fuse":   {"motion", "motion/detect"},
+	"motion/series": {"motion"},
+	"motion/engine": {"motion", "motion/", "store"},
+
+	"store": {"motion", "motion/fault", "motion/series"},
+
+	"broker/wire":  {"motion", "motion/fault"},
+	"broker/guard": {},
+	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
+
+	"api":       {"motion/fault"},
+	"api/auth":  {"motion", "motion/fault", "store"},
+	"api/core":  {"api", "api/auth", "motion", "motion/", "store"},
+	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "store"},
+
+	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
+	"firmware-sim/sim":      {"broker/wire", "motion", "motion/csi", "firmware-sim/capture"},
+	"firmware-sim/capture":  {"motion", "motion/csi"},
+	"firmware-sim/evaluate": {"firmware-sim/capture", "motion", "motion/csi", "motion/detect", "motion/fuse"},
+	"firmware-sim/demo":     {"firmware-sim/sim", "motion"},
+
+	// Helpers of other packages' tests.
+	"store/storetest":          {"store"},
+	"motion/series/seriestest": {"motion", "motion/series"},
+}
+
+// only lists the modules that one package alone may import.
+var only = map[string]string{
+	"go.etcd.io/bbolt":                    "store",
+	"github.com/mochi-mqtt/server/v2":     "broker",
+	"github.com/danielgtaylor/huma/v2":    "api",
+	"github.com/julienschmidt/httprouter": "api",
+	"github.com/gorilla/websocket":        "api",
+}
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportsFollowTheMap(t *testing.T) {
+	t.Parallel()
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "sensegate/")
+		allowed, known := arrows[name]
+		if !known {
+			t.Errorf("package %s is not on the map: add it to arrows and ARCHITECTURE.md", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			if ours, isOurs := strings.CutPrefix(imported, "sensegate/"); isOurs && !permits(allowed, ours) {
+				t.Errorf("%s imports %s: that arrow is not on the map", name, ours)
+			}
+			for module, home := range only {
+				isModule := imported == module || strings.HasPrefix(imported, module+"/")
+				if isModule && name != home && !strings.HasPrefix(name, home+"/") {
+					t.Errorf("%s imports %s, which belongs to %s alone", name, imported, home)
+				}
+			}
+		}
+	}
+}
+
+func TestTopLevelIsAsFixed(t *testing.T) {
+	t.Parallel()
+	fixed := []string{
+		"main.go", "store", "broker", "api", "motion", "firmware-sim", "config.example.yaml", "go.mod", "README.md",
+		"go.sum", "main_test.go", "arch_test.go", "testdata", "ARCHITECTURE.md", "CONTRIBUTING.md", "LICENSE", "docs", "packaging",
+	}
+	out, err := exec.CommandContext(t.Context(), "git", "ls-files").Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	for _, file := range strings.Fields(string(out)) {
+		top, _, _ := strings.Cut(file, "/")
+		if !strings.HasPrefix(top, ".") && !slices.Contains(fixed, top) {
+			t.Errorf("%s: the top level is fixed", file)
+		}
+	}
+}
+
+func permits(allowed []string, imported string) bool {
+	for _, a := range allowed {
+		if a == imported || strings.HasSuffix(a, "/") && strings.HasPrefix(imported, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(out); ; {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}

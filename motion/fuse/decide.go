@@ -1,0 +1,134 @@
+package fuse
+
+// minIntensity is the least intensity of a link that takes part in motion, so
+// that intensity > 0 says motion (device-protocol.md section 3).
+const minIntensity = 0.01
+
+// votes counts the links at one tick.
+type votes struct {
+	sensing int // had data within the last 2 s: the links there are
+	valid   int // have data at this tick
+	on      int // start motion at the normal thresholds
+	stay    int // keep motion
+	moving  int // are in motion at the normal thresholds
+}
+
+// joint is motion that two links see together.
+type joint struct {
+	on   bool
+	last int64 // newest tick at which two links were on or at stay
+}
+
+// update starts joint motion when two links are on in the same tick, and ends it
+// when it is 2 s since two were at stay.
+func (j *joint) update(k int64, v votes) {
+	switch {
+	case v.on >= 2:
+		j.on, j.last = true, k
+	case j.on && v.stay >= 2:
+		j.last = k
+	}
+	j.on = j.on && k-j.last < holdTicks
+}
+
+// fuse decides tick time k (detection.md section 4 rules 1 to 5) and emits it.
+//
+// The number of links is that of the network, not of a zone: a home's zones have
+// mostly one link each, and a rule "a single link decides at its normal
+// thresholds" per zone would be the plain OR of links that section 4 measured
+// and rejected. A zone is in motion when one of its links takes part.
+func (f *Fuser) fuse(k int64) {
+	f.head = k
+	v := f.count(k)
+	if !f.started && v.valid == 0 {
+		return // before the first data
+	}
+	f.started = true
+	f.joint.update(k, v)
+	f.step = Step{Time: tickTime(k), Valid: v.valid > 0, Noisy: f.step.Noisy[:0]}
+	for _, l := range f.links {
+		e := l.at(k)
+		if e == nil {
+			continue
+		}
+		part := l.decides(e, v) || f.joint.on && (e.normal.Motion || v.moving == 0 && e.normal.Stay)
+		f.step.Motion = f.step.Motion || part
+		l.gather(e, part)
+		f.watch(l, e)
+	}
+	if k%2 == 0 {
+		f.step.Sample = f.complete()
+	}
+	f.emit(&f.step)
+}
+
+// count takes the votes of tick time k, for the network and in each zone.
+func (f *Fuser) count(k int64) votes {
+	for i := range f.zones {
+		f.zones[i].moving, f.zones[i].sensing = 0, 0
+	}
+	var v votes
+	for _, l := range f.links {
+		e := l.at(k)
+		if e != nil {
+			l.sensed = k
+			v.valid++
+			f.zones[l.zone].sensing++
+			v.on += count(e.normal.On)
+			v.stay += count(e.normal.Stay)
+			v.moving += count(e.normal.Motion)
+			f.zones[l.zone].moving += count(e.normal.Motion)
+		}
+		v.sensing += count(k-l.sensed < liveTicks)
+	}
+	return v
+}
+
+// decides reports whether a link alone makes the network's motion: at the strict
+// thresholds unless it is weak or coarse, at the normal ones when it is all the
+// network has (then also a weak or coarse one, for want of anything better; the
+// sample says so in its confidence). A noisy link never does.
+func (l *link) decides(e *evidence, v votes) bool {
+	if l.noise.marked {
+		return false
+	}
+	if v.sensing == 1 {
+		return e.normal.Motion
+	}
+	return e.strict && !e.infirm
+}
+
+// gather adds a tick to the link's sample: the maximum of both.
+func (l *link) gather(e *evidence, part bool) {
+	s := &l.sample
+	s.Intensity, s.Raw = s.Intensity.orZero(), max(s.Raw.orZero(), e.raw)
+	if part {
+		s.Intensity = max(s.Intensity, e.intensity, minIntensity)
+	}
+	if !s.MSAD.Known() || e.msad > s.MSAD {
+		s.MSAD, s.MConf = e.msad, e.mconf
+	}
+	s.clarity = max(s.clarity.orZero(), Reading(e.clarity))
+	s.Throughput = Reading(e.share)
+	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked
+}
+
+// complete returns the sample that the step ends, and begins the next.
+func (f *Fuser) complete() *Sample {
+	s := &f.sample
+	s.Time, s.Interval, s.Links = f.step.Time, sampleInterval, s.Links[:0]
+	for _, l := range f.links {
+		s.Links = append(s.Links, l.sample)
+		l.sample.reset()
+	}
+	s.compose(f.priority)
+	return s
+}
+
+// count returns 1 for true.
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

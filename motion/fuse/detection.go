@@ -1,0 +1,112 @@
+package fuse
+
+import (
+	"slices"
+
+	"sensegate/motion"
+)
+
+// Kind is the kind of a transition.
+type Kind string
+
+// The two transitions, which always alternate.
+const (
+	Detected Kind = "detected"
+	Stopped  Kind = "stopped"
+)
+
+// Reason says why a detection ended.
+type Reason string
+
+// The reasons.
+const (
+	Quiet    Reason = "quiet"    // no motion for the cooldown
+	NoData   Reason = "no_data"  // no data for 10 minutes; nobody knows whether motion stopped
+	Paused   Reason = "paused"   // motion_paused was set
+	Disabled Reason = "disabled" // motion_events.enabled was cleared
+	Rearmed  Reason = "armed"    // the network was armed while an unarmed detection was open
+)
+
+// Transition is one step of the event machine, with all that an event record
+// needs but its ids and names.
+type Transition struct {
+	Kind      Kind
+	Time      motion.Time // ts of the event; of Stopped never before Detection.Time
+	Reason    Reason      // of Stopped
+	Detection Detection   // of Stopped: the one that ends; evt_detected_ts is its Time
+}
+
+// Detection is motion that was detected.
+type Detection struct {
+	Time      motion.Time `json:"time"`
+	Armed     bool        `json:"armed"` // when it was detected; its end carries the same, so that pairs stay whole
+	Intensity float64     `json:"intensity"`
+	Density   float64     `json:"density"` // share of the window in motion, 0..1
+	Window    Readings    `json:"window"`  // the DensityWindow−1 intensities before it, oldest first
+	Link      Link        `json:"link"`    // the strongest
+	Places    []Place     `json:"places"`  // where it likely was, the most likely first
+	Links     []Link      `json:"links"`   // those in motion, with their figures below
+	MSAD      Readings    `json:"msad"`
+	MConf     Readings    `json:"mconf"`
+}
+
+// detection returns what s, the newest sample of the window, has detected.
+func (e *Events) detection(s *Sample) *Detection {
+	d := &Detection{
+		Time: s.Time, Armed: e.config.Armed,
+		Intensity: float64(s.Intensity), Density: float64(e.Density()),
+		Window: slices.Clone(e.window[:len(e.window)-1]),
+		Places: slices.Clone(s.Location()),
+	}
+	if strongest, ok := s.StrongestLink(); ok {
+		d.Link = strongest.Link
+	}
+	for i := range s.Links {
+		if l := &s.Links[i]; l.Intensity > 0 {
+			d.Links = append(d.Links, l.Link)
+			d.MSAD = append(d.MSAD, l.MSAD)
+			d.MConf = append(d.MConf, l.MConf)
+		}
+	}
+	return d
+}
+
+// clone returns a copy that shares nothing.
+func (d *Detection) clone() Detection {
+	c := *d
+	c.Window, c.MSAD, c.MConf = slices.Clone(d.Window), slices.Clone(d.MSAD), slices.Clone(d.MConf)
+	c.Places, c.Links = slices.Clone(d.Places), slices.Clone(d.Links)
+	return c
+}
+
+// State is what the event machine must not lose at a restart.
+type State struct {
+	Open      *Detection     `json:"open"` // nil: nothing is open
+	Window    Readings       `json:"window"`
+	Last      motion.Time    `json:"last"`       // newest sample
+	LastValid motion.Time    `json:"last_valid"` // newest sample with data
+	Moved     motion.Time    `json:"moved"`      // newest sample in motion
+	Quiet     motion.Seconds `json:"quiet"`      // of data without motion since then
+}
+
+// State returns the machine's state, sharing nothing with it.
+func (e *Events) State() State {
+	s := State{Window: slices.Clone(e.window), Last: e.last, LastValid: e.lastValid, Moved: e.moved, Quiet: e.quiet}
+	if e.open != nil {
+		open := e.open.clone()
+		s.Open = &open
+	}
+	return s
+}
+
+// Restore puts a machine in the state that State returned; the configuration
+// stays. When events have been paused or disabled since, or the data stays away,
+// the next Advance ends an open detection.
+func (e *Events) Restore(s State) {
+	e.open, e.last, e.lastValid, e.moved, e.quiet = nil, s.Last, s.LastValid, s.Moved, s.Quiet
+	if s.Open != nil {
+		open := s.Open.clone()
+		e.open = &open
+	}
+	e.resize(s.Window)
+}

@@ -1,0 +1,41 @@
+// Package fuse turns the ticks of a network's links into one answer: is there
+// motion in this network, how much, near which zone, and when does it become an
+// event (detection.md section 4, device-protocol.md section 3).
+//
+//	detect.Tick ─► Fuser ─► Step (0.25 s) ─► Sample (0.5 s) ─┐
+//	motion-matrix, link-motion ───────────► FromLinks ───────┴─► Events ─► Transition
+//
+// The package knows links, zones, samples and the event state machine. It knows
+// no device, message, record, clock or storage: time is that of the data, and
+// what was learned goes out and comes back as plain values (Learned, State).
+//
+// A Fuser and an Events belong to one network and to one goroutine at a time.
+// Nothing is allocated per tick once every link has been heard. The order in
+// which links are fed does not change a result, as long as none is a second behind
+// the others; a link that begins or comes back may lose its first tick to it.
+package fuse
+
+import (
+	"bytes"
+
+	"sensegate/motion"
+)
+
+// Link is the key of a sounding link: from a source (leaf or node) to the
+// destination (node) that receives and measures.
+type Link struct {
+	Src motion.MAC `json:"src"`
+	Dst motion.MAC `json:"dst"`
+}
+
+// Compare orders links by destination, then by source: the order of every list
+// of links in this package.
+func (l Link) Compare(other Link) int {
+	if c := bytes.Compare(l.Dst[:], other.Dst[:]); c != 0 {
+		return c
+	}
+	return bytes.Compare(l.Src[:], other.Src[:])
+}
+
+// ownZone is the zone of a link whose leaf has no location: the leaf alone.
+func (l Link) ownZone() string { return l.Src.String() }

@@ -1,0 +1,239 @@
+package fuse
+
+import (
+	"math"
+	"slices"
+
+	"sensegate/motion"
+)
+
+// Limits of the event machine.
+const (
+	// noDataAfter is how long a detection stays open without any data.
+	noDataAfter motion.Seconds = 600
+	// clockStep is how far back a sample's time must lie for the clock to have
+	// been set back; what is closer was delivered twice.
+	clockStep motion.Seconds = 60
+	// maxWindow is the largest density window, in samples.
+	maxWindow = 600
+)
+
+// Config says when motion becomes an event. Values outside a range are taken as
+// its nearest end; whoever accepts settings refuses them earlier.
+type Config struct {
+	Enabled          bool
+	Armed            bool           // goes into the detection; arming ends an unarmed one
+	Paused           bool           // motion_paused: no samples, no events
+	DensityWindow    int            // samples, 1..600
+	DensityThreshold float64        // share of the window in motion, above 0 and up to 1
+	Cooldown         motion.Seconds // without motion until it has stopped, 0 or more
+}
+
+// ConfigOf returns the configuration that a network's documents ask for.
+func ConfigOf(m motion.MotionEvents, paused bool) Config {
+	return Config{
+		Enabled: m.Enabled != 0, Armed: m.Armed != 0, Paused: paused,
+		DensityWindow: m.DensityWindow, DensityThreshold: m.DensityThreshold,
+		Cooldown: motion.Seconds(m.Cooldown),
+	}
+}
+
+// Events is the event machine of one network (device-protocol.md section 3). It
+// is fed with samples of any interval and answers with the transitions between
+// "no motion" and "motion detected".
+//
+//   - Detected: the newest sample is in motion, at least half of the last
+//     DensityWindow samples had data, and of those the share in motion reaches
+//     DensityThreshold.
+//   - Stopped: Cooldown seconds of data without motion. A sample without data is
+//     neither motion nor quiet: it takes its place in the window, and stops the
+//     cooldown clock.
+//   - A detection also ends when no data came for 10 minutes (NoData), when events
+//     are paused or disabled, and, if it was made unarmed, when the network is
+//     armed: motion that goes on raises a new, armed one.
+type Events struct {
+	config    Config
+	window    Readings // the newest DensityWindow intensities, oldest first
+	open      *Detection
+	last      motion.Time    // of the newest sample
+	lastValid motion.Time    // of the newest sample with data
+	moved     motion.Time    // of the newest sample in motion
+	quiet     motion.Seconds // of data without motion since then
+}
+
+// NewEvents returns a machine that has seen nothing yet.
+func NewEvents(c Config) *Events {
+	e := &Events{}
+	e.adopt(c)
+	return e
+}
+
+// Configure changes the configuration at time t. The window is resized with its
+// newest samples kept. It returns true with the transition when the change ends
+// a detection.
+func (e *Events) Configure(t motion.Time, c Config) (Transition, bool) {
+	armed := c.Armed && !e.config.Armed
+	e.adopt(c)
+	if armed && e.open != nil && !e.open.Armed {
+		return e.stop(t, Rearmed), true
+	}
+	return e.Advance(t)
+}
+
+// Add takes the next sample. At most one transition follows from it. A sample
+// that is not newer than the last one changes nothing, unless it is so much older
+// that the clock must have been set back.
+func (e *Events) Add(s *Sample) (Transition, bool) {
+	if !e.config.runs() {
+		return e.Advance(s.Time)
+	}
+	interval := s.Interval
+	if !(interval > 0) {
+		interval = sampleInterval
+	}
+	if s.Time <= e.last && e.last.Since(s.Time) < clockStep {
+		return Transition{}, false
+	}
+	ended, over := e.Advance(s.Time)
+	e.reach(s.Time, interval)
+	value := Unknown()
+	if s.Valid {
+		value = s.Intensity
+	}
+	e.push(value)
+	e.time(s.Time, value, interval)
+	switch {
+	case over:
+		return ended, true
+	case e.open == nil && value > 0 && e.dense():
+		e.open = e.detection(s)
+		return Transition{Kind: Detected, Time: s.Time, Detection: e.open.clone()}, true
+	case e.open != nil && e.quiet > e.config.Cooldown-interval/2 && e.quiet > 0:
+		return e.stop(s.Time, Quiet), true
+	}
+	return Transition{}, false
+}
+
+// Advance says that it is t on the samples' clock, for the case that no samples
+// come. It ends a detection that nothing can end otherwise.
+func (e *Events) Advance(t motion.Time) (Transition, bool) {
+	switch {
+	case e.open == nil:
+		return Transition{}, false
+	case e.config.Paused:
+		return e.stop(t, Paused), true
+	case !e.config.Enabled:
+		return e.stop(t, Disabled), true
+	case t.Since(e.lastValid) >= noDataAfter:
+		return e.stop(e.lastValid.Add(noDataAfter), NoData), true
+	}
+	return Transition{}, false
+}
+
+// Open returns the detection that has not stopped yet.
+func (e *Events) Open() (Detection, bool) {
+	if e.open == nil {
+		return Detection{}, false
+	}
+	return e.open.clone(), true
+}
+
+// LastMotion returns the time of the newest sample in motion, zero for none.
+func (e *Events) LastMotion() motion.Time { return e.moved }
+
+// Density returns the share of the window's samples with data that are in motion,
+// 0..1; absent when there is no data in the window.
+func (e *Events) Density() Reading {
+	moving, valid := e.counts()
+	if valid == 0 {
+		return Unknown()
+	}
+	return Reading(moving) / Reading(valid)
+}
+
+// dense reports whether the window says motion.
+func (e *Events) dense() bool {
+	moving, valid := e.counts()
+	const rounding = 1e-9
+	return 2*valid >= len(e.window) && float64(moving) >= e.config.DensityThreshold*float64(valid)-rounding
+}
+
+// counts returns how many samples of the window are in motion, and how many have
+// data.
+func (e *Events) counts() (moving, valid int) {
+	for _, v := range e.window {
+		moving += count(v > 0)
+		valid += count(v.Known())
+	}
+	return moving, valid
+}
+
+// adopt puts a configuration within its ranges in force.
+func (e *Events) adopt(c Config) {
+	c.DensityWindow = max(1, min(c.DensityWindow, maxWindow))
+	c.DensityThreshold = unit(c.DensityThreshold)
+	c.Cooldown = max(0, c.Cooldown)
+	e.config = c
+	e.resize(e.window)
+}
+
+// runs reports whether samples are looked at.
+func (c Config) runs() bool { return c.Enabled && !c.Paused }
+
+// resize makes the window DensityWindow long, with the newest of samples kept.
+func (e *Events) resize(samples Readings) {
+	n := e.config.DensityWindow
+	if !e.config.runs() {
+		samples = nil
+	}
+	if missing := n - len(samples); missing > 0 {
+		e.window = append(unknowns(missing), samples...)
+		return
+	}
+	e.window = slices.Clone(samples[len(samples)-n:])
+}
+
+// push moves the window on by one sample.
+func (e *Events) push(v Reading) {
+	copy(e.window, e.window[1:])
+	e.window[len(e.window)-1] = v
+}
+
+// reach moves on to a sample that ends at t: what did not come since the last one
+// is "no data". When the clock was set back, nothing before is comparable.
+func (e *Events) reach(t motion.Time, interval motion.Seconds) {
+	missing := math.Round(t.Since(e.last)/interval) - 1
+	if t < e.last {
+		missing = maxWindow
+		e.lastValid, e.moved = min(e.lastValid, t), min(e.moved, t)
+	}
+	if !e.last.IsZero() {
+		for n := min(missing, float64(len(e.window))); n > 0; n-- {
+			e.push(Unknown())
+		}
+	}
+	e.last = t
+}
+
+// time keeps the times that stopping depends on.
+func (e *Events) time(t motion.Time, value Reading, interval motion.Seconds) {
+	switch {
+	case !value.Known():
+		return
+	case value > 0:
+		e.moved, e.quiet = t, 0
+	default:
+		e.quiet += interval
+	}
+	e.lastValid = t
+}
+
+// stop ends the open detection.
+func (e *Events) stop(t motion.Time, why Reason) Transition {
+	d := *e.open
+	e.open = nil
+	if why != Quiet {
+		e.window = unknowns(len(e.window))
+	}
+	return Transition{Kind: Stopped, Time: max(t, d.Time), Reason: why, Detection: d}
+}

@@ -1,0 +1,258 @@
+package fuse
+
+import (
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/detect"
+)
+
+// Times of the alignment, in ticks of detect.TickInterval.
+const (
+	waitTicks = 4   // 1.0 s: a tick time is fused without the links that are this late
+	liveTicks = 8   // 2.0 s: a link that was heard within this is waited for
+	holdTicks = 8   // 2.0 s: joint motion outlives its last confirmation by this
+	gapTicks  = 240 // 60 s: a longer gap is left out, not filled with "no data"
+	lostTicks = 40  // so many late ticks with none in time between: the clock was set back
+)
+
+// Fuser fuses the ticks of one network's links. The zero value is not usable;
+// see New.
+type Fuser struct {
+	emit     func(*Step)
+	links    []*link // ordered by key
+	byKey    map[Link]*link
+	zones    []zone
+	priority []string
+
+	begun   bool  // a tick has come
+	started bool  // a tick was fused
+	head    int64 // newest fused tick time
+	newest  int64 // newest tick time heard
+	settled int64 // until newest is here, all links may not have been heard once
+	now     int64 // of the owner's clock; see Advance
+	arrived int64 // what now was when the last tick came
+	clock   int64 // tick times up to here are fused whatever came
+	lost    int   // late ticks since the last one in time
+
+	joint  joint
+	step   Step
+	sample Sample
+}
+
+// zone is a set of links, and how they stand at the tick being fused.
+type zone struct {
+	name    string
+	links   int // links that belong to it
+	moving  int // links in motion at the normal thresholds
+	sensing int // links with data
+}
+
+// Step is the fused result of one tick time. It and all it points to are valid
+// during the call that delivers it.
+type Step struct {
+	Time   motion.Time
+	Valid  bool    // a link had data; otherwise nothing is known, not "no motion"
+	Motion bool    // the decision of detection.md section 4 rule 3
+	Sample *Sample // the 500 ms sample that this tick completes; nil on every other tick
+	Noisy  []NoiseChange
+}
+
+// New returns a Fuser that hands each fused tick to emit, in the order of time,
+// from within Add and Advance.
+func New(emit func(*Step)) *Fuser {
+	return &Fuser{emit: emit, byKey: map[Link]*link{}, now: never, arrived: never}
+}
+
+// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own.
+// Links that Add has not met yet are made known.
+func (f *Fuser) SetZone(key Link, name string) {
+	if name == "" {
+		name = key.ownZone()
+	}
+	l := f.link(key)
+	if f.zones[l.zone].name == name {
+		return
+	}
+	f.zones[l.zone].links--
+	l.zone = f.join(name)
+	l.sample.Zone = name
+}
+
+// SetPriority sets the zone priority list (interface document /zone_priority),
+// which decides between zones of equal share.
+func (f *Fuser) SetPriority(zones []string) { f.priority = slices.Clone(zones) }
+
+// Remove forgets a link and what it has learned.
+func (f *Fuser) Remove(key Link) {
+	l, ok := f.byKey[key]
+	if !ok {
+		return
+	}
+	f.zones[l.zone].links--
+	delete(f.byKey, key)
+	f.links = slices.DeleteFunc(f.links, func(other *link) bool { return other == l })
+}
+
+// Late returns how many ticks of a link came after their time had been fused and
+// were dropped. A link that is always late has a wrong clock.
+func (f *Fuser) Late(key Link) int64 {
+	if l, ok := f.byKey[key]; ok {
+		return l.late
+	}
+	return 0
+}
+
+// Add takes the next tick of a link and emits what it completes. All links must
+// speak of the same clock; the time is rounded to the grid of
+// detect.TickInterval. A link that is not known becomes a zone of its own.
+func (f *Fuser) Add(key Link, t detect.Tick) {
+	index, ok := tickIndex(t.Time)
+	if !ok {
+		return
+	}
+	l := f.link(key)
+	f.arrived = f.now
+	if !f.begun {
+		f.restart(index)
+	}
+	if index <= f.head && !f.late(l, index) {
+		return
+	}
+	f.lost = 0
+	if index-f.head > gapTicks+waitTicks {
+		f.skip(index - waitTicks - 1)
+	}
+	f.newest = max(f.newest, index)
+	f.drain() // before a slot of pending is used again
+	if index > f.head {
+		l.store(index, &t)
+	}
+	l.heard = max(l.heard, index)
+	f.drain()
+}
+
+// Advance says that time passes while links are silent; call it about once a
+// second. Once nothing has come for 3 s (the 2 s for which a link is live, and
+// the 1 s that a tick is waited for), tick times are fused as without data. Only
+// the differences between calls count, so t may be of another clock than the
+// data's.
+func (f *Fuser) Advance(t motion.Time) {
+	index, ok := tickIndex(t)
+	if !ok {
+		return
+	}
+	f.now = index
+	if f.arrived == never {
+		f.arrived = index
+	}
+	if !f.begun {
+		return
+	}
+	f.clock = f.newest + f.now - f.arrived - liveTicks - waitTicks
+	if f.clock-f.head > gapTicks {
+		f.skip(f.clock - 1)
+	}
+	f.drain()
+}
+
+// late counts a tick whose time has been fused. It returns true when the tick
+// shows that the clock was set back and fusion begins again there.
+func (f *Fuser) late(l *link, index int64) bool {
+	l.late++
+	f.lost++
+	if f.lost >= lostTicks {
+		f.restart(index)
+		return true
+	}
+	if index > f.newest-waitTicks { // in time, if anybody had waited
+		l.heard = max(l.heard, index)
+	}
+	return false
+}
+
+// restart begins at index with nothing waiting.
+func (f *Fuser) restart(index int64) {
+	f.begun, f.started, f.lost = true, false, 0
+	f.newest, f.head, f.settled, f.clock = index, index-waitTicks, index+waitTicks, never
+	f.joint = joint{}
+	for _, l := range f.links {
+		l.forget()
+	}
+}
+
+// skip fuses all that waits and goes on after head, leaving out what lies
+// between.
+func (f *Fuser) skip(head int64) {
+	for f.head < f.newest {
+		f.fuse(f.head + 1)
+	}
+	f.head = head
+}
+
+// drain fuses the tick times that are ready.
+func (f *Fuser) drain() {
+	for f.ready(f.head + 1) {
+		f.fuse(f.head + 1)
+	}
+}
+
+// ready reports whether tick time k is fused now: every live link has delivered
+// it, or the network's newest data is a second past it, or Advance said so.
+func (f *Fuser) ready(k int64) bool {
+	if f.newest-k >= waitTicks || f.clock >= k {
+		return true
+	}
+	if f.newest < f.settled || f.newest < k {
+		return false
+	}
+	for _, l := range f.links {
+		if l.heard >= f.newest-liveTicks && l.heard < k {
+			return false
+		}
+	}
+	return true
+}
+
+// link returns the link of a key, new in a zone of its own if it is not known.
+func (f *Fuser) link(key Link) *link {
+	if l, ok := f.byKey[key]; ok {
+		return l
+	}
+	l := &link{key: key, zone: f.join(key.ownZone())}
+	l.sample.Link, l.sample.Zone = key, key.ownZone()
+	l.forget()
+	f.byKey[key] = l
+	at, _ := slices.BinarySearchFunc(f.links, key, func(l *link, key Link) int { return l.key.Compare(key) })
+	f.links = slices.Insert(f.links, at, l)
+	return l
+}
+
+// join returns the index of a zone with one link more. A zone that lost all its
+// links is used again.
+func (f *Fuser) join(name string) int {
+	at := slices.IndexFunc(f.zones, func(z zone) bool { return z.name == name && z.links > 0 })
+	if at < 0 {
+		at = slices.IndexFunc(f.zones, func(z zone) bool { return z.links == 0 })
+	}
+	if at < 0 {
+		at = len(f.zones)
+		f.zones = append(f.zones, zone{})
+	}
+	f.zones[at].name = name
+	f.zones[at].links++
+	return at
+}
+
+// tickIndex returns a time in tick intervals since the epoch; false for what is
+// no time at all.
+func tickIndex(t motion.Time) (int64, bool) {
+	if !(t > 0 && t < 1e11) {
+		return 0, false
+	}
+	return int64(math.Round(float64(t) / detect.TickInterval)), true
+}
+
+// tickTime is the inverse of tickIndex.
+func tickTime(index int64) motion.Time { return motion.Time(float64(index) * detect.TickInterval) }

@@ -1,0 +1,125 @@
+package fuse
+
+import (
+	"math"
+
+	"sensegate/motion/detect"
+)
+
+// pendingTicks is how many ticks of a link can wait to be fused: more than
+// waitTicks, and a power of two.
+const pendingTicks = 8
+
+// never is the index of a tick before all others.
+const never = math.MinInt64 / 2
+
+// lowRateCoherence is the coherence R that a low-rate link needs to start a
+// motion (detection.md section 2, step 5b).
+const lowRateCoherence = 0.05
+
+// lowRateMargin is how far above the quiet level a low-rate link's threshold
+// lies (step 5b), in e-folds of power; so far above the threshold again, a
+// decision is as clear as it gets.
+const lowRateMargin = 1.6
+
+// link is what a Fuser keeps about one link.
+type link struct {
+	key     Link
+	zone    int   // index in Fuser.zones
+	heard   int64 // newest tick that came in time
+	sensed  int64 // newest tick that was valid when it was fused
+	late    int64 // ticks that came after their time was fused
+	pending [pendingTicks]evidence
+	sample  LinkSample // the sample under way
+	noise   noise
+}
+
+// evidence is what fusion needs of one tick.
+type evidence struct {
+	index  int64 // of the tick, in tick intervals since the epoch
+	valid  bool
+	normal detect.Verdict
+	strict bool // in motion at the strict thresholds
+	infirm bool // weak or coarse: may not decide alone
+
+	intensity, raw, msad, mconf Reading
+	clarity, share              float64
+}
+
+// store keeps a tick until its time is fused.
+func (l *link) store(index int64, t *detect.Tick) {
+	e := evidence{index: index, valid: t.Valid}
+	if t.Valid {
+		e.normal, e.strict = t.Normal, t.Strict.Motion
+		e.infirm = t.Quality.Weak || t.Quality.Coarse
+		e.raw = Reading(unit((t.Power - t.Baseline) / 5))
+		e.intensity = e.raw
+		if t.Normal.Motion {
+			e.intensity = Reading(unit(t.Intensity))
+		}
+		e.msad, e.mconf, e.clarity = margin(t)
+		e.share = unit(t.Quality.Valid)
+	}
+	l.pending[index&(pendingTicks-1)] = e
+}
+
+// at returns the evidence of tick index, nil when the link said nothing or had
+// no data then.
+func (l *link) at(index int64) *evidence {
+	e := &l.pending[index&(pendingTicks-1)]
+	if e.index != index || !e.valid {
+		return nil
+	}
+	return e
+}
+
+// forget drops every waiting tick and the sample under way.
+func (l *link) forget() {
+	for i := range l.pending {
+		l.pending[i].index = never
+	}
+	l.heard, l.sensed = never, never
+	l.sample.reset()
+}
+
+// margin returns a tick's msad = 100·R and mconf = 100·(the on threshold)
+// (device-protocol.md section 3), and how clear its decision is, 0 at the
+// threshold to 1. A low-rate link decides on power, which has no place on the
+// scale of R: its mconf is the coherence it needs besides. Both are absent for a
+// link without coherence (RSSI only, intensity only).
+func margin(t *detect.Tick) (msad, mconf Reading, clarity float64) {
+	r := Reading(t.Features.R)
+	lowRate := t.On < 0 || !r.Known() // a threshold on lm lies between −8 and −4
+	if lowRate {
+		clarity = unit((t.Power - t.On) / lowRateMargin)
+	} else {
+		clarity = unit(float64(r)/t.On - 1)
+	}
+	switch {
+	case !r.Known():
+		return Unknown(), Unknown(), clarity
+	case lowRate:
+		return 100 * r, 100 * lowRateCoherence, clarity
+	}
+	return 100 * r, Reading(100 * t.On), clarity
+}
+
+// weight is how much a link's intensity counts in the shares of the zones.
+func (l *link) weight(e *evidence) float64 {
+	w := max(e.share, 0.1)
+	if e.infirm {
+		w *= 0.5
+	}
+	if l.noise.marked {
+		w *= 0.25
+	}
+	return w
+}
+
+// unit returns v within 0..1, and 0 for NaN.
+func unit(v float64) float64 {
+	if !(v > 0) {
+		return 0
+	}
+	return min(v, 1)
+}

@@ -1,0 +1,133 @@
+package fuse
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// minShare is the least share, in percent, of a zone that motion is reported
+// near (detection.md section 5).
+const minShare = 25
+
+// Place is a zone in motion. The wording towards people is "likely": even the
+// best published methods are right about three times in four.
+type Place struct {
+	Zone       string  `json:"zone"`
+	Link       Link    `json:"link"`       // the zone's strongest link; its source is what motion was near
+	Share      float64 `json:"share"`      // 0..1 of the network's motion
+	Confidence float64 `json:"confidence"` // 0..1
+}
+
+// Location returns where motion likely is: the zones with a share of 0.25 or
+// more, the largest first; the largest alone when no zone has that much; none
+// outside motion.
+func (s *Sample) Location() []Place {
+	n := 0
+	for n < len(s.Zones) && (n == 0 || s.Zones[n].percent() >= minShare) {
+		n++
+	}
+	return s.Zones[:n]
+}
+
+// Locate replaces the location of a sample in motion by the one that the device
+// itself found.
+func (s *Sample) Locate(p Place) {
+	if s.Motion {
+		s.Zones = append(s.Zones[:0], p)
+	}
+}
+
+// locate fills Zones: s_z = Σ intensity·weight of zone z / Σ of all zones
+// (detection.md section 5), ordered by share in whole percent, then by the
+// priority list, then by name.
+func (s *Sample) locate(priority []string) {
+	s.Zones = s.Zones[:0]
+	if !s.Motion {
+		return
+	}
+	var total float64
+	firm := false
+	for i := range s.Links {
+		l := &s.Links[i]
+		if !(l.Intensity > 0) {
+			continue
+		}
+		power := float64(l.Intensity)
+		if l.weight > 0 {
+			power *= l.weight
+		}
+		total += power
+		firm = firm || !l.Infirm
+		s.zone(l).Share += power
+	}
+	for i := range s.Zones {
+		z := &s.Zones[i]
+		z.Share /= total
+		z.Confidence = z.Share * s.clarity(z, firm)
+	}
+	slices.SortFunc(s.Zones, func(a, b Place) int {
+		return cmp.Or(
+			cmp.Compare(b.percent(), a.percent()),
+			cmp.Compare(rank(priority, a.Zone), rank(priority, b.Zone)),
+			cmp.Compare(a.Zone, b.Zone),
+		)
+	})
+}
+
+// zone returns the entry of l's zone in Zones, new if there is none, and keeps
+// the zone's strongest link in it.
+func (s *Sample) zone(l *LinkSample) *Place {
+	for i := range s.Zones {
+		z := &s.Zones[i]
+		if z.Zone != l.Zone {
+			continue
+		}
+		if l.stronger(s.find(z.Link)) {
+			z.Link = l.Link
+		}
+		return z
+	}
+	s.Zones = append(s.Zones, Place{Zone: l.Zone, Link: l.Link})
+	return &s.Zones[len(s.Zones)-1]
+}
+
+// find returns the entry of a link that is in Links.
+func (s *Sample) find(key Link) *LinkSample {
+	at, _ := slices.BinarySearchFunc(s.Links, key, func(l LinkSample, key Link) int { return l.Link.Compare(key) })
+	return &s.Links[at]
+}
+
+// clarity weighs a share by how clear the decision was: one half at the
+// threshold of the zone's strongest link, one at twice the threshold; half of
+// that when all motion rests on links that may not decide alone.
+func (s *Sample) clarity(z *Place, firm bool) float64 {
+	c := 0.5 + 0.5*s.find(z.Link).clear()
+	if !firm {
+		c *= 0.5
+	}
+	return c
+}
+
+// clear returns clarity, or what MSAD and MConf, or else Intensity, say of it.
+func (l *LinkSample) clear() float64 {
+	switch {
+	case l.clarity.Known():
+		return float64(l.clarity)
+	case l.MSAD.Known() && l.MConf > 0:
+		return unit(float64(l.MSAD/l.MConf - 1))
+	}
+	return unit(float64(l.Intensity))
+}
+
+// percent returns the share in whole percent.
+func (p Place) percent() int { return int(math.Round(100 * p.Share)) }
+
+// rank returns a zone's place in the priority list, the list's length for a zone
+// that is not in it.
+func rank(priority []string, zone string) int {
+	if at := slices.Index(priority, zone); at >= 0 {
+		return at
+	}
+	return len(priority)
+}

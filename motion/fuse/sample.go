@@ -1,0 +1,132 @@
+package fuse
+
+import (
+	"slices"
+
+	"sensegate/motion"
+)
+
+// sampleInterval is the length of a Fuser's samples: two ticks.
+const sampleInterval motion.Seconds = 0.5
+
+// Sample is what a network says about one short stretch of time (device-protocol.md
+// section 3): of the own engine two ticks, of a device one row of its
+// motion-matrix or link-motion. Absent readings say that there was no data.
+type Sample struct {
+	Time     motion.Time    // its end
+	Interval motion.Seconds // its length
+
+	Valid     bool    // a link had data
+	Motion    bool    // Intensity > 0
+	Intensity Reading // 0..1, the maximum over the links that take part; 0 outside motion
+	Raw       Reading // 0..1, the maximum over all links, before gating (lraw)
+	MSAD      Reading // of the strongest link
+	MConf     Reading // of the strongest link
+
+	Links     []LinkSample // every known link, ordered by Link.Compare
+	Strongest int          // index in Links of the link with the largest intensity, then raw; −1 without data
+	Zones     []Place      // zones in motion, the largest share first
+}
+
+// LinkSample is one link's part of a Sample.
+type LinkSample struct {
+	Link Link
+	Zone string // the leaf's location, or the leaf itself
+
+	Intensity  Reading // 0..1; 0 for a link that does not take part in motion; absent without data
+	Raw        Reading // 0..1, before gating
+	Throughput Reading // 0..1, share of the sounding that succeeded; 0 = the other readings mean nothing
+	MSAD       Reading // 100·R, or the device's un-gated figure
+	MConf      Reading // the threshold that MSAD is held against
+
+	Infirm bool // weak or coarse: confidence is low when motion has only such links
+	Noisy  bool // marked by the noise watch
+
+	weight  float64 // in the zone shares; 0 = 1
+	clarity Reading // 0..1, how far above its threshold the link decided; absent = as far as the other readings say
+}
+
+// UnknownLink returns the LinkSample of a link without data, for its readings to
+// be filled in.
+func UnknownLink(key Link, zone string) LinkSample {
+	return LinkSample{
+		Link: key, Zone: zone,
+		Intensity: Unknown(), Raw: Unknown(), Throughput: Unknown(), MSAD: Unknown(), MConf: Unknown(),
+		clarity: Unknown(),
+	}
+}
+
+// FromLinks returns the sample that a device's readings make, as motion-matrix
+// and link-motion messages carry them (device-protocol.md 2.2, 2.6): each link
+// starts as UnknownLink. A link without intensity, or with throughput 0, is
+// unknown; what is not finite is absent; shares are held within 0..1. t is the
+// end of the sample, interval its length, priority the zone priority list. links
+// is taken over and sorted.
+func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, priority []string) *Sample {
+	slices.SortFunc(links, func(a, b LinkSample) int { return a.Link.Compare(b.Link) })
+	for i := range links {
+		links[i].sanitize()
+	}
+	s := &Sample{Time: t, Interval: interval, Links: links}
+	s.compose(priority)
+	return s
+}
+
+// sanitize brings a device's readings within their ranges.
+func (l *LinkSample) sanitize() {
+	l.Intensity, l.Raw, l.Throughput = l.Intensity.share(), l.Raw.share(), l.Throughput.share()
+	l.MSAD, l.MConf = l.MSAD.finite(), l.MConf.finite()
+	if l.Throughput == 0 {
+		l.reset()
+		l.Throughput = 0
+	}
+}
+
+// Silence returns a sample without data.
+func Silence(t motion.Time, interval motion.Seconds) *Sample {
+	return FromLinks(t, interval, nil, nil)
+}
+
+// StrongestLink returns the link with the largest intensity, then raw; false
+// without data.
+func (s *Sample) StrongestLink() (LinkSample, bool) {
+	if s.Strongest < 0 {
+		return LinkSample{}, false
+	}
+	return s.Links[s.Strongest], true
+}
+
+// compose fills everything that follows from Links.
+func (s *Sample) compose(priority []string) {
+	s.Valid, s.Strongest = false, -1
+	s.Intensity, s.Raw, s.MSAD, s.MConf = Unknown(), Unknown(), Unknown(), Unknown()
+	for i := range s.Links {
+		l := &s.Links[i]
+		if !l.Intensity.Known() {
+			continue
+		}
+		s.Valid = true
+		s.Intensity = max(s.Intensity.orZero(), l.Intensity)
+		s.Raw = max(s.Raw.orZero(), l.Raw.orZero())
+		if s.Strongest < 0 || l.stronger(&s.Links[s.Strongest]) {
+			s.Strongest = i
+		}
+	}
+	s.Motion = s.Intensity > 0
+	if s.Strongest >= 0 {
+		s.MSAD, s.MConf = s.Links[s.Strongest].MSAD, s.Links[s.Strongest].MConf
+	}
+	s.locate(priority)
+}
+
+// stronger reports whether l has a larger intensity than other, or the same and
+// a larger raw value.
+func (l *LinkSample) stronger(other *LinkSample) bool {
+	if l.Intensity != other.Intensity {
+		return l.Intensity > other.Intensity
+	}
+	return l.Raw.orZero() > other.Raw.orZero()
+}
+
+// reset makes all readings unknown.
+func (l *LinkSample) reset() { *l = UnknownLink(l.Link, l.Zone) }
