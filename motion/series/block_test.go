@@ -1,0 +1,216 @@
+package series_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/motion/series"
+	"sensegate/motion/series/seriestest"
+
+	"pgregory.net/rapid"
+)
+
+// TestFormatByByte holds the documented bytes of version 1: a change here is a
+// change of what stands on people's disks.
+func TestFormatByByte(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.FiveSeconds, 3600)
+	network, _ := b.Index(series.Network)
+	location, _ := b.Index(series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31}))
+	link, _ := b.Index(series.Link("A.B"))
+	other, _ := b.Index(series.Link("A.C"))
+	if _, ok := b.Index(series.Link("never")); !ok {
+		t.Fatal("no room")
+	}
+	for ts, v := range map[int64]float64{3605: 0, 3610: 0.5, 3615: 0.5} {
+		b.Fill(network, ts, v)
+	}
+	b.Fill(location, 3600, 0.25)
+	b.Add(link, 3600, 0)
+	b.Add(link, 3600, 0.001)
+	for i, v := range []float64{0.1, 0.104, 0.099, 1} {
+		b.Fill(other, 3600+5*int64(i), v)
+	}
+	want := strings.Join([]string{
+		"01", "05", "d005", "d005", "04", // version, 5 s, first row 720, 720 rows, 4 series
+		"00", "00", "0a", // the network's column has 10 bytes
+		"00", "07", "4002bb00000031", "07", // location
+		"00", "03", "412e42", "0a", // A.B
+		"02", "01", "43", "0d", // A.C
+		"01", "00", "00", "02", "960b", // 1 absent, 1 zero, 2 active, 716 absent
+		"00", "f403", "01", // 500 twice
+		"81", "00", "9c0b", "00", "19", "00", // 1 active, 719 absent; 25 once
+		"83", "00", "9c0b", "00", "01", "00", "00", "32", "00", // value 1 once; density 50 once
+		"81", "06", "960b", // 4 active, 716 absent
+		"01", "64", // Rice: first 100; then from the lowest bit up:
+		// 104: foretold 100, folded 8, k 5: 0 and 01000
+		// 99: foretold 101, folded 3, k 3: 0 and 011
+		// 1000: foretold 101, folded 1798, k 3: 24 ones and 1000 in 16 bits
+		"90fdffffa30f00",
+	}, "")
+	sealed := b.AppendValue(nil)
+	if got := hex.EncodeToString(sealed); got[:len(got)-8] != want {
+		t.Errorf("got  %s\nwant %s + CRC", got, want)
+	}
+	body, sum := sealed[:len(sealed)-4], sealed[len(sealed)-4:]
+	if want := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)); binary.LittleEndian.Uint32(sum) != want {
+		t.Errorf("CRC32C %x, want %08x little-endian", sum, want)
+	}
+	info, err := series.Inspect(sealed)
+	ids := []series.ID{series.Network, series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31}), "A.B", "A.C"}
+	if err != nil || info.Tier != series.FiveSeconds || info.Start != 3600 || info.End != 7200 || !slices.Equal(info.Series, ids) {
+		t.Errorf("Inspect = %+v, %v", info, err)
+	}
+}
+
+func TestReplayedBlockIsTheSameBlock(t *testing.T) {
+	t.Parallel()
+	ids := []series.ID{series.Network, "GWA1000133.02bb00000031", "GWA1000133.EXA1000134", series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31})}
+	rapid.Check(t, func(t *rapid.T) {
+		tier := rapid.SampledFrom([]series.Tier{series.Second, series.FiveSeconds}).Draw(t, "tier")
+		b := series.NewBlock(tier, rapid.Int64Range(0, 1<<33).Draw(t, "start"))
+		for _, id := range rapid.Permutation(ids).Draw(t, "order") {
+			i, _ := b.Index(id)
+			fillBlock(t, b, i, id, map[int64]figure{})
+		}
+		sealed := b.AppendValue([]byte("before"))[len("before"):]
+		copied := series.NewBlock(tier, b.Start())
+		for range 2 {
+			if err := copied.Replay(sealed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again := copied.AppendValue(nil); !bytes.Equal(again, sealed) {
+			t.Fatalf("replayed:\n%x\nwant\n%x", again, sealed)
+		}
+		if copied.Pending() {
+			t.Fatal("replayed rows are pending")
+		}
+	})
+}
+
+func TestEveryDamagedByteIsNoticed(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.Second, 0)
+	seriestest.New(seriestest.Noisy3, 1, 2).FillBlock(b)
+	sealed := b.AppendValue(nil)
+	for i := range sealed {
+		broken := bytes.Clone(sealed)
+		broken[i] ^= 0x20
+		want := series.ErrDamaged
+		if i == 0 {
+			want = series.ErrVersion
+		}
+		if _, err := series.Inspect(broken); !errors.Is(err, want) {
+			t.Fatalf("byte %d changed: %v, want %v", i, err, want)
+		}
+		if _, err := series.Inspect(sealed[:i]); !errors.Is(err, series.ErrDamaged) {
+			t.Fatalf("cut to %d bytes: %v, want %v", i, err, series.ErrDamaged)
+		}
+	}
+}
+
+func TestWrongStructureIsDamageInSpiteOfARightChecksum(t *testing.T) {
+	t.Parallel()
+	// Rows 0..599 of tier 1 s at second 0, of two series: the network with
+	// 600 zeros, and link A with the column under test.
+	value := func(table, column string) []byte {
+		body := []byte("\x01\x01\x00\xd8\x04\x02" + "\x00\x00\x03" + table + string(rune(len(column))) + "\x40\xae\x09" + column)
+		return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+	}
+	const link, location, allActive = "\x00\x01A", "\x00\x07@123456", "\xae\x09"
+	for name, c := range map[string]struct {
+		table, column string
+		damaged       bool
+	}{
+		"sound":                      {link, "\x81" + allActive + "\x00\x01\xd7\x04", false},
+		"streams of a later version": {link, "\x85" + allActive + "\x00\x01\xd7\x04more", false},
+		"sound location":             {location, "\x81" + allActive + "\x00\x64\xd7\x04", false},
+		"empty column":               {link, "", true},
+		"kind 3":                     {link, "\xc0" + allActive, true},
+		"run past the end":           {link, "\x40\xb0\x09", true},
+		"runs too short":             {link, "\x40\x02", true},
+		"values without active rows": {link, "\x41" + allActive + "\x00\x01\x00", true},
+		"active rows without values": {link, "\x80" + allActive, true},
+		"location with densities":    {location, "\x83" + allActive + "\x00\x64\xd7\x04\x00\x32\xd7\x04", true},
+		"stream is missing":          {link, "\x83" + allActive + "\x00\x01\xd7\x04", true},
+		"unknown coding":             {link, "\x81" + allActive + "\x02\x01\xd7\x04", true},
+		"intensity 0":                {link, "\x81" + allActive + "\x00\x00\xd7\x04", true},
+		"intensity 1.001":            {link, "\x81" + allActive + "\x00\xe9\x07\xd7\x04", true},
+		"density 101":                {link, "\x83" + allActive + "\x00\x01\xd7\x04\x00\x65\xd7\x04", true},
+		"share 101":                  {location, "\x81" + allActive + "\x00\x65\xd7\x04", true},
+		"value run past the end":     {link, "\x81" + allActive + "\x00\x01\xd8\x04", true},
+		"Rice: first is 0":           {link, "\x81" + allActive + "\x01\x00", true},
+		"Rice: bits run out":         {link, "\x81" + allActive + "\x01\x01\x00\x00", true},
+		"Rice: below 1":              {link, "\x81" + allActive + "\x01\x01\x02" + strings.Repeat("\x00", 90), true},
+		"Rice: 1000":                 {link, "\x81\x02\xaa\x09" + "\x01\x01\xff\xff\xff\xe8\x03", false},
+		"Rice: above 1000":           {link, "\x81\x02\xaa\x09" + "\x01\x01\xff\xff\xff\xe9\x03", true},
+		"series twice":               {"\x00\x00", "\x40" + allActive, true},
+		"prefix that is not there":   {"\x01\x01A", "\x40" + allActive, true},
+		"table past the end":         {"\x00\x7fA", "\x40" + allActive, true},
+	} {
+		b := series.NewBlock(series.Second, 0)
+		if err := b.Replay(value(c.table, c.column)); errors.Is(err, series.ErrDamaged) != c.damaged || !c.damaged && err != nil {
+			t.Errorf("%s: %v, damaged is %v", name, err, c.damaged)
+		}
+	}
+}
+
+func TestWrongHeaderIsDamage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body string
+		want error
+	}{
+		"sound":                     {"\x01\x01\x00\xd8\x04\x00", nil},
+		"unknown tier":              {"\x01\x02\x00\x01\x00", series.ErrDamaged},
+		"no step":                   {"\x01\x00\x00\x01\x00", series.ErrDamaged},
+		"no rows":                   {"\x01\x01\x00\x00\x00", series.ErrDamaged},
+		"rows of the next block":    {"\x01\x01\x01\xd8\x04\x00", series.ErrDamaged},
+		"257 series":                {"\x01\x01\x00\x01\x81\x02", series.ErrDamaged},
+		"bytes after the columns":   {"\x01\x01\x00\x01\x00\x00", series.ErrDamaged},
+		"start beyond reach":        {"\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01\x00", series.ErrDamaged},
+		"number of eleven bytes":    {"\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", series.ErrDamaged},
+		"version of another format": {"\x02\x01\x00\xd8\x04\x00", series.ErrVersion},
+	} {
+		value := binary.LittleEndian.AppendUint32([]byte(c.body), crc32.Checksum([]byte(c.body), crc32.MakeTable(crc32.Castagnoli)))
+		if _, err := series.Inspect(value); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func TestDamagedValueSaysSoAndLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	good, broken := blockOf(t, series.Second, 0, 0.1), blockOf(t, series.Second, 600, 0.2)
+	broken[len(broken)-5]++
+	set, err := series.NewSet(broken, good)
+	if !errors.Is(err, series.ErrDamaged) || !strings.Contains(err.Error(), "value 0") || !strings.Contains(err.Error(), "CRC32C") {
+		t.Errorf("NewSet: %v", err)
+	}
+	got, _, err := set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: 0, To: 1200, Bucket: 600})
+	if want := `[[0.1,0],[null,600]]`; string(got) != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestReplayRefusesAnotherBlock(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.Second, 600)
+	for name, value := range map[string][]byte{
+		"earlier":      blockOf(t, series.Second, 0, 0.1),
+		"later":        blockOf(t, series.Second, 1200, 0.1),
+		"another tier": blockOf(t, series.FiveSeconds, 0, 0.1),
+	} {
+		if err := b.Replay(value); err == nil || !b.Empty() {
+			t.Errorf("%s: err %v, empty %v", name, err, b.Empty())
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package series
+
+// Measure is what is asked of a series.
+type Measure uint8
+
+// The measures (payloads.md 4.6).
+const (
+	Intensity Measure = iota + 1 // greatest in the bucket, 0..1, three decimals; of a location its greatest share
+	Density                      // percent of the bucket's samples above 0, two decimals; of a location its mean share
+	State                        // 0 none, 1 low, 2 motion: derived from the two
+)
+
+// Bounds of state 2 (payloads.md 4.6).
+const (
+	motionIntensity = 300 // ÷ 1000
+	motionDensity   = 20  // percent
+)
+
+// Query asks for the points of one series.
+type Query struct {
+	Series   ID
+	Measure  Measure
+	From, To int64 // seconds, [From, To): rows that begin in it count
+	Bucket   int64 // seconds, at least 1; (To−From)/Bucket is for the caller to bound
+}
+
+// MaxPoints returns the number of points that the answer cannot exceed.
+func (q Query) MaxPoints() int64 {
+	return max(0, ceilTo(max(q.To-q.From, 0), max(q.Bucket, 1))/max(q.Bucket, 1)+1)
+}
+
+// Points are equidistant values of a measure, null where there is no data. The
+// zero Points are empty.
+type Points struct {
+	Start  int64 // of the first bucket, seconds; a multiple of Bucket
+	Bucket int64 // seconds between points: the effective bucket
+	scale  scale
+	values []int32 // × scale; null
+}
+
+// null is the value of a bucket without data.
+const null = -1
+
+// scale is the number of steps between 0 and 1 of a measure.
+type scale int32
+
+const (
+	whole scale = 1
+	centi scale = 100
+	milli scale = 1000
+)
+
+func (m Measure) scale() scale {
+	switch m {
+	case Intensity:
+		return milli
+	case Density:
+		return centi
+	}
+	return whole
+}
+
+// of returns the measure of a bucket, in steps of its scale.
+func (m Measure) of(s sum) int32 {
+	switch {
+	case s.seconds == 0:
+		return null
+	case m == Intensity:
+		return int32(s.peak)
+	case m == Density:
+		return int32((s.percents*100 + s.seconds/2) / s.seconds)
+	case s.peak >= motionIntensity || s.percents >= motionDensity*s.seconds:
+		return 2
+	case s.percents > 0:
+		return 1
+	}
+	return 0
+}
+
+// Points answers q. In the first and last bucket only rows inside [From, To)
+// count. The bucket is rounded up as plan says. The error is ErrDamaged.
+func (s *Set) Points(q Query) (Points, error) {
+	p, err := s.plan([]ID{q.Series}, q.From, q.To, q.Bucket)
+	if err != nil {
+		return Points{}, err
+	}
+	return p.read(q.Series, q.Measure)
+}
+
+func (p plan) read(id ID, m Measure) (Points, error) {
+	out := Points{Start: p.first, Bucket: p.bucket, scale: m.scale(), values: make([]int32, p.points)}
+	if p.direct() {
+		if err := p.copyRows(out.values, id, m); err != nil {
+			return Points{}, err
+		}
+		return out, nil
+	}
+	sums, err := p.sums(id)
+	if err != nil {
+		return Points{}, err
+	}
+	for i, s := range sums {
+		out.values[i] = m.of(s)
+	}
+	return out, nil
+}
+
+// copyRows writes the measures of the rows, each of which is a bucket.
+func (p plan) copyRows(values []int32, id ID, m Measure) error {
+	for i := range values {
+		values[i] = null
+	}
+	return p.tiers[0].walk(id, p.from, p.to, func(s stretch) bool {
+		at := values[(s.start-p.first)/p.bucket:]
+		switch s.kind {
+		case zero:
+			clear(at[:s.rows])
+		case active:
+			for i, v := range s.milli {
+				at[i] = m.of(sum{percents: int64(s.percents[i]), seconds: 1, peak: v})
+			}
+		}
+		return true
+	})
+}
+
+// Len returns the number of points.
+func (p Points) Len() int { return len(p.values) }
+
+// At returns point i: its value and the start of its bucket; ok is false where
+// the value is null.
+func (p Points) At(i int) (value float64, ts int64, ok bool) {
+	ts = p.Start + int64(i)*p.Bucket
+	if p.values[i] == null {
+		return 0, ts, false
+	}
+	return float64(p.values[i]) / float64(p.scale), ts, true
+}
+
+// Between returns the points whose buckets overlap [from, to).
+func (p Points) Between(from, to int64) Points {
+	if len(p.values) == 0 {
+		return p
+	}
+	index := func(ts int64) int { return int(min(max(ts/p.Bucket, 0), int64(len(p.values)))) }
+	first := index(floorTo(from, p.Bucket) - p.Start)
+	stop := max(first, index(ceilTo(to, p.Bucket)-p.Start))
+	p.Start += int64(first) * p.Bucket
+	p.values = p.values[first:stop]
+	return p
+}

@@ -1,0 +1,206 @@
+package series
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// Codings of a stream of values.
+const (
+	codingRuns = 0
+	codingRice = 1
+)
+
+// Adaptive Golomb–Rice coding (R. F. Rice, "Some practical universal noiseless
+// coding techniques", JPL 79-22; adaptation after ITU-T T.87, JPEG-LS, annex A).
+//
+// Each value is foretold by a running mean of those before it; the error, folded
+// to 0, −1, 1, −2, … → 0, 1, 2, 3, …, is split at bit k: its upper part is
+// written as that many 1 bits and a 0 bit, then k bits as they are. k follows
+// the running mean m of the folded errors, k = bits(m · ln 2). Bits fill bytes
+// from the lowest up; the last byte is padded with 0. An upper part of
+// escapeOnes or more is written as escapeOnes 1 bits and the value itself in 16.
+const (
+	escapeOnes = 24
+	startK     = 5  // of the first error, which then is the first mean
+	meanShift  = 4  // fraction bits of the running mean of values
+	meanRate   = 2  // it moves by 1/4 of each error
+	errorShift = 3  // fraction bits of the running mean of errors, which moves by 1/8
+	ln2        = 11 // ÷ 16
+)
+
+// model is what writer and reader both know before each value.
+type model struct {
+	mean   int // of the values, with meanShift fraction bits
+	errors int // mean of the folded errors, with errorShift fraction bits
+	k      uint
+}
+
+func newModel(first uint16) model { return model{mean: int(first) << meanShift, errors: -1, k: startK} }
+
+func (m *model) foretold() int { return (m.mean + 1<<(meanShift-1)) >> meanShift }
+
+func (m *model) learn(v, folded int) {
+	m.mean += (v<<meanShift - m.mean) >> meanRate
+	if m.errors < 0 {
+		m.errors = folded << errorShift
+	} else {
+		m.errors += folded - m.errors>>errorShift
+	}
+	m.k = uint(bits.Len(uint(m.errors*ln2) >> (4 + errorShift)))
+}
+
+func fold(e int) int   { return e<<1 ^ e>>(bits.UintSize-1) }
+func unfold(u int) int { return u>>1 ^ -(u & 1) }
+
+// appendStream appends values, at least one, in the shorter coding.
+func appendStream(dst []byte, values []uint16) []byte {
+	begin := len(dst)
+	dst = appendRuns(dst, values)
+	if len(dst)-begin <= 4 {
+		return dst
+	}
+	middle := len(dst)
+	dst = appendRice(dst, values)
+	if len(dst)-middle >= middle-begin {
+		return dst[:middle]
+	}
+	return append(dst[:begin], dst[middle:]...)
+}
+
+func appendRuns(dst []byte, values []uint16) []byte {
+	dst = append(dst, codingRuns)
+	for i := 0; i < len(values); {
+		end := i + 1
+		for end < len(values) && values[end] == values[i] {
+			end++
+		}
+		dst = binary.AppendUvarint(dst, uint64(values[i]))
+		dst = binary.AppendUvarint(dst, uint64(end-i-1))
+		i = end
+	}
+	return dst
+}
+
+func appendRice(dst []byte, values []uint16) []byte {
+	dst = binary.AppendUvarint(append(dst, codingRice), uint64(values[0]))
+	m := newModel(values[0])
+	var pending uint64
+	var size uint
+	for _, v := range values[1:] {
+		folded := fold(int(v) - m.foretold())
+		if upper := uint(folded) >> m.k; upper < escapeOnes {
+			lower := uint64(folded) & (1<<m.k - 1)
+			pending |= (1<<upper - 1 | lower<<(upper+1)) << size
+			size += upper + 1 + m.k
+		} else {
+			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << size
+			size += escapeOnes + 16
+		}
+		for ; size >= 8; size -= 8 {
+			dst = append(dst, byte(pending))
+			pending >>= 8
+		}
+		m.learn(int(v), folded)
+	}
+	if size > 0 {
+		dst = append(dst, byte(pending))
+	}
+	return dst
+}
+
+// decodeStream appends n values of 1..limit to dst. The error is ErrDamaged.
+func decodeStream(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+	if n == 0 {
+		return dst, nil
+	}
+	switch coding := c.byte(); {
+	case c.bad:
+		return dst, fmt.Errorf("%w: stream is missing", ErrDamaged)
+	case coding == codingRuns:
+		return decodeRuns(c, dst, n, limit)
+	case coding == codingRice:
+		return decodeRice(c, dst, n, limit)
+	default:
+		return dst, fmt.Errorf("%w: stream coding %d", ErrDamaged, coding)
+	}
+}
+
+func decodeRuns(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+	for n > 0 {
+		v, more := c.uvarint(), c.uvarint()
+		if c.bad || v == 0 || v > uint64(limit) || more >= uint64(n) {
+			return dst, fmt.Errorf("%w: run of values", ErrDamaged)
+		}
+		for range more + 1 {
+			dst = append(dst, uint16(v))
+		}
+		n -= int(more) + 1
+	}
+	return dst, nil
+}
+
+func decodeRice(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+	first := c.uvarint()
+	if c.bad || first == 0 || first > uint64(limit) {
+		return dst, fmt.Errorf("%w: first value", ErrDamaged)
+	}
+	dst = append(dst, uint16(first))
+	m := newModel(uint16(first))
+	r := bitReader{b: c.b}
+	for range n - 1 {
+		r.fill()
+		var v, folded int
+		if upper := uint(bits.TrailingZeros64(^r.bits)); upper < escapeOnes {
+			r.skip(upper + 1)
+			folded = int(upper<<m.k | uint(r.bits)&(1<<m.k-1))
+			r.skip(m.k)
+			v = m.foretold() + unfold(folded)
+		} else {
+			r.skip(escapeOnes)
+			v = int(uint16(r.bits))
+			r.skip(16)
+			folded = fold(v - m.foretold())
+		}
+		if v < 1 || v > int(limit) || r.size < 0 {
+			return dst, fmt.Errorf("%w: value stream", ErrDamaged)
+		}
+		dst = append(dst, uint16(v))
+		m.learn(v, folded)
+	}
+	c.b = c.b[len(c.b)-r.left():]
+	return dst, nil
+}
+
+// bitReader reads bits from the lowest of each byte up. Past the end it yields
+// zeros and its size is negative.
+type bitReader struct {
+	b    []byte
+	bits uint64
+	size int
+}
+
+// fill makes at least 56 bits available, as far as there are any.
+func (r *bitReader) fill() {
+	if len(r.b) >= 8 {
+		r.bits |= binary.LittleEndian.Uint64(r.b) << r.size
+		whole := (63 - r.size) >> 3
+		r.b = r.b[whole:]
+		r.size += whole << 3
+		return
+	}
+	for r.size <= 56 && len(r.b) > 0 {
+		r.bits |= uint64(r.b[0]) << r.size
+		r.b = r.b[1:]
+		r.size += 8
+	}
+}
+
+func (r *bitReader) skip(n uint) {
+	r.bits >>= n
+	r.size -= int(n)
+}
+
+// left returns the bytes of which no bit was read.
+func (r *bitReader) left() int { return len(r.b) + r.size/8 }

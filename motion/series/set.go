@@ -1,0 +1,151 @@
+package series
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Set holds the values of one network that a question is answered from. It is
+// immutable and safe for concurrent use. It keeps the slices it was made of:
+// they must not change.
+type Set struct {
+	tiers []tierValues // finest first
+}
+
+// tierValues are the values of one tier in order of time, at most one per block.
+type tierValues struct {
+	tier   Tier
+	values []value
+}
+
+// NewSet returns the set of the given values, in any order and of any tiers.
+// Of two values of the same tier and block the later given one counts: give the
+// sealed ones first, then the open blocks. Damaged values (ErrDamaged,
+// ErrVersion) are left out and named in the error; the set is usable all the
+// same and never nil.
+func NewSet(values ...[]byte) (*Set, error) {
+	s, errs := &Set{}, []error(nil)
+	for i, b := range values {
+		v, err := parse(b)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read value %d: %w", i, err))
+			continue
+		}
+		s.add(v)
+	}
+	slices.SortFunc(s.tiers, func(a, b tierValues) int { return cmp.Compare(a.tier, b.tier) })
+	for i := range s.tiers {
+		s.tiers[i].sort()
+	}
+	return s, errors.Join(errs...)
+}
+
+func (s *Set) add(v value) {
+	i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == v.tier })
+	if i < 0 {
+		i = len(s.tiers)
+		s.tiers = append(s.tiers, tierValues{tier: v.tier})
+	}
+	s.tiers[i].values = append(s.tiers[i].values, v)
+}
+
+// sort brings the values in order of time and drops all but the last of a block.
+func (t *tierValues) sort() {
+	block := func(v value) int64 { return t.tier.BlockStart(v.start) }
+	slices.SortStableFunc(t.values, func(a, b value) int { return cmp.Compare(block(a), block(b)) })
+	kept := t.values[:0]
+	for _, v := range t.values {
+		if n := len(kept); n > 0 && block(kept[n-1]) == block(v) {
+			kept = kept[:n-1]
+		}
+		kept = append(kept, v)
+	}
+	t.values = kept
+}
+
+// Series returns the series that stand in any value, sorted.
+func (s *Set) Series() []ID {
+	var ids []ID
+	for _, t := range s.tiers {
+		for _, v := range t.values {
+			for name := range v.all() {
+				if i, found := slices.BinarySearch(ids, ID(name)); !found {
+					ids = slices.Insert(ids, i, ID(name))
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// between returns the values that may hold rows of [from, to).
+func (t tierValues) between(from, to int64) []value {
+	first, _ := slices.BinarySearchFunc(t.values, from, func(v value, from int64) int { return cmp.Compare(v.end(), from+1) })
+	last, _ := slices.BinarySearchFunc(t.values, to, func(v value, to int64) int { return cmp.Compare(v.start, to) })
+	return t.values[first:max(first, last)]
+}
+
+// stretch is rows of one kind that begin one step after the other. milli and
+// percents are those of active rows.
+type stretch struct {
+	kind     kind
+	start    int64 // second of the first row
+	rows     int
+	milli    []uint16
+	percents []uint16
+}
+
+// walk calls visit with the stretches of series id whose rows begin in
+// [from, to), in order of time, absent ones included, as far as values go. It
+// stops when visit returns false.
+func (t tierValues) walk(id ID, from, to int64, visit func(stretch) bool) error {
+	var d rows
+	for _, v := range t.between(from, to) {
+		column := v.column(id)
+		if column == nil {
+			continue
+		}
+		if err := d.decode(column, v.rows, id.isLocation()); err != nil {
+			return fmt.Errorf("read series %q of block %d: %w", id, v.start, err)
+		}
+		if !d.visit(v.start, t.tier.Step(), from, to, visit) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// visit cuts the runs of d, whose first row begins at start, to [from, to).
+func (d *rows) visit(start, step, from, to int64, visit func(stretch) bool) bool {
+	n := 0 // active rows before the run
+	for _, run := range d.runs {
+		skip := rowsBefore(from-start, step, run.rows)
+		stop := max(skip, rowsBefore(to-start, step, run.rows))
+		cut := stretch{kind: run.kind, start: start + int64(skip)*step, rows: stop - skip}
+		if run.kind == active {
+			cut.milli, cut.percents = d.values[n+skip:n+stop], d.densities[n+skip:n+stop]
+			n += run.rows
+		}
+		start += int64(run.rows) * step
+		if cut.rows > 0 && !visit(cut) {
+			return false
+		}
+	}
+	return true
+}
+
+// rowsBefore returns how many of the given rows begin in the first seconds.
+func rowsBefore(seconds, step int64, rows int) int {
+	return int(min(max((seconds+step-1)/step, 0), int64(rows)))
+}
+
+// holds reports whether a row of series id that begins in [from, to) is present.
+func (t tierValues) holds(id ID, from, to int64) (found bool, err error) {
+	err = t.walk(id, from, to, func(s stretch) bool {
+		found = s.kind != absent
+		return !found
+	})
+	return found, err
+}

@@ -1,0 +1,121 @@
+package series
+
+import (
+	"cmp"
+	"slices"
+
+	"sensegate/motion"
+)
+
+// StateQuery asks for the stretches of motion of a network (payloads.md 4.6).
+type StateQuery struct {
+	From, To      int64 // seconds, [From, To)
+	StateBucket   int64 // seconds, at least 1; for the caller to bound, as DensityBucket
+	DensityBucket int64
+	States        uint8 // bit mask of the states wanted: 1 low, 2 motion
+}
+
+// StateBlock is a stretch of consecutive state buckets of the same state.
+type StateBlock struct {
+	State       int
+	Start, Stop int64           // seconds, [Start, Stop); inside the question's range
+	Density     Points          // of the network, per density bucket
+	Devices     []LocationShare // of the locations with motion, strongest first
+}
+
+// LocationShare is how much of the motion was at one location.
+type LocationShare struct {
+	MAC     motion.MAC
+	Density float64 // mean share in percent of the location's samples
+	Seconds float64 // of motion there
+}
+
+// LocationPoints are the shares of one location in percent.
+type LocationPoints struct {
+	MAC    motion.MAC
+	Points Points
+}
+
+// StateBlocks answers q: consecutive state buckets that have the same state, one
+// of q.States, become one block. (The interface document leaves open whether
+// different wanted states merge; they do not, so that a block's state is true
+// of all of it.) The error is ErrDamaged.
+func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
+	states, err := s.Points(Query{Network, State, q.From, q.To, q.StateBucket})
+	if err != nil {
+		return nil, err
+	}
+	density, err := s.Points(Query{Network, Density, q.From, q.To, q.DensityBucket})
+	if err != nil {
+		return nil, err
+	}
+	blocks, ids := []StateBlock{}, s.locations()
+	for i := 0; i < len(states.values); {
+		end := i + 1
+		for end < len(states.values) && states.values[end] == states.values[i] {
+			end++
+		}
+		if state := states.values[i]; state > 0 && int32(q.States)&state != 0 {
+			block := StateBlock{State: int(state)}
+			block.Start = max(q.From, states.Start+int64(i)*states.Bucket)
+			block.Stop = min(q.To, states.Start+int64(end)*states.Bucket)
+			block.Density = density.Between(block.Start, block.Stop)
+			if block.Devices, err = s.sharesOf(ids, block.Start, block.Stop); err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, block)
+		}
+		i = end
+	}
+	return blocks, nil
+}
+
+// Shares returns the shares of every location that stands in the set, per
+// bucket, sorted by address. All have one effective bucket and start. A share
+// is null where the location itself has no data. The error is ErrDamaged.
+func (s *Set) Shares(from, to, bucket int64) ([]LocationPoints, error) {
+	ids := s.locations()
+	p, err := s.plan(ids, from, to, bucket)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]LocationPoints, len(ids))
+	for i, id := range ids {
+		out[i].MAC, _ = id.MAC()
+		if out[i].Points, err = p.read(id, Density); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Locations returns the share of each location over the whole of [from, to),
+// strongest first; those without motion are left out. The error is ErrDamaged.
+func (s *Set) Locations(from, to int64) ([]LocationShare, error) {
+	return s.sharesOf(s.locations(), from, to)
+}
+
+func (s *Set) sharesOf(ids []ID, from, to int64) ([]LocationShare, error) {
+	out := []LocationShare{}
+	for _, id := range ids {
+		p := plan{tiers: s.tiers, from: from, to: to, first: from, bucket: max(to-from, 1), points: 1}
+		sums, err := p.sums(id)
+		if err != nil {
+			return nil, err
+		}
+		if total := sums[0]; total.percents > 0 {
+			share := LocationShare{
+				Density: float64(Density.of(total)) / float64(centi),
+				Seconds: float64(total.percents) / 100,
+			}
+			share.MAC, _ = id.MAC()
+			out = append(out, share)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b LocationShare) int { return cmp.Compare(b.Density, a.Density) })
+	return out, nil
+}
+
+func (s *Set) locations() []ID {
+	return slices.DeleteFunc(s.Series(), func(id ID) bool { return !id.isLocation() })
+}
