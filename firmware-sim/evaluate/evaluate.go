@@ -1,0 +1,142 @@
+// Package evaluate measures the product's own detection on labelled captures of
+// real radios: detection.md section 3. It knows scoring and the reference
+// figures; what a capture is it takes from the capture's header, and how motion
+// is detected is motion/detect's affair alone.
+//
+// Run may be called concurrently.
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/firmware-sim/capture"
+	"sensegate/motion"
+	"sensegate/motion/csi"
+	"sensegate/motion/detect"
+)
+
+// Options change what Run does. The zero value prints a table of the product's
+// defaults.
+type Options struct {
+	JSON        bool    // one JSON object instead of the table
+	Sensitivity float64 // 0 = the default, otherwise up to 100
+}
+
+// Run evaluates every labelled capture below dir and writes the figures to w.
+// Captures that cannot be read are in the figures as such and make the error.
+func Run(dir string, w io.Writer, options Options) error {
+	report, err := measure(dir, options, nil)
+	if err != nil {
+		return err
+	}
+	if options.JSON {
+		err = report.writeJSON(w)
+	} else {
+		err = report.writeTable(w)
+	}
+	if err == nil && len(report.Problems) > 0 {
+		err = fmt.Errorf("evaluate %s: some captures could not be read, see the report", dir)
+	}
+	return err
+}
+
+// degrade makes a recording's frames worse. It may be called concurrently.
+type degrade func(recording string, frames []capture.Frame) []capture.Frame
+
+// measure scores all recordings below dir, each in its own goroutine.
+func measure(dir string, options Options, worsen degrade) (*report, error) {
+	recordings, err := capture.Scan(dir)
+	var problems []error
+	if err != nil {
+		problems = append(problems, err)
+	}
+	if len(recordings) == 0 {
+		return nil, errors.Join(fmt.Errorf("evaluate %s: no labelled captures (*.csv.gz)", dir), err)
+	}
+	scores := make([]score, len(recordings))
+	failures := make([]error, len(recordings))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, r := range recordings {
+		group.Go(func() error {
+			if failures[i] = r.Load(); failures[i] == nil {
+				scores[i], failures[i] = assess(r, options, worsen)
+			}
+			r.Frames = nil
+			return nil
+		})
+	}
+	_ = group.Wait() // the failures are kept one by one
+	return summarise(recordings, scores, append(problems, failures...)), nil
+}
+
+// assess runs the detector over a loaded recording and scores it.
+func assess(r *capture.Recording, options Options, worsen degrade) (score, error) {
+	config := detect.Defaults()
+	config.Anchored = true
+	if options.Sensitivity != 0 {
+		config.Sensitivity = options.Sensitivity
+	}
+	rules := rules{guard: r.Header.QuietGuard}
+	if end, some := r.CalibrationEnd(); some {
+		config.Calibration = end
+		rules.calibrated, rules.calibration = true, end
+	}
+	frames := r.Frames
+	if worsen != nil {
+		frames = worsen(r.Name, frames)
+	}
+	slices.SortStableFunc(frames, func(a, b capture.Frame) int {
+		switch {
+		case a.Time < b.Time:
+			return -1
+		case a.Time > b.Time:
+			return 1
+		}
+		return 0
+	})
+	ticks, err := detectMotion(r, frames, config)
+	if err != nil {
+		return score{}, err
+	}
+	return rules.score(frames, ticks), nil
+}
+
+// decision is what the detector said at one tick.
+type decision struct {
+	time   motion.Seconds
+	motion bool
+}
+
+// detectMotion returns the ticks of the product's detector over the frames.
+func detectMotion(r *capture.Recording, frames []capture.Frame, config detect.Config) ([]decision, error) {
+	flags, err := r.Header.Flags()
+	if err != nil {
+		return nil, err
+	}
+	link := detect.NewLink(config)
+	var ticks []decision
+	emit := func(t detect.Tick) {
+		ticks = append(ticks, decision{motion.Seconds(t.Time), t.Normal.Motion})
+	}
+	var amp, picked []float32
+	var ends []int
+	length := -1
+	for _, f := range frames {
+		amp = csi.Amplitudes(amp, f.Data, flags)
+		if len(amp) != length {
+			length = len(amp)
+			ends = r.Header.Segments.Ends(length)
+		}
+		picked = r.Header.Segments.Pick(picked, amp)
+		link.Push(motion.Time(f.Time), picked, ends, f.RSSI, emit)
+	}
+	link.Advance(motion.Time(frames[len(frames)-1].Time+1e-9), emit)
+	return ticks, nil
+}

@@ -1,0 +1,284 @@
+package evaluate
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sensegate/firmware-sim/capture"
+	"sensegate/motion"
+	"sensegate/motion/detect"
+)
+
+func captures(t *testing.T) string {
+	dir := os.Getenv("SENSEGATE_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "csi")); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("captures are missing: %v", err)
+		}
+		t.Skipf("captures are missing (set SENSEGATE_DATA): %v", err)
+	}
+	return filepath.Join(dir, "csi")
+}
+
+func TestPublishedFiguresAreReached(t *testing.T) {
+	t.Parallel()
+	r, err := measure(captures(t), Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Problems) > 0 {
+		t.Fatal(r.Problems)
+	}
+	if *r.Macro < 98.2 {
+		t.Errorf("macro balanced accuracy %.2f", *r.Macro)
+	}
+	checked := 0
+	for _, g := range r.Groups {
+		if g.Reference == nil {
+			continue
+		}
+		checked++
+		if *g.Recall < g.Reference.Recall-0.5 || *g.FalsePositives > g.Reference.FalsePositives+0.5 {
+			t.Errorf("%s: recall %.2f, false positives %.2f; published %.1f, %.1f",
+				g.Group, *g.Recall, *g.FalsePositives, g.Reference.Recall, g.Reference.FalsePositives)
+		}
+		if math.Abs(*g.Latency-g.Reference.Latency) > 0.1 {
+			t.Errorf("%s: latency %.2f s, published %.2f", g.Group, *g.Latency, g.Reference.Latency)
+		}
+	}
+	if checked != 5 || len(r.Captures) != 30 {
+		t.Errorf("%d groups and %d captures", checked, len(r.Captures))
+	}
+	for _, c := range r.Captures {
+		if c.Recall != nil && *c.Recall < 89.9 {
+			t.Errorf("%s: recall %.2f, the worst published is 90.0", c.Capture, *c.Recall)
+		}
+	}
+}
+
+// A recording's damage is the same in every run.
+func random(recording string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(recording))
+	return rand.New(rand.NewPCG(h.Sum64(), 1))
+}
+
+func lose(recording string, frames []capture.Frame) []capture.Frame {
+	r := random(recording)
+	var kept []capture.Frame
+	for _, f := range frames {
+		if r.Float64() >= 0.3 {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// interrupt makes an outage of 0.3 s in every second.
+func interrupt(recording string, frames []capture.Frame) []capture.Frame {
+	r := random(recording)
+	second, begin := -1.0, 0.0
+	var kept []capture.Frame
+	for _, f := range frames {
+		if s := math.Floor(f.Time); s != second {
+			second, begin = s, s+0.7*r.Float64()
+		}
+		if f.Time < begin || f.Time >= begin+0.3 {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func jitter(recording string, frames []capture.Frame) []capture.Frame {
+	r := random(recording)
+	var moved []capture.Frame
+	for _, f := range frames {
+		f.Time += 0.1 * r.Float64()
+		moved = append(moved, f)
+	}
+	return moved
+}
+
+func TestDetectionSurvivesABadNetwork(t *testing.T) {
+	t.Parallel()
+	dir := captures(t)
+	for name, worsen := range map[string]degrade{"30 % loss": lose, "30 % outages": interrupt, "100 ms jitter": jitter} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := measure(dir, Options{}, worsen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("macro balanced accuracy %.2f", *r.Macro)
+			if *r.Macro < 97 {
+				t.Errorf("macro balanced accuracy %.2f, want at least 97", *r.Macro)
+			}
+		})
+	}
+}
+
+// A link without channel state is coarse, not useless.
+func TestSignalStrengthAloneSeesMotion(t *testing.T) {
+	t.Parallel()
+	recordings, err := capture.Scan(captures(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum score
+	for _, r := range recordings {
+		if err := r.Load(); err != nil {
+			t.Fatal(err)
+		}
+		if r.Frames[0].RSSI == 0 {
+			continue
+		}
+		config := detect.Defaults()
+		config.Anchored = true
+		config.Calibration, _ = r.CalibrationEnd()
+		link := detect.NewCoarse(config, detect.Signal)
+		var ticks []decision
+		for _, f := range r.Frames {
+			link.Push(motion.Time(f.Time), float64(f.RSSI), func(tick detect.Tick) {
+				ticks = append(ticks, decision{motion.Seconds(tick.Time), tick.Normal.Motion})
+			})
+		}
+		sum.add(rules{true, config.Calibration, r.Header.QuietGuard}.score(r.Frames, ticks))
+	}
+	f := sum.figures()
+	if f.BalancedAccuracy == nil || *f.BalancedAccuracy < 94 {
+		t.Errorf("recall and false positives %s", f.row())
+	}
+}
+
+// synthesise writes a capture of somebody walking in the second half, with only
+// the header given.
+func synthesise(t *testing.T, path, header string, bins int, rate float64) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# %s\nt_ms,label,rssi,data_hex\n", header)
+	r := random(path)
+	n := int(60 * rate)
+	for i := range n {
+		row := make([]byte, bins)
+		ripple := 0.0
+		if i >= n/2 {
+			ripple = 0.2
+		}
+		for k := range row {
+			at := float64(i) / rate
+			row[k] = byte(60 * (1 + ripple*math.Sin(2*math.Pi*1.3*at+float64(k)/8) + 0.03*r.NormFloat64()))
+		}
+		fmt.Fprintf(&text, "%.1f,%d,,%x\n", float64(i)*1e3/rate, 2*(2*i/n), row)
+	}
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write(text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, z.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnknownCapturesAreEvaluated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synthesise(t, filepath.Join(dir, "a", "bare.csv.gz"), `{"kind":"amp_uint8"}`, 57, 20)
+	synthesise(t, filepath.Join(dir, "b", "c", "antennas.csv.gz"),
+		`{"kind":"amp_uint8","bins":90,"segments":[[0,30],[30,60],[60,90]],"group":"three antennas","calibrate":{"frames":200}}`, 90, 100)
+	synthesise(t, filepath.Join(dir, "b", "hole.csv.gz"),
+		`{"kind":"amp_uint8","segments":[[2,110],[140,250]],"group":"holes","calibrate":{"quiet_frames":50},"rate_hz":12}`, 256, 12)
+	var out bytes.Buffer
+	if err := Run(dir, &out, Options{JSON: true}); err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Macro    float64 `json:"macro_balanced_accuracy"`
+		Groups   []struct{ Group string }
+		Captures []struct {
+			Capture string
+			Recall  float64
+			FP      float64 `json:"false_positive_rate"`
+			F1      float64
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%v in %s", err, out.Bytes())
+	}
+	if len(r.Captures) != 3 || len(r.Groups) != 3 || r.Groups[0].Group != "a" {
+		t.Fatalf("report %+v", r)
+	}
+	for _, c := range r.Captures {
+		if c.Recall < 90 || c.FP > 2 || c.F1 < 90 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if r.Macro < 95 {
+		t.Errorf("macro %v", r.Macro)
+	}
+}
+
+func TestUnreadableCaptureIsReportedAndTheRestEvaluated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synthesise(t, filepath.Join(dir, "good.csv.gz"), `{"kind":"amp_uint8"}`, 57, 20)
+	synthesise(t, filepath.Join(dir, "broken.csv.gz"), `{"kind":"music"}`, 57, 20)
+	var out bytes.Buffer
+	err := Run(dir, &out, Options{})
+	if err == nil || !strings.Contains(out.String(), "broken.csv.gz") || !strings.Contains(out.String(), "macro balanced accuracy") {
+		t.Errorf("error %v, report:\n%s", err, &out)
+	}
+	if err := Run(t.TempDir(), &out, Options{}); err == nil {
+		t.Error("a folder without captures has figures")
+	}
+}
+
+func TestScoringFollowsTheLabelOfTheNewestFrame(t *testing.T) {
+	t.Parallel()
+	var frames []capture.Frame
+	for i := range 400 { // 40 s: quiet, motion from 10 s, quiet from 20 s, a still person from 35 s
+		at := float64(i) / 10
+		label := capture.Quiet
+		switch {
+		case at >= 35:
+			label = capture.Still
+		case at >= 10 && at < 20:
+			label = capture.Motion
+		}
+		frames = append(frames, capture.Frame{Time: at, Label: label})
+	}
+	var ticks []decision
+	for k := range 156 {
+		at := 1 + float64(k)*0.25
+		ticks = append(ticks, decision{at, at >= 11 && at < 21 || at >= 28 && at < 29 || at >= 36})
+	}
+	s := rules{calibrated: true, calibration: 2, guard: 5}.score(frames, ticks)
+	if s.motion != 40 || s.hits != 36 || s.onsets != 1 || s.alarms != 4 || s.still != 20 || s.stillFlagged != 16 {
+		t.Errorf("score %+v", s)
+	}
+	if want := 31 + 40; s.quiet != want { // 2.25…9.75 s, and from 5 s after the last frame of motion to 34.75 s
+		t.Errorf("%d quiet ticks, want %d", s.quiet, want)
+	}
+	if len(s.latencies) != 1 || s.latencies[0] != 1 || s.motionSpans != 1 || s.missing != 0 {
+		t.Errorf("latencies %v", s.latencies)
+	}
+}

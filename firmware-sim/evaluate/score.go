@@ -1,0 +1,139 @@
+package evaluate
+
+import (
+	"math"
+	"sort"
+
+	"sensegate/firmware-sim/capture"
+	"sensegate/motion"
+	"sensegate/motion/detect"
+)
+
+const (
+	firstScored motion.Seconds = 1.0 // after the first frame
+	freshFrame  motion.Seconds = 0.5 // a tick takes the label of a frame this new
+	longGap     motion.Seconds = 120 // the rest of a longer gap has no ticks
+)
+
+// score is what was counted over one recording, or over several: ticks unless
+// said otherwise.
+type score struct {
+	hits, motion         int // motion called motion
+	alarms, quiet        int // quiet called motion
+	stillFlagged, still  int // a still person called motion
+	onsets               int // alarms that began in quiet
+	latencies            []motion.Seconds
+	motionSpans, missing int // spans of motion, and those never detected
+}
+
+func (s *score) add(o score) {
+	s.hits += o.hits
+	s.motion += o.motion
+	s.alarms += o.alarms
+	s.quiet += o.quiet
+	s.stillFlagged += o.stillFlagged
+	s.still += o.still
+	s.onsets += o.onsets
+	s.motionSpans += o.motionSpans
+	s.missing += o.missing
+	s.latencies = append(s.latencies, o.latencies...)
+}
+
+// rules say what of a recording is scored.
+type rules struct {
+	calibrated  bool
+	calibration motion.Seconds // not scored up to this time
+	guard       motion.Seconds // quiet so soon after motion is not scored
+}
+
+// score compares decisions with the frames' labels: every TickInterval takes
+// the label of the newest frame, so that recall includes the delay of
+// detection. Frames are in the order of time.
+func (r rules) score(frames []capture.Frame, ticks []decision) score {
+	var s score
+	labels, called := r.align(frames, ticks)
+	for i, label := range labels {
+		switch label {
+		case capture.Motion:
+			s.motion++
+			s.hits += count(called[i])
+		case capture.Quiet:
+			s.quiet++
+			s.alarms += count(called[i])
+			s.onsets += count(i > 0 && called[i] && !called[i-1])
+		case capture.Still:
+			s.still++
+			s.stillFlagged += count(called[i])
+		}
+		if label == capture.Motion && i > 0 && labels[i-1] != capture.Motion {
+			s.span(labels[i:], called[i:])
+		}
+	}
+	return s
+}
+
+// span takes the latency of the span of motion that labels begin with.
+func (s *score) span(labels []capture.Label, called []bool) {
+	s.motionSpans++
+	for i := range labels {
+		if labels[i] != capture.Motion {
+			break
+		}
+		if called[i] {
+			s.latencies = append(s.latencies, float64(i)*detect.TickInterval)
+			return
+		}
+	}
+	s.missing++
+}
+
+// align returns, tick by tick, the label that is scored and what was decided.
+func (r rules) align(frames []capture.Frame, ticks []decision) (labels []capture.Label, called []bool) {
+	start, last := frames[0].Time, frames[len(frames)-1].Time
+	lastMotion := math.Inf(-1)
+	next, tick := 0, 0
+	for k := 0; ; k++ {
+		at := start + firstScored + float64(k)*detect.TickInterval
+		if at > last+1e-9 {
+			return labels, called
+		}
+		for ; next < len(frames) && frames[next].Time <= at; next++ {
+			if frames[next].Label == capture.Motion {
+				lastMotion = frames[next].Time
+			}
+		}
+		for tick < len(ticks) && ticks[tick].time <= at {
+			tick++
+		}
+		newest := frames[next-1]
+		label := newest.Label
+		switch {
+		case r.calibrated && at <= r.calibration, at-newest.Time > freshFrame:
+			label = capture.Ignored
+		case label == capture.Quiet && at-lastMotion < r.guard:
+			label = capture.Ignored
+		}
+		labels = append(labels, label)
+		called = append(called, tick > 0 && ticks[tick-1].motion)
+		if at-newest.Time > longGap && next < len(frames) {
+			k = max(k, int((frames[next].Time-start-firstScored)/detect.TickInterval)-1)
+		}
+	}
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// medianOf returns the median, false of nothing.
+func medianOf(v []float64) (float64, bool) {
+	if len(v) == 0 {
+		return 0, false
+	}
+	v = append([]float64(nil), v...)
+	sort.Float64s(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, true
+}

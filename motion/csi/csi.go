@@ -1,0 +1,75 @@
+// Package csi knows the raw channel state that a radio publishes: the `CSI1`
+// batch of device-protocol.md section 2.5, and how an amplitude is taken from
+// it. It must not know topics, brokers, clocks or what the amplitudes mean.
+//
+// Nothing here keeps state or starts goroutines. A Batch belongs to one
+// goroutine at a time; decoding into the same Batch again allocates nothing
+// once its slices have grown to size.
+package csi
+
+import "sensegate/motion"
+
+// Limits of a batch (device-protocol.md section 2.5).
+const (
+	MaxSubcarriers = 2048
+	MaxFrames      = 1000
+	MaxSegments    = 255
+)
+
+// NoiseUnknown is the noise floor of a frame whose radio does not report one.
+const NoiseUnknown int8 = 127
+
+// Flags say how the data of a batch's frames is to be read.
+type Flags uint8
+
+// The bits of Flags. Without ImagFirst a pair is (real, imaginary).
+const (
+	GainLocked Flags = 1 << iota // the receiver's gain is locked
+	ImagFirst                    // I/Q order is (imaginary, real)
+	Amplitude                    // one unsigned amplitude byte per subcarrier instead of I/Q
+)
+
+// Width returns the bytes per subcarrier: 1 for amplitudes, 2 for I/Q.
+func (f Flags) Width() int {
+	if f&Amplitude != 0 {
+		return 1
+	}
+	return 2
+}
+
+// Batch is one message: consecutive frames of one link.
+type Batch struct {
+	Src         motion.MAC // transmitter
+	Dst         motion.MAC // receiver, a part of the publishing node
+	Start       uint64     // time of the first frame, µs since the epoch; 0 = the device has no clock
+	Flags       Flags
+	Channel     uint8 // primary channel
+	Subcarriers int   // 1..MaxSubcarriers
+	Ends        []int // end index of each segment, ascending, the last is Subcarriers; empty = one segment
+	Frames      []Frame
+}
+
+// Frame is one channel measurement. After Decode its Data is a part of the
+// payload that was decoded.
+type Frame struct {
+	Offset uint32 // µs since the first frame of the batch
+	Seq    uint16 // sequence number, wraps
+	RSSI   int8   // dBm
+	Noise  int8   // noise floor, dBm; NoiseUnknown = not reported
+	Data   []byte // Subcarriers × Flags.Width() bytes
+}
+
+// HasClock reports whether the device stamped the batch with its own clock.
+func (b *Batch) HasClock() bool { return b.Start != 0 }
+
+// Time returns the time of frame i. Without a clock it counts from the epoch.
+func (b *Batch) Time(i int) motion.Time {
+	return motion.Time((float64(b.Start) + float64(b.Frames[i].Offset)) / 1e6)
+}
+
+// Amplitudes writes the amplitude of every subcarrier of frame i to dst, which
+// it grows if need be, and returns dst[:Subcarriers]. Units are the radio's
+// counts.
+func (b *Batch) Amplitudes(dst []float32, i int) []float32 {
+	return Amplitudes(dst, b.Frames[i].Data, b.Flags)
+}

@@ -1,0 +1,248 @@
+package detect
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sensegate/motion"
+)
+
+func TestMedianIsTheMiddle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.Float64Range(-5, 5), 1, 50).Draw(t, "values")
+		sorted := slices.Sorted(slices.Values(v))
+		want := (sorted[(len(v)-1)/2] + sorted[len(v)/2]) / 2
+		if got := median(v); got != want {
+			t.Fatalf("median of %v = %v, want %v", sorted, got, want)
+		}
+	})
+}
+
+func TestPairsDoNotCrossHolesOrSegments(t *testing.T) {
+	t.Parallel()
+	mean := make([]float64, 40)
+	for k := range mean {
+		mean[k] = 20
+	}
+	mean[9], mean[10], mean[11], mean[12], mean[13] = 0, 0, 4, 0, 0 // a guard hole, one bin too quiet
+	l := selectBins(mean, []int{20, 36, 40})                        // the last segment is too small
+	if len(l.bins) != 15+16 || !slices.Equal(l.parts, []part{{0, 15}, {15, 31}}) {
+		t.Fatalf("bins %v in parts %v", l.bins, l.parts)
+	}
+	if l.pairs != 7+4+14 {
+		t.Errorf("%d pairs", l.pairs)
+	}
+	for k, half := range l.link {
+		if half > 0 && (l.bins[k+2]-l.bins[k] > 4 || (l.bins[k] < 20) != (l.bins[k+2] < 20)) {
+			t.Errorf("pair of bins %d and %d", l.bins[k], l.bins[k+2])
+		}
+	}
+}
+
+// naive computes step 4 as it is written, on normalised rows and gains per
+// column.
+func naive(l *layout, rows, gains [][]float64, regress bool, lags int) (R, M float64) {
+	n, columns := len(rows), len(l.bins)
+	x := make([][]float64, columns)
+	variance := make([]float64, columns)
+	for k := range columns {
+		g0 := make([]float64, n)
+		var mean, g, gg, xg float64
+		for t := range n {
+			mean += rows[t][k] / float64(n)
+			g += gains[t][k] / float64(n)
+		}
+		for t := range n {
+			x[k] = append(x[k], rows[t][k]-mean)
+			g0[t] = gains[t][k] - g
+			gg += g0[t] * g0[t]
+			xg += x[k][t] * g0[t]
+		}
+		for t := range n {
+			if regress {
+				x[k][t] -= xg / math.Max(gg, 1e-9) * g0[t]
+			}
+			variance[k] += x[k][t] * x[k][t] / float64(n)
+		}
+	}
+	var deviation, C float64
+	used := 0
+	for lag := 1; lag <= lags; lag++ {
+		if n > lag+3 {
+			used++
+		}
+	}
+	for i, half := range l.link {
+		if half == 0 {
+			continue
+		}
+		j := i + 2
+		deviation += math.Sqrt(variance[i] * variance[j])
+		for t := range n {
+			M += x[i][t] * x[j][t] / float64(n-1)
+		}
+		for lag := 1; lag <= used; lag++ {
+			for t := range n - lag {
+				C += (x[i][t]*x[j][t+lag] + x[j][t]*x[i][t+lag]) / 2 / float64(n-lag) / float64(used)
+			}
+		}
+	}
+	pairs := float64(l.pairs)
+	return C / pairs / (deviation/pairs + 1e-12), M / pairs
+}
+
+func TestBlockSumsGiveTheFormulasAsWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		mean := make([]float64, 30)
+		for k := range mean {
+			mean[k] = 10 + 40*r.Float64()
+		}
+		l := selectBins(mean, []int{14, 30})
+		w := newWindow(l)
+		var rows, gains [][]float64
+		blocks := rapid.IntRange(2, maxBlocks).Draw(t, "blocks")
+		for range blocks {
+			for range rapid.IntRange(0, 30).Draw(t, "frames") {
+				amp := make([]float32, 30)
+				loud := 1 + 0.2*r.NormFloat64()
+				for k := range amp {
+					amp[k] = float32(math.Abs(loud * (mean[k] + r.NormFloat64())))
+				}
+				row, gain := make([]float64, len(l.bins)), make([]float64, len(l.parts))
+				l.normalise(row, gain, amp)
+				wide := make([]float64, len(l.bins))
+				for s, p := range l.parts {
+					for k := p.lo; k < p.hi; k++ {
+						wide[k] = gain[s]
+					}
+				}
+				rows, gains = append(rows, row), append(gains, wide)
+				w.push(0, amp, 0)
+			}
+			w.close()
+		}
+		lags, regress := rapid.IntRange(1, maxLag).Draw(t, "lags"), rapid.Bool().Draw(t, "regress")
+		skip := rapid.IntRange(0, blocks/2).Draw(t, "skipped blocks")
+		n, tail := w.count(blocks), w.count(skip)
+		R, M := w.coherence(skip+1, blocks, regress, lags)
+		if n-tail < minFeature {
+			if !math.IsNaN(R) || !math.IsNaN(M) {
+				t.Fatalf("features of %d frames: %v, %v", n-tail, R, M)
+			}
+			return
+		}
+		wantR, wantM := naive(l, rows[:n-tail], gains[:n-tail], regress, lags)
+		if math.Abs(R-wantR) > 1e-9 || math.Abs(M-wantM) > 1e-12 {
+			t.Fatalf("%d frames: R %v, M %v; want %v, %v", n-tail, R, M, wantR, wantM)
+		}
+	})
+}
+
+// weighAll gives a judge ticks of one power and coherence, and returns the last.
+func weighAll(j *judge, from, n int, power, r float64) Tick {
+	var tick Tick
+	for i := range n {
+		tick = Tick{Time: motion.Time(float64(from+i) * TickInterval)}
+		j.weigh(&tick, evidence{power: power, steady: power, r: r, halves: r})
+	}
+	return tick
+}
+
+func TestBaselineEscapesToANewQuiet(t *testing.T) {
+	t.Parallel()
+	j := newJudge(powerScale(), DefaultSensitivity)
+	j.until = 10
+	weighAll(&j, 0, 100, -8.5, 0.01)
+	// An air conditioner: more power, incoherent.
+	if tick := weighAll(&j, 100, 5, -6.0, 0.07); !tick.Normal.Motion {
+		t.Fatalf("a rise of 2.5 is no motion: %+v", tick)
+	}
+	if tick := weighAll(&j, 105, 80, -6.0, 0.07); tick.Normal.Motion || math.Abs(tick.Baseline+6) > 0.1 {
+		t.Errorf("after twenty seconds: motion %v, baseline %v", tick.Normal.Motion, tick.Baseline)
+	}
+	// Somebody walks: as steady, but coherent.
+	if tick := weighAll(&j, 185, 400, -4.0, 0.5); !tick.Normal.Motion || tick.Baseline < -6.1 || tick.Baseline > -5.9 {
+		t.Errorf("a walk: motion %v, baseline %v", tick.Normal.Motion, tick.Baseline)
+	}
+}
+
+func TestMotionLastsTwoSecondsAfterItsLastSign(t *testing.T) {
+	t.Parallel()
+	j := newJudge(powerScale(), DefaultSensitivity)
+	high := func(i int, r float64) Verdict {
+		tick := Tick{Time: motion.Time(float64(i) * TickInterval)}
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: r, halves: 0, coherent: true})
+		return tick.Normal
+	}
+	if v := high(0, 0.29); v.On || v.Motion {
+		t.Errorf("R 0.29: %+v", v)
+	}
+	if v := high(1, 0.31); !v.On || !v.Motion {
+		t.Errorf("R 0.31: %+v", v)
+	}
+	if v := high(2, 0.07); v.On || !v.Stay || !v.Motion {
+		t.Errorf("R 0.07: %+v", v)
+	}
+	for i := 3; i < 10; i++ {
+		if v := high(i, 0); v.Stay || !v.Motion {
+			t.Errorf("%.2f s after the last sign: %+v", float64(i-2)*0.25, v)
+		}
+	}
+	if v := high(10, 0); v.Motion {
+		t.Errorf("two seconds after the last sign: %+v", v)
+	}
+}
+
+func TestStrictVerdictNeedsAThirdMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		r, halves      float64
+		normal, strict bool
+	}{{0.35, 0, true, false}, {0.40, 0, true, true}, {0.2, 0.16, true, false}, {0.2, 0.2, true, true}, {0.2, 0.14, false, false}} {
+		j := newJudge(powerScale(), DefaultSensitivity)
+		var tick Tick
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: c.r, halves: c.halves, coherent: true})
+		if tick.Normal.On != c.normal || tick.Strict.On != c.strict {
+			t.Errorf("R %v, halves %v: normal %v, strict %v", c.r, c.halves, tick.Normal.On, tick.Strict.On)
+		}
+	}
+}
+
+func TestRateChangesOnlyAfterTenSeconds(t *testing.T) {
+	t.Parallel()
+	var p pace
+	now := motion.Time(0)
+	block := func(rate float64) {
+		end := now.Add(TickInterval)
+		for ; now < end; now = now.Add(1 / rate) {
+			p.arrive(now)
+		}
+		p.settle()
+		p.close()
+	}
+	for range 8 {
+		block(50)
+	}
+	if math.Abs(p.rate-50) > 1 || p.windowBlocks() != 4 || !p.coherent() {
+		t.Fatalf("rate %v, window of %d", p.rate, p.windowBlocks())
+	}
+	for range 30 {
+		block(10)
+	}
+	if p.windowBlocks() != 4 {
+		t.Error("a dip of eight seconds changed the window")
+	}
+	for range 200 {
+		block(10)
+	}
+	if math.Abs(p.rate-10) > 1 || p.windowBlocks() != 10 || p.coherent() {
+		t.Errorf("rate %v, window of %d", p.rate, p.windowBlocks())
+	}
+}

@@ -1,0 +1,50 @@
+package detect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Learned is what a link knows about its surroundings and what must survive a
+// restart. The zero value is a link that knows nothing.
+type Learned struct {
+	Length     int     `json:"length,omitempty"` // bins per frame
+	Ends       []int   `json:"ends,omitempty"`   // of its segments
+	Bins       []int   `json:"bins,omitempty"`   // the valid ones, ascending
+	Rate       float64 `json:"rate,omitempty"`   // nominal, frames/s
+	Baseline   float64 `json:"baseline"`         // logarithm of the quiet power
+	Calibrated bool    `json:"calibrated"`       // the calibration has ended
+	Disturbed  bool    `json:"disturbed"`        // somebody seems to have moved during it
+}
+
+func (l *Learned) validate() error {
+	switch {
+	case math.IsNaN(l.Baseline) || math.IsInf(l.Baseline, 0):
+		return fmt.Errorf("restore link: baseline %v is not a number", l.Baseline)
+	case !(l.Rate >= 0) || math.IsInf(l.Rate, 0):
+		return fmt.Errorf("restore link: rate %v is not a rate", l.Rate)
+	case !slices.IsSorted(l.Ends) || !slices.IsSorted(l.Bins):
+		return fmt.Errorf("restore link: segments or bins are not ascending")
+	case len(l.Bins) > 0 && (l.Bins[0] < 0 || l.Bins[len(l.Bins)-1] >= l.Length):
+		return fmt.Errorf("restore link: bins %d to %d in frames of %d", l.Bins[0], l.Bins[len(l.Bins)-1], l.Length)
+	case len(slices.Compact(slices.Clone(l.Bins))) != len(l.Bins):
+		return fmt.Errorf("restore link: a bin occurs twice")
+	}
+	return nil
+}
+
+// snapshot fills in what the judge has learned.
+func (j *judge) snapshot(l *Learned) {
+	l.Baseline, l.Calibrated, l.Disturbed = j.baseline, j.calibrated, j.disturbed
+}
+
+// restore takes over what another judge had learned, if that had finished
+// calibrating.
+func (j *judge) restore(l *Learned) {
+	if !l.Calibrated {
+		return
+	}
+	j.baseline, j.calibrated, j.disturbed = l.Baseline, true, l.Disturbed
+	j.gathered = nil
+}

@@ -1,0 +1,47 @@
+package detect
+
+import "math"
+
+const (
+	reportTicks   = 240 // one minute
+	weakAmplitude = 6.0 // counts
+	weakRate      = 5.0 // frames/s
+)
+
+// uptime is the share of valid ticks among the last minute's.
+type uptime struct {
+	valid [reportTicks]bool
+	seen  int
+	at    int
+	sum   int
+}
+
+func (u *uptime) add(valid bool) {
+	if u.valid[u.at] {
+		u.sum--
+	}
+	u.valid[u.at] = valid
+	if valid {
+		u.sum++
+	}
+	u.at = (u.at + 1) % reportTicks
+	u.seen = min(u.seen+1, reportTicks)
+}
+
+func (u *uptime) share() float64 { return float64(u.sum) / math.Max(1, float64(u.seen)) }
+
+// amplitude returns the median over the valid bins of their level in the
+// moments last summed, in counts. A bin's level is its mean share times the
+// geometric mean of its segment's amplitude.
+func (w *window) amplitude() float64 {
+	s := &w.scratch
+	n := float64(s.sum.n)
+	levels := s.spare[:0]
+	for i, part := range w.layout.parts {
+		level := math.Exp(w.gain0[i] + s.sum.g[i]/n)
+		for k := part.lo; k < part.hi; k++ {
+			levels = append(levels, level*(w.base[k]+s.sum.p[k]/n))
+		}
+	}
+	return median(levels)
+}

@@ -1,0 +1,111 @@
+package detect
+
+import "sensegate/motion"
+
+const (
+	highRate     = 20.0 // frames/s from which coherence alone decides (HI mode)
+	shortWindow  = 30.0 // frames/s from which one second is enough
+	nominalSlack = 0.95 // a nominal rate is met by this share of it
+	deadBand     = 0.10
+	settleTicks  = 40 // 10 s beyond the dead band change the rate
+	lagSpan      = 0.05
+)
+
+// pace measures the nominal frame rate of a link, which chooses its window and
+// mode (step 3). It is taken from up to 2.5 s of arrivals and changes only
+// after ten seconds beyond the dead band.
+type pace struct {
+	rate   float64 // nominal, frames/s; 0 = not known yet
+	counts [maxBlocks]int
+	oldest [maxBlocks]motion.Time
+	blocks int // filled
+	at     int // being filled
+	newest motion.Time
+
+	beyond int     // ticks in a row beyond the band
+	sum    float64 // of the rates measured in them
+}
+
+// arrive counts a frame.
+func (p *pace) arrive(t motion.Time) {
+	if p.counts[p.at] == 0 {
+		p.oldest[p.at] = t
+	}
+	p.counts[p.at]++
+	p.newest = t
+}
+
+// close ends a block.
+func (p *pace) close() {
+	p.at = (p.at + 1) % maxBlocks
+	p.blocks = min(p.blocks+1, maxBlocks-1)
+	p.counts[p.at] = 0
+}
+
+// clear forgets the arrivals but not the rate.
+func (p *pace) clear() { *p = pace{rate: p.rate} }
+
+// measure returns the frames/s of the arrivals held, 0 if there are fewer than
+// minWindow. It is called when a block is complete, before close.
+func (p *pace) measure() float64 {
+	frames, oldest := 0, p.newest
+	for age := p.blocks; age >= 0; age-- {
+		b := (p.at - age + maxBlocks) % maxBlocks
+		if frames == 0 && p.counts[b] > 0 {
+			oldest = p.oldest[b]
+		}
+		frames += p.counts[b]
+	}
+	span := p.newest.Since(oldest)
+	if frames < minWindow || span <= 0 {
+		return 0
+	}
+	return float64(frames-1) / span
+}
+
+// settle takes the arrivals held into the nominal rate.
+func (p *pace) settle() {
+	now := p.measure()
+	switch {
+	case now == 0:
+	case p.rate == 0:
+		p.rate = now
+	case now > p.rate*(1+deadBand) || now < p.rate*(1-deadBand):
+		p.beyond++
+		p.sum += now
+		if p.beyond < settleTicks {
+			return
+		}
+		p.rate = p.sum / float64(p.beyond)
+	}
+	p.beyond, p.sum = 0, 0
+}
+
+// coherent reports HI mode.
+func (p *pace) coherent() bool { return p.rate >= highRate*nominalSlack }
+
+// windowBlocks returns the length of the window in ticks, always even.
+func (p *pace) windowBlocks() int {
+	switch {
+	case p.rate >= shortWindow*nominalSlack:
+		return 4 // 1.0 s
+	case p.coherent():
+		return 6 // 1.5 s
+	default:
+		return maxBlocks // 2.5 s
+	}
+}
+
+// lags returns K for the newest n ≥ 2 frames: the lags that span 50 ms.
+func (w *window) lags(n int) int {
+	gaps := w.scratch.spare[:0]
+	for f := w.next - n + 1; f < w.next; f++ {
+		gaps = append(gaps, w.times[f&w.mask].Since(w.times[(f-1)&w.mask]))
+	}
+	gap := median(gaps)
+	if gap <= lagSpan/(maxLag+1) {
+		return maxLag
+	}
+	// The allowance covers the resolution of time stamps at exactly 100 Hz.
+	return max(1, min(maxLag, int(lagSpan/gap+1e-3)))
+}
