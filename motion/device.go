@@ -1,5 +1,7 @@
 package motion
 
+import "net/netip"
+
 // Device is an adopted device: something with a token of its own.
 type Device struct {
 	DeviceKey
@@ -22,6 +24,12 @@ type PendingDevice struct {
 	LastSeen   Time   `json:"last_seen"`
 	Posts      int    `json:"posts"`
 	Approved   bool   `json:"approved"` // adopted by hand: its next post is answered with a token
+}
+
+// Credentials are what a post to the gatekeeper shows beside its body.
+type Credentials struct {
+	Token   string     // of the Authorization header, else of ?access_token=; "" = none
+	Address netip.Addr // the sender's
 }
 
 // Admission is the gatekeeper's answer to one post: exactly one of its three

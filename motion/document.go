@@ -186,7 +186,9 @@ func overlay(config any, doc Document) {
 // force, with the unknown keys of doc kept.
 func WithDefaults(config any, doc Document) Document {
 	full := Document{}
-	overlay(&full, doc)
+	if doc != nil {
+		overlay(&full, doc)
+	}
 	raw, err := json.Marshal(config)
 	if err != nil {
 		return full

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// Config is the http part of the configuration.
+type Config struct {
+	Listen    string   `yaml:"listen" env:"LISTEN"`         // host:port, port 0 takes a free one
+	Hosts     []string `yaml:"hosts" env:"HOSTS"`           // further names of the appliance, without port
+	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
+	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
+	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
+}
+
+// Defaults returns the limits of payloads.md section 1.
+func Defaults() Config {
+	return Config{Listen: ":8080", Rate: 50, Burst: 100, LiveLimit: 64}
+}
+
+// Validate returns all mistakes at once.
+func (c Config) Validate() error {
+	var mistakes []error
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("listen: %q is not host:port", c.Listen))
+	}
+	for _, h := range c.Hosts {
+		if h == "" || strings.ContainsAny(h, "/: ") {
+			mistakes = append(mistakes, fmt.Errorf("hosts: %q is not a host name (no scheme, port or path)", h))
+		}
+	}
+	if c.Rate <= 0 {
+		mistakes = append(mistakes, errors.New("rate: want more than 0 requests a second"))
+	}
+	if c.Burst < 1 {
+		mistakes = append(mistakes, errors.New("burst: want at least 1"))
+	}
+	if c.LiveLimit < 1 {
+		mistakes = append(mistakes, errors.New("live_limit: want at least 1"))
+	}
+	return errors.Join(mistakes...)
+}
+
+// The times of the server. A request may take requestTime; what is written after
+// that is cut off. None of them holds for websockets, which have their own pace.
+const (
+	headerTime  = 5 * time.Second
+	readTime    = 10 * time.Second
+	idleTime    = 30 * time.Second
+	requestTime = 30 * time.Second
+	writeTime   = requestTime + 10*time.Second
+	stopTime    = 4 * time.Second
+	maxHeader   = 16 << 10
+)

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// pace holds the times of live connections.
+type pace struct {
+	ping  time.Duration // between pings
+	pong  time.Duration // without a sign of life until the connection is given up
+	write time.Duration // for one message
+	bye   time.Duration // for the other end to answer a close
+}
+
+// livePace is the product's pace. A write and a goodbye together take less than
+// stopTime, so that no viewer can hold up a stop.
+func livePace() pace {
+	return pace{ping: 30 * time.Second, pong: 75 * time.Second, write: 3 * time.Second, bye: 500 * time.Millisecond}
+}
+
+const (
+	readLimit   = 512   // bytes: viewers have nothing to say
+	sendBuffer  = 32768 // bytes the kernel may hold for a viewer that does not read
+	readBuffer  = 512
+	writeBuffer = 1024
+)
+
+// connection is one websocket. read and write run in a goroutine each; write is
+// the only one that sends messages.
+type connection struct {
+	ws   *websocket.Conn
+	pace pace
+	stop <-chan struct{} // the server stops
+	gone chan struct{}   // closed by read when the other end is gone
+
+	mu      sync.Mutex
+	leaving bool // a close frame is out
+}
+
+func newConnection(ws *websocket.Conn, p pace, stop <-chan struct{}) *connection {
+	if tcp, ok := ws.NetConn().(interface{ SetWriteBuffer(int) error }); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
+	}
+	return &connection{ws: ws, pace: p, stop: stop, gone: make(chan struct{})}
+}
+
+// read drops what the viewer says, watches for pongs and for the end, and closes
+// the connection.
+func (c *connection) read() {
+	defer close(c.gone)
+	defer c.ws.Close()
+	c.ws.SetReadLimit(readLimit)
+	c.wait(c.pace.pong, false)
+	c.ws.SetPongHandler(func(string) error {
+		c.wait(c.pace.pong, false)
+		return nil
+	})
+	for {
+		if _, _, err := c.ws.NextReader(); err != nil {
+			return
+		}
+	}
+}
+
+// wait gives the other end until d from now for a sign of life, and no more after
+// leaving.
+func (c *connection) wait(d time.Duration, leaving bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaving {
+		return
+	}
+	c.leaving = leaving
+	_ = c.ws.NetConn().SetReadDeadline(time.Now().Add(d)) // fails on a closed one, which needs none
+}
+
+// write sends the stream until it ends, says why, and leaves the closing to read,
+// which gives the other end a moment to answer.
+func (c *connection) write(s *Stream) (err error) {
+	code := websocket.CloseInternalServerErr
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+		c.sayBye(code)
+	}()
+	code, err = s.pump(c)
+	return err
+}
+
+// sayBye sends a close frame with code; 0 when nobody listens any more.
+func (c *connection) sayBye(code int) {
+	if code != 0 {
+		message := websocket.FormatCloseMessage(code, closeReason(code))
+		if c.ws.WriteControl(websocket.CloseMessage, message, time.Now().Add(c.pace.bye)) == nil {
+			c.wait(c.pace.bye, true)
+			return
+		}
+	}
+	_ = c.ws.Close() // ends read
+}
+
+func closeReason(code int) string {
+	switch code {
+	case websocket.CloseTryAgainLater:
+		return "fell behind; read the history and connect again"
+	case websocket.CloseGoingAway:
+		return "the appliance stops"
+	}
+	return ""
+}
+
+// pump sends messages and pings until the source, the viewer or the server ends.
+// It returns the close code to say, 0 for none.
+func pump[M any](c *connection, messages <-chan M, frame func(M) (*websocket.PreparedMessage, error)) (code int, err error) {
+	ticker := time.NewTicker(c.pace.ping)
+	defer ticker.Stop()
+	for {
+		select {
+		case m, open := <-messages:
+			if !open {
+				return websocket.CloseTryAgainLater, nil
+			}
+			prepared, err := frame(m)
+			if err != nil {
+				return websocket.CloseInternalServerErr, fmt.Errorf("encode message: %w", err)
+			}
+			if prepared == nil {
+				continue
+			}
+			_ = c.ws.SetWriteDeadline(time.Now().Add(c.pace.write)) // always nil in gorilla
+			if c.ws.WritePreparedMessage(prepared) != nil {
+				return 0, nil
+			}
+		case now := <-ticker.C:
+			if c.ws.WriteControl(websocket.PingMessage, nil, now.Add(c.pace.write)) != nil {
+				return 0, nil
+			}
+		case <-c.stop:
+			return websocket.CloseGoingAway, nil
+		case <-c.gone:
+			return 0, nil
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion/fault"
+)
+
+// Subscription is where a live connection takes its messages from. The channel
+// is bounded and closed by the other side when the reader falls behind.
+type Subscription[M any] interface {
+	C() <-chan M
+	Close()
+}
+
+// Stream is a live connection that is ready to start: everything that can fail
+// has been checked and the subscription stands, so that nothing is missed
+// between the answer and the first message. Make it with [NewStream]; the server
+// closes the subscription, also when the upgrade fails.
+type Stream struct {
+	key   string
+	pump  func(*connection) (code int, err error)
+	close func()
+}
+
+// NewStream makes a stream from a subscription. key is what connections are
+// counted by, such as "network/1042". frame turns a message into what is sent: a
+// prepared message, so that it is encoded once for all viewers, or nil to send
+// nothing for it. frame is called by one goroutine; an error ends the connection
+// with 1011 and is logged.
+func NewStream[M any](key string, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error)) *Stream {
+	return &Stream{
+		key:   key,
+		close: sub.Close,
+		pump:  func(c *connection) (int, error) { return pump(c, sub.C(), frame) },
+	}
+}
+
+// TextFrame prepares JSON for any number of connections.
+func TextFrame(json []byte) (*websocket.PreparedMessage, error) {
+	return websocket.NewPreparedMessage(websocket.TextMessage, json)
+}
+
+// upgraded tells huma to leave the connection to us.
+type upgraded struct {
+	Body func(huma.Context)
+}
+
+// registerLive makes a websocket row. The upgrade comes last: credentials,
+// origin, input and whatever the handler checks fail before it, as problems.
+func registerLive[In any](t *table, op huma.Operation, fn func(context.Context, *In) (*Stream, error)) {
+	op.DefaultStatus = http.StatusSwitchingProtocols
+	op.Description += " Websocket: text frames of JSON, one object each. Credentials also as the query parameter token."
+	register(t, op, func(ctx context.Context, in *In) (*upgraded, error) {
+		stream, err := fn(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &upgraded{Body: func(c huma.Context) {
+			h := c.(*humaContext)
+			t.env.live.start(h.w, h.r, stream)
+		}}, nil
+	})
+}
+
+// upgradeable refuses what cannot become a websocket.
+func (e *environment) upgradeable(r *http.Request) error {
+	if !websocket.IsWebSocketUpgrade(r) {
+		p := newProblem(http.StatusUpgradeRequired, "upgrade_required", "this address is a websocket")
+		p.header.Set("Upgrade", "websocket")
+		p.header.Set("Connection", "Upgrade")
+		return p
+	}
+	if !e.origin(r) {
+		return fault.New(fault.Forbidden, "origin: pages of another site may not open this websocket; add the site's name to http.hosts in the configuration")
+	}
+	return nil
+}
+
+// start upgrades a request and hands the connection to its two goroutines, so
+// that the request's own goroutine and buffers are freed.
+func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
+	leave, err := l.join(s.key)
+	if err != nil {
+		s.close()
+		fail(w, r, err)
+		return
+	}
+	ws, err := l.upgrader.Upgrade(w, r, nil)
+	if err != nil { // answered by the upgrader
+		s.close()
+		leave()
+		return
+	}
+	c := newConnection(ws, l.pace, l.stop)
+	route := exchangeOf(r.Context()).route // and nothing else of the request is kept
+	go c.read()
+	go func() {
+		defer leave()
+		err := c.write(s)
+		s.close()
+		if err != nil {
+			l.log.Error("live connection failed", "route", route, "err", err)
+		}
+		<-c.gone
+	}()
+}
+
+// upgradeFailed answers a handshake that gorilla refuses.
+func upgradeFailed(w http.ResponseWriter, r *http.Request, status int, reason error) {
+	var taken websocket.HandshakeError
+	if status >= http.StatusInternalServerError || !errors.As(reason, &taken) {
+		fail(w, r, reason)
+		return
+	}
+	newProblem(status, "handshake", reason.Error()).write(w)
+}

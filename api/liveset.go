@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion/fault"
+)
+
+// liveSet counts the live connections of a server and ends them with it. All
+// methods may be called concurrently.
+type liveSet struct {
+	log      *slog.Logger
+	pace     pace
+	limit    int // connections of one key
+	upgrader websocket.Upgrader
+	stop     chan struct{} // closed when the server stops
+
+	mu      sync.Mutex
+	stopped bool
+	open    map[string]int // by key
+	total   int
+	running sync.WaitGroup // one for each connection
+}
+
+func newLiveSet(limit int, log *slog.Logger) *liveSet {
+	return &liveSet{
+		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), open: map[string]int{},
+		upgrader: websocket.Upgrader{
+			ReadBufferSize:  readBuffer,
+			WriteBufferSize: writeBuffer,
+			WriteBufferPool: &sync.Pool{},
+			CheckOrigin:     func(*http.Request) bool { return true }, // checked before
+			Error:           upgradeFailed,
+		},
+	}
+}
+
+// join counts a connection until leave is called, once.
+func (l *liveSet) join(key string) (leave func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
+		return nil, fault.New(fault.Unavailable, "the appliance stops")
+	}
+	if l.open[key] >= l.limit {
+		return nil, &fault.Error{Kind: fault.Throttled, Code: "too_many_connections",
+			Message: "too many live connections here; close one first"}
+	}
+	l.open[key]++
+	l.total++
+	l.running.Add(1)
+	return func() {
+		l.leave(key)
+		l.running.Done()
+	}, nil
+}
+
+func (l *liveSet) leave(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total--
+	if l.open[key]--; l.open[key] == 0 {
+		delete(l.open, key)
+	}
+}
+
+// count returns how many connections are open.
+func (l *liveSet) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
+}
+
+// shutdown tells every viewer that the server stops (1001) and waits for all
+// connections, until ctx ends. It may be called more than once.
+func (l *liveSet) shutdown(ctx context.Context) error {
+	l.mu.Lock()
+	if !l.stopped {
+		l.stopped = true
+		close(l.stop)
+	}
+	l.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		l.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

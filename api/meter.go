@@ -1,0 +1,58 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// meter counts requests by row, method and class of status. Its labels come from
+// the tables alone, so that their number is bounded and they hold no secret.
+type meter struct {
+	set      *metrics.Set
+	panics   *metrics.Counter
+	took     *metrics.FloatCounter // seconds of all answered requests
+	answered *metrics.Counter
+	counters sync.Map // meterKey → *metrics.Counter
+}
+
+type meterKey struct {
+	route, method string
+	class         int
+}
+
+func newMeter(set *metrics.Set, live func() int) *meter {
+	set.NewGauge("sensegate_http_live_connections", func() float64 { return float64(live()) })
+	return &meter{
+		set:      set,
+		panics:   set.NewCounter("sensegate_http_panics_total"),
+		took:     set.NewFloatCounter("sensegate_http_request_duration_seconds_sum"),
+		answered: set.NewCounter("sensegate_http_request_duration_seconds_count"),
+	}
+}
+
+func (m *meter) count(route, method string, status int, took time.Duration) {
+	if status != http.StatusSwitchingProtocols {
+		m.took.Add(took.Seconds())
+		m.answered.Inc()
+	}
+	key := meterKey{route, knownMethod(method), status / 100}
+	c, ok := m.counters.Load(key)
+	if !ok {
+		name := fmt.Sprintf(`sensegate_http_requests_total{route=%q,method=%q,status="%dxx"}`, key.route, key.method, key.class)
+		c, _ = m.counters.LoadOrStore(key, m.set.GetOrCreateCounter(name))
+	}
+	c.(*metrics.Counter).Inc()
+}
+
+// knownMethod keeps invented methods out of the labels.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}

@@ -1,0 +1,231 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sensegate/motion/fault"
+)
+
+// problemType is the media type of RFC 9457.
+const problemType = "application/problem+json"
+
+// maxValue bounds a value that is echoed in a problem, in bytes.
+const maxValue = 256
+
+// Problem is the body of every error: RFC 9457 with a code for programs and all
+// mistakes of the input.
+type Problem struct {
+	Type   string    `json:"type" example:"about:blank" doc:"Always about:blank: the status says what kind of problem it is"`
+	Title  string    `json:"title" example:"Unprocessable Entity" doc:"The status in words"`
+	Status int32     `json:"status" example:"422" doc:"HTTP status"`
+	Detail string    `json:"detail" example:"request is not valid" doc:"What is wrong and what to do"`
+	Code   string    `json:"code" example:"invalid" doc:"Stable word for programs"`
+	Errors []Mistake `json:"errors,omitempty" doc:"Every mistake of the input"`
+
+	header http.Header
+}
+
+// Mistake is one mistake at one place of the input.
+type Mistake struct {
+	Location string `json:"location" example:"body[1].mac_address" doc:"path, query, header or body, and the place in it"`
+	Message  string `json:"message" example:"not allowed for a node"`
+	Value    any    `json:"value,omitempty" doc:"What stood there, when it is short"`
+}
+
+// Error returns the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return int(p.Status) }
+
+// GetHeaders returns the headers that belong to the problem, such as Retry-After.
+func (p *Problem) GetHeaders() http.Header { return p.header }
+
+// ContentType names the media type of RFC 9457.
+func (p *Problem) ContentType(string) string { return problemType }
+
+func newProblem(status int, code, detail string) *Problem {
+	return &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: int32(status),
+		Detail: detail, Code: code, header: http.Header{},
+	}
+}
+
+// kindStatus is the one place where a kind of error becomes a status.
+func kindStatus(k fault.Kind) int {
+	switch k {
+	case fault.Malformed:
+		return http.StatusBadRequest
+	case fault.Unauthorized:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.Invalid:
+		return http.StatusUnprocessableEntity
+	case fault.Throttled:
+		return http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// statusCode is the code of a problem that brings none of its own.
+func statusCode(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "malformed"
+	case http.StatusRequestEntityTooLarge:
+		return "too_large"
+	case http.StatusUnprocessableEntity:
+		return "invalid"
+	case http.StatusTooManyRequests:
+		return "throttled"
+	case http.StatusServiceUnavailable:
+		return "unavailable"
+	case http.StatusInternalServerError:
+		return "internal"
+	}
+	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
+}
+
+// problemOf translates an error. internal is true when it is our own trouble,
+// which is logged and not shown.
+func problemOf(err error) (p *Problem, internal bool) {
+	var f *fault.Error
+	switch {
+	case errors.As(err, &p):
+		return p, false
+	case errors.As(err, &f):
+		return problemOfFault(f), false
+	case errors.Is(err, context.DeadlineExceeded):
+		p = newProblem(http.StatusServiceUnavailable, "timeout", "the request took too long; ask for less or try again")
+		p.retryAfter(0)
+		return p, false
+	case errors.Is(err, context.Canceled):
+		return newProblem(http.StatusServiceUnavailable, "cancelled", "the request was given up"), false
+	}
+	return newProblem(http.StatusInternalServerError, "internal", "the appliance failed; its log has the cause under the X-Request-Id of this answer"), true
+}
+
+func problemOfFault(f *fault.Error) *Problem {
+	status := kindStatus(f.Kind)
+	code := f.Code
+	if code == "" {
+		code = statusCode(status)
+	}
+	p := newProblem(status, code, f.Message)
+	for _, d := range f.Details {
+		p.Errors = append(p.Errors, Mistake{Location: d.Location, Message: d.Message, Value: shortValue(d.Value)})
+	}
+	switch f.Kind {
+	case fault.Throttled, fault.Unavailable:
+		p.retryAfter(f.RetryAfter)
+	case fault.Unauthorized:
+		p.header.Set("WWW-Authenticate", "Bearer")
+	}
+	return p
+}
+
+// retryAfter tells when to come back: at least a second.
+func (p *Problem) retryAfter(d time.Duration) {
+	seconds := max(1, int64(math.Ceil(d.Seconds())))
+	p.header.Set("Retry-After", strconv.FormatInt(seconds, 10))
+}
+
+// problemOfModel translates what huma found wrong with the input.
+func problemOfModel(m *huma.ErrorModel) *Problem {
+	p := newProblem(m.Status, statusCode(m.Status), m.Detail)
+	if m.Status >= http.StatusInternalServerError {
+		p.Detail = "the appliance failed"
+		return p
+	}
+	for _, e := range m.Errors {
+		mistake := Mistake{Location: e.Location, Message: e.Message, Value: shortValue(e.Value)}
+		if e.Location == "body" { // the whole body is the caller's already
+			mistake.Value = nil
+		}
+		if strings.HasPrefix(e.Message, "json: ") { // speaks of Go types
+			mistake.Message = "a value does not fit its field"
+		}
+		p.Errors = append(p.Errors, mistake)
+	}
+	// huma reports unexpected properties in random order
+	slices.SortStableFunc(p.Errors, func(a, b Mistake) int { return strings.Compare(a.Location, b.Location) })
+	switch m.Status {
+	case http.StatusUnprocessableEntity:
+		p.Detail = "request is not valid"
+	case http.StatusBadRequest:
+		if len(p.Errors) > 0 {
+			p.Detail = "body is not valid JSON"
+		}
+	case http.StatusUnsupportedMediaType:
+		p.Detail = "send the body as application/json"
+	}
+	return p
+}
+
+// shortValue keeps what is useful to echo: short scalars.
+func shortValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) > maxValue {
+			return nil
+		}
+	case map[string]any, []any:
+		return nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	}
+	return v
+}
+
+// write answers with the problem where no typed operation is involved.
+func (p *Problem) write(w http.ResponseWriter) {
+	body := &bytes.Buffer{}
+	enc := json.NewEncoder(body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(p); err != nil {
+		body.Reset() // an echoed value that JSON cannot say
+		bare := *p
+		bare.Errors = nil
+		_ = enc.Encode(&bare)
+	}
+	h := w.Header()
+	for k, v := range p.header {
+		h[k] = v
+	}
+	h.Set("Content-Type", problemType)
+	w.WriteHeader(int(p.Status))
+	_, _ = w.Write(body.Bytes()) // the client may be gone
+}
+
+// fail answers a request with err and leaves an internal cause for the log.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	p, internal := problemOf(err)
+	if internal {
+		exchangeOf(r.Context()).cause = err
+	}
+	p.write(w)
+}

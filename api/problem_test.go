@@ -1,0 +1,154 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"sensegate/motion/fault"
+)
+
+func TestEachKindHasItsStatus(t *testing.T) {
+	t.Parallel()
+	s, log := testServer(t, noLive())
+	for kind, want := range map[string]struct {
+		status int
+		code   string
+		header string // that must be set
+	}{
+		"malformed":    {400, "malformed", ""},
+		"unauthorized": {401, "unauthorized", "Www-Authenticate"},
+		"forbidden":    {403, "forbidden", ""},
+		"notfound":     {404, "not_found", ""},
+		"conflict":     {409, "conflict", ""},
+		"toolarge":     {413, "too_large", ""},
+		"unsupported":  {415, "unsupported_media_type", ""},
+		"invalid":      {422, "invalid", ""},
+		"throttled":    {429, "throttled", "Retry-After"},
+		"unavailable":  {503, "unavailable", "Retry-After"},
+		"internal":     {500, "internal", ""},
+		"deadline":     {503, "timeout", "Retry-After"},
+	} {
+		w := do(s, "GET", "/core/fail?kind="+kind, "")
+		if w.Code != want.status || !strings.Contains(w.Body.String(), `"code":"`+want.code+`"`) {
+			t.Errorf("%s: %d %s, want %d %s", kind, w.Code, w.Body, want.status, want.code)
+		}
+		if want.header != "" && w.Header().Get(want.header) == "" {
+			t.Errorf("%s: no header %s", kind, want.header)
+		}
+		if ct := w.Header().Get("Content-Type"); ct != problemType {
+			t.Errorf("%s: content type %q", kind, ct)
+		}
+		if strings.Contains(w.Body.String(), "disk") {
+			t.Errorf("%s: the cause is shown: %s", kind, w.Body)
+		}
+	}
+	if n := strings.Count(log.String(), "disk /dev/secret broke"); n != 1 {
+		t.Errorf("the cause of the 500 is logged %d times, want once", n)
+	}
+}
+
+func TestEveryKindHasAStatus(t *testing.T) {
+	t.Parallel()
+	for k := fault.Malformed; k <= fault.Unavailable; k++ {
+		if kindStatus(k) == http.StatusInternalServerError {
+			t.Errorf("kind %d has no status", k)
+		}
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	w := do(s, "PATCH", "/core/network/7/devices?last=0&from=x", `[{"name":"a"},{"name":"","rank":12,"extra":1},{"rank":"1"}]`,
+		"Authorization", "secret-a")
+	wantStatus(t, w, http.StatusUnprocessableEntity)
+	wantJSON(t, w, `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"request is not valid","code":"invalid","errors":[
+		{"location":"body[1].extra","message":"unexpected property"},
+		{"location":"body[1].name","message":"expected length >= 1","value":""},
+		{"location":"body[1].rank","message":"expected number <= 9","value":12},
+		{"location":"body[2]","message":"expected required property name to be present"},
+		{"location":"body[2].rank","message":"expected integer","value":"1"},
+		{"location":"query.from","message":"invalid float","value":"x"},
+		{"location":"query.last","message":"expected number >= 1","value":0}]}`)
+}
+
+func TestMalformedIsNotInvalid(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	key := []string{"Authorization", "Bearer secret-a"}
+	for name, c := range map[string]struct {
+		body   string
+		header []string
+		status int
+	}{
+		"broken JSON":         {`{"name":`, nil, 400},
+		"no body":             {``, nil, 400},
+		"two values":          {`{"name":"a"} {}`, nil, 400},
+		"text":                {`{"name":"a"}`, []string{"Content-Type", "text/plain"}, 415},
+		"type with a charset": {`{"name":"a"}`, []string{"Content-Type", "application/json; charset=utf-8"}, 200},
+		"wrong type":          {`[]`, nil, 422},
+		"number too large":    {`{"name":"a","rank":-4294967297}`, nil, 422},
+		"1 MiB":               {`{"name":"` + strings.Repeat("a", maxBody-11) + `"}`, nil, 422},
+		"far over 1 MiB":      {strings.Repeat(" ", 3*maxBody), nil, 413},
+		"over 1 MiB":          {`{"name":"` + strings.Repeat("a", maxBody-10) + `"}`, nil, 413},
+	} {
+		w := do(s, "PUT", "/core/device", c.body, append(c.header, key...)...)
+		if w.Code != c.status {
+			t.Errorf("%s: %d %.300s, want %d", name, w.Code, w.Body, c.status)
+		}
+		if strings.Contains(w.Body.String(), "Go ") || w.Body.Len() > 2000 {
+			t.Errorf("%s: says too much: %.300s", name, w.Body)
+		}
+	}
+}
+
+func TestNumbersAreNotCut(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	for _, target := range []string{"/core/network/4294967303/devices", "/core/network/-1/devices", "/core/network/7/devices?from=NaN",
+		"/core/network/7/devices?from=-Inf", "/core/network/7/devices?last=4294967297"} {
+		w := do(s, "PATCH", target, `[]`, "Authorization", "secret-a")
+		if w.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s, want 422", target, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAbsentParametersHaveDefaults(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	wantJSON(t, do(s, "PATCH", "/core/network/7/devices", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":10,"gain":-1}`)
+	wantJSON(t, do(s, "PATCH", "/core/network/7/devices?from=2.5&last=3", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":3,"gain":2.5}`)
+}
+
+func TestPanicIsAnsweredAndCounted(t *testing.T) {
+	t.Parallel()
+	s, log := testServer(t, noLive())
+	for _, path := range []string{"/core/panic", "/core/nan"} {
+		w := do(s, "GET", path, "", "Accept-Encoding", "gzip")
+		wantStatus(t, w, http.StatusInternalServerError)
+		if strings.Contains(w.Body.String(), "secret-panic") || !strings.Contains(w.Body.String(), `"code":"internal"`) {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+	}
+	if s.meter.panics.Get() != 2 {
+		t.Errorf("%d panics counted, want 2", s.meter.panics.Get())
+	}
+	if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "secret-panic") {
+		t.Error("the panic is not logged")
+	}
+}
+
+func TestCredentialsComeFirst(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	wantStatus(t, do(s, "PATCH", "/core/network/x/devices", `{`), http.StatusUnauthorized)
+	wantStatus(t, do(s, "GET", "/core/whoami?token=secret-a", ""), http.StatusUnauthorized) // only a websocket may
+	for _, value := range []string{"secret-a", "Bearer secret-a", "bearer  secret-a"} {
+		wantJSON(t, do(s, "GET", "/core/whoami", "", "Authorization", value), `{"route":"","value":"a"}`)
+	}
+	wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "Basic secret-a"), http.StatusUnauthorized)
+	w := do(s, "DELETE", "/core/alert/1", "", "Authorization", "secret-a")
+	wantStatus(t, w, http.StatusNoContent)
+}

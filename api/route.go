@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Route is one row of an interface's table. Make it with [Get], [Post], [Put],
+// [Patch], [Delete] or [Live].
+type Route struct {
+	Method  string
+	Path    string // below the interface's base, parameters in braces: /networks/{id}
+	Who     string // who may call, as the interface document says it
+	Summary string
+	Tag     string // heading in the document, given by Group
+	Live    bool   // a websocket
+
+	operation Operation
+}
+
+// Operation is a typed handler together with the kind of caller it takes, ready
+// for a row.
+type Operation struct {
+	who       string
+	principal reflect.Type // what the handler takes as its caller
+	live      bool
+	register  func(*table, huma.Operation)
+}
+
+// Get is a row that reads. A HEAD request for it is answered too.
+func Get(path string, op Operation, summary string) Route {
+	return newRoute(http.MethodGet, path, op, summary)
+}
+
+// Post is a row that creates or acts.
+func Post(path string, op Operation, summary string) Route {
+	return newRoute(http.MethodPost, path, op, summary)
+}
+
+// Put is a row that replaces.
+func Put(path string, op Operation, summary string) Route {
+	return newRoute(http.MethodPut, path, op, summary)
+}
+
+// Patch is a row that changes.
+func Patch(path string, op Operation, summary string) Route {
+	return newRoute(http.MethodPatch, path, op, summary)
+}
+
+// Delete is a row that removes.
+func Delete(path string, op Operation, summary string) Route {
+	return newRoute(http.MethodDelete, path, op, summary)
+}
+
+// Live is a row that streams over a websocket: its handler returns a [Stream].
+func Live(path string, op Operation, summary string) Route {
+	r := newRoute(http.MethodGet, path, op, summary)
+	r.Live = true
+	return r
+}
+
+// Group puts rows under one heading of the document.
+func Group(tag string, rows ...Route) []Route {
+	for i := range rows {
+		rows[i].Tag = tag
+	}
+	return rows
+}
+
+func newRoute(method, path string, op Operation, summary string) Route {
+	return Route{Method: method, Path: path, Who: op.who, Summary: summary, operation: op}
+}
+
+// Guarded wraps an operation: the caller is authenticated as a P before the
+// input is read, and the input is validated before fn runs. who is the row's
+// word in the who column. A row whose fn takes a P that the interface has no
+// [Principal] for panics when the table is mounted.
+//
+// In is a struct: fields tagged path, query or header (use [Opt] for a parameter
+// that may be absent) and an optional field Body. Out is a struct with an
+// optional Body and fields tagged header; without Body the answer is 204. An Out
+// of [Stream] makes a live operation. An error is a [fault.Error], or it is
+// logged and answered as 500 without its cause.
+func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in *In) (*Out, error)) Operation {
+	op := Operation{who: who, principal: reflect.TypeFor[P]()}
+	if reflect.TypeFor[Out]() == reflect.TypeFor[Stream]() {
+		op.live = true
+		op.register = func(t *table, doc huma.Operation) {
+			registerLive(t, doc, func(ctx context.Context, in *In) (*Stream, error) {
+				out, err := fn(ctx, exchangeOf(ctx).principal.(P), in)
+				stream, _ := any(out).(*Stream)
+				return stream, err
+			})
+		}
+		return op
+	}
+	op.register = func(t *table, doc huma.Operation) {
+		register(t, doc, func(ctx context.Context, in *In) (*Out, error) {
+			return fn(ctx, exchangeOf(ctx).principal.(P), in)
+		})
+	}
+	return op
+}
+
+// segments splits a table path; parameters keep their braces.
+func segments(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+
+func isParam(segment string) bool { return strings.HasPrefix(segment, "{") }

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// Server serves interfaces and plain handlers on one listener.
+type Server struct {
+	log      *slog.Logger
+	config   Config
+	hosts    hostList
+	env      *environment
+	metrics  *metrics.Set
+	meter    *meter
+	mounts   []mount // longest path first
+	tables   []*table
+	listener net.Listener
+}
+
+// mount is a handler at a path: one path, or everything below it when it ends
+// with a slash.
+type mount struct {
+	path    string
+	handler http.Handler
+	anyHost bool // answers whatever Host says
+	quiet   bool // logged for debugging only
+	routed  bool // the handler names the route itself
+}
+
+// New returns a server without anything to serve.
+func New(c Config, log *slog.Logger) *Server {
+	hosts := newHostList(c.Hosts)
+	s := &Server{
+		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(),
+		env: &environment{
+			limiter: newLimiter(c.Rate, c.Burst),
+			live:    newLiveSet(c.LiveLimit, log),
+			origin:  hosts.sameOrigin,
+			timeout: requestTime,
+		},
+	}
+	s.meter = newMeter(s.metrics, s.env.live.count)
+	return s
+}
+
+// Mount serves an interface below its base, and its document at
+// <base>/openapi.json. It panics when the table is wrong.
+func (s *Server) Mount(i Interface) {
+	t := newTable(i, s.env)
+	doc, err := t.document()
+	if err != nil {
+		panic(fmt.Sprintf("api: %v", err))
+	}
+	t.doc = doc
+	s.tables = append(s.tables, t)
+	s.add(mount{path: i.Base + "/", handler: t, routed: true})
+}
+
+// Handle serves h at path, or at everything below it when path ends with a
+// slash. The longest path wins. h gets the escaped path as it came; nothing is
+// redirected.
+func (s *Server) Handle(path string, h http.Handler) { s.add(mount{path: path, handler: h}) }
+
+// HandleAnyHost is Handle for clients that reach the appliance by a name it does
+// not know of, such as devices at the gatekeeper. No browser may have a use for
+// it: such an address is open to DNS rebinding.
+func (s *Server) HandleAnyHost(path string, h http.Handler) {
+	s.add(mount{path: path, handler: h, anyHost: true})
+}
+
+func (s *Server) add(m mount) {
+	at := len(s.mounts)
+	for i, other := range s.mounts {
+		if other.path == m.path {
+			panic("api: two handlers at " + m.path)
+		}
+		if at == len(s.mounts) && len(m.path) > len(other.path) {
+			at = i
+		}
+	}
+	s.mounts = append(s.mounts[:at], append([]mount{m}, s.mounts[at:]...)...)
+}
+
+// find returns what is mounted for an escaped path. A trailing slash is the same
+// address.
+func (s *Server) find(path string) (mount, bool) {
+	for _, m := range s.mounts {
+		below := strings.HasSuffix(m.path, "/")
+		if below && (strings.HasPrefix(path, m.path) || path+"/" == m.path) || path == m.path || !below && path == m.path+"/" {
+			return m, true
+		}
+	}
+	return mount{}, false
+}
+
+// Listen binds the configured address.
+func (s *Server) Listen() error {
+	l, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for http: %w", err)
+	}
+	s.listener = l
+	return nil
+}
+
+// Addr returns the bound address, after Listen.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Run serves the listener until ctx ends: then no new request is taken, viewers
+// are told (1001), and running requests get a moment to finish. It returns nil
+// after a stop that was asked for.
+func (s *Server) Run(ctx context.Context) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	select {
+	case err := <-served:
+		_ = s.stop(server)
+		return fmt.Errorf("serve http: %w", err)
+	case <-ctx.Done():
+	}
+	err := s.stop(server)
+	<-served
+	return err
+}
+
+// stop ends everything within stopTime.
+func (s *Server) stop(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	viewers := make(chan error, 1)
+	go func() { viewers <- s.env.live.shutdown(ctx) }()
+	err := server.Shutdown(ctx)
+	if err = errors.Join(err, <-viewers); err != nil {
+		_ = server.Close() // what is left after stopTime
+		return fmt.Errorf("stop http: %w", err)
+	}
+	return nil
+}

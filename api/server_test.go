@@ -1,0 +1,329 @@
+package api
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestForeignHostIsRefused(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	s.HandleAnyHost("/gatekeeper", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "open") }))
+	for host, want := range map[string]int{
+		"127.0.0.1:8080": 200, "192.168.1.5": 200, "[fe80::1]:80": 200, "[::1]": 200, "localhost:1": 200, "LOCALHOST": 200,
+		"home.example": 200, "home.example.:8080": 200, "Home.Example": 200, "": 200,
+		"evil.example": 421, "home.example.evil": 421, "127.0.0.1.evil": 421, "localhost.evil:80": 421, ":80": 421, "[": 421, "127.0.0.1.": 200,
+	} {
+		w := do(s, "GET", "/core/alert/status", "", "Host", host)
+		if w.Code != want {
+			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+		}
+		if want == 421 && !strings.Contains(w.Body.String(), "http.hosts") {
+			t.Errorf("Host %q: the answer does not name the setting: %s", host, w.Body)
+		}
+	}
+	wantStatus(t, do(s, "GET", "/gatekeeper", "", "Host", "evil.example"), http.StatusOK)
+	wantStatus(t, do(s, "GET", "/gatekeeper/", "", "Host", "evil.example"), http.StatusOK)
+	wantStatus(t, do(s, "GET", "/nothing", "", "Host", "evil.example"), http.StatusMisdirectedRequest)
+}
+
+func TestRateIsLimitedPerToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		for range 100 {
+			wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-a"), http.StatusOK)
+		}
+		w := do(s, "GET", "/core/whoami", "", "Authorization", "Bearer secret-a")
+		wantStatus(t, w, http.StatusTooManyRequests)
+		if got := w.Header().Get("Retry-After"); got != "1" {
+			t.Errorf("Retry-After %q, want 1", got)
+		}
+		wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-b"), http.StatusOK)
+		time.Sleep(time.Second)
+		for range 50 {
+			wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-a"), http.StatusOK)
+		}
+		wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-a"), http.StatusTooManyRequests)
+	})
+}
+
+func TestGuessingTokensLocksNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		for i := range 100 {
+			wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", fmt.Sprint("guess-", i)), http.StatusUnauthorized)
+		}
+		wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "guess-x"), http.StatusTooManyRequests)
+		wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-a"), http.StatusOK)
+	})
+}
+
+func TestRequestTimeIsLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		s.Mount(Interface{Base: "/slow", Principals: []Principal{Anyone(stranger{})}, Routes: []Route{
+			Get("/wait", anyone(func(ctx context.Context, _ stranger, _ *noIn) (*noIn, error) {
+				<-ctx.Done()
+				return nil, fmt.Errorf("read history: %w", ctx.Err())
+			}), "Wait"),
+		}})
+		start := time.Now()
+		w := do(s, "GET", "/slow/wait", "")
+		wantStatus(t, w, http.StatusServiceUnavailable)
+		if took := time.Since(start); took != requestTime || w.Header().Get("Retry-After") == "" {
+			t.Errorf("answered after %v with %v", took, w.Header())
+		}
+	})
+}
+
+func TestInventedTokensDoNotEvadeTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		for i := range 100 {
+			wantStatus(t, do(s, "GET", "/core/alert/status", "", "Authorization", fmt.Sprint("invented-", i)), http.StatusOK)
+		}
+		wantStatus(t, do(s, "GET", "/core/alert/status", "", "Authorization", "invented-x"), http.StatusTooManyRequests)
+	})
+}
+
+func TestLimiterIsBounded(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(50, 100)
+	now := time.Now()
+	for i := range 10 * limiterSize {
+		l.take([16]byte{byte(i), byte(i >> 8), byte(i >> 16)}, now)
+	}
+	if n := len(l.young) + len(l.old); n > 2*limiterSize {
+		t.Errorf("%d callers remembered, want at most %d", n, 2*limiterSize)
+	}
+}
+
+func TestNoSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	s, log := testServer(t, noLive())
+	s.Handle("/plain", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	do(s, "GET", "/core/whoami?token=secret-query&x=secret-y", "", "Authorization", "secret-header")
+	do(s, "GET", "/core/network/find/meta/secret-path", "")
+	do(s, "GET", "/secret-unknown", "", "Host", "secret-host", "Referer", "secret-referer")
+	do(s, "PUT", "/core/device", `{"name":"secret-body-that-is-far-too-long"}`, "Cookie", "secret-cookie")
+	do(s, "GET", "/core/network/7/live?token=secret-live", "")
+	do(s, "GET", "/plain?secret-q", "")
+	if strings.Contains(log.String(), "secret") {
+		t.Errorf("log holds a secret:\n%s", log)
+	}
+	for _, want := range []string{
+		"msg=request method=GET route=/core/whoami status=200 took=", "route=/core/network/find/meta/{query} status=200", `route="" status=421`,
+		"method=PUT route=/core/device status=422", "route=/plain status=200", "bytes=", "request=",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("log lacks %q:\n%s", want, log)
+		}
+	}
+	var text strings.Builder
+	s.metrics.WritePrometheus(&text)
+	if strings.Contains(text.String(), "secret") || !strings.Contains(text.String(), `sensegate_http_requests_total{route="/core/whoami",method="GET",status="2xx"} 1`) {
+		t.Errorf("metrics:\n%s", &text)
+	}
+}
+
+func TestAnswersCarrySafeHeaders(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	w := do(s, "GET", "/core/alert/status", "", "Origin", "http://evil.example")
+	for name, want := range map[string]string{
+		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Content-Security-Policy": noPage,
+		"Content-Type": "application/json", "Access-Control-Allow-Origin": "", "Link": "",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if id := w.Header().Get("X-Request-Id"); len(id) != 16 {
+		t.Errorf("request id %q", id)
+	}
+}
+
+func TestJSONIsCompressed(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	w := do(s, "GET", "/core/encoded", "", "Accept-Encoding", "gzip, zstd")
+	if w.Header().Get("Content-Encoding") != "gzip" {
+		t.Fatalf("headers %v, want gzip", w.Header())
+	}
+	z, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, z); got != `[{"name":"`+strings.Repeat("x", 3000)+`"}]` {
+		t.Errorf("body %.100s", got)
+	}
+	if w := do(s, "GET", "/core/encoded", ""); w.Header().Get("Content-Encoding") != "" || w.Body.Len() != 3013 {
+		t.Errorf("uncompressed answer: %v, %d bytes", w.Header(), w.Body.Len())
+	}
+}
+
+func TestHealthSaysOnlyAStatus(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	var ready error
+	s.Health(func() error { return ready })
+	wantJSON(t, do(s, "GET", "/healthz", ""), `{"status":"ok"}`)
+	wantStatus(t, do(s, "GET", "/readyz", ""), http.StatusOK)
+	ready = errors.New("disk /dev/secret is full")
+	w := do(s, "GET", "/readyz", "")
+	wantStatus(t, w, http.StatusServiceUnavailable)
+	if strings.Contains(w.Body.String(), "disk") || w.Header().Get("Retry-After") == "" {
+		t.Errorf("answer %s %v", w.Body, w.Header())
+	}
+	wantStatus(t, do(s, "POST", "/healthz", ""), http.StatusMethodNotAllowed)
+}
+
+func TestMetricsNeedAKeyOrTheApplianceItself(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	s.Metrics(func(ctx context.Context, r *Request) error { _, err := checkCaller(ctx, r); return err },
+		func(w io.Writer) { _, _ = io.WriteString(w, "sensegate_networks 3\n") })
+	wantStatus(t, do(s, "GET", "/metrics", ""), http.StatusUnauthorized) // httptest comes from 192.0.2.1
+	w := do(s, "GET", "/metrics", "", "Authorization", "secret-a")
+	wantStatus(t, w, http.StatusOK)
+	for _, want := range []string{"sensegate_networks 3\n", "sensegate_http_live_connections 0", "process_resident_memory_bytes"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("metrics lack %q", want)
+		}
+	}
+	r, _ := http.NewRequest(http.MethodGet, "/metrics", nil)
+	r.RemoteAddr = "127.0.0.1:9"
+	if !onAppliance(r) {
+		t.Error("a loopback request is not taken as one")
+	}
+	r.Header.Set("X-Forwarded-For", "192.0.2.7")
+	if onAppliance(r) {
+		t.Error("a request passed on by a proxy is taken as one from the appliance")
+	}
+}
+
+// run serves s on a free port until the test ends and returns its address.
+func run(t testing.TB, s *Server) (addr string, stop func() error) {
+	t.Helper()
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	stopped := false
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return <-done
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.Addr().String(), stop
+}
+
+func TestServerStopsGracefully(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	begun, finish := make(chan struct{}), make(chan struct{})
+	s.Handle("/slow", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-finish
+		_, _ = io.WriteString(w, "whole")
+	}))
+	addr, stop := run(t, s)
+	answer := make(chan string, 1)
+	go func() {
+		resp, err := http.Get("http://" + addr + "/slow")
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		b, _ := io.ReadAll(resp.Body)
+		answer <- string(b)
+	}()
+	<-begun
+	stopping := make(chan error, 1)
+	go func() { stopping <- stop() }()
+	close(finish)
+	if got := <-answer; got != "whole" {
+		t.Errorf("answer of the running request: %q", got)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := <-stopping; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", addr); err == nil {
+		t.Error("the port is still open")
+	}
+}
+
+func TestBrokenAnswerDoesNotLookWhole(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	s.Handle("/half", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("x", 10000))
+		panic("half way")
+	}))
+	addr, _ := run(t, s)
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "GET /half HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadAll(resp.Body); err == nil {
+		t.Error("half an answer ended like a whole one")
+	}
+}
+
+func TestConfigNamesEveryMistake(t *testing.T) {
+	t.Parallel()
+	if err := Defaults().Validate(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	err := Config{Listen: "8080", Hosts: []string{"http://x"}, Rate: 0, Burst: 0, LiveLimit: 0}.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"listen:", "hosts:", "rate:", "burst:", "live_limit:"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q lacks %s", err, want)
+		}
+	}
+}
+
+func TestRemoteIsUnmapped(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"[::ffff:192.0.2.1]:9": "192.0.2.1", "[fe80::1%eth0]:9": "fe80::1", "192.0.2.1:9": "192.0.2.1"} {
+		if got := remoteAddr(&http.Request{RemoteAddr: text}); got != netip.MustParseAddr(want) {
+			t.Errorf("remote of %s: %v, want %s", text, got, want)
+		}
+	}
+	if got := remoteAddr(&http.Request{RemoteAddr: "@"}); got.IsValid() {
+		t.Errorf("remote of a unix socket: %v", got)
+	}
+}

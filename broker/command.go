@@ -1,0 +1,53 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// Send publishes a command to a device at QoS 1, on
+// iot-2/type/{mqType}/id/{id}/cmd/{command}/fmt/json. A retained command is given
+// to the device at every subscription until another of its name replaces it, an
+// empty one removes it. Any other command needs a device that is connected and
+// subscribed (fault.Unavailable). That Send succeeds does not mean that the
+// device has it: commands are acknowledged and repeated above MQTT.
+func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain bool) error {
+	topic := wire.CommandTopic(d, command)
+	if len(payload) > s.cfg.Guard.MaxPacket/2 {
+		return fault.New(fault.TooLarge, "command %s: %d bytes are too many", command, len(payload))
+	}
+	if !retain && len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
+		return fault.New(fault.Unavailable, "device %s is not connected", d)
+	}
+	err := s.mqtt.InjectPacket(s.local, packets.Packet{
+		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1, Retain: retain},
+		TopicName:   topic,
+		Payload:     payload,
+		PacketID:    1, // the library wants one and does not use it
+	})
+	if err != nil {
+		return fmt.Errorf("publish command: %w", err)
+	}
+	return nil
+}
+
+// Online reports whether a device has an authenticated connection.
+func (s *Server) Online(d motion.DeviceKey) bool {
+	_, ok := s.sessions.get(Identity{Device: d}.String())
+	return ok
+}
+
+// Disconnect closes the connections of id, if any, and gives the sink the
+// reason. It does not wait for their end. The client may come back unless Login
+// refuses it.
+func (s *Server) Disconnect(id Identity, reason string) {
+	for _, one := range s.sessions.of(id) {
+		one.conn.Kick(packets.ErrAdministrativeAction.Code, errors.New(reason))
+	}
+}

@@ -1,0 +1,321 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+const (
+	// retryAfterS is told to a device that is not admitted yet, in seconds.
+	retryAfterS = 30
+	// postRate and postBurst are what one address may post, per second and at once.
+	postRate  = 1
+	postBurst = 10
+	// maxPosters is how many addresses the rate limit keeps in mind.
+	maxPosters = 1024
+)
+
+// The reasons for which the gatekeeper turns a post away by itself.
+const (
+	TurnedMethod    = "method"    // not POST
+	TurnedBrowser   = "browser"   // sent by a web page
+	TurnedThrottled = "throttled" // over the rate of its address
+	TurnedTooLarge  = "too large" // body over 256 KiB
+	TurnedMalformed = "malformed" // body unreadable or against a rule
+)
+
+// Admitter decides about a device that asks to join. Admit is called
+// concurrently. The device is told of a fault, and of one that is Unavailable or
+// Throttled when to come back; any other error is the appliance's own trouble.
+type Admitter interface {
+	Admit(ctx context.Context, b motion.Bootstrap, c motion.Credentials) (motion.Admission, error)
+}
+
+// GatekeeperConfig says where devices find the broker.
+type GatekeeperConfig struct {
+	MQServer     string // host name or address; "" = the local address that the post came to
+	MQPort       int
+	MQSecurePort int // 0: TLS is off
+
+	// TurnedAway, unless nil, is told of every post that never reaches the
+	// Admitter: one of the Turned reasons, and err in words. It is called
+	// concurrently, and at the rate of a flood while there is one.
+	TurnedAway func(address netip.Addr, reason string, err error)
+}
+
+// gatekeeper answers POST /gatekeeper.
+type gatekeeper struct {
+	config  GatekeeperConfig
+	admit   Admitter
+	log     *slog.Logger
+	posters posters
+}
+
+// NewGatekeeper returns the handler of POST /gatekeeper (device-protocol.md
+// section 1). It reads the body whatever its content type, at most 256 KiB of it,
+// lets each address post once a second after a burst of 10 (loopback as often as
+// it likes), and answers in one of the three forms of wire.BootstrapAnswer, or
+// with a problem (payloads.md section 1). Tokens are neither logged nor cached.
+func NewGatekeeper(config GatekeeperConfig, admit Admitter, log *slog.Logger) http.Handler {
+	return &gatekeeper{config: config, admit: admit, log: log, posters: posters{limits: map[netip.Addr]*rate.Limiter{}}}
+}
+
+// ServeHTTP answers one post.
+func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	address := senderOf(r)
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		g.turnAway(w, address, http.StatusMethodNotAllowed, TurnedMethod, errors.New("want POST"))
+		return
+	}
+	// Devices send no Origin, browsers always do: a page that a resident has open
+	// must not adopt a device of its own.
+	if r.Header.Get("Origin") != "" {
+		g.turnAway(w, address, http.StatusForbidden, TurnedBrowser, errors.New("only devices bootstrap"))
+		return
+	}
+	if wait := g.posters.wait(address); wait > 0 {
+		retryAfter(w, wait)
+		g.turnAway(w, address, http.StatusTooManyRequests, TurnedThrottled, errors.New("too many posts from this address"))
+		return
+	}
+	bootstrap, err := readBootstrap(w, r)
+	if fault.KindOf(err) == fault.TooLarge {
+		g.turnAway(w, address, http.StatusRequestEntityTooLarge, TurnedTooLarge, err)
+		return
+	}
+	if err != nil {
+		g.turnAway(w, address, http.StatusBadRequest, TurnedMalformed, err)
+		return
+	}
+	answer, err := g.answer(r, bootstrap, address)
+	if r.Context().Err() != nil {
+		return // the device is gone, and posts again when it is back
+	}
+	if err != nil {
+		g.fail(w, bootstrap, err)
+		return
+	}
+	write(w, http.StatusOK, "application/json", answer)
+}
+
+// readBootstrap reads the body; its errors are faults.
+func readBootstrap(w http.ResponseWriter, r *http.Request) (motion.Bootstrap, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.MaxMessage))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return motion.Bootstrap{}, fault.New(fault.TooLarge, "body over %d bytes", tooLarge.Limit)
+	}
+	if err != nil {
+		return motion.Bootstrap{}, fault.New(fault.Malformed, "body ended early")
+	}
+	return wire.DecodeBootstrap(body)
+}
+
+// answer asks the Admitter, and only once the answer can be given: an admission
+// may carry a token that exists nowhere else.
+func (g *gatekeeper) answer(r *http.Request, b motion.Bootstrap, address netip.Addr) (wire.BootstrapAnswer, error) {
+	server := g.config.MQServer
+	if server == "" {
+		server = localAddress(r.Context())
+	}
+	if server == "" {
+		return wire.BootstrapAnswer{}, errors.New("local address of the connection is unknown: configure the broker's")
+	}
+	admission, err := g.admit.Admit(r.Context(), b, motion.Credentials{Token: tokenOf(r), Address: address})
+	switch {
+	case err != nil:
+		return wire.BootstrapAnswer{}, err
+	case admission.Redirect != "":
+		return wire.BootstrapAnswer{Redirect: admission.Redirect}, nil
+	case admission.TryAgain != "":
+		return wire.BootstrapAnswer{Status: wire.StatusTryAgain, RetryAfterS: retryAfterS, Reason: admission.TryAgain}, nil
+	}
+	return g.access(admission, server), nil
+}
+
+// access tells an admitted device how to reach the broker at server.
+func (g *gatekeeper) access(a motion.Admission, server string) wire.BootstrapAnswer {
+	local := &wire.LocalConfig{Radar: &wire.RadarAccess{
+		NetworkID: a.Network, DeviceID: a.DeviceID, MQServer: server, MQPort: g.config.MQPort,
+		MQSecureRadarPort: g.config.MQSecurePort, MQToken: a.RadarToken, MQType: motion.RadarKind,
+	}}
+	if a.SecurePort != nil && g.config.MQSecurePort != 0 {
+		local.Radar.MQSecureRadarPort = *a.SecurePort
+	}
+	if a.GuardianToken != "" {
+		local.Guardian = &wire.GuardianAccess{
+			NetworkID: a.Network, GuardianID: a.GuardianID, MQServer: server, MQPort: g.config.MQPort,
+			MQSecurePort: g.config.MQSecurePort, MQToken: a.GuardianToken, MQType: motion.Guardian,
+		}
+	}
+	answer := wire.BootstrapAnswer{LocalConfig: local, RadarConfig: motion.Document{}, GuardianConfig: motion.Document{}}
+	if a.Radar != nil {
+		answer.RadarConfig = a.Radar
+	}
+	if a.Guardian != nil {
+		answer.GuardianConfig = a.Guardian
+	}
+	return answer
+}
+
+// fail answers what Admit returned as an error.
+func (g *gatekeeper) fail(w http.ResponseWriter, b motion.Bootstrap, err error) {
+	var known *fault.Error
+	if !errors.As(err, &known) {
+		g.log.Error("gatekeeper cannot answer", "device", b.Radar.DeviceID, "err", err)
+		problem(w, http.StatusInternalServerError, "try again later")
+		return
+	}
+	status := http.StatusBadRequest
+	switch known.Kind {
+	case fault.Unavailable:
+		status = http.StatusServiceUnavailable
+	case fault.Throttled:
+		status = http.StatusTooManyRequests
+	}
+	if status != http.StatusBadRequest {
+		retryAfter(w, max(known.RetryAfter, time.Second))
+	}
+	problem(w, status, known.Message)
+}
+
+// turnAway answers a post that never reaches the Admitter; err is shown.
+func (g *gatekeeper) turnAway(w http.ResponseWriter, address netip.Addr, status int, reason string, err error) {
+	if g.config.TurnedAway != nil {
+		g.config.TurnedAway(address, reason, err)
+	}
+	problem(w, status, err.Error())
+}
+
+// problem writes an RFC 9457 error.
+func problem(w http.ResponseWriter, status int, detail string) {
+	write(w, status, "application/problem+json", struct {
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	}{"about:blank", http.StatusText(status), status, detail})
+}
+
+// write writes body as JSON. Devices compare texts byte by byte, so & and the
+// like stay what they are.
+func write(w http.ResponseWriter, status int, contentType string, body any) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		// a configuration document is made of JSON and can be written as such
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(status)
+	// a device that is gone asks again
+	_, _ = w.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+}
+
+// retryAfter sets the header in whole seconds, rounded up.
+func retryAfter(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+}
+
+// tokenOf returns the token of a post: that of the Authorization header counts
+// before that of the query.
+func tokenOf(r *http.Request) string {
+	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	if found && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return r.URL.Query().Get("access_token")
+}
+
+// senderOf returns the address that a request came from, the zero Addr when the
+// transport has none.
+func senderOf(r *http.Request) netip.Addr {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return from.Addr().Unmap()
+}
+
+// localAddress returns the address that a request came to, without a zone, which
+// would mean nothing to the device; "" when it is unknown.
+func localAddress(ctx context.Context) string {
+	local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return ""
+	}
+	address, ok := netip.AddrFromSlice(local.IP)
+	if !ok || address.IsUnspecified() {
+		return ""
+	}
+	return address.Unmap().WithZone("").String()
+}
+
+// posters limits how often each address posts. Addresses beyond maxPosters push
+// out others, which at worst forgives those a few posts.
+type posters struct {
+	mu     sync.Mutex
+	limits map[netip.Addr]*rate.Limiter
+}
+
+// wait returns how long address has to wait, 0 when its post may pass. Loopback
+// never waits: a proxy on the appliance posts for every device.
+func (p *posters) wait(address netip.Addr) time.Duration {
+	if address.IsLoopback() {
+		return 0
+	}
+	if address.Is6() {
+		// a host has a /64 of addresses to itself
+		if prefix, err := address.WithZone("").Prefix(64); err == nil {
+			address = prefix.Addr()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit, ok := p.limits[address]
+	if !ok {
+		p.makeRoom()
+		limit = rate.NewLimiter(postRate, postBurst)
+		p.limits[address] = limit
+	}
+	reservation := limit.Reserve()
+	wait := reservation.Delay()
+	if wait > 0 {
+		reservation.Cancel()
+	}
+	return wait
+}
+
+// makeRoom forgets one address when there is no room for another: any, because
+// a map gives them in no order.
+func (p *posters) makeRoom() {
+	if len(p.limits) < maxPosters {
+		return
+	}
+	for address := range p.limits {
+		delete(p.limits, address)
+		return
+	}
+}

@@ -1,0 +1,207 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/mochi-mqtt/server/v2/listeners"
+)
+
+// Pauses between failed accepts: doubled each time, up to the longest.
+const (
+	firstPause   = 5 * time.Millisecond
+	longestPause = time.Second
+)
+
+// Listener is one guarded listener; it implements the library's
+// listeners.Listener. The net.Listener it wraps is already bound and may be a
+// TLS listener.
+type Listener struct {
+	id    string
+	inner net.Listener
+	guard *Guard
+
+	mu     sync.Mutex
+	conns  map[*Conn]struct{}
+	closed bool
+	quit   chan struct{}
+	wg     sync.WaitGroup // Serve, and one per connection
+}
+
+// Listener returns a guarded listener around a bound one, under an id that is
+// unique in its server.
+func (g *Guard) Listener(id string, bound net.Listener) *Listener {
+	return &Listener{id: id, inner: bound, guard: g, conns: make(map[*Conn]struct{}), quit: make(chan struct{})}
+}
+
+// Init does nothing: the listener is bound and the guard has a logger.
+func (l *Listener) Init(*slog.Logger) error { return nil }
+
+// ID returns the id given to Guard.Listener.
+func (l *Listener) ID() string { return l.id }
+
+// Address returns the bound address, as host:port.
+func (l *Listener) Address() string { return l.inner.Addr().String() }
+
+// Protocol returns the network, "tcp".
+func (l *Listener) Protocol() string { return l.inner.Addr().Network() }
+
+// Serve accepts connections until Close. A failed accept (no file descriptors
+// left, for one) is tried again after a pause.
+func (l *Listener) Serve(establish listeners.EstablishFn) {
+	if !l.begin(nil) {
+		return
+	}
+	defer l.wg.Done()
+	pause := firstPause
+	for {
+		raw, err := l.inner.Accept()
+		if err == nil {
+			pause = firstPause
+			l.accepted(raw, establish)
+			continue
+		}
+		if l.isClosed() {
+			return
+		}
+		l.guard.counters.acceptErrors.Add(1)
+		l.guard.log.Warn("accept failed, trying again", "listener", l.id, "pause", pause, "err", err)
+		select {
+		case <-time.After(pause):
+		case <-l.quit:
+			return
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// Close stops accepting, tells the clients that the server stops, closes every
+// connection and waits until the library has let go of all of them. The
+// library's own way of closing clients is not used: it can deadlock, and it
+// does not know connections without a CONNECT.
+func (l *Listener) Close(listeners.CloseFn) {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return
+	}
+	l.closed = true
+	close(l.quit)
+	open := make([]*Conn, 0, len(l.conns))
+	for c := range l.conns {
+		open = append(open, c)
+	}
+	l.mu.Unlock()
+
+	_ = l.inner.Close()
+	for _, c := range open {
+		c.Kick(codeShutdown, ErrShutdown)
+	}
+	l.wg.Wait()
+}
+
+func (l *Listener) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+// begin counts one more goroutine, for c unless nil, and reports false when the
+// listener is closed.
+func (l *Listener) begin(c *Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	if c != nil {
+		l.conns[c] = struct{}{}
+	}
+	l.wg.Add(1)
+	return true
+}
+
+// accepted starts a connection if the limits allow one more.
+func (l *Listener) accepted(raw net.Conn, establish listeners.EstablishFn) {
+	addr := AddrOf(raw.RemoteAddr())
+	if err := l.guard.admit(addr); err != nil {
+		l.guard.log.Debug("connection refused", "listener", l.id, "addr", addr, "err", err)
+		_ = raw.Close()
+		return
+	}
+	c := newConn(l.guard, raw)
+	if !l.begin(c) {
+		_ = raw.Close()
+		l.guard.release(addr)
+		return
+	}
+	go func() {
+		defer l.wg.Done()
+		defer l.guard.release(addr)
+		l.run(c, c.await(), establish)
+		l.mu.Lock()
+		delete(l.conns, c)
+		l.mu.Unlock()
+	}()
+}
+
+// run is the life of one connection whose first byte came, or did not.
+func (l *Listener) run(c *Conn, reason error, establish listeners.EstablishFn) {
+	if reason == nil {
+		reason = l.attend(c, establish)
+	} else {
+		reason = c.connectError(reason)
+	}
+	if cause := c.cause(); cause != nil && !errors.Is(cause, net.ErrClosed) {
+		reason = cause
+	}
+	_ = c.Close()
+	for i := len(c.ends) - 1; i >= 0; i-- {
+		l.contain(c, func() error { c.ends[i](reason); return nil })
+	}
+	close(c.done)
+	c.bury()
+	if reason != nil {
+		l.guard.log.Debug("connection ended", "listener", l.id, "addr", AddrOf(c.RemoteAddr()), "err", reason)
+	}
+}
+
+// attend reads the CONNECT, waits for the turn of its client id, and hands the
+// connection to the library until it ends. The turn ends with the first packet
+// that the library writes, which is the CONNACK: only then does the library know
+// the client by its id.
+func (l *Listener) attend(c *Conn, establish listeners.EstablishFn) error {
+	con, err := c.readConnect()
+	if err != nil {
+		return err
+	}
+	if id := con.clientID; id != "" {
+		if !l.guard.turns.take(id, l.guard.cfg.ConnectTimeout, c.closing) {
+			return ErrConnectTimeout
+		}
+		give := sync.OnceFunc(func() { l.guard.turns.give(id) })
+		defer give()
+		c.first(give)
+	}
+	return l.contain(c, func() error { return establish(l.id, c) })
+}
+
+// contain runs fn and turns a panic into ErrPanic, so that one connection's
+// trouble stays its own.
+func (l *Listener) contain(c *Conn, fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.guard.counters.panics.Add(1)
+			l.guard.log.Error("connection panicked", "listener", l.id, "addr", AddrOf(c.RemoteAddr()),
+				"err", fmt.Sprintf("%.200v", p), "stack", string(debug.Stack()))
+			c.shut(ErrPanic, nil)
+			err = ErrPanic
+		}
+	}()
+	return fn()
+}

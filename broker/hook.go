@@ -1,0 +1,241 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sensegate/broker/guard"
+	"sensegate/motion/fault"
+
+	mqtt "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// loginTimeout bounds one Sink.Login.
+const loginTimeout = 5 * time.Second
+
+// maxRetained is how many retained messages all integration users and the
+// appliance may have; what exceeds it is delivered and not kept.
+const maxRetained = 16384
+
+// hook is the one hook of the library: who may connect, and do what.
+type hook struct {
+	*guard.Hook
+	*Server
+}
+
+// ID names the hook in the library's log.
+func (h *hook) ID() string { return "policy" }
+
+// Provides reports which methods the library has to call.
+func (h *hook) Provides(method byte) bool {
+	switch method {
+	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
+		mqtt.OnPublish, mqtt.OnWillSent:
+		return true
+	}
+	return h.Hook.Provides(method)
+}
+
+// OnConnectAuthenticate lets a client in whose credentials, client id and will
+// belong together.
+func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
+	conn, ok := cl.Net.Conn.(*guard.Conn)
+	if !ok {
+		return false
+	}
+	cred := Credentials{
+		ClientID: pk.Connect.ClientIdentifier,
+		Username: string(pk.Connect.Username),
+		Password: string(pk.Connect.Password),
+		Addr:     guard.AddrOf(conn.RemoteAddr()),
+	}
+	id, err := h.login(cred, pk)
+	if err != nil {
+		h.refuseLogin(cl, cred, err)
+		return false
+	}
+	s := &session{
+		key:      id.String(),
+		identity: id,
+		clientID: cred.ClientID,
+		rights:   id.rights(),
+		conn:     conn,
+		info: Session{
+			Addr:      cred.Addr,
+			Listener:  cl.Net.Listener,
+			Version:   cl.Properties.ProtocolVersion,
+			KeepAlive: time.Duration(cl.State.Keepalive) * time.Second,
+		},
+	}
+	if !id.IsDevice() {
+		s.key += "/" + cl.ID
+	}
+	own(cl, s)
+	h.sessions.add(s)
+	conn.OnEnd(func(reason error) { h.ended(s, reason) })
+	return true
+}
+
+func (h *hook) login(cred Credentials, pk packets.Packet) (Identity, error) {
+	ctx, cancel := context.WithTimeout(h.ctx, loginTimeout)
+	defer cancel()
+	id, err := h.sink.Login(ctx, cred)
+	if err != nil {
+		return Identity{}, err
+	}
+	if err := id.bind(cred.ClientID); err != nil {
+		return Identity{}, fault.New(fault.Forbidden, "%s", err)
+	}
+	if topic := pk.Connect.WillTopic; pk.Connect.WillFlag && !id.rights().mayPublish(topic) {
+		return Identity{}, fault.New(fault.Forbidden, "will topic %.80q is not the client's own", topic)
+	}
+	return id, nil
+}
+
+// own makes the library's client the session's: a key that no other identity
+// can have, a session that ends with its connection, and so does the wait for
+// its will. A device's will is not retained.
+func own(cl *mqtt.Client, s *session) {
+	cl.ID = s.key
+	cl.Properties.Clean = true
+	cl.Properties.Will.WillDelayInterval = 0
+	if s.identity.IsDevice() {
+		cl.Properties.Will.Retain = false
+	}
+}
+
+// refuseLogin tells the client whether trying again with the same credentials
+// makes sense; the library's own answer knows only wrong credentials.
+func (h *hook) refuseLogin(cl *mqtt.Client, cred Credentials, err error) {
+	code := packets.ErrBadUsernameOrPassword
+	if kind := fault.KindOf(err); kind == 0 || kind == fault.Unavailable {
+		code = packets.ErrServerUnavailable
+		h.log.Warn("login failed", "addr", cred.Addr, "err", err)
+	}
+	h.refused(Refusal{ClientID: shortened(cred.ClientID), Addr: cred.Addr, Act: ActLogin, Reason: err.Error()})
+	_ = h.mqtt.SendConnack(cl, code, false, nil) // the client may be gone
+	cl.Stop(code)
+}
+
+// shortened returns what a stranger calls itself, in at most 64 bytes.
+func shortened(id string) string { return strings.ToValidUTF8(id[:min(len(id), 64)], "") }
+
+// OnSessionEstablished reports the session once the client has its CONNACK.
+func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
+	if s, ok := h.sessions.get(cl.ID); ok {
+		s.live = true
+		h.sink.Connected(s.identity, s.info)
+	}
+}
+
+// ended reports the end of a session.
+func (h *hook) ended(s *session, reason error) {
+	h.sessions.remove(s)
+	var violation *guard.Violation
+	if errors.As(reason, &violation) {
+		h.refusedBy(s, ActPacket, violation.Text)
+	}
+	if s.live {
+		h.sink.Disconnected(s.identity, reasonText(reason))
+	}
+}
+
+// OnACLCheck decides on a topic to publish to (write), a filter to subscribe to,
+// or a topic about to be delivered.
+func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
+	s, ok := h.sessions.get(cl.ID)
+	if !ok {
+		return false
+	}
+	if write {
+		return s.rights.mayPublish(topic) || h.refusedBy(s, ActPublish, topic)
+	}
+	return s.rights.maySubscribe(topic) || h.refusedBy(s, ActSubscribe, topic)
+}
+
+// OnSubscribe refuses what goes beyond the number of subscriptions: the library
+// answers an empty filter as invalid.
+func (h *hook) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
+	s, ok := h.sessions.get(cl.ID)
+	if !ok {
+		return pk
+	}
+	pk.Filters = slices.Clone(pk.Filters)
+	held := cl.State.Subscriptions.Len()
+	for i, sub := range pk.Filters {
+		if _, again := cl.State.Subscriptions.Get(sub.Filter); again {
+			continue
+		}
+		if held++; held > s.rights.subscriptions {
+			h.refusedBy(s, ActSubscribe, fmt.Sprintf("more than %d subscriptions", s.rights.subscriptions))
+			pk.Filters[i].Filter = ""
+		}
+	}
+	return pk
+}
+
+// OnPublish takes a message before it is acknowledged. A device's message goes
+// to the sink alone; an integration user's is also delivered and retained.
+func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
+	if cl.Net.Inline {
+		return pk, nil
+	}
+	s, ok := h.sessions.get(cl.ID)
+	if !ok {
+		return pk, packets.ErrRejectPacket
+	}
+	if !s.rights.mayPublish(pk.TopicName) { // the resolved topic, should there ever be an alias
+		h.refusedBy(s, ActPublish, pk.TopicName)
+		s.conn.Kick(packets.ErrNotAuthorized.Code, packets.ErrNotAuthorized)
+		return pk, packets.ErrRejectPacket
+	}
+	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
+		h.counters.notStored.Add(1)
+		if pk.FixedHeader.Qos > 0 {
+			s.conn.Kick(packets.ErrServerBusy.Code, fmt.Errorf("message not stored: %w", err))
+		}
+		return pk, packets.ErrRejectPacket
+	}
+	h.counters.ingested.Add(1)
+	if s.identity.IsDevice() {
+		return pk, packets.CodeSuccessIgnore
+	}
+	if pk.FixedHeader.Retain && len(pk.Payload) > 0 && h.mqtt.Topics.Retained.Len() >= maxRetained {
+		if _, replaces := h.mqtt.Topics.Retained.Get(pk.TopicName); !replaces {
+			h.refusedBy(s, ActPublish, fmt.Sprintf("more than %d retained messages", maxRetained))
+			pk.FixedHeader.Retain = false
+		}
+	}
+	return pk, nil
+}
+
+// OnWillSent gives a will to the sink, which the library publishes past
+// OnPublish. Nobody waits for its acknowledgement.
+func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
+	s, ok := h.sessions.get(cl.ID)
+	if !ok {
+		return
+	}
+	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
+		h.counters.notStored.Add(1)
+		h.log.Warn("will not stored", "client", s.key, "err", err)
+		return
+	}
+	h.counters.ingested.Add(1)
+}
+
+// refusedBy reports a refusal and returns false.
+func (h *hook) refusedBy(s *session, act Act, reason string) bool {
+	h.refused(Refusal{Identity: s.identity, ClientID: s.clientID, Addr: s.info.Addr, Act: act, Reason: reason})
+	return false
+}
+
+func (h *hook) refused(r Refusal) {
+	h.counters.refused.Add(1)
+	h.sink.Refused(r)
+}

@@ -1,0 +1,93 @@
+package broker
+
+import (
+	"context"
+	"net/netip"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// Engine is the product behind the broker, in its own words.
+type Engine interface {
+	// Login returns the device that has the id and the token.
+	Login(ctx context.Context, id, token string) (motion.DeviceKey, error)
+	// LoginUser returns the topic prefix of an integration user.
+	LoginUser(ctx context.Context, name, password string) (prefix string, err error)
+	Connected(device motion.DeviceKey, address netip.Addr)
+	Disconnected(device motion.DeviceKey, reason string)
+	// Report takes in a report. A fault other than Unavailable is the device's
+	// mistake, after any other error the device has to send it again.
+	Report(ctx context.Context, device motion.DeviceKey, report motion.Report) error
+	// BadInput counts what was wrong with a message, or was refused.
+	BadInput(device, reason string, message []byte)
+}
+
+// userOfDevices is the user name of every device (device-protocol.md section 2).
+const userOfDevices = "device"
+
+// Intake is the Sink in front of an Engine: it tells devices from integration
+// users and decodes what devices send. Messages that cannot be read are
+// acknowledged, since sending them again would not help, and counted.
+type Intake struct {
+	Engine Engine
+}
+
+// Login tells devices from integration users by their user name.
+func (i Intake) Login(ctx context.Context, c Credentials) (Identity, error) {
+	if c.Username == userOfDevices {
+		device, err := i.Engine.Login(ctx, c.ClientID, c.Password)
+		return Identity{Device: device}, err
+	}
+	prefix, err := i.Engine.LoginUser(ctx, c.Username, c.Password)
+	return Identity{User: c.Username, Prefix: prefix}, err
+}
+
+// Connected passes on the session of a device.
+func (i Intake) Connected(id Identity, s Session) {
+	if id.IsDevice() {
+		i.Engine.Connected(id.Device, s.Addr)
+	}
+}
+
+// Disconnected passes on the end of a device's session.
+func (i Intake) Disconnected(id Identity, reason string) {
+	if id.IsDevice() {
+		i.Engine.Disconnected(id.Device, reason)
+	}
+}
+
+// Ingest decodes a device's message and has it taken in.
+func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
+	if !id.IsDevice() {
+		return nil
+	}
+	report, err := decode(topic, payload)
+	if err == nil {
+		err = i.Engine.Report(ctx, id.Device, report)
+	}
+	if kind := fault.KindOf(err); kind != 0 && kind != fault.Unavailable {
+		i.Engine.BadInput(id.String(), err.Error(), payload)
+		return nil
+	}
+	return err
+}
+
+func decode(topic string, payload []byte) (motion.Report, error) {
+	t, err := wire.ParseTopic(topic)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Decode(t, payload)
+}
+
+// Refused counts a refusal with the device it concerns: the one that was
+// connected, or the one it claimed to be.
+func (i Intake) Refused(r Refusal) {
+	who := r.Identity.String()
+	if !r.Identity.IsDevice() && r.Identity.User == "" {
+		who = "client/" + r.ClientID
+	}
+	i.Engine.BadInput(who, string(r.Act)+" refused: "+r.Reason, nil)
+}

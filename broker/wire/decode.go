@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// minCSI is the length of a csi message's header, in bytes (device-protocol.md
+// section 2.5).
+const minCSI = 31
+
+// Decode reads the payload of an event. What cannot be read is a *fault.Error of
+// kind Malformed, what makes no sense one of kind Invalid, and what is longer
+// than MaxMessage one of kind TooLarge; each names the place. Values that the
+// device did not send are NaN or zero as the report types say.
+//
+// A csi payload is passed through as [motion.RawCSI], without a copy; everything
+// else is independent of payload.
+func Decode(t Topic, payload []byte) (motion.Report, error) {
+	if t.Command {
+		return nil, invalid("command %.32q: devices send events", t.Name)
+	}
+	if want := formatOf(t.Name); want == "" {
+		return nil, invalid("event %.32q is not known", t.Name)
+	} else if want != t.Format {
+		return nil, invalid("%s in format %.32q: want %s", t.Name, t.Format, want)
+	}
+	if t.Name == EventCSI {
+		return decodeCSI(payload)
+	}
+	report, err := decodeJSON(t.Name, payload)
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// formatOf returns the format of a known event.
+func formatOf(event string) string {
+	switch event {
+	case EventCSI:
+		return FormatBin
+	case EventStatus, EventMatrix, EventHistory, EventEvent, EventLinkMotion, EventManageResult, EventDeviceInfoAck:
+		return FormatJSON
+	}
+	return ""
+}
+
+func decodeJSON(event string, payload []byte) (motion.Report, *fault.Error) {
+	top, err := parse(payload)
+	if err != nil {
+		return nil, err
+	}
+	switch event {
+	case EventStatus:
+		return decodeStatus(top)
+	case EventMatrix:
+		return decodeMatrix(top)
+	case EventHistory:
+		return decodeHistory(top)
+	case EventLinkMotion:
+		return decodeLinkMotions(top)
+	case EventManageResult:
+		return decodeManageResult(top)
+	case EventDeviceInfoAck:
+		return decodeDeviceInfoAck(top)
+	}
+	return decodeEvent(top)
+}
+
+// decodeCSI checks no more than what the decoder of the frames cannot do without.
+func decodeCSI(payload []byte) (motion.Report, error) {
+	switch {
+	case len(payload) > MaxMessage:
+		return nil, fault.New(fault.TooLarge, "message of %d bytes: at most %d", len(payload), MaxMessage)
+	case len(payload) < minCSI:
+		return nil, malformed("csi of %d bytes: at least %d", len(payload), minCSI)
+	}
+	return motion.RawCSI(payload), nil
+}
+
+// manageResult is a manage-result as it is sent.
+type manageResult struct {
+	ID     int64           `json:"id"`
+	State  string          `json:"state"`
+	Result motion.Document `json:"result,omitempty"`
+}
+
+// decodeManageResult reads the answer to a management command; the state is one
+// that a device can reach: 100, 2xx or 4xx (payloads.md 4.13).
+func decodeManageResult(top map[string]any) (motion.Report, *fault.Error) {
+	var result manageResult
+	if err := into(&result, top); err != nil {
+		return nil, err
+	}
+	if result.ID <= 0 {
+		return nil, under("id", invalid("want the positive id of the command"))
+	}
+	if !deviceState(result.State) {
+		return nil, under("state", invalid("%s: want 100, 2xx or 4xx", short(result.State)))
+	}
+	return motion.ManageResult(result), nil
+}
+
+func deviceState(s string) bool {
+	if s == "100" {
+		return true
+	}
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	return len(s) == 3 && (s[0] == '2' || s[0] == '4') && digit(s[1]) && digit(s[2])
+}
+
+// deviceInfoAck is a device-info-ack as it is sent.
+type deviceInfoAck struct {
+	MAC motion.MAC `json:"mac"`
+}
+
+func decodeDeviceInfoAck(top map[string]any) (motion.Report, *fault.Error) {
+	var ack deviceInfoAck
+	if err := into(&ack, top); err != nil {
+		return nil, err
+	}
+	if ack.MAC.IsZero() {
+		return nil, under("mac", invalid("missing"))
+	}
+	return motion.DeviceInfoAck(ack), nil
+}

@@ -1,0 +1,117 @@
+package wire
+
+import (
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// history is a motion-history as it is sent. Its figures are read apart.
+type history struct {
+	TS       motion.Time `json:"ts"`
+	Interval int         `json:"interval"`
+	Count    int         `json:"count"`
+	Location struct {
+		MACs []motion.MAC `json:"macs"`
+	} `json:"location"`
+}
+
+// decodeHistory reads a motion-history (device-protocol.md 2.3). Of its figures
+// only mkai is used, the others are not looked at.
+func decodeHistory(top map[string]any) (motion.Report, *fault.Error) {
+	message := history{Interval: defaultHistoryMS}
+	if err := into(&message, top); err != nil {
+		return nil, err
+	}
+	mkai, err := historyFigure(top)
+	if err != nil {
+		return nil, err
+	}
+	if message.Count == 0 {
+		message.Count = len(mkai)
+	}
+	if err := checkSteps(message.Interval, message.Count); err != nil {
+		return nil, err
+	}
+	if len(mkai) != message.Count {
+		return nil, under("motion", under("mkai", invalid("%d values for count %d", len(mkai), message.Count)))
+	}
+	macs := message.Location.MACs
+	if len(macs) > maxMACs {
+		return nil, under("location", under("macs", invalid("%d entries: at most %d", len(macs), maxMACs)))
+	}
+	density, err := decodeDensity(top["location"], message.Count, len(macs))
+	if err != nil {
+		return nil, under("location", under("density", err))
+	}
+	return motion.History{
+		TS: message.TS, Interval: message.Interval, Count: message.Count, MKAI: mkai, MACs: macs, Density: density,
+	}, nil
+}
+
+// historyFigure reads the intensities, which lie under motion (or data).
+func historyFigure(top map[string]any) ([]float64, *fault.Error) {
+	figures, name, err := dataOf(top, "motion", "data")
+	if err != nil {
+		return nil, err
+	}
+	if figures["mkai"] == nil {
+		return nil, under(name, under("mkai", invalid("missing")))
+	}
+	list, err := toList(figures["mkai"])
+	if err == nil && len(list) > maxCount {
+		err = invalid("%d values: at most %d", len(list), maxCount)
+	}
+	var mkai []float64
+	if err == nil {
+		mkai, err = decodeValues(list, 1)
+	}
+	return mkai, under(name, under("mkai", err))
+}
+
+// decodeDensity reads the share of each sample at each place: none at all, or one
+// list per sample, which is empty or has one share per place. A sample of which a
+// share is unknown becomes empty.
+func decodeDensity(location any, count, places int) ([][]float64, *fault.Error) {
+	object, ok := location.(map[string]any)
+	if !ok || object["density"] == nil {
+		return nil, nil
+	}
+	samples, err := toList(object["density"])
+	if err != nil {
+		return nil, err
+	}
+	if len(samples) == 0 {
+		return nil, nil
+	}
+	if len(samples) != count {
+		return nil, invalid("%d lists for count %d", len(samples), count)
+	}
+	density := make([][]float64, count)
+	for i, src := range samples {
+		if density[i], err = decodeShares(src, places); err != nil {
+			return nil, item(i, err)
+		}
+	}
+	return density, nil
+}
+
+func decodeShares(src any, places int) ([]float64, *fault.Error) {
+	if src == nil {
+		return nil, nil
+	}
+	list, err := toList(src)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 0 && len(list) != places {
+		return nil, invalid("%d values for %d macs", len(list), places)
+	}
+	shares, err := decodeValues(list, 1)
+	if err != nil || slices.ContainsFunc(shares, math.IsNaN) {
+		return nil, err
+	}
+	return shares, nil
+}

@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// maxName is the longest id or node name, in bytes.
+const maxName = 64
+
+// ValidID reports whether s can be a device id (guardian_id, deviceId): 1 to 64
+// ASCII letters, digits and - _ . : so that it is one level of a topic, without
+// wildcards.
+func ValidID(s string) bool {
+	if s == "" || len(s) > maxName {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' && c != ':' {
+			return false
+		}
+	}
+	return true
+}
+
+// wireName checks one end of a link id: a node name, which is kept, or a MAC in
+// any spelling, which becomes its twelve lower-case digits. A dot would make the
+// link id ambiguous.
+func wireName(s string) (string, *fault.Error) {
+	mac, err := motion.ParseMAC(s)
+	if err == nil && !mac.IsZero() {
+		return mac.Name(), nil
+	}
+	if err == nil || !ValidID(s) || strings.Contains(s, ".") {
+		return "", invalid("%s: want a name of 1 to 64 letters, digits and - _ :", short(s))
+	}
+	return s, nil
+}
+
+// linkID normalises a link id to "dst_name.src_name". The old form
+// "DDDDDD-SSSSSS" only becomes lower case: which devices it means is known to
+// the network alone, see [OldLinkID].
+func linkID(s string) (string, *fault.Error) {
+	if _, _, old := OldLinkID(s); old {
+		return strings.ToLower(s), nil
+	}
+	dst, src, found := strings.Cut(s, ".")
+	if !found {
+		return "", invalid("%s: want a link id dst_name.src_name", short(s))
+	}
+	dst, err := wireName(dst)
+	if err != nil {
+		return "", err
+	}
+	src, err = wireName(src)
+	if err != nil {
+		return "", err
+	}
+	return motion.LinkName(dst, src), nil
+}
+
+// OldLinkID reads the link id of older agents, "DDDDDD-SSSSSS": the last three
+// octets of the destination's and of the source's MAC in hexadecimal
+// (payloads.md section 6 no. 3). Decode leaves such ids as they are, in lower
+// case; only the engine knows the MACs that complete them.
+func OldLinkID(s string) (dst, src [3]byte, ok bool) {
+	if len(s) != 13 || s[6] != '-' {
+		return dst, src, false
+	}
+	if _, err := hex.Decode(dst[:], []byte(s[:6])); err != nil {
+		return dst, src, false
+	}
+	if _, err := hex.Decode(src[:], []byte(s[7:])); err != nil {
+		return [3]byte{}, [3]byte{}, false
+	}
+	return dst, src, true
+}

@@ -1,0 +1,308 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// radarKey is the device of the tests.
+func radarKey() motion.DeviceKey {
+	return motion.DeviceKey{Kind: motion.RadarKind, ID: "csi-a-02aa00000110"}
+}
+
+// newDevice stores a network with one adopted device.
+func newDevice(t *testing.T, db *store.DB) {
+	t.Helper()
+	network := newNetwork(t, db, "g")
+	update(t, db, func(tx *store.Tx) error {
+		return tx.PutDevice(motion.Device{DeviceKey: radarKey(), NetworkID: network, AdoptedAt: 5, Address: "192.168.1.2"})
+	})
+}
+
+// issue returns a new token for the device of the tests.
+func issue(t *testing.T, db *store.DB) (token string) {
+	t.Helper()
+	update(t, db, func(tx *store.Tx) (err error) {
+		token, err = tx.IssueToken(radarKey())
+		return err
+	})
+	return token
+}
+
+func TestFormerTokenIsValidUntilTheNewOneIsUsed(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	check := func(token string) error { return db.CheckToken(t.Context(), radarKey(), token) }
+
+	first := issue(t, db)
+	if len(first) < 43 {
+		t.Errorf("token of %d characters, want at least 43", len(first))
+	}
+	wantKind(t, check("guess"), fault.Unauthorized)
+	wantKind(t, check(""), fault.Unauthorized)
+	if err := errors.Join(check(first), check(first)); err != nil {
+		t.Fatal(err)
+	}
+	lost, second := issue(t, db), issue(t, db)
+	wantKind(t, check(lost), fault.Unauthorized)
+	if err := errors.Join(check(first), check(second), check(second)); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, check(first), fault.Unauthorized)
+}
+
+// TestTokenRotation walks through random issues and uses: of all tokens ever
+// issued, the one used last and the one issued last are valid, no other.
+func TestTokenRotation(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	rapid.Check(t, func(rt *rapid.T) {
+		update(t, db, func(tx *store.Tx) error { // away with the tokens of the former walk
+			return errors.Join(tx.DeleteDevice(radarKey()), tx.PutDevice(motion.Device{DeviceKey: radarKey(), NetworkID: 1}))
+		})
+		var issued []string
+		current, next := -1, -1
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			if len(issued) == 0 || rapid.Bool().Draw(rt, "issue") {
+				next, issued = len(issued), append(issued, issue(t, db))
+				continue
+			}
+			use := rapid.IntRange(0, len(issued)-1).Draw(rt, "use")
+			err := db.CheckToken(t.Context(), radarKey(), issued[use])
+			if valid := use == current || use == next; valid != (err == nil) {
+				rt.Fatalf("token %d: %v, current %d, next %d", use, err, current, next)
+			}
+			if use == next {
+				current, next = next, -1
+			}
+		}
+	})
+}
+
+func TestTokenOfAnotherDeviceIsRefused(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	token := issue(t, db)
+	other := motion.DeviceKey{Kind: motion.Guardian, ID: radarKey().ID}
+	wantKind(t, db.CheckToken(t.Context(), other, token), fault.Unauthorized)
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.IssueToken(other)
+		return err
+	})
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestRemovedDeviceLosesItsTokens(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	token := issue(t, db)
+	update(t, db, func(tx *store.Tx) error { return tx.DeleteDevice(radarKey()) })
+	wantKind(t, db.CheckToken(t.Context(), radarKey(), token), fault.Unauthorized)
+	newDevice := func(tx *store.Tx) error {
+		return tx.PutDevice(motion.Device{DeviceKey: radarKey(), NetworkID: 1})
+	}
+	update(t, db, newDevice)
+	wantKind(t, db.CheckToken(t.Context(), radarKey(), token), fault.Unauthorized)
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(tx.DeleteDevice(radarKey()), tx.DeleteDevice(radarKey()))
+	})
+	wantKind(t, err, fault.NotFound)
+}
+
+func TestTouchReachesDeviceNodeAndNetwork(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: "g"}
+	update(t, db, func(tx *store.Tx) error {
+		_, err := tx.PutNode(motion.Node{NetworkID: 1, Name: "A", DeviceID: radarKey().ID})
+		return errors.Join(err, tx.PutDevice(motion.Device{DeviceKey: guardian, NetworkID: 1}), tx.TouchDevices([]store.Heard{
+			{Key: radarKey(), At: 90, Address: "192.168.1.9"}, {Key: radarKey(), At: 80, Address: "192.168.1.8"},
+			{Key: guardian, At: 70}, {Key: motion.DeviceKey{Kind: motion.RadarKind, ID: "stranger"}, At: 60},
+		}))
+	})
+	update(t, db, func(tx *store.Tx) error {
+		return tx.TouchDevices([]store.Heard{{Key: radarKey(), At: 95}, {Key: guardian, At: 1}})
+	})
+	view(t, db, func(tx *store.Tx) error {
+		device, err1 := tx.Device(radarKey())
+		want := motion.Device{DeviceKey: radarKey(), NetworkID: 1, AdoptedAt: 5, LastHeard: 95, Address: "192.168.1.9"}
+		if diff := cmp.Diff(want, device); diff != "" {
+			t.Error(diff)
+		}
+		node, err2 := tx.NodeByName(1, "A")
+		network, err3 := tx.Network(1)
+		all, err4 := tx.Devices()
+		if node.LastHeard != 95 || network.LastHeard != 70 || len(all) != 2 {
+			t.Errorf("node heard %v, network %v, %d devices, want 95, 70, 2", node.LastHeard, network.LastHeard, len(all))
+		}
+		return errors.Join(err1, err2, err3, err4)
+	})
+}
+
+func TestPendingListDropsTheOldestStranger(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	put := func(i int, seen motion.Time) {
+		update(t, db, func(tx *store.Tx) error {
+			return tx.PutPending(motion.PendingDevice{DeviceID: fmt.Sprint("d", i), LastSeen: seen})
+		})
+	}
+	for i := range 256 {
+		put(i, motion.Time(1000+i))
+	}
+	update(t, db, func(tx *store.Tx) error {
+		p, err := tx.ApprovePending("d0")
+		if !p.Approved {
+			t.Error("d0 is not approved")
+		}
+		return err
+	})
+	put(1, 5000) // seen again: not the oldest any more
+	put(999, 6000)
+	view(t, db, func(tx *store.Tx) error {
+		list, err := tx.PendingDevices()
+		if len(list) != 256 || list[0].DeviceID != "d999" || list[1].DeviceID != "d1" {
+			t.Errorf("%d devices, first %s and %s, want 256, d999 and d1", len(list), list[0].DeviceID, list[1].DeviceID)
+		}
+		_, dropped := tx.Pending("d2")
+		wantKind(t, dropped, fault.NotFound)
+		approved, err2 := tx.Pending("d0")
+		if !approved.Approved {
+			t.Error("d0 is not approved any more")
+		}
+		return errors.Join(err, err2)
+	})
+	update(t, db, func(tx *store.Tx) error { return errors.Join(tx.DeletePending("d0"), tx.DeletePending("d0")) })
+	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.PutPending(motion.PendingDevice{}) }), fault.Invalid)
+}
+
+func TestAdoptionWindowIsRemembered(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	want := motion.Time(0)
+	for _, until := range []motion.Time{1764000600, 1} {
+		view(t, db, func(tx *store.Tx) error {
+			have, err := tx.AdoptionUntil()
+			if have != want {
+				t.Errorf("open until %v, want %v", have, want)
+			}
+			return err
+		})
+		update(t, db, func(tx *store.Tx) error { return tx.SetAdoptionUntil(until) })
+		want = until
+	}
+}
+
+func TestAPIKeyOpensUntilRevokedOrExpired(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1764000000, 0)
+	db := storetest.Open(t, func(o *store.Options) { o.Now = func() time.Time { return now } })
+	var forever, brief string
+	update(t, db, func(tx *store.Tx) (err error) {
+		var err2 error
+		_, forever, err = tx.CreateAPIKey(store.APIKey{Name: "forever", Scopes: []string{"core"}})
+		_, brief, err2 = tx.CreateAPIKey(store.APIKey{Name: "brief", ExpiresAt: 1764000060})
+		return errors.Join(err, err2)
+	})
+	if !strings.HasPrefix(forever, "sg_") || len(forever) < 46 {
+		t.Errorf("secret %q, want sg_ and at least 43 characters", forever)
+	}
+	check := func(secret string) error {
+		_, err := db.CheckAPIKey(t.Context(), secret)
+		return err
+	}
+	if err := errors.Join(check(forever), check(brief)); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, check("sg_guess"), fault.Unauthorized)
+	now = now.Add(time.Minute)
+	wantKind(t, check(brief), fault.Unauthorized)
+	key, err := db.CheckAPIKey(t.Context(), forever)
+	want := store.APIKey{ID: 1, Name: "forever", Scopes: []string{"core"}, CreatedAt: 1764000000, LastUsed: 1764000060}
+	if diff := cmp.Diff(want, key); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	taken := db.Update(t.Context(), func(tx *store.Tx) error {
+		_, _, err := tx.CreateAPIKey(store.APIKey{Name: "brief"})
+		return err
+	})
+	wantKind(t, taken, fault.Conflict)
+	update(t, db, func(tx *store.Tx) error { return tx.RevokeAPIKey(1) })
+	wantKind(t, check(forever), fault.Unauthorized)
+}
+
+func TestUseOfAPIKeyIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	options := store.Options{Path: t.TempDir() + "/sensegate.db"}
+	fixedTime(&options)
+	db, err := store.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var secret string
+	update(t, db, func(tx *store.Tx) (err error) {
+		_, secret, err = tx.CreateAPIKey(store.APIKey{Name: "k"})
+		return err
+	})
+	if _, err := db.CheckAPIKey(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"noted", "stored"} {
+		view(t, db, func(tx *store.Tx) error {
+			keys, err := tx.APIKeys()
+			if len(keys) != 1 || keys[0].LastUsed != 1764000000 {
+				t.Errorf("%s: keys %+v, want one used at 1764000000", when, keys)
+			}
+			return err
+		})
+		storetest.Close(t, db)
+		if db, err = store.Open(options); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storetest.Close(t, db)
+}
+
+func TestIntegrationUserNeedsNameAndSecret(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	var secret string
+	create := func(tx *store.Tx) (err error) {
+		_, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant/"})
+		return err
+	}
+	update(t, db, create)
+	good := secret
+	wantKind(t, db.Update(t.Context(), create), fault.Conflict)
+	view(t, db, func(tx *store.Tx) error {
+		user, err := tx.CheckIntegrationUser("homeassistant", good)
+		want := store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant/", CreatedAt: 1764000000}
+		list, err2 := tx.IntegrationUsers()
+		if user != want || len(list) != 1 || list[0] != want {
+			t.Errorf("user %+v, list %+v, want %+v", user, list, want)
+		}
+		for name, secret := range map[string]string{"homeassistant": good + "x", "stranger": good, "": ""} {
+			_, err := tx.CheckIntegrationUser(name, secret)
+			wantKind(t, err, fault.Unauthorized)
+		}
+		return errors.Join(err, err2)
+	})
+	update(t, db, func(tx *store.Tx) error { return tx.DeleteIntegrationUser("homeassistant") })
+	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteIntegrationUser("homeassistant") }), fault.NotFound)
+}

@@ -1,0 +1,69 @@
+// Package store keeps what sensegate must remember in one bbolt file.
+//
+// It knows tables, indexes, transactions, migrations and the shape of every
+// record on disk. It must not publish, call a device, know HTTP or MQTT, or
+// hold a rule of the product: it checks only what keeps its own records whole.
+//
+// # Concurrency
+//
+// A DB may be used by any number of goroutines. Any number of View
+// transactions run beside one Update; Updates run one after the other. A Tx
+// belongs to the goroutine that its function runs on and is dead when the
+// function returns. Never start an Update inside a View of the same goroutine:
+// the file may have to grow, which waits for every reader. Inside a
+// transaction there is no I/O, publishing or device call; Tx.OnCommit is for
+// what follows from it.
+//
+// # On disk
+//
+// Keys are fixed-width big-endian integers (u32, u64), 6-byte MACs and text;
+// text stands last in a key, so nothing needs a terminator. Values are JSON
+// unless stated. µs is microseconds since the Unix epoch. A record table is
+// followed by its indexes, whose values are keys of the table.
+//
+//	meta                      what           → JSON
+//	                          "schema"         version the file was migrated to, number
+//	                          "installed_at"   when the file was made, seconds
+//	                          "adoption_until" when the last adoption window ends, seconds
+//
+//	networks                  network u32    → motion.Network; the sequence gives network ids
+//	  networks_by_guardian    guardian_id    → network u32
+//
+//	nodes                     node u32       → motion.Node; the sequence gives node and leaf ids
+//	  nodes_by_device         deviceId       → node u32
+//	  nodes_by_bssid          mac, node u32  → node u32
+//	  nodes_by_name           network u32, node_name → node u32
+//	radars                    node u32       → motion.Radar, the last one seen
+//
+//	leafs                     leaf u32       → motion.Leaf
+//	  leafs_by_mac            network u32, mac → leaf u32
+//	links                     network u32, link_id → motion.Link
+//	status                    network u32    → motion.StatusReport, the last one seen
+//
+//	events                    network u32, ts µs u64, id 16 bytes → motion.Event and "_dedupe"
+//	  events_by_id            id 16 bytes    → key of events
+//	  events_by_dedupe        network u32, first 16 bytes of SHA-256 of the dedupe text → key of events
+//
+//	devices                   kind "/" id    → motion.Device
+//	  devices_by_network      network u32, kind "/" id → kind "/" id
+//	heard                     kind "/" id    → last sign of life of an adopted device: {at, address}
+//	device_tokens             kind "/" id    → SHA-256 of its tokens, hex: {current, next}
+//	pending                   deviceId       → motion.PendingDevice, at most 256
+//
+//	api_keys                  key u32        → APIKey and SHA-256 of its secret, hex
+//	  api_keys_by_hash        SHA-256, 32 bytes → key u32
+//	  api_keys_by_name        name           → key u32
+//	integration_users         name           → IntegrationUser and SHA-256 of its secret, hex
+//
+//	detector_states           network u32    → what the detectors of a network have learned, opaque
+//	event_states              network u32    → the event state machine of a network, opaque
+//
+// Times of last contact are kept apart (heard) because they change every
+// minute for every device: the minute's commit rewrites a few small values and
+// leaves the pages of devices, nodes and networks alone. Reading a device, a
+// node or a network lays them over the record.
+//
+// Beside the file FILE lie FILE.pid, the process that holds it; FILE.new while
+// it is being made; and FILE.vN.backup, a copy from before the migration that
+// led away from version N.
+package store

@@ -1,0 +1,235 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// latestEvent is the end of the times that an event can have: UUIDv7 counts
+// milliseconds in 48 bits.
+const latestEvent = motion.Time(1<<48) / 1000
+
+// eventRecord is an event with what makes a repeated one known.
+type eventRecord struct {
+	motion.Event
+	Dedupe string `json:"_dedupe,omitempty"` // hexadecimal, 16 bytes
+}
+
+// eventKey orders the events of a network by time.
+type eventKey struct {
+	network motion.NetworkID
+	micros  uint64
+	id      uuid.UUID
+}
+
+// String returns the id, for messages.
+func (k eventKey) String() string { return k.id.String() }
+
+// bytes returns the key in the table.
+func (k eventKey) bytes() []byte { return join(key32(k.network), key64(k.micros), k.id[:]) }
+
+// events is the table of events.
+var events = table[eventKey, eventRecord]{
+	name: "events", noun: "event", key: eventKey.bytes, grows: true,
+	indexes: []index[eventRecord]{
+		{
+			name: "events_by_id", noun: "id", unique: true, grows: true,
+			keys: func(r eventRecord) [][]byte {
+				id, err := uuid.Parse(r.ID)
+				if err != nil {
+					return nil
+				}
+				return [][]byte{id[:]}
+			},
+		},
+		{
+			name: "events_by_dedupe", noun: "origin", unique: true,
+			keys: func(r eventRecord) [][]byte {
+				sum, err := hex.DecodeString(r.Dedupe)
+				if err != nil || len(sum) == 0 {
+					return nil
+				}
+				return [][]byte{join(key32(r.NetworkID), sum)}
+			},
+		},
+	},
+}
+
+// AddEvent stores an event and returns it as stored: with an id (a UUIDv7 of
+// the event's own time unless one is given), times rounded to the microsecond
+// and the tag padded to 10 characters.
+//
+// A dedupe text that is not empty makes adding idempotent: when an event of the
+// network was added with the same text, or with the same id, that one is
+// returned and isNew is false.
+func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNew bool, err error) {
+	if err := tx.requireNetwork(e.NetworkID); err != nil {
+		return e, false, err
+	}
+	if !(e.TS > 0 && e.TS < latestEvent) {
+		return e, false, fault.New(fault.Invalid, "ts: want seconds since 1970, have %v", e.TS)
+	}
+	record := eventRecord{Event: e, Dedupe: dedupeSum(dedupe)}
+	known, ok, err := tx.knownEvent(record)
+	if err != nil || ok {
+		return known, false, err
+	}
+	key, err := record.complete()
+	if err != nil {
+		return e, false, err
+	}
+	return record.Event, true, events.put(tx, key, record)
+}
+
+// complete gives the record its stored form and returns its key.
+func (r *eventRecord) complete() (eventKey, error) {
+	r.TS = motion.FromMicros(r.TS.Micros())
+	r.DetectedTS = motion.FromMicros(r.DetectedTS.Micros())
+	r.Tag = motion.PadTag(r.Tag)
+	id, err := r.parseID()
+	if err != nil {
+		return eventKey{}, err
+	}
+	r.ID = id.String()
+	return eventKey{r.NetworkID, uint64(r.TS.Micros()), id}, nil
+}
+
+// parseID returns the id of the event, or a new one of its time.
+func (r *eventRecord) parseID() (uuid.UUID, error) {
+	if r.ID != "" {
+		id, err := uuid.Parse(r.ID)
+		if err != nil {
+			return id, fault.New(fault.Invalid, "_id: want a uuid, have %.40q", r.ID)
+		}
+		return id, nil
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return id, fmt.Errorf("make event id: %w", err)
+	}
+	// The first 48 bits are milliseconds (RFC 9562 section 5.7): those of the
+	// event, so that ids sort by the time of what happened.
+	copy(id[:6], key64(uint64(r.TS.Micros() / 1000))[2:])
+	return id, nil
+}
+
+// dedupeSum returns the stored form of a dedupe text.
+func dedupeSum(dedupe string) string {
+	if dedupe == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(dedupe))
+	return hex.EncodeToString(sum[:16])
+}
+
+// knownEvent returns the event that was stored before with the same dedupe text
+// or the same id.
+func (tx *Tx) knownEvent(r eventRecord) (motion.Event, bool, error) {
+	if r.Dedupe != "" {
+		sum, err := hex.DecodeString(r.Dedupe)
+		if err != nil {
+			return motion.Event{}, false, fmt.Errorf("decode dedupe: %w", err)
+		}
+		known, ok, err := events.by(tx, "events_by_dedupe", join(key32(r.NetworkID), sum))
+		if err != nil || ok {
+			return known.Event, ok, err
+		}
+	}
+	id, err := uuid.Parse(r.ID)
+	if err != nil {
+		return motion.Event{}, false, nil
+	}
+	known, ok, err := events.by(tx, "events_by_id", id[:])
+	if err == nil && ok && known.NetworkID != r.NetworkID {
+		err = fault.New(fault.Conflict, "_id: belongs to an event of another network")
+	}
+	return known.Event, ok && err == nil, err
+}
+
+// Event returns the event of a network with the id. An id that is no uuid, or
+// is that of another network's event, is not found.
+func (tx *Tx) Event(network motion.NetworkID, id string) (motion.Event, error) {
+	record, err := tx.eventRecord(network, id)
+	return record.Event, err
+}
+
+// eventRecord returns the stored record of an event.
+func (tx *Tx) eventRecord(network motion.NetworkID, id string) (eventRecord, error) {
+	notFound := fault.New(fault.NotFound, "event %.40q: not found", id)
+	parsed, err := uuid.Parse(id)
+	if err != nil {
+		return eventRecord{}, notFound
+	}
+	record, ok, err := events.by(tx, "events_by_id", parsed[:])
+	if err != nil {
+		return eventRecord{}, err
+	}
+	if !ok || record.NetworkID != network {
+		return eventRecord{}, notFound
+	}
+	return record, nil
+}
+
+// TagEvent sets the tag of an event, cut and padded to 10 characters, and
+// returns the stored event.
+func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, error) {
+	record, err := tx.eventRecord(network, id)
+	if err != nil {
+		return motion.Event{}, err
+	}
+	record.Tag = motion.PadTag(tag)
+	key, err := record.complete()
+	if err != nil {
+		return motion.Event{}, err
+	}
+	return record.Event, events.put(tx, key, record)
+}
+
+// EachEvent calls fn with every event of a network, oldest first, until fn
+// returns an error, which it returns.
+func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) error {
+	prefix := key32(network)
+	cursor := tx.bucket(events.name).Cursor()
+	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
+		record, err := events.decode(key, data)
+		if err != nil {
+			return err
+		}
+		if err := fn(record.Event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteEventsBefore removes events older than cutoff, at most limit of them,
+// of each network the oldest first, and returns how many it removed. Fewer than
+// limit means that none is left.
+func (tx *Tx) DeleteEventsBefore(cutoff motion.Time, limit int) (int, error) {
+	list, err := networks.all(tx, nil)
+	if err != nil {
+		return 0, err
+	}
+	var old [][]byte
+	for _, n := range list {
+		end := join(key32(n.ID), key64(keyMicros(cutoff)))
+		cursor := tx.bucket(events.name).Cursor()
+		key, _ := cursor.Seek(key32(n.ID))
+		for ; key != nil && bytes.Compare(key, end) < 0 && len(old) < limit; key, _ = cursor.Next() {
+			old = append(old, bytes.Clone(key))
+		}
+	}
+	for _, key := range old {
+		if _, err := events.remove(tx, key); err != nil {
+			return 0, err
+		}
+	}
+	return len(old), nil
+}

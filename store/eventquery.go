@@ -1,0 +1,182 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"sensegate/motion"
+)
+
+// DefaultEventLast is how many events a query returns unless it says how many.
+const DefaultEventLast = 10
+
+// EventQuery selects events of one network (payloads.md section 6 no. 12). With
+// From alone it takes the oldest Last events after it, so that a client that
+// pages forward loses nothing; otherwise the newest Last ones.
+type EventQuery struct {
+	Network    motion.NetworkID
+	From, To   *motion.Time      // both exclusive, rounded to the microsecond; nil: no bound
+	NotBefore  motion.Time       // older events do not exist for the caller; does not change which end is taken
+	Last       int               // 0: DefaultEventLast
+	Categories []motion.Category // any of these; none: all
+	Kinds      []string          // any of these; none: all
+	Ascending  bool              // oldest first; else newest first
+}
+
+// Events returns the events that q selects, never nil. It reads only the
+// selected network and stops when it has enough.
+func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
+	list := []motion.Event{}
+	for key, data := range tx.scanEvents(q) {
+		if !q.selects(data) {
+			continue
+		}
+		record, err := events.decode(key, data)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, record.Event)
+		if len(list) == q.last() {
+			break
+		}
+	}
+	if q.forward() != q.Ascending {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+// EventPairs returns the pairs of a MotionDetectedEvent and its
+// MotionStoppedEvent whose stopped event q selects, never nil. Categories and
+// Kinds are not used. A stopped event names its detected event by DetectedTS;
+// one whose detected event is not stored makes no pair.
+func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
+	q.Categories, q.Kinds = nil, []string{motion.MotionStoppedEvent}
+	list := []motion.EventPair{}
+	for key, data := range tx.scanEvents(q) {
+		if !q.selects(data) {
+			continue
+		}
+		stopped, err := events.decode(key, data)
+		if err != nil {
+			return nil, err
+		}
+		detected, ok, err := tx.detectedEvent(stopped.Event)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		list = append(list, motion.Pair(detected, stopped.Event, tx.now))
+		if len(list) == q.last() {
+			break
+		}
+	}
+	if q.forward() != q.Ascending {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+// detectedEvent returns the MotionDetectedEvent that stopped ends.
+func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool, error) {
+	prefix := join(key32(stopped.NetworkID), key64(keyMicros(stopped.DetectedTS)))
+	cursor := tx.bucket(events.name).Cursor()
+	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
+		record, err := events.decode(key, data)
+		if err != nil {
+			return motion.Event{}, false, err
+		}
+		if record.Event.Event == motion.MotionDetectedEvent {
+			return record.Event, true, nil
+		}
+	}
+	return motion.Event{}, false, nil
+}
+
+// last returns how many records are wanted.
+func (q EventQuery) last() int {
+	if q.Last <= 0 {
+		return DefaultEventLast
+	}
+	return q.Last
+}
+
+// forward reports whether the oldest records are wanted.
+func (q EventQuery) forward() bool { return q.From != nil && q.To == nil }
+
+// bounds returns the first key that q can select and the first after it that q
+// cannot.
+func (q EventQuery) bounds() (first, end []byte) {
+	low := keyMicros(q.NotBefore)
+	if q.From != nil {
+		low = max(low, keyMicros(*q.From)+1)
+	}
+	first = join(key32(q.Network), key64(low))
+	if q.To != nil {
+		return first, join(key32(q.Network), key64(keyMicros(*q.To)))
+	}
+	return first, join(key32(q.Network), bytes.Repeat([]byte{0xff}, 8))
+}
+
+// scanEvents yields the events between the bounds of q as they are stored, from
+// the end that q wants.
+func (tx *Tx) scanEvents(q EventQuery) iter.Seq2[[]byte, []byte] {
+	first, end := q.bounds()
+	cursor := tx.bucket(events.name).Cursor()
+	return func(yield func(key, data []byte) bool) {
+		if q.forward() {
+			for key, data := cursor.Seek(first); key != nil && bytes.Compare(key, end) < 0; key, data = cursor.Next() {
+				if !yield(key, data) {
+					return
+				}
+			}
+			return
+		}
+		step := cursor.Prev
+		if key, _ := cursor.Seek(end); key == nil {
+			step = cursor.Last
+		}
+		for key, data := step(); key != nil && bytes.Compare(key, first) >= 0; key, data = cursor.Prev() {
+			if !yield(key, data) {
+				return
+			}
+		}
+	}
+}
+
+// selects reports whether the stored event has one of the wanted categories and
+// kinds. It does so without decoding, which costs fifty times as much.
+func (q EventQuery) selects(data []byte) bool {
+	if len(q.Categories) == 0 && len(q.Kinds) == 0 {
+		return true
+	}
+	category, kind := eventHead(data)
+	isCategory := func(c motion.Category) bool { return string(c) == string(category) }
+	isKind := func(k string) bool { return k == string(kind) }
+	return (len(q.Categories) == 0 || slices.ContainsFunc(q.Categories, isCategory)) &&
+		(len(q.Kinds) == 0 || slices.ContainsFunc(q.Kinds, isKind))
+}
+
+// eventHead returns the category and the kind of a stored event. They stand
+// behind the id, whose length is fixed, at the start of the value; an unusual
+// one is decoded.
+func eventHead(data []byte) (category, kind []byte) {
+	const idEnd = len(`{"_id":"`) + 36
+	if len(data) > idEnd && bytes.HasPrefix(data, []byte(`{"_id":"`)) {
+		rest, ok := bytes.CutPrefix(data[idEnd:], []byte(`","category":"`))
+		head, rest, found := bytes.Cut(rest, []byte(`","event":"`))
+		tail, _, closed := bytes.Cut(rest, []byte(`"`))
+		if ok && found && closed && !bytes.ContainsAny(head, `"\\`) && !bytes.Contains(tail, []byte(`\`)) {
+			return head, tail
+		}
+	}
+	var event motion.Event
+	if err := json.Unmarshal(data, &event); err != nil {
+		return nil, nil
+	}
+	return []byte(event.Category), []byte(event.Event)
+}

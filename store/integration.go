@@ -1,0 +1,79 @@
+package store
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// IntegrationUser is an MQTT user that is no device, such as a home automation
+// (device-protocol.md section 2). Its secret is not kept.
+type IntegrationUser struct {
+	Name        string      `json:"name"`
+	TopicPrefix string      `json:"topic_prefix"` // all it may use
+	CreatedAt   motion.Time `json:"created_at"`
+}
+
+// integrationUserRecord is a user with the digest of its secret.
+type integrationUserRecord struct {
+	IntegrationUser
+	Secret digest `json:"secret"`
+}
+
+// integrationUsers is the table of integration users.
+var integrationUsers = table[string, integrationUserRecord]{
+	name: "integration_users", noun: "integration user", key: keyText,
+}
+
+// CreateIntegrationUser stores a new user and returns it with its secret, which
+// nothing can show again. A name that is taken is a Conflict, an empty one
+// Invalid.
+func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
+	if u.Name == "" {
+		return u, "", fault.New(fault.Invalid, "name: must not be empty")
+	}
+	_, taken, err := integrationUsers.get(tx, u.Name)
+	if err != nil {
+		return u, "", err
+	}
+	if taken {
+		return u, "", fault.New(fault.Conflict, "name: %.80q is taken", u.Name)
+	}
+	u.CreatedAt = tx.now
+	secret, sum := newSecret("")
+	return u, secret, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
+}
+
+// CheckIntegrationUser returns the user with the name and secret, or an
+// Unauthorized fault.
+func (tx *Tx) CheckIntegrationUser(name, secret string) (IntegrationUser, error) {
+	record, _, err := integrationUsers.get(tx, name)
+	if err != nil {
+		return IntegrationUser{}, err
+	}
+	if !record.Secret.matches(digestOf(secret)) {
+		return IntegrationUser{}, fault.New(fault.Unauthorized, "name or secret: not valid")
+	}
+	return record.IntegrationUser, nil
+}
+
+// IntegrationUsers returns all users, by name.
+func (tx *Tx) IntegrationUsers() ([]IntegrationUser, error) {
+	records, err := integrationUsers.all(tx, nil)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]IntegrationUser, len(records))
+	for i, record := range records {
+		list[i] = record.IntegrationUser
+	}
+	return list, nil
+}
+
+// DeleteIntegrationUser removes a user: its secret is not valid any more.
+func (tx *Tx) DeleteIntegrationUser(name string) error {
+	ok, err := integrationUsers.delete(tx, name)
+	if err == nil && !ok {
+		err = fault.New(fault.NotFound, "integration user %.80q: not found", name)
+	}
+	return err
+}

@@ -1,0 +1,191 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
+)
+
+// The bucket of facts about the file itself, and its keys.
+const (
+	metaBucket       = "meta"
+	schemaKey        = "schema"
+	installedAtKey   = "installed_at"
+	adoptionUntilKey = "adoption_until"
+)
+
+// migration changes a file from the schema before it to its own version, in one
+// transaction.
+type migration struct {
+	version int
+	buckets []string        // that it adds
+	apply   func(*Tx) error // further changes; nil: none
+}
+
+// migrations returns every migration there ever was, oldest first. The list is
+// appended to; a released entry is never changed.
+func migrations() []migration {
+	return []migration{
+		{version: 1, buckets: bucketsV1(), apply: (*Tx).stampInstallation},
+	}
+}
+
+// bucketsV1 returns the buckets of the first schema.
+func bucketsV1() []string {
+	return []string{
+		metaBucket,
+		"networks", "networks_by_guardian",
+		"nodes", "nodes_by_device", "nodes_by_bssid", "nodes_by_name", "radars",
+		"leafs", "leafs_by_mac", "links", "status",
+		"events", "events_by_id", "events_by_dedupe",
+		"devices", "devices_by_network", "heard", "device_tokens", "pending",
+		"api_keys", "api_keys_by_hash", "api_keys_by_name", "integration_users",
+		"detector_states", "event_states",
+		journalBucket, secondsBucket, fiveSecondsBucket,
+	}
+}
+
+// migrate brings the file to the version of the last step. An existing file is
+// copied first.
+func (db *DB) migrate(steps []migration) error {
+	version, err := db.schema()
+	if err != nil {
+		return err
+	}
+	last := steps[len(steps)-1].version
+	if version > last {
+		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, version, last)
+	}
+	if version == last {
+		return nil
+	}
+	if version > 0 {
+		if err := db.backup(fmt.Sprintf("%s.v%d.backup", db.path, version)); err != nil {
+			return err
+		}
+	}
+	for _, step := range steps {
+		if step.version <= version {
+			continue
+		}
+		if err := db.apply(step); err != nil {
+			return fmt.Errorf("migrate to schema %d: %w", step.version, err)
+		}
+		db.logger.Info("database migrated", "schema", step.version)
+	}
+	return nil
+}
+
+// apply runs one migration.
+func (db *DB) apply(step migration) error {
+	btx, err := db.bolt.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer btx.Rollback()
+	for _, name := range step.buckets {
+		if _, err := btx.CreateBucket([]byte(name)); err != nil {
+			return fmt.Errorf("create bucket %s: %w", name, err)
+		}
+	}
+	tx := db.tx(btx)
+	if step.apply != nil {
+		if err := step.apply(tx); err != nil {
+			return err
+		}
+	}
+	if err := tx.putMeta(schemaKey, step.version); err != nil {
+		return err
+	}
+	return btx.Commit()
+}
+
+// schema returns the version of the file, 0 when it is empty.
+func (db *DB) schema() (version int, err error) {
+	err = db.bolt.View(func(btx *bolt.Tx) error {
+		if key, _ := btx.Cursor().First(); key == nil {
+			return nil
+		}
+		if btx.Bucket([]byte(metaBucket)) == nil {
+			return errors.New("it is a bbolt file, but not one of sensegate: name another file")
+		}
+		return db.tx(btx).getMeta(schemaKey, &version)
+	})
+	return version, err
+}
+
+// requireBuckets makes sure that every bucket of the schema is there, so that
+// Tx.bucket never returns nil.
+func (db *DB) requireBuckets(steps []migration) error {
+	return db.bolt.View(func(btx *bolt.Tx) error {
+		for _, step := range steps {
+			for _, name := range step.buckets {
+				if btx.Bucket([]byte(name)) == nil {
+					return damaged("bucket %s is missing", name)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// backup copies the database to path, whole or not at all.
+func (db *DB) backup(path string) error {
+	temporary, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	err = db.bolt.View(func(btx *bolt.Tx) error {
+		_, err := btx.WriteTo(temporary)
+		return err
+	})
+	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	db.logger.Info("database backed up before migration", "path", path)
+	return syncDirectory(filepath.Dir(path))
+}
+
+// stampInstallation records when the file was made.
+func (tx *Tx) stampInstallation() error { return tx.putMeta(installedAtKey, tx.now) }
+
+// InstalledAt returns when this database was made: the start of the
+// installation.
+func (tx *Tx) InstalledAt() (at motion.Time, err error) {
+	err = tx.getMeta(installedAtKey, &at)
+	return at, err
+}
+
+// getMeta decodes the value at key of the meta bucket into v, and leaves v
+// alone when there is none.
+func (tx *Tx) getMeta(key string, v any) error {
+	data := tx.bucket(metaBucket).Get([]byte(key))
+	if data == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("decode %s of %s: %w", key, metaBucket, err)
+	}
+	return nil
+}
+
+// putMeta stores v at key of the meta bucket.
+func (tx *Tx) putMeta(key string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s of %s: %w", key, metaBucket, err)
+	}
+	if err := tx.bucket(metaBucket).Put([]byte(key), data); err != nil {
+		return fmt.Errorf("put %s of %s: %w", key, metaBucket, err)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// networks is the table of networks.
+var networks = table[motion.NetworkID, motion.Network]{
+	name: "networks", noun: "network", key: key32[motion.NetworkID],
+	indexes: []index[motion.Network]{{
+		name: "networks_by_guardian", noun: "guardian id", unique: true,
+		keys: func(n motion.Network) [][]byte { return [][]byte{keyText(n.GuardianID)} },
+	}},
+}
+
+// CreateNetwork stores a new network under the next id and returns it.
+// CreatedAt and UpdatedAt are set to now unless given. A guardian id that
+// another network has is a Conflict.
+func (tx *Tx) CreateNetwork(n motion.Network) (motion.Network, error) {
+	sequence, err := tx.bucket(networks.name).NextSequence()
+	if err != nil {
+		return motion.Network{}, err
+	}
+	n.ID = motion.NetworkID(sequence)
+	n.CreatedAt, n.UpdatedAt = tx.orNow(n.CreatedAt), tx.orNow(n.UpdatedAt)
+	return n, networks.put(tx, n.ID, n)
+}
+
+// PutNetwork stores n over the network with its id, as given.
+func (tx *Tx) PutNetwork(n motion.Network) error {
+	if err := tx.requireNetwork(n.ID); err != nil {
+		return err
+	}
+	return networks.put(tx, n.ID, n)
+}
+
+// Network returns the network with the id.
+func (tx *Tx) Network(id motion.NetworkID) (motion.Network, error) {
+	n, err := networks.must(tx, id)
+	if err != nil {
+		return n, err
+	}
+	return tx.networkHeard(n)
+}
+
+// NetworkByGuardian returns the network that was created with the guardian id.
+func (tx *Tx) NetworkByGuardian(guardianID string) (motion.Network, error) {
+	n, ok, err := networks.by(tx, "networks_by_guardian", keyText(guardianID))
+	if err != nil {
+		return n, err
+	}
+	if !ok {
+		return n, fault.New(fault.NotFound, "guardian %.64q: not found", guardianID)
+	}
+	return tx.networkHeard(n)
+}
+
+// Networks returns all networks, by id.
+func (tx *Tx) Networks() ([]motion.Network, error) {
+	list, err := networks.all(tx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i], err = tx.networkHeard(list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// networkHeard lays the last sign of life of the guardian over n.
+func (tx *Tx) networkHeard(n motion.Network) (motion.Network, error) {
+	last, _, err := heard.get(tx, motion.DeviceKey{Kind: motion.Guardian, ID: n.GuardianID})
+	n.LastHeard = max(n.LastHeard, last.At)
+	return n, err
+}
+
+// DeleteNetwork removes a network with everything that belongs to it.
+func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
+	if err := tx.requireNetwork(id); err != nil {
+		return err
+	}
+	for _, remove := range []func(motion.NetworkID) error{
+		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples,
+	} {
+		if err := remove(id); err != nil {
+			return err
+		}
+	}
+	prefix := key32(id)
+	for _, removePrefix := range []func(*Tx, []byte) error{
+		links.removePrefix, status.removePrefix, events.removePrefix,
+		detectorStates.removePrefix, eventStates.removePrefix,
+	} {
+		if err := removePrefix(tx, prefix); err != nil {
+			return err
+		}
+	}
+	_, err := networks.delete(tx, id)
+	return err
+}
+
+// deleteNodes removes the nodes of a network.
+func (tx *Tx) deleteNodes(network motion.NetworkID) error {
+	list, err := tx.Nodes(network)
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		if err := tx.DeleteNode(n.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteLeafs removes the leafs of a network.
+func (tx *Tx) deleteLeafs(network motion.NetworkID) error {
+	list, err := tx.Leafs(network)
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		if err := tx.DeleteLeaf(l.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteDevices removes the devices of a network.
+func (tx *Tx) deleteDevices(network motion.NetworkID) error {
+	list, err := tx.NetworkDevices(network)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if err := tx.DeleteDevice(d.DeviceKey); err != nil {
+			return err
+		}
+	}
+	return nil
+}

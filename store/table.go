@@ -1,0 +1,315 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"sensegate/motion/fault"
+)
+
+// maxKeySize keeps keys far below the 32 KiB of bbolt and several to a page.
+// Only text that a device or a person chose can be longer.
+const maxKeySize = 512
+
+// growingFill is how full a page becomes before it is split when keys grow.
+const growingFill = 0.9
+
+// table is one kind of record: a bucket of JSON values, and the indexes that
+// are kept with every put and delete. Tables are values that never change.
+type table[K, V any] struct {
+	name    string         // of the bucket
+	noun    string         // what a record is called in messages
+	key     func(K) []byte // key in the bucket; not empty
+	grows   bool           // new keys come after most others: pages are filled up instead of halved
+	indexes []index[V]
+}
+
+// index finds records by something else than their key: a bucket from index
+// keys to keys of the table. Of an index that is not unique the key of the
+// record follows the index key, so that several records can share it.
+type index[V any] struct {
+	name   string // of the bucket
+	noun   string // what it finds by, in messages
+	unique bool
+	grows  bool             // as of a table
+	keys   func(V) [][]byte // none, one or several; empty keys are left out
+}
+
+// get returns the record at k and whether there is one.
+func (t table[K, V]) get(tx *Tx, k K) (V, bool, error) {
+	return t.read(tx, t.key(k))
+}
+
+// must returns the record at k, or a NotFound fault.
+func (t table[K, V]) must(tx *Tx, k K) (V, error) {
+	v, ok, err := t.get(tx, k)
+	if err == nil && !ok {
+		err = fault.New(fault.NotFound, "%s %v: not found", t.noun, k)
+	}
+	return v, err
+}
+
+// read returns the record with the encoded key.
+func (t table[K, V]) read(tx *Tx, key []byte) (V, bool, error) {
+	var none V
+	if len(key) == 0 {
+		return none, false, nil
+	}
+	data := tx.bucket(t.name).Get(key)
+	if data == nil {
+		return none, false, nil
+	}
+	v, err := t.decode(key, data)
+	return v, err == nil, err
+}
+
+// decode reads a value; the key is for the message only.
+func (t table[K, V]) decode(key, data []byte) (V, error) {
+	var v V
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, fmt.Errorf("decode record %x of %s: %w", key, t.name, err)
+	}
+	return v, nil
+}
+
+// put stores v at k, replaces what was there and keeps the indexes. A unique
+// index key that another record holds is a Conflict fault, and nothing has
+// changed then. Storing what is already there changes no page.
+func (t table[K, V]) put(tx *Tx, k K, v V) error {
+	key := t.key(k)
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s %v: %w", t.noun, k, err)
+	}
+	bucket := tx.bucket(t.name)
+	before := bucket.Get(key)
+	if before != nil && bytes.Equal(before, data) {
+		return nil
+	}
+	entries := t.entries(key, v)
+	if len(key) > maxKeySize {
+		return fault.New(fault.Invalid, "%s: its name is longer than %d bytes", t.noun, maxKeySize)
+	}
+	for _, e := range entries {
+		if len(e.key) > maxKeySize {
+			return fault.New(fault.Invalid, "%s: its %s is longer than %d bytes", t.noun, e.noun, maxKeySize)
+		}
+		if holder := tx.bucket(e.index).Get(e.key); holder != nil && !bytes.Equal(holder, key) {
+			return fault.New(fault.Conflict, "%s %v: another %s has the same %s", t.noun, k, t.noun, e.noun)
+		}
+	}
+	stale, err := t.decodeEntries(key, before)
+	if err != nil {
+		return err
+	}
+	if err := t.reindex(tx, key, stale, entries); err != nil {
+		return err
+	}
+	if t.grows {
+		bucket.FillPercent = growingFill
+	}
+	if err := bucket.Put(key, data); err != nil {
+		return fmt.Errorf("put %s %v: %w", t.noun, k, err)
+	}
+	return nil
+}
+
+// delete removes the record at k and reports whether there was one.
+func (t table[K, V]) delete(tx *Tx, k K) (bool, error) {
+	return t.remove(tx, t.key(k))
+}
+
+// remove deletes the record with the encoded key from the table and from its
+// indexes.
+func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) {
+	if len(key) == 0 {
+		return false, nil
+	}
+	bucket := tx.bucket(t.name)
+	before := bucket.Get(key)
+	if before == nil {
+		return false, nil
+	}
+	stale, err := t.decodeEntries(key, before)
+	if err != nil {
+		return false, err
+	}
+	if err := t.reindex(tx, key, stale, nil); err != nil {
+		return false, err
+	}
+	if err := bucket.Delete(key); err != nil {
+		return false, fmt.Errorf("delete %s %x: %w", t.noun, key, err)
+	}
+	return true, nil
+}
+
+// removePrefix deletes every record whose key starts with prefix.
+func (t table[K, V]) removePrefix(tx *Tx, prefix []byte) error {
+	var keys [][]byte
+	cursor := tx.bucket(t.name).Cursor()
+	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, _ = cursor.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	for _, key := range keys {
+		if _, err := t.remove(tx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all returns the records whose key starts with prefix, in the order of keys;
+// nil is all of them. The slice is never nil.
+func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
+	records := []V{}
+	cursor := tx.bucket(t.name).Cursor()
+	for key, data := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, data = cursor.Next() {
+		v, err := t.decode(key, data)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, v)
+	}
+	return records, nil
+}
+
+// by returns the record at a key of a unique index and whether there is one.
+func (t table[K, V]) by(tx *Tx, index string, key []byte) (V, bool, error) {
+	var none V
+	if len(key) == 0 {
+		return none, false, nil
+	}
+	primary := tx.bucket(index).Get(key)
+	if primary == nil {
+		return none, false, nil
+	}
+	return t.indexed(tx, index, primary)
+}
+
+// allBy returns the records whose key in an index starts with prefix, in the
+// order of the index. The slice is never nil.
+func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
+	records := []V{}
+	cursor := tx.bucket(index).Cursor()
+	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, primary = cursor.Next() {
+		v, _, err := t.indexed(tx, index, primary)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, v)
+	}
+	return records, nil
+}
+
+// indexed returns the record that an index entry names.
+func (t table[K, V]) indexed(tx *Tx, index string, primary []byte) (V, bool, error) {
+	v, ok, err := t.read(tx, primary)
+	if err == nil && !ok {
+		err = fmt.Errorf("read %s: it names record %x, which is missing", index, primary)
+	}
+	return v, ok, err
+}
+
+// entry is one key of one index.
+type entry struct {
+	index string
+	noun  string
+	grows bool
+	key   []byte
+}
+
+// entries returns the index entries of the record v at key.
+func (t table[K, V]) entries(key []byte, v V) []entry {
+	var entries []entry
+	for _, index := range t.indexes {
+		for _, k := range index.keys(v) {
+			if len(k) == 0 {
+				continue
+			}
+			if !index.unique {
+				k = join(k, key)
+			}
+			e := entry{index.name, index.noun, index.grows, k}
+			if !slices.ContainsFunc(entries, e.equal) {
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries
+}
+
+// decodeEntries returns the index entries of stored data; none of nil.
+func (t table[K, V]) decodeEntries(key, data []byte) ([]entry, error) {
+	if data == nil || len(t.indexes) == 0 {
+		return nil, nil
+	}
+	v, err := t.decode(key, data)
+	if err != nil {
+		return nil, err
+	}
+	return t.entries(key, v), nil
+}
+
+// reindex replaces the index entries of the record at key.
+func (t table[K, V]) reindex(tx *Tx, key []byte, stale, fresh []entry) error {
+	for _, e := range stale {
+		if slices.ContainsFunc(fresh, e.equal) {
+			continue
+		}
+		if err := tx.bucket(e.index).Delete(e.key); err != nil {
+			return fmt.Errorf("delete from %s: %w", e.index, err)
+		}
+	}
+	for _, e := range fresh {
+		if slices.ContainsFunc(stale, e.equal) {
+			continue
+		}
+		bucket := tx.bucket(e.index)
+		if e.grows {
+			bucket.FillPercent = growingFill
+		}
+		if err := bucket.Put(e.key, key); err != nil {
+			return fmt.Errorf("put into %s: %w", e.index, err)
+		}
+	}
+	return nil
+}
+
+// equal reports whether both are the same key of the same index.
+func (e entry) equal(other entry) bool {
+	return e.index == other.index && bytes.Equal(e.key, other.key)
+}
+
+// check verifies that the indexes hold exactly the entries of the records.
+func (t table[K, V]) check(tx *Tx) error {
+	expected := map[string]int{}
+	err := tx.bucket(t.name).ForEach(func(key, data []byte) error {
+		v, err := t.decode(key, data)
+		if err != nil {
+			return err
+		}
+		for _, e := range t.entries(key, v) {
+			expected[e.index]++
+			if primary := tx.bucket(e.index).Get(e.key); !bytes.Equal(primary, key) {
+				return fmt.Errorf("index %s: entry %x names %x, want %x", e.index, e.key, primary, key)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, index := range t.indexes {
+		n := 0
+		cursor := tx.bucket(index.name).Cursor()
+		for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+			n++
+		}
+		if n != expected[index.name] {
+			return fmt.Errorf("index %s: %d entries, want %d", index.name, n, expected[index.name])
+		}
+	}
+	return nil
+}
