@@ -1,0 +1,272 @@
+// Package demo shows the appliance at work: a simulated home speaks the real
+// protocol to it over real MQTT, a week of history is already there, and every
+// event is told in a line. It knows the simulator and, through Appliance, what it
+// needs of the product; it must not know how the product works.
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"sensegate/firmware-sim/sim"
+	"sensegate/motion"
+)
+
+// backfill is how much history the demo begins with.
+const backfill = 7 * 24 * time.Hour
+
+// Appliance is what the demo needs of the appliance that it shows.
+type Appliance interface {
+	// Run serves until ctx ends.
+	Run(ctx context.Context) error
+	// HTTP and MQTT return the addresses of its doors.
+	HTTP() net.Addr
+	MQTT() net.Addr
+	// Key returns an API key to try.
+	Key(ctx context.Context) (string, error)
+	// Import stores history and events of the past.
+	Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error
+	// PlaceLeaf tells where a leaf stands.
+	PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error
+	// Watch calls see for every event of a network, in order, until ctx ends.
+	Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error
+}
+
+// Config says how the demo is to run.
+type Config struct {
+	Seed     uint64
+	Speed    float64       // simulated seconds per second
+	Duration time.Duration // 0 = until interrupted
+	JSON     bool          // one JSON object per line, and a summary at the end
+	Out      io.Writer
+	Log      *slog.Logger
+	// Open assembles an appliance on a state directory and two addresses.
+	Open func(ctx context.Context, stateDir, http, mqtt string) (Appliance, error)
+}
+
+// summary is what a run has come to; the last line with -json.
+type summary struct {
+	Type         string           `json:"type"`
+	Network      motion.NetworkID `json:"network_id"`
+	Seconds      float64          `json:"seconds"`
+	Events       int              `json:"events"`
+	Detections   int              `json:"motion_detected"`
+	FirstMotion  *float64         `json:"first_motion_after_s"` // null: no motion was detected
+	HistoryHours float64          `json:"history_hours"`
+	PastEvents   int              `json:"past_events"`
+	Frames       int64            `json:"csi_frames"`
+}
+
+// Run plays the demo until its duration is over or ctx ends, and leaves nothing
+// behind.
+func Run(ctx context.Context, c Config) error {
+	stateDir, err := os.MkdirTemp("", "sensegate-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(stateDir)
+	appliance, err := c.Open(ctx, stateDir, free("127.0.0.1:8080"), free("127.0.0.1:1883"))
+	if err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- appliance.Run(serving) }()
+	playing, ended := context.WithCancel(ctx)
+	defer ended()
+	go func() { // an appliance that fails ends the play
+		err := <-served
+		ended()
+		served <- err
+	}()
+	err = play(playing, appliance, c)
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// free returns address if nothing listens there, otherwise the same host with
+// port 0: any free one.
+func free(address string) string {
+	probe, err := net.Listen("tcp", address)
+	if err != nil {
+		host, _, _ := net.SplitHostPort(address)
+		return net.JoinHostPort(host, "0")
+	}
+	_ = probe.Close()
+	return address
+}
+
+// play runs the simulated home against the appliance and tells what happens.
+func play(ctx context.Context, appliance Appliance, c Config) error {
+	began := time.Now()
+	from := start(c, began)
+	home, err := sim.New(sim.Config{
+		Seed: c.Seed, Speed: c.Speed, Start: from, Log: c.Log,
+		Gatekeeper: "http://" + appliance.HTTP().String() + "/gatekeeper",
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if c.Duration > 0 {
+		ctx, stop = context.WithTimeout(ctx, c.Duration)
+		defer stop()
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- home.Run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-home.Ready():
+	}
+	s := summary{Type: "summary", Network: home.Network()}
+	teller := teller{out: c.Out, json: c.JSON}
+	err = place(ctx, appliance, home)
+	if err == nil {
+		err = teller.begin(ctx, appliance, home)
+	}
+	watched := make(chan error, 1)
+	go func() {
+		watched <- appliance.Watch(ctx, s.Network, func(e motion.Event) {
+			s.count(e, began)
+			teller.tell(e)
+		})
+	}()
+	if err == nil {
+		err = remember(ctx, appliance, home, c.Seed, &s, from)
+	}
+	if err != nil {
+		stop()
+	}
+	err = errors.Join(err, <-ended, <-watched)
+	s.Seconds, s.Frames = time.Since(began).Seconds(), home.Counters().Frames
+	teller.sum(s)
+	return err
+}
+
+// start returns the simulated time at which a run begins: in the past when it
+// runs faster than real time, so that it ends at the present.
+func start(c Config, now time.Time) time.Time {
+	if c.Speed <= 1 {
+		return time.Time{}
+	}
+	back := sim.OldestStart
+	if c.Duration > 0 {
+		back = min(back, time.Duration(float64(c.Duration)*(c.Speed-1)))
+	}
+	return now.Add(-back)
+}
+
+// count takes an event into the summary.
+func (s *summary) count(e motion.Event, began time.Time) {
+	s.Events++
+	if e.Event != motion.MotionDetectedEvent {
+		return
+	}
+	s.Detections++
+	if s.FirstMotion == nil {
+		after := time.Since(began).Seconds()
+		s.FirstMotion = &after
+	}
+}
+
+// place tells the appliance where things stand.
+func place(ctx context.Context, appliance Appliance, home *sim.Sim) error {
+	for _, leaf := range home.Home().Leafs {
+		if err := appliance.PlaceLeaf(ctx, home.Network(), leaf.MAC, leaf.Location, leaf.FriendlyName); err != nil {
+			return fmt.Errorf("place leaf: %w", err)
+		}
+	}
+	return nil
+}
+
+// remember gives the appliance a week of history before the play.
+func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint64, s *summary, from time.Time) error {
+	until := motion.TimeOf(time.Now())
+	if !from.IsZero() {
+		until = motion.TimeOf(from)
+	}
+	history, events := sim.Backfill(seed, home.Home(), until.Add(-backfill.Seconds()), until)
+	if err := appliance.Import(ctx, s.Network, history, events); err != nil {
+		return fmt.Errorf("import history: %w", err)
+	}
+	for _, h := range history {
+		s.HistoryHours += float64(h.Count*h.Interval) / 1000 / 3600
+	}
+	s.PastEvents = len(events)
+	return nil
+}
+
+// teller writes events for people, or for scripts.
+type teller struct {
+	out  io.Writer
+	json bool
+}
+
+// begin says what is there and where to look at it.
+func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) error {
+	key, err := appliance.Key(ctx)
+	if err != nil {
+		return err
+	}
+	http, mqtt := appliance.HTTP().String(), appliance.MQTT().String()
+	if t.json {
+		t.object(struct {
+			Type    string           `json:"type"`
+			Network motion.NetworkID `json:"network_id"`
+			HTTP    string           `json:"http"`
+			MQTT    string           `json:"mqtt"`
+			Key     string           `json:"key"`
+		}{"start", home.Network(), http, mqtt, key})
+		return nil
+	}
+	fmt.Fprintf(t.out, `sensegate demo: network %d with %d nodes and %d leafs, %.0f days of history
+  API    http://%s/docs/
+  key    %s
+  MQTT   %s
+  try    curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/events/history?last=3'
+         curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/topology'
+`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, key, http, home.Network(), key, http, home.Network())
+	if http != "127.0.0.1:8080" || mqtt != "127.0.0.1:1883" {
+		fmt.Fprintln(t.out, "  (the usual ports 8080 and 1883 are taken, so others were chosen)")
+	}
+	fmt.Fprintln(t.out, "Somebody is about to walk. Ctrl-C ends the demo; nothing is kept.")
+	return nil
+}
+
+func (t teller) tell(e motion.Event) {
+	if t.json {
+		t.object(struct {
+			Type string `json:"type"`
+			motion.Event
+		}{"event", e})
+		return
+	}
+	at := e.TS.Std().Local().Format(time.TimeOnly)
+	switch e.Event {
+	case motion.MotionDetectedEvent:
+		fmt.Fprintf(t.out, "%s  MOTION   %-14s link %s\n", at, e.LocName, e.LinkID)
+	case motion.MotionStoppedEvent:
+		fmt.Fprintf(t.out, "%s  quiet    %-14s after %.0f s\n", at, e.LocName, e.TS.Since(e.DetectedTS))
+	default:
+		fmt.Fprintf(t.out, "%s  %-8s %-14s %s\n", at, e.Category, e.Event, e.LinkID)
+	}
+}
+
+func (t teller) sum(s summary) {
+	if t.json {
+		t.object(s)
+		return
+	}
+	fmt.Fprintf(t.out, "%d events, %d of them motion detected, from %d CSI frames in %.0f s\n", s.Events, s.Detections, s.Frames, s.Seconds)
+}
+
+func (t teller) object(v any) { _ = json.NewEncoder(t.out).Encode(v) }

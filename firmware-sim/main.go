@@ -1,0 +1,125 @@
+// Command firmware-sim plays the devices of a home towards an appliance: it
+// simulates homes (run), replays captured CSI (replay) and measures detection on
+// labelled captures without an appliance (evaluate).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// command is one subcommand: its flags parse args, which are without its name.
+type command struct {
+	name, args, summary string
+	run                 func(ctx context.Context, c command, args []string, out io.Writer) error
+}
+
+func commands() []command {
+	return []command{
+		{"run", "[flags]", "simulate homes: people who walk, and devices that report it", runHomes},
+		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
+		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz)", evaluateCaptures},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the program at once
+	}()
+	os.Exit(dispatch(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ text string }
+
+func (e usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+// dispatch runs the subcommand that args begin with and returns the exit code.
+func dispatch(ctx context.Context, args []string, out, errs io.Writer) int {
+	if len(args) == 0 {
+		printUsage(errs)
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		printUsage(out)
+		return exitOK
+	}
+	for _, c := range commands() {
+		if c.name != args[0] {
+			continue
+		}
+		err := c.run(ctx, c, args[1:], out)
+		var usage usageError
+		switch {
+		case err == nil, errors.Is(err, flag.ErrHelp):
+			return exitOK
+		case errors.As(err, &usage):
+			fmt.Fprintf(errs, "firmware-sim %s: %v\nSee: firmware-sim %s -h\n", c.name, err, c.name)
+			return exitUsage
+		}
+		fmt.Fprintf(errs, "firmware-sim %s: %v\n", c.name, err)
+		return exitError
+	}
+	fmt.Fprintf(errs, "firmware-sim: unknown command %q, want one of %s\n\n", args[0], strings.Join(names(), ", "))
+	printUsage(errs)
+	return exitUsage
+}
+
+func names() []string {
+	var list []string
+	for _, c := range commands() {
+		list = append(list, c.name)
+	}
+	return append(list, "help")
+}
+
+func printUsage(w io.Writer) {
+	fmt.Fprint(w, "Usage: firmware-sim COMMAND [flags]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-32s %s\n", c.name+" "+c.args, c.summary)
+	}
+	fmt.Fprintf(w, "  %-32s %s\n\nfirmware-sim COMMAND -h lists the flags of a command.\n", "help", "print this text")
+}
+
+// flags returns an empty flag set for the command. What it prints by itself is
+// dropped: mistakes are reported once, by dispatch, and help by parse.
+func (c command) flags() *flag.FlagSet {
+	set := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	return set
+}
+
+// parse reads args into set and returns what follows the flags.
+func (c command) parse(set *flag.FlagSet, args []string, out io.Writer) ([]string, error) {
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(out, "Usage: firmware-sim %s %s\n\n%s.\n\n", c.name, c.args, c.summary)
+		set.SetOutput(out)
+		set.PrintDefaults()
+		return nil, err
+	case err != nil:
+		return nil, usagef("%v", err)
+	}
+	return set.Args(), nil
+}

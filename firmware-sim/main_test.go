@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCommandLineMistakesExitWithTwo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, args, want string
+	}{
+		{"nothing", "", "Usage: firmware-sim COMMAND"},
+		{"unknown command", "dance", "want one of run, replay, evaluate, help"},
+		{"unknown flag", "run -colour blue", "flag provided but not defined: -colour"},
+		{"argument of run", "run home", "run takes flags only"},
+		{"mode", "run -mode radar", "want csi, matrix or event"},
+		{"speed without an end", "run -speed 10", "say with -duration how long"},
+		{"longer than a day", "run -speed 1000 -duration 10m", "run shorter or slower"},
+		{"homes", "run -homes 0", "want 1 to 100"},
+		{"gatekeeper", "run -gatekeeper box", "want a URL such as"},
+		{"replay of nothing", "replay", "name the captures"},
+		{"evaluate of nothing", "evaluate", "name one directory"},
+	} {
+		var out, errs bytes.Buffer
+		code := dispatch(t.Context(), strings.Fields(test.args), &out, &errs)
+		if code != exitUsage || !strings.Contains(errs.String(), test.want) || out.Len() > 0 {
+			t.Errorf("%s: exit %d, want 2 with %q; got %q and %q", test.name, code, test.want, errs.String(), out.String())
+		}
+	}
+}
+
+func TestHelpIsNoMistake(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"help": "replay", "-h": "evaluate", "run -h": "-gatekeeper URL", "replay -h": "-loop", "evaluate -help": "-json",
+	} {
+		var out, errs bytes.Buffer
+		if code := dispatch(t.Context(), strings.Fields(args), &out, &errs); code != exitOK || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: exit %d, %q", args, code, out.String())
+		}
+	}
+}
+
+func TestMissingCaptureIsNamed(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	code := dispatch(t.Context(), []string{"replay", t.TempDir() + "/none.csv.gz"}, &out, &errs)
+	if code != exitError || !strings.Contains(errs.String(), "none.csv.gz") {
+		t.Errorf("exit %d, %q", code, errs.String())
+	}
+}
+
+func TestRunWithoutAnApplianceSaysSoAndEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code := dispatch(ctx, []string{"run", "-gatekeeper", "http://127.0.0.1:1/gatekeeper"}, &out, &errs)
+	if code != exitOK || !strings.Contains(out.String(), "does not answer") {
+		t.Errorf("exit %d, %q %q", code, out.String(), errs.String())
+	}
+}

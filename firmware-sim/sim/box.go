@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+)
+
+// restartPause is how long a box takes to come back after a restart. When the
+// broker refuses what the gatekeeper gave it, the pause doubles with each time.
+const (
+	restartPause    = time.Second
+	mostRestartings = 5 // doublings
+	soon            = time.Minute
+)
+
+// box is an access point or extender: one power switch, one bootstrap, and the
+// agents that it runs. switchOn and switchOff belong to one goroutine.
+type box struct {
+	index    int // of its node
+	home     *Home
+	gate     *gatekeeper
+	settings *settings
+	radar    *agent
+	guardian *agent // of the master in the modes with a guardian, nil otherwise
+	log      *slog.Logger
+	record   func() motion.Radar       // what it says of itself now
+	adopted  func(c *wire.LocalConfig) // called with every answer that gives access
+	online   func()                    // called when an agent has connected
+
+	restarts chan restart // at most one waits
+	token    string       // of the last answer; of the life goroutine
+	wipe     bool         // the next post is a factory reset; of the life goroutine
+	refusals int          // soon after each other; of the life goroutine
+
+	off  context.CancelFunc
+	done chan struct{}
+}
+
+// restart says why a box bootstraps again.
+type restart struct {
+	reason string
+	reset  bool
+	err    error
+}
+
+func (b *box) node() *Node { return &b.home.Nodes[b.index] }
+
+// running reports whether the box is switched on.
+func (b *box) running() bool { return b.off != nil }
+
+// agents returns the agents of the box.
+func (b *box) agents() []*agent {
+	if b.guardian == nil {
+		return []*agent{b.radar}
+	}
+	return []*agent{b.radar, b.guardian}
+}
+
+// connected reports whether all its agents have a connection.
+func (b *box) connected() bool {
+	for _, a := range b.agents() {
+		if !a.online() {
+			return false
+		}
+	}
+	return true
+}
+
+// switchOn starts the box; it lives until switchOff or the end of ctx.
+func (b *box) switchOn(ctx context.Context) {
+	life, cancel := context.WithCancel(ctx)
+	b.off, b.done = cancel, make(chan struct{})
+	go func() {
+		defer close(b.done)
+		for life.Err() == nil {
+			b.live(ctx, life)
+		}
+	}()
+}
+
+// switchOff ends the box as a power cut does, or in order when the context of
+// switchOn has ended, and waits for it.
+func (b *box) switchOff() {
+	if b.off == nil {
+		return
+	}
+	b.off()
+	<-b.done
+	b.off = nil
+}
+
+// again makes the box bootstrap anew; one that is about to do so already is left.
+func (b *box) again(r restart) {
+	select {
+	case b.restarts <- r:
+	default:
+	}
+}
+
+// live bootstraps, connects and works until the power goes (life ends), the run
+// ends (ctx does) or the box has to start again.
+func (b *box) live(ctx, life context.Context) {
+	access, err := b.gate.bootstrap(life, b.post(), b.token)
+	if err != nil {
+		return
+	}
+	b.token, b.wipe = access.Radar.MQToken, false
+	b.log.Info("adopted", "node", b.node().Name, "network", access.Radar.NetworkID)
+	b.adopted(access)
+	select {
+	case <-b.restarts: // asked for before this start
+	default:
+	}
+	began := time.Now()
+	working, stop := context.WithCancel(life)
+	var workers sync.WaitGroup
+	sessions := b.open(working, &workers, access)
+	select {
+	case <-life.Done():
+	case r := <-b.restarts:
+		b.note(r, time.Since(began))
+	}
+	abrupt := life.Err() != nil && ctx.Err() == nil
+	for _, a := range b.agents() {
+		a.session.Store(nil)
+	}
+	stop()
+	for _, s := range sessions {
+		if abrupt {
+			s.cutOff()
+		} else {
+			s.close()
+		}
+	}
+	workers.Wait()
+	_ = pause(life, restartPause<<min(b.refusals, mostRestartings))
+}
+
+// note prepares the start that r asks for after so long a life.
+func (b *box) note(r restart, lived time.Duration) {
+	b.wipe = r.reset
+	if lived > soon {
+		b.refusals = 0
+	}
+	if r.err != nil {
+		b.refusals++
+		b.log.Warn("starting again", "node", b.node().Name, "reason", r.reason, "err", r.err)
+		return
+	}
+	b.log.Info("starting again", "node", b.node().Name, "reason", r.reason)
+}
+
+// open connects every agent that the answer gives access to.
+func (b *box) open(ctx context.Context, workers *sync.WaitGroup, access *wire.LocalConfig) []*session {
+	var sessions []*session
+	connect := func(a *agent, server string, port int, token string) {
+		c := credentials{device: a.device, server: net.JoinHostPort(server, strconv.Itoa(port)), token: token}
+		s, err := openSession(c, b.will(a), b.callbacks(a))
+		if err != nil {
+			b.log.Error("open session", "device", a.device.String(), "err", err)
+			return
+		}
+		a.session.Store(s)
+		sessions = append(sessions, s)
+		workers.Go(func() { a.drain(ctx, s) })
+	}
+	connect(b.radar, access.Radar.MQServer, access.Radar.MQPort, access.Radar.MQToken)
+	if g := access.Guardian; g != nil && b.guardian != nil {
+		connect(b.guardian, g.MQServer, g.MQPort, g.MQToken)
+	}
+	return sessions
+}
+
+func (b *box) callbacks(a *agent) callbacks {
+	return callbacks{
+		command: func(name string, payload []byte) { b.command(a, name, payload) },
+		online: func() {
+			a.tally.connections.Add(1)
+			a.log.Info("connected")
+			b.online()
+		},
+		lost:    func() { a.log.Info("connection lost") },
+		refused: func(err error) { b.again(restart{reason: "refused by the broker", err: err}) },
+	}
+}
+
+// will is what the broker publishes when an agent is gone without a goodbye. It is
+// written when the agent connects, so it carries no time of its own.
+func (b *box) will(a *agent) []byte {
+	_, _, payload, err := wire.Encode(motion.EventReport{Event: motion.Event{
+		Category: motion.CategorySystem, Event: "DeviceDisconnectedEvent", GuardianID: b.home.GuardianID,
+		NodeName: b.node().Name, DeviceID: b.node().DeviceID, Detail: motion.Document{"agent": a.device.String()},
+	}})
+	if err != nil {
+		b.log.Error("encode will", "device", a.device.String(), "err", err)
+	}
+	return payload
+}
+
+// post is what the box tells the gatekeeper (device-protocol.md section 1).
+func (b *box) post() motion.Bootstrap {
+	return motion.Bootstrap{Radar: b.record(), FactoryReset: b.wipe, LocationID: b.home.GuardianID}
+}

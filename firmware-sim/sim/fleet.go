@@ -1,0 +1,130 @@
+package sim
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+)
+
+// peerPatience is how long the start waits for the extenders once the master is
+// connected.
+const peerPatience = 5 * time.Second
+
+// fleet is the boxes of one home. connect, power and stop belong to one goroutine.
+type fleet struct {
+	home     *Home
+	settings *settings
+	tally    tally
+	boxes    []*box
+	radars   []*agent // by node
+	guardian *agent   // nil without one
+	log      *slog.Logger
+
+	network atomic.Uint32
+	adopted chan struct{} // closed when the master is
+	once    sync.Once
+	signal  chan struct{} // something connected; at most one waits
+}
+
+// newFleet makes the boxes of a home and their agents.
+func newFleet(home *Home, gate *gatekeeper, guarded bool, log *slog.Logger) *fleet {
+	f := &fleet{home: home, settings: newSettings(), log: log, adopted: make(chan struct{}), signal: make(chan struct{}, 1)}
+	links := home.Links()
+	for i, node := range home.Nodes {
+		radar := newAgent(motion.DeviceKey{Kind: motion.RadarKind, ID: node.DeviceID}, &f.tally, log)
+		f.radars = append(f.radars, radar)
+		b := &box{
+			index: i, home: home, gate: gate, settings: f.settings, radar: radar, log: log,
+			restarts: make(chan restart, 1), online: f.wake,
+			adopted: func(c *wire.LocalConfig) { f.noteAccess(i, c) },
+			record: func() motion.Radar {
+				now := motion.TimeOf(time.Now())
+				return radarRecord(home, i, links, allUp(home), now, now)
+			},
+		}
+		if i == 0 && guarded {
+			f.guardian = newAgent(motion.DeviceKey{Kind: motion.Guardian, ID: home.GuardianID}, &f.tally, log)
+			b.guardian = f.guardian
+		}
+		f.boxes = append(f.boxes, b)
+	}
+	return f
+}
+
+// noteAccess remembers what the gatekeeper's answer to box i says of the network.
+func (f *fleet) noteAccess(i int, c *wire.LocalConfig) {
+	f.network.Store(uint32(c.Radar.NetworkID))
+	if i == 0 {
+		f.once.Do(func() { close(f.adopted) })
+	}
+}
+
+// wake tells connect that something is connected.
+func (f *fleet) wake() {
+	select {
+	case f.signal <- struct{}{}:
+	default:
+	}
+}
+
+// connect starts the master, then the extenders, and reports whether the home is
+// connected before ctx ends. It waits for adoption as long as that takes.
+func (f *fleet) connect(ctx context.Context) bool {
+	f.boxes[0].switchOn(ctx)
+	select {
+	case <-f.adopted:
+	case <-ctx.Done():
+		return false
+	}
+	for _, b := range f.boxes[1:] {
+		b.switchOn(ctx)
+	}
+	patience := time.NewTimer(peerPatience)
+	defer patience.Stop()
+	for late := false; ; {
+		all := f.boxes[0].connected()
+		for _, b := range f.boxes[1:] {
+			all = all && (late || b.connected())
+		}
+		if all {
+			return true
+		}
+		select {
+		case <-f.signal:
+		case <-patience.C:
+			late = true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// power switches the boxes to what works according to state.
+func (f *fleet) power(ctx context.Context, state up) {
+	for i, b := range f.boxes {
+		on := state.nodes[i] && state.uplink
+		switch {
+		case on && !b.running():
+			f.log.Info("power returns", "node", b.node().Name)
+			b.switchOn(ctx)
+		case !on && b.running():
+			f.log.Info("power fails", "node", b.node().Name)
+			b.switchOff()
+		}
+	}
+}
+
+// stop switches every box off at once: in order when the context of connect has
+// ended.
+func (f *fleet) stop() {
+	var boxes sync.WaitGroup
+	for _, b := range f.boxes {
+		boxes.Go(b.switchOff)
+	}
+	boxes.Wait()
+}

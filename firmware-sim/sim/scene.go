@@ -1,0 +1,71 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"sensegate/motion"
+)
+
+// Outage is something that is not there for a while. With neither node nor leaf it
+// is the home's uplink: the devices work, but reach no appliance.
+type Outage struct {
+	Node     int // index of the node that is without power, -1 = none
+	Leaf     int // index of the leaf that is switched off, -1 = none
+	From, To motion.Time
+}
+
+// Uplink reports whether the outage is that of the whole home: the devices work,
+// but reach no appliance.
+func (o Outage) Uplink() bool { return o.Node < 0 && o.Leaf < 0 }
+
+// Scene is what happens besides the day plan.
+type Scene struct {
+	Walks   []Walk
+	Outages []Outage
+}
+
+// OpeningScene is what a new simulation shows first: somebody comes in 2 s after
+// start and walks to the kitchen; later a leaf drops and returns, an extender
+// loses its power for a minute, and the home loses its uplink.
+func OpeningScene(h Home, start motion.Time) Scene {
+	var s Scene
+	walk := func(location string, from, to motion.Seconds) {
+		s.Walks = append(s.Walks, Walk{Person: visitor, Location: location, From: start.Add(from), To: start.Add(to), Vigour: 1})
+	}
+	places := h.Locations()
+	at := func(i int) string { return places[i%len(places)] }
+	if len(places) > 0 {
+		walk(at(1), 2, 8)
+		walk(at(0), 8, 34)
+		walk(at(2), 50, 70)
+	}
+	if len(h.Leafs) > 2 {
+		s.Outages = append(s.Outages, Outage{Node: -1, Leaf: 2, From: start.Add(80), To: start.Add(110)})
+	}
+	if len(h.Nodes) > 2 {
+		s.Outages = append(s.Outages, Outage{Node: 2, Leaf: -1, From: start.Add(140), To: start.Add(200)})
+	}
+	s.Outages = append(s.Outages, Outage{Node: -1, Leaf: -1, From: start.Add(420), To: start.Add(450)})
+	return s
+}
+
+// outagesOfDay returns the faults of the local day that begins at midnight: two
+// leafs that drop for a minute or two, and an extender once.
+func outagesOfDay(seed uint64, h Home, midnight time.Time) []Outage {
+	y, m, d := midnight.Date()
+	rng := rand.New(rand.NewPCG(mix(seed, hashText("outage")), uint64(y)*10000+uint64(m)*100+uint64(d)))
+	begin := motion.TimeOf(midnight)
+	fault := func(node, leaf int, shortest, longest float64) Outage {
+		from := begin.Add((7 + 15*rng.Float64()) * 3600)
+		return Outage{Node: node, Leaf: leaf, From: from, To: from.Add(shortest + (longest-shortest)*rng.Float64())}
+	}
+	var outages []Outage
+	for range min(2, len(h.Leafs)) {
+		outages = append(outages, fault(-1, rng.IntN(len(h.Leafs)), 60, 150))
+	}
+	if len(h.Nodes) > 1 {
+		outages = append(outages, fault(1+rng.IntN(len(h.Nodes)-1), -1, 90, 240))
+	}
+	return outages
+}
