@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"firmware-sim/demo":     {"firmware-sim/sim", "motion"},
 
 	// Helpers of other packages' tests.
+	"broker/guard/guardtest":   {"broker/guard"},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }

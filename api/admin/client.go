@@ -1,0 +1,117 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/store"
+)
+
+// Client sends commands to the appliance of a state directory: to the running
+// one over its socket, otherwise to the database itself.
+type Client struct {
+	transport *http.Transport
+	stop      func() error
+}
+
+// newClient returns a client of the socket; stop is called by Close.
+func newClient(socket string, stop func() error) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &Client{transport: &http.Transport{DialContext: dial}, stop: stop}
+}
+
+// Open returns a client for a state directory. The caller closes it.
+func Open(ctx context.Context, stateDir string) (*Client, error) {
+	socket := Socket(stateDir)
+	probe, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	if err == nil {
+		return newClient(socket, func() error { return nil }), probe.Close()
+	}
+	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("the appliance of %s cannot be reached: %w", stateDir, err)
+	}
+	return openOffline(ctx, stateDir)
+}
+
+// openOffline serves the commands itself, over the database of an appliance that
+// does not run.
+func openOffline(ctx context.Context, stateDir string) (*Client, error) {
+	path := Database(stateDir)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
+	}
+	db, err := store.Open(store.Options{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(ctx, db, engine.Options{})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	e.Introduce(nobody{})
+	server := NewServer(e, db, slog.New(slog.DiscardHandler))
+	if err := server.Listen(stateDir); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	serving, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- server.Run(serving) }()
+	return newClient(Socket(stateDir), func() error {
+		cancel()
+		return errors.Join(<-served, db.Close())
+	}), nil
+}
+
+// Close ends the client.
+func (c *Client) Close() error {
+	c.transport.CloseIdleConnections()
+	return c.stop()
+}
+
+// do sends a command and reads its answer.
+func (c *Client) do(ctx context.Context, method, path string, body, answer any) error {
+	var content io.Reader = http.NoBody
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://appliance"+path, content)
+	if err != nil {
+		return err
+	}
+	response, err := c.transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("ask the appliance: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		var failed failure
+		if err := json.NewDecoder(response.Body).Decode(&failed); err != nil || failed.Error == "" {
+			return fmt.Errorf("the appliance answered %s", response.Status)
+		}
+		return errors.New(failed.Error)
+	}
+	return json.NewDecoder(response.Body).Decode(answer)
+}
+
+// nobody stands for the broker of an appliance that does not run.
+type nobody struct{}
+
+func (nobody) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
+func (nobody) Disconnect(motion.DeviceKey, string)               {}

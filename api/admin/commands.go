@@ -1,0 +1,280 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"encoding/json"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/store"
+)
+
+// ErrUsage is returned for a command line that makes no sense; what is wrong has
+// been written.
+var ErrUsage = errors.New("usage")
+
+// Usage lists the commands of this package.
+const Usage = `  apikey create NAME [-scope core:read,core:write] [-network ID] [-expires 2160h]
+  apikey list | revoke ID
+  device list | adopt ID | adopt -window 10m | remove ID
+  mqttuser create NAME [-prefix TOPIC] | list | remove NAME
+`
+
+// command is one administration command on its way.
+type command struct {
+	client *Client
+	out    io.Writer
+	json   bool
+}
+
+// Run carries out one command, such as "apikey", "list", for the appliance of a
+// state directory, and writes the answer to out. flags are the words after the
+// command; -state-dir and -json go with every one.
+func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
+	if len(words) < 2 {
+		fmt.Fprintf(errOut, "want a command:\n%s", Usage)
+		return ErrUsage
+	}
+	name := words[0] + " " + words[1]
+	run := commands()[name]
+	if run == nil {
+		fmt.Fprintf(errOut, "%s: no such command; there are:\n%s", name, Usage)
+		return ErrUsage
+	}
+	flags := flag.NewFlagSet("sensegate "+name, flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	c := command{out: out}
+	flags.BoolVar(&c.json, "json", false, "print the answer as JSON")
+	flags.StringVar(&stateDir, "state-dir", stateDir, "state directory of the appliance")
+	act := run(flags)
+	arguments, err := interspersed(flags, words[2:])
+	if err != nil {
+		return ErrUsage
+	}
+	if c.client, err = Open(ctx, stateDir); err != nil {
+		return err
+	}
+	return errors.Join(act(ctx, c, arguments), c.client.Close())
+}
+
+// interspersed parses flags before, between and after the arguments.
+func interspersed(flags *flag.FlagSet, words []string) (arguments []string, err error) {
+	for {
+		if err := flags.Parse(words); err != nil {
+			return nil, err
+		}
+		words = flags.Args()
+		if len(words) == 0 {
+			return arguments, nil
+		}
+		arguments, words = append(arguments, words[0]), words[1:]
+	}
+}
+
+// action carries out a command whose flags have been parsed.
+type action func(ctx context.Context, c command, arguments []string) error
+
+// commands returns each command by name: a function that declares its flags.
+func commands() map[string]func(*flag.FlagSet) action {
+	return map[string]func(*flag.FlagSet) action{
+		"apikey create":   createKey,
+		"apikey list":     plain(listKeys),
+		"apikey revoke":   plain(one("apikeys", "the key's ID, as apikey list shows it")),
+		"device list":     plain(listDevices),
+		"device adopt":    adoptDevice,
+		"device remove":   plain(one("devices", "the device's id, as device list shows it")),
+		"mqttuser create": createUser,
+		"mqttuser list":   plain(listUsers),
+		"mqttuser remove": plain(one("mqttusers", "the user's name")),
+	}
+}
+
+// plain is a command without flags of its own.
+func plain(act action) func(*flag.FlagSet) action {
+	return func(*flag.FlagSet) action { return act }
+}
+
+// one is a command that removes the one thing it names.
+func one(collection, what string) action {
+	return func(ctx context.Context, c command, arguments []string) error {
+		id, err := single(arguments, what)
+		if err != nil {
+			return err
+		}
+		var done struct{}
+		if err := c.client.do(ctx, http.MethodDelete, "/"+collection+"/"+url.PathEscape(id), nil, &done); err != nil {
+			return err
+		}
+		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "removed %s\n", id) })
+	}
+}
+
+// single returns the only argument of a command.
+func single(arguments []string, what string) (string, error) {
+	if len(arguments) != 1 {
+		return "", fmt.Errorf("want %s", what)
+	}
+	return arguments[0], nil
+}
+
+// print writes an answer: as JSON where asked for, otherwise as show does.
+func (c command) print(answer any, show func(io.Writer)) error {
+	if c.json {
+		return json.NewEncoder(c.out).Encode(answer)
+	}
+	w := tabwriter.NewWriter(c.out, 0, 4, 2, ' ', 0)
+	show(w)
+	return w.Flush()
+}
+
+func createKey(flags *flag.FlagSet) action {
+	scope := flags.String("scope", "core:read,core:write", "what the key may do, comma-separated")
+	network := flags.Uint("network", 0, "bind the key to this network; 0 = all")
+	expires := flags.Duration("expires", 0, "how long it is valid, such as 2160h; 0 = for ever")
+	return func(ctx context.Context, c command, arguments []string) error {
+		name, err := single(arguments, "a name for the key")
+		if err != nil {
+			return err
+		}
+		body := newKey{Name: name, Scopes: strings.Split(*scope, ","), NetworkID: motion.NetworkID(*network), ExpiresIn: expires.Seconds()}
+		var key apiKey
+		if err := c.client.do(ctx, http.MethodPost, "/apikeys", body, &key); err != nil {
+			return err
+		}
+		return c.print(key, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\n", key.Secret)
+			fmt.Fprintf(w, "\nKey %d (%s): keep it, it is not shown again. Try:\n  curl -H 'Authorization: Bearer %s' http://127.0.0.1:8080/core/network/find/meta/meta%%20%%3F%%20'guardian_env'\n", key.ID, key.Name, key.Secret)
+		})
+	}
+}
+
+func listKeys(ctx context.Context, c command, _ []string) error {
+	var keys []store.APIKey
+	if err := c.client.do(ctx, http.MethodGet, "/apikeys", nil, &keys); err != nil {
+		return err
+	}
+	return c.print(keys, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tNAME\tSCOPES\tNETWORK\tCREATED\tEXPIRES\tLAST USED")
+		for _, k := range keys {
+			network := "all"
+			if k.NetworkID != 0 {
+				network = fmt.Sprint(k.NetworkID)
+			}
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, strings.Join(k.Scopes, ","), network, when(k.CreatedAt), when(k.ExpiresAt), when(k.LastUsed))
+		}
+	})
+}
+
+func listDevices(ctx context.Context, c command, _ []string) error {
+	var list deviceList
+	if err := c.client.do(ctx, http.MethodGet, "/devices", nil, &list); err != nil {
+		return err
+	}
+	return c.print(list, func(w io.Writer) {
+		fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
+		for _, d := range list.Devices {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
+			refusals(w, d.Refused)
+		}
+		fmt.Fprintln(w)
+		if list.Open {
+			fmt.Fprintf(w, "New devices are adopted by themselves until %s.\n", when(list.AdoptionUntil))
+		} else {
+			fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m.")
+		}
+	})
+}
+
+// refusals lists under a device what was refused of it.
+func refusals(w io.Writer, refused []engine.Refused) {
+	for _, r := range refused {
+		fmt.Fprintf(w, "  %d x %s (last %s)\n", r.Count, r.Reason, when(r.Last))
+		if r.Sample != "" {
+			fmt.Fprintf(w, "    last message: %.100s\n", r.Sample)
+		}
+	}
+}
+
+func adoptDevice(flags *flag.FlagSet) action {
+	open := flags.Duration("window", 0, "adopt every device that asks within this time, such as 10m")
+	return func(ctx context.Context, c command, arguments []string) error {
+		if *open > 0 {
+			var opened window
+			if err := c.client.do(ctx, http.MethodPost, "/adoption", window{Seconds: open.Seconds()}, &opened); err != nil {
+				return err
+			}
+			return c.print(opened, func(w io.Writer) {
+				fmt.Fprintf(w, "Devices that ask are adopted until %s.\n", when(opened.Until))
+			})
+		}
+		id, err := single(arguments, "the id of a pending device, or -window 10m")
+		if err != nil {
+			return err
+		}
+		var pending motion.PendingDevice
+		if err := c.client.do(ctx, http.MethodPost, "/devices/"+url.PathEscape(id)+"/adopt", nil, &pending); err != nil {
+			return err
+		}
+		return c.print(pending, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute).\n", id)
+		})
+	}
+}
+
+func createUser(flags *flag.FlagSet) action {
+	prefix := flags.String("prefix", "", "topics of the user; its name when empty")
+	return func(ctx context.Context, c command, arguments []string) error {
+		name, err := single(arguments, "a name for the MQTT user, such as homeassistant")
+		if err != nil {
+			return err
+		}
+		if *prefix == "" {
+			*prefix = name
+		}
+		var user mqttUser
+		if err := c.client.do(ctx, http.MethodPost, "/mqttusers", store.IntegrationUser{Name: name, TopicPrefix: *prefix}, &user); err != nil {
+			return err
+		}
+		return c.print(user, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\n\nMQTT user %s: that is its password, it is not shown again. Its topics are those below %s/.\n", user.Secret, user.Name, user.TopicPrefix)
+		})
+	}
+}
+
+func listUsers(ctx context.Context, c command, _ []string) error {
+	var users []store.IntegrationUser
+	if err := c.client.do(ctx, http.MethodGet, "/mqttusers", nil, &users); err != nil {
+		return err
+	}
+	return c.print(users, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tTOPICS\tCREATED")
+		for _, u := range users {
+			fmt.Fprintf(w, "%s\t%s/#\t%s\n", u.Name, u.TopicPrefix, when(u.CreatedAt))
+		}
+	})
+}
+
+// when writes a time for a person, "-" for never.
+func when(t motion.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Std().Local().Format(time.DateTime)
+}
+
+func number(id motion.NetworkID) string {
+	if id == 0 {
+		return "-"
+	}
+	return fmt.Sprint(id)
+}

@@ -1,0 +1,252 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Socket returns the path of the administration socket of a state directory.
+func Socket(stateDir string) string { return filepath.Join(stateDir, "sensegate.sock") }
+
+// Database returns the path of the database of a state directory.
+func Database(stateDir string) string { return filepath.Join(stateDir, "sensegate.db") }
+
+// Server answers administration commands. Whoever can open the socket (its
+// owner) may do everything.
+type Server struct {
+	engine *engine.Engine
+	db     *store.DB
+	log    *slog.Logger
+	mux    http.ServeMux
+
+	listener net.Listener
+}
+
+// NewServer returns the commands over an engine and its database.
+func NewServer(e *engine.Engine, db *store.DB, log *slog.Logger) *Server {
+	s := &Server{engine: e, db: db, log: log}
+	s.handle("GET /apikeys", s.listKeys)
+	s.handle("POST /apikeys", s.createKey)
+	s.handle("DELETE /apikeys/{id}", s.revokeKey)
+	s.handle("GET /devices", s.listDevices)
+	s.handle("POST /devices/{id}/adopt", s.adoptDevice)
+	s.handle("DELETE /devices/{id}", s.removeDevice)
+	s.handle("POST /adoption", s.openAdoption)
+	s.handle("GET /mqttusers", s.listUsers)
+	s.handle("POST /mqttusers", s.createUser)
+	s.handle("DELETE /mqttusers/{id}", s.removeUser)
+	return s
+}
+
+// ServeHTTP answers one command.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Listen opens the socket in a state directory, before Run.
+func (s *Server) Listen(stateDir string) error {
+	path := Socket(stateDir)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("administration socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return fmt.Errorf("administration socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return errors.Join(fmt.Errorf("administration socket: %w", err), listener.Close())
+	}
+	s.listener = listener
+	return nil
+}
+
+// Run serves the commands until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = server.Shutdown(limit)
+	}()
+	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("administration socket: %w", err)
+	}
+	<-stopped
+	return nil
+}
+
+// handle adds a command that answers with JSON; a change is logged, as an audit
+// record.
+func (s *Server) handle(pattern string, command func(*http.Request) (any, error)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		answer, err := command(r)
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			answer = failure{Error: err.Error()}
+			if fault.KindOf(err) == 0 {
+				s.log.Error("administration command failed", "command", pattern, "err", err)
+			}
+		} else if r.Method != http.MethodGet {
+			s.log.Info("administration command done", "command", r.Method+" "+r.URL.Path)
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+}
+
+// failure is the answer to a command that could not be done.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// apiKey is a new key: its secret is shown this once.
+type apiKey struct {
+	store.APIKey
+	Secret string `json:"secret,omitempty"`
+}
+
+// newKey is the body of a command that creates a key.
+type newKey struct {
+	Name      string           `json:"name"`
+	Scopes    []string         `json:"scopes"`
+	NetworkID motion.NetworkID `json:"network_id"`
+	ExpiresIn motion.Seconds   `json:"expires_in_s"` // 0 = never
+}
+
+func (s *Server) listKeys(r *http.Request) (any, error) {
+	var keys []store.APIKey
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		keys, err = tx.APIKeys()
+		return err
+	})
+	return keys, err
+}
+
+func (s *Server) createKey(r *http.Request) (any, error) {
+	var body newKey
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	for _, scope := range body.Scopes {
+		if scope != auth.ScopeRead && scope != auth.ScopeWrite {
+			return nil, fault.New(fault.Invalid, "scope %q: want %s or %s", scope, auth.ScopeRead, auth.ScopeWrite)
+		}
+	}
+	var key apiKey
+	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+		wanted := store.APIKey{Name: body.Name, Scopes: body.Scopes, NetworkID: body.NetworkID}
+		if body.ExpiresIn > 0 {
+			wanted.ExpiresAt = tx.Now().Add(body.ExpiresIn)
+		}
+		if body.NetworkID != 0 {
+			if _, err := tx.Network(body.NetworkID); err != nil {
+				return err
+			}
+		}
+		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
+		return err
+	})
+	if fault.KindOf(err) == fault.Conflict {
+		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
+	}
+	return key, err
+}
+
+func (s *Server) revokeKey(r *http.Request) (any, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 32)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
+	}
+	return struct{}{}, s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
+}
+
+// deviceList is the answer of the device list.
+type deviceList struct {
+	Devices       []engine.DeviceState `json:"devices"`
+	AdoptionUntil motion.Time          `json:"adoption_until"` // devices are adopted by themselves until then
+	Open          bool                 `json:"adoption_open"`
+}
+
+func (s *Server) listDevices(r *http.Request) (any, error) {
+	devices, until, err := s.engine.DeviceList(r.Context())
+	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now())}, err
+}
+
+func (s *Server) adoptDevice(r *http.Request) (any, error) {
+	return s.engine.Adopt(r.Context(), r.PathValue("id"))
+}
+
+func (s *Server) removeDevice(r *http.Request) (any, error) {
+	return struct{}{}, s.engine.RemoveDevice(r.Context(), r.PathValue("id"))
+}
+
+// window is the body and the answer of opening the adoption window.
+type window struct {
+	Seconds motion.Seconds `json:"seconds,omitempty"`
+	Until   motion.Time    `json:"until"`
+}
+
+func (s *Server) openAdoption(r *http.Request) (any, error) {
+	var body window
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	until, err := s.engine.OpenAdoption(r.Context(), body.Seconds)
+	return window{Until: until}, err
+}
+
+// mqttUser is an integration user; its secret is shown once.
+type mqttUser struct {
+	store.IntegrationUser
+	Secret string `json:"secret,omitempty"`
+}
+
+func (s *Server) listUsers(r *http.Request) (any, error) {
+	var users []store.IntegrationUser
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		users, err = tx.IntegrationUsers()
+		return err
+	})
+	return users, err
+}
+
+func (s *Server) createUser(r *http.Request) (any, error) {
+	var body store.IntegrationUser
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	var user mqttUser
+	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)
+		return err
+	})
+	return user, err
+}
+
+func (s *Server) removeUser(r *http.Request) (any, error) {
+	return struct{}{}, s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.DeleteIntegrationUser(r.PathValue("id")) })
+}
+
+// read decodes the body of a command.
+func read(r *http.Request, body any) error {
+	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 64<<10)).Decode(body); err != nil {
+		return fault.New(fault.Malformed, "body: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package core
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+type createIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Body    newEvent
+}
+
+// newEvent is an event that a caller makes up. The interface document names the
+// fields down to Tag; the others are chosen, so that every kind can say what it is
+// about.
+type newEvent struct {
+	TS         float64          `json:"ts" minimum:"1" maximum:"281474976710" doc:"When it happened, seconds since the epoch; kept as given" example:"1764000000.5"`
+	NetworkID  motion.NetworkID `json:"network_id" doc:"That of the path" example:"1042"`
+	Category   motion.Category  `json:"category" enum:"Link,Network,Motion,System,User,Device,Internal" doc:"User, Device and Internal become System, with detail.category" example:"Motion"`
+	Event      string           `json:"event" enum:"MotionDetectedEvent,MotionStoppedEvent,LinkConnectedEvent,LinkDisconnectedEvent,LinkLowThroughputEvent,LinkCreatedEvent,MemberArrivedEvent,MemberLeftEvent,MemberJoinedEvent,MemberRemovedEvent" doc:"Event kind" example:"MotionDetectedEvent"`
+	GuardianID string           `json:"guardian_id,omitempty" maxLength:"64" doc:"That of the network, or the deviceId of its master" example:"a41f00c2d97b4e5580136c2e"`
+	DeviceID   string           `json:"deviceId,omitempty" maxLength:"64" doc:"Device that it is about; a known node adds node_id and node_name" example:"csi-a-02aa00000110"`
+	Tag        string           `json:"tag,omitempty" doc:"Ignored: tags are applied after creation"`
+
+	DetectedTS float64         `json:"evt_detected_ts,omitempty" minimum:"0" maximum:"281474976710" doc:"Of a MotionStoppedEvent: ts of its MotionDetectedEvent, seconds since the epoch" example:"1764000000.5"`
+	LinkID     string          `json:"link_id,omitempty" maxLength:"129" pattern:"^[^.]+[.][^.]+$" doc:"dst_name.src_name" example:"GWA1000133.02bb00000031"`
+	LocName    string          `json:"loc_name,omitempty" maxLength:"256" doc:"Where it was" example:"Kitchen"`
+	Detail     motion.Document `json:"detail,omitempty" doc:"Key and value pairs"`
+	Data       motion.Document `json:"data,omitempty" doc:"Of member events: id, sub, first_name, last_name, user"`
+}
+
+func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*eventOut, error) {
+	if err := c.engine.Known(in.Network); err != nil {
+		return nil, err
+	}
+	b := in.Body
+	if b.NetworkID != in.Network {
+		return nil, invalid(fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: b.NetworkID})
+	}
+	stored, err := c.engine.CreateEvent(ctx, motion.Event{
+		Category: b.Category, Event: b.Event, NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),
+		DetectedTS: motion.Time(b.DetectedTS), LinkID: b.LinkID, LocName: b.LocName, Detail: b.Detail, Data: b.Data, DeviceID: b.DeviceID,
+	})
+	return &eventOut{Body: stored}, err
+}

@@ -1,0 +1,149 @@
+package core
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Selection says which events are wanted.
+type Selection struct {
+	Filter     string `query:"filter" doc:"Categories, comma-separated: Link, Network, Motion, System; default: all" example:"Motion,Link"`
+	EventTypes string `query:"event_types" doc:"Event kinds, comma-separated; default: all" example:"MotionDetectedEvent,MotionStoppedEvent"`
+}
+
+// eventCategories are the categories that stored events have (interface document
+// 2.2).
+func eventCategories() []motion.Category {
+	return []motion.Category{motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem}
+}
+
+// lists returns the categories and kinds wanted; nil is all. Kinds are not
+// checked: there are more than the document lists.
+func (s Selection) lists() (categories []motion.Category, kinds []string, err error) {
+	for _, name := range commaList(s.Filter) {
+		if !slices.Contains(eventCategories(), motion.Category(name)) {
+			return nil, nil, invalid(fault.Detail{
+				Location: "query.filter", Value: name,
+				Message: "no category of events: want Link, Network, Motion or System, comma-separated",
+			})
+		}
+		categories = append(categories, motion.Category(name))
+	}
+	return categories, commaList(s.EventTypes), nil
+}
+
+// commaList returns the words of a comma-separated list, nil when it has none.
+func commaList(text string) []string {
+	var words []string
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// Page says which of the stored events are wanted (payloads.md section 6 no. 12).
+type Page struct {
+	From api.Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
+	To   api.Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`
+	Last int32            `query:"last" minimum:"1" maximum:"1000" default:"10" doc:"At most so many" example:"10"`
+	Sort bool             `query:"sort" default:"false" doc:"Oldest first instead of newest first"`
+}
+
+// query returns the query of a page of a network's events.
+func (p Page) query(id motion.NetworkID) store.EventQuery {
+	q := store.EventQuery{Network: id, Last: int(p.Last), Ascending: p.Sort}
+	if p.From.Set {
+		from := motion.Time(p.From.Value)
+		q.From = &from
+	}
+	if p.To.Set {
+		to := motion.Time(p.To.Value)
+		q.To = &to
+	}
+	return q
+}
+
+type eventHistoryIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Page
+	Selection
+}
+
+type eventHistoryOut struct {
+	Body []motion.Event `nullable:"false"`
+}
+
+func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn) (*eventHistoryOut, error) {
+	query := in.query(in.Network)
+	var err error
+	if query.Categories, query.Kinds, err = in.lists(); err != nil {
+		return nil, err
+	}
+	if err := c.engine.Known(in.Network); err != nil {
+		return nil, err
+	}
+	out := &eventHistoryOut{}
+	err = c.db.View(ctx, func(tx *store.Tx) (err error) {
+		out.Body, err = tx.Events(query)
+		return err
+	})
+	return out, err
+}
+
+type eventPairsIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Page
+}
+
+type eventPairsOut struct {
+	Body []motion.EventPair `nullable:"false"`
+}
+
+// eventPairs returns pairs by the time of their stopped event.
+func (c *Core) eventPairs(ctx context.Context, _ auth.Key, in *eventPairsIn) (*eventPairsOut, error) {
+	if err := c.engine.Known(in.Network); err != nil {
+		return nil, err
+	}
+	out := &eventPairsOut{}
+	err := c.db.View(ctx, func(tx *store.Tx) (err error) {
+		out.Body, err = tx.EventPairs(in.query(in.Network))
+		return err
+	})
+	for i := range out.Body {
+		if out.Body[i].IntensityWindow == nil {
+			out.Body[i].IntensityWindow = []float64{}
+		}
+	}
+	return out, err
+}
+
+type tagIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	EventID string           `query:"eventid" required:"true" doc:"_id of the event" example:"01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11"`
+	Tag     string           `query:"tag" required:"true" doc:"Cut to 10 characters, then padded with spaces to 10" example:"Human"`
+}
+
+type eventOut struct {
+	Body motion.Event
+}
+
+func (c *Core) tagEvent(ctx context.Context, _ auth.Key, in *tagIn) (*eventOut, error) {
+	if err := c.engine.Known(in.Network); err != nil {
+		return nil, err
+	}
+	out := &eventOut{}
+	err := c.db.Update(ctx, func(tx *store.Tx) (err error) {
+		out.Body, err = tx.TagEvent(in.Network, in.EventID, in.Tag)
+		return err
+	})
+	return out, err
+}

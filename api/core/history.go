@@ -1,0 +1,63 @@
+package core
+
+import (
+	"context"
+	"strconv"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/series"
+)
+
+type historyIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Window
+	Bucket int32 `query:"bucket" minimum:"1" default:"3600" doc:"Seconds per point; rounded up to a multiple of the stored resolution (1 s for 24 hours, then 5 s)" example:"3600"`
+}
+
+type historyOut struct {
+	Bucket string `header:"X-Bucket-Seconds" doc:"Seconds per point, when that is more than bucket asks for"`
+	Body   api.Encoded[points]
+}
+
+func (c *Core) stateHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
+	return c.history(ctx, in, series.State)
+}
+
+func (c *Core) intensityHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
+	return c.history(ctx, in, series.Intensity)
+}
+
+func (c *Core) densityHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
+	return c.history(ctx, in, series.Density)
+}
+
+// history answers a query for one measure of a network (payloads.md 4.6), written
+// straight from the stored samples.
+func (c *Core) history(ctx context.Context, in *historyIn, measure series.Measure) (*historyOut, error) {
+	if err := c.engine.Known(in.Network); err != nil {
+		return nil, err
+	}
+	from, to, err := in.seconds(c.engine.Now())
+	if err != nil {
+		return nil, err
+	}
+	if mistakes := tooMany(from, to, in.Bucket, "bucket"); mistakes != nil {
+		return nil, invalid(mistakes...)
+	}
+	set, err := c.engine.Samples(ctx, in.Network, from, to)
+	if err != nil {
+		return nil, err
+	}
+	query := series.Query{Series: series.Network, Measure: measure, From: from, To: to, Bucket: int64(in.Bucket)}
+	points, bucket, err := set.AppendJSON(nil, query)
+	if err != nil {
+		return nil, err
+	}
+	out := &historyOut{Body: points}
+	if bucket > query.Bucket {
+		out.Bucket = strconv.FormatInt(bucket, 10)
+	}
+	return out, nil
+}

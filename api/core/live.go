@@ -1,0 +1,86 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+)
+
+type networkIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+}
+
+// streamKey is what live connections are counted by.
+func streamKey(id motion.NetworkID) string { return fmt.Sprintf("network/%d", id) }
+
+// prepared is a message as it goes to every reader.
+type prepared struct {
+	message *websocket.PreparedMessage
+	err     error
+}
+
+// textFrame returns a message prepared once for all its readers.
+func textFrame(m engine.Message) (*websocket.PreparedMessage, error) {
+	frame := m.Prepared(func(json []byte) any {
+		message, err := api.TextFrame(json)
+		return prepared{message, err}
+	}).(prepared)
+	return frame.message, frame.err
+}
+
+func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*api.Stream, error) {
+	frames, err := c.engine.Live(in.Network)
+	if err != nil {
+		return nil, err
+	}
+	return api.NewStream(streamKey(in.Network), frames, textFrame), nil
+}
+
+type refreshOut struct {
+	Body struct {
+		NetworkID motion.NetworkID `json:"network_id" example:"1042"`
+		Live      bool             `json:"live" doc:"Whether the stream is asked for"`
+		ExpiresAt motion.Time      `json:"expires_at" doc:"Until when, seconds since the epoch" example:"1764000060.0"`
+	}
+}
+
+func (c *Core) refreshMotion(_ context.Context, _ auth.Key, in *networkIn) (*refreshOut, error) {
+	until, err := c.engine.Refresh(in.Network)
+	if err != nil {
+		return nil, err
+	}
+	out := &refreshOut{}
+	out.Body.NetworkID, out.Body.Live, out.Body.ExpiresAt = in.Network, true, until
+	return out, nil
+}
+
+type eventsLiveIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Selection
+}
+
+func (c *Core) eventsLive(_ context.Context, _ auth.Key, in *eventsLiveIn) (*api.Stream, error) {
+	categories, kinds, err := in.lists()
+	if err != nil {
+		return nil, err
+	}
+	events, err := c.engine.LiveEvents(in.Network)
+	if err != nil {
+		return nil, err
+	}
+	return api.NewStream(streamKey(in.Network), events, func(m engine.Message) (*websocket.PreparedMessage, error) {
+		wanted := (categories == nil || slices.Contains(categories, m.Event.Category)) &&
+			(kinds == nil || slices.Contains(kinds, m.Event.Event))
+		if !wanted {
+			return nil, nil
+		}
+		return textFrame(m)
+	}), nil
+}

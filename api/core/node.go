@@ -1,0 +1,96 @@
+package core
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+type nodesOut struct {
+	Body oneOrMany[motion.Node]
+}
+
+// nodes answers with the nodes found in networks that the key opens; none is
+// NotFound.
+func nodes(who auth.Key, found []motion.Node, form NodeForm) (*nodesOut, error) {
+	out := &nodesOut{Body: oneOrMany[motion.Node]{array: form.Array}}
+	for _, node := range found {
+		if who.Open(node.NetworkID) == nil {
+			out.Body.found = append(out.Body.found, node)
+		}
+	}
+	if len(out.Body.found) == 0 {
+		return nil, errNoNode()
+	}
+	return out, nil
+}
+
+// errNoNode is the one answer for unknown and foreign nodes.
+func errNoNode() error { return fault.New(fault.NotFound, "no such node") }
+
+// NodeForm says how a find of nodes answers.
+type NodeForm struct {
+	Array bool `query:"array" default:"false" doc:"Always an array; otherwise one result is an object"`
+}
+
+type nodeByIDIn struct {
+	Node motion.NodeID `path:"nodeid" doc:"Node id" example:"133"`
+	NodeForm
+}
+
+// nodeByID returns the network by node: its record, with that node alone
+// (payloads.md 4.1).
+func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*networksOut, error) {
+	node, err := c.engine.Node(ctx, in.Node)
+	if err == nil {
+		err = who.Open(node.NetworkID)
+	}
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, errNoNode()
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := c.engine.NetworkState(node.NetworkID)
+	if err != nil {
+		return nil, err
+	}
+	state.Nodes = []motion.Node{node}
+	return &networksOut{Body: oneOrMany[networkRecord]{array: in.Array, found: []networkRecord{record(state, true)}}}, nil
+}
+
+type nodeByDeviceIn struct {
+	Device string `path:"deviceid" doc:"deviceId of the node" example:"csi-a-02aa00000110"`
+	NodeForm
+}
+
+func (c *Core) nodeByDevice(ctx context.Context, who auth.Key, in *nodeByDeviceIn) (*nodesOut, error) {
+	node, err := c.engine.NodeByDevice(ctx, in.Device)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, errNoNode()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nodes(who, []motion.Node{node}, in.NodeForm)
+}
+
+type nodeByBSSIDIn struct {
+	BSSID motion.MAC `path:"bssid" doc:"2.4 GHz or 5 GHz access point, mesh or p2p BSSID" example:"02:aa:00:00:01:12"`
+	NodeForm
+}
+
+func (c *Core) nodeByBSSID(_ context.Context, who auth.Key, in *nodeByBSSIDIn) (*nodesOut, error) {
+	return nodes(who, c.engine.NodesByBSSID(in.BSSID), in.NodeForm)
+}
+
+type nodesOfNetworkOut struct {
+	Body []motion.Node `nullable:"false"`
+}
+
+func (c *Core) nodesOfNetwork(_ context.Context, _ auth.Key, in *networkIn) (*nodesOfNetworkOut, error) {
+	list, err := c.engine.Nodes(in.Network)
+	return &nodesOfNetworkOut{Body: list}, err
+}
