@@ -1,0 +1,120 @@
+package engine
+
+import "sensegate/motion"
+
+// Bounds of a device clock that is believed (payloads.md section 6 no. 14).
+const (
+	maxAge   motion.Seconds = 24 * 3600
+	maxAhead motion.Seconds = 5 * 60
+)
+
+// believable reports whether a device time can be taken as it is.
+func believable(ts, received motion.Time) bool {
+	age := received.Since(ts)
+	return !ts.IsZero() && age <= maxAge && age >= -maxAhead
+}
+
+// stamp returns ts, or the receive time where the device's clock is wrong; server
+// says which.
+func stamp(ts, received motion.Time) (at motion.Time, server bool) {
+	if believable(ts, received) {
+		return ts, false
+	}
+	return received, true
+}
+
+// anchor turns the times of a device whose clock is wrong or missing into
+// times of ours, keeping the device's own spacing for as long as it agrees with
+// the arrivals.
+type anchor struct {
+	offset motion.Seconds
+	set    bool
+}
+
+// anchorSlack is how far a batch may arrive from where the device's own spacing
+// puts it before the two are tied together anew.
+const anchorSlack motion.Seconds = 1
+
+// base returns the time of a batch's first frame: first and last are its device
+// times (first 0: no clock), received is when it arrived.
+func (a *anchor) base(first, last, received motion.Time) motion.Time {
+	if believable(first, received) {
+		a.set = false
+		return first
+	}
+	span := last.Since(first)
+	if first.IsZero() {
+		return received.Add(-span)
+	}
+	if late := received.Since(last.Add(a.offset)); !a.set || late > anchorSlack || late < -anchorSlack {
+		a.offset, a.set = received.Since(last), true
+	}
+	return first.Add(a.offset)
+}
+
+// Bounds of what devices' clocks may differ before one is moved onto the
+// network's: fusion waits a second for a link, and a device's batches come every
+// half second.
+const (
+	clockSlack   motion.Seconds = 1.5
+	clockPersist                = 20 // batches in a row
+	newestFresh  motion.Seconds = 2
+)
+
+// alignment moves a device whose clock is steadily off onto the clock of its
+// network, so that its links can be fused with the others.
+type alignment struct {
+	offset motion.Seconds
+	off    int // batches in a row that were off
+}
+
+// align returns what to add to the device's times, given where its newest frame
+// lies and how far the network's data has come. usable is false for frames of the
+// future, which would make everything else too late to be fused.
+func (a *alignment) align(at, newest motion.Time) (offset motion.Seconds, usable bool) {
+	if newest.IsZero() {
+		return a.offset, true
+	}
+	gap := newest.Since(at.Add(a.offset))
+	if gap < clockSlack && gap > -clockSlack {
+		a.off = 0
+		return a.offset, true
+	}
+	if a.off++; a.off >= clockPersist {
+		a.offset, a.off = a.offset+gap, 0
+		return a.offset, true
+	}
+	return a.offset, gap > 0
+}
+
+// reach is how far a network's data has come.
+type reach struct {
+	newest   motion.Time // on the data's clock
+	received motion.Time // when that came; zero: no data yet
+}
+
+// note takes in data up to t. What was newest is forgotten when it has not been
+// surpassed for a while, for its clock was set back; what is far ahead of it is
+// left out as long, for a clock that is wrong must not move the others onto it.
+func (r *reach) note(t, received motion.Time) {
+	ahead := t.Since(r.newest)
+	if ahead > 0 && ahead < clockSlack || received.Since(r.received) > newestFresh {
+		r.newest, r.received = t, received
+	}
+}
+
+// latest returns the newest data time, zero when it is stale.
+func (r *reach) latest(received motion.Time) motion.Time {
+	if received.Since(r.received) > newestFresh {
+		return 0
+	}
+	return r.newest
+}
+
+// at returns what it is on the data's clock when ours says now.
+func (r *reach) at(now motion.Time) motion.Time {
+	if r.received.IsZero() {
+		return now
+	}
+	return r.newest.Add(now.Since(r.received))
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// lastEventTime is the end of the times that an event id can hold: 48 bits of
+// milliseconds (RFC 9562 section 5.7).
+const lastEventTime = motion.Time(1<<48) / 1000
+
+// CreateEvent stores and pushes an event that a caller has made up (interface
+// document 4.1, events/create) and returns the stored record. Its time is kept as
+// given: who calls is no device, and may tell of the past. A motion event is
+// subject to motion_events.armed: while that is 0 it comes back with an empty ID,
+// neither stored nor pushed. An id, tag or armed in event is not used.
+func (e *Engine) CreateEvent(ctx context.Context, event motion.Event) (motion.Event, error) {
+	n, err := e.network(event.NetworkID)
+	if err != nil {
+		return motion.Event{}, err
+	}
+	if !(event.TS > 0 && event.TS < lastEventTime) {
+		return motion.Event{}, fault.New(fault.Invalid, "ts: want seconds since 1970, have %v", event.TS)
+	}
+	if err := n.createdBy(&event); err != nil {
+		return motion.Event{}, err
+	}
+	if event.LinkID != "" {
+		event.LinkDstName, event.LinkSrcName, _ = strings.Cut(event.LinkID, ".")
+	}
+	event.ID, event.Tag = "", motion.PadTag("")
+	settleCategory(&event)
+	return e.Record(ctx, event)
+}
+
+// createdBy fills in what the records of the network say of a created event.
+func (n *network) createdBy(event *motion.Event) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	master := n.nodes[n.record.MasterID].DeviceID
+	if given := event.GuardianID; given != "" && given != n.record.GuardianID && given != master {
+		return fault.New(fault.Invalid, "guardian_id: not the guardian of network %d", n.id)
+	}
+	event.GuardianID = n.record.GuardianID
+	for _, node := range n.nodes {
+		if event.DeviceID != "" && node.DeviceID == event.DeviceID {
+			event.NodeID, event.NodeName = node.ID, node.Name
+		}
+	}
+	event.Armed = nil
+	if event.Category == motion.CategoryMotion {
+		armed := n.guardian.MotionEvents.Armed
+		event.Armed = &armed
+	}
+	return nil
+}
+
+// settleCategory turns the categories that only creation knows into System, and
+// keeps the given one in detail (payloads.md 4.8).
+func settleCategory(event *motion.Event) {
+	switch event.Category {
+	case motion.CategoryUser, motion.CategoryDevice, motion.CategoryInternal:
+	default:
+		return
+	}
+	detail := event.Detail.Clone()
+	if detail == nil {
+		detail = motion.Document{}
+	}
+	detail["category"] = string(event.Category)
+	event.Category, event.Detail = motion.CategorySystem, detail
+}

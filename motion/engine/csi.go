@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"sensegate/motion"
+	"sensegate/motion/csi"
+	"sensegate/motion/detect"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+	"sensegate/store"
+)
+
+// maxLinks bounds the links that raw reports make known, so that a receiver that
+// hears the whole neighbourhood does not fill the box: a block of samples holds
+// 256 series, the network's and two of each link.
+const maxLinks = 120
+
+// sensedInterface is the interface name of links that raw reports have made known;
+// a status report that lists a link gives it its own.
+const sensedInterface = "csi"
+
+// sensedHere reports whether a link is known from raw reports alone, so that its
+// silence is noticed here and not by a guardian.
+func (l *linkState) sensedHere() bool { return l.IfName == sensedInterface }
+
+// rawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5).
+func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device motion.Device, payload motion.RawCSI, now motion.Time) error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	b := &s.batch
+	if err := csi.Decode(payload, b); err != nil {
+		return fault.New(fault.Malformed, "%v", err)
+	}
+	key := fuse.Link{Src: b.Src, Dst: b.Dst}
+	if err := e.ensureLink(ctx, n, device, key, now); err != nil {
+		return err
+	}
+	last := len(b.Frames) - 1
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.linkHeard(key, int(b.Frames[last].RSSI), now)
+	if n.record.Paused() {
+		return nil
+	}
+	if !e.claim(n, ownHolds, now) {
+		return fault.New(fault.Conflict, "csi: the network's guardian reports motion itself; frames are not used")
+	}
+	sensor := n.sensor(key)
+	if format := (csiFormat{b.Channel, b.Flags&csi.GainLocked != 0}); format != sensor.format {
+		if sensor.format != (csiFormat{}) {
+			sensor.csi.Retune()
+		}
+		sensor.format = format
+	}
+	first := motion.Time(0)
+	if b.HasClock() {
+		first = b.Time(0)
+	}
+	base := sensor.clock.base(first, b.Time(last), now)
+	span := motion.Seconds(b.Frames[last].Offset) / 1e6
+	offset, usable := s.alignment.align(base.Add(span), n.sensing.reach.latest(now))
+	if !usable {
+		return nil
+	}
+	base = base.Add(offset)
+	for i := range b.Frames {
+		s.amplitudes = b.Amplitudes(s.amplitudes, i)
+		at := base.Add(float64(b.Frames[i].Offset) / 1e6)
+		sensor.csi.Push(at, s.amplitudes, b.Ends, b.Frames[i].RSSI, sensor.emit)
+	}
+	n.sensing.reach.note(base.Add(span), now)
+	e.absorb(n)
+	return nil
+}
+
+// linkMotions takes in figures that a node computed for its links itself
+// (device-protocol.md 2.6).
+func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Device, r motion.LinkMotions, now motion.Time) error {
+	for _, l := range r.Links {
+		if err := e.ensureLink(ctx, n, device, fuse.Link{Src: l.Src, Dst: l.Dst}, now); err != nil {
+			return err
+		}
+	}
+	at, _ := stamp(r.TS, now)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, l := range r.Links {
+		n.linkHeard(fuse.Link{Src: l.Src, Dst: l.Dst}, int(l.RSSI), now)
+	}
+	if n.record.Paused() {
+		return nil
+	}
+	if !e.claim(n, ownHolds, now) {
+		return fault.New(fault.Conflict, "link-motion: the network's guardian reports motion itself; figures are not used")
+	}
+	for _, l := range r.Links {
+		sensor := n.sensor(fuse.Link{Src: l.Src, Dst: l.Dst})
+		source, figure := figureOf(l)
+		sensor.push(n, source, at, figure)
+	}
+	n.sensing.reach.note(at, now)
+	e.absorb(n)
+	return nil
+}
+
+// figureOf returns what of a link-motion entry the detector works on: the
+// intensity before gating, else the gated one, else the signal strength.
+func figureOf(l motion.LinkMotion) (detect.Source, float64) {
+	switch {
+	case !math.IsNaN(l.LRaw):
+		return detect.Reported, l.LRaw
+	case !math.IsNaN(l.MKAI):
+		return detect.Reported, l.MKAI
+	}
+	return detect.Signal, l.RSSI
+}
+
+// linkHeard notes a link's signal and that it is alive.
+func (n *network) linkHeard(key fuse.Link, rssi int, now motion.Time) {
+	name, _, _ := n.linkName(key)
+	if link := n.links[name]; link != nil {
+		link.heard = now
+		if rssi != 0 {
+			link.RSSI = rssi
+		}
+	}
+}
+
+// ensureLink makes sure that a sounding link has its records: the destination is
+// part of the reporting node, the source is a known node or becomes a leaf, and
+// the link is there and online.
+func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Device, key fuse.Link, now motion.Time) error {
+	n.mu.Lock()
+	owner, known := n.byMAC[key.Dst]
+	_, knownSrc := n.endOf(key.Src)
+	name, _, _ := n.linkName(key)
+	link := n.links[name]
+	present := knownSrc && link != nil && link.Online
+	full := link == nil && len(n.links) >= maxLinks
+	record := n.record
+	n.mu.Unlock()
+	switch {
+	case !known || owner != device.NodeID:
+		return fault.New(fault.Invalid, "destination %s is not an address of the reporting node: it must be listed in its gatekeeper record", key.Dst)
+	case key.Src.IsZero():
+		return fault.New(fault.Invalid, "source 00:00:00:00:00:00 is no address")
+	case present:
+		return nil
+	case full:
+		return fault.New(fault.TooLarge, "source %s: the network has %d links already", key.Src, maxLinks)
+	}
+	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
+		v := newInventory(tx, record, now)
+		node, err := tx.Node(device.NodeID)
+		if err != nil {
+			return nil, err
+		}
+		peer := motion.RadarLink{MAC: key.Src, PeerType: motion.PeerClient, IfName: sensedInterface}
+		if other, ok := n.nodeAt(key.Src); ok {
+			return v, v.link(motion.Link{NetworkID: n.id, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name, Mesh: true, Sounding: true, IfName: sensedInterface})
+		}
+		return v, v.peer(node, motion.Radar{}, peer, nil)
+	})
+}
+
+// nodeAt returns the node that has an address.
+func (n *network) nodeAt(mac motion.MAC) (motion.Node, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.byMAC[mac]
+	return n.nodes[id], ok
+}
+
+// takeInventory runs one inventory in a transaction, brings the memory up to
+// date and records the events that came of it.
+func (e *Engine) takeInventory(ctx context.Context, n *network, take func(*store.Tx) (*inventory, error)) error {
+	var events []motion.Event
+	err := e.db.Update(ctx, func(tx *store.Tx) error {
+		v, err := take(tx)
+		if err != nil {
+			return err
+		}
+		events = v.events
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.reload(ctx, n.id); err != nil {
+		return err
+	}
+	for _, event := range events {
+		if _, err := e.Record(ctx, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// DeviceState is what a person can know of one device: whether it works, and why
+// not.
+type DeviceState struct {
+	Kind      string           `json:"kind"` // radar, guardian, or unknown for what is not adopted
+	ID        string           `json:"id"`
+	State     string           `json:"state"` // online, offline, pending or refused
+	Why       string           `json:"why,omitempty"`
+	NetworkID motion.NetworkID `json:"network_id,omitempty"`
+	NodeName  string           `json:"node_name,omitempty"`
+	Address   string           `json:"address,omitempty"`
+	LastHeard motion.Time      `json:"last_heard,omitempty"`
+	Refused   []Refused        `json:"refused,omitempty"`
+}
+
+// DeviceList returns every adopted device, every pending one, and whoever else
+// was refused lately. until is when the adoption window closes or closed.
+func (e *Engine) DeviceList(ctx context.Context) (list []DeviceState, until motion.Time, err error) {
+	list = []DeviceState{}
+	now := e.now()
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		if until, err = e.windowUntil(tx); err != nil {
+			return err
+		}
+		devices, err := tx.Devices()
+		if err != nil {
+			return err
+		}
+		for _, d := range devices {
+			list = append(list, e.adoptedState(tx, d, now))
+		}
+		pending, err := tx.PendingDevices()
+		if err != nil {
+			return err
+		}
+		for _, p := range pending {
+			list = append(list, e.pendingState(p))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	known := func(name string) bool {
+		return slices.ContainsFunc(list, func(d DeviceState) bool { return d.Kind+"/"+d.ID == name || "client/"+d.ID == name })
+	}
+	for _, name := range e.ledger.names() {
+		if !known(name) {
+			list = append(list, DeviceState{Kind: "unknown", ID: name, State: "refused", Refused: e.ledger.of(name)})
+		}
+	}
+	return list, until, nil
+}
+
+// adoptedState describes an adopted device.
+func (e *Engine) adoptedState(tx *store.Tx, d motion.Device, now motion.Time) DeviceState {
+	p := e.presence(d.DeviceKey, now)
+	state := DeviceState{
+		Kind: string(d.Kind), ID: d.ID, State: "offline", Why: p.Why, NetworkID: d.NetworkID,
+		Address: cmp.Or(p.Address, d.Address), LastHeard: max(p.LastHeard, d.LastHeard), Refused: e.refusedOf(d.DeviceKey),
+	}
+	if p.Online {
+		state.State = "online"
+	}
+	if node, err := tx.Node(d.NodeID); err == nil {
+		state.NodeName = node.Name
+	}
+	return state
+}
+
+// pendingState describes a device that waits for adoption.
+func (e *Engine) pendingState(p motion.PendingDevice) DeviceState {
+	state := DeviceState{
+		Kind: string(motion.RadarKind), ID: p.DeviceID, State: "pending", Why: p.Reason,
+		NodeName: p.NodeName, Address: p.Address, LastHeard: p.LastSeen,
+		Refused: e.refusedOf(motion.DeviceKey{Kind: motion.RadarKind, ID: p.DeviceID}),
+	}
+	if p.Approved && p.Reason == waitingForAdoption {
+		state.Why = "approved: it is let in with its next post"
+	}
+	return state
+}
+
+// refusedOf returns what was refused of a device, and of whoever claimed to be
+// it without its token.
+func (e *Engine) refusedOf(key motion.DeviceKey) []Refused {
+	return append(e.ledger.of(key.String()), e.ledger.of("client/"+key.ID)...)
+}

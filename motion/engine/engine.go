@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/feed"
+	"sensegate/store"
+)
+
+// Devices is how the engine reaches devices; the broker implements it.
+type Devices interface {
+	// Send publishes a command to a device; a retained one also waits for its
+	// next connection.
+	Send(device motion.DeviceKey, command string, payload []byte, retain bool) error
+	// Disconnect ends the device's session, if it has one.
+	Disconnect(device motion.DeviceKey, reason string)
+}
+
+// Options configure an Engine.
+type Options struct {
+	// FlushInterval is the time between two writes of samples, liveness and what
+	// links have learned: what a power cut may cost. 60 s when zero.
+	FlushInterval time.Duration
+	// AccessToken is the pre-shared token that adopts any device; "" = none.
+	AccessToken string
+	// Readopt lets an adopted device that lost its token back in from the address
+	// of its last session.
+	Readopt bool
+	// FirstWindow is how long a new installation adopts by itself, since its
+	// creation. Zero: never.
+	FirstWindow time.Duration
+	// Now is the wall clock, time.Now when nil.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Engine is the running product. Make it with New, start it with Run.
+type Engine struct {
+	db      *store.DB
+	options Options
+	log     *slog.Logger
+	devices Devices
+
+	live   feed.Hub[motion.NetworkID, Message]
+	events feed.Hub[motion.NetworkID, Message]
+
+	samples   *store.Samples
+	recorder  recorder
+	ledger    ledger
+	started   motion.Time
+	reloading sync.Mutex // one reload at a time, so that the newest records stay
+	flushing  sync.Mutex // one flush at a time, and the time of the last one
+	flushed   motion.Time
+
+	mu       sync.Mutex
+	networks map[motion.NetworkID]*network
+	sessions map[motion.DeviceKey]*session
+}
+
+// New loads every network from db. Introduce must be called before Run.
+func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err error) {
+	if options.FlushInterval == 0 {
+		options.FlushInterval = time.Minute
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{
+		db: db, options: options, log: options.Log,
+		recorder: newRecorder(),
+		networks: map[motion.NetworkID]*network{},
+		sessions: map[motion.DeviceKey]*session{},
+	}
+	e.started = e.now()
+	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {
+		return nil, err
+	} else if err != nil {
+		e.log.Warn("part of the last samples is lost", "err", err)
+	}
+	err = db.View(ctx, func(tx *store.Tx) error {
+		records, err := tx.Networks()
+		if err != nil {
+			return err
+		}
+		for _, record := range records {
+			n, err := loadNetwork(tx, record)
+			if err != nil {
+				return err
+			}
+			e.networks[record.ID] = n
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load networks: %w", err)
+	}
+	return e, nil
+}
+
+// Introduce tells the engine how to reach devices, before Run.
+func (e *Engine) Introduce(devices Devices) { e.devices = devices }
+
+// Run works until ctx ends, then writes everything that is held in memory. It
+// returns early with an error when an event could not be stored: its outcome on
+// disk is unknown then, and only a restart can tell.
+func (e *Engine) Run(ctx context.Context) error {
+	group, running := errgroup.WithContext(ctx)
+	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopRecording()
+	recorded := make(chan error, 1)
+	go func() { recorded <- e.record(recording) }()
+	group.Go(func() error {
+		select {
+		case err := <-recorded:
+			recorded <- err
+			return err
+		case <-running.Done():
+			return nil
+		}
+	})
+	group.Go(func() error { return e.every(running, time.Second, e.advance) })
+	group.Go(func() error { return e.every(running, liveRenewal, e.renewLive) })
+	group.Go(func() error { return e.every(running, e.options.FlushInterval, e.Flush) })
+	err := group.Wait()
+
+	e.live.Close()
+	e.events.Close()
+	stopRecording()
+	err = errors.Join(err, <-recorded)
+	return errors.Join(err, e.Flush(context.WithoutCancel(ctx)))
+}
+
+// every calls step each interval until ctx ends or step fails.
+func (e *Engine) every(ctx context.Context, interval time.Duration, step func(context.Context) error) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := step(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+	}
+}
+
+// now returns the wall clock.
+func (e *Engine) now() motion.Time { return motion.TimeOf(e.options.Now()) }
+
+// network returns the state of a network.
+func (e *Engine) network(id motion.NetworkID) (*network, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.networks[id]
+	if n == nil {
+		return nil, fault.New(fault.NotFound, "network %d is not known", id)
+	}
+	return n, nil
+}
+
+// all returns every network's state.
+func (e *Engine) all() []*network {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	networks := make([]*network, 0, len(e.networks))
+	for _, n := range e.networks {
+		networks = append(networks, n)
+	}
+	return networks
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Now returns the wall clock that the engine works by.
+func (e *Engine) Now() motion.Time { return e.now() }
+
+// Known returns NotFound when there is no such network.
+func (e *Engine) Known(id motion.NetworkID) error {
+	_, err := e.network(id)
+	return err
+}
+
+// NetworkState is a network as it is now.
+type NetworkState struct {
+	// Network with its last sign of life, of the guardian or of any node, and with
+	// the whole configuration documents in force.
+	motion.Network
+	Online bool                 // the guardian or any node is
+	Status *motion.StatusReport // what Status returns; nil: never reported
+	Nodes  []motion.Node        // as Nodes returns them
+}
+
+// NetworkState returns a network as it is now, or NotFound.
+func (e *Engine) NetworkState(id motion.NetworkID) (NetworkState, error) {
+	n, err := e.network(id)
+	if err != nil {
+		return NetworkState{}, err
+	}
+	state := NetworkState{Nodes: e.nodesNow(n)}
+	if report, err := e.Status(id); err == nil {
+		state.Status = &report
+	}
+	n.mu.Lock()
+	state.Network = n.record
+	state.GuardianConfig = motion.WithDefaults(n.guardian, n.record.GuardianConfig)
+	state.RadarConfig = motion.WithDefaults(n.radar, n.record.RadarConfig)
+	n.mu.Unlock()
+	if state.Meta == nil {
+		state.Meta = motion.Document{}
+	}
+	guardian := e.presence(motion.DeviceKey{Kind: motion.Guardian, ID: state.GuardianID}, e.now())
+	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)
+	for _, node := range state.Nodes {
+		state.Online = state.Online || node.Online
+		state.LastHeard = max(state.LastHeard, node.LastHeard)
+	}
+	return state, nil
+}
+
+// Nodes returns the nodes of a network, by id, with Online and LastHeard as they
+// are now.
+func (e *Engine) Nodes(id motion.NetworkID) ([]motion.Node, error) {
+	n, err := e.network(id)
+	if err != nil {
+		return nil, err
+	}
+	return e.nodesNow(n), nil
+}
+
+// nodesNow is Nodes of a network that is at hand.
+func (e *Engine) nodesNow(n *network) []motion.Node {
+	now := e.now()
+	present := e.nodePresence(n, now)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	nodes := make([]motion.Node, 0, len(n.nodes))
+	for id, node := range n.nodes {
+		node.Online = n.nodeOnline(id, present, now)
+		node.LastHeard = max(node.LastHeard, present[id].LastHeard, n.nodeReported(node.Name))
+		if node.Version == nil {
+			node.Version = motion.Document{}
+		}
+		nodes = append(nodes, node)
+	}
+	slices.SortFunc(nodes, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	return nodes
+}
+
+// nodeReported returns when the guardian last saw a node alive, by its reports
+// since the start; n.mu is held.
+func (n *network) nodeReported(name string) motion.Time {
+	if n.status == nil || n.reported.IsZero() {
+		return 0
+	}
+	radar, listed := n.status.Radars[name]
+	if !listed {
+		return 0
+	}
+	return n.reported.Add(-radar.Age)
+}
+
+// Node returns the node with the id as it is now, or NotFound.
+func (e *Engine) Node(ctx context.Context, id motion.NodeID) (motion.Node, error) {
+	return e.nodeNow(ctx, func(tx *store.Tx) (motion.Node, error) { return tx.Node(id) })
+}
+
+// NodeByDevice returns the node with the deviceId as it is now, or NotFound.
+func (e *Engine) NodeByDevice(ctx context.Context, deviceID string) (motion.Node, error) {
+	return e.nodeNow(ctx, func(tx *store.Tx) (motion.Node, error) { return tx.NodeByDevice(deviceID) })
+}
+
+// nodeNow looks a node up by an index of the database, which searches all
+// networks at once, and returns it as it is now.
+func (e *Engine) nodeNow(ctx context.Context, lookUp func(*store.Tx) (motion.Node, error)) (motion.Node, error) {
+	var found motion.Node
+	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = lookUp(tx)
+		return err
+	})
+	if err != nil {
+		return motion.Node{}, err
+	}
+	nodes, err := e.Nodes(found.NetworkID)
+	if err != nil {
+		return motion.Node{}, err
+	}
+	at := slices.IndexFunc(nodes, func(n motion.Node) bool { return n.ID == found.ID })
+	if at < 0 { // deleted meanwhile
+		return motion.Node{}, fault.New(fault.NotFound, "node %d: not found", found.ID)
+	}
+	return nodes[at], nil
+}
+
+// NodesByBSSID returns the nodes, by id, of which mac is the 2.4 GHz or 5 GHz
+// access point, the mesh or the p2p BSSID. There can be several: a replaced node
+// keeps its record.
+func (e *Engine) NodesByBSSID(mac motion.MAC) []motion.Node {
+	found := []motion.Node{}
+	for _, n := range e.all() {
+		n.mu.Lock()
+		_, known := n.byMAC[mac]
+		n.mu.Unlock()
+		if !known {
+			continue
+		}
+		for _, node := range e.nodesNow(n) {
+			if slices.Contains(node.BSSIDs(), mac) {
+				found = append(found, node)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	return found
+}
+
+// NetworksByMaster returns the networks whose master is the node with the id.
+func (e *Engine) NetworksByMaster(id motion.NodeID) []motion.NetworkID {
+	return e.networksWhere(func(n motion.Network) bool { return n.MasterID == id })
+}
+
+// NetworksByMeta returns the networks whose meta matches.
+func (e *Engine) NetworksByMeta(match func(motion.Document) bool) []motion.NetworkID {
+	return e.networksWhere(func(n motion.Network) bool { return match(n.Meta) })
+}
+
+// NetworksByGuardian returns the networks that a guardian leads: by its
+// guardian_id, which is what the interface document calls its deviceId (2.2), or
+// by the deviceId of the master node that it runs on.
+func (e *Engine) NetworksByGuardian(ctx context.Context, deviceID string) ([]motion.NetworkID, error) {
+	master, err := e.NodeByDevice(ctx, deviceID)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	return e.networksWhere(func(n motion.Network) bool {
+		return n.GuardianID == deviceID || master.ID != 0 && n.MasterID == master.ID
+	}), nil
+}
+
+// networksWhere returns the ids of the networks whose record matches, in order.
+func (e *Engine) networksWhere(match func(motion.Network) bool) []motion.NetworkID {
+	found := []motion.NetworkID{}
+	for _, n := range e.all() {
+		n.mu.Lock()
+		record := n.record
+		n.mu.Unlock()
+		if match(record) {
+			found = append(found, n.id)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

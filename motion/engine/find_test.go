@@ -1,0 +1,208 @@
+package engine_test
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// unreachable stands for the broker: commands go nowhere.
+type unreachable struct{}
+
+func (unreachable) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
+func (unreachable) Disconnect(motion.DeviceKey, string)               {}
+
+// street is a running engine with two networks, "first" and "second", whose
+// masters are "ap-first" and "ap-second".
+type street struct {
+	*engine.Engine
+	db     *store.DB
+	tokens map[string]motion.Admission
+}
+
+func newStreet(t testing.TB) street {
+	t.Helper()
+	s := street{db: storetest.Open(t), tokens: map[string]motion.Admission{}}
+	var err error
+	if s.Engine, err = engine.New(t.Context(), s.db, engine.Options{FirstWindow: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	s.Introduce(unreachable{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	for i, name := range []string{"first", "second"} {
+		s.settle(t, name, "ap-"+name, motion.RootModeMaster, byte(16*(i+1)))
+	}
+	return s
+}
+
+// settle adopts a node of the network name; low is the last octet of its
+// addresses.
+func (s street) settle(t testing.TB, name, device string, mode int, low byte) motion.NetworkID {
+	t.Helper()
+	radar := motion.Radar{
+		DeviceID: device, NodeName: device, LocationID: name, RootMode: mode,
+		APBSSID2GHz: motion.MAC{2, 0, 0, 0, 0, low}, APBSSID5GHz: motion.MAC{2, 0, 0, 0, 0, low + 1},
+		MeshBSSID: motion.MAC{2, 0, 0, 0, 0, low + 2}, P2PBSSID: motion.MAC{2, 0, 0, 0, 0, low + 3},
+		Interfaces: []motion.Interface{{Name: "eth0", Type: "ETHERNET", MAC: motion.MAC{2, 0, 0, 0, 0, low + 4}}},
+	}
+	admission, err := s.Admit(t.Context(), motion.Bootstrap{Radar: radar, LocationID: name}, motion.Credentials{Address: netip.IPv6Loopback()})
+	if err != nil || admission.Network == 0 {
+		t.Fatalf("admit %s: %+v %v", device, admission, err)
+	}
+	s.tokens[device] = admission
+	return admission.Network
+}
+
+// connect opens the sessions of a device: that of its radar, or of its guardian.
+func (s street) connect(t testing.TB, device string, kind motion.DeviceKind) motion.DeviceKey {
+	t.Helper()
+	admission := s.tokens[device]
+	id, token := admission.DeviceID, admission.RadarToken
+	if kind == motion.Guardian {
+		id, token = admission.GuardianID, admission.GuardianToken
+	}
+	key, err := s.Login(t.Context(), id, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Connected(key, netip.IPv6Loopback())
+	return key
+}
+
+func TestNetworksAreFoundByWhatTheyAreKnownBy(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	master, err := s.NodeByDevice(t.Context(), "ap-second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	extender := s.settle(t, "second", "extender", 1, 0x40)
+	node, err := s.NodeByDevice(t.Context(), "extender")
+	if err != nil || node.NetworkID != extender {
+		t.Fatalf("extender: %+v %v", node, err)
+	}
+	second := []motion.NetworkID{extender}
+	if got := s.NetworksByMaster(master.ID); !slices.Equal(got, second) {
+		t.Errorf("by master: %v", got)
+	}
+	if got := s.NetworksByMaster(node.ID); len(got) != 0 {
+		t.Errorf("by a node that is no master: %v", got)
+	}
+	if got := s.NetworksByMaster(0); len(got) != 0 {
+		t.Errorf("by master 0: %v", got)
+	}
+	for device, want := range map[string][]motion.NetworkID{"second": second, "ap-second": second, "extender": {}, "nobody": {}, "": {}} {
+		if got, err := s.NetworksByGuardian(t.Context(), device); err != nil || !slices.Equal(got, want) {
+			t.Errorf("by guardian %q: %v %v", device, got, err)
+		}
+	}
+	if got := s.NetworksByMeta(func(motion.Document) bool { return true }); !slices.Equal(got, []motion.NetworkID{1, 2}) {
+		t.Errorf("by meta: %v", got)
+	}
+}
+
+func TestNodesAreFoundByEachOfFourAddresses(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	for low := byte(0x20); low < 0x24; low++ {
+		if got := s.NodesByBSSID(motion.MAC{2, 0, 0, 0, 0, low}); len(got) != 1 || got[0].DeviceID != "ap-second" {
+			t.Errorf("address %x: %+v", low, got)
+		}
+	}
+	for _, mac := range []motion.MAC{{2, 0, 0, 0, 0, 0x24}, {}} {
+		if got := s.NodesByBSSID(mac); len(got) != 0 {
+			t.Errorf("%s: %+v", mac, got)
+		}
+	}
+}
+
+func TestUnknownIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	_, byID := s.Node(t.Context(), 99)
+	_, byDevice := s.NodeByDevice(t.Context(), "nobody")
+	_, nodes := s.Nodes(99)
+	_, state := s.NetworkState(99)
+	for name, err := range map[string]error{"node": byID, "device": byDevice, "nodes": nodes, "state": state, "known": s.Known(99)} {
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := s.Known(1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNetworkIsOnlineWithItsGuardianOrAnyNode(t *testing.T) {
+	t.Parallel()
+	for kind, nodeOnline := range map[motion.DeviceKind]bool{motion.Guardian: false, motion.RadarKind: true} {
+		s := newStreet(t)
+		before, err := s.NetworkState(1)
+		if err != nil || before.Online || !before.LastHeard.IsZero() || before.Status != nil || before.Meta == nil {
+			t.Fatalf("before: %+v %v", before, err)
+		}
+		key := s.connect(t, "ap-first", kind)
+		state, err := s.NetworkState(1)
+		if err != nil || !state.Online || state.LastHeard.IsZero() {
+			t.Errorf("%s connected: %+v %v", kind, state, err)
+		}
+		if nodes, err := s.Nodes(1); err != nil || len(nodes) != 1 || nodes[0].Online != nodeOnline || nodes[0].LastHeard.IsZero() == nodeOnline {
+			t.Errorf("%s connected: nodes %+v %v", kind, nodes, err)
+		}
+		if other, err := s.NetworkState(2); err != nil || other.Online {
+			t.Errorf("the other network: %+v %v", other, err)
+		}
+		s.Disconnected(key, "gone")
+		if state, err := s.NetworkState(1); err != nil || state.Online || state.LastHeard.IsZero() {
+			t.Errorf("%s gone: %+v %v", kind, state, err)
+		}
+	}
+}
+
+func TestStateShowsConfigurationInForce(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	state, err := s.NetworkState(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, _ := state.GuardianConfig["motion_events"].(map[string]any)
+	sounding, _ := state.RadarConfig["sounding"].(map[string]any)
+	if events["cooldown"] != 120.0 || sounding["rate_ms"] != 40.0 {
+		t.Errorf("%v %v", state.GuardianConfig, state.RadarConfig)
+	}
+}
+
+func BenchmarkNetworkState(b *testing.B) {
+	s := newStreet(b)
+	for b.Loop() {
+		if _, err := s.NetworkState(1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkNodeByDevice(b *testing.B) {
+	s := newStreet(b)
+	for b.Loop() {
+		if _, err := s.NodeByDevice(b.Context(), "ap-second"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

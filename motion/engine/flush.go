@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+	"sensegate/store"
+)
+
+// kept is what one network has in memory that a flush writes.
+type kept struct {
+	network           *network
+	id                motion.NetworkID
+	detectors, events json.RawMessage
+	status            *motion.StatusReport
+	appliedRev        int
+}
+
+// Flush writes what is held in memory, in one commit: samples, signs of life,
+// status reports and what links have learned. A full disk is no failure: all of
+// it is tried again with the next flush.
+func (e *Engine) Flush(ctx context.Context) error {
+	e.flushing.Lock()
+	defer e.flushing.Unlock()
+	var networks []kept
+	for _, n := range e.all() {
+		k, err := n.keep()
+		if err != nil {
+			return fmt.Errorf("flush network %d: %w", n.id, err)
+		}
+		networks = append(networks, k)
+	}
+	now := e.now()
+	err := e.db.Update(ctx, func(tx *store.Tx) error {
+		for _, k := range networks {
+			if err := k.write(tx); err != nil {
+				return err
+			}
+		}
+		if err := tx.TouchDevices(e.touched(e.flushed)); err != nil {
+			return err
+		}
+		if err := tx.WriteKeyUses(); err != nil {
+			return err
+		}
+		return e.samples.Flush(tx)
+	})
+	if err == nil {
+		e.flushed = now
+		return nil
+	}
+	for _, k := range networks {
+		k.unkeep()
+	}
+	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
+		e.log.Error("not flushed, will be tried again", "err", err)
+		return nil
+	}
+	return fmt.Errorf("flush: %w", err)
+}
+
+// keep copies out what a network has to write.
+func (n *network) keep() (kept, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := kept{network: n, id: n.id, appliedRev: n.record.AppliedRev}
+	if n.statusDirty && n.status != nil {
+		status := *n.status
+		k.status = &status
+	}
+	n.statusDirty = false
+	if n.sensing.reach.received.IsZero() && n.source.Heard <= n.sensing.learned.Source.Heard {
+		return k, nil // nothing has come since the start
+	}
+	var err error
+	k.detectors, k.events, err = n.save()
+	return k, err
+}
+
+// unkeep marks what could not be written as still to be written.
+func (k kept) unkeep() {
+	k.network.mu.Lock()
+	defer k.network.mu.Unlock()
+	k.network.statusDirty = k.network.statusDirty || k.status != nil
+}
+
+// write stores what keep has copied.
+func (k kept) write(tx *store.Tx) error {
+	record, err := tx.Network(k.id)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if record.AppliedRev != k.appliedRev {
+		record.AppliedRev = k.appliedRev
+		if err := tx.PutNetwork(record); err != nil {
+			return err
+		}
+	}
+	if k.status != nil {
+		if err := tx.PutStatus(*k.status); err != nil {
+			return err
+		}
+	}
+	if k.detectors == nil {
+		return nil
+	}
+	if err := tx.PutDetectorState(k.id, k.detectors); err != nil {
+		return err
+	}
+	return tx.PutEventState(k.id, k.events)
+}
+
+// advance moves networks on whose links are silent: their samples become "no
+// data", and links that were silent for long are noted as gone.
+func (e *Engine) advance(ctx context.Context) error {
+	now := e.now()
+	for _, n := range e.all() {
+		silent := e.advanceNetwork(n, now)
+		if len(silent) == 0 {
+			continue
+		}
+		if err := e.disconnectLinks(ctx, n, silent, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advanceNetwork moves one network on and returns the names of the links that
+// are sensed here and have fallen silent.
+func (e *Engine) advanceNetwork(n *network, now motion.Time) (silent []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.record.Paused() {
+		e.publishLive(n, fuse.Silence(now, motion.Seconds(n.guardian.LiveMotion.Interval)/1000))
+	}
+	n.sensing.fuser.Advance(now)
+	e.absorb(n)
+	if transition, ended := n.sensing.events.Advance(n.sensing.reach.at(now)); ended {
+		e.transition(n, transition)
+	}
+	for name, link := range n.links {
+		if link.sensedHere() && link.Online && now.Since(max(link.heard, link.LastHeard, e.started)) > silentAfter {
+			silent = append(silent, name)
+		}
+	}
+	return silent
+}
+
+// disconnectLinks notes links as gone.
+func (e *Engine) disconnectLinks(ctx context.Context, n *network, names []string, now motion.Time) error {
+	n.mu.Lock()
+	record := n.record
+	n.mu.Unlock()
+	err := e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
+		v := newInventory(tx, record, now)
+		for _, name := range names {
+			link, err := tx.Link(n.id, name)
+			if err != nil || !link.Online {
+				continue
+			}
+			if err := v.disconnect(link); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	})
+	if fault.KindOf(err) != 0 {
+		e.log.Error("links not noted as gone", "network", n.id, "err", err)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+	"sensegate/motion/series"
+	"sensegate/store"
+)
+
+// maxNames bounds the link names that are remembered although no record explains
+// them.
+const maxNames = 1024
+
+// matrix takes in the motion that a guardian has computed (device-protocol.md
+// 2.2). As long as the guardian sends no events itself, the event machine runs
+// on it.
+func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.record.Paused() {
+		return nil
+	}
+	if !e.claim(n, guardianHolds, now) {
+		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
+	}
+	n.heartbeat.MotionTripped, n.heartbeat.LastMotion = r.MotionTripped, max(n.heartbeat.LastMotion, r.LastMotion)
+	if len(n.sensing.names) > maxNames {
+		clear(n.sensing.names)
+	}
+	first, _ := stamp(r.TS, now)
+	interval := motion.Seconds(r.Interval) / 1000
+	keys := make([]fuse.Link, len(r.Links))
+	for i, name := range r.Links {
+		keys[i] = n.linkKey(name)
+	}
+	for step := range r.Count {
+		at := first.Add(float64(step) * interval)
+		s := fuse.FromLinks(at, interval, n.matrixLinks(r, keys, step), n.guardian.Leafblower.ZonePriorityList)
+		if len(r.Loc) > 0 {
+			s.Locate(n.matrixPlace(r.Loc[0], keys))
+		}
+		e.takeSample(n, s)
+		n.sensing.reach.note(at, now)
+	}
+	for _, key := range keys {
+		n.linkHeard(key, 0, now)
+	}
+	return nil
+}
+
+// matrixLinks returns the links of one step of a matrix.
+func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
+	links := make([]fuse.LinkSample, len(keys))
+	for i, key := range keys {
+		links[i] = fuse.UnknownLink(key, n.zoneName(key))
+		for name, target := range map[string]*fuse.Reading{
+			"mkai": &links[i].Intensity, "lraw": &links[i].Raw, "throughput": &links[i].Throughput,
+			"msad": &links[i].MSAD, "mconf": &links[i].MConf,
+		} {
+			if values := r.Values[name]; i < len(values) && step < len(values[i]) {
+				*target = fuse.Reading(values[i][step])
+			}
+		}
+	}
+	return links
+}
+
+// matrixPlace returns where a device thinks motion was: near the first of its
+// links that has its source there.
+func (n *network) matrixPlace(loc motion.MatrixLoc, keys []fuse.Link) fuse.Place {
+	key := fuse.Link{Src: loc.MAC}
+	if i := slices.IndexFunc(keys, func(k fuse.Link) bool { return k.Src == loc.MAC }); i >= 0 {
+		key = keys[i]
+	}
+	return fuse.Place{Zone: n.zoneName(key), Link: key, Share: 1, Confidence: loc.Confidence}
+}
+
+// zoneName returns the zone of a link; one without a location is a zone of its
+// own.
+func (n *network) zoneName(key fuse.Link) string {
+	if zone := n.zone(key); zone != "" {
+		return zone
+	}
+	return key.Src.String()
+}
+
+// maxHistory is how long samples of 5 s are kept (payloads.md section 6 no. 9).
+const maxHistory motion.Seconds = 7 * 24 * 3600
+
+// historySlot is the resolution of what devices report afterwards, in seconds.
+const historySlot = int64(series.FiveSeconds)
+
+// history takes in what a device measured while nobody watched (device-protocol.md
+// 2.3): it fills gaps and raises no event.
+func (e *Engine) history(n *network, s *session, r motion.History, now motion.Time) error {
+	if r.TS.IsZero() {
+		return fault.New(fault.Invalid, "motion-history: ts 0 is no time, and the receive time says nothing about the past")
+	}
+	end := r.TS.Add(float64(r.Count) * float64(r.Interval) / 1000)
+	if now.Since(r.TS) > maxHistory || now.Since(end) < -maxAhead {
+		return fault.New(fault.Invalid, "motion-history: want samples of the last 7 days: older ones are not kept, later ones have not happened")
+	}
+	if !believable(r.TS, now) && !e.clockTrusted(s) {
+		return fault.New(fault.Invalid, "motion-history: over a day old from a device whose clock is not known to be right")
+	}
+	n.mu.Lock()
+	paused := n.record.Paused()
+	n.mu.Unlock()
+	if paused {
+		return nil
+	}
+	e.fill(n, r)
+	return nil
+}
+
+// fill puts a history into the 5 s samples.
+func (e *Engine) fill(n *network, r motion.History) {
+	step := motion.Seconds(r.Interval) / 1000
+	slots := map[int64][]store.Value{}
+	order := []int64{}
+	for i, intensity := range r.MKAI {
+		if math.IsNaN(intensity) {
+			continue
+		}
+		values := []store.Value{{ID: series.Network, Value: intensity}}
+		if i < len(r.Density) {
+			for k, share := range r.Density[i] {
+				if k < len(r.MACs) && !math.IsNaN(share) {
+					values = append(values, store.Value{ID: series.Location(r.MACs[k]), Value: share})
+				}
+			}
+		}
+		from := r.TS.Add(float64(i) * step)
+		for at := floorTo(from.Second(), historySlot); motion.Time(at) < from.Add(step); at += historySlot {
+			if slots[at] == nil {
+				order = append(order, at)
+			}
+			slots[at] = maxima(slots[at], values)
+		}
+	}
+	for _, at := range order {
+		e.samples.Fill(n.id, motion.Time(at), slots[at])
+	}
+}
+
+// maxima merges two lists of values, the larger of each series.
+func maxima(a, b []store.Value) []store.Value {
+	for _, v := range b {
+		found := false
+		for i := range a {
+			if a[i].ID == v.ID {
+				a[i].Value, found = max(a[i].Value, v.Value), true
+			}
+		}
+		if !found {
+			a = append(a, v)
+		}
+	}
+	return a
+}
+
+func floorTo(v, step int64) int64 { return v - v%step }
+
+// deviceEvent takes in an event that a device raised (device-protocol.md 2.4). It
+// returns when the event is stored.
+func (e *Engine) deviceEvent(ctx context.Context, n *network, device motion.DeviceKey, r motion.EventReport, now motion.Time) error {
+	event := r.Event
+	at, server := stamp(event.TS, now)
+	n.mu.Lock()
+	if event.Category == motion.CategoryMotion {
+		if n.record.Paused() || n.guardian.MotionEvents.Enabled == 0 {
+			n.mu.Unlock()
+			return nil
+		}
+		if !e.claim(n, guardianHolds, now) {
+			n.mu.Unlock()
+			return fault.New(fault.Conflict, "event: the network is sensed by the appliance itself; the event is not used")
+		}
+		e.guardianRaises(n, now)
+		if event.DetectedTS == n.detected.device {
+			event.DetectedTS = n.detected.stored
+		}
+		if event.Armed == nil {
+			armed := n.guardian.MotionEvents.Armed
+			event.Armed = &armed
+		}
+	}
+	n.complete(&event)
+	n.mu.Unlock()
+	dedupe := r.UUID
+	if dedupe == "" && !event.TS.IsZero() {
+		dedupe = fmt.Sprintf("%s %s %d", device, event.Event, event.TS.Micros())
+	}
+	event.ID, event.Tag, event.TS = "", motion.PadTag(""), at
+	if server {
+		if event.Detail == nil {
+			event.Detail = motion.Document{}
+		}
+		event.Detail["clock"] = "server"
+	}
+	stored, err := e.recordEntry(ctx, entry{event: event, dedupe: dedupe})
+	if err == nil && event.Event == motion.MotionDetectedEvent {
+		n.mu.Lock()
+		n.detected = detectedAt{device: r.Event.TS, stored: stored.TS}
+		n.mu.Unlock()
+	}
+	return err
+}
+
+// detectedAt is the time of a guardian's newest detection as it said it and as it
+// was stored, which differ when its clock is wrong.
+type detectedAt struct{ device, stored motion.Time }
+
+// complete fills in what the appliance knows better than a device; n.mu is held.
+func (n *network) complete(event *motion.Event) {
+	event.NetworkID, event.GuardianID = n.id, n.record.GuardianID
+	if event.Category != motion.CategoryMotion {
+		event.Armed = nil
+	}
+	if event.LinkID != "" {
+		event.LinkID, event.LinkDstName, event.LinkSrcName = n.linkName(n.linkKey(event.LinkID))
+	}
+	for i := range event.Loc {
+		loc := &event.Loc[i]
+		if mac, err := motion.ParseMAC(loc.MAC); err == nil {
+			if end, ok := n.endOf(mac); ok {
+				loc.Location, loc.FriendlyName = end.location, end.friendly
+			}
+		}
+	}
+	if event.LocName == "" && len(event.Loc) > 0 {
+		event.LocName = n.placeName(event.Loc[0].MAC)
+	}
+}

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// statusReport takes in a guardian's report (device-protocol.md 2.1). A full one
+// that changes a node, leaf, link or version is in the database when it returns;
+// heartbeats and unchanged reports go with the next flush.
+func (e *Engine) statusReport(ctx context.Context, n *network, s *session, r motion.StatusReport, now motion.Time) error {
+	e.noteClock(s, r.TS, now)
+	at, _ := stamp(r.TS, now)
+	r.TS, r.NetworkID, r.GuardianID = at, n.id, s.device.ID
+	if !r.Heartbeat() {
+		if err := e.takeStatus(ctx, n, r); err != nil {
+			return err
+		}
+	}
+	e.takeHeartbeat(n, r, now)
+	if e.greets(s) && n.wantsLive(now, e.live.Readers(n.id)) {
+		e.sendLive(n)
+	}
+	return nil
+}
+
+// greets reports whether this is the first status report of a connection.
+func (e *Engine) greets(s *session) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	first := !s.greeted
+	s.greeted = true
+	return first
+}
+
+// takeHeartbeat keeps what a report of either form says of this minute.
+func (e *Engine) takeHeartbeat(n *network, r motion.StatusReport, now motion.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.reported = now
+	n.heartbeat = r
+	n.heartbeat.Radars, n.heartbeat.Leafblower = nil, nil
+	if r.Rev > n.record.AppliedRev {
+		n.record.AppliedRev = r.Rev
+	}
+	if !r.Heartbeat() {
+		n.status = &r
+		n.noteSignals(r, now)
+	} else if n.status != nil {
+		n.status.TS, n.status.LastMotion = r.TS, r.LastMotion
+		n.status.MotionTripped, n.status.MotionEnabled = r.MotionTripped, r.MotionEnabled
+	}
+	n.statusDirty = true
+}
+
+// takeStatus brings the records up to date with a full report.
+func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusReport) error {
+	n.mu.Lock()
+	record := n.record
+	n.mu.Unlock()
+	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
+		v := newInventory(tx, record, r.TS)
+		names := slices.Sorted(maps.Keys(r.Radars))
+		nodes := make([]motion.Node, len(names)) // all of them before the links between them
+		for i, name := range names {
+			if err := v.mayReport(r.Radars[name]); err != nil {
+				return nil, err
+			}
+			var err error
+			if nodes[i], err = putNode(tx, n.id, r.Radars[name]); err != nil {
+				return nil, err
+			}
+		}
+		for i, name := range names {
+			if err := v.peers(nodes[i], r.Radars[name], r.Leafblower); err != nil {
+				return nil, err
+			}
+		}
+		return v, v.gone(func(id motion.NodeID) bool {
+			return slices.ContainsFunc(nodes, func(node motion.Node) bool { return node.ID == id })
+		})
+	})
+}
+
+// mayReport refuses a node that belongs to another network: a guardian speaks
+// only for its own.
+func (v *inventory) mayReport(radar motion.Radar) error {
+	if !plainName(radar.DeviceID) || !plainName(radar.NodeName) {
+		return fault.New(fault.Invalid, "radars: every node needs a deviceId and a node_id of letters, digits, '-', '_' or ':'")
+	}
+	node, err := v.tx.NodeByDevice(radar.DeviceID)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	if err == nil && node.NetworkID != v.network.ID {
+		return fault.New(fault.Forbidden, "radars: node %s belongs to another network", radar.DeviceID)
+	}
+	return err
+}
+
+// noteSignals keeps what a report says of each link this minute; n.mu is held.
+func (n *network) noteSignals(r motion.StatusReport, now motion.Time) {
+	for _, radar := range r.Radars {
+		for _, peer := range radar.Links {
+			src := peer.MAC.Name()
+			if id, ok := n.byMAC[peer.MAC]; ok {
+				src = n.nodes[id].Name
+			}
+			link := n.links[motion.LinkName(radar.NodeName, src)]
+			if link == nil {
+				continue
+			}
+			link.heard = now
+			link.RSSI = atoi(peer.RSSI)
+			link.TxBitrateMbps, link.RxBitrateMbps = atof(peer.TxBitrate)/1e6, atof(peer.RxBitrate)/1e6
+		}
+	}
+}
+
+// Status returns the most recent status report of a network: the guardian's
+// own, or, where no guardian has ever reported, one composed from the gatekeeper
+// records, sessions and links (device-protocol.md 2.5). A network of which
+// nothing was ever heard is NotFound.
+func (e *Engine) Status(id motion.NetworkID) (motion.StatusReport, error) {
+	n, err := e.network(id)
+	if err != nil {
+		return motion.StatusReport{}, err
+	}
+	now := e.now()
+	present := e.nodePresence(n, now)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.status != nil {
+		return *n.status, nil
+	}
+	report := n.compose(present, now)
+	if report.TS.IsZero() {
+		return motion.StatusReport{}, fault.New(fault.NotFound, "network %d has never reported", id)
+	}
+	return report, nil
+}
+
+// nodePresence returns the presence of every node's own session.
+func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Presence {
+	n.mu.Lock()
+	devices := make(map[motion.NodeID]string, len(n.nodes))
+	stored := make(map[motion.NodeID]motion.Time, len(n.nodes))
+	for id, node := range n.nodes {
+		devices[id], stored[id] = node.DeviceID, node.LastHeard
+	}
+	n.mu.Unlock()
+	present := make(map[motion.NodeID]Presence, len(devices))
+	for id, device := range devices {
+		p := e.presence(motion.DeviceKey{Kind: motion.RadarKind, ID: device}, now)
+		p.LastHeard = max(p.LastHeard, stored[id])
+		present[id] = p
+	}
+	return present
+}
+
+// compose makes the status report of a network without a reporting guardian;
+// n.mu is held.
+func (n *network) compose(present map[motion.NodeID]Presence, now motion.Time) motion.StatusReport {
+	report := motion.StatusReport{
+		NetworkID: n.id, GuardianID: n.record.GuardianID, ShardID: "local",
+		MotionEnabled: n.guardian.MotionEvents.Enabled, MotionTripped: n.tripped(), LastMotion: n.lastMotion(),
+		Version: motion.Document{}, Leafblower: map[string]motion.Choice{}, Radars: map[string]motion.Radar{},
+	}
+	if n.record.Paused() {
+		report.MotionEnabled = 0
+	}
+	nodes := map[string]any{}
+	for id, node := range n.nodes {
+		p := present[id]
+		report.TS = max(report.TS, p.LastHeard)
+		nodes[node.Name] = map[string]any{"online": p.Online, "last_heard": p.LastHeard}
+		radar := n.radars[id]
+		radar.DeviceID, radar.NodeName, radar.LocationID, radar.RootMode = node.DeviceID, node.Name, node.LocationID, node.RootMode
+		radar.TS, radar.Age, radar.Links = p.LastHeard, max(0, now.Since(p.LastHeard)), []motion.RadarLink{}
+		report.Radars[node.Name] = radar
+	}
+	total, ok := n.composeLinks(&report, now)
+	score := 0.0
+	if total > 0 {
+		score = round(float64(ok)/float64(total), 2)
+	}
+	report.Health = motion.Document{
+		"nodes":   nodes,
+		"network": map[string]any{"score": score, "links_total": total, "links_ok": ok},
+	}
+	return report
+}
+
+// composeLinks adds the links to a composed report, and counts them.
+func (n *network) composeLinks(report *motion.StatusReport, now motion.Time) (total, ok int) {
+	for _, link := range n.links {
+		total++
+		sounding := link.sounds(now)
+		if sounding {
+			ok++
+		}
+		leaf, isLeaf := n.leafOf(link)
+		if !isLeaf {
+			continue
+		}
+		radar := report.Radars[link.DstName]
+		radar.Links = append(radar.Links, motion.RadarLink{
+			MAC: leaf.MAC, PeerType: motion.PeerClient, IfName: link.IfName, Hostname: leaf.Hostname, IP: leaf.IP,
+			RSSI: strconv.Itoa(link.RSSI), RSSIdB: strconv.Itoa(link.RSSI), MLDMAC: leaf.MLDMAC,
+		})
+		report.Radars[link.DstName] = radar
+		report.Leafblower[leaf.MAC.String()] = motion.Choice{
+			IsStatic: staticness(leaf), Sounding: &sounding,
+			Leaf: motion.Document{"mac": leaf.MAC.String(), "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName},
+		}
+	}
+	return total, ok
+}
+
+// sounds reports whether a link delivers data.
+func (l *linkState) sounds(now motion.Time) bool {
+	return l.Online && l.Sounding && now.Since(l.heard) <= silentAfter
+}
+
+// leafOf returns the leaf at a link's source.
+func (n *network) leafOf(link *linkState) (motion.Leaf, bool) {
+	mac, err := motion.ParseMAC(link.SrcName)
+	if err != nil {
+		return motion.Leaf{}, false
+	}
+	leaf, ok := n.leafs[mac]
+	return leaf, ok
+}
