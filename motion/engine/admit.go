@@ -376,10 +376,8 @@ func (e *Engine) RemoveDevice(ctx context.Context, id string) error {
 		return err
 	}
 	for _, key := range removed {
+		e.forget(key) // first, so that one that is connecting just now finds itself removed
 		e.devices.Disconnect(key, "device removed")
-		e.mu.Lock()
-		delete(e.sessions, key)
-		e.mu.Unlock()
 	}
 	return nil
 }

@@ -23,6 +23,15 @@ func stamp(ts, received motion.Time) (at motion.Time, server bool) {
 	return received, true
 }
 
+// shifted returns a further time of a report whose own, ts, was taken as at: moved
+// along, and never later than the report. Zero is unknown.
+func shifted(t, ts, at motion.Time) motion.Time {
+	if t.IsZero() || ts.IsZero() {
+		return 0
+	}
+	return min(t.Add(at.Since(ts)), at)
+}
+
 // anchor turns the times of a device whose clock is wrong or missing into
 // times of ours, keeping the device's own spacing for as long as it agrees with
 // the arrivals.
@@ -69,10 +78,14 @@ type alignment struct {
 }
 
 // align returns what to add to the device's times, given where its newest frame
-// lies and how far the network's data has come. usable is false for frames of the
-// future, which would make everything else too late to be fused.
-func (a *alignment) align(at, newest motion.Time) (offset motion.Seconds, usable bool) {
+// lies, how far the data of other devices has come and when the frame was received.
+// usable is false for frames of the future, which would make everything else too late
+// to be fused.
+func (a *alignment) align(at, newest, received motion.Time) (offset motion.Seconds, usable bool) {
 	if newest.IsZero() {
+		if late := received.Since(at); late < clockSlack && late > -clockSlack {
+			a.offset = 0 // nobody to be aligned with, and its clock is right
+		}
 		return a.offset, true
 	}
 	gap := newest.Since(at.Add(a.offset))
@@ -91,24 +104,28 @@ func (a *alignment) align(at, newest motion.Time) (offset motion.Seconds, usable
 type reach struct {
 	newest   motion.Time // on the data's clock
 	received motion.Time // when that came; zero: no data yet
+	by       motion.DeviceKey
 }
 
-// note takes in data up to t. What was newest is forgotten when it has not been
-// surpassed for a while, for its clock was set back; what is far ahead of it is
-// left out as long, for a clock that is wrong must not move the others onto it.
-func (r *reach) note(t, received motion.Time) {
-	ahead := t.Since(r.newest)
-	if ahead > 0 && ahead < clockSlack || received.Since(r.received) > newestFresh {
-		r.newest, r.received = t, received
+// note takes in data of a device up to t. What was newest is forgotten when it has
+// not been surpassed for a while, for its clock was set back; what is far ahead of
+// another device's is left out as long, for a clock that is wrong must not move the
+// others onto it.
+func (r *reach) note(t, received motion.Time, by motion.DeviceKey) {
+	stale := received.Since(r.received) > newestFresh
+	near := by == r.by || t.Since(r.at(received)) < clockSlack
+	if stale || t > r.newest && near {
+		r.newest, r.received, r.by = t, received, by
 	}
 }
 
-// latest returns the newest data time, zero when it is stale.
-func (r *reach) latest(received motion.Time) motion.Time {
-	if received.Since(r.received) > newestFresh {
+// others returns how far the data of others than a device should have come by now,
+// zero when what is known of it is stale or is the device's own.
+func (r *reach) others(received motion.Time, device motion.DeviceKey) motion.Time {
+	if r.by == device || received.Since(r.received) > newestFresh {
 		return 0
 	}
-	return r.newest
+	return r.at(received)
 }
 
 // at returns what it is on the data's clock when ours says now.

@@ -60,7 +60,7 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 	}
 	base := sensor.clock.base(first, b.Time(last), now)
 	span := motion.Seconds(b.Frames[last].Offset) / 1e6
-	offset, usable := s.alignment.align(base.Add(span), n.sensing.reach.latest(now))
+	offset, usable := s.alignment.align(base.Add(span), n.sensing.reach.others(now, device.DeviceKey), now)
 	if !usable {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 		at := base.Add(float64(b.Frames[i].Offset) / 1e6)
 		sensor.csi.Push(at, s.amplitudes, b.Ends, b.Frames[i].RSSI, sensor.emit)
 	}
-	n.sensing.reach.note(base.Add(span), now)
+	n.sensing.reach.note(base.Add(span), now, device.DeviceKey)
 	e.absorb(n)
 	return nil
 }
@@ -100,7 +100,7 @@ func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Devi
 		source, figure := figureOf(l)
 		sensor.push(n, source, at, figure)
 	}
-	n.sensing.reach.note(at, now)
+	n.sensing.reach.note(at, now, device.DeviceKey)
 	e.absorb(n)
 	return nil
 }
@@ -171,30 +171,4 @@ func (n *network) nodeAt(mac motion.MAC) (motion.Node, bool) {
 	defer n.mu.Unlock()
 	id, ok := n.byMAC[mac]
 	return n.nodes[id], ok
-}
-
-// takeInventory runs one inventory in a transaction, brings the memory up to
-// date and records the events that came of it.
-func (e *Engine) takeInventory(ctx context.Context, n *network, take func(*store.Tx) (*inventory, error)) error {
-	var events []motion.Event
-	err := e.db.Update(ctx, func(tx *store.Tx) error {
-		v, err := take(tx)
-		if err != nil {
-			return err
-		}
-		events = v.events
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := e.reload(ctx, n.id); err != nil {
-		return err
-	}
-	for _, event := range events {
-		if _, err := e.Record(ctx, event); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -138,7 +138,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.live.Close()
 	e.events.Close()
 	stopRecording()
-	err = errors.Join(err, <-recorded)
+	if last := <-recorded; err == nil {
+		err = last
+	}
 	return errors.Join(err, e.Flush(context.WithoutCancel(ctx)))
 }
 

@@ -29,11 +29,13 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	if !e.claim(n, guardianHolds, now) {
 		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
 	}
-	n.heartbeat.MotionTripped, n.heartbeat.LastMotion = r.MotionTripped, max(n.heartbeat.LastMotion, r.LastMotion)
+	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
+	first, _ := stamp(r.TS, now)
+	n.heartbeat.MotionTripped = r.MotionTripped
+	n.heartbeat.LastMotion = max(n.heartbeat.LastMotion, shifted(r.LastMotion, r.TS, first))
 	if len(n.sensing.names) > maxNames {
 		clear(n.sensing.names)
 	}
-	first, _ := stamp(r.TS, now)
 	interval := motion.Seconds(r.Interval) / 1000
 	keys := make([]fuse.Link, len(r.Links))
 	for i, name := range r.Links {
@@ -46,7 +48,7 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 			s.Locate(n.matrixPlace(r.Loc[0], keys))
 		}
 		e.takeSample(n, s)
-		n.sensing.reach.note(at, now)
+		n.sensing.reach.note(at, now, guardian)
 	}
 	for _, key := range keys {
 		n.linkHeard(key, 0, now)

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -401,5 +403,96 @@ func TestMessageIsPreparedOnce(t *testing.T) {
 		if a, b := drain(t, one)[0].Prepared(prepare), drain(t, two)[0].Prepared(prepare); a != 1 || b != 1 {
 			t.Errorf("prepared %v and %v", a, b)
 		}
+	})
+}
+
+func TestTwoLinksOfOneLeafAreOnePlace(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		b.report(guardianKey, status())
+		begin := int64(now())
+		for range 20 {
+			time.Sleep(500 * time.Millisecond)
+			m := matrix(0.5, 0.2)
+			m.Links[1] = peerName + "." + kitchen.Name()
+			b.report(guardianKey, m)
+		}
+		if got := b.shares(begin, begin+10); got["Kitchen"] != 100 || len(got) != 1 {
+			t.Errorf("shares %v", got)
+		}
+	})
+}
+
+func TestPlaceOfTheGuardianIsStoredWithOrWithoutALinkThere(t *testing.T) {
+	for name, mac := range map[string]motion.MAC{"Hallway": hallway, "elsewhere": {2, 0xbb, 0, 0, 0, 0x77}} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				b.report(guardianKey, status())
+				begin := int64(now())
+				for range 20 {
+					time.Sleep(500 * time.Millisecond)
+					m := matrix(0.5, 0.2)
+					m.Loc = []motion.MatrixLoc{{MAC: mac, Confidence: 0.7}}
+					b.report(guardianKey, m)
+				}
+				if got := b.shares(begin, begin+10); len(got) != 1 || got["Hallway"]+got[mac.String()] != 100 {
+					t.Errorf("shares %v", got)
+				}
+			})
+		})
+	}
+}
+
+// shares returns the percent of time in which motion was near each place.
+func (b *box) shares(from, to int64) map[string]float64 {
+	b.t.Helper()
+	set, err := b.Samples(context.Background(), b.network(), from, to)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	list, err := set.Locations(from, to)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	names := map[motion.MAC]string{kitchen: "Kitchen", hallway: "Hallway"}
+	got := map[string]float64{}
+	for _, share := range list {
+		got[cmp.Or(names[share.MAC], share.MAC.String())] = share.Density
+	}
+	return got
+}
+
+func TestTrippedIsWhatTheGuardianSays(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.report(guardianKey, raised(motion.MotionDetectedEvent, now()))
+		live, err := b.Live(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer live.Close()
+		for _, tripped := range []int{1, 0} {
+			m := matrix(0, 0)
+			m.MotionTripped, m.LastMotion = tripped, now()
+			b.report(guardianKey, m)
+			if f := frames(t, live)[0]; *f.MotionTripped != tripped || *f.LastMotion > now() {
+				t.Errorf("frame %+v, want tripped %d", f, tripped)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+	})
+}
+
+func TestOwnEngineDecidesAgainAfterAGuardianThatRaised(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		b.report(guardianKey, raised(motion.MotionDetectedEvent, now()))
+		time.Sleep(601 * time.Second)
+		b.figures(240, constant(0.02))
+		before := len(b.kinds())
+		b.figures(10, constant(0.5))
+		equal(t, "events", b.kinds()[before:], []string{motion.MotionDetectedEvent})
+		b.refuse(guardianKey, raised(motion.MotionStoppedEvent, now()), fault.Conflict)
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"sensegate/motion"
@@ -13,96 +11,8 @@ import (
 	"sensegate/store"
 )
 
-const (
-	recordBatch = 256             // waiting events that one commit takes at most
-	recordRetry = 5 * time.Second // between two tries on a full disk
-	recordKept  = 4096            // events of our own that wait for room on the disk at most
-)
-
-// recorder is the queue in front of the one writer of events. Appending never
-// waits, so a network can append under its own mutex and keep its order.
-type recorder struct {
-	wake chan struct{}
-
-	mu    sync.Mutex
-	queue []entry
-	err   error // why the writer has stopped
-}
-
-// entry is one event on its way to the history.
-type entry struct {
-	event  motion.Event
-	dedupe string          // events of one network with the same key are one event; "" = none
-	past   bool            // of an import: stored, and not pushed
-	state  json.RawMessage // of the network's event machine after this transition; nil = as stored
-	done   chan<- entry    // receives the entry back when it is stored; nil = nobody waits
-	err    error
-}
-
-func newRecorder() recorder { return recorder{wake: make(chan struct{}, 1)} }
-
-// append queues events in order.
-func (r *recorder) append(entries ...entry) {
-	if len(entries) == 0 {
-		return
-	}
-	r.mu.Lock()
-	stopped := r.err
-	if stopped == nil {
-		r.queue = append(r.queue, entries...)
-	}
-	r.mu.Unlock()
-	if stopped != nil {
-		answer(entries, stopped)
-		return
-	}
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// take removes up to recordBatch entries.
-func (r *recorder) take() []entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := min(len(r.queue), recordBatch)
-	batch := r.queue[:n:n]
-	r.queue = r.queue[n:]
-	if len(r.queue) == 0 {
-		r.queue = nil
-	}
-	return batch
-}
-
-// stop refuses all later entries with err, and returns those that wait.
-func (r *recorder) stop(err error) []entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	waiting := r.queue
-	r.queue, r.err = nil, err
-	return waiting
-}
-
-// keep puts the entries for which nobody waits back to the head of the queue, the
-// newest recordKept of them, and returns how many are lost.
-func (r *recorder) keep(entries []entry) (lost int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	own := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.done != nil })
-	lost = max(0, len(own)-recordKept)
-	r.queue = append(own[lost:], r.queue...)
-	return lost
-}
-
-func answer(entries []entry, err error) {
-	for _, e := range entries {
-		if e.done != nil {
-			e.err = err
-			e.done <- e
-		}
-	}
-}
+// recordRetry is the time between two tries on a full disk.
+const recordRetry = 5 * time.Second
 
 // record is the one writer. When ctx ends it writes what is queued and returns;
 // it returns early when a commit failed. On a full disk those who wait are refused,
@@ -110,7 +20,7 @@ func answer(entries []entry, err error) {
 // tried again.
 func (e *Engine) record(ctx context.Context) error {
 	for {
-		batch := e.recorder.take()
+		batch := e.recorder.next()
 		if len(batch) == 0 {
 			select {
 			case <-e.recorder.wake:
@@ -119,17 +29,17 @@ func (e *Engine) record(ctx context.Context) error {
 				return e.recordRest()
 			}
 		}
-		err := e.recordBatch(batch)
-		if err == nil {
-			continue
-		}
-		answer(batch, err)
-		if fault.KindOf(err) != fault.Unavailable {
-			answer(e.recorder.stop(err), err)
+		full, err := e.recordBatch(batch)
+		if err != nil {
+			e.recorder.stop(err)
+			e.refuseRest(err)
 			return err
 		}
+		if !full {
+			continue
+		}
 		lost := e.recorder.keep(batch)
-		e.log.Error("events not stored, will be tried again", "lost", lost, "err", err)
+		e.log.Error("the disk is full: events will be tried again", "lost", lost)
 		select {
 		case <-time.After(recordRetry):
 		case <-ctx.Done():
@@ -138,70 +48,107 @@ func (e *Engine) record(ctx context.Context) error {
 	}
 }
 
-// recordRest writes what is queued at the end and refuses all later entries.
+// recordRest refuses all later entries and writes what is queued at the end.
 func (e *Engine) recordRest() error {
-	rest := e.recorder.stop(fmt.Errorf("record event: %w", context.Canceled))
-	for batch := range slices.Chunk(rest, recordBatch) {
-		err := e.recordBatch(batch)
-		if err == nil {
-			continue
-		}
-		answer(batch, err)
-		if fault.KindOf(err) != fault.Unavailable {
+	e.recorder.stop(fmt.Errorf("record event: %w", context.Canceled))
+	for batch := e.recorder.next(); len(batch) > 0; batch = e.recorder.next() {
+		full, err := e.recordBatch(batch)
+		if err != nil {
+			e.refuseRest(err)
 			return err
 		}
-		e.log.Error("events lost at the end", "events", len(batch), "err", err)
+		if full {
+			e.log.Error("the disk is full: events lost at the end", "lost", len(batch))
+		}
 	}
 	return nil
+}
+
+// refuseRest answers what is queued with err.
+func (e *Engine) refuseRest(err error) {
+	for batch := e.recorder.next(); len(batch) > 0; batch = e.recorder.next() {
+		answer(batch, err)
+	}
 }
 
 // recordBatch stores a batch in one commit, then publishes and answers it. An
 // event that cannot be stored for a fault of its own, such as a network that was
-// deleted meanwhile, is answered with that and does not hold up the others.
-func (e *Engine) recordBatch(batch []entry) error {
-	fresh := make([]bool, len(batch))
-	err := e.db.Update(context.Background(), func(tx *store.Tx) (err error) {
+// deleted meanwhile, is answered with that and does not hold up the others. On a
+// full disk all are answered with that, and full is true. After any other error,
+// with which all are answered too, nothing more can be written.
+func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
+	fresh := make([][]motion.Event, len(batch))
+	err = e.db.Update(context.Background(), func(tx *store.Tx) (err error) {
 		for i := range batch {
-			if fresh[i], err = batch[i].write(tx); fault.KindOf(err) != 0 {
-				batch[i].err, err = err, nil
-			}
-			if err != nil {
-				return err
+			one := &batch[i]
+			fresh[i], one.err = one.write(tx)
+			if kind := fault.KindOf(one.err); one.err != nil && (kind == 0 || one.take != nil) {
+				return one.err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("record events: %w", err)
+	kind := fault.KindOf(err)
+	switch {
+	case err != nil:
+		answer(batch, err)
+		if kind == 0 {
+			return false, fmt.Errorf("record events: %w", err)
+		}
+		return kind == fault.Unavailable, nil
+	case batch[0].take != nil:
+		batch[0].err = e.reload(context.Background(), batch[0].event.NetworkID)
 	}
-	for i, entry := range batch {
-		if fresh[i] && !entry.past {
-			e.publishEvent(entry.event)
+	for i, one := range batch {
+		for _, event := range fresh[i] {
+			e.publishEvent(event)
 		}
-		if entry.err != nil && entry.done == nil {
-			e.log.Warn("event not stored", "network", entry.event.NetworkID, "event", entry.event.Event, "err", entry.err)
+		if one.err != nil && one.done == nil {
+			e.log.Warn("event not stored", "network", one.event.NetworkID, "event", one.event.Event, "err", one.err)
 		}
-		if entry.done != nil {
-			entry.done <- entry
+		if one.done != nil {
+			one.done <- one
 		}
 	}
-	return nil
+	return false, nil
 }
 
-// write stores an entry, and with it the state of the event machine that raised
+// write stores an entry and returns what is to be pushed.
+func (one *entry) write(tx *store.Tx) (fresh []motion.Event, err error) {
+	if one.take == nil {
+		return one.writeEvent(tx)
+	}
+	v, err := one.take(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range v.events {
+		stored, _, err := tx.AddEvent(event, "")
+		if err != nil {
+			return nil, err
+		}
+		fresh = append(fresh, stored)
+	}
+	return fresh, nil
+}
+
+// writeEvent stores an event, and with it the state of the event machine that raised
 // it: after a power cut an open detection is still open, and an ended one is not.
 // Here alone stands the rule that an event with armed 0 is neither stored nor
 // pushed (interface document section 6 rule 3).
-func (one *entry) write(tx *store.Tx) (fresh bool, err error) {
+func (one *entry) writeEvent(tx *store.Tx) (fresh []motion.Event, err error) {
 	if armed := one.event.Armed; armed != nil && *armed == 0 {
 		one.event.ID, one.event.Tag = "", motion.PadTag("")
-		return false, nil
+		return nil, nil
 	}
-	stored, fresh, err := tx.AddEvent(one.event, one.dedupe)
+	stored, isNew, err := tx.AddEvent(one.event, one.dedupe)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	one.event = stored
+	if isNew && !one.past {
+		fresh = []motion.Event{stored}
+	}
 	if one.state == nil {
 		return fresh, nil
 	}
@@ -236,4 +183,11 @@ func (e *Engine) recordEntry(ctx context.Context, one entry) (motion.Event, erro
 	case <-ctx.Done():
 		return motion.Event{}, ctx.Err()
 	}
+}
+
+// takeInventory brings the records of a network up to date and stores the events
+// that come of it, in one commit; then the memory follows and the events are pushed.
+func (e *Engine) takeInventory(ctx context.Context, n *network, take takeInventory) error {
+	_, err := e.recordEntry(ctx, entry{event: motion.Event{NetworkID: n.id}, take: take})
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -162,4 +163,74 @@ func (b *box) pinPages() (room func()) {
 			b.t.Error(err)
 		}
 	}
+}
+
+func TestFlushOnAFullDiskIsRepeated(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.stop()
+		b.maxSize = 256 << 10
+		b.start()
+		b.reconnect()
+		room := b.pinPages()
+		for full := false; !full; {
+			_, err := b.Record(context.Background(), system(id, ""))
+			full = err != nil
+		}
+		begin := int64(now())
+		b.send(10, 0.2, 0)
+		b.report(guardianKey, motion.StatusReport{TS: now(), Rev: 3})
+		if err := b.Flush(context.Background()); err != nil {
+			t.Errorf("flush on a full disk: %v", err)
+		}
+		room()
+		if err := b.Flush(context.Background()); err != nil {
+			t.Error(err)
+		}
+		b.crash()
+		b.start()
+		if got := b.points(begin, begin+10, 10); got != "0.2 " {
+			t.Errorf("samples %s", got)
+		}
+	}, func(o *engine.Options) { o.FlushInterval = time.Hour })
+}
+
+func TestStoreThatFailsEndsTheRun(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		if err := b.db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r := motion.EventReport{Event: motion.Event{Category: motion.CategoryLink, Event: motion.LinkConnectedEvent, TS: now()}}
+		if err := b.Report(context.Background(), guardianKey, r); err == nil || fault.KindOf(err) != 0 {
+			t.Errorf("event: %v, want an error after which it is sent again", err)
+		}
+		if err := <-b.ended; err == nil {
+			t.Error("the run goes on")
+		}
+		if _, err := b.Record(context.Background(), system(id, "late")); err == nil {
+			t.Error("an event after the failure was accepted")
+		}
+		b.cancel()
+		b.cancel = nil
+	})
+}
+
+func TestIntegrationUserLogsIn(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		var secret string
+		err := b.db.Update(context.Background(), func(tx *store.Tx) (err error) {
+			_, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant"})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prefix, err := b.LoginUser(context.Background(), "homeassistant", secret); err != nil || prefix != "homeassistant" {
+			t.Errorf("prefix %q, %v", prefix, err)
+		}
+		if _, err := b.LoginUser(context.Background(), "homeassistant", "guess"); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("wrong password: %v", err)
+		}
+	})
 }

@@ -56,20 +56,45 @@ func (e *Engine) Login(ctx context.Context, id, token string) (motion.DeviceKey,
 		if err != nil {
 			return motion.DeviceKey{}, err
 		}
-		var device motion.Device
-		err = e.db.View(ctx, func(tx *store.Tx) (err error) {
-			device, err = tx.Device(key)
-			return err
-		})
-		if err != nil {
-			return motion.DeviceKey{}, err
-		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.session(device)
-		return key, nil
+		return key, e.begin(ctx, key)
 	}
 	return motion.DeviceKey{}, fault.New(fault.Unauthorized, "wrong token: post to the gatekeeper again for a new one")
+}
+
+// begin makes the session of a device whose token is right. It looks for the device
+// once more afterwards: RemoveDevice, which ends sessions after its commit, cannot have
+// ended one that was not there yet.
+func (e *Engine) begin(ctx context.Context, key motion.DeviceKey) error {
+	device, err := e.adopted(ctx, key)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.session(device)
+	e.mu.Unlock()
+	if _, err = e.adopted(ctx, key); err != nil {
+		e.forget(key)
+	}
+	return err
+}
+
+// adopted returns the record of an adopted device; Unauthorized when it is none.
+func (e *Engine) adopted(ctx context.Context, key motion.DeviceKey) (device motion.Device, err error) {
+	err = e.db.View(ctx, func(tx *store.Tx) (err error) {
+		device, err = tx.Device(key)
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = fault.New(fault.Unauthorized, "device %s was removed", key)
+	}
+	return device, err
+}
+
+// forget ends what is known of a device's session.
+func (e *Engine) forget(key motion.DeviceKey) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.sessions, key)
 }
 
 // LoginUser checks the password of an integration user and returns the prefix of

@@ -17,6 +17,7 @@ import (
 func (e *Engine) statusReport(ctx context.Context, n *network, s *session, r motion.StatusReport, now motion.Time) error {
 	e.noteClock(s, r.TS, now)
 	at, _ := stamp(r.TS, now)
+	r.LastMotion = shifted(r.LastMotion, r.TS, at)
 	r.TS, r.NetworkID, r.GuardianID = at, n.id, s.device.ID
 	if !r.Heartbeat() {
 		if err := e.takeStatus(ctx, n, r); err != nil {

@@ -171,9 +171,12 @@ func TestReportOfAWrongClockGetsTheServerTime(t *testing.T) {
 			b.report(guardianKey, motion.StatusReport{TS: ts})
 			r := status()
 			r.TS = ts
+			if ts != 0 {
+				r.LastMotion = ts - 5
+			}
 			b.report(guardianKey, r)
-			if got, err := b.Status(id); err != nil || got.TS != now() {
-				t.Errorf("ts %v became %v, %v, want %v", ts, got.TS, err, now())
+			if got, err := b.Status(id); err != nil || got.TS != now() || got.LastMotion != 0 && got.LastMotion != now()-5 {
+				t.Errorf("ts %v became %v, last motion %v, %v, want %v", ts, got.TS, got.LastMotion, err, now())
 			}
 		}
 	})

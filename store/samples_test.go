@@ -1,0 +1,379 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sensegate/motion"
+	"sensegate/motion/series"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// base is the start of a block of an hour.
+const base = int64(1764000000)
+
+// sampling is a database with its samples and a clock of its own.
+type sampling struct {
+	t       testing.TB
+	path    string
+	db      *store.DB
+	samples *store.Samples
+	now     time.Time
+	network motion.NetworkID
+}
+
+func newSampling(t testing.TB) *sampling {
+	t.Helper()
+	s := &sampling{t: t, path: filepath.Join(t.TempDir(), "sensegate.db"), now: time.Unix(base, 0)}
+	s.open()
+	s.network = newNetwork(t, s.db, "g")
+	t.Cleanup(func() { storetest.Close(t, s.db) })
+	return s
+}
+
+func (s *sampling) open() {
+	s.t.Helper()
+	db, err := store.Open(store.Options{Path: s.path, Now: func() time.Time { return s.now }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	samples, err := store.OpenSamples(context.Background(), db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.db, s.samples = db, samples
+}
+
+// restart closes the database and opens it again: memory is lost.
+func (s *sampling) restart() {
+	s.t.Helper()
+	storetest.Close(s.t, s.db)
+	s.open()
+}
+
+// flush writes what is in memory at a second after base.
+func (s *sampling) flush(second int64) {
+	s.t.Helper()
+	s.now = time.Unix(base+second, 0)
+	update(s.t, s.db, s.samples.Flush)
+}
+
+// add takes a frame of the network's intensity at a second after base.
+func (s *sampling) add(second int64, value float64) {
+	s.samples.Add(s.network, motion.Time(base+second), []store.Value{{ID: series.Network, Value: value}})
+}
+
+// rows returns the network's intensity in [from, to) after base.
+func (s *sampling) rows(from, to, bucket int64) string {
+	s.t.Helper()
+	return s.of(s.network, from, to, bucket)
+}
+
+func (s *sampling) of(network motion.NetworkID, from, to, bucket int64) string {
+	s.t.Helper()
+	set, err := s.samples.Set(context.Background(), network, base+from, base+to)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	points, err := set.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: base + from, To: base + to, Bucket: bucket})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := ""
+	for i := range points.Len() {
+		if v, _, ok := points.At(i); ok {
+			text += fmt.Sprint(v) + " "
+		} else {
+			text += "- "
+		}
+	}
+	return text
+}
+
+func (s *sampling) want(what, got, want string) {
+	s.t.Helper()
+	if got != want {
+		s.t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+func TestFlushedSamplesSurviveARestart(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	s.add(1, 0.2)
+	s.flush(2)
+	s.add(2, 0.3)
+	s.want("before", s.rows(0, 4, 1), "0.1 0.2 0.3 - ")
+	s.restart()
+	s.want("after", s.rows(0, 4, 1), "0.1 0.2 - - ")
+	s.add(3, 0.4)
+	s.flush(4)
+	s.restart()
+	s.want("after the second flush", s.rows(0, 4, 1), "0.1 0.2 - 0.4 ")
+}
+
+func TestBlockIsSealedTenSecondsAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	s.add(599, 0.2)
+	s.flush(600)
+	s.add(598, 0.3) // late, but in time
+	s.add(600, 0.4)
+	s.flush(610)
+	s.want("sealed", s.rows(598, 602, 1), "0.3 0.2 0.4 - ")
+	s.restart()
+	s.want("sealed and journal", s.rows(598, 602, 1), "0.3 0.2 0.4 - ")
+	s.flush(1300)
+	s.restart()
+	s.want("both sealed", s.rows(598, 602, 1), "0.3 0.2 0.4 - ")
+}
+
+func TestLateRowsJoinTheSealedBlock(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	s.flush(700)
+	s.add(0, 0.9)
+	s.add(1, 0.5)
+	s.want("while open: what was sealed stays", s.rows(0, 2, 1), "0.1 0.5 ")
+	s.flush(760)
+	s.want("sealed again", s.rows(0, 2, 1), "0.1 0.5 ")
+	s.restart()
+	s.want("after a restart", s.rows(0, 2, 1), "0.1 0.5 ")
+}
+
+func TestHistoryDoesNotReplaceSeconds(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	for second := range int64(5) {
+		s.add(second, 0.1)
+	}
+	for i, v := range []float64{0.8, 0.7} {
+		s.samples.Fill(s.network, motion.Time(base+int64(5*i)), []store.Value{{ID: series.Network, Value: v}})
+	}
+	s.samples.Fill(s.network, motion.Time(base+5), []store.Value{{ID: series.Network, Value: 0.2}})
+	s.want("in memory", s.rows(0, 10, 5), "0.1 0.7 ")
+	s.flush(4000)
+	s.samples.Fill(s.network, motion.Time(base+5), []store.Value{{ID: series.Network, Value: 0.3}})
+	s.want("sealed", s.rows(0, 10, 5), "0.1 0.7 ")
+	s.flush(4060)
+	s.restart()
+	s.want("sealed twice", s.rows(0, 10, 5), "0.1 0.7 ")
+}
+
+func TestNetworksAreKeptApart(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	other := newNetwork(t, s.db, "h")
+	third := newNetwork(t, s.db, "i")
+	for _, second := range []int64{0, 600, 6000} {
+		s.add(second, 0.1)
+		s.samples.Add(other, motion.Time(base+second+1), []store.Value{{ID: series.Network, Value: 0.2}})
+	}
+	s.flush(10000)
+	s.samples.Add(third, motion.Time(base+20000), []store.Value{{ID: series.Network, Value: 0.3}})
+	s.flush(30000)
+	s.want("first", s.rows(0, 20400, 600), "0.1 0.1"+dashes(8)+" 0.1"+dashes(23)+" ")
+	s.want("second", s.of(other, 0, 20400, 600), "0.2 0.2"+dashes(8)+" 0.2"+dashes(23)+" ")
+	s.want("third", s.of(third, 19200, 20400, 600), "- 0.3 ")
+	s.want("nobody", s.of(third+1, 0, 1200, 600), "- - ")
+	update(t, s.db, func(tx *store.Tx) error { return tx.DeleteNetwork(other) })
+	s.want("deleted", s.of(other, 0, 600, 600), "- ")
+	s.want("its neighbour", s.rows(0, 600, 600), "0.1 ")
+}
+
+func dashes(n int) string {
+	text := ""
+	for range n {
+		text += " -"
+	}
+	return text
+}
+
+func TestQueryFromTheBeginningOfTimeIsQuick(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.samples.Add(s.network, 100, []store.Value{{ID: series.Network, Value: 0.5}}) // a clock that was not set yet
+	s.add(0, 0.1)
+	s.flush(700)
+	set, err := s.samples.Set(context.Background(), s.network, -1000, 1<<40)
+	if err != nil || len(set.Series()) != 1 {
+		t.Fatalf("series %v, %v", set.Series(), err)
+	}
+	points, err := set.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: 0, To: base + 600, Bucket: base + 600})
+	if v, _, ok := points.At(0); err != nil || !ok || v != 0.5 {
+		t.Errorf("point %v %v, %v", v, ok, err)
+	}
+}
+
+func TestImpossibleTimesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	for _, at := range []motion.Time{-1, 1 << 32, 1e18} {
+		s.samples.Add(s.network, at, []store.Value{{ID: series.Network, Value: 0.5}})
+		s.samples.Fill(s.network, at, []store.Value{{ID: series.Network, Value: 0.5}})
+	}
+	s.flush(0)
+	set, err := s.samples.Set(context.Background(), s.network, -1<<40, 1<<40)
+	if err != nil || len(set.Series()) != 0 {
+		t.Errorf("series %v, %v", set.Series(), err)
+	}
+}
+
+func TestFailedFlushIsRepeated(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	failure := errors.New("no commit today")
+	for _, second := range []int64{1, 700} { // of a journal entry, and of a seal
+		s.now = time.Unix(base+second, 0)
+		err := s.db.Update(context.Background(), func(tx *store.Tx) error {
+			if err := s.samples.Flush(tx); err != nil {
+				return err
+			}
+			return failure
+		})
+		if !errors.Is(err, failure) {
+			t.Fatal(err)
+		}
+	}
+	s.want("in memory", s.rows(0, 1, 1), "0.1 ")
+	s.flush(760)
+	s.restart()
+	s.want("after a flush that succeeded", s.rows(0, 1, 1), "0.1 ")
+}
+
+func TestFramesOfAFlushThatIsUnderWayAreKept(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	s.now = time.Unix(base+700, 0)
+	update(t, s.db, func(tx *store.Tx) error {
+		err := s.samples.Flush(tx)
+		s.add(1, 0.2) // comes before the commit
+		return err
+	})
+	s.want("in memory", s.rows(0, 2, 1), "0.1 0.2 ")
+	s.flush(760)
+	s.restart()
+	s.want("after a restart", s.rows(0, 2, 1), "0.1 0.2 ")
+}
+
+func TestEmptyFlushWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.add(0, 0.1)
+	s.flush(1)
+	before := fileBytes(t, s.path)
+	s.flush(2)
+	s.flush(3)
+	if after := fileBytes(t, s.path); string(after) != string(before) {
+		t.Error("a flush without news changed the file")
+	}
+}
+
+func fileBytes(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSamplesMayBeUsedConcurrently(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	s.now = time.Unix(base+5000, 0)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for i := range int64(300) {
+				s.add(i*7, 0.5)
+			}
+		})
+		all.Go(func() {
+			for range 20 {
+				if err := s.db.Update(context.Background(), s.samples.Flush); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.samples.Set(context.Background(), s.network, base, base+2100); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.flush(5000)
+	s.restart()
+	set, err := s.samples.Set(context.Background(), s.network, base, base+2100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := set.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: base, To: base + 2100, Bucket: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range points.Len() {
+		if _, ts, ok := points.At(i); ok != ((ts-base)%7 == 0) {
+			t.Fatalf("second %d: present %v", ts-base, ok)
+		}
+	}
+}
+
+// Whatever the order of frames, flushes and restarts, a second that was flushed
+// has the value of its first frames, and nothing appears that was not added.
+func TestSamplesAreWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newSampling(t)
+		held, disk := map[int64]float64{}, map[int64]float64{}
+		clock := int64(0)
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 4).Draw(rt, "step") {
+			case 0, 1:
+				second := rapid.Int64Range(0, 1800).Draw(rt, "second")
+				if _, taken := held[second]; taken {
+					continue
+				}
+				v := float64(rapid.IntRange(0, 1000).Draw(rt, "value")) / 1000
+				s.add(second, v)
+				held[second] = v
+			case 2, 3:
+				clock += rapid.Int64Range(0, 900).Draw(rt, "later")
+				s.flush(clock)
+				for k, v := range held {
+					disk[k] = v
+				}
+			default:
+				s.restart()
+				clear(held)
+				for k, v := range disk {
+					held[k] = v
+				}
+			}
+		}
+		want := ""
+		for second := range int64(1801) {
+			if v, ok := held[second]; ok {
+				want += fmt.Sprint(v) + " "
+			} else {
+				want += "- "
+			}
+		}
+		if got := s.rows(0, 1801, 1); got != want {
+			rt.Fatalf("rows\n%s\nwant\n%s", got, want)
+		}
+	})
+}
