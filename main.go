@@ -288,7 +288,7 @@ func open(ctx context.Context, c config, log *slog.Logger) (_ *appliance, err er
 	if a.broker, err = broker.New(c.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
 		return nil, err
 	}
-	a.engine.Introduce(devices{a.broker})
+	a.engine.Introduce(a.broker)
 	a.admin = admin.NewServer(a.engine, db, log)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
@@ -386,17 +386,6 @@ func (a *appliance) run(ctx context.Context) error {
 	err := doors.Wait()
 	stopWorking()
 	return errors.Join(err, <-worked)
-}
-
-// devices is how the engine reaches devices: through the broker.
-type devices struct{ broker *broker.Server }
-
-func (d devices) Send(device motion.DeviceKey, command string, payload []byte, retain bool) error {
-	return d.broker.Send(device, command, payload, retain)
-}
-
-func (d devices) Disconnect(device motion.DeviceKey, reason string) {
-	d.broker.Disconnect(broker.Identity{Device: device}, reason)
 }
 
 func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {

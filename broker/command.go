@@ -43,11 +43,21 @@ func (s *Server) Online(d motion.DeviceKey) bool {
 	return ok
 }
 
-// Disconnect closes the connections of id, if any, and gives the sink the
-// reason. It does not wait for their end. The client may come back unless Login
+// Disconnect closes the connection of a device, if any, and gives the sink the
+// reason. It does not wait for its end. The device may come back unless Login
 // refuses it.
-func (s *Server) Disconnect(id Identity, reason string) {
-	for _, one := range s.sessions.of(id) {
+func (s *Server) Disconnect(d motion.DeviceKey, reason string) {
+	s.kick(reason, func(id Identity) bool { return id.Device == d })
+}
+
+// DisconnectUser closes the connections of an integration user likewise.
+func (s *Server) DisconnectUser(name, reason string) {
+	s.kick(reason, func(id Identity) bool { return !id.IsDevice() && id.User == name })
+}
+
+// kick closes the connections of whoever matches.
+func (s *Server) kick(reason string, match func(Identity) bool) {
+	for _, one := range s.sessions.matching(match) {
 		one.conn.Kick(packets.ErrAdministrativeAction.Code, errors.New(reason))
 	}
 }

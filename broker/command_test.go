@@ -91,7 +91,7 @@ func TestDisconnectedDeviceIsToldAndReported(t *testing.T) {
 	if next(t, r.sink.connected); !r.Online(guardian) {
 		t.Fatal("not online")
 	}
-	r.Disconnect(Identity{Device: guardian}, "token revoked")
+	r.Disconnect(guardian, "token revoked")
 	c.Expect("e00198")
 	c.ExpectClosed()
 	if got := next(t, r.sink.disconnected); got != "token revoked" {

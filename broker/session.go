@@ -57,13 +57,13 @@ func (s *sessions) len() int {
 	return len(s.byKey)
 }
 
-// of returns the sessions of id: at most one for a device.
-func (s *sessions) of(id Identity) []*session {
+// matching returns the sessions of the identities that match.
+func (s *sessions) matching(match func(Identity) bool) []*session {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*session
 	for _, one := range s.byKey {
-		if one.identity == id {
+		if match(one.identity) {
 			found = append(found, one)
 		}
 	}

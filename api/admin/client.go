@@ -115,3 +115,4 @@ type nobody struct{}
 
 func (nobody) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
 func (nobody) Disconnect(motion.DeviceKey, string)               {}
+func (nobody) DisconnectUser(string, string)                     {}

@@ -240,7 +240,7 @@ func (s *Server) createUser(r *http.Request) (any, error) {
 }
 
 func (s *Server) removeUser(r *http.Request) (any, error) {
-	return struct{}{}, s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.DeleteIntegrationUser(r.PathValue("id")) })
+	return struct{}{}, s.engine.RemoveUser(r.Context(), r.PathValue("id"))
 }
 
 // read decodes the body of a command.

@@ -65,7 +65,7 @@ type heartbeat struct {
 	GuardianID    string           `json:"guardian_id"`
 	NetworkID     motion.NetworkID `json:"network_id"`
 	LastMotion    motion.Time      `json:"last_motion"`
-	MotionTripped int              `json:"motion_tripped"`
+	MotionTripped *int             `json:"motion_tripped"`
 	MotionEnabled int              `json:"motion_enabled"`
 	Rev           int              `json:"rev,omitempty"`
 }

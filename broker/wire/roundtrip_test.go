@@ -77,7 +77,7 @@ func genStatus() *rapid.Generator[motion.Report] {
 	return rapid.Custom(func(t *rapid.T) motion.Report {
 		r := motion.StatusReport{
 			TS: genTime().Draw(t, "ts"), NetworkID: motion.NetworkID(rapid.Uint32().Draw(t, "network")), GuardianID: genName().Draw(t, "guardian"),
-			MotionEnabled: rapid.IntRange(0, 1).Draw(t, "enabled"), MotionTripped: rapid.IntRange(0, 1).Draw(t, "tripped"),
+			MotionEnabled: rapid.IntRange(0, 1).Draw(t, "enabled"), MotionTripped: rapid.Ptr(rapid.IntRange(0, 1), true).Draw(t, "tripped"),
 			LastMotion: genTime().Draw(t, "last motion"), Rev: rapid.IntRange(0, 1<<31-1).Draw(t, "rev"),
 		}
 		if rapid.Bool().Draw(t, "heartbeat") {

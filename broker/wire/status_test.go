@@ -38,7 +38,7 @@ func wantStatus() motion.StatusReport {
 	sounding := true
 	return motion.StatusReport{
 		TS: 1764000000.3, NetworkID: 1042, GuardianID: "a41f00c2d97b4e5580136c2e", ShardID: "local",
-		MotionEnabled: 1, LastMotion: 1763999980.5,
+		MotionEnabled: 1, MotionTripped: new(int), LastMotion: 1763999980.5,
 		Version: motion.Document{"core": "0.7.2"},
 		Health: motion.Document{
 			"nodes":   map[string]any{"GWA1000133": map[string]any{"online": true, "uptime_s": 451300.9}},
@@ -93,7 +93,7 @@ func TestNamelessRadarTakesItsKey(t *testing.T) {
 func TestHeartbeatIsRead(t *testing.T) {
 	t.Parallel()
 	payload := `{"ts":1764000060.2,"guardian_id":"a41f","network_id":1042,"last_motion":1763999980.5,"motion_tripped":0,"motion_enabled":1}`
-	want := motion.StatusReport{TS: 1764000060.2, GuardianID: "a41f", NetworkID: 1042, LastMotion: 1763999980.5, MotionEnabled: 1}
+	want := motion.StatusReport{TS: 1764000060.2, GuardianID: "a41f", NetworkID: 1042, LastMotion: 1763999980.5, MotionEnabled: 1, MotionTripped: new(int)}
 	got := decode(t, wire.EventStatus, payload)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("heartbeat (-want +got):\n%s", diff)

@@ -97,9 +97,10 @@ func (g *guardian) status(ctx context.Context, t motion.Time, config snapshot, n
 	}
 	report := motion.StatusReport{
 		TS: t, NetworkID: network, GuardianID: g.agent.device.ID, LastMotion: g.alarm.last, MotionEnabled: 1, Rev: config.rev,
+		MotionTripped: new(int),
 	}
 	if g.alarm.tripped {
-		report.MotionTripped = 1
+		*report.MotionTripped = 1
 	}
 	if config.paused {
 		report.MotionEnabled = 0

@@ -99,6 +99,8 @@ func (d *devices) Disconnect(device motion.DeviceKey, _ string) {
 	d.disconnected = append(d.disconnected, device)
 }
 
+func (d *devices) DisconnectUser(string, string) {}
+
 // commands returns the payloads of the commands of one name, and forgets them.
 func (d *devices) commands(device motion.DeviceKey, name string) []string {
 	d.mu.Lock()

@@ -23,6 +23,8 @@ type Devices interface {
 	Send(device motion.DeviceKey, command string, payload []byte, retain bool) error
 	// Disconnect ends the device's session, if it has one.
 	Disconnect(device motion.DeviceKey, reason string)
+	// DisconnectUser ends the sessions of an integration user.
+	DisconnectUser(name, reason string)
 }
 
 // Options configure an Engine.

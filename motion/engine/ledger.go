@@ -13,6 +13,7 @@ const (
 	ledgerDevices = 512
 	ledgerReasons = 32
 	ledgerSample  = 256
+	ledgerLines   = 60 // log lines a minute over all devices: strangers can invent names
 )
 
 // Refused counts what was refused of one device for one reason.
@@ -29,6 +30,8 @@ type Refused struct {
 type ledger struct {
 	mu      sync.Mutex
 	devices map[string]*account
+	minute  motion.Time // when the present minute of logging began
+	lines   int         // logged in it
 }
 
 type account struct {
@@ -38,7 +41,7 @@ type account struct {
 }
 
 // add counts one refusal and reports whether it is time to log it: at most once
-// a minute per device.
+// a minute per device, and ledgerLines a minute in all.
 func (l *ledger) add(device, reason string, sample []byte, now motion.Time) (log bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,10 +68,14 @@ func (l *ledger) add(device, reason string, sample []byte, now motion.Time) (log
 	r.Count++
 	r.Last = now
 	r.Sample = printable(sample)
-	if now.Since(a.logged) < 60 {
+	if now.Since(l.minute) >= 60 {
+		l.minute, l.lines = now, 0
+	}
+	if now.Since(a.logged) < 60 || l.lines >= ledgerLines {
 		return false
 	}
 	a.logged = now
+	l.lines++
 	return true
 }
 

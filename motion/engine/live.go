@@ -207,9 +207,8 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	if last := n.lastMotion(); !last.IsZero() {
 		f.LastMotion = &last
 	}
-	if s.Valid && !n.record.Paused() {
-		tripped := n.tripped()
-		f.MotionTripped = &tripped
+	if s.Valid {
+		f.MotionTripped = n.tripped(n.sensing.reach.received)
 	}
 	return f
 }
@@ -228,13 +227,18 @@ func (n *network) lastMotion() motion.Time {
 	return max(n.sensing.events.LastMotion(), n.heartbeat.LastMotion)
 }
 
-// tripped returns 1 while a detection is open.
-func (n *network) tripped() int {
+// tripped returns 1 while a detection is open, 0 while none is, and nil where that
+// is not known: nothing was heard lately, or the network is paused.
+func (n *network) tripped(now motion.Time) *int {
+	if n.record.Paused() || now.Since(max(n.sensing.reach.received, n.reported)) > silentAfter {
+		return nil
+	}
 	if n.source.Holder == guardianHolds && n.source.Events {
 		return n.heartbeat.MotionTripped
 	}
+	tripped := 0
 	if _, open := n.sensing.events.Open(); open {
-		return 1
+		tripped = 1
 	}
-	return 0
+	return &tripped
 }

@@ -31,7 +31,7 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	}
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
 	first, _ := stamp(r.TS, now)
-	n.heartbeat.MotionTripped = r.MotionTripped
+	n.heartbeat.MotionTripped = &r.MotionTripped
 	n.heartbeat.LastMotion = max(n.heartbeat.LastMotion, shifted(r.LastMotion, r.TS, first))
 	if len(n.sensing.names) > maxNames {
 		clear(n.sensing.names)

@@ -97,6 +97,16 @@ func (e *Engine) forget(key motion.DeviceKey) {
 	delete(e.sessions, key)
 }
 
+// RemoveUser deletes an integration user and ends its sessions.
+func (e *Engine) RemoveUser(ctx context.Context, name string) error {
+	err := e.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteIntegrationUser(name) })
+	if err != nil {
+		return err
+	}
+	e.devices.DisconnectUser(name, "user removed")
+	return nil
+}
+
 // LoginUser checks the password of an integration user and returns the prefix of
 // its topics.
 func (e *Engine) LoginUser(ctx context.Context, name, password string) (prefix string, err error) {

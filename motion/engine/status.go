@@ -138,7 +138,9 @@ func (e *Engine) Status(id motion.NetworkID) (motion.StatusReport, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.status != nil {
-		return *n.status, nil
+		report := *n.status
+		report.MotionTripped = n.tripped(now)
+		return report, nil
 	}
 	report := n.compose(present, now)
 	if report.TS.IsZero() {
@@ -170,7 +172,7 @@ func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Pre
 func (n *network) compose(present map[motion.NodeID]Presence, now motion.Time) motion.StatusReport {
 	report := motion.StatusReport{
 		NetworkID: n.id, GuardianID: n.record.GuardianID, ShardID: "local",
-		MotionEnabled: n.guardian.MotionEvents.Enabled, MotionTripped: n.tripped(), LastMotion: n.lastMotion(),
+		MotionEnabled: n.guardian.MotionEvents.Enabled, MotionTripped: n.tripped(now), LastMotion: n.lastMotion(),
 		Version: motion.Document{}, Leafblower: map[string]motion.Choice{}, Radars: map[string]motion.Radar{},
 	}
 	if n.record.Paused() {
