@@ -24,7 +24,7 @@ type StatusReport struct {
 	ShardID       string            `json:"shard_id"`
 	Startup       bool              `json:"startup"`
 	MotionEnabled int               `json:"motion_enabled"`
-	MotionTripped *int              `json:"motion_tripped"` // null: unknown
+	MotionTripped *int              `json:"motion_tripped" nullable:"true"` // null: unknown
 	LastMotion    Time              `json:"last_motion"`
 	Rev           int               `json:"rev,omitempty"` // configuration revision the agent applied
 	Version       Document          `json:"version,omitempty"`

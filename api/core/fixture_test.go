@@ -37,6 +37,7 @@ type silent struct{}
 
 func (silent) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
 func (silent) Disconnect(motion.DeviceKey, string)               {}
+func (silent) DisconnectUser(string, string)                     {}
 
 // home is a served appliance with two networks.
 type home struct {
@@ -134,7 +135,7 @@ func (h *home) reportStatus() {
 	radar.Links = []motion.RadarLink{{MAC: kitchen, PeerType: motion.PeerClient, IfName: "home-ap-24", Hostname: "kitchen-speaker", RSSI: "-59"}}
 	sounding := true
 	h.report(motion.StatusReport{
-		TS: h.engine.Now(), ShardID: "local", MotionEnabled: 1, Version: motion.Document{"core": "0.7.2"},
+		TS: h.engine.Now(), ShardID: "local", MotionEnabled: 1, MotionTripped: new(int), Version: motion.Document{"core": "0.7.2"},
 		Leafblower: map[string]motion.Choice{kitchen.String(): {IsStatic: "STATIC", Sounding: &sounding}},
 		Radars:     map[string]motion.Radar{"GWA1000133": radar},
 	})

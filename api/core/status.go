@@ -45,7 +45,7 @@ type statusPart struct {
 	ShardID       string                   `json:"shard_id,omitempty" example:"local"`
 	Startup       bool                     `json:"startup,omitempty" doc:"The first report since the guardian started"`
 	MotionEnabled int32                    `json:"motion_enabled,omitempty" doc:"0 or 1" example:"1"`
-	MotionTripped *int32                   `json:"motion_tripped,omitempty" doc:"1 while motion is detected, 0 while not; null: unknown" example:"0"`
+	MotionTripped *int32                   `json:"motion_tripped,omitempty" nullable:"true" doc:"1 while motion is detected, 0 while not; null: unknown" example:"0"`
 	LastMotion    motion.Time              `json:"last_motion,omitempty" doc:"Seconds since the epoch, 0 = never" example:"1763999980.5"`
 	Rev           int32                    `json:"rev,omitempty" doc:"Configuration revision that the guardian applied" example:"12"`
 	Version       motion.Document          `json:"version,omitempty" doc:"Versions by module"`

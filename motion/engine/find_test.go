@@ -19,6 +19,7 @@ type unreachable struct{}
 
 func (unreachable) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
 func (unreachable) Disconnect(motion.DeviceKey, string)               {}
+func (unreachable) DisconnectUser(string, string)                     {}
 
 // street is a running engine with two networks, "first" and "second", whose
 // masters are "ap-first" and "ap-second".

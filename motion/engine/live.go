@@ -228,17 +228,22 @@ func (n *network) lastMotion() motion.Time {
 }
 
 // tripped returns 1 while a detection is open, 0 while none is, and nil where that
-// is not known: nothing was heard lately, or the network is paused.
+// is not known: nothing was heard lately, or the network is paused. Our own event
+// machine knows it when it runs on the samples, otherwise the guardian does.
 func (n *network) tripped(now motion.Time) *int {
-	if n.record.Paused() || now.Since(max(n.sensing.reach.received, n.reported)) > silentAfter {
+	sampled := now.Since(n.sensing.reach.received) <= silentAfter
+	guardianDecides := n.source.Holder == guardianHolds && n.source.Events
+	switch {
+	case n.record.Paused():
 		return nil
-	}
-	if n.source.Holder == guardianHolds && n.source.Events {
+	case sampled && !guardianDecides:
+		tripped := 0
+		if _, open := n.sensing.events.Open(); open {
+			tripped = 1
+		}
+		return &tripped
+	case sampled || now.Since(n.reported) <= silentAfter:
 		return n.heartbeat.MotionTripped
 	}
-	tripped := 0
-	if _, open := n.sensing.events.Open(); open {
-		tripped = 1
-	}
-	return &tripped
+	return nil
 }

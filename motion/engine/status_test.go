@@ -152,10 +152,15 @@ func TestHeartbeatRefreshesTheStatus(t *testing.T) {
 		id := b.home()
 		b.report(guardianKey, status())
 		time.Sleep(time.Minute)
-		b.report(guardianKey, motion.StatusReport{TS: now(), LastMotion: now() - 5, MotionTripped: 1, MotionEnabled: 1})
+		tripped := 1
+		b.report(guardianKey, motion.StatusReport{TS: now(), LastMotion: now() - 5, MotionTripped: &tripped, MotionEnabled: 1})
 		got, err := b.Status(id)
-		if err != nil || got.TS != now() || got.MotionTripped != 1 || got.LastMotion != now()-5 || len(got.Radars) != 2 {
+		if err != nil || got.TS != now() || got.MotionTripped == nil || *got.MotionTripped != 1 || got.LastMotion != now()-5 || len(got.Radars) != 2 {
 			t.Errorf("status %+v, %v", got, err)
+		}
+		time.Sleep(2 * time.Minute)
+		if got, err := b.Status(id); err != nil || got.MotionTripped != nil {
+			t.Errorf("after two minutes of silence motion_tripped is %v, %v; want null", got.MotionTripped, err)
 		}
 		if got.NetworkID != id || got.GuardianID != location {
 			t.Errorf("status of network %d, guardian %s", got.NetworkID, got.GuardianID)
