@@ -58,6 +58,15 @@
 //	detector_states           network u32    → what the detectors of a network have learned, opaque
 //	event_states              network u32    → the event state machine of a network, opaque
 //
+//	commands                  command u64    → command.Command
+//	  commands_by_network     network u32, command u64 → command u64
+//	  commands_by_node        node u32, command u64 → command u64
+//	  commands_by_batch       batch u64, command u64 → command u64
+//	  commands_by_state       network u32, state 3 bytes, command u64 → command u64
+//	  commands_by_trigger     trigger u64, command u64 → command u64, of those in state 001
+//	batches                   batch u64      → command.Batch
+//	  batches_by_network      network u32, batch u64 → batch u64
+//
 // Times of last contact are kept apart (heard) because they change every
 // minute for every device: the minute's commit rewrites a few small values and
 // leaves the pages of devices, nodes and networks alone. Reading a device, a

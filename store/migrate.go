@@ -47,6 +47,8 @@ func bucketsV1() []string {
 		"devices", "devices_by_network", "heard", "device_tokens", "pending",
 		"api_keys", "api_keys_by_hash", "api_keys_by_name", "integration_users",
 		"detector_states", "event_states",
+		"commands", "commands_by_network", "commands_by_node", "commands_by_batch", "commands_by_state", "commands_by_trigger",
+		"batches", "batches_by_network",
 		journalBucket, secondsBucket, fiveSecondsBucket,
 	}
 }

@@ -1,0 +1,92 @@
+package command
+
+import (
+	"fmt"
+
+	"sensegate/motion/fault"
+)
+
+// State is a three-digit state of a command. As texts, the states of an open
+// command sort before Done, in the order in which they can follow each other.
+type State string
+
+// The states of interface document section 3 and payloads.md 4.13. Between
+// WaitingForOnline and Running stand those that Sent returns. A device may
+// answer with any other 2xx (success) or 4xx (failure).
+const (
+	Pending           State = "000"
+	WaitingForTrigger State = "001"
+	WaitingForOnline  State = "002"
+	Running           State = "100"
+	Done              State = "200"
+	Failed            State = "400"
+	UnknownCommand    State = "404"
+	NoAnswer          State = "408"
+	Cancelled         State = "409"
+)
+
+// MaxAttempts is how often a command is sent before it is given up.
+const MaxAttempts = 5
+
+// Sent returns the state of a command that was sent attempts times, 1 to
+// MaxAttempts.
+func Sent(attempts int) State { return State(fmt.Sprintf("01%d", attempts)) }
+
+// ParseState reads a state that a command can be in; what is none is an Invalid
+// fault.
+func ParseState(s string) (State, error) {
+	state := State(s)
+	switch {
+	case state == Pending, state == WaitingForTrigger, state == WaitingForOnline, state == Running:
+		return state, nil
+	case state.sent(), state.Final():
+		return state, nil
+	}
+	return "", fault.New(fault.Invalid, "state: %.20q: want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", s)
+}
+
+// Final reports whether a command in this state never changes again.
+func (s State) Final() bool { return s.Succeeded() || s.hundreds('4') }
+
+// Succeeded reports whether the command was done: 2xx.
+func (s State) Succeeded() bool { return s.hundreds('2') }
+
+// sent reports whether the command was sent and the device has not said a word
+// about it.
+func (s State) sent() bool { return s >= Sent(1) && s <= Sent(MaxAttempts) && len(s) == 3 }
+
+// hundreds reports whether the state is three digits, of which the first is given.
+func (s State) hundreds(first byte) bool {
+	return len(s) == 3 && s[0] == first && isDigit(s[1]) && isDigit(s[2])
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// Text returns what the state means, for state_text.
+func (s State) Text() string {
+	switch s {
+	case Pending:
+		return "pending"
+	case WaitingForTrigger:
+		return "waiting for trigger"
+	case WaitingForOnline:
+		return "waiting for online"
+	case Sent(1):
+		return "sent 1 time"
+	case Running:
+		return "accepted by the device, running"
+	case UnknownCommand:
+		return "unknown command"
+	case NoAnswer:
+		return fmt.Sprintf("no answer after %d attempts", MaxAttempts)
+	case Cancelled:
+		return "cancelled"
+	}
+	switch {
+	case s.sent():
+		return "sent " + string(s[2]) + " times"
+	case s.Succeeded():
+		return "done"
+	}
+	return "failed on device"
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/command"
+)
+
+// DefaultCommandLast is how many commands a query returns unless it says how
+// many.
+const DefaultCommandLast = 100
+
+// OpenCommands returns the commands of a network that have not reached a final
+// state, by id; those of one node unless node is 0. It reads no others but the
+// open ones of the network.
+func (tx *Tx) OpenCommands(network motion.NetworkID, node motion.NodeID) ([]command.Command, error) {
+	open := []command.Command{}
+	end := commandState(network, command.Done)
+	cursor := tx.bucket("commands_by_state").Cursor()
+	for key, primary := cursor.Seek(key32(network)); key != nil && bytes.Compare(key, end) < 0; key, primary = cursor.Next() {
+		c, _, err := commands.indexed(tx, "commands_by_state", primary)
+		if err != nil {
+			return nil, err
+		}
+		if node == 0 || c.NodeID == node {
+			open = append(open, c)
+		}
+	}
+	slices.SortFunc(open, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
+	return open, nil
+}
+
+// CommandQuery selects commands; what is zero selects all.
+type CommandQuery struct {
+	Network motion.NetworkID
+	Node    motion.NodeID
+	Batch   command.BatchID
+	State   command.State
+	Last    int // 0: DefaultCommandLast
+}
+
+// Commands returns the Last newest commands that q selects, newest first, never
+// nil. It reads the commands of the batch, else of the node, else of the network
+// and state, else of the network, else all, until it has enough.
+func (tx *Tx) Commands(q CommandQuery) ([]command.Command, error) {
+	last := q.Last
+	if last <= 0 {
+		last = DefaultCommandLast
+	}
+	list := []command.Command{}
+	bucket, prefix := q.source()
+	cursor := tx.bucket(bucket).Cursor()
+	step := cursor.Prev
+	if key, _ := cursor.Seek(join(prefix, bytes.Repeat([]byte{0xff}, 9))); key == nil { // behind every id
+		step = cursor.Last
+	}
+	for key, value := step(); key != nil && bytes.HasPrefix(key, prefix) && len(list) < last; key, value = cursor.Prev() {
+		c, err := tx.listedCommand(bucket, key, value)
+		if err != nil {
+			return nil, err
+		}
+		if q.selects(c) {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// listedCommand returns the command of an entry of the table or of an index.
+func (tx *Tx) listedCommand(bucket string, key, value []byte) (command.Command, error) {
+	if bucket == commands.name {
+		return commands.decode(key, value)
+	}
+	c, _, err := commands.indexed(tx, bucket, value)
+	return c, err
+}
+
+// source returns the bucket with the fewest commands that q can select, in the
+// order of ids behind the prefix.
+func (q CommandQuery) source() (bucket string, prefix []byte) {
+	switch {
+	case q.Batch != 0:
+		return "commands_by_batch", key64ID(q.Batch)
+	case q.Node != 0:
+		return "commands_by_node", key32(q.Node)
+	case q.Network != 0 && q.State != "":
+		return "commands_by_state", commandState(q.Network, q.State)
+	case q.Network != 0:
+		return "commands_by_network", key32(q.Network)
+	}
+	return commands.name, nil
+}
+
+// selects reports whether q selects the command.
+func (q CommandQuery) selects(c command.Command) bool {
+	return (q.Network == 0 || c.NetworkID == q.Network) && (q.Node == 0 || c.NodeID == q.Node) &&
+		(q.Batch == 0 || c.BatchID != nil && *c.BatchID == q.Batch) && (q.State == "" || c.State == q.State)
+}
