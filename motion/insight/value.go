@@ -1,0 +1,83 @@
+package insight
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// Value is a figure that may be unknown: NaN here, null in JSON.
+type Value float64
+
+// Unknown returns the value that is not known.
+func Unknown() Value { return Value(math.NaN()) }
+
+// Known reports whether there is a figure.
+func (v Value) Known() bool { return !math.IsNaN(float64(v)) }
+
+// Ptr returns the figure, nil when it is unknown.
+func (v Value) Ptr() *float64 {
+	if !v.Known() {
+		return nil
+	}
+	f := float64(v)
+	return &f
+}
+
+// MarshalJSON writes a number, or null.
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.Ptr()) }
+
+// ratio returns part ÷ whole × scale, unknown when whole is 0.
+func ratio[N int | int64 | float64](part, whole N, scale float64) Value {
+	if whole == 0 {
+		return Unknown()
+	}
+	return Value(scale * float64(part) / float64(whole))
+}
+
+// round returns v with the given number of decimals.
+func (v Value) round(decimals int) Value {
+	unit := math.Pow10(decimals)
+	return Value(math.Round(float64(v)*unit) / unit)
+}
+
+// mean returns the mean of the known values, unknown when there is none.
+func mean(values []Value) Value {
+	total, n := 0.0, 0
+	for _, v := range values {
+		if v.Known() {
+			total += float64(v)
+			n++
+		}
+	}
+	return ratio(total, float64(n), 1)
+}
+
+// percentile returns the p-th percentile, 0..100, of known, sorted values by
+// linear interpolation between the two nearest (Hyndman and Fan 1996, type 7);
+// unknown when there is none.
+func percentile(sorted []Value, p float64) Value {
+	if len(sorted) == 0 {
+		return Unknown()
+	}
+	at := p / 100 * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + Value(at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// known returns the known values, sorted, in a slice of its own.
+func known(values []Value) []Value {
+	kept := slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return !v.Known() })
+	slices.Sort(kept)
+	return kept
+}
+
+// fill returns n unknown values.
+func fill(n int64) []Value {
+	values := make([]Value, max(n, 0))
+	for i := range values {
+		values[i] = Unknown()
+	}
+	return values
+}
