@@ -43,7 +43,7 @@ type Appliance interface {
 type Config struct {
 	Seed     uint64
 	Speed    float64       // simulated seconds per second
-	Duration time.Duration // 0 = until interrupted
+	Duration time.Duration // from when the history is there; 0 = until interrupted
 	JSON     bool          // one JSON object per line, and a summary at the end
 	Out      io.Writer
 	Log      *slog.Logger
@@ -116,10 +116,6 @@ func play(ctx context.Context, appliance Appliance, c Config) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if c.Duration > 0 {
-		ctx, stop = context.WithTimeout(ctx, c.Duration)
-		defer stop()
-	}
 	ended := make(chan error, 1)
 	go func() { ended <- home.Run(ctx) }()
 	select {
@@ -143,8 +139,13 @@ func play(ctx context.Context, appliance Appliance, c Config) error {
 	if err == nil {
 		err = remember(ctx, appliance, home, c.Seed, &s, from)
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = nil // interrupted before it was all there
+	case err != nil:
 		stop()
+	case c.Duration > 0:
+		defer time.AfterFunc(c.Duration, stop).Stop()
 	}
 	err = errors.Join(err, <-ended, <-watched)
 	s.Seconds, s.Frames = time.Since(began).Seconds(), home.Counters().Frames
