@@ -123,12 +123,16 @@ func (a *adder) addRows(s stretch) {
 	}
 }
 
-// addZeros adds rows with value 0 from second from to second to.
+// addZeros adds rows with value 0 from second from to second to. A last row that
+// reaches over the end counts whole in the last bucket, as it does in addRows.
 func (a *adder) addZeros(from, to int64) {
 	a.next.add(from, to-from)
+	last := int64(len(a.out)) - 1
 	for from < to {
-		i := (from - a.first) / a.bucket
-		stop := min(to, a.first+(i+1)*a.bucket)
+		i, stop := (from-a.first)/a.bucket, to
+		if i < last {
+			stop = min(to, a.first+(i+1)*a.bucket)
+		}
 		a.out[i].add(stop-from, 0, 0)
 		from = stop
 	}

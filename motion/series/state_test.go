@@ -2,6 +2,7 @@ package series_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"sensegate/motion"
@@ -96,3 +97,37 @@ func TestPointsBetween(t *testing.T) {
 		}
 	}
 }
+
+// TestQuietRowMayReachOverTheEnd asks for windows that end in the middle of a 5 s
+// row without motion.
+func TestQuietRowMayReachOverTheEnd(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.FiveSeconds, 0)
+	network, _ := b.Index(series.Network)
+	kitchen, _ := b.Index(series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31}))
+	for ts := int64(0); ts < 600; ts += 5 {
+		v := 0.0
+		if ts < 60 {
+			v = 0.5
+		}
+		b.Fill(network, ts, v)
+		b.Fill(kitchen, ts, v)
+	}
+	set, err := series.NewSet(b.AppendValue(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to := int64(61); to < 130; to++ {
+		shares, err := set.Locations(0, to)
+		rows := float64((to + 4) / 5)
+		if want := round2(100 * 12 * 0.5 / rows); err != nil || len(shares) != 1 || round2(shares[0].Density) != want {
+			t.Errorf("to %d: %+v, %v; want a density of %v", to, shares, err, want)
+		}
+		query := series.StateQuery{From: 0, To: to, StateBucket: 60, DensityBucket: 30, States: 3}
+		if blocks, err := set.StateBlocks(query); err != nil || len(blocks) != 1 {
+			t.Errorf("to %d: %+v, %v", to, blocks, err)
+		}
+	}
+}
+
+func round2(v float64) float64 { return math.Round(100*v) / 100 }
