@@ -25,6 +25,10 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 	if !retain && len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
 		return fault.New(fault.Unavailable, "device %s is not connected", d)
 	}
+	if retain {
+		s.retained.Lock()
+		defer s.retained.Unlock()
+	}
 	err := s.mqtt.InjectPacket(s.local, packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1, Retain: retain},
 		TopicName:   topic,

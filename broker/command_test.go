@@ -296,3 +296,28 @@ func TestSecondConnectionWaitsForWhatTheFirstIsStoring(t *testing.T) {
 	next(t, sink.disconnected)
 	second.Alive()
 }
+
+// TestRetainedCommandsMeetSubscriptions lets the race detector look at what the
+// library does without a lock: it scans the retained messages for a wildcard while
+// one is replaced.
+func TestRetainedCommandsMeetSubscriptions(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), nil)
+	c := r.device(t, 4, guardian)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for i := range 400 {
+			if err := r.Send(guardian, "config", []byte{'0' + byte(i%10)}, true); err != nil {
+				t.Errorf("send: %v", err)
+			}
+		}
+	}()
+	for range 200 {
+		c.Send(guardtest.Subscribe(4, 0, guardianRoot+"cmd/#"))
+		for c.Packet()[0] != 0x90 {
+			continue
+		}
+	}
+	<-sent
+}

@@ -35,7 +35,7 @@ func (h *hook) ID() string { return "policy" }
 func (h *hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
-		mqtt.OnPublish, mqtt.OnWillSent:
+		mqtt.OnPublish, mqtt.OnWillSent, mqtt.OnPacketProcessed:
 		return true
 	}
 	return h.Hook.Provides(method)
@@ -140,6 +140,7 @@ func (h *hook) ended(s *session, reason error) {
 	if errors.As(reason, &violation) {
 		h.refusedBy(s, ActPacket, violation.Text)
 	}
+	h.retained.release(&s.holder)
 	if s.live {
 		h.sink.Disconnected(s.identity, reasonText(reason))
 	}
@@ -176,6 +177,7 @@ func (h *hook) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 			pk.Filters[i].Filter = ""
 		}
 	}
+	h.retained.acquire(&s.holder, reading)
 	return pk
 }
 
@@ -210,6 +212,9 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 			h.refusedBy(s, ActPublish, fmt.Sprintf("more than %d retained messages", maxRetained))
 			pk.FixedHeader.Retain = false
 		}
+	}
+	if pk.FixedHeader.Retain {
+		h.retained.acquire(&s.holder, writing)
 	}
 	return pk, nil
 }

@@ -26,6 +26,7 @@ type Server struct {
 	mqtt     *mqtt.Server
 	local    *mqtt.Client // publishes for the appliance
 	sessions sessions
+	retained retainedLock
 	counters counters
 	ctx      context.Context // of calls to the sink; ends when the stop gives up waiting
 	cancel   context.CancelFunc

@@ -19,6 +19,8 @@ type session struct {
 	info     Session
 	conn     *guard.Conn
 	live     bool // Connected has been reported; belongs to the connection's goroutine
+
+	holder // of Server.retained
 }
 
 // sessions are the authenticated connections by key.
