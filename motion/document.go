@@ -43,53 +43,53 @@ type GuardianConfig struct {
 
 // MotionEvents says when motion becomes an event (device-protocol.md section 3).
 type MotionEvents struct {
-	Enabled          int     `json:"enabled"`
-	Armed            int     `json:"armed"`
-	DensityWindow    int     `json:"density_window"`    // samples
-	DensityThreshold float64 `json:"density_threshold"` // share of the window, 0..1
-	Cooldown         int     `json:"cooldown"`          // s
-	Sens             int     `json:"sens"`              // 1 High, 2 Medium, 3 Low, 4 Very Low
-	PetMode          int     `json:"pet_mode"`
+	Enabled          int     `json:"enabled" enum:"0,1"`
+	Armed            int     `json:"armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs enabled"`
+	DensityWindow    int     `json:"density_window" minimum:"2" maximum:"600" doc:"Samples of 500 ms that a detection looks at"`
+	DensityThreshold float64 `json:"density_threshold" minimum:"0.01" maximum:"1" doc:"Share of the window that has to be in motion"`
+	Cooldown         int     `json:"cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped"`
+	Sens             int     `json:"sens" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
+	PetMode          int     `json:"pet_mode" enum:"0,1" doc:"1: pets are not motion; needs sens 1 and every client on global"`
 }
 
 // LiveMotion configures the live frames.
 type LiveMotion struct {
-	Interval      int `json:"interval"` // ms
-	TimeoutS      int `json:"timeout_s"`
-	LocConfEnable int `json:"loc_conf_enable"`
+	Interval      int `json:"interval" minimum:"100" maximum:"10000" doc:"Milliseconds between two frames"`
+	TimeoutS      int `json:"timeout_s" minimum:"1" maximum:"3600" doc:"Seconds that a device sends live motion without being asked again"`
+	LocConfEnable int `json:"loc_conf_enable" enum:"0,1" doc:"1: live frames have loc_conf"`
 }
 
 // MotionHistory configures the motion-history reports of a device.
 type MotionHistory struct {
-	Enabled  int `json:"enabled"`
-	Interval int `json:"interval"` // ms
-	Count    int `json:"count"`
+	Enabled  int `json:"enabled" enum:"0,1"`
+	Interval int `json:"interval" minimum:"1000" maximum:"60000" doc:"Milliseconds of one sample"`
+	Count    int `json:"count" minimum:"1" maximum:"1000" doc:"Samples of one report"`
 }
 
 // LinkEvents configures LinkLowThroughputEvent.
 type LinkEvents struct {
-	Enabled        int     `json:"enabled"`
-	LowThroughput  float64 `json:"low_throughput"` // share of sounding that succeeded
-	LowThroughputS int     `json:"low_throughput_s"`
+	Enabled        int     `json:"enabled" enum:"0,1"`
+	LowThroughput  float64 `json:"low_throughput" minimum:"0" maximum:"1" doc:"Share of the sounding that succeeds, below which a link is low"`
+	LowThroughputS int     `json:"low_throughput_s" minimum:"1" maximum:"3600" doc:"Seconds until a link counts as low"`
 }
 
 // DeviceEvents configures device connect and disconnect events.
 type DeviceEvents struct {
-	Enabled int `json:"enabled"`
+	Enabled int `json:"enabled" enum:"0,1"`
 }
 
 // StatusConfig configures the reports of a device.
 type StatusConfig struct {
-	IntervalS  int `json:"interval_s"`
-	HeartbeatS int `json:"heartbeat_s"`
+	IntervalS  int `json:"interval_s" minimum:"10" maximum:"86400" doc:"Seconds between full status reports"`
+	HeartbeatS int `json:"heartbeat_s" minimum:"5" maximum:"60" doc:"Seconds between heartbeats"`
 }
 
 // Leafblower selects the links that are sounded.
 type Leafblower struct {
-	Mode             string   `json:"mode"` // legacy for an empty zone list, zone otherwise
-	Cutoff           float64  `json:"cutoff"`
-	LinkLimit        int      `json:"link_limit"`
-	ZonePriorityList []string `json:"zone_priority_list"`
+	Mode             string   `json:"mode" enum:"legacy,zone" doc:"Follows zone_priority_list: legacy for an empty one"`
+	Cutoff           float64  `json:"cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
+	LinkLimit        int      `json:"link_limit" minimum:"1" maximum:"120" doc:"Links that are sounded at most"`
+	ZonePriorityList []string `json:"zone_priority_list" maxItems:"64" nullable:"false" doc:"Zones whose links are sounded first, in order"`
 }
 
 // RadarConfig is the sensing configuration shared by all nodes of a network
@@ -98,37 +98,37 @@ type RadarConfig struct {
 	Sounding     Sounding     `json:"sounding"`
 	MeshSounding MeshSounding `json:"mesh_sounding"`
 	Measurement  Measurement  `json:"measurement"`
-	LogLevel     string       `json:"log_level"`
+	LogLevel     string       `json:"log_level" enum:"debug,info,warn,error" doc:"Of the sensing agents"`
 }
 
 // Sounding says which clients are sounded, and how often.
 type Sounding struct {
-	Enabled int                       `json:"enabled"`
-	Mode    string                    `json:"mode"` // allow or deny
-	RateMS  int                       `json:"rate_ms"`
-	WarmupS int                       `json:"warmup_s"`
-	Clients map[string]SoundingClient `json:"clients"` // by MAC
+	Enabled int                       `json:"enabled" enum:"0,1"`
+	Mode    string                    `json:"mode" enum:"allow,deny" doc:"Of clients that say nothing else"`
+	RateMS  int                       `json:"rate_ms" minimum:"10" maximum:"10000" doc:"Milliseconds between two soundings of a link"`
+	WarmupS int                       `json:"warmup_s" minimum:"0" maximum:"3600" doc:"Seconds"`
+	Clients map[string]SoundingClient `json:"clients" doc:"Settings of clients of their own, by MAC"`
 }
 
 // SoundingClient overrides the global sounding settings for one client.
 type SoundingClient struct {
-	Mode string `json:"mode,omitempty"`
-	Sens int    `json:"sens,omitempty"`
+	Mode string `json:"mode,omitempty" enum:"allow,deny" doc:"None: that of the network"`
+	Sens int    `json:"sens,omitempty" minimum:"1" maximum:"4" doc:"Sensitivity of its own; none: that of the network"`
 }
 
 // MeshSounding configures links between nodes.
 type MeshSounding struct {
-	AutoDisable int      `json:"auto_disable"`
-	Disabled    []string `json:"disabled"`
+	AutoDisable int      `json:"auto_disable" enum:"0,1" doc:"1: devices may stop sounding between nodes by themselves"`
+	Disabled    []string `json:"disabled" maxItems:"256" nullable:"false" doc:"deviceIds of nodes that do not sound other nodes"`
 }
 
 // Measurement configures how a device measures and reports.
 type Measurement struct {
-	BandwidthMHz  int     `json:"bandwidth_mhz"`
-	IntervalMS    int     `json:"interval_ms"`
-	BaseThreshold float64 `json:"base_threshold"` // of msad, at sensitivity 1
-	Report        string  `json:"report"`
-	DeltaCount    int     `json:"delta_count"`
+	BandwidthMHz  int     `json:"bandwidth_mhz" enum:"20,40,80,160,320" doc:"MHz"`
+	IntervalMS    int     `json:"interval_ms" minimum:"10" maximum:"60000" doc:"Milliseconds between measurements"`
+	BaseThreshold float64 `json:"base_threshold" minimum:"0.01" maximum:"100000" doc:"Of msad, at sensitivity 1"`
+	Report        string  `json:"report" enum:"threshold,periodic" doc:"When a device reports"`
+	DeltaCount    int     `json:"delta_count" minimum:"1" maximum:"1000" doc:"Measurements"`
 }
 
 // DefaultGuardianConfig returns the defaults of payloads.md 4.11.

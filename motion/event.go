@@ -32,6 +32,7 @@ const (
 	MemberRemovedEvent      = "MemberRemovedEvent"
 	SceneChangedToAwayEvent = "SceneChangedToAwayEvent"
 	SceneChangedToHomeEvent = "SceneChangedToHomeEvent"
+	CustomAlertEvent        = "CustomAlertEvent" // of a universal alert (interface document section 6 rule 6)
 	MotionEventPair         = "MotionEventPair"
 )
 

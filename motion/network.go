@@ -8,8 +8,9 @@ type Network struct {
 	CreatedAt      Time      `json:"created_at"`
 	UpdatedAt      Time      `json:"updated_at"`
 	LastHeard      Time      `json:"last_heard"`
-	ConfigRev      int       `json:"config_rev"`  // raised with every configuration change
-	AppliedRev     int       `json:"applied_rev"` // what the guardian said it applied
+	ConfigRev      int       `json:"config_rev"`               // raised with every configuration change
+	AppliedRev     int       `json:"applied_rev"`              // what the guardian said it applied
+	StatusCleared  Time      `json:"status_cleared,omitempty"` // status and topology show nothing from before; zero: all
 	Meta           Document  `json:"meta"`
 	GuardianConfig Document  `json:"guardian_config"` // what differs from the defaults; see Guardian
 	RadarConfig    Document  `json:"radar_config"`    // what differs from the defaults; see Radar

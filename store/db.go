@@ -180,6 +180,7 @@ func indexChecks() []func(*Tx) error {
 		networks.check, nodes.check, radars.check, leafs.check, links.check, status.check,
 		events.check, devices.check, heard.check, deviceTokens.check, pending.check,
 		apiKeys.check, integrationUsers.check, detectorStates.check, eventStates.check,
-		commands.check, batches.check,
+		commands.check, batches.check, alerts.check, pushes.check,
+		applicationSettings.check,
 	}
 }

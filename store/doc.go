@@ -58,6 +58,8 @@
 //	detector_states           network u32    → what the detectors of a network have learned, opaque
 //	event_states              network u32    → the event state machine of a network, opaque
 //
+//	application_settings      network u32    → motion.ApplicationSettings
+//
 //	commands                  command u64    → command.Command
 //	  commands_by_network     network u32, command u64 → command u64
 //	  commands_by_node        node u32, command u64 → command u64
@@ -66,6 +68,9 @@
 //	  commands_by_trigger     trigger u64, command u64 → command u64, of those in state 001
 //	batches                   batch u64      → command.Batch
 //	  batches_by_network      network u32, batch u64 → batch u64
+//
+//	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
+//	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
 // Times of last contact are kept apart (heard) because they change every
 // minute for every device: the minute's commit rewrites a few small values and

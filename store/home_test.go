@@ -193,7 +193,8 @@ func TestDeletedNetworkTakesEverythingAlong(t *testing.T) {
 			_, err6 := tx.IssueToken(key)
 			return errors.Join(err1, err2, err3, err4, err5, err6, tx.PutRadar(node.ID, motion.Radar{}),
 				tx.PutLink(motion.Link{NetworkID: network, Name: "l"}), tx.PutStatus(motion.StatusReport{NetworkID: network}),
-				tx.PutDetectorState(network, json.RawMessage("1")), tx.PutEventState(network, json.RawMessage("1")))
+				tx.PutDetectorState(network, json.RawMessage("1")), tx.PutEventState(network, json.RawMessage("1")),
+				tx.PutApplicationSettings(motion.DefaultApplicationSettings(network)))
 		})
 	}
 	update(t, db, func(tx *store.Tx) error { return tx.DeleteNetwork(gone) })

@@ -49,6 +49,8 @@ func bucketsV1() []string {
 		"detector_states", "event_states",
 		"commands", "commands_by_network", "commands_by_node", "commands_by_batch", "commands_by_state", "commands_by_trigger",
 		"batches", "batches_by_network",
+		"application_settings",
+		"alerts", "pushes",
 		journalBucket, secondsBucket, fiveSecondsBucket,
 	}
 }

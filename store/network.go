@@ -92,7 +92,8 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	prefix := key32(id)
 	for _, removePrefix := range []func(*Tx, []byte) error{
 		links.removePrefix, status.removePrefix, events.removePrefix,
-		detectorStates.removePrefix, eventStates.removePrefix,
+		detectorStates.removePrefix, eventStates.removePrefix, applicationSettings.removePrefix,
+		alerts.removePrefix, pushes.removePrefix,
 	} {
 		if err := removePrefix(tx, prefix); err != nil {
 			return err

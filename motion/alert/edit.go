@@ -1,0 +1,181 @@
+package alert
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"sensegate/motion"
+)
+
+// Limits of what a caller may write.
+const (
+	maxName     = 200         // characters of alert_name and analytics_tag
+	maxDuration = 7 * 24 * 60 // minutes: as long as motion is kept at 5 s
+	maxActions  = 20          // of each list
+	maxUsers    = 100         // of one action
+	maxDocument = 4096        // bytes of meta and of one payload: what a push may carry
+)
+
+// Edit is what a caller may write: the body of a POST or PATCH. A nil field was
+// not sent: the default of a new rule, the present value of an old one. Monitor
+// and the lists replace what was there as a whole.
+type Edit struct {
+	Enabled      *bool             `json:"enabled,omitempty" doc:"Needed by PATCH; default: true"`
+	AlertName    *string           `json:"alert_name,omitempty" doc:"What people call it"`
+	RRule        *string           `json:"rrule,omitempty" doc:"DTSTART and RRULE lines after RFC 5545; without an RRULE line yearly, a single shot has COUNT=1"`
+	Monitor      *Monitor          `json:"monitor,omitempty"`
+	Meta         *motion.Document  `json:"meta,omitempty" doc:"For the client's own use"`
+	AnalyticsTag *string           `json:"analytics_tag,omitempty" doc:"For the client's own use"`
+	NoMotion     *[]Action         `json:"no_motion_actions,omitempty" doc:"Run when there was no motion"`
+	Motion       *[]Action         `json:"motion_actions,omitempty" doc:"Run when there was motion"`
+	NoHistory    *[]Action         `json:"no_history_actions,omitempty" doc:"Run when it is not known whether there was motion"`
+	UUID         *string           `json:"uuid,omitempty" doc:"Cannot be changed"`
+	ExternalID   *motion.NetworkID `json:"external_id,omitempty" doc:"Cannot be changed"`
+}
+
+// apply returns rule with what was sent.
+func (e Edit) apply(r Rule) Rule {
+	set(&r.Enabled, e.Enabled)
+	set(&r.AlertName, e.AlertName)
+	set(&r.RRule, e.RRule)
+	set(&r.Monitor, e.Monitor)
+	set(&r.AnalyticsTag, e.AnalyticsTag)
+	if e.Meta != nil && *e.Meta != nil {
+		r.Meta = *e.Meta
+	}
+	setActions(&r.NoMotion, e.NoMotion)
+	setActions(&r.Motion, e.Motion)
+	setActions(&r.NoHistory, e.NoHistory)
+	return r
+}
+
+func set[T any](field, sent *T) {
+	if sent != nil {
+		*field = *sent
+	}
+}
+
+// setActions replaces a list. A push without users is one to all members.
+func setActions(field, sent *[]Action) {
+	if sent == nil {
+		return
+	}
+	list := make([]Action, len(*sent))
+	for i, action := range *sent {
+		if action.Action == FCMPush && action.UserIDs == nil {
+			action.UserIDs = []int64{}
+		}
+		if action.Payload == nil {
+			action.Payload = motion.Document{}
+		}
+		list[i] = action
+	}
+	*field = list
+}
+
+// check adds what is wrong with the parts of a rule that a caller writes, and
+// returns its recurrence, which is of use when nothing is wrong.
+func (r Rule) check(m *mistakes) Recurrence {
+	checkText(m, "body.alert_name", r.AlertName)
+	checkText(m, "body.analytics_tag", r.AnalyticsTag)
+	r.Monitor.check(m)
+	checkSize(m, "body.meta", r.Meta)
+	for _, list := range []struct {
+		location string
+		actions  []Action
+	}{
+		{"body.no_motion_actions", r.NoMotion}, {"body.motion_actions", r.Motion}, {"body.no_history_actions", r.NoHistory},
+	} {
+		if len(list.actions) > maxActions {
+			m.add(list.location, len(list.actions), "must have at most %d actions", maxActions)
+			continue
+		}
+		for i, action := range list.actions {
+			action.check(m, fmt.Sprintf("%s[%d]", list.location, i))
+		}
+	}
+	return parse(r.RRule, "body.rrule", m)
+}
+
+func (mon Monitor) check(m *mistakes) {
+	const at = "body.monitor."
+	least := 1
+	switch mon.Mode {
+	case None:
+		least = 0
+	case Simple, Inactivity:
+	default:
+		m.add(at+"monitor_mode", mon.Mode, "must be NONE, SIMPLE or INACTIVITY")
+	}
+	if mon.DurationMinutes < least || mon.DurationMinutes > maxDuration {
+		m.add(at+"duration_minutes", mon.DurationMinutes, "must be %d to %d", least, maxDuration)
+	}
+	switch {
+	case mon.Mode == Inactivity && (mon.InactiveMinutes < 1 || mon.InactiveMinutes > mon.DurationMinutes):
+		m.add(at+"inactive_minutes", mon.InactiveMinutes, "must be 1 to duration_minutes when monitor_mode is INACTIVITY")
+	case mon.InactiveMinutes < 0 || mon.InactiveMinutes > maxDuration:
+		m.add(at+"inactive_minutes", mon.InactiveMinutes, "must be 0 to %d", maxDuration)
+	}
+}
+
+func (a Action) check(m *mistakes, at string) {
+	checkSize(m, at+".payload", a.Payload)
+	switch a.Action {
+	case FCMPush:
+		a.checkPush(m, at)
+	case Event:
+		a.checkEvent(m, at)
+	default:
+		m.add(at+".action", a.Action, "must be fcm_push or event")
+	}
+}
+
+func (a Action) checkPush(m *mistakes, at string) {
+	if len(a.UserIDs) > maxUsers {
+		m.add(at+".user_ids", len(a.UserIDs), "must have at most %d users", maxUsers)
+	}
+	for i, id := range a.UserIDs {
+		if id < 1 {
+			m.add(fmt.Sprintf("%s.user_ids[%d]", at, i), id, "must be a positive integer")
+		}
+	}
+	if len(a.Payload) == 0 {
+		m.add(at+".payload", nil, "is needed: what to push")
+	}
+}
+
+func (a Action) checkEvent(m *mistakes, at string) {
+	if len(a.UserIDs) > 0 {
+		m.add(at+".user_ids", a.UserIDs, "must be left out of an event")
+	}
+	for key, value := range a.Payload {
+		switch key {
+		case "_consumer":
+			if _, ok := value.(string); !ok {
+				m.add(at+".payload._consumer", value, "must be a string")
+			}
+		case "data":
+			if _, ok := value.(map[string]any); !ok {
+				m.add(at+".payload.data", value, "must be an object")
+			}
+		default:
+			m.add(at+".payload."+key, nil, "is unknown: an event has _consumer and data")
+		}
+	}
+}
+
+func checkText(m *mistakes, at, text string) {
+	if n := utf8.RuneCountInString(text); n > maxName {
+		m.add(at, n, "must have at most %d characters", maxName)
+	}
+}
+
+func checkSize(m *mistakes, at string, doc motion.Document) {
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		m.add(at, nil, "must be JSON")
+	} else if len(raw) > maxDocument {
+		m.add(at, len(raw), "must have at most %d bytes", maxDocument)
+	}
+}

@@ -1,0 +1,115 @@
+package alert
+
+import (
+	"slices"
+	"time"
+
+	"sensegate/motion"
+)
+
+// Job is a rule with what the job queue remembers of it: the record to store.
+type Job struct {
+	Rule  Rule  `json:"rule"`
+	State State `json:"state"`
+}
+
+// State is what the job queue remembers of a rule between two steps and across
+// restarts.
+type State struct {
+	JobID   string  `json:"job_id"`          // set by the caller
+	Armed   Stamp   `json:"armed"`           // since when the rule stands as it is: occurrences after this count
+	Seen    Stamp   `json:"seen"`            // the clock at the last step; what should have fired by then is accounted for
+	Doubt   Stamp   `json:"doubt,omitempty"` // since when the clock has been behind Seen; 0 = it is not
+	Wake    Stamp   `json:"wake"`            // when the next step has something to do
+	Fired   []Stamp `json:"fired"`           // the last occurrences that fired, oldest first
+	Open    Stamp   `json:"open,omitempty"`  // an occurrence that fired and is still monitored
+	From    Stamp   `json:"from,omitempty"`  // when inactivity was last found: the monitor began again
+	Done    bool    `json:"done"`            // no occurrence is left
+	Queued  Stamp   `json:"queued"`          // when Rule.Target was armed
+	Tries   int     `json:"tries"`           // of the present occurrence, that brought no verdict
+	Looked  Stamp   `json:"looked"`          // when motion was last looked at, or the rule fired
+	Ended   Stamp   `json:"ended"`           // when the rule last fired or was found to have missed
+	Skipped *Skip   `json:"skipped,omitempty"`
+}
+
+// Skip is a number of occurrences that came and went more than 15 minutes before
+// anyone could fire them.
+type Skip struct {
+	Count int   `json:"count"`
+	First Stamp `json:"first"`
+	Last  Stamp `json:"last"`
+}
+
+// New returns the job of a new rule. The caller has still to set ID, UUID,
+// ExternalID and NetworkID of the rule and JobID of the state. Errors:
+// fault.Invalid with all mistakes, also when no occurrence lies after now.
+func New(edit Edit, now time.Time) (Job, error) {
+	var m mistakes
+	if edit.Monitor == nil {
+		m.add("body.monitor", nil, "is needed")
+	}
+	stamp := StampOf(now)
+	fresh := Rule{
+		Enabled: true, Monitor: Monitor{Mode: None, RepeatMonitoring: true}, Meta: motion.Document{},
+		NoMotion: []Action{}, Motion: []Action{}, NoHistory: []Action{}, CreatedAt: stamp,
+	}
+	j := Job{Rule: edit.apply(fresh), State: State{Fired: []Stamp{}}}
+	if err := j.arm(&m, stamp); err != nil {
+		return Job{}, err
+	}
+	return j, nil
+}
+
+// Patch returns the job after a change. A rule that is switched on, and one with
+// another rrule, is armed anew and needs an occurrence after now: after the last
+// one it takes a new rrule (interface document section 3). Errors: fault.Invalid
+// with all mistakes; j is then unchanged.
+func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
+	var m mistakes
+	if edit.Enabled == nil {
+		m.add("body.enabled", nil, "is needed")
+	}
+	if edit.UUID != nil && *edit.UUID != j.Rule.UUID {
+		m.add("body.uuid", *edit.UUID, "cannot be changed")
+	}
+	if edit.ExternalID != nil && *edit.ExternalID != j.Rule.ExternalID {
+		m.add("body.external_id", *edit.ExternalID, "cannot be changed")
+	}
+	stamp := StampOf(now)
+	next := Job{Rule: edit.apply(j.Rule), State: j.State}
+	var err error
+	if next.Rule.RRule != j.Rule.RRule || next.Rule.Enabled && !j.Rule.Enabled {
+		err = next.arm(&m, stamp)
+	} else {
+		next.Rule.check(&m)
+		next.Rule.UpdatedAt, next.State.Wake = stamp, 0
+		err = m.err()
+	}
+	if err != nil {
+		return j, err
+	}
+	return next, nil
+}
+
+// arm checks the rule and lets it begin anew: what lies before now does not
+// count. Fired is kept, as the clock may yet go back.
+func (j *Job) arm(m *mistakes, now Stamp) error {
+	before := len(*m)
+	recurrence := j.Rule.check(m)
+	if len(*m) > before {
+		return m.err()
+	}
+	target, ok := recurrence.Next(now.Std())
+	if !ok {
+		m.add("body.rrule", j.Rule.RRule, "has no occurrence left: send a new rrule with at least one in the future")
+	}
+	if err := m.err(); err != nil {
+		return err
+	}
+	j.Rule.Timezone, j.Rule.Target, j.Rule.UpdatedAt = recurrence.Zone(), Target(StampOf(target)), now
+	j.State = State{
+		JobID: j.State.JobID, Armed: now, Seen: now, Queued: now,
+		Fired: slices.Clone(j.State.Fired), Looked: j.State.Looked, Ended: j.State.Ended,
+	}
+	return nil
+}

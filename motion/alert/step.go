@@ -1,0 +1,226 @@
+package alert
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// How a schedule treats time.
+const (
+	grace    = 15 * time.Minute // a missed occurrence fires this much late at the most, older ones are skipped
+	settle   = 6 * time.Minute  // after a target: data that comes in batches of 5 minutes is in
+	again    = time.Minute      // between two looks at data that was not there
+	onTime   = time.Minute      // later than this is late
+	setBack  = 24 * time.Hour   // of a clock: up to here nothing fires twice
+	maxFired = 48               // occurrences remembered: two days of the densest rule
+)
+
+// Look returns the minutes of [from, to), whole minutes, oldest first. What is
+// missing at the end counts as unknown: an error reading the history is nil.
+type Look func(from, to time.Time) []Minute
+
+// Firing is one run of actions.
+type Firing struct {
+	Target   Stamp         // the occurrence
+	Verdict  Verdict       // what was found
+	Actions  []Action      // what to do
+	Late     time.Duration // after it should have fired; 0 up to a minute
+	From, To Stamp         // the stretch of time that was judged
+}
+
+// Result is what one step brought about: what to do and what to record.
+type Result struct {
+	Fired   *Firing
+	Skipped *Skip
+}
+
+// Step brings a job up to now and returns what is due: at most one firing. The
+// caller stores the returned job together with what it makes of the result, in
+// one transaction; then each occurrence fires once across restarts at any point.
+//
+// Call it for every job, disabled and finished ones too, several times a minute
+// and at start: it returns at once unless there is something to do. It needs no
+// timer and no notice of clock jumps. Look is called at most twice.
+//
+// An occurrence fires at its time or up to 15 minutes late; older ones are
+// skipped. Inactivity fires within the period, and there may fire again (see
+// Monitor). When too little is known at the target, the verdict waits six
+// minutes for late data. A clock that jumps ahead skips what it jumped over, and
+// the rule goes on when the clock returns. A clock set back by up to a day fires
+// nothing twice; set back further, the rule goes on in the time it shows. A clock
+// that starts before the rule was armed is never believed: nothing is forgotten.
+//
+// The error is about a stored rrule that can no longer be read (a zone that is
+// gone); j is then unchanged.
+func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
+	at := StampOf(now)
+	if j.idle(at) {
+		return j, Result{}, nil
+	}
+	recurrence, err := Parse(j.Rule.RRule)
+	if err != nil {
+		return j, Result{}, fmt.Errorf("read rule %s: %w", j.Rule.UUID, err)
+	}
+	j.State.Fired = slices.Clone(j.State.Fired)
+	s := step{Job: j, recurrence: recurrence, now: at, look: look}
+	s.State.Done, s.Rule.Enabled = false, true
+	s.clock()
+	s.skip()
+	s.run()
+	s.schedule()
+	return s.Job, s.result, nil
+}
+
+// idle reports whether there is nothing to do: the rule is switched off, or
+// finished, or waiting. A rule that finished because the clock jumped over its
+// last occurrence is not finished when the clock returns.
+func (j Job) idle(now Stamp) bool {
+	s := j.State
+	last := Stamp(j.Rule.Target)
+	switch {
+	case s.Done:
+		return now >= last || now < s.Armed || slices.Contains(s.Fired, last)
+	case !j.Rule.Enabled:
+		return true
+	}
+	inOrder := now >= s.Seen || s.Doubt != 0 && now >= s.Doubt
+	return inOrder && now < s.Wake
+}
+
+// step is a job on its way to now.
+type step struct {
+	Job
+	recurrence Recurrence
+	now        Stamp
+	look       Look
+	looked     Stamp // the occurrence that was looked at
+	wake       Stamp // when to look at it again
+	result     Result
+}
+
+// clock notices a clock that went back. After a while of going on from there that
+// is the time, and what fired more than a day ahead of it fired by a wrong clock
+// and is forgotten. A time before the rule was armed cannot be right.
+func (s *step) clock() {
+	st := &s.State
+	if s.now >= st.Seen {
+		st.Doubt = 0
+		return
+	}
+	leapt := s.now > s.belief().add(again)
+	if st.Doubt == 0 || s.now < st.Doubt || leapt {
+		st.Doubt = s.now
+	}
+	if s.now < s.belief() || s.now < st.Armed {
+		return
+	}
+	st.Seen, st.Doubt = s.now, 0
+	st.Fired = slices.DeleteFunc(st.Fired, func(t Stamp) bool { return t > s.now.add(setBack) })
+}
+
+// belief returns when a clock that went back is believed: when all that fired
+// before would be too old to fire if the clock returned.
+func (s *step) belief() Stamp {
+	return s.State.Doubt.add(s.Rule.Monitor.duration() + grace + again)
+}
+
+// skip accounts for the occurrences since the last step that are too old to fire.
+func (s *step) skip() {
+	st := &s.State
+	if s.now < st.Seen {
+		return
+	}
+	after := max(beforeGrace(st.Seen), st.Armed)
+	var skipped Skip
+	for t := range s.recurrence.After(after.Std()) {
+		target := StampOf(t)
+		if target > beforeGrace(s.now) {
+			break
+		}
+		if slices.Contains(st.Fired, target) {
+			continue
+		}
+		if skipped.Count == 0 {
+			skipped.First = target
+		}
+		skipped.Count++
+		skipped.Last = target
+	}
+	st.Seen = s.now
+	if skipped.Count > 0 {
+		s.result.Skipped, st.Skipped = &skipped, &skipped
+		st.Ended, st.Tries = s.now, 0
+		s.Rule.Target = max(s.Rule.Target, Target(skipped.Last))
+	}
+}
+
+// beforeGrace returns the last time that is too old to fire at now.
+func beforeGrace(now Stamp) Stamp { return now.add(-grace) - 1 }
+
+// next returns the first occurrence that may still fire.
+func (s *step) next() (Stamp, bool) {
+	after := beforeGrace(s.now)
+	if s.State.Armed <= s.now {
+		after = max(after, s.State.Armed)
+	}
+	for t := range s.recurrence.After(after.Std()) {
+		if target := StampOf(t); !slices.Contains(s.State.Fired, target) {
+			return target, true
+		}
+	}
+	return 0, false
+}
+
+// run looks at the occurrence that is still monitored, else at the next one.
+func (s *step) run() {
+	st := &s.State
+	if open := st.Open; open != 0 {
+		m := s.Rule.Monitor
+		if m.Mode != Inactivity || !m.RepeatMonitoring || s.now > open.add(grace) || s.now < open.add(-m.duration()) {
+			st.Open = 0
+		} else {
+			s.watch(open)
+			if s.now >= open {
+				st.Open = 0
+			}
+		}
+	}
+	if st.Open != 0 || s.result.Fired != nil {
+		return
+	}
+	target, ok := s.next()
+	switch {
+	case !ok:
+	case s.Rule.Monitor.Mode == Inactivity && s.now < target:
+		s.watch(target)
+	case s.now < target:
+		s.looked, s.wake = target, target
+	default:
+		s.conclude(target)
+	}
+}
+
+// schedule says what the job waits for: sets target and wake, or that nothing is
+// left.
+func (s *step) schedule() {
+	st := &s.State
+	target := st.Open
+	if target == 0 {
+		var ok bool
+		if target, ok = s.next(); !ok {
+			st.Done, st.Wake, s.Rule.Enabled = true, 0, false
+			return
+		}
+	}
+	if Stamp(s.Rule.Target) != target {
+		s.Rule.Target, st.Queued, st.Tries = Target(target), s.now, 0
+	}
+	st.Wake = s.begin(target)
+	if s.looked == target && s.result.Fired == nil {
+		st.Wake = s.wake
+	}
+	if st.Doubt != 0 {
+		st.Wake = min(st.Wake, s.belief())
+	}
+}

@@ -1,0 +1,120 @@
+package alert
+
+import "iter"
+
+// Minute is what the history says of one minute of a home.
+type Minute uint8
+
+// The states of a minute. What is not known is never taken for quiet.
+const (
+	Unknown Minute = iota // no data: silent devices, a stopped engine, paused
+	Quiet                 // data, and no motion
+	Moving                // motion
+)
+
+// Verdict is what a rule found, and so which of its lists of actions runs.
+type Verdict string
+
+// The verdicts.
+const (
+	AtTime    Verdict = "time"       // mode NONE: motion was not looked at
+	Motion    Verdict = "motion"     // motion_actions
+	NoMotion  Verdict = "no_motion"  // no_motion_actions
+	NoHistory Verdict = "no_history" // no_history_actions
+)
+
+// tolerance is the share of a stretch without motion that may be unknown: one
+// minute of ten. A restart of the appliance must not hide inactivity, a home
+// without data must not look quiet.
+const tolerance = 10
+
+// Judge decides about a whole period, one element a minute, oldest first, as it
+// is known at the target or later.
+//
+// SIMPLE: any motion is Motion. Without motion it is NoMotion when at least nine
+// minutes of ten are known, else NoHistory. INACTIVITY: the same asked of every
+// stretch of inactive_minutes: NoMotion when one had no motion and is known;
+// NoHistory when one may have had none; Motion when each had motion. NONE:
+// AtTime.
+func Judge(monitor Monitor, period []Minute) Verdict {
+	switch monitor.Mode {
+	case None:
+		return AtTime
+	case Simple:
+		return judge(period, len(period))
+	}
+	return judge(period, min(monitor.InactiveMinutes, len(period)))
+}
+
+// judge decides about all stretches of length minutes in a period.
+func judge(period []Minute, length int) Verdict {
+	moved, hidden := false, false
+	for s := range stretches(period, length) {
+		switch {
+		case s.quiet():
+			return NoMotion
+		case s.moving == 0:
+			hidden = true
+		default:
+			moved = true
+		}
+	}
+	if moved && !hidden {
+		return Motion
+	}
+	return NoHistory
+}
+
+// quietStretch returns where the first known stretch of length minutes without
+// motion ends in a period, and whether there is one.
+func quietStretch(period []Minute, length int) (end int, found bool) {
+	for s := range stretches(period, length) {
+		if s.quiet() {
+			return s.end, true
+		}
+	}
+	return 0, false
+}
+
+// stretch counts some consecutive minutes of a period.
+type stretch struct{ end, length, moving, unknown int }
+
+// quiet reports whether there was no motion and enough is known to say so.
+func (s stretch) quiet() bool {
+	return s.moving == 0 && s.unknown < s.length && s.unknown*tolerance <= s.length
+}
+
+// stretches returns all stretches of length minutes in a period, earliest first.
+func stretches(period []Minute, length int) iter.Seq[stretch] {
+	return func(yield func(stretch) bool) {
+		s := stretch{length: length}
+		count := func(m Minute, by int) {
+			switch m {
+			case Moving:
+				s.moving += by
+			case Unknown:
+				s.unknown += by
+			}
+		}
+		for s.end < len(period) {
+			count(period[s.end], 1)
+			s.end++
+			if s.end > length {
+				count(period[s.end-length-1], -1)
+			}
+			if s.end >= length && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// stillRun returns the number of minutes at the end of a period in which no
+// motion was seen.
+func stillRun(period []Minute) int {
+	run := 0
+	for run < len(period) && period[len(period)-1-run] != Moving {
+		run++
+	}
+	return run
+}

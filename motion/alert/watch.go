@@ -1,0 +1,124 @@
+package alert
+
+import (
+	"slices"
+	"time"
+)
+
+func (m Monitor) duration() time.Duration {
+	return time.Duration(m.DurationMinutes) * time.Minute
+}
+
+func (m Monitor) inactive() time.Duration {
+	return time.Duration(m.InactiveMinutes) * time.Minute
+}
+
+// start returns the minute from which inactivity counts towards a target: the
+// beginning of the period, or when the rule was armed or last found inactivity.
+func (s *step) start(target Stamp) Stamp {
+	start := target.add(-s.Rule.Monitor.duration())
+	for _, later := range []Stamp{s.State.Armed, s.State.From} {
+		if later <= s.now {
+			start = max(start, later)
+		}
+	}
+	return start.minute()
+}
+
+// begin returns the first time at which a target can fire.
+func (s *step) begin(target Stamp) Stamp {
+	if s.Rule.Monitor.Mode != Inactivity {
+		return target
+	}
+	return min(target, s.start(target).add(s.Rule.Monitor.inactive()))
+}
+
+// watch fires when there has been inactivity within the period of a target since
+// start, and else says when there can be at the earliest.
+func (s *step) watch(target Stamp) {
+	s.looked, s.wake = target, s.begin(target)
+	from, to := s.start(target), min(s.now, target).minute()
+	length := s.Rule.Monitor.InactiveMinutes
+	if to < from.add(s.Rule.Monitor.inactive()) {
+		return
+	}
+	period := s.minutes(from, to)
+	end, found := quietStretch(period, length)
+	if !found {
+		wait := max(1, length-stillRun(period))
+		s.wake = min(target, to.add(time.Duration(wait)*time.Minute))
+		return
+	}
+	stop := from.add(time.Duration(end) * time.Minute)
+	s.fire(&Firing{Target: target, Verdict: NoMotion, From: stop.add(-s.Rule.Monitor.inactive()), To: stop}, stop)
+	s.State.From = s.now.minute()
+	if s.Rule.Monitor.RepeatMonitoring {
+		s.State.Open = target
+	}
+}
+
+// conclude fires a target that has come, with the verdict on its whole period. A
+// period that is not known yet is looked at again until it has settled.
+func (s *step) conclude(target Stamp) {
+	from, to := target.add(-s.Rule.Monitor.duration()).minute(), target.minute()
+	var period []Minute
+	if s.Rule.Monitor.Mode != None {
+		period = s.minutes(from, to)
+	}
+	verdict, due := Judge(s.Rule.Monitor, period), target
+	if verdict == NoHistory {
+		due = target.add(settle)
+	}
+	if s.now < due {
+		s.State.Tries++
+		s.looked, s.wake = target, min(due, s.now.add(again))
+		return
+	}
+	s.fire(&Firing{Target: target, Verdict: verdict, From: from, To: to}, due)
+}
+
+// fire makes a firing the result and remembers its target. due is when it should
+// have fired.
+func (s *step) fire(f *Firing, due Stamp) {
+	if late := s.now.since(due); late > onTime {
+		f.Late = late
+	}
+	f.Actions = s.Rule.Actions(f.Verdict)
+	s.result.Fired = f
+	st := &s.State
+	st.Tries, st.Skipped, st.Looked, st.Ended = 0, nil, s.now, s.now
+	if !slices.Contains(st.Fired, f.Target) {
+		st.Fired = append(st.Fired, f.Target)
+		st.Fired = st.Fired[max(0, len(st.Fired)-maxFired):]
+	}
+}
+
+// minutes looks at the minutes of [from, to).
+func (s *step) minutes(from, to Stamp) []Minute {
+	s.State.Looked = s.now
+	period := make([]Minute, to.since(from)/time.Minute)
+	if s.look != nil {
+		copy(period, s.look(from.Std(), to.Std()))
+	}
+	return period
+}
+
+// Actions returns the list that a verdict runs. A rule that does not look at
+// motion (NONE) runs its first list that is not empty, in the order of the
+// record: no_motion, motion, no_history.
+func (r Rule) Actions(v Verdict) []Action {
+	switch v {
+	case Motion:
+		return r.Motion
+	case NoMotion:
+		return r.NoMotion
+	case NoHistory:
+		return r.NoHistory
+	}
+	for _, list := range [][]Action{r.NoMotion, r.Motion, r.NoHistory} {
+		if len(list) > 0 {
+			return list
+		}
+	}
+	return []Action{}
+}

@@ -1,0 +1,129 @@
+package relay
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Config is the relay's part of the configuration. Start from Defaults.
+type Config struct {
+	MQTT    MQTTConfig    `yaml:"mqtt" envPrefix:"MQTT_"`
+	Webhook WebhookConfig `yaml:"webhook" envPrefix:"WEBHOOK_"`
+}
+
+// MQTTConfig says how to reach an outside MQTT 5 broker.
+type MQTTConfig struct {
+	URL      string `yaml:"url" env:"URL"` // mqtt://host[:1883] or mqtts://host[:8883]; empty: not offered
+	Username string `yaml:"username" env:"USERNAME"`
+	Password string `yaml:"password" env:"PASSWORD"`
+	Prefix   string `yaml:"prefix" env:"PREFIX"`       // of every topic
+	ClientID string `yaml:"client_id" env:"CLIENT_ID"` // empty: sensegate-<host name>
+	CA       string `yaml:"ca" env:"CA"`               // PEM certificates that the broker's must come from; empty: the system's
+}
+
+// WebhookConfig says where live motion is posted.
+type WebhookConfig struct {
+	URL    string `yaml:"url" env:"URL"`       // http or https; empty: not offered
+	Secret string `yaml:"secret" env:"SECRET"` // signs what is posted; "whsec_" and base64, or plain text
+}
+
+// minSecret is the least length of a signing secret in bytes.
+const minSecret = 16
+
+// Defaults returns a configuration that offers no provider.
+func Defaults() Config { return Config{MQTT: MQTTConfig{Prefix: "sensegate"}} }
+
+// Validate returns every mistake at once, nil when there is none. What belongs to
+// a provider without a url is checked too, so that turning it on brings no surprise.
+func (c Config) Validate() error {
+	return errors.Join(c.MQTT.validate(), c.Webhook.validate())
+}
+
+func (c MQTTConfig) validate() error {
+	var wrong []error
+	if _, err := c.server(); err != nil {
+		wrong = append(wrong, fmt.Errorf("mqtt.url: %w", err))
+	}
+	if strings.ContainsAny(c.Prefix, "#+\x00") || slices.Contains(strings.Split(c.Prefix, "/"), "") || strings.HasPrefix(c.Prefix, "$") {
+		wrong = append(wrong, errors.New("mqtt.prefix: want one or more topic levels such as home/sensegate, without # and +"))
+	}
+	if _, err := c.tls(); err != nil {
+		wrong = append(wrong, fmt.Errorf("mqtt.ca: %w", err))
+	}
+	return errors.Join(wrong...)
+}
+
+// server returns the broker's address with its port; nil without a url.
+func (c MQTTConfig) server() (*url.URL, error) {
+	if c.URL == "" {
+		return nil, nil
+	}
+	const want = "want mqtt://host[:port] or mqtts://host[:port]; user name and password have keys of their own"
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, errors.New(want) // its own error would show the whole url
+	}
+	ports := map[string]string{"mqtt": "1883", "mqtts": "8883"}
+	port, known := ports[u.Scheme]
+	if !known || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return nil, errors.New(want)
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	return &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort(u.Hostname(), port)}, nil
+}
+
+// tls returns how the broker's certificate is checked.
+func (c MQTTConfig) tls() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CA == "" {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM([]byte(c.CA)) {
+		return nil, errors.New("want certificates as PEM text, not the name of a file")
+	}
+	return config, nil
+}
+
+// clientID returns the client id: the same at every start, so that the broker
+// knows a connection that it has not yet missed for the same client's.
+func (c MQTTConfig) clientID() string {
+	if c.ClientID != "" {
+		return c.ClientID
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "sensegate"
+	}
+	return "sensegate-" + host
+}
+
+func (c WebhookConfig) validate() error {
+	var wrong []error
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+			wrong = append(wrong, errors.New("webhook.url: want http://host/path or https://host/path, without user name and password"))
+		}
+	}
+	if c.URL == "" && c.Secret == "" {
+		return errors.Join(wrong...)
+	}
+	secret, err := secretBytes(c.Secret)
+	switch {
+	case err != nil:
+		wrong = append(wrong, fmt.Errorf("webhook.secret: %w", err))
+	case len(secret) < minSecret:
+		wrong = append(wrong, fmt.Errorf("webhook.secret: want at least %d characters, or whsec_ and base64 of as many bytes", minSecret))
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,72 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait of the tests.
+const patience = 20 * time.Second
+
+// quick is a backoff for tests.
+var quick = backoff{first: time.Millisecond, most: 10 * time.Millisecond}
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// running runs a provider until the test ends or stop is called.
+func running(t *testing.T, p Provider) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.run(ctx) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("run: %v", err)
+			}
+		case <-time.After(patience):
+			t.Error("run does not end")
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// next returns the next value of a channel.
+func next[T any](t *testing.T, values <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-values:
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+	}
+	return value
+}
+
+// eventually waits until something holds, which goroutines of others bring about.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	limit := time.After(patience)
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-limit:
+			t.Fatalf("never: %s", what)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package relay
+
+import (
+	"sync"
+
+	"sensegate/motion"
+)
+
+// queueFrames is how many frames wait for a provider at most: about two minutes of
+// one network.
+const queueFrames = 256
+
+// frame is one live frame of a network, as JSON.
+type frame struct {
+	network motion.NetworkID
+	json    []byte
+}
+
+// queue holds the frames that wait, at most queueFrames: a newer one pushes the
+// oldest out, for live motion is worth the less the older it is.
+type queue struct {
+	wake chan struct{} // receives after a push
+
+	mu      sync.Mutex
+	frames  []frame // oldest first
+	dropped uint64
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// push appends a frame. It never waits.
+func (q *queue) push(f frame) {
+	q.mu.Lock()
+	if len(q.frames) == queueFrames {
+		q.frames = append(q.frames[:0], q.frames[1:]...)
+		q.dropped++
+	}
+	q.frames = append(q.frames, f)
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes the oldest frames, of at most size bytes together but at least one
+// when there is any.
+func (q *queue) take(size int) []frame {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := 0
+	for n < len(q.frames) && (n == 0 || size >= len(q.frames[n].json)) {
+		size -= len(q.frames[n].json)
+		n++
+	}
+	taken := append([]frame(nil), q.frames[:n]...)
+	q.frames = append(q.frames[:0], q.frames[n:]...)
+	return taken
+}
+
+// drop counts frames that were taken or refused and will not be delivered.
+func (q *queue) drop(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropped += uint64(n)
+}
+
+// clear drops all that waits.
+func (q *queue) clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropped += uint64(len(q.frames))
+	q.frames = nil
+}
+
+// lost returns how many frames were dropped so far.
+func (q *queue) lost() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dropped
+}

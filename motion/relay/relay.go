@@ -1,0 +1,111 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/motion"
+)
+
+// The names of the providers, as in motion/{realtime_provider} (payloads.md 4.7).
+const (
+	MQTT    = "mqtt"
+	Webhook = "webhook"
+)
+
+// Provider is one configured outside service.
+type Provider interface {
+	// Ready says why nothing can be delivered any more, as a fault; nil = frames are
+	// taken. A service that is away for the moment is ready: it will be tried again.
+	Ready() error
+	// Deliver queues a live frame of a network. It never waits and keeps json, which
+	// must not be changed afterwards.
+	Deliver(network motion.NetworkID, json []byte)
+	// Counters returns what was counted since the start.
+	Counters() Counters
+
+	run(ctx context.Context) error
+}
+
+// Counters count frames, and tries that failed.
+type Counters struct {
+	Delivered uint64 // frames handed over
+	Dropped   uint64 // frames given up: queue full, refused, or service gone
+	Failures  uint64 // connections or posts that failed
+}
+
+// Relay holds the configured providers. Make it with New, start it with Run.
+type Relay struct {
+	providers map[string]Provider
+}
+
+// New returns the providers that a valid configuration has. Nothing is connected
+// before Run.
+func New(c Config, log *slog.Logger) (*Relay, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("relay: %w", err)
+	}
+	r := &Relay{providers: map[string]Provider{}}
+	if c.MQTT.URL != "" {
+		p, err := newMQTT(c.MQTT, log)
+		if err != nil {
+			return nil, err
+		}
+		r.providers[MQTT] = p
+	}
+	if c.Webhook.URL != "" {
+		p, err := newWebhook(c.Webhook, log)
+		if err != nil {
+			return nil, err
+		}
+		r.providers[Webhook] = p
+	}
+	return r, nil
+}
+
+// Providers returns the configured providers by name. The map must not be changed.
+func (r *Relay) Providers() map[string]Provider { return r.providers }
+
+// Run delivers until ctx ends. What waits then is not delivered.
+func (r *Relay) Run(ctx context.Context) error {
+	group, running := errgroup.WithContext(ctx)
+	for _, p := range r.providers {
+		group.Go(func() error { return p.run(running) })
+	}
+	return group.Wait()
+}
+
+// Metrics writes the counters in the Prometheus text format.
+func (r *Relay) Metrics(w io.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
+		c := r.providers[name].Counters()
+		fmt.Fprintf(w, "sensegate_relay_frames_total{provider=%q,result=\"delivered\"} %d\n", name, c.Delivered)
+		fmt.Fprintf(w, "sensegate_relay_frames_total{provider=%q,result=\"dropped\"} %d\n", name, c.Dropped)
+		fmt.Fprintf(w, "sensegate_relay_failures_total{provider=%q} %d\n", name, c.Failures)
+	}
+}
+
+// Channel returns the name under which a network's live motion is delivered,
+// "motion/1042".
+func Channel(network motion.NetworkID) string { return fmt.Sprintf("motion/%d", network) }
+
+// backoff is the time between tries: twice as long after every failure, with jitter,
+// so that many appliances do not come back to a service at once.
+type backoff struct{ first, most time.Duration }
+
+func defaultBackoff() backoff { return backoff{first: time.Second, most: time.Minute} }
+
+// after returns the wait after so many failures in a row (0: as after one): between
+// half of the time and all of it.
+func (b backoff) after(failures int) time.Duration {
+	full := min(b.most, b.first<<min(max(failures-1, 0), 10))
+	return full/2 + rand.N(full/2+1)
+}

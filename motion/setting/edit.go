@@ -1,0 +1,148 @@
+package setting
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// largest bounds a document, as JSON in bytes: both configurations have to fit one
+// command to a device.
+const largest = 48 << 10
+
+// Edit is a change of a document as a caller asks for it: with Replace the body
+// takes the place of what is there (POST), otherwise it is merged into it by the
+// rules of RFC 7396, null deleting a key (PATCH). With a Key both concern the value
+// at that top-level key alone (interface document 4.1).
+type Edit struct {
+	Key     string
+	Replace bool
+	Body    any // decoded JSON
+}
+
+// apply returns what the edit makes of a document.
+func (e Edit) apply(d motion.Document) (motion.Document, error) {
+	body := e.Body
+	if e.Key != "" {
+		body = map[string]any{e.Key: e.Body}
+	}
+	object, ok := body.(map[string]any)
+	switch {
+	case !ok:
+		return nil, Mistakes{{Location: "body", Message: "want an object"}}.Err()
+	case e.Replace && e.Key == "":
+		return maps.Clone(object), nil
+	case e.Replace:
+		d = cloneOf(d)
+		d[e.Key] = e.Body
+		return d, nil
+	}
+	return merged(d, object), nil
+}
+
+// given returns the value that the caller has set at a path of the document, and
+// whether there is one.
+func (e Edit) given(path ...string) (any, bool) {
+	value := e.Body
+	if e.Key != "" {
+		value = map[string]any{e.Key: e.Body}
+	}
+	for _, key := range path {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if value, ok = object[key]; !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// at returns where a path of the document stands in the request.
+func (e Edit) at(path ...string) string {
+	place := "body"
+	for i, key := range path {
+		if i > 0 || e.Key == "" {
+			place += "." + key
+		}
+	}
+	return place
+}
+
+// check adds what is wrong with the edited document.
+func (e Edit) check(m *Mistakes, o object, d motion.Document) {
+	if e.Key == "" {
+		o.check(m, "body", map[string]any(d))
+		return
+	}
+	if len(e.Key) > longestKey {
+		m.Add("query.key", nil, "want at most %d bytes", longestKey)
+		return
+	}
+	if value, there := d[e.Key]; there {
+		o.field(e.Key)(m, "body", value)
+	}
+}
+
+// merged returns target with patch merged into it (RFC 7396). Neither is changed.
+func merged(target, patch map[string]any) map[string]any {
+	result := cloneOf(target)
+	for key, value := range patch {
+		object, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(result, key)
+		case isObject:
+			before, _ := result[key].(map[string]any)
+			result[key] = merged(before, object)
+		default:
+			result[key] = value
+		}
+	}
+	return result
+}
+
+// cloneOf returns a copy of the top level, never nil.
+func cloneOf(d map[string]any) map[string]any {
+	if d == nil {
+		return map[string]any{}
+	}
+	return maps.Clone(d)
+}
+
+// plain returns a document with the types that JSON decodes to, which shapes work
+// on.
+func plain(d motion.Document) (motion.Document, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode document: %w", err)
+	}
+	result := motion.Document{}
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("decode document: %w", err)
+	}
+	if result == nil { // it was null
+		result = motion.Document{}
+	}
+	return result, nil
+}
+
+// fits refuses a document that is too large.
+func fits(d motion.Document) error {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("encode document: %w", err)
+	}
+	if len(raw) > largest {
+		return fault.New(fault.TooLarge, "document: would have %d bytes, want at most %d", len(raw), largest)
+	}
+	return nil
+}
+
+// sortedKeys returns the keys of an object in order.
+func sortedKeys(v map[string]any) []string { return slices.Sorted(maps.Keys(v)) }

@@ -1,0 +1,100 @@
+package setting
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"sensegate/motion"
+)
+
+// Words of settings (payloads.md 4.4, 4.5, 4.11).
+const (
+	Allow    = "allow" // takes part in sounding
+	Deny     = "deny"
+	Global   = "global"   // sensitivity as set for the network
+	Override = "override" // a sensitivity of its own
+
+	legacyMode = "legacy"
+	zoneMode   = "zone"
+)
+
+const (
+	armedNeedsEnabled = "armed needs motion events enabled"
+	petModeNeeds      = "pet mode needs sensitivity 1 and every client on the global sensitivity"
+)
+
+// checkPetMode adds a mistake at a place when pet mode is on where it must not
+// be: it needs sensitivity 1 and all clients on global (payloads.md 4.4).
+func checkPetMode(m *Mistakes, n motion.Network, at string) {
+	if !PetModeFits(n) {
+		m.Add(at, nil, petModeNeeds)
+	}
+}
+
+// PetModeFits reports whether pet mode is off, or may be on.
+func PetModeFits(n motion.Network) bool {
+	events := n.Guardian().MotionEvents
+	if events.PetMode == 0 {
+		return true
+	}
+	for _, client := range n.Radar().Sounding.Clients {
+		if client.Sens != 0 {
+			return false
+		}
+	}
+	return events.Sens == 1
+}
+
+// followZones returns a guardian configuration in which the mode of the leaf
+// blower is that of its zone priority list (interface document 4.2, zone_priority).
+func followZones(config motion.Document) motion.Document {
+	leafblower, ok := config["leafblower"].(map[string]any)
+	if !ok {
+		return config
+	}
+	leafblower = cloneOf(leafblower)
+	leafblower["mode"] = legacyMode
+	if zones, _ := leafblower["zone_priority_list"].([]any); len(zones) > 0 {
+		leafblower["mode"] = zoneMode
+	}
+	config = config.Clone()
+	config["leafblower"] = leafblower
+	return config
+}
+
+// place is a friendly name or location: up to 256 letters of any script, digits,
+// spaces and = + - _ @ !, or empty (payloads.md 4.5).
+func place(m *Mistakes, at string, value any) {
+	name, ok := value.(string)
+	switch {
+	case !ok:
+		m.Add(at, value, "want a string")
+	case utf8.RuneCountInString(name) > maxPlace:
+		m.Add(at, nil, "want at most %d characters", maxPlace)
+	case !plainText(name):
+		m.Add(at, value, "want letters, digits, spaces and = + - _ @ ! only")
+	}
+}
+
+// placeName is a place that is not empty.
+func placeName(m *Mistakes, at string, value any) {
+	if value == "" {
+		m.Add(at, value, "must not be empty")
+		return
+	}
+	text(maxPlace)(m, at, value)
+}
+
+// plainText reports whether a name has only the characters that one may have. The
+// marks of letters (accents, vowel signs) belong to them.
+func plainText(name string) bool {
+	for _, r := range name {
+		switch {
+		case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r), r == ' ':
+		case r == '=', r == '+', r == '-', r == '_', r == '@', r == '!':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"bytes"
+
+	"sensegate/motion"
+	"sensegate/motion/alert"
+)
+
+// pushLimit is how many pushes of one network can wait; the oldest go first.
+const pushLimit = 256
+
+// Push is a message to the people of a network that waits for a sender (payloads.md
+// section 6 no. 8).
+type Push struct {
+	ID        uint64           `json:"id"`
+	NetworkID motion.NetworkID `json:"network_id"`
+	UserIDs   []int64          `json:"user_ids"` // who receives it; empty: all members
+	Payload   motion.Document  `json:"payload"`  // as the push gateway takes it
+	Alert     string           `json:"alert"`    // uuid of the alert that it comes from
+	Target    alert.Stamp      `json:"target"`   // the occurrence
+	Late      motion.Seconds   `json:"late_s"`   // how late the alert fired; 0 up to a minute
+	CreatedAt motion.Time      `json:"created_at"`
+}
+
+// pushKey orders the pushes of a network by id.
+type pushKey struct {
+	network motion.NetworkID
+	id      uint64
+}
+
+// pushes is the table of pushes that wait.
+var pushes = table[pushKey, Push]{
+	name: "pushes", noun: "push", grows: true,
+	key: func(k pushKey) []byte { return join(key32(k.network), key64(k.id)) },
+}
+
+// AddPush stores a push under the next id and returns it, with CreatedAt set to
+// now. Of more than 256 that wait in one network the oldest go.
+func (tx *Tx) AddPush(p Push) (Push, error) {
+	if err := tx.requireNetwork(p.NetworkID); err != nil {
+		return p, err
+	}
+	id, err := tx.bucket(pushes.name).NextSequence()
+	if err != nil {
+		return p, err
+	}
+	p.ID, p.CreatedAt = id, tx.now
+	if err := tx.dropPushes(p.NetworkID, pushLimit-1); err != nil {
+		return p, err
+	}
+	return p, pushes.put(tx, pushKey{p.NetworkID, id}, p)
+}
+
+// dropPushes removes the oldest pushes of a network until at most so many wait.
+func (tx *Tx) dropPushes(network motion.NetworkID, most int) error {
+	var keys [][]byte
+	prefix := key32(network)
+	cursor := tx.bucket(pushes.name).Cursor()
+	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	for _, key := range keys[:max(0, len(keys)-most)] {
+		if _, err := pushes.remove(tx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pushes returns the pushes of a network that wait, oldest first.
+func (tx *Tx) Pushes(network motion.NetworkID) ([]Push, error) {
+	return pushes.all(tx, key32(network))
+}
