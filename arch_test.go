@@ -15,11 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate": {
-		"api", "api/admin", "api/auth", "api/core", "broker", "firmware-sim/demo", "firmware-sim/sim",
-		"motion", "motion/engine", "motion/fault", "store",
-	},
-
+	"sensegate":      {"api/admin", "api/appliance", "firmware-sim/demo"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/feed":    {},
@@ -29,7 +25,9 @@ var arrows = map[string][]string{
 	"motion/series":  {"motion"},
 	"motion/insight": {"motion", "motion/series"},
 	"motion/command": {"motion", "motion/fault"},
+	"motion/setting": {"motion", "motion/fault"},
 	"motion/alert":   {"motion", "motion/fault"},
+	"motion/relay":   {"motion", "motion/fault"},
 	"motion/engine":  {"motion", "motion/", "store"},
 
 	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/series"},
@@ -38,9 +36,13 @@ var arrows = map[string][]string{
 	"broker/guard": {},
 	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
 
-	"api":       {"motion/fault"},
-	"api/auth":  {"motion", "motion/fault", "store"},
-	"api/core":  {"api", "api/auth", "motion", "motion/", "store"},
+	"api":      {"motion/fault"},
+	"api/auth": {"motion", "motion/fault", "store"},
+	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
+	"api/appliance": {
+		"api", "api/admin", "api/auth", "api/core", "broker",
+		"motion", "motion/engine", "motion/relay", "store",
+	},
 	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "store"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
@@ -61,6 +63,7 @@ var only = map[string]string{
 	"github.com/mochi-mqtt/server/v2":     "broker",
 	"github.com/danielgtaylor/huma/v2":    "api",
 	"github.com/julienschmidt/httprouter": "api",
+	"github.com/teambition/rrule-go":      "motion/alert",
 	"github.com/gorilla/websocket":        "api",
 }
 

@@ -4,25 +4,32 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.yaml.in/yaml/v3"
 
+	"sensegate/api/appliance"
 	"sensegate/firmware-sim/sim"
 	"sensegate/motion"
+	"sensegate/motion/command"
 	"sensegate/motion/csi"
 	"sensegate/motion/detect"
+	"sensegate/motion/engine"
 	"sensegate/motion/fuse"
+	"sensegate/motion/relay"
 )
 
 // TestMain lets the scripts call this program as sensegate.
@@ -38,11 +45,11 @@ func TestStories(t *testing.T) {
 
 func TestExampleConfigurationShowsEveryDefault(t *testing.T) {
 	t.Parallel()
-	got, err := load("config.example.yaml")
+	got, err := appliance.Load("config.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := defaults()
+	want := appliance.Defaults()
 	got.HTTP.Hosts = nil // [] in the example
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("config.example.yaml gives\n%+v\nthe defaults are\n%+v", got, want)
@@ -132,7 +139,7 @@ func TestReplayedCapturesAreSensedAsOffline(t *testing.T) {
 			a := startAppliance(t)
 			var start motion.Time
 			replay := sim.ReplayConfig{
-				Takes: takes, Speed: 10, Gatekeeper: "http://" + a.http.Addr().String() + "/gatekeeper",
+				Takes: takes, Speed: 10, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper",
 				OnTake: func(_ string, at motion.Time) { start = at },
 			}
 			if counters, err := sim.Replay(t.Context(), replay); err != nil || counters.Dropped > 0 {
@@ -165,50 +172,64 @@ func captureFile(t *testing.T, name string) string {
 
 // testAppliance is a running appliance with a key.
 type testAppliance struct {
-	*appliance
+	*appliance.Appliance
 	key string
 }
 
 // startAppliance runs an appliance on free ports until the end of the test.
-func startAppliance(t *testing.T) testAppliance {
+func startAppliance(t *testing.T, change ...func(*appliance.Config)) testAppliance {
 	t.Helper()
-	c := defaults()
+	c := appliance.Defaults()
 	c.StateDir, c.HTTP.Listen, c.MQTT.Listen = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
-	a, err := open(t.Context(), c, slog.New(slog.DiscardHandler))
+	for _, f := range change {
+		f(&c)
+	}
+	a, err := appliance.Open(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := errors.Join(<-ended, a.db.Close()); err != nil {
+		if err := <-ended; err != nil {
 			t.Errorf("appliance: %v", err)
 		}
 	})
-	key, err := demoAppliance{a}.Key(t.Context())
+	key, err := a.Key(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testAppliance{appliance: a, key: key}
+	return testAppliance{Appliance: a, key: key}
 }
 
 // get reads one answer of the Core interface.
 func (a testAppliance) get(t *testing.T, path string, answer any) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.http.Addr().String()+"/core"+path, http.NoBody)
+	a.call(t, http.MethodGet, path, http.NoBody, answer)
+}
+
+// call sends a request to the Core interface, which must be answered with 200.
+func (a testAppliance) call(t *testing.T, method, path string, body io.Reader, answer any) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+a.HTTP().String()+"/core"+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", a.key)
+	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v", path, response.Status, err)
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, answer); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v: %s", path, response.Status, err, raw)
 	}
 }
 
@@ -314,4 +335,160 @@ func compareDetection(t *testing.T, want, got motion.Time) {
 	if late := got.Since(want); want.IsZero() != got.IsZero() || late > 0.5 || late < -0.5 {
 		t.Errorf("first detection at %.2f, offline at %.2f", float64(got), float64(want))
 	}
+}
+
+// TestBatchIsMonitoredToItsEndWhileADeviceReturns runs a batch of commands on
+// simulated devices over real MQTT: one loses its power before its turn and
+// gets its command when it is back, one does not know what it is asked.
+func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
+	t.Parallel()
+	a := startAppliance(t)
+	home := a.simulate(t, func(_ sim.Home, start motion.Time) sim.Scene {
+		return sim.Scene{Outages: []sim.Outage{{Node: 1, Leaf: -1, From: start.Add(3), To: start.Add(6)}}}
+	})
+	events := a.dial(t, fmt.Sprintf("/network/%d/events/live", home.Network()))
+	var nodes []motion.Node
+	a.get(t, fmt.Sprintf("/node/find/networkid/%d", home.Network()), &nodes)
+	id := func(i int) motion.NodeID {
+		at := slices.IndexFunc(nodes, func(n motion.Node) bool { return n.DeviceID == home.Home().Nodes[i].DeviceID })
+		return nodes[at].ID
+	}
+	actions := fmt.Sprintf(`{"node_id":%d,"payload":{"command":"status"}},
+		{"node_id":%d,"trigger_id":"#0","payload":{"command":"ping"}},
+		{"node_id":%d,"trigger_id":"#1","payload":{"command":"log"}},
+		{"node_id":%d,"trigger_id":"#2","payload":{"command":"dance"}},
+		{"node_id":%d,"trigger_id":"#3","payload":{"command":"config"}}`, id(0), id(1), id(0), id(2), id(2))
+	for range 200 {
+		actions += fmt.Sprintf(`,{"node_id":%d,"payload":{"command":"ping"}}`, id(2))
+	}
+	var batch engine.BatchActions
+	a.post(t, "/manage/batch", fmt.Sprintf(`{"name":"e2e","network_id":%d,"actions":[%s]}`, home.Network(), actions), &batch)
+	monitor := a.dial(t, fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID))
+	var snapshot engine.MonitorSnapshot
+	if readFrame(t, monitor, &snapshot); snapshot.Type != "snapshot" || len(snapshot.Actions) != len(batch.Actions) {
+		t.Fatalf("snapshot %+v", snapshot)
+	}
+	for event := (motion.Event{}); event.Event != "DeviceDisconnectedEvent" || event.DeviceID != home.Home().Nodes[1].DeviceID; {
+		readFrame(t, events, &event)
+	}
+	a.post(t, "/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID), &batch)
+
+	went := map[command.ID][]command.State{}
+	for frame := (engine.MonitorUpdate{}); frame.Type != "done"; {
+		frame = engine.MonitorUpdate{}
+		readFrame(t, monitor, &frame)
+		if frame.Type == "update" {
+			went[frame.Action.ID] = append(went[frame.Action.ID], frame.Action.State)
+		}
+	}
+	want := [][]command.State{{"011", "100", "200"}, {"002", "011", "100", "200"}, {"011", "100", "200"}}
+	for i, states := range want {
+		if got := went[batch.Actions[i].ID]; !slices.Equal(got, states) {
+			t.Errorf("action %d went through %v, want %v", i, got, states)
+		}
+	}
+	for i, c := range batch.Actions[3:] {
+		ended := command.State("200")
+		if i < 2 {
+			ended = "404"
+		}
+		if got := went[c.ID]; !slices.IsSorted(got) || got[len(got)-1] != ended {
+			t.Errorf("action %d went through %v, want %s at the end", i+3, got, ended)
+		}
+	}
+}
+
+// TestLiveMotionOfAGuardianIsRelayed has a home whose guardian streams motion only
+// when it is asked to, and a receiver outside that is posted the frames.
+func TestLiveMotionOfAGuardianIsRelayed(t *testing.T) {
+	t.Parallel()
+	posts := make(chan []byte, 1000)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !strings.HasPrefix(r.Header.Get("webhook-signature"), "v1,") {
+			t.Errorf("unsigned, or %v", err)
+		}
+		posts <- body
+	}))
+	t.Cleanup(receiver.Close)
+	a := startAppliance(t, func(c *appliance.Config) {
+		c.Relay.Webhook = relay.WebhookConfig{URL: receiver.URL, Secret: "an invented secret"}
+	})
+	home := a.simulate(t, nil)
+	var started struct{ Channel string }
+	a.post(t, fmt.Sprintf("/network/%d/motion/webhook", home.Network()), "", &started)
+	want := fmt.Sprintf("motion/%d", home.Network())
+	if started.Channel != want {
+		t.Errorf("channel %q, want %q", started.Channel, want)
+	}
+	for links := 0; links == 0; {
+		var post struct {
+			Frames []struct {
+				Channel string
+				Frame   motion.LiveFrame
+			}
+		}
+		select {
+		case raw := <-posts:
+			if err := json.Unmarshal(raw, &post); err != nil || len(post.Frames) == 0 || post.Frames[0].Channel != want {
+				t.Fatalf("%v: %s", err, raw)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("no frame of the guardian's links came")
+		}
+		links = len(post.Frames[0].Frame.Links)
+	}
+}
+
+// simulate runs a simulated home at the appliance until the end of the test, and
+// waits until its devices are connected.
+func (a testAppliance) simulate(t *testing.T, scene func(sim.Home, motion.Time) sim.Scene) *sim.Sim {
+	t.Helper()
+	home, err := sim.New(sim.Config{Seed: 1, Mode: sim.Matrix, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper", Scene: scene})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- home.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("simulation: %v", err)
+		}
+	})
+	select {
+	case <-home.Ready():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the devices do not connect")
+	}
+	return home
+}
+
+// dial opens a websocket of the Core interface until the end of the test.
+func (a testAppliance) dial(t *testing.T, path string) *websocket.Conn {
+	t.Helper()
+	ws, _, err := websocket.DefaultDialer.Dial("ws://"+a.HTTP().String()+"/core"+path, http.Header{"Authorization": {a.key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	if err := ws.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// readFrame reads the next frame of a websocket.
+func readFrame(t *testing.T, ws *websocket.Conn, frame any) {
+	t.Helper()
+	if err := ws.ReadJSON(frame); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// post acts through the Core interface.
+func (a testAppliance) post(t *testing.T, path, body string, answer any) {
+	t.Helper()
+	a.call(t, http.MethodPost, path, strings.NewReader(body), answer)
 }

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"sensegate/motion/fault"
 )
 
 // pace holds the times of live connections.
@@ -38,15 +42,17 @@ type connection struct {
 	stop <-chan struct{} // the server stops
 	gone chan struct{}   // closed by read when the other end is gone
 
+	recheck func(context.Context) error // whether the viewer may still see this
+
 	mu      sync.Mutex
 	leaving bool // a close frame is out
 }
 
-func newConnection(ws *websocket.Conn, p pace, stop <-chan struct{}) *connection {
+func newConnection(ws *websocket.Conn, p pace, stop <-chan struct{}, recheck func(context.Context) error) *connection {
 	if tcp, ok := ws.NetConn().(interface{ SetWriteBuffer(int) error }); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
 	}
-	return &connection{ws: ws, pace: p, stop: stop, gone: make(chan struct{})}
+	return &connection{ws: ws, pace: p, stop: stop, gone: make(chan struct{}), recheck: recheck}
 }
 
 // read drops what the viewer says, watches for pongs and for the end, and closes
@@ -111,33 +117,73 @@ func closeReason(code int) string {
 		return "fell behind; read the history and connect again"
 	case websocket.CloseGoingAway:
 		return "the appliance stops"
+	case closedAs + http.StatusUnauthorized:
+		return "the credentials are no longer valid"
+	case closedAs + http.StatusForbidden, closedAs + http.StatusNotFound:
+		return "no longer open to these credentials"
 	}
 	return ""
 }
 
+// closedAs and an HTTP status make the close code of a viewer who would now get
+// that answer.
+const closedAs = 4000
+
+// refused returns the close code of a viewer who may no longer watch, 0 while they
+// may. Trouble of our own ends nothing.
+func (c *connection) refused() int {
+	ctx, cancel := context.WithTimeout(context.Background(), c.pace.write)
+	defer cancel()
+	err := c.recheck(ctx)
+	switch fault.KindOf(err) {
+	case fault.Unauthorized, fault.Forbidden, fault.NotFound:
+		p, _ := problemOf(err)
+		return closedAs + int(p.Status)
+	}
+	return 0
+}
+
+// send writes a message and reports whether the viewer is still there.
+func (c *connection) send(write func() error) bool {
+	_ = c.ws.SetWriteDeadline(time.Now().Add(c.pace.write)) // always nil in gorilla
+	return write() == nil
+}
+
+// ended returns the close code for a subscription whose channel was closed.
+func (c *connection) ended(behind bool) int {
+	select {
+	case <-c.stop: // the source stops with the server
+		return websocket.CloseGoingAway
+	default:
+	}
+	if behind {
+		return websocket.CloseTryAgainLater
+	}
+	return websocket.CloseNormalClosure
+}
+
 // pump sends messages and pings until the source, the viewer or the server ends.
 // It returns the close code to say, 0 for none.
-func pump[M any](c *connection, messages <-chan M, frame func(M) (*websocket.PreparedMessage, error)) (code int, err error) {
+func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error)) (code int, err error) {
 	ticker := time.NewTicker(c.pace.ping)
 	defer ticker.Stop()
 	for {
 		select {
-		case m, open := <-messages:
+		case m, open := <-sub.C():
 			if !open {
-				return websocket.CloseTryAgainLater, nil
+				return c.ended(sub.Behind()), nil
 			}
 			prepared, err := frame(m)
 			if err != nil {
 				return websocket.CloseInternalServerErr, fmt.Errorf("encode message: %w", err)
 			}
-			if prepared == nil {
-				continue
-			}
-			_ = c.ws.SetWriteDeadline(time.Now().Add(c.pace.write)) // always nil in gorilla
-			if c.ws.WritePreparedMessage(prepared) != nil {
+			if prepared != nil && !c.send(func() error { return c.ws.WritePreparedMessage(prepared) }) {
 				return 0, nil
 			}
 		case now := <-ticker.C:
+			if code := c.refused(); code != 0 {
+				return code, nil
+			}
 			if c.ws.WriteControl(websocket.PingMessage, nil, now.Add(c.pace.write)) != nil {
 				return 0, nil
 			}

@@ -66,12 +66,27 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 			fail(w, r, err)
 			return
 		}
+		x.recheck = e.recheck(req)
 		e.runHuma(w, r)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), e.table.env.timeout)
 	defer cancel()
 	e.compressed(w, r.WithContext(ctx))
+}
+
+// recheck returns a later look at a request's credentials. It keeps what an
+// authenticator may see of the request, and not its buffers.
+func (e *typed) recheck(r *Request) func(context.Context) error {
+	kept := *r
+	kept.http = &http.Request{Method: r.http.Method, URL: r.http.URL, RemoteAddr: r.http.RemoteAddr, Header: http.Header{}}
+	for _, name := range []string{"Authorization", "Connection", "Upgrade"} {
+		kept.http.Header[name] = r.http.Header[name]
+	}
+	return func(ctx context.Context) error {
+		_, err := e.check(ctx, &kept)
+		return err
+	}
 }
 
 // serveJSON runs an operation that is not live.

@@ -23,6 +23,8 @@ type exchange struct {
 	cause     error // our own trouble: logged, never shown
 	quiet     bool  // probes are logged for debugging only
 	broken    bool  // the answer broke off after it had begun
+
+	recheck func(context.Context) error // of a live row: authenticates again
 }
 
 type exchangeKey struct{}

@@ -12,9 +12,11 @@ import (
 )
 
 // Subscription is where a live connection takes its messages from. The channel
-// is bounded and closed by the other side when the reader falls behind.
+// is bounded; the other side closes it when the reader falls behind, or when
+// there is nothing more to say.
 type Subscription[M any] interface {
 	C() <-chan M
+	Behind() bool // why the channel was closed: the reader fell behind
 	Close()
 }
 
@@ -22,6 +24,11 @@ type Subscription[M any] interface {
 // has been checked and the subscription stands, so that nothing is missed
 // between the answer and the first message. Make it with [NewStream]; the server
 // closes the subscription, also when the upgrade fails.
+//
+// The close code says why it ended: 1000 the subscription ended and everything
+// was sent, 1001 the appliance stops, 1011 our own trouble, 1013 the reader fell
+// behind. The credentials are checked again with each ping (every 30 s): one that
+// would now be answered with 401, 403 or 404 ends with 4401, 4403 or 4404.
 type Stream struct {
 	key   string
 	pump  func(*connection) (code int, err error)
@@ -33,11 +40,23 @@ type Stream struct {
 // prepared message, so that it is encoded once for all viewers, or nil to send
 // nothing for it. frame is called by one goroutine; an error ends the connection
 // with 1011 and is logged.
-func NewStream[M any](key string, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error)) *Stream {
+//
+// first is sent before any message, one text frame of JSON each, such as a
+// snapshot. Subscribe first, then read it, so that no change is lost between the
+// two; frame returns nil for a message whose change the snapshot holds already.
+// For what has ended by then, close the subscription: first is sent, then 1000.
+func NewStream[M any](key string, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error), first ...[]byte) *Stream {
 	return &Stream{
 		key:   key,
 		close: sub.Close,
-		pump:  func(c *connection) (int, error) { return pump(c, sub.C(), frame) },
+		pump: func(c *connection) (int, error) {
+			for _, json := range first {
+				if !c.send(func() error { return c.ws.WriteMessage(websocket.TextMessage, json) }) {
+					return 0, nil
+				}
+			}
+			return pump(c, sub, frame)
+		},
 	}
 }
 
@@ -97,8 +116,8 @@ func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
 		leave()
 		return
 	}
-	c := newConnection(ws, l.pace, l.stop)
-	route := exchangeOf(r.Context()).route // and nothing else of the request is kept
+	x := exchangeOf(r.Context())
+	c, route := newConnection(ws, l.pace, l.stop, x.recheck), x.route // and nothing else of the request is kept
 	go c.read()
 	go func() {
 		defer leave()

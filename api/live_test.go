@@ -24,8 +24,9 @@ type testFeed struct {
 }
 
 type testSub struct {
-	feed *testFeed
-	ch   chan *websocket.PreparedMessage
+	feed   *testFeed
+	ch     chan *websocket.PreparedMessage
+	behind bool
 }
 
 func newTestFeed() *testFeed { return &testFeed{subs: map[*testSub]bool{}} }
@@ -33,7 +34,7 @@ func newTestFeed() *testFeed { return &testFeed{subs: map[*testSub]bool{}} }
 func (f *testFeed) subscribe(queue int) *testSub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := &testSub{f, make(chan *websocket.PreparedMessage, queue)}
+	s := &testSub{feed: f, ch: make(chan *websocket.PreparedMessage, queue)}
 	f.subs[s] = true
 	return s
 }
@@ -46,6 +47,7 @@ func (f *testFeed) publish(m *websocket.PreparedMessage) {
 		case s.ch <- m:
 		default:
 			delete(f.subs, s)
+			s.behind = true
 			close(s.ch)
 		}
 	}
@@ -57,7 +59,23 @@ func (f *testFeed) viewers() int {
 	return len(f.subs)
 }
 
+// end ends all subscriptions: there is nothing more to say.
+func (f *testFeed) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.subs {
+		delete(f.subs, s)
+		close(s.ch)
+	}
+}
+
 func (s *testSub) C() <-chan *websocket.PreparedMessage { return s.ch }
+
+func (s *testSub) Behind() bool {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	return s.behind
+}
 
 func (s *testSub) Close() {
 	s.feed.mu.Lock()

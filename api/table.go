@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"reflect"
 	"slices"
@@ -23,6 +24,12 @@ type Interface struct {
 	Description string // Markdown
 	Routes      []Route
 	Principals  []Principal // one for each type that a row takes as its caller
+
+	// Texts holds Markdown files with descriptions and examples of rows, nil for
+	// none. A section is headed by its row, "## GET /networks/{id}"; its fenced
+	// blocks "json request" and "json response" are the examples of the body and of
+	// the answer. A section that fits no row panics when the table is mounted.
+	Texts fs.FS
 
 	// Forms accepts flat bodies as application/x-www-form-urlencoded too, with
 	// numbers and booleans parsed from text.
@@ -70,9 +77,20 @@ func newTable(i Interface, env *environment) *table {
 		t.check[p.kind] = p
 	}
 	t.huma = huma.NewAPI(humaConfig(i), t)
+	texts := map[string]text{}
+	if i.Texts != nil {
+		if texts, err = readTexts(i.Texts); err != nil {
+			panic(fmt.Sprintf("api: %v", err))
+		}
+	}
 	endpoints := make([]endpoint, len(i.Routes))
 	for n, row := range i.Routes {
-		endpoints[n] = t.row(row)
+		heading := row.Method + " " + row.Path
+		endpoints[n] = t.row(row, texts[heading])
+		delete(texts, heading)
+	}
+	for heading := range texts {
+		panic(fmt.Sprintf("api: the text of %s is of no row", heading))
 	}
 	t.router = newRouter(i.Routes, endpoints)
 	return t
@@ -100,7 +118,7 @@ func (t *table) serveDocument(w http.ResponseWriter, _ *http.Request) {
 }
 
 // row registers one row and returns what serves it.
-func (t *table) row(row Route) endpoint {
+func (t *table) row(row Route, text text) endpoint {
 	principal, ok := t.check[row.operation.principal]
 	switch {
 	case !ok:
@@ -110,7 +128,10 @@ func (t *table) row(row Route) endpoint {
 	case row.Summary == "":
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
-	row.operation.register(t, t.operation(row, principal))
+	row.operation.register(t, t.operation(row, principal, text.description))
+	if err := illustrate(t.lastOp, text); err != nil {
+		panic(fmt.Sprintf("api: %s %s: %v", row.Method, row.Path, err))
+	}
 	for _, segment := range segments(row.Path) {
 		if isParam(segment) && !slices.ContainsFunc(t.lastOp.Parameters, func(p *huma.Param) bool { return "{"+p.Name+"}" == segment }) {
 			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))

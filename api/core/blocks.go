@@ -24,12 +24,12 @@ type blocksOut struct {
 
 // stateBlock is a stretch of one motion state (payloads.md 4.6).
 type stateBlock struct {
-	State         int32               `json:"state" enum:"1,2" doc:"1 low motion, 2 motion" example:"2"`
-	Start         int64               `json:"start" doc:"Seconds since the epoch" example:"1763998200"`
-	Stop          int64               `json:"stop" doc:"End, not included, seconds since the epoch" example:"1764000000"`
-	DensityBucket int64               `json:"density_bucket" doc:"Seconds per density point" example:"120"`
-	Density       api.Encoded[points] `json:"density"`
-	Devices       []blockDevice       `json:"devices" nullable:"false" doc:"Devices near the motion, strongest first"`
+	State         int32                   `json:"state" enum:"1,2" doc:"1 low motion, 2 motion" example:"2"`
+	Start         int64                   `json:"start" doc:"Seconds since the epoch" example:"1763998200"`
+	Stop          int64                   `json:"stop" doc:"End, not included, seconds since the epoch" example:"1764000000"`
+	DensityBucket int64                   `json:"density_bucket" doc:"Seconds per density point" example:"120"`
+	Density       api.Encoded[api.Series] `json:"density"`
+	Devices       []blockDevice           `json:"devices" nullable:"false" doc:"Devices near the motion, strongest first"`
 }
 
 // blockDevice is a device near motion. What is equal to the id is left out, and so

@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"embed"
+	"io/fs"
 	"net/http"
 
 	"sensegate/api"
@@ -44,11 +46,20 @@ Scope ` + "`core:read`" + ` opens GET and websockets, ` + "`core:write`" + ` eve
 **Live events** (` + "`/network/{network_id}/events/live`" + `): one event record each, as events/history returns it.
 A reader that falls behind is closed with 1013 and catches up from the history.`
 
+// texts holds the descriptions and examples of the rows.
+//
+//go:embed text/*.md
+var texts embed.FS
+
 // Interface returns the interface with its route table.
 func (c *Core) Interface() api.Interface {
+	written, err := fs.Sub(texts, "text")
+	if err != nil {
+		panic(err) // the name is a valid one
+	}
 	return api.Interface{
 		Base: "/core", Title: "Core", Version: "1", Description: description,
-		Routes: c.routes(),
+		Routes: c.routes(), Texts: written,
 		Principals: []api.Principal{
 			api.Authenticate("key", "Core API key in the header Authorization, with or without the word Bearer", c.authenticate),
 		},

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var update = flag.Bool("update", false, "rewrite openapi.json")
+var update = flag.Bool("update", false, "rewrite openapi.json and docs/core.md")
 
 func TestDocumentIsCurrent(t *testing.T) {
 	t.Parallel()
@@ -50,6 +50,7 @@ func document(t testing.TB) *openapi3.T {
 	if err != nil {
 		t.Fatal(err)
 	}
+	allowNulls(doc)
 	return doc
 }
 
@@ -74,48 +75,7 @@ func TestDocumentIsValid(t *testing.T) {
 }
 
 // notServed are the rows of routes.tsv that are still to come.
-var notServed = []string{
-	"GET /core/network/{}/meta",
-	"POST /core/network/{}/meta",
-	"PATCH /core/network/{}/meta",
-	"GET /core/network/{}/sounding/settings",
-	"PATCH /core/network/{}/sounding/settings",
-	"GET /core/network/{}/sounding/clients",
-	"PATCH /core/network/{}/sounding/clients",
-	"POST /core/network/{}/motion/{}",
-	"GET /core/insights/version",
-	"GET /core/insights/v2/{}/activity",
-	"GET /core/insights/v2/{}/sleep",
-	"GET /core/insights/v2/{}/activity/daily",
-	"GET /core/api/v1/universal-alert",
-	"POST /core/api/v1/universal-alert",
-	"GET /core/api/v1/universal-alert/status",
-	"GET /core/api/v1/universal-alert/{}",
-	"DELETE /core/api/v1/universal-alert/{}",
-	"PATCH /core/api/v1/universal-alert/{}",
-	"PATCH /core/api/v1/universal-alert-bulk",
-	"GET /core/network/{}/location/histogram",
-	"GET /core/network/{}/location/history",
-	"GET /core/network/{}/application/settings",
-	"POST /core/network/{}/application/settings",
-	"PATCH /core/network/{}/application/settings",
-	"DELETE /core/network/{}/application/settings",
-	"POST /core/network/{}/deviceinfo",
-	"POST /core/network/{}/config/update",
-	"POST /core/network/{}/config/reset",
-	"GET /core/network/{}/config/guardian",
-	"POST /core/network/{}/config/guardian",
-	"PATCH /core/network/{}/config/guardian",
-	"GET /core/network/{}/config/radar",
-	"POST /core/network/{}/config/radar",
-	"PATCH /core/network/{}/config/radar",
-	"DELETE /core/node/{}/edit",
-	"POST /core/manage/execute",
-	"GET /core/manage/list",
-	"POST /core/manage/batch",
-	"POST /core/manage/create",
-	"GET /core/manage/monitor",
-}
+var notServed = []string{}
 
 // specified returns the rows of routes.tsv that belong to Core, in order, with
 // their kind.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -17,22 +18,22 @@ type Form struct {
 
 // networkRecord is the network record (payloads.md 4.1).
 type networkRecord struct {
-	ID             motion.NetworkID            `json:"id" doc:"Core network id" example:"1042"`
-	GuardianID     string                      `json:"guardian_id" example:"a41f00c2d97b4e5580136c2e"`
-	MasterID       motion.NodeID               `json:"master_id" doc:"Node id of the master; 0: none" example:"133"`
-	CreatedAt      motion.Time                 `json:"created_at" doc:"Seconds since the epoch" example:"1750000000.0"`
-	UpdatedAt      motion.Time                 `json:"updated_at" doc:"Seconds since the epoch" example:"1763990000.0"`
-	LastHeard      motion.Time                 `json:"last_heard" doc:"Last sign of life of the guardian or any node, seconds since the epoch; 0: never" example:"1764000060.2"`
-	Online         bool                        `json:"online" doc:"Whether the guardian or any node is"`
-	Meta           motion.Document             `json:"meta"`
-	GuardianConfig motion.Document             `json:"guardian_config" doc:"In force, defaults included"`
-	RadarConfig    motion.Document             `json:"radar_config" doc:"In force, defaults included"`
-	LastStatus     orNull[motion.StatusReport] `json:"last_guardian_status" doc:"What status returns; null: never reported"`
-	Nodes          []motion.Node               `json:"nodes,omitzero" nullable:"false" doc:"With expandNodes"`
+	ID             motion.NetworkID                `json:"id" doc:"Core network id" example:"1042"`
+	GuardianID     string                          `json:"guardian_id" example:"a41f00c2d97b4e5580136c2e"`
+	MasterID       motion.NodeID                   `json:"master_id" doc:"Node id of the master; 0: none" example:"133"`
+	CreatedAt      motion.Time                     `json:"created_at" doc:"Seconds since the epoch" example:"1750000000.0"`
+	UpdatedAt      motion.Time                     `json:"updated_at" doc:"Seconds since the epoch" example:"1763990000.0"`
+	LastHeard      motion.Time                     `json:"last_heard" doc:"Last sign of life of the guardian or any node, seconds since the epoch; 0: never" example:"1764000060.2"`
+	Online         bool                            `json:"online" doc:"Whether the guardian or any node is"`
+	Meta           motion.Document                 `json:"meta"`
+	GuardianConfig motion.Document                 `json:"guardian_config" doc:"In force, defaults included"`
+	RadarConfig    motion.Document                 `json:"radar_config" doc:"In force, defaults included"`
+	LastStatus     api.OrNull[motion.StatusReport] `json:"last_guardian_status" doc:"What status returns; null: never reported"`
+	Nodes          []motion.Node                   `json:"nodes,omitzero" nullable:"false" doc:"With expandNodes"`
 }
 
 type networksOut struct {
-	Body oneOrMany[networkRecord]
+	Body api.OneOrMany[networkRecord]
 }
 
 // record returns the network record of a state; its nodes only on demand.
@@ -44,7 +45,7 @@ func record(state engine.NetworkState, nodes bool) networkRecord {
 	}
 	if state.Status != nil {
 		report := tidy(*state.Status)
-		r.LastStatus = orNull[motion.StatusReport]{&report}
+		r.LastStatus = api.OrNull[motion.StatusReport]{Value: &report}
 	}
 	if nodes {
 		r.Nodes = state.Nodes
@@ -54,7 +55,7 @@ func record(state engine.NetworkState, nodes bool) networkRecord {
 
 // networks answers with the networks found that the key opens; none is NotFound.
 func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*networksOut, error) {
-	out := &networksOut{Body: oneOrMany[networkRecord]{array: form.Array}}
+	out := &networksOut{Body: api.OneOrMany[networkRecord]{Array: form.Array}}
 	for _, id := range ids {
 		if who.Open(id) != nil {
 			continue
@@ -66,9 +67,9 @@ func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*netwo
 		if err != nil {
 			return nil, err
 		}
-		out.Body.found = append(out.Body.found, record(state, form.ExpandNodes))
+		out.Body.Found = append(out.Body.Found, record(state, form.ExpandNodes))
 	}
-	if len(out.Body.found) == 0 {
+	if len(out.Body.Found) == 0 {
 		return nil, fault.New(fault.NotFound, "no such network")
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,18 +45,24 @@ type home struct {
 	t       testing.TB
 	engine  *engine.Engine
 	db      *store.DB
+	server  *api.Server
 	address string
 	doc     *openapi3.T
 
 	network, other motion.NetworkID
 	all            string // an API key with every scope
+	extenders      atomic.Int32
 }
 
-func newHome(t testing.TB) *home {
+func newHome(t testing.TB, change ...func(*engine.Options)) *home {
 	t.Helper()
 	h := &home{t: t, db: storetest.Open(t), doc: document(t)}
+	options := engine.Options{FirstWindow: time.Hour, Relays: map[string]engine.Relay{"mqtt": &outside{}, "webhook": &outside{gone: true}}}
+	for _, c := range change {
+		c(&options)
+	}
 	var err error
-	if h.engine, err = engine.New(t.Context(), h.db, engine.Options{FirstWindow: time.Hour}); err != nil {
+	if h.engine, err = engine.New(t.Context(), h.db, options); err != nil {
 		t.Fatal(err)
 	}
 	h.engine.Introduce(silent{})
@@ -66,17 +73,25 @@ func newHome(t testing.TB) *home {
 
 	config := api.Defaults()
 	config.Listen, config.Rate, config.Burst = "127.0.0.1:0", 1e6, 1e6
-	server := api.New(config, slog.New(slog.DiscardHandler))
+	h.server = api.New(config, slog.New(slog.NewTextHandler(troubleLog{t}, &slog.HandlerOptions{Level: slog.LevelError})))
 	keys := auth.NewKeys(h.db)
-	server.Mount(core.New(h.engine, h.db, keys).Interface())
-	server.Metrics(core.MetricsGuard(keys))
-	if err := server.Listen(); err != nil {
+	h.server.Mount(core.New(h.engine, h.db, keys).Interface())
+	h.server.Metrics(core.MetricsGuard(keys))
+	if err := h.server.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	h.address = server.Addr().String()
-	background(t, server.Run)
+	h.address = h.server.Addr().String()
+	background(t, h.server.Run)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return h
+}
+
+// troubleLog fails a test in which the server has trouble of its own, and shows it.
+type troubleLog struct{ testing.TB }
+
+func (t troubleLog) Write(line []byte) (int, error) {
+	t.Errorf("the server logs: %s", line)
+	return len(line), nil
 }
 
 // background runs a part of the appliance until the test ends.
@@ -226,6 +241,12 @@ func (h *home) conforms(method, path string, a answer) {
 	operation := h.operation(method, strings.TrimPrefix(path, "/core"))
 	if operation == nil {
 		h.t.Fatalf("%s %s is not in the document", method, path)
+	}
+	if a.status == http.StatusNoContent {
+		if operation.Responses.Value("204") == nil || len(a.body) > 0 {
+			h.t.Errorf("%s %s: 204 is not documented, or has a body: %s", method, path, a.body)
+		}
+		return
 	}
 	media, response := "application/json", operation.Responses.Value("200")
 	if a.status >= 400 {

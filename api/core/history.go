@@ -18,7 +18,7 @@ type historyIn struct {
 
 type historyOut struct {
 	Bucket string `header:"X-Bucket-Seconds" doc:"Seconds per point, when that is more than bucket asks for"`
-	Body   api.Encoded[points]
+	Body   api.Encoded[api.Series]
 }
 
 func (c *Core) stateHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {

@@ -27,6 +27,44 @@ func ladders() map[string]ladder {
 	malformedQuery := func(path string) call { return call{path: path + "?x=%zz"} }
 	event := `{"ts":1764000000.5,"network_id":%[1]d,"category":"Network","event":"LinkCreatedEvent"}`
 	return map[string]ladder{
+		"GET /network/{network_id}/meta": {
+			call{path: "/network/%[1]d/meta"}, malformedQuery("/network/%[1]d/meta"), call{path: "/network/x/meta"}},
+		"POST /network/{network_id}/meta": {
+			call{"/network/%[1]d/meta", `{"guardian_env":"local","note":"x"}`}, call{"/network/%[1]d/meta", `{"note":`},
+			call{"/network/%[1]d/meta", `{"motion_paused":2}`}},
+		"PATCH /network/{network_id}/meta": {
+			call{"/network/%[1]d/meta?key=home&update=true", `{"cooldown":90}`}, call{"/network/%[1]d/meta", `{]`},
+			call{"/network/%[1]d/meta?update=perhaps", `{"note":"x"}`}},
+		"GET /network/{network_id}/sounding/settings": {
+			call{path: "/network/%[1]d/sounding/settings/"}, malformedQuery("/network/%[1]d/sounding/settings"), call{path: "/network/x/sounding/settings"}},
+		"PATCH /network/{network_id}/sounding/settings": {
+			call{"/network/%[1]d/sounding/settings", `{"sensitivity":2}`}, call{"/network/%[1]d/sounding/settings", `"`},
+			call{"/network/%[1]d/sounding/settings", `{"mesh_sounding_disabled":[]}`}},
+		"GET /network/{network_id}/sounding/clients": {
+			call{path: "/network/%[1]d/sounding/clients"}, malformedQuery("/network/%[1]d/sounding/clients"), call{path: "/network/0.5/sounding/clients"}},
+		"PATCH /network/{network_id}/sounding/clients": {
+			call{"/network/%[1]d/sounding/clients", `{"devices":[{"mac":"02:bb:00:00:00:31","location":"Küche"}]}`}, call{"/network/%[1]d/sounding/clients", `{`},
+			call{"/network/%[1]d/sounding/clients", `{"devices":[{"mac":"02:bb:00:00:00:31","sensitivity":2}]}`}},
+		"POST /network/{network_id}/deviceinfo": {
+			call{"/network/%[1]d/deviceinfo", `{"mac":"02:bb:00:00:00:31","model":"S1"}`}, call{"/network/%[1]d/deviceinfo", `{"mac"}`},
+			call{"/network/%[1]d/deviceinfo", `{"mac":"nothing"}`}},
+		"POST /network/{network_id}/config/update": {
+			call{path: "/network/%[1]d/config/update"}, malformedQuery("/network/%[1]d/config/update"), call{path: "/network/x/config/update"}},
+		"POST /network/{network_id}/config/reset": {
+			call{path: "/network/%[1]d/config/reset?keepStatus=true"}, malformedQuery("/network/%[1]d/config/reset"),
+			call{path: "/network/%[1]d/config/reset?keepRadar=perhaps"}},
+		"GET /network/{network_id}/config/guardian": {
+			call{path: "/network/%[1]d/config/guardian"}, malformedQuery("/network/%[1]d/config/guardian"), call{path: "/network/x/config/guardian"}},
+		"POST /network/{network_id}/config/guardian": {
+			call{"/network/%[1]d/config/guardian", `{"motion_events":{"cooldown":60}}`}, call{"/network/%[1]d/config/guardian", `{,}`}, call{"/network/%[1]d/config/guardian", `{"motion_events":{"sens":5}}`}},
+		"PATCH /network/{network_id}/config/guardian": {
+			call{"/network/%[1]d/config/guardian", `{"motion_events":{"cooldown":60}}`}, call{"/network/%[1]d/config/guardian", `{,}`}, call{"/network/%[1]d/config/guardian", `{"motion_events":{"sens":5}}`}},
+		"GET /network/{network_id}/config/radar": {
+			call{path: "/network/%[1]d/config/radar"}, malformedQuery("/network/%[1]d/config/radar"), call{path: "/network/x/config/radar"}},
+		"POST /network/{network_id}/config/radar": {
+			call{"/network/%[1]d/config/radar", `{"log_level":"debug"}`}, call{"/network/%[1]d/config/radar", `{,}`}, call{"/network/%[1]d/config/radar", `{"log_level":"loud"}`}},
+		"PATCH /network/{network_id}/config/radar": {
+			call{"/network/%[1]d/config/radar", `{"log_level":"debug"}`}, call{"/network/%[1]d/config/radar", `{,}`}, call{"/network/%[1]d/config/radar", `{"log_level":"loud"}`}},
 		"GET /network/{network_id}/motion/history/state": {
 			call{path: "/network/%[1]d/motion/history/state"}, malformedQuery("/network/%[1]d/motion/history/state"),
 			call{path: "/network/%[1]d/motion/history/state?bucket=0"}},
@@ -41,6 +79,8 @@ func ladders() map[string]ladder {
 			call{path: "/network/%[1]d/motion/history/state_blocks?density_bucket=4"}},
 		"GET /network/{network_id}/motion/live": {
 			call{}, malformedQuery("/network/%[1]d/motion/live"), call{}},
+		"POST /network/{network_id}/motion/{realtime_provider}": {
+			call{path: "/network/%[1]d/motion/mqtt"}, malformedQuery("/network/%[1]d/motion/mqtt"), call{path: "/network/x/motion/mqtt"}},
 		"POST /network/{network_id}/motion/refresh": {
 			call{path: "/network/%[1]d/motion/refresh"}, malformedQuery("/network/%[1]d/motion/refresh"), call{path: "/network/x/motion/refresh"}},
 		"GET /network/{network_id}/events/history": {
@@ -61,6 +101,52 @@ func ladders() map[string]ladder {
 			call{path: "/network/%[1]d/topology"}, malformedQuery("/network/%[1]d/topology"), call{path: "/network/%[1]d/topology?offline=perhaps"}},
 		"GET /network/{network_id}/status": {
 			call{path: "/network/%[1]d/status"}, malformedQuery("/network/%[1]d/status"), call{path: "/network/%[1]d/status?key=nonsense"}},
+		"GET /insights/version": {
+			call{path: "/insights/version"}, malformedQuery("/insights/version"), call{}},
+		"GET /insights/v2/{network_id}/activity": {
+			call{path: "/insights/v2/%[1]d/activity"}, malformedQuery("/insights/v2/%[1]d/activity"),
+			call{path: "/insights/v2/%[1]d/activity?flattened=perhaps"}},
+		"GET /insights/v2/{network_id}/sleep": {
+			call{path: "/insights/v2/%[1]d/sleep?start_date=2025-11-23&end_date=2025-11-24"}, malformedQuery("/insights/v2/%[1]d/sleep"),
+			call{path: "/insights/v2/%[1]d/sleep?start_date=2025-11-23"}},
+		"GET /insights/v2/{network_id}/activity/daily": {
+			call{path: "/insights/v2/%[1]d/activity/daily?start_date=2025-11-23&end_date=2025-11-24&timezone=America/Toronto"}, malformedQuery("/insights/v2/%[1]d/activity/daily"),
+			call{path: "/insights/v2/%[1]d/activity/daily?start_date=2025-11-31&end_date=2025-12-01"}},
+		"GET /network/{network_id}/location/histogram": {
+			call{path: "/network/%[1]d/location/histogram"}, malformedQuery("/network/%[1]d/location/histogram"),
+			call{path: "/network/%[1]d/location/histogram?bucket=0"}},
+		"GET /network/{network_id}/location/history": {
+			call{path: "/network/%[1]d/location/history"}, malformedQuery("/network/%[1]d/location/history"),
+			call{path: "/network/%[1]d/location/history?from=2&to=1"}},
+		"GET /network/{network_id}/application/settings": {
+			call{path: "/network/%[1]d/application/settings"}, malformedQuery("/network/%[1]d/application/settings"), call{path: "/network/x/application/settings"}},
+		"POST /network/{network_id}/application/settings": {
+			call{"/network/%[1]d/application/settings", `{"timezone":"America/Toronto"}`}, call{"/network/%[1]d/application/settings", `{"timezone":`},
+			call{"/network/%[1]d/application/settings", `{}`}},
+		"PATCH /network/{network_id}/application/settings": {
+			call{"/network/%[1]d/application/settings", `{"sleep_hour":22}`}, call{"/network/%[1]d/application/settings", `{`},
+			call{"/network/%[1]d/application/settings", `{"sleep_hour":24}`}},
+		"DELETE /network/{network_id}/application/settings": {
+			call{path: "/network/%[1]d/application/settings"}, malformedQuery("/network/%[1]d/application/settings"), call{path: "/network/x/application/settings"}},
+		"GET /api/v1/universal-alert": {
+			call{path: alertPath}, malformedQuery("/api/v1/universal-alert"), call{path: "/api/v1/universal-alert"}},
+		"POST /api/v1/universal-alert": {
+			call{alertPath, riseAndShine}, call{alertPath, `{"enabled":`}, call{alertPath, `{"enabled":true}`}},
+		"GET /api/v1/universal-alert/status": {
+			call{path: "/api/v1/universal-alert/status?network_id=%[1]d"}, malformedQuery("/api/v1/universal-alert/status"),
+			call{path: "/api/v1/universal-alert/status?network_id=x"}},
+		"GET /api/v1/universal-alert/{uuid}": {
+			call{path: "/api/v1/universal-alert/ALERT?network_id=%[1]d"}, malformedQuery("/api/v1/universal-alert/ALERT"),
+			call{path: "/api/v1/universal-alert/ALERT"}},
+		"DELETE /api/v1/universal-alert/{uuid}": {
+			call{path: "/api/v1/universal-alert/ALERT?network_id=%[1]d"}, malformedQuery("/api/v1/universal-alert/ALERT"),
+			call{path: "/api/v1/universal-alert/2255?network_id=%[1]d"}},
+		"PATCH /api/v1/universal-alert/{uuid}": {
+			call{"/api/v1/universal-alert/ALERT?network_id=%[1]d", `{"enabled":false}`}, call{"/api/v1/universal-alert/ALERT?network_id=%[1]d", `[`},
+			call{"/api/v1/universal-alert/ALERT?network_id=%[1]d", `{"alert_name":"x"}`}},
+		"PATCH /api/v1/universal-alert-bulk": {
+			call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{"enabled":false,"uuids":["ALERT"]}`},
+			call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{`}, call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{"enabled":true}`}},
 		"GET /network/find/masterid/{master_id}": {
 			call{path: "/network/find/masterid/1"}, malformedQuery("/network/find/masterid/1"), call{path: "/network/find/masterid/x"}},
 		"GET /network/find/id/{network_id}": {
@@ -82,6 +168,21 @@ func ladders() map[string]ladder {
 			call{path: "/node/find/mac/02aa00000115"}, malformedQuery("/node/find/mac/02aa00000115"), call{path: "/node/find/mac/zz"}},
 		"GET /node/find/networkid/{network_id}": {
 			call{path: "/node/find/networkid/%[1]d"}, malformedQuery("/node/find/networkid/%[1]d"), call{path: "/node/find/networkid/1.5"}},
+		"DELETE /node/{nodeid}/edit": {
+			call{path: "/node/NODE/edit"}, malformedQuery("/node/NODE/edit"), call{path: "/node/4294967297/edit"}},
+		"POST /manage/execute": {
+			call{"/manage/execute", `{"id":COMMAND}`}, call{"/manage/execute", `{"id":COMMAND`},
+			call{"/manage/execute", `{"id":COMMAND,"batch_id":1}`}},
+		"GET /manage/list": {
+			call{path: "/manage/list?network_id=%[1]d"}, malformedQuery("/manage/list"), call{path: "/manage/list?state=009"}},
+		"POST /manage/batch": {
+			call{"/manage/batch", `{"name":"fw","network_id":%[1]d,"actions":[{"node_id":1,"payload":{"command":"ping"}}]}`},
+			call{"/manage/batch", `[`}, call{"/manage/batch", `{"network_id":%[1]d,"actions":[]}`}},
+		"POST /manage/create": {
+			call{"/manage/create?createBatch=true", `{"network_id":%[1]d,"node_id":1,"payload":{"command":"ping"}}`},
+			call{"/manage/create?createBatch=perhaps&x=%zz", `{}`}, call{"/manage/create", `{"network_id":%[1]d,"node_id":1,"payload":{}}`}},
+		"GET /manage/monitor": {
+			call{}, malformedQuery("/manage/monitor"), call{}},
 	}
 }
 
@@ -97,6 +198,23 @@ func TestEveryOperationIsOnTheLadder(t *testing.T) {
 	}
 	for row := range known {
 		t.Errorf("%s is no row", row)
+	}
+}
+
+// rightStatus is the status of the right answers of a row.
+func rightStatus(row string) int {
+	switch row {
+	case "DELETE /network/{network_id}/application/settings":
+		return 204
+	}
+	return 200
+}
+
+// prepare makes the first network ready for the next call of a row.
+func (h *home) prepare(row string) {
+	h.t.Helper()
+	if strings.HasSuffix(row, "/application/settings") {
+		h.setSettings(!strings.HasPrefix(row, "POST"))
 	}
 }
 
@@ -119,6 +237,16 @@ func TestLadder(t *testing.T) {
 				c.path = fmt.Sprintf(strings.ReplaceAll(c.path, "%zz", "%%zz")+"%[2]s", h.network, "")
 			}
 			c.path = strings.ReplaceAll(c.path, "EVENT", event.ID)
+			if strings.Contains(c.path, "NODE") {
+				c.path = strings.ReplaceAll(c.path, "NODE", fmt.Sprint(h.extender()))
+			}
+			if strings.Contains(c.path+c.body, "ALERT") {
+				alert := h.createAlert(riseAndShine)
+				c.path, c.body = strings.ReplaceAll(c.path, "ALERT", alert.UUID), strings.ReplaceAll(c.body, "ALERT", alert.UUID)
+			}
+			if strings.Contains(c.body, "COMMAND") {
+				c.body = strings.ReplaceAll(c.body, "COMMAND", fmt.Sprint(h.pending()))
+			}
 			if strings.Contains(c.body, "%[") {
 				c.body = fmt.Sprintf(c.body, h.network)
 			}
@@ -128,6 +256,7 @@ func TestLadder(t *testing.T) {
 			if c.path == "" {
 				return
 			}
+			h.prepare(row)
 			c = fill(c)
 			if a := h.as(token, method, c.path, c.body); a.status != status {
 				t.Errorf("%s: %s: %s: status %d, want %d: %s", row, name, c.path, a.status, status, a.body)
@@ -137,12 +266,14 @@ func TestLadder(t *testing.T) {
 		step("made-up key", "sg_nothing", l.right, 401)
 		step("wrong scope", wrong, l.right, 403)
 		step("wrong scope, before the input", wrong, l.invalid, 403)
-		step("foreign network", foreign, l.right, 404)
+		if strings.Contains(row, "{") || strings.Contains(row, "/manage/") || strings.Contains(row, "/universal-alert") {
+			step("foreign network", foreign, l.right, 404)
+		}
 		step("malformed", h.all, l.malformed, 400)
 		step("invalid", h.all, l.invalid, 422)
-		step("right", h.all, l.right, 200)
-		step("right, with a key of this network", own, l.right, 200)
-		step("right, bare and with Bearer", "Bearer "+h.all, l.right, 200)
+		step("right", h.all, l.right, rightStatus(row))
+		step("right, with a key of this network", own, l.right, rightStatus(row))
+		step("right, bare and with Bearer", "Bearer "+h.all, l.right, rightStatus(row))
 	}
 }
 
@@ -155,6 +286,9 @@ func TestForeignNetworkAnswersAsAnUnknownOne(t *testing.T) {
 	for _, path := range []string{
 		"/network/%d/topology", "/network/%d/status", "/network/%d/events/history", "/network/%d/events/pairs",
 		"/network/%d/motion/history/density", "/network/%d/motion/history/state_blocks", "/network/find/id/%d",
+		"/insights/v2/%d/activity", "/insights/v2/%d/sleep?start_date=2025-11-23&end_date=2025-11-23",
+		"/insights/v2/%d/activity/daily?start_date=2025-11-23&end_date=2025-11-23",
+		"/network/%d/location/histogram", "/network/%d/location/history", "/network/%d/application/settings",
 		"/node/find/networkid/%d", "/network/find/masterid/%d", "/node/find/id/%d",
 	} {
 		// The other network, and the node that is its master, both have id 2.

@@ -3,25 +3,26 @@ package core
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
 
 type nodesOut struct {
-	Body oneOrMany[motion.Node]
+	Body api.OneOrMany[motion.Node]
 }
 
 // nodes answers with the nodes found in networks that the key opens; none is
 // NotFound.
 func nodes(who auth.Key, found []motion.Node, form NodeForm) (*nodesOut, error) {
-	out := &nodesOut{Body: oneOrMany[motion.Node]{array: form.Array}}
+	out := &nodesOut{Body: api.OneOrMany[motion.Node]{Array: form.Array}}
 	for _, node := range found {
 		if who.Open(node.NetworkID) == nil {
-			out.Body.found = append(out.Body.found, node)
+			out.Body.Found = append(out.Body.Found, node)
 		}
 	}
-	if len(out.Body.found) == 0 {
+	if len(out.Body.Found) == 0 {
 		return nil, errNoNode()
 	}
 	return out, nil
@@ -58,7 +59,7 @@ func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*net
 		return nil, err
 	}
 	state.Nodes = []motion.Node{node}
-	return &networksOut{Body: oneOrMany[networkRecord]{array: in.Array, found: []networkRecord{record(state, true)}}}, nil
+	return &networksOut{Body: api.OneOrMany[networkRecord]{Array: in.Array, Found: []networkRecord{record(state, true)}}}, nil
 }
 
 type nodeByDeviceIn struct {
@@ -93,4 +94,26 @@ type nodesOfNetworkOut struct {
 func (c *Core) nodesOfNetwork(_ context.Context, _ auth.Key, in *networkIn) (*nodesOfNetworkOut, error) {
 	list, err := c.engine.Nodes(in.Network)
 	return &nodesOfNetworkOut{Body: list}, err
+}
+
+type deleteNodeIn struct {
+	Node motion.NodeID `path:"nodeid" doc:"Node id" example:"133"`
+}
+
+type nodeOut struct {
+	Body motion.Node
+}
+
+func (c *Core) deleteNode(ctx context.Context, who auth.Key, in *deleteNodeIn) (*nodeOut, error) {
+	node, err := c.engine.Node(ctx, in.Node)
+	if err == nil {
+		err = who.Open(node.NetworkID)
+	}
+	if err == nil {
+		node, err = c.engine.DeleteNode(ctx, in.Node)
+	}
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, errNoNode()
+	}
+	return &nodeOut{Body: node}, err
 }

@@ -42,11 +42,17 @@ func invalid(mistakes ...fault.Detail) error {
 // tooMany says what is wrong with a bucket that gives more points than one answer
 // may have, and names the smallest that fits.
 func tooMany(from, to int64, bucket int32, parameter string) []fault.Detail {
-	if pointsOf(from, to, int64(bucket)) <= maxPoints {
+	return tooManyOf(1, from, to, bucket, parameter)
+}
+
+// tooManyOf is tooMany for an answer with several lists of points.
+func tooManyOf(lists, from, to int64, bucket int32, parameter string) []fault.Detail {
+	most := maxPoints / min(max(lists, 1), maxPoints/2) // any window touches 2 buckets of a sufficient size at most
+	if pointsOf(from, to, int64(bucket)) <= most {
 		return nil
 	}
-	fits := max((to-from)/maxPoints, int64(bucket)+1)
-	for pointsOf(from, to, fits) > maxPoints {
+	fits := max((to-from)/most, int64(bucket)+1)
+	for pointsOf(from, to, fits) > most {
 		fits++
 	}
 	return []fault.Detail{{

@@ -35,6 +35,8 @@ type Appliance interface {
 	Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error
 	// PlaceLeaf tells where a leaf stands.
 	PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error
+	// SetCooldown sets after how many seconds of quiet motion has stopped.
+	SetCooldown(ctx context.Context, network motion.NetworkID, seconds int) error
 	// Watch calls see for every event of a network, in order, until ctx ends.
 	Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error
 }
@@ -179,8 +181,15 @@ func (s *summary) count(e motion.Event, began time.Time) {
 	}
 }
 
+// cooldown is how soon motion counts as stopped in a demo, in seconds: the usual
+// two minutes would be a long wait for who watches.
+const cooldown = 15
+
 // place tells the appliance where things stand.
 func place(ctx context.Context, appliance Appliance, home *sim.Sim) error {
+	if err := appliance.SetCooldown(ctx, home.Network(), cooldown); err != nil {
+		return fmt.Errorf("set cooldown: %w", err)
+	}
 	for _, leaf := range home.Home().Leafs {
 		if err := appliance.PlaceLeaf(ctx, home.Network(), leaf.MAC, leaf.Location, leaf.FriendlyName); err != nil {
 			return fmt.Errorf("place leaf: %w", err)

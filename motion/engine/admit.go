@@ -71,6 +71,9 @@ func (e *Engine) moved(ctx context.Context, before, after motion.Node) error {
 	}
 	e.mu.Unlock()
 	if before.NetworkID != 0 && before.NetworkID != after.NetworkID {
+		if err := e.cancelCommands(ctx, before.NetworkID, after.ID); err != nil {
+			return err
+		}
 		if err := e.reload(ctx, before.NetworkID); err != nil {
 			return err
 		}

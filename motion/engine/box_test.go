@@ -84,11 +84,15 @@ type devices struct {
 	mu           sync.Mutex
 	sent         []sent
 	disconnected []motion.DeviceKey
+	deaf         map[motion.DeviceKey]bool // connected, but not subscribed yet
 }
 
 func (d *devices) Send(device motion.DeviceKey, command string, payload []byte, retain bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.deaf[device] && !retain {
+		return fault.New(fault.Unavailable, "device %s is not connected", device)
+	}
 	d.sent = append(d.sent, sent{device, command, string(payload), retain})
 	return nil
 }

@@ -41,7 +41,7 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.linkHeard(key, int(b.Frames[last].RSSI), now)
-	if n.record.Paused() {
+	if n.record.Paused() || !n.mayTakePart(key) {
 		return nil
 	}
 	if !e.claim(n, ownHolds, now) {
@@ -96,7 +96,12 @@ func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Devi
 		return fault.New(fault.Conflict, "link-motion: the network's guardian reports motion itself; figures are not used")
 	}
 	for _, l := range r.Links {
-		sensor := n.sensor(fuse.Link{Src: l.Src, Dst: l.Dst})
+		key := fuse.Link{Src: l.Src, Dst: l.Dst}
+		if !n.mayTakePart(key) {
+			continue
+		}
+		sensor := n.sensor(key)
+		n.reportThroughput(sensor.key, l.Throughput, at)
 		source, figure := figureOf(l)
 		sensor.push(n, source, at, figure)
 	}

@@ -40,6 +40,10 @@ type Options struct {
 	// FirstWindow is how long a new installation adopts by itself, since its
 	// creation. Zero: never.
 	FirstWindow time.Duration
+	// WithoutInsights leaves activity and sleep insights unserved.
+	WithoutInsights bool
+	// Relays are the outside services that live motion can be delivered to, by name.
+	Relays map[string]Relay
 	// Now is the wall clock, time.Now when nil.
 	Now func() time.Time
 	Log *slog.Logger
@@ -54,6 +58,11 @@ type Engine struct {
 
 	live   feed.Hub[motion.NetworkID, Message]
 	events feed.Hub[motion.NetworkID, Message]
+
+	alerts   *alertQueue
+	commands commands
+
+	deliveries deliveries
 
 	samples   *store.Samples
 	recorder  recorder
@@ -82,6 +91,8 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 	e := &Engine{
 		db: db, options: options, log: options.Log,
 		recorder: newRecorder(),
+		alerts:   newAlertQueue(),
+		commands: newCommands(),
 		networks: map[motion.NetworkID]*network{},
 		sessions: map[motion.DeviceKey]*session{},
 	}
@@ -102,6 +113,9 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 				return err
 			}
 			e.networks[record.ID] = n
+			if err := e.loadCommands(tx, record.ID); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -135,10 +149,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.every(running, time.Second, e.advance) })
 	group.Go(func() error { return e.every(running, liveRenewal, e.renewLive) })
 	group.Go(func() error { return e.every(running, e.options.FlushInterval, e.Flush) })
+	group.Go(func() error { return e.runCommands(running) })
+	group.Go(func() error { return e.runAlerts(running) })
 	err := group.Wait()
 
 	e.live.Close()
+	e.deliveries.close()
 	e.events.Close()
+	e.commands.watch.Close()
 	stopRecording()
 	if last := <-recorded; err == nil {
 		err = last

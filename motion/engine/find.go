@@ -22,7 +22,7 @@ func (e *Engine) Known(id motion.NetworkID) error {
 // NetworkState is a network as it is now.
 type NetworkState struct {
 	// Network with its last sign of life, of the guardian or of any node, and with
-	// the whole configuration documents in force.
+	// the whole configuration documents in force. Its documents are to be read only.
 	motion.Network
 	Online bool                 // the guardian or any node is
 	Status *motion.StatusReport // what Status returns; nil: never reported
@@ -41,12 +41,9 @@ func (e *Engine) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	}
 	n.mu.Lock()
 	state.Network = n.record
-	state.GuardianConfig = motion.WithDefaults(n.guardian, n.record.GuardianConfig)
-	state.RadarConfig = motion.WithDefaults(n.radar, n.record.RadarConfig)
+	state.GuardianConfig, state.RadarConfig = n.inForce.guardian, n.inForce.radar
+	state.Meta = n.meta
 	n.mu.Unlock()
-	if state.Meta == nil {
-		state.Meta = motion.Document{}
-	}
 	guardian := e.presence(motion.DeviceKey{Kind: motion.Guardian, ID: state.GuardianID}, e.now())
 	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)
 	for _, node := range state.Nodes {
@@ -154,12 +151,22 @@ func (e *Engine) NodesByBSSID(mac motion.MAC) []motion.Node {
 
 // NetworksByMaster returns the networks whose master is the node with the id.
 func (e *Engine) NetworksByMaster(id motion.NodeID) []motion.NetworkID {
-	return e.networksWhere(func(n motion.Network) bool { return n.MasterID == id })
+	return e.networksWhere(func(n *motion.Network) bool { return n.MasterID == id })
 }
 
 // NetworksByMeta returns the networks whose meta matches.
 func (e *Engine) NetworksByMeta(match func(motion.Document) bool) []motion.NetworkID {
-	return e.networksWhere(func(n motion.Network) bool { return match(n.Meta) })
+	found := []motion.NetworkID{}
+	for _, n := range e.all() {
+		n.mu.Lock()
+		meta := n.meta
+		n.mu.Unlock()
+		if match(meta) {
+			found = append(found, n.id)
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // NetworksByGuardian returns the networks that a guardian leads: by its
@@ -170,21 +177,21 @@ func (e *Engine) NetworksByGuardian(ctx context.Context, deviceID string) ([]mot
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, err
 	}
-	return e.networksWhere(func(n motion.Network) bool {
+	return e.networksWhere(func(n *motion.Network) bool {
 		return n.GuardianID == deviceID || master.ID != 0 && n.MasterID == master.ID
 	}), nil
 }
 
 // networksWhere returns the ids of the networks whose record matches, in order.
-func (e *Engine) networksWhere(match func(motion.Network) bool) []motion.NetworkID {
+// match runs under the network's lock and only looks.
+func (e *Engine) networksWhere(match func(*motion.Network) bool) []motion.NetworkID {
 	found := []motion.NetworkID{}
 	for _, n := range e.all() {
 		n.mu.Lock()
-		record := n.record
-		n.mu.Unlock()
-		if match(record) {
+		if match(&n.record) {
 			found = append(found, n.id)
 		}
+		n.mu.Unlock()
 	}
 	slices.Sort(found)
 	return found

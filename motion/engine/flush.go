@@ -162,6 +162,7 @@ func (e *Engine) disconnectLinks(ctx context.Context, n *network, names []string
 	n.mu.Unlock()
 	err := e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, now)
+		v.silent = true
 		for _, name := range names {
 			link, err := tx.Link(n.id, name)
 			if err != nil || !link.Online {

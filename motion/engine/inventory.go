@@ -102,6 +102,8 @@ type inventory struct {
 	network motion.Network
 	now     motion.Time // of the report
 	seen    map[string]bool
+	silent  bool   // it takes in silence, not a report
+	turns   []turn // links that have come or gone
 	events  []motion.Event
 }
 
@@ -192,11 +194,13 @@ func (v *inventory) link(link motion.Link) error {
 	case fault.KindOf(err) == fault.NotFound:
 		link.CreatedAt = v.now
 		v.event(motion.LinkCreatedEvent, link)
+		v.turned(link, 1)
 	case err != nil:
 		return err
 	case !before.Online:
 		link.CreatedAt = before.CreatedAt
 		v.event(motion.LinkConnectedEvent, link)
+		v.turned(link, 1)
 	default:
 		link.CreatedAt = before.CreatedAt
 		same := before
@@ -210,14 +214,15 @@ func (v *inventory) link(link motion.Link) error {
 }
 
 // gone marks the links that end at one of the nodes and were not seen as
-// disconnected.
+// disconnected; those that raw reports keep alive are not the guardian's to end.
 func (v *inventory) gone(reporting func(motion.NodeID) bool) error {
 	links, err := v.tx.Links(v.network.ID)
 	if err != nil {
 		return err
 	}
 	for _, link := range links {
-		if !link.Online || v.seen[link.Name] || !reporting(link.Dst) {
+		sensedHere := link.IfName == sensedInterface // its silence is noticed here
+		if !link.Online || v.seen[link.Name] || sensedHere || !reporting(link.Dst) {
 			continue
 		}
 		if err := v.disconnect(link); err != nil {
@@ -231,6 +236,7 @@ func (v *inventory) gone(reporting func(motion.NodeID) bool) error {
 func (v *inventory) disconnect(link motion.Link) error {
 	link.Online = false
 	v.event(motion.LinkDisconnectedEvent, link)
+	v.turned(link, -1)
 	return v.tx.PutLink(link)
 }
 

@@ -136,8 +136,9 @@ type configMeta struct {
 	MotionPaused int `json:"motion_paused"`
 }
 
-// sendConfig sends a network's configuration to one of its devices, retained.
-func (e *Engine) sendConfig(n *network, device motion.DeviceKey) {
+// sendConfig sends a network's configuration to one of its devices, retained; it
+// reports whether it was taken.
+func (e *Engine) sendConfig(n *network, device motion.DeviceKey) bool {
 	n.mu.Lock()
 	command := configCommand{
 		Rev:            n.record.ConfigRev,
@@ -146,12 +147,12 @@ func (e *Engine) sendConfig(n *network, device motion.DeviceKey) {
 		Meta:           configMeta{MotionPaused: n.record.Meta.Int("motion_paused")},
 	}
 	n.mu.Unlock()
-	e.send(device, "config", command, true)
+	return e.send(device, "config", command, true)
 }
 
-// send publishes a command; what cannot be sent is logged, and said again by the
-// next renewal or connection.
-func (e *Engine) send(device motion.DeviceKey, command string, body any, retain bool) {
+// send publishes a command and reports whether it was taken; what cannot be sent is
+// logged, and said again by the next renewal or connection.
+func (e *Engine) send(device motion.DeviceKey, command string, body any, retain bool) bool {
 	payload, err := json.Marshal(body)
 	if err == nil {
 		err = e.devices.Send(device, command, payload, retain)
@@ -159,6 +160,7 @@ func (e *Engine) send(device motion.DeviceKey, command string, body any, retain 
 	if err != nil {
 		e.log.Warn("command not sent", "device", device.String(), "command", command, "err", err)
 	}
+	return err == nil
 }
 
 // publishLive shows a sample to the live readers; n.mu is held.

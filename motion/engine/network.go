@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sensegate/motion"
@@ -21,6 +22,8 @@ type network struct {
 	record   motion.Network
 	guardian motion.GuardianConfig // in force
 	radar    motion.RadarConfig    // in force
+	inForce  documents
+	meta     motion.Document // as callers see it; replaced as a whole, never changed
 
 	nodes  map[motion.NodeID]motion.Node
 	byMAC  map[motion.MAC]motion.NodeID // every address of every node
@@ -37,12 +40,19 @@ type network struct {
 	source  source
 	sensing sensing
 	live    liveState
+
+	throughput throughputWatch
 }
+
+// documents are the whole configuration documents in force, defaults included.
+// They are replaced and never changed, so that readers may keep them.
+type documents struct{ guardian, radar motion.Document }
 
 // linkState is a link's record with what is known of it this minute.
 type linkState struct {
 	motion.Link
-	heard motion.Time // receive time of its last data
+	heard      motion.Time  // receive time of its last data
+	throughput fuse.Reading // of its last sample
 }
 
 // loadNetwork reads a network from the database.
@@ -98,8 +108,11 @@ func (n *network) readRecords(tx *store.Tx, record motion.Network) error {
 	if err != nil {
 		return err
 	}
-	record.AppliedRev = max(record.AppliedRev, n.record.AppliedRev)
+	if n.record.ID != 0 {
+		record.AppliedRev = n.record.AppliedRev // the database has it with the next flush
+	}
 	n.record, n.guardian, n.radar = record, record.Guardian(), record.Radar()
+	n.inForce = documents{motion.WithDefaults(n.guardian, record.GuardianConfig), motion.WithDefaults(n.radar, record.RadarConfig)}
 	n.nodes, n.byMAC = map[motion.NodeID]motion.Node{}, map[motion.MAC]motion.NodeID{}
 	n.radars = map[motion.NodeID]motion.Radar{}
 	for _, node := range nodes {
@@ -121,11 +134,12 @@ func (n *network) readRecords(tx *store.Tx, record motion.Network) error {
 	for _, link := range links {
 		state := &linkState{Link: link}
 		if old := before[link.Name]; old != nil {
-			state.heard, state.RSSI = old.heard, old.RSSI
+			state.heard, state.throughput, state.RSSI = old.heard, old.throughput, old.RSSI
 			state.TxBitrateMbps, state.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
 		}
 		n.links[link.Name] = state
 	}
+	n.meta = metaOf(record, slices.Values(leafs)).View()
 	return nil
 }
 

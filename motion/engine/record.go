@@ -188,6 +188,12 @@ func (e *Engine) recordEntry(ctx context.Context, one entry) (motion.Event, erro
 // takeInventory brings the records of a network up to date and stores the events
 // that come of it, in one commit; then the memory follows and the events are pushed.
 func (e *Engine) takeInventory(ctx context.Context, n *network, take takeInventory) error {
-	_, err := e.recordEntry(ctx, entry{event: motion.Event{NetworkID: n.id}, take: take})
+	_, err := e.recordEntry(ctx, entry{event: motion.Event{NetworkID: n.id}, take: func(tx *store.Tx) (*inventory, error) {
+		v, err := take(tx)
+		if err != nil {
+			return nil, err
+		}
+		return v, v.deviceEvents()
+	}})
 	return err
 }

@@ -42,7 +42,7 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	case motion.RawCSI:
 		return e.rawCSI(ctx, n, s, device, r, now)
 	case motion.ManageResult:
-		return fault.New(fault.NotFound, "manage-result: command %d is not known", r.ID)
+		return e.manageResult(ctx, key, r)
 	case motion.DeviceInfoAck:
 		e.log.Debug("device info acknowledged", "device", key.String(), "mac", r.MAC)
 		return nil

@@ -13,6 +13,7 @@ import (
 // absorb takes in the samples that the last report has completed; n.mu is held.
 func (e *Engine) absorb(n *network) {
 	for _, r := range n.sensing.ready {
+		n.mergeThroughput(&r.sample)
 		e.takeSample(n, &r.sample)
 		n.sensing.free = append(n.sensing.free, r)
 	}
@@ -35,6 +36,7 @@ func (e *Engine) takeSample(n *network, s *fuse.Sample) {
 	if transition, ok := n.sensing.events.Add(s); ok {
 		e.transition(n, transition)
 	}
+	e.watchThroughput(n, s)
 	if s.Valid {
 		n.live.last = s.Time
 		e.publishLive(n, s)
@@ -52,6 +54,9 @@ func appendValues(values []store.Value, n *network, s *fuse.Sample) []store.Valu
 			continue
 		}
 		name, _, _ := n.linkName(l.Link)
+		if link := n.links[name]; link != nil {
+			link.throughput = l.Throughput
+		}
 		values = append(values, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
 		values = raise(values, series.Location(l.Link.Src), 0)
 	}

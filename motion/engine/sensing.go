@@ -10,6 +10,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/detect"
 	"sensegate/motion/fuse"
+	"sensegate/motion/setting"
 )
 
 // sensing is how a network senses: its detectors, their fusion and the event
@@ -83,11 +84,15 @@ func (s *sensing) reconfigure(n *network) {
 	}
 }
 
-// sensitivity returns the point of the 0..100 scale for a link: the leaf's own
+// sensitivity returns the point of the 0..100 scale for a link: its source's own
 // level, else the network's.
 func (n *network) sensitivity(key fuse.Link) float64 {
-	if client, ok := n.radar.Sounding.Clients[key.Src.String()]; ok && client.Sens > 0 {
-		return detect.SensitivityOf(client.Sens)
+	sources := []motion.MAC{key.Src}
+	if id, isNode := n.byMAC[key.Src]; isNode {
+		sources = addresses(n.nodes[id], n.radars[id])
+	}
+	if own := setting.Client(n.radar, sources...); own.Sens > 0 {
+		return detect.SensitivityOf(own.Sens)
 	}
 	return detect.SensitivityOf(n.guardian.MotionEvents.Sens)
 }

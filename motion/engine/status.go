@@ -47,7 +47,7 @@ func (e *Engine) takeHeartbeat(n *network, r motion.StatusReport, now motion.Tim
 	n.reported = now
 	n.heartbeat = r
 	n.heartbeat.Radars, n.heartbeat.Leafblower = nil, nil
-	if r.Rev > n.record.AppliedRev {
+	if r.Rev != 0 {
 		n.record.AppliedRev = r.Rev
 	}
 	if !r.Heartbeat() {
@@ -83,8 +83,10 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 				return nil, err
 			}
 		}
+		// When it starts a guardian may not have heard all of its nodes yet; later it
+		// speaks for every one, and a node it leaves out is gone with its links.
 		return v, v.gone(func(id motion.NodeID) bool {
-			return slices.ContainsFunc(nodes, func(node motion.Node) bool { return node.ID == id })
+			return !r.Startup || slices.ContainsFunc(nodes, func(node motion.Node) bool { return node.ID == id })
 		})
 	})
 }
@@ -181,6 +183,9 @@ func (n *network) compose(present map[motion.NodeID]Presence, now motion.Time) m
 	nodes := map[string]any{}
 	for id, node := range n.nodes {
 		p := present[id]
+		if !n.heardSince(p.LastHeard) {
+			continue
+		}
 		report.TS = max(report.TS, p.LastHeard)
 		nodes[node.Name] = map[string]any{"online": p.Online, "last_heard": p.LastHeard}
 		radar := n.radars[id]
@@ -204,7 +209,7 @@ func (n *network) compose(present map[motion.NodeID]Presence, now motion.Time) m
 func (n *network) composeLinks(report *motion.StatusReport, now motion.Time) (total, ok int) {
 	for _, link := range n.links {
 		total++
-		sounding := link.sounds(now)
+		sounding := link.sounds(now) && !n.denied(link)
 		if sounding {
 			ok++
 		}

@@ -21,11 +21,20 @@ func (e *Engine) Topology(id motion.NetworkID, offline bool) (motion.Topology, e
 	t := motion.Topology{Devices: []motion.TopologyDevice{}, Links: []motion.TopologyLink{}}
 	sounding := n.soundingEnds(now)
 	latest := n.reported
+	if n.status == nil && !n.record.StatusCleared.IsZero() {
+		latest = 0 // a heartbeat tells of no device
+	}
 	for id, node := range n.nodes {
+		if _, listed := n.listed(node.Name); !listed && !n.heardSince(present[id].LastHeard) {
+			continue
+		}
 		latest = max(latest, present[id].LastHeard)
 		t.Devices = append(t.Devices, n.nodeDevice(node, n.nodeOnline(id, present, now), sounding[id]))
 	}
 	for _, leaf := range n.leafs {
+		if !n.record.StatusCleared.IsZero() && !n.linked(leaf.ID) {
+			continue
+		}
 		t.Devices = append(t.Devices, n.leafDevice(leaf, now, sounding[leaf.ID]))
 	}
 	for _, link := range n.links {
@@ -41,6 +50,25 @@ func (e *Engine) Topology(id motion.NetworkID, offline bool) (motion.Topology, e
 		t.TS = &latest
 	}
 	return t, nil
+}
+
+// listed returns what the guardian's last full report says of a node; n.mu is held.
+func (n *network) listed(name string) (motion.Radar, bool) {
+	if n.status == nil {
+		return motion.Radar{}, false
+	}
+	radar, ok := n.status.Radars[name]
+	return radar, ok
+}
+
+// linked reports whether a link of a leaf is known; n.mu is held.
+func (n *network) linked(leaf motion.NodeID) bool {
+	for _, link := range n.links {
+		if link.Src == leaf {
+			return true
+		}
+	}
+	return false
 }
 
 // nodeOnline reports whether a node is alive: its own session is, or its
@@ -71,9 +99,9 @@ func (n *network) soundingEnds(now motion.Time) map[motion.NodeID]bool {
 }
 
 // soundsNow reports whether a link takes part in sounding: it delivers data, or
-// a guardian that is alive says so.
+// a guardian that is alive says so, and the settings do not forbid it.
 func (n *network) soundsNow(link *linkState, now motion.Time) bool {
-	return link.sounds(now) || n.linkOnline(link, now) && link.Sounding
+	return (link.sounds(now) || n.linkOnline(link, now) && link.Sounding) && !n.denied(link)
 }
 
 // linkOnline reports whether a link is there: it delivered data lately, or a

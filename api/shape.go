@@ -1,4 +1,4 @@
-package core
+package api
 
 import (
 	"encoding/json"
@@ -7,15 +7,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// oneOrMany is the answer of a find: an object for one result, an array for
-// several (payloads.md 4.1).
-type oneOrMany[T any] struct {
-	found []T // at least one
-	array bool
+// OneOrMany is an answer that is an object for one result and an array for
+// several. It is never empty: for no result there is 404.
+type OneOrMany[T any] struct {
+	Found []T
+	Array bool // an array for one result too
 }
 
 // Schema describes both forms.
-func (oneOrMany[T]) Schema(r huma.Registry) *huma.Schema {
+func (OneOrMany[T]) Schema(r huma.Registry) *huma.Schema {
 	one := r.Schema(reflect.TypeFor[T](), true, "")
 	return &huma.Schema{
 		Description: "One result: the object; several, or with array=true: an array",
@@ -24,30 +24,34 @@ func (oneOrMany[T]) Schema(r huma.Registry) *huma.Schema {
 }
 
 // MarshalJSON writes the form that fits.
-func (f oneOrMany[T]) MarshalJSON() ([]byte, error) {
-	if f.array || len(f.found) != 1 {
-		return json.Marshal(f.found)
+func (f OneOrMany[T]) MarshalJSON() ([]byte, error) { return json.Marshal(f.plain()) }
+
+// plain returns what is to be encoded, so that an answer is encoded once.
+func (f OneOrMany[T]) plain() any {
+	if f.Array || len(f.Found) != 1 {
+		return f.Found
 	}
-	return json.Marshal(f.found[0])
+	return &f.Found[0]
 }
 
-// orNull is a value that may be null; huma has no word for a null beside a named
-// schema.
-type orNull[T any] struct{ value *T }
+// OrNull is a field of an answer that may be null; huma has no word for a null
+// beside a named schema.
+type OrNull[T any] struct{ Value *T }
 
 // Schema describes both forms.
-func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
+func (OrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{r.Schema(reflect.TypeFor[T](), true, ""), {Type: "null"}}}
 }
 
 // MarshalJSON writes the value, or null.
-func (n orNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+func (n OrNull[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
 
-// points is a time series for the document: [[value, ts], …].
-type points struct{}
+// Series is a time series for the document: [[value, ts], …]. Answers carry it as
+// [Encoded] of Series.
+type Series struct{}
 
 // Schema describes the series.
-func (points) Schema(huma.Registry) *huma.Schema {
+func (Series) Schema(huma.Registry) *huma.Schema {
 	two := 2
 	return &huma.Schema{
 		Type:        huma.TypeArray,

@@ -1,0 +1,115 @@
+// Package appliance assembles the product: its configuration, its parts, their
+// order at start and stop. It knows every part's constructor and no rule of any.
+package appliance
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/api"
+	"sensegate/api/admin"
+	"sensegate/broker"
+	"sensegate/motion/engine"
+	"sensegate/motion/relay"
+	"sensegate/store"
+)
+
+// Appliance is the assembled product. Open makes one, Run serves and closes it.
+type Appliance struct {
+	config Config
+	log    *slog.Logger
+	db     *store.DB
+	engine *engine.Engine
+	relay  *relay.Relay
+	broker *broker.Server
+	http   *api.Server
+	core   *api.Server // nil: on http
+	admin  *admin.Server
+}
+
+// Open assembles an appliance on its state directory and binds its ports.
+func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
+	db, err := store.Open(store.Options{Path: admin.Database(c.StateDir), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	a := &Appliance{config: c, log: log, db: db}
+	if a.relay, err = relay.New(c.Relay, log); err != nil {
+		return nil, err
+	}
+	a.engine, err = engine.New(ctx, db, engine.Options{
+		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
+		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
+		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.broker, err = broker.New(c.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
+		return nil, err
+	}
+	a.engine.Introduce(a.broker)
+	a.admin = admin.NewServer(a.engine, db, log)
+	if err = a.broker.Listen(); err != nil {
+		return nil, err
+	}
+	a.mount()
+	if err = a.http.Listen(); err != nil {
+		return nil, err
+	}
+	if a.core != nil {
+		if err = a.core.Listen(); err != nil {
+			return nil, err
+		}
+	}
+	return a, a.admin.Listen(c.StateDir)
+}
+
+// Run serves until ctx ends. The doors close first, then the engine writes what it
+// holds, then the relay says goodbye outside, and the database is closed last. It
+// is called once.
+func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
+
+func (a *Appliance) serve(ctx context.Context) error {
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWorking()
+	worked := make(chan error, 1)
+	go func() { worked <- a.engine.Run(working) }()
+	relaying, stopRelaying := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopRelaying()
+	relayed := make(chan error, 1)
+	go func() { relayed <- a.relay.Run(relaying) }()
+
+	doors, open := errgroup.WithContext(ctx)
+	doors.Go(func() error { return a.broker.Run(open) })
+	doors.Go(func() error { return a.http.Run(open) })
+	if a.core != nil {
+		doors.Go(func() error { return a.core.Run(open) })
+	}
+	doors.Go(func() error { return a.admin.Run(open) })
+	doors.Go(func() error {
+		select {
+		case <-open.Done():
+			return nil
+		case err := <-worked:
+			worked <- err
+			return err
+		case <-a.db.Failed():
+			return a.db.Err()
+		}
+	})
+	a.log.Info("ready", "http", a.http.Addr().String(), "mqtt", a.broker.Addr().String(), "state", a.config.StateDir)
+	err := doors.Wait()
+	stopWorking()
+	err = errors.Join(err, <-worked)
+	stopRelaying()
+	return errors.Join(err, <-relayed)
+}

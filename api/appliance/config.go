@@ -1,0 +1,123 @@
+package appliance
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"sensegate/api"
+	"sensegate/api/admin"
+	"sensegate/broker"
+	"sensegate/motion/relay"
+)
+
+// Config is the whole configuration; config.example.yaml explains each key. Begin
+// with Defaults.
+type Config struct {
+	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
+	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
+	HTTP       api.Config       `yaml:"http" envPrefix:"HTTP_"`
+	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
+	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
+	Gatekeeper GatekeeperConfig `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
+	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
+	Insights   InsightsConfig   `yaml:"insights" envPrefix:"INSIGHTS_"`
+	Relay      relay.Config     `yaml:"relay" envPrefix:"RELAY_"`
+}
+
+// LogConfig is the log part: a level, and the format text or json.
+type LogConfig struct {
+	Level  slog.Level `yaml:"level" env:"LEVEL"`
+	Format string     `yaml:"format" env:"FORMAT"`
+}
+
+// CoreConfig can give Core and /metrics a listener of their own.
+type CoreConfig struct {
+	Listen string `yaml:"listen" env:"LISTEN"`
+}
+
+// GatekeeperConfig says how devices are let in (device-protocol.md section 1).
+type GatekeeperConfig struct {
+	MQTTServer  string        `yaml:"mqtt_server" env:"MQTT_SERVER"`
+	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN"`
+	Readopt     string        `yaml:"readopt" env:"READOPT"`
+	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
+}
+
+// StoreConfig says how often samples are written.
+type StoreConfig struct {
+	FlushInterval time.Duration `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
+}
+
+// InsightsConfig switches the household insights.
+type InsightsConfig struct {
+	Enabled bool `yaml:"enabled" env:"ENABLED"`
+}
+
+// Defaults returns what runs without any configuration.
+func Defaults() Config {
+	return Config{
+		StateDir:   "./data",
+		Log:        LogConfig{Format: "text"},
+		HTTP:       api.Defaults(),
+		MQTT:       broker.Defaults(),
+		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
+		Store:      StoreConfig{FlushInterval: time.Minute},
+		Insights:   InsightsConfig{Enabled: true},
+		Relay:      relay.Defaults(),
+	}
+}
+
+// Validate returns every rule that the configuration breaks.
+func (c *Config) Validate() error {
+	var wrong []error
+	check := func(key string, err error) {
+		for line := range strings.Lines(fmt.Sprint(err)) {
+			if err != nil {
+				wrong = append(wrong, errors.New(key+strings.TrimSpace(line)))
+			}
+		}
+	}
+	rule := func(ok bool, text string) {
+		if !ok {
+			wrong = append(wrong, errors.New(text))
+		}
+	}
+	rule(c.StateDir != "", "state_dir: want a directory")
+	rule(c.Log.Format == "text" || c.Log.Format == "json", "log.format: want text or json")
+	check("http.", c.HTTP.Validate())
+	if c.Core.Listen != "" {
+		_, _, err := net.SplitHostPort(c.Core.Listen)
+		rule(err == nil, "core.listen: want host:port such as 127.0.0.1:8081, or nothing")
+	}
+	check("mqtt.", c.MQTT.Validate())
+	rule(c.Gatekeeper.Readopt == "same-address" || c.Gatekeeper.Readopt == "never", "gatekeeper.readopt: want same-address or never")
+	rule(c.Gatekeeper.FirstWindow >= 0, "gatekeeper.first_window: want 0 or more")
+	token := len(c.Gatekeeper.AccessToken)
+	rule(token == 0 || token >= 16, "gatekeeper.access_token: want at least 16 characters")
+	rule(c.Store.FlushInterval >= time.Second && c.Store.FlushInterval <= 10*time.Minute, "store.flush_interval: want 1s to 10m")
+	check("relay.", c.Relay.Validate())
+	return errors.Join(wrong...)
+}
+
+// Load reads the configuration file at path ("" = none) and the environment over
+// the defaults. What is wrong comes as an *admin.ConfigError.
+func Load(path string) (Config, error) {
+	c := Defaults()
+	err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
+	return c, err
+}
+
+// Logger returns the logger that the configuration asks for, writing to w.
+func (c LogConfig) Logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.Level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,76 @@
+package appliance
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/api/core"
+	"sensegate/broker"
+	"sensegate/motion/engine"
+)
+
+// mount puts every door in its place.
+func (a *Appliance) mount() {
+	a.http = api.New(a.config.HTTP, a.log)
+	private := a.http
+	if a.config.Core.Listen != "" {
+		own := a.config.HTTP
+		own.Listen = a.config.Core.Listen
+		a.core = api.New(own, a.log)
+		private = a.core
+	}
+	keys := auth.NewKeys(a.db)
+	private.Mount(core.New(a.engine, a.db, keys).Interface())
+	private.Metrics(core.MetricsGuard(keys), a.metrics)
+	private.Docs()
+	a.http.Health(a.ready)
+	a.http.HandleAnyHost("/gatekeeper", a.gatekeeper())
+	a.http.Handle("/", http.RedirectHandler("/docs/", http.StatusFound))
+}
+
+// relays returns the configured outside services as the engine sees them.
+func (a *Appliance) relays() map[string]engine.Relay {
+	relays := map[string]engine.Relay{}
+	for name, provider := range a.relay.Providers() {
+		relays[name] = provider
+	}
+	return relays
+}
+
+// gatekeeper returns the door at which devices ask to join.
+func (a *Appliance) gatekeeper() http.Handler {
+	where := broker.GatekeeperConfig{
+		MQServer: a.config.Gatekeeper.MQTTServer, MQPort: portOf(a.broker.Addr()),
+		TurnedAway: func(address netip.Addr, reason string, err error) {
+			text := "gatekeeper: " + reason
+			if err != nil {
+				text += ": " + err.Error()
+			}
+			a.engine.BadInput("address/"+address.String(), text, nil)
+		},
+	}
+	return broker.NewGatekeeper(where, a.engine, a.log)
+}
+
+func portOf(address net.Addr) int {
+	tcp, _ := address.(*net.TCPAddr)
+	return tcp.Port
+}
+
+// ready says why the appliance cannot work, nil when it can.
+func (a *Appliance) ready() error { return a.db.Err() }
+
+// metrics writes what the broker and the relay count.
+func (a *Appliance) metrics(w io.Writer) {
+	counters := a.broker.Counters()
+	fmt.Fprintf(w, "sensegate_mqtt_sessions %d\n", counters.Sessions)
+	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"taken\"} %d\n", counters.Ingested)
+	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"not_stored\"} %d\n", counters.NotStored)
+	fmt.Fprintf(w, "sensegate_mqtt_refused_total %d\n", counters.Refused)
+	a.relay.Metrics(w)
+}

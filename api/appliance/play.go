@@ -1,0 +1,62 @@
+package appliance
+
+import (
+	"context"
+	"net"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// What a caller in the same process, such as the demo, does with an appliance.
+
+// HTTP returns the address of the HTTP listener.
+func (a *Appliance) HTTP() net.Addr { return a.http.Addr() }
+
+// MQTT returns the address of the MQTT listener.
+func (a *Appliance) MQTT() net.Addr { return a.broker.Addr() }
+
+// Key makes an API key that may do everything and returns its secret.
+func (a *Appliance) Key(ctx context.Context) (secret string, err error) {
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		_, secret, err = tx.CreateAPIKey(store.APIKey{Name: "demo", Scopes: []string{auth.ScopeRead, auth.ScopeWrite}})
+		return err
+	})
+	return secret, err
+}
+
+// Import stores history and events of the past; see engine.Import.
+func (a *Appliance) Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error {
+	return a.engine.Import(ctx, network, history, events)
+}
+
+// PlaceLeaf tells where a leaf stands; see engine.PlaceLeaf.
+func (a *Appliance) PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error {
+	return a.engine.PlaceLeaf(ctx, network, mac, location, friendlyName)
+}
+
+// SetCooldown sets after how many seconds of quiet motion has stopped.
+func (a *Appliance) SetCooldown(ctx context.Context, network motion.NetworkID, seconds int) error {
+	return a.engine.EditSounding(ctx, network, true, map[string]any{"cooldown": float64(seconds)})
+}
+
+// Watch calls see for every event of a network, in order, until ctx ends.
+func (a *Appliance) Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error {
+	events, err := a.engine.LiveEvents(network)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case m, open := <-events.C():
+			if !open {
+				return nil
+			}
+			see(*m.Event)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package core
+
+import (
+	"context"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/setting"
+)
+
+// Update says whether a change goes to the devices now.
+type Update struct {
+	Update bool `query:"update" default:"false" doc:"Send the new configuration to the devices at once; otherwise they get it with config/update, or when they connect"`
+}
+
+// Key picks a part of a document.
+type Key struct {
+	Key string `query:"key" maxLength:"128" doc:"All of the operation is about the value at this top-level key; to read one that is not there is 404"`
+}
+
+type documentIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Key
+}
+
+type changeIn[T any] struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Key
+	Update
+	Body api.CheckedPart[T]
+}
+
+// edit is the change that a request asks for.
+func (in *changeIn[T]) edit(replace bool) setting.Edit {
+	return setting.Edit{Key: in.Key.Key, Replace: replace, Body: in.Body.Value}
+}
+
+type documentOut[T any] struct {
+	Body api.Part[T]
+}
+
+// answered returns the answer with a value, if there is one.
+func answered[T any](value any, err error) (*documentOut[T], error) {
+	return &documentOut[T]{Body: api.Part[T]{Value: value}}, err
+}
+
+func (c *Core) guardianConfig(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[motion.GuardianConfig], error) {
+	return answered[motion.GuardianConfig](c.engine.GuardianConfig(in.Network, in.Key.Key))
+}
+
+func (c *Core) setGuardianConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.GuardianConfig]) (*documentOut[motion.GuardianConfig], error) {
+	return c.editGuardian(ctx, in, true)
+}
+
+func (c *Core) changeGuardianConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.GuardianConfig]) (*documentOut[motion.GuardianConfig], error) {
+	return c.editGuardian(ctx, in, false)
+}
+
+func (c *Core) editGuardian(ctx context.Context, in *changeIn[motion.GuardianConfig], replace bool) (*documentOut[motion.GuardianConfig], error) {
+	if err := c.engine.EditGuardian(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+		return nil, err
+	}
+	return answered[motion.GuardianConfig](orGone(c.engine.GuardianConfig(in.Network, in.Key.Key)))
+}
+
+func (c *Core) radarConfig(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[motion.RadarConfig], error) {
+	return answered[motion.RadarConfig](c.engine.RadarConfig(in.Network, in.Key.Key))
+}
+
+func (c *Core) setRadarConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.RadarConfig]) (*documentOut[motion.RadarConfig], error) {
+	return c.editRadar(ctx, in, true)
+}
+
+func (c *Core) changeRadarConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.RadarConfig]) (*documentOut[motion.RadarConfig], error) {
+	return c.editRadar(ctx, in, false)
+}
+
+func (c *Core) editRadar(ctx context.Context, in *changeIn[motion.RadarConfig], replace bool) (*documentOut[motion.RadarConfig], error) {
+	if err := c.engine.EditRadar(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+		return nil, err
+	}
+	return answered[motion.RadarConfig](orGone(c.engine.RadarConfig(in.Network, in.Key.Key)))
+}
+
+// orGone returns null for a key that a change has deleted.
+func orGone(value any, err error) (any, error) {
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, nil
+	}
+	return value, err
+}
+
+type propagateIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+}
+
+type propagateOut struct {
+	Body propagation
+}
+
+// propagation is the answer of config/update.
+type propagation struct {
+	Network    motion.NetworkID `json:"network_id" example:"1042"`
+	Propagated bool             `json:"propagated" doc:"Sent to every device of the network, and there is one; those that are not connected get it when they return"`
+	Rev        int32            `json:"rev" doc:"The revision that was sent: it grows with every change" example:"13"`
+	AppliedRev int32            `json:"applied_rev" doc:"The last revision that the guardian has said to have applied; 0: none yet" example:"12"`
+}
+
+func (c *Core) propagate(ctx context.Context, _ auth.Key, in *propagateIn) (*propagateOut, error) {
+	p, err := c.engine.Propagate(ctx, in.Network)
+	return &propagateOut{Body: propagation{Network: in.Network, Propagated: p.Propagated, Rev: int32(p.Rev), AppliedRev: int32(p.AppliedRev)}}, err
+}
+
+type resetIn struct {
+	Network      motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	KeepRadar    bool             `query:"keepRadar" default:"false" doc:"Leave the radar configuration as it is"`
+	KeepGuardian bool             `query:"keepGuardian" default:"false" doc:"Leave the guardian configuration as it is"`
+	KeepStatus   bool             `query:"keepStatus" default:"false" doc:"Leave the saved status, and with it the topology, as it is"`
+	KeepMeta     api.Opt[string]  `query:"keepMeta" doc:"Top-level keys of meta to keep, comma-separated; empty: none; default: dwm, guardian_env, neuron_env" example:"dwm,location,friendly_name"`
+	Update
+}
+
+type networkOut struct {
+	Body networkRecord
+}
+
+func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*networkOut, error) {
+	keep := engine.Keep{
+		Guardian: in.KeepGuardian, Radar: in.KeepRadar, Status: in.KeepStatus,
+		Meta: commaList(in.KeepMeta.Or("dwm,guardian_env,neuron_env")),
+	}
+	if err := c.engine.Reset(ctx, in.Network, keep, in.Update.Update); err != nil {
+		return nil, err
+	}
+	state, err := c.engine.NetworkState(in.Network)
+	if err != nil {
+		return nil, err
+	}
+	return &networkOut{Body: record(state, false)}, nil
+}

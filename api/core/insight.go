@@ -1,0 +1,198 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/insight"
+)
+
+type versionOut struct {
+	Body insightsVersion
+}
+
+type insightsVersion struct {
+	Version string `json:"version" doc:"Of the insights interface" example:"2.0.0"`
+}
+
+func (c *Core) insightsVersion(context.Context, auth.Key, *struct{}) (*versionOut, error) {
+	return &versionOut{Body: insightsVersion{engine.InsightsVersion}}, c.engine.Insights()
+}
+
+// zone is a time zone by its IANA name.
+type zone struct{ *time.Location }
+
+// UnmarshalText reads the name.
+func (z *zone) UnmarshalText(name []byte) (err error) {
+	z.Location, err = engine.LoadZone(string(name))
+	return err
+}
+
+// date is a calendar day.
+type date struct{ insight.Date }
+
+type activityIn struct {
+	Network   motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	StartTime api.Opt[float64] `query:"start_time" doc:"Start, seconds since the epoch (UTC); default: 24 h before end_time; at most 92 days before it" example:"1763960400"`
+	EndTime   api.Opt[float64] `query:"end_time" doc:"End, not included, seconds since the epoch (UTC); default: now" example:"1764046800"`
+	Flattened bool             `query:"flattened" default:"false" doc:"One list of values; otherwise a list for each local day"`
+	Timezone  api.Opt[zone]    `query:"timezone" maxLength:"64" doc:"IANA name of the zone whose midnights part the days; default: that of the application settings, else UTC" example:"America/Toronto"`
+}
+
+type activityOut struct {
+	Body api.Encoded[api.Either[dailyActivity, flatActivity]]
+}
+
+// flatActivity is an insight.Activity for the document.
+type flatActivity struct {
+	FirstBucket int64      `json:"first_bucket" doc:"Start of the first bucket, seconds since the epoch; a multiple of interval" example:"1763960400"`
+	Interval    int64      `json:"interval" doc:"Seconds of a bucket" example:"900"`
+	Data        api.Values `json:"data" doc:"Activity level of each bucket, 0 to 1: the share of its 5 s samples with motion; null: no data"`
+}
+
+// dailyActivity is an insight.DailyActivity for the document.
+type dailyActivity struct {
+	FirstBucket int64         `json:"first_bucket" doc:"Start of the first bucket, seconds since the epoch; a multiple of interval" example:"1763960400"`
+	Interval    int64         `json:"interval" doc:"Seconds of a bucket" example:"900"`
+	Data        []activityDay `json:"data" nullable:"false" doc:"The local days, in order"`
+}
+
+type activityDay struct {
+	Date   string     `json:"date" format:"date" doc:"Local day" example:"2025-11-24"`
+	TS     int64      `json:"ts" doc:"Start of the day's first bucket, seconds since the epoch" example:"1763960400"`
+	Values api.Values `json:"values" doc:"Activity level of each bucket, 0 to 1; null: no data"`
+}
+
+func (c *Core) activity(ctx context.Context, _ auth.Key, in *activityIn) (*activityOut, error) {
+	if err := c.insightsOf(in.Network); err != nil {
+		return nil, err
+	}
+	from, to, err := in.seconds(c.engine.Now())
+	if err != nil {
+		return nil, err
+	}
+	flat, zone, err := c.engine.Activity(ctx, in.Network, from, to, in.Timezone.Value.Location)
+	if err != nil {
+		return nil, err
+	}
+	var answer any = flat
+	if !in.Flattened {
+		answer = flat.Days(zone)
+	}
+	body, err := json.Marshal(answer)
+	return &activityOut{Body: body}, err
+}
+
+// seconds returns the whole seconds [from, to) that are asked for.
+func (in *activityIn) seconds(now motion.Time) (from, to int64, err error) {
+	end := in.EndTime.Or(float64(now))
+	start := in.StartTime.Or(end - day)
+	if start > end {
+		return 0, 0, invalid(fault.Detail{Location: "query.start_time", Message: "must not be after end_time", Value: start})
+	}
+	from, to = clampSecond(math.Floor(start)), clampSecond(math.Ceil(end))
+	if to-from > engine.MaxInsightDays*day {
+		return 0, 0, invalid(fault.Detail{
+			Location: "query.start_time", Value: start,
+			Message: fmt.Sprintf("must not be more than %d days before end_time", engine.MaxInsightDays),
+		})
+	}
+	return from, to, nil
+}
+
+// insightsOf answers 404 for an unknown network, and when there are no insights.
+func (c *Core) insightsOf(id motion.NetworkID) error {
+	if err := c.engine.Insights(); err != nil {
+		return err
+	}
+	return c.engine.Known(id)
+}
+
+// Dates are the local days of a question.
+type Dates struct {
+	StartDate date          `query:"start_date" required:"true" format:"date" doc:"First local day" example:"2025-11-23"`
+	EndDate   date          `query:"end_date" required:"true" format:"date" doc:"Last local day, included" example:"2025-11-24"`
+	Timezone  api.Opt[zone] `query:"timezone" maxLength:"64" doc:"IANA name of the zone the days are of; default: that of the application settings, else UTC" example:"America/Toronto"`
+}
+
+// atMost checks the order and the number of the days.
+func (d Dates) atMost(days int64) error {
+	switch n := int64(d.EndDate.Date) - int64(d.StartDate.Date) + 1; {
+	case n < 1:
+		return invalid(fault.Detail{Location: "query.end_date", Message: "must not be before start_date", Value: d.EndDate.String()})
+	case n > days:
+		return invalid(fault.Detail{
+			Location: "query.end_date", Value: d.EndDate.String(),
+			Message: fmt.Sprintf("gives %d days, more than the %d of one answer; ask again from %s on", n, days, d.StartDate.Date+insight.Date(days)),
+		})
+	}
+	return nil
+}
+
+type daysIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Dates
+}
+
+type daysOut struct {
+	Body []activeDay `nullable:"false"`
+}
+
+// activeDay is how active a local day was (payloads.md 4.9).
+type activeDay struct {
+	Date          string  `json:"date" format:"date" doc:"Local day; one without data is left out" example:"2025-11-24"`
+	PercentActive float64 `json:"percent_active" minimum:"0" maximum:"100" doc:"Percent of the minutes with data that were in motion" example:"10.27"`
+	TS            int64   `json:"ts" doc:"First second of the day, since the epoch" example:"1763960400"`
+}
+
+func (c *Core) dailyActivity(ctx context.Context, _ auth.Key, in *daysIn) (*daysOut, error) {
+	if err := c.insightsOf(in.Network); err != nil {
+		return nil, err
+	}
+	if err := in.atMost(engine.MaxInsightDays); err != nil {
+		return nil, err
+	}
+	days, err := c.engine.ActiveDays(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
+	out := &daysOut{Body: make([]activeDay, len(days))}
+	for i, d := range days {
+		out.Body[i] = activeDay{d.Date.String(), d.PercentActive, d.TS}
+	}
+	return out, err
+}
+
+type sleepOut struct {
+	Body []night `nullable:"false"`
+}
+
+// night is the household sleep time (HST) of one night (payloads.md 4.9). Beside
+// the known fields stands how much it can be relied on.
+type night struct {
+	Interruptions int32     `json:"hst_interruptions" doc:"Stretches of motion of 2 minutes or more in between" example:"3"`
+	SleepTime     time.Time `json:"sleep_time" doc:"Start of the first quiet span of 30 minutes or more" example:"2025-11-23T22:53:00-05:00"`
+	WakeTime      time.Time `json:"wake_time" doc:"End of the last such span" example:"2025-11-24T06:28:00-05:00"`
+	Timezone      string    `json:"timezone" doc:"IANA name" example:"America/Toronto"`
+	Confidence    float64   `json:"confidence" minimum:"0" maximum:"1" doc:"Share of the night's minutes with data, times how far the quiet-time scorings agree with it; no probability" example:"0.87"`
+}
+
+func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*sleepOut, error) {
+	if err := c.insightsOf(in.Network); err != nil {
+		return nil, err
+	}
+	if err := in.atMost(engine.MaxNights); err != nil {
+		return nil, err
+	}
+	nights, err := c.engine.Nights(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
+	out := &sleepOut{Body: make([]night, len(nights))}
+	for i, n := range nights {
+		out.Body[i] = night{int32(n.Interruptions), n.SleepTime, n.WakeTime, n.Timezone, n.Confidence}
+	}
+	return out, err
+}

@@ -1,0 +1,226 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/command"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// newCommand is what a command is asked for with.
+type newCommand struct {
+	NetworkID motion.NetworkID `json:"network_id" minimum:"1" doc:"Core network id" example:"1042"`
+	Action
+}
+
+// Action is what of a command its network does not say.
+type Action struct {
+	NodeID     motion.NodeID `json:"node_id" minimum:"1" doc:"Node that is to do it" example:"134"`
+	ExecuteNow bool          `json:"executeNow,omitempty" doc:"Start at once: when the node is online, else as soon as it is. Without it the command waits for its trigger, or for execute" example:"true"`
+	TriggerID  trigger       `json:"trigger_id,omitempty" doc:"Id of the command whose success starts this one, and whose failure fails it; in a batch also \"#\" and the position of an earlier action, \"#0\" being the first"`
+	Payload    payload       `json:"payload"`
+}
+
+// request returns the request in the words of the rules.
+func (a Action) request(network motion.NetworkID) command.Request {
+	return command.Request{
+		NetworkID: network, NodeID: a.NodeID, ExecuteNow: a.ExecuteNow, TriggerID: a.TriggerID.Trigger, Payload: a.Payload,
+	}
+}
+
+type createCommandIn struct {
+	CreateBatch bool `query:"createBatch" default:"false" doc:"Put the command into a batch of its own, so that it can be monitored"`
+	Body        newCommand
+}
+
+type commandOut struct {
+	Body commandRecord
+}
+
+func (c *Core) createCommand(ctx context.Context, who auth.Key, in *createCommandIn) (*commandOut, error) {
+	if err := who.Open(in.Body.NetworkID); err != nil {
+		return nil, err
+	}
+	made, err := c.engine.CreateCommand(ctx, in.Body.request(in.Body.NetworkID), in.CreateBatch)
+	return &commandOut{Body: commandOf(made)}, err
+}
+
+type createBatchIn struct {
+	Body struct {
+		Name      string           `json:"name,omitempty" maxLength:"128" doc:"For people" example:"fw"`
+		NetworkID motion.NetworkID `json:"network_id" minimum:"1" doc:"Core network id" example:"1042"`
+		Actions   []batchAction    `json:"actions" nullable:"false" minItems:"1" maxItems:"1000" doc:"In their order"`
+	}
+}
+
+// batchAction is an action of a batch.
+type batchAction struct {
+	NetworkID motion.NetworkID `json:"network_id,omitempty" minimum:"1" doc:"That of the batch, if given" example:"1042"`
+	Action
+}
+
+type batchOut struct {
+	Body batchRecord
+}
+
+func (c *Core) createBatch(ctx context.Context, who auth.Key, in *createBatchIn) (*batchOut, error) {
+	if err := who.Open(in.Body.NetworkID); err != nil {
+		return nil, err
+	}
+	batch := command.BatchRequest{Name: in.Body.Name, NetworkID: in.Body.NetworkID}
+	for _, a := range in.Body.Actions {
+		batch.Actions = append(batch.Actions, a.request(a.NetworkID))
+	}
+	made, err := c.engine.CreateBatch(ctx, batch)
+	return &batchOut{Body: batchOf(made)}, err
+}
+
+type executeIn struct {
+	Body struct {
+		ID      *command.ID      `json:"id,omitempty" minimum:"1" doc:"Command to start: either this or batch_id" example:"901"`
+		BatchID *command.BatchID `json:"batch_id,omitempty" minimum:"1" doc:"Batch whose pending commands are to start" example:"77"`
+	}
+}
+
+// executeOut is the command that was started, or the batch with all its commands.
+type executeOut struct {
+	Body api.Encoded[api.Either[commandRecord, batchRecord]]
+}
+
+func (c *Core) execute(ctx context.Context, who auth.Key, in *executeIn) (*executeOut, error) {
+	ids := command.ExecuteRequest{ID: in.Body.ID, BatchID: in.Body.BatchID}
+	if err := ids.Check(); err != nil {
+		return nil, err
+	}
+	if ids.ID != nil {
+		if err := c.opensCommand(ctx, who, *ids.ID); err != nil {
+			return nil, err
+		}
+		started, err := c.engine.ExecuteCommand(ctx, *ids.ID)
+		return executeAnswer(commandOf(started), err)
+	}
+	if _, err := c.opensBatch(ctx, who, *ids.BatchID); err != nil {
+		return nil, err
+	}
+	started, err := c.engine.ExecuteBatch(ctx, *ids.BatchID)
+	return executeAnswer(batchOf(started), err)
+}
+
+// executeAnswer writes the record of what was started.
+func executeAnswer(record any, err error) (*executeOut, error) {
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(record)
+	return &executeOut{Body: raw}, err
+}
+
+// opensCommand returns NotFound unless there is such a command and the key opens
+// its network.
+func (c *Core) opensCommand(ctx context.Context, who auth.Key, id command.ID) error {
+	return c.db.View(ctx, func(tx *store.Tx) error {
+		found, err := tx.Command(id)
+		if err == nil && who.Open(found.NetworkID) != nil {
+			err = fault.New(fault.NotFound, "command %d: not found", id)
+		}
+		return err
+	})
+}
+
+// opensBatch returns a batch, NotFound unless the key opens its network.
+func (c *Core) opensBatch(ctx context.Context, who auth.Key, id command.BatchID) (batch command.Batch, err error) {
+	err = c.db.View(ctx, func(tx *store.Tx) error {
+		batch, err = tx.Batch(id)
+		if err == nil && who.Open(batch.NetworkID) != nil {
+			err = fault.New(fault.NotFound, "batch %d: not found", id)
+		}
+		return err
+	})
+	return batch, err
+}
+
+type listCommandsIn struct {
+	Network api.Opt[motion.NetworkID] `query:"network_id" minimum:"1" doc:"Core network id" example:"1042"`
+	Node    api.Opt[motion.NodeID]    `query:"node_id" minimum:"1" doc:"Node id" example:"134"`
+	Batch   api.Opt[command.BatchID]  `query:"batch_id" minimum:"1" doc:"Batch id" example:"77"`
+	State   string                    `query:"state" doc:"State, three digits" example:"002"`
+	Last    int32                     `query:"last" minimum:"1" maximum:"1000" default:"100" doc:"At most so many" example:"100"`
+}
+
+type listCommandsOut struct {
+	Body []commandRecord `nullable:"false"`
+}
+
+func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsIn) (*listCommandsOut, error) {
+	q := store.CommandQuery{Network: in.Network.Or(who.Network), Node: in.Node.Value, Batch: in.Batch.Value, Last: int(in.Last)}
+	if in.State != "" {
+		state, err := command.ParseState(in.State)
+		if err != nil {
+			return nil, invalid(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", Value: in.State})
+		}
+		q.State = state
+	}
+	if in.Network.Set {
+		if err := who.Open(q.Network); err != nil {
+			return nil, err
+		}
+		if err := c.engine.Known(q.Network); err != nil {
+			return nil, err
+		}
+	}
+	if in.Batch.Set {
+		if _, err := c.opensBatch(ctx, who, q.Batch); err != nil {
+			return nil, err
+		}
+	}
+	out := &listCommandsOut{Body: []commandRecord{}}
+	err := c.db.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.Commands(q)
+		for _, one := range list {
+			out.Body = append(out.Body, commandOf(one))
+		}
+		if err != nil || len(list) > 0 || !in.Node.Set {
+			return err
+		}
+		return knownNode(tx, q.Network, q.Node)
+	})
+	return out, err
+}
+
+// knownNode returns NotFound unless the node is in the network, 0 being any, or
+// was there: the commands of a deleted node remain.
+func knownNode(tx *store.Tx, network motion.NetworkID, id motion.NodeID) error {
+	node, err := tx.Node(id)
+	if err == nil && (network == 0 || node.NetworkID == network) {
+		return nil
+	}
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	past, err := tx.Commands(store.CommandQuery{Network: network, Node: id, Last: 1})
+	if err == nil && len(past) == 0 {
+		err = errNoNode()
+	}
+	return err
+}
+
+type monitorIn struct {
+	Batch command.BatchID `query:"batch_id" required:"true" minimum:"1" doc:"Batch id" example:"77"`
+}
+
+func (c *Core) monitor(ctx context.Context, who auth.Key, in *monitorIn) (*api.Stream, error) {
+	batch, err := c.opensBatch(ctx, who, in.Batch)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, updates, err := c.engine.Monitor(ctx, in.Batch)
+	if err != nil {
+		return nil, err
+	}
+	return api.NewStream(streamKey(batch.NetworkID), updates, textFrame, snapshot), nil
+}

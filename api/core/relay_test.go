@@ -1,0 +1,68 @@
+package core_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+)
+
+// outside stands for an outside service.
+type outside struct {
+	gone bool
+
+	mu     sync.Mutex
+	frames map[motion.NetworkID]int
+}
+
+func (o *outside) Ready() error {
+	if o.gone {
+		return fault.New(fault.Conflict, "webhook: gone")
+	}
+	return nil
+}
+
+func (o *outside) Deliver(network motion.NetworkID, _ []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.frames == nil {
+		o.frames = map[motion.NetworkID]int{}
+	}
+	o.frames[network]++
+}
+
+func TestRelayTellsWhereAndUntilWhen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	type relayed struct {
+		Provider  string      `json:"provider"`
+		Channel   string      `json:"channel"`
+		ExpiresAt motion.Time `json:"expires_at"`
+	}
+	for range 2 {
+		got := want[relayed](t, h.post(fmt.Sprintf("/network/%d/motion/mqtt", h.network), ""), 200)
+		if ahead := got.ExpiresAt.Since(h.engine.Now()); got.Provider != "mqtt" || got.Channel != fmt.Sprintf("motion/%d", h.network) || ahead < 50 || ahead > 60 {
+			t.Errorf("%+v", got)
+		}
+	}
+	got := h.post(fmt.Sprintf("/network/%d/motion/refresh", h.network), "")
+	if got.status != 200 || !strings.Contains(string(got.body), `"live":true`) {
+		t.Errorf("refresh is taken for a provider: %d %s", got.status, got.body)
+	}
+}
+
+func TestUnknownProviderIsToldTheConfiguredOnes(t *testing.T) {
+	t.Parallel()
+	h, none := newHome(t), newHome(t, func(o *engine.Options) { o.Relays = nil })
+	path := fmt.Sprintf("/network/%d/motion/", h.network)
+	wantProblem(t, h.post(path+"pubnub", ""), 404, "configured: mqtt, webhook")
+	wantProblem(t, h.post(path+"MQTT", ""), 404, "configured: mqtt, webhook")
+	wantProblem(t, h.post(path+strings.Repeat("x", 65), ""), 422, "realtime_provider")
+	wantProblem(t, h.post(path+"webhook", ""), 409, "gone")
+	wantProblem(t, h.post("/network/99/motion/mqtt", ""), 404, "network 99")
+	wantProblem(t, none.post(path+"mqtt", ""), 404, "configured: none")
+}

@@ -1,0 +1,119 @@
+package core
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+)
+
+type settingsIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+}
+
+type settingsOut struct {
+	Body motion.ApplicationSettings
+}
+
+func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*settingsOut, error) {
+	s, err := c.engine.ApplicationSettings(ctx, in.Network)
+	return &settingsOut{Body: s}, err
+}
+
+// SleepTimes are the fields that both bodies have, each of which can be left out.
+type SleepTimes struct {
+	NetworkID   *motion.NetworkID `json:"network_id,omitempty" doc:"That of the path" example:"1042"`
+	Enabled     *bool             `json:"enabled,omitempty" doc:"Whether the household wants its sleep shown" example:"true"`
+	SleepHour   *int              `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
+	SleepMinute *int              `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
+	WakeHour    *int              `json:"wake_hour,omitempty" minimum:"0" maximum:"23" example:"7"`
+	WakeMinute  *int              `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
+}
+
+// apply sets what is given.
+func (t SleepTimes) apply(s *motion.ApplicationSettings) {
+	set(&s.Enabled, t.Enabled)
+	set(&s.SleepHour, t.SleepHour)
+	set(&s.SleepMinute, t.SleepMinute)
+	set(&s.WakeHour, t.WakeHour)
+	set(&s.WakeMinute, t.WakeMinute)
+}
+
+// set overwrites field when there is a value.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// mistakes returns what no schema can tell: a network other than the path's, and a
+// zone that does not exist.
+func (t SleepTimes) mistakes(network motion.NetworkID, zone string) (mistakes []error) {
+	if t.NetworkID != nil && *t.NetworkID != network {
+		mistakes = append(mistakes, &huma.ErrorDetail{Location: "body.network_id", Message: "must be the network of the path", Value: *t.NetworkID})
+	}
+	if zone == "" { // left out
+		return mistakes
+	}
+	if _, err := engine.LoadZone(zone); err != nil {
+		mistakes = append(mistakes, &huma.ErrorDetail{Location: "body.timezone", Message: err.Error(), Value: zone})
+	}
+	return mistakes
+}
+
+type createSettingsIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Body    newSettings
+}
+
+// newSettings are the first settings of a network; what is left out is as in the
+// template: not enabled, 23:00 to 7:00.
+type newSettings struct {
+	Timezone string `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA name of the time zone" example:"America/Toronto"`
+	SleepTimes
+}
+
+// Resolve adds to the mistakes of the input what no schema can tell.
+func (in *createSettingsIn) Resolve(huma.Context) []error {
+	return in.Body.mistakes(in.Network, in.Body.Timezone)
+}
+
+func (c *Core) createApplicationSettings(ctx context.Context, _ auth.Key, in *createSettingsIn) (*settingsOut, error) {
+	s := motion.DefaultApplicationSettings(in.Network)
+	s.Timezone = in.Body.Timezone
+	in.Body.apply(&s)
+	return &settingsOut{Body: s}, c.engine.CreateApplicationSettings(ctx, s)
+}
+
+type changeSettingsIn struct {
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	Body    changedSettings
+}
+
+// changedSettings are the settings to change; the others stay.
+type changedSettings struct {
+	Timezone *string `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA name of the time zone" example:"America/Toronto"`
+	SleepTimes
+}
+
+// Resolve adds to the mistakes of the input what no schema can tell.
+func (in *changeSettingsIn) Resolve(huma.Context) []error {
+	zone := ""
+	set(&zone, in.Body.Timezone)
+	return in.Body.mistakes(in.Network, zone)
+}
+
+func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *changeSettingsIn) (*settingsOut, error) {
+	s, err := c.engine.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
+		set(&s.Timezone, in.Body.Timezone)
+		in.Body.apply(s)
+	})
+	return &settingsOut{Body: s}, err
+}
+
+func (c *Core) deleteApplicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*struct{}, error) {
+	return nil, c.engine.DeleteApplicationSettings(ctx, in.Network)
+}

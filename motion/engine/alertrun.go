@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/fault"
+	"sensegate/motion/series"
+	"sensegate/store"
+)
+
+// How the alert queue looks at the clock.
+const (
+	alertLook  = 10 * time.Second // at most between two looks, so that a clock that was set is noticed
+	alertRetry = time.Minute      // after a step that could not be stored, or while the clock is behind
+	alertPause = time.Second      // at least between two steps of an alert
+)
+
+// runAlerts steps each alert when its job has something to do, until ctx ends. It
+// returns early with an error when a step could not be stored: its outcome on disk
+// is unknown then.
+func (e *Engine) runAlerts(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var last alert.Stamp // of the wall clock: a time.Time would not show that it was set back
+	for started := false; ; started = true {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.alerts.wake:
+		case <-timer.C:
+		}
+		now := e.options.Now()
+		if !started || alert.StampOf(now) < last {
+			if err := e.queueAlerts(ctx); err != nil {
+				return unlessEnded(ctx, err)
+			}
+		}
+		last = alert.StampOf(now)
+		if err := e.stepAlerts(ctx, now); err != nil {
+			return unlessEnded(ctx, err)
+		}
+		timer.Reset(e.alerts.pause(e.options.Now()))
+	}
+}
+
+// unlessEnded returns err, which means nothing once ctx has ended.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// pause returns how long to wait for the next alert.
+func (q *alertQueue) pause(now time.Time) time.Duration {
+	at, ok := q.next()
+	if !ok {
+		return alertLook
+	}
+	return min(max(at.Std().Sub(now), 0), alertLook)
+}
+
+// queueAlerts has every alert stepped at once: at the start, and when the clock was
+// set back, where those that wait, and even those that were done, may have to run
+// at other times.
+func (e *Engine) queueAlerts(ctx context.Context) error {
+	return e.db.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.Alerts(0)
+		for _, a := range list {
+			e.alerts.put(a.Key(), 0)
+		}
+		return err
+	})
+}
+
+// stepAlerts steps the alerts that are due.
+func (e *Engine) stepAlerts(ctx context.Context, now time.Time) error {
+	for {
+		key, ok := e.alerts.due(alert.StampOf(now))
+		if !ok {
+			return nil
+		}
+		next, queued, err := e.stepAlert(ctx, key, now)
+		if err != nil {
+			return fmt.Errorf("step alert %s: %w", key, err)
+		}
+		if queued {
+			e.alerts.put(key, next)
+		}
+	}
+}
+
+// stepAlert brings an alert up to now, and returns when to do so next. queued is
+// false when it has nothing more to do until it is changed. The error is one after
+// which the engine cannot go on.
+func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Time) (next alert.Stamp, queued bool, err error) {
+	var before store.Alert
+	err = e.db.View(ctx, func(tx *store.Tx) (err error) {
+		before, err = tx.Alert(key)
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	retry := alert.StampOf(now.Add(alertRetry))
+	job, result, err := before.Step(now, e.look(ctx, key.Network))
+	if err != nil {
+		e.log.Error("alert cannot run", "network", key.Network, "alert", key.UUID, "err", err)
+		return retry, true, nil
+	}
+	after := before
+	after.Job = job
+	if !reflect.DeepEqual(before.Job, job) {
+		err = e.storeStep(ctx, alertStep{before: before, after: after, result: result, at: now})
+	}
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+		next, queued = wakeOf(job, now)
+		return next, queued, nil
+	case kind == fault.NotFound:
+		return 0, false, nil // deleted meanwhile
+	case kind == fault.Conflict:
+		return alert.StampOf(now), true, nil // changed meanwhile
+	case kind != 0:
+		e.log.Error("alert not run, will be tried again", "network", key.Network, "alert", key.UUID, "err", err)
+		return retry, true, nil
+	}
+	return 0, false, err
+}
+
+// wakeOf returns when a job that was stepped has something to do next, and whether
+// it has.
+func wakeOf(job alert.Job, now time.Time) (alert.Stamp, bool) {
+	if !job.Rule.Enabled {
+		return 0, false
+	}
+	at := max(job.State.Wake, alert.StampOf(now.Add(alertPause)))
+	if alert.StampOf(now) < job.State.Seen {
+		at = min(at, alert.StampOf(now.Add(alertRetry))) // to notice that the clock stays back
+	}
+	return at, true
+}
+
+// look returns how an alert sees the motion of its network: a minute with a sample
+// above 0 is Moving, one with other samples Quiet, one without Unknown.
+func (e *Engine) look(ctx context.Context, id motion.NetworkID) alert.Look {
+	return func(from, to time.Time) []alert.Minute {
+		const minute = 60
+		query := series.Query{Series: series.Network, Measure: series.Density, From: from.Unix(), To: to.Unix(), Bucket: minute}
+		set, err := e.Samples(ctx, id, query.From, query.To)
+		var points series.Points
+		if err == nil {
+			points, err = set.Points(query)
+		}
+		if err != nil {
+			e.log.Error("motion not read for an alert", "network", id, "err", err)
+			return nil
+		}
+		period := make([]alert.Minute, max(0, query.To-query.From)/minute)
+		for i := range points.Len() {
+			density, ts, known := points.At(i)
+			at := (ts - query.From) / minute
+			switch {
+			case !known || points.Bucket != minute || at < 0 || at >= int64(len(period)):
+			case density > 0:
+				period[at] = alert.Moving
+			default:
+				period[at] = alert.Quiet
+			}
+		}
+		return period
+	}
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/command"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// BatchActions is a batch with its commands, in the order of its actions.
+type BatchActions struct {
+	BatchID command.BatchID   `json:"batch_id"`
+	Actions []command.Command `json:"actions"`
+}
+
+// CreateCommand stores a new command, in a batch of its own when batch is set, and
+// starts it where the request says so. Invalid: the request, with every mistake.
+// NotFound: its network, node or trigger.
+func (e *Engine) CreateCommand(ctx context.Context, r command.Request, batch bool) (command.Command, error) {
+	if err := r.Check(); err != nil {
+		return command.Command{}, err
+	}
+	made, err := e.createCommands(ctx, r.NetworkID, []command.Request{r}, batch, "")
+	if err != nil {
+		return command.Command{}, err
+	}
+	return made.Actions[0], nil
+}
+
+// CreateBatch stores a new batch with its commands and starts those that say so.
+// Errors are as those of CreateCommand.
+func (e *Engine) CreateBatch(ctx context.Context, b command.BatchRequest) (BatchActions, error) {
+	requests, err := b.Requests()
+	if err != nil {
+		return BatchActions{}, err
+	}
+	return e.createCommands(ctx, b.NetworkID, requests, true, b.Name)
+}
+
+// createCommands stores commands of one network in one commit.
+func (e *Engine) createCommands(ctx context.Context, network motion.NetworkID, requests []command.Request, batch bool, name string) (BatchActions, error) {
+	var made BatchActions
+	if err := e.Known(network); err != nil {
+		return made, err
+	}
+	err := e.settle(ctx, func(tx *commandTx) ([]command.Step, error) {
+		var group *command.BatchID
+		if batch {
+			stored, err := tx.CreateBatch(command.Batch{NetworkID: network, Name: name, CreatedAt: tx.now})
+			if err != nil {
+				return nil, err
+			}
+			group, made.BatchID = &stored.ID, stored.ID
+		}
+		var steps []command.Step
+		var earlier []command.ID
+		made.Actions = nil
+		for _, r := range requests {
+			step, err := tx.create(r, group, r.TriggerID.Of(earlier))
+			if err != nil {
+				return nil, err
+			}
+			steps, earlier = append(steps, step), append(earlier, step.Command.ID)
+			made.Actions = append(made.Actions, step.Command)
+		}
+		return steps, nil
+	})
+	if err != nil {
+		return BatchActions{}, err
+	}
+	e.log.Info("commands created", "network", network, "batch", made.BatchID, "first", made.Actions[0].ID, "count", len(made.Actions))
+	return made, nil
+}
+
+// create stores one new command. When its trigger has ended already it goes on, or
+// fails, at once.
+func (tx *commandTx) create(r command.Request, batch *command.BatchID, trigger *command.ID) (command.Step, error) {
+	node, err := tx.Node(r.NodeID)
+	if err == nil && node.NetworkID != r.NetworkID {
+		err = fault.New(fault.NotFound, "node %d: not found", r.NodeID)
+	}
+	if err != nil {
+		return command.Step{}, err
+	}
+	step := command.New(r, trigger, r.ExecuteNow && tx.online(r.NodeID), tx.now)
+	step.Command.BatchID = batch
+	if step.Command, err = tx.CreateCommand(step.Command); err != nil || step.Command.State != command.WaitingForTrigger {
+		return step, err
+	}
+	before, err := tx.Command(*trigger)
+	if err != nil {
+		return step, err
+	}
+	next := step.Command.TriggerDone(before, before.State.Succeeded() && tx.online(r.NodeID), tx.now)
+	if !next.Changed {
+		return step, nil
+	}
+	return next, tx.PutCommand(next.Command)
+}
+
+// ExecuteCommand starts a command that is pending. NotFound: the command.
+// Conflict: it is not pending.
+func (e *Engine) ExecuteCommand(ctx context.Context, id command.ID) (command.Command, error) {
+	started, err := e.execute(ctx, func(tx *store.Tx) ([]command.Command, error) {
+		c, err := tx.Command(id)
+		return []command.Command{c}, err
+	})
+	if err != nil {
+		return command.Command{}, err
+	}
+	return started[0], nil
+}
+
+// ExecuteBatch starts the pending commands of a batch and returns all of them.
+// NotFound: the batch. Conflict: none is pending.
+func (e *Engine) ExecuteBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
+	actions, err := e.execute(ctx, func(tx *store.Tx) ([]command.Command, error) {
+		if _, err := tx.Batch(id); err != nil {
+			return nil, err
+		}
+		return tx.BatchCommands(id)
+	})
+	if err != nil {
+		return BatchActions{}, err
+	}
+	return BatchActions{BatchID: id, Actions: actions}, nil
+}
+
+// execute starts those of the commands that are pending and returns all as they
+// are then.
+func (e *Engine) execute(ctx context.Context, read func(*store.Tx) ([]command.Command, error)) ([]command.Command, error) {
+	var list []command.Command
+	err := e.settle(ctx, func(tx *commandTx) (steps []command.Step, err error) {
+		if list, err = read(tx.Tx); err != nil {
+			return nil, err
+		}
+		if _, err = command.Startable(list); err != nil {
+			return nil, err
+		}
+		for i, c := range list {
+			if c.State != command.Pending {
+				continue
+			}
+			step := c.Execute(tx.online(c.NodeID), tx.now)
+			list[i], steps = step.Command, append(steps, step)
+		}
+		return steps, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.log.Info("commands executed", "network", list[0].NetworkID, "first", list[0].ID, "count", len(list))
+	return list, nil
+}

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"sensegate/motion/command"
+	"sensegate/motion/feed"
+	"sensegate/store"
+)
+
+// Monitor is a reader's queue of what happens to the commands of a batch: an
+// update for every change, in order, and "done" when none can change any more.
+// Then it ends.
+type Monitor = feed.Subscription[command.BatchID, Message]
+
+// The messages of a monitor (payloads.md 4.13).
+type (
+	// MonitorSnapshot is the first one.
+	MonitorSnapshot struct {
+		Type string `json:"type"` // snapshot
+		BatchActions
+	}
+	// MonitorUpdate says that a command has changed.
+	MonitorUpdate struct {
+		Type    string          `json:"type"` // update
+		BatchID command.BatchID `json:"batch_id"`
+		Action  command.Command `json:"action"`
+	}
+	// MonitorDone is the last one.
+	MonitorDone struct {
+		Type    string          `json:"type"` // done
+		BatchID command.BatchID `json:"batch_id"`
+	}
+)
+
+// Monitor subscribes to a batch. The snapshot, as JSON, is how its commands stand;
+// the updates are what happens afterwards, none lost between the two. The caller closes the
+// subscription. NotFound: the batch.
+func (e *Engine) Monitor(ctx context.Context, id command.BatchID) (snapshot []byte, updates *Monitor, err error) {
+	actions, updates, err := e.monitor(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	snapshot, err = json.Marshal(MonitorSnapshot{Type: "snapshot", BatchActions: BatchActions{BatchID: id, Actions: actions}})
+	if err != nil {
+		updates.Close()
+		return nil, nil, err
+	}
+	return snapshot, updates, nil
+}
+
+// monitor reads the commands of a batch and subscribes to them in one moment.
+func (e *Engine) monitor(ctx context.Context, id command.BatchID) (actions []command.Command, updates *Monitor, err error) {
+	e.commands.mu.Lock()
+	defer e.commands.mu.Unlock()
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Batch(id); err != nil {
+			return err
+		}
+		actions, err = tx.BatchCommands(id)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	// One event brings at most one update per command; so many may wait twice.
+	updates = e.commands.watch.Subscribe(id, 2*len(actions)+liveQueue)
+	if e.commands.batches[id] == 0 {
+		e.tellDone(id)
+	}
+	return actions, updates, nil
+}
+
+// tellWatchers tells who watches the batch of a command that it has changed, and
+// when done that no other one will; e.commands.mu is held.
+func (e *Engine) tellWatchers(c command.Command, done bool) {
+	if c.BatchID == nil {
+		return
+	}
+	id := *c.BatchID
+	if e.commands.watch.Readers(id) > 0 {
+		e.publishMonitor(id, MonitorUpdate{Type: "update", BatchID: id, Action: c})
+	}
+	if done {
+		e.tellDone(id)
+	}
+}
+
+// tellDone tells who watches a batch that nothing more will happen, and ends that.
+func (e *Engine) tellDone(id command.BatchID) {
+	if e.commands.watch.Readers(id) > 0 {
+		e.publishMonitor(id, MonitorDone{Type: "done", BatchID: id})
+	}
+	e.commands.watch.End(id)
+}
+
+// publishMonitor hands a message to who watches a batch.
+func (e *Engine) publishMonitor(id command.BatchID, message any) {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		e.log.Error("monitor not told", "batch", id, "err", err)
+		e.commands.watch.End(id) // rather than lose an update
+		return
+	}
+	e.commands.watch.Publish(id, Message{JSON: raw, prepared: &prepared{}})
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/command"
+)
+
+// DeleteNode removes a node and returns its record as it was, offline. Its links go
+// with it, its open commands are cancelled, the tokens of its devices end at once
+// and their sessions are closed: with the master those of the guardian too. It may
+// come back as a new node once it is adopted again. NotFound: the node.
+func (e *Engine) DeleteNode(ctx context.Context, id motion.NodeID) (motion.Node, error) {
+	node, err := e.Node(ctx, id)
+	if err != nil {
+		return motion.Node{}, err
+	}
+	var removed []motion.DeviceKey
+	err = e.settle(ctx, func(tx *commandTx) (steps []command.Step, err error) {
+		now, err := tx.Node(id)
+		if err != nil {
+			return nil, err
+		}
+		node.NetworkID = now.NetworkID // it may have moved meanwhile
+		if removed, err = tx.removeNode(now); err != nil {
+			return nil, err
+		}
+		return tx.cancel(now.NetworkID, id)
+	})
+	if err != nil {
+		return motion.Node{}, err
+	}
+	for _, key := range removed {
+		e.forget(key) // first, so that one that is connecting just now finds itself removed
+		e.devices.Disconnect(key, "node deleted")
+	}
+	e.log.Info("node deleted", "network", node.NetworkID, "node", id)
+	node.Online = false
+	return node, e.reload(context.WithoutCancel(ctx), node.NetworkID)
+}
+
+// removeNode removes the records of a node and returns its devices, which are
+// removed too.
+func (tx *commandTx) removeNode(node motion.Node) (removed []motion.DeviceKey, err error) {
+	if err := leave(tx.Tx, node); err != nil {
+		return nil, err
+	}
+	devices, err := tx.NetworkDevices(node.NetworkID)
+	if err != nil {
+		return nil, err
+	}
+	for _, device := range devices {
+		if device.NodeID != node.ID {
+			continue
+		}
+		if err := tx.DeleteDevice(device.DeviceKey); err != nil {
+			return nil, err
+		}
+		removed = append(removed, device.DeviceKey)
+	}
+	network, err := tx.Network(node.NetworkID)
+	if err != nil {
+		return nil, err
+	}
+	if network.MasterID == node.ID {
+		network.MasterID, network.UpdatedAt = 0, tx.now
+		if err := tx.PutNetwork(network); err != nil {
+			return nil, err
+		}
+	}
+	return removed, tx.DeleteNode(node.ID)
+}

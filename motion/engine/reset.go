@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// Keep says what a reset leaves alone.
+type Keep struct {
+	Guardian bool
+	Radar    bool
+	Status   bool
+	// Meta are top-level keys. Of the views, home is kept with the guardian
+	// configuration too.
+	Meta []string
+}
+
+// Reset takes the configuration of a network back to its defaults and, unless
+// keep.Status, forgets the status that was reported and the links: status and
+// topology are empty until devices report again (payloads.md 4.3, 4.11). Open
+// management commands are cancelled. push is as in ChangeConfig. NotFound: no such
+// network.
+func (e *Engine) Reset(ctx context.Context, id motion.NetworkID, keep Keep, push bool) error {
+	n, err := e.network(id)
+	if err != nil {
+		return err
+	}
+	if err := e.cancelCommands(ctx, id, 0); err != nil {
+		return err
+	}
+	// A flush would write the status that it has copied already.
+	e.flushing.Lock()
+	defer e.flushing.Unlock()
+	var at motion.Time
+	_, err = e.ChangeConfig(ctx, id, push, func(tx *store.Tx, n *motion.Network) error {
+		at = e.now()
+		if err := resetDocuments(tx, n, keep); err != nil || keep.Status {
+			return err
+		}
+		n.StatusCleared = at
+		return clearStatus(tx, id)
+	})
+	if err != nil {
+		return err
+	}
+	if !keep.Status {
+		n.clearStatus(at)
+	}
+	e.log.Info("configuration reset", "network", id, "status", !keep.Status)
+	return nil
+}
+
+// resetDocuments empties the documents of a network but for what is kept.
+func resetDocuments(tx *store.Tx, n *motion.Network, keep Keep) error {
+	leafs, err := tx.Leafs(n.ID)
+	if err != nil {
+		return err
+	}
+	before := metaOf(*n, slices.Values(leafs))
+	after := before
+	if !keep.Radar {
+		after.Network.RadarConfig = nil
+	}
+	after = after.Reset(keep.Guardian, keep.Meta)
+	*n = after.Network
+	return putTexts(tx, leafs, before, after)
+}
+
+// clearStatus forgets the stored status and links of a network.
+func clearStatus(tx *store.Tx, id motion.NetworkID) error {
+	if err := tx.DeleteStatus(id); err != nil {
+		return err
+	}
+	links, err := tx.Links(id)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if err := tx.DeleteLink(id, link.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearStatus forgets the status that was reported until at.
+func (n *network) clearStatus(at motion.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.reported > at {
+		return // it has reported again meanwhile
+	}
+	n.status, n.statusDirty, n.reported = nil, false, 0
+	n.heartbeat = motion.StatusReport{}
+}
+
+// heardSince reports whether a sign of life at t is shown: it is, unless status was
+// cleared after it; n.mu is held.
+func (n *network) heardSince(t motion.Time) bool {
+	return n.record.StatusCleared.IsZero() || t > n.record.StatusCleared
+}
