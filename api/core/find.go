@@ -80,8 +80,12 @@ type findMasterIn struct {
 	Form
 }
 
-func (c *Core) findMaster(_ context.Context, who auth.Key, in *findMasterIn) (*networksOut, error) {
-	return c.networks(who, c.engine.NetworksByMaster(in.Master), in.Form)
+func (c *Core) findMaster(ctx context.Context, who auth.Key, in *findMasterIn) (*networksOut, error) {
+	ids, err := c.engine.NetworksByMaster(ctx, in.Master)
+	if err != nil {
+		return nil, err
+	}
+	return c.networks(who, ids, in.Form)
 }
 
 type findNetworkIn struct {

@@ -236,6 +236,9 @@ func (e *Engine) enter(tx *store.Tx, b motion.Bootstrap, c motion.Credentials, p
 	if node, err = putNode(tx, network.ID, b.Radar); err != nil {
 		return motion.Admission{}, node, err
 	}
+	if err := putClients(tx, network, node, b.Radar); err != nil {
+		return motion.Admission{}, node, err
+	}
 	if master && network.MasterID != node.ID {
 		network.MasterID, network.UpdatedAt = node.ID, tx.Now()
 		if err := tx.PutNetwork(network); err != nil {

@@ -386,3 +386,32 @@ func TestRemovedDeviceIsOutAtOnce(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestClientsNamedAtTheGatekeeperAreKnown(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		post := master()
+		post.Radar.Links = []motion.RadarLink{
+			{MAC: motion.MAC{2, 0xbb, 0, 0, 0, 0x77}, PeerType: motion.PeerClient, Hostname: "kitchen-speaker", IP: "192.168.11.14"},
+			{MAC: motion.MAC{2, 0xbb, 0, 0, 0, 0x78}, PeerType: motion.PeerMesh},
+		}
+		for i := range 300 {
+			post.Radar.Links = append(post.Radar.Links, motion.RadarLink{MAC: motion.MAC{2, 0xcc, 0, 0, byte(i >> 8), byte(i)}, PeerType: motion.PeerClient})
+		}
+		id := b.post(post, "").Network
+		var leafs []motion.Leaf
+		b.view(func(tx *store.Tx) (err error) {
+			leafs, err = tx.Leafs(id)
+			return err
+		})
+		if len(leafs) != 120 || leafs[0].Hostname != "kitchen-speaker" || leafs[0].IP != "192.168.11.14" {
+			t.Fatalf("%d leafs, the first %+v; want 120, the first with its host name", len(leafs), leafs[0])
+		}
+		if events := b.kinds(); len(events) != 0 {
+			t.Errorf("events without data: %v", events)
+		}
+		topology, err := b.Topology(id, true)
+		if err != nil || len(topology.Links) != 0 || len(topology.Devices) != 121 {
+			t.Errorf("topology with %d devices and %d links, %v", len(topology.Devices), len(topology.Links), err)
+		}
+	})
+}

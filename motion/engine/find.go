@@ -150,8 +150,10 @@ func (e *Engine) NodesByBSSID(mac motion.MAC) []motion.Node {
 }
 
 // NetworksByMaster returns the networks whose master is the node with the id.
-func (e *Engine) NetworksByMaster(id motion.NodeID) []motion.NetworkID {
-	return e.networksWhere(func(n *motion.Network) bool { return n.MasterID == id })
+func (e *Engine) NetworksByMaster(ctx context.Context, id motion.NodeID) ([]motion.NetworkID, error) {
+	return e.networksOf(ctx, func(tx *store.Tx) (motion.Network, error) {
+		return ledBy(tx, func() (motion.Node, error) { return tx.Node(id) })
+	})
 }
 
 // NetworksByMeta returns the networks whose meta matches.
@@ -173,13 +175,44 @@ func (e *Engine) NetworksByMeta(match func(motion.Document) bool) []motion.Netwo
 // guardian_id, which is what the interface document calls its deviceId (2.2), or
 // by the deviceId of the master node that it runs on.
 func (e *Engine) NetworksByGuardian(ctx context.Context, deviceID string) ([]motion.NetworkID, error) {
-	master, err := e.NodeByDevice(ctx, deviceID)
-	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return nil, err
+	return e.networksOf(ctx,
+		func(tx *store.Tx) (motion.Network, error) { return tx.NetworkByGuardian(deviceID) },
+		func(tx *store.Tx) (motion.Network, error) {
+			return ledBy(tx, func() (motion.Node, error) { return tx.NodeByDevice(deviceID) })
+		})
+}
+
+// ledBy returns the network whose master is the node that lookUp finds.
+func ledBy(tx *store.Tx, lookUp func() (motion.Node, error)) (motion.Network, error) {
+	node, err := lookUp()
+	if err != nil {
+		return motion.Network{}, err
 	}
-	return e.networksWhere(func(n *motion.Network) bool {
-		return n.GuardianID == deviceID || master.ID != 0 && n.MasterID == master.ID
-	}), nil
+	network, err := tx.Network(node.NetworkID)
+	if err == nil && network.MasterID != node.ID {
+		return motion.Network{}, fault.New(fault.NotFound, "node %d leads no network", node.ID)
+	}
+	return network, err
+}
+
+// networksOf returns the networks that the look-ups find, in ascending order and
+// each once.
+func (e *Engine) networksOf(ctx context.Context, lookUps ...func(*store.Tx) (motion.Network, error)) ([]motion.NetworkID, error) {
+	found := []motion.NetworkID{}
+	err := e.db.View(ctx, func(tx *store.Tx) error {
+		for _, lookUp := range lookUps {
+			network, err := lookUp(tx)
+			switch {
+			case err == nil:
+				found = append(found, network.ID)
+			case fault.KindOf(err) != fault.NotFound:
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return slices.Compact(found), err
 }
 
 // networksWhere returns the ids of the networks whose record matches, in order.

@@ -99,13 +99,13 @@ func TestNetworksAreFoundByWhatTheyAreKnownBy(t *testing.T) {
 		t.Fatalf("extender: %+v %v", node, err)
 	}
 	second := []motion.NetworkID{extender}
-	if got := s.NetworksByMaster(master.ID); !slices.Equal(got, second) {
+	if got, err := s.NetworksByMaster(t.Context(), master.ID); err != nil || !slices.Equal(got, second) {
 		t.Errorf("by master: %v", got)
 	}
-	if got := s.NetworksByMaster(node.ID); len(got) != 0 {
+	if got, err := s.NetworksByMaster(t.Context(), node.ID); err != nil || len(got) != 0 {
 		t.Errorf("by a node that is no master: %v", got)
 	}
-	if got := s.NetworksByMaster(0); len(got) != 0 {
+	if got, err := s.NetworksByMaster(t.Context(), 0); err != nil || len(got) != 0 {
 		t.Errorf("by master 0: %v", got)
 	}
 	for device, want := range map[string][]motion.NetworkID{"second": second, "ap-second": second, "extender": {}, "nobody": {}, "": {}} {

@@ -181,6 +181,33 @@ func (v *inventory) leaf(node motion.Node, peer motion.RadarLink) (motion.Leaf, 
 	return v.tx.PutLeaf(leaf)
 }
 
+// putClients takes the clients that a node names at the gatekeeper into the
+// records, so that a network without a reporting guardian knows their host names
+// (device-protocol.md 2.5). Their links are made when data comes. As many are taken
+// as a network can sense.
+func putClients(tx *store.Tx, network motion.Network, node motion.Node, radar motion.Radar) error {
+	known, err := tx.Leafs(network.ID)
+	if err != nil {
+		return err
+	}
+	room := maxLinks - len(known)
+	v := newInventory(tx, network, tx.Now())
+	for _, peer := range radar.Links {
+		if peer.MAC.IsZero() || peer.PeerType == motion.PeerMesh {
+			continue
+		}
+		if _, err := tx.LeafByMAC(network.ID, peer.MAC); err != nil {
+			if room--; room < 0 {
+				continue
+			}
+		}
+		if _, err := v.leaf(node, peer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // link brings a link's record up to date and collects the event when it appears
 // or comes back.
 func (v *inventory) link(link motion.Link) error {
