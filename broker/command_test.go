@@ -304,20 +304,22 @@ func TestRetainedCommandsMeetSubscriptions(t *testing.T) {
 	t.Parallel()
 	r := start(t, newSink(), nil)
 	c := r.device(t, 4, guardian)
-	sent := make(chan struct{})
+	turns, sent := make(chan byte), make(chan struct{})
 	go func() {
 		defer close(sent)
-		for i := range 400 {
-			if err := r.Send(guardian, "config", []byte{'0' + byte(i%10)}, true); err != nil {
+		for turn := range turns {
+			if err := r.Send(guardian, "config", []byte{'0' + turn%10}, true); err != nil {
 				t.Errorf("send: %v", err)
 			}
 		}
 	}()
-	for range 200 {
+	for i := range 400 {
+		turns <- byte(i)
 		c.Send(guardtest.Subscribe(4, 0, guardianRoot+"cmd/#"))
 		for c.Packet()[0] != 0x90 {
 			continue
 		}
 	}
+	close(turns)
 	<-sent
 }
