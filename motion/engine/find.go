@@ -214,18 +214,3 @@ func (e *Engine) networksOf(ctx context.Context, lookUps ...func(*store.Tx) (mot
 	slices.Sort(found)
 	return slices.Compact(found), err
 }
-
-// networksWhere returns the ids of the networks whose record matches, in order.
-// match runs under the network's lock and only looks.
-func (e *Engine) networksWhere(match func(*motion.Network) bool) []motion.NetworkID {
-	found := []motion.NetworkID{}
-	for _, n := range e.all() {
-		n.mu.Lock()
-		if match(&n.record) {
-			found = append(found, n.id)
-		}
-		n.mu.Unlock()
-	}
-	slices.Sort(found)
-	return found
-}
