@@ -302,3 +302,24 @@ func FuzzEdit(f *testing.F) {
 		_, _ = setting.EditSounding(motion.Network{}, body)
 	})
 }
+
+func TestKeysThatDifferInCaseAreRefused(t *testing.T) {
+	t.Parallel()
+	var body any
+	if err := json.Unmarshal([]byte(`{"sounding":{"Clients":{"":{}},"clients":{"02:bb:00:00:00:31":{"SENS":9}}},"Log_level":"info"}`), &body); err != nil {
+		t.Fatal(err)
+	}
+	_, err := setting.Radar(motion.Network{}, setting.Edit{Body: body})
+	var mistakes *fault.Error
+	if !errors.As(err, &mistakes) {
+		t.Fatalf("taken: %v", err)
+	}
+	var places []string
+	for _, d := range mistakes.Details {
+		places = append(places, d.Location)
+	}
+	want := []string{"body.Log_level", "body.sounding.Clients", "body.sounding.clients.02:bb:00:00:00:31.SENS"}
+	if !slices.Equal(places, want) {
+		t.Errorf("mistakes at %q, want %q", places, want)
+	}
+}

@@ -156,10 +156,17 @@ func (o object) check(m *Mistakes, at string, value any) {
 	}
 }
 
-// field returns the shape of the value at a key.
+// field returns the shape of the value at a key. A key that differs from a known
+// one in case only is refused: it is surely meant, and what reads documents into
+// records would take it for the known one.
 func (o object) field(key string) shape {
 	if s, ok := o.known[key]; ok {
 		return s
+	}
+	for known := range o.known {
+		if strings.EqualFold(known, key) {
+			return func(m *Mistakes, at string, _ any) { m.Add(at, nil, "write the key as %s", known) }
+		}
 	}
 	return o.others
 }
