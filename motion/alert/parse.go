@@ -106,7 +106,7 @@ func (p *parser) start(line, head, value string) {
 		p.wrong(line, "DTSTART must be a date and time such as 20251124T080000 in the years %d to %d", firstYear, lastYear)
 		return
 	}
-	zone, err := loadZone(zoneName)
+	zone, err := LoadZone(zoneName)
 	if err != nil {
 		p.wrong(zoneName, "DTSTART must name a zone of the IANA database such as America/Toronto")
 		return

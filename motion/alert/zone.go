@@ -15,10 +15,11 @@ const (
 	mostEast = 15 * time.Hour // more than any zone is ahead of UTC
 )
 
-// loadZone returns the IANA zone of a name such as America/Toronto. Names of
+// LoadZone returns the IANA zone of a name such as America/Toronto. Names of
 // files beside the zones ("posix/…", "right/…" with leap seconds, "localtime")
-// begin in lower case and are no zones.
-func loadZone(name string) (*time.Location, error) {
+// begin in lower case and are no zones, and neither is "Local", which is whatever
+// this machine is set to.
+func LoadZone(name string) (*time.Location, error) {
 	if name == "" || len(name) > maxZoneName || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("zone %.64q is unknown", name)
 	}

@@ -6,26 +6,16 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/alert"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
-// maxZoneName bounds the name of a time zone; the longest of the IANA database
-// has 32 characters.
-const maxZoneName = 64
-
-// LoadZone returns the time zone with an IANA name such as America/Toronto.
-// Files beside the zones ("posix/…", "right/…" with leap seconds, "localtime")
-// begin in lower case and are none, and neither is "Local", which is whatever
-// this machine is set to. The error says so, for the caller to be shown.
+// LoadZone is alert.LoadZone with an error that the caller can be shown.
 func LoadZone(name string) (*time.Location, error) {
-	unknown := fmt.Errorf("timezone %.64q: want an IANA name such as America/Toronto", name)
-	if name == "" || len(name) > maxZoneName || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
-		return nil, unknown
-	}
-	zone, err := time.LoadLocation(name)
+	zone, err := alert.LoadZone(name)
 	if err != nil {
-		return nil, unknown
+		return nil, fmt.Errorf("timezone %.64q: want an IANA name such as America/Toronto", name)
 	}
 	return zone, nil
 }
