@@ -28,19 +28,21 @@ var arrows = map[string][]string{
 	"motion/setting": {"motion", "motion/fault"},
 	"motion/alert":   {"motion", "motion/fault"},
 	"motion/relay":   {"motion", "motion/fault"},
+	"motion/home":    {"motion", "motion/fault"},
 	"motion/engine":  {"motion", "motion/", "store"},
 
-	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/series"},
+	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/home", "motion/series"},
 
 	"broker/wire":  {"motion", "motion/fault"},
 	"broker/guard": {},
 	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
 
 	"api":      {"motion/fault"},
-	"api/auth": {"motion", "motion/fault", "store"},
+	"api/auth": {"motion", "motion/fault", "motion/home", "store"},
 	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
+	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {
-		"api", "api/admin", "api/auth", "api/core", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/core", "broker",
 		"motion", "motion/engine", "motion/relay", "store",
 	},
 	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "store"},

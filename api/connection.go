@@ -38,6 +38,7 @@ const (
 // the only one that sends messages.
 type connection struct {
 	ws   *websocket.Conn
+	set  *liveSet
 	pace pace
 	stop <-chan struct{} // the server stops
 	gone chan struct{}   // closed by read when the other end is gone
@@ -48,11 +49,11 @@ type connection struct {
 	leaving bool // a close frame is out
 }
 
-func newConnection(ws *websocket.Conn, p pace, stop <-chan struct{}, recheck func(context.Context) error) *connection {
+func newConnection(ws *websocket.Conn, set *liveSet, recheck func(context.Context) error) *connection {
 	if tcp, ok := ws.NetConn().(interface{ SetWriteBuffer(int) error }); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
 	}
-	return &connection{ws: ws, pace: p, stop: stop, gone: make(chan struct{}), recheck: recheck}
+	return &connection{ws: ws, set: set, pace: set.pace, stop: set.stop, gone: make(chan struct{}), recheck: recheck}
 }
 
 // read drops what the viewer says, watches for pongs and for the end, and closes
@@ -167,6 +168,10 @@ func (c *connection) ended(behind bool) int {
 func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error)) (code int, err error) {
 	ticker := time.NewTicker(c.pace.ping)
 	defer ticker.Stop()
+	again := c.set.nextRecheck()
+	if code := c.refused(); code != 0 { // what ended while the connection was made
+		return code, nil
+	}
 	for {
 		select {
 		case m, open := <-sub.C():
@@ -186,6 +191,11 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.P
 			}
 			if c.ws.WriteControl(websocket.PingMessage, nil, now.Add(c.pace.write)) != nil {
 				return 0, nil
+			}
+		case <-again:
+			again = c.set.nextRecheck()
+			if code := c.refused(); code != 0 {
+				return code, nil
 			}
 		case <-c.stop:
 			return websocket.CloseGoingAway, nil

@@ -27,8 +27,9 @@ type Subscription[M any] interface {
 //
 // The close code says why it ended: 1000 the subscription ended and everything
 // was sent, 1001 the appliance stops, 1011 our own trouble, 1013 the reader fell
-// behind. The credentials are checked again with each ping (every 30 s): one that
-// would now be answered with 401, 403 or 404 ends with 4401, 4403 or 4404.
+// behind. The credentials are checked again with each ping (every 30 s) and after
+// [Server.Recheck]: one that would now be answered with 401, 403 or 404 ends with
+// 4401, 4403 or 4404.
 type Stream struct {
 	key   string
 	pump  func(*connection) (code int, err error)
@@ -117,7 +118,7 @@ func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
 		return
 	}
 	x := exchangeOf(r.Context())
-	c, route := newConnection(ws, l.pace, l.stop, x.recheck), x.route // and nothing else of the request is kept
+	c, route := newConnection(ws, l, x.recheck), x.route // and nothing else of the request is kept
 	go c.read()
 	go func() {
 		defer leave()

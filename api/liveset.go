@@ -21,6 +21,7 @@ type liveSet struct {
 	stop     chan struct{} // closed when the server stops
 
 	mu      sync.Mutex
+	again   chan struct{} // closed when every viewer is to show its credentials again
 	stopped bool
 	open    map[string]int // by key
 	total   int
@@ -29,7 +30,7 @@ type liveSet struct {
 
 func newLiveSet(limit int, log *slog.Logger) *liveSet {
 	return &liveSet{
-		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), open: map[string]int{},
+		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), again: make(chan struct{}), open: map[string]int{},
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  readBuffer,
 			WriteBufferSize: writeBuffer,
@@ -74,6 +75,21 @@ func (l *liveSet) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
+}
+
+// recheck has the credentials of every viewer looked at again, now.
+func (l *liveSet) recheck() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.again)
+	l.again = make(chan struct{})
+}
+
+// nextRecheck returns a channel that the next recheck closes.
+func (l *liveSet) nextRecheck() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.again
 }
 
 // shutdown tells every viewer that the server stops (1001) and waits for all

@@ -1,13 +1,19 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"reflect"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/websocket"
 )
 
@@ -57,6 +63,43 @@ func (r *Request) Path(name string) string { return valueOf(r.params, name) }
 
 // Query returns the first query parameter of that name; a bare ?name is "true".
 func (r *Request) Query(name string) string { return queryValue(r.http.URL.RawQuery, name) }
+
+// Field returns a top-level field of the request's body as text: of a JSON object,
+// also inside a sole top-level data key, or of a form. "" when it is absent, null, or
+// the body cannot be read. The body is left to be read again.
+func (r *Request) Field(name string) string {
+	body := r.peekBody()
+	if media, _, _ := mime.ParseMediaType(r.http.Header.Get("Content-Type")); media == formType {
+		values, _ := url.ParseQuery(string(body))
+		return values.Get(name)
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(unwrapData(body, &huma.Schema{}), &object) != nil {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(object[name], &text) == nil {
+		return text
+	}
+	if number := string(object[name]); number != "null" {
+		return number
+	}
+	return ""
+}
+
+// peekBody returns the body of the request, up to the largest one allowed, and puts it
+// back.
+func (r *Request) peekBody() []byte {
+	if r.http.Body == nil {
+		return nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(r.http.Body, maxBody+1)) // whoever reads on meets the error again
+	r.http.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.http.Body), r.http.Body}
+	return body
+}
 
 // Live reports whether the request asks for a websocket.
 func (r *Request) Live() bool { return websocket.IsWebSocketUpgrade(r.http) }

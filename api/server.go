@@ -101,6 +101,10 @@ func (s *Server) find(path string) (mount, bool) {
 	return mount{}, false
 }
 
+// Recheck has the credentials of every live connection looked at again, at once: to be
+// called after something that a caller could show has ended. It does not wait.
+func (s *Server) Recheck() { s.env.live.recheck() }
+
 // Listen binds the configured address.
 func (s *Server) Listen() error {
 	l, err := net.Listen("tcp", s.config.Listen)

@@ -28,8 +28,8 @@ type Alert struct {
 
 // AlertRun is an occurrence that fired, or occurrences that were missed.
 type AlertRun struct {
-	At          alert.Stamp    `json:"at" format:"date-time" doc:"When it ran or was found to have been missed, UTC" example:"2025-11-24T13:00:00.250Z"`
-	Target      alert.Stamp    `json:"target" format:"date-time" doc:"The occurrence; of several missed ones the last, UTC" example:"2025-11-24T13:00:00.000Z"`
+	At          motion.Stamp   `json:"at" format:"date-time" doc:"When it ran or was found to have been missed, UTC" example:"2025-11-24T13:00:00.250Z"`
+	Target      motion.Stamp   `json:"target" format:"date-time" doc:"The occurrence; of several missed ones the last, UTC" example:"2025-11-24T13:00:00.000Z"`
 	Verdict     alert.Verdict  `json:"verdict,omitempty" enum:"time,motion,no_motion,no_history" doc:"What was found; absent when missed" example:"no_motion"`
 	LateSeconds motion.Seconds `json:"late_s,omitempty" doc:"How late it fired, seconds; absent up to a minute" example:"540"`
 	Missed      int            `json:"missed,omitempty" doc:"Occurrences that were missed: they could not fire within 15 minutes" example:"3"`

@@ -45,7 +45,7 @@ func TestAlertIsKeptAsGiven(t *testing.T) {
 		t.Errorf("created %+v", first)
 	}
 	first.Runs = []store.AlertRun{{At: 1764000000250, Target: 1764000000000, Verdict: alert.NoMotion, LateSeconds: 540}}
-	first.State.Fired = []alert.Stamp{1764000000000}
+	first.State.Fired = []motion.Stamp{1764000000000}
 	update(t, db, func(tx *store.Tx) (err error) {
 		first, err = tx.RequeueAlert(first)
 		return err
@@ -73,7 +73,7 @@ func TestAlertRemembersItsLastRuns(t *testing.T) {
 	db := storetest.Open(t)
 	a := createAlert(t, db, newNetwork(t, db, "g"))
 	for i := range 30 {
-		a.Runs = append(a.Runs, store.AlertRun{At: alert.Stamp(i)})
+		a.Runs = append(a.Runs, store.AlertRun{At: motion.Stamp(i)})
 	}
 	update(t, db, func(tx *store.Tx) error {
 		_, err := tx.PutAlert(a)

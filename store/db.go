@@ -182,5 +182,6 @@ func indexChecks() []func(*Tx) error {
 		apiKeys.check, integrationUsers.check, detectorStates.check, eventStates.check,
 		commands.check, batches.check, alerts.check, pushes.check,
 		applicationSettings.check,
+		users.check, homes.check, memberships.check,
 	}
 }

@@ -72,6 +72,16 @@
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
+//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers
+//	  users_by_email          address in lower case → user u64
+//	  users_by_sub            subject        → user u64
+//	  users_by_identity       SHA-256 of issuer 0 subject → user u64
+//	homes                     home u32       → home.Home
+//	  homes_by_network        network u32    → home u32
+//	memberships               membership u32 → home.Membership
+//	  memberships_by_home     home u32, user u64 → membership u32
+//	  memberships_by_user     user u64, membership u32 → membership u32
+//
 // Times of last contact are kept apart (heard) because they change every
 // minute for every device: the minute's commit rewrites a few small values and
 // leaves the pages of devices, nodes and networks alone. Reading a device, a

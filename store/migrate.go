@@ -33,6 +33,7 @@ type migration struct {
 func migrations() []migration {
 	return []migration{
 		{version: 1, buckets: bucketsV1(), apply: (*Tx).stampInstallation},
+		{version: 2, buckets: bucketsV2()},
 	}
 }
 
@@ -52,6 +53,15 @@ func bucketsV1() []string {
 		"application_settings",
 		"alerts", "pushes",
 		journalBucket, secondsBucket, fiveSecondsBucket,
+	}
+}
+
+// bucketsV2 returns what the household's side added: people, homes and what is theirs.
+func bucketsV2() []string {
+	return []string{
+		"users", "users_by_email", "users_by_sub", "users_by_identity",
+		"homes", "homes_by_network",
+		"memberships", "memberships_by_home", "memberships_by_user",
 	}
 }
 

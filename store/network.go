@@ -83,7 +83,7 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 		return err
 	}
 	for _, remove := range []func(motion.NetworkID) error{
-		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands,
+		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deleteHomeOf,
 	} {
 		if err := remove(id); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"sensegate/motion"
-	"sensegate/motion/alert"
 )
 
 // pushLimit is how many pushes of one network can wait; the oldest go first.
@@ -18,7 +17,7 @@ type Push struct {
 	UserIDs   []int64          `json:"user_ids"` // who receives it; empty: all members
 	Payload   motion.Document  `json:"payload"`  // as the push gateway takes it
 	Alert     string           `json:"alert"`    // uuid of the alert that it comes from
-	Target    alert.Stamp      `json:"target"`   // the occurrence
+	Target    motion.Stamp     `json:"target"`   // the occurrence
 	Late      motion.Seconds   `json:"late_s"`   // how late the alert fired; 0 up to a minute
 	CreatedAt motion.Time      `json:"created_at"`
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sensegate/api/auth"
+	"sensegate/motion"
 	"sensegate/motion/alert"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -55,7 +56,7 @@ func TestAlertIsReturnedAsDocumented(t *testing.T) {
 	if target.Format("15:04:05") != "08:00:00" || target.Before(before) || target.After(before.Add(25*time.Hour)) {
 		t.Errorf("target %v", target)
 	}
-	utc := func(s alert.Stamp) string { return s.Std().Format("2006-01-02T15:04:05.000Z") }
+	utc := func(s motion.Stamp) string { return s.Std().Format("2006-01-02T15:04:05.000Z") }
 	exact := fmt.Sprintf(`{"id": "1", "uuid": %q, "external_id": %[2]d, "network_id": %[2]d, "timezone": "America/Toronto",
 		"target": %[3]q, "created_at": %[4]q, "updated_at": %[4]q, "no_history_actions": [], %[5]s`,
 		made.UUID, h.network, made.Target.Std().Format("2006-01-02T15:04:05.000+00:00"), utc(made.CreatedAt), strings.TrimSpace(riseAndShine)[1:])

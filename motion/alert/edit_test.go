@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sensegate/motion"
 	"sensegate/motion/alert"
 	"sensegate/motion/fault"
 )
@@ -65,7 +66,7 @@ func TestNewRuleIsTheDocumentedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.Rule.UpdatedAt = alert.StampOf(at("2025-11-24T13:00:01Z"))
+	j.Rule.UpdatedAt = motion.StampOf(at("2025-11-24T13:00:01Z"))
 	raw, err := json.MarshalIndent(j.Rule, "", "")
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +161,7 @@ func TestPatchKeepsWhatWasNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := j.Rule
-	want.AlertName, want.NoMotion, want.UpdatedAt = "Morning", []alert.Action{}, alert.StampOf(at("2025-11-24T12:30:00Z"))
+	want.AlertName, want.NoMotion, want.UpdatedAt = "Morning", []alert.Action{}, motion.StampOf(at("2025-11-24T12:30:00Z"))
 	if diff := cmp.Diff(want, got.Rule); diff != "" {
 		t.Errorf("rule (-want +got):\n%s", diff)
 	}

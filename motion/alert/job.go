@@ -16,28 +16,28 @@ type Job struct {
 // State is what the job queue remembers of a rule between two steps and across
 // restarts.
 type State struct {
-	JobID   string  `json:"job_id"`          // set by the caller
-	Armed   Stamp   `json:"armed"`           // since when the rule stands as it is: occurrences after this count
-	Seen    Stamp   `json:"seen"`            // the clock at the last step; what should have fired by then is accounted for
-	Doubt   Stamp   `json:"doubt,omitempty"` // since when the clock has been behind Seen; 0 = it is not
-	Wake    Stamp   `json:"wake"`            // when the next step has something to do
-	Fired   []Stamp `json:"fired"`           // the last occurrences that fired, oldest first
-	Open    Stamp   `json:"open,omitempty"`  // an occurrence that fired and is still monitored
-	From    Stamp   `json:"from,omitempty"`  // when inactivity was last found: the monitor began again
-	Done    bool    `json:"done"`            // no occurrence is left
-	Queued  Stamp   `json:"queued"`          // when Rule.Target was armed
-	Tries   int     `json:"tries"`           // of the present occurrence, that brought no verdict
-	Looked  Stamp   `json:"looked"`          // when motion was last looked at, or the rule fired
-	Ended   Stamp   `json:"ended"`           // when the rule last fired or was found to have missed
-	Skipped *Skip   `json:"skipped,omitempty"`
+	JobID   string         `json:"job_id"`          // set by the caller
+	Armed   motion.Stamp   `json:"armed"`           // since when the rule stands as it is: occurrences after this count
+	Seen    motion.Stamp   `json:"seen"`            // the clock at the last step; what should have fired by then is accounted for
+	Doubt   motion.Stamp   `json:"doubt,omitempty"` // since when the clock has been behind Seen; 0 = it is not
+	Wake    motion.Stamp   `json:"wake"`            // when the next step has something to do
+	Fired   []motion.Stamp `json:"fired"`           // the last occurrences that fired, oldest first
+	Open    motion.Stamp   `json:"open,omitempty"`  // an occurrence that fired and is still monitored
+	From    motion.Stamp   `json:"from,omitempty"`  // when inactivity was last found: the monitor began again
+	Done    bool           `json:"done"`            // no occurrence is left
+	Queued  motion.Stamp   `json:"queued"`          // when Rule.Target was armed
+	Tries   int            `json:"tries"`           // of the present occurrence, that brought no verdict
+	Looked  motion.Stamp   `json:"looked"`          // when motion was last looked at, or the rule fired
+	Ended   motion.Stamp   `json:"ended"`           // when the rule last fired or was found to have missed
+	Skipped *Skip          `json:"skipped,omitempty"`
 }
 
 // Skip is a number of occurrences that came and went more than 15 minutes before
 // anyone could fire them.
 type Skip struct {
-	Count int   `json:"count"`
-	First Stamp `json:"first"`
-	Last  Stamp `json:"last"`
+	Count int          `json:"count"`
+	First motion.Stamp `json:"first"`
+	Last  motion.Stamp `json:"last"`
 }
 
 // New returns the job of a new rule. The caller has still to set ID, UUID,
@@ -48,12 +48,12 @@ func New(edit Edit, now time.Time) (Job, error) {
 	if edit.Monitor == nil {
 		m.add("body.monitor", nil, "is needed")
 	}
-	stamp := StampOf(now)
+	stamp := motion.StampOf(now)
 	fresh := Rule{
 		Enabled: true, Monitor: Monitor{Mode: None, RepeatMonitoring: true}, Meta: motion.Document{},
 		NoMotion: []Action{}, Motion: []Action{}, NoHistory: []Action{}, CreatedAt: stamp,
 	}
-	j := Job{Rule: edit.apply(fresh), State: State{Fired: []Stamp{}}}
+	j := Job{Rule: edit.apply(fresh), State: State{Fired: []motion.Stamp{}}}
 	if err := j.arm(&m, stamp); err != nil {
 		return Job{}, err
 	}
@@ -75,7 +75,7 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	if edit.ExternalID != nil && *edit.ExternalID != j.Rule.ExternalID {
 		m.add("body.external_id", *edit.ExternalID, "cannot be changed")
 	}
-	stamp := StampOf(now)
+	stamp := motion.StampOf(now)
 	next := Job{Rule: edit.apply(j.Rule), State: j.State}
 	var err error
 	if next.Rule.RRule != j.Rule.RRule || next.Rule.Enabled && !j.Rule.Enabled {
@@ -93,7 +93,7 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 
 // arm checks the rule and lets it begin anew: what lies before now does not
 // count. Fired is kept, as the clock may yet go back.
-func (j *Job) arm(m *mistakes, now Stamp) error {
+func (j *Job) arm(m *mistakes, now motion.Stamp) error {
 	before := len(*m)
 	recurrence := j.Rule.check(m)
 	if len(*m) > before {
@@ -106,7 +106,7 @@ func (j *Job) arm(m *mistakes, now Stamp) error {
 	if err := m.err(); err != nil {
 		return err
 	}
-	j.Rule.Timezone, j.Rule.Target, j.Rule.UpdatedAt = recurrence.Zone(), Target(StampOf(target)), now
+	j.Rule.Timezone, j.Rule.Target, j.Rule.UpdatedAt = recurrence.Zone(), Target(motion.StampOf(target)), now
 	j.State = State{
 		JobID: j.State.JobID, Armed: now, Seen: now, Queued: now,
 		Fired: slices.Clone(j.State.Fired), Looked: j.State.Looked, Ended: j.State.Ended,

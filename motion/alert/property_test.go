@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sensegate/motion"
 	"sensegate/motion/alert"
 )
 
@@ -77,7 +78,7 @@ type world struct {
 	now     time.Time     // what is right
 	wrong   time.Duration // what the clock is ahead
 	quiet   bool
-	fired   map[alert.Stamp]int
+	fired   map[motion.Stamp]int
 	at      []time.Time // of each firing
 	skipped int
 }
@@ -153,7 +154,7 @@ func drawWorld(t *rapid.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{job: job, now: now, quiet: rapid.Bool().Draw(t, "quiet"), fired: map[alert.Stamp]int{}}
+	return &world{job: job, now: now, quiet: rapid.Bool().Draw(t, "quiet"), fired: map[motion.Stamp]int{}}
 }
 
 // TestEachOccurrenceFiresOnceOrIsSkipped with restarts, crashes and downtime, and

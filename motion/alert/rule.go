@@ -25,8 +25,8 @@ type Rule struct {
 	NoMotion     []Action         `json:"no_motion_actions" doc:"Run when there was no motion"`
 	Motion       []Action         `json:"motion_actions" doc:"Run when there was motion"`
 	NoHistory    []Action         `json:"no_history_actions" doc:"Run when it is not known whether there was motion"`
-	CreatedAt    Stamp            `json:"created_at" format:"date-time" doc:"UTC"`
-	UpdatedAt    Stamp            `json:"updated_at" format:"date-time" doc:"UTC"`
+	CreatedAt    motion.Stamp     `json:"created_at" format:"date-time" doc:"UTC"`
+	UpdatedAt    motion.Stamp     `json:"updated_at" format:"date-time" doc:"UTC"`
 }
 
 // Mode says how a rule looks at motion.

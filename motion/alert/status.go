@@ -1,6 +1,10 @@
 package alert
 
-import "fmt"
+import (
+	"fmt"
+
+	"sensegate/motion"
+)
 
 // Phase is where a job stands in the queue.
 type Phase string
@@ -65,7 +69,7 @@ func (s Skip) String() string {
 	return fmt.Sprintf("missed %d occurrences from %s to %s", s.Count, first, last)
 }
 
-func millis(s Stamp) *int64 {
+func millis(s motion.Stamp) *int64 {
 	if s == 0 {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"sensegate/motion"
 )
 
 // How a schedule treats time.
@@ -22,11 +24,11 @@ type Look func(from, to time.Time) []Minute
 
 // Firing is one run of actions.
 type Firing struct {
-	Target   Stamp         // the occurrence
+	Target   motion.Stamp  // the occurrence
 	Verdict  Verdict       // what was found
 	Actions  []Action      // what to do
 	Late     time.Duration // after it should have fired; 0 up to a minute
-	From, To Stamp         // the stretch of time that was judged
+	From, To motion.Stamp  // the stretch of time that was judged
 }
 
 // Result is what one step brought about: what to do and what to record.
@@ -54,7 +56,7 @@ type Result struct {
 // The error is about a stored rrule that can no longer be read (a zone that is
 // gone); j is then unchanged.
 func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
-	at := StampOf(now)
+	at := motion.StampOf(now)
 	if j.idle(at) {
 		return j, Result{}, nil
 	}
@@ -75,9 +77,9 @@ func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
 // idle reports whether there is nothing to do: the rule is switched off, or
 // finished, or waiting. A rule that finished because the clock jumped over its
 // last occurrence is not finished when the clock returns.
-func (j Job) idle(now Stamp) bool {
+func (j Job) idle(now motion.Stamp) bool {
 	s := j.State
-	last := Stamp(j.Rule.Target)
+	last := motion.Stamp(j.Rule.Target)
 	switch {
 	case s.Done:
 		return now >= last || now < s.Armed || slices.Contains(s.Fired, last)
@@ -92,10 +94,10 @@ func (j Job) idle(now Stamp) bool {
 type step struct {
 	Job
 	recurrence Recurrence
-	now        Stamp
+	now        motion.Stamp
 	look       Look
-	looked     Stamp // the occurrence that was looked at
-	wake       Stamp // when to look at it again
+	looked     motion.Stamp // the occurrence that was looked at
+	wake       motion.Stamp // when to look at it again
 	result     Result
 }
 
@@ -108,7 +110,7 @@ func (s *step) clock() {
 		st.Doubt = 0
 		return
 	}
-	leapt := s.now > s.belief().add(again)
+	leapt := s.now > s.belief().Add(again)
 	if st.Doubt == 0 || s.now < st.Doubt || leapt {
 		st.Doubt = s.now
 	}
@@ -116,13 +118,13 @@ func (s *step) clock() {
 		return
 	}
 	st.Seen, st.Doubt = s.now, 0
-	st.Fired = slices.DeleteFunc(st.Fired, func(t Stamp) bool { return t > s.now.add(setBack) })
+	st.Fired = slices.DeleteFunc(st.Fired, func(t motion.Stamp) bool { return t > s.now.Add(setBack) })
 }
 
 // belief returns when a clock that went back is believed: when all that fired
 // before would be too old to fire if the clock returned.
-func (s *step) belief() Stamp {
-	return s.State.Doubt.add(s.Rule.Monitor.duration() + grace + again)
+func (s *step) belief() motion.Stamp {
+	return s.State.Doubt.Add(s.Rule.Monitor.duration() + grace + again)
 }
 
 // skip accounts for the occurrences since the last step that are too old to fire.
@@ -134,7 +136,7 @@ func (s *step) skip() {
 	after := max(beforeGrace(st.Seen), st.Armed)
 	var skipped Skip
 	for t := range s.recurrence.After(after.Std()) {
-		target := StampOf(t)
+		target := motion.StampOf(t)
 		if target > beforeGrace(s.now) {
 			break
 		}
@@ -156,16 +158,16 @@ func (s *step) skip() {
 }
 
 // beforeGrace returns the last time that is too old to fire at now.
-func beforeGrace(now Stamp) Stamp { return now.add(-grace) - 1 }
+func beforeGrace(now motion.Stamp) motion.Stamp { return now.Add(-grace) - 1 }
 
 // next returns the first occurrence that may still fire.
-func (s *step) next() (Stamp, bool) {
+func (s *step) next() (motion.Stamp, bool) {
 	after := beforeGrace(s.now)
 	if s.State.Armed <= s.now {
 		after = max(after, s.State.Armed)
 	}
 	for t := range s.recurrence.After(after.Std()) {
-		if target := StampOf(t); !slices.Contains(s.State.Fired, target) {
+		if target := motion.StampOf(t); !slices.Contains(s.State.Fired, target) {
 			return target, true
 		}
 	}
@@ -177,7 +179,7 @@ func (s *step) run() {
 	st := &s.State
 	if open := st.Open; open != 0 {
 		m := s.Rule.Monitor
-		if m.Mode != Inactivity || !m.RepeatMonitoring || s.now > open.add(grace) || s.now < open.add(-m.duration()) {
+		if m.Mode != Inactivity || !m.RepeatMonitoring || s.now > open.Add(grace) || s.now < open.Add(-m.duration()) {
 			st.Open = 0
 		} else {
 			s.watch(open)
@@ -213,7 +215,7 @@ func (s *step) schedule() {
 			return
 		}
 	}
-	if Stamp(s.Rule.Target) != target {
+	if motion.Stamp(s.Rule.Target) != target {
 		s.Rule.Target, st.Queued, st.Tries = Target(target), s.now, 0
 	}
 	st.Wake = s.begin(target)

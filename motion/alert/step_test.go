@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sensegate/motion"
 	"sensegate/motion/alert"
 )
 
@@ -217,7 +218,7 @@ func TestLastOccurrenceSwitchesOff(t *testing.T) {
 	if len(got) != 2 || j.Rule.Enabled || j.Status().State != alert.Completed {
 		t.Fatalf("got %q, enabled %t, %s", got, j.Rule.Enabled, j.Status().State)
 	}
-	if want := alert.StampOf(on(t, "1d 08:00")); alert.Stamp(j.Rule.Target) != want {
+	if want := motion.StampOf(on(t, "1d 08:00")); motion.Stamp(j.Rule.Target) != want {
 		t.Errorf("target %d, want the last one, %d", j.Rule.Target, want)
 	}
 	if _, got := run(t, j, nil, "1d 08:01", "2d 08:00", "09:00", "09:20", "1d 08:00"); len(got) > 0 {

@@ -3,6 +3,8 @@ package alert
 import (
 	"slices"
 	"time"
+
+	"sensegate/motion"
 )
 
 func (m Monitor) duration() time.Duration {
@@ -15,43 +17,43 @@ func (m Monitor) inactive() time.Duration {
 
 // start returns the minute from which inactivity counts towards a target: the
 // beginning of the period, or when the rule was armed or last found inactivity.
-func (s *step) start(target Stamp) Stamp {
-	start := target.add(-s.Rule.Monitor.duration())
-	for _, later := range []Stamp{s.State.Armed, s.State.From} {
+func (s *step) start(target motion.Stamp) motion.Stamp {
+	start := target.Add(-s.Rule.Monitor.duration())
+	for _, later := range []motion.Stamp{s.State.Armed, s.State.From} {
 		if later <= s.now {
 			start = max(start, later)
 		}
 	}
-	return start.minute()
+	return minute(start)
 }
 
 // begin returns the first time at which a target can fire.
-func (s *step) begin(target Stamp) Stamp {
+func (s *step) begin(target motion.Stamp) motion.Stamp {
 	if s.Rule.Monitor.Mode != Inactivity {
 		return target
 	}
-	return min(target, s.start(target).add(s.Rule.Monitor.inactive()))
+	return min(target, s.start(target).Add(s.Rule.Monitor.inactive()))
 }
 
 // watch fires when there has been inactivity within the period of a target since
 // start, and else says when there can be at the earliest.
-func (s *step) watch(target Stamp) {
+func (s *step) watch(target motion.Stamp) {
 	s.looked, s.wake = target, s.begin(target)
-	from, to := s.start(target), min(s.now, target).minute()
+	from, to := s.start(target), minute(min(s.now, target))
 	length := s.Rule.Monitor.InactiveMinutes
-	if to < from.add(s.Rule.Monitor.inactive()) {
+	if to < from.Add(s.Rule.Monitor.inactive()) {
 		return
 	}
 	period := s.minutes(from, to)
 	end, found := quietStretch(period, length)
 	if !found {
 		wait := max(1, length-stillRun(period))
-		s.wake = min(target, to.add(time.Duration(wait)*time.Minute))
+		s.wake = min(target, to.Add(time.Duration(wait)*time.Minute))
 		return
 	}
-	stop := from.add(time.Duration(end) * time.Minute)
-	s.fire(&Firing{Target: target, Verdict: NoMotion, From: stop.add(-s.Rule.Monitor.inactive()), To: stop}, stop)
-	s.State.From = s.now.minute()
+	stop := from.Add(time.Duration(end) * time.Minute)
+	s.fire(&Firing{Target: target, Verdict: NoMotion, From: stop.Add(-s.Rule.Monitor.inactive()), To: stop}, stop)
+	s.State.From = minute(s.now)
 	if s.Rule.Monitor.RepeatMonitoring {
 		s.State.Open = target
 	}
@@ -59,19 +61,19 @@ func (s *step) watch(target Stamp) {
 
 // conclude fires a target that has come, with the verdict on its whole period. A
 // period that is not known yet is looked at again until it has settled.
-func (s *step) conclude(target Stamp) {
-	from, to := target.add(-s.Rule.Monitor.duration()).minute(), target.minute()
+func (s *step) conclude(target motion.Stamp) {
+	from, to := minute(target.Add(-s.Rule.Monitor.duration())), minute(target)
 	var period []Minute
 	if s.Rule.Monitor.Mode != None {
 		period = s.minutes(from, to)
 	}
 	verdict, due := Judge(s.Rule.Monitor, period), target
 	if verdict == NoHistory {
-		due = target.add(settle)
+		due = target.Add(settle)
 	}
 	if s.now < due {
 		s.State.Tries++
-		s.looked, s.wake = target, min(due, s.now.add(again))
+		s.looked, s.wake = target, min(due, s.now.Add(again))
 		return
 	}
 	s.fire(&Firing{Target: target, Verdict: verdict, From: from, To: to}, due)
@@ -79,8 +81,8 @@ func (s *step) conclude(target Stamp) {
 
 // fire makes a firing the result and remembers its target. due is when it should
 // have fired.
-func (s *step) fire(f *Firing, due Stamp) {
-	if late := s.now.since(due); late > onTime {
+func (s *step) fire(f *Firing, due motion.Stamp) {
+	if late := s.now.Since(due); late > onTime {
 		f.Late = late
 	}
 	f.Actions = s.Rule.Actions(f.Verdict)
@@ -94,9 +96,9 @@ func (s *step) fire(f *Firing, due Stamp) {
 }
 
 // minutes looks at the minutes of [from, to).
-func (s *step) minutes(from, to Stamp) []Minute {
+func (s *step) minutes(from, to motion.Stamp) []Minute {
 	s.State.Looked = s.now
-	period := make([]Minute, to.since(from)/time.Minute)
+	period := make([]Minute, to.Since(from)/time.Minute)
 	if s.look != nil {
 		copy(period, s.look(from.Std(), to.Std()))
 	}

@@ -43,7 +43,7 @@ func (s alertStep) put(tx *store.Tx) error {
 	if stored.Rev != s.before.Rev {
 		return fault.New(fault.Conflict, "alert %s was changed", stored.Rule.UUID)
 	}
-	after, at := s.after, alert.StampOf(s.at)
+	after, at := s.after, motion.StampOf(s.at)
 	if skip := s.result.Skipped; skip != nil {
 		after.Runs = append(after.Runs, store.AlertRun{At: at, Target: skip.Last, Missed: skip.Count})
 	}
@@ -108,7 +108,7 @@ func (s alertStep) event(action alert.Action, guardianID string) motion.Event {
 }
 
 // epoch returns a time in seconds since the epoch.
-func epoch(t alert.Stamp) float64 { return float64(t) / 1000 }
+func epoch(t motion.Stamp) float64 { return float64(t) / 1000 }
 
 // tell logs what came of the step.
 func (s alertStep) tell(e *Engine) {

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"sync"
 
-	"sensegate/motion/alert"
+	"sensegate/motion"
 	"sensegate/store"
 )
 
@@ -21,7 +21,7 @@ type alertQueue struct {
 // queuedAlert is an alert that waits.
 type queuedAlert struct {
 	key   store.AlertKey
-	at    alert.Stamp
+	at    motion.Stamp
 	place int // in the heap
 }
 
@@ -30,7 +30,7 @@ func newAlertQueue() *alertQueue {
 }
 
 // put queues an alert; one that waits already keeps the earlier time.
-func (q *alertQueue) put(key store.AlertKey, at alert.Stamp) {
+func (q *alertQueue) put(key store.AlertKey, at motion.Stamp) {
 	q.mu.Lock()
 	if item := q.of[key]; item == nil {
 		item = &queuedAlert{key: key, at: at}
@@ -48,7 +48,7 @@ func (q *alertQueue) put(key store.AlertKey, at alert.Stamp) {
 }
 
 // due takes the alert out that has waited longest for a time up to now.
-func (q *alertQueue) due(now alert.Stamp) (key store.AlertKey, ok bool) {
+func (q *alertQueue) due(now motion.Stamp) (key store.AlertKey, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.order) == 0 || q.order[0].at > now {
@@ -60,7 +60,7 @@ func (q *alertQueue) due(now alert.Stamp) (key store.AlertKey, ok bool) {
 }
 
 // next returns the earliest time that an alert waits for.
-func (q *alertQueue) next() (at alert.Stamp, ok bool) {
+func (q *alertQueue) next() (at motion.Stamp, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.order) == 0 {

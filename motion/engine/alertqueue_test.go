@@ -7,18 +7,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sensegate/motion/alert"
+	"sensegate/motion"
 	"sensegate/store"
 )
 
 func TestQueueGivesTheEarliestAlertOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		q, model := newAlertQueue(), map[store.AlertKey]alert.Stamp{}
+		q, model := newAlertQueue(), map[store.AlertKey]motion.Stamp{}
 		key := rapid.Custom(func(t *rapid.T) store.AlertKey {
 			return store.AlertKey{Network: 1, UUID: rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(t, "uuid")}
 		})
-		at := rapid.Custom(func(t *rapid.T) alert.Stamp { return alert.Stamp(rapid.IntRange(0, 9).Draw(t, "at")) })
+		at := rapid.Custom(func(t *rapid.T) motion.Stamp { return motion.Stamp(rapid.IntRange(0, 9).Draw(t, "at")) })
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				k, a := key.Draw(t, "key"), at.Draw(t, "stamp")
@@ -43,7 +43,7 @@ func TestQueueGivesTheEarliestAlertOnce(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				next, ok := q.next()
-				earliest := alert.Stamp(0)
+				earliest := motion.Stamp(0)
 				if len(model) > 0 {
 					earliest = slices.Min(slices.Collect(maps.Values(model)))
 				}

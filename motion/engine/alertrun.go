@@ -26,7 +26,7 @@ const (
 func (e *Engine) runAlerts(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var last alert.Stamp // of the wall clock: a time.Time would not show that it was set back
+	var last motion.Stamp // of the wall clock: a time.Time would not show that it was set back
 	for started := false; ; started = true {
 		select {
 		case <-ctx.Done():
@@ -35,12 +35,12 @@ func (e *Engine) runAlerts(ctx context.Context) error {
 		case <-timer.C:
 		}
 		now := e.options.Now()
-		if !started || alert.StampOf(now) < last {
+		if !started || motion.StampOf(now) < last {
 			if err := e.queueAlerts(ctx); err != nil {
 				return unlessEnded(ctx, err)
 			}
 		}
-		last = alert.StampOf(now)
+		last = motion.StampOf(now)
 		if err := e.stepAlerts(ctx, now); err != nil {
 			return unlessEnded(ctx, err)
 		}
@@ -81,7 +81,7 @@ func (e *Engine) queueAlerts(ctx context.Context) error {
 // stepAlerts steps the alerts that are due.
 func (e *Engine) stepAlerts(ctx context.Context, now time.Time) error {
 	for {
-		key, ok := e.alerts.due(alert.StampOf(now))
+		key, ok := e.alerts.due(motion.StampOf(now))
 		if !ok {
 			return nil
 		}
@@ -98,7 +98,7 @@ func (e *Engine) stepAlerts(ctx context.Context, now time.Time) error {
 // stepAlert brings an alert up to now, and returns when to do so next. queued is
 // false when it has nothing more to do until it is changed. The error is one after
 // which the engine cannot go on.
-func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Time) (next alert.Stamp, queued bool, err error) {
+func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Time) (next motion.Stamp, queued bool, err error) {
 	var before store.Alert
 	err = e.db.View(ctx, func(tx *store.Tx) (err error) {
 		before, err = tx.Alert(key)
@@ -110,7 +110,7 @@ func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	if err != nil {
 		return 0, false, err
 	}
-	retry := alert.StampOf(now.Add(alertRetry))
+	retry := motion.StampOf(now.Add(alertRetry))
 	job, result, err := before.Step(now, e.look(ctx, key.Network))
 	if err != nil {
 		e.log.Error("alert cannot run", "network", key.Network, "alert", key.UUID, "err", err)
@@ -128,7 +128,7 @@ func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	case kind == fault.NotFound:
 		return 0, false, nil // deleted meanwhile
 	case kind == fault.Conflict:
-		return alert.StampOf(now), true, nil // changed meanwhile
+		return motion.StampOf(now), true, nil // changed meanwhile
 	case kind != 0:
 		e.log.Error("alert not run, will be tried again", "network", key.Network, "alert", key.UUID, "err", err)
 		return retry, true, nil
@@ -138,13 +138,13 @@ func (e *Engine) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 
 // wakeOf returns when a job that was stepped has something to do next, and whether
 // it has.
-func wakeOf(job alert.Job, now time.Time) (alert.Stamp, bool) {
+func wakeOf(job alert.Job, now time.Time) (motion.Stamp, bool) {
 	if !job.Rule.Enabled {
 		return 0, false
 	}
-	at := max(job.State.Wake, alert.StampOf(now.Add(alertPause)))
-	if alert.StampOf(now) < job.State.Seen {
-		at = min(at, alert.StampOf(now.Add(alertRetry))) // to notice that the clock stays back
+	at := max(job.State.Wake, motion.StampOf(now.Add(alertPause)))
+	if motion.StampOf(now) < job.State.Seen {
+		at = min(at, motion.StampOf(now.Add(alertRetry))) // to notice that the clock stays back
 	}
 	return at, true
 }

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion/engine"
+	"sensegate/store"
+)
+
+// Parts are what the interface stands on.
+type Parts struct {
+	DB       *store.DB
+	Engine   *engine.Engine
+	Sessions *auth.Sessions
+}
+
+// App serves the App Cloud interface.
+type App struct{ Parts }
+
+// New returns the interface over its parts.
+func New(p Parts) *App { return &App{p} }
+
+// description heads the interface's document.
+const description = `The household's own interface: accounts, membership, scenes, history, insights, sensors.
+
+**Units.** Times of records are RFC 3339 UTC with milliseconds; times of events and history points are seconds since the Unix
+epoch. History points are ` + "`[value, ts]`" + `, value first. Densities are percent 0 to 100, intensities 0 to 1; ` + "`null`" + ` is "no data".
+
+**Tokens.** ` + "`Authorization: Bearer <token>`" + ` or the bare token of POST /sessions; on a websocket also ` + "`?token=`" + `.
+
+**Network of a call.** ` + "`network_id`" + `, in the query or the body, is the App Cloud id. Without it the caller's only network is meant.
+Unknown and foreign ids answer the same 404.
+
+**Bodies** are JSON; flat ones also ` + "`application/x-www-form-urlencoded`" + `, or inside a top-level ` + "`data`" + `.`
+
+// texts holds the descriptions and examples of the rows.
+//
+//go:embed text/*.md
+var texts embed.FS
+
+// Interface returns the interface with its route table.
+func (a *App) Interface() api.Interface {
+	written, err := fs.Sub(texts, "text")
+	if err != nil {
+		panic(err) // the name is a valid one
+	}
+	const scheme, note = "session", "Session token in the header Authorization, with or without the word Bearer"
+	return api.Interface{
+		Base: "/api/v1", Title: "App Cloud", Version: "1-5-0", Description: description,
+		Routes: a.routes(), Texts: written, Forms: true, DataWrapper: true,
+		Principals: []api.Principal{
+			api.Authenticate("", "", a.anyone),
+			api.Authenticate(scheme, note, a.user),
+			api.Authenticate(scheme, note, a.member),
+			api.Authenticate(scheme, note, a.owner),
+		},
+	}
+}
+
+// The kinds of operations, by who may call them.
+
+func anyone[In, Out any](fn func(context.Context, auth.Anyone, *In) (*Out, error)) api.Operation {
+	return api.Guarded("anyone", fn)
+}
+
+func user[In, Out any](fn func(context.Context, auth.User, *In) (*Out, error)) api.Operation {
+	return api.Guarded("user", fn)
+}
+
+func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {
+	return api.Guarded("member", fn)
+}
+
+func owner[In, Out any](fn func(context.Context, auth.Owner, *In) (*Out, error)) api.Operation {
+	return api.Guarded("owner", fn)
+}

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"strconv"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+func (a *App) anyone(_ context.Context, r *api.Request) (auth.Anyone, error) {
+	return auth.Anyone{Address: r.Remote()}, nil
+}
+
+// user returns whoever shows a valid session token.
+func (a *App) user(ctx context.Context, r *api.Request) (auth.User, error) {
+	return a.Sessions.Check(ctx, r.Token(), r.Remote())
+}
+
+// member returns a user who belongs to the home that the request is about.
+func (a *App) member(ctx context.Context, r *api.Request) (auth.Member, error) {
+	u, err := a.user(ctx, r)
+	if err != nil {
+		return auth.Member{}, err
+	}
+	m := auth.Member{User: u}
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		id, err := homeOf(tx, r, u)
+		if err != nil {
+			return err
+		}
+		membership, ok, err := tx.MembershipOf(id, u.ID)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fault.New(fault.NotFound, "network %d is not known", id)
+		}
+		h, err := tx.Home(id)
+		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
+		return err
+	})
+	return m, err
+}
+
+// owner returns the member who owns the home.
+func (a *App) owner(ctx context.Context, r *api.Request) (auth.Owner, error) {
+	m, err := a.member(ctx, r)
+	if err != nil {
+		return auth.Owner{}, err
+	}
+	return m.Own()
+}
+
+// homeOf returns the home that a request is about: the one that its path names, by
+// itself or by a record of it; else network_id of the query or the body; else the
+// caller's only one (payloads.md section 1).
+func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
+	if find, ok := byPath[r.Route()]; ok {
+		id, err := strconv.ParseUint(r.Path("id"), 10, 32)
+		if err != nil {
+			return 0, fault.New(fault.NotFound, "id %.20q is not known", r.Path("id"))
+		}
+		return find(tx, uint32(id))
+	}
+	text := r.Query("network_id")
+	if text == "" {
+		text = r.Field("network_id")
+	}
+	if text != "" {
+		id, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || id == 0 {
+			return 0, fault.New(fault.Invalid, "network_id: want a positive integer")
+		}
+		return home.ID(id), nil
+	}
+	memberships, err := tx.MembershipsOfUser(u.ID)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(memberships) == 0:
+		return 0, fault.New(fault.NotFound, "network: you belong to none; claim one, or accept an invitation, with POST /network_memberships")
+	case len(memberships) > 1:
+		return 0, fault.New(fault.Invalid, "network_id: is needed, because you belong to %d networks", len(memberships))
+	}
+	return memberships[0].Home, nil
+}
+
+// byPath finds the home of a record that a path names by its id.
+var byPath = map[string]func(*store.Tx, uint32) (home.ID, error){
+	"/api/v1/networks/{id}": func(_ *store.Tx, id uint32) (home.ID, error) { return home.ID(id), nil },
+	"/api/v1/network_memberships/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
+		m, err := tx.Membership(home.MembershipID(id))
+		return m.Home, err
+	},
+}

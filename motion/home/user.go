@@ -1,0 +1,59 @@
+package home
+
+import (
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// UserID identifies a user. Ids are positive.
+type UserID int64
+
+// User is a person with an account (interface document 2.3).
+type User struct {
+	ID          UserID        `json:"id"`
+	Username    string        `json:"username"`
+	Email       string        `json:"email" doc:"As the person wrote it"`
+	FirstName   string        `json:"first_name"`
+	LastName    string        `json:"last_name"`
+	Sub         string        `json:"sub" doc:"Subject of the tokens, a uuid"`
+	CreatedAt   motion.Stamp  `json:"created_at"`
+	UpdatedAt   motion.Stamp  `json:"updated_at"`
+	ConfirmedAt *motion.Stamp `json:"confirmed_at" nullable:"true" doc:"null: the address is not confirmed yet"`
+	ValidFrom   int64         `json:"valid_from" doc:"UTC timestamp, seconds: tokens issued before it are invalid"`
+}
+
+// Confirmed reports whether the person has shown that the address is theirs.
+func (u User) Confirmed() bool { return u.ConfirmedAt != nil }
+
+// Limits of what a person types.
+const (
+	MinPassword = 6 // characters (payloads.md 5.1)
+	MaxPassword = 512
+	maxEmail    = 254 // RFC 5321 4.5.3.1.3
+	MaxName     = 100 // characters of a first or last name
+)
+
+// CheckEmail returns an Invalid fault unless address is a bare e-mail address
+// (RFC 5322 addr-spec) of at most 254 bytes.
+func CheckEmail(address string) error {
+	parsed, err := mail.ParseAddress(address)
+	if err != nil || parsed.Address != address || len(address) > maxEmail || strings.ContainsAny(address, "\r\n") {
+		return fault.New(fault.Invalid, "email: want an address such as jdoe@example.com")
+	}
+	return nil
+}
+
+// EmailKey returns the form in which addresses are compared: without regard to case.
+func EmailKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
+
+// CheckPassword returns an Invalid fault unless password has 6 to 512 characters.
+func CheckPassword(password string) error {
+	if n := utf8.RuneCountInString(password); n < MinPassword || n > MaxPassword {
+		return fault.New(fault.Invalid, "password: want %d to %d characters", MinPassword, MaxPassword)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/home"
+)
+
+// homes is the table of homes, at most one for each network.
+var homes = table[home.ID, home.Home]{
+	name: "homes", noun: "network", key: key32[home.ID],
+	indexes: []index[home.Home]{{
+		name: "homes_by_network", noun: "core id", unique: true,
+		keys: func(h home.Home) [][]byte { return [][]byte{key32(h.ExternalID)} },
+	}},
+}
+
+// CreateHome stores a new home of an existing network under the next id and returns
+// it. CreatedAt and UpdatedAt are set to now unless given. A network that has one
+// already is a Conflict.
+func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
+	if err := tx.requireNetwork(h.ExternalID); err != nil {
+		return h, err
+	}
+	sequence, err := tx.bucket(homes.name).NextSequence()
+	if err != nil {
+		return h, err
+	}
+	h.ID = home.ID(sequence)
+	if h.CreatedAt == 0 {
+		h.CreatedAt = tx.now.Stamp()
+	}
+	if h.UpdatedAt == 0 {
+		h.UpdatedAt = tx.now.Stamp()
+	}
+	return h, homes.put(tx, h.ID, h)
+}
+
+// PutHome stores h over the home with its id, as given.
+func (tx *Tx) PutHome(h home.Home) error {
+	if _, err := homes.must(tx, h.ID); err != nil {
+		return err
+	}
+	return homes.put(tx, h.ID, h)
+}
+
+// Home returns the home with the id.
+func (tx *Tx) Home(id home.ID) (home.Home, error) { return homes.must(tx, id) }
+
+// HomeOfNetwork returns the home of a network and whether there is one.
+func (tx *Tx) HomeOfNetwork(id motion.NetworkID) (home.Home, bool, error) {
+	return homes.by(tx, "homes_by_network", key32(id))
+}
+
+// Homes returns all homes, by id.
+func (tx *Tx) Homes() ([]home.Home, error) { return homes.all(tx, nil) }
+
+// DeleteHome removes a home with its memberships and whatever else belongs to it;
+// its network and its users stay.
+func (tx *Tx) DeleteHome(id home.ID) error {
+	if _, err := homes.must(tx, id); err != nil {
+		return err
+	}
+	memberships, err := tx.MembershipsOfHome(id)
+	if err != nil {
+		return err
+	}
+	for _, m := range memberships {
+		if err := tx.DeleteMembership(m.ID); err != nil {
+			return err
+		}
+	}
+	_, err = homes.delete(tx, id)
+	return err
+}
+
+// deleteHomeOf removes the home of a network, if there is one.
+func (tx *Tx) deleteHomeOf(network motion.NetworkID) error {
+	h, ok, err := tx.HomeOfNetwork(network)
+	if err != nil || !ok {
+		return err
+	}
+	return tx.DeleteHome(h.ID)
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+// memberships is the table of who belongs to which home.
+var memberships = table[home.MembershipID, home.Membership]{
+	name: "memberships", noun: "membership", key: key32[home.MembershipID],
+	indexes: []index[home.Membership]{
+		{
+			name: "memberships_by_home", noun: "network and user", unique: true,
+			keys: func(m home.Membership) [][]byte { return [][]byte{join(key32(m.Home), keyUser(m.User))} },
+		},
+		{
+			name: "memberships_by_user", noun: "user",
+			keys: func(m home.Membership) [][]byte { return [][]byte{keyUser(m.User)} },
+		},
+	},
+}
+
+// CreateMembership stores a new membership of an existing user and home under the
+// next id and returns it, with CreatedAt and UpdatedAt set to now. A user who is a
+// member already is a Conflict.
+func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
+	if _, err := tx.User(m.User); err != nil {
+		return m, err
+	}
+	if _, err := tx.Home(m.Home); err != nil {
+		return m, err
+	}
+	sequence, err := tx.bucket(memberships.name).NextSequence()
+	if err != nil {
+		return m, err
+	}
+	m.ID, m.CreatedAt, m.UpdatedAt = home.MembershipID(sequence), tx.now.Stamp(), tx.now.Stamp()
+	return m, memberships.put(tx, m.ID, m)
+}
+
+// PutMembership stores m over the membership with its id, as given.
+func (tx *Tx) PutMembership(m home.Membership) error {
+	if _, err := memberships.must(tx, m.ID); err != nil {
+		return err
+	}
+	return memberships.put(tx, m.ID, m)
+}
+
+// Membership returns the membership with the id.
+func (tx *Tx) Membership(id home.MembershipID) (home.Membership, error) {
+	return memberships.must(tx, id)
+}
+
+// MembershipOf returns the membership of a user in a home and whether there is one.
+func (tx *Tx) MembershipOf(h home.ID, user home.UserID) (home.Membership, bool, error) {
+	return memberships.by(tx, "memberships_by_home", join(key32(h), keyUser(user)))
+}
+
+// MembershipsOfHome returns the memberships of a home, by user.
+func (tx *Tx) MembershipsOfHome(h home.ID) ([]home.Membership, error) {
+	return memberships.allBy(tx, "memberships_by_home", key32(h))
+}
+
+// MembershipsOfUser returns the memberships of a user, the oldest first.
+func (tx *Tx) MembershipsOfUser(user home.UserID) ([]home.Membership, error) {
+	return memberships.allBy(tx, "memberships_by_user", keyUser(user))
+}
+
+// DeleteMembership removes a membership.
+func (tx *Tx) DeleteMembership(id home.MembershipID) error {
+	existed, err := memberships.delete(tx, id)
+	if err == nil && !existed {
+		err = fault.New(fault.NotFound, "membership %d: not found", id)
+	}
+	return err
+}
