@@ -15,6 +15,7 @@ import (
 // Open is a hook that lets everybody do everything.
 type Open struct {
 	*guard.Hook
+	Denied    string             // the one topic that nobody may subscribe to
 	Published func(topic string) // called for every PUBLISH, when set
 }
 
@@ -32,8 +33,10 @@ func (o *Open) Provides(method byte) bool {
 // OnConnectAuthenticate accepts everybody.
 func (o *Open) OnConnectAuthenticate(*mqtt.Client, packets.Packet) bool { return true }
 
-// OnACLCheck allows everything.
-func (o *Open) OnACLCheck(*mqtt.Client, string, bool) bool { return true }
+// OnACLCheck allows everything but Denied.
+func (o *Open) OnACLCheck(_ *mqtt.Client, topic string, _ bool) bool {
+	return o.Denied == "" || topic != o.Denied
+}
 
 // OnPublish calls Published.
 func (o *Open) OnPublish(_ *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
