@@ -2,6 +2,7 @@ package series
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -37,15 +38,25 @@ import (
 //	uvarint… runs until all rows are named: (length−1)·2 + turn. The kind after
 //	         kind k is (k + 1 + turn) mod 3. Kinds: 0 absent, 1 present with
 //	         value 0, 2 active (present with a value above 0)
-//	bit 0    stream of the active rows' values: intensity × 1000 (1..1000), of
-//	         a location its share in percent (1..100). Stands when a row is active
+//	bit 0    stream of the active rows' values: greatest intensity × 1000
+//	         (1..1000), of a location its share in percent (1..100). Stands
+//	         exactly when a row is active
 //	bit 1    stream of the active rows' densities in percent (1..100). Without
 //	         it they are all 100; a location has none
+//	bit 2    stream of the present rows' seconds that hold data (1..step).
+//	         Without it they are all step
+//	bit 3    stream of the active rows' motion, Σ seconds × density or share in
+//	         percent (1..100 × step)
+//	bit 4    stream of the active rows' Σ seconds × intensity × 1000
+//	         (1..1000 × step); a location has none, its motion tells it
 //
-// Bits 2–5 are for the further columns of rollup tiers (present seconds, motion
-// seconds, mean intensity); bit 0 is the maximum there. Because streams stand
-// in the order of their bits, a reader stops after those it knows: adding one
-// keeps version 1.
+// A column is plain when each of its present rows is alike in all of its
+// seconds: bits 0 and 1 then tell everything. Rows of live frames and of devices'
+// history are plain. Any other column, of sums, has bit 2 or 3, and not bit 1;
+// where a row is active it has bit 3, and bit 4 unless it is a location's.
+//
+// Because streams stand in the order of their bits, a reader stops after those
+// it knows: adding one keeps version 1. Bit 5 is free.
 //
 // Stream of n values: u8 coding, then
 //
@@ -107,34 +118,60 @@ func (b *Block) AppendValue(dst []byte) []byte {
 
 // appendRows appends the value of the rows s.
 func (b *Block) appendRows(dst []byte, s span) []byte {
-	begin := len(dst)
 	order := make([]int, 0, len(b.columns))
 	for i, c := range b.columns {
 		if slices.ContainsFunc(c.cells[s.from:s.to], cell.present) {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(i, j int) int { return bytes.Compare([]byte(b.columns[i].id), []byte(b.columns[j].id)) })
-	first := b.start/b.tier.Step() + int64(s.from)
-	dst = append(dst, version)
-	for _, n := range []uint64{uint64(b.tier.Step()), uint64(first), uint64(s.to - s.from), uint64(len(order))} {
-		dst = binary.AppendUvarint(dst, n)
-	}
-	columns := make([]byte, 0, 1024)
-	var previous ID
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.columns[i].id, b.columns[j].id) })
+	w := newValueWriter(dst, b.tier, b.start+int64(s.from)*b.tier.Step(), s.to-s.from, len(order))
+	records := make([]record, s.to-s.from)
 	for _, i := range order {
 		c := &b.columns[i]
-		before := len(columns)
-		columns = appendColumn(columns, c.cells[s.from:s.to], c.id.isLocation())
-		shared := sharedPrefix(previous, c.id)
-		dst = binary.AppendUvarint(dst, uint64(shared))
-		dst = binary.AppendUvarint(dst, uint64(len(c.id)-shared))
-		dst = append(dst, c.id[shared:]...)
-		dst = binary.AppendUvarint(dst, uint64(len(columns)-before))
-		previous = c.id
+		share, step := c.id.isLocation(), b.tier.Step()
+		for k, cell := range c.cells[s.from:s.to] {
+			records[k] = cell.finish(share, step)
+		}
+		w.column(c.id, records)
 	}
-	dst = append(dst, columns...)
-	return binary.LittleEndian.AppendUint32(dst, checksum(dst[begin:]))
+	return w.close()
+}
+
+// valueWriter appends a value series by series.
+type valueWriter struct {
+	dst      []byte
+	begin    int // of the value in dst
+	tier     Tier
+	previous ID
+	columns  []byte
+	streams  streams // memory for the next column
+}
+
+func newValueWriter(dst []byte, tier Tier, start int64, rows, series int) *valueWriter {
+	w := &valueWriter{begin: len(dst), tier: tier, columns: make([]byte, 0, 1024)}
+	w.dst = append(dst, version)
+	for _, n := range []uint64{uint64(tier.Step()), uint64(start / tier.Step()), uint64(rows), uint64(series)} {
+		w.dst = binary.AppendUvarint(w.dst, n)
+	}
+	return w
+}
+
+// column appends series id, which sorts after the one before.
+func (w *valueWriter) column(id ID, records []record) {
+	before := len(w.columns)
+	w.columns = w.streams.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
+	shared := sharedPrefix(w.previous, id)
+	w.dst = binary.AppendUvarint(w.dst, uint64(shared))
+	w.dst = binary.AppendUvarint(w.dst, uint64(len(id)-shared))
+	w.dst = append(w.dst, id[shared:]...)
+	w.dst = binary.AppendUvarint(w.dst, uint64(len(w.columns)-before))
+	w.previous = id
+}
+
+func (w *valueWriter) close() []byte {
+	w.dst = append(w.dst, w.columns...)
+	return binary.LittleEndian.AppendUint32(w.dst, checksum(w.dst[w.begin:]))
 }
 
 func sharedPrefix(a, b ID) int {

@@ -70,6 +70,40 @@ func TestFormatByByte(t *testing.T) {
 	}
 }
 
+// TestFormatOfSums holds the documented bytes of a column that is not plain.
+func TestFormatOfSums(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.Second, 0)
+	network, _ := b.Index(series.Network)
+	location, _ := b.Index(kitchen)
+	for ts, v := range []float64{0, 0, 0.5, 1, 0} {
+		b.Add(network, int64(ts), v)
+		b.Add(network, int64(ts+5), 0)
+		b.Add(location, int64(ts), v)
+	}
+	b.Add(network, 10, 0)
+	sums, err := series.Rollup(series.FiveSeconds, 0, [][]byte{b.AppendValue(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Join([]string{
+		"01", "05", "00", "d005", "02",
+		"00", "00", "15", // the network
+		"00", "07", "4002bb00000031", "0b", // the location
+		"9d", "01", "03", "980b", // 1 active, 2 zero, 717 absent; values, seconds, motion and totals
+		"00", "e807", "00", // greatest 1000, once
+		// Rice: 5 seconds, then 5 again (folded 0, k 5: 0 and 00000) and 1 (folded 7, k 0: seven ones and 0)
+		"01", "05", "c01f",
+		"00", "c801", "00", // 200: 2 of 5 seconds in motion
+		"00", "dc0b", "00", // 500 + 1000
+		"89", "00", "9c0b", // 1 active, 719 absent; values and motion
+		"00", "64", "00", "00", "9601", "00", // greatest 100 %, of 150 in 5 s
+	}, "")
+	if got := hex.EncodeToString(sums[:len(sums)-4]); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestReplayedBlockIsTheSameBlock(t *testing.T) {
 	t.Parallel()
 	ids := []series.ID{series.Network, "GWA1000133.02bb00000031", "GWA1000133.EXA1000134", series.Location(motion.MAC{2, 0xbb, 0, 0, 0, 0x31})}
@@ -131,7 +165,7 @@ func TestWrongStructureIsDamageInSpiteOfARightChecksum(t *testing.T) {
 		damaged       bool
 	}{
 		"sound":                      {link, "\x81" + allActive + "\x00\x01\xd7\x04", false},
-		"streams of a later version": {link, "\x85" + allActive + "\x00\x01\xd7\x04more", false},
+		"streams of a later version": {link, "\xa1" + allActive + "\x00\x01\xd7\x04more", false},
 		"sound location":             {location, "\x81" + allActive + "\x00\x64\xd7\x04", false},
 		"empty column":               {link, "", true},
 		"kind 3":                     {link, "\xc0" + allActive, true},

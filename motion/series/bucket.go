@@ -1,98 +1,61 @@
 package series
 
-// plan says how a question is answered: which tiers take part, in which buckets.
-type plan struct {
-	tiers    []tierValues // finest first; those that hold data and fit the bucket
-	from, to int64
-	bucket   int64 // effective
-	first    int64 // start of the first bucket
-	points   int
-}
-
-// plan chooses the tiers and the effective bucket for the series ids in
-// [from, to): the bucket is rounded up to a multiple of the finest tier that
-// holds data, and then of every coarser one that is not coarser than it
-// (payloads.md 4.6, section 6 no. 10). Each step divides the next.
-func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
-	p := plan{from: min(max(from, 0), maxStart), to: min(to, maxStart), bucket: min(max(bucket, 1), maxStart)}
-	for _, t := range s.tiers {
-		found, err := t.holdsAny(ids, p.from, p.to)
-		if err != nil {
-			return plan{}, err
-		}
-		if !found || len(p.tiers) > 0 && t.tier.Step() > p.bucket {
-			continue
-		}
-		p.tiers = append(p.tiers, t)
-		p.bucket = ceilTo(p.bucket, t.tier.Step())
-	}
-	step := int64(1)
-	if len(p.tiers) > 0 {
-		step = p.tiers[0].tier.Step()
-	}
-	start := ceilTo(p.from, step)
-	p.first = floorTo(start, p.bucket)
-	if start < p.to {
-		p.points = int((p.to-1-p.first)/p.bucket) + 1
-	}
-	return p, nil
-}
-
-func (t tierValues) holdsAny(ids []ID, from, to int64) (bool, error) {
-	for _, id := range ids {
-		if found, err := t.holds(id, from, to); found || err != nil {
-			return found, err
-		}
-	}
-	return false, nil
-}
-
-// direct reports whether each bucket is one row of the only tier.
-func (p plan) direct() bool { return len(p.tiers) == 1 && p.tiers[0].tier.Step() == p.bucket }
-
-// sum is what a bucket's rows add up to.
+// sum is what a bucket's rows add up to, in the units of record.
 type sum struct {
-	percents int64 // Σ seconds × density (of a location: share), percent
-	seconds  int64 // that hold data
-	peak     uint16
+	seconds int64
+	motion  int64
+	total   int64
+	peak    uint16
 }
 
-func (s *sum) add(seconds int64, milli, percent uint16) {
+// add adds the given seconds of r, which has them at least.
+func (s *sum) add(r record, seconds int64) {
+	s.peak = max(s.peak, r.peak)
 	s.seconds += seconds
-	s.percents += seconds * int64(percent)
-	s.peak = max(s.peak, milli)
+	if of := int64(r.seconds); seconds == of {
+		s.motion += int64(r.motion)
+		s.total += int64(r.total)
+	} else {
+		s.motion += (int64(r.motion)*seconds + of/2) / of
+		s.total += (int64(r.total)*seconds + of/2) / of
+	}
 }
 
-// sums adds up the rows of series id per bucket. Where tiers overlap, a second
-// counts with the row of the finest tier that holds it.
-func (p plan) sums(id ID) ([]sum, error) {
-	a := adder{plan: p, out: make([]sum, p.points)}
-	for k, t := range p.tiers {
-		a.held, a.next = a.next, covered{}
-		if k+1 < len(p.tiers) {
-			a.next = a.held.fold(p.tiers[k+1].tier.Step(), t.extent(p.from, p.to))
-		}
-		a.step = t.tier.Step()
-		if err := t.walk(id, p.from, p.to, a.add); err != nil {
-			return nil, err
+// sums adds up the rows of series id per bucket, as far as m needs them, of the buckets that the parts
+// reach over; first is the number of the first of them. Where tiers of a part
+// overlap, a second counts with the row of the finest tier that holds it.
+func (p plan) sums(id ID, m Measure, parts []part) (first int, out []sum, err error) {
+	first = p.index(parts[0].from)
+	out = make([]sum, p.index(parts[len(parts)-1].to-1)+1-first)
+	for _, t := range parts {
+		a := adder{first: p.first + int64(first)*p.bucket, bucket: p.bucket, out: out}
+		for k, tier := range t.tiers {
+			a.held, a.next = a.next, covered{}
+			if k+1 < len(t.tiers) {
+				a.next = a.held.fold(t.tiers[k+1].tier.Step(), tier.extent(t.from, t.to))
+			}
+			a.step = tier.tier.Step()
+			if err := tier.walk(id, t.from, t.to, m.depth(), a.add); err != nil {
+				return 0, nil, err
+			}
 		}
 	}
-	return a.out, nil
+	return first, out, nil
 }
 
 // adder adds the rows of one tier after the other to their buckets.
 type adder struct {
-	plan
-	out  []sum
-	step int64   // of the tier being added
-	held covered // by finer tiers, in slots of this tier's rows
-	next covered // by this one too, in slots of the next tier's rows
+	first, bucket int64 // start of out[0], and seconds per bucket
+	out           []sum
+	step          int64   // of the tier being added
+	held          covered // by finer tiers, in slots of this tier's rows
+	next          covered // by this one too, in slots of the next tier's rows
 }
 
 func (a *adder) add(s stretch) bool {
 	switch {
 	case s.kind == absent:
-	case s.kind == zero && len(a.held.seconds) == 0:
+	case s.kind == zero && len(s.seconds) == 0 && len(a.held.seconds) == 0:
 		a.addZeros(s.start, s.start+int64(s.rows)*a.step)
 	default:
 		a.addRows(s)
@@ -110,15 +73,12 @@ func (a *adder) addRows(s stretch) {
 			n := (ts - a.first) / a.bucket
 			bucket, stop = &a.out[n], a.first+(n+1)*a.bucket
 		}
-		seconds := a.step - a.held.at(ts)
+		r := s.record(i, a.step)
+		seconds := int64(r.seconds) - a.held.at(ts)
 		if seconds <= 0 {
 			continue
 		}
-		if s.kind == zero {
-			bucket.add(seconds, 0, 0)
-		} else {
-			bucket.add(seconds, s.milli[i], s.percents[i])
-		}
+		bucket.add(r, seconds)
 		a.next.add(ts, seconds)
 	}
 }
@@ -133,7 +93,7 @@ func (a *adder) addZeros(from, to int64) {
 		if i < last {
 			stop = min(to, a.first+(i+1)*a.bucket)
 		}
-		a.out[i].add(stop-from, 0, 0)
+		a.out[i].seconds += stop - from
 		from = stop
 	}
 }

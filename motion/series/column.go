@@ -19,11 +19,17 @@ const (
 const (
 	hasValues    = 1 << 0
 	hasDensities = 1 << 1
+	hasSeconds   = 1 << 2
+	hasMotion    = 1 << 3
+	hasTotals    = 1 << 4
 	firstKind    = 6 // shift
 )
 
 // full is the density of a row whose frames were all above 0.
 const full = 100
+
+// shareUnit is the thousandths that one step of a stored share stands for.
+const shareUnit = 10
 
 // run is a stretch of rows of one kind.
 type run struct {
@@ -31,46 +37,120 @@ type run struct {
 	rows int
 }
 
-// rows is a decoded column: runs, and the values and densities of the active
-// rows. It keeps its memory from one decode to the next.
-type rows struct {
-	runs      []run
-	values    []uint16 // intensity × 1000; of a location its share × 1000
-	densities []uint16 // percent
+// streams are the values of a column. Of a plain column, in which each present
+// row is alike in all of its seconds, seconds, motion and totals are empty; of
+// another one densities are, and seconds when all present rows are whole.
+type streams struct {
+	values    []uint16 // of the active rows: intensity or share × 1000
+	densities []uint16 // of the active rows: percent
+	seconds   []uint16 // of the present rows
+	motion    []uint32 // of the active rows: record.motion
+	totals    []uint32 // of the active rows: record.total
 }
 
-// appendColumn appends the column of the given cells.
-func appendColumn(dst []byte, cells []cell, share bool) []byte {
-	var values, densities [maxRows]uint16
-	n, allFull := 0, true
+// rows is a decoded column. It keeps its memory from one decode to the next.
+type rows struct {
+	streams
+	step int64
+	runs []run
+}
+
+// appendColumn appends the column of the given rows of step seconds. It uses the
+// memory of s.
+func (s *streams) appendColumn(dst []byte, records []record, step int64, share bool) []byte {
 	head := len(dst)
 	dst = append(dst, 0)
 	current := run{}
-	for _, c := range cells {
-		w := c.finish(share)
-		if w.kind == active {
-			values[n], densities[n] = w.value, w.density
-			allFull = allFull && w.density == full
-			n++
-		}
-		if w.kind == current.kind && current.rows > 0 {
+	for i := range records {
+		k := records[i].kind()
+		if k == current.kind && current.rows > 0 {
 			current.rows++
 			continue
 		}
-		dst = appendRun(dst, head, current, w.kind)
-		current = run{w.kind, 1}
+		dst = appendRun(dst, head, current, k)
+		current = run{k, 1}
 	}
 	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
-	if n == 0 {
+	if dst, ok := s.appendPlain(dst, head, records, step, share); ok {
 		return dst
+	}
+	return s.appendSums(dst, head, records, step, share)
+}
+
+// appendPlain appends the streams of a plain column; ok is false, and nothing
+// appended, when it is not plain.
+func (s *streams) appendPlain(dst []byte, head int, records []record, step int64, share bool) (_ []byte, ok bool) {
+	s.values, s.densities = s.values[:0], s.densities[:0]
+	allFull := true
+	for i := range records {
+		r := &records[i]
+		if r.seconds == 0 {
+			continue
+		}
+		density, plain := r.plain(step)
+		if !plain {
+			return dst, false
+		}
+		if r.peak == 0 {
+			continue
+		}
+		if share {
+			s.values = append(s.values, r.peak/shareUnit)
+			continue
+		}
+		s.values, s.densities = append(s.values, r.peak), append(s.densities, density)
+		allFull = allFull && density == full
+	}
+	if len(s.values) == 0 {
+		return dst, true
 	}
 	dst[head] |= hasValues
-	dst = appendStream(dst, values[:n])
+	dst = appendStream(dst, s.values)
 	if share || allFull {
-		return dst
+		return dst, true
 	}
 	dst[head] |= hasDensities
-	return appendStream(dst, densities[:n])
+	return appendStream(dst, s.densities), true
+}
+
+// appendSums appends the streams of a column that is not plain.
+func (s *streams) appendSums(dst []byte, head int, records []record, step int64, share bool) []byte {
+	s.values, s.seconds, s.motion, s.totals = s.values[:0], s.seconds[:0], s.motion[:0], s.totals[:0]
+	whole := true
+	for i := range records {
+		r := &records[i]
+		if r.seconds == 0 {
+			continue
+		}
+		s.seconds = append(s.seconds, r.seconds)
+		whole = whole && int64(r.seconds) == step
+		if r.peak == 0 {
+			continue
+		}
+		peak := r.peak
+		if share {
+			peak /= shareUnit
+		}
+		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, r.total)
+	}
+	if len(s.values) > 0 {
+		dst[head] |= hasValues
+		dst = appendStream(dst, s.values)
+	}
+	if !whole {
+		dst[head] |= hasSeconds
+		dst = appendStream(dst, s.seconds)
+	}
+	if len(s.values) == 0 {
+		return dst
+	}
+	dst[head] |= hasMotion
+	dst = appendStream(dst, s.motion)
+	if share {
+		return dst
+	}
+	dst[head] |= hasTotals
+	return appendStream(dst, s.totals)
 }
 
 // appendRun appends r, after which a run of kind next begins. The run that has
@@ -84,58 +164,117 @@ func appendRun(dst []byte, head int, r run, next kind) []byte {
 	return binary.AppendUvarint(dst, uint64(r.rows-1)<<1|uint64(turn))
 }
 
-// decode reads a column of n rows. The error is ErrDamaged.
-func (d *rows) decode(column []byte, n int, share bool) error {
+// depth says how much of a column is decoded.
+type depth uint8
+
+const (
+	runsOnly   depth = iota // which rows are present, and which active
+	valuesOnly              // and the values of the active rows
+	noTotals                // and all but the totals
+	everything
+)
+
+// decode reads a column of n rows of step seconds, as deep as asked for. The error
+// is ErrDamaged, for what it has read.
+func (d *rows) decode(column []byte, n int, step int64, share bool, deep depth) error {
+	d.step = step
 	c := cursor{b: column}
 	head := c.byte()
-	activeRows, err := d.decodeRuns(&c, kind(head>>firstKind), n)
+	present, activeRows, err := d.decodeRuns(&c, kind(head>>firstKind), n)
 	if err != nil {
 		return err
 	}
-	if head&hasValues != 0 != (activeRows > 0) || share && head&hasDensities != 0 {
+	if !soundHead(head, present, activeRows, share) {
 		return fmt.Errorf("%w: column head %02x", ErrDamaged, head)
 	}
 	limit := uint16(1000)
 	if share {
 		limit = full
 	}
-	d.values, err = decodeStream(&c, d.values[:0], activeRows, limit)
-	if err != nil {
-		return err
-	}
-	if share {
-		d.densities = append(d.densities[:0], d.values...)
-		for i := range d.values {
-			d.values[i] *= 10
-		}
+	d.values, d.densities, d.seconds, d.motion, d.totals = d.values[:0], d.densities[:0], d.seconds[:0], d.motion[:0], d.totals[:0]
+	if deep == runsOnly {
 		return nil
 	}
-	if head&hasDensities != 0 {
-		d.densities, err = decodeStream(&c, d.densities[:0], activeRows, full)
+	if d.values, err = decodeStream(&c, d.values, activeRows, limit); err != nil {
 		return err
 	}
-	d.densities = d.densities[:0]
-	for range activeRows {
-		d.densities = append(d.densities, full)
+	switch {
+	case deep == valuesOnly:
+	case head&(hasSeconds|hasMotion) != 0:
+		err = d.decodeSums(&c, head, present, activeRows, deep)
+	case share:
+		d.densities = append(d.densities, d.values...)
+	case head&hasDensities != 0:
+		d.densities, err = decodeStream(&c, d.densities, activeRows, full)
+	default:
+		for range activeRows {
+			d.densities = append(d.densities, full)
+		}
+	}
+	if share {
+		for i := range d.values {
+			d.values[i] *= shareUnit
+		}
+	}
+	return err
+}
+
+// soundHead reports whether the streams that a head names can stand together.
+func soundHead(head byte, present, activeRows int, share bool) bool {
+	has := func(bit byte) bool { return head&bit != 0 }
+	sums := has(hasMotion) || has(hasSeconds)
+	return has(hasValues) == (activeRows > 0) &&
+		!(has(hasDensities) && (share || sums || activeRows == 0)) &&
+		!(has(hasSeconds) && present == 0) &&
+		has(hasMotion) == (sums && activeRows > 0) &&
+		has(hasTotals) == (has(hasMotion) && !share)
+}
+
+// decodeSums reads the streams of a column that is not plain, behind its values.
+func (d *rows) decodeSums(c *cursor, head byte, present, activeRows int, deep depth) (err error) {
+	if head&hasSeconds != 0 {
+		if d.seconds, err = decodeStream(c, d.seconds, present, uint16(d.step)); err != nil {
+			return err
+		}
+	}
+	if head&hasMotion == 0 {
+		return nil
+	}
+	if d.motion, err = decodeStream(c, d.motion, activeRows, full*uint32(d.step)); err != nil {
+		return err
+	}
+	if deep < everything {
+		return nil
+	}
+	if head&hasTotals != 0 {
+		d.totals, err = decodeStream(c, d.totals, activeRows, 1000*uint32(d.step))
+		return err
+	}
+	for _, m := range d.motion {
+		d.totals = append(d.totals, shareUnit*m)
 	}
 	return nil
 }
 
-// decodeRuns reads the kinds of n rows and returns how many are active.
-func (d *rows) decodeRuns(c *cursor, k kind, n int) (activeRows int, err error) {
+// decodeRuns reads the kinds of n rows and returns how many are present, and how
+// many of these active.
+func (d *rows) decodeRuns(c *cursor, k kind, n int) (present, activeRows int, err error) {
 	d.runs = d.runs[:0]
 	for n > 0 {
 		token := c.uvarint()
 		length := token>>1 + 1
 		if c.bad || k >= kinds || length > uint64(n) {
-			return 0, fmt.Errorf("%w: run list", ErrDamaged)
+			return 0, 0, fmt.Errorf("%w: run list", ErrDamaged)
 		}
 		d.runs = append(d.runs, run{k, int(length)})
+		if k != absent {
+			present += int(length)
+		}
 		if k == active {
 			activeRows += int(length)
 		}
 		n -= int(length)
 		k = (k + 1 + kind(token&1)) % kinds
 	}
-	return activeRows, nil
+	return present, activeRows, nil
 }

@@ -20,4 +20,8 @@
 //   - The state 0, 1, 2 of a bucket is derived from peak intensity and density
 //     (payloads.md 4.6) and therefore not stored.
 //   - Where two tiers hold the same second, the finer one is right.
+//   - Rows of coarser tiers are sums (Rollup) that lose nothing: they answer a question
+//     in their buckets exactly as the seconds did.
+//   - A question is answered at the finest resolution that covers its range
+//     (Set.Bound).
 package series

@@ -21,6 +21,11 @@ func FuzzValue(f *testing.F) {
 		sealed := b.AppendValue(nil)
 		f.Add(sealed[:len(sealed)-4])
 	}
+	sums, err := series.Rollup(series.Minute, morning, [][]byte{blockOf(f, series.Second, morning, 0.1, 0, 1), blockOf(f, series.FiveSeconds, morning+3600, 0.5)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(sums[:len(sums)-4])
 	small := blockOf(f, series.FiveSeconds, morning, 0.1, 0, 1)
 	f.Add(small[:len(small)-4])
 	f.Fuzz(func(t *testing.T, body []byte) { read(t, body) })
@@ -57,7 +62,7 @@ func read(t *testing.T, body []byte) {
 	}
 	readable := true
 	for _, id := range info.Series {
-		q := series.Query{Series: id, Measure: series.Density, From: info.Start, To: info.End, Bucket: info.Tier.Step()}
+		q := series.Query{Series: id, Measure: series.Mean, From: info.Start, To: info.End, Bucket: info.Tier.Step()}
 		straight, _, err := set.AppendJSON(nil, q)
 		points, err2 := set.Points(q)
 		if (err == nil) != (err2 == nil) || err == nil && !bytes.Equal(straight, points.AppendJSON(nil)) {

@@ -26,8 +26,7 @@ func (b *Block) Committed() { b.inFlight = span{} }
 // the order of writing, even twice, restores the block. Replayed rows are not
 // pending. A frame added to a replayed row moves its density only a little. The
 // value must be of b's tier and block; a damaged one is ErrDamaged or ErrVersion
-// and may have put some of its series.
-// Series beyond MaxSeries are left out.
+// and may have put some of its series. Series beyond MaxSeries are left out.
 func (b *Block) Replay(bytes []byte) error {
 	v, err := parse(bytes)
 	if err != nil {
@@ -39,7 +38,7 @@ func (b *Block) Replay(bytes []byte) error {
 	var d rows
 	for name, column := range v.all() {
 		id := ID(name)
-		if err := d.decode(column, v.rows, id.isLocation()); err != nil {
+		if err := d.decode(column, v.rows, v.tier.Step(), id.isLocation(), everything); err != nil {
 			return fmt.Errorf("replay series %q: %w", id, err)
 		}
 		if i, ok := b.Index(id); ok {
@@ -49,19 +48,17 @@ func (b *Block) Replay(bytes []byte) error {
 	return nil
 }
 
-// putRows puts the present rows of d into series i from row r on.
+// putRows puts the present rows of d into series i from row r on. A sum becomes
+// a row that is alike in all of its seconds.
 func (b *Block) putRows(i, r int, d *rows) {
-	n := 0
-	for _, run := range d.runs {
-		for range run.rows {
-			switch run.kind {
-			case zero:
-				b.put(i, r, 0, full)
-			case active:
-				b.put(i, r, d.values[n], d.densities[n])
-				n++
+	d.visit(0, 1, 0, maxRows, func(s stretch) bool {
+		for k := range s.rows {
+			if s.kind != absent {
+				record := s.record(k, d.step)
+				b.put(i, r, record.peak, min(percent(int(record.motion), int(record.seconds)), full))
 			}
 			r++
 		}
-	}
+		return true
+	})
 }

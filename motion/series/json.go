@@ -3,31 +3,44 @@ package series
 import "strconv"
 
 // AppendJSON answers q as Points and Points.AppendJSON do, byte by byte, and
-// returns the effective bucket. Where the bucket is the step of the one tier
-// that takes part it writes straight from the runs of the columns.
+// returns the effective bucket. Where the bucket is the step of the tier that
+// tells it writes straight from the runs of the columns.
 func (s *Set) AppendJSON(dst []byte, q Query) (json []byte, bucket int64, err error) {
 	p, err := s.plan([]ID{q.Series}, q.From, q.To, q.Bucket)
 	if err != nil {
 		return dst, 0, err
 	}
-	if !p.direct() || p.points == 0 {
-		points, err := p.read(q.Series, q.Measure)
-		if err != nil {
-			return dst, 0, err
-		}
-		return points.AppendJSON(dst), p.bucket, nil
+	if p.points == 0 {
+		return append(dst, "[]"...), p.bucket, nil
 	}
 	w := newWriter(dst, p.first, p.bucket, q.Measure.scale(), p.points)
-	err = p.tiers[0].walk(q.Series, p.from, p.to, func(s stretch) bool {
+	for _, parts := range p.stretches() {
+		if err := w.part(p, parts, q); err != nil {
+			return dst, 0, err
+		}
+	}
+	w.fill("null", p.first+int64(p.points)*p.bucket)
+	return w.close(), p.bucket, nil
+}
+
+// part writes the buckets that parts reach over.
+func (w *writer) part(p plan, parts []part, q Query) error {
+	if !p.direct(parts[0]) {
+		first, sums, err := p.sums(q.Series, q.Measure, parts)
+		if err != nil {
+			return err
+		}
+		w.fill("null", p.first+int64(first)*p.bucket)
+		for _, s := range sums {
+			w.point(q.Measure.of(s))
+		}
+		return nil
+	}
+	return parts[0].tiers[0].walk(q.Series, parts[0].from, parts[0].to, q.Measure.rowDepth(), func(s stretch) bool {
 		w.fill("null", s.start)
 		w.stretch(s, q.Measure)
 		return true
 	})
-	if err != nil {
-		return dst, 0, err
-	}
-	w.fill("null", p.first+int64(p.points)*p.bucket)
-	return w.close(), p.bucket, nil
 }
 
 // AppendJSON appends the points as [[value,ts],…] (payloads.md 4.6), exactly as
@@ -113,8 +126,8 @@ func (w *writer) stretch(s stretch, m Measure) {
 	case zero:
 		w.fill("0", s.start+int64(s.rows)*w.step)
 	default:
-		for i, v := range s.milli {
-			w.point(m.of(sum{percents: int64(s.percents[i]), seconds: 1, peak: v}))
+		for i := range s.rows {
+			w.point(m.ofRow(&s, i, w.step))
 		}
 	}
 }

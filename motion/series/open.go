@@ -20,14 +20,6 @@ type cell struct {
 	above  uint8  // motion: frames with intensity > 0
 }
 
-// row is a finished row as a column stores it: its value is intensity × 1000 or
-// share in percent, its density the percent of frames above 0.
-type row struct {
-	kind    kind
-	value   uint16
-	density uint16
-}
-
 func (c cell) present() bool { return c.frames > 0 }
 
 // column is one series of an open block.
@@ -43,6 +35,7 @@ type Block struct {
 	tier     Tier
 	start    int64
 	columns  []column
+	likely   int  // column after the one that was asked for last
 	changed  span // rows changed since the last increment
 	inFlight span // rows of increments that are not known to be committed
 }
@@ -88,7 +81,12 @@ func (b *Block) Empty() bool {
 // block. ok is false when the block holds MaxSeries others or the id is longer
 // than 255 bytes.
 func (b *Block) Index(id ID) (i int, ok bool) {
+	if b.likely < len(b.columns) && b.columns[b.likely].id == id { // frames name their series in the same order
+		b.likely++
+		return b.likely - 1, true
+	}
 	i = slices.IndexFunc(b.columns, func(c column) bool { return c.id == id })
+	b.likely = i + 1
 	if i >= 0 {
 		return i, true
 	}
@@ -178,23 +176,18 @@ func (c *cell) addShare(value float64) {
 	c.frames++
 }
 
-// finish returns the row that the frames of c make.
-func (c cell) finish(share bool) row {
+// finish returns the row of step seconds that the frames of c make.
+func (c cell) finish(share bool, step int64) record {
 	if c.frames == 0 {
-		return row{kind: absent}
+		return record{}
 	}
-	frames := int(c.frames)
-	if share {
-		w := row{kind: zero, value: percent(int(c.value), frames)}
-		if w.value > 0 {
-			w.kind = active
-		}
-		return w
+	if frames := int(c.frames); share {
+		p := percent(int(c.value), frames)
+		return plainRecord(step, shareUnit*p, p)
+	} else if c.value > 0 {
+		return plainRecord(step, c.value, percent(100*int(c.above), frames))
 	}
-	if c.value == 0 {
-		return row{kind: zero}
-	}
-	return row{kind: active, value: c.value, density: percent(100*int(c.above), frames)}
+	return plainRecord(step, 0, 0)
 }
 
 // percent returns sum/n rounded, but 0 only when sum is 0.

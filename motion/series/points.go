@@ -8,6 +8,7 @@ const (
 	Intensity Measure = iota + 1 // greatest in the bucket, 0..1, three decimals; of a location its greatest share
 	Density                      // percent of the bucket's samples above 0, two decimals; of a location its mean share
 	State                        // 0 none, 1 low, 2 motion: derived from the two
+	Mean                         // intensity, mean of the seconds with data, 0..1, three decimals; of a location its mean share
 )
 
 // Bounds of state 2 (payloads.md 4.6).
@@ -52,7 +53,7 @@ const (
 
 func (m Measure) scale() scale {
 	switch m {
-	case Intensity:
+	case Intensity, Mean:
 		return milli
 	case Density:
 		return centi
@@ -67,11 +68,13 @@ func (m Measure) of(s sum) int32 {
 		return null
 	case m == Intensity:
 		return int32(s.peak)
+	case m == Mean:
+		return int32((s.total + s.seconds/2) / s.seconds)
 	case m == Density:
-		return int32((s.percents*100 + s.seconds/2) / s.seconds)
-	case s.peak >= motionIntensity || s.percents >= motionDensity*s.seconds:
+		return int32((s.motion*100 + s.seconds/2) / s.seconds)
+	case s.peak >= motionIntensity || s.motion >= motionDensity*s.seconds:
 		return 2
-	case s.percents > 0:
+	case s.motion > 0:
 		return 1
 	}
 	return 0
@@ -89,39 +92,73 @@ func (s *Set) Points(q Query) (Points, error) {
 
 func (p plan) read(id ID, m Measure) (Points, error) {
 	out := Points{Start: p.first, Bucket: p.bucket, scale: m.scale(), values: make([]int32, p.points)}
-	if p.direct() {
-		if err := p.copyRows(out.values, id, m); err != nil {
+	for i := range out.values {
+		out.values[i] = null
+	}
+	for _, parts := range p.stretches() {
+		if p.direct(parts[0]) {
+			if err := p.copyRows(out.values, parts[0], id, m); err != nil {
+				return Points{}, err
+			}
+			continue
+		}
+		first, sums, err := p.sums(id, m, parts)
+		if err != nil {
 			return Points{}, err
 		}
-		return out, nil
-	}
-	sums, err := p.sums(id)
-	if err != nil {
-		return Points{}, err
-	}
-	for i, s := range sums {
-		out.values[i] = m.of(s)
+		for i, s := range sums {
+			out.values[first+i] = m.of(s)
+		}
 	}
 	return out, nil
 }
 
-// copyRows writes the measures of the rows, each of which is a bucket.
-func (p plan) copyRows(values []int32, id ID, m Measure) error {
-	for i := range values {
-		values[i] = null
-	}
-	return p.tiers[0].walk(id, p.from, p.to, func(s stretch) bool {
-		at := values[(s.start-p.first)/p.bucket:]
-		switch s.kind {
-		case zero:
-			clear(at[:s.rows])
-		case active:
-			for i, v := range s.milli {
-				at[i] = m.of(sum{percents: int64(s.percents[i]), seconds: 1, peak: v})
-			}
+// copyRows writes the measures of the rows of a part, each of which is a bucket.
+func (p plan) copyRows(values []int32, t part, id ID, m Measure) error {
+	return t.tiers[0].walk(id, t.from, t.to, m.rowDepth(), func(s stretch) bool {
+		if s.kind == absent {
+			return true
+		}
+		at := values[p.index(s.start):][:s.rows]
+		if s.kind == zero {
+			clear(at)
+			return true
+		}
+		for i := range at {
+			at[i] = m.ofRow(&s, i, p.bucket)
 		}
 		return true
 	})
+}
+
+// depth returns how deep rows are decoded to be added up.
+func (m Measure) depth() depth {
+	if m == Mean {
+		return everything
+	}
+	return noTotals
+}
+
+// rowDepth returns how deep rows are decoded for ofRow.
+func (m Measure) rowDepth() depth {
+	if m == Intensity {
+		return valuesOnly
+	}
+	return m.depth()
+}
+
+// ofRow returns the measure of row i, of step seconds, of an active stretch.
+func (m Measure) ofRow(s *stretch, i int, step int64) int32 {
+	if m == Intensity {
+		return int32(s.values[i])
+	}
+	if m == Density && len(s.motion) == 0 {
+		return int32(s.densities[i]) * 100
+	}
+	var of sum
+	r := s.record(i, step)
+	of.add(r, int64(r.seconds))
+	return m.of(of)
 }
 
 // Len returns the number of points.

@@ -3,6 +3,7 @@ package series
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -20,7 +21,8 @@ const (
 // written as that many 1 bits and a 0 bit, then k bits as they are. k follows
 // the running mean m of the folded errors, k = bits(m · ln 2). Bits fill bytes
 // from the lowest up; the last byte is padded with 0. An upper part of
-// escapeOnes or more is written as escapeOnes 1 bits and the value itself in 16.
+// escapeOnes or more is written as escapeOnes 1 bits and the value itself in 16
+// bits, of a sum (uint32) in 20.
 const (
 	escapeOnes = 24
 	startK     = 5  // of the first error, which then is the first mean
@@ -37,7 +39,20 @@ type model struct {
 	k      uint
 }
 
-func newModel(first uint16) model { return model{mean: int(first) << meanShift, errors: -1, k: startK} }
+// number is a value of a stream: a figure of a row, or a sum of up to 900 of them.
+type number interface{ uint16 | uint32 }
+
+// plainBits returns the bits of an escaped value.
+func plainBits[N number]() uint {
+	if ^N(0) > math.MaxUint16 {
+		return 20
+	}
+	return 16
+}
+
+func newModel[N number](first N) model {
+	return model{mean: int(first) << meanShift, errors: -1, k: startK}
+}
 
 func (m *model) foretold() int { return (m.mean + 1<<(meanShift-1)) >> meanShift }
 
@@ -55,7 +70,7 @@ func fold(e int) int   { return e<<1 ^ e>>(bits.UintSize-1) }
 func unfold(u int) int { return u>>1 ^ -(u & 1) }
 
 // appendStream appends values, at least one, in the shorter coding.
-func appendStream(dst []byte, values []uint16) []byte {
+func appendStream[N number](dst []byte, values []N) []byte {
 	begin := len(dst)
 	dst = appendRuns(dst, values)
 	if len(dst)-begin <= 4 {
@@ -69,7 +84,7 @@ func appendStream(dst []byte, values []uint16) []byte {
 	return append(dst[:begin], dst[middle:]...)
 }
 
-func appendRuns(dst []byte, values []uint16) []byte {
+func appendRuns[N number](dst []byte, values []N) []byte {
 	dst = append(dst, codingRuns)
 	for i := 0; i < len(values); {
 		end := i + 1
@@ -83,9 +98,10 @@ func appendRuns(dst []byte, values []uint16) []byte {
 	return dst
 }
 
-func appendRice(dst []byte, values []uint16) []byte {
+func appendRice[N number](dst []byte, values []N) []byte {
 	dst = binary.AppendUvarint(append(dst, codingRice), uint64(values[0]))
 	m := newModel(values[0])
+	plain := plainBits[N]()
 	var pending uint64
 	var size uint
 	for _, v := range values[1:] {
@@ -96,7 +112,7 @@ func appendRice(dst []byte, values []uint16) []byte {
 			size += upper + 1 + m.k
 		} else {
 			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << size
-			size += escapeOnes + 16
+			size += escapeOnes + plain
 		}
 		for ; size >= 8; size -= 8 {
 			dst = append(dst, byte(pending))
@@ -111,7 +127,7 @@ func appendRice(dst []byte, values []uint16) []byte {
 }
 
 // decodeStream appends n values of 1..limit to dst. The error is ErrDamaged.
-func decodeStream(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+func decodeStream[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	if n == 0 {
 		return dst, nil
 	}
@@ -127,28 +143,28 @@ func decodeStream(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error
 	}
 }
 
-func decodeRuns(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+func decodeRuns[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	for n > 0 {
 		v, more := c.uvarint(), c.uvarint()
 		if c.bad || v == 0 || v > uint64(limit) || more >= uint64(n) {
 			return dst, fmt.Errorf("%w: run of values", ErrDamaged)
 		}
 		for range more + 1 {
-			dst = append(dst, uint16(v))
+			dst = append(dst, N(v))
 		}
 		n -= int(more) + 1
 	}
 	return dst, nil
 }
 
-func decodeRice(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) {
+func decodeRice[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	first := c.uvarint()
 	if c.bad || first == 0 || first > uint64(limit) {
 		return dst, fmt.Errorf("%w: first value", ErrDamaged)
 	}
-	dst = append(dst, uint16(first))
-	m := newModel(uint16(first))
-	r := bitReader{b: c.b}
+	dst = append(dst, N(first))
+	m := newModel(N(first))
+	r, plain := bitReader{b: c.b}, plainBits[N]()
 	for range n - 1 {
 		r.fill()
 		var v, folded int
@@ -159,14 +175,14 @@ func decodeRice(c *cursor, dst []uint16, n int, limit uint16) ([]uint16, error) 
 			v = m.foretold() + unfold(folded)
 		} else {
 			r.skip(escapeOnes)
-			v = int(uint16(r.bits))
-			r.skip(16)
+			v = int(r.bits & (1<<plain - 1))
+			r.skip(plain)
 			folded = fold(v - m.foretold())
 		}
 		if v < 1 || v > int(limit) || r.size < 0 {
 			return dst, fmt.Errorf("%w: value stream", ErrDamaged)
 		}
-		dst = append(dst, uint16(v))
+		dst = append(dst, N(v))
 		m.learn(v, folded)
 	}
 	c.b = c.b[len(c.b)-r.left():]

@@ -11,13 +11,15 @@ import (
 // immutable and safe for concurrent use. It keeps the slices it was made of:
 // they must not change.
 type Set struct {
-	tiers []tierValues // finest first
+	tiers  []tierValues // finest first
+	summed int64        // Bound
 }
 
 // tierValues are the values of one tier in order of time, at most one per block.
 type tierValues struct {
 	tier   Tier
 	values []value
+	since  int64 // rows before it are not shown
 }
 
 // NewSet returns the set of the given values, in any order and of any tiers.
@@ -40,6 +42,23 @@ func NewSet(values ...[]byte) (*Set, error) {
 		s.tiers[i].sort()
 	}
 	return s, errors.Join(errs...)
+}
+
+// Bound returns s with what is known of the store that its values come from. Rows
+// of a tier that begin before since(tier), in seconds, are past their retention:
+// they are not shown, and the tier does not cover a time before it. Before second
+// summed each tier holds sums of all that the finer ones hold, so that an answer
+// is read from the coarsest that fits; from there on the finer is right.
+func (s *Set) Bound(since func(Tier) int64, summed int64) *Set {
+	bound := &Set{summed: summed}
+	for _, tier := range Tiers() {
+		t := tierValues{tier: tier, since: since(tier)}
+		if i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == tier }); i >= 0 {
+			t.values = s.tiers[i].values
+		}
+		bound.tiers = append(bound.tiers, t)
+	}
+	return bound
 }
 
 func (s *Set) add(v value) {
@@ -87,27 +106,47 @@ func (t tierValues) between(from, to int64) []value {
 	return t.values[first:max(first, last)]
 }
 
-// stretch is rows of one kind that begin one step after the other. milli and
-// percents are those of active rows.
+// stretch is rows of one kind that begin one step after the other, with the
+// streams of their column cut to them.
 type stretch struct {
-	kind     kind
-	start    int64 // second of the first row
-	rows     int
-	milli    []uint16
-	percents []uint16
+	streams
+	kind  kind
+	start int64 // second of the first row
+	rows  int
+}
+
+// record returns row i, of step seconds, of a stretch that is not absent and was
+// decoded but for its totals, which are 0 then.
+func (s *stretch) record(i int, step int64) record {
+	seconds := uint16(step)
+	if len(s.seconds) > 0 {
+		seconds = s.seconds[i]
+	}
+	switch {
+	case s.kind == zero:
+		return record{seconds: seconds}
+	case len(s.motion) == 0:
+		return plainRecord(step, s.values[i], s.densities[i])
+	}
+	r := record{seconds: seconds, peak: s.values[i], motion: s.motion[i]}
+	if len(s.totals) > 0 {
+		r.total = s.totals[i]
+	}
+	return r
 }
 
 // walk calls visit with the stretches of series id whose rows begin in
-// [from, to), in order of time, absent ones included, as far as values go. It
-// stops when visit returns false.
-func (t tierValues) walk(id ID, from, to int64, visit func(stretch) bool) error {
+// [from, to), decoded as deep as asked for, in order of time, absent ones included,
+// as far as values go. It stops when visit returns false.
+func (t tierValues) walk(id ID, from, to int64, deep depth, visit func(stretch) bool) error {
 	var d rows
+	from = max(from, t.since)
 	for _, v := range t.between(from, to) {
 		column := v.column(id)
 		if column == nil {
 			continue
 		}
-		if err := d.decode(column, v.rows, id.isLocation()); err != nil {
+		if err := d.decode(column, v.rows, t.tier.Step(), id.isLocation(), deep); err != nil {
 			return fmt.Errorf("read series %q of block %d: %w", id, v.start, err)
 		}
 		if !d.visit(v.start, t.tier.Step(), from, to, visit) {
@@ -119,21 +158,34 @@ func (t tierValues) walk(id ID, from, to int64, visit func(stretch) bool) error 
 
 // visit cuts the runs of d, whose first row begins at start, to [from, to).
 func (d *rows) visit(start, step, from, to int64, visit func(stretch) bool) bool {
-	n := 0 // active rows before the run
+	present, actives := 0, 0 // rows before the run
 	for _, run := range d.runs {
 		skip := rowsBefore(from-start, step, run.rows)
 		stop := max(skip, rowsBefore(to-start, step, run.rows))
-		cut := stretch{kind: run.kind, start: start + int64(skip)*step, rows: stop - skip}
+		s := stretch{kind: run.kind, start: start + int64(skip)*step, rows: stop - skip}
+		if run.kind != absent {
+			s.seconds = cut(d.seconds, present+skip, present+stop)
+			present += run.rows
+		}
 		if run.kind == active {
-			cut.milli, cut.percents = d.values[n+skip:n+stop], d.densities[n+skip:n+stop]
-			n += run.rows
+			s.values, s.densities = cut(d.values, actives+skip, actives+stop), cut(d.densities, actives+skip, actives+stop)
+			s.motion, s.totals = cut(d.motion, actives+skip, actives+stop), cut(d.totals, actives+skip, actives+stop)
+			actives += run.rows
 		}
 		start += int64(run.rows) * step
-		if cut.rows > 0 && !visit(cut) {
+		if s.rows > 0 && !visit(s) {
 			return false
 		}
 	}
 	return true
+}
+
+// cut returns values[from:to], nothing of an empty stream.
+func cut[N number](values []N, from, to int) []N {
+	if len(values) == 0 {
+		return nil
+	}
+	return values[from:to]
 }
 
 // rowsBefore returns how many of the given rows begin in the first seconds.
@@ -143,7 +195,7 @@ func rowsBefore(seconds, step int64, rows int) int {
 
 // holds reports whether a row of series id that begins in [from, to) is present.
 func (t tierValues) holds(id ID, from, to int64) (found bool, err error) {
-	err = t.walk(id, from, to, func(s stretch) bool {
+	err = t.walk(id, from, to, runsOnly, func(s stretch) bool {
 		found = s.kind != absent
 		return !found
 	})

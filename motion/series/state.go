@@ -50,6 +50,10 @@ func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 		return nil, err
 	}
 	blocks, ids := []StateBlock{}, s.locations()
+	step, err := s.step(ids, q.From, q.To)
+	if err != nil {
+		return nil, err
+	}
 	for i := 0; i < len(states.values); {
 		end := i + 1
 		for end < len(states.values) && states.values[end] == states.values[i] {
@@ -60,7 +64,7 @@ func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 			block.Start = max(q.From, states.Start+int64(i)*states.Bucket)
 			block.Stop = min(q.To, states.Start+int64(end)*states.Bucket)
 			block.Density = density.Between(block.Start, block.Stop)
-			if block.Devices, err = s.sharesOf(ids, block.Start, block.Stop); err != nil {
+			if block.Devices, err = s.sharesOf(ids, step, block.Start, block.Stop); err != nil {
 				return nil, err
 			}
 			blocks = append(blocks, block)
@@ -92,21 +96,31 @@ func (s *Set) Shares(from, to, bucket int64) ([]LocationPoints, error) {
 // Locations returns the share of each location over the whole of [from, to),
 // strongest first; those without motion are left out. The error is ErrDamaged.
 func (s *Set) Locations(from, to int64) ([]LocationShare, error) {
-	return s.sharesOf(s.locations(), from, to)
+	ids := s.locations()
+	step, err := s.step(ids, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return s.sharesOf(ids, step, from, to)
 }
 
-func (s *Set) sharesOf(ids []ID, from, to int64) ([]LocationShare, error) {
+// sharesOf returns the shares of locations in [from, to), which rows of step
+// seconds cover.
+func (s *Set) sharesOf(ids []ID, step, from, to int64) ([]LocationShare, error) {
 	out := []LocationShare{}
+	p := s.whole(step, from, to)
 	for _, id := range ids {
-		p := plan{tiers: s.tiers, from: from, to: to, first: from, bucket: max(to-from, 1), points: 1}
-		sums, err := p.sums(id)
+		if len(p.parts) == 0 {
+			break
+		}
+		_, sums, err := p.sums(id, Density, p.parts)
 		if err != nil {
 			return nil, err
 		}
-		if total := sums[0]; total.percents > 0 {
+		if total := sums[0]; total.motion > 0 {
 			share := LocationShare{
 				Density: float64(Density.of(total)) / float64(centi),
-				Seconds: float64(total.percents) / 100,
+				Seconds: float64(total.motion) / 100,
 			}
 			share.MAC, _ = id.MAC()
 			out = append(out, share)

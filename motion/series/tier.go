@@ -6,15 +6,33 @@ import "fmt"
 // [ts, ts+step), and ts is a multiple of the step.
 type Tier int64
 
-// The tiers of the samples that devices send. Coarser ones (60 s, 900 s) are
-// further lines here and in spans.
+// The tiers, finest first. Each step divides the next one, and so does each span.
 const (
-	Second      Tier = 1 // live frames; blocks of 10 minutes
-	FiveSeconds Tier = 5 // motion-history messages; blocks of 1 hour
+	Second      Tier = 1   // live frames; blocks of 10 minutes
+	FiveSeconds Tier = 5   // motion-history messages and sums of seconds; blocks of 1 hour
+	Minute      Tier = 60  // sums; blocks of 6 hours
+	QuarterHour Tier = 900 // sums; blocks of 4 days
 )
 
 // maxRows bounds the rows of a block of any tier.
 const maxRows = 1024
+
+// Tiers returns all tiers, finest first.
+func Tiers() []Tier { return []Tier{Second, FiveSeconds, Minute, QuarterHour} }
+
+// Coarser returns the tier whose rows sum up those of t; ok is false for the
+// coarsest.
+func (t Tier) Coarser() (coarser Tier, ok bool) {
+	switch t {
+	case Second:
+		return FiveSeconds, true
+	case FiveSeconds:
+		return Minute, true
+	case Minute:
+		return QuarterHour, true
+	}
+	return 0, false
+}
 
 // Step returns the seconds that one row covers.
 func (t Tier) Step() int64 { return int64(t) }
@@ -26,6 +44,10 @@ func (t Tier) Span() int64 {
 		return 600
 	case FiveSeconds:
 		return 3600
+	case Minute:
+		return 6 * 3600
+	case QuarterHour:
+		return 4 * 24 * 3600
 	}
 	return 0
 }

@@ -1,0 +1,168 @@
+package series
+
+import "slices"
+
+// plan says how a question is answered: from which tiers, in which buckets.
+type plan struct {
+	parts  []part // in order of time
+	bucket int64  // effective
+	first  int64  // start of the first bucket
+	points int
+}
+
+// part is the stretch of time [from, to) that some tiers tell of: one alone, or
+// several that overlap, finest first.
+type part struct {
+	tiers    []tierValues
+	from, to int64
+}
+
+// plan chooses the tiers and the effective bucket for the series ids in
+// [from, to). The bucket is rounded up to a multiple of the step that covers
+// the range (payloads.md 4.6, section 6 no. 10); one of 5 s or more also to a
+// multiple of 5 s where rows of 5 s are held, as these may be all there is.
+func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
+	from, to, bucket = min(max(from, 0), maxStart), min(to, maxStart), min(max(bucket, 1), maxStart)
+	step, err := s.step(ids, from, to)
+	if err != nil {
+		return plan{}, err
+	}
+	p := plan{bucket: ceilTo(bucket, step)}
+	fives, err := s.holdsFives(ids, from, to)
+	if err != nil {
+		return plan{}, err
+	}
+	if fives && p.bucket >= FiveSeconds.Step() {
+		p.bucket = ceilTo(p.bucket, FiveSeconds.Step())
+	}
+	from, to = ceilTo(from, step), ceilTo(to, step)
+	p.first = floorTo(from, p.bucket)
+	if from < to {
+		p.points = int((to-1-p.first)/p.bucket) + 1
+	}
+	fitting := slices.DeleteFunc(slices.Clone(s.tiers), func(t tierValues) bool { return p.bucket%t.tier.Step() != 0 })
+	p.parts = s.split(nil, fitting, from, to)
+	return p, nil
+}
+
+// whole plans the sum of all that lies in [from, to), of which rows of step seconds
+// cover all: one bucket.
+func (s *Set) whole(step, from, to int64) plan {
+	from, to = ceilTo(max(from, 0), step), ceilTo(min(to, maxStart), step)
+	p := plan{first: from, bucket: max(to-from, 1), points: 1}
+	p.parts = s.split(nil, s.tiers, from, to)
+	return p
+}
+
+// step returns the step of the finest tier that covers [from, to), as far as data
+// are held at all. Where there are no seconds, rows of 5 s are a device's history,
+// and theirs is the step.
+func (s *Set) step(ids []ID, from, to int64) (int64, error) {
+	for i, t := range s.tiers {
+		covers, err := s.covers(i, ids, from, to)
+		switch {
+		case err != nil:
+			return 0, err
+		case !covers:
+			continue
+		case t.tier > FiveSeconds:
+			return t.tier.Step(), nil
+		}
+		found, err := t.holdsAny(ids, from, to)
+		if err != nil || found {
+			return t.tier.Step(), err
+		}
+		if to <= s.summed {
+			to -= FiveSeconds.Step() - 1 // a sum that reaches over it may be of later seconds
+		}
+		fives, err := s.holdsFives(ids, from, to)
+		if err != nil || fives {
+			return FiveSeconds.Step(), err
+		}
+		break
+	}
+	return Second.Step(), nil
+}
+
+// covers reports whether no tier coarser than tier i holds data past whose
+// retention tier i is.
+func (s *Set) covers(i int, ids []ID, from, to int64) (bool, error) {
+	for _, coarser := range s.tiers[i+1:] {
+		before := min(floorTo(s.tiers[i].since, coarser.tier.Step()), to)
+		if found, err := coarser.holdsAny(ids, from, before); err != nil || found {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// holdsFives reports whether a row of 5 s that begins in [from, to) is present.
+func (s *Set) holdsFives(ids []ID, from, to int64) (bool, error) {
+	i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == FiveSeconds })
+	if i < 0 {
+		return false, nil
+	}
+	return s.tiers[i].holdsAny(ids, from, to)
+}
+
+func (t tierValues) holdsAny(ids []ID, from, to int64) (bool, error) {
+	for _, id := range ids {
+		if found, err := t.holds(id, from, to); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// split appends the parts that tell of [from, to): as far as sums go the coarsest
+// tier, and where its rows are cut, or it has none yet, the finer ones.
+func (s *Set) split(parts []part, tiers []tierValues, from, to int64) []part {
+	if from >= to || len(tiers) == 0 {
+		return parts
+	}
+	last := len(tiers) - 1
+	if last == 0 {
+		return append(parts, part{tiers, from, to})
+	}
+	t := tiers[last].tier
+	summed := min(max(floorTo(s.summed, t.Span()), from), to)
+	first, end := ceilTo(from, t.Step()), floorTo(summed, t.Step())
+	if first < end {
+		parts = s.split(parts, tiers[:last], from, first)
+		parts = append(parts, part{tiers[last:], first, end})
+		parts = s.split(parts, tiers[:last], end, summed)
+	} else {
+		parts = s.split(parts, tiers[:last], from, summed)
+	}
+	if t > FiveSeconds {
+		return s.split(parts, tiers[:last], summed, to)
+	}
+	if summed < to {
+		parts = append(parts, part{tiers, summed, to})
+	}
+	return parts
+}
+
+// direct reports whether each bucket is one row of the one tier of a part.
+func (p plan) direct(t part) bool {
+	return len(t.tiers) == 1 && t.tiers[0].tier.Step() == p.bucket
+}
+
+// index returns the number of the bucket that holds second ts.
+func (p plan) index(ts int64) int { return int((ts - p.first) / p.bucket) }
+
+// stretches returns the parts grouped so that no bucket reaches over two groups: a
+// direct part, or the others between two of these.
+func (p plan) stretches() [][]part {
+	var groups [][]part
+	summing := false
+	for _, t := range p.parts {
+		if direct := p.direct(t); summing && !direct {
+			groups[len(groups)-1] = append(groups[len(groups)-1], t)
+		} else {
+			groups = append(groups, []part{t})
+			summing = !direct
+		}
+	}
+	return groups
+}

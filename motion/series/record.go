@@ -1,0 +1,50 @@
+package series
+
+// record is one finished row: what the time that it covers adds up to. A record
+// without seconds is absent. Records of finer rows add up to the record of a
+// coarser one without loss.
+type record struct {
+	seconds uint16 // that hold data, 0..step
+	peak    uint16 // greatest intensity or share × 1000
+	motion  uint32 // Σ seconds × density (of a location: share), percent
+	total   uint32 // Σ seconds × intensity (of a location: share) × 1000
+}
+
+// plainRecord returns the record of a row of step seconds all of which are alike.
+func plainRecord(step int64, milli, percent uint16) record {
+	return record{
+		seconds: uint16(step), peak: milli,
+		motion: uint32(step) * uint32(percent), total: uint32(step) * uint32(milli),
+	}
+}
+
+func (r record) kind() kind {
+	switch {
+	case r.seconds == 0:
+		return absent
+	case r.peak == 0:
+		return zero
+	}
+	return active
+}
+
+// add adds a row that covers another part of the same time.
+func (r *record) add(o record) {
+	r.seconds += o.seconds
+	r.motion += o.motion
+	r.total += o.total
+	r.peak = max(r.peak, o.peak)
+}
+
+// plain returns the density, in percent, of a row of step seconds that are all
+// alike; ok is false for any other.
+func (r record) plain(step int64) (density uint16, ok bool) {
+	switch {
+	case int64(r.seconds) != step:
+		return 0, false
+	case r.peak == 0:
+		return 0, true
+	}
+	density = uint16(r.motion / uint32(step))
+	return density, r == plainRecord(step, r.peak, density)
+}
