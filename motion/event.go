@@ -34,6 +34,16 @@ const (
 	SceneChangedToHomeEvent = "SceneChangedToHomeEvent"
 	CustomAlertEvent        = "CustomAlertEvent" // of a universal alert (interface document section 6 rule 6)
 	MotionEventPair         = "MotionEventPair"
+
+	// Of a scene configuration (payloads.md 5.3).
+	ExcessiveMotionEvent = "ExcessiveMotionEvent" // motion that lasts
+	GuardianMotionEvent  = "GuardianMotionEvent"  // motion in a guardian window
+
+	// Of third-party sensors (interface document section 6 rule 5).
+	DeviceAddedEvent               = "DeviceAddedEvent"
+	DeviceRemoved                  = "DeviceRemoved"
+	IntegrationDeletedEvent        = "IntegrationDeletedEvent"
+	IntegrationsConfigChangedEvent = "IntegrationsConfigChangedEvent"
 )
 
 // EventKinds returns the kinds that events/create accepts: those of interface

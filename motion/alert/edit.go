@@ -3,6 +3,7 @@ package alert
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"unicode/utf8"
 
 	"sensegate/motion"
@@ -81,21 +82,48 @@ func (r Rule) check(m *mistakes) Recurrence {
 	checkText(m, "body.analytics_tag", r.AnalyticsTag)
 	r.Monitor.check(m)
 	checkSize(m, "body.meta", r.Meta)
-	for _, list := range []struct {
-		location string
-		actions  []Action
-	}{
-		{"body.no_motion_actions", r.NoMotion}, {"body.motion_actions", r.Motion}, {"body.no_history_actions", r.NoHistory},
-	} {
+	for _, list := range lists(&r.NoMotion, &r.Motion, &r.NoHistory) {
 		if len(list.actions) > maxActions {
-			m.add(list.location, len(list.actions), "must have at most %d actions", maxActions)
+			m.add(list.place, len(list.actions), "must have at most %d actions", maxActions)
 			continue
 		}
 		for i, action := range list.actions {
-			action.check(m, fmt.Sprintf("%s[%d]", list.location, i))
+			action.check(m, fmt.Sprintf("%s[%d]", list.place, i))
 		}
 	}
 	return parse(r.RRule, "body.rrule", m)
+}
+
+// Users returns the users that the actions of e name, each after its place in the body.
+func (e Edit) Users() iter.Seq2[string, int64] {
+	return func(yield func(place string, user int64) bool) {
+		for _, list := range lists(e.NoMotion, e.Motion, e.NoHistory) {
+			for i, action := range list.actions {
+				for k, user := range action.UserIDs {
+					if !yield(fmt.Sprintf("%s[%d].user_ids[%d]", list.place, i, k), user) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// list is a list of actions and its place in the body.
+type list struct {
+	place   string
+	actions []Action
+}
+
+// lists returns the three lists, those that were not sent empty.
+func lists(noMotion, motion, noHistory *[]Action) []list {
+	all := []list{{place: "body.no_motion_actions"}, {place: "body.motion_actions"}, {place: "body.no_history_actions"}}
+	for i, actions := range []*[]Action{noMotion, motion, noHistory} {
+		if actions != nil {
+			all[i].actions = *actions
+		}
+	}
+	return all
 }
 
 func (mon Monitor) check(m *mistakes) {

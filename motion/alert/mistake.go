@@ -18,5 +18,5 @@ func (m mistakes) err() error {
 	if len(m) == 0 {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Message: "request is not valid", Details: m}
+	return fault.Mistakes(m...)
 }

@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -49,6 +50,24 @@ func (e *Error) Error() string { return e.Message }
 // New returns an error of kind with a formatted message.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Mistakes returns an Invalid error with all that is wrong with an input.
+func Mistakes(list ...Detail) error {
+	return &Error{Kind: Invalid, Message: "request is not valid", Details: list}
+}
+
+// Also adds further mistakes to those of err, which is nil or an Invalid error with
+// Details. Any other error is returned as it is.
+func Also(err error, further []Detail) error {
+	if len(further) == 0 || err != nil && KindOf(err) != Invalid {
+		return err
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		further = append(slices.Clone(e.Details), further...)
+	}
+	return Mistakes(further...)
 }
 
 // KindOf returns the kind of the first *Error in err's tree, 0 when there is none.

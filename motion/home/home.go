@@ -38,7 +38,7 @@ type Home struct {
 	LiveEnabled    bool             `json:"live_enabled"`
 	SubscriptionID *string          `json:"subscription_id"`
 	Scene          Scene            `json:"scene_id"`
-	SceneConfigID  uint32           `json:"network_scene_config"`
+	SceneConfigID  SceneConfigID    `json:"network_scene_config"`
 	ClaimedAt      motion.Time      `json:"claimed_at"` // when it last got an owner; 0: it has none
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`

@@ -50,6 +50,11 @@ func CheckEmail(address string) error {
 // EmailKey returns the form in which addresses are compared: without regard to case.
 func EmailKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
+// LocalPart returns what stands before the @ of an address.
+func LocalPart(address string) string {
+	return address[:max(0, strings.LastIndexByte(address, '@'))]
+}
+
 // CheckPassword returns an Invalid fault unless password has 6 to 512 characters.
 func CheckPassword(password string) error {
 	if n := utf8.RuneCountInString(password); n < MinPassword || n > MaxPassword {

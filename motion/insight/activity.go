@@ -47,36 +47,43 @@ func ActivityOf(s *series.Set, from, to int64) (Activity, error) {
 	}
 	a.Data = make([]Value, 0, (to-a.FirstBucket+bucketS-1)/bucketS)
 	for day := a.FirstBucket; day < to; day += dayS { // bounds the memory
-		tally, err := count(s, day, max(day, from), min(day+dayS, to))
+		loads, err := count(s, day, max(day, from), min(day+dayS, to))
 		if err != nil {
 			return Activity{}, err
 		}
 		for at := day; at < min(day+dayS, to); at += bucketS {
-			t := tally[(at-day)/bucketS]
+			t := loads[(at-day)/bucketS]
 			a.Data = append(a.Data, ratio(t.motion, t.samples, 1).round(5))
 		}
 	}
 	return a, nil
 }
 
-// tally counts the samples of a bucket.
+// tally counts samples, and those of them in motion.
 type tally struct{ motion, samples int }
 
-// count tallies the samples of [from, to) in the buckets of the day from second
-// day on.
-func count(s *series.Set, day, from, to int64) (buckets [dayS / bucketS]tally, err error) {
-	p, err := s.Points(series.Query{Series: series.Network, Measure: series.Intensity, From: from, To: to, Bucket: sampleS})
+// load adds up samples, and the part of them in motion.
+type load struct{ motion, samples float64 }
+
+// count adds up the samples of [from, to) in the buckets of the day from second
+// day on. Where only coarser samples are kept, each counts with the part of it in
+// motion.
+func count(s *series.Set, day, from, to int64) (buckets [dayS / bucketS]load, err error) {
+	p, err := s.Points(series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: sampleS})
 	if err != nil {
 		return buckets, fmt.Errorf("read activity: %w", err)
 	}
 	for i := range p.Len() {
-		intensity, ts, ok := p.At(i)
+		density, ts, ok := p.At(i)
 		if !ok {
 			continue
 		}
 		b := &buckets[max(ts-day, 0)/bucketS]
 		b.samples++
-		if intensity > 0 {
+		switch {
+		case p.Bucket > sampleS:
+			b.motion += density / 100
+		case density > 0:
 			b.motion++
 		}
 	}

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -24,7 +23,7 @@ const NoCount int32 = -1
 func CountsOf(s *series.Set, from, to int64, bedrooms ...motion.MAC) (Counts, error) {
 	from = floorTo(max(from, 0), minuteS)
 	counts := make(Counts, 0, max(to-from+minuteS-1, 0)/minuteS)
-	means, err := meanIntensities(s, from, to)
+	means, err := minutes(s, series.Network, series.Mean, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -43,36 +42,6 @@ func CountsOf(s *series.Set, from, to int64, bedrooms ...motion.MAC) (Counts, er
 		}
 	}
 	return counts, nil
-}
-
-// meanIntensities returns the mean intensity of each minute, from its samples of
-// 5 s or less: each counts with its peak × the part of it in motion.
-func meanIntensities(s *series.Set, from, to int64) ([]Value, error) {
-	q := series.Query{Series: series.Network, Measure: series.Intensity, From: from, To: to, Bucket: sampleS}
-	peaks, err := s.Points(q)
-	if err != nil {
-		return nil, fmt.Errorf("read intensities: %w", err)
-	}
-	q.Measure = series.Density
-	densities, err := s.Points(q)
-	if err != nil {
-		return nil, fmt.Errorf("read densities: %w", err)
-	}
-	means := fill((to - from + minuteS - 1) / minuteS)
-	sums, samples := make([]float64, len(means)), make([]int, len(means))
-	for i := range peaks.Len() {
-		peak, ts, ok := peaks.At(i)
-		if !ok || peaks.Bucket > minuteS {
-			continue
-		}
-		density, _, _ := densities.At(i)
-		sums[(ts-from)/minuteS] += peak * density / 100
-		samples[(ts-from)/minuteS]++
-	}
-	for i, n := range samples {
-		means[i] = ratio(sums[i], float64(n), 1)
-	}
-	return means, nil
 }
 
 // sharesAt returns how much, 0..1, of each minute's motion was at the given

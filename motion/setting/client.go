@@ -176,8 +176,25 @@ func SetClient(m *Mistakes, n motion.Network, p ClientPatch, addresses []motion.
 	if len(change) == 0 {
 		return n
 	}
+	return changeClient(m, n, p.At, key, change)
+}
+
+// SetMode returns the network with the sounding mode of a leaf; "" takes back what was
+// set. What the rules forbid goes into m.
+func SetMode(m *Mistakes, n motion.Network, at string, mac motion.MAC, mode string) motion.Network {
+	change := map[string]any{"mode": nil}
+	if mode != "" {
+		change["mode"] = mode
+	}
+	return changeClient(m, n, at, mac.String(), change)
+}
+
+// changeClient returns the network with a change of the settings that a client has of
+// its own.
+func changeClient(m *Mistakes, n motion.Network, at, key string, change map[string]any) motion.Network {
+	clients := n.Radar().Sounding.Clients
 	if _, there := clients[key]; !there && len(clients) >= maxClients {
-		m.Add(p.At, nil, "%d clients have settings of their own already", maxClients)
+		m.Add(at, nil, "%d clients have settings of their own already", maxClients)
 	}
 	n.RadarConfig = merged(n.RadarConfig, nested([]string{"sounding", "clients", key}, change))
 	if left, _ := valueAt(n.RadarConfig, "sounding", "clients", key).(map[string]any); len(left) == 0 {

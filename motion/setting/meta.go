@@ -25,11 +25,22 @@ type Meta struct {
 // levels are the words of a sensitivity, from 1 on (payloads.md 5.3).
 func levels() []string { return []string{"high", "medium", "low", "very_low"} }
 
+// Level returns the word of a sensitivity, "" when there is none.
+func Level(sens int) string {
+	if sens < 1 || sens > len(levels()) {
+		return ""
+	}
+	return levels()[sens-1]
+}
+
+// Sens returns the sensitivity that a word stands for, 0 when it stands for none.
+func Sens(level string) int { return slices.Index(levels(), level) + 1 }
+
 // Home returns meta.home: the sensitivity and cooldown in force.
 func Home(events motion.MotionEvents) motion.Document {
 	home := motion.Document{"sens": events.Sens, "cooldown": events.Cooldown}
-	if events.Sens >= 1 && events.Sens <= len(levels()) {
-		home["sensitivity_level"] = levels()[events.Sens-1]
+	if level := Level(events.Sens); level != "" {
+		home["sensitivity_level"] = level
 	}
 	return home
 }

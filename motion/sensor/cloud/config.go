@@ -1,0 +1,30 @@
+package cloud
+
+import (
+	"errors"
+	"net/url"
+)
+
+// Config says where the cloud is. Start from the zero value: not offered.
+type Config struct {
+	URL string `yaml:"url" env:"URL"` // http or https; empty: not offered
+	Key string `yaml:"key" env:"KEY"` // of this appliance
+}
+
+// minKey is the least length of a key.
+const minKey = 16
+
+// Validate returns every mistake at once, nil when there is none.
+func (c Config) Validate() error {
+	var wrong []error
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			wrong = append(wrong, errors.New("url: want https://host or https://host/path, without user name, password and query"))
+		}
+	}
+	if (c.URL != "" || c.Key != "") && len(c.Key) < minKey {
+		wrong = append(wrong, errors.New("key: want at least 16 characters"))
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,98 @@
+package sensor
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+// ID identifies an integration. Ids are positive and fit 32 bits.
+type ID uint32
+
+// Account is what one household has at a provider.
+type Account struct {
+	UserThingName string `json:"user_thing_name"` // "": none yet
+}
+
+// Integration is the household's side of a third-party account (payloads.md 5.7). A
+// home has at most one.
+type Integration struct {
+	ID        ID               `json:"id"`
+	Home      home.ID          `json:"network_id"`
+	Network   motion.NetworkID `json:"external_id"`
+	User      home.UserID      `json:"user_id"` // who initialized it
+	Provider  string           `json:"provider"`
+	Account   Account          `json:"account"`
+	Enabled   bool             `json:"integrations_enabled"`
+	OOBPhase  string           `json:"oob_phase"`         // of the out-of-band set-up of a hub, as the app says
+	Dropped   []string         `json:"dropped,omitempty"` // hubs that were removed here while their provider still lists them
+	CreatedAt motion.Stamp     `json:"created_at"`
+	UpdatedAt motion.Stamp     `json:"updated_at"`
+}
+
+// Edit changes an integration; what is nil stays.
+type Edit struct {
+	Enabled  *bool
+	OOBPhase *string
+}
+
+// MaxOOBPhase is the longest oob_phase, in characters.
+const MaxOOBPhase = 64
+
+// Apply returns the integration with the edit. A new phase of the out-of-band set-up
+// lets removed hubs come back: that set-up is how a hub that was reset is given its
+// account again (interface document 4.1).
+func (i Integration) Apply(e Edit) (Integration, error) {
+	if e.Enabled == nil && e.OOBPhase == nil {
+		return i, fault.New(fault.Invalid, "body: name integrations_enabled, oob_phase or both")
+	}
+	if e.Enabled != nil {
+		i.Enabled = *e.Enabled
+	}
+	if e.OOBPhase != nil {
+		if !plain(*e.OOBPhase, MaxOOBPhase) {
+			return i, fault.New(fault.Invalid, "oob_phase: want at most %d characters, none of them a control", MaxOOBPhase)
+		}
+		i.OOBPhase, i.Dropped = *e.OOBPhase, nil
+	}
+	return i, nil
+}
+
+// Working returns a Conflict fault unless the integration has an account and is
+// enabled.
+func (i Integration) Working() error {
+	if !i.Enabled || i.Account.UserThingName == "" {
+		return fault.New(fault.Conflict, "integrations_enabled: is false; enable the integration first")
+	}
+	return nil
+}
+
+// Farewell is an account that is to be deleted at its provider, from a time on: its
+// integration is gone, or was never finished.
+type Farewell struct {
+	Provider string      `json:"provider"`
+	Account  Account     `json:"account"`
+	Due      motion.Time `json:"due"`
+	Tries    int         `json:"tries"`
+}
+
+// Bounds of what is tried again.
+const (
+	// Unfinished is how long an account that is being made has until it is taken for
+	// one that nobody knows of.
+	Unfinished motion.Seconds = 600
+
+	firstRetry, longestRetry motion.Seconds = 30, 6 * 3600
+)
+
+// Later returns the farewell after a failed try at now: tried again after 30 s, then
+// after twice as long each time, at most 6 hours.
+func (f Farewell) Later(now motion.Time) Farewell {
+	wait := firstRetry
+	for range min(f.Tries, 16) {
+		wait = min(2*wait, longestRetry)
+	}
+	f.Tries++
+	f.Due = now.Add(wait)
+	return f
+}

@@ -1,0 +1,157 @@
+package sensor
+
+import (
+	"regexp"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+)
+
+// Type is the deviceType of a thing (payloads.md 5.7).
+type Type string
+
+// The types. Of a thing that measures several things at once the first in this
+// order counts.
+const (
+	Hub       Type = "Hub"
+	Door      Type = "SensorDoor"
+	Motion    Type = "SensorMotion"
+	Vibration Type = "SensorVibration"
+	Climate   Type = "SensorTemperatureHumidity"
+)
+
+// The statuses of things. A sensor is at rest, or it is not: what ends its rest is
+// what it is there for.
+const (
+	Open      = "open"
+	Closed    = "closed"
+	Moving    = "motion"
+	Clear     = "clear"
+	Vibrating = "vibration"
+	Still     = "still"
+	Ready     = "ready"   // of a hub
+	Pairing   = "pairing" // of a hub that lets new sensors join
+)
+
+// Statuses returns what a thing of the type can say, its state of rest first; none
+// for one that only measures.
+func (t Type) Statuses() []string {
+	switch t {
+	case Hub:
+		return []string{Ready, Pairing}
+	case Door:
+		return []string{Closed, Open}
+	case Motion:
+		return []string{Clear, Moving}
+	case Vibration:
+		return []string{Still, Vibrating}
+	}
+	return nil
+}
+
+// Known reports whether t is one of the types.
+func (t Type) Known() bool { return slices.Contains(Types(), t) }
+
+// Types returns all types.
+func Types() []Type { return []Type{Hub, Door, Motion, Vibration, Climate} }
+
+// Purpose says what a thing is used for (payloads.md 5.7); "" = not said.
+type Purpose string
+
+// The purposes; the last two are those of hubs.
+const (
+	FrontDoorVibration    Purpose = "FrontDoorVibration"
+	BackDoorVibration     Purpose = "BackDoorVibration"
+	SideDoorVibration     Purpose = "SideDoorVibration"
+	RefrigeratorVibration Purpose = "RefrigeratorVibration"
+	BathroomSensor        Purpose = "BathroomSensor"
+	DoorSensor            Purpose = "DoorSensor"
+	MainHub               Purpose = "MainHub"
+	SecondaryHub          Purpose = "SecondaryHub"
+)
+
+// suits reports whether a thing of the type can serve the purpose.
+func (p Purpose) suits(t Type) bool {
+	return p == "" || (p == MainHub || p == SecondaryHub) == (t == Hub)
+}
+
+// DeviceID identifies a thing of ours. Ids are positive and fit 32 bits.
+type DeviceID uint32
+
+// Device is a hub or a sensor of a home as it is known here (payloads.md 5.7).
+type Device struct {
+	ID            DeviceID         `json:"id"`
+	Home          home.ID          `json:"network_id"`
+	Network       motion.NetworkID `json:"external_id" doc:"Core id of the network"`
+	UserThingName string           `json:"userThingName" doc:"The account that it belongs to"`
+	ThingName     string           `json:"thingName" doc:"Name at the provider, such as SENSOR_02CC00FFFE000001"`
+	HubThingName  string           `json:"hubThingName" doc:"The hub that it is paired with; empty for a hub"`
+	Type          Type             `json:"deviceType" enum:"Hub,SensorDoor,SensorMotion,SensorVibration,SensorTemperatureHumidity"`
+	Purpose       Purpose          `json:"purpose" enum:"FrontDoorVibration,BackDoorVibration,SideDoorVibration,RefrigeratorVibration,BathroomSensor,DoorSensor,MainHub,SecondaryHub,"`
+	Config        Config           `json:"config"`
+	CreatedAt     motion.Stamp     `json:"created_at"`
+	UpdatedAt     motion.Stamp     `json:"updated_at"`
+}
+
+// Config is what is set of a thing and what it last told.
+type Config struct {
+	Notify      bool `json:"notify" doc:"Detections are kept; false until the app says true"`
+	EmailNotify bool `json:"emailNotify" doc:"Always false"`
+	State
+	FriendlyName     string  `json:"friendlyName"`
+	Location         string  `json:"location"`
+	TemperatureDelta float64 `json:"temperatureDelta" doc:"Change of temperature that is kept, °C"`
+	HumidityDelta    float64 `json:"humidityDelta" doc:"Change of humidity that is kept, percent"`
+}
+
+// State is what a thing last told of itself. Of a stored device temperature and
+// humidity are those of the last detection, what later ones are compared with, and
+// online is false.
+type State struct {
+	Online       bool     `json:"online"`
+	Status       string   `json:"status" doc:"closed, open; clear, motion; still, vibration; ready, pairing for a hub; empty: not known, or none"`
+	BatteryLevel *int     `json:"batteryLevel,omitempty" doc:"Percent; absent: mains, or not known yet"`
+	Temperature  *float64 `json:"temperature,omitempty" doc:"°C"`
+	Humidity     *float64 `json:"humidity,omitempty" doc:"Percent, relative"`
+}
+
+// Changes that are kept unless others are set, and their limits.
+const (
+	defaultTemperatureDelta = 1.0
+	defaultHumidityDelta    = 5.0
+
+	minTemperatureDelta, maxTemperatureDelta = 0.1, 50.0
+	minHumidityDelta, maxHumidityDelta       = 1.0, 100.0
+)
+
+// MaxDevices is how many things a home can have: what a provider lists beyond it is
+// left out.
+const MaxDevices = 256
+
+var thingName = regexp.MustCompile(`^[A-Za-z0-9_:.-]{1,128}$`)
+
+// ValidThing reports whether a name can be one of a thing: 1 to 128 letters, digits
+// and _ : . - of ASCII.
+func ValidThing(name string) bool { return thingName.MatchString(name) }
+
+// New returns the record of a thing that a provider has found: with notify false, so
+// that nothing is kept of it until somebody wants it (payloads.md 5.7). hubs is how
+// many hubs the home has already.
+func New(i Integration, f Found, hubs int) Device {
+	d := Device{
+		Home: i.Home, Network: i.Network, UserThingName: i.Account.UserThingName,
+		ThingName: f.Reading.Thing, HubThingName: f.Hub, Type: f.Type,
+		Config: Config{
+			FriendlyName: name(f.Name), TemperatureDelta: defaultTemperatureDelta, HumidityDelta: defaultHumidityDelta,
+		},
+	}
+	switch {
+	case f.Type != Hub:
+	case hubs == 0:
+		d.Purpose = MainHub
+	default:
+		d.Purpose = SecondaryHub
+	}
+	return d
+}

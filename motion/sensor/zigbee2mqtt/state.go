@@ -1,0 +1,189 @@
+package zigbee2mqtt
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/sensor"
+)
+
+// state is what the bridge has said since the start.
+type state struct {
+	mu          sync.Mutex
+	online      bool
+	listed      bool        // bridge/devices has come
+	coordinator string      // IEEE address, "" = not known
+	joining     bool        // new devices may join
+	changed     motion.Time // when the above last changed
+	things      map[string]*thing
+	names       map[string]string // friendly name → IEEE address of a thing, "" of what is none of ours
+	until       time.Time         // how long pairing was asked for
+	granted     time.Time         // how long the bridge was told so far
+}
+
+// thing is a sensor of the bridge.
+type thing struct {
+	id        string // IEEE address as the bridge writes it
+	name      string
+	kind      sensor.Type
+	keys      map[string]string // of its state
+	available bool
+	last      sensor.Reading
+}
+
+// hubName returns the thing name of a coordinator.
+func hubName(coordinator string) string { return "HUB_" + coordinator }
+
+func sensorName(address string) string { return "SENSOR_" + address }
+
+// list takes the list of devices.
+func (s *state) list(devices []device) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	things, names := map[string]*thing{}, map[string]string{}
+	for name, owner := range s.names {
+		if owner == "" {
+			names[name] = "" // groups have a list of their own
+		}
+	}
+	for _, d := range devices {
+		at := address(d.Address)
+		if at == "" {
+			continue
+		}
+		names[d.Name] = ""
+		if d.Kind == "Coordinator" {
+			s.coordinator = at
+			continue
+		}
+		kind, keys, ok := d.kindOf()
+		if !ok || d.Disabled || d.Interviewed != nil && !*d.Interviewed {
+			continue
+		}
+		one := &thing{available: true}
+		if known := s.things[at]; known != nil && known.kind == kind {
+			*one = *known
+		}
+		one.id, one.name, one.kind, one.keys = d.Address, d.Name, kind, keys
+		things[at], names[d.Name] = one, at
+	}
+	s.things, s.names, s.listed = things, names, true
+}
+
+// group notes names of groups, whose states are nobody's.
+func (s *state) group(names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = map[string]string{}
+	}
+	for _, name := range names {
+		if _, taken := s.names[name]; !taken && len(s.names) < 2*maxListed {
+			s.names[name] = ""
+		}
+	}
+}
+
+// named returns the thing with the friendly name, and whether the name is known at
+// all: before the first list every name is.
+func (s *state) named(name string) (found thing, ours, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, known := s.names[name]
+	if one := s.things[at]; one != nil {
+		return *one, true, true
+	}
+	return thing{}, false, known || !s.listed
+}
+
+// update changes a thing that is still there and returns its whole reading.
+func (s *state) update(id string, change func(*thing)) (sensor.Reading, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.things[address(id)]
+	if one == nil {
+		return sensor.Reading{}, false
+	}
+	change(one)
+	one.last.TS = motion.TimeOf(time.Now())
+	return s.reading(address(id)), true
+}
+
+// touch stamps a change of the bridge; s.mu is held.
+func (s *state) touch(changed bool) {
+	if changed {
+		s.changed = motion.TimeOf(time.Now())
+	}
+}
+
+// tell notes what a thing has told.
+func (t *thing) tell(r sensor.Reading) {
+	t.available = true
+	if r.Status != "" {
+		t.last.Status = r.Status
+	}
+	for _, value := range []struct{ to, from **float64 }{
+		{&t.last.Temperature, &r.Temperature}, {&t.last.Humidity, &r.Humidity},
+	} {
+		if *value.from != nil {
+			*value.to = *value.from
+		}
+	}
+	if r.BatteryLevel != nil {
+		t.last.BatteryLevel = r.BatteryLevel
+	}
+}
+
+// reading returns what is known of a thing; s.mu is held.
+func (s *state) reading(at string) sensor.Reading {
+	one := s.things[at]
+	r := one.last
+	r.Thing, r.TS = sensorName(at), max(r.TS, s.changed)
+	online := s.online && one.available
+	r.Online = &online
+	return r
+}
+
+// hub returns what is known of the coordinator; s.mu is held.
+func (s *state) hub() sensor.Reading {
+	online, status := s.online, sensor.Ready
+	if s.joining && online {
+		status = sensor.Pairing
+	}
+	return sensor.Reading{Thing: hubName(s.coordinator), TS: s.changed, Online: &online, Status: status}
+}
+
+// found returns everything that is known, the hub first, and whether the bridge has
+// listed its devices and its coordinator.
+func (s *state) found() ([]sensor.Found, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.listed || s.coordinator == "" {
+		return nil, false
+	}
+	hub := s.hub()
+	list := []sensor.Found{{Type: sensor.Hub, Reading: hub}}
+	for _, at := range slices.Sorted(maps.Keys(s.things)) {
+		one := s.things[at]
+		name := one.name
+		if strings.EqualFold(name, one.id) {
+			name = "" // nobody has named it
+		}
+		list = append(list, sensor.Found{Hub: hub.Thing, Type: one.kind, Name: name, Reading: s.reading(at)})
+	}
+	return list, true
+}
+
+// forget removes a thing that the bridge has let go.
+func (s *state) forget(at string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.things[at]; one != nil {
+		delete(s.things, at)
+		s.names[one.name] = ""
+	}
+}

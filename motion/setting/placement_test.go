@@ -1,0 +1,145 @@
+package setting_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/setting"
+)
+
+const (
+	kitchenLeaf = `{"mac_address":"02:bb:00:00:00:31","auto":"0","location":"Kitchen","friendly_name":"Speaker"}`
+	meshNode    = `{"node_id":134,"location":"Hallway","friendly_name":"Mesh node"}`
+)
+
+// placements reads a body of PATCH /devices.
+func placements(t *testing.T, body string) ([]setting.Placement, setting.Mistakes) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(body), &value); err != nil {
+		t.Fatal(err)
+	}
+	var m setting.Mistakes
+	return setting.ReadPlacements(&m, value), m
+}
+
+func TestPlacementsAreReadBareAndWrapped(t *testing.T) {
+	t.Parallel()
+	for body, at := range map[string]string{
+		"[" + kitchenLeaf + "]":                                   "body[0]",
+		`{"devices":[` + kitchenLeaf + `]}`:                       "body.devices[0]",
+		`{"network_id":"17","devices":[` + kitchenLeaf + `]}`:     "body.devices[0]",
+		`[` + strings.ReplaceAll(kitchenLeaf, `"0"`, "0") + `]`:   "body[0]",
+		`[` + strings.ReplaceAll(kitchenLeaf, ":bb", ":BB") + `]`: "body[0]",
+	} {
+		list, m := placements(t, body)
+		if len(m) > 0 || len(list) != 1 {
+			t.Errorf("%s: %+v %+v", body, list, m)
+			continue
+		}
+		p := list[0]
+		if p.At != at || p.Node != 0 || p.MAC != (motion.MAC{2, 0xbb, 0, 0, 0, 0x31}) || *p.Mode != setting.Deny || *p.Location != "Kitchen" || *p.FriendlyName != "Speaker" {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	list, m := placements(t, "["+meshNode+"]")
+	if len(m) > 0 || list[0].Node != 134 || !list[0].MAC.IsZero() || list[0].Mode != nil {
+		t.Errorf("node: %+v %+v", list, m)
+	}
+}
+
+func TestMistakesOfPlacementsHaveTheirPlaces(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{}`:                                     "body.devices: want an array of at most 256 leafs or nodes",
+		`"x"`:                                    "body: want an array of at most 256 leafs or nodes",
+		`[1]`:                                    "body[0]: want an object",
+		`[{}]`:                                   "body[0].mac_address: is required, body[0].auto: is required, body[0].location: is required, body[0].friendly_name: is required",
+		`[{"node_id":134}]`:                      "body[0].location: is required, body[0].friendly_name: is required",
+		`{"devices":[],"x":1}`:                   "body.x: not a field here",
+		`[` + meshNode + `,` + kitchenLeaf + `]`: "body[1]: is a leaf beside a node: want only leafs or only nodes",
+		`[` + kitchenLeaf + `,{"node_id":134,"mac_address":"02:bb:00:00:00:31","auto":"","location":"Hall","friendly_name":"M"}]`:                            "body[1]: is a node beside a leaf: want only leafs or only nodes, body[1].auto: not allowed for a node, body[1].mac_address: not allowed for a node",
+		`[{"mac_address":"x","auto":"2","location":"a/b","friendly_name":7,"mobile":"so"}]`:                                                                  `body[0].auto: want "1" (may take part), "0" (never) or "" (as the network), body[0].friendly_name: want a string, body[0].location: want letters, digits, spaces and = + - _ @ ! only, body[0].mac_address: want a MAC address such as 02:bb:00:00:00:31, body[0].mobile: want true or false`,
+		`[{"node_id":0,"location":"","friendly_name":""}]`:                                                                                                   "body[0].node_id: want a positive whole number",
+		`[{"node_id":null,"location":null,"friendly_name":""}]`:                                                                                              "body[0].location: want a string, body[0].node_id: want a positive whole number",
+		`[{"mac_address":"02:bb:00:00:00:31","auto":true,"location":"` + strings.Repeat("ü", 257) + `","friendly_name":"` + strings.Repeat("ü", 256) + `"}]`: `body[0].auto: want "1" (may take part), "0" (never) or "" (as the network), body[0].location: want at most 256 characters`,
+	} {
+		_, m := placements(t, body)
+		var texts []string
+		for _, d := range m {
+			texts = append(texts, d.Location+": "+d.Message)
+		}
+		if got := strings.Join(texts, ", "); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", body, got, want)
+		}
+	}
+}
+
+func TestOneLeafOrNodeIsReadFromTextToo(t *testing.T) {
+	t.Parallel()
+	var m setting.Mistakes
+	leaf := setting.ReadLeaf(&m, map[string]any{"network_id": "17", "mac_address": "02:bb:00:00:00:31", "auto": "", "mobile": "true"})
+	if len(m) > 0 || *leaf.Mode != "" || !*leaf.Mobile || leaf.Location != nil || leaf.FriendlyName != nil {
+		t.Errorf("%+v %+v", leaf, m)
+	}
+	node := setting.ReadNode(&m, map[string]any{"network_id": 17.0, "node_id": "134", "location": ""})
+	if len(m) > 0 || node.Node != 134 || *node.Location != "" || node.FriendlyName != nil {
+		t.Errorf("%+v %+v", node, m)
+	}
+	setting.ReadNode(&m, map[string]any{"location": "Hall", "auto": "1"})
+	setting.ReadLeaf(&m, []any{})
+	want := []string{"body.auto", "body.node_id", "body"}
+	if !slices.EqualFunc(m, want, func(d fault.Detail, at string) bool { return d.Location == at }) {
+		t.Errorf("%+v, want mistakes at %v", m, want)
+	}
+}
+
+func TestModeOfALeafIsSetAndTakenBack(t *testing.T) {
+	t.Parallel()
+	mac := motion.MAC{2, 0xbb, 0, 0, 0, 0x31}
+	n := motion.Network{RadarConfig: motion.Document{"vendor": 1.0}}
+	var m setting.Mistakes
+	for mode, auto := range map[string]string{setting.Allow: "1", setting.Deny: "0", "": ""} {
+		set := setting.SetMode(&m, n, "body.auto", mac, mode)
+		if got := setting.Client(set.Radar(), mac).Mode; got != mode || setting.AutoOf(got) != auto {
+			t.Errorf("mode %q auto %q, want %q, %q", got, setting.AutoOf(got), mode, auto)
+		}
+		back := setting.SetMode(&m, set, "body.auto", mac, "")
+		if left := back.Radar().Sounding.Clients; len(left) > 0 || back.RadarConfig["vendor"] != 1.0 {
+			t.Errorf("left %v of %v", left, back.RadarConfig)
+		}
+	}
+	if err := m.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzPlacements(f *testing.F) {
+	for _, body := range []string{"[" + kitchenLeaf + "]", `{"devices":[` + meshNode + `]}`, `[{"node_id":1e99}]`, `[[null]]`, `{"devices":{"a":1}}`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var value any
+		if json.Unmarshal([]byte(body), &value) != nil {
+			return
+		}
+		var m setting.Mistakes
+		list := setting.ReadPlacements(&m, value)
+		var e *fault.Error
+		if err := m.Err(); err != nil && (!errors.As(err, &e) || e.Kind != fault.Invalid) {
+			t.Fatalf("%v", err)
+		}
+		for _, p := range list {
+			named := p.Node != 0 || !p.MAC.IsZero()
+			complete := named && p.Location != nil && p.FriendlyName != nil && (p.Mode != nil) == (p.Node == 0)
+			if len(m) == 0 && !complete {
+				t.Fatalf("no mistakes, and %+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,41 @@
+package setting
+
+import "sensegate/motion"
+
+// SoundingChange describes the body of a change of sounding settings (payloads.md
+// 4.4); EditSounding checks it. Nil is not changed.
+type SoundingChange struct {
+	ZonePriorityList     *[]string `json:"zone_priority_list,omitempty" maxItems:"64" uniqueItems:"true" doc:"Zones whose links are sounded first, in order; empty: no prioritisation" example:"[\"Kitchen\"]"`
+	MotionEventsEnabled  *int32    `json:"motion_events_enabled,omitempty" enum:"0,1"`
+	MotionEventsArmed    *int32    `json:"motion_events_armed,omitempty" enum:"0,1" doc:"1 needs motion_events_enabled"`
+	MotionHistoryEnabled *int32    `json:"motion_history_enabled,omitempty" enum:"0,1"`
+	DeviceEvents         *int32    `json:"device_events,omitempty" enum:"0,1"`
+	MeshAutoDisable      *int32    `json:"mesh_auto_disable,omitempty" enum:"0,1"`
+	MotionPaused         *int32    `json:"motion_paused,omitempty" enum:"0,1" doc:"While it is 1 nothing else can be changed"`
+	SoundingMode         *string   `json:"sounding_mode,omitempty" enum:"allow,deny"`
+	LeafblowerCutoff     *float64  `json:"leafblower_cutoff,omitempty" minimum:"-1.1" maximum:"1" doc:"-1.1 ignores quality"`
+	LinkLimit            *int32    `json:"link_limit,omitempty" minimum:"1" maximum:"120"`
+	Sensitivity          *int32    `json:"sensitivity,omitempty" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
+	PetMode              *int32    `json:"pet_mode,omitempty" enum:"0,1" doc:"1 needs sensitivity 1 and every client on global"`
+	Cooldown             *int32    `json:"cooldown,omitempty" minimum:"0" maximum:"86400" doc:"s"`
+}
+
+// SoundingClientChanges describes the body of a change of sounding clients; ReadClients
+// checks it.
+type SoundingClientChanges struct {
+	Devices []SoundingClientChange `json:"devices" nullable:"false" maxItems:"256" doc:"All of them are changed, or none"`
+}
+
+// SoundingClientChange is what of one node or client is to be changed. It is named by mac,
+// id or device_id.
+type SoundingClientChange struct {
+	ID              *motion.NodeID `json:"id,omitempty" minimum:"1" maximum:"2147483647" doc:"Of a node, or of a client as in the topology" example:"134"`
+	MAC             *motion.MAC    `json:"mac,omitempty" example:"02:bb:00:00:00:31"`
+	DeviceID        *string        `json:"device_id,omitempty" maxLength:"128" doc:"Of a node" example:"csi-a-02aa00000110"`
+	FriendlyName    *string        `json:"friendly_name,omitempty" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Kitchen speaker"`
+	Location        *string        `json:"location,omitempty" maxLength:"256" doc:"Characters as in friendly_name; empty: the client moves about" example:"Kitchen"`
+	SoundingMode    *string        `json:"sounding_mode,omitempty" enum:"allow,deny" doc:"Of a client"`
+	SoundingMesh    *string        `json:"sounding_mesh,omitempty" enum:"allow,deny" doc:"Of a node"`
+	SensitivityMode *string        `json:"sensitivity_mode,omitempty" enum:"global,override"`
+	Sensitivity     *int32         `json:"sensitivity,omitempty" minimum:"1" maximum:"4" doc:"Only with sensitivity_mode override"`
+}
