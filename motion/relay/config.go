@@ -10,12 +10,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"sensegate/motion/hook"
 )
 
-// Config is the relay's part of the configuration. Start from Defaults.
+// Config is the relay's part of the configuration, live motion posted to a webhook
+// included. Start from Defaults.
 type Config struct {
-	MQTT    MQTTConfig    `yaml:"mqtt" envPrefix:"MQTT_"`
-	Webhook WebhookConfig `yaml:"webhook" envPrefix:"WEBHOOK_"`
+	MQTT    MQTTConfig  `yaml:"mqtt" envPrefix:"MQTT_"`
+	Webhook hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
 }
 
 // MQTTConfig says how to reach an outside MQTT 5 broker.
@@ -28,22 +31,19 @@ type MQTTConfig struct {
 	CA       string `yaml:"ca" env:"CA"`               // PEM certificates that the broker's must come from; empty: the system's
 }
 
-// WebhookConfig says where live motion is posted.
-type WebhookConfig struct {
-	URL    string `yaml:"url" env:"URL"`       // http or https; empty: not offered
-	Secret string `yaml:"secret" env:"SECRET"` // signs what is posted; "whsec_" and base64, or plain text
-}
-
-// minSecret is the least length of a signing secret in bytes.
-const minSecret = 16
-
 // Defaults returns a configuration that offers no provider.
 func Defaults() Config { return Config{MQTT: MQTTConfig{Prefix: "sensegate"}} }
 
 // Validate returns every mistake at once, nil when there is none. What belongs to
 // a provider without a url is checked too, so that turning it on brings no surprise.
 func (c Config) Validate() error {
-	return errors.Join(c.MQTT.validate(), c.Webhook.validate())
+	wrong := []error{c.MQTT.validate()}
+	if err := c.Webhook.Validate(); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			wrong = append(wrong, errors.New("webhook."+strings.TrimSpace(line)))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 func (c MQTTConfig) validate() error {
@@ -105,25 +105,4 @@ func (c MQTTConfig) clientID() string {
 		return "sensegate"
 	}
 	return "sensegate-" + host
-}
-
-func (c WebhookConfig) validate() error {
-	var wrong []error
-	if c.URL != "" {
-		u, err := url.Parse(c.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-			wrong = append(wrong, errors.New("webhook.url: want http://host/path or https://host/path, without user name and password"))
-		}
-	}
-	if c.URL == "" && c.Secret == "" {
-		return errors.Join(wrong...)
-	}
-	secret, err := secretBytes(c.Secret)
-	switch {
-	case err != nil:
-		wrong = append(wrong, fmt.Errorf("webhook.secret: %w", err))
-	case len(secret) < minSecret:
-		wrong = append(wrong, fmt.Errorf("webhook.secret: want at least %d characters, or whsec_ and base64 of as many bytes", minSecret))
-	}
-	return errors.Join(wrong...)
 }

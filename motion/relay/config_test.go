@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sensegate/motion/hook"
 )
 
 func TestDefaultsOfferNothing(t *testing.T) {
@@ -33,29 +35,26 @@ func TestConfiguredProvidersAreOffered(t *testing.T) {
 	if m := r.Providers()[MQTT].(*mqtt); m.server.Host != "broker.lan:8883" {
 		t.Errorf("server %s", m.server.Host)
 	}
-	if w := r.Providers()[Webhook].(*webhook); string(w.key) != "0123456789abcdef" {
-		t.Errorf("key %q", w.key)
-	}
 }
 
 func TestEveryMistakeIsToldAtOnce(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("s", minSecret)
+	long := strings.Repeat("s", 16)
 	for name, c := range map[string]struct {
 		config Config
 		want   []string
 	}{
 		"all wrong": {Config{
-			MQTTConfig{URL: "http://broker.lan", Prefix: "a/#", CA: "/etc/ca.pem"}, WebhookConfig{URL: "ftp://x", Secret: "short"},
+			MQTTConfig{URL: "http://broker.lan", Prefix: "a/#", CA: "/etc/ca.pem"}, hook.Config{URL: "ftp://x", Secret: "short"},
 		}, []string{"mqtt.url", "mqtt.prefix", "mqtt.ca", "webhook.url", "webhook.secret"}},
-		"password in the url":      {Config{MQTTConfig{URL: "mqtt://u:secret@broker.lan", Prefix: "a"}, WebhookConfig{}}, []string{"mqtt.url"}},
-		"unreadable url":           {Config{MQTTConfig{URL: "mqtt://secret\x7f", Prefix: "a"}, WebhookConfig{}}, []string{"mqtt.url"}},
+		"password in the url":      {Config{MQTTConfig{URL: "mqtt://u:secret@broker.lan", Prefix: "a"}, hook.Config{}}, []string{"mqtt.url"}},
+		"unreadable url":           {Config{MQTTConfig{URL: "mqtt://secret\x7f", Prefix: "a"}, hook.Config{}}, []string{"mqtt.url"}},
 		"no prefix":                {Config{}, []string{"mqtt.prefix"}},
 		"prefix of the broker":     {Config{MQTT: MQTTConfig{Prefix: "$SYS"}}, []string{"mqtt.prefix"}},
 		"prefix with a slash":      {Config{MQTT: MQTTConfig{Prefix: "home/"}}, []string{"mqtt.prefix"}},
-		"webhook without a secret": {Config{MQTTConfig{Prefix: "a"}, WebhookConfig{URL: "https://x/"}}, []string{"webhook.secret"}},
-		"secret that is no base64": {Config{MQTTConfig{Prefix: "a"}, WebhookConfig{Secret: "whsec_!"}}, []string{"webhook.secret"}},
-		"right":                    {Config{MQTTConfig{URL: "mqtt://[fe80::1]:2883/", Prefix: "home/sensegate"}, WebhookConfig{URL: "http://x/?q=1", Secret: long}}, nil},
+		"webhook without a secret": {Config{MQTTConfig{Prefix: "a"}, hook.Config{URL: "https://x/"}}, []string{"webhook.secret"}},
+		"secret that is no base64": {Config{MQTTConfig{Prefix: "a"}, hook.Config{Secret: "whsec_!"}}, []string{"webhook.secret"}},
+		"right":                    {Config{MQTTConfig{URL: "mqtt://[fe80::1]:2883/", Prefix: "home/sensegate"}, hook.Config{URL: "http://x/?q=1", Secret: long}}, nil},
 	} {
 		var got []string
 		err := c.config.Validate()

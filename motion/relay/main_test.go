@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"sensegate/motion/hook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -15,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 20 * time.Second
 
 // quick is a backoff for tests.
-var quick = backoff{first: time.Millisecond, most: 10 * time.Millisecond}
+var quick = hook.Backoff{First: time.Millisecond, Most: 10 * time.Millisecond}
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/eclipse/paho.golang/paho"
 
 	"sensegate/motion"
+	"sensegate/motion/hook"
 )
 
 const (
@@ -35,7 +36,7 @@ type mqtt struct {
 	server *url.URL
 	tls    *tls.Config
 	log    *slog.Logger
-	wait   backoff
+	wait   hook.Backoff
 
 	queue     *queue
 	up        chan struct{} // receives when a connection is made
@@ -137,7 +138,7 @@ func (m *mqtt) lost() (connectAgain bool) {
 	m.mu.Lock()
 	lasted := time.Since(m.since)
 	m.mu.Unlock()
-	if lasted > m.wait.most {
+	if lasted > m.wait.Most {
 		m.row.Store(0)
 	}
 	m.failed("connection to the outside broker lost", nil)
@@ -149,7 +150,7 @@ func (m *mqtt) pause() time.Duration {
 	if m.failures.Load() == 0 {
 		return 0
 	}
-	return m.wait.after(int(m.row.Load()))
+	return m.wait.After(int(m.row.Load()))
 }
 
 // failed counts a failure; the first in a row is logged.

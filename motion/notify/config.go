@@ -1,0 +1,167 @@
+package notify
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"os"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/hook"
+)
+
+// MailConfig says how mails are sent.
+type MailConfig struct {
+	SMTP SMTPConfig `yaml:"smtp" envPrefix:"SMTP_"`
+}
+
+// SMTPConfig says how to reach a mail server.
+type SMTPConfig struct {
+	Host     string `yaml:"host" env:"HOST"` // empty: mails stay in the outbox
+	Port     int    `yaml:"port" env:"PORT"`
+	TLS      string `yaml:"tls" env:"TLS"` // starttls, implicit or none
+	Username string `yaml:"username" env:"USERNAME"`
+	Password string `yaml:"password" env:"PASSWORD"`
+	From     string `yaml:"from" env:"FROM"` // the sender's address
+	CA       string `yaml:"ca" env:"CA"`     // PEM certificates that the server's must come from; empty: the system's
+
+	PasswordFile string `yaml:"password_file"` // instead of Password: where it is read from
+}
+
+// The ways to encrypt mail on its way.
+const (
+	startTLS    = "starttls" // needed, not optional
+	implicitTLS = "implicit"
+	withoutTLS  = "none"
+)
+
+// MailDefaults returns a configuration that sends nothing.
+func MailDefaults() MailConfig { return MailConfig{SMTP: SMTPConfig{Port: 587, TLS: startTLS}} }
+
+// Validate returns every mistake at once, nil when there is none.
+func (c MailConfig) Validate() error {
+	s := c.SMTP
+	var wrong []error
+	rule := func(ok bool, text string) {
+		if !ok {
+			wrong = append(wrong, errors.New(text))
+		}
+	}
+	rule(!strings.ContainsAny(s.Host, "/: "), "smtp.host: want a host name or address, without port")
+	rule(s.Port > 0 && s.Port < 1<<16, "smtp.port: want 1 to 65535")
+	rule(s.TLS == startTLS || s.TLS == implicitTLS || s.TLS == withoutTLS, "smtp.tls: want starttls, implicit or none")
+	rule(s.Username == "" || s.TLS != withoutTLS, "smtp.tls: want starttls or implicit, because a password is sent")
+	password, err := secret(s.Password, s.PasswordFile)
+	rule(err == nil, fmt.Sprintf("smtp.password_file: %v", err))
+	rule(err != nil || (s.Username == "") == (password == ""), "smtp.password: want both username and password, or neither")
+	if s.Host != "" || s.From != "" {
+		_, err := mail.ParseAddress(s.From)
+		rule(err == nil, "smtp.from: want the sender's address, such as home@example.com")
+	}
+	_, err = s.roots()
+	rule(err == nil, "smtp.ca: want certificates as PEM text, not the name of a file")
+	return errors.Join(wrong...)
+}
+
+// secret returns a secret that is configured as it is or by the name of its file.
+func secret(text, file string) (string, error) {
+	if file == "" {
+		return text, nil
+	}
+	if text != "" {
+		return "", errors.New("want the secret or its file, not both")
+	}
+	raw, err := os.ReadFile(file)
+	return strings.TrimSpace(string(raw)), err
+}
+
+// roots returns how the server's certificate is checked.
+func (c SMTPConfig) roots() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.Host}
+	if c.CA == "" {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM([]byte(c.CA)) {
+		return nil, errors.New("no certificate")
+	}
+	return config, nil
+}
+
+// PushConfig says how messages reach the phones of a household.
+type PushConfig struct {
+	FCM           FCMConfig   `yaml:"fcm" envPrefix:"FCM_"`
+	Webhook       hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
+	LoadTestToken string      `yaml:"load_test_token" env:"LOAD_TEST_TOKEN"` // messages to it are built, not sent
+	Sound         string      `yaml:"sound" env:"SOUND"`                     // of the phone; empty: none
+	// Messages are the events that are pushed, by kind; one without a title is not.
+	Messages map[string]Message `yaml:"messages"`
+}
+
+// Message is what a push says. {network} stands for the name of the home, {place} for
+// where motion was.
+type Message struct {
+	Title string `yaml:"title"`
+	Body  string `yaml:"body"`
+}
+
+// FCMConfig says how to reach a push service that speaks FCM HTTP v1.
+type FCMConfig struct {
+	Credentials string `yaml:"credentials" env:"CREDENTIALS"` // the service account, JSON text; empty: not offered
+	Endpoint    string `yaml:"endpoint" env:"ENDPOINT"`
+	TokenURL    string `yaml:"token_url" env:"TOKEN_URL"` // empty: the one of the service account
+
+	CredentialsFile string `yaml:"credentials_file"` // instead of Credentials: where it is read from
+}
+
+// PushDefaults returns a configuration that sends nothing.
+func PushDefaults() PushConfig {
+	return PushConfig{
+		FCM:   FCMConfig{Endpoint: "https://fcm.googleapis.com"},
+		Sound: "default",
+		Messages: map[string]Message{
+			motion.MotionDetectedEvent:     {"Motion in {network}", "Motion was detected while nobody is home: {place}."},
+			motion.SceneChangedToAwayEvent: {"{network} is away", "The scene has changed to away."},
+			motion.SceneChangedToHomeEvent: {"{network} is home", "The scene has changed to home."},
+			motion.MemberJoinedEvent:       {"A new member", "Somebody joined {network}."},
+			motion.GuardianMotionEvent:     {"Guardian: motion in {network}", "Motion was detected at a time that is watched."},
+			motion.ExcessiveMotionEvent:    {},
+			motion.MemberRemovedEvent:      {},
+			motion.MemberArrivedEvent:      {},
+			motion.MemberLeftEvent:         {},
+			motion.LinkDisconnectedEvent:   {},
+			motion.CustomAlertEvent:        {},
+		},
+	}
+}
+
+// Validate returns every mistake at once, nil when there is none. The mistakes do not
+// show what is configured.
+func (c PushConfig) Validate() error {
+	var wrong []error
+	if _, err := c.FCM.account(); err != nil {
+		wrong = append(wrong, fmt.Errorf("fcm.credentials: %w", err))
+	}
+	if !isHTTP(c.FCM.Endpoint) {
+		wrong = append(wrong, errors.New("fcm.endpoint: want http://host or https://host"))
+	}
+	if c.FCM.TokenURL != "" && !isHTTP(c.FCM.TokenURL) {
+		wrong = append(wrong, errors.New("fcm.token_url: want http://host/path or https://host/path"))
+	}
+	if err := c.Webhook.Validate(); err != nil {
+		for line := range strings.Lines(err.Error()) {
+			wrong = append(wrong, errors.New("webhook."+strings.TrimSpace(line)))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// isHTTP reports whether text is an http or https address.
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}

@@ -1,0 +1,102 @@
+package notify
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// Kind is what a mail is for.
+type Kind string
+
+// The kinds of mails.
+const (
+	Confirm      Kind = "confirm"       // to show that the address is the person's
+	Reset        Kind = "reset"         // to set a new password
+	Invite       Kind = "invite"        // to join a network
+	KnownAddress Kind = "known_address" // somebody registered with an address that has an account
+)
+
+// Mail is what a mail tells; its words and its link are made from it.
+type Mail struct {
+	Kind    Kind
+	To      string       // the address
+	User    home.UserID  // whose account it is about; 0: nobody's yet
+	Token   string       // Confirm and Reset: what the link carries
+	Expires motion.Stamp // when the token or the invitation ends; 0: never
+	Home    home.ID      // Invite: the network to join
+	Network string       // Invite: its name, "" when it has none
+	Inviter string       // Invite: the owner's name, "" when unknown
+}
+
+// compose puts a mail into words.
+func (o *Outbox) compose(m Mail) (store.Mail, error) {
+	stored := store.Mail{
+		Kind: string(m.Kind), UserID: m.User, HomeID: m.Home, Address: m.To, ExpiresAt: m.Expires,
+	}
+	switch m.Kind {
+	case Confirm:
+		stored.Subject, stored.Text = "Confirm your address", confirmText
+		stored.Link = o.link("/api/v1/confirmations", url.Values{"token": {m.Token}})
+	case Reset:
+		stored.Subject, stored.Text = "Set a new password", resetText
+		stored.Link = o.link("/reset", url.Values{"token": {m.Token}})
+	case Invite:
+		stored.Subject, stored.Text = "You are invited to a network", inviteText(m)
+		stored.Link = o.link("/invite", url.Values{"network_id": {fmt.Sprint(m.Home)}})
+	case KnownAddress:
+		stored.Subject, stored.Text = "You have an account already", knownText
+	default:
+		return stored, fmt.Errorf("write mail: unknown kind %q", m.Kind)
+	}
+	return stored, nil
+}
+
+// link returns an address of the appliance as the configuration knows it, never as a
+// request names it.
+func (o *Outbox) link(path string, query url.Values) string {
+	return strings.TrimRight(o.base(), "/") + path + "?" + query.Encode()
+}
+
+// The words of the mails; the link follows them.
+const (
+	confirmText = "Somebody, hopefully you, has made an account with this address.\n\n" +
+		"Open the link within two days to confirm that the address is yours. If it was not you, do nothing."
+	resetText = "Somebody, hopefully you, wants to set a new password for the account with this address.\n\n" +
+		"Open the link within one hour and choose one. If it was not you, do nothing: your password stays as it is."
+	knownText = "Somebody, hopefully you, tried to make an account with this address. There is one already, and nothing was changed.\n\n" +
+		"If you forgot your password, ask for a new one in the app."
+)
+
+// inviteText names who invites to what. Both are what somebody typed: they are cut
+// and shown in quotes, so that they cannot pass for words of the appliance.
+func inviteText(m Mail) string {
+	inviter, network := "The owner of a network", "motion-sensing network"
+	if m.Inviter != "" {
+		inviter = quoted(m.Inviter)
+	}
+	if m.Network != "" {
+		network = "network " + quoted(m.Network)
+	}
+	return inviter + " invites you to the " + network + ".\n\n" +
+		"Open the link within seven days, and join with an account that has this address."
+}
+
+// quotedLength is how many characters of a typed name a mail shows.
+const quotedLength = 60
+
+// quoted returns a typed name on one line, in quotes.
+func quoted(name string) string {
+	runes := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == '"' {
+			return ' '
+		}
+		return r
+	}, name))
+	return `"` + strings.TrimSpace(string(runes[:min(len(runes), quotedLength)])) + `"`
+}

@@ -1,0 +1,85 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// lookEvery is the time between two looks at what is due.
+const lookEvery = time.Second
+
+// Options configure New.
+type Options struct {
+	Mail MailConfig
+	Push PushConfig
+	// Base returns the address of the appliance that links begin with, such as
+	// http://192.168.1.10:8080. It is asked for each mail.
+	Base func() string
+	Log  *slog.Logger
+}
+
+// Notifier holds what tells people. Make it with New, start it with Run.
+type Notifier struct {
+	Outbox *Outbox
+	Pusher *Pusher
+}
+
+// New returns a notifier over a database; the configuration must be valid. Nothing is
+// connected before Run.
+func New(db *store.DB, o Options) (*Notifier, error) {
+	if err := errors.Join(o.Mail.Validate(), o.Push.Validate()); err != nil {
+		return nil, fmt.Errorf("notify: %w", err)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	outbox, err := newOutbox(db, o.Mail.SMTP, o.Base, o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("notify: %w", err)
+	}
+	pusher, err := newPusher(db, o.Push, o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("notify: %w", err)
+	}
+	return &Notifier{Outbox: outbox, Pusher: pusher}, nil
+}
+
+// Run sends until ctx ends. What waits then is sent after the next start.
+func (n *Notifier) Run(ctx context.Context) error {
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error { return n.Outbox.run(running) })
+	group.Go(func() error { return n.Pusher.run(running) })
+	return group.Wait()
+}
+
+// Metrics writes what was counted since the start in the Prometheus text format.
+func (n *Notifier) Metrics(w io.Writer) {
+	n.Outbox.metrics(w)
+	n.Pusher.metrics(w)
+}
+
+// every calls step at once and each interval until ctx ends or step fails. A full disk
+// is no failure: the step is tried again.
+func every(ctx context.Context, interval time.Duration, step func(context.Context) error) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		if err := step(ctx); err != nil && ctx.Err() == nil && fault.KindOf(err) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}

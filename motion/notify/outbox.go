@@ -1,0 +1,165 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"sensegate/motion/hook"
+	"sensegate/store"
+)
+
+const (
+	sweepEvery = time.Hour      // between two looks for what is old
+	mailTries  = 24 * time.Hour // how long a mail is tried
+)
+
+// Outbox writes mails, keeps them, and sends them when a mail server is configured.
+type Outbox struct {
+	db    *store.DB
+	base  func() string
+	smtp  *smtp // nil: mails are kept only
+	log   *slog.Logger
+	wait  hook.Backoff
+	look  time.Duration
+	swept time.Time // run alone uses it
+
+	queued                atomic.Int64
+	sent, failed, refused atomic.Uint64
+}
+
+func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger) (o *Outbox, err error) {
+	o = &Outbox{db: db, base: base, log: log, wait: hook.Backoff{First: time.Minute, Most: time.Hour}, look: lookEvery}
+	if c.Host != "" {
+		o.smtp, err = newSMTP(c)
+	}
+	return o, err
+}
+
+// Mail writes a mail into the outbox, as part of the caller's transaction; when a
+// mail server is configured it is sent soon after the commit. Nothing is sent from
+// inside it, so that it takes the same time whatever becomes of the mail.
+func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
+	stored, err := o.compose(m)
+	if err != nil {
+		return err
+	}
+	if o.smtp != nil {
+		stored.DueAt = tx.Now().Stamp()
+	}
+	_, err = tx.AddMail(stored)
+	return err
+}
+
+// run sends what is due and forgets what is old until ctx ends.
+func (o *Outbox) run(ctx context.Context) error {
+	return every(ctx, o.look, func(ctx context.Context) error {
+		if now := time.Now(); now.Sub(o.swept) >= sweepEvery {
+			if err := o.db.Update(ctx, (*store.Tx).SweepMails); err != nil {
+				return err
+			}
+			o.swept = now
+		}
+		if o.smtp == nil {
+			return nil
+		}
+		return o.send(ctx)
+	})
+}
+
+// send tries what is due, one mail after the other.
+func (o *Outbox) send(ctx context.Context) error {
+	var due []store.Mail
+	err := o.db.View(ctx, func(tx *store.Tx) (err error) {
+		var waiting int
+		due, waiting, err = tx.MailsDue()
+		o.queued.Store(int64(waiting))
+		return err
+	})
+	for _, m := range due {
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+		result, tried := o.smtp.send(ctx, m)
+		if ctx.Err() != nil {
+			break // as if it had not been tried
+		}
+		err = o.db.Update(ctx, func(tx *store.Tx) error { return o.settle(tx, m.ID, result, tried) })
+	}
+	return err
+}
+
+// settle stores what became of a try; a mail that is gone meanwhile stays gone.
+func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried error) error {
+	m, ok, err := tx.FindMail(id)
+	if err != nil || !ok {
+		return err
+	}
+	now := tx.Now().Stamp()
+	m.Attempts++
+	m.DueAt = 0
+	switch {
+	case result == hook.Accepted:
+		m.SentAt, m.LastError = now, ""
+		tx.OnCommit(func() { o.sent.Add(1) })
+		return tx.PutMail(m)
+	case result == hook.Refused:
+		tx.OnCommit(func() { o.refused.Add(1) })
+	default:
+		next := now.Add(o.wait.After(m.Attempts))
+		if next.Since(m.CreatedAt) < mailTries && (m.ExpiresAt == 0 || next < m.ExpiresAt) {
+			m.DueAt = next
+		}
+		tx.OnCommit(func() { o.failed.Add(1) })
+	}
+	m.LastError = cut(tried.Error(), 200)
+	o.log.Warn("mail not sent", "mail", m.ID, "kind", m.Kind, "attempts", m.Attempts, "again", m.DueAt != 0)
+	return tx.PutMail(m)
+}
+
+// metrics writes the counters.
+func (o *Outbox) metrics(w io.Writer) {
+	fmt.Fprintf(w, "sensegate_mails_total{result=\"sent\"} %d\n", o.sent.Load())
+	fmt.Fprintf(w, "sensegate_mails_total{result=\"refused\"} %d\n", o.refused.Load())
+	fmt.Fprintf(w, "sensegate_mails_total{result=\"failed\"} %d\n", o.failed.Load())
+	fmt.Fprintf(w, "sensegate_mails_queued %d\n", o.queued.Load())
+}
+
+// State is what has become of a mail.
+type State string
+
+// The states of a mail.
+const (
+	Kept   State = "kept"   // to be read only: no mail server is configured
+	Queued State = "queued" // to be sent
+	Sent   State = "sent"   // a mail server has it
+	Failed State = "failed" // given up
+)
+
+// StateOf returns what has become of a mail.
+func StateOf(m store.Mail) State {
+	switch {
+	case m.SentAt != 0:
+		return Sent
+	case m.DueAt != 0:
+		return Queued
+	case m.Attempts > 0:
+		return Failed
+	}
+	return Kept
+}
+
+// cut returns at most so many bytes of text, whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

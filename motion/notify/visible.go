@@ -1,0 +1,90 @@
+package notify
+
+import (
+	"slices"
+
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// Visible returns the mails that the owner of a home may read, the newest first: their
+// own, those with which the home invites, those to its members, and the confirmation
+// of whoever it has invited. A link of a mail opens the account that it is about;
+// therefore the mails of a person who also belongs to another home, and the new
+// passwords of one who belongs to none yet, are not shown.
+func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
+	all, err := tx.Mails()
+	if err != nil {
+		return nil, err
+	}
+	reader := reader{tx: tx, owner: owner, home: id, inside: map[home.UserID]place{}}
+	visible := []store.Mail{}
+	for _, m := range all {
+		ok, err := reader.mayRead(m)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			visible = append(visible, m)
+		}
+	}
+	slices.Reverse(visible)
+	return visible, nil
+}
+
+// place is how a person stands to the reader's home.
+type place int
+
+const (
+	elsewhere place = iota + 1 // belongs to another home, or to none and is not invited
+	invited                    // belongs to none, and is invited here
+	here                       // belongs to this home alone
+)
+
+// reader decides what the owner of a home may read.
+type reader struct {
+	tx     *store.Tx
+	owner  home.UserID
+	home   home.ID
+	inside map[home.UserID]place // of those looked up so far
+}
+
+func (r reader) mayRead(m store.Mail) (bool, error) {
+	switch {
+	case m.UserID == r.owner, m.HomeID == r.home:
+		return true, nil
+	case m.UserID == 0:
+		return false, nil
+	}
+	p, known := r.inside[m.UserID]
+	if !known {
+		var err error
+		if p, err = r.placeOf(m.UserID); err != nil {
+			return false, err
+		}
+		r.inside[m.UserID] = p
+	}
+	return p == here || p == invited && Kind(m.Kind) == Confirm, nil
+}
+
+// placeOf looks up how a person stands to the reader's home.
+func (r reader) placeOf(user home.UserID) (place, error) {
+	memberships, err := r.tx.MembershipsOfUser(user)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(memberships) == 1 && memberships[0].Home == r.home:
+		return here, nil
+	case len(memberships) > 0:
+		return elsewhere, nil
+	}
+	u, err := r.tx.User(user)
+	if err != nil {
+		return 0, err
+	}
+	invitation, ok, err := r.tx.InvitationTo(r.home, u.Email)
+	if ok && invitation.Open(r.tx.Now().Stamp()) {
+		return invited, err
+	}
+	return elsewhere, err
+}
