@@ -29,6 +29,9 @@ type DB struct {
 	file   *os.File // the handle that bolt writes to and that holds the lock
 	uses   keyUses
 
+	retention Retention
+	writes    writes
+
 	failOnce sync.Once
 	failed   chan struct{}
 	failure  error // set before failed is closed
@@ -94,9 +97,12 @@ func (db *DB) commit(btx *bolt.Tx) error {
 	if stats := btx.Stats(); stats.GetNodeCount() == 0 {
 		return btx.Rollback()
 	}
+	size := db.fileSize()
 	err := btx.Commit()
 	switch {
 	case err == nil:
+		stats := btx.Stats()
+		db.writes.count(stats.GetPageAlloc(), db.bolt.Info().PageSize, db.fileSize() > size)
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, berrors.ErrMaxSizeReached):
 		full := fault.New(fault.Unavailable, "the disk is full: nothing can be stored until there is room")
@@ -177,11 +183,15 @@ func (db *DB) tx(btx *bolt.Tx) *Tx {
 // indexChecks returns the checks of all tables.
 func indexChecks() []func(*Tx) error {
 	return []func(*Tx) error{
-		networks.check, nodes.check, radars.check, leafs.check, links.check, status.check,
+		networks.check, nodes.check, radars.check, leafs.check, links.check, status.check, statusHeard.check,
 		events.check, devices.check, heard.check, deviceTokens.check, pending.check,
 		apiKeys.check, integrationUsers.check, detectorStates.check, eventStates.check,
 		commands.check, batches.check, alerts.check, pushes.check,
 		applicationSettings.check,
-		users.check, homes.check, memberships.check,
+		users.check, homes.check, memberships.check, sessions.check, familiar.check,
+		invitations.check, homeLocations.check, homeMeta.check, userMeta.check,
+		sceneConfigs.check, armed.check,
+		mails.check, mobiles.check, deliveries.check,
+		integrations.check, farewells.check, sensorCursors.check, sensors.check, detections.check,
 	}
 }

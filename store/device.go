@@ -26,8 +26,9 @@ type sign struct {
 	Address string      `json:"address"`
 }
 
-// heard is the table of last signs of life.
-var heard = table[motion.DeviceKey, sign]{name: "heard", noun: "sign of life of device", key: deviceKey}
+// heard is the table of last signs of life. Its pages are filled up because all of
+// them are written each minute.
+var heard = table[motion.DeviceKey, sign]{name: "heard", noun: "sign of life of device", key: deviceKey, grows: true}
 
 // Heard says that a device was heard from.
 type Heard struct {

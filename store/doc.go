@@ -25,6 +25,8 @@
 //	                          "schema"         version the file was migrated to, number
 //	                          "installed_at"   when the file was made, seconds
 //	                          "adoption_until" when the last adoption window ends, seconds
+//	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention}
+//	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one
 //
 //	networks                  network u32    → motion.Network; the sequence gives network ids
 //	  networks_by_guardian    guardian_id    → network u32
@@ -38,7 +40,8 @@
 //	leafs                     leaf u32       → motion.Leaf
 //	  leafs_by_mac            network u32, mac → leaf u32
 //	links                     network u32, link_id → motion.Link
-//	status                    network u32    → motion.StatusReport, the last one seen
+//	status                    network u32    → motion.StatusReport, the last whole one, up to an hour late
+//	status_heard              network u32    → StatusHeard: what changes with every report
 //
 //	events                    network u32, ts µs u64, id 16 bytes → motion.Event and "_dedupe"
 //	  events_by_id            id 16 bytes    → key of events
@@ -69,6 +72,12 @@
 //	batches                   batch u64      → command.Batch
 //	  batches_by_network      network u32, batch u64 → batch u64
 //
+//	samples_journal           block start u32, flush u32, step u32, network u32 → rows of an open block (motion/series)
+//	samples_1s                block start u32, network u32 → block of 10 minutes of live frames
+//	samples_5s                block start u32, network u32 → block of 1 hour: devices' history, sums of samples_1s
+//	samples_60s               block start u32, network u32 → block of 6 hours: sums of samples_5s
+//	samples_900s              block start u32, network u32 → block of 4 days: sums of samples_60s
+//
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
@@ -76,16 +85,51 @@
 //	  users_by_email          address in lower case → user u64
 //	  users_by_sub            subject        → user u64
 //	  users_by_identity       SHA-256 of issuer 0 subject → user u64
+//	  users_by_unconfirmed    ms since the epoch u64, user u64 → user u64, by when they were made, of those not confirmed
+//	sessions                  sid            → Session
+//	  sessions_by_user        user u64, sid  → sid
+//	  sessions_by_expiry      µs u64, sid    → sid
+//	familiar                  user u64       → SHA-256 of the addresses that they log in from, hex, at most 8
 //	homes                     home u32       → home.Home
 //	  homes_by_network        network u32    → home u32
 //	memberships               membership u32 → home.Membership
 //	  memberships_by_home     home u32, user u64 → membership u32
 //	  memberships_by_user     user u64, membership u32 → membership u32
+//	invitations               invitation u32 → home.Invitation
+//	  invitations_by_home     home u32, address in lower case → invitation u32
+//	home_locations            location u32   → home.Location, those that homes have added
+//	  home_locations_by_home  home u32, location u32 → location u32
+//	home_meta                 home u32       → what apps keep for a home, an object
+//	user_meta                 user u64       → what apps keep for a user, an object
+//	scene_configs             scene config u32 → home.SceneConfig, one of each home
+//	armed                     network u32, µs u64 → motion.ArmedChange and "_number", of 2 years, at most 4,096 of a network
 //
-// Times of last contact are kept apart (heard) because they change every
-// minute for every device: the minute's commit rewrites a few small values and
-// leaves the pages of devices, nodes and networks alone. Reading a device, a
-// node or a network lays them over the record.
+//	mails                     mail u64       → Mail, the outbox: at most 1,000, of 30 days
+//	  mails_by_address        SHA-256 of the address in lower case, mail u64 → mail u64
+//	  mails_by_user           user u64, mail u64 → mail u64
+//	  mails_by_home           home u32, mail u64 → mail u64
+//	  mails_by_due            ms since the epoch u64, mail u64 → mail u64, of those to be sent
+//
+//	mobiles                   mobile u32     → MobileDevice
+//	  mobiles_by_token        SHA-256 of the token → mobile u32
+//	  mobiles_by_user         user u64, mobile u32 → mobile u32
+//	deliveries                delivery u64   → Delivery, a push on its way to one receiver
+//	  deliveries_by_due       ms since the epoch u64, delivery u64 → delivery u64
+//	  deliveries_by_network   network u32, delivery u64 → delivery u64
+//
+//	sensor_integrations       integration u32 → sensor.Integration, at most one of a home
+//	  sensor_integrations_by_home home u32   → integration u32
+//	  sensor_integrations_by_account userThingName → integration u32
+//	sensor_farewells          userThingName  → sensor.Farewell, accounts to be deleted at their providers
+//	sensor_cursors            provider       → how far its messages have been taken, text
+//	sensors                   device u32     → sensor.Device, hubs and sensors
+//	  sensors_by_home         home u32, thingName → device u32
+//	detections                home u32, ts µs u64, id 16 bytes → sensor.Detection and "_sensor", device u32
+//	  detections_by_sensor    device u32, key of detections → key of detections
+//
+// What changes every minute is kept apart (heard, status_heard): the minute's
+// commit rewrites a few small values and leaves the pages of devices, nodes,
+// networks and reports alone. Reading one of these lays it over the record.
 //
 // Beside the file FILE lie FILE.pid, the process that holds it; FILE.new while
 // it is being made; and FILE.vN.backup, a copy from before the migration that

@@ -171,7 +171,7 @@ func (tx *Tx) eventRecord(network motion.NetworkID, id string) (eventRecord, err
 	if err != nil {
 		return eventRecord{}, err
 	}
-	if !ok || record.NetworkID != network {
+	if !ok || record.NetworkID != network || record.TS < tx.eventsSince() {
 		return eventRecord{}, notFound
 	}
 	return record, nil
@@ -192,12 +192,16 @@ func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, 
 	return record.Event, events.put(tx, key, record)
 }
 
+// eventsSince returns the time before which events are past their retention and
+// not shown.
+func (tx *Tx) eventsSince() motion.Time { return before(tx.now, tx.db.retention.Events) }
+
 // EachEvent calls fn with every event of a network, oldest first, until fn
 // returns an error, which it returns.
 func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) error {
 	prefix := key32(network)
 	cursor := tx.bucket(events.name).Cursor()
-	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
+	for key, data := cursor.Seek(join(prefix, key64(keyMicros(tx.eventsSince())))); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
 		record, err := events.decode(key, data)
 		if err != nil {
 			return err

@@ -83,6 +83,9 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 
 // detectedEvent returns the MotionDetectedEvent that stopped ends.
 func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool, error) {
+	if stopped.DetectedTS < tx.eventsSince() {
+		return motion.Event{}, false, nil
+	}
 	prefix := join(key32(stopped.NetworkID), key64(keyMicros(stopped.DetectedTS)))
 	cursor := tx.bucket(events.name).Cursor()
 	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
@@ -125,6 +128,7 @@ func (q EventQuery) bounds() (first, end []byte) {
 // scanEvents yields the events between the bounds of q as they are stored, from
 // the end that q wants.
 func (tx *Tx) scanEvents(q EventQuery) iter.Seq2[[]byte, []byte] {
+	q.NotBefore = max(q.NotBefore, tx.eventsSince())
 	first, end := q.bounds()
 	cursor := tx.bucket(events.name).Cursor()
 	return func(yield func(key, data []byte) bool) {

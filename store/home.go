@@ -15,8 +15,9 @@ var homes = table[home.ID, home.Home]{
 }
 
 // CreateHome stores a new home of an existing network under the next id and returns
-// it. CreatedAt and UpdatedAt are set to now unless given. A network that has one
-// already is a Conflict.
+// it, with a scene configuration of defaults. CreatedAt and UpdatedAt are set to now,
+// Scene to AtHome and PetSize to NoPet unless given. A network that has one already is a
+// Conflict.
 func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
 	if err := tx.requireNetwork(h.ExternalID); err != nil {
 		return h, err
@@ -32,7 +33,21 @@ func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
 	if h.UpdatedAt == 0 {
 		h.UpdatedAt = tx.now.Stamp()
 	}
-	return h, homes.put(tx, h.ID, h)
+	if h.Scene == 0 {
+		h.Scene = home.AtHome
+	}
+	if h.PetSize == "" {
+		h.PetSize = home.NoPet
+	}
+	config, err := tx.createSceneConfig(h.ID)
+	if err != nil {
+		return h, err
+	}
+	h.SceneConfigID = config.ID
+	if err := homes.put(tx, h.ID, h); err != nil {
+		return h, err
+	}
+	return h, tx.noteArmed(h.ExternalID)
 }
 
 // PutHome stores h over the home with its id, as given.
@@ -40,7 +55,10 @@ func (tx *Tx) PutHome(h home.Home) error {
 	if _, err := homes.must(tx, h.ID); err != nil {
 		return err
 	}
-	return homes.put(tx, h.ID, h)
+	if err := homes.put(tx, h.ID, h); err != nil {
+		return err
+	}
+	return tx.noteArmed(h.ExternalID)
 }
 
 // Home returns the home with the id.
@@ -57,9 +75,29 @@ func (tx *Tx) Homes() ([]home.Home, error) { return homes.all(tx, nil) }
 // DeleteHome removes a home with its memberships and whatever else belongs to it;
 // its network and its users stay.
 func (tx *Tx) DeleteHome(id home.ID) error {
-	if _, err := homes.must(tx, id); err != nil {
+	h, err := homes.must(tx, id)
+	if err != nil {
 		return err
 	}
+	for _, remove := range []func(home.ID) error{
+		tx.deleteMemberships, tx.deleteMailsOfHome, tx.deleteInvitationsOfHome, tx.deleteLocations, tx.deleteHomeMeta, tx.deleteIntegrationOf,
+	} {
+		if err := remove(id); err != nil {
+			return err
+		}
+	}
+	if _, err := sceneConfigs.delete(tx, h.SceneConfigID); err != nil {
+		return err
+	}
+	if err := armed.removePrefix(tx, key32(h.ExternalID)); err != nil {
+		return err
+	}
+	_, err = homes.delete(tx, id)
+	return err
+}
+
+// deleteMemberships removes the memberships of a home.
+func (tx *Tx) deleteMemberships(id home.ID) error {
 	memberships, err := tx.MembershipsOfHome(id)
 	if err != nil {
 		return err
@@ -69,8 +107,7 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 			return err
 		}
 	}
-	_, err = homes.delete(tx, id)
-	return err
+	return nil
 }
 
 // deleteHomeOf removes the home of a network, if there is one.

@@ -22,11 +22,6 @@ func (k linkKey) bytes() []byte { return join(key32(k.network), keyText(k.name))
 // links is the table of links.
 var links = table[linkKey, motion.Link]{name: "links", noun: "link", key: linkKey.bytes}
 
-// status is the table of the last status report of each network.
-var status = table[motion.NetworkID, motion.StatusReport]{
-	name: "status", noun: "status report of network", key: key32[motion.NetworkID],
-}
-
 // PutLink stores a link under its network and name.
 func (tx *Tx) PutLink(l motion.Link) error {
 	if err := tx.requireNetwork(l.NetworkID); err != nil {
@@ -52,25 +47,5 @@ func (tx *Tx) DeleteLink(network motion.NetworkID, name string) error {
 	if err == nil && !ok {
 		err = fault.New(fault.NotFound, "link %v: not found", key)
 	}
-	return err
-}
-
-// PutStatus stores the last status report of the network that it names.
-func (tx *Tx) PutStatus(r motion.StatusReport) error {
-	if err := tx.requireNetwork(r.NetworkID); err != nil {
-		return err
-	}
-	return status.put(tx, r.NetworkID, r)
-}
-
-// Status returns the last status report of a network.
-func (tx *Tx) Status(network motion.NetworkID) (motion.StatusReport, error) {
-	return status.must(tx, network)
-}
-
-// DeleteStatus forgets the last status report of a network; that there is none
-// is no error.
-func (tx *Tx) DeleteStatus(network motion.NetworkID) error {
-	_, err := status.delete(tx, network)
 	return err
 }

@@ -52,16 +52,25 @@ func bucketsV1() []string {
 		"batches", "batches_by_network",
 		"application_settings",
 		"alerts", "pushes",
-		journalBucket, secondsBucket, fiveSecondsBucket,
+		journalBucket, "samples_1s", "samples_5s",
 	}
 }
 
 // bucketsV2 returns what the household's side added: people, homes and what is theirs.
 func bucketsV2() []string {
 	return []string{
-		"users", "users_by_email", "users_by_sub", "users_by_identity",
+		"users", "users_by_email", "users_by_sub", "users_by_identity", "users_by_unconfirmed",
+		"sessions", "sessions_by_user", "sessions_by_expiry", "familiar",
 		"homes", "homes_by_network",
 		"memberships", "memberships_by_home", "memberships_by_user",
+		"samples_60s", "samples_900s", "status_heard",
+		"invitations", "invitations_by_home",
+		"home_locations", "home_locations_by_home", "home_meta", "user_meta",
+		"scene_configs", "armed",
+		"mails", "mails_by_address", "mails_by_user", "mails_by_home", "mails_by_due",
+		"mobiles", "mobiles_by_token", "mobiles_by_user", "deliveries", "deliveries_by_due", "deliveries_by_network",
+		"sensor_integrations", "sensor_integrations_by_home", "sensor_integrations_by_account",
+		"sensor_farewells", "sensor_cursors", "sensors", "sensors_by_home", "detections", "detections_by_sensor",
 	}
 }
 

@@ -32,7 +32,10 @@ func (tx *Tx) PutNetwork(n motion.Network) error {
 	if err := tx.requireNetwork(n.ID); err != nil {
 		return err
 	}
-	return networks.put(tx, n.ID, n)
+	if err := networks.put(tx, n.ID, n); err != nil {
+		return err
+	}
+	return tx.noteArmed(n.ID)
 }
 
 // Network returns the network with the id.
@@ -83,7 +86,7 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 		return err
 	}
 	for _, remove := range []func(motion.NetworkID) error{
-		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deleteHomeOf,
+		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
 	} {
 		if err := remove(id); err != nil {
 			return err
@@ -91,7 +94,7 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	}
 	prefix := key32(id)
 	for _, removePrefix := range []func(*Tx, []byte) error{
-		links.removePrefix, status.removePrefix, events.removePrefix,
+		links.removePrefix, status.removePrefix, statusHeard.removePrefix, events.removePrefix,
 		detectorStates.removePrefix, eventStates.removePrefix, applicationSettings.removePrefix,
 		alerts.removePrefix, pushes.removePrefix,
 	} {

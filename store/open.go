@@ -13,6 +13,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
 )
 
 // What can be wrong with a database file, for errors.Is. The errors that Open
@@ -35,6 +37,7 @@ type Options struct {
 	LockTimeout time.Duration    // how long to wait for another process; 0: 3 s
 	MmapSize    int              // bytes of address space mapped at start, more than the file will need; 0: 128 MiB (32 bit: 64 MiB)
 	MaxSize     int              // bytes that the file may grow to; 0: unlimited (32 bit: 512 MiB)
+	Retention   Retention        // what is kept how long; zero: all of it for ever
 }
 
 // withDefaults fills in what was left out.
@@ -81,7 +84,8 @@ func open(o Options, steps []migration) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, file: file, failed: make(chan struct{})}
+	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, file: file, failed: make(chan struct{})}
+	db.writes.since = motion.TimeOf(o.Now())
 	if err := db.start(o, steps, isNew); err != nil {
 		_ = file.Close() // bbolt may have closed it
 		return nil, err

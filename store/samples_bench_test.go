@@ -3,6 +3,8 @@ package store_test
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,91 +24,187 @@ const (
 	benchFlush    = 60
 )
 
-// day is a database in which every network has stored a day.
-type day struct {
+// stored is a database in which every network has stored some days.
+type stored struct {
 	db      *store.DB
 	samples *store.Samples
 	first   motion.NetworkID
-	adding  time.Duration // spent on taking frames in
-	writing time.Duration // spent on flushes
+	now     time.Time
+	homes   []*seriestest.Home
+	values  [][]store.Value
+	adding  time.Duration // CPU spent on taking frames in
+	writing time.Duration // CPU spent on flushes
+	longest time.Duration // of a flush, by the clock on the wall
 }
 
-// storeDay lives through a day of 50 homes as the appliance does: two frames a
-// second, a flush a minute, the last block sealed.
-func storeDay(b *testing.B, profile seriestest.Profile) day {
+// newStored opens a database for 50 homes.
+func newStored(b *testing.B, profile seriestest.Profile) *stored {
 	b.Helper()
-	now := time.Unix(base, 0)
-	db := storetest.Open(b, func(o *store.Options) { o.Now = func() time.Time { return now } })
-	samples, err := store.OpenSamples(context.Background(), db)
-	if err != nil {
+	d := &stored{now: time.Unix(series.QuarterHour.BlockStart(base), 0)}
+	d.db = storetest.Open(b, func(o *store.Options) {
+		o.Now, o.Retention = func() time.Time { return d.now }, store.DefaultRetention()
+	})
+	var err error
+	if d.samples, err = store.OpenSamples(context.Background(), d.db); err != nil {
 		b.Fatal(err)
 	}
-	d := day{db: db, samples: samples}
-	homes := make([]*seriestest.Home, benchNetworks)
-	values := make([][]store.Value, benchNetworks)
-	for i := range homes {
-		homes[i] = seriestest.New(profile, uint64(i+1), benchLinks)
-		id := newNetwork(b, db, string(rune('A'+i)))
+	for i := range benchNetworks {
+		home := seriestest.New(profile, uint64(i+1), benchLinks)
+		id := newNetwork(b, d.db, string(rune('A'+i)))
 		if i == 0 {
 			d.first = id
 		}
-		for _, series := range homes[i].IDs() {
-			values[i] = append(values[i], store.Value{ID: series})
+		var values []store.Value
+		for _, series := range home.IDs() {
+			values = append(values, store.Value{ID: series})
 		}
+		d.homes, d.values = append(d.homes, home), append(d.values, values)
 	}
-	frame := make([]float64, benchLinks+1)
-	flush := func() {
-		begin := time.Now()
-		update(b, db, samples.Flush)
-		d.writing += time.Since(begin)
-	}
-	for second := int64(0); second < benchDay; second += benchFlush {
-		for i, home := range homes {
-			for step := range int64(2 * benchFlush) {
-				home.Next(frame)
-				for k, v := range frame {
-					values[i][k].Value = v
-				}
-				begin := time.Now()
-				samples.Add(d.first+motion.NetworkID(i), motion.Time(float64(base+second)+float64(step)/2), values[i])
-				d.adding += time.Since(begin)
-			}
-		}
-		now = time.Unix(base+second+benchFlush, 0)
-		flush()
-	}
-	now = now.Add(time.Minute)
-	flush()
 	return d
 }
 
-// BenchmarkStoreDay prints storage.md S1 (sparse) and S2 (noisy3): bytes a row of
-// the file as it lies on the disk, where a row is a second of a series; and what
-// taking the rows in costs.
+// live lives through seconds as the appliance does: frames, a flush a minute.
+func (d *stored) live(b *testing.B, seconds int64, framesPerSecond int) {
+	b.Helper()
+	frames := make([]float64, benchFlush*framesPerSecond*(benchLinks+1))
+	for end := d.now.Unix() + seconds; d.now.Unix() < end; {
+		for i, home := range d.homes {
+			for k := 0; k < len(frames); k += benchLinks + 1 {
+				home.Next(frames[k : k+benchLinks+1])
+			}
+			begin := cpu(b)
+			for step := range benchFlush * framesPerSecond {
+				for k := range d.values[i] {
+					d.values[i][k].Value = frames[step*(benchLinks+1)+k]
+				}
+				at := float64(d.now.Unix()) + float64(step)/float64(framesPerSecond)
+				d.samples.Add(d.first+motion.NetworkID(i), motion.Time(at), d.values[i])
+			}
+			d.adding += cpu(b) - begin
+		}
+		d.now = d.now.Add(benchFlush * time.Second)
+		begin, clock := cpu(b), time.Now()
+		update(b, d.db, d.samples.Flush)
+		d.writing += cpu(b) - begin
+		d.longest = max(d.longest, time.Since(clock))
+	}
+}
+
+// cpu returns the CPU time that the process has used.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// size returns the bytes of the file.
+func (d *stored) size(b *testing.B) int64 {
+	b.Helper()
+	info, err := os.Stat(d.db.Path())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// BenchmarkStoreDay prints storage.md S1 (sparse), S2 (noisy3) and S6: bytes a row of
+// the file as it lies on the disk with the sums of the day, where a row is a second
+// of a series; and the CPU time that a row costs, sums and retention included.
 func BenchmarkStoreDay(b *testing.B) {
 	for _, profile := range []seriestest.Profile{seriestest.Sparse, seriestest.Noisy3} {
 		b.Run(profile.String(), func(b *testing.B) {
 			const rows = benchNetworks * (benchLinks + 1) * benchDay
 			for b.Loop() {
-				d := storeDay(b, profile)
-				info, err := os.Stat(d.db.Path())
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(info.Size())/rows, "B/row")
-				b.ReportMetric(float64(d.adding.Nanoseconds())/rows, "add-ns/row")
-				b.ReportMetric(float64(d.writing.Nanoseconds())/rows, "flush-ns/row")
+				d := newStored(b, profile)
+				d.live(b, benchDay+benchFlush, 2)
+				b.ReportMetric(float64(d.size(b))/rows, "B/row")
+				b.ReportMetric(float64(d.adding)/rows, "add-ns/row")
+				b.ReportMetric(float64(d.writing)/rows, "flush-ns/row")
+				b.ReportMetric(float64((d.adding+d.writing)/rows), "ns/row")
+				b.ReportMetric(d.longest.Seconds()*1000, "ms/longest-flush")
 			}
 		})
 	}
+}
+
+// BenchmarkStoreWeek prints storage.md S8, S9 and S10: the answer of a week at 5 s and
+// at 60 s, the file after 9 days against 8, and how long opening it takes; the best of
+// each, so that a busy machine does not count.
+func BenchmarkStoreWeek(b *testing.B) {
+	for _, profile := range []seriestest.Profile{seriestest.Sparse, seriestest.Noisy3} {
+		b.Run(profile.String(), func(b *testing.B) {
+			d := newStored(b, profile)
+			d.live(b, 8*benchDay, 1)
+			eight := d.size(b)
+			d.live(b, benchDay, 1)
+			b.Run("file", func(b *testing.B) {
+				for b.Loop() {
+					b.ReportMetric(float64(d.size(b))/float64(eight), "x-day-8")
+					b.ReportMetric(float64(d.size(b))/benchNetworks/1e6, "MB/network")
+				}
+			})
+			b.Run("week-at-5s", func(b *testing.B) { d.week(b, 5) })
+			b.Run("week-at-60s", func(b *testing.B) { d.week(b, 60) })
+			b.Run("start", d.start)
+		})
+	}
+}
+
+// week answers the last week of the first network in buckets.
+func (d *stored) week(b *testing.B, bucket int64) {
+	now := d.now.Unix()
+	query := series.Query{Series: series.Network, Measure: series.Intensity, From: now - 7*benchDay + 600, To: now, Bucket: bucket}
+	var answer []byte
+	best := time.Hour
+	for b.Loop() {
+		begin := time.Now()
+		set, err := d.samples.Set(context.Background(), d.first, query.From, query.To)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var effective int64
+		if answer, effective, err = set.AppendJSON(answer[:0], query); err != nil || effective != bucket {
+			b.Fatal(effective, err)
+		}
+		best = min(best, time.Since(begin))
+	}
+	b.ReportMetric(float64(len(answer)), "B/answer")
+	b.ReportMetric(best.Seconds()*1000, "best-ms")
+}
+
+// start opens a copy of the database with its samples.
+func (d *stored) start(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "sensegate.db")
+	copyFile(b, d.db.Path(), path)
+	best := time.Hour
+	for b.Loop() {
+		begin := time.Now()
+		db, err := store.Open(store.Options{Path: path, Now: func() time.Time { return d.now }, Retention: store.DefaultRetention()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := store.OpenSamples(context.Background(), db); err != nil {
+			b.Fatal(err)
+		}
+		best = min(best, time.Since(begin))
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(best.Seconds()*1000, "best-ms")
 }
 
 // BenchmarkReadDay prints storage.md S7: a day at 1 s decoded, and the whole
 // answer from the disk in multiples of copying it.
 func BenchmarkReadDay(b *testing.B) {
 	for _, profile := range []seriestest.Profile{seriestest.Sparse, seriestest.Noisy3} {
-		d := storeDay(b, profile)
-		query := series.Query{Series: series.Network, Measure: series.Intensity, From: base, To: base + benchDay, Bucket: 1}
+		d := newStored(b, profile)
+		d.live(b, benchDay, 2)
+		now := d.now.Unix()
+		query := series.Query{Series: series.Network, Measure: series.Intensity, From: now - benchDay, To: now, Bucket: 1}
 		b.Run(profile.String()+"/decode", func(b *testing.B) {
 			set := d.set(b)
 			for b.Loop() {
@@ -132,10 +230,10 @@ func BenchmarkReadDay(b *testing.B) {
 	}
 }
 
-// set reads what a question about the first network's day needs.
-func (d day) set(b *testing.B) *series.Set {
+// set reads what a question about the first network's last day needs.
+func (d *stored) set(b *testing.B) *series.Set {
 	b.Helper()
-	set, err := d.samples.Set(context.Background(), d.first, base, base+benchDay)
+	set, err := d.samples.Set(context.Background(), d.first, d.now.Unix()-benchDay, d.now.Unix())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type sampling struct {
 	path    string
 	db      *store.DB
 	samples *store.Samples
+	keep    store.Retention
 	now     time.Time
 	network motion.NetworkID
 }
@@ -42,7 +43,7 @@ func newSampling(t testing.TB) *sampling {
 
 func (s *sampling) open() {
 	s.t.Helper()
-	db, err := store.Open(store.Options{Path: s.path, Now: func() time.Time { return s.now }})
+	db, err := store.Open(store.Options{Path: s.path, Retention: s.keep, Now: func() time.Time { return s.now }})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -376,4 +377,22 @@ func TestSamplesAreWhatWasAdded(t *testing.T) {
 			rt.Fatalf("rows\n%s\nwant\n%s", got, want)
 		}
 	})
+}
+
+func TestForgottenNetworkLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	other := newNetwork(t, s.db, "h")
+	s.add(0, 0.1)
+	s.samples.Add(other, motion.Time(base), []store.Value{{ID: series.Network, Value: 0.2}})
+	s.flush(1)
+	update(t, s.db, func(tx *store.Tx) error { return tx.DeleteNetwork(s.network) })
+	s.samples.Forget(s.network)
+	s.want("in memory", s.rows(0, 1, 1), "- ")
+	s.add(2, 0.3) // a frame that was on its way
+	s.flush(700)
+	s.want("after a late frame", s.rows(0, 3, 1), "- - - ")
+	s.restart()
+	s.want("after a restart", s.rows(0, 3, 1), "- - - ")
+	s.want("its neighbour", s.of(other, 0, 1, 1), "0.2 ")
 }

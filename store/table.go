@@ -22,7 +22,7 @@ type table[K, V any] struct {
 	name    string         // of the bucket
 	noun    string         // what a record is called in messages
 	key     func(K) []byte // key in the bucket; not empty
-	grows   bool           // new keys come after most others: pages are filled up instead of halved
+	grows   bool           // new keys come after most others, or seldom: pages are filled up instead of halved
 	indexes []index[V]
 }
 

@@ -46,6 +46,15 @@ var users = table[home.UserID, userRecord]{
 				return keys
 			},
 		},
+		{
+			name: "users_by_unconfirmed", noun: "time of making",
+			keys: func(r userRecord) [][]byte {
+				if r.Confirmed() {
+					return nil
+				}
+				return [][]byte{key64(uint64(max(0, r.CreatedAt)))}
+			},
+		},
 	},
 }
 
@@ -148,6 +157,10 @@ func (tx *Tx) SetPassword(id home.UserID, hash string) error {
 
 // DeleteUser removes a user with everything that is theirs alone.
 func (tx *Tx) DeleteUser(id home.UserID) error {
+	u, err := tx.User(id)
+	if err != nil {
+		return err
+	}
 	memberships, err := tx.MembershipsOfUser(id)
 	if err != nil {
 		return err
@@ -157,9 +170,27 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 			return err
 		}
 	}
-	existed, err := users.delete(tx, id)
-	if err == nil && !existed {
-		err = fault.New(fault.NotFound, "user %d: not found", id)
+	if err := tx.deleteMailsOfUser(u); err != nil {
+		return err
 	}
+	if err := tx.deleteMobilesOfUser(id); err != nil {
+		return err
+	}
+	if err := tx.deleteDeliveriesTo(id); err != nil {
+		return err
+	}
+	if err := tx.deleteInvitationsTo(u.Email); err != nil {
+		return err
+	}
+	if _, err := userMeta.delete(tx, id); err != nil {
+		return err
+	}
+	if err := tx.EndSessionsOfUser(id, ""); err != nil {
+		return err
+	}
+	if _, err := familiar.delete(tx, id); err != nil {
+		return err
+	}
+	_, err = users.delete(tx, id)
 	return err
 }

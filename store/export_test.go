@@ -1,0 +1,37 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/series"
+)
+
+// SealedBlocks returns the stored blocks of a tier in the order of keys.
+func SealedBlocks(db *DB, tier series.Tier) (blocks [][]byte, err error) {
+	err = db.View(context.Background(), func(tx *Tx) error {
+		return tx.bucket(bucketOf(tier)).ForEach(func(_, value []byte) error {
+			blocks = append(blocks, bytes.Clone(value))
+			return nil
+		})
+	})
+	return blocks, err
+}
+
+// PutJournalV1 writes a journal entry as schema 1 did.
+func PutJournalV1(db *DB, tier series.Tier, start int64, network motion.NetworkID, value []byte) error {
+	return db.Update(context.Background(), func(tx *Tx) error {
+		key := join(key32(uint32(start)), key32(uint32(tier)), key32(uint32(network)), key64(7))
+		return tx.bucket(journalBucket).Put(key, value)
+	})
+}
+
+// JournalEntries returns how many entries the journal has.
+func JournalEntries(db *DB) (n int, err error) {
+	err = db.View(context.Background(), func(tx *Tx) error {
+		n = tx.bucket(journalBucket).Stats().KeyN
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+)
+
+// ForgetInEvents takes a person out of the history of every network, before their
+// deletion: events about them as a member are removed; of those that they have caused,
+// such as a change of the scene, the mark of who did is emptied (data.user, payloads.md
+// 4.8 and 5.3).
+func (tx *Tx) ForgetInEvents(u home.User) error {
+	about := []byte(u.Sub)
+	by := fmt.Appendf(nil, `"user":{"id":%d`, u.ID)
+	var found [][]byte
+	cursor := tx.bucket(events.name).Cursor()
+	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
+		if u.Sub != "" && bytes.Contains(data, about) || bytes.Contains(data, by) {
+			found = append(found, bytes.Clone(key))
+		}
+	}
+	for _, key := range found {
+		if err := tx.forgetInEvent(key, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetInEvent takes a person out of one event.
+func (tx *Tx) forgetInEvent(key []byte, u home.User) error {
+	record, _, err := events.read(tx, key)
+	if err != nil {
+		return err
+	}
+	if sub, _ := record.Data["sub"].(string); sub == u.Sub && sub != "" {
+		_, err := events.remove(tx, key)
+		return err
+	}
+	user, _ := record.Data["user"].(map[string]any)
+	if id, _ := user["id"].(float64); id != float64(u.ID) {
+		return nil
+	}
+	record.Data = record.Data.Clone()
+	record.Data["user"] = map[string]any{}
+	at, err := record.complete()
+	if err != nil {
+		return err
+	}
+	return events.put(tx, at, record)
+}
+
+// deletePendingOf takes the devices off the waiting list that asked to join a network.
+func (tx *Tx) deletePendingOf(network motion.NetworkID) error {
+	n, err := tx.Network(network)
+	if err != nil {
+		return err
+	}
+	list, err := tx.PendingDevices()
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if p.LocationID != n.GuardianID {
+			continue
+		}
+		if err := tx.DeletePending(p.DeviceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"sensegate/motion/home"
+)
+
+// invitations is the table of invitations, at most one of an address to a home.
+var invitations = table[home.InvitationID, home.Invitation]{
+	name: "invitations", noun: "invitation", key: key32[home.InvitationID],
+	indexes: []index[home.Invitation]{{
+		name: "invitations_by_home", noun: "network and address", unique: true,
+		keys: func(i home.Invitation) [][]byte { return [][]byte{invitationKey(i.Home, i.Email)} },
+	}},
+}
+
+// invitationKey is where the invitation of an address, in any case, to a home stands.
+func invitationKey(h home.ID, address string) []byte {
+	return join(key32(h), keyText(home.EmailKey(address)))
+}
+
+// PutInvitation stores an invitation to an existing home and returns it, with
+// CreatedAt set to now. One of the same address is replaced under its id.
+func (tx *Tx) PutInvitation(i home.Invitation) (home.Invitation, error) {
+	if _, err := tx.Home(i.Home); err != nil {
+		return i, err
+	}
+	before, ok, err := tx.InvitationTo(i.Home, i.Email)
+	if err != nil {
+		return i, err
+	}
+	i.ID, i.CreatedAt = before.ID, tx.now.Stamp()
+	if !ok {
+		sequence, err := tx.bucket(invitations.name).NextSequence()
+		if err != nil {
+			return i, err
+		}
+		i.ID = home.InvitationID(sequence)
+	}
+	return i, invitations.put(tx, i.ID, i)
+}
+
+// Invitation returns the invitation with the id, open or not.
+func (tx *Tx) Invitation(id home.InvitationID) (home.Invitation, error) {
+	return invitations.must(tx, id)
+}
+
+// InvitationTo returns the invitation of an address to a home, open or not, and
+// whether there is one.
+func (tx *Tx) InvitationTo(h home.ID, address string) (home.Invitation, bool, error) {
+	return invitations.by(tx, "invitations_by_home", invitationKey(h, address))
+}
+
+// InvitationsOfHome returns the invitations to a home, open or not, by address.
+func (tx *Tx) InvitationsOfHome(h home.ID) ([]home.Invitation, error) {
+	return invitations.allBy(tx, "invitations_by_home", key32(h))
+}
+
+// DeleteInvitation removes an invitation and its mails.
+func (tx *Tx) DeleteInvitation(id home.InvitationID) error {
+	i, err := tx.Invitation(id)
+	if err != nil {
+		return err
+	}
+	if err := tx.DeleteMailsOfInvitation(i.Home, i.Email); err != nil {
+		return err
+	}
+	_, err = invitations.delete(tx, id)
+	return err
+}
+
+// DropInvitations removes the invitations to a home: those that are not open any more,
+// or all.
+func (tx *Tx) DropInvitations(h home.ID, all bool) error {
+	list, err := tx.InvitationsOfHome(h)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if !all && i.Open(tx.now.Stamp()) {
+			continue
+		}
+		if err := tx.DeleteInvitation(i.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteInvitationsOfHome removes the invitations to a home.
+func (tx *Tx) deleteInvitationsOfHome(h home.ID) error { return tx.DropInvitations(h, true) }
+
+// deleteInvitationsTo removes the invitations of an address to any home.
+func (tx *Tx) deleteInvitationsTo(address string) error {
+	list, err := invitations.all(tx, nil)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if home.EmailKey(i.Email) != home.EmailKey(address) {
+			continue
+		}
+		if err := tx.DeleteInvitation(i.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

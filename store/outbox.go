@@ -1,0 +1,253 @@
+package store
+
+import (
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+// Bounds of the outbox: of what is beyond them the oldest goes.
+const (
+	mailLimit   = 1000                // mails in all
+	mailsOfOne  = 16                  // mails to one address
+	mailKeeping = 30 * 24 * time.Hour // how long a mail is kept
+)
+
+// Mail is a message to a person, kept to be read and sent (payloads.md section 6
+// no. 8). The link stands apart from the text, because it is a secret that is
+// forgotten when it has expired.
+type Mail struct {
+	ID        uint64       `json:"id"`
+	Kind      string       `json:"kind"`
+	UserID    home.UserID  `json:"user_id"`    // whose account it is about; 0: nobody's yet
+	HomeID    home.ID      `json:"network_id"` // of the home that invites; 0: none
+	Address   string       `json:"address"`
+	Subject   string       `json:"subject"`
+	Text      string       `json:"text"` // without the link
+	Link      string       `json:"link"` // "": it has none, or it has expired
+	ExpiresAt motion.Stamp `json:"expires_at"`
+	CreatedAt motion.Stamp `json:"created_at"`
+	SentAt    motion.Stamp `json:"sent_at"`  // 0: not sent
+	Attempts  int          `json:"attempts"` // tries to send it
+	DueAt     motion.Stamp `json:"due_at"`   // when it is to be tried next; 0: not
+	LastError string       `json:"last_error"`
+}
+
+// mails is the table of mails, the outbox.
+var mails = table[uint64, Mail]{
+	name: "mails", noun: "mail", grows: true, key: key64,
+	indexes: []index[Mail]{
+		{
+			name: "mails_by_address", noun: "address",
+			keys: func(m Mail) [][]byte { return [][]byte{mailAddressKey(m.Address)} },
+		},
+		{
+			name: "mails_by_user", noun: "user",
+			keys: func(m Mail) (keys [][]byte) {
+				if m.UserID != 0 {
+					keys = append(keys, keyUser(m.UserID))
+				}
+				return keys
+			},
+		},
+		{
+			name: "mails_by_home", noun: "network",
+			keys: func(m Mail) (keys [][]byte) {
+				if m.HomeID != 0 {
+					keys = append(keys, key32(m.HomeID))
+				}
+				return keys
+			},
+		},
+		{
+			name: "mails_by_due", noun: "time",
+			keys: func(m Mail) (keys [][]byte) {
+				if m.DueAt != 0 {
+					keys = append(keys, key64(uint64(m.DueAt)))
+				}
+				return keys
+			},
+		},
+	},
+}
+
+// mailAddressKey returns a digest of an address, in any case: of fixed length,
+// because the key of a mail follows it.
+func mailAddressKey(address string) []byte {
+	sum := digestOf(home.EmailKey(address))
+	return sum[:]
+}
+
+// AddMail stores a mail under the next id and returns it, with CreatedAt set to now.
+// Of more than 16 to one address, or 1,000 in all, the oldest go.
+func (tx *Tx) AddMail(m Mail) (Mail, error) {
+	sequence, err := tx.bucket(mails.name).NextSequence()
+	if err != nil {
+		return m, err
+	}
+	m.ID, m.CreatedAt = sequence, tx.now.Stamp()
+	same, err := mails.allBy(tx, "mails_by_address", mailAddressKey(m.Address))
+	if err != nil {
+		return m, err
+	}
+	if err := tx.deleteMails(same[:max(0, len(same)-mailsOfOne+1)]); err != nil {
+		return m, err
+	}
+	all, err := tx.oldestMails(mailLimit - 1)
+	if err != nil {
+		return m, err
+	}
+	if err := tx.deleteMails(all); err != nil {
+		return m, err
+	}
+	return m, mails.put(tx, m.ID, m)
+}
+
+// oldestMails returns the mails that go so that at most so many stay.
+func (tx *Tx) oldestMails(most int) (old []Mail, err error) {
+	cursor := tx.bucket(mails.name).Cursor()
+	count := 0
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		count++
+	}
+	for key, data := cursor.First(); key != nil && count > most; key, data = cursor.Next() {
+		m, err := mails.decode(key, data)
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, m)
+		count--
+	}
+	return old, nil
+}
+
+// PutMail stores m over the mail with its id, as given.
+func (tx *Tx) PutMail(m Mail) error {
+	if _, err := mails.must(tx, m.ID); err != nil {
+		return err
+	}
+	return mails.put(tx, m.ID, m)
+}
+
+// Mail returns the mail with the id. A link that has expired is not told.
+func (tx *Tx) Mail(id uint64) (Mail, error) {
+	m, err := mails.must(tx, id)
+	return tx.withoutExpired(m), err
+}
+
+// Mails returns all mails, the oldest first. Links that have expired are not told.
+func (tx *Tx) Mails() ([]Mail, error) {
+	list, err := mails.all(tx, nil)
+	for i := range list {
+		list[i] = tx.withoutExpired(list[i])
+	}
+	return list, err
+}
+
+// FindMail returns the mail with the id and whether it is there.
+func (tx *Tx) FindMail(id uint64) (Mail, bool, error) { return mails.get(tx, id) }
+
+// MailsDue returns the mails that are to be sent by now, the longest due first, and
+// how many wait in all.
+func (tx *Tx) MailsDue() (due []Mail, waiting int, err error) {
+	cursor := tx.bucket("mails_by_due").Cursor()
+	limit := string(key64(uint64(tx.now.Stamp()) + 1))
+	for key, primary := cursor.First(); key != nil; key, primary = cursor.Next() {
+		waiting++
+		if string(key) >= limit {
+			continue
+		}
+		m, _, err := mails.indexed(tx, "mails_by_due", primary)
+		if err != nil {
+			return nil, 0, err
+		}
+		due = append(due, tx.withoutExpired(m))
+	}
+	return due, waiting, nil
+}
+
+// SweepMails removes mails of more than 30 days ago, and from the others the links
+// that have expired.
+func (tx *Tx) SweepMails() error {
+	list, err := mails.all(tx, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if tx.now.Stamp().Since(m.CreatedAt) > mailKeeping {
+			err = tx.deleteMails([]Mail{m})
+		} else {
+			err = mails.put(tx, m.ID, tx.withoutExpired(m))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutExpired returns a mail without its link when that has expired.
+func (tx *Tx) withoutExpired(m Mail) Mail {
+	if m.ExpiresAt != 0 && m.ExpiresAt <= tx.now.Stamp() {
+		m.Link = ""
+	}
+	return m
+}
+
+// DeleteMail removes a mail.
+func (tx *Tx) DeleteMail(id uint64) error {
+	existed, err := mails.delete(tx, id)
+	if err == nil && !existed {
+		err = fault.New(fault.NotFound, "mail %d: not found", id)
+	}
+	return err
+}
+
+// DeleteMailsOfInvitation removes the mails with which a home invited an address.
+func (tx *Tx) DeleteMailsOfInvitation(h home.ID, address string) error {
+	list, err := mails.allBy(tx, "mails_by_home", key32(h))
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if home.EmailKey(m.Address) != home.EmailKey(address) {
+			continue
+		}
+		if err := tx.DeleteMail(m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteMailsOfUser removes the mails about a user's account and to their address.
+func (tx *Tx) deleteMailsOfUser(u home.User) error {
+	if err := tx.deleteMailsBy("mails_by_user", keyUser(u.ID)); err != nil {
+		return err
+	}
+	return tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email))
+}
+
+// deleteMailsOfHome removes the mails with which a home invited.
+func (tx *Tx) deleteMailsOfHome(id home.ID) error {
+	return tx.deleteMailsBy("mails_by_home", key32(id))
+}
+
+func (tx *Tx) deleteMailsBy(index string, prefix []byte) error {
+	list, err := mails.allBy(tx, index, prefix)
+	if err != nil {
+		return err
+	}
+	return tx.deleteMails(list)
+}
+
+func (tx *Tx) deleteMails(list []Mail) error {
+	for _, m := range list {
+		if _, err := mails.delete(tx, m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

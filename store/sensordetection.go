@@ -1,0 +1,172 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/motion/sensor"
+)
+
+// detectionRecord is a detection with the sensor that it comes from.
+type detectionRecord struct {
+	sensor.Detection
+	Sensor sensor.DeviceID `json:"_sensor"`
+}
+
+// detectionKey orders the detections of a home by time.
+type detectionKey struct {
+	home   home.ID
+	micros uint64
+	id     uuid.UUID
+}
+
+// String returns the id, for messages.
+func (k detectionKey) String() string { return k.id.String() }
+
+func (k detectionKey) bytes() []byte { return join(key32(k.home), key64(k.micros), k.id[:]) }
+
+// detections is the table of what sensors have told.
+var detections = table[detectionKey, detectionRecord]{
+	name: "detections", noun: "detection", key: detectionKey.bytes, grows: true,
+	indexes: []index[detectionRecord]{{
+		name: "detections_by_sensor", noun: "sensor",
+		keys: func(r detectionRecord) [][]byte { return [][]byte{key32(r.Sensor)} },
+	}},
+}
+
+// AddDetection stores a detection of a device under a new id, a UUIDv7 of its time, and
+// returns it.
+func (tx *Tx) AddDetection(d sensor.Device, found sensor.Detection) (sensor.Detection, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return found, fmt.Errorf("make detection id: %w", err)
+	}
+	found.TS = motion.FromMicros(found.TS.Micros())
+	copy(id[:6], key64(uint64(found.TS.Micros() / 1000))[2:]) // RFC 9562 section 5.7
+	found.ID = id.String()
+	key := detectionKey{d.Home, keyMicros(found.TS), id}
+	return found, detections.put(tx, key, detectionRecord{found, d.ID})
+}
+
+// DetectionQuery selects detections of a home, newest first.
+type DetectionQuery struct {
+	Home     home.ID
+	Sensor   sensor.DeviceID // 0: all
+	From, To motion.Time     // inclusive, rounded to the microsecond; To 0: no end
+	Last     int             // at most so many
+}
+
+// Detections returns the detections that q selects, newest first, never nil. It reads
+// only those.
+func (tx *Tx) Detections(q DetectionQuery) ([]sensor.Detection, error) {
+	list := []sensor.Detection{}
+	prefix, cursor := key32(q.Home), tx.bucket(detections.name).Cursor()
+	if q.Sensor != 0 {
+		prefix, cursor = join(key32(q.Sensor), prefix), tx.bucket("detections_by_sensor").Cursor()
+	}
+	first := join(prefix, key64(keyMicros(q.From)))
+	end := join(prefix, bytes.Repeat([]byte{0xff}, 8))
+	if q.To != 0 {
+		end = join(prefix, key64(keyMicros(q.To)+1))
+	}
+	key, value := lastBefore(cursor, end)
+	for ; key != nil && bytes.Compare(key, first) >= 0 && len(list) < q.Last; key, value = cursor.Prev() {
+		if q.Sensor != 0 {
+			key, value = value, tx.bucket(detections.name).Get(value)
+		}
+		record, err := detections.decode(key, value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, record.Detection)
+	}
+	return list, nil
+}
+
+// lastBefore returns the last entry whose key is less than end.
+func lastBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
+	if key, _ := cursor.Seek(end); key == nil {
+		return cursor.Last()
+	}
+	return cursor.Prev()
+}
+
+// deleteDetections removes the detections of a sensor.
+func (tx *Tx) deleteDetections(id sensor.DeviceID) error {
+	_, err := tx.trimDetections(id, 0, 0)
+	return err
+}
+
+// TrimDetections removes the oldest detections of every sensor that has more than
+// most, and those older than cutoff, at most limit of them, and returns how many it
+// removed. Fewer than limit means that none is left to remove.
+func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (int, error) {
+	all, err := sensors.all(tx, nil)
+	if err != nil {
+		return 0, err
+	}
+	removed := 0
+	for _, d := range all {
+		n, err := tx.trimDetections(d.ID, most, limit-removed)
+		if err != nil {
+			return removed, err
+		}
+		if removed += n; removed >= limit {
+			return removed, nil
+		}
+		if n, err = tx.ageDetections(d, cutoff, limit-removed); err != nil {
+			return removed, err
+		}
+		if removed += n; removed >= limit {
+			return removed, nil
+		}
+	}
+	return removed, nil
+}
+
+// trimDetections removes the oldest detections of a sensor beyond the newest most, at
+// most limit of them unless that is 0.
+func (tx *Tx) trimDetections(id sensor.DeviceID, most, limit int) (int, error) {
+	var keys [][]byte
+	prefix := key32(id)
+	cursor := tx.bucket("detections_by_sensor").Cursor()
+	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, primary = cursor.Next() {
+		keys = append(keys, primary)
+	}
+	excess := max(0, len(keys)-most)
+	if limit > 0 {
+		excess = min(excess, limit)
+	}
+	return excess, tx.removeDetections(keys[:excess])
+}
+
+// ageDetections removes detections of a sensor from before cutoff.
+func (tx *Tx) ageDetections(d sensor.Device, cutoff motion.Time, limit int) (int, error) {
+	var keys [][]byte
+	prefix := join(key32(d.ID), key32(d.Home))
+	end := join(prefix, key64(keyMicros(cutoff)))
+	cursor := tx.bucket("detections_by_sensor").Cursor()
+	key, primary := cursor.Seek(prefix)
+	for ; key != nil && bytes.Compare(key, end) < 0 && len(keys) < limit; key, primary = cursor.Next() {
+		keys = append(keys, primary)
+	}
+	return len(keys), tx.removeDetections(keys)
+}
+
+// removeDetections removes detections by their keys, which may be the file's own.
+func (tx *Tx) removeDetections(keys [][]byte) error {
+	for i := range keys {
+		keys[i] = bytes.Clone(keys[i]) // removing changes the pages they lie on
+	}
+	for _, key := range keys {
+		if _, err := detections.remove(tx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

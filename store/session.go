@@ -1,0 +1,114 @@
+package store
+
+import (
+	"bytes"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+// Session is a login of a user: what session and refresh tokens belong to. A token
+// whose session is not there any more is worth nothing.
+type Session struct {
+	ID        string      `json:"id"` // sid of its tokens, a uuid
+	User      home.UserID `json:"user"`
+	Refresh   string      `json:"refresh"`  // jti of the refresh token that is to be used next
+	Previous  string      `json:"previous"` // jti of the one before it
+	CreatedAt motion.Time `json:"created_at"`
+	RotatedAt motion.Time `json:"rotated_at"` // when Refresh was given out
+	ExpiresAt motion.Time `json:"expires_at"` // when Refresh ends
+}
+
+// MaxSessions bounds the sessions of one user; the oldest gives way.
+const MaxSessions = 32
+
+// sessions is the table of sessions.
+var sessions = table[string, Session]{
+	name: "sessions", noun: "session", key: keyText,
+	indexes: []index[Session]{
+		{
+			name: "sessions_by_user", noun: "user",
+			keys: func(s Session) [][]byte { return [][]byte{keyUser(s.User)} },
+		},
+		{
+			name: "sessions_by_expiry", noun: "end",
+			keys: func(s Session) [][]byte { return [][]byte{key64(keyMicros(s.ExpiresAt))} },
+		},
+	},
+}
+
+// PutSession stores s, as given, new or over the session with its id. When the user
+// has more than MaxSessions then, the oldest of the others is ended.
+func (tx *Tx) PutSession(s Session) (ended bool, err error) {
+	if _, err := tx.User(s.User); err != nil {
+		return false, err
+	}
+	if err := sessions.put(tx, s.ID, s); err != nil {
+		return false, err
+	}
+	own, err := tx.SessionsOfUser(s.User)
+	if err != nil || len(own) <= MaxSessions {
+		return false, err
+	}
+	oldest := own[0]
+	for _, other := range own {
+		if other.ID != s.ID && (oldest.ID == s.ID || other.RotatedAt < oldest.RotatedAt) {
+			oldest = other
+		}
+	}
+	return sessions.delete(tx, oldest.ID)
+}
+
+// Session returns the session with the id and whether there is one.
+func (tx *Tx) Session(id string) (Session, bool, error) { return sessions.get(tx, id) }
+
+// SessionsOfUser returns the sessions of a user, in no particular order.
+func (tx *Tx) SessionsOfUser(user home.UserID) ([]Session, error) {
+	return sessions.allBy(tx, "sessions_by_user", keyUser(user))
+}
+
+// EndSession removes a session. One that is not there is a NotFound fault.
+func (tx *Tx) EndSession(id string) error {
+	existed, err := sessions.delete(tx, id)
+	if err == nil && !existed {
+		err = fault.New(fault.NotFound, "session: not found")
+	}
+	return err
+}
+
+// EndSessionsOfUser removes the sessions of a user, except the one with the id
+// except ("" spares none).
+func (tx *Tx) EndSessionsOfUser(user home.UserID, except string) error {
+	own, err := tx.SessionsOfUser(user)
+	if err != nil {
+		return err
+	}
+	for _, s := range own {
+		if s.ID == except {
+			continue
+		}
+		if err := tx.EndSession(s.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SweepSessions removes sessions that have expired, at most limit of them. It belongs
+// into the transactions that make sessions: as nothing else adds to them, they stay
+// bounded by those in use.
+func (tx *Tx) SweepSessions(limit int) error {
+	expired := [][]byte{}
+	end := key64(keyMicros(tx.now))
+	cursor := tx.bucket("sessions_by_expiry").Cursor()
+	for key, id := cursor.First(); key != nil && bytes.Compare(key[:8], end) <= 0 && len(expired) < limit; key, id = cursor.Next() {
+		expired = append(expired, bytes.Clone(id))
+	}
+	for _, id := range expired {
+		if _, err := sessions.remove(tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

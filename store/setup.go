@@ -1,0 +1,72 @@
+package store
+
+import (
+	"slices"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+// setupCodeKey is where the setup code stands in the meta bucket.
+const setupCodeKey = "setup_code"
+
+// setupCode is the code that makes the first owner.
+type setupCode struct {
+	Code   digest        `json:"code"`   // of the code that can be shown; zero: none
+	Served []home.UserID `json:"served"` // who has shown one
+}
+
+// PutSetupCode makes code the only one that can be shown; it is kept as a digest.
+func (tx *Tx) PutSetupCode(code string) error {
+	held, err := tx.setupCode()
+	if err != nil {
+		return err
+	}
+	held.Code = digestOf(home.SetupCode(code))
+	return tx.putMeta(setupCodeKey, held)
+}
+
+// CheckSetupCode returns nil when code can be shown, and an Invalid fault otherwise.
+func (tx *Tx) CheckSetupCode(code string) error {
+	held, err := tx.setupCode()
+	if err != nil {
+		return err
+	}
+	if !held.Code.matches(digestOf(home.SetupCode(code))) {
+		return fault.New(fault.Invalid, "setup_code: is not valid, or was used; sensegate setup-code shows a new one")
+	}
+	return nil
+}
+
+// RedeemSetupCode accepts the setup code from a user, once: nobody else can show it
+// afterwards. A user who has shown one already need not show another, since an account
+// and its network are made in two steps. Anything else is an Invalid fault.
+func (tx *Tx) RedeemSetupCode(code string, user home.UserID) error {
+	if served, err := tx.HasSetupCode(user); err != nil || served {
+		return err
+	}
+	if err := tx.CheckSetupCode(code); err != nil {
+		return err
+	}
+	held, err := tx.setupCode()
+	if err != nil {
+		return err
+	}
+	held.Code, held.Served = digest{}, append(held.Served, user)
+	return tx.putMeta(setupCodeKey, held)
+}
+
+// HasSetupCode reports whether the user has shown a setup code.
+func (tx *Tx) HasSetupCode(user home.UserID) (bool, error) {
+	held, err := tx.setupCode()
+	return slices.Contains(held.Served, user), err
+}
+
+// EndSetupCode makes the setup code void and forgets who has shown one: to be called
+// when the appliance has got its owner.
+func (tx *Tx) EndSetupCode() error { return tx.putMeta(setupCodeKey, setupCode{}) }
+
+func (tx *Tx) setupCode() (held setupCode, err error) {
+	err = tx.getMeta(setupCodeKey, &held)
+	return held, err
+}
