@@ -346,6 +346,16 @@ func (e *Engine) OpenAdoption(ctx context.Context, seconds motion.Seconds) (moti
 	return until, err
 }
 
+// AdoptionUntil returns when the adoption window closes or closed, 0 when there never
+// was one.
+func (e *Engine) AdoptionUntil(ctx context.Context) (until motion.Time, err error) {
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		until, err = e.windowUntil(tx)
+		return err
+	})
+	return until, err
+}
+
 // Adopt approves a pending device: its next post is answered with tokens.
 func (e *Engine) Adopt(ctx context.Context, deviceID string) (motion.PendingDevice, error) {
 	var pending motion.PendingDevice

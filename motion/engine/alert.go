@@ -16,13 +16,6 @@ type AlertStatus struct {
 	History []store.AlertRun `json:"history" nullable:"false" doc:"The last occurrences that fired or were missed, oldest first, at most 20"`
 }
 
-// AlertSwitch says whether an alert is to be enabled.
-type AlertSwitch struct {
-	UUID     string
-	Enabled  bool
-	Location string // where the caller says so, for the mistake
-}
-
 // Alerts returns the alert rules of a network (interface document 4.1, universal
 // alerting), in the order of their creation, never nil.
 func (e *Engine) Alerts(ctx context.Context, id motion.NetworkID) ([]alert.Rule, error) {
@@ -71,13 +64,14 @@ func (e *Engine) Alert(ctx context.Context, id motion.NetworkID, uuid string) (r
 }
 
 // CreateAlert adds an alert rule to a network and returns it. Invalid: with all
-// mistakes, also when no occurrence lies ahead; Conflict: the network has 100.
-func (e *Engine) CreateAlert(ctx context.Context, id motion.NetworkID, edit alert.Edit) (alert.Rule, error) {
+// mistakes, those that the caller has found before among them, also when no
+// occurrence lies ahead; Conflict: the network has 100.
+func (e *Engine) CreateAlert(ctx context.Context, id motion.NetworkID, edit alert.Edit, found ...fault.Detail) (alert.Rule, error) {
 	if err := e.Known(id); err != nil {
 		return alert.Rule{}, err
 	}
 	job, err := alert.New(edit, e.options.Now())
-	if err != nil {
+	if err = fault.Also(err, found); err != nil {
 		return alert.Rule{}, err
 	}
 	var created store.Alert
@@ -94,8 +88,8 @@ func (e *Engine) CreateAlert(ctx context.Context, id motion.NetworkID, edit aler
 
 // ChangeAlert changes an alert rule of a network and returns it; its job begins
 // anew. A rule after its last occurrence takes an rrule with one that lies ahead.
-// Invalid: with all mistakes.
-func (e *Engine) ChangeAlert(ctx context.Context, id motion.NetworkID, uuid string, edit alert.Edit) (alert.Rule, error) {
+// Invalid: with all mistakes, those that the caller has found before among them.
+func (e *Engine) ChangeAlert(ctx context.Context, id motion.NetworkID, uuid string, edit alert.Edit, found ...fault.Detail) (alert.Rule, error) {
 	if err := e.Known(id); err != nil {
 		return alert.Rule{}, err
 	}
@@ -105,7 +99,8 @@ func (e *Engine) ChangeAlert(ctx context.Context, id motion.NetworkID, uuid stri
 		if err != nil {
 			return err
 		}
-		if a.Job, err = a.Patch(edit, e.options.Now()); err != nil {
+		a.Job, err = a.Patch(edit, e.options.Now())
+		if err = fault.Also(err, found); err != nil {
 			return err
 		}
 		changed, err = tx.RequeueAlert(a)
@@ -140,7 +135,7 @@ func (e *Engine) DeleteAlert(ctx context.Context, id motion.NetworkID, uuid stri
 // SwitchAlerts enables and disables alerts of a network, all or none, and returns
 // their rules in the same order. NotFound: one is not of the network. Invalid: with
 // every alert that has no occurrence left to be enabled for.
-func (e *Engine) SwitchAlerts(ctx context.Context, id motion.NetworkID, switches []AlertSwitch) ([]alert.Rule, error) {
+func (e *Engine) SwitchAlerts(ctx context.Context, id motion.NetworkID, switches []alert.Switch) ([]alert.Rule, error) {
 	if err := e.Known(id); err != nil {
 		return nil, err
 	}
@@ -167,7 +162,7 @@ func (e *Engine) SwitchAlerts(ctx context.Context, id motion.NetworkID, switches
 			}
 		}
 		if mistakes != nil {
-			return &fault.Error{Kind: fault.Invalid, Message: "request is not valid", Details: mistakes}
+			return fault.Mistakes(mistakes...)
 		}
 		return nil
 	})
@@ -183,7 +178,7 @@ func (e *Engine) SwitchAlerts(ctx context.Context, id motion.NetworkID, switches
 }
 
 // readSwitched returns the alerts that switches name.
-func readSwitched(tx *store.Tx, id motion.NetworkID, switches []AlertSwitch) ([]store.Alert, error) {
+func readSwitched(tx *store.Tx, id motion.NetworkID, switches []alert.Switch) ([]store.Alert, error) {
 	list := make([]store.Alert, len(switches))
 	for i, s := range switches {
 		var err error

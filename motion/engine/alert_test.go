@@ -204,7 +204,7 @@ func TestChangedAlertFiresAsItNowStands(t *testing.T) {
 		}, []string{}},
 		"switched off and on": {func(b *box, id motion.NetworkID, uuid string) error {
 			for _, on := range []bool{false, true} {
-				if _, err := b.SwitchAlerts(context.Background(), id, []engine.AlertSwitch{{UUID: uuid, Enabled: on}}); err != nil {
+				if _, err := b.SwitchAlerts(context.Background(), id, []alert.Switch{{UUID: uuid, Enabled: on}}); err != nil {
 					return err
 				}
 			}

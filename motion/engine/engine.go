@@ -44,6 +44,10 @@ type Options struct {
 	WithoutInsights bool
 	// Relays are the outside services that live motion can be delivered to, by name.
 	Relays map[string]Relay
+	// Stored is told of every new event in the transaction that stores it, so that what
+	// follows from it is as durable; nil = nobody. It must be quick, its error is trouble
+	// with the store.
+	Stored func(*store.Tx, motion.Event) error
 	// Now is the wall clock, time.Now when nil.
 	Now func() time.Time
 	Log *slog.Logger
@@ -71,6 +75,8 @@ type Engine struct {
 	reloading sync.Mutex // one reload at a time, so that the newest records stay
 	flushing  sync.Mutex // one flush at a time, and the time of the last one
 	flushed   motion.Time
+	learned   written // what links have learned
+	reported  written // whole status reports
 
 	mu       sync.Mutex
 	networks map[motion.NetworkID]*network
@@ -97,6 +103,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		sessions: map[motion.DeviceKey]*session{},
 	}
 	e.started = e.now()
+	e.learned, e.reported = written(e.started), written(e.started)
 	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {
 		return nil, err
 	} else if err != nil {
@@ -148,7 +155,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	})
 	group.Go(func() error { return e.every(running, time.Second, e.advance) })
 	group.Go(func() error { return e.every(running, liveRenewal, e.renewLive) })
-	group.Go(func() error { return e.every(running, e.options.FlushInterval, e.Flush) })
+	group.Go(func() error { return e.every(running, e.options.FlushInterval, e.flushRegularly) })
 	group.Go(func() error { return e.runCommands(running) })
 	group.Go(func() error { return e.runAlerts(running) })
 	err := group.Wait()

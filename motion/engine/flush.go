@@ -12,30 +12,47 @@ import (
 	"sensegate/store"
 )
 
+// The time between two writes of what links have learned, and of whole status
+// reports. Both change all the time and matter little when they are a bit old after a
+// power cut; they would be most of what a minute writes.
+const (
+	learnInterval  motion.Seconds = 600
+	reportInterval motion.Seconds = 3600
+)
+
 // kept is what one network has in memory that a flush writes.
 type kept struct {
 	network           *network
 	id                motion.NetworkID
-	detectors, events json.RawMessage
-	status            *motion.StatusReport
+	detectors, events json.RawMessage      // nil: not now
+	status            *motion.StatusReport // nil: not now
+	heard             *store.StatusHeard   // nil: no report came
 	appliedRev        int
 }
 
 // Flush writes what is held in memory, in one commit: samples, signs of life,
 // status reports and what links have learned. A full disk is no failure: all of
 // it is tried again with the next flush.
-func (e *Engine) Flush(ctx context.Context) error {
+func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
+
+// flushRegularly is the flush of every interval: whole reports and what links have
+// learned wait for their time.
+func (e *Engine) flushRegularly(ctx context.Context) error { return e.flush(ctx, false) }
+
+func (e *Engine) flush(ctx context.Context, all bool) error {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
+	now := e.now()
+	learn := all || e.learned.due(now, learnInterval)
+	reports := all || e.reported.due(now, reportInterval)
 	var networks []kept
 	for _, n := range e.all() {
-		k, err := n.keep()
+		k, err := n.keep(learn, reports)
 		if err != nil {
 			return fmt.Errorf("flush network %d: %w", n.id, err)
 		}
 		networks = append(networks, k)
 	}
-	now := e.now()
 	err := e.db.Update(ctx, func(tx *store.Tx) error {
 		for _, k := range networks {
 			if err := k.write(tx); err != nil {
@@ -52,6 +69,12 @@ func (e *Engine) Flush(ctx context.Context) error {
 	})
 	if err == nil {
 		e.flushed = now
+		if learn {
+			e.learned = written(now)
+		}
+		if reports {
+			e.reported = written(now)
+		}
 		return nil
 	}
 	for _, k := range networks {
@@ -64,21 +87,44 @@ func (e *Engine) Flush(ctx context.Context) error {
 	return fmt.Errorf("flush: %w", err)
 }
 
-// keep copies out what a network has to write.
-func (n *network) keep() (kept, error) {
+// written is when something was last written.
+type written motion.Time
+
+// due reports whether it is time to write it again. A clock that was set back does
+// not keep it waiting.
+func (w written) due(now motion.Time, interval motion.Seconds) bool {
+	since := now.Since(motion.Time(w))
+	return since >= interval || since < 0
+}
+
+// keep copies out what a network has to write: what it has learned only with learn,
+// and its whole report only with reports, or when none is stored yet.
+func (n *network) keep(learn, reports bool) (kept, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := kept{network: n, id: n.id, appliedRev: n.record.AppliedRev}
-	if n.statusDirty && n.status != nil {
+	if n.statusHeard && n.status != nil {
+		k.heard = &store.StatusHeard{
+			TS: n.status.TS, LastMotion: n.status.LastMotion,
+			MotionTripped: n.status.MotionTripped, MotionEnabled: n.status.MotionEnabled,
+		}
+	}
+	n.statusHeard = false
+	if n.statusDirty && n.status != nil && (reports || !n.statusStored) {
 		status := *n.status
 		k.status = &status
+		n.statusDirty, n.statusStored = false, true
 	}
-	n.statusDirty = false
 	if n.sensing.reach.received.IsZero() && n.source.Heard <= n.sensing.learned.Source.Heard {
 		return k, nil // nothing has come since the start
 	}
 	var err error
-	k.detectors, k.events, err = n.save()
+	if learn {
+		k.detectors, err = n.saveLearned()
+	}
+	if state := n.sensing.events.State(); err == nil && (learn || state.Open != nil) {
+		k.events, err = json.Marshal(state)
+	}
 	return k, err
 }
 
@@ -87,6 +133,8 @@ func (k kept) unkeep() {
 	k.network.mu.Lock()
 	defer k.network.mu.Unlock()
 	k.network.statusDirty = k.network.statusDirty || k.status != nil
+	k.network.statusStored = k.network.statusStored && k.status == nil
+	k.network.statusHeard = k.network.statusHeard || k.heard != nil
 }
 
 // write stores what keep has copied.
@@ -109,11 +157,18 @@ func (k kept) write(tx *store.Tx) error {
 			return err
 		}
 	}
-	if k.detectors == nil {
-		return nil
+	if k.heard != nil {
+		if err := tx.TouchStatus(k.id, *k.heard); err != nil {
+			return err
+		}
 	}
-	if err := tx.PutDetectorState(k.id, k.detectors); err != nil {
-		return err
+	if k.detectors != nil {
+		if err := tx.PutDetectorState(k.id, k.detectors); err != nil {
+			return err
+		}
+	}
+	if k.events == nil {
+		return nil
 	}
 	return tx.PutEventState(k.id, k.events)
 }

@@ -110,10 +110,7 @@ func (e *Engine) Nights(ctx context.Context, id motion.NetworkID, first, last in
 	if err != nil {
 		return nil, err
 	}
-	schedule := insight.Schedule{
-		SleepHour: settings.SleepHour, SleepMinute: settings.SleepMinute,
-		WakeHour: settings.WakeHour, WakeMinute: settings.WakeMinute, Zone: zone,
-	}
+	schedule := scheduleOf(settings, zone)
 	from, _ := schedule.Window(first)
 	_, to := schedule.Window(last)
 	set, err := e.Samples(ctx, id, from, to)
@@ -128,6 +125,14 @@ func (e *Engine) Nights(ctx context.Context, id motion.NetworkID, first, last in
 		return []insight.Night{}, err
 	}
 	return nights, nil
+}
+
+// scheduleOf returns when a household sleeps by its settings, on the clocks of zone.
+func scheduleOf(s motion.ApplicationSettings, zone *time.Location) insight.Schedule {
+	return insight.Schedule{
+		SleepHour: s.SleepHour, SleepMinute: s.SleepMinute,
+		WakeHour: s.WakeHour, WakeMinute: s.WakeMinute, Zone: zone,
+	}
 }
 
 // warmedUp reports whether the warm-up of a network is over (insight.WarmedUp).

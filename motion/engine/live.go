@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"sync"
 	"time"
 
 	"sensegate/motion"
@@ -19,27 +18,6 @@ const (
 	liveRenewal = 30 * time.Second // between two live commands to a guardian (device-protocol.md 2.7)
 )
 
-// Message is one live value, encoded once for all readers.
-type Message struct {
-	JSON  []byte
-	Event *motion.Event // of an event stream
-
-	prepared *prepared
-}
-
-// prepared holds what a door made of a message, once.
-type prepared struct {
-	once  sync.Once
-	value any
-}
-
-// Prepared returns what make returned for the first reader that asked: the
-// message in the form of the door that delivers it.
-func (m Message) Prepared(make func(json []byte) any) any {
-	m.prepared.once.Do(func() { m.prepared.value = make(m.JSON) })
-	return m.prepared.value
-}
-
 // Subscription is a reader's queue of live messages.
 type Subscription = feed.Subscription[motion.NetworkID, Message]
 
@@ -53,21 +31,24 @@ type liveState struct {
 
 // Live subscribes to the live motion of a network and starts the stream.
 func (e *Engine) Live(id motion.NetworkID) (*Subscription, error) {
+	s := e.live.Subscribe(id, liveQueue) // first: the deletion of the network ends it
 	n, err := e.network(id)
 	if err != nil {
+		s.Close()
 		return nil, err
 	}
-	s := e.live.Subscribe(id, liveQueue)
 	e.sendLive(n)
 	return s, nil
 }
 
 // LiveEvents subscribes to the events of a network.
 func (e *Engine) LiveEvents(id motion.NetworkID) (*Subscription, error) {
+	s := e.events.Subscribe(id, liveQueue)
 	if _, err := e.network(id); err != nil {
+		s.Close()
 		return nil, err
 	}
-	return e.events.Subscribe(id, liveQueue), nil
+	return s, nil
 }
 
 // Refresh starts the live motion stream and returns until when it is asked for.
@@ -168,12 +149,13 @@ func (e *Engine) publishLive(n *network, s *fuse.Sample) {
 	if e.live.Readers(n.id) == 0 {
 		return
 	}
-	raw, err := json.Marshal(n.frame(s))
+	frame := n.frame(s)
+	raw, err := json.Marshal(frame)
 	if err != nil {
 		e.log.Error("live frame not sent", "network", n.id, "err", err)
 		return
 	}
-	e.live.Publish(n.id, Message{JSON: raw, prepared: &prepared{}})
+	e.live.Publish(n.id, Message{&message{JSON: raw, Frame: &frame}})
 }
 
 // frame makes the live frame of a sample (payloads.md 4.7).

@@ -146,6 +146,11 @@ func (e *Engine) fill(n *network, r motion.History) {
 			slots[at] = maxima(slots[at], values)
 		}
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.deletions > 0 {
+		return
+	}
 	for _, at := range order {
 		e.samples.Fill(n.id, motion.Time(at), slots[at])
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 )
 
@@ -390,7 +391,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	})
 }
 
-func TestMessageIsPreparedOnce(t *testing.T) {
+func TestMessageIsPreparedOnceForEachDoor(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		one, _ := b.Live(id)
@@ -399,9 +400,13 @@ func TestMessageIsPreparedOnce(t *testing.T) {
 		defer two.Close()
 		b.send(0.5, 0, 0)
 		made := 0
-		prepare := func([]byte) any { made++; return made }
-		if a, b := drain(t, one)[0].Prepared(prepare), drain(t, two)[0].Prepared(prepare); a != 1 || b != 1 {
-			t.Errorf("prepared %v and %v", a, b)
+		prepare := func(engine.Message) any { made++; return made }
+		first, second := drain(t, one)[0], drain(t, two)[0]
+		for range 2 {
+			core, household := first.Prepared(engine.CoreDoor, prepare), first.Prepared(engine.HouseholdDoor, prepare)
+			if core != second.Prepared(engine.CoreDoor, prepare) || household != second.Prepared(engine.HouseholdDoor, prepare) || made != 2 {
+				t.Errorf("prepared %v and %v, %d times", core, household, made)
+			}
 		}
 	})
 }

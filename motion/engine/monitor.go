@@ -96,12 +96,12 @@ func (e *Engine) tellDone(id command.BatchID) {
 }
 
 // publishMonitor hands a message to who watches a batch.
-func (e *Engine) publishMonitor(id command.BatchID, message any) {
-	raw, err := json.Marshal(message)
+func (e *Engine) publishMonitor(id command.BatchID, value any) {
+	raw, err := json.Marshal(value)
 	if err != nil {
 		e.log.Error("monitor not told", "batch", id, "err", err)
 		e.commands.watch.End(id) // rather than lose an update
 		return
 	}
-	e.commands.watch.Publish(id, Message{JSON: raw, prepared: &prepared{}})
+	e.commands.watch.Publish(id, Message{&message{JSON: raw}})
 }

@@ -18,12 +18,13 @@ import (
 type network struct {
 	id motion.NetworkID
 
-	mu       sync.Mutex
-	record   motion.Network
-	guardian motion.GuardianConfig // in force
-	radar    motion.RadarConfig    // in force
-	inForce  documents
-	meta     motion.Document // as callers see it; replaced as a whole, never changed
+	mu        sync.Mutex
+	deletions int // under way or done: samples are not kept any more
+	record    motion.Network
+	guardian  motion.GuardianConfig // in force
+	radar     motion.RadarConfig    // in force
+	inForce   documents
+	meta      motion.Document // as callers see it; replaced as a whole, never changed
 
 	nodes  map[motion.NodeID]motion.Node
 	byMAC  map[motion.MAC]motion.NodeID // every address of every node
@@ -31,11 +32,13 @@ type network struct {
 	links  map[string]*linkState // by link name
 	radars map[motion.NodeID]motion.Radar
 
-	status      *motion.StatusReport // last full report of a guardian
-	statusDirty bool
-	heartbeat   motion.StatusReport // last report of any form, without radars
-	reported    motion.Time         // when a guardian last reported
-	detected    detectedAt
+	status       *motion.StatusReport // last full report of a guardian
+	statusDirty  bool                 // a full one came since it was stored
+	statusStored bool                 // the database holds one
+	statusHeard  bool                 // one of any form came since the last flush
+	heartbeat    motion.StatusReport  // last report of any form, without radars
+	reported     motion.Time          // when a guardian last reported
+	detected     detectedAt
 
 	source  source
 	sensing sensing
@@ -64,7 +67,7 @@ func loadNetwork(tx *store.Tx, record motion.Network) (*network, error) {
 	status, err := tx.Status(record.ID)
 	switch {
 	case err == nil:
-		n.status = &status
+		n.status, n.statusStored = &status, true
 	case fault.KindOf(err) != fault.NotFound:
 		return nil, err
 	}

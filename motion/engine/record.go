@@ -81,7 +81,7 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 	err = e.db.Update(context.Background(), func(tx *store.Tx) (err error) {
 		for i := range batch {
 			one := &batch[i]
-			fresh[i], one.err = one.write(tx)
+			fresh[i], one.err = e.write(tx, one)
 			if kind := fault.KindOf(one.err); one.err != nil && (kind == 0 || one.take != nil) {
 				return one.err
 			}
@@ -96,7 +96,7 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 			return false, fmt.Errorf("record events: %w", err)
 		}
 		return kind == fault.Unavailable, nil
-	case batch[0].take != nil:
+	case batch[0].take != nil && batch[0].event.NetworkID != 0:
 		batch[0].err = e.reload(context.Background(), batch[0].event.NetworkID)
 	}
 	for i, one := range batch {
@@ -111,6 +111,17 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// write stores an entry, has Options.Stored know what is to be pushed, and returns it.
+func (e *Engine) write(tx *store.Tx, one *entry) (fresh []motion.Event, err error) {
+	fresh, err = one.write(tx)
+	for _, event := range fresh {
+		if err == nil && e.options.Stored != nil {
+			err = e.options.Stored(tx, event)
+		}
+	}
+	return fresh, err
 }
 
 // write stores an entry and returns what is to be pushed.
@@ -162,7 +173,7 @@ func (e *Engine) publishEvent(event motion.Event) {
 		e.log.Error("event not pushed", "network", event.NetworkID, "err", err)
 		return
 	}
-	e.events.Publish(event.NetworkID, Message{JSON: raw, Event: &event, prepared: &prepared{}})
+	e.events.Publish(event.NetworkID, Message{&message{JSON: raw, Event: &event}})
 }
 
 // Record stores an event and pushes it to the live readers, in this order, and

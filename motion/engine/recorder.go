@@ -25,7 +25,8 @@ type recorder struct {
 }
 
 // entry is one event on its way to the history, or an inventory with the events that
-// come of it.
+// come of it; of an inventory event names the network whose records it changes, 0 for
+// none of those in memory.
 type entry struct {
 	event  motion.Event
 	dedupe string          // events of one network with the same key are one event; "" = none

@@ -93,7 +93,7 @@ func (n *network) clearStatus(at motion.Time) {
 	if n.reported > at {
 		return // it has reported again meanwhile
 	}
-	n.status, n.statusDirty, n.reported = nil, false, 0
+	n.status, n.statusDirty, n.statusStored, n.statusHeard, n.reported = nil, false, false, false, 0
 	n.heartbeat = motion.StatusReport{}
 }
 

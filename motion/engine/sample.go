@@ -26,7 +26,7 @@ func (e *Engine) absorb(n *network) {
 
 // takeSample stores one network sample, moves the event machine on, and shows the sample to live readers; n.mu is held.
 func (e *Engine) takeSample(n *network, s *fuse.Sample) {
-	if n.record.Paused() {
+	if n.record.Paused() || n.deletions > 0 {
 		return
 	}
 	if s.Valid {

@@ -168,8 +168,8 @@ func coarseKey(key fuse.Link, source detect.Source) string {
 	return learnedKey(key) + ":" + strconv.Itoa(int(source))
 }
 
-// save returns what has been learned, as JSON, and the event machine's state.
-func (n *network) save() (detectors, events json.RawMessage, err error) {
+// saveLearned returns what has been learned, as JSON.
+func (n *network) saveLearned() (json.RawMessage, error) {
 	l := learned{
 		Links: map[string]detect.Learned{}, Coarse: map[string]detect.Learned{},
 		Fusion: n.sensing.fuser.Learned(), Source: n.source,
@@ -182,11 +182,7 @@ func (n *network) save() (detectors, events json.RawMessage, err error) {
 			l.Coarse[coarseKey(key, source)] = coarse.Snapshot()
 		}
 	}
-	if detectors, err = json.Marshal(l); err != nil {
-		return nil, nil, err
-	}
-	events, err = json.Marshal(n.sensing.events.State())
-	return detectors, events, err
+	return json.Marshal(l)
 }
 
 // linkName returns the stable name dst_name.src_name of a link, and the names of

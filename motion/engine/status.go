@@ -51,13 +51,13 @@ func (e *Engine) takeHeartbeat(n *network, r motion.StatusReport, now motion.Tim
 		n.record.AppliedRev = r.Rev
 	}
 	if !r.Heartbeat() {
-		n.status = &r
+		n.status, n.statusDirty = &r, true
 		n.noteSignals(r, now)
 	} else if n.status != nil {
 		n.status.TS, n.status.LastMotion = r.TS, r.LastMotion
 		n.status.MotionTripped, n.status.MotionEnabled = r.MotionTripped, r.MotionEnabled
 	}
-	n.statusDirty = true
+	n.statusHeard = true
 }
 
 // takeStatus brings the records up to date with a full report.

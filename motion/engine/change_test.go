@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// scene is an event of the kinds that people's changes raise.
+func scene(tx *store.Tx, detail any) []motion.Event {
+	return []motion.Event{{
+		Category: motion.CategorySystem, Event: motion.SceneChangedToHomeEvent, NetworkID: 1, TS: tx.Now(),
+		Detail: motion.Document{"value": detail},
+	}}
+}
+
+func TestChangeAndItsEventAreOne(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	live, err := s.LiveEvents(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	settings := motion.ApplicationSettings{NetworkID: 1, SleepHour: 22}
+	refused := fault.New(fault.Conflict, "not now")
+	err = s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+		return scene(tx, 1.0), errors.Join(tx.PutApplicationSettings(settings), refused)
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("error %v, want %v", err, refused)
+	}
+	err = s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+		if _, err := tx.ApplicationSettings(1); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a refused change has written: %v", err)
+		}
+		return scene(tx, 2.0), tx.PutApplicationSettings(settings)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := <-live.C()
+	stored := s.stored(t)
+	if len(stored) != 1 || stored[0].Detail["value"] != 2.0 || message.Event.ID != stored[0].ID {
+		t.Errorf("stored %+v, pushed %+v", stored, message.Event)
+	}
+}
+
+func TestEventsOfChangesComeInTheOrderOfTheChanges(t *testing.T) {
+	t.Parallel()
+	s := newStreet(t)
+	var changes sync.WaitGroup
+	for range 20 {
+		changes.Go(func() {
+			err := s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+				settings, err := tx.ApplicationSettings(1)
+				if err != nil && fault.KindOf(err) != fault.NotFound {
+					return nil, err
+				}
+				settings.NetworkID, settings.SleepMinute = 1, settings.SleepMinute+1
+				return scene(tx, float64(settings.SleepMinute)), tx.PutApplicationSettings(settings)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	changes.Wait()
+	err := s.db.View(t.Context(), func(tx *store.Tx) error {
+		list, err := tx.Events(store.EventQuery{Network: 1, Last: 100, Ascending: true})
+		for i, event := range list {
+			if got := fmt.Sprint(event.Detail["value"]); got != fmt.Sprint(i+1) {
+				t.Errorf("event %d is of change %s", i+1, got)
+			}
+		}
+		if len(list) != 20 {
+			t.Errorf("%d events", len(list))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

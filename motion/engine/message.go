@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"sync"
+
+	"sensegate/motion"
+)
+
+// Message is one live value, shared by all its readers, which must not change it. It
+// is as small as a pointer: a reader's queue of them costs little.
+type Message struct{ *message }
+
+type message struct {
+	JSON  []byte            // as Core and outside services get it
+	Frame *motion.LiveFrame // of a motion stream
+	Event *motion.Event     // of an event stream
+
+	forms [doors]form
+}
+
+// Door is an interface that delivers live messages in a form of its own.
+type Door int
+
+// The doors.
+const (
+	CoreDoor Door = iota
+	HouseholdDoor
+	doors
+)
+
+// form holds what a door made of a message, once.
+type form struct {
+	once  sync.Once
+	value any
+}
+
+// Prepared returns what prepare returned for the first reader at a door that asked:
+// the message as the door sends it, made once however many readers there are.
+func (m Message) Prepared(d Door, prepare func(Message) any) any {
+	f := &m.forms[d]
+	f.once.Do(func() { f.value = prepare(m) })
+	return f.value
+}

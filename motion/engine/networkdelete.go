@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// afterDeletion is how long devices are adopted by themselves after the deletion of a
+// network, so that they can form a new one (payloads.md 5.3).
+const afterDeletion motion.Seconds = 600
+
+// DeleteNetwork deletes a network with everything that is known of it: its records,
+// configuration, history, events, alerts and the keys for it alone. first runs before
+// in the same transaction; what it fails with is returned and nothing is deleted. Open
+// commands are cancelled, live readers' streams end, the tokens of its devices end at
+// once and their sessions are closed, and an adoption window of ten minutes opens.
+// Reports that are under way meanwhile bring nothing of it back. NotFound: no such
+// network.
+func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
+	n, err := e.network(id)
+	if err != nil {
+		return err
+	}
+	if err := e.cancelCommands(ctx, id, 0); err != nil {
+		return err
+	}
+	n.close(1)
+	removed, err := e.deleteRecords(ctx, id, first)
+	if err != nil {
+		n.close(-1)
+		return err
+	}
+	e.letGo(id)
+	for _, key := range removed {
+		e.forget(key) // first, so that one that is connecting just now finds itself removed
+		e.devices.Disconnect(key, "network deleted")
+	}
+	e.log.Info("network deleted", "network", id, "devices", len(removed))
+	return nil
+}
+
+// close has samples of a network that is being deleted refused, so that a flush meets
+// none of a network that is not there; by is 1 when a deletion begins and -1 when it
+// has failed.
+func (n *network) close(by int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.deletions += by
+}
+
+// deleteRecords deletes what is stored of a network and returns its devices. Commands
+// that came since they were cancelled are forgotten with it.
+func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) (removed []motion.DeviceKey, err error) {
+	e.commands.mu.Lock()
+	defer e.commands.mu.Unlock()
+	err = e.db.Update(ctx, func(tx *store.Tx) error {
+		removed = nil
+		if err := first(tx); err != nil {
+			return err
+		}
+		devices, err := tx.NetworkDevices(id)
+		if err != nil {
+			return err
+		}
+		for _, device := range devices {
+			removed = append(removed, device.DeviceKey)
+		}
+		if err := tx.DeleteNetwork(id); err != nil {
+			return err
+		}
+		until, err := tx.AdoptionUntil()
+		if err != nil {
+			return err
+		}
+		return tx.SetAdoptionUntil(max(until, tx.Now().Add(afterDeletion)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for command, open := range e.commands.open {
+		if open.NetworkID == id {
+			e.commands.drop(command)
+		}
+	}
+	return removed, nil
+}
+
+// letGo forgets what is in memory of a network that was deleted, and ends its streams.
+func (e *Engine) letGo(id motion.NetworkID) {
+	e.reloading.Lock() // a reload that has read it before does not put it back
+	e.mu.Lock()
+	delete(e.networks, id)
+	e.mu.Unlock()
+	e.reloading.Unlock()
+	e.samples.Forget(id)
+	e.live.End(id)
+	e.events.End(id)
+}

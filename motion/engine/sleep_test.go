@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// clockIs has the engine see one time.
+func clockIs(now time.Time) func(*engine.Options) {
+	return func(o *engine.Options) { o.Now = func() time.Time { return now } }
+}
+
+// slept imports a night: motion for an hour up to sleep and from wake on.
+func (b *box) slept(id motion.NetworkID, sleep, wake time.Time) {
+	b.t.Helper()
+	for _, part := range []struct {
+		from, to time.Time
+		mkai     float64
+	}{{sleep.Add(-time.Hour), sleep, 0.5}, {sleep, wake, 0}, {wake, wake.Add(time.Hour), 0.5}} {
+		h := motion.History{TS: motion.TimeOf(part.from), Interval: 5000, Count: int(part.to.Sub(part.from) / (5 * time.Second))}
+		for range h.Count {
+			h.MKAI = append(h.MKAI, part.mkai)
+		}
+		if err := b.Import(context.Background(), id, []motion.History{h}, nil); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func TestSleepTimesAreOfTheHomesClocks(t *testing.T) {
+	zone, err := time.LoadLocation("America/Toronto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(day, hour, minute int) time.Time { return time.Date(2025, time.November, day, hour, minute, 0, 0, zone) }
+	run(t, func(t *testing.T, b *box) {
+		b.post(master(), "")
+		id, ctx := b.network(), context.Background()
+		_, err := b.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled, s.Timezone = true, zone.String() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.slept(id, at(1, 23, 0), at(2, 6, 30)) // clocks went back at two
+		b.slept(id, at(2, 23, 30), at(3, 6, 30))
+		got, err := b.SleepTimes(ctx, id, 3, 1)
+		if err != nil || got.SleepTime != 23*3600+900 || got.WakeTime != 6*3600+1800 || got.Duration != (8.5+7)/2*3600 {
+			t.Errorf("%+v %v", got, err)
+		}
+		if got.MotionState.FirstBucket != at(1, 0, 0).Unix() || len(got.MotionState.Data) != 4*(25+24+24+12) {
+			t.Errorf("motion state from %d, %d buckets", got.MotionState.FirstBucket, len(got.MotionState.Data))
+		}
+		got, err = b.SleepTimes(ctx, id, 3, motion.TimeOf(at(2, 12, 0))) // claimed between the two nights
+		if err != nil || got.SleepTime != 23*3600+1800 || got.MotionState.FirstBucket != at(2, 12, 0).Unix() {
+			t.Errorf("claimed on the second: %+v %v", got, err)
+		}
+		activity, err := b.RecentActivity(ctx, id, 3, 1)
+		if err != nil || activity.FirstBucket != at(1, 0, 0).Unix() || len(activity.Data) != 4*(25+24+24+12) {
+			t.Errorf("activity from %d, %d buckets, %v", activity.FirstBucket, len(activity.Data), err)
+		}
+	}, clockIs(at(4, 12, 0)))
+}
+
+func TestMotionStateIsOneWhileAwayAndArmed(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.post(master(), "")
+		id, ctx := b.network(), context.Background()
+		var one home.Home
+		update := func(change func(tx *store.Tx) error) {
+			t.Helper()
+			if err := b.db.Update(ctx, change); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		scene := func(s home.Scene) func(*store.Tx) error {
+			return func(tx *store.Tx) error { one.Scene = s; return tx.PutHome(one) }
+		}
+		update(func(tx *store.Tx) (err error) {
+			one, err = tx.CreateHome(home.Home{ExternalID: id, Scene: home.AtHome})
+			return err
+		})
+		update(scene(home.Away))
+		if err := b.EditSounding(ctx, id, false, map[string]any{"motion_events_armed": 0.0}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if err := b.EditSounding(ctx, id, false, map[string]any{"motion_events_armed": 1.0}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		update(scene(home.AtHome))
+		got, err := b.SleepTimes(ctx, id, 1, motion.Time(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := got.MotionState.Data[96:] // of today: five hours, each of its own
+		for i, want := range []float64{0, 1, 0, 1, 0} {
+			for k := range 4 {
+				if v := data[4*i+k]; float64(v) != want {
+					t.Errorf("hour %d, quarter %d: %v, want %v", i, k, v, want)
+				}
+			}
+		}
+	})
+}
