@@ -1,0 +1,64 @@
+package household
+
+import (
+	"context"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// Disown deletes a network on behalf of its owner, with its home and whatever belongs
+// to either (interface document 4.2, payloads.md 5.3): memberships, invitations, mails,
+// scene configuration, sensors, meta, and in Core its history, events, alerts, devices
+// and their tokens. Users whose only membership this was are deleted with their phones.
+// For ten minutes devices may form a new network. NotFound: no such home. Forbidden: by
+// does not own it.
+func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
+	var one home.Home
+	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
+		one, err = tx.Home(id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = h.engine.DeleteNetwork(ctx, one.ExternalID, func(tx *store.Tx) error { return forgetMembers(tx, id, by) })
+	if err != nil {
+		return err
+	}
+	h.ended()
+	h.log.Info("network disowned", "home", id, "network", one.ExternalID)
+	return nil
+}
+
+// forgetMembers deletes the users of a home who belong to no other.
+func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
+	if _, err := tx.Home(id); err != nil { // disowned meanwhile
+		return err
+	}
+	asking, _, err := tx.MembershipOf(id, by)
+	if err != nil {
+		return err
+	}
+	if asking.Role != home.OwnerRole {
+		return fault.New(fault.Forbidden, "only the owner of the network may do this")
+	}
+	members, err := tx.MembershipsOfHome(id)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		all, err := tx.MembershipsOfUser(m.User)
+		if err != nil {
+			return err
+		}
+		if len(all) > 1 {
+			continue
+		}
+		if err := forget(tx, m.User); err != nil {
+			return err
+		}
+	}
+	return nil
+}

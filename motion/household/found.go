@@ -1,0 +1,87 @@
+package household
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// ByBSSID returns the home of the network of which mac is an address of a node (2.4
+// GHz, 5 GHz, mesh or p2p BSSID), and whether it was made just now because the network
+// had none. Of several networks with a node of that address the one whose node was
+// heard last counts: a replaced node keeps its record. NotFound: no such network.
+func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (one home.Home, created bool, err error) {
+	nodes := h.engine.NodesByBSSID(mac)
+	if len(nodes) == 0 {
+		return one, false, fault.New(fault.NotFound, "bssid: no network here has it")
+	}
+	last := slices.MaxFunc(nodes, func(a, b motion.Node) int { return cmp.Compare(a.LastHeard, b.LastHeard) })
+	return h.homeOf(ctx, last.NetworkID)
+}
+
+// ByGuardian returns the home of the network of a guardian likewise.
+func (h *Household) ByGuardian(ctx context.Context, guardianID string) (one home.Home, created bool, err error) {
+	networks, err := h.engine.NetworksByGuardian(ctx, guardianID)
+	if err == nil && len(networks) == 0 {
+		err = fault.New(fault.NotFound, "guardian_id: no network here has it")
+	}
+	if err != nil {
+		return one, false, err
+	}
+	return h.homeOf(ctx, networks[0])
+}
+
+// homeOf returns the home of a network, made when it has none (interface document 4.2,
+// searches and find).
+func (h *Household) homeOf(ctx context.Context, network motion.NetworkID) (one home.Home, created bool, err error) {
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		one, created, err = tx.HomeOfNetwork(network)
+		created = !created
+		return err
+	})
+	if err != nil || !created {
+		return one, false, err
+	}
+	err = h.db.Update(ctx, func(tx *store.Tx) error {
+		var known bool
+		if one, known, err = tx.HomeOfNetwork(network); err != nil || known {
+			created = false
+			return err
+		}
+		one, err = tx.CreateHome(home.New(network))
+		return err
+	})
+	return one, created, err
+}
+
+// ChangeHome changes the record of a home and, unless zone is "", the time zone of its
+// network, which stands in the application settings that Core shows too (payloads.md
+// 4.11: one store). change sets only what a person may; the caller has checked what it
+// sets, and the zone.
+func (h *Household) ChangeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
+	return h.db.Update(ctx, func(tx *store.Tx) error {
+		one, err := tx.Home(id)
+		if err != nil {
+			return err
+		}
+		change(&one)
+		one.UpdatedAt = tx.Now().Stamp()
+		if err := tx.PutHome(one); err != nil || zone == "" {
+			return err
+		}
+		settings, err := tx.ApplicationSettings(one.ExternalID)
+		if fault.KindOf(err) == fault.NotFound {
+			settings, err = motion.DefaultApplicationSettings(one.ExternalID), nil
+		}
+		if err != nil {
+			return err
+		}
+		settings.Timezone = zone
+		return tx.PutApplicationSettings(settings)
+	})
+}

@@ -1,0 +1,144 @@
+package household
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// inviteAgain is the time after which an invitation that is open is mailed once more.
+const inviteAgain = time.Minute
+
+// Invite invites addresses to a home on behalf of its owner, and returns those that
+// were not: no addresses, members already, or more than a home may have open
+// (home.MaxInvitations). Each gets a mail and has seven days; one that was invited
+// before has them anew.
+func (h *Household) Invite(ctx context.Context, id home.ID, by home.UserID, addresses []string) (failed []string, err error) {
+	err = h.db.Update(ctx, func(tx *store.Tx) error {
+		failed = []string{}
+		if err := tx.DropInvitations(id, false); err != nil {
+			return err
+		}
+		taken, err := addressesOf(tx, id)
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for _, address := range addresses {
+			address = strings.TrimSpace(address)
+			key := home.EmailKey(address)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			if home.CheckEmail(address) != nil || taken[key] {
+				failed = append(failed, address)
+				continue
+			}
+			invited, err := h.invite(tx, id, by, address)
+			if err != nil {
+				return err
+			}
+			if !invited {
+				failed = append(failed, address)
+			}
+		}
+		return nil
+	})
+	return failed, err
+}
+
+// addressesOf returns the addresses of the members of a home.
+func addressesOf(tx *store.Tx, id home.ID) (map[string]bool, error) {
+	members, err := tx.MembershipsOfHome(id)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, m := range members {
+		person, err := tx.User(m.User)
+		if err != nil {
+			return nil, err
+		}
+		taken[home.EmailKey(person.Email)] = true
+	}
+	return taken, nil
+}
+
+// invite invites one address; false: the home has too many invitations open.
+func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address string) (bool, error) {
+	now := tx.Now().Stamp()
+	open, err := tx.InvitationsOfHome(id)
+	if err != nil {
+		return false, err
+	}
+	before, again, err := tx.InvitationTo(id, address)
+	if err != nil || !again && len(open) >= home.MaxInvitations {
+		return false, err
+	}
+	if again && now.Since(before.CreatedAt) < inviteAgain {
+		return true, nil // a request that is repeated does not fill anybody's mailbox
+	}
+	invitation, err := tx.PutInvitation(home.Invitation{
+		Email: address, Home: id, Role: home.MemberRole, ExpiresAt: now.Add(home.InvitationTime),
+	})
+	if err != nil {
+		return false, err
+	}
+	return true, h.mailInvitation(tx, invitation, by)
+}
+
+// mailInvitation queues the mail of an invitation.
+func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.UserID) error {
+	one, err := tx.Home(i.Home)
+	if err != nil {
+		return err
+	}
+	inviter, err := tx.User(by)
+	if err != nil {
+		return err
+	}
+	return h.mail(tx, notify.Mail{
+		Kind: notify.Invite, To: i.Email, Expires: i.ExpiresAt, Home: i.Home,
+		Network: one.Name, Inviter: strings.TrimSpace(inviter.FirstName + " " + inviter.LastName),
+	})
+}
+
+// Invitations returns the invitations to a home that are open, by address.
+func (h *Household) Invitations(ctx context.Context, id home.ID) (open []home.Invitation, err error) {
+	open = []home.Invitation{}
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.InvitationsOfHome(id)
+		for _, i := range list {
+			if i.Open(tx.Now().Stamp()) {
+				open = append(open, i)
+			}
+		}
+		return err
+	})
+	return open, err
+}
+
+// Withdraw deletes an invitation, open or not.
+func (h *Household) Withdraw(ctx context.Context, id home.InvitationID) error {
+	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteInvitation(id) })
+}
+
+// ownerless takes the owner's role off a home: it can be claimed again, and what the
+// owner has offered is void.
+func ownerless(tx *store.Tx, id home.ID) error {
+	one, err := tx.Home(id)
+	if err != nil {
+		return err
+	}
+	one.ClaimedAt, one.UpdatedAt = motion.Time(0), tx.Now().Stamp()
+	if err := tx.PutHome(one); err != nil {
+		return err
+	}
+	return tx.DropInvitations(id, true)
+}

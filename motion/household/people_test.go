@@ -1,0 +1,274 @@
+package household_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/household"
+	"sensegate/motion/notify"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// noDevices stands for the broker: commands go nowhere.
+type noDevices struct{}
+
+func (noDevices) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
+func (noDevices) Disconnect(motion.DeviceKey, string)               {}
+func (noDevices) DisconnectUser(string, string)                     {}
+
+// place is an appliance without its doors.
+type place struct {
+	*household.Household
+	t      *testing.T
+	db     *store.DB
+	engine *engine.Engine
+	mailed atomic.Int32
+	ended  atomic.Int32
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, db: storetest.Open(t)}
+	var err error
+	if p.engine, err = engine.New(t.Context(), p.db, engine.Options{FirstWindow: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	p.engine.Introduce(noDevices{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.engine.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	p.Household = household.New(p.db, p.engine, household.Options{
+		Mail:  func(*store.Tx, notify.Mail) error { p.mailed.Add(1); return nil },
+		Ended: func() { p.ended.Add(1) },
+	})
+	return p
+}
+
+// home returns the home of a new network.
+func (p *place) home(guardian string, low byte) home.Home {
+	p.t.Helper()
+	post := motion.Bootstrap{LocationID: guardian, Radar: motion.Radar{
+		DeviceID: "csi-" + guardian, NodeName: "GWA" + guardian, RootMode: motion.RootModeMaster, APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 0, low},
+	}}
+	if _, err := p.engine.Admit(p.t.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
+		p.t.Fatal(err)
+	}
+	one, created, err := p.ByGuardian(p.t.Context(), guardian)
+	if err != nil || !created {
+		p.t.Fatalf("%+v %t %v", one, created, err)
+	}
+	return one
+}
+
+// user makes a confirmed user.
+func (p *place) user(name string) (id home.UserID) {
+	p.t.Helper()
+	err := p.db.Update(p.t.Context(), func(tx *store.Tx) error {
+		now := tx.Now().Stamp()
+		u, err := tx.CreateUser(home.User{Email: name + "@example.com", FirstName: name, Sub: "sub-" + name, ConfirmedAt: &now})
+		id = u.ID
+		return err
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return id
+}
+
+// claim makes a user the owner of a home.
+func (p *place) claim(id home.ID, user home.UserID) {
+	p.t.Helper()
+	if _, err := p.Claim(p.t.Context(), id, user, household.Proof{Local: true}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func wantKind(t *testing.T, what string, err error, kind fault.Kind) {
+	t.Helper()
+	if fault.KindOf(err) != kind {
+		t.Errorf("%s: %v, want fault kind %d", what, err, kind)
+	}
+}
+
+func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one := p.home("g", 1)
+	if err := p.db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteHome(one.ID) }); err != nil {
+		t.Fatal(err)
+	}
+	var made atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			ask := func() (home.Home, bool, error) { return p.ByGuardian(t.Context(), "g") }
+			if i%2 == 0 {
+				ask = func() (home.Home, bool, error) { return p.ByBSSID(t.Context(), motion.MAC{2, 0xaa, 0, 0, 0, 1}) }
+			}
+			found, created, err := ask()
+			if err != nil || found.ID != one.ID+1 || found.Claimed() || found.Scene != home.AtHome || found.SceneConfigID == 0 {
+				t.Errorf("%+v %v", found, err)
+			}
+			if created {
+				made.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if made.Load() != 1 {
+		t.Errorf("made %d times", made.Load())
+	}
+}
+
+func TestJoiningAndLeavingEndInOneStateAtATime(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, owner, guest := p.home("g", 1), p.user("owner"), p.user("guest")
+	p.claim(one.ID, owner)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			_, err := p.Invite(t.Context(), one.ID, owner, []string{"guest@example.com"})
+			m, joining := p.Join(t.Context(), one.ID, guest, guest)
+			var leaving error
+			if joining == nil {
+				leaving = p.RemoveMember(t.Context(), m.ID, owner)
+			}
+			for _, err := range []error{err, joining, leaving} {
+				if kind := fault.KindOf(err); err != nil && kind != fault.Conflict && kind != fault.Forbidden {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	joined, removed := 0, 0
+	err := p.db.View(t.Context(), func(tx *store.Tx) error {
+		return tx.EachEvent(one.ExternalID, func(e motion.Event) error {
+			if e.Data.Text("sub") != "sub-guest" {
+				return nil
+			}
+			switch e.Event {
+			case motion.MemberJoinedEvent:
+				joined++
+			case motion.MemberRemovedEvent:
+				removed++
+			}
+			if joined-removed < 0 || joined-removed > 1 {
+				t.Errorf("joined %d and removed %d times", joined, removed)
+			}
+			return nil
+		})
+	})
+	if err != nil || joined == 0 || joined != removed || int(p.ended.Load()) != removed {
+		t.Errorf("joined %d, removed %d, told %d times: %v", joined, removed, p.ended.Load(), err)
+	}
+}
+
+func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, owner := p.home("g", 1), p.user("owner")
+	p.claim(one.ID, owner)
+	for range 3 {
+		if failed, err := p.Invite(t.Context(), one.ID, owner, []string{"x@example.com", " X@example.com"}); err != nil || len(failed) != 0 {
+			t.Fatalf("%q %v", failed, err)
+		}
+	}
+	if p.mailed.Load() != 1 {
+		t.Errorf("mailed %d times", p.mailed.Load())
+	}
+}
+
+func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, other := p.home("g", 1), p.home("h", 2)
+	owner, member := p.user("owner"), p.user("member")
+	p.claim(one.ID, owner)
+	p.claim(other.ID, owner)
+	if _, err := p.Join(t.Context(), one.ID, member, owner); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "by a member", p.Disown(t.Context(), one.ID, member), fault.Forbidden)
+	wantKind(t, "unknown", p.Disown(t.Context(), 77, owner), fault.NotFound)
+	var done atomic.Int32
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			switch err := p.Disown(t.Context(), one.ID, owner); {
+			case err == nil:
+				done.Add(1)
+			default:
+				wantKind(t, "again", err, fault.NotFound)
+			}
+		})
+	}
+	all.Wait()
+	if done.Load() != 1 {
+		t.Errorf("disowned %d times", done.Load())
+	}
+	err := p.db.View(t.Context(), func(tx *store.Tx) error {
+		_, gone := tx.User(member)
+		_, stays := tx.User(owner)
+		wantKind(t, "who belongs nowhere else", gone, fault.NotFound)
+		return errors.Join(stays, p.engine.Known(other.ExternalID))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOwnersAccountLeavesAnOwnerlessHomeBehind(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	shared, alone := p.home("g", 1), p.home("h", 2)
+	owner, member := p.user("owner"), p.user("member")
+	p.claim(shared.ID, owner)
+	p.claim(alone.ID, owner)
+	if _, err := p.Join(t.Context(), shared.ID, member, owner); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.DeleteUser(t.Context(), owner, false); err != nil {
+		t.Fatal(err)
+	}
+	wantKind(t, "again", p.DeleteUser(t.Context(), owner, false), fault.NotFound)
+	err := p.db.View(t.Context(), func(tx *store.Tx) error {
+		left, err := tx.Home(shared.ID)
+		_, gone := tx.Home(alone.ID)
+		wantKind(t, "where nobody lives", gone, fault.NotFound)
+		if left.Claimed() {
+			t.Errorf("still owned: %+v", left)
+		}
+		return err
+	})
+	if err := errors.Join(err, p.engine.Known(alone.ExternalID)); err != nil {
+		t.Error(err)
+	}
+	for _, found := range storetest.Scan(t, p.db, "owner@example.com", "sub-owner", fmt.Sprintf("%q", "owner")) {
+		if found[:5] != "membe" { // the role of a member
+			t.Error(found)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package household
+
+import (
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/setting"
+	"sensegate/store"
+)
+
+// ChangeScene changes the scene of a home and reports whether it was another one; then
+// the event of interface document section 6 rule 4 is raised, and where the home wants
+// it the devices are armed or disarmed (payloads.md section 6 no. 5). by is who brought
+// it about, reason is home.ByUser or home.ByGeofence. Invalid: no such scene. NotFound:
+// no such home. When arming fails the scene has changed all the same; saying it again
+// arms again.
+func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID, to home.Scene, reason string) (changed bool, err error) {
+	if !slices.Contains(home.Scenes(), to) {
+		return false, fault.New(fault.Invalid, "scene_id: want 1 (away) or 4 (home)")
+	}
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		one, err := tx.Home(id)
+		if err != nil {
+			return nil, err
+		}
+		events, err := setScene(tx, one, by, to, reason)
+		changed = len(events) > 0
+		return events, err
+	})
+	if err != nil {
+		return false, err
+	}
+	return changed, h.arm(ctx, id)
+}
+
+// setScene stores the scene of a home and returns the event of the change, none when
+// the scene stays (payloads.md 5.3).
+func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
+	before := one.Scene
+	if before == to {
+		return nil, nil
+	}
+	one.Scene, one.UpdatedAt = to, tx.Now().Stamp()
+	if err := tx.PutHome(one); err != nil {
+		return nil, err
+	}
+	event, err := systemEvent(tx, one, to.Event())
+	event.Data = motion.Document{"id": int(to), "title": to.String(), "user": map[string]any{"id": int64(by)}}
+	event.Detail = motion.Document{"scene_id": int(to), "previous_scene_id": int(before), "reason": reason}
+	return []motion.Event{event}, err
+}
+
+// systemEvent returns an event of a home that happens now.
+func systemEvent(tx *store.Tx, one home.Home, kind string) (motion.Event, error) {
+	network, err := tx.Network(one.ExternalID)
+	return motion.Event{
+		Category: motion.CategorySystem, Event: kind,
+		NetworkID: network.ID, GuardianID: network.GuardianID, TS: tx.Now(),
+	}, err
+}
+
+// ChangeSceneConfig changes the scene configuration of a home and returns it as
+// stored. Where arming follows the scene from now on, it does so at once.
+func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change func(*home.SceneConfig)) (config home.SceneConfig, err error) {
+	err = h.db.Update(ctx, func(tx *store.Tx) error {
+		one, err := tx.Home(id)
+		if err != nil {
+			return err
+		}
+		before, err := tx.SceneConfig(one.SceneConfigID)
+		if err != nil {
+			return err
+		}
+		config = before
+		change(&config)
+		config.ID, config.HomeID, config.CreatedAt = before.ID, before.HomeID, before.CreatedAt
+		config.UpdatedAt = tx.Now().Stamp()
+		return tx.PutSceneConfig(config)
+	})
+	if err != nil {
+		return home.SceneConfig{}, err
+	}
+	return config, h.arm(ctx, id)
+}
+
+// arm brings arming in line with the scene that a home has by now, where it follows
+// it. It does so even while motion is paused: a pause ends in the state that the scene
+// wants. A network whose motion events are disabled cannot be armed and stays as it is.
+func (h *Household) arm(ctx context.Context, id home.ID) error {
+	var network motion.Network
+	var armed int
+	var follows bool
+	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
+		if network.ID, armed, follows, err = wantedArming(tx, id); err != nil || !follows {
+			return err
+		}
+		network, err = tx.Network(network.ID)
+		return err
+	})
+	if err != nil || !follows || !armable(network, armed) {
+		return err
+	}
+	_, err = h.engine.ChangeConfig(ctx, network.ID, true, func(tx *store.Tx, n *motion.Network) error {
+		_, armed, follows, err := wantedArming(tx, id) // the scene may have changed again
+		if err != nil || !follows || !armable(*n, armed) {
+			return err
+		}
+		*n, err = setting.Guardian(*n, setting.Edit{Key: "motion_events", Body: map[string]any{"armed": float64(armed)}})
+		return err
+	})
+	return err
+}
+
+// wantedArming returns the network of a home, the motion_events.armed that goes with
+// its scene, and whether arming follows the scene.
+func wantedArming(tx *store.Tx, id home.ID) (network motion.NetworkID, armed int, follows bool, err error) {
+	one, err := tx.Home(id)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	config, err := tx.SceneConfig(one.SceneConfigID)
+	return one.ExternalID, one.Scene.Armed(), config.AutoArm, err
+}
+
+// armable reports whether motion_events.armed can be, and is not yet, what is wanted.
+func armable(n motion.Network, armed int) bool {
+	events := n.Guardian().MotionEvents
+	return events.Enabled == 1 && events.Armed != armed
+}

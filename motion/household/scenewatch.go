@@ -1,0 +1,168 @@
+package household
+
+import (
+	"context"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+const (
+	watchEvery       = 10 * time.Second             // between two looks at the homes
+	longestDetection = motion.Seconds(48 * 60 * 60) // whose beginning is looked for
+)
+
+// Watch looks for the motion that scene configurations want to be told of, until ctx
+// ends. It returns early with an error when the database fails.
+func (h *Household) Watch(ctx context.Context) error {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		switch err := h.Look(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case fault.KindOf(err) != 0:
+			h.log.Warn("scenes not watched, will be tried again", "err", err)
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// watched is a home that wants to be told of motion.
+type watched struct {
+	home.Home
+	config home.SceneConfig
+	zone   *time.Location
+}
+
+// Look raises ExcessiveMotionEvent once in each detection whose motion has lasted for
+// the excessive_motion_seconds of its home, and GuardianMotionEvent once in each
+// guardian window with motion in it. What was raised is seen in the history, so that a
+// restart repeats nothing. It is for Watch, and must not run twice at a time.
+func (h *Household) Look(ctx context.Context) error {
+	var homes []watched
+	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
+		homes, err = watchers(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range homes {
+		report, err := h.engine.Status(w.ExternalID)
+		if fault.KindOf(err) == fault.NotFound { // never reported, or disowned meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, raise := range []func(context.Context, watched, motion.StatusReport) error{h.excessiveMotion, h.guardianMotion} {
+			if err := raise(ctx, w, report); err != nil && fault.KindOf(err) != fault.NotFound {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// watchers returns the claimed homes that want to be told of motion.
+func watchers(tx *store.Tx) (list []watched, err error) {
+	homes, err := tx.Homes()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range homes {
+		config, err := tx.SceneConfig(one.SceneConfigID)
+		if err != nil {
+			return nil, err
+		}
+		if !one.Claimed() || !config.ExcessiveMotionEnabled && !config.GuardianEnabled {
+			continue
+		}
+		settings, err := tx.ApplicationSettings(one.ExternalID)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return nil, err
+		}
+		zone, err := alert.LoadZone(settings.Timezone)
+		if err != nil {
+			zone = time.UTC
+		}
+		list = append(list, watched{one, config, zone})
+	}
+	return list, nil
+}
+
+// excessiveMotion raises the event of motion that lasts.
+func (h *Household) excessiveMotion(ctx context.Context, w watched, report motion.StatusReport) error {
+	if !w.config.ExcessiveMotionEnabled || report.MotionTripped == nil || *report.MotionTripped != 1 {
+		return nil
+	}
+	since := max(w.ClaimedAt, h.engine.Now().Add(-longestDetection))
+	return h.raise(ctx, w, motion.ExcessiveMotionEvent, since, func(event *motion.Event, newest motion.Event) bool {
+		least := motion.Seconds(w.config.ExcessiveMotionSeconds)
+		if newest.Event != motion.MotionDetectedEvent || report.LastMotion.Since(newest.TS) < least {
+			return false
+		}
+		event.DetectedTS, event.Loc, event.LocName = newest.TS, newest.Loc, newest.LocName
+		event.Detail = motion.Document{"seconds": least}
+		return true
+	}, motion.MotionDetectedEvent, motion.MotionStoppedEvent)
+}
+
+// guardianMotion raises the event of motion in a guardian window.
+func (h *Household) guardianMotion(ctx context.Context, w watched, report motion.StatusReport) error {
+	from, to, in := w.config.GuardianWindow(h.engine.Now().Std().In(w.zone))
+	begin := max(motion.TimeOf(from), w.ClaimedAt)
+	if !in || report.LastMotion < begin {
+		return nil
+	}
+	return h.raise(ctx, w, motion.GuardianMotionEvent, begin, func(event *motion.Event, newest motion.Event) bool {
+		event.Detail = motion.Document{"from": float64(motion.TimeOf(from)), "to": float64(motion.TimeOf(to))}
+		return newest.Event == ""
+	})
+}
+
+// raise stores an event of the kind unless one is the newest of the kinds, itself or
+// the others, since a time; settle is given the newest of the others, or none, and says
+// whether the event is due.
+func (h *Household) raise(ctx context.Context, w watched, kind string, since motion.Time, settle func(event *motion.Event, newest motion.Event) bool, others ...string) error {
+	due := func(tx *store.Tx) (event motion.Event, due bool, err error) {
+		last, err := tx.Events(store.EventQuery{Network: w.ExternalID, NotBefore: since, Last: 1, Kinds: append(others, kind)})
+		if err != nil {
+			return event, false, err
+		}
+		var newest motion.Event
+		if len(last) > 0 {
+			newest = last[0]
+		}
+		if event, err = systemEvent(tx, w.Home, kind); err != nil || newest.Event == kind {
+			return event, false, err
+		}
+		return event, settle(&event, newest), nil
+	}
+	wanted := false
+	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
+		_, wanted, err = due(tx)
+		return err
+	})
+	if err != nil || !wanted {
+		return err
+	}
+	return h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		event, stillDue, err := due(tx)
+		if err != nil || !stillDue {
+			return nil, err
+		}
+		return []motion.Event{event}, nil
+	})
+}

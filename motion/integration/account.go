@@ -1,0 +1,205 @@
+package integration
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/sensor"
+	"sensegate/store"
+)
+
+// Create initializes the integration of a home, for a user. Enabled: it has an account
+// at the provider afterwards, a new one unless it had one already, and works. Not
+// enabled: an existing integration stays as it is, a new one has no account. provider ""
+// is the default one.
+//
+// Conflict: no provider is configured, the integration has an account at another one,
+// or the provider serves one household and that is another. Unavailable: the provider
+// cannot be reached; nothing is initialized then.
+func (s *Service) Create(ctx context.Context, h home.ID, user home.UserID, enabled bool, provider string) (sensor.Integration, error) {
+	if enabled {
+		return s.enable(ctx, h, user, provider)
+	}
+	var made sensor.Integration
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
+		existing, ok, err := tx.IntegrationOf(h)
+		if err != nil || ok {
+			made = existing
+			return err
+		}
+		made, err = s.blank(tx, h, user, provider)
+		if err != nil {
+			return err
+		}
+		made, err = tx.PutIntegration(made)
+		return err
+	})
+	return made, err
+}
+
+// blank returns a new integration without an account.
+func (s *Service) blank(tx *store.Tx, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
+	name, err := s.choose(provider)
+	if err != nil {
+		return sensor.Integration{}, err
+	}
+	one, err := tx.Home(h)
+	return sensor.Integration{Home: h, Network: one.ExternalID, User: user, Provider: name}, err
+}
+
+// enable gives the integration of a home an account, if it has none, and sets it to
+// work. Before the provider is asked for the account it is noted as one to be deleted
+// later on, so that a crash, or an answer that is lost, leaves none behind.
+func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
+	account := sensor.Account{UserThingName: "USER_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
+	var i sensor.Integration
+	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if i, err = s.prepare(tx, h, user, provider); err != nil || i.Account.UserThingName != "" {
+			return err
+		}
+		return tx.PutFarewell(sensor.Farewell{Provider: i.Provider, Account: account, Due: tx.Now().Add(sensor.Unfinished)})
+	})
+	if err != nil {
+		return i, err
+	}
+	if i.Account.UserThingName == "" {
+		p, err := s.provider(i)
+		if err != nil {
+			return i, err
+		}
+		if account, err = p.CreateAccount(ctx, account.UserThingName); err != nil {
+			return i, err
+		}
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if i, err = s.prepare(tx, h, user, i.Provider); err != nil {
+			return err
+		}
+		if i.Account.UserThingName == "" {
+			i.Account = account
+			if err := tx.DeleteFarewell(account.UserThingName); err != nil {
+				return err
+			}
+		}
+		i.Enabled = true
+		i, err = tx.PutIntegration(i)
+		return err
+	})
+	if err != nil {
+		return i, err
+	}
+	s.log.Info("sensor integration enabled", "home", h, "provider", i.Provider)
+	s.refresh(ctx, i)
+	return i, nil
+}
+
+// prepare returns the integration of a home, or a new one, that can be enabled with a
+// provider.
+func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
+	i, ok, err := tx.IntegrationOf(h)
+	if err != nil {
+		return i, err
+	}
+	if ok && provider == "" {
+		provider = i.Provider
+	}
+	fresh, err := s.blank(tx, h, user, provider)
+	switch {
+	case err != nil:
+		return i, err
+	case !ok:
+		i = fresh
+	case i.Account.UserThingName == "":
+		i.Provider = fresh.Provider
+	case i.Provider != fresh.Provider:
+		return i, fault.New(fault.Conflict, "provider: the integration belongs to %s; delete it first", i.Provider)
+	}
+	return i, s.single(tx, i)
+}
+
+// single returns a Conflict fault when the provider of an integration serves one
+// household only, and that is another.
+func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
+	p, err := s.provider(i)
+	if err != nil || !p.Single() {
+		return err
+	}
+	all, err := tx.Integrations()
+	for _, other := range all {
+		if other.Provider == i.Provider && other.Home != i.Home && other.Account.UserThingName != "" {
+			return fault.New(fault.Conflict, "provider: %s serves another network of this appliance already", i.Provider)
+		}
+	}
+	return err
+}
+
+// Change changes an integration; see sensor.Integration.Apply. One that is enabled for
+// the first time gets its account, as with Create.
+func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.Integration, error) {
+	i, err := s.Integration(ctx, h)
+	if err != nil {
+		return i, err
+	}
+	if _, err := i.Apply(e); err != nil {
+		return i, err
+	}
+	if e.Enabled != nil && *e.Enabled {
+		if i, err = s.enable(ctx, h, i.User, ""); err != nil || e.OOBPhase == nil {
+			return i, err
+		}
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if i, err = integrationOf(tx, h); err != nil {
+			return err
+		}
+		if i, err = i.Apply(e); err != nil {
+			return err
+		}
+		i, err = tx.PutIntegration(i)
+		return err
+	})
+	return i, err
+}
+
+// Delete removes the integration of a home with its devices and their detections, and
+// raises IntegrationDeletedEvent. It does not wait for the provider: the account there
+// is deleted as soon as it can be reached.
+func (s *Service) Delete(ctx context.Context, h home.ID) error {
+	err := s.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		i, err := integrationOf(tx, h)
+		if err != nil {
+			return nil, err
+		}
+		if err := tx.DeleteIntegration(h); err != nil {
+			return nil, err
+		}
+		deleted, err := event(tx, i.Network, motion.IntegrationDeletedEvent, motion.Document{"userThingName": i.Account.UserThingName})
+		return []motion.Event{deleted}, err
+	})
+	if err != nil {
+		return err
+	}
+	s.forget(func(k key) bool { return k.home == h })
+	s.log.Info("sensor integration deleted", "home", h)
+	select {
+	case s.leaving <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// forget drops what is held in memory of things.
+func (s *Service) forget(which func(key) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.live {
+		if which(k) {
+			delete(s.live, k)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package integration
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/sensor"
+	"sensegate/store"
+)
+
+// Devices returns the hubs and sensors of a home, brought up to date with the provider
+// if that can be reached, else as they were last known. Without an integration there
+// are none.
+func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, error) {
+	i, err := s.Integration(ctx, h)
+	if fault.KindOf(err) == fault.NotFound {
+		return []sensor.Device{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.refresh(ctx, i)
+	var list []sensor.Device
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Sensors(h)
+		return err
+	})
+	for n := range list {
+		list[n] = s.known(list[n])
+	}
+	return list, err
+}
+
+// Device returns a hub or sensor of a home, likewise.
+func (s *Service) Device(ctx context.Context, h home.ID, thing string) (sensor.Device, error) {
+	if i, err := s.Integration(ctx, h); err == nil {
+		s.refresh(ctx, i)
+	}
+	d, _, err := s.find(ctx, h, thing)
+	return s.known(d), err
+}
+
+// known lays what is known of a thing since the start over its record.
+func (s *Service) known(d sensor.Device) sensor.Device {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.Config.Online = false
+	if l, ok := s.live[key{d.Home, d.ThingName}]; ok {
+		d.Config.State = l.state
+	}
+	return d
+}
+
+// find returns a device of a home and the integration that it belongs to.
+func (s *Service) find(ctx context.Context, h home.ID, thing string) (d sensor.Device, i sensor.Integration, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		if d, err = tx.Sensor(h, thing); err != nil {
+			return err
+		}
+		i, err = integrationOf(tx, h)
+		return err
+	})
+	return d, i, err
+}
+
+// Pair lets new sensors join a hub for that many seconds from now, whether it was
+// longer or shorter before, and returns when that ends. NotFound: the home has no such
+// hub. Conflict: its integration is not enabled. Unavailable: the provider cannot be
+// reached, or cannot do it.
+func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) (motion.Stamp, error) {
+	d, i, err := s.find(ctx, h, hub)
+	if err == nil && d.Type != sensor.Hub {
+		err = fault.New(fault.NotFound, "device %.128q: is no hub", hub)
+	}
+	if err == nil {
+		err = i.Working()
+	}
+	if err != nil {
+		return 0, err
+	}
+	p, err := s.provider(i)
+	if err != nil {
+		return 0, err
+	}
+	until := s.engine.Now().Add(motion.Seconds(seconds)).Stamp()
+	return until, p.Pair(ctx, i.Account, hub, time.Duration(seconds)*time.Second)
+}
+
+// ChangeDevice changes a device, tells the provider, and raises
+// IntegrationsConfigChangedEvent with the change. From the first notify on its
+// detections are kept. See sensor.Device.Apply.
+func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e sensor.DeviceEdit) (sensor.Device, error) {
+	before, i, err := s.find(ctx, h, thing)
+	if err != nil {
+		return before, err
+	}
+	after, err := before.Apply(e)
+	if err != nil {
+		return before, err
+	}
+	if i.Working() == nil {
+		p, err := s.provider(i)
+		if err == nil {
+			err = p.UpdateConfig(ctx, i.Account, before, after)
+		}
+		if err != nil {
+			return before, err
+		}
+	}
+	err = s.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		stored, err := tx.Sensor(h, thing)
+		if err != nil {
+			return nil, err
+		}
+		wasKept := stored.Config.Notify
+		if stored, err = stored.Apply(e); err != nil {
+			return nil, err
+		}
+		if !wasKept { // what it has told until now is where its detections begin
+			stored = stored.Settle(s.known(stored).Config.State)
+		}
+		if after, err = tx.PutSensor(stored); err != nil {
+			return nil, err
+		}
+		changed, err := event(tx, stored.Network, motion.IntegrationsConfigChangedEvent,
+			motion.Document{"thingName": thing, "change": map[string]any(e.Change())})
+		return []motion.Event{changed}, err
+	})
+	return s.known(after), err
+}
+
+// RemoveDevice removes a sensor, or a hub with its sensors, at the provider and here,
+// with what was kept of them, and raises DeviceRemoved for each sensor. Unavailable:
+// the provider cannot be reached; nothing is removed then.
+func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) error {
+	d, i, err := s.find(ctx, h, thing)
+	if err != nil {
+		return err
+	}
+	p, err := s.provider(i)
+	if err == nil {
+		err = p.Remove(ctx, i.Account, d)
+	}
+	if err != nil {
+		return err
+	}
+	remains := d.Type == sensor.Hub && stillListed(ctx, p, i.Account, thing)
+	var removed []sensor.Device
+	err = s.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		if removed, err = withSensors(tx, h, thing); err != nil {
+			return nil, err
+		}
+		for _, d := range removed {
+			if err := tx.DeleteSensor(h, d.ThingName); err != nil {
+				return nil, err
+			}
+			if d.Type == sensor.Hub {
+				continue
+			}
+			e, err := event(tx, d.Network, motion.DeviceRemoved, about(d))
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, e)
+		}
+		if !remains {
+			return events, nil
+		}
+		return events, drop(tx, h, thing)
+	})
+	if err != nil {
+		return err
+	}
+	s.forget(func(k key) bool {
+		return k.home == h && slices.ContainsFunc(removed, func(d sensor.Device) bool { return d.ThingName == k.thing })
+	})
+	return nil
+}
+
+// stillListed reports whether a provider goes on listing a hub that it has removed, as
+// one does whose hub is part of itself.
+func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, hub string) bool {
+	found, err := p.ListDevices(ctx, a)
+	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == hub })
+}
+
+// withSensors returns a device and, if it is a hub, its sensors, which come first.
+func withSensors(tx *store.Tx, h home.ID, thing string) ([]sensor.Device, error) {
+	d, err := tx.Sensor(h, thing)
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.Sensors(h)
+	list := slices.DeleteFunc(all, func(other sensor.Device) bool { return other.HubThingName != thing })
+	return append(list, d), err
+}
+
+// drop notes that a hub was removed.
+func drop(tx *store.Tx, h home.ID, hub string) error {
+	i, err := integrationOf(tx, h)
+	if err != nil || slices.Contains(i.Dropped, hub) {
+		return err
+	}
+	i.Dropped = append(i.Dropped, hub)
+	_, err = tx.PutIntegration(i)
+	return err
+}
+
+// History returns the newest detections of a home, or of one of its sensors, newest
+// first, at most sensor.MaxAnswer: from since on, and within the retention. from and to
+// are inclusive, to 0 has no end. NotFound: there is no such thing.
+func (s *Service) History(ctx context.Context, h home.ID, thing string, since, from, to motion.Time) (list []sensor.Detection, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		q := store.DetectionQuery{
+			Home: h, From: max(since, from, tx.Now().Add(-sensor.Retention)), To: to, Last: sensor.MaxAnswer,
+		}
+		if thing != "" {
+			d, err := tx.Sensor(h, thing)
+			if err != nil {
+				return err
+			}
+			q.Sensor = d.ID
+		}
+		list, err = tx.Detections(q)
+		return err
+	})
+	return list, err
+}

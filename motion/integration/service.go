@@ -1,0 +1,180 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/sensor"
+	"sensegate/store"
+)
+
+// Times of the background work.
+const (
+	flushInterval    = 5 * time.Minute
+	trimInterval     = time.Hour
+	farewellInterval = 30 * time.Second
+	syncLimit        = 3 * time.Second // that a reader waits for a provider
+	trimBatch        = 1000            // detections of one commit
+)
+
+// Options configure a Service.
+type Options struct {
+	Providers map[string]sensor.Provider // by name; none: integrations cannot be enabled
+	Default   string                     // the provider of who names none; "" = the only one
+	Log       *slog.Logger               // nil: nowhere
+}
+
+// Service is the sensor integration of every home. Make it with New, start it with
+// Run; it needs the engine to run.
+type Service struct {
+	db       *store.DB
+	engine   *engine.Engine
+	options  Options
+	log      *slog.Logger
+	leaving  chan struct{} // accounts are to be deleted
+	taking   sync.Mutex    // one batch at a time
+	mu       sync.Mutex
+	live     map[key]live
+	cursors  map[string]string // newest of each provider
+	unstored map[string]bool   // providers whose cursor is not stored
+}
+
+// key names a thing of a home.
+type key struct {
+	home  home.ID
+	thing string
+}
+
+// live is what is known of a thing since the start.
+type live struct {
+	state sensor.State
+	at    motion.Time // of the newest reading
+	pace  sensor.Pace
+	dirty bool // differs from what is stored
+}
+
+// New returns the service over a database and the engine that works on it.
+func New(db *store.DB, e *engine.Engine, o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Default == "" && len(o.Providers) == 1 {
+		for name := range o.Providers {
+			o.Default = name
+		}
+	}
+	return &Service{
+		db: db, engine: e, options: o, log: o.Log, leaving: make(chan struct{}, 1),
+		live: map[key]live{}, cursors: map[string]string{}, unstored: map[string]bool{},
+	}
+}
+
+// Run follows the providers and does what is due until ctx ends, then stores what is
+// held in memory. A database that fails ends it with an error.
+func (s *Service) Run(ctx context.Context) error {
+	group, running := errgroup.WithContext(ctx)
+	for name, provider := range s.options.Providers {
+		group.Go(func() error {
+			if err := provider.Run(running, host{s, name}); err != nil {
+				return fmt.Errorf("sensors of %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error { return s.every(running, flushInterval, nil, s.flush) })
+	group.Go(func() error { return s.every(running, trimInterval, nil, s.trim) })
+	group.Go(func() error { return s.every(running, farewellInterval, s.leaving, s.sayFarewells) })
+	err := group.Wait()
+	return errors.Join(err, tolerate(s.flush(context.WithoutCancel(ctx))))
+}
+
+// every calls step at the start, each interval and when woken, until ctx ends or step
+// fails in a way that trying again does not mend.
+func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan struct{}, step func(context.Context) error) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		if err := tolerate(step(ctx)); err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		case <-wake:
+		}
+	}
+}
+
+// tolerate returns what is not a matter of trying again later, such as a full disk.
+func tolerate(err error) error {
+	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// provider returns the provider of an integration; Unavailable when it is not
+// configured any more.
+func (s *Service) provider(i sensor.Integration) (sensor.Provider, error) {
+	if p := s.options.Providers[i.Provider]; p != nil {
+		return p, nil
+	}
+	return nil, fault.New(fault.Unavailable, "the sensor provider %s is not configured on this appliance", i.Provider)
+}
+
+// choose returns the name of the provider that a caller wants.
+func (s *Service) choose(name string) (string, error) {
+	names := slices.Sorted(maps.Keys(s.options.Providers))
+	switch {
+	case len(names) == 0:
+		return "", fault.New(fault.Conflict, "integrations_enabled: no sensor provider is configured on this appliance")
+	case name == "" && s.options.Default == "":
+		return "", fault.New(fault.Invalid, "provider: name one of %s", strings.Join(names, ", "))
+	case name == "":
+		return s.options.Default, nil
+	case !slices.Contains(names, name):
+		return "", fault.New(fault.Invalid, "provider: want one of %s", strings.Join(names, ", "))
+	}
+	return name, nil
+}
+
+// Integration returns the integration of a home; NotFound when it was never
+// initialized.
+func (s *Service) Integration(ctx context.Context, h home.ID) (i sensor.Integration, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		i, err = integrationOf(tx, h)
+		return err
+	})
+	return i, err
+}
+
+// integrationOf is Integration in a transaction.
+func integrationOf(tx *store.Tx, h home.ID) (sensor.Integration, error) {
+	i, ok, err := tx.IntegrationOf(h)
+	if err == nil && !ok {
+		err = fault.New(fault.NotFound, "the network has no sensor integration; initialize one with POST /sensors/integrations")
+	}
+	return i, err
+}
+
+// event returns an event of a network's sensors that happens now.
+func event(tx *store.Tx, id motion.NetworkID, kind string, detail motion.Document) (motion.Event, error) {
+	network, err := tx.Network(id)
+	return motion.Event{
+		Category: motion.CategorySystem, Event: kind, NetworkID: id, GuardianID: network.GuardianID, TS: tx.Now(), Detail: detail,
+	}, err
+}
