@@ -35,7 +35,7 @@ func (h *hook) ID() string { return "policy" }
 func (h *hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
-		mqtt.OnPublish, mqtt.OnWillSent, mqtt.OnPacketProcessed:
+		mqtt.OnPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed:
 		return true
 	}
 	return h.Hook.Provides(method)
@@ -74,6 +74,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	}
 	if !id.IsDevice() {
 		s.key += "/" + cl.ID
+		conn.AllowPackets(maxIntegrationPacket)
 	}
 	own(cl, s)
 	h.sessions.add(s)
@@ -196,7 +197,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		s.conn.Kick(packets.ErrNotAuthorized.Code, packets.ErrNotAuthorized)
 		return pk, packets.ErrRejectPacket
 	}
-	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
+	if err := h.take(s, pk); err != nil {
 		h.counters.notStored.Add(1)
 		if pk.FixedHeader.Qos > 0 {
 			s.conn.Kick(packets.ErrServerBusy.Code, fmt.Errorf("message not stored: %w", err))
@@ -219,6 +220,25 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	return pk, nil
 }
 
+// take gives a message to the sink and to those of the appliance who listen to it.
+func (h *hook) take(s *session, pk packets.Packet) error {
+	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
+		return err
+	}
+	if s.identity.IsDevice() {
+		return nil
+	}
+	return h.listeners.hear(h.ctx, pk.TopicName, pk.Payload)
+}
+
+// OnWill keeps subscriptions away from a will that is about to be retained.
+func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
+	if s, ok := h.sessions.get(cl.ID); ok && will.Retain {
+		h.retained.acquire(&s.holder, writing)
+	}
+	return will, nil
+}
+
 // OnWillSent gives a will to the sink, which the library publishes past
 // OnPublish. Nobody waits for its acknowledgement.
 func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
@@ -226,7 +246,8 @@ func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	if !ok {
 		return
 	}
-	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
+	h.retained.release(&s.holder)
+	if err := h.take(s, pk); err != nil {
 		h.counters.notStored.Add(1)
 		h.log.Warn("will not stored", "client", s.key, "err", err)
 		return

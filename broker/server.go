@@ -31,8 +31,10 @@ type Server struct {
 	ctx      context.Context // of calls to the sink; ends when the stop gives up waiting
 	cancel   context.CancelFunc
 
-	mu        sync.Mutex
-	listeners []net.Listener // as bound: plain first, then TLS
+	listeners listeners // of the appliance, to integration users
+
+	mu    sync.Mutex
+	bound []net.Listener // plain first, then TLS
 }
 
 type counters struct{ ingested, notStored, refused atomic.Uint64 }
@@ -88,7 +90,7 @@ func options(limits guard.Config, log *slog.Logger) *mqtt.Options {
 func (s *Server) Listen() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.listeners != nil {
+	if s.bound != nil {
 		return nil
 	}
 	plain, err := bind("listen", s.cfg.Listen)
@@ -103,7 +105,7 @@ func (s *Server) Listen() error {
 		}
 		bound = append(bound, tls.NewListener(inner, s.cfg.TLS))
 	}
-	s.listeners = bound
+	s.bound = bound
 	return nil
 }
 
@@ -129,10 +131,10 @@ func (s *Server) TLSAddr() net.Addr { return s.addr(1) }
 func (s *Server) addr(i int) net.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i >= len(s.listeners) {
+	if i >= len(s.bound) {
 		return nil
 	}
-	return s.listeners[i].Addr()
+	return s.bound[i].Addr()
 }
 
 // Run serves until ctx ends, then disconnects every client and waits until what
@@ -143,8 +145,8 @@ func (s *Server) Run(ctx context.Context) error {
 		return err
 	}
 	var guarded []*guard.Listener
-	for i, id := range []string{ListenerTCP, ListenerTLS}[:len(s.listeners)] {
-		l := s.guard.Listener(id, s.listeners[i])
+	for i, id := range []string{ListenerTCP, ListenerTLS}[:len(s.bound)] {
+		l := s.guard.Listener(id, s.bound[i])
 		s.log.Info("listening", "protocol", id, "addr", l.Address())
 		guarded = append(guarded, l)
 		if err := s.mqtt.AddListener(l); err != nil {
@@ -156,6 +158,14 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	return s.stop(guarded)
+}
+
+// Ready says why no client is served any more, nil until Run has ended.
+func (s *Server) Ready() error {
+	if s.ctx.Err() != nil {
+		return errors.New("the broker has stopped")
+	}
+	return nil
 }
 
 // stop closes the listeners first and the library once.

@@ -34,8 +34,19 @@ func TestPortInUseIsSaidAtTheStart(t *testing.T) {
 	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "mqtt.listen: "+cfg.Listen+" is in use") {
 		t.Errorf("run: %v", err)
 	}
-	if s.Addr() != nil {
-		t.Errorf("bound to %v", s.Addr())
+	if s.Addr() != nil || s.Ready() == nil {
+		t.Errorf("bound to %v, ready: %v", s.Addr(), s.Ready())
+	}
+}
+
+func TestBrokerIsReadyUntilItHasStopped(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), nil)
+	if err := r.Ready(); err != nil {
+		t.Error(err)
+	}
+	if err := r.stop(); err != nil || r.Ready() == nil {
+		t.Errorf("stopped: %v, ready: %v", err, r.Ready())
 	}
 }
 

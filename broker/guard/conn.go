@@ -37,6 +37,7 @@ type Conn struct {
 	limit   *rate.Limiter // nil without a limit
 	checker checker
 	hello   [1]byte // the first byte of CONNECT
+	largest int     // packet that is read, in bytes after its fixed header
 	packet  []byte  // the last packet, header included
 	unread  []byte  // what of it the library has not read yet
 
@@ -45,7 +46,7 @@ type Conn struct {
 }
 
 func newConn(g *Guard, raw net.Conn) *Conn {
-	c := &Conn{guard: g, done: make(chan struct{})}
+	c := &Conn{guard: g, done: make(chan struct{}), largest: g.cfg.MaxPacket}
 	c.outbox.init(g, raw)
 	c.checker.Config = &g.cfg
 	return c
@@ -55,6 +56,14 @@ func newConn(g *Guard, raw net.Conn) *Conn {
 // connection, for whatever reason, a panic included; reason is nil after an
 // orderly DISCONNECT. Call it from a hook on the connection's own goroutine.
 func (c *Conn) OnEnd(fn func(reason error)) { c.ends = append(c.ends, fn) }
+
+// AllowPackets sets the largest packet that is read from now on, in bytes after its
+// fixed header: Config.MaxPacket at first. As much as two of them may wait to be
+// written. Call it from a hook on the connection's own goroutine.
+func (c *Conn) AllowPackets(n int) {
+	c.largest = n
+	c.hold(2 * n)
+}
 
 // Done is closed once the connection has ended and all OnEnd functions have run.
 func (c *Conn) Done() <-chan struct{} { return c.done }
@@ -129,7 +138,7 @@ func (c *Conn) next() error {
 	if cap(c.packet) > keepBuffer {
 		c.packet = nil
 	}
-	body, v, err := c.readPacket(c.in, c.guard.cfg.MaxPacket, c.checker.checkHeader)
+	body, v, err := c.readPacket(c.in, c.largest, c.checker.checkHeader)
 	if err != nil {
 		return c.readError(err)
 	}

@@ -102,6 +102,9 @@ func (h *Hook) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet
 	case packets.Connack:
 		if pk.ReasonCode == packets.CodeSuccess.Code {
 			pk.Properties.MaximumPacketSize = uint32(h.guard.cfg.MaxPacket)
+			if c, ok := cl.Net.Conn.(*Conn); ok {
+				pk.Properties.MaximumPacketSize = uint32(c.largest)
+			}
 			pk.Properties.TopicAliasMaximum = h.guard.cfg.TopicAliasMaximum
 		}
 	case packets.Suback, packets.Unsuback:

@@ -30,6 +30,7 @@ type outbox struct {
 	retained int       // retained messages that the library has queued
 	writing  bool      // a writer runs
 	closed   bool
+	most     int  // bytes that may be queued
 	drop     bool // closed without writing what is queued
 	linger   bool
 	reason   error     // why the guard closed, nil if the library did
@@ -38,7 +39,7 @@ type outbox struct {
 }
 
 func (o *outbox) init(g *Guard, raw net.Conn) {
-	o.raw, o.cfg, o.counters = raw, &g.cfg, &g.counters
+	o.raw, o.cfg, o.counters, o.most = raw, &g.cfg, &g.counters, g.cfg.MaxPending
 	o.closing, o.finished = make(chan struct{}), make(chan struct{})
 	o.room.L = &o.mu
 }
@@ -48,6 +49,13 @@ func (o *outbox) speak(version byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.version = version
+}
+
+// hold sets how many bytes may be queued, at least MaxPending.
+func (o *outbox) hold(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.most = max(n, o.cfg.MaxPending)
 }
 
 // first registers fn to run at the first write.
@@ -83,7 +91,7 @@ func (o *outbox) Write(p []byte) (int, error) {
 	if o.version < 5 {
 		p = withoutDisconnects(p)
 	}
-	if len(o.queue)+len(p) > o.cfg.MaxPending {
+	if len(o.queue)+len(p) > o.most {
 		o.counters.slowReaders.Add(1)
 		o.drop = true
 		o.shutLocked(ErrSlowReader, nil)
@@ -157,7 +165,7 @@ func (o *outbox) retain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.retained++
-	for !o.closed && (o.retained > retainedAhead || len(o.queue) > o.cfg.MaxPending/2) {
+	for !o.closed && (o.retained > retainedAhead || len(o.queue) > o.most/2) {
 		o.room.Wait()
 	}
 }

@@ -1,0 +1,78 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"sensegate/motion/fault"
+
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// maxIntegrationPacket is the largest packet of an integration user, in bytes: a
+// bridge describes all its devices in one message.
+const maxIntegrationPacket = 1 << 20
+
+// Subscribe has hear called with every message that an integration user publishes, or
+// leaves as its will, on a topic below prefix + "/": before it is acknowledged and
+// passed on to others, in order for each client, concurrently for several. After an
+// error a message of QoS 1 is not acknowledged and the connection is closed, as after
+// [Sink].Ingest. The payload may be kept. A call that takes long delays this client
+// only. Retained messages of before are not repeated.
+func (s *Server) Subscribe(prefix string, hear func(ctx context.Context, topic string, payload []byte) error) {
+	s.listeners.mu.Lock()
+	defer s.listeners.mu.Unlock()
+	s.listeners.list = append(s.listeners.list, listener{prefix + "/", hear})
+}
+
+// Publish sends a message to the integration users that have subscribed to its topic,
+// at QoS 1 and not retained; without one it is an Unavailable fault. What devices use
+// cannot be published to.
+func (s *Server) Publish(topic string, payload []byte) error {
+	if strings.HasPrefix(topic, "iot-2/") || len(payload) > maxIntegrationPacket/2 {
+		return fmt.Errorf("publish to %.80q: not a topic of integration users, or over %d bytes", topic, maxIntegrationPacket/2)
+	}
+	if len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
+		return fault.New(fault.Unavailable, "nobody is connected who listens to %.80q", topic)
+	}
+	err := s.mqtt.InjectPacket(s.local, packets.Packet{
+		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1},
+		TopicName:   topic,
+		Payload:     payload,
+		PacketID:    1, // the library wants one and does not use it
+	})
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// listener is a part of the appliance that hears integration users.
+type listener struct {
+	prefix string
+	hear   func(ctx context.Context, topic string, payload []byte) error
+}
+
+// listeners are the listeners of a server.
+type listeners struct {
+	mu   sync.RWMutex
+	list []listener
+}
+
+// hear tells everyone who listens to the topic, until one returns an error.
+func (l *listeners) hear(ctx context.Context, topic string, payload []byte) error {
+	l.mu.RLock()
+	list := l.list // appended to only
+	l.mu.RUnlock()
+	for _, one := range list {
+		if !below(topic, one.prefix) {
+			continue
+		}
+		if err := one.hear(ctx, topic, payload); err != nil {
+			return err
+		}
+	}
+	return nil
+}
