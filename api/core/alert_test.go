@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/alert"
@@ -32,15 +33,15 @@ func (h *home) alertPath(below string) string {
 }
 
 // patchAlert changes one with the key that opens everything.
-func (h *home) patchAlert(below, body string) answer {
-	h.t.Helper()
-	return h.as(h.all, http.MethodPatch, h.alertPath(below), body)
+func (h *home) patchAlert(below, body string) apitest.Answer {
+	h.T.Helper()
+	return h.As(h.all, http.MethodPatch, h.alertPath(below), body)
 }
 
 // createAlert makes an alert in the first network.
 func (h *home) createAlert(body string) alert.Rule {
-	h.t.Helper()
-	return want[alert.Rule](h.t, h.post(h.alertPath(""), body), 200)
+	h.T.Helper()
+	return apitest.Want[alert.Rule](h.T, h.post(h.alertPath(""), body), 200)
 }
 
 func TestAlertIsReturnedAsDocumented(t *testing.T) {
@@ -60,13 +61,13 @@ func TestAlertIsReturnedAsDocumented(t *testing.T) {
 	exact := fmt.Sprintf(`{"id": "1", "uuid": %q, "external_id": %[2]d, "network_id": %[2]d, "timezone": "America/Toronto",
 		"target": %[3]q, "created_at": %[4]q, "updated_at": %[4]q, "no_history_actions": [], %[5]s`,
 		made.UUID, h.network, made.Target.Std().Format("2006-01-02T15:04:05.000+00:00"), utc(made.CreatedAt), strings.TrimSpace(riseAndShine)[1:])
-	wantJSON(t, h.get(h.alertPath("/"+made.UUID)), exact)
-	wantJSON(t, h.get(h.alertPath("/"+strings.ToUpper(made.UUID))), exact)
-	wantJSON(t, h.get(h.alertPath("")), "["+exact+"]")
-	wantJSON(t, h.get(fmt.Sprintf("/api/v1/universal-alert?network_id=%d", h.other)), "[]")
-	wantJSON(t, h.as(h.all, http.MethodDelete, h.alertPath("/"+made.UUID), ""), exact)
-	wantJSON(t, h.get(h.alertPath("")), "[]")
-	wantProblem(t, h.get(h.alertPath("/"+made.UUID)), 404, "not found")
+	apitest.WantJSON(t, h.get(h.alertPath("/"+made.UUID)), exact)
+	apitest.WantJSON(t, h.get(h.alertPath("/"+strings.ToUpper(made.UUID))), exact)
+	apitest.WantJSON(t, h.get(h.alertPath("")), "["+exact+"]")
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/api/v1/universal-alert?network_id=%d", h.other)), "[]")
+	apitest.WantJSON(t, h.As(h.all, http.MethodDelete, h.alertPath("/"+made.UUID), ""), exact)
+	apitest.WantJSON(t, h.get(h.alertPath("")), "[]")
+	apitest.WantProblem(t, h.get(h.alertPath("/"+made.UUID)), 404, "not found")
 }
 
 func TestAlertStatusIsTheQueuesView(t *testing.T) {
@@ -77,15 +78,15 @@ func TestAlertStatusIsTheQueuesView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
+	list := apitest.Want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
 	if len(list) != 1 {
 		t.Fatalf("%d statuses", len(list))
 	}
-	wantJSON(t, h.get(h.alertPath("/status")), fmt.Sprintf(`[{"id": "1", "name": "universal-alert", "state": "delayed",
+	apitest.WantJSON(t, h.get(h.alertPath("/status")), fmt.Sprintf(`[{"id": "1", "name": "universal-alert", "state": "delayed",
 		"timestamp": %d, "delay_ms": %d, "attempts_made": 0, "processed_on": null, "finished_on": null, "failed_reason": null, "history": [], "data": %s}]`,
 		int64(made.CreatedAt), int64(made.Target)-int64(made.CreatedAt), rule))
-	want[alert.Rule](t, h.patchAlert("/"+made.UUID, `{"enabled":false}`), 200)
-	list = want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
+	apitest.Want[alert.Rule](t, h.patchAlert("/"+made.UUID, `{"enabled":false}`), 200)
+	list = apitest.Want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
 	if len(list) != 1 || list[0].State != alert.Paused || list[0].ID == "1" || list[0].Data.ID != "1" {
 		t.Errorf("after a change: %+v, want a new paused job of the same alert", list)
 	}
@@ -103,9 +104,9 @@ func TestAlertListsEveryMistake(t *testing.T) {
 		{`{"rrule":"DTSTART:20200101T000000Z","monitor":{"monitor_mode":"NONE"},"motion_actions":[{"action":"fcm_push","payload":{}}]}`, `"body.motion_actions[0].payload"`},
 		{`{"rrule":"DTSTART:20200101T000000Z","monitor":{"monitor_mode":"NONE"},"id":"7"}`, `"body.id"`},
 	} {
-		wantProblem(t, h.post(h.alertPath(""), c.body), 422, c.says)
+		apitest.WantProblem(t, h.post(h.alertPath(""), c.body), 422, c.says)
 	}
-	if list := want[[]alert.Rule](t, h.get(h.alertPath("")), 200); len(list) != 0 {
+	if list := apitest.Want[[]alert.Rule](t, h.get(h.alertPath("")), 200); len(list) != 0 {
 		t.Errorf("%d alerts after mistakes", len(list))
 	}
 }
@@ -115,7 +116,7 @@ func TestAlertChangesOnlyWhatMayChange(t *testing.T) {
 	h := newHome(t)
 	made := h.createAlert(riseAndShine)
 	same := fmt.Sprintf(`{"enabled":true,"uuid":%q,"external_id":%d,"alert_name":"Morning"}`, made.UUID, h.network)
-	changed := want[alert.Rule](t, h.patchAlert("/"+made.UUID, same), 200)
+	changed := apitest.Want[alert.Rule](t, h.patchAlert("/"+made.UUID, same), 200)
 	if changed.AlertName != "Morning" || changed.Target != made.Target || changed.Monitor != made.Monitor || changed.UUID != made.UUID {
 		t.Errorf("changed %+v", changed)
 	}
@@ -125,9 +126,9 @@ func TestAlertChangesOnlyWhatMayChange(t *testing.T) {
 		{`{"enabled":true,"external_id":77}`, `"body.external_id"`},
 		{`{"enabled":true,"rrule":"DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=1"}`, `"body.rrule"`},
 	} {
-		wantProblem(t, h.patchAlert("/"+made.UUID, c.body), 422, c.says)
+		apitest.WantProblem(t, h.patchAlert("/"+made.UUID, c.body), 422, c.says)
 	}
-	if got := want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200); got.AlertName != "Morning" || !got.Enabled {
+	if got := apitest.Want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200); got.AlertName != "Morning" || !got.Enabled {
 		t.Errorf("after mistakes: %+v", got)
 	}
 }
@@ -142,11 +143,11 @@ func TestAlertOfAnotherNetworkIsUnknown(t *testing.T) {
 		if method == http.MethodPatch {
 			body = `{"enabled":false}`
 		}
-		wantProblem(t, h.as(h.all, method, fmt.Sprintf("/api/v1/universal-alert/%s?network_id=%d", made.UUID, h.other), body), 404, "not found")
-		wantProblem(t, h.as(bound, method, h.alertPath("/"+made.UUID), body), 404, "not known")
-		wantProblem(t, h.as(h.all, method, "/api/v1/universal-alert/"+made.UUID+"?network_id=99", body), 404, "not known")
+		apitest.WantProblem(t, h.As(h.all, method, fmt.Sprintf("/api/v1/universal-alert/%s?network_id=%d", made.UUID, h.other), body), 404, "not found")
+		apitest.WantProblem(t, h.As(bound, method, h.alertPath("/"+made.UUID), body), 404, "not known")
+		apitest.WantProblem(t, h.As(h.all, method, "/api/v1/universal-alert/"+made.UUID+"?network_id=99", body), 404, "not known")
 	}
-	if got := want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200); !got.Enabled {
+	if got := apitest.Want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200); !got.Enabled {
 		t.Error("it was changed")
 	}
 }
@@ -155,27 +156,27 @@ func TestBulkSwitchesAllAlertsOrNone(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	a, b := h.createAlert(riseAndShine), h.createAlert(riseAndShine)
-	bulk := func(body string) answer {
-		return h.as(h.all, http.MethodPatch, fmt.Sprintf("/api/v1/universal-alert-bulk?network_id=%d", h.network), body)
+	bulk := func(body string) apitest.Answer {
+		return h.As(h.all, http.MethodPatch, fmt.Sprintf("/api/v1/universal-alert-bulk?network_id=%d", h.network), body)
 	}
 	enabled := func() (states [2]bool) {
 		for i, made := range []alert.Rule{a, b} {
-			states[i] = want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200).Enabled
+			states[i] = apitest.Want[alert.Rule](t, h.get(h.alertPath("/"+made.UUID)), 200).Enabled
 		}
 		return states
 	}
-	list := want[[]alert.Rule](t, bulk(fmt.Sprintf(`{"enabled":false,"uuids":[%q,%q]}`, b.UUID, a.UUID)), 200)
+	list := apitest.Want[[]alert.Rule](t, bulk(fmt.Sprintf(`{"enabled":false,"uuids":[%q,%q]}`, b.UUID, a.UUID)), 200)
 	if len(list) != 2 || list[0].UUID != b.UUID || list[0].Enabled || list[1].Enabled || enabled() != [2]bool{} {
 		t.Errorf("switched off: %+v", list)
 	}
 	const unknown = "00000000-0000-4000-8000-000000000000"
-	wantProblem(t, bulk(fmt.Sprintf(`{"enabled":true,"uuids":[%q,%q]}`, a.UUID, unknown)), 404, unknown)
+	apitest.WantProblem(t, bulk(fmt.Sprintf(`{"enabled":true,"uuids":[%q,%q]}`, a.UUID, unknown)), 404, unknown)
 	h.finish(b)
-	wantProblem(t, bulk(fmt.Sprintf(`{"alerts":[{"uuid":%q,"enabled":true},{"uuid":%q,"enabled":true}]}`, a.UUID, b.UUID)), 422, `"body.alerts[1].uuid"`)
+	apitest.WantProblem(t, bulk(fmt.Sprintf(`{"alerts":[{"uuid":%q,"enabled":true},{"uuid":%q,"enabled":true}]}`, a.UUID, b.UUID)), 422, `"body.alerts[1].uuid"`)
 	if enabled() != [2]bool{} {
 		t.Error("some were switched on")
 	}
-	list = want[[]alert.Rule](t, bulk(fmt.Sprintf(`{"alerts":[{"uuid":%q,"enabled":true}]}`, a.UUID)), 200)
+	list = apitest.Want[[]alert.Rule](t, bulk(fmt.Sprintf(`{"alerts":[{"uuid":%q,"enabled":true}]}`, a.UUID)), 200)
 	if len(list) != 1 || enabled() != [2]bool{true, false} {
 		t.Errorf("switched on: %+v", list)
 	}
@@ -188,14 +189,14 @@ func TestBulkSwitchesAllAlertsOrNone(t *testing.T) {
 		fmt.Sprintf(`{"uuids":[%q],"alerts":[{"uuid":%[1]q,"enabled":true}]}`, a.UUID):   "body.alerts",
 		`{"enabled":true,"uuids":["x"]}`:                                                 "body.uuids[0]",
 	} {
-		wantProblem(t, bulk(body), 422, says)
+		apitest.WantProblem(t, bulk(body), 422, says)
 	}
 }
 
 // finish makes an alert one whose last occurrence has been.
 func (h *home) finish(rule alert.Rule) {
-	h.t.Helper()
-	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
+	h.T.Helper()
+	err := h.db.Update(h.T.Context(), func(tx *store.Tx) error {
 		a, err := tx.Alert(store.AlertKey{Network: h.network, UUID: rule.UUID})
 		if err != nil {
 			return err
@@ -205,7 +206,7 @@ func (h *home) finish(rule alert.Rule) {
 		return err
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 }
 
@@ -215,5 +216,5 @@ func TestNetworkHasAtMostAHundredAlerts(t *testing.T) {
 	for range 100 {
 		h.createAlert(riseAndShine)
 	}
-	wantProblem(t, h.post(h.alertPath(""), riseAndShine), 409, "at most 100")
+	apitest.WantProblem(t, h.post(h.alertPath(""), riseAndShine), 409, "at most 100")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sensegate/api"
+	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
 	"sensegate/motion"
@@ -128,7 +129,7 @@ func masterOf(b *testing.B, server *api.Server, token, path string) (id motion.N
 	r.Header.Set("Authorization", token)
 	w := httptest.NewRecorder()
 	server.ServeHTTP(w, r)
-	return want[networkAnswer](b, answer{w.Code, w.Header(), w.Body.Bytes()}, http.StatusOK).MasterID
+	return apitest.Want[networkAnswer](b, apitest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}, http.StatusOK).MasterID
 }
 
 // BenchmarkReadOne reads one record on an appliance with 1,000 networks: under

@@ -7,12 +7,13 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/series"
 )
 
 type blocksIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-	Window
+	api.Window
 	DensityBucket int32 `query:"density_bucket" minimum:"5" default:"120" doc:"Seconds per density point" example:"120"`
 	StateBucket   int32 `query:"state_bucket" minimum:"5" default:"1800" doc:"Seconds that get one state" example:"1800"`
 	States        uint8 `query:"states" minimum:"1" maximum:"3" default:"3" doc:"Bit mask of the states wanted: 1 low motion, 2 motion" example:"3"`
@@ -45,16 +46,16 @@ func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*bloc
 	if err := c.engine.Known(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.seconds(c.engine.Now())
+	from, to, err := in.Seconds(float64(c.engine.Now()))
 	if err != nil {
 		return nil, err
 	}
 	mistakes := slices.Concat(
-		tooMany(from, to, in.DensityBucket, "density_bucket"),
-		tooMany(from, to, in.StateBucket, "state_bucket"),
+		api.TooMany(1, from, to, in.DensityBucket, "density_bucket"),
+		api.TooMany(1, from, to, in.StateBucket, "state_bucket"),
 	)
 	if mistakes != nil {
-		return nil, invalid(mistakes...)
+		return nil, fault.Mistakes(mistakes...)
 	}
 	set, err := c.engine.Samples(ctx, in.Network, from, to)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*even
 	}
 	b := in.Body
 	if b.NetworkID != in.Network {
-		return nil, invalid(fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: b.NetworkID})
+		return nil, fault.Mistakes(fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: b.NetworkID})
 	}
 	stored, err := c.engine.CreateEvent(ctx, motion.Event{
 		Category: b.Category, Event: b.Event, NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),

@@ -29,7 +29,7 @@ func eventCategories() []motion.Category {
 func (s Selection) lists() (categories []motion.Category, kinds []string, err error) {
 	for _, name := range commaList(s.Filter) {
 		if !slices.Contains(eventCategories(), motion.Category(name)) {
-			return nil, nil, invalid(fault.Detail{
+			return nil, nil, fault.Mistakes(fault.Detail{
 				Location: "query.filter", Value: name,
 				Message: "no category of events: want Link, Network, Motion or System, comma-separated",
 			})

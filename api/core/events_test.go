@@ -5,31 +5,32 @@ import (
 	"strings"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/store"
 )
 
 // createEvent creates an event of the first network from the given members.
 func (h *home) createEvent(members string) motion.Event {
-	h.t.Helper()
+	h.T.Helper()
 	if !strings.Contains(members, `"ts"`) {
 		members += `,"ts":1764000000.5`
 	}
 	body := fmt.Sprintf(`{"network_id":%d,%s}`, h.network, members)
-	return want[motion.Event](h.t, h.post(fmt.Sprintf("/network/%d/events/create", h.network), body), 200)
+	return apitest.Want[motion.Event](h.T, h.post(fmt.Sprintf("/network/%d/events/create", h.network), body), 200)
 }
 
 // motionPair creates a detected and a stopped event.
 func (h *home) motionPair(at, until float64) (detected, stopped motion.Event) {
-	h.t.Helper()
+	h.T.Helper()
 	detected = h.createEvent(fmt.Sprintf(`"category":"Motion","event":"MotionDetectedEvent","link_id":%q,"ts":%f`, kitchenID, at))
 	stopped = h.createEvent(fmt.Sprintf(`"category":"Motion","event":"MotionStoppedEvent","link_id":%q,"ts":%f,"evt_detected_ts":%f`, kitchenID, until, at))
 	return detected, stopped
 }
 
 func (h *home) history(query string) []motion.Event {
-	h.t.Helper()
-	return want[[]motion.Event](h.t, h.get(fmt.Sprintf("/network/%d/events/history%s", h.network, query)), 200)
+	h.T.Helper()
+	return apitest.Want[[]motion.Event](h.T, h.get(fmt.Sprintf("/network/%d/events/history%s", h.network, query)), 200)
 }
 
 func TestCreatedEventIsStoredAsItIsReturned(t *testing.T) {
@@ -38,15 +39,15 @@ func TestCreatedEventIsStoredAsItIsReturned(t *testing.T) {
 	created := h.post(fmt.Sprintf("/network/%d/events/create", h.network), fmt.Sprintf(
 		`{"ts":1764000000.5,"network_id":%d,"category":"Motion","event":"MotionDetectedEvent","deviceId":%q,"link_id":%q,"tag":"Human"}`,
 		h.network, masterID, kitchenID))
-	event := want[motion.Event](t, created, 200)
-	wantJSON(t, created, fmt.Sprintf(`{"_id":%q,"category":"Motion","event":"MotionDetectedEvent","network_id":%d,"guardian_id":%q,
+	event := apitest.Want[motion.Event](t, created, 200)
+	apitest.WantJSON(t, created, fmt.Sprintf(`{"_id":%q,"category":"Motion","event":"MotionDetectedEvent","network_id":%d,"guardian_id":%q,
 		"ts":1764000000.5,"link_id":%q,"link_dst_name":"GWA1000133","link_src_name":"02bb00000031","tag":"          ",
 		"node_id":1,"node_name":"GWA1000133","deviceId":%q,"armed":1}`, event.ID, h.network, guardianID, kitchenID, masterID))
 	if len(event.ID) != 36 || event.ID[14] != '7' {
 		t.Errorf("_id %q is no UUIDv7", event.ID)
 	}
 	stored := h.get(fmt.Sprintf("/network/%d/events/history", h.network))
-	wantJSON(t, stored, "["+string(created.body)+"]")
+	apitest.WantJSON(t, stored, "["+string(created.Body)+"]")
 }
 
 func TestCategoriesOfCreationComeBackAsSystem(t *testing.T) {
@@ -116,12 +117,12 @@ func TestCreateRefusesWhatIsAgainstARule(t *testing.T) {
 		"no JSON":             {"{", 400, "JSON"},
 		"detail is no object": {good("detail", "7"), 422, "body.detail"},
 	} {
-		t.Run(name, func(t *testing.T) { wantProblem(t, h.post(path, c.body), c.status, c.says) })
+		t.Run(name, func(t *testing.T) { apitest.WantProblem(t, h.post(path, c.body), c.status, c.says) })
 	}
-	wantProblem(t, h.post(path, ""), 400, "")
+	apitest.WantProblem(t, h.post(path, ""), 400, "")
 	all := h.post(path, `{"ts":0,"network_id":1,"category":"x","event":"y"}`)
 	for _, place := range []string{"body.ts", "body.category", "body.event"} {
-		wantProblem(t, all, 422, place)
+		apitest.WantProblem(t, all, 422, place)
 	}
 	if e := h.createEvent(fmt.Sprintf(`"category":"System","event":"MemberLeftEvent","guardian_id":%q`, masterID)); e.GuardianID != guardianID {
 		t.Errorf("guardian %q", e.GuardianID)
@@ -133,7 +134,7 @@ func TestCreateRefusesWhatIsAgainstARule(t *testing.T) {
 
 func TestKindsOfCreationAreThoseOfTheDocument(t *testing.T) {
 	t.Parallel()
-	kinds := document(t).Components.Schemas["NewEvent"].Value.Properties["event"].Value.Enum
+	kinds := newClient(t).Doc.Components.Schemas["NewEvent"].Value.Properties["event"].Value.Enum
 	if fmt.Sprint(kinds) != fmt.Sprint(motion.EventKinds()) {
 		t.Errorf("kinds %v, want %v", kinds, motion.EventKinds())
 	}
@@ -170,9 +171,9 @@ func TestHistoryPagesBothWays(t *testing.T) {
 			t.Errorf("%q: %s, want %s", query, got, expected)
 		}
 	}
-	wantJSON(t, h.get(fmt.Sprintf("/network/%d/events/history", h.other)), `[]`)
-	wantProblem(t, h.get("/network/99/events/history"), 404, "network 99")
-	wantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?from=soon", h.network)), 422, "query.from")
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/events/history", h.other)), `[]`)
+	apitest.WantProblem(t, h.get("/network/99/events/history"), 404, "network 99")
+	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?from=soon", h.network)), 422, "query.from")
 }
 
 func TestHistoryIsFilteredByCategoryAndKind(t *testing.T) {
@@ -190,7 +191,7 @@ func TestHistoryIsFilteredByCategoryAndKind(t *testing.T) {
 			t.Errorf("%q: %d events, want %d", query, got, count)
 		}
 	}
-	wantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?filter=Motion,motion", h.network)), 422, "query.filter")
+	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?filter=Motion,motion", h.network)), 422, "query.filter")
 }
 
 func TestTagIsCutAndPadded(t *testing.T) {
@@ -199,7 +200,7 @@ func TestTagIsCutAndPadded(t *testing.T) {
 	event := h.createEvent(`"category":"Network","event":"LinkCreatedEvent"`)
 	path := fmt.Sprintf("/network/%d/events/tag?eventid=", h.network)
 	for tag, stored := range map[string]string{"Human": "Human     ", "Grandmother": "Grandmothe", "%C3%96tzi": "Ötzi      "} {
-		tagged := want[motion.Event](t, h.post(path+event.ID+"&tag="+tag, ""), 200)
+		tagged := apitest.Want[motion.Event](t, h.post(path+event.ID+"&tag="+tag, ""), 200)
 		if tagged.Tag != stored || tagged.ID != event.ID {
 			t.Errorf("tag %s: %+v", tag, tagged)
 		}
@@ -207,10 +208,10 @@ func TestTagIsCutAndPadded(t *testing.T) {
 			t.Errorf("stored tag %q, want %q", got, stored)
 		}
 	}
-	wantProblem(t, h.post(path+"01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11&tag=Human", ""), 404, "")
-	wantProblem(t, h.post(path+"nonsense&tag=Human", ""), 404, "")
-	wantProblem(t, h.post(path+event.ID, ""), 422, "query.tag")
-	wantProblem(t, h.post(fmt.Sprintf("/network/%d/events/tag?eventid=%s&tag=Pet", h.other, event.ID), ""), 404, "")
+	apitest.WantProblem(t, h.post(path+"01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11&tag=Human", ""), 404, "")
+	apitest.WantProblem(t, h.post(path+"nonsense&tag=Human", ""), 404, "")
+	apitest.WantProblem(t, h.post(path+event.ID, ""), 422, "query.tag")
+	apitest.WantProblem(t, h.post(fmt.Sprintf("/network/%d/events/tag?eventid=%s&tag=Pet", h.other, event.ID), ""), 404, "")
 }
 
 func TestPairsJoinDetectedAndStopped(t *testing.T) {
@@ -220,22 +221,22 @@ func TestPairsJoinDetectedAndStopped(t *testing.T) {
 	h.createEvent(`"category":"Motion","event":"MotionDetectedEvent","ts":1764000300`) // still open
 	path := fmt.Sprintf("/network/%d/events/pairs", h.network)
 	a := h.get(path)
-	pairs := want[[]motion.EventPair](t, a, 200)
+	pairs := apitest.Want[[]motion.EventPair](t, a, 200)
 	if len(pairs) != 1 || h.engine.Now().Since(pairs[0].TS) > 60 {
-		t.Fatalf("%s", a.body)
+		t.Fatalf("%s", a.Body)
 	}
-	ts, _, _ := strings.Cut(strings.SplitN(string(a.body), `"ts":`, 2)[1], ",")
-	wantJSON(t, a, fmt.Sprintf(`[{"_id":"%s.%s","event":"MotionEventPair","ts":%s,"guardian_id":%q,"network_id":%d,"link_id":%q,
+	ts, _, _ := strings.Cut(strings.SplitN(string(a.Body), `"ts":`, 2)[1], ",")
+	apitest.WantJSON(t, a, fmt.Sprintf(`[{"_id":"%s.%s","event":"MotionEventPair","ts":%s,"guardian_id":%q,"network_id":%d,"link_id":%q,
 		"link_dst_name":"GWA1000133","link_src_name":"02bb00000031","loc_name":"","intensity_window":[],
 		"evt_detected_ts":1764000000.5,"evt_stopped_ts":1764000121,"tag":"          "}]`,
 		stopped.ID, detected.ID, ts, guardianID, h.network, kitchenID))
 	later, _ := h.motionPair(1764000400, 1764000500)
 	for query, count := range map[string]int{"?from=1764000121": 1, "?to=1764000500": 1, "?last=1": 1, "?from=1&last=5&sort=true": 2} {
-		if got := want[[]motion.EventPair](t, h.get(path+query), 200); len(got) != count {
+		if got := apitest.Want[[]motion.EventPair](t, h.get(path+query), 200); len(got) != count {
 			t.Errorf("%s: %d pairs, want %d", query, len(got), count)
 		}
 	}
-	if got := want[[]motion.EventPair](t, h.get(path+"?last=1"), 200); !strings.HasSuffix(got[0].ID, later.ID) {
+	if got := apitest.Want[[]motion.EventPair](t, h.get(path+"?last=1"), 200); !strings.HasSuffix(got[0].ID, later.ID) {
 		t.Errorf("the newest pair is %s", got[0].ID)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 )
 
@@ -42,11 +43,11 @@ func TestNetworkIsFoundInEveryWay(t *testing.T) {
 		"/network/find/meta/" + url.PathEscape("meta->'dwm' ? 'systemName'"),
 		"/network/find/meta/" + url.PathEscape(`meta->'dwm' \\? 'systemName'`),
 	} {
-		found := want[networkAnswer](t, h.get(path), 200)
+		found := apitest.Want[networkAnswer](t, h.get(path), 200)
 		if found.ID != h.network || found.GuardianID != guardianID || found.MasterID != 1 || found.Nodes != nil {
 			t.Errorf("%s: %+v", path, found)
 		}
-		list := want[[]networkAnswer](t, h.get(withQuery(path, "array=true&expandNodes=true")), 200)
+		list := apitest.Want[[]networkAnswer](t, h.get(withQuery(path, "array=true&expandNodes=true")), 200)
 		if len(list) != 1 || list[0].Nodes == nil || len(*list[0].Nodes) != 1 || (*list[0].Nodes)[0].DeviceID != masterID {
 			t.Errorf("%s as an array with nodes: %+v", path, list)
 		}
@@ -56,10 +57,10 @@ func TestNetworkIsFoundInEveryWay(t *testing.T) {
 		"/network/find/mac/02:aa:00:00:01:10", "/network/find/mac/00:00:00:00:00:00",
 		"/network/find/meta/" + url.PathEscape("meta->>'guardian_env'") + "?val=cloud&array=true",
 	} {
-		wantProblem(t, h.get(path), 404, "")
+		apitest.WantProblem(t, h.get(path), 404, "")
 	}
 	for _, query := range []string{"meta", "meta->'home' ? 'sens'", "name='x'", "\x00"} {
-		wantProblem(t, h.get("/network/find/meta/"+url.PathEscape(query)), 400, "")
+		apitest.WantProblem(t, h.get("/network/find/meta/"+url.PathEscape(query)), 400, "")
 	}
 }
 
@@ -75,7 +76,7 @@ func TestKeyWithSlashIsFoundInMeta(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.change(func(n *motion.Network) { n.Meta = motion.Document{"a/b": "c"} })
-	found := want[networkAnswer](t, h.get("/network/find/meta/meta-%3E%3E%27a%2Fb%27?val=%25"), 200)
+	found := apitest.Want[networkAnswer](t, h.get("/network/find/meta/meta-%3E%3E%27a%2Fb%27?val=%25"), 200)
 	if found.ID != h.network {
 		t.Errorf("%+v", found)
 	}
@@ -85,18 +86,18 @@ func TestSeveralResultsAreAnArray(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := "/network/find/meta/" + url.PathEscape("meta->>'guardian_env'") + "?val=%25"
-	wantProblem(t, h.get(path), 404, "no such network")
+	apitest.WantProblem(t, h.get(path), 404, "no such network")
 	h.change(func(n *motion.Network) { n.Meta = motion.Document{"guardian_env": "local"} })
-	want[networkAnswer](t, h.get(path), 200)
+	apitest.Want[networkAnswer](t, h.get(path), 200)
 	third := h.admit("c52f00c2d97b4e5580136c2e", "csi-c-02aa00000310", "GWC", 0x30)
 	h.network = third
 	h.change(func(n *motion.Network) { n.Meta = motion.Document{"guardian_env": "local"} })
-	list := want[[]networkAnswer](t, h.get(path), 200)
+	list := apitest.Want[[]networkAnswer](t, h.get(path), 200)
 	if len(list) != 2 || list[0].ID != 1 || list[1].ID != third {
 		t.Errorf("%+v", list)
 	}
 	bound := h.key("bound", third, "core:read")
-	if one := want[networkAnswer](t, h.as(bound, "GET", path, ""), 200); one.ID != third {
+	if one := apitest.Want[networkAnswer](t, h.As(bound, "GET", path, ""), 200); one.ID != third {
 		t.Errorf("a bound key found %+v", one)
 	}
 }
@@ -105,7 +106,7 @@ func TestNetworkRecordTellsWhatIsInForce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := fmt.Sprintf("/network/find/id/%d", h.network)
-	fresh := want[networkAnswer](t, h.get(path), 200)
+	fresh := apitest.Want[networkAnswer](t, h.get(path), 200)
 	if string(fresh.Meta) != "{}" || !fresh.Online || fresh.LastHeard == 0 || fresh.LastStatus != nil {
 		t.Errorf("fresh: %+v, meta %s", fresh, fresh.Meta)
 	}
@@ -115,7 +116,7 @@ func TestNetworkRecordTellsWhatIsInForce(t *testing.T) {
 		t.Errorf("configurations %v %v", fresh.Guardian, fresh.Radar)
 	}
 	h.reportStatus()
-	if heard := want[networkAnswer](t, h.get(path), 200); heard.LastStatus == nil || heard.LastStatus.TS == 0 {
+	if heard := apitest.Want[networkAnswer](t, h.get(path), 200); heard.LastStatus == nil || heard.LastStatus.TS == 0 {
 		t.Errorf("after a report: %+v", heard)
 	}
 }
@@ -124,52 +125,52 @@ func TestNodesAreFound(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.reportStatus()
-	byID := want[networkAnswer](t, h.get("/node/find/id/1"), 200)
+	byID := apitest.Want[networkAnswer](t, h.get("/node/find/id/1"), 200)
 	if byID.ID != h.network || byID.Nodes == nil || len(*byID.Nodes) != 1 || (*byID.Nodes)[0].ID != 1 {
 		t.Errorf("by id: %+v", byID)
 	}
-	if list := want[[]networkAnswer](t, h.get("/node/find/id/1?array"), 200); len(list) != 1 {
+	if list := apitest.Want[[]networkAnswer](t, h.get("/node/find/id/1?array"), 200); len(list) != 1 {
 		t.Errorf("as an array: %+v", list)
 	}
 	for _, path := range []string{
 		"/node/find/device/" + masterID, "/node/find/mac/02:aa:00:00:01:12", "/node/find/mac/02:aa:00:00:01:13",
 		"/node/find/mac/02:aa:00:00:01:14", "/node/find/mac/02:AA:00:00:01:15",
 	} {
-		node := want[motion.Node](t, h.get(path), 200)
+		node := apitest.Want[motion.Node](t, h.get(path), 200)
 		if node.ID != 1 || node.DeviceID != masterID || node.Role != motion.MeshRoot || !node.Online || h.engine.Now().Since(node.LastHeard) > 60 {
 			t.Errorf("%s: %+v", path, node)
 		}
-		if list := want[[]motion.Node](t, h.get(path+"?array=true"), 200); len(list) != 1 {
+		if list := apitest.Want[[]motion.Node](t, h.get(path+"?array=true"), 200); len(list) != 1 {
 			t.Errorf("%s as an array: %+v", path, list)
 		}
 	}
 	for _, path := range []string{"/node/find/id/77", "/node/find/device/nothing", "/node/find/device/" + guardianID, "/node/find/mac/02:aa:00:00:01:10", "/node/find/device/" + strings.Repeat("x", 5000)} {
-		wantProblem(t, h.get(path), 404, "no such node")
+		apitest.WantProblem(t, h.get(path), 404, "no such node")
 	}
-	if list := want[[]motion.Node](t, h.get(fmt.Sprintf("/node/find/networkid/%d", h.network)), 200); len(list) != 1 || list[0].ID != 1 {
+	if list := apitest.Want[[]motion.Node](t, h.get(fmt.Sprintf("/node/find/networkid/%d", h.network)), 200); len(list) != 1 || list[0].ID != 1 {
 		t.Errorf("of the network: %+v", list)
 	}
-	wantProblem(t, h.get("/node/find/networkid/99"), 404, "network 99")
+	apitest.WantProblem(t, h.get("/node/find/networkid/99"), 404, "network 99")
 }
 
 func TestStatusIsTheLastReport(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	path := fmt.Sprintf("/network/%d/status", h.network)
-	wantProblem(t, h.get(path), 404, "never reported")
+	apitest.WantProblem(t, h.get(path), 404, "never reported")
 	h.reportStatus()
-	full := want[map[string]any](t, h.get(path), 200)
+	full := apitest.Want[map[string]any](t, h.get(path), 200)
 	for _, key := range []string{"ts", "network_id", "guardian_id", "shard_id", "startup", "motion_enabled", "motion_tripped", "last_motion", "version", "leafblower", "radars"} {
 		if full[key] == nil {
 			t.Errorf("%s is missing: %v", key, full)
 		}
 	}
-	part := want[map[string]any](t, h.get(path+"?key=ts,%20guardian_id"), 200)
+	part := apitest.Want[map[string]any](t, h.get(path+"?key=ts,%20guardian_id"), 200)
 	if len(part) != 2 || part["guardian_id"] != guardianID {
 		t.Errorf("two keys: %v", part)
 	}
-	wantProblem(t, h.get(path+"?key=ts,nonsense"), 422, "nonsense")
-	radars := want[map[string]map[string]motion.Radar](t, h.get(path+"?key=radars"), 200)
+	apitest.WantProblem(t, h.get(path+"?key=ts,nonsense"), 422, "nonsense")
+	radars := apitest.Want[map[string]map[string]motion.Radar](t, h.get(path+"?key=radars"), 200)
 	if got := radars["radars"]["GWA1000133"]; len(got.Links) != 1 || got.Mem == nil || got.Load == nil || got.Version == nil {
 		t.Errorf("radar with nulls: %+v", got)
 	}
@@ -180,16 +181,16 @@ func TestTopologyShowsOfflineDevicesOnDemand(t *testing.T) {
 	h := newHome(t)
 	h.reportStatus()
 	path := fmt.Sprintf("/network/%d/topology", h.network)
-	topology := want[motion.Topology](t, h.get(path), 200)
+	topology := apitest.Want[motion.Topology](t, h.get(path), 200)
 	if len(topology.Devices) != 2 || len(topology.Links) != 1 || topology.Links[0].LinkID != kitchenID || topology.Devices[1].Location != "Kitchen" {
 		t.Errorf("%+v", topology)
 	}
 	h.engine.Disconnected(motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}, "gone")
 	other := fmt.Sprintf("/network/%d/topology", h.other)
-	if got := want[motion.Topology](t, h.get(other), 200); len(got.Devices) != 0 {
+	if got := apitest.Want[motion.Topology](t, h.get(other), 200); len(got.Devices) != 0 {
 		t.Errorf("online without a session: %+v", got)
 	}
-	if got := want[motion.Topology](t, h.get(other+"?offline=true"), 200); len(got.Devices) != 1 || got.Devices[0].Online {
+	if got := apitest.Want[motion.Topology](t, h.get(other+"?offline=true"), 200); len(got.Devices) != 1 || got.Devices[0].Online {
 		t.Errorf("with what is offline: %+v", got)
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/series"
 )
 
 type historyIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-	Window
+	api.Window
 	Bucket int32 `query:"bucket" minimum:"1" default:"3600" doc:"Seconds per point; rounded up to a multiple of the stored resolution (1 s for 24 hours, then 5 s)" example:"3600"`
 }
 
@@ -39,12 +40,12 @@ func (c *Core) history(ctx context.Context, in *historyIn, measure series.Measur
 	if err := c.engine.Known(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.seconds(c.engine.Now())
+	from, to, err := in.Seconds(float64(c.engine.Now()))
 	if err != nil {
 		return nil, err
 	}
-	if mistakes := tooMany(from, to, in.Bucket, "bucket"); mistakes != nil {
-		return nil, invalid(mistakes...)
+	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
+		return nil, fault.Mistakes(mistakes...)
 	}
 	set, err := c.engine.Samples(ctx, in.Network, from, to)
 	if err != nil {

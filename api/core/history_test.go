@@ -4,20 +4,21 @@ import (
 	"fmt"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 )
 
 // past puts 5 s samples in the history of the first network from a whole hour on,
 // two days ago, and returns that hour.
 func (h *home) past(intensities ...float64) (hour int64) {
-	h.t.Helper()
+	h.T.Helper()
 	hour = (h.engine.Now().Second() - 48*3600) / 3600 * 3600
 	history := motion.History{TS: motion.Time(hour), Interval: 5000, Count: len(intensities), MKAI: intensities, MACs: []motion.MAC{kitchen}}
 	for _, v := range intensities {
 		history.Density = append(history.Density, []float64{min(1, v*2)})
 	}
-	if err := h.engine.Import(h.t.Context(), h.network, []motion.History{history}, nil); err != nil {
-		h.t.Fatal(err)
+	if err := h.engine.Import(h.T.Context(), h.network, []motion.History{history}, nil); err != nil {
+		h.T.Fatal(err)
 	}
 	return hour
 }
@@ -29,40 +30,40 @@ func TestHistoryIsServedByBucket(t *testing.T) {
 	path := func(measure, query string) string {
 		return fmt.Sprintf("/network/%d/motion/history/%s?from=%d&to=%d&%s", h.network, measure, start, start+60, query)
 	}
-	wantJSON(t, h.get(path("intensity", "bucket=10")), fmt.Sprintf("[[0.4,%d],[0.1,%d],[0,%d],[0,%d],[null,%d],[null,%d]]",
+	apitest.WantJSON(t, h.get(path("intensity", "bucket=10")), fmt.Sprintf("[[0.4,%d],[0.1,%d],[0,%d],[0,%d],[null,%d],[null,%d]]",
 		start, start+10, start+20, start+30, start+40, start+50))
-	wantJSON(t, h.get(path("density", "bucket=20")), fmt.Sprintf("[[50,%d],[0,%d],[null,%d]]", start, start+20, start+40))
-	wantJSON(t, h.get(path("state", "bucket=20")), fmt.Sprintf("[[2,%d],[0,%d],[null,%d]]", start, start+20, start+40))
-	wantJSON(t, h.get(path("density", "")), fmt.Sprintf("[[25,%d]]", start))
+	apitest.WantJSON(t, h.get(path("density", "bucket=20")), fmt.Sprintf("[[50,%d],[0,%d],[null,%d]]", start, start+20, start+40))
+	apitest.WantJSON(t, h.get(path("state", "bucket=20")), fmt.Sprintf("[[2,%d],[0,%d],[null,%d]]", start, start+20, start+40))
+	apitest.WantJSON(t, h.get(path("density", "")), fmt.Sprintf("[[25,%d]]", start))
 
 	plain := h.get(path("intensity", "bucket=10"))
-	if got := plain.header.Get("X-Bucket-Seconds"); got != "" {
+	if got := plain.Header.Get("X-Bucket-Seconds"); got != "" {
 		t.Errorf("X-Bucket-Seconds %q on an answer as asked", got)
 	}
 	for bucket, served := range map[string]string{"1": "5", "7": "10", "60": ""} {
 		a := h.get(path("intensity", "bucket="+bucket))
-		if got := a.header.Get("X-Bucket-Seconds"); a.status != 200 || got != served {
+		if got := a.Header.Get("X-Bucket-Seconds"); a.Status != 200 || got != served {
 			t.Errorf("bucket %s: X-Bucket-Seconds %q, want %q", bucket, got, served)
 		}
 	}
 	decimals := fmt.Sprintf("/network/%d/motion/history/intensity?from=%d.25&to=%d.5&bucket=5", h.network, start, start+9)
-	wantJSON(t, h.get(decimals), fmt.Sprintf("[[0.4,%d],[0,%d]]", start, start+5))
+	apitest.WantJSON(t, h.get(decimals), fmt.Sprintf("[[0.4,%d],[0,%d]]", start, start+5))
 }
 
 func TestHistoryOfTheLastDayIsTheDefault(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	points := want[[][2]*float64](t, h.get(fmt.Sprintf("/network/%d/motion/history/density", h.network)), 200)
+	points := apitest.Want[[][2]*float64](t, h.get(fmt.Sprintf("/network/%d/motion/history/density", h.network)), 200)
 	now := float64(h.engine.Now())
 	if len(points) < 24 || len(points) > 25 || *points[0][1] > now-23*3600 || *points[len(points)-1][1] < now-3700 || points[0][0] != nil {
 		t.Errorf("%d points from %v to %v", len(points), *points[0][1], *points[len(points)-1][1])
 	}
 	hour := h.past(0.4)
 	to := fmt.Sprintf("/network/%d/motion/history/density?to=%d", h.network, hour+3600)
-	if points := want[[][2]*float64](t, h.get(to), 200); len(points) != 24 || points[23][0] == nil {
+	if points := apitest.Want[[][2]*float64](t, h.get(to), 200); len(points) != 24 || points[23][0] == nil {
 		t.Errorf("%d points up to a given time", len(points))
 	}
-	wantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/density?from=%d&to=%d", h.network, hour, hour)), "[]")
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/density?from=%d&to=%d", h.network, hour, hour)), "[]")
 }
 
 func TestTooManyPointsNameTheBucketThatFits(t *testing.T) {
@@ -72,23 +73,23 @@ func TestTooManyPointsNameTheBucketThatFits(t *testing.T) {
 	path := func(seconds, bucket int) string {
 		return fmt.Sprintf("/network/%d/motion/history/density?from=%d&to=%d&bucket=%d", h.network, start, start+seconds, bucket)
 	}
-	if a := h.get(path(130_000, 1)); a.status != 200 {
-		t.Errorf("130,000 points: %d", a.status)
+	if a := h.get(path(130_000, 1)); a.Status != 200 {
+		t.Errorf("130,000 points: %d", a.Status)
 	}
-	wantProblem(t, h.get(path(130_001, 1)), 422, "the smallest bucket that fits is 2")
-	wantProblem(t, h.get(path(7*86400, 1)), 422, "is 5")
-	if a := h.get(path(7*86400, 5)); a.status != 200 {
-		t.Errorf("a week in 5 s: %d %s", a.status, a.body)
+	apitest.WantProblem(t, h.get(path(130_001, 1)), 422, "the smallest bucket that fits is 2")
+	apitest.WantProblem(t, h.get(path(7*86400, 1)), 422, "is 5")
+	if a := h.get(path(7*86400, 5)); a.Status != 200 {
+		t.Errorf("a week in 5 s: %d %s", a.Status, a.Body)
 	}
-	wantProblem(t, h.get(path(1<<31-1, 1)), 422, "query.bucket")
+	apitest.WantProblem(t, h.get(path(1<<31-1, 1)), 422, "query.bucket")
 	blocks := fmt.Sprintf("/network/%d/motion/history/state_blocks?from=0&to=%d&state_bucket=5&density_bucket=5", h.network, start)
 	for _, parameter := range []string{"query.state_bucket", "query.density_bucket"} {
-		wantProblem(t, h.get(blocks), 422, parameter)
+		apitest.WantProblem(t, h.get(blocks), 422, parameter)
 	}
-	wantProblem(t, h.get(path(-1, 60)), 422, "query.from")
+	apitest.WantProblem(t, h.get(path(-1, 60)), 422, "query.from")
 	for _, extreme := range []string{"from=-1e300&to=1e300", "from=1e300", "from=-5&to=-4"} {
-		if a := h.get(fmt.Sprintf("/network/%d/motion/history/density?%s", h.network, extreme)); a.status >= 500 {
-			t.Errorf("%s: %d", extreme, a.status)
+		if a := h.get(fmt.Sprintf("/network/%d/motion/history/density?%s", h.network, extreme)); a.Status >= 500 {
+			t.Errorf("%s: %d", extreme, a.Status)
 		}
 	}
 }
@@ -100,13 +101,13 @@ func TestStateBlocksNameTheDevices(t *testing.T) {
 	start := h.past(0.4, 0.5, 0, 0, 0, 0, 0.4, 0)
 	path := fmt.Sprintf("/network/%d/motion/history/state_blocks?from=%d&to=%d&state_bucket=10&density_bucket=5", h.network, start, start+40)
 	device := `{"id":"02:bb:00:00:00:31","location":"Kitchen","friendly_name":"Kitchen speaker","density":%s}`
-	wantJSON(t, h.get(path), fmt.Sprintf(`[
+	apitest.WantJSON(t, h.get(path), fmt.Sprintf(`[
 		{"state":2,"start":%d,"stop":%d,"density_bucket":5,"density":[[100,%d],[100,%d]],"devices":[`+device+`]},
 		{"state":2,"start":%d,"stop":%d,"density_bucket":5,"density":[[100,%d],[0,%d]],"devices":[`+device+`]}]`,
 		start, start+10, start, start+5, "90", start+30, start+40, start+30, start+35, "40"))
-	wantJSON(t, h.get(path+"&states=1"), "[]")
-	wantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/state_blocks", h.other)), "[]")
+	apitest.WantJSON(t, h.get(path+"&states=1"), "[]")
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/state_blocks", h.other)), "[]")
 	for _, bad := range []string{"&states=4", "&states=0", "&states=256", "&state_bucket=4"} {
-		wantProblem(t, h.get(fmt.Sprintf("/network/%d/motion/history/state_blocks?from=1%s", h.network, bad)), 422, "query.state")
+		apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/motion/history/state_blocks?from=1%s", h.network, bad)), 422, "query.state")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"sensegate/api"
@@ -40,42 +39,20 @@ func (z *zone) UnmarshalText(name []byte) (err error) {
 type date struct{ insight.Date }
 
 type activityIn struct {
-	Network   motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-	StartTime api.Opt[float64] `query:"start_time" doc:"Start, seconds since the epoch (UTC); default: 24 h before end_time; at most 92 days before it" example:"1763960400"`
-	EndTime   api.Opt[float64] `query:"end_time" doc:"End, not included, seconds since the epoch (UTC); default: now" example:"1764046800"`
-	Flattened bool             `query:"flattened" default:"false" doc:"One list of values; otherwise a list for each local day"`
-	Timezone  api.Opt[zone]    `query:"timezone" maxLength:"64" doc:"IANA name of the zone whose midnights part the days; default: that of the application settings, else UTC" example:"America/Toronto"`
+	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
+	api.ActivityWindow
+	Timezone api.Opt[zone] `query:"timezone" maxLength:"64" doc:"IANA name of the zone whose midnights part the days; default: that of the application settings, else UTC" example:"America/Toronto"`
 }
 
 type activityOut struct {
-	Body api.Encoded[api.Either[dailyActivity, flatActivity]]
-}
-
-// flatActivity is an insight.Activity for the document.
-type flatActivity struct {
-	FirstBucket int64      `json:"first_bucket" doc:"Start of the first bucket, seconds since the epoch; a multiple of interval" example:"1763960400"`
-	Interval    int64      `json:"interval" doc:"Seconds of a bucket" example:"900"`
-	Data        api.Values `json:"data" doc:"Activity level of each bucket, 0 to 1: the share of its 5 s samples with motion; null: no data"`
-}
-
-// dailyActivity is an insight.DailyActivity for the document.
-type dailyActivity struct {
-	FirstBucket int64         `json:"first_bucket" doc:"Start of the first bucket, seconds since the epoch; a multiple of interval" example:"1763960400"`
-	Interval    int64         `json:"interval" doc:"Seconds of a bucket" example:"900"`
-	Data        []activityDay `json:"data" nullable:"false" doc:"The local days, in order"`
-}
-
-type activityDay struct {
-	Date   string     `json:"date" format:"date" doc:"Local day" example:"2025-11-24"`
-	TS     int64      `json:"ts" doc:"Start of the day's first bucket, seconds since the epoch" example:"1763960400"`
-	Values api.Values `json:"values" doc:"Activity level of each bucket, 0 to 1; null: no data"`
+	Body api.Encoded[api.Either[api.DailyActivity, api.FlatActivity]]
 }
 
 func (c *Core) activity(ctx context.Context, _ auth.Key, in *activityIn) (*activityOut, error) {
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.seconds(c.engine.Now())
+	from, to, err := in.Seconds(float64(c.engine.Now()), engine.MaxInsightDays)
 	if err != nil {
 		return nil, err
 	}
@@ -89,23 +66,6 @@ func (c *Core) activity(ctx context.Context, _ auth.Key, in *activityIn) (*activ
 	}
 	body, err := json.Marshal(answer)
 	return &activityOut{Body: body}, err
-}
-
-// seconds returns the whole seconds [from, to) that are asked for.
-func (in *activityIn) seconds(now motion.Time) (from, to int64, err error) {
-	end := in.EndTime.Or(float64(now))
-	start := in.StartTime.Or(end - day)
-	if start > end {
-		return 0, 0, invalid(fault.Detail{Location: "query.start_time", Message: "must not be after end_time", Value: start})
-	}
-	from, to = clampSecond(math.Floor(start)), clampSecond(math.Ceil(end))
-	if to-from > engine.MaxInsightDays*day {
-		return 0, 0, invalid(fault.Detail{
-			Location: "query.start_time", Value: start,
-			Message: fmt.Sprintf("must not be more than %d days before end_time", engine.MaxInsightDays),
-		})
-	}
-	return from, to, nil
 }
 
 // insightsOf answers 404 for an unknown network, and when there are no insights.
@@ -127,9 +87,9 @@ type Dates struct {
 func (d Dates) atMost(days int64) error {
 	switch n := int64(d.EndDate.Date) - int64(d.StartDate.Date) + 1; {
 	case n < 1:
-		return invalid(fault.Detail{Location: "query.end_date", Message: "must not be before start_date", Value: d.EndDate.String()})
+		return fault.Mistakes(fault.Detail{Location: "query.end_date", Message: "must not be before start_date", Value: d.EndDate.String()})
 	case n > days:
-		return invalid(fault.Detail{
+		return fault.Mistakes(fault.Detail{
 			Location: "query.end_date", Value: d.EndDate.String(),
 			Message: fmt.Sprintf("gives %d days, more than the %d of one answer; ask again from %s on", n, days, d.StartDate.Date+insight.Date(days)),
 		})

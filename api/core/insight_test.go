@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of these tests, wherever they run
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 )
@@ -35,7 +36,7 @@ func toronto(t testing.TB, text string) int64 {
 // imports puts [from, to) of one intensity in the history of the first network,
 // where nothing is held yet, with these shares of it near devices.
 func (h *home) imports(from, to int64, intensity float64, shares ...share) {
-	h.t.Helper()
+	h.T.Helper()
 	r := motion.History{TS: motion.Time(from), Interval: 5000, Count: int(to-from) / 5}
 	near := make([]float64, len(shares))
 	for i, s := range shares {
@@ -46,8 +47,8 @@ func (h *home) imports(from, to int64, intensity float64, shares ...share) {
 		r.MKAI = append(r.MKAI, intensity)
 		r.Density = append(r.Density, near)
 	}
-	if err := h.engine.Import(h.t.Context(), h.network, []motion.History{r}, nil); err != nil {
-		h.t.Fatal(err)
+	if err := h.engine.Import(h.T.Context(), h.network, []motion.History{r}, nil); err != nil {
+		h.T.Fatal(err)
 	}
 }
 
@@ -58,8 +59,8 @@ type share struct {
 }
 
 // insights asks the insights of the first network.
-func (h *home) insights(question string) answer {
-	h.t.Helper()
+func (h *home) insights(question string) apitest.Answer {
+	h.T.Helper()
 	return h.get(fmt.Sprintf("/insights/v2/%d/%s", h.network, question))
 }
 
@@ -72,16 +73,16 @@ func TestActivityIsTheShareOfSamplesInMotion(t *testing.T) {
 	h.imports(start+450, start+900, still)
 	h.imports(start+1800, start+1890, moving) // of what is known of it, all
 	path := fmt.Sprintf("activity?start_time=%d&end_time=%d", start-900, start+3600)
-	wantJSON(t, h.insights(path+"&flattened=true"), fmt.Sprintf(`{"first_bucket":%d,"interval":900,"data":[0,0.5,null,1,null]}`, start-900))
+	apitest.WantJSON(t, h.insights(path+"&flattened=true"), fmt.Sprintf(`{"first_bucket":%d,"interval":900,"data":[0,0.5,null,1,null]}`, start-900))
 	days := `{"first_bucket":1763959500,"interval":900,"data":[
 		{"date":"2025-11-23","ts":1763959500,"values":[0]},{"date":"2025-11-24","ts":1763960400,"values":[0.5,null,1,null]}]}`
 	utc := `{"first_bucket":1763959500,"interval":900,"data":[{"date":"2025-11-24","ts":1763959500,"values":[0,0.5,null,1,null]}]}`
-	wantJSON(t, h.insights(path+"&timezone=America/Toronto"), days)
-	wantJSON(t, h.insights(path), utc)
+	apitest.WantJSON(t, h.insights(path+"&timezone=America/Toronto"), days)
+	apitest.WantJSON(t, h.insights(path), utc)
 	h.setSettings(true) // America/Toronto
-	wantJSON(t, h.insights(path), days)
-	wantJSON(t, h.insights(path+"&timezone=UTC"), utc)
-	wantJSON(t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d", start, start)), fmt.Sprintf(`{"first_bucket":%d,"interval":900,"data":[]}`, start))
+	apitest.WantJSON(t, h.insights(path), days)
+	apitest.WantJSON(t, h.insights(path+"&timezone=UTC"), utc)
+	apitest.WantJSON(t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d", start, start)), fmt.Sprintf(`{"first_bucket":%d,"interval":900,"data":[]}`, start))
 }
 
 func TestActivityOfTheLastDayIsTheDefault(t *testing.T) {
@@ -91,7 +92,7 @@ func TestActivityOfTheLastDayIsTheDefault(t *testing.T) {
 		First int64      `json:"first_bucket"`
 		Data  []*float64 `json:"data"`
 	}
-	a := want[flat](t, h.insights("activity?flattened=true"), 200)
+	a := apitest.Want[flat](t, h.insights("activity?flattened=true"), 200)
 	if age := h.engine.Now().Second() - a.First; len(a.Data) < 96 || len(a.Data) > 97 || age < 86400 || age > 86400+900 || a.Data[0] != nil {
 		t.Errorf("%d values from %d s ago", len(a.Data), age)
 	}
@@ -107,7 +108,7 @@ func TestActivityIsReadInPartsWithoutASeam(t *testing.T) {
 	type flat struct {
 		Data []*float64 `json:"data"`
 	}
-	a := want[flat](t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d&flattened=true", start, start+16*86400+300)), 200)
+	a := apitest.Want[flat](t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d&flattened=true", start, start+16*86400+300)), 200)
 	known := map[int]float64{0: 1, 7 * 96: 1, 7*96 + 1: 1, 16 * 96: 0}
 	for i, v := range a.Data {
 		if value, ok := known[i]; ok != (v != nil) || ok && *v != value {
@@ -136,15 +137,15 @@ func TestDaysAreAsLongAsClocksMakeThem(t *testing.T) {
 		h.imports(end-c.moving*60, end, moving)
 		h.imports(start, end, still)
 		day := fmt.Sprintf(`[{"date":%q,"percent_active":10,"ts":%d}]`, c.day, start)
-		wantJSON(t, h.insights("activity/daily?start_date="+c.day+"&end_date="+c.next), day)
-		wantJSON(t, h.insights("activity/daily?start_date="+c.day+"&end_date="+c.day+"&timezone=America/New_York"), day)
+		apitest.WantJSON(t, h.insights("activity/daily?start_date="+c.day+"&end_date="+c.next), day)
+		apitest.WantJSON(t, h.insights("activity/daily?start_date="+c.day+"&end_date="+c.day+"&timezone=America/New_York"), day)
 		type byDay struct {
 			Data []struct {
 				Date   string
 				Values []*float64
 			}
 		}
-		a := want[byDay](t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d", start, end+900)), 200)
+		a := apitest.Want[byDay](t, h.insights(fmt.Sprintf("activity?start_time=%d&end_time=%d", start, end+900)), 200)
 		if len(a.Data) != 2 || a.Data[0].Date != c.day || len(a.Data[0].Values) != c.quarters || len(a.Data[1].Values) != 1 {
 			t.Errorf("%s: %+v", c.name, a)
 		}
@@ -158,7 +159,7 @@ func TestDailyActivityReadsManyWeeks(t *testing.T) {
 	for day := range int64(3) {
 		h.imports(start+day*40*86400, start+day*40*86400+600, moving)
 	}
-	wantJSON(t, h.insights("activity/daily?start_date=2025-08-20&end_date=2025-11-19"), `[
+	apitest.WantJSON(t, h.insights("activity/daily?start_date=2025-08-20&end_date=2025-11-19"), `[
 		{"date":"2025-08-20","percent_active":100,"ts":1755648000},{"date":"2025-09-29","percent_active":100,"ts":1759104000},
 		{"date":"2025-11-08","percent_active":100,"ts":1762560000}]`)
 }
@@ -174,7 +175,7 @@ func TestNightIsTheQuietTimeOfTheHousehold(t *testing.T) {
 	question := "sleep?start_date=2025-11-01&end_date=2025-11-02"
 	night := func(sleep, wake, zone string, interruptions float64) {
 		t.Helper()
-		nights := want[[]map[string]any](t, h.insights(question), 200)
+		nights := apitest.Want[[]map[string]any](t, h.insights(question), 200)
 		if len(nights) != 1 {
 			t.Fatalf("%s: nights %v", question, nights)
 		}
@@ -191,9 +192,9 @@ func TestNightIsTheQuietTimeOfTheHousehold(t *testing.T) {
 	question += "&timezone=America/New_York"
 	night("2025-11-01T23:10:00-04:00", "2025-11-02T06:20:00-05:00", "America/New_York", 1)
 
-	want[map[string]any](t, h.as(h.all, "PATCH", h.settings(), `{"sleep_hour":9,"wake_hour":17}`), 200)
-	wantJSON(t, h.insights(question), "[]") // who sleeps by day was up, and is away afterwards
-	wantJSON(t, h.insights("sleep?start_date=2025-11-10&end_date=2025-11-30"), "[]")
+	apitest.Want[map[string]any](t, h.As(h.all, "PATCH", h.settings(), `{"sleep_hour":9,"wake_hour":17}`), 200)
+	apitest.WantJSON(t, h.insights(question), "[]") // who sleeps by day was up, and is away afterwards
+	apitest.WantJSON(t, h.insights("sleep?start_date=2025-11-10&end_date=2025-11-30"), "[]")
 }
 
 func TestWarmUpTellsNothing(t *testing.T) {
@@ -202,7 +203,7 @@ func TestWarmUpTellsNothing(t *testing.T) {
 	now := h.engine.Now().Second() / 60 * 60
 	today := func(seconds int64) string { return time.Unix(now-seconds, 0).UTC().Format(time.DateOnly) }
 	question := "activity/daily?start_date=" + today(3*3600) + "&end_date=" + today(0)
-	days := func() int { t.Helper(); return len(want[[]any](t, h.insights(question), 200)) }
+	days := func() int { t.Helper(); return len(apitest.Want[[]any](t, h.insights(question), 200)) }
 	if n := days(); n != 0 {
 		t.Errorf("%d days without any data", n)
 	}
@@ -223,7 +224,7 @@ func TestNetworkThatWasAwayIsWarm(t *testing.T) {
 	h.imports(now-3*86400, now-3*86400+60, still)
 	h.imports(now-1800, now, still)
 	date := time.Unix(now-1800, 0).UTC().Format(time.DateOnly)
-	if days := want[[]any](t, h.insights("activity/daily?start_date="+date+"&end_date="+date), 200); len(days) != 1 {
+	if days := apitest.Want[[]any](t, h.insights("activity/daily?start_date="+date+"&end_date="+date), 200); len(days) != 1 {
 		t.Errorf("days %v, want the present one", days)
 	}
 }
@@ -234,13 +235,13 @@ func TestInsightsNameEveryMistake(t *testing.T) {
 	for _, operation := range []string{"sleep", "activity/daily"} {
 		a := h.insights(operation + "?start_date=yesterday&end_date=2025-02-29&timezone=Mars/Olympus")
 		for _, parameter := range []string{"query.start_date", "query.end_date", "query.timezone"} {
-			wantProblem(t, a, 422, parameter)
+			apitest.WantProblem(t, a, 422, parameter)
 		}
-		wantProblem(t, h.insights(operation), 422, "query.end_date")
-		wantProblem(t, h.insights(operation+"?start_date=2025-11-24&end_date=2025-11-23"), 422, "must not be before start_date")
-		wantProblem(t, h.insights(operation+"?start_date=0001-01-01&end_date=9999-12-31"), 422, "query.end_date")
+		apitest.WantProblem(t, h.insights(operation), 422, "query.end_date")
+		apitest.WantProblem(t, h.insights(operation+"?start_date=2025-11-24&end_date=2025-11-23"), 422, "must not be before start_date")
+		apitest.WantProblem(t, h.insights(operation+"?start_date=0001-01-01&end_date=9999-12-31"), 422, "query.end_date")
 		for _, extreme := range []string{"0001-01-01", "1969-12-31", "2106-02-07", "9999-12-31"} {
-			wantJSON(t, h.insights(operation+"?start_date="+extreme+"&end_date="+extreme+"&timezone=Pacific/Auckland"), "[]")
+			apitest.WantJSON(t, h.insights(operation+"?start_date="+extreme+"&end_date="+extreme+"&timezone=Pacific/Auckland"), "[]")
 		}
 	}
 	for path, status := range map[string]int{
@@ -257,21 +258,21 @@ func TestInsightsNameEveryMistake(t *testing.T) {
 		"activity?timezone=right/UTC":                              422,
 		"activity?timezone=" + strings.Repeat("A", 300):            422,
 	} {
-		if a := h.insights(path); a.status != status {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+		if a := h.insights(path); a.Status != status {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
 }
 
 func TestInsightsCanBeDisabled(t *testing.T) {
 	t.Parallel()
-	wantJSON(t, newHome(t).get("/insights/version"), `{"version":"2.0.0"}`)
+	apitest.WantJSON(t, newHome(t).get("/insights/version"), `{"version":"2.0.0"}`)
 	h := newHome(t, func(o *engine.Options) { o.WithoutInsights = true })
-	wantProblem(t, h.get("/insights/version"), 404, "not enabled")
+	apitest.WantProblem(t, h.get("/insights/version"), 404, "not enabled")
 	for _, question := range []string{"activity", "sleep?start_date=2025-11-23&end_date=2025-11-23", "activity/daily?start_date=2025-11-23&end_date=2025-11-23"} {
-		wantProblem(t, h.insights(question), 404, "not enabled")
+		apitest.WantProblem(t, h.insights(question), 404, "not enabled")
 	}
-	if a := h.get(fmt.Sprintf("/network/%d/location/histogram", h.network)); a.status != 200 {
-		t.Errorf("location: %d", a.status)
+	if a := h.get(fmt.Sprintf("/network/%d/location/histogram", h.network)); a.Status != 200 {
+		t.Errorf("location: %d", a.Status)
 	}
 }

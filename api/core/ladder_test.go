@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
 	"sensegate/motion"
@@ -212,7 +213,7 @@ func rightStatus(row string) int {
 
 // prepare makes the first network ready for the next call of a row.
 func (h *home) prepare(row string) {
-	h.t.Helper()
+	h.T.Helper()
 	if strings.HasSuffix(row, "/application/settings") {
 		h.setSettings(!strings.HasPrefix(row, "POST"))
 	}
@@ -258,8 +259,8 @@ func TestLadder(t *testing.T) {
 			}
 			h.prepare(row)
 			c = fill(c)
-			if a := h.as(token, method, c.path, c.body); a.status != status {
-				t.Errorf("%s: %s: %s: status %d, want %d: %s", row, name, c.path, a.status, status, a.body)
+			if a := h.As(token, method, c.path, c.body); a.Status != status {
+				t.Errorf("%s: %s: %s: status %d, want %d: %s", row, name, c.path, a.Status, status, a.Body)
 			}
 		}
 		step("no key", "", l.right, 401)
@@ -292,35 +293,35 @@ func TestForeignNetworkAnswersAsAnUnknownOne(t *testing.T) {
 		"/node/find/networkid/%d", "/network/find/masterid/%d", "/node/find/id/%d",
 	} {
 		// The other network, and the node that is its master, both have id 2.
-		foreign := h.as(bound, "GET", fmt.Sprintf(path, h.other), "")
-		unknown := h.as(bound, "GET", fmt.Sprintf(path, 99), "")
-		unbound := h.as(h.all, "GET", fmt.Sprintf(path, 99), "")
-		for _, a := range []answer{foreign, unknown, unbound} {
-			if a.status != 404 || number.ReplaceAllString(string(a.body), "N") != number.ReplaceAllString(string(foreign.body), "N") {
-				t.Errorf("%s: %d %s, and %s", path, a.status, a.body, foreign.body)
+		foreign := h.As(bound, "GET", fmt.Sprintf(path, h.other), "")
+		unknown := h.As(bound, "GET", fmt.Sprintf(path, 99), "")
+		unbound := h.As(h.all, "GET", fmt.Sprintf(path, 99), "")
+		for _, a := range []apitest.Answer{foreign, unknown, unbound} {
+			if a.Status != 404 || number.ReplaceAllString(string(a.Body), "N") != number.ReplaceAllString(string(foreign.Body), "N") {
+				t.Errorf("%s: %d %s, and %s", path, a.Status, a.Body, foreign.Body)
 			}
 		}
 	}
 	for _, path := range []string{"/network/find/mac/02:aa:00:00:01:22", "/node/find/mac/02:aa:00:00:01:22", "/node/find/device/csi-b-02aa00000210", "/network/find/device/b52f00c2d97b4e5580136c2e"} {
-		if a := h.as(bound, "GET", path, ""); a.status != 404 {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+		if a := h.As(bound, "GET", path, ""); a.Status != 404 {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
-		if a := h.get(path); a.status != 200 {
-			t.Errorf("%s unbound: %d %s", path, a.status, a.body)
+		if a := h.get(path); a.Status != 200 {
+			t.Errorf("%s unbound: %d %s", path, a.Status, a.Body)
 		}
 	}
 }
 
 // refused opens a websocket that must fail, and returns the status.
 func (h *home) refused(path string, header http.Header) int {
-	h.t.Helper()
-	ws, response, err := websocket.DefaultDialer.Dial("ws://"+h.address+"/core"+path, header)
+	h.T.Helper()
+	ws, response, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/core"+path, header)
 	if err == nil {
 		ws.Close()
 		return http.StatusSwitchingProtocols
 	}
 	if response == nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	response.Body.Close()
 	response.Body.Close()
@@ -357,7 +358,7 @@ func TestLadderOfWebsockets(t *testing.T) {
 func TestHeadIsARead(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	url := fmt.Sprintf("http://%s/core/network/find/id/%d", h.address, h.network)
+	url := fmt.Sprintf("http://%s/core/network/find/id/%d", h.Address, h.network)
 	for token, status := range map[string]int{h.key("reader", 0, auth.ScopeRead): 200, h.key("writer", 0, auth.ScopeWrite): 403} {
 		if got := head(t, url, token); got != status {
 			t.Errorf("status %d, want %d", got, status)
@@ -377,7 +378,7 @@ func TestMetricsNeedAKeyForAllNetworks(t *testing.T) {
 		"bound":       {h.key("bound", h.network, auth.Scopes()...), 403},
 		"right":       {h.key("reader", 0, auth.ScopeRead), 200},
 	} {
-		if got := head(t, "http://"+h.address+"/metrics", c.token); got != c.status {
+		if got := head(t, "http://"+h.Address+"/metrics", c.token); got != c.status {
 			t.Errorf("%s: status %d, want %d", name, got, c.status)
 		}
 	}

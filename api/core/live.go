@@ -28,8 +28,8 @@ type prepared struct {
 
 // textFrame returns a message prepared once for all its readers.
 func textFrame(m engine.Message) (*websocket.PreparedMessage, error) {
-	frame := m.Prepared(func(json []byte) any {
-		message, err := api.TextFrame(json)
+	frame := m.Prepared(engine.CoreDoor, func(m engine.Message) any {
+		message, err := api.TextFrame(m.JSON)
 		return prepared{message, err}
 	}).(prepared)
 	return frame.message, frame.err

@@ -9,19 +9,20 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 )
 
 // dial opens a websocket; it is closed when the test ends.
 func (h *home) dial(path string) *websocket.Conn {
-	h.t.Helper()
-	ws, _, err := websocket.DefaultDialer.Dial("ws://"+h.address+"/core"+path, http.Header{"Authorization": {h.all}})
+	h.T.Helper()
+	ws, _, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/core"+path, http.Header{"Authorization": {h.all}})
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
-	h.t.Cleanup(func() { ws.Close() })
+	h.T.Cleanup(func() { ws.Close() })
 	if err := ws.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return ws
 }
@@ -74,11 +75,11 @@ func TestRefreshTellsUntilWhen(t *testing.T) {
 		Live      bool             `json:"live"`
 		ExpiresAt motion.Time      `json:"expires_at"`
 	}
-	got := want[refreshed](t, h.post(fmt.Sprintf("/network/%d/motion/refresh", h.network), ""), 200)
+	got := apitest.Want[refreshed](t, h.post(fmt.Sprintf("/network/%d/motion/refresh", h.network), ""), 200)
 	if ahead := got.ExpiresAt.Since(h.engine.Now()); got.NetworkID != h.network || !got.Live || ahead < 50 || ahead > 60 {
 		t.Errorf("%+v", got)
 	}
-	wantProblem(t, h.post("/network/99/motion/refresh", ""), 404, "network 99")
+	apitest.WantProblem(t, h.post("/network/99/motion/refresh", ""), 404, "network 99")
 }
 
 func TestLiveEventsAreTheStoredOnes(t *testing.T) {

@@ -7,13 +7,14 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/insight"
 	"sensegate/motion/series"
 )
 
 type histogramIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-	Window
+	api.Window
 	Bucket int32 `query:"bucket" minimum:"1" default:"900" doc:"Seconds per value; rounded up to a multiple of the stored resolution (1 s for 24 hours, then 5 s)" example:"900"`
 }
 
@@ -36,19 +37,19 @@ func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramI
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := in.seconds(c.engine.Now())
+	from, to, err := in.Seconds(float64(c.engine.Now()))
 	if err != nil {
 		return nil, err
 	}
-	if mistakes := tooMany(from, to, in.Bucket, "bucket"); mistakes != nil {
-		return nil, invalid(mistakes...)
+	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
+		return nil, fault.Mistakes(mistakes...)
 	}
 	set, err := c.engine.Samples(ctx, in.Network, from, to)
 	if err != nil {
 		return nil, err
 	}
-	if mistakes := tooManyOf(locationsOf(set), from, to, in.Bucket, "bucket"); mistakes != nil {
-		return nil, invalid(mistakes...)
+	if mistakes := api.TooMany(locationsOf(set), from, to, in.Bucket, "bucket"); mistakes != nil {
+		return nil, fault.Mistakes(mistakes...)
 	}
 	h, err := insight.HistogramOf(set, from, to, int64(in.Bucket), places.name)
 	if err != nil {
@@ -82,7 +83,7 @@ func (p places) name(mac motion.MAC) string {
 
 type locationsIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-	Window
+	api.Window
 }
 
 type locationsOut struct {
@@ -115,7 +116,7 @@ func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn)
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := in.seconds(c.engine.Now())
+	from, to, err := in.Seconds(float64(c.engine.Now()))
 	if err != nil {
 		return nil, err
 	}

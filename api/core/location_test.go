@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 )
 
@@ -20,14 +21,14 @@ var (
 // placed imports half an hour of motion, with a quarter of an hour without data
 // behind it, and returns its start.
 func (h *home) placed() (start int64) {
-	h.t.Helper()
+	h.T.Helper()
 	h.reportStatus()
 	err := errors.Join(
-		h.engine.PlaceLeaf(h.t.Context(), h.network, fridge, "Kitchen", "Fridge"),
-		h.engine.PlaceLeaf(h.t.Context(), h.network, phone, "", "Phone"),
+		h.engine.PlaceLeaf(h.T.Context(), h.network, fridge, "Kitchen", "Fridge"),
+		h.engine.PlaceLeaf(h.T.Context(), h.network, phone, "", "Phone"),
 	)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	const hour = 1763960400
 	h.imports(hour, hour+900, moving, share{kitchen, 0.4}, share{fridge, 0.25}, share{phone, 0.1}, share{gateway, 0.2}, share{stranger, 0.05})
@@ -43,18 +44,18 @@ func TestLocationHistogramAddsUpWhatIsAtOnePlace(t *testing.T) {
 	exact := fmt.Sprintf(`{"from":%d,"to":%d,"interval":900,"ts":[%d,%d,%d],"locations":{
 		"Kitchen":[65,0,null],"Phone":[10,null,null],"GWA1000133":[20,null,null],"02:cc:00:00:00:01":[5,null,null]}}`,
 		start, start+2700, start, start+900, start+1800)
-	wantJSON(t, h.get(path), exact)
-	wantJSON(t, h.get(path+"&bucket=898"), exact) // no multiple of the 5 s that are stored
+	apitest.WantJSON(t, h.get(path), exact)
+	apitest.WantJSON(t, h.get(path+"&bucket=898"), exact) // no multiple of the 5 s that are stored
 	if err := h.engine.PlaceNode(t.Context(), 1, "Hall", "Gateway"); err != nil {
 		t.Fatal(err)
 	}
 	type histogram struct {
 		Locations map[string][]*float64
 	}
-	if got := want[histogram](t, h.get(path), 200); len(got.Locations["Hall"]) != 3 || len(got.Locations) != 4 {
+	if got := apitest.Want[histogram](t, h.get(path), 200); len(got.Locations["Hall"]) != 3 || len(got.Locations) != 4 {
 		t.Errorf("locations %v, want the gateway in the hall", got.Locations)
 	}
-	wantJSON(t, h.get(fmt.Sprintf("/network/%d/location/histogram?from=%d&to=%d", h.other, start, start+900)),
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/location/histogram?from=%d&to=%d", h.other, start, start+900)),
 		fmt.Sprintf(`{"from":%d,"to":%d,"interval":900,"ts":[],"locations":{}}`, start, start+900))
 }
 
@@ -63,14 +64,14 @@ func TestLocationHistoryFlagsTheKindOfDevice(t *testing.T) {
 	h := newHome(t)
 	start := h.placed()
 	path := fmt.Sprintf("/network/%d/location/history?from=%d&to=%d", h.network, start, start+2700)
-	wantJSON(t, h.get(path), fmt.Sprintf(`{"from":%d,"to":%d,"devices":[
+	apitest.WantJSON(t, h.get(path), fmt.Sprintf(`{"from":%d,"to":%d,"devices":[
 		{"mac":"02:aa:00:00:01:12","id":1,"friendly_name":"GWA1000133","location":"","is_node":true,"is_root":true,"is_extender":false,"density":20,"seconds":180},
 		{"mac":"02:bb:00:00:00:31","id":3,"friendly_name":"Kitchen speaker","location":"Kitchen","is_node":false,"is_root":false,"is_extender":false,"density":20,"seconds":360},
 		{"mac":"02:bb:00:00:00:32","id":4,"friendly_name":"Fridge","location":"Kitchen","is_node":false,"is_root":false,"is_extender":false,"density":12.5,"seconds":225},
 		{"mac":"02:bb:00:00:00:40","id":5,"friendly_name":"Phone","location":"","is_node":false,"is_root":false,"is_extender":false,"density":10,"seconds":90},
 		{"mac":"02:cc:00:00:00:01","id":null,"friendly_name":"02:cc:00:00:00:01","location":"","is_node":false,"is_root":false,"is_extender":false,"density":5,"seconds":45}]}`,
 		start, start+2700))
-	wantJSON(t, h.get(fmt.Sprintf("/network/%d/location/history?from=%d&to=%d", h.network, start+1800, start+2700)),
+	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/location/history?from=%d&to=%d", h.network, start+1800, start+2700)),
 		fmt.Sprintf(`{"from":%d,"to":%d,"devices":[]}`, start+1800, start+2700))
 }
 
@@ -81,15 +82,15 @@ func TestTooManyHistogramValuesNameTheBucketThatFits(t *testing.T) {
 	path := func(seconds, bucket int64) string {
 		return fmt.Sprintf("/network/%d/location/histogram?from=%d&to=%d&bucket=%d", h.network, start, start+seconds, bucket)
 	}
-	if a := h.get(path(26_000, 1)); a.status != 200 { // 5 devices
-		t.Errorf("130,000 values: %d %s", a.status, a.body)
+	if a := h.get(path(26_000, 1)); a.Status != 200 { // 5 devices
+		t.Errorf("130,000 values: %d %s", a.Status, a.Body)
 	}
-	wantProblem(t, h.get(path(26_001, 1)), 422, "the smallest bucket that fits is 2")
-	wantProblem(t, h.get(path(1<<40, 1)), 422, "query.bucket")
+	apitest.WantProblem(t, h.get(path(26_001, 1)), 422, "the smallest bucket that fits is 2")
+	apitest.WantProblem(t, h.get(path(1<<40, 1)), 422, "query.bucket")
 	for _, extreme := range []string{"from=-1e300&to=1e300&bucket=2147483647", "from=1e300", "from=-5&to=-4", "to=1e300"} {
 		for _, operation := range []string{"histogram", "history"} {
-			if a := h.get(fmt.Sprintf("/network/%d/location/%s?%s", h.network, operation, extreme)); a.status >= 500 {
-				t.Errorf("%s: %d %s", extreme, a.status, a.body)
+			if a := h.get(fmt.Sprintf("/network/%d/location/%s?%s", h.network, operation, extreme)); a.Status >= 500 {
+				t.Errorf("%s: %d %s", extreme, a.Status, a.Body)
 			}
 		}
 	}

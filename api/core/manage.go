@@ -161,7 +161,7 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 	if in.State != "" {
 		state, err := command.ParseState(in.State)
 		if err != nil {
-			return nil, invalid(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", Value: in.State})
+			return nil, fault.Mistakes(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", Value: in.State})
 		}
 		q.State = state
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -21,35 +22,35 @@ type managed = command.Command
 
 // extender admits one more node to the first network.
 func (h *home) extender() motion.NodeID {
-	h.t.Helper()
+	h.T.Helper()
 	device := fmt.Sprintf("csi-x-%d", h.extenders.Add(1))
 	post := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{DeviceID: device, NodeName: device, RootMode: 1}}
-	if _, err := h.engine.Admit(h.t.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
-		h.t.Fatal(err)
+	if _, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
+		h.T.Fatal(err)
 	}
-	node, err := h.engine.NodeByDevice(h.t.Context(), device)
+	node, err := h.engine.NodeByDevice(h.T.Context(), device)
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	return node.ID
 }
 
 // pending makes a pending command of the first network's master.
 func (h *home) pending() command.ID {
-	h.t.Helper()
-	return want[managed](h.t, h.post("/manage/create", fmt.Sprintf(`{"network_id":%d,"node_id":1,"payload":{"command":"ping"}}`, h.network)), 200).ID
+	h.T.Helper()
+	return apitest.Want[managed](h.T, h.post("/manage/create", fmt.Sprintf(`{"network_id":%d,"node_id":1,"payload":{"command":"ping"}}`, h.network)), 200).ID
 }
 
 // says answers as the first network's guardian.
 func (h *home) says(id command.ID, state string, result motion.Document) {
-	h.t.Helper()
+	h.T.Helper()
 	h.report(motion.ManageResult{ID: int64(id), State: state, Result: result})
 }
 
 func TestCommandIsShownAsItGoes(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	made := want[map[string]any](t, h.post("/manage/create", fmt.Sprintf(
+	made := apitest.Want[map[string]any](t, h.post("/manage/create", fmt.Sprintf(
 		`{"network_id":%d,"node_id":1,"executeNow":true,"trigger_id":null,"payload":{"command":"reboot","delay":"5"}}`, h.network)), 200)
 	delete(made, "created_at")
 	delete(made, "updated_at")
@@ -59,17 +60,17 @@ func TestCommandIsShownAsItGoes(t *testing.T) {
 	}
 	h.says(1, "100", nil)
 	h.says(1, "200", motion.Document{"out": "bye"})
-	list := want[[]managed](t, h.get("/manage/list?node_id=1&state=200"), 200)
+	list := apitest.Want[[]managed](t, h.get("/manage/list?node_id=1&state=200"), 200)
 	if len(list) != 1 || list[0].Result["out"] != "bye" || list[0].StateText != "done" || list[0].UpdatedAt < list[0].CreatedAt {
 		t.Errorf("%+v", list)
 	}
-	wantProblem(t, h.post("/manage/execute", `{"id":1}`), 409, "command 1 is in state 200")
+	apitest.WantProblem(t, h.post("/manage/execute", `{"id":1}`), 409, "command 1 is in state 200")
 }
 
 func TestBatchRunsAlongItsTriggers(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	batch := want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"name":"fw","network_id":%d,"actions":[
+	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"name":"fw","network_id":%d,"actions":[
 		{"node_id":1,"payload":{"command":"status"}},
 		{"node_id":1,"trigger_id":"#0","payload":{"command":"log"}},
 		{"node_id":%d,"trigger_id":"#1","payload":{"command":"ping"}}]}`, h.network, h.extender())), 200)
@@ -77,17 +78,17 @@ func TestBatchRunsAlongItsTriggers(t *testing.T) {
 	if batch.Actions[0].State != "000" || batch.Actions[2].State != "001" || *batch.Actions[1].TriggerID != ids[0] {
 		t.Fatalf("%+v", batch)
 	}
-	started := want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	started := apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	if started.BatchID != batch.BatchID || len(started.Actions) != 3 || started.Actions[0].State != "011" || started.Actions[1].State != "001" {
 		t.Fatalf("%+v", started)
 	}
 	h.says(ids[0], "200", nil)
 	h.says(ids[1], "204", nil)
-	list := want[[]managed](t, h.get(fmt.Sprintf("/manage/list?batch_id=%d", batch.BatchID)), 200)
+	list := apitest.Want[[]managed](t, h.get(fmt.Sprintf("/manage/list?batch_id=%d", batch.BatchID)), 200)
 	if len(list) != 3 || list[0].ID != ids[2] || list[0].State != "002" || list[1].State != "204" || list[2].State != "200" {
 		t.Errorf("%+v", list)
 	}
-	if one := want[[]managed](t, h.get("/manage/list?last=1"), 200); len(one) != 1 || one[0].ID != ids[2] {
+	if one := apitest.Want[[]managed](t, h.get("/manage/list?last=1"), 200); len(one) != 1 || one[0].ID != ids[2] {
 		t.Errorf("last=1: %+v", one)
 	}
 }
@@ -106,22 +107,22 @@ func TestEveryMistakeOfACommandIsListed(t *testing.T) {
 	} {
 		a := h.post("/manage/create", body)
 		for _, s := range says {
-			wantProblem(t, a, 422, s)
+			apitest.WantProblem(t, a, 422, s)
 		}
 	}
-	wantProblem(t, h.post("/manage/batch", `{"network_id":1,"actions":[
+	apitest.WantProblem(t, h.post("/manage/batch", `{"network_id":1,"actions":[
 		{"node_id":1,"trigger_id":"#0","payload":{"command":"p"}},
 		{"node_id":1,"network_id":2,"payload":{"command":"p"}}]}`), 422, "body.actions[1].network_id")
-	wantProblem(t, h.post("/manage/execute", `{}`), 422, "either id or batch_id")
-	wantProblem(t, h.get("/manage/list?state=016"), 422, "query.state")
-	wantProblem(t, h.get("/manage/list?last=1001"), 422, "query.last")
+	apitest.WantProblem(t, h.post("/manage/execute", `{}`), 422, "either id or batch_id")
+	apitest.WantProblem(t, h.get("/manage/list?state=016"), 422, "query.state")
+	apitest.WantProblem(t, h.get("/manage/list?last=1001"), 422, "query.last")
 }
 
 func TestUnknownAndForeignCommandsAnswerTheSame(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	bound := h.key("bound", h.network, auth.Scopes()...)
-	foreign := want[managed](t, h.post("/manage/create?createBatch=true", fmt.Sprintf(`{"network_id":%d,"node_id":2,"payload":{"command":"p"}}`, h.other)), 200)
+	foreign := apitest.Want[managed](t, h.post("/manage/create?createBatch=true", fmt.Sprintf(`{"network_id":%d,"node_id":2,"payload":{"command":"p"}}`, h.other)), 200)
 	for name, pair := range map[string][2][3]string{
 		"network of a command":  {{"POST", "/manage/create", `{"network_id":2,"node_id":2,"payload":{"command":"p"}}`}, {"POST", "/manage/create", `{"network_id":99,"node_id":2,"payload":{"command":"p"}}`}},
 		"network of a batch":    {{"POST", "/manage/batch", `{"network_id":2,"actions":[{"node_id":2,"payload":{"command":"p"}}]}`}, {"POST", "/manage/batch", `{"network_id":99,"actions":[{"node_id":2,"payload":{"command":"p"}}]}`}},
@@ -137,20 +138,20 @@ func TestUnknownAndForeignCommandsAnswerTheSame(t *testing.T) {
 	} {
 		var bodies []string
 		for _, c := range pair {
-			a := h.as(bound, c[0], c[1], c[2])
-			if a.status != 404 {
-				t.Errorf("%s: %v: status %d: %s", name, c, a.status, a.body)
+			a := h.As(bound, c[0], c[1], c[2])
+			if a.Status != 404 {
+				t.Errorf("%s: %v: status %d: %s", name, c, a.Status, a.Body)
 			}
-			bodies = append(bodies, number.ReplaceAllString(string(a.body), "N"))
+			bodies = append(bodies, number.ReplaceAllString(string(a.Body), "N"))
 		}
 		if bodies[0] != bodies[1] {
 			t.Errorf("%s: %s and %s", name, bodies[0], bodies[1])
 		}
 	}
-	if list := want[[]managed](t, h.as(bound, "GET", "/manage/list", ""), 200); len(list) != 0 {
+	if list := apitest.Want[[]managed](t, h.As(bound, "GET", "/manage/list", ""), 200); len(list) != 0 {
 		t.Errorf("a bound key sees %+v", list)
 	}
-	if list := want[[]managed](t, h.get("/manage/list"), 200); len(list) != 1 || list[0].ID != foreign.ID || list[0].State != "000" {
+	if list := apitest.Want[[]managed](t, h.get("/manage/list"), 200); len(list) != 1 || list[0].ID != foreign.ID || list[0].State != "000" {
 		t.Errorf("left: %+v", list)
 	}
 }
@@ -166,14 +167,14 @@ type monitorFrame struct {
 func TestMonitorTellsEveryChangeAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	batch := want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
+	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
 		{"node_id":1,"payload":{"command":"status"}},{"node_id":1,"trigger_id":"#0","payload":{"command":"log"}}]}`, h.network)), 200)
 	path := fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID)
 	ws := h.dial(path)
 	if first := next[monitorFrame](t, ws); first.Type != "snapshot" || first.BatchID != batch.BatchID || len(first.Actions) != 2 || first.Actions[1].State != "001" {
 		t.Fatalf("%+v", first)
 	}
-	want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	h.says(batch.Actions[0].ID, "100", nil)
 	h.says(batch.Actions[0].ID, "200", nil)
 	h.says(batch.Actions[1].ID, "418", nil)
@@ -205,7 +206,7 @@ func wantDone(t *testing.T, ws *websocket.Conn, batch command.BatchID) {
 func TestLadderOfTheMonitor(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	want[managed](t, h.post("/manage/create?createBatch=true", fmt.Sprintf(`{"network_id":%d,"node_id":1,"payload":{"command":"p"}}`, h.network)), 200)
+	apitest.Want[managed](t, h.post("/manage/create?createBatch=true", fmt.Sprintf(`{"network_id":%d,"node_id":1,"payload":{"command":"p"}}`, h.network)), 200)
 	with := func(token string) http.Header { return http.Header{"Authorization": {token}} }
 	path := "/manage/monitor?batch_id=1"
 	for name, c := range map[string]struct {
@@ -232,22 +233,22 @@ func TestDeletedNodeTakesItsLinksAndCommandsAlong(t *testing.T) {
 	h := newHome(t)
 	h.reportStatus()
 	id := h.extender()
-	made := want[managed](t, h.post("/manage/create", fmt.Sprintf(`{"network_id":%d,"node_id":%d,"executeNow":true,"payload":{"command":"p"}}`, h.network, id)), 200)
-	gone := want[motion.Node](t, h.as(h.all, http.MethodDelete, fmt.Sprintf("/node/%d/edit", id), ""), 200)
+	made := apitest.Want[managed](t, h.post("/manage/create", fmt.Sprintf(`{"network_id":%d,"node_id":%d,"executeNow":true,"payload":{"command":"p"}}`, h.network, id)), 200)
+	gone := apitest.Want[motion.Node](t, h.As(h.all, http.MethodDelete, fmt.Sprintf("/node/%d/edit", id), ""), 200)
 	if gone.ID != id || gone.DeviceID == "" || gone.Online {
 		t.Errorf("%+v", gone)
 	}
-	list := want[[]managed](t, h.get(fmt.Sprintf("/manage/list?node_id=%d", id)), 200)
+	list := apitest.Want[[]managed](t, h.get(fmt.Sprintf("/manage/list?node_id=%d", id)), 200)
 	if made.State != "002" || len(list) != 1 || list[0].State != "409" {
 		t.Errorf("%+v was %+v", list, made)
 	}
-	wantProblem(t, h.as(h.all, http.MethodDelete, fmt.Sprintf("/node/%d/edit", id), ""), 404, "no such node")
+	apitest.WantProblem(t, h.As(h.all, http.MethodDelete, fmt.Sprintf("/node/%d/edit", id), ""), 404, "no such node")
 
-	master := want[motion.Node](t, h.as(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
+	master := apitest.Want[motion.Node](t, h.As(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
 	if _, err := h.engine.Login(context.Background(), guardianID, "x"); err == nil || master.DeviceID != masterID {
 		t.Errorf("%+v, login %v", master, err)
 	}
-	network := want[struct {
+	network := apitest.Want[struct {
 		MasterID motion.NodeID `json:"master_id"`
 		Nodes    []motion.Node `json:"nodes"`
 	}](t, h.get(fmt.Sprintf("/network/find/id/%d?expandNodes=true", h.network)), 200)
@@ -255,7 +256,7 @@ func TestDeletedNodeTakesItsLinksAndCommandsAlong(t *testing.T) {
 		t.Errorf("%+v", network)
 	}
 	for _, path := range []string{"topology?offline=true", "status"} {
-		want[any](t, h.get(fmt.Sprintf("/network/%d/%s", h.network, path)), 200)
+		apitest.Want[any](t, h.get(fmt.Sprintf("/network/%d/%s", h.network, path)), 200)
 	}
 }
 
@@ -266,15 +267,15 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 	for range 999 {
 		actions = append(actions, `{"node_id":1,"trigger_id":"#0","payload":{"command":"ping"}}`)
 	}
-	batch := want[engine.BatchActions](t, h.post("/manage/batch",
+	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch",
 		fmt.Sprintf(`{"network_id":%d,"actions":[%s]}`, h.network, strings.Join(actions, ","))), 200)
 	ws := h.dial(fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID))
 	if first := next[monitorFrame](t, ws); len(first.Actions) != 1000 {
 		t.Fatalf("a snapshot of %d", len(first.Actions))
 	}
-	want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	h.says(batch.Actions[0].ID, "200", nil) // all others start in this moment
-	want[motion.Node](t, h.as(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
+	apitest.Want[motion.Node](t, h.As(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
 
 	states, updates := map[command.ID]command.State{}, 0
 	for {
@@ -288,7 +289,7 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 		}
 		states[f.Action.ID] = f.Action.State
 	}
-	list := want[[]managed](t, h.get(fmt.Sprintf("/manage/list?batch_id=%d&last=1000", batch.BatchID)), 200)
+	list := apitest.Want[[]managed](t, h.get(fmt.Sprintf("/manage/list?batch_id=%d&last=1000", batch.BatchID)), 200)
 	for _, c := range list {
 		if states[c.ID] != c.State || !c.State.Final() {
 			t.Errorf("%v, the monitor saw %s", c, states[c.ID])

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/fault"
@@ -44,14 +45,14 @@ func TestRelayTellsWhereAndUntilWhen(t *testing.T) {
 		ExpiresAt motion.Time `json:"expires_at"`
 	}
 	for range 2 {
-		got := want[relayed](t, h.post(fmt.Sprintf("/network/%d/motion/mqtt", h.network), ""), 200)
+		got := apitest.Want[relayed](t, h.post(fmt.Sprintf("/network/%d/motion/mqtt", h.network), ""), 200)
 		if ahead := got.ExpiresAt.Since(h.engine.Now()); got.Provider != "mqtt" || got.Channel != fmt.Sprintf("motion/%d", h.network) || ahead < 50 || ahead > 60 {
 			t.Errorf("%+v", got)
 		}
 	}
 	got := h.post(fmt.Sprintf("/network/%d/motion/refresh", h.network), "")
-	if got.status != 200 || !strings.Contains(string(got.body), `"live":true`) {
-		t.Errorf("refresh is taken for a provider: %d %s", got.status, got.body)
+	if got.Status != 200 || !strings.Contains(string(got.Body), `"live":true`) {
+		t.Errorf("refresh is taken for a provider: %d %s", got.Status, got.Body)
 	}
 }
 
@@ -59,10 +60,10 @@ func TestUnknownProviderIsToldTheConfiguredOnes(t *testing.T) {
 	t.Parallel()
 	h, none := newHome(t), newHome(t, func(o *engine.Options) { o.Relays = nil })
 	path := fmt.Sprintf("/network/%d/motion/", h.network)
-	wantProblem(t, h.post(path+"pubnub", ""), 404, "configured: mqtt, webhook")
-	wantProblem(t, h.post(path+"MQTT", ""), 404, "configured: mqtt, webhook")
-	wantProblem(t, h.post(path+strings.Repeat("x", 65), ""), 422, "realtime_provider")
-	wantProblem(t, h.post(path+"webhook", ""), 409, "gone")
-	wantProblem(t, h.post("/network/99/motion/mqtt", ""), 404, "network 99")
-	wantProblem(t, none.post(path+"mqtt", ""), 404, "configured: none")
+	apitest.WantProblem(t, h.post(path+"pubnub", ""), 404, "configured: mqtt, webhook")
+	apitest.WantProblem(t, h.post(path+"MQTT", ""), 404, "configured: mqtt, webhook")
+	apitest.WantProblem(t, h.post(path+strings.Repeat("x", 65), ""), 422, "realtime_provider")
+	apitest.WantProblem(t, h.post(path+"webhook", ""), 409, "gone")
+	apitest.WantProblem(t, h.post("/network/99/motion/mqtt", ""), 404, "network 99")
+	apitest.WantProblem(t, none.post(path+"mqtt", ""), 404, "configured: none")
 }

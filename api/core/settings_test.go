@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -11,8 +12,8 @@ import (
 
 // setSettings gives the first network the usual application settings, or none.
 func (h *home) setSettings(some bool) {
-	h.t.Helper()
-	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
+	h.T.Helper()
+	err := h.db.Update(h.T.Context(), func(tx *store.Tx) error {
 		if some {
 			s := motion.DefaultApplicationSettings(h.network)
 			s.Timezone = "America/Toronto"
@@ -24,7 +25,7 @@ func (h *home) setSettings(some bool) {
 		return nil
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 }
 
@@ -39,24 +40,24 @@ func TestApplicationSettingsFromFirstToLast(t *testing.T) {
 		return fmt.Sprintf(`{"network_id":%d,"timezone":%q,"enabled":%t,"sleep_hour":%d,"sleep_minute":%d,"wake_hour":%d,"wake_minute":%d}`,
 			h.network, zone, enabled, hours[0], hours[1], hours[2], hours[3])
 	}
-	wantProblem(t, h.get(path), 404, "application settings")
-	wantProblem(t, h.as(h.all, "PATCH", path, `{"enabled":true}`), 404, "application settings")
-	wantProblem(t, h.as(h.all, "DELETE", path, ""), 404, "application settings")
+	apitest.WantProblem(t, h.get(path), 404, "application settings")
+	apitest.WantProblem(t, h.As(h.all, "PATCH", path, `{"enabled":true}`), 404, "application settings")
+	apitest.WantProblem(t, h.As(h.all, "DELETE", path, ""), 404, "application settings")
 
 	first := record("America/Toronto", true, 22, 30, 6, 45)
-	wantJSON(t, h.post(path, first), first)
-	wantProblem(t, h.post(path, first), 409, "change them with PATCH")
-	wantJSON(t, h.as(h.all, "PATCH", path, `{"timezone":"Asia/Kolkata"}`), record("Asia/Kolkata", true, 22, 30, 6, 45))
-	wantJSON(t, h.as(h.all, "PATCH", path, `{"enabled":false,"sleep_hour":0,"wake_minute":59}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
-	wantJSON(t, h.as(h.all, "PATCH", path, `{}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
-	wantJSON(t, h.get(path), record("Asia/Kolkata", false, 0, 30, 6, 59))
-	wantProblem(t, h.get(fmt.Sprintf("/network/%d/application/settings", h.other)), 404, "application settings")
+	apitest.WantJSON(t, h.post(path, first), first)
+	apitest.WantProblem(t, h.post(path, first), 409, "change them with PATCH")
+	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{"timezone":"Asia/Kolkata"}`), record("Asia/Kolkata", true, 22, 30, 6, 45))
+	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{"enabled":false,"sleep_hour":0,"wake_minute":59}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
+	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
+	apitest.WantJSON(t, h.get(path), record("Asia/Kolkata", false, 0, 30, 6, 59))
+	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/application/settings", h.other)), 404, "application settings")
 
-	if a := h.as(h.all, "DELETE", path, ""); a.status != 204 {
-		t.Errorf("deletion: %d %s", a.status, a.body)
+	if a := h.As(h.all, "DELETE", path, ""); a.Status != 204 {
+		t.Errorf("deletion: %d %s", a.Status, a.Body)
 	}
-	wantProblem(t, h.get(path), 404, "application settings")
-	wantJSON(t, h.post(path, `{"timezone":"UTC"}`), record("UTC", false, 23, 0, 7, 0))
+	apitest.WantProblem(t, h.get(path), 404, "application settings")
+	apitest.WantJSON(t, h.post(path, `{"timezone":"UTC"}`), record("UTC", false, 23, 0, 7, 0))
 }
 
 func TestApplicationSettingsNameEveryMistake(t *testing.T) {
@@ -65,14 +66,14 @@ func TestApplicationSettingsNameEveryMistake(t *testing.T) {
 	wrong := `{"network_id":99,"timezone":"Mars/Olympus","enabled":"yes","sleep_hour":24,"sleep_minute":-1,"wake_hour":7.5,"wake_minute":60,"bedtime":1}`
 	fields := []string{"network_id", "timezone", "enabled", "sleep_hour", "sleep_minute", "wake_hour", "wake_minute", "bedtime"}
 	for _, method := range []string{"POST", "PATCH"} {
-		a := h.as(h.all, method, h.settings(), wrong)
+		a := h.As(h.all, method, h.settings(), wrong)
 		for _, field := range fields {
-			wantProblem(t, a, 422, `"body.`+field+`"`)
+			apitest.WantProblem(t, a, 422, `"body.`+field+`"`)
 		}
 		for _, zone := range []string{"", "Local", "localtime", "right/America/Toronto", "posix/UTC", "../etc/passwd", "America", "America/toronto2", "EST5EDT4"} {
-			wantProblem(t, h.as(h.all, method, h.settings(), fmt.Sprintf(`{"timezone":%q}`, zone)), 422, "body.timezone")
+			apitest.WantProblem(t, h.As(h.all, method, h.settings(), fmt.Sprintf(`{"timezone":%q}`, zone)), 422, "body.timezone")
 		}
-		wantProblem(t, h.as(h.all, method, h.settings(), `[]`), 422, "body")
+		apitest.WantProblem(t, h.As(h.all, method, h.settings(), `[]`), 422, "body")
 	}
-	wantProblem(t, h.get(h.settings()), 404, "not found")
+	apitest.WantProblem(t, h.get(h.settings()), 404, "not found")
 }

@@ -68,7 +68,7 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*statusOut, 
 	keys := commaList(in.Key)
 	for _, key := range keys {
 		if !slices.Contains(statusKeys(), key) {
-			return nil, invalid(fault.Detail{
+			return nil, fault.Mistakes(fault.Detail{
 				Location: "query.key", Value: key, Message: "no key of a status report: want of " + strings.Join(statusKeys(), ", "),
 			})
 		}

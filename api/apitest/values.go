@@ -1,4 +1,4 @@
-package core_test
+package apitest
 
 import (
 	"encoding/json"

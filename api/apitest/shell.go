@@ -1,4 +1,4 @@
-package core_test
+package apitest
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// block is a fenced part of docs/core.md: commands ("sh"), the answer of the last
+// block is a fenced part of a document: commands ("sh"), the answer of the last
 // of them ("json"), or what comes over the open websocket ("json frames"). "of the
 // moment" says that an answer depends on where there was motion.
 type block struct {
