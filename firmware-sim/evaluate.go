@@ -3,22 +3,59 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
+	"time"
 
 	"sensegate/firmware-sim/evaluate"
+	"sensegate/firmware-sim/scenario"
 )
 
-// evaluateCaptures is the command evaluate.
-func evaluateCaptures(_ context.Context, c command, args []string, out io.Writer) error {
+// evaluateDetection is the command evaluate.
+func evaluateDetection(_ context.Context, c command, args []string, out io.Writer) error {
 	var options evaluate.Options
+	play := evaluate.DefaultPlay()
 	set := c.flags()
-	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table")
-	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector, up to 100; 0 = the default")
+	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table of captures")
+	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector on captures, up to 100; 0 = the default")
+	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
+	set.Uint64Var(&play.Seed, "seed", play.Seed, "of the scenarios' people and radio")
+	set.DurationVar(&play.Length, "length", play.Length, "how long each part of a scenario's day is scored: at night, in the morning, before noon and in the evening")
 	paths, err := c.parse(set, args, out)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case *names == "" && len(paths) != 1:
+		return usagef("name one directory of labelled captures, or scenarios with -scenario")
+	case *names == "":
+		return evaluate.Run(paths[0], out, options)
+	case len(paths) > 0:
+		return usagef("-scenario plays no captures: leave out %q", paths[0])
+	case play.Length <= 0 || play.Length > maxPlay:
+		return usagef("-length %s: want more than 0, at most %s", play.Length, maxPlay)
 	}
-	if len(paths) != 1 {
-		return usagef("name one directory of labelled captures")
+	homes, err := openScenarios(*names)
+	if err != nil {
+		return usagef("%v", err)
 	}
-	return evaluate.Run(paths[0], out, options)
+	return evaluate.RunScenarios(homes, play, out)
+}
+
+// maxPlay is the longest part of a scenario that is scored.
+const maxPlay = 2 * time.Hour
+
+// openScenarios opens those that a list names.
+func openScenarios(list string) ([]*scenario.Scenario, error) {
+	names := strings.Split(list, ",")
+	if list == "all" {
+		names = scenario.Names()
+	}
+	var homes []*scenario.Scenario
+	for _, name := range names {
+		home, err := scenario.Open(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		homes = append(homes, home)
+	}
+	return homes, nil
 }

@@ -1,6 +1,7 @@
 // Command firmware-sim plays the devices of a home towards an appliance: it
-// simulates homes (run), replays captured CSI (replay) and measures detection on
-// labelled captures without an appliance (evaluate).
+// simulates homes (run), replays captured CSI (replay) and puts an appliance under
+// load (load). Without an appliance it measures detection on labelled captures and
+// simulated homes (evaluate), and synthetic CSI against real (compare).
 package main
 
 import (
@@ -32,7 +33,10 @@ func commands() []command {
 	return []command{
 		{"run", "[flags]", "simulate homes: people who walk, and devices that report it", runHomes},
 		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
-		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz)", evaluateCaptures},
+		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
+		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
+		{"compare", "DIR", "hold synthetic CSI against labelled captures (*.csv.gz)", compareCaptures},
+		{"sensorcloud", "[flags]", "serve a sensor cloud whose doors open and close by themselves", playCloud},
 	}
 }
 

@@ -14,7 +14,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		name, args, want string
 	}{
 		{"nothing", "", "Usage: firmware-sim COMMAND"},
-		{"unknown command", "dance", "want one of run, replay, evaluate, help"},
+		{"unknown command", "dance", "want one of run, replay, load, evaluate, compare, sensorcloud, help"},
 		{"unknown flag", "run -colour blue", "flag provided but not defined: -colour"},
 		{"argument of run", "run home", "run takes flags only"},
 		{"mode", "run -mode radar", "want csi, matrix or event"},
@@ -23,7 +23,15 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"homes", "run -homes 0", "want 1 to 100"},
 		{"gatekeeper", "run -gatekeeper box", "want a URL such as"},
 		{"replay of nothing", "replay", "name the captures"},
+		{"scenario", "run -scenario castle", "want one of flat, house"},
 		{"evaluate of nothing", "evaluate", "name one directory"},
+		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
+		{"evaluate for ever", "evaluate -scenario flat -length 99h", "want more than 0"},
+		{"compare of nothing", "compare", "name one directory"},
+		{"load of nobody", "load -networks 0", "want 1 to 1000"},
+		{"load of a flood", "load -rate 1e9", "at most 400"},
+		{"load of another machine", "load -appliance 192.0.2.1", "say -elsewhere"},
+		{"load of another name", "load -appliance example.net:80", "say -elsewhere"},
 	} {
 		var out, errs bytes.Buffer
 		code := dispatch(t.Context(), strings.Fields(test.args), &out, &errs)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"sensegate/firmware-sim/scenario"
 	"sensegate/firmware-sim/sim"
 )
 
@@ -46,6 +48,7 @@ func runHomes(ctx context.Context, c command, args []string, out io.Writer) erro
 	speed := set.Float64("speed", 1, "simulated seconds per second, 1 to 1000; needs -duration")
 	duration := set.Duration("duration", 0, "end after this much real time; 0 = until interrupted")
 	homes := set.Int("homes", 1, "how many homes, 1 to 100")
+	place := set.String("scenario", "house", "the home and its people: "+strings.Join(scenario.Names(), ", ")+", or a FILE.yaml")
 	rest, err := c.parse(set, args, out)
 	switch {
 	case err != nil:
@@ -64,7 +67,11 @@ func runHomes(ctx context.Context, c command, args []string, out io.Writer) erro
 		ctx, cancel = context.WithTimeout(ctx, *duration)
 		defer cancel()
 	}
-	fleet, err := newHomes(to, newLog(out), *homes, sim.Config{
+	home, err := scenario.Open(*place)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	fleet, err := newHomes(to, newLog(out), home, *homes, sim.Config{
 		Seed: *seed, Speed: *speed, Mode: sim.Mode(*mode), Start: startOf(*speed, *duration),
 	})
 	if err != nil {
@@ -82,13 +89,14 @@ func startOf(speed float64, duration time.Duration) time.Time {
 	return time.Now().Add(-time.Duration(float64(duration) * (speed - 1)))
 }
 
-// newHomes makes n homes that differ in their addresses and people.
-func newHomes(to target, log *slog.Logger, n int, c sim.Config) ([]*sim.Sim, error) {
+// newHomes makes n homes of a scenario that differ in their addresses and in what
+// their people do.
+func newHomes(to target, log *slog.Logger, place *scenario.Scenario, n int, c sim.Config) ([]*sim.Sim, error) {
 	c.Gatekeeper, c.AccessToken, c.Log = to.gatekeeper, to.token, log
 	seed := c.Seed
 	var homes []*sim.Sim
 	for i := range n {
-		c.Home, c.Seed = sim.NewHome(i), seed+uint64(i)
+		c.Home, c.Seed = sim.HomeOf(place, i), seed+uint64(i)
 		c.Home.Local = time.Local
 		if n > 1 {
 			c.Log = log.With("home", i)

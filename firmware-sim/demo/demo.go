@@ -33,6 +33,10 @@ type Appliance interface {
 	Key(ctx context.Context) (string, error)
 	// Import stores history and events of the past.
 	Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error
+	// SetupCode returns a new setup code, for whoever is to own the home.
+	SetupCode(ctx context.Context) (string, error)
+	// PlaceNode tells where a node stands, by its deviceId.
+	PlaceNode(ctx context.Context, device, location, friendlyName string) error
 	// PlaceLeaf tells where a leaf stands.
 	PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error
 	// SetCooldown sets after how many seconds of quiet motion has stopped.
@@ -88,7 +92,7 @@ func Run(ctx context.Context, c Config) error {
 		ended()
 		served <- err
 	}()
-	err = play(playing, appliance, c)
+	err = play(playing, appliance, c, stateDir)
 	stop()
 	return errors.Join(err, <-served)
 }
@@ -106,11 +110,15 @@ func free(address string) string {
 }
 
 // play runs the simulated home against the appliance and tells what happens.
-func play(ctx context.Context, appliance Appliance, c Config) error {
+func play(ctx context.Context, appliance Appliance, c Config, stateDir string) error {
 	began := time.Now()
 	from := start(c, began)
+	asleep := sim.NewHome(0)
+	if c.Speed <= 1 {
+		asleep.Local = atNight(began)
+	}
 	home, err := sim.New(sim.Config{
-		Seed: c.Seed, Speed: c.Speed, Start: from, Log: c.Log,
+		Seed: c.Seed, Speed: c.Speed, Start: from, Log: c.Log, Home: asleep,
 		Gatekeeper: "http://" + appliance.HTTP().String() + "/gatekeeper",
 	})
 	if err != nil {
@@ -126,7 +134,7 @@ func play(ctx context.Context, appliance Appliance, c Config) error {
 	case <-home.Ready():
 	}
 	s := summary{Type: "summary", Network: home.Network()}
-	teller := teller{out: c.Out, json: c.JSON}
+	teller := teller{out: c.Out, json: c.JSON, stateDir: stateDir}
 	err = place(ctx, appliance, home)
 	if err == nil {
 		err = teller.begin(ctx, appliance, home)
@@ -168,6 +176,13 @@ func start(c Config, now time.Time) time.Time {
 	return now.Add(-back)
 }
 
+// atNight returns a time zone in which it is half past one in the night: those who
+// live in the home sleep, so that it is quiet again when the visitor rests.
+func atNight(now time.Time) *time.Location {
+	midnight := now.UTC().Truncate(24 * time.Hour)
+	return time.FixedZone("night", int((90*time.Minute - now.Sub(midnight)).Seconds()))
+}
+
 // count takes an event into the summary.
 func (s *summary) count(e motion.Event, began time.Time) {
 	s.Events++
@@ -190,6 +205,11 @@ func place(ctx context.Context, appliance Appliance, home *sim.Sim) error {
 	if err := appliance.SetCooldown(ctx, home.Network(), cooldown); err != nil {
 		return fmt.Errorf("set cooldown: %w", err)
 	}
+	for _, node := range home.Home().Nodes {
+		if err := appliance.PlaceNode(ctx, node.DeviceID, node.Location, node.FriendlyName); err != nil {
+			return fmt.Errorf("place node: %w", err)
+		}
+	}
 	for _, leaf := range home.Home().Leafs {
 		if err := appliance.PlaceLeaf(ctx, home.Network(), leaf.MAC, leaf.Location, leaf.FriendlyName); err != nil {
 			return fmt.Errorf("place leaf: %w", err)
@@ -204,7 +224,7 @@ func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint
 	if !from.IsZero() {
 		until = motion.TimeOf(from)
 	}
-	history, events := sim.Backfill(seed, home.Home(), until.Add(-backfill.Seconds()), until)
+	history, events := sim.Backfill(seed, sim.NewHome(0), until.Add(-backfill.Seconds()), until)
 	if err := appliance.Import(ctx, s.Network, history, events); err != nil {
 		return fmt.Errorf("import history: %w", err)
 	}
@@ -217,13 +237,18 @@ func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint
 
 // teller writes events for people, or for scripts.
 type teller struct {
-	out  io.Writer
-	json bool
+	out      io.Writer
+	json     bool
+	stateDir string // of the appliance
 }
 
 // begin says what is there and where to look at it.
 func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) error {
 	key, err := appliance.Key(ctx)
+	if err != nil {
+		return err
+	}
+	code, err := appliance.SetupCode(ctx)
 	if err != nil {
 		return err
 	}
@@ -235,16 +260,20 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
 			HTTP    string           `json:"http"`
 			MQTT    string           `json:"mqtt"`
 			Key     string           `json:"key"`
-		}{"start", home.Network(), http, mqtt, key})
+			Setup   string           `json:"setup_code"`
+			State   string           `json:"state_dir"`
+		}{"start", home.Network(), http, mqtt, key, code, t.stateDir})
 		return nil
 	}
 	fmt.Fprintf(t.out, `sensegate demo: network %d with %d nodes and %d leafs, %.0f days of history
   API    http://%s/docs/
   key    %s
   MQTT   %s
+  setup  code %s to register with, for the household's own interface
+  state  SENSEGATE_STATE_DIR=%s (for commands such as sensegate device list)
   try    curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/events/history?last=3'
          curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/topology'
-`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, key, http, home.Network(), key, http, home.Network())
+`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, code, t.stateDir, key, http, home.Network(), key, http, home.Network())
 	if http != "127.0.0.1:8080" || mqtt != "127.0.0.1:1883" {
 		fmt.Fprintln(t.out, "  (the usual ports 8080 and 1883 are taken, so others were chosen)")
 	}

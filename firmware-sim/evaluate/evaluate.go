@@ -17,7 +17,6 @@ import (
 
 	"sensegate/firmware-sim/capture"
 	"sensegate/motion"
-	"sensegate/motion/csi"
 	"sensegate/motion/detect"
 )
 
@@ -101,42 +100,12 @@ func assess(r *capture.Recording, options Options, worsen degrade) (score, error
 		}
 		return 0
 	})
-	ticks, err := detectMotion(r, frames, config)
+	var ticks []decision
+	err := detectMotion(r, frames, config, func(t detect.Tick) {
+		ticks = append(ticks, decision{motion.Seconds(t.Time), t.Normal.Motion})
+	})
 	if err != nil {
 		return score{}, err
 	}
 	return rules.score(frames, ticks), nil
-}
-
-// decision is what the detector said at one tick.
-type decision struct {
-	time   motion.Seconds
-	motion bool
-}
-
-// detectMotion returns the ticks of the product's detector over the frames.
-func detectMotion(r *capture.Recording, frames []capture.Frame, config detect.Config) ([]decision, error) {
-	flags, err := r.Header.Flags()
-	if err != nil {
-		return nil, err
-	}
-	link := detect.NewLink(config)
-	var ticks []decision
-	emit := func(t detect.Tick) {
-		ticks = append(ticks, decision{motion.Seconds(t.Time), t.Normal.Motion})
-	}
-	var amp, picked []float32
-	var ends []int
-	length := -1
-	for _, f := range frames {
-		amp = csi.Amplitudes(amp, f.Data, flags)
-		if len(amp) != length {
-			length = len(amp)
-			ends = r.Header.Segments.Ends(length)
-		}
-		picked = r.Header.Segments.Pick(picked, amp)
-		link.Push(motion.Time(f.Time), picked, ends, f.RSSI, emit)
-	}
-	link.Advance(motion.Time(frames[len(frames)-1].Time+1e-9), emit)
-	return ticks, nil
 }

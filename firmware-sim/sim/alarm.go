@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sensegate/firmware-sim/chance"
 	"sensegate/motion"
 )
 
@@ -113,9 +114,9 @@ func (h Home) locationOf(link Link) string {
 // and time always give.
 func eventID(seed uint64, guardian, kind string, ts motion.Time) string {
 	var id uuid.UUID
-	key := []uint64{hashText(guardian), hashText(kind), uint64(ts.Micros())}
-	binary.BigEndian.PutUint64(id[:], uint64(ts.Micros()/1000)<<16|mix(seed, key...)&0xfff)
-	binary.BigEndian.PutUint64(id[8:], mix(seed+1, key...))
+	key := []uint64{chance.Text(guardian), chance.Text(kind), uint64(ts.Micros())}
+	binary.BigEndian.PutUint64(id[:], uint64(ts.Micros()/1000)<<16|chance.Mix(seed, key...)&0xfff)
+	binary.BigEndian.PutUint64(id[8:], chance.Mix(seed+1, key...))
 	id[6] = id[6]&0x0f | 0x70
 	id[8] = id[8]&0x3f | 0x80
 	return id.String()

@@ -74,11 +74,15 @@ func (f *fleet) wake() {
 
 // connect starts the master, then the extenders, and reports whether the home is
 // connected before ctx ends. It waits for adoption as long as that takes.
-func (f *fleet) connect(ctx context.Context) bool {
+func (f *fleet) connect(ctx context.Context) bool { return f.connectWithin(ctx, ctx) }
+
+// connectWithin is connect for boxes that live until the end of ctx, but gives up
+// when waiting ends.
+func (f *fleet) connectWithin(ctx, waiting context.Context) bool {
 	f.boxes[0].switchOn(ctx)
 	select {
 	case <-f.adopted:
-	case <-ctx.Done():
+	case <-waiting.Done():
 		return false
 	}
 	for _, b := range f.boxes[1:] {
@@ -98,7 +102,7 @@ func (f *fleet) connect(ctx context.Context) bool {
 		case <-f.signal:
 		case <-patience.C:
 			late = true
-		case <-ctx.Done():
+		case <-waiting.Done():
 			return false
 		}
 	}

@@ -3,8 +3,13 @@ package sim
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
+	"sensegate/firmware-sim/chance"
+	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
 )
 
@@ -14,7 +19,8 @@ type Home struct {
 	GuardianID string // location_id, and the client id of the guardian
 	Nodes      []Node // Nodes[0] is the master; the others are meshed to it
 	Leafs      []Leaf
-	Local      *time.Location // the day plan's time zone; nil = UTC
+	Local      *time.Location     // the day plan's time zone; nil = UTC
+	Place      *scenario.Scenario // its rooms and people; nil of a home that only replays
 }
 
 // Node is an access point or extender of the home.
@@ -50,55 +56,47 @@ type Link struct {
 	Peer             int // index of the source node of a mesh link, -1 otherwise
 	Channel          int
 	RSSI             int // dBm
-	near             map[string]float64
 }
-
-// Near returns how strongly somebody moving in location disturbs the link, 0..1.
-func (l Link) Near(location string) float64 { return l.near[location] }
 
 const (
 	channel24   = 1
 	channelMesh = 157
+	usualRSSI   = -55 // dBm, of a home without a place
 )
 
-// NewHome returns the default home: a guardian with its access point, two
-// extenders and nine leafs in six locations. Homes of another index, 0..255,
-// differ in their ids and addresses only; index 0 carries the ids of payloads.md.
+// NewHome returns the default home: that of the scenario house.
 func NewHome(index int) Home {
-	h := Home{GuardianID: guardianID(index)}
-	for i, n := range []struct{ prefix, friendly, location string }{
-		{"GWA", "Gateway", "Living room"},
-		{"EXA", "Hall extender", "Hallway"},
-		{"EXA", "Office extender", "Office"},
-	} {
+	place, err := scenario.Open("house")
+	if err != nil {
+		panic(err) // it is a part of the program
+	}
+	return HomeOf(place, index)
+}
+
+// HomeOf returns the home of a scenario. Homes of another index, 0..255, differ
+// in their ids and addresses only; index 0 carries the ids of payloads.md.
+func HomeOf(place *scenario.Scenario, index int) Home {
+	h := Home{GuardianID: guardianID(index), Place: place}
+	for i, n := range place.Nodes {
 		address := func(last byte) motion.MAC {
 			return motion.MAC{0x02, 0xaa, 0, byte(index), byte(i + 1), last}
 		}
+		prefix := "EXA"
+		if i == 0 {
+			prefix = "GWA"
+		}
 		h.Nodes = append(h.Nodes, Node{
-			Name:         fmt.Sprintf("%s1%06d", n.prefix, 133+10*index+i),
+			Name:         fmt.Sprintf("%s1%06d", prefix, 133+10*index+i),
 			DeviceID:     "csi-a-" + address(0x10).Name(),
-			FriendlyName: n.friendly, Location: n.location, IP: fmt.Sprintf("192.168.11.%d", i+1),
+			FriendlyName: n.Name, Location: place.RoomAt(n.At.Point()), IP: fmt.Sprintf("192.168.11.%d", i+1),
 			Eth: address(0x10), AP24: address(0x12), AP5: address(0x13), Mesh: address(0x14),
 		})
 	}
-	for i, l := range []struct {
-		node                                   int
-		hostname, friendly, location, category string
-	}{
-		{0, "kitchen-speaker", "Kitchen speaker", "Kitchen", "Smart speaker"},
-		{0, "hall-plug", "Hall plug", "Hallway", "Smart plug"},
-		{0, "living-tv", "Television", "Living room", "Television"},
-		{1, "fridge", "Fridge", "Kitchen", "Appliance"},
-		{1, "hall-lamp", "Hall lamp", "Hallway", "Smart bulb"},
-		{1, "bath-scale", "Bathroom scale", "Bathroom", "Scale"},
-		{2, "bedroom-speaker", "Bedroom speaker", "Bedroom", "Smart speaker"},
-		{2, "office-printer", "Printer", "Office", "Printer"},
-		{2, "bedroom-lamp", "Bedroom lamp", "Bedroom", "Smart bulb"},
-	} {
+	for i, l := range place.Leafs {
 		h.Leafs = append(h.Leafs, Leaf{
-			MAC: motion.MAC{0x02, 0xbb, 0, byte(index), 0, byte(0x31 + i)}, Node: l.node,
-			Hostname: l.hostname, FriendlyName: l.friendly, Location: l.location, DeviceType: l.category,
-			IP: fmt.Sprintf("192.168.11.%d", 14+i),
+			MAC: motion.MAC{0x02, 0xbb, 0, byte(index), byte(i >> 8), byte(0x31 + i)}, Node: l.Node,
+			Hostname: strings.ReplaceAll(strings.ToLower(l.Name), " ", "-"), FriendlyName: l.Name,
+			Location: place.RoomAt(l.At.Point()), DeviceType: l.Type, IP: fmt.Sprintf("192.168.11.%d", 14+i),
 		})
 	}
 	return h
@@ -111,7 +109,7 @@ func guardianID(index int) string {
 	}
 	var id [12]byte
 	for i := range id {
-		id[i] = byte(mix(uint64(index), uint64(i)))
+		id[i] = byte(chance.Mix(uint64(index), uint64(i)))
 	}
 	return hex.EncodeToString(id[:])
 }
@@ -125,7 +123,7 @@ func (h Home) Links() []Link {
 		links = append(links, Link{
 			Name: motion.LinkName(node.Name, leaf.MAC.Name()), Src: leaf.MAC, Dst: node.AP24,
 			SrcName: leaf.MAC.Name(), DstName: node.Name, Leaf: i, Node: leaf.Node, Peer: -1,
-			Channel: channel24, RSSI: -52 - 3*(i%5), near: map[string]float64{leaf.Location: 1},
+			Channel: channel24, RSSI: usualRSSI,
 		})
 	}
 	master := h.Nodes[0]
@@ -133,8 +131,15 @@ func (h Home) Links() []Link {
 		links = append(links, Link{
 			Name: motion.LinkName(master.Name, node.Name), Src: node.Mesh, Dst: master.Mesh,
 			SrcName: node.Name, DstName: master.Name, Leaf: -1, Node: 0, Peer: i + 1,
-			Channel: channelMesh, RSSI: -41 - 6*i, near: map[string]float64{master.Location: 0.5, node.Location: 0.5},
+			Channel: channelMesh, RSSI: usualRSSI,
 		})
+	}
+	if h.Place == nil {
+		return links
+	}
+	plan := h.Place.Plan()
+	for i, physical := range h.Place.Links() {
+		links[i].RSSI = int(math.Round(channel.NewLink(h.Place.Radio(plan, physical, 0)).Signal()))
 	}
 	return links
 }

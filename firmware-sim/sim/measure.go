@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"sensegate/firmware-sim/chance"
 	"sensegate/motion"
 )
 
@@ -54,9 +55,9 @@ func (m *measurer) measure(t motion.Time, radar motion.RadarConfig, sens int) *s
 	for i := range w.links {
 		link := &w.links[i]
 		s.up[i] = m.state.link(link) && sounded(radar.Sounding, link.Src)
-		s.msad[i] = s.mconf * between(0.01, 0.06, w.seed, step, uint64(i))
-		if moving := level(link, m.walks, t.Add(-sampleStep/2)); moving > 0 {
-			swing := between(0.4, 1, w.seed, step, uint64(i), 1) + between(0.4, 2.2, w.seed, step/4, uint64(i), 2)
+		s.msad[i] = s.mconf * chance.Between(0.01, 0.06, w.seed, step, uint64(i))
+		if moving := w.level(i, m.walks, t.Add(-sampleStep/2)); moving > 0 {
+			swing := chance.Between(0.4, 1, w.seed, step, uint64(i), 1) + chance.Between(0.4, 2.2, w.seed, step/4, uint64(i), 2)
 			s.msad[i] = s.mconf * (0.3 + moving*(0.8+swing))
 		}
 		s.mkai[i] = 0

@@ -22,12 +22,16 @@ func (n *narrator) step(t motion.Time) {
 	n.walks = n.world.walks(n.walks[:0], t.Add(-sampleStep), t)
 	now := map[int]string{}
 	for _, walk := range n.walks {
-		now[walk.Person] = walk.Location
+		now[walk.Who] = walk.Location
 	}
 	at := slog.String("at", t.Std().In(n.world.home.zone()).Format(time.TimeOnly))
 	for _, walk := range n.walks {
-		if n.where[walk.Person] != walk.Location && now[walk.Person] == walk.Location {
-			n.log.Info("walking", "location", walk.Location, "person", walk.Person, at)
+		if n.where[walk.Who] != walk.Location && now[walk.Who] == walk.Location {
+			who := "person"
+			if walk.Pet {
+				who = "pet"
+			}
+			n.log.Info("walking", "location", walk.Location, who, walk.Who, at)
 		}
 	}
 	n.where = now

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"sensegate/firmware-sim/chance"
+	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
 )
 
@@ -19,6 +21,12 @@ type Outage struct {
 // but reach no appliance.
 func (o Outage) Uplink() bool { return o.Node < 0 && o.Leaf < 0 }
 
+// Walk is somebody moving about in one location.
+type Walk = scenario.Walk
+
+// visitor is the number of somebody who does not live in the home.
+const visitor = 99
+
 // Scene is what happens besides the day plan.
 type Scene struct {
 	Walks   []Walk
@@ -31,17 +39,17 @@ type Scene struct {
 func OpeningScene(h Home, start motion.Time) Scene {
 	var s Scene
 	walk := func(location string, from, to motion.Seconds) {
-		s.Walks = append(s.Walks, Walk{Person: visitor, Location: location, From: start.Add(from), To: start.Add(to), Vigour: 1})
+		s.Walks = append(s.Walks, Walk{Who: visitor, Location: location, From: start.Add(from), To: start.Add(to), Vigour: 1})
 	}
 	places := h.Locations()
 	at := func(i int) string { return places[i%len(places)] }
 	if len(places) > 0 {
 		walk(at(1), 2, 8)
 		walk(at(0), 8, 34)
-		walk(at(2), 50, 70)
+		walk(at(2), 62, 78)
 	}
 	if len(h.Leafs) > 2 {
-		s.Outages = append(s.Outages, Outage{Node: -1, Leaf: 2, From: start.Add(80), To: start.Add(110)})
+		s.Outages = append(s.Outages, Outage{Node: -1, Leaf: 2, From: start.Add(84), To: start.Add(114)})
 	}
 	if len(h.Nodes) > 2 {
 		s.Outages = append(s.Outages, Outage{Node: 2, Leaf: -1, From: start.Add(140), To: start.Add(200)})
@@ -54,7 +62,7 @@ func OpeningScene(h Home, start motion.Time) Scene {
 // leafs that drop for a minute or two, and an extender once.
 func outagesOfDay(seed uint64, h Home, midnight time.Time) []Outage {
 	y, m, d := midnight.Date()
-	rng := rand.New(rand.NewPCG(mix(seed, hashText("outage")), uint64(y)*10000+uint64(m)*100+uint64(d)))
+	rng := rand.New(rand.NewPCG(chance.Mix(seed, chance.Text("outage")), uint64(y)*10000+uint64(m)*100+uint64(d)))
 	begin := motion.TimeOf(midnight)
 	fault := func(node, leaf int, shortest, longest float64) Outage {
 		from := begin.Add((7 + 15*rng.Float64()) * 3600)

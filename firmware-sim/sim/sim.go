@@ -77,6 +77,9 @@ func New(c Config) (*Sim, error) {
 	if c.Home.Nodes == nil {
 		c.Home = NewHome(0)
 	}
+	if c.Home.Place == nil {
+		return nil, fmt.Errorf("home: has no place, make it with NewHome or HomeOf")
+	}
 	if c.Scene == nil {
 		c.Scene = OpeningScene
 	}

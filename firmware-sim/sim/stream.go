@@ -19,7 +19,6 @@ type streamer struct {
 	settings *settings
 	every    int // steps per batch
 	steps    int
-	walks    []Walk
 	payload  []byte
 }
 
@@ -31,7 +30,7 @@ const fastBatches = 20
 func newStreamer(w *world, radars []*agent, s *settings, speed float64) *streamer {
 	st := &streamer{world: w, radars: radars, settings: s, every: max(1, int(math.Ceil(speed/fastBatches)))}
 	for i := range w.links {
-		st.radios = append(st.radios, newRadio(w.seed, &w.links[i]))
+		st.radios = append(st.radios, newRadio(w, i))
 	}
 	return st
 }
@@ -48,18 +47,18 @@ func (st *streamer) step(ctx context.Context, t motion.Time, present bool) {
 	}
 	from := t.Add(-float64(st.steps) * sampleStep)
 	st.steps = 0
-	st.walks = st.world.walks(st.walks[:0], from, t)
+	scene := st.world.bodies(from, t)
 	state, sounding := st.world.up(t), st.settings.sounding()
 	for _, r := range st.radios {
 		radar := st.radars[r.link.Node]
 		if !state.link(r.link) || !sounded(sounding, r.link.Src) || !radar.online() {
 			continue
 		}
-		batch := r.frames(from, t, st.walks)
+		batch := r.frames(from, t, scene)
 		if batch == nil {
 			continue
 		}
-		st.payload = csi.Append(slices.Grow(st.payload[:0], len(batch.Frames)*(2*subcarriers+16)), batch)
+		st.payload = csi.Append(slices.Grow(st.payload[:0], len(batch.Frames)*(2*batch.Subcarriers+16)), batch)
 		if radar.stream(ctx, wire.EventCSI, wire.FormatBin, st.payload) {
 			radar.tally.frames.Add(int64(len(batch.Frames)))
 		}

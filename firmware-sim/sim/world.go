@@ -2,9 +2,13 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 
+	"sensegate/firmware-sim/chance"
+	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
 )
 
@@ -14,38 +18,40 @@ import (
 type world struct {
 	seed  uint64
 	home  Home
+	plan  *channel.Plan
 	links []Link
 	scene Scene
-	days  []day // at most keptDays, ordered by begin
+	near  []map[string]float64 // by link and location; nil until somebody asks
+	days  []day                // at most keptDays
 }
 
-// day is the plan of one local day.
+// day is what happens on one local day.
 type day struct {
-	begin, end motion.Time
-	walks      []Walk // ordered by From
-	outages    []Outage
+	*scenario.Day
+	outages []Outage
 }
 
 const keptDays = 3
 
 func newWorld(seed uint64, home Home, scene Scene) *world {
-	return &world{seed: seed, home: home, links: home.Links(), scene: scene}
+	return &world{seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene}
+}
+
+// radio returns the physical side of link i.
+func (w *world) radio(i int) channel.Config {
+	return w.home.Place.Radio(w.plan, w.home.Place.Links()[i], w.seed)
 }
 
 // dayOf returns the plan of the local day that t lies in.
 func (w *world) dayOf(t motion.Time) day {
 	for i := len(w.days) - 1; i >= 0; i-- {
-		if w.days[i].begin <= t && t < w.days[i].end {
+		if w.days[i].Begin <= t && t < w.days[i].End {
 			return w.days[i]
 		}
 	}
 	local := t.Std().In(w.home.zone())
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
-	made := day{
-		begin: motion.TimeOf(midnight), end: motion.TimeOf(midnight.AddDate(0, 0, 1)),
-		walks:   planDay(w.seed, w.home.Locations(), midnight),
-		outages: outagesOfDay(w.seed, w.home, midnight),
-	}
+	made := day{Day: w.home.Place.Day(w.seed, midnight), outages: outagesOfDay(w.seed, w.home, midnight)}
 	if len(w.days) == keptDays {
 		w.days = w.days[1:]
 	}
@@ -57,12 +63,12 @@ func (w *world) dayOf(t motion.Time) day {
 // than a day.
 func (w *world) walks(dst []Walk, from, to motion.Time) []Walk {
 	today := w.dayOf(from)
-	dst = appendTouching(dst, today.walks, from, to)
-	if from.Add(-longestWalk) < today.begin {
-		dst = appendTouching(dst, w.dayOf(today.begin.Add(-1)).walks, from, to)
+	dst = appendTouching(dst, today.Walks, from, to)
+	if from.Add(-scenario.LongestWalk) < today.Begin {
+		dst = appendTouching(dst, w.dayOf(today.Begin.Add(-1)).Walks, from, to)
 	}
-	if to > today.end {
-		dst = appendTouching(dst, w.dayOf(today.end).walks, from, to)
+	if to > today.End {
+		dst = appendTouching(dst, w.dayOf(today.End).Walks, from, to)
 	}
 	for _, walk := range w.scene.Walks {
 		if walk.From < to && walk.To > from {
@@ -74,7 +80,7 @@ func (w *world) walks(dst []Walk, from, to motion.Time) []Walk {
 
 // appendTouching appends those of the ordered walks that touch [from, to).
 func appendTouching(dst, walks []Walk, from, to motion.Time) []Walk {
-	first := sort.Search(len(walks), func(i int) bool { return walks[i].From > from.Add(-longestWalk) })
+	first := sort.Search(len(walks), func(i int) bool { return walks[i].From > from.Add(-scenario.LongestWalk) })
 	for _, walk := range walks[first:] {
 		if walk.From >= to {
 			break
@@ -99,16 +105,45 @@ func (w *world) outages(t motion.Time) []Outage {
 	return active
 }
 
-// level returns how much the walks disturb a link at t, 0..1: it rises and falls
+// bodies returns what is about in the home in [from, to), which must not be longer
+// than a day.
+func (w *world) bodies(from, to motion.Time) *channel.Scene {
+	today := w.dayOf(from)
+	scene := today.Scene
+	if to > today.End {
+		next := w.dayOf(today.End).Scene
+		scene.Bodies = slices.Concat(scene.Bodies, next.Bodies)
+		scene.Open = slices.Clone(scene.Open)
+		for i := range scene.Open {
+			scene.Open[i] = slices.Concat(scene.Open[i], next.Open[i])
+		}
+	}
+	scene.Bodies = slices.Clip(scene.Bodies)
+	for i, walk := range w.scene.Walks {
+		area, known := w.home.Place.Area(walk.Location)
+		if !known || walk.To <= from || walk.From >= to {
+			continue
+		}
+		seed := chance.Mix(w.seed, uint64(i), 7)
+		begin, end := area.Spot(seed, 1), area.Spot(seed, 2)
+		scene.Bodies = append(scene.Bodies, channel.Body{
+			Seed: seed, Track: channel.NewTrack(area.Wander(nil, seed, begin, end, walk.From, walk.To, walk.Vigour)),
+			Present: []channel.Span{{From: walk.From, To: walk.To}},
+		})
+	}
+	return &scene
+}
+
+// level returns how much the walks disturb link i at t, 0..1: it rises and falls
 // within rampSeconds of a walk's ends.
-func level(link *Link, walks []Walk, t motion.Time) float64 {
+func (w *world) level(i int, walks []Walk, t motion.Time) float64 {
 	highest := 0.0
-	for i := range walks {
-		walk := &walks[i]
+	for k := range walks {
+		walk := &walks[k]
 		if t <= walk.From || t >= walk.To {
 			continue
 		}
-		near := link.near[walk.Location] * walk.Vigour
+		near := w.nearness(i)[walk.Location] * walk.Vigour
 		ramp := math.Min(1, math.Min(t.Since(walk.From), walk.To.Since(t))/rampSeconds)
 		highest = math.Max(highest, near*ramp*ramp*(3-2*ramp))
 	}

@@ -1,0 +1,117 @@
+package channel
+
+import "sensegate/motion/csi"
+
+// Empty is the index of a bin that carries nothing: the carrier itself and the
+// guard bands.
+const Empty = -1 << 15
+
+// Layout is which subcarrier stands in which bin of a frame, and how a receiver
+// writes it down.
+type Layout struct {
+	Indices []int     // by bin: subcarrier, 0 = the carrier's frequency; or Empty
+	Ends    []int     // end of each segment, as in a csi.Batch; nil = one segment
+	Gains   []float64 // by segment: its amplitude as a factor; nil = 1
+	Flags   csi.Flags // csi.Amplitude and csi.ImagFirst
+}
+
+// SpacingHz is the distance between two subcarriers (IEEE 802.11n, 20.3).
+const SpacingHz = 312_500.0
+
+// The highest subcarriers of the formats of IEEE 802.11 (19.3, 20.3, 21.3).
+const (
+	legacyMost = 26
+	htMost     = 28
+	vht80Most  = 122
+)
+
+// Legacy20 returns a 20 MHz legacy training field, 64 bins in the order of a fast
+// Fourier transform (0…31, −32…−1).
+func Legacy20() Layout { return Layout{Indices: fourier(64, legacyMost), Flags: csi.ImagFirst} }
+
+// HT20 returns a 20 MHz HT training field, 64 bins in the order of a fast Fourier
+// transform: how ESP32, S3 and C3 report it.
+func HT20() Layout { return Layout{Indices: fourier(64, htMost), Flags: csi.ImagFirst} }
+
+// HT20Ascending returns the same field with bins −32…31: how C5 and C6 report it.
+func HT20Ascending() Layout { return Layout{Indices: ascending(64, htMost), Flags: csi.ImagFirst} }
+
+// LegacyHT returns amplitudes of a legacy and an HT training field, one after the
+// other, the first of which is the weaker: 128 bins in two segments.
+func LegacyHT() Layout {
+	return Layout{
+		Indices: append(fourier(64, legacyMost), fourier(64, htMost)...),
+		Ends:    []int{64, 128}, Gains: []float64{0.3, 1}, Flags: csi.Amplitude,
+	}
+}
+
+// VHT80 returns an 80 MHz field, 256 bins −128…127.
+func VHT80() Layout { return Layout{Indices: ascending(256, vht80Most)} }
+
+// LayoutOf returns how a receiver of the family of chips that it names, as for
+// DeviceOf, reports a 20 MHz field.
+func LayoutOf(chip string) Layout {
+	if chip == "c5" || chip == "c6" {
+		return HT20Ascending()
+	}
+	return HT20()
+}
+
+// fourier returns the bins of a field of n in the order of a Fourier transform.
+func fourier(n, most int) []int {
+	indices := make([]int, n)
+	for bin := range indices {
+		indices[bin] = carried(bin-n*(2*bin/n), most)
+	}
+	return indices
+}
+
+// ascending returns the bins of a field of n from the lowest frequency up.
+func ascending(n, most int) []int {
+	indices := make([]int, n)
+	for bin := range indices {
+		indices[bin] = carried(bin-n/2, most)
+	}
+	return indices
+}
+
+// carried returns k if that subcarrier is in use.
+func carried(k, most int) int {
+	if k == 0 || k < -most || k > most {
+		return Empty
+	}
+	return k
+}
+
+// gain returns the factor of a bin's segment.
+func (l *Layout) gain(bin int) float64 {
+	for segment, end := range l.Ends {
+		if bin < end && segment < len(l.Gains) {
+			return l.Gains[segment]
+		}
+	}
+	return 1
+}
+
+// run is a row of bins whose subcarriers follow each other.
+type run struct {
+	bin, count int
+	first      int // subcarrier of the first bin
+}
+
+// runs returns the bins in use.
+func (l *Layout) runs() []run {
+	var all []run
+	for bin, index := range l.Indices {
+		if index == Empty {
+			continue
+		}
+		n := len(all) - 1
+		if n >= 0 && all[n].bin+all[n].count == bin && all[n].first+all[n].count == index {
+			all[n].count++
+			continue
+		}
+		all = append(all, run{bin: bin, count: 1, first: index})
+	}
+	return all
+}

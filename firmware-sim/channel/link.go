@@ -1,0 +1,175 @@
+package channel
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"sensegate/firmware-sim/chance"
+	"sensegate/motion"
+)
+
+// Config describes a link.
+type Config struct {
+	Seed     uint64
+	Plan     *Plan
+	From, To Point   // transmitter, receiver
+	Carrier  float64 // Hz; 0 = 2.412 GHz
+	Rate     float64 // frames a second, for Sound; 0 = 25
+	Layout   Layout
+	Device   Device
+}
+
+const (
+	carrier24Hz = 2.412e9
+	usualRate   = 25
+)
+
+// Link is the channel between two antennas and the receiver that measures it.
+// Its measurements depend on the configuration and on the time alone. It reuses
+// its buffers and belongs to one goroutine.
+type Link struct {
+	config    Config
+	obstacles *obstacles
+	tx, rx    []source
+	scatter   float64 // λ/(4π)^1.5
+	friis     float64 // λ/4π
+	resting   []part  // what stands still
+
+	still    []complex128 // without anything that moves, and without the direct path
+	straight float64      // amplitude of the direct path, unshadowed
+	now      *spectrum
+	scale    float64 // counts per unit of channel
+	usual    float64 // mean amplitude of the channel when nobody is there
+
+	pcg     *rand.PCG
+	rng     *rand.Rand
+	parts   []part
+	in, out []ray
+	data    []byte
+}
+
+// NewLink returns a link.
+func NewLink(c Config) *Link {
+	if c.Carrier == 0 {
+		c.Carrier = carrier24Hz
+	}
+	if c.Rate == 0 {
+		c.Rate = usualRate
+	}
+	length := c.From.Distance(c.To)
+	wavelength := lightSpeed / c.Carrier
+	l := &Link{
+		config: c, obstacles: newObstacles(c.Plan),
+		tx: sourcesOf(c.Plan, c.From, length, chance.Mix(c.Seed, 1)), rx: sourcesOf(c.Plan, c.To, length, chance.Mix(c.Seed, 2)),
+		friis: wavelength / (4 * math.Pi), scatter: wavelength / math.Pow(4*math.Pi, 1.5),
+		now: newSpectrum(&c.Layout, c.Carrier), still: make([]complex128, len(c.Layout.Indices)),
+		pcg: rand.NewPCG(0, 0), parts: make([]part, 0, maxParts),
+	}
+	l.rng = rand.New(l.pcg)
+	for _, r := range c.Plan.Reflectors {
+		l.resting = append(l.resting, part{r.At, math.Sqrt(r.Size)})
+	}
+	l.obstacles.at(0, &Scene{})
+	l.settle()
+	l.respond(0, &Scene{})
+	l.usual = l.now.mean()
+	l.scale = c.Device.Counts / l.usual
+	l.settle() // again, without what is too faint
+	return l
+}
+
+// Response returns the channel of every bin at t in a scene, as a factor of the
+// amplitude: |h| = 1 is as loud as at the transmitter. The result is valid until
+// the next call.
+func (l *Link) Response(t motion.Time, scene *Scene) []complex128 {
+	l.respond(t, scene)
+	return l.now.bins
+}
+
+// Signal returns the signal strength with nobody there and every door shut, dBm.
+func (l *Link) Signal() float64 { return l.config.Device.received(l.usual) }
+
+// respond computes the channel at t.
+func (l *Link) respond(t motion.Time, scene *Scene) {
+	if l.obstacles.at(t, scene) {
+		l.settle()
+	}
+	copy(l.now.bins, l.still)
+	shadow := 1.0
+	for i := range scene.Bodies {
+		b := &scene.Bodies[i]
+		if !b.present(t) {
+			continue
+		}
+		l.parts = b.parts(l.parts[:0], t)
+		if b.Kind == Person {
+			shadow *= l.shadow(l.parts[0].at)
+		}
+		l.disturb(l.parts)
+	}
+	l.now.add(l.straight*shadow, l.config.From.Distance(l.config.To))
+}
+
+// settle computes what does not change while no door moves.
+func (l *Link) settle() {
+	clear(l.now.bins)
+	l.in = l.obstacles.rays(l.in[:0], l.tx, l.config.To)
+	for _, r := range l.in {
+		d := math.Max(nearest, r.source.at.Distance(l.config.To))
+		if r.source.wall == direct {
+			l.straight = l.friis * r.factor / d
+			continue
+		}
+		l.now.add(l.friis*r.factor/d, d)
+	}
+	for i := range l.resting {
+		l.disturb(l.resting[i : i+1])
+	}
+	for i := range l.config.Plan.Doors {
+		panel := part{l.config.Plan.Doors[i].panel(l.obstacles.opened[i]), math.Sqrt(panelSize)}
+		l.parts = append(l.parts[:0], panel)
+		l.disturb(l.parts)
+	}
+	copy(l.still, l.now.bins)
+}
+
+const (
+	nearest   = 0.3   // m; nothing scatters from nearer than that
+	panelSize = 0.5   // m², of a door
+	faintest  = 0.003 // of the channel's strength: fainter paths are left out
+)
+
+// disturb adds the paths over the parts of a body, the first of which stands for
+// all where walls are concerned: from the transmitter and its images over a part
+// to the receiver, and from the transmitter over a part to the receiver's images.
+func (l *Link) disturb(parts []part) {
+	l.in = l.obstacles.rays(l.in[:0], l.tx, parts[0].at)
+	l.out = l.obstacles.rays(l.out[:0], l.rx, parts[0].at)
+	for _, r := range l.in {
+		l.over(parts, r, l.out[0])
+	}
+	for _, r := range l.out[1:] {
+		l.over(parts, l.in[0], r)
+	}
+}
+
+// over adds the paths of one way in and one way out.
+func (l *Link) over(parts []part, in, out ray) {
+	factor := l.scatter * in.factor * out.factor
+	for _, p := range parts {
+		before, after := p.at.Distance(in.source.at), p.at.Distance(out.source.at)
+		amplitude := factor * p.root / (math.Max(nearest, before) * math.Max(nearest, after))
+		if amplitude > faintest*l.usual {
+			l.now.add(amplitude, before+after)
+		}
+	}
+}
+
+// shadow returns the factor by which somebody at p dims the direct path: some
+// 8 dB in the middle of it (Youssef et al., 2007, saw 5–10 dB), nothing beyond
+// the first Fresnel zone.
+func (l *Link) shadow(p Point) float64 {
+	width := math.Max(0.25, 0.5*math.Sqrt(l.friis*4*math.Pi*l.config.From.Distance(l.config.To))/2)
+	gap := gapTo(p, l.config.From, l.config.To) / width
+	return 1 - 0.6*math.Exp(-gap*gap)
+}

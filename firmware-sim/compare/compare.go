@@ -1,0 +1,182 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/firmware-sim/capture"
+	"sensegate/firmware-sim/evaluate"
+	"sensegate/motion/detect"
+)
+
+// Row compares one feature of one class of moments.
+type Row struct {
+	Group           string // of recordings
+	Label           capture.Label
+	Feature         string
+	Real, Synthetic [5]float64 // 5, 25, 50, 75 and 95 % points
+	Ticks           int        // real ones
+	Overlap         float64    // area in common of the two histograms, 0..1
+}
+
+// Run compares the recordings below dir with their synthetic twins and prints a
+// table.
+func Run(dir string, w io.Writer) error {
+	rows, err := Measure(dir, twins)
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "rate\tmoments\tfeature\tof\t5 %\t25 %\t50 %\t75 %\t95 %\tticks\toverlap\t")
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\treal\t%s%d\t\t\n", r.Group, word(r.Label), r.Feature, cells(r.Real), r.Ticks)
+		fmt.Fprintf(t, "\t\t\tsynthetic\t%s\t%.2f\t\n", cells(r.Synthetic), r.Overlap)
+	}
+	return t.Flush()
+}
+
+func word(l capture.Label) string {
+	if l == capture.Motion {
+		return "motion"
+	}
+	return "quiet"
+}
+
+func cells(points [5]float64) (text string) {
+	for _, v := range points {
+		text += fmt.Sprintf("%.2f\t", v)
+	}
+	return text
+}
+
+// twins is how many synthetic rooms stand against each real one in the table: with
+// one, the luck of a few rooms has its part.
+const twins = 3
+
+// class is what is compared with each other.
+type class struct {
+	group string
+	label capture.Label
+}
+
+// sample is the features of the ticks of one class, by feature.
+type sample map[class][][]float64
+
+// Measure compares the recordings below dir with so many synthetic twins of each: a
+// row per class of recordings, label and feature.
+func Measure(dir string, twins int) ([]Row, error) {
+	recordings, err := capture.Scan(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(recordings) == 0 {
+		return nil, fmt.Errorf("compare %s: no labelled captures (*.csv.gz)", dir)
+	}
+	parts := make([][2]sample, len(recordings))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, r := range recordings {
+		group.Go(func() (err error) {
+			parts[i], err = pair(r, twins)
+			r.Frames = nil
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	actual, synthetic := sample{}, sample{}
+	for _, p := range parts {
+		actual.join(p[0])
+		synthetic.join(p[1])
+	}
+	return rowsOf(actual, synthetic), nil
+}
+
+// pair observes a recording and its twins.
+func pair(r *capture.Recording, twins int) (both [2]sample, err error) {
+	if err := r.Load(); err != nil {
+		return both, err
+	}
+	both = [2]sample{{}, {}}
+	err = both[0].observe(r)
+	for variant := range twins {
+		err = errors.Join(err, both[1].observe(twinOf(r, uint64(variant))))
+	}
+	return both, err
+}
+
+// groupOf returns the class of recordings that a recording belongs to: the
+// detector decides otherwise at a low rate.
+func groupOf(h *capture.Header) string {
+	if h.Rate < 20 {
+		return "10 Hz"
+	}
+	return "73-143 Hz"
+}
+
+// observe adds the features of a recording.
+func (s sample) observe(r *capture.Recording) error {
+	all, err := evaluate.Observe(r)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if o.Label == capture.Quiet || o.Label == capture.Motion {
+			s.add(class{groupOf(&r.Header), o.Label}, &o.Tick)
+		}
+	}
+	return nil
+}
+
+func (s sample) add(c class, t *detect.Tick) {
+	if s[c] == nil {
+		s[c] = make([][]float64, len(features()))
+	}
+	halves := math.Min(t.Features.Ra, t.Features.Rb)
+	if math.IsNaN(halves) {
+		halves = t.Features.R
+	}
+	for i, v := range []float64{t.Features.R, halves, t.Power} {
+		s[c][i] = append(s[c][i], v)
+	}
+}
+
+func (s sample) join(other sample) {
+	for c, columns := range other {
+		if s[c] == nil {
+			s[c] = make([][]float64, len(columns))
+		}
+		for i := range columns {
+			s[c][i] = append(s[c][i], columns[i]...)
+		}
+	}
+}
+
+// rowsOf returns the table, by group, label and feature.
+func rowsOf(actual, synthetic sample) []Row {
+	var rows []Row
+	for c, columns := range actual {
+		for i, f := range features() {
+			other := synthetic[c]
+			if other == nil {
+				other = make([][]float64, len(columns))
+			}
+			rows = append(rows, Row{
+				Group: c.group, Label: c.label, Feature: f.name, Ticks: len(columns[i]),
+				Real: quantiles(columns[i]), Synthetic: quantiles(other[i]), Overlap: f.overlap(columns[i], other[i]),
+			})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return slices.Compare([]string{b.Group, word(b.Label)}, []string{a.Group, word(a.Label)})
+	})
+	return rows
+}

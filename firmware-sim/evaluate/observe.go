@@ -1,0 +1,67 @@
+package evaluate
+
+import (
+	"math"
+
+	"sensegate/firmware-sim/capture"
+	"sensegate/motion"
+	"sensegate/motion/csi"
+	"sensegate/motion/detect"
+)
+
+// decision is what the detector said at one tick.
+type decision struct {
+	time   motion.Seconds
+	motion bool
+}
+
+// Observation is what the detector made of one moment of a recording, and what
+// that moment is known to have been.
+type Observation struct {
+	Tick  detect.Tick
+	Label capture.Label
+}
+
+// Observe runs the product's detector with its defaults over a loaded recording
+// and returns its valid ticks. What Run does not score is labelled Ignored.
+func Observe(r *capture.Recording) ([]Observation, error) {
+	config := detect.Defaults()
+	config.Anchored = true
+	rules := rules{guard: r.Header.QuietGuard}
+	if end, some := r.CalibrationEnd(); some {
+		config.Calibration = end
+	}
+	labels, _ := rules.align(r.Frames, nil)
+	start := r.Frames[0].Time + firstScored
+	var all []Observation
+	err := detectMotion(r, r.Frames, config, func(t detect.Tick) {
+		k := int(math.Round((motion.Seconds(t.Time) - start) / detect.TickInterval))
+		if t.Valid && k >= 0 && k < len(labels) {
+			all = append(all, Observation{t, labels[k]})
+		}
+	})
+	return all, err
+}
+
+// detectMotion hands the ticks of the product's detector over the frames to emit.
+func detectMotion(r *capture.Recording, frames []capture.Frame, config detect.Config, emit func(detect.Tick)) error {
+	flags, err := r.Header.Flags()
+	if err != nil {
+		return err
+	}
+	link := detect.NewLink(config)
+	var amp, picked []float32
+	var ends []int
+	length := -1
+	for _, f := range frames {
+		amp = csi.Amplitudes(amp, f.Data, flags)
+		if len(amp) != length {
+			length = len(amp)
+			ends = r.Header.Segments.Ends(length)
+		}
+		picked = r.Header.Segments.Pick(picked, amp)
+		link.Push(motion.Time(f.Time), picked, ends, f.RSSI, emit)
+	}
+	link.Advance(motion.Time(frames[len(frames)-1].Time+1e-9), emit)
+	return nil
+}

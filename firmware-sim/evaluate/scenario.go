@@ -1,0 +1,125 @@
+package evaluate
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
+	"sensegate/motion"
+	"sensegate/motion/csi"
+	"sensegate/motion/detect"
+	"sensegate/motion/fuse"
+)
+
+// Play says which part of a scenario's day is simulated and scored.
+type Play struct {
+	Seed   uint64
+	Hours  []time.Duration // where the parts begin, since midnight
+	Length time.Duration   // of each part; before it come 40 s that are not scored
+}
+
+// DefaultPlay is a night, a morning, an empty home and an evening.
+func DefaultPlay() Play {
+	return Play{
+		Seed: 1, Length: 2 * time.Minute,
+		Hours: []time.Duration{3 * time.Hour, 7*time.Hour + 15*time.Minute, 10 * time.Hour, 18*time.Hour + 15*time.Minute},
+	}
+}
+
+// scenarioWarmUp is how long the detectors run before a part is scored, s.
+const scenarioWarmUp motion.Seconds = 40
+
+// scenarioDay is the day that is played: a working day.
+func scenarioDay() time.Time { return time.Date(2025, time.November, 24, 0, 0, 0, 0, time.UTC) }
+
+// RunScenarios plays homes through the product's detection and fusion and writes
+// a row of figures for each to w. What happened is known: it was simulated.
+func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
+	scores := make([]sceneScore, len(homes)*len(play.Hours))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, home := range homes {
+		day := home.Day(play.Seed, scenarioDay())
+		for k, hour := range play.Hours {
+			group.Go(func() error {
+				scores[i*len(play.Hours)+k] = playPart(home, day, play, hour)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // nothing fails
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "scenario\tlinks\trecall %\tlatency s\twalks missed\troom right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t")
+	for i, home := range homes {
+		var sum sceneScore
+		for _, s := range scores[i*len(play.Hours) : (i+1)*len(play.Hours)] {
+			sum.add(&s)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\n", home.Name, len(home.Links()), sum.row())
+	}
+	return t.Flush()
+}
+
+// playPart plays one part of a day.
+func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.Duration) sceneScore {
+	begin := day.Begin.Add(hour.Seconds())
+	end := begin.Add(play.Length.Seconds())
+	truth := newTruth(day, begin, end)
+	var score sceneScore
+	fuser := fuse.New(func(s *fuse.Step) {
+		if s.Time >= begin && s.Time < end {
+			score.take(s, truth)
+		}
+	})
+	watchers := watch(home, play.Seed, fuser)
+	const step motion.Seconds = 0.5
+	for at := begin.Add(-scenarioWarmUp); at < end.Add(2); at = at.Add(step) {
+		for _, w := range watchers {
+			w.step(at, at.Add(step), &day.Scene)
+		}
+	}
+	score.close(truth)
+	return score
+}
+
+// watcher is the receiver of one link, and its detector.
+type watcher struct {
+	link     *channel.Link
+	layout   channel.Layout
+	detector *detect.Link
+	emit     func(detect.Tick)
+	frames   []channel.Frame
+	amp      []float32
+}
+
+// watch returns the watchers of a home's links, which feed the fuser.
+func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser) []*watcher {
+	plan := home.Plan()
+	var all []*watcher
+	for i, link := range home.Links() {
+		config := home.Radio(plan, link, seed)
+		key := fuse.Link{Src: motion.MAC{2, 0, 0, 0, 1, byte(i)}, Dst: motion.MAC{2, 0, 0, 0, 0, byte(link.Node)}}
+		at := config.From
+		fuser.SetZone(key, home.RoomAt(at))
+		all = append(all, &watcher{
+			link: channel.NewLink(config), layout: config.Layout, detector: detect.NewLink(detect.Defaults()),
+			emit: func(t detect.Tick) { fuser.Add(key, t) },
+		})
+	}
+	return all
+}
+
+// step measures [from, to) and lets the detector see it.
+func (w *watcher) step(from, to motion.Time, scene *channel.Scene) {
+	w.frames = w.link.Sound(w.frames[:0], from, to, scene)
+	for _, f := range w.frames {
+		w.amp = csi.Amplitudes(w.amp, f.Data, w.layout.Flags)
+		w.detector.Push(f.Stamp, w.amp, w.layout.Ends, f.RSSI, w.emit)
+	}
+}

@@ -1,0 +1,164 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+
+	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
+	"sensegate/motion"
+	"sensegate/motion/detect"
+	"sensegate/motion/fuse"
+)
+
+const (
+	fidget       = 0.5               // a walk of less vigour is somebody who turns over or shifts: not scored
+	afterwards   = motion.Seconds(4) // after somebody moved nothing is scored: the decision holds for 2 s, the window is up to 2.5
+	shortWalk    = motion.Seconds(1) // a shorter walk need not be seen
+	walkTogether = motion.Seconds(2) // walks that follow so soon are one
+)
+
+// truth is what happens in a part of a day.
+type truth struct {
+	moving []channel.Span   // a person walks
+	small  []channel.Span   // a person turns over, or shifts
+	pets   []channel.Span   // a pet walks
+	home   []channel.Span   // a person is there
+	walks  []scenario.Walk  // of persons, scored
+	seen   []motion.Seconds // by span of moving: when it was first seen after its beginning, −1 = never
+}
+
+func newTruth(day *scenario.Day, from, to motion.Time) *truth {
+	t := &truth{}
+	for _, w := range day.Walks {
+		if w.To.Add(afterwards) < from || w.From > to {
+			continue
+		}
+		span := channel.Span{From: w.From, To: w.To}
+		switch {
+		case w.Pet:
+			t.pets = join(t.pets, span)
+		case w.Vigour < fidget:
+			t.small = join(t.small, span)
+		default:
+			t.moving = join(t.moving, span)
+			t.walks = append(t.walks, w)
+		}
+	}
+	for _, b := range day.Scene.Bodies {
+		if b.Kind == channel.Person {
+			t.home = append(t.home, b.Present...)
+		}
+	}
+	for _, span := range t.moving {
+		first := motion.Seconds(-1)
+		if span.From < from || span.To > to || span.To.Since(span.From) < shortWalk {
+			first = 0 // not wholly within the part: not asked for
+		}
+		t.seen = append(t.seen, first)
+	}
+	return t
+}
+
+// join appends a span, to the last one if it follows soon.
+func join(spans []channel.Span, s channel.Span) []channel.Span {
+	if n := len(spans) - 1; n >= 0 && s.From.Since(spans[n].To) < walkTogether {
+		spans[n].To = max(spans[n].To, s.To)
+		return spans
+	}
+	return append(spans, s)
+}
+
+// during returns which of the spans t lies in, or follows by at most after; −1 for
+// none.
+func during(spans []channel.Span, t motion.Time, after motion.Seconds) int {
+	return slices.IndexFunc(spans, func(s channel.Span) bool { return s.From <= t && t < s.To.Add(after) })
+}
+
+// sceneScore counts ticks of a home.
+type sceneScore struct {
+	hits, moving     int
+	alarms, empty    int
+	stillHits, still int
+	petHits, pets    int
+	right, located   int
+	walks, missed    int
+	latencies        []motion.Seconds
+}
+
+func (s *sceneScore) add(o *sceneScore) {
+	s.hits, s.moving = s.hits+o.hits, s.moving+o.moving
+	s.alarms, s.empty = s.alarms+o.alarms, s.empty+o.empty
+	s.stillHits, s.still = s.stillHits+o.stillHits, s.still+o.still
+	s.petHits, s.pets = s.petHits+o.petHits, s.pets+o.pets
+	s.right, s.located = s.right+o.right, s.located+o.located
+	s.walks, s.missed = s.walks+o.walks, s.missed+o.missed
+	s.latencies = append(s.latencies, o.latencies...)
+}
+
+// take scores a tick: every tick counts in one class, or in none shortly after a
+// movement and while somebody turns over.
+func (s *sceneScore) take(step *fuse.Step, t *truth) {
+	at := step.Time
+	if i := during(t.moving, at, 0); i >= 0 {
+		s.moving++
+		s.hits += count(step.Motion)
+		if step.Motion && t.seen[i] < 0 {
+			t.seen[i] = at.Since(t.moving[i].From)
+			s.latencies = append(s.latencies, t.seen[i])
+		}
+		s.locate(step, t)
+		return
+	}
+	switch {
+	case during(t.moving, at, afterwards) >= 0 || during(t.small, at, afterwards) >= 0:
+	case during(t.pets, at, 0) >= 0:
+		s.pets++
+		s.petHits += count(step.Motion)
+	case during(t.pets, at, afterwards) >= 0:
+	case during(t.home, at, 0) >= 0:
+		s.still++
+		s.stillHits += count(step.Motion)
+	default:
+		s.empty++
+		s.alarms += count(step.Motion)
+	}
+}
+
+// locate scores the likely room of a sample in motion.
+func (s *sceneScore) locate(step *fuse.Step, t *truth) {
+	if step.Sample == nil || !step.Sample.Motion {
+		return
+	}
+	places := step.Sample.Location()
+	if len(places) == 0 {
+		return
+	}
+	s.located++
+	s.right += count(slices.ContainsFunc(t.walks, func(w scenario.Walk) bool {
+		return w.From <= step.Time && step.Time < w.To && w.Location == places[0].Zone
+	}))
+}
+
+// close counts the walks that were never seen.
+func (s *sceneScore) close(t *truth) {
+	for i, span := range t.moving {
+		if span.To.Since(span.From) < shortWalk {
+			continue
+		}
+		s.walks++
+		s.missed += count(t.seen[i] < 0)
+	}
+}
+
+// row returns the figures as cells.
+func (s *sceneScore) row() string {
+	minutes := func(ticks int) string { return fmt.Sprintf("%.1f\t", float64(ticks)*detect.TickInterval/60) }
+	var latency *float64
+	if v, some := medianOf(s.latencies); some {
+		latency = &v
+	}
+	return cell(ratio(100, s.hits, s.moving), 1) + cell(latency, 2) + fmt.Sprintf("%d of %d\t", s.missed, s.walks) +
+		cell(ratio(100, s.right, s.located), 0) + cell(ratio(100, s.alarms, s.empty), 1) + cell(ratio(100, s.stillHits, s.still), 1) +
+		cell(ratio(100, s.petHits, s.pets), 1) + minutes(s.moving) + minutes(s.empty) + minutes(s.still) + minutes(s.pets)
+}

@@ -1,0 +1,217 @@
+package scenario
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+
+	"sensegate/firmware-sim/channel"
+	"sensegate/motion"
+)
+
+// Walk is somebody moving about in one room.
+type Walk struct {
+	Who      int    // index of the person; after the last one come the pets
+	Pet      bool   // it is a pet that moves
+	Location string // name of the room
+	From, To motion.Time
+	Vigour   float64 // 0..1: how large the movement is
+}
+
+// LongestWalk bounds the length of a Walk in seconds, so that the walks of a
+// moment can be found by their start.
+const LongestWalk = 120
+
+// Day is one local day of a home.
+type Day struct {
+	Begin, End motion.Time
+	Walks      []Walk // ordered by From
+	Scene      channel.Scene
+}
+
+// lastMinutes is how long before midnight nobody begins to walk any more, in
+// seconds, so that days can be planned one by one.
+const lastMinutes = 240
+
+// Day returns the day that begins at midnight, in the time zone of midnight. It
+// depends on the seed and the date alone.
+func (s *Scenario) Day(seed uint64, midnight time.Time) *Day {
+	y, m, d := midnight.Date()
+	date := uint64(y)*10000 + uint64(m)*100 + uint64(d)
+	day := &Day{Begin: motion.TimeOf(midnight), End: motion.TimeOf(midnight.AddDate(0, 0, 1))}
+	day.Scene.Open = make([][]channel.Span, len(s.Doors))
+	weekend := midnight.Weekday() == time.Saturday || midnight.Weekday() == time.Sunday
+	for who := range len(s.People) + len(s.Pets) {
+		p := &planner{
+			s: s, day: day, seed: seed, who: who, pet: who >= len(s.People),
+			rng: rand.New(rand.NewPCG(seed, date<<8+uint64(who))), length: day.End.Since(day.Begin),
+		}
+		if p.pet {
+			p.roam(s.Pets[who-len(s.People)].Rooms)
+		} else {
+			p.live(&s.People[who], weekend)
+		}
+		p.finish()
+	}
+	for i, f := range s.Fans {
+		day.Scene.Bodies = append(day.Scene.Bodies, fanOf(&f, seed+uint64(i), day.Begin))
+	}
+	for i := range day.Scene.Open {
+		slices.SortFunc(day.Scene.Open[i], func(a, b channel.Span) int { return int(math.Copysign(1, float64(a.From-b.From))) })
+	}
+	sort.SliceStable(day.Walks, func(i, j int) bool { return day.Walks[i].From < day.Walks[j].From })
+	return day
+}
+
+func fanOf(f *Fan, seed uint64, midnight motion.Time) channel.Body {
+	b := channel.Body{Kind: channel.Fan, Seed: seed, Track: channel.Stay(f.At.Point()), Present: []channel.Span{}}
+	for _, slot := range f.On {
+		b.Present = append(b.Present, channel.Span{From: midnight.Add(slot.From.Seconds()), To: midnight.Add(slot.To.Seconds())})
+	}
+	return b
+}
+
+// planner plans the day of one person or pet. Times are seconds since midnight.
+type planner struct {
+	s      *Scenario
+	day    *Day
+	seed   uint64
+	who    int
+	pet    bool
+	rng    *rand.Rand
+	length float64
+
+	now   float64
+	room  int // −1 = away
+	at    channel.Point
+	knots []channel.Knot
+	spans []channel.Span // at home
+	sleep []channel.Span
+	tired bool // a pause is spent asleep
+	came  float64
+}
+
+// seat returns where somebody rests in a room: the same place every day.
+func (p *planner) seat(room int) channel.Point {
+	return p.s.Rooms[room].Area().Spot(p.seed, uint64(p.who), uint64(room))
+}
+
+// begin puts the planner into a room at midnight, −1 = away.
+func (p *planner) begin(room int) {
+	p.room = room
+	if room >= 0 {
+		p.at = p.seat(room)
+		p.knot()
+	}
+}
+
+// over reports whether the day is too old to begin anything.
+func (p *planner) over() bool { return p.now > p.length-lastMinutes }
+
+func (p *planner) knot() {
+	p.knots = append(p.knots, channel.Knot{Time: p.day.Begin.Add(p.now), At: p.at})
+}
+
+// wait lets time pass without movement.
+func (p *planner) wait(seconds float64) {
+	begin := p.day.Begin.Add(p.now)
+	p.now += seconds
+	if p.room < 0 {
+		return
+	}
+	p.knot()
+	if p.tired {
+		p.sleep = append(p.sleep, channel.Span{From: begin, To: p.day.Begin.Add(p.now)})
+	}
+}
+
+// wander walks about in the room for so many seconds and returns to the same
+// place.
+func (p *planner) wander(seconds, vigour float64) {
+	from := p.day.Begin.Add(p.now)
+	p.now += math.Min(seconds, LongestWalk)
+	to := p.day.Begin.Add(p.now)
+	p.knots = p.s.Rooms[p.room].Area().Wander(p.knots, p.rng.Uint64(), p.at, p.at, from, to, vigour)
+	p.walked(p.room, from, vigour)
+}
+
+// walked notes a walk that ends now.
+func (p *planner) walked(room int, from motion.Time, vigour float64) {
+	p.day.Walks = append(p.day.Walks, Walk{
+		Who: p.who, Pet: p.pet, Location: p.s.Rooms[room].Name, From: from, To: p.day.Begin.Add(p.now), Vigour: vigour,
+	})
+}
+
+// pace is how fast people go from room to room, m/s.
+const pace = 1.0
+
+// walkTo goes to the resting place of a room, through doors that open and close.
+func (p *planner) walkTo(room int) {
+	if p.room == room && p.at == p.seat(room) {
+		return
+	}
+	p.knot()
+	vigour := 0.7 + 0.3*p.rng.Float64()
+	if p.pet {
+		vigour = petVigour
+	}
+	for _, door := range p.s.route(p.room, room) {
+		p.leg(p.s.Doors[door].middle(), vigour)
+		p.day.Scene.Open[door] = append(p.day.Scene.Open[door], channel.Span{
+			From: p.day.Begin.Add(p.now - 1.5*channel.DoorSwing), To: p.day.Begin.Add(p.now + 2*channel.DoorSwing),
+		})
+		if a, b := p.s.sides(&p.s.Doors[door]); a == p.room {
+			p.room = b
+		} else {
+			p.room = a
+		}
+	}
+	p.leg(p.seat(room), vigour)
+}
+
+// leg walks straight to a place in the room.
+func (p *planner) leg(to channel.Point, vigour float64) {
+	from := p.day.Begin.Add(p.now)
+	p.now += math.Max(0.5, p.at.Distance(to)/pace)
+	p.at = to
+	p.knot()
+	p.walked(p.room, from, vigour)
+}
+
+// leave goes out by the entrance.
+func (p *planner) leave() {
+	p.walkTo(p.s.roomNamed(p.s.Entrance))
+	p.spans = append(p.spans, p.span())
+	p.room = -1
+}
+
+// enter comes in by the entrance.
+func (p *planner) enter() {
+	p.room, p.came = p.s.roomNamed(p.s.Entrance), p.now
+	p.at = p.seat(p.room)
+	p.knot()
+}
+
+func (p *planner) span() channel.Span {
+	return channel.Span{From: p.day.Begin.Add(p.came), To: p.day.Begin.Add(p.now)}
+}
+
+// finish gives the day the body that was planned.
+func (p *planner) finish() {
+	if p.room >= 0 {
+		p.now = p.length
+		p.spans = append(p.spans, p.span())
+	}
+	if len(p.knots) == 0 {
+		return
+	}
+	kind := channel.Person
+	if p.pet {
+		kind = channel.Pet
+	}
+	p.day.Scene.Bodies = append(p.day.Scene.Bodies, channel.Body{
+		Kind: kind, Seed: p.seed + uint64(p.who), Track: channel.NewTrack(p.knots), Present: p.spans, Asleep: p.sleep,
+	})
+}

@@ -1,0 +1,249 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/firmware-sim/chance"
+	"sensegate/motion"
+)
+
+// Limits of a load.
+const (
+	MaxLoadNetworks = 1000
+	MaxLoadRate     = 400 // messages a second and network: devices are slowed down at 500
+
+	loadInFlight   = 64 // unacknowledged messages of a network at a time
+	loadConnecting = 16 // networks that bootstrap at a time
+	loadPatience   = 2 * time.Minute
+	loadFarewell   = 5 * time.Second // for the last acknowledgements
+)
+
+// LoadConfig says what load to make.
+type LoadConfig struct {
+	Networks    int           // 1..MaxLoadNetworks
+	Rate        float64       // messages a second and network, up to MaxLoadRate
+	Duration    time.Duration // from when all are connected
+	Kind        LoadKind      // "" = LoadEvents
+	Gatekeeper  string        // URL of the gatekeeper
+	AccessToken string        // pre-shared token of the gatekeeper; "" waits for adoption
+	Log         *slog.Logger  // nil = nothing is said
+	// Every and OnReport: OnReport is called every so often with the figures since
+	// the time before; nil = nobody asks.
+	Every    time.Duration
+	OnReport func(LoadReport)
+}
+
+// LoadReport is what was sent and what came of it.
+type LoadReport struct {
+	Elapsed      time.Duration // since all networks were connected
+	Sent         int64
+	Acknowledged int64
+	Refused      int64 // the broker answered that it does not want it
+	Failed       int64 // the connection was lost, or there was none
+	Late         int64 // not sent, because too many were unacknowledged
+	// Of the acknowledged, counted from when the message was due.
+	P50, P99, Max time.Duration
+}
+
+// Load makes so many networks, each a guardian and its radar that bootstrap at the
+// gatekeeper and connect by MQTT over TCP, and lets each send at a steady rate,
+// whatever the answers: a message that finds 64 unanswered ones is left out and
+// counted as late. It returns the figures of the whole time, with all connections
+// closed, when the duration is over or ctx ends.
+func Load(ctx context.Context, c LoadConfig) (LoadReport, error) {
+	if err := c.Validate(); err != nil {
+		return LoadReport{}, err
+	}
+	if c.Kind == "" {
+		c.Kind = LoadEvents
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	gate, err := newGatekeeper(c.Gatekeeper, c.AccessToken, c.Log)
+	if err != nil {
+		return LoadReport{}, err
+	}
+	l := &load{config: c}
+	running, stop := context.WithCancel(ctx)
+	defer l.stop()
+	defer stop()
+	for i := range c.Networks {
+		home := loadHome(i)
+		l.fleets = append(l.fleets, newFleet(&home, gate, true, c.Log))
+	}
+	if err := l.connect(running); err != nil {
+		return LoadReport{}, err
+	}
+	return l.run(running), nil
+}
+
+// Validate reports what is wrong with the figures of a configuration.
+func (c *LoadConfig) Validate() error {
+	switch {
+	case c.Networks < 1 || c.Networks > MaxLoadNetworks:
+		return fmt.Errorf("networks %d: want 1 to %d", c.Networks, MaxLoadNetworks)
+	case !(c.Rate > 0 && c.Rate <= MaxLoadRate):
+		return fmt.Errorf("rate %v: want more than 0, at most %d", c.Rate, MaxLoadRate)
+	case c.Duration <= 0:
+		return fmt.Errorf("duration %s: want more than 0", c.Duration)
+	case c.Kind != "" && c.Kind != LoadEvents && c.Kind != LoadMatrix && c.Kind != LoadCSI:
+		return fmt.Errorf("kind %q: want %s, %s or %s", c.Kind, LoadEvents, LoadMatrix, LoadCSI)
+	}
+	return nil
+}
+
+// load is one run of Load.
+type load struct {
+	config LoadConfig
+	fleets []*fleet
+	whole  loadTally
+	part   atomic.Pointer[loadTally] // since the last report
+}
+
+// loadTally counts; it may be used concurrently.
+type loadTally struct {
+	sent, acknowledged, refused, failed, late atomic.Int64
+	latencies                                 latencies
+}
+
+func (t *loadTally) report(elapsed time.Duration) LoadReport {
+	return LoadReport{
+		Elapsed: elapsed, Sent: t.sent.Load(), Acknowledged: t.acknowledged.Load(), Refused: t.refused.Load(),
+		Failed: t.failed.Load(), Late: t.late.Load(),
+		P50: t.latencies.quantile(0.5), P99: t.latencies.quantile(0.99), Max: time.Duration(t.latencies.most.Load()),
+	}
+}
+
+// connect brings all networks up, a few at a time.
+func (l *load) connect(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	var connected atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(loadConnecting)
+	for _, f := range l.fleets {
+		group.Go(func() error {
+			if f.connectWithin(ctx, waiting) {
+				connected.Add(1)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // counted instead
+	if n := int(connected.Load()); n < len(l.fleets) {
+		return fmt.Errorf("connect networks: %d of %d are connected after %s; are they adopted?", n, len(l.fleets), loadPatience)
+	}
+	return nil
+}
+
+// stop ends all connections.
+func (l *load) stop() {
+	var group errgroup.Group
+	for _, f := range l.fleets {
+		group.Go(func() error { f.stop(); return nil })
+	}
+	_ = group.Wait() // nothing fails
+}
+
+// run sends until the duration is over.
+func (l *load) run(ctx context.Context) LoadReport {
+	l.part.Store(&loadTally{})
+	began := time.Now()
+	sending, cancel := context.WithDeadline(ctx, began.Add(l.config.Duration))
+	defer cancel()
+	answering, farewell := context.WithCancel(context.WithoutCancel(ctx))
+	defer farewell()
+	context.AfterFunc(sending, func() { time.AfterFunc(loadFarewell, farewell) })
+	var networks sync.WaitGroup
+	for i, f := range l.fleets {
+		networks.Go(func() { l.drive(sending, answering, f, uint64(i)) })
+	}
+	l.tell(sending, began)
+	networks.Wait()
+	return l.whole.report(time.Since(began))
+}
+
+// tell reports now and then until ctx ends.
+func (l *load) tell(ctx context.Context, began time.Time) {
+	if l.config.OnReport == nil || l.config.Every <= 0 {
+		return
+	}
+	tick := time.NewTicker(l.config.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.config.OnReport(l.part.Swap(&loadTally{}).report(time.Since(began)))
+		}
+	}
+}
+
+// drive lets one network send at its rate, from a moment of its own within the
+// first interval.
+func (l *load) drive(ctx, answering context.Context, f *fleet, number uint64) {
+	interval := time.Duration(float64(time.Second) / l.config.Rate)
+	due := time.Now().Add(time.Duration(chance.Unit(number) * float64(interval)))
+	slots := make(chan struct{}, loadInFlight)
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	source := newLoadSource(l.config.Kind, f)
+	for n := 0; pause(ctx, time.Until(due)) == nil; n++ {
+		select {
+		case slots <- struct{}{}:
+			m := source.message(n, motion.TimeOf(time.Now()))
+			at := due
+			sending.Go(func() {
+				l.send(answering, source.agent, m, at)
+				<-slots
+			})
+		default:
+			l.count(func(t *loadTally) { t.late.Add(1) })
+		}
+		due = due.Add(interval)
+	}
+}
+
+// count counts in both tallies.
+func (l *load) count(add func(*loadTally)) {
+	add(&l.whole)
+	add(l.part.Load())
+}
+
+// send sends one message that was due at a time, and counts what comes of it.
+func (l *load) send(ctx context.Context, a *agent, m loadMessage, due time.Time) {
+	s := a.session.Load()
+	if s == nil || !s.usable() {
+		l.count(func(t *loadTally) { t.failed.Add(1) })
+		return
+	}
+	l.count(func(t *loadTally) { t.sent.Add(1) })
+	var refused bool
+	var err error
+	if m.live {
+		err = s.write(ctx, m.topic, m.payload)
+	} else {
+		refused, err = s.deliver(ctx, m.topic, m.payload)
+	}
+	took := time.Since(due)
+	l.count(func(t *loadTally) {
+		switch {
+		case refused:
+			t.refused.Add(1)
+		case err != nil:
+			t.failed.Add(1)
+		case !m.live:
+			t.acknowledged.Add(1)
+			t.latencies.add(took)
+		}
+	})
+}
