@@ -27,34 +27,58 @@ var arrows = map[string][]string{
 	"motion/command": {"motion", "motion/fault"},
 	"motion/setting": {"motion", "motion/fault"},
 	"motion/alert":   {"motion", "motion/fault"},
-	"motion/relay":   {"motion", "motion/fault"},
+	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
+	"motion/hook":    {},
+	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
 	"motion/home":    {"motion", "motion/fault"},
+	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
 	"motion/engine":  {"motion", "motion/", "store"},
 
-	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/home", "motion/series"},
+	"motion/sensor/cloud":       {"motion", "motion/fault", "motion/hook", "motion/sensor"},
+	"motion/sensor/zigbee2mqtt": {"motion", "motion/fault", "motion/sensor"},
+	"motion/integration":        {"motion", "motion/engine", "motion/fault", "motion/home", "motion/sensor", "store"},
+
+	"motion/household": {"motion", "motion/alert", "motion/engine", "motion/fault", "motion/home", "motion/notify", "motion/setting", "store"},
+
+	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/home", "motion/sensor", "motion/series"},
 
 	"broker/wire":  {"motion", "motion/fault"},
 	"broker/guard": {},
 	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
 
 	"api":      {"motion/fault"},
-	"api/auth": {"motion", "motion/fault", "motion/home", "store"},
+	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "store"},
 	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
 	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/core", "broker",
-		"motion", "motion/engine", "motion/relay", "store",
+		"motion", "motion/engine", "motion/household", "motion/notify", "motion/relay", "store",
+		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "store"},
+	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
-	"firmware-sim/sim":      {"broker/wire", "motion", "motion/csi", "firmware-sim/capture"},
-	"firmware-sim/capture":  {"motion", "motion/csi"},
-	"firmware-sim/evaluate": {"firmware-sim/capture", "motion", "motion/csi", "motion/detect", "motion/fuse"},
-	"firmware-sim/demo":     {"firmware-sim/sim", "motion"},
+	"firmware-sim/chance":   {},
+	"firmware-sim/channel":  {"firmware-sim/chance", "motion", "motion/csi"},
+	"firmware-sim/scenario": {"firmware-sim/chance", "firmware-sim/channel", "motion"},
+	"firmware-sim/sim": {
+		"broker/wire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario",
+		"motion", "motion/csi",
+	},
+	"firmware-sim/sensorcloud": {"motion", "motion/sensor", "motion/sensor/cloud"},
+	"firmware-sim/capture":     {"motion", "motion/csi"},
+	"firmware-sim/evaluate": {
+		"firmware-sim/capture", "firmware-sim/channel", "firmware-sim/scenario",
+		"motion", "motion/csi", "motion/detect", "motion/fuse",
+	},
+	"firmware-sim/compare": {
+		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",
+	},
+	"firmware-sim/demo": {"firmware-sim/sim", "motion"},
 
 	// Helpers of other packages' tests.
 	"broker/guard/guardtest":   {"broker/guard"},
+	"api/apitest":              {"api"},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
@@ -67,6 +91,12 @@ var only = map[string]string{
 	"github.com/julienschmidt/httprouter": "api",
 	"github.com/teambition/rrule-go":      "motion/alert",
 	"github.com/gorilla/websocket":        "api",
+	"github.com/golang-jwt/jwt/v5":        "api/auth",
+	"github.com/coreos/go-oidc/v3":        "api/auth",
+	"golang.org/x/crypto/argon2":          "api/auth",
+	"github.com/wneessen/go-mail":         "motion/notify",
+	"golang.org/x/oauth2":                 "motion/notify",
+	"rsc.io/qr":                           "motion/notify",
 }
 
 type goPackage struct {

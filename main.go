@@ -58,12 +58,12 @@ func run(args []string, out, errOut io.Writer) int {
 	var err error
 	switch name {
 	case "serve":
-		err = serve(ctx, args, errOut)
+		err = serve(ctx, args, out, errOut)
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
 		err = checkConfig(args, out, errOut)
-	case "apikey", "device", "mqttuser":
+	case "apikey", "device", "mqttuser", "outbox", "setup-code", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
 		fmt.Fprintln(out, "sensegate", version())
@@ -138,7 +138,7 @@ func administer(ctx context.Context, name string, args []string, out, errOut io.
 	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
 }
 
-func serve(ctx context.Context, args []string, errOut io.Writer) error {
+func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate serve", flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file; none is needed")
 	if err := parse(flags, args, errOut); err != nil {
@@ -151,6 +151,11 @@ func serve(ctx context.Context, args []string, errOut io.Writer) error {
 	a, err := appliance.Open(ctx, c, c.Log.Logger(errOut))
 	if err != nil {
 		return err
+	}
+	if code, err := a.SetupCode(ctx); err != nil {
+		fmt.Fprintln(errOut, "sensegate:", err)
+	} else if code != "" {
+		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
 	}
 	return a.Run(ctx)
 }
@@ -166,7 +171,10 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err := parse(flags, args, errOut); err != nil {
 		return err
 	}
-	settings := appliance.Defaults()
+	settings, err := appliance.Load("") // the defaults, and what the environment says
+	if err != nil {
+		return err
+	}
 	if err := settings.Log.Level.UnmarshalText([]byte(*level)); err != nil || c.Speed < 1 || c.Speed > 60 || c.Duration < 0 {
 		fmt.Fprintln(errOut, "demo: want -speed 1 to 60, -duration 0 or more, -log debug, info, warn or error")
 		return admin.ErrUsage

@@ -29,7 +29,7 @@ import (
 	"sensegate/motion/detect"
 	"sensegate/motion/engine"
 	"sensegate/motion/fuse"
-	"sensegate/motion/relay"
+	"sensegate/motion/hook"
 )
 
 // TestMain lets the scripts call this program as sensegate.
@@ -412,7 +412,7 @@ func TestLiveMotionOfAGuardianIsRelayed(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	a := startAppliance(t, func(c *appliance.Config) {
-		c.Relay.Webhook = relay.WebhookConfig{URL: receiver.URL, Secret: "an invented secret"}
+		c.Relay.Webhook = hook.Config{URL: receiver.URL, Secret: "an invented secret"}
 	})
 	home := a.simulate(t, nil)
 	var started struct{ Channel string }

@@ -50,8 +50,12 @@ func (t *table) bodySchema(op *huma.Operation) *huma.Schema {
 	if media == nil || media.Schema == nil {
 		return &huma.Schema{}
 	}
-	if media.Schema.Ref != "" {
-		return t.huma.OpenAPI().Components.Schemas.SchemaFromRef(media.Schema.Ref)
+	ref := media.Schema.Ref
+	if unenforced, ok := media.Schema.Extensions["$ref"].(string); ok { // of a Checked body
+		ref = unenforced
+	}
+	if ref != "" {
+		return t.huma.OpenAPI().Components.Schemas.SchemaFromRef(ref)
 	}
 	return media.Schema
 }

@@ -15,6 +15,7 @@ type Config struct {
 	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
 	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
 	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
+	BaseURL   string   `yaml:"base_url" env:"BASE_URL"`     // that links in mails begin with; empty: see Base
 }
 
 // Defaults returns the limits of payloads.md section 1.
@@ -32,6 +33,9 @@ func (c Config) Validate() error {
 		if h == "" || strings.ContainsAny(h, "/: ") {
 			mistakes = append(mistakes, fmt.Errorf("hosts: %q is not a host name (no scheme, port or path)", h))
 		}
+	}
+	if c.BaseURL != "" && !isBase(c.BaseURL) {
+		mistakes = append(mistakes, errors.New("base_url: want http://host[:port] or https://host[:port], as people reach the appliance"))
 	}
 	if c.Rate <= 0 {
 		mistakes = append(mistakes, errors.New("rate: want more than 0 requests a second"))

@@ -28,7 +28,7 @@ func humaConfig(i Interface) huma.Config {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNamer())
 	c.Servers = []*huma.Server{{URL: i.Base}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
-	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
+	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat, pngType: pngFormat}
 	c.Transformers = []huma.Transformer{func(_ huma.Context, _ string, v any) (any, error) {
 		if m, ok := v.(*huma.ErrorModel); ok {
 			return problemOfModel(m), nil
@@ -102,12 +102,13 @@ func (t *table) document() ([]byte, error) {
 func (t *table) operation(row Route, principal Principal, description string) huma.Operation {
 	problem := t.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
 	op := huma.Operation{
-		OperationID:  operationID(row),
-		Method:       row.Method,
-		Path:         row.Path,
-		Summary:      row.Summary,
-		Description:  strings.TrimSpace(description + "\n\nMay be called by: " + row.Who + "."),
-		MaxBodyBytes: maxBody + 1, // huma refuses a body of exactly its limit
+		OperationID:   operationID(row),
+		Method:        row.Method,
+		Path:          row.Path,
+		Summary:       row.Summary,
+		Description:   strings.TrimSpace(description + "\n\nMay be called by: " + row.Who + "."),
+		DefaultStatus: row.Status,
+		MaxBodyBytes:  maxBody + 1, // huma refuses a body of exactly its limit
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
 			Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},

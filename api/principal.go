@@ -107,6 +107,10 @@ func (r *Request) Live() bool { return websocket.IsWebSocketUpgrade(r.http) }
 // Remote returns the address of the other end of the connection.
 func (r *Request) Remote() netip.Addr { return remoteAddr(r.http) }
 
+// Local reports whether the request was made on the appliance itself. One that a proxy
+// passed on was not.
+func (r *Request) Local() bool { return onAppliance(r.http) }
+
 // Token returns the credential: the Authorization header with or without the
 // word Bearer; for a websocket, where a browser cannot set headers, also the
 // query parameter token. "" when there is none.

@@ -18,6 +18,7 @@ type Route struct {
 	Summary string
 	Tag     string // heading in the document, given by Group
 	Live    bool   // a websocket
+	Status  int    // of the answer when all is well; 0: 200, or 204 without a body
 
 	operation Operation
 }
@@ -60,6 +61,12 @@ func Delete(path string, op Operation, summary string) Route {
 func Live(path string, op Operation, summary string) Route {
 	r := newRoute(http.MethodGet, path, op, summary)
 	r.Live = true
+	return r
+}
+
+// Answering returns the row with another status than 200 when all is well.
+func (r Route) Answering(status int) Route {
+	r.Status = status
 	return r
 }
 

@@ -37,7 +37,7 @@ type mount struct {
 
 // New returns a server without anything to serve.
 func New(c Config, log *slog.Logger) *Server {
-	hosts := newHostList(c.Hosts)
+	hosts := newHostList(c.names())
 	s := &Server{
 		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(),
 		env: &environment{

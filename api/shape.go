@@ -34,6 +34,27 @@ func (f OneOrMany[T]) plain() any {
 	return &f.Found[0]
 }
 
+// OneOf is a value of one of two forms: A, or B where A is nil.
+type OneOf[A, B any] struct {
+	A *A
+	B *B
+}
+
+// Schema describes both forms.
+func (OneOf[A, B]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[A](), true, ""), r.Schema(reflect.TypeFor[B](), true, ""),
+	}}
+}
+
+// MarshalJSON writes the form that it is.
+func (o OneOf[A, B]) MarshalJSON() ([]byte, error) {
+	if o.A != nil {
+		return json.Marshal(o.A)
+	}
+	return json.Marshal(o.B)
+}
+
 // OrNull is a field of an answer that may be null; huma has no word for a null
 // beside a named schema.
 type OrNull[T any] struct{ Value *T }

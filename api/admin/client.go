@@ -62,7 +62,12 @@ func openOffline(ctx context.Context, stateDir string) (*Client, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	e.Introduce(nobody{})
-	server := NewServer(e, db, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	people, err := offlinePeople(stateDir, db, e, log)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	server := NewServer(e, db, people, log)
 	if err := server.Listen(stateDir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -28,6 +28,9 @@ const Usage = `  apikey create NAME [-scope core:read,core:write] [-network ID] 
   apikey list | revoke ID
   device list | adopt ID | adopt -window 10m | remove ID
   mqttuser create NAME [-prefix TOPIC] | list | remove NAME
+  outbox list | show ID
+  setup-code                   make the code that the first owner is made with
+  user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
 `
 
 // command is one administration command on its way.
@@ -41,12 +44,7 @@ type command struct {
 // state directory, and writes the answer to out. flags are the words after the
 // command; -state-dir and -json go with every one.
 func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
-	if len(words) < 2 {
-		fmt.Fprintf(errOut, "want a command:\n%s", Usage)
-		return ErrUsage
-	}
-	name := words[0] + " " + words[1]
-	run := commands()[name]
+	name, run := find(words)
 	if run == nil {
 		fmt.Fprintf(errOut, "%s: no such command; there are:\n%s", name, Usage)
 		return ErrUsage
@@ -57,7 +55,7 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	flags.BoolVar(&c.json, "json", false, "print the answer as JSON")
 	flags.StringVar(&stateDir, "state-dir", stateDir, "state directory of the appliance")
 	act := run(flags)
-	arguments, err := interspersed(flags, words[2:])
+	arguments, err := interspersed(flags, words[len(strings.Fields(name)):])
 	if err != nil {
 		return ErrUsage
 	}
@@ -65,6 +63,16 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 		return err
 	}
 	return errors.Join(act(ctx, c, arguments), c.client.Close())
+}
+
+// find returns the command that words begin with, of one word or two; nil: there is none.
+func find(words []string) (name string, run func(*flag.FlagSet) action) {
+	all := commands()
+	for n := min(2, len(words)); n > 0 && run == nil; n-- {
+		name = strings.Join(words[:n], " ")
+		run = all[name]
+	}
+	return name, run
 }
 
 // interspersed parses flags before, between and after the arguments.
@@ -96,6 +104,13 @@ func commands() map[string]func(*flag.FlagSet) action {
 		"mqttuser create": createUser,
 		"mqttuser list":   plain(listUsers),
 		"mqttuser remove": plain(one("mqttusers", "the user's name")),
+		"outbox list":     plain(listOutbox),
+		"outbox show":     plain(showMail),
+		"setup-code":      plain(makeSetupCode),
+		"user list":       plain(listPeople),
+		"user create":     createPerson,
+		"user password":   setPersonPassword,
+		"user delete":     deletePerson,
 	}
 }
 

@@ -26,20 +26,24 @@ func Socket(stateDir string) string { return filepath.Join(stateDir, "sensegate.
 // Database returns the path of the database of a state directory.
 func Database(stateDir string) string { return filepath.Join(stateDir, "sensegate.db") }
 
+// SigningKeys returns the path of the keys that sign the tokens of a state directory.
+func SigningKeys(stateDir string) string { return filepath.Join(stateDir, "signing.json") }
+
 // Server answers administration commands. Whoever can open the socket (its
 // owner) may do everything.
 type Server struct {
 	engine *engine.Engine
 	db     *store.DB
+	people People
 	log    *slog.Logger
 	mux    http.ServeMux
 
 	listener net.Listener
 }
 
-// NewServer returns the commands over an engine and its database.
-func NewServer(e *engine.Engine, db *store.DB, log *slog.Logger) *Server {
-	s := &Server{engine: e, db: db, log: log}
+// NewServer returns the commands over an engine, its database and its people.
+func NewServer(e *engine.Engine, db *store.DB, people People, log *slog.Logger) *Server {
+	s := &Server{engine: e, db: db, people: people, log: log}
 	s.handle("GET /apikeys", s.listKeys)
 	s.handle("POST /apikeys", s.createKey)
 	s.handle("DELETE /apikeys/{id}", s.revokeKey)
@@ -50,6 +54,13 @@ func NewServer(e *engine.Engine, db *store.DB, log *slog.Logger) *Server {
 	s.handle("GET /mqttusers", s.listUsers)
 	s.handle("POST /mqttusers", s.createUser)
 	s.handle("DELETE /mqttusers/{id}", s.removeUser)
+	s.handle("GET /outbox", s.outbox)
+	s.handle("GET /outbox/{id}", s.mail)
+	s.handle("POST /setup-code", s.setupCode)
+	s.handle("GET /users", s.listPeople)
+	s.handle("POST /users", s.createPerson)
+	s.handle("POST /users/password", s.setPersonPassword)
+	s.handle("POST /users/delete", s.deletePerson)
 	return s
 }
 

@@ -9,8 +9,9 @@ import (
 )
 
 // block is a fenced part of a document: commands ("sh"), the answer of the last
-// of them ("json"), or what comes over the open websocket ("json frames"). "of the
-// moment" says that an answer depends on where there was motion.
+// of them ("json", or "text" where curl writes something else), what comes over the
+// open websocket ("json frames"), or what a receiver of pushes gets ("json received").
+// "of the moment" says that an answer depends on where there was motion.
 type block struct {
 	info, text string
 	line       int // of the text's first line
@@ -43,14 +44,19 @@ type wanted struct {
 	pick              string // path of a value in the answer, after jq; "" = all of it
 	equals            string // with until: value that is waited for
 	until             bool
+	write             string // curl -w: what is shown instead of the body
 }
 
+// published is a message that a document's command sends to the MQTT broker.
+type published struct{ user, password, topic, payload string }
+
 // shell understands as much of a shell as the documents use: assignments, curl,
-// websocat, jq with a path, date, and $((…)) with a + or -.
+// websocat, mosquitto_pub, jq with a path, date, ${NAME#*text}, and $((…)) with a + or -.
 type shell struct {
 	variables map[string]string
 	fixed     map[string]bool // variables that the test gives
 	run       func(wanted) (picked string, err error)
+	publish   func(published) error
 }
 
 var (
@@ -58,7 +64,7 @@ var (
 	captured   = regexp.MustCompile(`(?s)^([A-Z_]+)=\$\((curl .*)\)$`)
 	untilLoop  = regexp.MustCompile(`^until (curl .*) \| jq -e '(\.\S*) == (\S+)' >/dev/null; do sleep 1; done$`)
 	piped      = regexp.MustCompile(`(?s)^(.*) \| jq (?:-r )?(\S+)$`)
-	reference  = regexp.MustCompile(`^\$([A-Z_]+)|^\$\{([A-Z_]+)\}|^\$\(\(([A-Z_]+)([+-][0-9]+)\)\)|^\$\((date [^)]*)\)`)
+	reference  = regexp.MustCompile(`^\$([A-Z_]+)|^\$\{([A-Z_]+)\}|^\$\(\(([A-Z_]+)([+-][0-9]+)\)\)|^\$\((date [^)]*)\)|^\$\{([A-Z_]+)#\*([^}]+)\}`)
 )
 
 // do carries out the commands of a block.
@@ -166,10 +172,13 @@ func (s *shell) value(m []string) (string, error) {
 	if m[5] != "" {
 		return date(m[5])
 	}
-	name := m[1] + m[2] + m[3]
+	name := m[1] + m[2] + m[3] + m[6]
 	text, known := s.variables[name]
 	if !known {
 		return "", fmt.Errorf("$%s is not set", name)
+	}
+	if _, rest, found := strings.Cut(text, m[7]); m[7] != "" && found {
+		return rest, nil
 	}
 	if m[4] == "" {
 		return text, nil
@@ -201,58 +210,6 @@ func date(command string) (string, error) {
 	return map[string]string{
 		"%s": strconv.FormatInt(at.Unix(), 10), "%F": at.Format(time.DateOnly), "%Y%m%dT%H%M%SZ": at.Format("20060102T150405Z"),
 	}[m[3]], nil
-}
-
-// request makes the call of a curl or websocat command, changes it, and runs it.
-func (s *shell) request(command string, change func(*wanted)) (string, error) {
-	c := wanted{method: "GET", header: map[string]string{}}
-	if m := piped.FindStringSubmatch(command); m != nil {
-		command, c.pick = m[1], strings.Trim(m[2], "'")
-	}
-	words, err := s.words(command)
-	if err != nil {
-		return "", err
-	}
-	if len(words) == 0 || words[0] != "curl" && words[0] != "websocat" {
-		return "", fmt.Errorf("neither curl nor websocat")
-	}
-	c.websocket = words[0] == "websocat"
-	for i := 1; i < len(words); i++ {
-		word := words[i]
-		if !strings.HasPrefix(word, "-") {
-			if c.url != "" {
-				return "", fmt.Errorf("two URLs: %s and %s", c.url, word)
-			}
-			c.url = word
-			continue
-		}
-		if word == "-s" {
-			continue
-		}
-		if i++; i == len(words) {
-			return "", fmt.Errorf("%s needs something", word)
-		}
-		switch argument := words[i]; strings.TrimPrefix(word, "-s") {
-		case "-X", "X":
-			c.method = argument
-		case "-H", "H":
-			name, text, _ := strings.Cut(argument, ": ")
-			c.header[name] = text
-		case "--json":
-			c.body, c.header["Content-Type"] = argument, "application/json"
-			if c.method == "GET" {
-				c.method = "POST"
-			}
-		default:
-			return "", fmt.Errorf("option %s is not understood", word)
-		}
-	}
-	change(&c)
-	picked, err := s.run(c)
-	if err == nil && c.assign != "" {
-		s.variables[c.assign] = picked
-	}
-	return picked, err
 }
 
 var step = regexp.MustCompile(`^\.([A-Za-z_]\w*)|^\.?\[([0-9]+)\]`)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,10 +27,13 @@ type Walk struct {
 	Variables map[string]string // that the test gives, and the document only pretends to set
 	Clients   []*Client         // the interfaces that its commands call
 	Called    *Client           // the one of which it is to show every operation
+	MQTT      string            // address of the broker, for mosquitto_pub; "" when it has none
+	Received  <-chan []byte     // what a receiver of pushes gets, in order
 
 	shell   shell
 	plain   bool  // no answer is documented for this block
 	answer  value // of the last command
+	written string // by curl -w instead
 	socket  *websocket.Conn
 	covered map[string]bool
 	texts   map[int]block // new answers, by line
@@ -51,7 +53,7 @@ func (w *Walk) begin() {
 		return
 	}
 	w.covered, w.texts = map[string]bool{}, map[int]block{}
-	w.shell = shell{variables: w.Variables, fixed: map[string]bool{}, run: w.call}
+	w.shell = shell{variables: w.Variables, fixed: map[string]bool{}, run: w.call, publish: w.publish}
 	for name := range w.Variables {
 		w.shell.fixed[name] = true
 	}
@@ -70,7 +72,7 @@ func (w *Walk) Check() {
 	for i, b := range all {
 		switch b.info {
 		case "sh":
-			w.plain = i+1 == len(all) || !strings.HasPrefix(all[i+1].info, "json")
+			w.plain = i+1 == len(all) || !strings.HasPrefix(all[i+1].info, "json") && all[i+1].info != "text"
 			if err := w.shell.do(b.text); err != nil {
 				w.T.Fatalf("line %d: %v", b.line, err)
 			}
@@ -78,6 +80,10 @@ func (w *Walk) Check() {
 			w.compare(b, []value{w.answer})
 		case "json frames", "json frames of the moment":
 			w.compare(b, w.frames(len(mustRead(w.T, b))))
+		case "text":
+			w.compareText(b)
+		case "json received":
+			w.receive(b)
 		case "": // for people
 		default:
 			w.T.Fatalf("line %d: block %q", b.line, b.info)
@@ -119,6 +125,10 @@ func (w *Walk) call(c wanted) (picked string, err error) {
 	defer again.Stop()
 	for end := time.Now().Add(patience); ; <-again.C {
 		a := client.Send(c.header["Authorization"], c.method, path, c.header["Content-Type"], c.body)
+		if c.write != "" {
+			w.written = strings.NewReplacer("%{http_code}", fmt.Sprint(a.Status), "%{content_type}", a.Header.Get("Content-Type"), `\n`, "\n").Replace(c.write)
+			return "", nil
+		}
 		if a.Status == http.StatusNoContent {
 			w.answer = value{}
 			return "", nil
@@ -145,96 +155,6 @@ func (w *Walk) call(c wanted) (picked string, err error) {
 		case time.Now().After(end):
 			return "", fmt.Errorf("still %s", picked)
 		}
-	}
-}
-
-// open connects to a websocket, in place of the one before.
-func (w *Walk) open(client *Client, path, token string) (err error) {
-	if w.socket != nil {
-		w.socket.Close()
-	}
-	header := http.Header{}
-	if token != "" {
-		header.Set("Authorization", token)
-	}
-	w.socket, _, err = websocket.DefaultDialer.DialContext(w.T.Context(), "ws://"+client.Address+client.Base+path, header)
-	if err != nil {
-		return err
-	}
-	w.T.Cleanup(func() { w.socket.Close() })
-	return w.socket.SetReadDeadline(time.Now().Add(patience))
-}
-
-// frames reads so many frames of the open websocket.
-func (w *Walk) frames(n int) (all []value) {
-	for range n {
-		_, raw, err := w.socket.ReadMessage()
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		values, err := readValues(raw)
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		all = append(all, values...)
-		if kind, _ := values[0].get("type"); kind.scalar == "done" {
-			_, _, err = w.socket.ReadMessage()
-			if !websocket.IsCloseError(err, websocket.CloseNormalClosure) {
-				w.T.Errorf("after done: %v, want close 1000", err)
-			}
-		}
-	}
-	return all
-}
-
-func mustRead(t testing.TB, b block) []value {
-	t.Helper()
-	values, err := readValues([]byte(b.text))
-	if err != nil {
-		t.Fatalf("line %d: %v", b.line, err)
-	}
-	return values
-}
-
-// compare checks what came against a block of the document, and notes the block as
-// it is to be when they differ.
-func (w *Walk) compare(b block, got []value) {
-	w.T.Helper()
-	documented, r := mustRead(w.T, b), rule{moment: strings.HasSuffix(b.info, "of the moment")}
-	var wrong []string
-	if len(documented) != len(got) {
-		wrong = append(wrong, fmt.Sprintf("documented %d values, got %d", len(documented), len(got)))
-		documented = make([]value, len(got))
-	} else {
-		for i := range got {
-			wrong = append(wrong, r.differences("", documented[i], got[i])...)
-		}
-	}
-	if len(wrong) == 0 {
-		return
-	}
-	if !w.Update {
-		w.T.Errorf("%s line %d is not what comes; look at the change and run go test . -run Walk -update beside this test:\n%s",
-			w.File, b.line, strings.Join(wrong, "\n"))
-		return
-	}
-	text := ""
-	for i := range got {
-		text += shorten(documented[i], got[i]).text("") + "\n"
-	}
-	w.texts[b.line] = block{text: text, line: strings.Count(b.text, "\n")}
-}
-
-// write puts the noted blocks into the document.
-func (w *Walk) write(lines []string) {
-	w.T.Helper()
-	for i := len(lines); i > 0; i-- { // from the end, so that lines keep their numbers
-		if b, ok := w.texts[i]; ok {
-			lines = slices.Replace(lines, i-1, i-1+b.line, strings.TrimSuffix(b.text, "\n"))
-		}
-	}
-	if err := os.WriteFile(w.File, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
-		w.T.Fatal(err)
 	}
 }
 

@@ -8,14 +8,24 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/engine"
+	"sensegate/motion/household"
+	"sensegate/motion/integration"
 	"sensegate/store"
 )
 
 // Parts are what the interface stands on.
 type Parts struct {
-	DB       *store.DB
-	Engine   *engine.Engine
-	Sessions *auth.Sessions
+	DB        *store.DB
+	Engine    *engine.Engine
+	Sessions  *auth.Sessions
+	Accounts  *auth.Accounts
+	Providers *auth.Providers
+
+	Household *household.Household
+	Sensors   *integration.Service
+
+	// Ready says why the appliance cannot do its work, nil when it can.
+	Ready func() error
 }
 
 // App serves the App Cloud interface.

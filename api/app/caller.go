@@ -17,7 +17,9 @@ func (a *App) anyone(_ context.Context, r *api.Request) (auth.Anyone, error) {
 
 // user returns whoever shows a valid session token.
 func (a *App) user(ctx context.Context, r *api.Request) (auth.User, error) {
-	return a.Sessions.Check(ctx, r.Token(), r.Remote())
+	u, err := a.Sessions.Check(ctx, r.Token(), r.Remote())
+	u.Local = r.Local()
+	return u, err
 }
 
 // member returns a user who belongs to the home that the request is about.
@@ -37,7 +39,7 @@ func (a *App) member(ctx context.Context, r *api.Request) (auth.Member, error) {
 			return err
 		}
 		if !ok {
-			return fault.New(fault.NotFound, "network %d is not known", id)
+			return unknown(r, id)
 		}
 		h, err := tx.Home(id)
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
@@ -62,9 +64,13 @@ func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 	if find, ok := byPath[r.Route()]; ok {
 		id, err := strconv.ParseUint(r.Path("id"), 10, 32)
 		if err != nil {
-			return 0, fault.New(fault.NotFound, "id %.20q is not known", r.Path("id"))
+			return 0, unknown(r, 0)
 		}
-		return find(tx, uint32(id))
+		found, err := find(tx, uint32(id))
+		if fault.KindOf(err) == fault.NotFound {
+			err = unknown(r, 0)
+		}
+		return found, err
 	}
 	text := r.Query("network_id")
 	if text == "" {
@@ -89,11 +95,28 @@ func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 	return memberships[0].Home, nil
 }
 
+// unknown is the answer about a home, or a record of one, that there is not, or that the
+// caller does not belong to: the same words for both.
+func unknown(r *api.Request, id home.ID) error {
+	if named := r.Path("id"); named != "" {
+		return fault.New(fault.NotFound, "id %.20q is not known", named)
+	}
+	return fault.New(fault.NotFound, "network %d is not known", id)
+}
+
 // byPath finds the home of a record that a path names by its id.
 var byPath = map[string]func(*store.Tx, uint32) (home.ID, error){
 	"/api/v1/networks/{id}": func(_ *store.Tx, id uint32) (home.ID, error) { return home.ID(id), nil },
 	"/api/v1/network_memberships/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
 		m, err := tx.Membership(home.MembershipID(id))
 		return m.Home, err
+	},
+	"/api/v1/invitations/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
+		i, err := tx.Invitation(home.InvitationID(id))
+		return i.Home, err
+	},
+	"/api/v1/network_scene_configs/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
+		c, err := tx.SceneConfig(home.SceneConfigID(id))
+		return c.HomeID, err
 	},
 }

@@ -11,28 +11,35 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/admin"
+	"sensegate/api/app"
 	"sensegate/broker"
 	"sensegate/motion/engine"
+	"sensegate/motion/integration"
+	"sensegate/motion/notify"
 	"sensegate/motion/relay"
 	"sensegate/store"
 )
 
 // Appliance is the assembled product. Open makes one, Run serves and closes it.
 type Appliance struct {
-	config Config
-	log    *slog.Logger
-	db     *store.DB
-	engine *engine.Engine
-	relay  *relay.Relay
-	broker *broker.Server
-	http   *api.Server
-	core   *api.Server // nil: on http
-	admin  *admin.Server
+	config  Config
+	log     *slog.Logger
+	db      *store.DB
+	engine  *engine.Engine
+	relay   *relay.Relay
+	notify  *notify.Notifier
+	sensors *integration.Service
+	base    string // that links in mails begin with, once the ports are bound
+	broker  *broker.Server
+	http    *api.Server
+	core    *api.Server // nil: on http
+	admin   *admin.Server
+	parts   app.Parts
 }
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	db, err := store.Open(store.Options{Path: admin.Database(c.StateDir), Logger: log})
+	db, err := store.Open(store.Options{Path: admin.Database(c.StateDir), Logger: log, Retention: c.Store.Retention})
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +52,14 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if a.relay, err = relay.New(c.Relay, log); err != nil {
 		return nil, err
 	}
+	a.notify, err = notify.New(db, notify.Options{Mail: c.Mail, Push: c.Push, Base: func() string { return a.base }, Log: log})
+	if err != nil {
+		return nil, err
+	}
 	a.engine, err = engine.New(ctx, db, engine.Options{
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
-		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(),
+		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
 	})
 	if err != nil {
 		return nil, err
@@ -57,7 +68,11 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		return nil, err
 	}
 	a.engine.Introduce(a.broker)
-	a.admin = admin.NewServer(a.engine, db, log)
+	a.connectSensors()
+	if err = a.assemblePeople(); err != nil {
+		return nil, err
+	}
+	a.admin = admin.NewServer(a.engine, db, admin.People{Accounts: a.parts.Accounts, Household: a.parts.Household}, log)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}
@@ -65,6 +80,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.http.Listen(); err != nil {
 		return nil, err
 	}
+	a.base = c.HTTP.Base(a.http.Addr())
 	if a.core != nil {
 		if err = a.core.Listen(); err != nil {
 			return nil, err
@@ -74,8 +90,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 }
 
 // Run serves until ctx ends. The doors close first, then the engine writes what it
-// holds, then the relay says goodbye outside, and the database is closed last. It
-// is called once.
+// holds, then mails and pushes end, then the relay says goodbye outside, and the
+// database is closed last. It is called once.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
 
 func (a *Appliance) serve(ctx context.Context) error {
@@ -83,6 +99,10 @@ func (a *Appliance) serve(ctx context.Context) error {
 	defer stopWorking()
 	worked := make(chan error, 1)
 	go func() { worked <- a.engine.Run(working) }()
+	telling, stopTelling := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopTelling()
+	told := make(chan error, 1)
+	go func() { told <- a.notify.Run(telling) }()
 	relaying, stopRelaying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRelaying()
 	relayed := make(chan error, 1)
@@ -90,6 +110,8 @@ func (a *Appliance) serve(ctx context.Context) error {
 
 	doors, open := errgroup.WithContext(ctx)
 	doors.Go(func() error { return a.broker.Run(open) })
+	doors.Go(func() error { return a.sensors.Run(open) })
+	doors.Go(func() error { return a.parts.Household.Watch(open) })
 	doors.Go(func() error { return a.http.Run(open) })
 	if a.core != nil {
 		doors.Go(func() error { return a.core.Run(open) })
@@ -102,6 +124,9 @@ func (a *Appliance) serve(ctx context.Context) error {
 		case err := <-worked:
 			worked <- err
 			return err
+		case err := <-told:
+			told <- err
+			return err
 		case <-a.db.Failed():
 			return a.db.Err()
 		}
@@ -110,6 +135,8 @@ func (a *Appliance) serve(ctx context.Context) error {
 	err := doors.Wait()
 	stopWorking()
 	err = errors.Join(err, <-worked)
+	stopTelling()
+	err = errors.Join(err, <-told)
 	stopRelaying()
 	return errors.Join(err, <-relayed)
 }

@@ -12,8 +12,12 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/admin"
+	"sensegate/api/auth"
 	"sensegate/broker"
+	"sensegate/motion/notify"
 	"sensegate/motion/relay"
+	"sensegate/motion/sensor/zigbee2mqtt"
+	"sensegate/store"
 )
 
 // Config is the whole configuration; config.example.yaml explains each key. Begin
@@ -28,6 +32,12 @@ type Config struct {
 	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
 	Insights   InsightsConfig   `yaml:"insights" envPrefix:"INSIGHTS_"`
 	Relay      relay.Config     `yaml:"relay" envPrefix:"RELAY_"`
+
+	Auth auth.Config       `yaml:"auth" envPrefix:"AUTH_"`
+	Mail notify.MailConfig `yaml:"mail" envPrefix:"MAIL_"`
+	Push notify.PushConfig `yaml:"push" envPrefix:"PUSH_"`
+
+	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
 }
 
 // LogConfig is the log part: a level, and the format text or json.
@@ -49,9 +59,10 @@ type GatekeeperConfig struct {
 	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
 }
 
-// StoreConfig says how often samples are written.
+// StoreConfig says how often samples are written, and how long what is kept is kept.
 type StoreConfig struct {
-	FlushInterval time.Duration `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
+	FlushInterval time.Duration   `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
+	Retention     store.Retention `yaml:"retention" envPrefix:"RETENTION_"`
 }
 
 // InsightsConfig switches the household insights.
@@ -67,9 +78,13 @@ func Defaults() Config {
 		HTTP:       api.Defaults(),
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
-		Store:      StoreConfig{FlushInterval: time.Minute},
+		Store:      StoreConfig{FlushInterval: time.Minute, Retention: store.DefaultRetention()},
 		Insights:   InsightsConfig{Enabled: true},
 		Relay:      relay.Defaults(),
+		Auth:       auth.Defaults(),
+		Mail:       notify.MailDefaults(),
+		Push:       notify.PushDefaults(),
+		Sensors:    SensorsConfig{Provider: zigbee2mqtt.Name, Zigbee2MQTT: zigbee2mqtt.Defaults()},
 	}
 }
 
@@ -101,7 +116,12 @@ func (c *Config) Validate() error {
 	token := len(c.Gatekeeper.AccessToken)
 	rule(token == 0 || token >= 16, "gatekeeper.access_token: want at least 16 characters")
 	rule(c.Store.FlushInterval >= time.Second && c.Store.FlushInterval <= 10*time.Minute, "store.flush_interval: want 1s to 10m")
+	check("store.retention.", c.Store.Retention.Validate())
 	check("relay.", c.Relay.Validate())
+	check("auth.", c.Auth.Validate())
+	check("mail.", c.Mail.Validate())
+	check("push.", c.Push.Validate())
+	check("sensors.", c.Sensors.Validate())
 	return errors.Join(wrong...)
 }
 

@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/netip"
 
 	"sensegate/api"
+	"sensegate/api/app"
 	"sensegate/api/auth"
 	"sensegate/api/core"
 	"sensegate/broker"
@@ -26,10 +28,14 @@ func (a *Appliance) mount() {
 	}
 	keys := auth.NewKeys(a.db)
 	private.Mount(core.New(a.engine, a.db, keys).Interface())
+	a.http.Mount(app.New(a.parts).Interface())
 	private.Metrics(core.MetricsGuard(keys), a.metrics)
 	private.Docs()
 	a.http.Health(a.ready)
 	a.http.HandleAnyHost("/gatekeeper", a.gatekeeper())
+	for path, page := range app.Pages() {
+		a.http.Handle(path, page)
+	}
 	a.http.Handle("/", http.RedirectHandler("/docs/", http.StatusFound))
 }
 
@@ -63,9 +69,9 @@ func portOf(address net.Addr) int {
 }
 
 // ready says why the appliance cannot work, nil when it can.
-func (a *Appliance) ready() error { return a.db.Err() }
+func (a *Appliance) ready() error { return errors.Join(a.db.Err(), a.broker.Ready()) }
 
-// metrics writes what the broker and the relay count.
+// metrics writes what the broker, the relay and the notifier count.
 func (a *Appliance) metrics(w io.Writer) {
 	counters := a.broker.Counters()
 	fmt.Fprintf(w, "sensegate_mqtt_sessions %d\n", counters.Sessions)
@@ -73,4 +79,5 @@ func (a *Appliance) metrics(w io.Writer) {
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"not_stored\"} %d\n", counters.NotStored)
 	fmt.Fprintf(w, "sensegate_mqtt_refused_total %d\n", counters.Refused)
 	a.relay.Metrics(w)
+	a.notify.Metrics(w)
 }

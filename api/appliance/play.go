@@ -31,6 +31,15 @@ func (a *Appliance) Import(ctx context.Context, network motion.NetworkID, histor
 	return a.engine.Import(ctx, network, history, events)
 }
 
+// PlaceNode tells where a node stands, by its deviceId; see engine.PlaceNode.
+func (a *Appliance) PlaceNode(ctx context.Context, device, location, friendlyName string) error {
+	node, err := a.engine.NodeByDevice(ctx, device)
+	if err != nil {
+		return err
+	}
+	return a.engine.PlaceNode(ctx, node.ID, location, friendlyName)
+}
+
 // PlaceLeaf tells where a leaf stands; see engine.PlaceLeaf.
 func (a *Appliance) PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error {
 	return a.engine.PlaceLeaf(ctx, network, mac, location, friendlyName)

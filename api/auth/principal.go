@@ -19,6 +19,7 @@ type (
 		ID      home.UserID
 		Session string     // the session's id, sid
 		Address netip.Addr // where the request came from
+		Local   bool       // from the appliance itself, not through a proxy
 	}
 
 	// Member is a user who belongs to the home that the request is about.

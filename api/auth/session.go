@@ -5,83 +5,232 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
 
-// Sessions makes and checks the tokens of the App Cloud interface.
+// refreshGrace is how long a refresh token that was used answers once more: the answer
+// may have been lost on its way. It gives out the same successor, so that whoever stole
+// it gains nothing that is not ended when both are used on.
+const refreshGrace = 30 * time.Second
+
+// sweepLimit is how many expired records a transaction clears away, many more than it
+// adds.
+const sweepLimit = 16
+
+// Sessions makes and checks the tokens of the App Cloud interface. Its methods may be
+// called concurrently.
+//
+// A session is a record; its tokens name it. A token is valid when its signature is,
+// it has not expired, it was issued at or after the user's valid_from, and its session
+// still exists (interface document sections 3 and 5).
 type Sessions struct {
-	db   *store.DB
-	sign []byte
+	db    *store.DB
+	keys  *Keyring
+	ended func()
 }
 
-// NewSessions is for now.
-func NewSessions(db *store.DB, sign []byte) *Sessions { return &Sessions{db: db, sign: sign} }
-
-type claims struct {
-	jwt.RegisteredClaims
-	UID int64  `json:"uid"`
-	SID string `json:"sid"`
+// NewSessions returns the sessions that db holds. ended is called after the commit
+// that ended a session, so that its live connections are looked at again.
+func NewSessions(db *store.DB, keys *Keyring, ended func()) *Sessions {
+	return &Sessions{db: db, keys: keys, ended: ended}
 }
 
 // Tokens is a session response (interface document 2.3).
 type Tokens struct {
-	Token        string    `json:"token"`
-	RefreshToken string    `json:"refresh_token"`
+	Token        string    `json:"token" doc:"Session token, for the header Authorization: lives an hour"`
+	RefreshToken string    `json:"refresh_token" doc:"For PATCH /sessions, once: lives 30 days"`
 	User         home.User `json:"user"`
 }
 
-// Start begins a session of a user; unless multi, every earlier one ends.
+// Start begins a session of a user; unless multi, every earlier one ends
+// (payloads.md section 6 no. 13).
 func (s *Sessions) Start(ctx context.Context, id home.UserID, multi bool) (Tokens, error) {
-	var t Tokens
+	var g grant
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		u, err := tx.User(id)
 		if err != nil {
 			return err
 		}
-		if !multi {
-			u.ValidFrom = max(tx.Now().Second(), u.ValidFrom+1)
-			if err := tx.PutUser(u); err != nil {
-				return err
-			}
-		}
-		issued := max(tx.Now().Second(), u.ValidFrom)
-		t.User = u
-		t.Token, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-			RegisteredClaims: jwt.RegisteredClaims{
-				Issuer: "sensegate", Audience: jwt.ClaimStrings{"session"}, Subject: u.Sub,
-				IssuedAt: jwt.NewNumericDate(time.Unix(issued, 0)), ExpiresAt: jwt.NewNumericDate(time.Unix(issued+3600, 0)),
-				ID: uuid.NewString(),
-			},
-			UID: int64(u.ID), SID: uuid.NewString(),
-		}).SignedString(s.sign)
+		g, err = s.begin(tx, u, multi)
 		return err
 	})
-	return t, err
+	if err != nil {
+		return Tokens{}, err
+	}
+	return s.tokens(g)
+}
+
+// grant is what a transaction has granted, to be signed after its commit.
+type grant struct {
+	user    home.User
+	session store.Session
+	at      motion.Time
+}
+
+// begin begins a session within a transaction. u may carry changes; it is stored.
+func (s *Sessions) begin(tx *store.Tx, u home.User, multi bool) (grant, error) {
+	if err := tx.SweepSessions(sweepLimit); err != nil {
+		return grant{}, err
+	}
+	session := store.Session{ID: uuid.NewString(), User: u.ID, CreatedAt: tx.Now()}
+	return s.extend(tx, u, session, multi)
+}
+
+// extend gives a session its next refresh token; unless multi, every other session
+// of the user and every earlier token ends.
+func (s *Sessions) extend(tx *store.Tx, u home.User, session store.Session, multi bool) (grant, error) {
+	session.Previous, session.Refresh = session.Refresh, uuid.NewString()
+	session.RotatedAt, session.ExpiresAt = tx.Now(), tx.Now().Add(refreshLife.Seconds())
+	if !multi {
+		u.ValidFrom = nextValidFrom(u, tx.Now())
+		if err := tx.EndSessionsOfUser(u.ID, session.ID); err != nil {
+			return grant{}, err
+		}
+	}
+	if err := tx.PutUser(u); err != nil {
+		return grant{}, err
+	}
+	ended, err := tx.PutSession(session)
+	if err != nil {
+		return grant{}, err
+	}
+	if ended || !multi {
+		tx.OnCommit(s.ended)
+	}
+	return grant{user: u, session: session, at: tx.Now()}, nil
+}
+
+// nextValidFrom is later than every token of the user that was issued before, also
+// within the same second.
+func nextValidFrom(u home.User, now motion.Time) int64 {
+	return max(now.Second(), u.ValidFrom+1)
+}
+
+// tokens signs what was granted.
+func (s *Sessions) tokens(g grant) (Tokens, error) {
+	s.keys.turn(g.at)
+	t := Tokens{User: g.user}
+	issued := max(g.at.Second(), g.user.ValidFrom) // else a multi login could be born invalid
+	base := claims{Session: g.session.ID}
+	var err error
+	session := base.stamp(g.user, forSession, uuid.NewString(), issued, g.at.Add(sessionLife.Seconds()))
+	if t.Token, err = s.keys.sign(session); err != nil {
+		return Tokens{}, err
+	}
+	refresh := base.stamp(g.user, forRefresh, g.session.Refresh, issued, g.session.ExpiresAt)
+	if t.RefreshToken, err = s.keys.sign(refresh); err != nil {
+		return Tokens{}, err
+	}
+	return t, nil
 }
 
 // Check returns the user whose session token it is, or an Unauthorized fault.
 func (s *Sessions) Check(ctx context.Context, token string, from netip.Addr) (User, error) {
-	refused := fault.New(fault.Unauthorized, "authorization: the session token is missing, invalid or expired; log in with POST /sessions")
-	var c claims
-	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return s.sign, nil },
-		jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithIssuer("sensegate"), jwt.WithAudience("session"), jwt.WithStrictDecoding())
-	if err != nil {
-		return User{}, refused
-	}
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		u, err := tx.User(home.UserID(c.UID))
-		if err == nil && (c.IssuedAt.Unix() < u.ValidFrom || u.Sub != c.Subject) {
-			return refused
+	var who User
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		c, err := s.keys.read(token, forSession, tx.Now())
+		if err != nil {
+			return refusedSession()
 		}
-		if fault.KindOf(err) == fault.NotFound {
-			return refused
+		u, _, ok, err := s.holder(tx, c)
+		if err != nil {
+			return err
 		}
-		return err
+		if !ok || c.IssuedAt.Unix() < u.ValidFrom {
+			return refusedSession()
+		}
+		who = User{ID: u.ID, Session: c.Session, Address: from}
+		return nil
 	})
-	return User{ID: home.UserID(c.UID), Session: c.SID, Address: from}, err
+	return who, err
+}
+
+func refusedSession() error {
+	return fault.New(fault.Unauthorized, "authorization: the session token is missing, invalid or expired; log in with POST /sessions")
+}
+
+// holder returns the user and the session that claims speak of, and whether both are
+// there and belong together.
+func (s *Sessions) holder(tx *store.Tx, c claims) (home.User, store.Session, bool, error) {
+	session, ok, err := tx.Session(c.Session)
+	if err != nil || !ok || session.User != c.User {
+		return home.User{}, session, false, err
+	}
+	u, err := tx.User(c.User)
+	return u, session, err == nil && u.Sub == c.Subject, err
+}
+
+// Refresh exchanges a refresh token for new tokens; unless multi, every other session
+// of the user ends. Each refresh token works once, and for half a minute afterwards
+// gives the same successor; later the use of an old one shows that somebody else has
+// it, and ends the session. The error is an Unauthorized fault.
+func (s *Sessions) Refresh(ctx context.Context, token string, multi bool) (Tokens, error) {
+	c, ok, err := s.keys.readNow(ctx, s.db, token, forRefresh)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if !ok {
+		return Tokens{}, refusedRefresh()
+	}
+	var g grant
+	granted := false
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		u, session, ok, err := s.holder(tx, c)
+		if err != nil || !ok {
+			return err
+		}
+		switch age := tx.Now().Since(session.RotatedAt); {
+		case c.ID == session.Refresh && c.IssuedAt.Unix() >= u.ValidFrom:
+			g, err = s.extend(tx, u, session, multi)
+			granted = err == nil
+			return err
+		case c.ID == session.Previous && age >= 0 && age <= refreshGrace.Seconds():
+			g, granted = grant{user: u, session: session, at: tx.Now()}, true
+			return nil
+		}
+		tx.OnCommit(s.ended)
+		return tx.EndSession(session.ID)
+	})
+	if err != nil {
+		return Tokens{}, err
+	}
+	if !granted {
+		return Tokens{}, refusedRefresh()
+	}
+	return s.tokens(g)
+}
+
+func refusedRefresh() error {
+	return fault.New(fault.Unauthorized, "token: the refresh token is invalid, expired, or was used before; log in with POST /sessions")
+}
+
+// End ends the session of a user, or all of them: then no token that was issued before
+// is valid any more.
+func (s *Sessions) End(ctx context.Context, who User, all bool) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
+		if all {
+			return s.endAll(tx, who.ID)
+		}
+		tx.OnCommit(s.ended)
+		return tx.EndSession(who.Session)
+	})
+}
+
+// endAll ends every session of a user within a transaction.
+func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
+	u, err := tx.User(id)
+	if err != nil {
+		return err
+	}
+	u.ValidFrom = nextValidFrom(u, tx.Now())
+	if err := tx.PutUser(u); err != nil {
+		return err
+	}
+	tx.OnCommit(s.ended)
+	return tx.EndSessionsOfUser(id, "")
 }

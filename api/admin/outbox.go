@@ -1,0 +1,117 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// mailState is a mail with what has become of it.
+type mailState struct {
+	store.Mail
+	State notify.State `json:"state"`
+}
+
+// outbox is the answer of the outbox list: all mails, the newest first, and the phones
+// to which the last push was given up.
+type outbox struct {
+	Mails   []mailState  `json:"mails"`
+	GivenUp []lostMobile `json:"pushes_given_up"`
+}
+
+// lostMobile is a mobile device to which a push was given up.
+type lostMobile struct {
+	ID        home.MobileID `json:"id"`
+	UserID    home.UserID   `json:"user_id"`
+	Name      string        `json:"name"`
+	FailedAt  motion.Stamp  `json:"failed_at"`
+	LastError string        `json:"last_error"`
+}
+
+func (s *Server) outbox(r *http.Request) (any, error) {
+	list := outbox{Mails: []mailState{}, GivenUp: []lostMobile{}}
+	err := s.db.View(r.Context(), func(tx *store.Tx) error {
+		mails, err := tx.Mails()
+		if err != nil {
+			return err
+		}
+		for _, m := range slices.Backward(mails) {
+			list.Mails = append(list.Mails, mailState{m, notify.StateOf(m)})
+		}
+		mobiles, err := tx.Mobiles()
+		for _, d := range mobiles {
+			if d.FailedAt != 0 {
+				list.GivenUp = append(list.GivenUp, lostMobile{d.ID, d.UserID, d.Name, d.FailedAt, d.LastError})
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+func (s *Server) mail(r *http.Request) (any, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "mail %q: want the number that outbox list shows", r.PathValue("id"))
+	}
+	var m store.Mail
+	err = s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		m, err = tx.Mail(id)
+		return err
+	})
+	return mailState{m, notify.StateOf(m)}, err
+}
+
+func listOutbox(ctx context.Context, c command, _ []string) error {
+	var list outbox
+	if err := c.client.do(ctx, http.MethodGet, "/outbox", nil, &list); err != nil {
+		return err
+	}
+	return c.print(list, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tKIND\tTO\tSTATE\tCREATED\tTRIES\tLAST ERROR")
+		for _, m := range list.Mails {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", m.ID, m.Kind, m.Address, m.State, stamped(m.CreatedAt), m.Attempts, m.LastError)
+		}
+		for _, d := range list.GivenUp {
+			fmt.Fprintf(w, "\nA push to mobile device %d (%q) of user %d was given up %s: %s\n", d.ID, d.Name, d.UserID, stamped(d.FailedAt), d.LastError)
+		}
+	})
+}
+
+func showMail(ctx context.Context, c command, arguments []string) error {
+	id, err := single(arguments, "the mail's ID, as outbox list shows it")
+	if err != nil {
+		return err
+	}
+	var m mailState
+	if err := c.client.do(ctx, http.MethodGet, "/outbox/"+url.PathEscape(id), nil, &m); err != nil {
+		return err
+	}
+	var code string
+	if m.Link != "" {
+		if code, err = notify.QRText(m.Link); err != nil {
+			return fmt.Errorf("draw the link: %w", err)
+		}
+	}
+	return c.print(m, func(w io.Writer) {
+		fmt.Fprintf(w, "To: %s\nSubject: %s\nCreated: %s\n\n%s", m.Address, m.Subject, stamped(m.CreatedAt), notify.Text(m.Mail))
+		if m.Link == "" {
+			fmt.Fprintln(w, "\n(The mail has no link, or it has expired.)")
+			return
+		}
+		fmt.Fprintf(w, "\n%s", code)
+	})
+}
+
+// stamped writes a time of a record for a person, "-" for never.
+func stamped(s motion.Stamp) string { return when(motion.Time(s) / 1000) }

@@ -1,0 +1,206 @@
+package admin
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/household"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// People are the parts that know accounts.
+type People struct {
+	Accounts  *auth.Accounts
+	Household *household.Household
+}
+
+// offlinePeople returns the people of an appliance that does not run: nobody is
+// connected, and no mail is written.
+func offlinePeople(stateDir string, db *store.DB, e *engine.Engine, log *slog.Logger) (People, error) {
+	keys, err := auth.OpenKeyring(SigningKeys(stateDir), motion.TimeOf(time.Now()), log)
+	if err != nil {
+		return People{}, err
+	}
+	noMail := func(*store.Tx, notify.Mail) error { return nil }
+	sessions := auth.NewSessions(db, keys, func() {})
+	return People{
+		Accounts:  auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail),
+		Household: household.New(db, e, household.Options{Mail: noMail, Log: log}),
+	}, nil
+}
+
+// person is the body of a command about an account.
+type person struct {
+	Email    string `json:"email"`
+	Password string `json:"password,omitempty"`
+	Networks bool   `json:"networks,omitempty"` // deleting: disown what they own
+}
+
+func (s *Server) setupCode(r *http.Request) (any, error) {
+	code, err := auth.NewSetupCode(r.Context(), s.db)
+	return setupCode{code}, err
+}
+
+// setupCode is a new setup code; it is shown once.
+type setupCode struct {
+	Code string `json:"setup_code"`
+}
+
+func (s *Server) listPeople(r *http.Request) (any, error) {
+	var users []home.User
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		users, err = tx.Users()
+		return err
+	})
+	return users, err
+}
+
+func (s *Server) createPerson(r *http.Request) (any, error) {
+	var body person
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	return s.people.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
+}
+
+func (s *Server) setPersonPassword(r *http.Request) (any, error) {
+	var body person
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	return s.people.Accounts.SetPassword(r.Context(), body.Email, body.Password)
+}
+
+func (s *Server) deletePerson(r *http.Request) (any, error) {
+	var body person
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	var user home.User
+	err := s.db.View(r.Context(), func(tx *store.Tx) error {
+		found, ok, err := tx.UserByEmail(body.Email)
+		if err == nil && !ok {
+			err = fault.New(fault.NotFound, "no account has this address")
+		}
+		user = found
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, body.Networks)
+}
+
+func makeSetupCode(ctx context.Context, c command, _ []string) error {
+	var made setupCode
+	if err := c.client.do(ctx, http.MethodPost, "/setup-code", nil, &made); err != nil {
+		return err
+	}
+	return c.print(made, func(w io.Writer) {
+		fmt.Fprintf(w, "%s\n\nWhoever registers with this code can claim the first network. It works once; a former code works no more.\n", made.Code)
+	})
+}
+
+func listPeople(ctx context.Context, c command, _ []string) error {
+	var users []home.User
+	if err := c.client.do(ctx, http.MethodGet, "/users", nil, &users); err != nil {
+		return err
+	}
+	return c.print(users, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tCREATED")
+		for _, u := range users {
+			fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), u.CreatedAt.Std().Local().Format(time.DateTime))
+		}
+	})
+}
+
+// withPassword is a command that gives an account a password: the first line of a
+// file, or a new one, which is shown.
+func withPassword(flags *flag.FlagSet, path, done string) action {
+	file := flags.String("password-file", "", "file with the password, - for standard input; empty: one is made and shown")
+	return func(ctx context.Context, c command, arguments []string) error {
+		email, err := single(arguments, "the address of the account")
+		if err != nil {
+			return err
+		}
+		password, made, err := passwordFrom(*file)
+		if err != nil {
+			return err
+		}
+		var user home.User
+		if err := c.client.do(ctx, http.MethodPost, path, person{Email: email, Password: password}, &user); err != nil {
+			return err
+		}
+		shown := struct {
+			home.User
+			Password string `json:"password,omitempty"`
+		}{User: user}
+		if made {
+			shown.Password = password
+		}
+		return c.print(shown, func(w io.Writer) {
+			fmt.Fprintf(w, "user %d: %s\n", user.ID, done)
+			if made {
+				fmt.Fprintf(w, "password: %s\n", password)
+			}
+		})
+	}
+}
+
+// passwordFrom reads a password, or makes one of 96 random bits.
+func passwordFrom(file string) (password string, made bool, err error) {
+	var data []byte
+	switch file {
+	case "":
+		random := make([]byte, 12)
+		rand.Read(random) // never fails: it ends the program instead
+		return base64.RawURLEncoding.EncodeToString(random), true, nil
+	case "-":
+		data, err = io.ReadAll(io.LimitReader(os.Stdin, 4096))
+	default:
+		data, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read password: %w", err)
+	}
+	password, _, _ = strings.Cut(string(data), "\n")
+	return strings.TrimSuffix(password, "\r"), false, nil
+}
+
+func createPerson(flags *flag.FlagSet) action {
+	return withPassword(flags, "/users", "created and confirmed")
+}
+
+func setPersonPassword(flags *flag.FlagSet) action {
+	return withPassword(flags, "/users/password", "has a new password, and every session has ended")
+}
+
+func deletePerson(flags *flag.FlagSet) action {
+	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise these become ownerless")
+	return func(ctx context.Context, c command, arguments []string) error {
+		email, err := single(arguments, "the address of the account")
+		if err != nil {
+			return err
+		}
+		var done struct{}
+		if err := c.client.do(ctx, http.MethodPost, "/users/delete", person{Email: email, Networks: *networks}, &done); err != nil {
+			return err
+		}
+		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "deleted the account of %s\n", email) })
+	}
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/household"
+)
+
+// adoptionState says whether new devices are let in, and which wait.
+type adoptionState struct {
+	Open    bool            `json:"open" doc:"Whether every device that asks is adopted now"`
+	Until   *motion.Stamp   `json:"until" nullable:"true" doc:"When that ends, or has ended; null: it never began"`
+	Pending []waitingDevice `json:"pending" nullable:"false" doc:"Devices that wait, those seen last first"`
+}
+
+// waitingDevice is a device that has asked to join.
+type waitingDevice struct {
+	DeviceID  string       `json:"device_id" example:"csi-a-02aa00000310"`
+	NodeName  string       `json:"node_name" example:"EXA1000135"`
+	Reason    string       `json:"reason" doc:"Why it waits"`
+	Approved  bool         `json:"approved" doc:"Let in by hand: its next request is answered"`
+	FirstSeen motion.Stamp `json:"first_seen"`
+	LastSeen  motion.Stamp `json:"last_seen"`
+}
+
+type adoptionOut struct{ Body adoptionState }
+
+func (a *App) adoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*adoptionOut, error) {
+	return a.adoptionOf(ctx, o)
+}
+
+type openAdoptionIn struct {
+	NetworkQuery
+	Body *BodyNetwork
+}
+
+func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*adoptionOut, error) {
+	if _, err := a.Engine.OpenAdoption(ctx, household.AdoptionWindow); err != nil {
+		return nil, err
+	}
+	return a.adoptionOf(ctx, o)
+}
+
+type adoptIn struct {
+	NetworkQuery
+	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits" example:"csi-a-02aa00000310"`
+}
+
+func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*adoptionOut, error) {
+	if err := a.Household.Adopt(ctx, o.Network, in.DeviceID); err != nil {
+		return nil, err
+	}
+	return a.adoptionOf(ctx, o)
+}
+
+func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*adoptionOut, error) {
+	until, pending, err := a.Household.Adoption(ctx, o.Network)
+	if err != nil {
+		return nil, err
+	}
+	state := adoptionState{Open: until > a.Engine.Now(), Pending: []waitingDevice{}}
+	if !until.IsZero() {
+		stamp := until.Stamp()
+		state.Until = &stamp
+	}
+	for _, p := range pending {
+		state.Pending = append(state.Pending, waitingDevice{
+			DeviceID: p.DeviceID, NodeName: p.NodeName, Reason: p.Reason, Approved: p.Approved,
+			FirstSeen: p.FirstSeen.Stamp(), LastSeen: p.LastSeen.Stamp(),
+		})
+	}
+	return &adoptionOut{Body: state}, nil
+}

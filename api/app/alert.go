@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"strings"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// The alerts of a home are those of its network (payloads.md 4.10); here network_id is
+// the App Cloud id.
+
+// AlertPath names one alert.
+type AlertPath struct {
+	NetworkQuery
+	UUID string `path:"uuid" format:"uuid" doc:"uuid of the alert" example:"01976b40-0d4e-7c11-9f02-77aa10c2e0b1"`
+}
+
+type alertOut struct {
+	Body alert.Rule
+}
+
+type alertsOut struct {
+	Body []alert.Rule `nullable:"false"`
+}
+
+type alertStatusesOut struct {
+	Body []engine.AlertStatus `nullable:"false"`
+}
+
+// alertEdit is what a member may write of an alert.
+type alertEdit struct {
+	alert.Edit
+	Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
+}
+
+type createAlertIn struct {
+	NetworkQuery
+	Body alertEdit
+}
+
+type changeAlertIn struct {
+	AlertPath
+	Body alertEdit
+}
+
+type switchAlertsIn struct {
+	NetworkQuery
+	Body struct {
+		alert.Switches
+		Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
+	}
+}
+
+// own returns rules with the App Cloud id of their network.
+func own(who auth.Member, rules ...alert.Rule) []alert.Rule {
+	for i := range rules {
+		rules[i].NetworkID = motion.NetworkID(who.Home)
+	}
+	return rules
+}
+
+func (a *App) alerts(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertsOut, error) {
+	rules, err := a.Engine.Alerts(ctx, who.Network)
+	return &alertsOut{Body: own(who, rules...)}, err
+}
+
+func (a *App) alertStatuses(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertStatusesOut, error) {
+	statuses, err := a.Engine.AlertStatuses(ctx, who.Network)
+	for i := range statuses {
+		statuses[i].Data = own(who, statuses[i].Data)[0]
+	}
+	return &alertStatusesOut{Body: statuses}, err
+}
+
+func (a *App) alert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
+	rule, err := a.Engine.Alert(ctx, who.Network, strings.ToLower(in.UUID))
+	return &alertOut{Body: own(who, rule)[0]}, err
+}
+
+func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertIn) (*alertOut, error) {
+	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := a.Engine.CreateAlert(ctx, who.Network, in.Body.Edit, strangers...)
+	return &alertOut{Body: own(who, rule)[0]}, err
+}
+
+func (a *App) changeAlert(ctx context.Context, who auth.Member, in *changeAlertIn) (*alertOut, error) {
+	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := a.Engine.ChangeAlert(ctx, who.Network, strings.ToLower(in.UUID), in.Body.Edit, strangers...)
+	return &alertOut{Body: own(who, rule)[0]}, err
+}
+
+func (a *App) deleteAlert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
+	rule, err := a.Engine.DeleteAlert(ctx, who.Network, strings.ToLower(in.UUID))
+	return &alertOut{Body: own(who, rule)[0]}, err
+}
+
+func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlertsIn) (*alertsOut, error) {
+	switches, err := in.Body.List()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := a.Engine.SwitchAlerts(ctx, who.Network, switches)
+	return &alertsOut{Body: own(who, rules...)}, err
+}
+
+// strangers names the users of an edit's actions who do not belong to the home.
+func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mistakes []fault.Detail, err error) {
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		memberships, err := tx.MembershipsOfHome(id)
+		members := map[int64]bool{}
+		for _, m := range memberships {
+			members[int64(m.User)] = true
+		}
+		for place, user := range edit.Users() {
+			if user >= 1 && !members[user] {
+				mistakes = append(mistakes, fault.Detail{Location: place, Message: "is no member of the network", Value: user})
+			}
+		}
+		return err
+	})
+	return mistakes, err
+}

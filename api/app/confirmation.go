@@ -1,0 +1,27 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+)
+
+// EmailBody names an account by its address.
+type EmailBody struct {
+	Body struct {
+		Email string `json:"email" maxLength:"254" doc:"Of the account, in any case" example:"jdoe@example.com"`
+	}
+}
+
+func (a *App) sendConfirmation(ctx context.Context, who auth.Anyone, in *EmailBody) (*struct{}, error) {
+	return nil, a.Accounts.SendConfirmation(ctx, in.Body.Email, who.Address)
+}
+
+type confirmIn struct {
+	Token string `query:"token" required:"true" maxLength:"4096" doc:"Of the link in the confirmation mail" example:"eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"`
+}
+
+func (a *App) confirm(ctx context.Context, who auth.Anyone, in *confirmIn) (*userOut, error) {
+	record, err := a.Accounts.Confirm(ctx, in.Token, who.Address)
+	return &userOut{record}, err
+}

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/setting"
+	"sensegate/store"
+)
+
+// nodeDevice is a node as its household sees it.
+type nodeDevice struct {
+	Node         motion.NodeID `json:"node_id" example:"134"`
+	Network      home.ID       `json:"network_id" example:"17"`
+	DeviceID     string        `json:"deviceId" example:"csi-a-02aa00000210"`
+	Name         string        `json:"node_name" example:"EXA1000134"`
+	FriendlyName string        `json:"friendly_name" example:"Mesh node"`
+	Location     string        `json:"location" example:"Hallway"`
+}
+
+// leafDevice is a leaf as its household sees it.
+type leafDevice struct {
+	ID           motion.NodeID `json:"id" example:"501"`
+	Network      home.ID       `json:"network_id" example:"17"`
+	MAC          motion.MAC    `json:"mac_address" example:"02:bb:00:00:00:31"`
+	FriendlyName string        `json:"friendly_name" example:"Speaker"`
+	Location     string        `json:"location" example:"Kitchen"`
+	Auto         string        `json:"auto" enum:"1,0," doc:"1: may be selected for sounding, 0: never, empty: as the network"`
+	Mobile       bool          `json:"mobile" doc:"Whether it moves about: flagged so, or placed nowhere"`
+}
+
+// leafChange describes the body of PUT /leaf; setting.ReadLeaf checks it.
+type leafChange struct {
+	NetworkField
+	MAC          motion.MAC `json:"mac_address" example:"02:bb:00:00:00:31"`
+	FriendlyName *string    `json:"friendly_name,omitempty" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Speaker"`
+	Location     *string    `json:"location,omitempty" maxLength:"256" doc:"Characters as in friendly_name; empty: it moves about" example:"Kitchen"`
+	Auto         any        `json:"auto,omitempty" doc:"1: may be selected for sounding, 0: never, empty: as the network; a text or a number"`
+	Mobile       any        `json:"mobile,omitempty" doc:"true or false, also as text: it moves about"`
+}
+
+// nodeChange describes the body of PUT /node; setting.ReadNode checks it.
+type nodeChange struct {
+	NetworkField
+	Node         api.Lenient[motion.NodeID] `json:"node_id" doc:"As the topology has it" example:"134"`
+	FriendlyName *string                    `json:"friendly_name,omitempty" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Mesh node"`
+	Location     *string                    `json:"location,omitempty" maxLength:"256" doc:"Characters as in friendly_name" example:"Hallway"`
+}
+
+type leafIn struct {
+	NetworkQuery
+	Body api.Checked[leafChange]
+}
+
+type leafOut struct {
+	Body leafDevice
+}
+
+func (a *App) putLeaf(ctx context.Context, who auth.Member, in *leafIn) (*leafOut, error) {
+	var mistakes setting.Mistakes
+	leaf := setting.ReadLeaf(&mistakes, in.Body.Value)
+	out := &leafOut{}
+	err := a.place(ctx, who, leaf, mistakes, func(tx *store.Tx) (err error) {
+		out.Body, err = leafOf(tx, who, leaf.MAC)
+		return err
+	})
+	return out, err
+}
+
+type nodeIn struct {
+	NetworkQuery
+	Body api.Checked[nodeChange]
+}
+
+type nodeOut struct {
+	Body nodeDevice
+}
+
+func (a *App) putNode(ctx context.Context, who auth.Member, in *nodeIn) (*nodeOut, error) {
+	var mistakes setting.Mistakes
+	node := setting.ReadNode(&mistakes, in.Body.Value)
+	out := &nodeOut{}
+	err := a.place(ctx, who, node, mistakes, func(tx *store.Tx) (err error) {
+		out.Body, err = nodeOf(tx, who, node.Node)
+		return err
+	})
+	return out, err
+}
+
+// place places one device, which read finds, or else NotFound.
+func (a *App) place(ctx context.Context, who auth.Member, one setting.Placement, mistakes setting.Mistakes, read func(*store.Tx) error) error {
+	if err := mistakes.Err(); err != nil {
+		return err
+	}
+	if err := a.DB.View(ctx, read); err != nil {
+		return err
+	}
+	if err := a.Engine.PlaceDevices(ctx, who.Network, []setting.Placement{one}, nil); err != nil {
+		return err
+	}
+	return a.DB.View(ctx, read)
+}
+
+// leafOf returns a leaf of the caller's network.
+func leafOf(tx *store.Tx, who auth.Member, mac motion.MAC) (leafDevice, error) {
+	leaf, err := tx.LeafByMAC(who.Network, mac)
+	if err != nil {
+		return leafDevice{}, err
+	}
+	network, err := tx.Network(who.Network)
+	return leafDevice{
+		ID: leaf.ID, Network: who.Home, MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location,
+		Auto: setting.AutoOf(setting.Client(network.Radar(), leaf.MAC).Mode), Mobile: leaf.Mobile || leaf.Located && leaf.Location == "",
+	}, err
+}
+
+// nodeOf returns a node of the caller's network.
+func nodeOf(tx *store.Tx, who auth.Member, id motion.NodeID) (nodeDevice, error) {
+	node, err := tx.Node(id)
+	if err == nil && node.NetworkID != who.Network || fault.KindOf(err) == fault.NotFound {
+		err = fault.New(fault.NotFound, "node %d is not known", id)
+	}
+	if err != nil {
+		return nodeDevice{}, err
+	}
+	return nodeDevice{
+		Node: node.ID, Network: who.Home, DeviceID: node.DeviceID, Name: node.Name,
+		FriendlyName: node.FriendlyName, Location: node.Location,
+	}, nil
+}

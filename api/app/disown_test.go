@@ -1,0 +1,203 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/api/apitest"
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// furnish gives the first home one of everything that names somebody or something.
+func (h *household) furnish() {
+	h.T.Helper()
+	h.reportStatus()
+	for _, call := range []struct {
+		who                person
+		method, path, body string
+	}{
+		{h.owner, "PUT", fmt.Sprintf("/networks/%d", h.home), `{"name":"Villa Rosenduft","address":"Fliederweg 7","latitude":43.4643,"scene_id":1}`},
+		{h.owner, "PATCH", "/meta", `{"network":{"note":"Rosenduft"},"user":{"note":"Rosenduft"}}`},
+		{h.owner, "POST", "/default_locations", `{"name":"Rosengarten"}`},
+		{h.owner, "POST", "/member_invites", `{"emails":["guest@example.com"]}`},
+		{h.owner, "POST", "/mobile_devices", `{"token":"owners-phone","platform":"ios","name":"Phone"}`},
+		{h.member, "POST", "/mobile_devices", `{"token":"members-phone","platform":"ios","name":"Phone"}`},
+		{h.member, "POST", "/user_presences", fmt.Sprintf(`{"network_id":%d,"event":"enter"}`, h.home)},
+		{h.member, "PATCH", "/user/meta", `{"note":"of mum"}`},
+	} {
+		if a := h.as(call.who, call.method, call.path, call.body); a.Status >= 300 {
+			h.T.Fatalf("%s %s: %d %s", call.method, call.path, a.Status, a.Body)
+		}
+	}
+	if _, err := h.engine.CreateEvent(h.T.Context(), motion.Event{NetworkID: h.network, Category: motion.CategorySystem, Event: motion.MemberJoinedEvent, TS: h.engine.Now()}); err != nil {
+		h.T.Fatal(err)
+	}
+	if err := h.engine.Flush(h.T.Context()); err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+// ofTheHome is what names the first home, ofPeople what names its two people.
+func (h *household) ofTheHome() []string {
+	needles := []string{guardianID, masterID, "GWA1000133", "Rosenduft", "Fliederweg", "43.4643", "Rosengarten", "guest@example.com"}
+	radar := radarOf(guardianID, masterID, "GWA1000133", 0x10)
+	for _, mac := range []motion.MAC{kitchen, radar.APBSSID2GHz, radar.APBSSID5GHz, radar.MeshBSSID, radar.Interfaces[0].MAC} {
+		needles = append(needles, mac.String(), mac.Name(), string(mac[:]))
+	}
+	return needles
+}
+
+func ofPerson(p person) []string { return []string{p.Email, p.Sub, `"` + p.FirstName + `"`} }
+
+func TestDisownedNetworkLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.furnish()
+	needles := append(append(h.ofTheHome(), ofPerson(h.owner)...), ofPerson(h.member)...)
+	needles = append(needles, "owners-phone", "members-phone", "of mum")
+	for _, needle := range []string{guardianID, "Rosenduft", "Fliederweg", "43.4643", "Rosengarten", "guest@example.com", h.owner.Sub, h.member.Email, "members-phone", "of mum", kitchen.String()} {
+		if len(storetest.Scan(t, h.db, needle)) == 0 {
+			t.Fatalf("%q is not stored: the scan sees nothing", needle)
+		}
+	}
+	if a := h.as(h.owner, "DELETE", fmt.Sprintf("/networks/%d", h.home), ""); a.Status != 204 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if err := h.engine.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range storetest.Scan(t, h.db, needles...) {
+		t.Error(found)
+	}
+	for _, p := range []person{h.owner, h.member} {
+		apitest.WantProblem(t, h.as(p, "GET", "/networks", ""), 401, "session")
+	}
+	if a := h.as(h.neighbour, "GET", "/networks", ""); !strings.Contains(string(a.Body), h.neighbour.Email) {
+		t.Errorf("the neighbour's: %s", a.Body)
+	}
+}
+
+func TestMembersOfAnotherHomeSurviveADisowning(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.join(h.member, h.other, home.MemberRole)
+	if a := h.as(h.owner, "DELETE", fmt.Sprintf("/networks/%d", h.home), ""); a.Status != 204 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if a := h.as(h.member, "GET", "/networks", ""); a.Status != 200 || strings.Count(string(a.Body), `"external_id"`) != 1 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	apitest.WantProblem(t, h.as(h.member, "GET", fmt.Sprintf("/networks/%d", h.home), ""), 404, "is not known")
+	made := apitest.Want[adoption](t, h.as(h.neighbour, "GET", "/adoption", ""), 200)
+	if !made.Open {
+		t.Errorf("adoption %+v", made)
+	}
+}
+
+// live opens the live motion of the first home.
+func (h *household) live(p person) *websocket.Conn {
+	h.T.Helper()
+	ws, response, err := websocket.DefaultDialer.Dial(fmt.Sprintf("ws://%s/api/v1/motions?network_id=%d&token=%s", h.Address, h.home, p.token), nil)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	response.Body.Close()
+	h.T.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+// wantEnded wants a live connection to be closed within two seconds.
+func wantEnded(t *testing.T, ws *websocket.Conn) {
+	t.Helper()
+	ws.SetReadDeadline(time.Now().Add(2 * time.Second))
+	for {
+		_, _, err := ws.ReadMessage()
+		if err == nil {
+			continue
+		}
+		if _, closed := err.(*websocket.CloseError); !closed {
+			t.Errorf("not closed within two seconds: %v", err)
+		}
+		return
+	}
+}
+
+func TestWhoIsRemovedSeesNothingMore(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	removed, stays := h.live(h.member), h.live(h.owner)
+	if a := h.as(h.owner, "DELETE", fmt.Sprintf("/network_memberships/%d", h.membershipOf(h.member, h.home).ID), ""); a.Status != 204 {
+		t.Fatal(a.Status)
+	}
+	wantEnded(t, removed)
+	h.as(h.owner, "DELETE", fmt.Sprintf("/networks/%d", h.home), "")
+	wantEnded(t, stays)
+}
+
+func TestDeletedAccountLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.furnish()
+	for name, c := range map[string]struct {
+		who     person
+		needles []string
+	}{
+		"member": {h.member, append(ofPerson(h.member), "members-phone", "of mum")},
+		"owner":  {h.owner, append(ofPerson(h.owner), "owners-phone")},
+	} {
+		if err := h.parts.Household.DeleteUser(t.Context(), c.who.ID, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range storetest.Scan(t, h.db, c.needles...) {
+			t.Errorf("%s: %s", name, found)
+		}
+		for _, found := range storetest.Scan(t, h.db, fmt.Sprintf(`"user":{"id":%d}`, c.who.ID)) {
+			t.Errorf("%s: %s", name, found)
+		}
+	}
+	for _, found := range storetest.Scan(t, h.db, "Rosenduft", "Fliederweg", "Rosengarten", "guest@example.com") {
+		t.Errorf("the home that nobody lives in: %s", found)
+	}
+	if err := h.engine.Known(h.network); err != nil {
+		t.Errorf("the network in Core: %v", err)
+	}
+	if removed := h.eventsOf(motion.MemberRemovedEvent); len(removed) > 1 {
+		t.Errorf("events %+v", removed)
+	}
+}
+
+func TestDeletedAccountCanTakeItsNetworksAlong(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.join(h.owner, h.other, home.MemberRole)
+	if err := h.parts.Household.DeleteUser(t.Context(), h.owner.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if h.engine.Known(h.network) == nil || h.engine.Known(h.abroad) != nil {
+		t.Error("want the own network deleted and the other kept")
+	}
+	h.update(func(tx *store.Tx) error {
+		events, err := tx.Events(store.EventQuery{Network: h.abroad, Kinds: []string{motion.MemberRemovedEvent}, Last: 10})
+		raw, _ := json.Marshal(events)
+		if len(events) != 1 || strings.Contains(string(raw), h.owner.Sub) {
+			t.Errorf("events %s", raw)
+		}
+		return err
+	})
+	if err := h.parts.Household.DeleteUser(context.Background(), h.neighbour.ID, true); err != nil {
+		t.Errorf("the neighbour, whose account goes with the network: %v", err)
+	}
+	if a := h.as(h.neighbour, http.MethodGet, "/networks", ""); a.Status != 401 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}

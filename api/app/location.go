@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+func (a *App) defaultLocations(ctx context.Context, m auth.Member, _ *NetworkQuery) (*list[home.Location], error) {
+	all := home.BuiltInLocations()
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
+		own, err := tx.Locations(m.Home)
+		all = append(all, own...)
+		return err
+	})
+	return listOf(all), err
+}
+
+type newLocationIn struct {
+	NetworkQuery
+	Body struct {
+		BodyNetwork
+		Name string `json:"name" minLength:"1" maxLength:"256" doc:"Unlike that of any other, in any case" example:"Workshop"`
+	}
+}
+
+type locationOut struct{ Body home.Location }
+
+func (a *App) addDefaultLocation(ctx context.Context, m auth.Member, in *newLocationIn) (*locationOut, error) {
+	added, err := a.Household.AddLocation(ctx, m.Home, in.Body.Name)
+	return &locationOut{Body: added}, err
+}

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/household"
+	"sensegate/store"
+)
+
+// shownMembership is a membership as answers show it (payloads.md 5.2).
+type shownMembership struct {
+	ID        home.MembershipID         `json:"id" example:"31"`
+	Role      home.Role                 `json:"role" enum:"owner,member"`
+	User      expandable[home.User]     `json:"user" doc:"User id; with expand=user the user" example:"9"`
+	Network   expandable[networkRecord] `json:"network" doc:"App Cloud network id; with expand=network the network" example:"17"`
+	IsPresent bool                      `json:"is_present" doc:"Whether they are at home, as far as their phone has told"`
+	CreatedAt motion.Stamp              `json:"created_at"`
+	UpdatedAt motion.Stamp              `json:"updated_at"`
+}
+
+type membershipOut struct{ Body shownMembership }
+
+type membershipsIn struct {
+	NetworkQuery
+	Expand
+}
+
+func (a *App) memberships(ctx context.Context, m auth.Member, in *membershipsIn) (*list[shownMembership], error) {
+	var shown []shownMembership
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
+		members, err := tx.MembershipsOfHome(m.Home)
+		if err != nil {
+			return err
+		}
+		for _, one := range members {
+			s, err := showMembership(tx, one, in.Expand)
+			if err != nil {
+				return err
+			}
+			shown = append(shown, s)
+		}
+		return nil
+	})
+	return listOf(shown), err
+}
+
+// showMembership shows a membership, with the records that are asked for.
+func showMembership(tx *store.Tx, m home.Membership, expand interface{ has(string) bool }) (shownMembership, error) {
+	s := shownMembership{
+		ID: m.ID, Role: m.Role, IsPresent: m.IsPresent, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
+		User: expandable[home.User]{ID: int64(m.User)}, Network: expandable[networkRecord]{ID: int64(m.Home)},
+	}
+	if expand.has("user") {
+		u, err := tx.User(m.User)
+		if err != nil {
+			return s, err
+		}
+		s.User.Whole = &u
+	}
+	if expand.has("network") {
+		n, err := showNetwork(tx, m.Home, Expand{})
+		if err != nil {
+			return s, err
+		}
+		s.Network.Whole = &n
+	}
+	return s, nil
+}
+
+type newMembershipIn struct {
+	Body struct {
+		Role      home.Role            `json:"role" enum:"owner,member" doc:"owner claims an ownerless network for the caller; member adds a user"`
+		Network   api.Lenient[uint32]  `json:"network_id" doc:"App Cloud network id" example:"17"`
+		User      *api.Lenient[uint32] `json:"user_id,omitempty" doc:"Who is to be added; default: the caller" example:"10"`
+		SetupCode string               `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance; needed to claim while it has no owner at all"`
+		ExpandBody
+	}
+}
+
+func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembershipIn) (*membershipOut, error) {
+	id, user := home.ID(in.Body.Network.Value), u.ID
+	if in.Body.User != nil {
+		user = home.UserID(in.Body.User.Value)
+	}
+	var made home.Membership
+	var err error
+	switch {
+	case in.Body.Role == home.MemberRole:
+		made, err = a.Household.Join(ctx, id, user, u.ID)
+	case user != u.ID:
+		err = fault.Mistakes(fault.Detail{Location: "body.user_id", Message: "an owner claims for themselves: leave it out", Value: int64(user)})
+	default:
+		made, err = a.claim(ctx, u, id, in.Body.SetupCode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out membershipOut
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		out.Body, err = showMembership(tx, made, in.Body.ExpandBody)
+		return err
+	})
+	return &out, err
+}
+
+// claim claims a network for the caller. Wrong setup codes are counted.
+func (a *App) claim(ctx context.Context, u auth.User, id home.ID, code string) (home.Membership, error) {
+	proof := household.Proof{SetupCode: code, Local: u.Local}
+	if code == "" {
+		return a.Household.Claim(ctx, id, u.ID, proof)
+	}
+	judge, err := a.Accounts.TryCode(u.Address)
+	if err != nil {
+		return home.Membership{}, err
+	}
+	made, err := a.Household.Claim(ctx, id, u.ID, proof)
+	judge(err)
+	return made, err
+}
+
+type membershipIn struct {
+	ID home.MembershipID `path:"id" doc:"Membership id" example:"31"`
+}
+
+func (a *App) deleteMembership(ctx context.Context, m auth.Member, in *membershipIn) (*struct{}, error) {
+	return nil, a.Household.RemoveMember(ctx, in.ID, m.ID)
+}

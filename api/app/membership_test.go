@@ -1,0 +1,200 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sensegate/api/apitest"
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// shown is a membership of an answer.
+type shown struct {
+	ID      home.MembershipID
+	Role    home.Role
+	User    any
+	Network any
+}
+
+// membershipOf returns the membership of a person in a home.
+func (h *household) membershipOf(p person, in home.ID) (m home.Membership) {
+	h.T.Helper()
+	h.update(func(tx *store.Tx) (err error) {
+		m, _, err = tx.MembershipOf(in, p.ID)
+		return err
+	})
+	return m
+}
+
+// eventsOf returns the events of the first network of some kinds, oldest first.
+func (h *household) eventsOf(kinds ...string) (list []motion.Event) {
+	h.T.Helper()
+	h.update(func(tx *store.Tx) (err error) {
+		list, err = tx.Events(store.EventQuery{Network: h.network, Kinds: kinds, Last: 100, Ascending: true})
+		return err
+	})
+	return list
+}
+
+// invite lets an address join the first home.
+func (h *household) invite(address string) {
+	h.T.Helper()
+	a := h.as(h.owner, "POST", "/member_invites", fmt.Sprintf(`{"network_id":"%d","emails":[%q]}`, h.home, address))
+	if a.Status != 200 || strings.Contains(string(a.Body), address) {
+		h.T.Fatalf("invite %s: %d %s", address, a.Status, a.Body)
+	}
+}
+
+func TestLadderOfMemberships(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	of, foreign := h.membershipOf(h.member, h.home), h.membershipOf(h.neighbour, h.other)
+	query := fmt.Sprintf("?network_id=%d", h.home)
+	h.climb(http.MethodGet,
+		step{name: "no token", path: "/network_memberships", status: 401},
+		step{name: "no network", who: h.nobody, path: "/network_memberships", status: 404},
+		step{name: "foreign network", who: h.neighbour, path: "/network_memberships" + query, status: 404},
+		step{name: "malformed", who: h.member, path: "/network_memberships?x=%zz", status: 400},
+		step{name: "invalid", who: h.member, path: "/network_memberships?network_id=x", status: 422},
+		step{name: "right", who: h.member, path: "/network_memberships" + query, status: 200},
+		step{name: "right, the only network", who: h.owner, path: "/network_memberships/", status: 200},
+	)
+	h.climb(http.MethodPost,
+		step{name: "no token", path: "/network_memberships", body: `{"role":"member","network_id":1}`, status: 401},
+		step{name: "malformed", who: h.nobody, path: "/network_memberships", body: `{"role"`, status: 400},
+		step{name: "invalid", who: h.nobody, path: "/network_memberships", body: `{"role":"king","network_id":"x"}`, status: 422, says: "body.network_id"},
+		step{name: "all mistakes", who: h.nobody, path: "/network_memberships", body: `{"role":"king","network_id":"x"}`, status: 422, says: "body.role"},
+		step{name: "no network", who: h.nobody, path: "/network_memberships", body: `{"role":"owner"}`, status: 422},
+	)
+	path := fmt.Sprintf("/network_memberships/%d", of.ID)
+	h.climb(http.MethodDelete,
+		step{name: "no token", path: path, status: 401},
+		step{name: "stranger", who: h.nobody, path: path, status: 404},
+		step{name: "foreign", who: h.owner, path: fmt.Sprintf("/network_memberships/%d", foreign.ID), status: 404},
+		step{name: "malformed", who: h.owner, path: path + "?x=%zz", status: 400},
+		step{name: "no id", who: h.owner, path: "/network_memberships/x", status: 404},
+		step{name: "right", who: h.owner, path: path, status: 204},
+		step{name: "again", who: h.owner, path: path, status: 404},
+	)
+}
+
+func TestUnknownAndForeignRecordsAnswerTheSame(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite("a@example.com")
+	foreign := map[string]string{
+		"/network_memberships/": fmt.Sprint(h.membershipOf(h.member, h.home).ID), "/invitations/": "1", "/networks/": fmt.Sprint(h.home),
+	}
+	for path, id := range foreign {
+		theirs := h.as(h.neighbour, "DELETE", path+id, "")
+		unknown := h.as(h.neighbour, "DELETE", path+"77", "")
+		if theirs.Status != 404 || string(theirs.Body) != strings.Replace(string(unknown.Body), "77", id, 1) {
+			t.Errorf("%s: %d %s, and unknown %d %s", path, theirs.Status, theirs.Body, unknown.Status, unknown.Body)
+		}
+	}
+	theirs, unknown := h.as(h.neighbour, "GET", fmt.Sprintf("/networks?id=%d", h.home), ""), h.as(h.neighbour, "GET", "/networks?id=77", "")
+	if theirs.Status != 404 || string(theirs.Body) != strings.Replace(string(unknown.Body), "77", fmt.Sprint(h.home), 1) {
+		t.Errorf("%s, and unknown %s", theirs.Body, unknown.Body)
+	}
+}
+
+func TestExpandHasThreeSpellings(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	for query, want := range map[string]string{
+		"":                                  "float64 float64",
+		"expand=user":                       "map[string]interface {} float64",
+		"expand[]=user":                     "map[string]interface {} float64",
+		`expand=["user"]`:                   "map[string]interface {} float64",
+		`expand=%5B%22user%22%5D`:           "map[string]interface {} float64",
+		"expand=user,network":               "map[string]interface {} map[string]interface {}",
+		"expand=network&expand=user":        "map[string]interface {} map[string]interface {}",
+		"expand[]=network&expand[]=user":    "map[string]interface {} map[string]interface {}",
+		`expand=["network","user"]`:         "map[string]interface {} map[string]interface {}",
+		"expand=weather&expand[]=network":   "float64 map[string]interface {}",
+		"expand=network_scene_config&x=%5B": "float64 float64",
+	} {
+		list := apitest.Want[struct{ Data []shown }](t, h.as(h.member, "GET", "/network_memberships?"+strings.ReplaceAll(query, `"`, "%22"), ""), 200)
+		if len(list.Data) != 2 {
+			t.Fatalf("%s: %+v", query, list)
+		}
+		if got := fmt.Sprintf("%T %T", list.Data[0].User, list.Data[0].Network); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	own := apitest.Want[struct {
+		Config home.SceneConfig `json:"network_scene_config"`
+	}](t, h.as(h.member, "GET", fmt.Sprintf("/networks/%d?expand[]=network_scene_config", h.home), ""), 200)
+	if own.Config.HomeID != h.home {
+		t.Errorf("expanded %+v", own)
+	}
+}
+
+func TestSecondMemberJoinsByInvitation(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	join := fmt.Sprintf(`{"role":"member","network_id":"%d","expand":["user"]}`, h.home)
+	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", join), 403, "not_invited")
+	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", `{"role":"member","network_id":77}`), 403, "not_invited")
+	h.invite(strings.ToUpper(h.nobody.Email))
+	joined := apitest.Want[shown](t, h.as(h.nobody, "POST", "/network_memberships", join), 200)
+	user, _ := joined.User.(map[string]any)
+	if joined.Role != home.MemberRole || joined.Network != float64(h.home) || user["email"] != h.nobody.Email {
+		t.Errorf("joined %+v", joined)
+	}
+	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", join), 409, "member")
+	if list := h.as(h.owner, "GET", "/invitations", ""); !strings.Contains(string(list.Body), `"data":[]`) {
+		t.Errorf("the invitation is still open: %s", list.Body)
+	}
+	events := h.eventsOf(motion.MemberJoinedEvent)
+	if len(events) != 1 || events[0].Category != motion.CategorySystem || events[0].GuardianID != guardianID ||
+		events[0].Data["sub"] != h.nobody.Sub || events[0].Data["id"] != float64(h.nobody.ID) || events[0].Data["first_name"] != h.nobody.FirstName {
+		t.Errorf("events %+v", events)
+	}
+}
+
+func TestOwnerAddsAUserByID(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	add := func(by, who person) apitest.Answer {
+		return h.Send(by.token, "POST", "/network_memberships", "application/x-www-form-urlencoded",
+			fmt.Sprintf("role=member&network_id=%d&user_id=%d", h.home, who.ID))
+	}
+	apitest.WantProblem(t, add(h.member, h.nobody), 403, "not_invited")
+	apitest.WantProblem(t, add(h.neighbour, h.nobody), 403, "not_invited")
+	apitest.WantProblem(t, add(h.owner, person{User: home.User{ID: 77}}), 404, "77")
+	h.update(func(tx *store.Tx) error {
+		_, err := tx.CreateUser(home.User{Email: "new@example.com", Sub: "s"})
+		return err
+	})
+	apitest.WantProblem(t, add(h.owner, person{User: home.User{ID: h.nobody.ID + 1}}), 404, "is not known")
+	if added := apitest.Want[shown](t, add(h.owner, h.nobody), 200); added.User != float64(h.nobody.ID) {
+		t.Errorf("added %+v", added)
+	}
+	apitest.WantProblem(t, add(h.owner, h.nobody), 409, "member")
+}
+
+func TestOwnerRemovesAnyoneButThemselvesAndAMemberOnlyThemselves(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.join(h.nobody, h.home, home.MemberRole)
+	path := func(p person) string { return fmt.Sprintf("/network_memberships/%d", h.membershipOf(p, h.home).ID) }
+	h.climb(http.MethodDelete,
+		step{name: "the owner themselves", who: h.owner, path: path(h.owner), status: 409, says: "disown"},
+		step{name: "a member another", who: h.member, path: path(h.nobody), status: 403},
+		step{name: "a member the owner", who: h.member, path: path(h.owner), status: 403},
+		step{name: "a member themselves", who: h.member, path: path(h.member), status: 204},
+		step{name: "the owner a member", who: h.owner, path: path(h.nobody), status: 204},
+	)
+	for _, p := range []person{h.member, h.nobody} {
+		apitest.WantProblem(t, h.as(p, "GET", fmt.Sprintf("/networks/%d", h.home), ""), 404, "is not known")
+	}
+	events := h.eventsOf(motion.MemberRemovedEvent)
+	if len(events) != 2 || events[0].Data["sub"] != h.member.Sub || events[1].Data["sub"] != h.nobody.Sub {
+		t.Errorf("events %+v", events)
+	}
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/setting"
+	"sensegate/store"
+)
+
+type motionConfigIn struct{ NetworkQuery }
+
+type motionConfigOut struct {
+	Body motionConfig
+}
+
+// motionConfig is a view of the sounding settings (payloads.md 5.3).
+type motionConfig struct {
+	Network   home.ID      `json:"network_id" example:"17"`
+	Sens      int32        `json:"sens" minimum:"1" maximum:"4" doc:"Sensitivity: 1 high, 2 medium, 3 low, 4 very low"`
+	Level     string       `json:"sensitivity_level" enum:"high,medium,low,very_low" doc:"The same in words"`
+	Cooldown  int32        `json:"cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped" example:"120"`
+	PetMode   bool         `json:"pet_mode" doc:"Whether pets are not motion"`
+	Paused    bool         `json:"motion_paused" doc:"Whether no motion is sensed"`
+	UpdatedAt motion.Stamp `json:"updated_at" example:"2025-11-24T15:00:00.000Z"`
+}
+
+func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *motionConfigIn) (*motionConfigOut, error) {
+	return a.motionConfigOf(ctx, who)
+}
+
+// motionConfigOf answers with the settings in force.
+func (a *App) motionConfigOf(ctx context.Context, who auth.Member) (*motionConfigOut, error) {
+	var record motion.Network
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		record, err = tx.Network(who.Network)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := setting.SoundingOf(record)
+	return &motionConfigOut{Body: motionConfig{
+		Network: who.Home, Sens: s.Sensitivity, Level: setting.Level(int(s.Sensitivity)), Cooldown: s.Cooldown,
+		PetMode: s.PetMode == 1, Paused: s.MotionPaused == 1, UpdatedAt: record.UpdatedAt.Stamp(),
+	}}, err
+}
+
+type changeMotionConfigIn struct {
+	NetworkQuery
+	Body struct {
+		NetworkField
+		Sens      *int32  `json:"sens,omitempty" minimum:"1" maximum:"4"`
+		Level     *string `json:"sensitivity_level,omitempty" enum:"high,medium,low,very_low" doc:"Instead of sens, or the same"`
+		Cooldown  *int32  `json:"cooldown,omitempty" minimum:"0" maximum:"86400" doc:"s"`
+		PetMode   *bool   `json:"pet_mode,omitempty" doc:"true needs sensitivity high and no device with one of its own"`
+		Paused    *bool   `json:"motion_paused,omitempty" doc:"While it is true nothing else can be changed"`
+		UpdatedAt any     `json:"updated_at,omitempty" doc:"Not used: apps may send the whole record back"`
+	}
+}
+
+func (a *App) putMotionConfig(ctx context.Context, who auth.Member, in *changeMotionConfigIn) (*motionConfigOut, error) {
+	asked, body := map[string]any{}, in.Body
+	given(asked, "sensitivity", number, body.Sens)
+	given(asked, "cooldown", number, body.Cooldown)
+	given(asked, "pet_mode", toggle, body.PetMode)
+	given(asked, "motion_paused", toggle, body.Paused)
+	if body.Level != nil {
+		sens := number(int32(setting.Sens(*body.Level)))
+		if before, both := asked["sensitivity"]; both && before != sens {
+			return nil, fault.Mistakes(fault.Detail{Location: "body.sensitivity_level", Message: "is not the level of sens", Value: *body.Level})
+		}
+		asked["sensitivity"] = sens
+	}
+	if err := a.Engine.EditSounding(ctx, who.Network, true, asked); err != nil {
+		return nil, relocated(err, "body.sensitivity", "body.sens")
+	}
+	return a.motionConfigOf(ctx, who)
+}
+
+// given puts a value that is given into a change of sounding settings, decoded as JSON
+// is.
+func given[T any](asked map[string]any, name string, as func(T) any, value *T) {
+	if value != nil {
+		asked[name] = as(*value)
+	}
+}
+
+func number(n int32) any { return float64(n) }
+
+// toggle returns a switch as sounding settings have them.
+func toggle(on bool) any {
+	if on {
+		return 1.0
+	}
+	return 0.0
+}
+
+// relocated returns err with the mistakes that stand at one place of another
+// interface's request moved to where they stand here.
+func relocated(err error, from, to string) error {
+	var e *fault.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	moved.Details = make([]fault.Detail, len(e.Details))
+	for i, d := range e.Details {
+		if rest, found := strings.CutPrefix(d.Location, from); found {
+			d.Location = to + rest
+		}
+		moved.Details[i] = d
+	}
+	return &moved
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+)
+
+// liveFrame is a frame of live motion as the household's apps get it (payloads.md 4.7):
+// the outer Data hides that of motion.LiveFrame.
+type liveFrame struct {
+	motion.LiveFrame
+	Data liveData `json:"data"`
+}
+
+// liveData holds one value per link of the frame; the three intensities are the same
+// here.
+type liveData struct {
+	MKAI         []*float64 `json:"mkai"`
+	MKAIOriginal []*float64 `json:"mkai_original"`
+	MKAIScaled   []*float64 `json:"mkai_scaled"`
+	LRaw         []*float64 `json:"lraw"`
+	Throughput   []*float64 `json:"throughput"`
+}
+
+// prepared is a message as it goes to every viewer.
+type prepared struct {
+	message *websocket.PreparedMessage
+	err     error
+}
+
+// prepare encodes a message for all of its viewers.
+func prepare(m engine.Message) any {
+	d := m.Frame.Data
+	raw, err := json.Marshal(liveFrame{*m.Frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
+	if err != nil {
+		return prepared{err: err}
+	}
+	message, err := api.TextFrame(raw)
+	return prepared{message, err}
+}
+
+// motions streams live motion. Viewers of both interfaces count as those of one
+// network.
+func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*api.Stream, error) {
+	frames, err := a.Engine.Live(who.Network)
+	if err != nil {
+		return nil, err
+	}
+	return api.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m engine.Message) (*websocket.PreparedMessage, error) {
+		p := m.Prepared(engine.HouseholdDoor, prepare).(prepared)
+		return p.message, p.err
+	}), nil
+}

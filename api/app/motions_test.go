@@ -1,0 +1,143 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// watch opens a websocket as a person; it is closed when the test ends.
+func (h *household) watch(p person, path string) *websocket.Conn {
+	h.T.Helper()
+	ws, _, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/api/v1"+path, http.Header{"Authorization": {p.token}})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(func() { ws.Close() })
+	if err := ws.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		h.T.Fatal(err)
+	}
+	return ws
+}
+
+// matrix sends a live report of motion in the kitchen.
+func (h *household) matrix() (at motion.Time) {
+	h.T.Helper()
+	at = h.engine.Now()
+	h.report(motion.Matrix{
+		TS: at, Interval: 500, Count: 1, Links: []string{kitchenLink}, MotionEnabled: 1,
+		Values: map[string][][]float64{"mkai": {{0.35}}, "lraw": {{0.4}}, "throughput": {{0.98}}, "msad": {{132.7}}, "mconf": {{84.85}}},
+		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
+	})
+	return at
+}
+
+func TestMotionsLadder(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	path := fmt.Sprintf("/motions?network_id=%d", h.home)
+	for _, c := range []struct {
+		name   string
+		who    person
+		path   string
+		status int
+	}{
+		{"no token", person{}, path, 401},
+		{"no network", h.nobody, "/motions", 404},
+		{"foreign network", h.neighbour, path, 404},
+		{"unknown network", h.member, "/motions?network_id=99", 404},
+		{"malformed", h.member, "/motions?network_id=%zz", 400},
+		{"invalid", h.member, "/motions?network_id=-1", 422},
+		{"right", h.member, path, 101},
+		{"right, the only network", h.owner, "/motions", 101},
+		{"right, as a browser does", person{}, path + "&token=" + h.member.token, 101},
+	} {
+		header := http.Header{}
+		if c.who.token != "" {
+			header.Set("Authorization", "Bearer "+c.who.token)
+		}
+		ws, response, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/api/v1"+c.path, header)
+		if response == nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if response.StatusCode != c.status {
+			t.Errorf("%s: %d, want %d", c.name, response.StatusCode, c.status)
+		}
+		if ws != nil {
+			ws.Close()
+		}
+	}
+	h.climb(http.MethodGet, step{"no websocket", h.member, "/motions", "", 426, "websocket"})
+}
+
+func TestMotionsAreFramesOfTheApps(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.reportStatus()
+	viewers := []*websocket.Conn{h.watch(h.owner, "/motions"), h.watch(h.member, "/motions/")}
+	quiet := h.watch(h.neighbour, "/motions")
+	at := h.matrix()
+	figures := `"mkai":[0.35],"mkai_original":[0.35],"mkai_scaled":[0.35],"lraw":[0.4],"throughput":[0.98]`
+	for _, ws := range viewers {
+		_, frame, err := ws.ReadMessage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want any
+		exact := fmt.Sprintf(`{"ts":%[1]f,"interval":500,"count":1,"links":[%[2]q],"loc":["02:bb:00:00:00:31",0.82],"loc_name":"Kitchen",
+			"last_motion":%[1]f,"motion_tripped":0,"motion_enabled":1,"data":{%[3]s}}`, float64(at), kitchenLink, figures)
+		decode(t, frame, &got)
+		decode(t, []byte(exact), &want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("frame (-want +got):\n%s", diff)
+		}
+	}
+	if err := quiet.SetReadDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, frame, err := quiet.ReadMessage(); err == nil {
+		t.Errorf("another home's viewer got %s", frame)
+	}
+}
+
+func TestMotionsEndWithTheMembership(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	gone, stays := h.watch(h.member, "/motions"), h.watch(h.owner, "/motions")
+	h.update(func(tx *store.Tx) error {
+		m, _, err := tx.MembershipOf(h.home, h.member.ID)
+		if err != nil {
+			return err
+		}
+		return tx.DeleteMembership(m.ID)
+	})
+	h.server.Recheck()
+	if _, _, err := gone.ReadMessage(); !websocket.IsCloseError(err, 4404) {
+		t.Errorf("the former member: %v, want 4404", err)
+	}
+	h.matrix()
+	if _, frame, err := stays.ReadMessage(); err != nil || !strings.Contains(string(frame), `"mkai":[0.35]`) {
+		t.Errorf("the owner: %v %s", err, frame)
+	}
+}
+
+func TestViewersOfANetworkAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	for range 64 {
+		h.watch(h.member, "/motions")
+	}
+	_, response, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/api/v1/motions", http.Header{"Authorization": {h.owner.token}})
+	if err == nil || response == nil || response.StatusCode != 429 {
+		t.Errorf("the 65th: %v %+v, want 429", err, response)
+	}
+	h.watch(h.neighbour, "/motions")
+}

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+type networksIn struct {
+	ID api.Opt[home.ID] `query:"id" minimum:"1" doc:"App Cloud network id: only this one" example:"17"`
+	Expand
+}
+
+func (a *App) networks(ctx context.Context, u auth.User, in *networksIn) (*list[networkRecord], error) {
+	var shown []networkRecord
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
+		memberships, err := tx.MembershipsOfUser(u.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range memberships {
+			if in.ID.Set && m.Home != in.ID.Value {
+				continue
+			}
+			n, err := showNetwork(tx, m.Home, in.Expand)
+			if err != nil {
+				return err
+			}
+			shown = append(shown, n)
+		}
+		if in.ID.Set && len(shown) == 0 {
+			return fault.New(fault.NotFound, "network %d is not known", in.ID.Value)
+		}
+		return nil
+	})
+	return listOf(shown), err
+}
+
+type networkIn struct {
+	ID home.ID `path:"id" doc:"App Cloud network id" example:"17"`
+	Expand
+}
+
+type networkOut struct{ Body networkRecord }
+
+func (a *App) network(ctx context.Context, m auth.Member, in *networkIn) (*networkOut, error) {
+	return a.showNetwork(ctx, m, in.Expand)
+}
+
+func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*networkOut, error) {
+	var out networkOut
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		out.Body, err = showNetwork(tx, m.Home, expand)
+		return err
+	})
+	return &out, err
+}
+
+type disownIn struct {
+	ID home.ID `path:"id" doc:"App Cloud network id" example:"17"`
+}
+
+func (a *App) disownNetwork(ctx context.Context, o auth.Owner, _ *disownIn) (*struct{}, error) {
+	return nil, a.Household.Disown(ctx, o.Home, o.ID)
+}
+
+// networkInfo are the internal identifiers of a network (payloads.md 5.3).
+type networkInfo struct {
+	GuardianID string           `json:"guardian_id" example:"a41f00c2d97b4e5580136c2e"`
+	ExternalID motion.NetworkID `json:"external_id" doc:"Core network id" example:"1042"`
+	NetworkID  home.ID          `json:"network_id" doc:"App Cloud network id" example:"17"`
+	Nodes      []nodeInfo       `json:"nodes" nullable:"false"`
+}
+
+type nodeInfo struct {
+	ID       motion.NodeID `json:"id" example:"133"`
+	DeviceID string        `json:"deviceId" example:"csi-a-02aa00000110"`
+	NodeName string        `json:"node_name" example:"GWA1000133"`
+}
+
+type networkInfoOut struct{ Body networkInfo }
+
+func (a *App) networkInfo(_ context.Context, m auth.Member, _ *NetworkQuery) (*networkInfoOut, error) {
+	state, err := a.Engine.NetworkState(m.Network)
+	if err != nil {
+		return nil, err
+	}
+	info := networkInfo{GuardianID: state.GuardianID, ExternalID: m.Network, NetworkID: m.Home, Nodes: []nodeInfo{}}
+	for _, n := range state.Nodes {
+		info.Nodes = append(info.Nodes, nodeInfo{ID: n.ID, DeviceID: n.DeviceID, NodeName: n.Name})
+	}
+	return &networkInfoOut{Body: info}, nil
+}

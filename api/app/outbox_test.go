@@ -1,0 +1,151 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"sensegate/api/apitest"
+	"sensegate/api/app"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// addMail puts a mail into the outbox and returns its id.
+func (h *household) addMail(m store.Mail) (id uint64) {
+	h.T.Helper()
+	h.update(func(tx *store.Tx) error {
+		added, err := tx.AddMail(m)
+		id = added.ID
+		return err
+	})
+	return id
+}
+
+// resetMail is a mail with a link, to a person.
+func (h *household) resetMail(p person) store.Mail {
+	return store.Mail{
+		Kind: "reset", UserID: p.ID, Address: p.Email, Subject: "Set a new password", Text: "Open the link.",
+		Link: "http://home.example/reset?token=t", ExpiresAt: h.engine.Now().Stamp() + 3_600_000,
+	}
+}
+
+func TestLadderOfOutbox(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	own, foreign := h.addMail(h.resetMail(h.member)), h.addMail(h.resetMail(h.neighbour))
+	empty := h.addMail(store.Mail{Kind: "known_address", UserID: h.owner.ID, Address: h.owner.Email})
+	scoped := fmt.Sprintf("/outbox?network_id=%d", h.home)
+	qr := func(id uint64) string { return fmt.Sprintf("/outbox/%d/qr", id) }
+	h.climb(http.MethodGet,
+		step{"no token", person{}, scoped, "", http.StatusUnauthorized, "unauthorized"},
+		step{"of no network", h.nobody, scoped, "", http.StatusNotFound, fmt.Sprintf("network %d is not known", h.home)},
+		step{"of another network", h.neighbour, scoped, "", http.StatusNotFound, fmt.Sprintf("network %d is not known", h.home)},
+		step{"a member", h.member, scoped, "", http.StatusForbidden, "owner"},
+		step{"malformed", h.owner, "/outbox?network_id=x", "", http.StatusUnprocessableEntity, "network_id"},
+		step{"right", h.owner, scoped, "", http.StatusOK, h.member.Email},
+		step{"right, the only network", h.owner, "/outbox", "", http.StatusOK, h.member.Email},
+		step{"QR, no token", person{}, qr(own), "", http.StatusUnauthorized, ""},
+		step{"QR, of no network", h.nobody, qr(own), "", http.StatusNotFound, ""},
+		step{"QR, a member", h.member, qr(own), "", http.StatusForbidden, "owner"},
+		step{"QR, malformed", h.owner, "/outbox/x/qr", "", http.StatusUnprocessableEntity, "path.id"},
+		step{"QR, unknown", h.owner, qr(4711), "", http.StatusNotFound, "mail 4711 is not known"},
+		step{"QR, a neighbour's", h.owner, qr(foreign), "", http.StatusNotFound, fmt.Sprintf("mail %d is not known", foreign)},
+		step{"QR, no link", h.owner, qr(empty), "", http.StatusNotFound, "has no link"},
+		step{"QR, right", h.owner, qr(own), "", http.StatusOK, "PNG"},
+	)
+}
+
+func TestOutboxShowsWhatHasBecomeOfEachMail(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	sent := h.resetMail(h.owner)
+	sent.SentAt, sent.Attempts = 1764000001000, 1
+	expired := h.resetMail(h.owner)
+	expired.ExpiresAt = 1764000001000
+	failed := h.resetMail(h.owner)
+	failed.Attempts, failed.LastError = 3, "no such mailbox"
+	queued := h.resetMail(h.owner)
+	queued.DueAt = 1764000001000
+	for _, m := range []store.Mail{sent, expired, failed, queued, {Kind: "invite", HomeID: h.home, Address: "a@example.com", Link: "http://home.example/invite"}} {
+		h.addMail(m)
+	}
+	type shown struct {
+		Kind, Address, State string
+		UserID               *home.UserID `json:"user_id"`
+		Link                 *string
+		LastError            string  `json:"last_error"`
+		SentAt               *string `json:"sent_at"`
+	}
+	list := apitest.Want[struct{ Data []shown }](t, h.as(h.owner, http.MethodGet, "/outbox", ""), http.StatusOK).Data
+	var got []string
+	for _, m := range list {
+		got = append(got, fmt.Sprint(m.Kind, " ", m.State, " ", m.UserID != nil, " ", m.Link != nil, " ", m.SentAt != nil, " ", m.LastError))
+	}
+	want := []string{
+		"invite kept false true false ", "reset queued true true false ", "reset failed true true false no such mailbox",
+		"reset kept true false false ", "reset sent true true true ",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestLinkComesAsAnImage(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	id := h.addMail(h.resetMail(h.owner))
+	a := h.as(h.owner, http.MethodGet, fmt.Sprintf("/outbox/%d/qr", id), "")
+	if kind := a.Header.Get("Content-Type"); a.Status != http.StatusOK || kind != "image/png" {
+		t.Fatalf("%d %s", a.Status, kind)
+	}
+	if a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", a.Header)
+	}
+	image, err := png.Decode(bytes.NewReader(a.Body))
+	if err != nil || image.Bounds().Dx() < 200 || image.Bounds().Dx() != image.Bounds().Dy() {
+		t.Errorf("%v, %v", image, err)
+	}
+}
+
+func TestPagesRunTheirOwnScriptAndNoOther(t *testing.T) {
+	t.Parallel()
+	for path, page := range app.Pages() {
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path+"?token=secret", nil))
+		body, err := io.ReadAll(w.Result().Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policy := w.Header().Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "script-src 'sha256-", "style-src 'sha256-"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: policy %s lacks %s", path, policy, want)
+			}
+		}
+		text := string(body)
+		for _, no := range []string{"unsafe", "http:", "https:", "src=", "onclick", "style=", "secret"} {
+			if strings.Contains(text+policy, no) {
+				t.Errorf("%s has %s", path, no)
+			}
+		}
+		for _, element := range []string{"<script>", "<style>"} {
+			if strings.Count(text, element) != 1 {
+				t.Errorf("%s has %d %s", path, strings.Count(text, element), element)
+			}
+		}
+		if kind := w.Header().Get("Content-Type"); kind != "text/html; charset=utf-8" || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %v", path, w.Header())
+		}
+		w = httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
+		if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d", path, w.Code)
+		}
+	}
+}

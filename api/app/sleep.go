@@ -1,0 +1,157 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/home"
+	"sensegate/motion/insight"
+)
+
+// sleepSettings are when a household sleeps (interface document 2.4), on the clocks of
+// its time zone.
+type sleepSettings struct {
+	Enabled     bool  `json:"enabled" doc:"Whether the household wants its sleep shown"`
+	SleepHour   int32 `json:"sleep_hour" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone" example:"23"`
+	SleepMinute int32 `json:"sleep_minute" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
+	WakeHour    int32 `json:"wake_hour" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone" example:"7"`
+	WakeMinute  int32 `json:"wake_minute" minimum:"0" maximum:"59" example:"0" doc:"Of wake_hour"`
+}
+
+func sleepSettingsOf(s motion.ApplicationSettings) sleepSettings {
+	return sleepSettings{s.Enabled, int32(s.SleepHour), int32(s.SleepMinute), int32(s.WakeHour), int32(s.WakeMinute)}
+}
+
+type sleepSettingsOut struct {
+	Body sleepSettings
+}
+
+func (a *App) sleepSettings(ctx context.Context, who auth.Member, _ *NetworkQuery) (*sleepSettingsOut, error) {
+	s, err := a.Engine.SleepSettings(ctx, who.Network)
+	return &sleepSettingsOut{Body: sleepSettingsOf(s)}, err
+}
+
+type setSleepIn struct {
+	NetworkQuery
+	Body struct {
+		Network     *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
+		Enabled     bool                  `json:"enabled" doc:"Whether the household wants its sleep shown"`
+		SleepHour   *int                  `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"23"`
+		SleepMinute *int                  `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
+		WakeHour    *int                  `json:"wake_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"7"`
+		WakeMinute  *int                  `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of wake_hour"`
+	}
+}
+
+func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleepIn) (*sleepSettingsOut, error) {
+	s, err := a.Engine.ChangeSleepSettings(ctx, who.Network, func(s *motion.ApplicationSettings) {
+		s.Enabled = in.Body.Enabled
+		for field, given := range map[*int]*int{
+			&s.SleepHour: in.Body.SleepHour, &s.SleepMinute: in.Body.SleepMinute,
+			&s.WakeHour: in.Body.WakeHour, &s.WakeMinute: in.Body.WakeMinute,
+		} {
+			if given != nil {
+				*field = *given
+			}
+		}
+	})
+	return &sleepSettingsOut{Body: sleepSettingsOf(s)}, err
+}
+
+type sleepDataIn struct {
+	NetworkQuery
+	Days int32 `path:"queried_days" minimum:"1" maximum:"31" doc:"How many nights before today" example:"6"`
+}
+
+type sleepDataOut struct {
+	Body api.Encoded[sleepData]
+}
+
+// sleepData is how a household slept lately (payloads.md 5.6), for the document.
+type sleepData struct {
+	SleepTime     *float64    `json:"avg_sleep_time_s" doc:"Mean sleep time, seconds after local midnight; null: no night is known" example:"82380"`
+	WakeTime      *float64    `json:"avg_wake_time_s" doc:"Mean wake time, seconds after local midnight; null: no night is known" example:"23280"`
+	Interruptions *float64    `json:"average_interruptions" doc:"Mean number of stretches of motion of 2 minutes or more in between; null: no night is known" example:"1.5"`
+	Duration      *float64    `json:"duration_avg_s" doc:"Mean time from sleep to wake time, seconds; null: no night is known" example:"27900"`
+	Days          int32       `json:"queried_days" doc:"As asked" example:"6"`
+	MotionState   motionState `json:"motion_state" doc:"Whether the household was away, from the local midnight before the first night until now"`
+}
+
+// motionState is an insight.MotionState for the document.
+type motionState struct {
+	FirstBucket int64      `json:"first_bucket" doc:"Start of the first bucket, seconds since the epoch; a multiple of interval" example:"1763442000"`
+	Interval    int64      `json:"interval" doc:"Seconds of a bucket" example:"900"`
+	Data        api.Values `json:"data" doc:"Of each bucket: 1 away with motion armed, 0 at home or unarmed, null not known"`
+}
+
+func (a *App) sleepData(ctx context.Context, who auth.Member, in *sleepDataIn) (*sleepDataOut, error) {
+	t, err := a.Engine.SleepTimes(ctx, who.Network, int(in.Days), who.Since)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(struct {
+		insight.Averages
+		Days        int32               `json:"queried_days"`
+		MotionState insight.MotionState `json:"motion_state"`
+	}{t.Averages, in.Days, t.MotionState})
+	return &sleepDataOut{Body: body}, err
+}
+
+type recentActivityIn struct {
+	NetworkQuery
+	Days int32 `path:"queried_days" minimum:"1" maximum:"92" doc:"How many days before today" example:"7"`
+}
+
+type recentActivityOut struct {
+	Body api.Encoded[recentActivity]
+}
+
+// recentActivity is the activity of the last days (payloads.md 5.6), for the document.
+type recentActivity struct {
+	Days int32 `json:"queried_days" doc:"As asked" example:"7"`
+	api.FlatActivity
+}
+
+func (a *App) recentActivity(ctx context.Context, who auth.Member, in *recentActivityIn) (*recentActivityOut, error) {
+	activity, err := a.Engine.RecentActivity(ctx, who.Network, int(in.Days), who.Since)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(struct {
+		Days int32 `json:"queried_days"`
+		insight.Activity
+	}{in.Days, activity})
+	return &recentActivityOut{Body: body}, err
+}
+
+type activityIn struct {
+	NetworkQuery
+	api.ActivityWindow
+}
+
+type activityOut struct {
+	Body api.Encoded[api.Either[api.DailyActivity, api.FlatActivity]]
+}
+
+// activity answers as Core does, in the time zone of the home and with nothing of before
+// it was claimed.
+func (a *App) activity(ctx context.Context, who auth.Member, in *activityIn) (*activityOut, error) {
+	from, to, err := in.Seconds(float64(a.Engine.Now()), engine.MaxInsightDays)
+	if err != nil {
+		return nil, err
+	}
+	flat, zone, err := a.Engine.Activity(ctx, who.Network, min(since(who, from), to), to, nil)
+	if err != nil {
+		return nil, err
+	}
+	var answer any = flat
+	if !in.Flattened {
+		answer = flat.Days(zone)
+	}
+	body, err := json.Marshal(answer)
+	return &activityOut{Body: body}, err
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/home"
+)
+
+type topologyIn struct {
+	NetworkQuery
+	Offline bool `query:"offline" default:"false" doc:"With the devices and links that are offline"`
+}
+
+type topologyOut struct {
+	Body motion.Topology
+}
+
+func (a *App) topology(_ context.Context, who auth.Member, in *topologyIn) (*topologyOut, error) {
+	topology, err := a.Engine.Topology(who.Network, in.Offline)
+	return &topologyOut{Body: topology}, err
+}
+
+type networkStatusIn struct{ NetworkQuery }
+
+type networkStatusOut struct {
+	Body networkStatus
+}
+
+// networkStatus is how a network is now (payloads.md 5.4).
+type networkStatus struct {
+	Network       home.ID      `json:"network_id" example:"17"`
+	LastMotion    *motion.Time `json:"last_motion" nullable:"true" doc:"When motion was last detected, seconds since the epoch; null: not since the network was last claimed" example:"1764000000.5"`
+	MotionTripped *int32       `json:"motion_tripped" nullable:"true" doc:"1 while motion is detected, 0 while not; null: unknown" example:"1"`
+	MotionEnabled int32        `json:"motion_enabled" enum:"0,1" doc:"1: motion is sensed" example:"1"`
+	Online        bool         `json:"online" doc:"Whether the guardian or a node is"`
+	TS            *motion.Time `json:"ts" nullable:"true" doc:"When the network was last heard of, seconds since the epoch; null: never" example:"1764000060.2"`
+}
+
+func (a *App) networkStatus(_ context.Context, who auth.Member, _ *networkStatusIn) (*networkStatusOut, error) {
+	state, err := a.Engine.NetworkState(who.Network)
+	if err != nil {
+		return nil, err
+	}
+	out := &networkStatusOut{Body: networkStatus{Network: who.Home, Online: state.Online}}
+	if !state.LastHeard.IsZero() {
+		out.Body.TS = &state.LastHeard
+	}
+	report := state.Status
+	if report == nil { // what it would say
+		report = &motion.StatusReport{MotionEnabled: state.Guardian().MotionEvents.Enabled}
+		if state.Paused() {
+			report.MotionEnabled = 0
+		}
+	}
+	out.Body.MotionEnabled = int32(report.MotionEnabled)
+	if report.LastMotion > who.Since { // what was before belongs to those who lived there then
+		out.Body.LastMotion = &report.LastMotion
+	}
+	if report.MotionTripped != nil {
+		tripped := int32(*report.MotionTripped)
+		out.Body.MotionTripped = &tripped
+	}
+	return out, nil
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+)
+
+type userOut struct{ Body home.User }
+
+// UserPath names a user. Everybody else than the caller is not known to them.
+type UserPath struct {
+	ID home.UserID `path:"id" minimum:"1" doc:"The caller's user id" example:"9"`
+}
+
+func (p UserPath) own(u auth.User) error {
+	if p.ID != u.ID {
+		return fault.New(fault.NotFound, "user %d: not found", p.ID)
+	}
+	return nil
+}
+
+func (a *App) userRecord(ctx context.Context, u auth.User, in *UserPath) (*userOut, error) {
+	if err := in.own(u); err != nil {
+		return nil, err
+	}
+	record, err := a.Accounts.User(ctx, u.ID)
+	return &userOut{record}, err
+}
+
+type registerIn struct {
+	Body struct {
+		Email     string `json:"email" maxLength:"254" doc:"An address that has no account yet" example:"jdoe@example.com"`
+		Password  string `json:"password" minLength:"6" maxLength:"512" doc:"At least 6 characters" example:"correct horse battery"`
+		FirstName string `json:"first_name,omitempty" maxLength:"100" example:"J"`
+		LastName  string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`
+		SetupCode string `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance: confirms the account at once" example:"7K2M-Q9XA-04TZ"`
+	}
+}
+
+func (a *App) register(ctx context.Context, who auth.Anyone, in *registerIn) (*userOut, error) {
+	record, err := a.Accounts.Register(ctx, auth.Registration{
+		Email: in.Body.Email, Password: in.Body.Password, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
+		SetupCode: in.Body.SetupCode, From: who.Address,
+	})
+	return &userOut{record}, err
+}
+
+type changeUserIn struct {
+	UserPath
+	Body struct {
+		Email     *string `json:"email,omitempty" maxLength:"254" doc:"A new address; taken over when the link that is mailed to it is opened" example:"jdoe@example.com"`
+		Password  *string `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password; ends every session of the user" example:"correct horse battery"`
+		FirstName *string `json:"first_name,omitempty" maxLength:"100" example:"J"`
+		LastName  *string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`
+	}
+}
+
+func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*userOut, error) {
+	if err := in.own(u); err != nil {
+		return nil, err
+	}
+	record, err := a.Accounts.Change(ctx, u, auth.Changes{
+		Email: in.Body.Email, Password: in.Body.Password, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
+	})
+	return &userOut{record}, err
+}
+
+type deleteUserIn struct {
+	UserPath
+	Networks bool `query:"delete_claimed_network" doc:"true: the networks that the user owns are disowned too; false: they become ownerless" example:"false"`
+}
+
+func (a *App) deleteUser(ctx context.Context, u auth.User, in *deleteUserIn) (*struct{}, error) {
+	if err := in.own(u); err != nil {
+		return nil, err
+	}
+	return nil, a.Household.DeleteUser(ctx, u.ID, in.Networks)
+}

@@ -1,0 +1,196 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// Accounts are the people's accounts: making and confirming them, logging in, changing
+// and deleting them. Its methods may be called concurrently.
+//
+// Nothing tells a stranger whether an address has an account: for one that has and one
+// that has not, an answer is the same in status, code and shape, costs as many password
+// hashes, and commits once.
+type Accounts struct {
+	db        *store.DB
+	sessions  *Sessions
+	passwords *Passwords
+	mailer    func(*store.Tx, notify.Mail) error
+
+	guesses  *guesses
+	requests *throttle // for mails, by who asks
+	mails    *throttle // by whom they go to
+	codes    *throttle // wrong setup codes, by address
+	tokens   *throttle // wrong tokens of mails, by address
+}
+
+// NewAccounts returns the accounts that db holds. mail queues a mail as part of a
+// transaction.
+func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail func(*store.Tx, notify.Mail) error) *Accounts {
+	return &Accounts{
+		db: db, sessions: sessions, passwords: passwords, mailer: mail,
+		guesses:  newGuesses(),
+		requests: newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
+		mails:    newThrottle(rule{5, time.Minute}, rule{20, time.Hour}),
+		codes:    newThrottle(rule{5, time.Minute}),
+		tokens:   newThrottle(rule{10, time.Minute}),
+	}
+}
+
+// unconfirmedLife is how long an account waits for its address to be confirmed before
+// it may be removed; after confirmLife another registration takes its place.
+const unconfirmedLife = 7 * 24 * time.Hour
+
+// Registration is what a new user says.
+type Registration struct {
+	Email, Password     string
+	FirstName, LastName string
+	SetupCode           string // "": none; confirms the account at once
+	From                netip.Addr
+}
+
+// Register makes an account that its confirmation mail, or the setup code, confirms.
+// For an address that has an account the answer looks the same, with an id that nobody
+// has, and the address is told by mail; only whoever shows the setup code hears of it,
+// as a Conflict. A wrong code is an Invalid fault.
+func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, err error) {
+	if err := checkAccount(&r.Email, &r.Password); err != nil {
+		return u, err
+	}
+	if err := a.admitRequest(r.From); err != nil {
+		return u, err
+	}
+	if r.SetupCode != "" {
+		judge, refused := a.TryCode(r.From)
+		if refused != nil {
+			return u, refused
+		}
+		defer func() { judge(err) }()
+	}
+	hash, err := a.passwords.Hash(ctx, r.Password)
+	if err != nil {
+		return u, err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.SweepUnconfirmed(tx.Now().Stamp().Add(-unconfirmedLife), sweepLimit); err != nil {
+			return err
+		}
+		u = newUser(tx, r)
+		known, ok, err := a.holderOf(tx, r.Email)
+		if err != nil {
+			return err
+		}
+		if ok {
+			u.ID, err = a.registerKnown(tx, r, known, u, hash)
+			return err
+		}
+		u, err = a.registerNew(tx, r, u, hash)
+		return err
+	})
+	return u, err
+}
+
+// newUser is the record of a new user, without an id.
+func newUser(tx *store.Tx, r Registration) home.User {
+	now := tx.Now().Stamp()
+	return home.User{
+		Username: home.LocalPart(r.Email), Email: r.Email, FirstName: r.FirstName, LastName: r.LastName,
+		Sub: uuid.NewString(), CreatedAt: now, UpdatedAt: now, ValidFrom: tx.Now().Second(),
+	}
+}
+
+// holderOf returns the user whom an address belongs to. One who has let the time for
+// the confirmation pass and is nobody's member gives way.
+func (a *Accounts) holderOf(tx *store.Tx, email string) (home.User, bool, error) {
+	u, ok, err := tx.UserByEmail(email)
+	if err != nil || !ok || u.Confirmed() || tx.Now().Stamp().Since(u.CreatedAt) < confirmLife {
+		return u, ok, err
+	}
+	memberships, err := tx.MembershipsOfUser(u.ID)
+	if err != nil || len(memberships) > 0 {
+		return u, true, err
+	}
+	return home.User{}, false, tx.DeleteUser(u.ID)
+}
+
+// registerKnown tells the holder of an address that somebody registered with it, and
+// does as if it stored a user.
+func (a *Accounts) registerKnown(tx *store.Tx, r Registration, known, u home.User, hash string) (home.UserID, error) {
+	if r.SetupCode != "" {
+		if err := tx.CheckSetupCode(r.SetupCode); err != nil {
+			return 0, err
+		}
+		return 0, fault.New(fault.Conflict, "email: has an account already; log in, or set a new password")
+	}
+	id, err := tx.RehearseUser(u, hash)
+	if err != nil {
+		return 0, err
+	}
+	if !known.Confirmed() {
+		return id, a.mailConfirmation(tx, known, known.Email)
+	}
+	return id, a.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: known.Email, User: known.ID})
+}
+
+// registerNew stores a new user.
+func (a *Accounts) registerNew(tx *store.Tx, r Registration, u home.User, hash string) (home.User, error) {
+	u, err := tx.CreateUser(u)
+	if err != nil {
+		return u, err
+	}
+	if err := tx.SetPassword(u.ID, hash); err != nil {
+		return u, err
+	}
+	if r.SetupCode == "" {
+		return u, a.mailConfirmation(tx, u, u.Email)
+	}
+	if err := tx.RedeemSetupCode(r.SetupCode, u.ID); err != nil {
+		return u, err
+	}
+	now := tx.Now().Stamp()
+	u.ConfirmedAt = &now
+	return u, tx.PutUser(u)
+}
+
+// checkAccount returns an Invalid fault with every mistake of an address and a
+// password; nil is neither.
+func checkAccount(email, password *string) error {
+	var mistakes []fault.Detail
+	note := func(at string, err error) {
+		var f *fault.Error
+		if errors.As(err, &f) {
+			mistakes = append(mistakes, fault.Detail{Location: at, Message: f.Message})
+		}
+	}
+	if email != nil {
+		note("body.email", home.CheckEmail(*email))
+	}
+	if password != nil {
+		note("body.password", home.CheckPassword(*password))
+	}
+	return fault.Also(nil, mistakes)
+}
+
+// accountState is what a token of a mail is bound to: it works once, because using it
+// changes the account, and not after the password or the address was changed in
+// another way.
+func accountState(tx *store.Tx, u home.User) (string, error) {
+	password, err := tx.Password(u.ID)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", u.Sub, u.Email, u.Confirmed(), password))
+	return base64.RawURLEncoding.EncodeToString(sum[:16]), nil
+}

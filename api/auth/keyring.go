@@ -1,0 +1,158 @@
+package auth
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
+
+	"sensegate/motion"
+)
+
+// keyLife is how long a key signs. It verifies for as long again as the longest token
+// lives, so that a change of keys ends no session.
+const keyLife = 30 * 24 * time.Hour
+
+// keySize is the length of a key in bytes: that of the digest (RFC 7518 3.2).
+const keySize = 32
+
+// maxKeys bounds the keys in the file, whatever the clock did.
+const maxKeys = 16
+
+// Keyring holds the keys that sign tokens, newest last, in a file that only its owner
+// can read. Its methods may be called concurrently.
+type Keyring struct {
+	path    string
+	log     *slog.Logger
+	turning singleflight.Group // a change of keys
+
+	mu   sync.Mutex
+	keys []signingKey
+}
+
+// signingKey is one key for HMAC-SHA256 (RFC 7518 3.2).
+type signingKey struct {
+	ID     string      `json:"kid"`
+	Secret []byte      `json:"secret"` // keySize bytes, base64
+	Since  motion.Time `json:"since"`  // when it began to sign
+}
+
+// keyFile is what the file holds.
+type keyFile struct {
+	Keys []signingKey `json:"keys"`
+}
+
+// OpenKeyring reads the keys from the file at path and makes it when it is not there.
+func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, error) {
+	k := &Keyring{path: path, log: log}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return k, k.rotate(now)
+	case err != nil:
+		return nil, fmt.Errorf("read signing keys: %w", err)
+	}
+	if k.keys, err = parseKeys(data); err != nil {
+		return nil, fmt.Errorf("signing keys %s are damaged (%w): put the file back from a backup, or remove it; without it everybody has to log in again, and nothing else is lost", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, fmt.Errorf("protect signing keys: %w", err)
+	}
+	return k, nil
+}
+
+// parseKeys reads what the file holds.
+func parseKeys(data []byte) ([]signingKey, error) {
+	var file keyFile
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, err
+	}
+	if len(file.Keys) == 0 {
+		return nil, errors.New("it holds no key")
+	}
+	for _, key := range file.Keys {
+		if key.ID == "" || len(key.Secret) != keySize {
+			return nil, errors.New("a key of it is not whole")
+		}
+	}
+	return file.Keys, nil
+}
+
+// turn changes the key that signs when it has served its time. When a new one cannot
+// be written, the old one goes on.
+func (k *Keyring) turn(now motion.Time) {
+	served := func() bool { return now.Since(k.newest().Since) >= keyLife.Seconds() }
+	if !served() {
+		return
+	}
+	_, err, _ := k.turning.Do("", func() (any, error) {
+		if !served() {
+			return nil, nil // another request was first
+		}
+		return nil, k.rotate(now)
+	})
+	if err != nil {
+		k.log.Error("signing key not changed: the old one goes on", "err", err)
+	}
+}
+
+// newest returns the key that signs.
+func (k *Keyring) newest() signingKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.keys[len(k.keys)-1]
+}
+
+// find returns the secret with the id, nil when there is none.
+func (k *Keyring) find(id string) []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range k.keys {
+		if key.ID == id {
+			return key.Secret
+		}
+	}
+	return nil
+}
+
+// rotate adds a new key, and drops those that no living token can be signed with. It
+// runs once at a time.
+func (k *Keyring) rotate(now motion.Time) error {
+	key := signingKey{ID: uuid.NewString(), Secret: make([]byte, keySize), Since: now}
+	rand.Read(key.Secret) // never fails: it ends the program instead
+	k.mu.Lock()
+	keys := append(living(k.keys, now), key)
+	k.mu.Unlock()
+	keys = keys[max(0, len(keys)-maxKeys):]
+	data, err := json.MarshalIndent(keyFile{keys}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode signing keys: %w", err)
+	}
+	if err := writeDurably(k.path, append(data, '\n')); err != nil {
+		return fmt.Errorf("keep signing keys: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys = keys
+	return nil
+}
+
+// living returns the keys whose tokens may still be valid: a key signed until the one
+// after it began.
+func living(keys []signingKey, now motion.Time) []signingKey {
+	var kept []signingKey
+	for i, key := range keys {
+		last := i == len(keys)-1
+		if last || now.Since(keys[i+1].Since) <= refreshLife.Seconds() {
+			kept = append(kept, key)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,147 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// Credentials are what somebody logs in with.
+type Credentials struct {
+	Email, Password     string
+	FirstName, LastName string // fill what the account leaves empty
+	Multi               bool   // earlier sessions go on
+	From                netip.Addr
+}
+
+// codeUnconfirmed is the code of the answer to an account whose address is not
+// confirmed.
+const codeUnconfirmed = "unconfirmed"
+
+// Login begins a session. A wrong password and an address without an account are the
+// same Unauthorized fault; an account that is not confirmed is Forbidden, once the
+// password was right; too many wrong ones are Throttled.
+func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
+	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
+	if err != nil {
+		return Tokens{}, err
+	}
+	fresh, err := a.verify(ctx, c, stored, familiar)
+	if err != nil {
+		return Tokens{}, err
+	}
+	var g grant
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		hash, err := tx.Password(u.ID)
+		if fault.KindOf(err) == fault.NotFound || err == nil && hash != stored {
+			return refusedLogin() // changed since it was verified
+		}
+		if err != nil {
+			return err
+		}
+		if fresh != "" {
+			if err := tx.SetPassword(u.ID, fresh); err != nil {
+				return err
+			}
+		}
+		g, err = a.enter(tx, u.ID, c)
+		return err
+	})
+	if err != nil {
+		return Tokens{}, err
+	}
+	return a.sessions.tokens(g)
+}
+
+func refusedLogin() error {
+	return fault.New(fault.Unauthorized, "email or password: not right")
+}
+
+// lookUp returns the user with an address and the hash of their password; the zero
+// user and "" when there is none.
+func (a *Accounts) lookUp(ctx context.Context, email string, from netip.Addr) (u home.User, hash string, familiar bool, err error) {
+	err = a.db.View(ctx, func(tx *store.Tx) error {
+		var ok bool
+		if u, ok, err = tx.UserByEmail(email); err != nil || !ok {
+			return err
+		}
+		if hash, err = tx.Password(u.ID); err != nil {
+			return err
+		}
+		familiar, err = tx.Familiar(u.ID, from)
+		return err
+	})
+	return u, hash, familiar, err
+}
+
+// verify returns nil when the password is the one of a stored hash, and the hash to
+// store instead, if any. The guess is counted when it is its turn, so that right
+// passwords that come together do not count against each other; before that it is only
+// seen whether it would be.
+func (a *Accounts) verify(ctx context.Context, c Credentials, stored string, familiar bool) (fresh string, err error) {
+	right, err := a.guesses.take(c.Email, c.From, familiar)
+	if err != nil {
+		return "", err
+	}
+	right()
+	leave, err := a.passwords.turn(ctx, familiar)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	if right, err = a.guesses.take(c.Email, c.From, familiar); err != nil {
+		return "", err
+	}
+	ok, stale, err := a.passwords.verify(c.Password, stored)
+	if err != nil {
+		right()
+		return "", err
+	}
+	if !ok {
+		return "", refusedLogin()
+	}
+	right()
+	if stale {
+		fresh = a.passwords.hash(c.Password)
+	}
+	return fresh, nil
+}
+
+// enter begins a session for somebody who has shown who they are.
+func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, error) {
+	u, err := tx.User(id)
+	if err != nil {
+		return grant{}, err
+	}
+	if !u.Confirmed() {
+		return grant{}, refusedUnconfirmed()
+	}
+	if fillNames(&u, c) {
+		u.UpdatedAt = tx.Now().Stamp()
+	}
+	if err := tx.NoteFamiliar(u.ID, c.From); err != nil {
+		return grant{}, err
+	}
+	return a.sessions.begin(tx, u, c.Multi)
+}
+
+func refusedUnconfirmed() error {
+	return &fault.Error{
+		Kind: fault.Forbidden, Code: codeUnconfirmed,
+		Message: "the account is not confirmed: open the link of the confirmation mail, or ask for another with POST /confirmation_mails",
+	}
+}
+
+// fillNames gives a user the names that the account leaves empty (payloads.md 5.1).
+func fillNames(u *home.User, c Credentials) (changed bool) {
+	if u.FirstName == "" && c.FirstName != "" {
+		u.FirstName, changed = c.FirstName, true
+	}
+	if u.LastName == "" && c.LastName != "" {
+		u.LastName, changed = c.LastName, true
+	}
+	return changed
+}

@@ -1,0 +1,188 @@
+package auth
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// admitRequest counts a request that makes a mail, or returns a Throttled fault.
+func (a *Accounts) admitRequest(from netip.Addr) error {
+	if _, wait := a.requests.take(from.String()); wait > 0 {
+		return throttled(wait, "too many mails were asked for")
+	}
+	return nil
+}
+
+// mail queues a mail, unless its address has had its share: whoever asked is not told,
+// for that would tell whether the address has an account.
+func (a *Accounts) mail(tx *store.Tx, m notify.Mail) error {
+	if _, wait := a.mails.take(home.EmailKey(m.To)); wait > 0 {
+		return nil
+	}
+	return a.mailer(tx, m)
+}
+
+// mailConfirmation sends the link that confirms an address for a user.
+func (a *Accounts) mailConfirmation(tx *store.Tx, u home.User, email string) error {
+	expires := tx.Now().Add(confirmLife.Seconds())
+	token, err := a.mailToken(tx, u, forConfirm, email, expires)
+	if err != nil {
+		return err
+	}
+	return a.mail(tx, notify.Mail{Kind: notify.Confirm, To: email, User: u.ID, Token: token, Expires: expires.Stamp()})
+}
+
+// mailToken returns a token for a mail about the account as it is.
+func (a *Accounts) mailToken(tx *store.Tx, u home.User, purpose, email string, expires motion.Time) (string, error) {
+	state, err := accountState(tx, u)
+	if err != nil {
+		return "", err
+	}
+	c := claims{Email: email, State: state}
+	return a.sessions.keys.sign(c.stamp(u, purpose, uuid.NewString(), tx.Now().Second(), expires))
+}
+
+// SendConfirmation sends another confirmation mail to an address whose account is not
+// confirmed; otherwise it does nothing that shows.
+func (a *Accounts) SendConfirmation(ctx context.Context, email string, from netip.Addr) error {
+	return a.request(ctx, email, from, func(tx *store.Tx, u home.User) error {
+		if u.Confirmed() {
+			return pretend(tx, email)
+		}
+		return a.mailConfirmation(tx, u, u.Email)
+	})
+}
+
+// SendReset sends a mail with which a new password can be set to an address that has
+// an account; otherwise it does nothing that shows.
+func (a *Accounts) SendReset(ctx context.Context, email string, from netip.Addr) error {
+	return a.request(ctx, email, from, func(tx *store.Tx, u home.User) error {
+		expires := tx.Now().Add(resetLife.Seconds())
+		token, err := a.mailToken(tx, u, forReset, "", expires)
+		if err != nil {
+			return err
+		}
+		return a.mail(tx, notify.Mail{Kind: notify.Reset, To: u.Email, User: u.ID, Token: token, Expires: expires.Stamp()})
+	})
+}
+
+// request runs answer with the user of an address; when there is none it makes a
+// commit all the same.
+func (a *Accounts) request(ctx context.Context, email string, from netip.Addr, answer func(*store.Tx, home.User) error) error {
+	if err := home.CheckEmail(email); err != nil {
+		return err
+	}
+	if err := a.admitRequest(from); err != nil {
+		return err
+	}
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		u, ok, err := tx.UserByEmail(email)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return pretend(tx, email)
+		}
+		return answer(tx, u)
+	})
+}
+
+// pretend writes and takes back about as much as a mail takes.
+func pretend(tx *store.Tx, email string) error {
+	_, err := tx.RehearseUser(newUser(tx, Registration{Email: email}), "")
+	return err
+}
+
+// Confirm confirms the address that the token of a confirmation mail is about, and
+// returns the user: of a new account, or the new address of an old one. The token
+// works once. One that is not valid any more is an Unauthorized fault.
+func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (home.User, error) {
+	var u home.User
+	err := a.redeem(ctx, token, forConfirm, from, func(tx *store.Tx, holder home.User, c claims) error {
+		now := tx.Now().Stamp()
+		holder.Email, holder.ConfirmedAt, holder.UpdatedAt = c.Email, &now, now
+		u = holder
+		return tx.PutUser(u)
+	})
+	return u, err
+}
+
+// Reset sets the password of the account that the token of a reset mail is about,
+// confirms its address, since the mail has come to it, ends all its sessions and
+// returns the user. The token works once. One that is not valid any more is an
+// Unauthorized fault.
+func (a *Accounts) Reset(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
+	if err := home.CheckPassword(password); err != nil {
+		return home.User{}, err
+	}
+	if err := a.redeem(ctx, token, forReset, from, func(*store.Tx, home.User, claims) error { return nil }); err != nil {
+		return home.User{}, err
+	}
+	hash, err := a.passwords.Hash(ctx, password)
+	if err != nil {
+		return home.User{}, err
+	}
+	var u home.User
+	err = a.redeem(ctx, token, forReset, from, func(tx *store.Tx, holder home.User, _ claims) error {
+		u, err = a.overwrite(tx, holder, hash)
+		return err
+	})
+	return u, err
+}
+
+// redeem runs use with the user and the claims of a mail's token, if it is valid.
+func (a *Accounts) redeem(ctx context.Context, token, purpose string, from netip.Addr, use func(*store.Tx, home.User, claims) error) error {
+	right, wait := a.tokens.take(from.String())
+	if wait > 0 {
+		return throttled(wait, "token: too many were wrong")
+	}
+	c, valid, err := a.sessions.keys.readNow(ctx, a.db, token, purpose)
+	if err == nil && valid {
+		err = a.db.Update(ctx, func(tx *store.Tx) error {
+			u, err := tx.User(c.User)
+			if fault.KindOf(err) == fault.NotFound {
+				return refusedMail()
+			}
+			if err != nil {
+				return err
+			}
+			state, err := accountState(tx, u)
+			if err != nil {
+				return err
+			}
+			if u.Sub != c.Subject || state != c.State {
+				return refusedMail()
+			}
+			return use(tx, u, c)
+		})
+	} else if err == nil {
+		err = refusedMail()
+	}
+	if fault.KindOf(err) != fault.Unauthorized {
+		right()
+	}
+	return err
+}
+
+func refusedMail() error {
+	return fault.New(fault.Unauthorized, "token: is not valid, has expired or was used; ask for another mail")
+}
+
+// setPassword stores the hash of a new password and ends every session of the user.
+func (a *Accounts) setPassword(tx *store.Tx, id home.UserID, hash string) (home.User, error) {
+	if err := tx.SetPassword(id, hash); err != nil {
+		return home.User{}, err
+	}
+	if err := a.sessions.endAll(tx, id); err != nil {
+		return home.User{}, err
+	}
+	return tx.User(id)
+}

@@ -1,0 +1,159 @@
+package auth
+
+import (
+	"context"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// Changes are what a user changes of their account; nil leaves a field as it is.
+type Changes struct {
+	Email, Password     *string
+	FirstName, LastName *string
+}
+
+// Change changes an account and returns it. Another address is taken over when the link
+// that is mailed to it is opened; until then the old one stays. When it belongs to
+// somebody else they are told instead, and the answer is the same. A new password ends
+// every session of the user.
+func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, error) {
+	if err := checkAccount(c.Email, c.Password); err != nil {
+		return home.User{}, err
+	}
+	if c.Email != nil {
+		if err := a.admitRequest(who.Address); err != nil {
+			return home.User{}, err
+		}
+	}
+	hash := ""
+	if c.Password != nil {
+		var err error
+		if hash, err = a.passwords.Hash(ctx, *c.Password); err != nil {
+			return home.User{}, err
+		}
+	}
+	var u home.User
+	err := a.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if u, err = tx.User(who.ID); err != nil {
+			return err
+		}
+		c.apply(&u)
+		u.UpdatedAt = tx.Now().Stamp()
+		if err := tx.PutUser(u); err != nil {
+			return err
+		}
+		if hash != "" {
+			if u, err = a.setPassword(tx, u.ID, hash); err != nil {
+				return err
+			}
+		}
+		return a.moveAddress(tx, u, c.Email)
+	})
+	return u, err
+}
+
+// apply sets the names, and the address where only its spelling changes.
+func (c Changes) apply(u *home.User) {
+	if c.FirstName != nil {
+		u.FirstName = *c.FirstName
+	}
+	if c.LastName != nil {
+		u.LastName = *c.LastName
+	}
+	if c.Email != nil && home.EmailKey(*c.Email) == home.EmailKey(u.Email) {
+		u.Email = *c.Email
+	}
+}
+
+// moveAddress sends the mail that moves an account to another address; nil and the
+// present one need none.
+func (a *Accounts) moveAddress(tx *store.Tx, u home.User, email *string) error {
+	if email == nil || *email == u.Email {
+		return nil
+	}
+	holder, taken, err := tx.UserByEmail(*email)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return a.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: holder.Email, User: holder.ID})
+	}
+	return a.mailConfirmation(tx, u, *email)
+}
+
+// User returns the account of a user.
+func (a *Accounts) User(ctx context.Context, id home.UserID) (u home.User, err error) {
+	err = a.db.View(ctx, func(tx *store.Tx) error {
+		u, err = tx.User(id)
+		return err
+	})
+	return u, err
+}
+
+// What the administrator does, who has the appliance itself.
+
+// Create makes a confirmed account. An address that has one is a Conflict.
+func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err error) {
+	if err := checkAccount(&r.Email, &r.Password); err != nil {
+		return u, err
+	}
+	hash, err := a.passwords.Hash(ctx, r.Password)
+	if err != nil {
+		return u, err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		if _, taken, err := tx.UserByEmail(r.Email); err != nil || taken {
+			if err == nil {
+				err = fault.New(fault.Conflict, "email: has an account already")
+			}
+			return err
+		}
+		u = newUser(tx, r)
+		u.ConfirmedAt = &u.CreatedAt
+		if u, err = tx.CreateUser(u); err != nil {
+			return err
+		}
+		return tx.SetPassword(u.ID, hash)
+	})
+	return u, err
+}
+
+// SetPassword sets the password of the account with an address, confirms it, and ends
+// its sessions. An address without an account is a NotFound fault.
+func (a *Accounts) SetPassword(ctx context.Context, email, password string) (u home.User, err error) {
+	if err := home.CheckPassword(password); err != nil {
+		return u, err
+	}
+	hash, err := a.passwords.Hash(ctx, password)
+	if err != nil {
+		return u, err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		holder, ok, err := tx.UserByEmail(email)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fault.New(fault.NotFound, "no account has this address")
+		}
+		u, err = a.overwrite(tx, holder, hash)
+		return err
+	})
+	return u, err
+}
+
+// overwrite gives a user a password, as somebody who may whatever the account's state.
+func (a *Accounts) overwrite(tx *store.Tx, u home.User, hash string) (home.User, error) {
+	now := tx.Now().Stamp()
+	u.UpdatedAt = now
+	if !u.Confirmed() {
+		u.ConfirmedAt = &now
+	}
+	if err := tx.PutUser(u); err != nil {
+		return u, err
+	}
+	return a.setPassword(tx, u.ID, hash)
+}

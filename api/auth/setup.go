@@ -1,0 +1,47 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"net/netip"
+	"strings"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// setupGroups and setupGroup are the shape of a setup code: 12 letters, 60 bits, which
+// nobody guesses at 5 tries a minute.
+const setupGroups, setupGroup = 3, 4
+
+// NewSetupCode makes a setup code, such as 7K2M-Q9XA-04TZ, and puts it in the place of
+// the former one. Who shows it makes the first owner (payloads.md 5.2); it works once.
+func NewSetupCode(ctx context.Context, db *store.DB) (string, error) {
+	random := make([]byte, setupGroups*setupGroup)
+	rand.Read(random) // never fails: it ends the program instead
+	var code strings.Builder
+	for i, b := range random {
+		if i > 0 && i%setupGroup == 0 {
+			code.WriteByte('-')
+		}
+		code.WriteByte(home.SetupCodeLetters[int(b)%len(home.SetupCodeLetters)])
+	}
+	err := db.Update(ctx, func(tx *store.Tx) error { return tx.PutSetupCode(code.String()) })
+	return code.String(), err
+}
+
+// TryCode counts a try of the setup code from an address, or returns a Throttled fault
+// after too many wrong ones. judge is called with what became of the try: only an
+// Invalid fault, a wrong code, stays counted.
+func (a *Accounts) TryCode(from netip.Addr) (judge func(error), err error) {
+	right, wait := a.codes.take(from.String())
+	if wait > 0 {
+		return nil, throttled(wait, "setup_code: too many were wrong")
+	}
+	return func(err error) {
+		if fault.KindOf(err) != fault.Invalid {
+			right()
+		}
+	}, nil
+}

@@ -1,0 +1,133 @@
+package auth
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// codeTaken is the code of the answer to a person whose address has an account that
+// was made in another way.
+const codeTaken = "address_taken"
+
+// Login begins a session for the person whom a token of a provider names, and makes
+// their account when they come for the first time. Of c only the names, which fill
+// empty ones after those of the token, Multi and From are used.
+//
+// NotFound: no such provider. Unauthorized: the token is not valid. Invalid: it names
+// no address. Forbidden: the provider does not know that the address is theirs, so it
+// has to be confirmed first. Conflict: the address has an account.
+func (p *Providers) Login(ctx context.Context, name, token string, c Credentials) (Tokens, error) {
+	b, err := p.read(ctx, name, token)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if !b.verified {
+		if err := p.accounts.admitRequest(c.From); err != nil {
+			return Tokens{}, err
+		}
+	}
+	var g grant
+	var refused error // with a mail that is to be kept
+	err = p.db.Update(ctx, func(tx *store.Tx) error {
+		u, known, err := tx.UserByIdentity(b.identity)
+		if err != nil {
+			return err
+		}
+		if !known {
+			if u, refused, err = p.register(tx, b); err != nil || refused != nil {
+				return err
+			}
+		}
+		if err := confirmVerified(tx, u, b); err != nil {
+			return err
+		}
+		c.FirstName, c.LastName = first(b.first, c.FirstName), first(b.last, c.LastName)
+		g, err = p.accounts.enter(tx, u.ID, c)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Tokens{}, err
+	case refused != nil:
+		return Tokens{}, refused
+	}
+	return p.sessions.tokens(g)
+}
+
+// first returns the first text that is not empty, cut to the length of a name.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			runes := []rune(text)
+			return string(runes[:min(len(runes), home.MaxName)])
+		}
+	}
+	return ""
+}
+
+// register makes the account of a person who comes for the first time. refused is the
+// answer to one who has to do something first.
+func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err error) {
+	if home.CheckEmail(b.email) != nil {
+		return u, nil, fault.New(fault.Invalid, "access_token: names no e-mail address; ask the provider for it (scope email)")
+	}
+	holder, taken, err := p.accounts.holderOf(tx, b.email)
+	if err != nil {
+		return u, nil, err
+	}
+	if taken && b.verified {
+		return p.replace(tx, b, holder)
+	}
+	if taken {
+		err = p.accounts.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: holder.Email, User: holder.ID})
+		return u, refusedUnconfirmed(), err
+	}
+	if u, err = p.create(tx, b); err != nil || b.verified {
+		return u, nil, err
+	}
+	return u, refusedUnconfirmed(), p.accounts.mailConfirmation(tx, u, u.Email)
+}
+
+// replace makes the account of a person whose address somebody has registered without
+// ever confirming it. One that was confirmed, or is a member, stays whose it is.
+func (p *Providers) replace(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
+	memberships, err := tx.MembershipsOfUser(holder.ID)
+	if err != nil {
+		return u, nil, err
+	}
+	if holder.Confirmed() || len(memberships) > 0 {
+		return u, nil, &fault.Error{Kind: fault.Conflict, Code: codeTaken, Message: "access_token: its e-mail address has an account; log in to that with POST /sessions"}
+	}
+	if err := tx.DeleteUser(holder.ID); err != nil {
+		return u, nil, err
+	}
+	u, err = p.create(tx, b)
+	return u, nil, err
+}
+
+// create stores the account of a person who is known to a provider.
+func (p *Providers) create(tx *store.Tx, b bearer) (home.User, error) {
+	u, err := tx.CreateUser(home.User{
+		Username: home.LocalPart(b.email), Email: b.email, Sub: uuid.NewString(), ValidFrom: tx.Now().Second(),
+	})
+	if err != nil {
+		return u, err
+	}
+	return u, tx.AddIdentity(u.ID, b.identity)
+}
+
+// confirmVerified confirms an account whose address the provider vouches for.
+func confirmVerified(tx *store.Tx, u home.User, b bearer) error {
+	if u.Confirmed() || !b.verified || home.EmailKey(u.Email) != home.EmailKey(b.email) {
+		return nil
+	}
+	now := tx.Now().Stamp()
+	u.ConfirmedAt, u.UpdatedAt = &now, now
+	return tx.PutUser(u)
+}

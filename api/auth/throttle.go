@@ -1,0 +1,83 @@
+package auth
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"sensegate/motion/fault"
+)
+
+// rule allows n things within any span of a length.
+type rule struct {
+	n   int
+	per time.Duration
+}
+
+// slots is how many counts a throttle keeps at most. Keys are hashed to them with a
+// seed that nobody knows: so its memory is bounded, nobody can push another's count
+// out by filling it, and that two keys share a count is rare and cannot be aimed at.
+const slots = 1 << 12
+
+// throttle counts things by key and holds them to rules. It reads the monotonic clock,
+// so that setting the wall clock neither opens nor closes it. Its methods may be called
+// concurrently.
+type throttle struct {
+	rules []rule // the longest span last
+	seed  maphash.Seed
+	start time.Time
+
+	mu    sync.Mutex
+	marks map[uint64][]time.Duration // by slot: when, since start
+}
+
+func newThrottle(rules ...rule) *throttle {
+	return &throttle{rules: rules, seed: maphash.MakeSeed(), start: time.Now(), marks: map[uint64][]time.Duration{}}
+}
+
+// take counts one thing for a key, if the rules allow it: then undo takes the count
+// back. Otherwise wait is how long it takes until they do.
+func (t *throttle) take(key string) (undo func(), wait time.Duration) {
+	slot := maphash.String(t.seed, key) % slots
+	now := time.Since(t.start)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	marks := t.prune(slot, now)
+	for _, r := range t.rules {
+		if len(marks) >= r.n {
+			wait = max(wait, r.per-(now-marks[len(marks)-r.n]))
+		}
+	}
+	if wait > 0 {
+		return nil, wait
+	}
+	t.marks[slot] = append(marks, now)
+	return func() { t.undo(slot, now) }, 0
+}
+
+// prune drops the marks that no rule looks at any more and returns the others.
+func (t *throttle) prune(slot uint64, now time.Duration) []time.Duration {
+	longest := t.rules[len(t.rules)-1].per
+	marks := slices.DeleteFunc(t.marks[slot], func(at time.Duration) bool { return now-at >= longest })
+	if len(marks) == 0 {
+		delete(t.marks, slot)
+		return nil
+	}
+	t.marks[slot] = marks
+	return marks
+}
+
+// undo takes one mark back.
+func (t *throttle) undo(slot uint64, at time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.marks[slot], at); i >= 0 {
+		t.marks[slot] = slices.Delete(t.marks[slot], i, i+1)
+	}
+}
+
+// throttled is the answer to whoever has to wait.
+func throttled(wait time.Duration, what string) error {
+	return &fault.Error{Kind: fault.Throttled, Message: what + ": wait before you try again", RetryAfter: wait}
+}
