@@ -17,13 +17,17 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	set := c.flags()
 	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table of captures")
 	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector on captures, up to 100; 0 = the default")
+	detector := set.String("detector", "product", "what is measured on captures: product, or lm1, the published recipe to the letter")
 	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "of the scenarios' people and radio")
 	set.DurationVar(&play.Length, "length", play.Length, "how long each part of a scenario's day is scored: at night, in the morning, before noon and in the evening")
 	paths, err := c.parse(set, args, out)
+	options.LM1 = *detector == "lm1"
 	switch {
 	case err != nil:
 		return err
+	case *detector != "product" && !options.LM1:
+		return usagef("-detector %q: want product or lm1", *detector)
 	case *names == "" && len(paths) != 1:
 		return usagef("name one directory of labelled captures, or scenarios with -scenario")
 	case *names == "":

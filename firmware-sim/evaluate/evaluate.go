@@ -25,6 +25,7 @@ import (
 type Options struct {
 	JSON        bool    // one JSON object instead of the table
 	Sensitivity float64 // 0 = the default, otherwise up to 100
+	LM1         bool    // measure the published recipe instead of the product's detector
 }
 
 // Run evaluates every labelled capture below dir and writes the figures to w.
@@ -78,7 +79,7 @@ func measure(dir string, options Options, worsen degrade) (*report, error) {
 // assess runs the detector over a loaded recording and scores it.
 func assess(r *capture.Recording, options Options, worsen degrade) (score, error) {
 	config := detect.Defaults()
-	config.Anchored = true
+	config.Anchored, config.LM1 = true, options.LM1
 	if options.Sensitivity != 0 {
 		config.Sensitivity = options.Sensitivity
 	}

@@ -32,38 +32,56 @@ func captures(t *testing.T) string {
 	return filepath.Join(dir, "csi")
 }
 
-func TestPublishedFiguresAreReached(t *testing.T) {
-	t.Parallel()
-	r, err := measure(captures(t), Options{}, nil)
+// all measures every capture, worsened or as it is.
+func all(t *testing.T, options Options, worsen degrade) *report {
+	t.Helper()
+	r, err := measure(captures(t), options, worsen)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Problems) > 0 {
 		t.Fatal(r.Problems)
 	}
-	if *r.Macro < 98.2 {
-		t.Errorf("macro balanced accuracy %.2f", *r.Macro)
-	}
-	checked := 0
-	for _, g := range r.Groups {
-		if g.Reference == nil {
-			continue
-		}
-		checked++
-		if *g.Recall < g.Reference.Recall-0.5 || *g.FalsePositives > g.Reference.FalsePositives+0.5 {
-			t.Errorf("%s: recall %.2f, false positives %.2f; published %.1f, %.1f",
-				g.Group, *g.Recall, *g.FalsePositives, g.Reference.Recall, g.Reference.FalsePositives)
-		}
-		if math.Abs(*g.Latency-g.Reference.Latency) > 0.1 {
-			t.Errorf("%s: latency %.2f s, published %.2f", g.Group, *g.Latency, g.Reference.Latency)
-		}
-	}
-	if checked != 5 || len(r.Captures) != 30 {
-		t.Errorf("%d groups and %d captures", checked, len(r.Captures))
-	}
+	return r
+}
+
+// worst returns the least recall of a capture.
+func (r *report) worst() float64 {
+	least := 100.0
 	for _, c := range r.Captures {
-		if c.Recall != nil && *c.Recall < 89.9 {
-			t.Errorf("%s: recall %.2f, the worst published is 90.0", c.Capture, *c.Recall)
+		if c.Recall != nil {
+			least = min(least, *c.Recall)
+		}
+	}
+	return least
+}
+
+func TestPublishedFiguresAreReached(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options      Options
+		macro, worst float64
+	}{"lm1": {Options{LM1: true}, 98.25, 89.9}, "product": {Options{}, 98.5, 92.4}} {
+		r := all(t, c.options, nil)
+		if *r.Macro < c.macro || r.worst() < c.worst {
+			t.Errorf("%s: macro balanced accuracy %.2f, worst recall %.2f", name, *r.Macro, r.worst())
+		}
+		checked := 0
+		for _, g := range r.Groups {
+			if g.Reference == nil {
+				continue
+			}
+			checked++
+			if *g.Recall < g.Reference.Recall-0.1 || *g.FalsePositives > g.Reference.FalsePositives+0.1 {
+				t.Errorf("%s, %s: recall %.2f, false positives %.2f; published %.1f, %.1f",
+					name, g.Group, *g.Recall, *g.FalsePositives, g.Reference.Recall, g.Reference.FalsePositives)
+			}
+			if *g.Latency > g.Reference.Latency+0.1 {
+				t.Errorf("%s, %s: latency %.2f s, published %.2f", name, g.Group, *g.Latency, g.Reference.Latency)
+			}
+		}
+		if checked != 5 || len(r.Captures) != 30 {
+			t.Errorf("%s: %d groups and %d captures", name, checked, len(r.Captures))
 		}
 	}
 }
@@ -112,19 +130,37 @@ func jitter(recording string, frames []capture.Frame) []capture.Frame {
 	return moved
 }
 
+// decimate returns what keeps at most so many frames a second.
+func decimate(rate float64) degrade {
+	return func(_ string, frames []capture.Frame) []capture.Frame {
+		var kept []capture.Frame
+		next := 0.0
+		for _, f := range frames {
+			if f.Time >= next {
+				kept, next = append(kept, f), max(next+1/rate, f.Time)
+			}
+		}
+		return kept
+	}
+}
+
+// A bad network costs little, and nowhere more than it costs the recipe.
 func TestDetectionSurvivesABadNetwork(t *testing.T) {
 	t.Parallel()
-	dir := captures(t)
-	for name, worsen := range map[string]degrade{"30 % loss": lose, "30 % outages": interrupt, "100 ms jitter": jitter} {
+	for name, c := range map[string]struct {
+		worsen degrade
+		macro  float64
+	}{
+		"30 % loss": {lose, 97.5}, "30 % outages": {interrupt, 97.5}, "100 ms jitter": {jitter, 98},
+		"40 frames a second": {decimate(40), 98}, "25 frames a second": {decimate(25), 98}, "10 frames a second": {decimate(10), 94},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := measure(dir, Options{}, worsen)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("macro balanced accuracy %.2f", *r.Macro)
-			if *r.Macro < 97 {
-				t.Errorf("macro balanced accuracy %.2f, want at least 97", *r.Macro)
+			r, lm1 := all(t, Options{}, c.worsen), all(t, Options{LM1: true}, c.worsen)
+			t.Logf("macro balanced accuracy %.2f, of the recipe %.2f; worst recall %.1f, %.1f", *r.Macro, *lm1.Macro, r.worst(), lm1.worst())
+			if *r.Macro < c.macro || *r.Macro < *lm1.Macro || r.worst() < lm1.worst() {
+				t.Errorf("macro balanced accuracy %.2f, worst recall %.1f; want at least %.1f and the recipe's %.2f, %.1f",
+					*r.Macro, r.worst(), c.macro, *lm1.Macro, lm1.worst())
 			}
 		})
 	}

@@ -26,9 +26,9 @@ const (
 // hides a figure above one half.
 func (s Source) scale() scale {
 	if s == Reported {
-		return scale{rise: 1.6, low: -7.2, high: -0.7, fall: 0.7, quiet: defaultQuiet}
+		return scale{rise: 1.6, low: -7.2, high: -0.7, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
 	}
-	return scale{rise: 1.6, low: -1.0, high: 2.5, fall: 0.7, quiet: -3}
+	return scale{rise: 1.6, low: -1.0, high: 2.5, fall: 0.7, quiet: -3, settle: historyTicks, incoherent: escapeR}
 }
 
 const (
@@ -172,12 +172,12 @@ func (c *Coarse) tick(at motion.Time) Tick {
 	}
 	c.uptime.add(tick.Valid)
 	if tick.Valid {
-		c.judge.weigh(&tick, evidence{power: power, steady: power, r: math.NaN()})
+		c.judge.weigh(&tick, evidence{power: power, steady: power, r: math.NaN(), rb: math.NaN()})
 	} else {
 		c.judge.interrupt()
 		tick.Power, tick.Baseline = math.NaN(), c.judge.baseline
 	}
-	q.Valid, q.Coarse, q.Weak = c.uptime.share(), true, q.Rate < weakRate
+	q.Valid, q.Coarse, q.Weak = c.uptime.share(), true, q.Rate < MinRate
 	return tick
 }
 

@@ -17,6 +17,17 @@ type Config struct {
 	// Anchored starts the ticks one second after the first frame. Otherwise
 	// they fall on the multiples of TickInterval, the same for all links.
 	Anchored bool
+	// LM1 runs the detector of detection.md section 2 to the letter: the
+	// reference that the golden vectors hold, to measure the product's against.
+	LM1 bool
+}
+
+// scale returns where the thresholds on M lie.
+func (c *Config) scale() scale {
+	if c.LM1 {
+		return lm1Scale()
+	}
+	return powerScale()
 }
 
 // DefaultSensitivity is the point of the scale at which the published figures

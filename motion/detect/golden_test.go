@@ -128,7 +128,7 @@ func runCapture(t *testing.T, path string, v vector) []detect.Tick {
 	t.Helper()
 	frames, flags, ends := readCapture(t, path)
 	config := detect.Defaults()
-	config.Anchored, config.Calibration = true, v.CalUntil
+	config.Anchored, config.LM1, config.Calibration = true, true, v.CalUntil
 	link := detect.NewLink(config)
 	var ticks []detect.Tick
 	emit := func(tick detect.Tick) { ticks = append(ticks, tick) }

@@ -246,3 +246,46 @@ func TestRateChangesOnlyAfterTenSeconds(t *testing.T) {
 		t.Errorf("rate %v, window of %d", p.rate, p.windowBlocks())
 	}
 }
+
+// A tick that neither coherence nor power alone calls motion.
+func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
+	t.Parallel()
+	high := evidence{power: -7, steady: -7, r: 0.18, halves: 0.1, rb: 0.2, newest: -7, coherent: true, frames: 100}
+	low := evidence{power: -7.5, steady: -8.9, r: 0.2, halves: 0.1, rb: 0.45, newest: -6.5}
+	with := func(e evidence, change func(*evidence)) evidence { change(&e); return e }
+	for name, c := range map[string]struct {
+		e    evidence
+		want bool
+	}{
+		"high rate":                     {high, true},
+		"high rate, so few frames":      {with(high, func(e *evidence) { e.frames = 30 }), false},
+		"high rate, power of the quiet": {with(high, func(e *evidence) { e.power = -8.1 }), false},
+		"high rate, faint":              {with(high, func(e *evidence) { e.faint = true }), false},
+		"low rate":                      {low, true},
+		"low rate, incoherent":          {with(low, func(e *evidence) { e.rb = 0.35 }), false},
+		"low rate, newer half unknown":  {with(low, func(e *evidence) { e.rb = math.NaN() }), false},
+		"low rate, barely louder":       {with(low, func(e *evidence) { e.newest = -7.2 }), false},
+	} {
+		for _, s := range []scale{powerScale(), lm1Scale()} {
+			j := newJudge(s, DefaultSensitivity)
+			j.take(quiet{baseline: -8.5})
+			var tick Tick
+			j.weigh(&tick, c.e)
+			if want := c.want && s.prompt; tick.Normal.On != want || tick.Strict.On {
+				t.Errorf("%s, prompt %v: normal %+v, strict %+v, want on %v", name, s.prompt, tick.Normal, tick.Strict, want)
+			}
+		}
+	}
+}
+
+func TestFaintLinkNeedsBothHalves(t *testing.T) {
+	t.Parallel()
+	for halves, want := range map[float64]bool{0.02: false, 0.08: true} {
+		j := newJudge(powerScale(), DefaultSensitivity)
+		var tick Tick
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: 0.4, halves: halves, coherent: true, faint: true})
+		if tick.Normal.On != want {
+			t.Errorf("halves %v: on %v", halves, tick.Normal.On)
+		}
+	}
+}

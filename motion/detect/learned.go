@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"sensegate/motion"
 )
 
 // Learned is what a link knows about its surroundings and what must survive a
@@ -16,6 +18,8 @@ type Learned struct {
 	Baseline   float64 `json:"baseline"`         // logarithm of the quiet power
 	Calibrated bool    `json:"calibrated"`       // the calibration has ended
 	Disturbed  bool    `json:"disturbed"`        // somebody seems to have moved during it
+
+	CalibratedAt motion.Time `json:"calibrated_at,omitempty"` // it ended; 0 = unknown
 }
 
 func (l *Learned) validate() error {
@@ -34,9 +38,14 @@ func (l *Learned) validate() error {
 	return nil
 }
 
-// snapshot fills in what the judge has learned.
+// snapshot fills in what the judge has learned, as if a calibration that replaces
+// an earlier one were cancelled.
 func (j *judge) snapshot(l *Learned) {
-	l.Baseline, l.Calibrated, l.Disturbed = j.baseline, j.calibrated, j.disturbed
+	if q := j.earlier; q != nil {
+		l.Baseline, l.Calibrated, l.Disturbed, l.CalibratedAt = q.baseline, true, q.disturbed, q.at
+		return
+	}
+	l.Baseline, l.Calibrated, l.Disturbed, l.CalibratedAt = j.baseline, j.calibrated, j.disturbed, j.quieted
 }
 
 // restore takes over what another judge had learned, if that had finished
@@ -45,6 +54,5 @@ func (j *judge) restore(l *Learned) {
 	if !l.Calibrated {
 		return
 	}
-	j.baseline, j.calibrated, j.disturbed = l.Baseline, true, l.Disturbed
-	j.gathered = nil
+	j.take(quiet{l.Baseline, l.CalibratedAt, l.Disturbed})
 }

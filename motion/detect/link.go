@@ -18,6 +18,8 @@ type Link struct {
 	pace   pace
 	judge  judge
 	uptime uptime
+
+	fainted motion.Time // when last below MinAmplitude
 }
 
 // NewLink returns a link that has seen nothing.
@@ -25,7 +27,7 @@ func NewLink(config Config) *Link {
 	return &Link{
 		config: config,
 		grid:   grid{anchored: config.Anchored},
-		judge:  newJudge(powerScale(), config.Sensitivity),
+		judge:  newJudge(config.scale(), config.Sensitivity),
 	}
 }
 
@@ -145,7 +147,7 @@ func (l *Link) restart(t motion.Time) {
 			l.learn.start(l.format.length)
 		}
 	}
-	l.judge.until = t.Add(left)
+	l.judge.until, l.fainted = t.Add(left), 0
 	l.grid.start(t)
 }
 
@@ -226,15 +228,27 @@ func (l *Link) tick(at motion.Time) Tick {
 	tick.Valid = !math.IsNaN(f.M) && !math.IsInf(f.M, 0)
 	l.uptime.add(tick.Valid)
 	if tick.Valid {
-		l.judge.weigh(&tick, f.evidence(l.pace.coherent()))
+		e := f.evidence(l.pace.coherent())
+		e.frames, e.faint = tick.Frames, !l.config.LM1 && l.faint(at, tick.Quality.Amplitude)
+		l.judge.weigh(&tick, e)
 	} else {
 		l.judge.interrupt()
 		tick.Power, tick.Baseline = math.NaN(), l.judge.baseline
 	}
 	q := &tick.Quality
 	q.Rate, q.Valid = l.pace.rate, l.uptime.share()
-	q.Weak = q.Rate < weakRate || tick.Valid && q.Amplitude < weakAmplitude
+	q.Weak = q.Rate < MinRate || tick.Valid && q.Amplitude < MinAmplitude
 	return tick
+}
+
+// faint reports whether a link of this amplitude has so few counts, or had within
+// the last faintHold, that what its gain does passes for coherence: gain steps of a
+// weak link take it above the limit and back.
+func (l *Link) faint(at motion.Time, amplitude float64) bool {
+	if amplitude < MinAmplitude {
+		l.fainted = at
+	}
+	return !l.fainted.IsZero() && at.Since(l.fainted) < faintHold
 }
 
 // features computes the statistics of a window of n frames in that many blocks.
@@ -256,7 +270,7 @@ func unknown() Features {
 // evidence returns what the verdicts are about. The whole window stands in for
 // halves of which one is unknown.
 func (f *Features) evidence(coherent bool) evidence {
-	e := evidence{power: logPower(f.M), r: f.R, halves: f.R, coherent: coherent}
+	e := evidence{power: logPower(f.M), r: f.R, halves: f.R, coherent: coherent, rb: f.Rb, newest: logPower(f.Mb)}
 	e.steady = e.power
 	if !math.IsNaN(f.Ra) && !math.IsNaN(f.Rb) {
 		e.halves = math.Min(f.Ra, f.Rb)

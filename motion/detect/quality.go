@@ -1,11 +1,21 @@
 package detect
 
-import "math"
+import (
+	"math"
+
+	"sensegate/motion"
+)
+
+// A link below one of these is weak (detection.md section 2, "Link quality").
+const (
+	MinAmplitude = 6.0 // median amplitude of the valid bins, counts
+	MinRate      = 5.0 // frames/s
+)
 
 const (
-	reportTicks   = 240 // one minute
-	weakAmplitude = 6.0 // counts
-	weakRate      = 5.0 // frames/s
+	reportTicks = 240 // one minute
+
+	faintHold motion.Seconds = 10 // of a link once found faint
 )
 
 // uptime is the share of valid ticks among the last minute's.

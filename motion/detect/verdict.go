@@ -2,7 +2,6 @@ package detect
 
 import (
 	"math"
-	"slices"
 
 	"sensegate/motion"
 )
@@ -18,15 +17,14 @@ const (
 	powerFloor   = -9.0
 	defaultQuiet = -8.0 // baseline when nothing was gathered
 
-	minCalibration = 8
-	quietestShare  = 0.8
-	minQuiet       = 4
-
 	adaptation   = TickInterval / 40 // per tick, τ = 40 s
 	historyTicks = 60
 	escapeR      = 0.10
 	escapeSpread = 0.6
-	disturbedR   = 0.2
+
+	promptNoise = 1.5 // times 1/√frames: R that receiver noise does not reach
+	promptRise  = 0.7 // e-folds of power above the quiet link
+	promptHalf  = 0.4 // R of half a low-rate window, about √2 times what the whole one needs at a high rate
 
 	intensitySpan = 5.0
 )
@@ -41,11 +39,23 @@ type scale struct {
 	low, high float64 // … but within these
 	fall      float64 // stay = on − fall
 	quiet     float64 // baseline when nothing was gathered
+
+	settle     int     // ticks of steady power that are a new quiet, at most historyTicks …
+	incoherent float64 // … when their mean R is below this
+	prompt     bool    // power and coherence together begin motion sooner; see judge.prompt
 }
 
-// powerScale is the one of M (step 5b).
+// lm1Scale is the one of M as the recipe has it (step 5b).
+func lm1Scale() scale {
+	return scale{rise: 1.6, low: -7.2, high: -5.0, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
+}
+
+// powerScale is the one of M that the product uses; docs/detection.md says what
+// its differences from lm1Scale gave.
 func powerScale() scale {
-	return scale{rise: 1.6, low: -7.2, high: -5.0, fall: 0.7, quiet: defaultQuiet}
+	s := lm1Scale()
+	s.settle, s.incoherent, s.prompt = 48, 0.08, true
+	return s
 }
 
 // judge turns features into verdicts (steps 5 and 6) and learns the baseline.
@@ -55,10 +65,12 @@ type judge struct {
 
 	baseline   float64
 	calibrated bool
+	quieted    motion.Time // calibration ended, zero = unknown
+	disturbed  bool        // somebody moved during calibration
 	until      motion.Time // calibration lasts up to and including this time
 	gathered   []float64   // powers of the calibration ticks
 	coherence  float64     // sum of their R
-	disturbed  bool        // somebody moved during calibration
+	earlier    *quiet      // what a calibration under way is to replace, nil = nothing
 
 	normal, strict state
 	history        [historyTicks]sample
@@ -85,6 +97,11 @@ type evidence struct {
 	r        float64 // R; NaN = unknown
 	halves   float64 // the lesser of Ra and Rb, R if one is unknown
 	coherent bool    // HI mode
+
+	frames int     // in the window
+	newest float64 // power of the newer half, NaN = unknown
+	rb     float64 // R of the newer half, NaN = unknown
+	faint  bool    // few counts: a gain step, once rounded, looks coherent; both halves must agree
 }
 
 // weigh sets the verdicts, baseline, threshold and intensity of a valid tick.
@@ -101,26 +118,6 @@ func (j *judge) weigh(tick *Tick, e evidence) {
 	j.learn(tick.Time, tick.Normal, e)
 }
 
-// calibrate gathers one tick, or ends the calibration.
-func (j *judge) calibrate(now motion.Time, e evidence) {
-	if now > j.until {
-		j.calibrated = true
-		j.disturbed = len(j.gathered) > 0 && j.coherence/float64(len(j.gathered)) > disturbedR
-		j.gathered = nil
-		return
-	}
-	at, _ := slices.BinarySearch(j.gathered, e.power)
-	j.gathered = slices.Insert(j.gathered, at, e.power)
-	if !math.IsNaN(e.r) {
-		j.coherence += e.r
-	}
-	j.baseline = j.scale.quiet
-	if n := len(j.gathered); n >= minCalibration {
-		quietest := j.gathered[:max(minQuiet, int(float64(n)*quietestShare))]
-		j.baseline = (quietest[(len(quietest)-1)/2] + quietest[len(quietest)/2]) / 2
-	}
-}
-
 // decide moves one state on and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float64) (Verdict, float64) {
 	var v Verdict
@@ -128,13 +125,14 @@ func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float6
 	if e.coherent {
 		k := coherenceScale(sensitivity)
 		threshold = onWhole * k
-		v.On = e.r > threshold || e.halves > onHalves*k
+		v.On = e.r > threshold && (!e.faint || e.halves > stayR) || e.halves > onHalves*k
 		v.Stay = e.r > stayR
 	} else {
 		threshold = min(max(j.baseline+j.scale.rise, j.scale.low), j.scale.high) + powerShift(sensitivity)
 		v.On = e.steady > threshold && (math.IsNaN(e.r) || e.r > onPowerR)
 		v.Stay = e.power > threshold-j.scale.fall
 	}
+	v.On = v.On || j.prompt(e, sensitivity)
 	if s.motion {
 		if v.Stay {
 			s.last = now
@@ -147,8 +145,25 @@ func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float6
 	return v, threshold
 }
 
+// prompt reports motion that neither coherence nor power shows alone yet, but
+// both together do; it is most of what is gained over the recipe. At a high rate
+// that is a coherence beyond what noise makes of so few frames (its spread goes
+// with 1/√frames), with the link above its quiet; at a low rate a newer half that
+// is clearly coherent and as far above the quiet as the whole window would need
+// to be.
+func (j *judge) prompt(e evidence, sensitivity float64) bool {
+	if !j.scale.prompt || !j.calibrated || e.faint {
+		return false
+	}
+	k, shift := coherenceScale(sensitivity), powerShift(sensitivity)
+	if e.coherent {
+		return e.r > promptNoise*k/math.Sqrt(float64(e.frames)) && e.power > j.baseline+promptRise+shift
+	}
+	return e.rb > promptHalf*k && e.newest > j.baseline+j.scale.rise+shift
+}
+
 // learn lets the baseline follow a quiet link, and escapes from a baseline that
-// no longer fits: fifteen seconds of steady, incoherent power are the new quiet.
+// no longer fits: scale.settle ticks of steady, incoherent power are the new quiet.
 // Where coherence is unknown, steady power may as well be somebody moving, so
 // that motion must have lasted for two minutes first (our choice: on real RSSI
 // fifteen seconds lose a third of the motion).
@@ -167,22 +182,29 @@ func (j *judge) learn(now motion.Time, v Verdict, e evidence) {
 		j.baseline += (e.power - j.baseline) * adaptation
 		return
 	}
-	if j.kept < historyTicks || math.IsNaN(e.r) && now.Since(j.normal.since) < patience {
+	if j.kept < j.scale.settle || math.IsNaN(e.r) && now.Since(j.normal.since) < patience {
 		return
 	}
+	j.escape(e.power)
+}
+
+// escape takes the last scale.settle ticks for the new quiet if they were steady
+// and incoherent. near is any power close to theirs.
+func (j *judge) escape(near float64) {
+	n := j.scale.settle
 	var sumR, sum, squares float64
-	for _, h := range j.history {
-		d := h.power - e.power
+	j.spare = j.spare[:0]
+	for age := range n {
+		h := j.history[(j.at-1-age+2*historyTicks)%historyTicks]
+		d := h.power - near
 		sumR, sum, squares = sumR+h.r, sum+d, squares+d*d
+		j.spare = append(j.spare, h.power)
 	}
-	mean := sum / historyTicks
-	if sumR/historyTicks < escapeR && math.Sqrt(math.Max(0, squares/historyTicks-mean*mean)) < escapeSpread {
-		j.spare = j.spare[:0]
-		for _, h := range j.history {
-			j.spare = append(j.spare, h.power)
-		}
+	count := float64(n)
+	mean := sum / count
+	if sumR/count < j.scale.incoherent && math.Sqrt(math.Max(0, squares/count-mean*mean)) < escapeSpread {
 		j.baseline = median(j.spare)
-		j.kept = historyTicks / 2
+		j.kept = n / 2
 	}
 }
 

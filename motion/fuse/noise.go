@@ -55,6 +55,12 @@ func (f *Fuser) Learned() Learned {
 	return learned
 }
 
+// Noisy reports whether a link is marked.
+func (f *Fuser) Noisy(key Link) bool {
+	l, ok := f.byKey[key]
+	return ok && l.noise.marked
+}
+
 // Restore takes back what Learned returned. It reports no change.
 func (f *Fuser) Restore(learned Learned) {
 	for _, noisy := range learned.Noisy {
