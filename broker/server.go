@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -98,12 +97,12 @@ func (s *Server) Listen() error {
 		return err
 	}
 	bound := []net.Listener{plain}
-	if s.cfg.TLSListen != "" {
+	if s.cfg.withTLS() {
 		inner, err := bind("tls_listen", s.cfg.TLSListen)
 		if err != nil {
 			return errors.Join(err, plain.Close())
 		}
-		bound = append(bound, tls.NewListener(inner, s.cfg.TLS))
+		bound = append(bound, s.cfg.TLS(inner))
 	}
 	s.bound = bound
 	return nil

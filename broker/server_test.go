@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -52,8 +53,8 @@ func TestBrokerIsReadyUntilItHasStopped(t *testing.T) {
 
 func TestEveryMistakeInTheConfigurationIsSaid(t *testing.T) {
 	t.Parallel()
-	_, err := New(Config{Listen: "1883", TLSListen: ":8883", Guard: guard.Config{MaxConnections: 1, MaxQoS: 3}}, newSink(), slog.New(slog.DiscardHandler))
-	for _, want := range []string{"listen: want host:port", "tls_listen: needs a certificate", "max_per_address", "max_qos", "keep_alive"} {
+	_, err := New(Config{Listen: "1883", TLSListen: "8883", Guard: guard.Config{MaxConnections: 1, MaxQoS: 3}}, newSink(), slog.New(slog.DiscardHandler))
+	for _, want := range []string{"listen: want host:port", "tls_listen: want host:port", "max_per_address", "max_qos", "keep_alive"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
@@ -115,7 +116,8 @@ func TestDevicesConnectOverTLS(t *testing.T) {
 	t.Parallel()
 	r := start(t, newSink(), func(c *Config) {
 		c.TLSListen = "127.0.0.1:0"
-		c.TLS = &tls.Config{Certificates: []tls.Certificate{certificate(t)}}
+		config := &tls.Config{Certificates: []tls.Certificate{certificate(t)}}
+		c.TLS = func(l net.Listener) net.Listener { return tls.NewListener(l, config) }
 	})
 	conn, err := tls.Dial("tcp", r.TLSAddr().String(), &tls.Config{InsecureSkipVerify: true}) // the certificate is not the point
 	if err != nil {
@@ -144,6 +146,32 @@ func TestDevicesConnectOverTLS(t *testing.T) {
 	}
 	if !guardtest.Closed(err) {
 		t.Errorf("plain MQTT on the TLS port: %v", err)
+	}
+}
+
+func TestHandshakeEndsWithTheTimeForConnect(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), func(c *Config) {
+		c.Guard.ConnectTimeout = 100 * time.Millisecond
+		c.TLSListen = "127.0.0.1:0"
+		config := &tls.Config{Certificates: []tls.Certificate{certificate(t)}}
+		c.TLS = func(l net.Listener) net.Listener { return tls.NewListener(l, config) }
+	})
+	for name, sent := range map[string]string{"nothing": "", "half a hello": "\x16\x03\x01\x00\xf0\x01"} {
+		stranger, err := net.Dial("tcp", r.TLSAddr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stranger.Write([]byte(sent)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, stranger); err != nil && !guardtest.Closed(err) {
+			t.Errorf("after %s: %v", name, err)
+		}
+		_ = stranger.Close()
+	}
+	if got := r.Counters().ConnectTimeout; got != 2 {
+		t.Errorf("%d connections had no CONNECT in time, want 2", got)
 	}
 }
 

@@ -1,0 +1,219 @@
+package pki
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// lookEvery is how often names, addresses and dates are looked at.
+const lookEvery = time.Minute
+
+// Options say where certificates are kept and what they are for.
+type Options struct {
+	Dir      string       // made when it is not there
+	Supplied Config       // the owner's certificate
+	Names    func() Names // what the box is reached by now
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Certificates are the certificates of the appliance. All methods may be called
+// concurrently, Run once.
+type Certificates struct {
+	options Options
+	turns   chan struct{}
+	reload  chan struct{}
+
+	shown  atomic.Pointer[tls.Certificate] // to clients
+	trust  atomic.Pointer[tls.Certificate] // the authority
+	server *tls.Certificate                // our own; Open's and Run's
+	owners *tls.Certificate                // supplied, nil without; Open's and Run's
+	wrong  string                          // what has been complained about
+}
+
+// Open reads the certificates and makes those that are missing. A damaged file is
+// moved aside and made anew, which the log says. The owner's certificate, when it
+// cannot be used, is complained about, and the appliance's own shown instead.
+func Open(o Options) (*Certificates, error) {
+	c := &Certificates{options: o, turns: newTurns(), reload: make(chan struct{}, 1)}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make directory of certificates: %w", err)
+	}
+	if err := c.openAuthority(); err != nil {
+		return nil, err
+	}
+	server, err := c.read("server.pem")
+	if err != nil {
+		return nil, err
+	}
+	c.server = server
+	if err := c.renew(); err != nil {
+		return nil, err
+	}
+	c.load()
+	return c, nil
+}
+
+// openAuthority reads the authority, or makes it.
+func (c *Certificates) openAuthority() error {
+	authority, err := c.read("authority.pem")
+	if err != nil {
+		return err
+	}
+	if authority != nil {
+		c.trust.Store(authority)
+		return nil
+	}
+	return c.makeAuthority(nil)
+}
+
+// makeAuthority makes the first authority, or the one that follows former. One
+// that cannot be written is not used: nobody must come to trust what is gone with
+// the next restart.
+func (c *Certificates) makeAuthority(former *tls.Certificate) error {
+	authority, err := newAuthority(former, c.options.Now())
+	if err != nil {
+		return err
+	}
+	if err := writePair(c.path("authority.pem"), authority); err != nil {
+		return err
+	}
+	c.trust.Store(authority)
+	c.options.Log.Info("certificate authority made", "sha256", c.Fingerprint(), "until", authority.Leaf.NotAfter)
+	return nil
+}
+
+func (c *Certificates) path(name string) string { return filepath.Join(c.options.Dir, name) }
+
+// read returns what a file holds, nil when it is not there or has been moved aside.
+func (c *Certificates) read(name string) (*tls.Certificate, error) {
+	path := c.path(name)
+	pair, err := readPair(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, errDamaged):
+		aside, moved := moveAside(path, c.options.Now())
+		if moved != nil {
+			return nil, moved
+		}
+		c.options.Log.Error("certificate file is damaged and has been moved aside, a new one is made; "+
+			"after a new authority.pem, clients have to be given the new ca.pem", "file", path, "aside", aside, "err", err)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read certificate: %w", err)
+	}
+	return pair, nil
+}
+
+// renew makes anew what has to be: the authority when its end is near, and the
+// server certificate when one is due.
+func (c *Certificates) renew() error {
+	now := c.options.Now()
+	if authority := c.trust.Load(); isSet(now) && now.Add(authorityRest).After(authority.Leaf.NotAfter) {
+		if err := c.makeAuthority(authority); err != nil {
+			return err
+		}
+	}
+	authority, names := c.trust.Load(), c.options.Names()
+	reason, made := "none yet", time.Time{}
+	if c.server != nil {
+		reason, made = due(c.server, authority, names, now), madeAt(c.server)
+	}
+	if reason == "" {
+		return nil
+	}
+	server, err := newServer(authority, names, now, made)
+	if err != nil {
+		return err
+	}
+	c.server = server
+	c.show()
+	c.options.Log.Info("server certificate made", "reason", reason, "until", server.Leaf.NotAfter, "names", names.DNS, "addresses", names.Addresses)
+	if err := writePair(c.path("server.pem"), server); err != nil {
+		// it serves until the next start, which makes another
+		c.options.Log.Warn("server certificate is not kept", "err", err)
+	}
+	return nil
+}
+
+// load reads the owner's certificate. A broken pair keeps what was shown.
+func (c *Certificates) load() {
+	if s := c.options.Supplied; s.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
+		if err != nil {
+			c.options.Log.Error("certificate of the owner cannot be used, the former one is shown", "file", s.Certificate, "err", err)
+		} else {
+			c.owners = &pair
+			c.options.Log.Info("certificate of the owner loaded", "file", s.Certificate, "until", pair.Leaf.NotAfter,
+				"names", pair.Leaf.DNSNames, "addresses", pair.Leaf.IPAddresses)
+		}
+	}
+	c.show()
+}
+
+func (c *Certificates) show() {
+	if c.owners != nil {
+		c.shown.Store(c.owners)
+		return
+	}
+	c.shown.Store(c.server)
+}
+
+// Run renews what has to be, each minute, and reads the owner's certificate again
+// when Reload asks for it, until ctx ends. It returns nil.
+func (c *Certificates) Run(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.reload:
+			c.load()
+		case <-tick.C:
+			c.complain(c.renew())
+		}
+	}
+}
+
+// complain logs what is wrong, once while it lasts.
+func (c *Certificates) complain(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != c.wrong {
+		c.options.Log.Error("certificates cannot be renewed", "err", err)
+	}
+	c.wrong = text
+}
+
+// Reload has Run read the owner's certificate again. It does not wait. Without one
+// nothing happens.
+func (c *Certificates) Reload() {
+	select {
+	case c.reload <- struct{}{}:
+	default: // it is about to be read
+	}
+}
+
+// Authority returns the certificate of the authority as PEM, for clients to trust.
+// It holds no key.
+func (c *Certificates) Authority() []byte { return certificatePEM(c.trust.Load()) }
+
+// Fingerprint returns the SHA-256 of the authority's certificate, as 32 bytes in
+// upper-case hexadecimal with colons between, the form that other tools show.
+func (c *Certificates) Fingerprint() string {
+	sum := sha256.Sum256(c.trust.Load().Leaf.Raw)
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":")
+}

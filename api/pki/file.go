@@ -1,0 +1,90 @@
+package pki
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The types of PEM blocks.
+const (
+	certificateBlock = "CERTIFICATE"
+	keyBlock         = "PRIVATE KEY"
+)
+
+// errDamaged is returned for a file that is there and makes no sense.
+var errDamaged = errors.New("damaged")
+
+// readPair returns the certificate and the key of a file: os.ErrNotExist when there
+// is none, errDamaged when it is not whole.
+func readPair(path string) (*tls.Certificate, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(raw, raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return &pair, nil
+}
+
+// writePair replaces the file at path by a certificate and its key.
+func writePair(path string, pair *tls.Certificate) error {
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	var text bytes.Buffer
+	text.Write(certificatePEM(pair))
+	text.Write(pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key}))
+	if err := writeDurably(path, text.Bytes()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// certificatePEM returns the certificate of a pair without its key.
+func certificatePEM(pair *tls.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: pair.Leaf.Raw})
+}
+
+// writeDurably replaces the file at path, whole or not at all, and readable by its
+// owner only: what it returns nil for has survived a power cut.
+func writeDurably(path string, data []byte) error {
+	temporary, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	if err := errors.Join(err, temporary.Chmod(0o600), temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// moveAside gives a damaged file another name, which it returns.
+func moveAside(path string, now time.Time) (string, error) {
+	aside := path + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
+	if err := os.Rename(path, aside); err != nil {
+		return "", fmt.Errorf("move damaged file aside: %w", err)
+	}
+	return aside, syncDirectory(filepath.Dir(path))
+}
