@@ -14,11 +14,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"sensegate/motion"
-	"sensegate/motion/fault"
 )
-
-// diskFullRetry is how long a caller is asked to wait when there is no room.
-const diskFullRetry = time.Minute
 
 // DB is an open database. Its methods may be called concurrently.
 type DB struct {
@@ -31,6 +27,10 @@ type DB struct {
 
 	retention Retention
 	writes    writes
+	candidate bool       // a copy that is being checked
+	backing   sync.Mutex // held while a backup is made
+	space     space
+	health    health
 
 	failOnce sync.Once
 	failed   chan struct{}
@@ -51,7 +51,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("begin reading %s: %w", db.path, err)
 	}
 	defer btx.Rollback()
-	return fn(db.tx(btx))
+	return db.readable(func() error { return fn(db.tx(btx)) })
 }
 
 // Update runs fn in the one write transaction, waiting for its turn. When fn
@@ -59,10 +59,10 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // functions given to Tx.OnCommit have run; when fn returns an error, or panics,
 // nothing was written. A transaction that changed nothing costs no sync.
 //
-// A full disk, or a file at Options.MaxSize, is a fault of kind Unavailable;
-// the database works again when there is room. After any other failed commit
-// it is unknown what is on the disk: every later Update is refused and Failed
-// is closed.
+// A full disk, one with less than Options.MinFree, or a file at Options.MaxSize, is
+// a fault of kind Unavailable; the database works again when there is room. After
+// any other failed commit it is unknown what is on the disk: every later Update is
+// refused and Failed is closed.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,17 +72,17 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		return fmt.Errorf("begin writing %s: %w", db.path, err)
 	}
 	defer btx.Rollback()
-	if err := db.Err(); err != nil {
+	if err := db.Writable(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	tx := db.tx(btx)
-	if err := fn(tx); err != nil {
+	if err := db.readable(func() error { return fn(tx) }); err != nil {
 		return err
 	}
-	if err := db.commit(btx); err != nil {
+	if err := db.readable(func() error { return db.commit(btx) }); err != nil {
 		return err
 	}
 	for _, then := range tx.onCommit {
@@ -105,9 +105,7 @@ func (db *DB) commit(btx *bolt.Tx) error {
 		db.writes.count(stats.GetPageAlloc(), db.bolt.Info().PageSize, db.fileSize() > size)
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, berrors.ErrMaxSizeReached):
-		full := fault.New(fault.Unavailable, "the disk is full: nothing can be stored until there is room")
-		full.RetryAfter = diskFullRetry
-		return full
+		return db.noRoom()
 	}
 	return db.fail(fmt.Errorf("commit to %s: %w", db.path, err))
 }
@@ -117,6 +115,7 @@ func (db *DB) fail(err error) error {
 	db.failOnce.Do(func() {
 		db.failure = err
 		close(db.failed)
+		db.logger.Error("storing failed: the appliance stops, so that it starts again from what is really on the disk", "err", err)
 	})
 	return err
 }
@@ -151,11 +150,8 @@ func (db *DB) Check(ctx context.Context) error {
 	if len(problems) > 0 {
 		return fmt.Errorf("check %s: %w", db.path, errors.Join(problems...))
 	}
-	tx := db.tx(btx)
-	for _, check := range indexChecks() {
-		if err := errors.Join(ctx.Err(), check(tx)); err != nil {
-			return fmt.Errorf("check %s: %w", db.path, err)
-		}
+	if err := db.tx(btx).checkRecords(ctx); err != nil {
+		return fmt.Errorf("check %s: %w", db.path, err)
 	}
 	return nil
 }
@@ -164,34 +160,14 @@ func (db *DB) Check(ctx context.Context) error {
 // releases the file. It must be called once, when nothing uses the database
 // any more.
 func (db *DB) Close() error {
-	var useErr error
-	if db.Err() == nil {
-		useErr = db.Update(context.Background(), (*Tx).WriteKeyUses)
-	}
-	pidErr := removePID(db.path)
+	err := db.letGo()
 	if err := db.bolt.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", db.path, err)
 	}
-	return errors.Join(useErr, pidErr)
+	return err
 }
 
 // tx wraps a transaction of bbolt.
 func (db *DB) tx(btx *bolt.Tx) *Tx {
 	return &Tx{bolt: btx, db: db, now: motion.TimeOf(db.now())}
-}
-
-// indexChecks returns the checks of all tables.
-func indexChecks() []func(*Tx) error {
-	return []func(*Tx) error{
-		networks.check, nodes.check, radars.check, leafs.check, links.check, status.check, statusHeard.check,
-		events.check, devices.check, heard.check, deviceTokens.check, pending.check,
-		apiKeys.check, integrationUsers.check, detectorStates.check, eventStates.check,
-		commands.check, batches.check, alerts.check, pushes.check,
-		applicationSettings.check,
-		users.check, homes.check, memberships.check, sessions.check, familiar.check,
-		invitations.check, homeLocations.check, homeMeta.check, userMeta.check,
-		sceneConfigs.check, armed.check,
-		mails.check, mobiles.check, deliveries.check,
-		integrations.check, farewells.check, sensorCursors.check, sensors.check, detections.check,
-	}
 }

@@ -26,6 +26,7 @@
 //	                          "installed_at"   when the file was made, seconds
 //	                          "adoption_until" when the last adoption window ends, seconds
 //	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention}
+//	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one
 //
 //	networks                  network u32    → motion.Network; the sequence gives network ids
@@ -131,7 +132,10 @@
 // commit rewrites a few small values and leaves the pages of devices, nodes,
 // networks and reports alone. Reading one of these lays it over the record.
 //
-// Beside the file FILE lie FILE.pid, the process that holds it; FILE.new while
-// it is being made; and FILE.vN.backup, a copy from before the migration that
-// led away from version N.
+// Beside the file FILE lie FILE.pid, the process that holds it, which stays when that
+// does not end in order; FILE.new while it, or what replaces it, is being made;
+// FILE.replaced-TIME, what a restore has replaced; FILE.damaged-TIME, a damaged one
+// that a backup took the place of; and the directory backups: TIME.backup, those of
+// the last nights, and TIME-schemaN.backup, a copy from before the migration that led
+// away from schema N. A backup is the pages of FILE and a seal (backupseal.go).
 package store

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -81,7 +82,7 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 	if err != nil || ok {
 		return known, false, err
 	}
-	key, err := record.complete()
+	key, err := record.complete(tx)
 	if err != nil {
 		return e, false, err
 	}
@@ -89,11 +90,11 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 }
 
 // complete gives the record its stored form and returns its key.
-func (r *eventRecord) complete() (eventKey, error) {
+func (r *eventRecord) complete(tx *Tx) (eventKey, error) {
 	r.TS = motion.FromMicros(r.TS.Micros())
 	r.DetectedTS = motion.FromMicros(r.DetectedTS.Micros())
 	r.Tag = motion.PadTag(r.Tag)
-	id, err := r.parseID()
+	id, err := r.parseID(tx)
 	if err != nil {
 		return eventKey{}, err
 	}
@@ -101,8 +102,9 @@ func (r *eventRecord) complete() (eventKey, error) {
 	return eventKey{r.NetworkID, uint64(r.TS.Micros()), id}, nil
 }
 
-// parseID returns the id of the event, or a new one of its time.
-func (r *eventRecord) parseID() (uuid.UUID, error) {
+// parseID returns the id of the event, or a new one of its time that sorts after those
+// of the same time: the order of adding is the order of history.
+func (r *eventRecord) parseID(tx *Tx) (uuid.UUID, error) {
 	if r.ID != "" {
 		id, err := uuid.Parse(r.ID)
 		if err != nil {
@@ -117,7 +119,27 @@ func (r *eventRecord) parseID() (uuid.UUID, error) {
 	// The first 48 bits are milliseconds (RFC 9562 section 5.7): those of the
 	// event, so that ids sort by the time of what happened.
 	copy(id[:6], key64(uint64(r.TS.Micros() / 1000))[2:])
+	// The 12 bits after the version count the events of one time (section 6.2, method 1).
+	binary.BigEndian.PutUint16(id[6:8], 7<<12|tx.nextOfTime(r.NetworkID, uint64(r.TS.Micros())))
 	return id, nil
+}
+
+// nextOfTime returns one more than the count in the last id of a network's events of one
+// time, 0 when there is none; at most 4095.
+func (tx *Tx) nextOfTime(network motion.NetworkID, micros uint64) uint16 {
+	prefix := join(key32(network), key64(micros))
+	cursor := tx.bucket(events.name).Cursor()
+	last, _ := cursor.Seek(join(key32(network), key64(micros+1)))
+	if last == nil {
+		last, _ = cursor.Last()
+	} else {
+		last, _ = cursor.Prev()
+	}
+	id, ofTime := bytes.CutPrefix(last, prefix)
+	if !ofTime {
+		return 0
+	}
+	return min(binary.BigEndian.Uint16(id[6:8])&0xfff+1, 0xfff)
 }
 
 // dedupeSum returns the stored form of a dedupe text.
@@ -185,7 +207,7 @@ func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, 
 		return motion.Event{}, err
 	}
 	record.Tag = motion.PadTag(tag)
-	key, err := record.complete()
+	key, err := record.complete(tx)
 	if err != nil {
 		return motion.Event{}, err
 	}

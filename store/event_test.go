@@ -387,3 +387,25 @@ func TestOldEventsAreDeletedInSteps(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsOfOneTimeStandInTheOrderOfAdding(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	network := newNetwork(t, db, "a")
+	var added []string
+	for range 50 { // in a transaction each, so that clocks go on between them
+		update(t, db, func(tx *store.Tx) error {
+			for range 2 {
+				e, _, err := tx.AddEvent(motion.Event{NetworkID: network, Category: motion.CategorySystem, Event: motion.MemberArrivedEvent, TS: 1764000000.5}, "")
+				if err != nil {
+					return err
+				}
+				added = append(added, e.ID)
+			}
+			return nil
+		})
+	}
+	if !slices.IsSorted(added) {
+		t.Errorf("ids are not in the order of adding: %v", added)
+	}
+}

@@ -46,7 +46,7 @@ func (tx *Tx) forgetInEvent(key []byte, u home.User) error {
 	}
 	record.Data = record.Data.Clone()
 	record.Data["user"] = map[string]any{}
-	at, err := record.complete()
+	at, err := record.complete(tx)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,18 +39,27 @@ func lock(file *os.File, timeout time.Duration) error {
 // pidPath names the file that says which process holds the database.
 func pidPath(path string) string { return path + ".pid" }
 
-// writePID records that this process holds the database.
+// writePID records durably that this process holds the database. A full disk does
+// not keep it from being read.
 func writePID(path string) error {
-	text := strconv.Itoa(os.Getpid()) + "\n"
-	if err := os.WriteFile(pidPath(path), []byte(text), 0o600); err != nil {
+	file, err := os.OpenFile(pidPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(file, os.Getpid())
+		err = errors.Join(err, file.Sync(), file.Close(), syncDirectory(filepath.Dir(path)))
+	}
+	if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("write the process id: %w", err)
 	}
 	return nil
 }
 
-// removePID takes the record back.
+// removePID takes the record back, durably.
 func removePID(path string) error {
-	if err := os.Remove(pidPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := os.Remove(pidPath(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(err, syncDirectory(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("remove the process id: %w", err)
 	}
 	return nil

@@ -1,11 +1,10 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -81,6 +80,9 @@ func (db *DB) migrate(steps []migration) error {
 	if err != nil {
 		return err
 	}
+	if version == 0 && db.candidate {
+		return damaged("it holds nothing of sensegate")
+	}
 	last := steps[len(steps)-1].version
 	if version > last {
 		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, version, last)
@@ -88,8 +90,8 @@ func (db *DB) migrate(steps []migration) error {
 	if version == last {
 		return nil
 	}
-	if version > 0 {
-		if err := db.backup(fmt.Sprintf("%s.v%d.backup", db.path, version)); err != nil {
+	if version > 0 && !db.candidate {
+		if err := db.backUpFirst(version); err != nil {
 			return err
 		}
 	}
@@ -158,24 +160,20 @@ func (db *DB) requireBuckets(steps []migration) error {
 	})
 }
 
-// backup copies the database to path, whole or not at all.
-func (db *DB) backup(path string) error {
-	temporary, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// backUpFirst makes a backup before a migration. Without room for it, the migration
+// goes on: it is one transaction, and refusing to start would help nobody.
+func (db *DB) backUpFirst(version int) error {
+	unchecked := func(string) error { return nil } // its indexes are those of another schema
+	made, err := db.backup(context.Background(), fmt.Sprintf("-schema%d", version), unchecked)
+	if errors.Is(err, ErrNoRoom) {
+		db.logger.Warn("database not backed up before migration", "err", err)
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("back up: %w", err)
-	}
-	err = db.bolt.View(func(btx *bolt.Tx) error {
-		_, err := btx.WriteTo(temporary)
 		return err
-	})
-	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
-		return fmt.Errorf("back up: %w", err)
 	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return fmt.Errorf("back up: %w", err)
-	}
-	db.logger.Info("database backed up before migration", "path", path)
-	return syncDirectory(filepath.Dir(path))
+	db.logger.Info("database backed up before migration", "path", made.Path)
+	return nil
 }
 
 // stampInstallation records when the file was made.

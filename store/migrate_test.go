@@ -123,7 +123,13 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	options.Path += ".v1.backup"
+	if err := os.Remove(options.Path); err != nil {
+		t.Fatal(err)
+	}
+	made, err := RestoreLast(t.Context(), options)
+	if err != nil || !strings.Contains(made.Path, "-schema2.backup") {
+		t.Fatalf("restored %v, %v; want the copy from before the migration", made, err)
+	}
 	openAndClose(t, options, migrations())
 }
 

@@ -37,7 +37,11 @@ type Options struct {
 	LockTimeout time.Duration    // how long to wait for another process; 0: 3 s
 	MmapSize    int              // bytes of address space mapped at start, more than the file will need; 0: 128 MiB (32 bit: 64 MiB)
 	MaxSize     int              // bytes that the file may grow to; 0: unlimited (32 bit: 512 MiB)
+	MinFree     int64            // bytes of the disk that are left to others: with less free nothing is stored; 0: none. See DB.Watch
 	Retention   Retention        // what is kept how long; zero: all of it for ever
+
+	candidate bool   // the file is a copy that is being checked
+	aside     string // what a restore calls the former file; "" = .replaced and the time
 }
 
 // withDefaults fills in what was left out.
@@ -84,8 +88,8 @@ func open(o Options, steps []migration) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, file: file, failed: make(chan struct{})}
-	db.writes.since = motion.TimeOf(o.Now())
+	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, candidate: o.candidate, file: file, failed: make(chan struct{})}
+	db.writes.since, db.space = motion.TimeOf(o.Now()), newSpace(o.Path, o.MinFree)
 	if err := db.start(o, steps, isNew); err != nil {
 		_ = file.Close() // bbolt may have closed it
 		return nil, err
@@ -157,6 +161,12 @@ func (db *DB) prepare(steps []migration, isNew bool) error {
 			return err
 		}
 	}
+	if !db.candidate {
+		db.lookAtSpace()
+		if err := db.noteHealth(!isNew && unclean(db.path), nil); err != nil {
+			return err
+		}
+	}
 	return writePID(db.path)
 }
 
@@ -166,7 +176,7 @@ func (db *DB) prepare(steps []migration, isNew bool) error {
 func openLocked(o Options) (file *os.File, isNew bool, err error) {
 	file, err = os.OpenFile(o.Path, os.O_RDWR, 0)
 	if err == nil {
-		return locked(file, false, o.LockTimeout)
+		return lockedAt(o.Path, file, o.LockTimeout)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, err
@@ -193,6 +203,22 @@ func locked(file *os.File, isNew bool, timeout time.Duration) (*os.File, bool, e
 		return nil, false, errors.Join(err, file.Close())
 	}
 	return file, isNew, nil
+}
+
+// lockedAt locks the file that was opened at path, or closes it. Whoever held the lock
+// may have put another file in its place meanwhile: then this is not the database.
+func lockedAt(path string, file *os.File, timeout time.Duration) (*os.File, bool, error) {
+	if _, _, err := locked(file, false, timeout); err != nil {
+		return nil, false, err
+	}
+	opened, err := file.Stat()
+	if err != nil {
+		return nil, false, errors.Join(err, file.Close())
+	}
+	if present, err := os.Stat(path); err != nil || !os.SameFile(opened, present) {
+		return nil, false, errors.Join(ErrLocked, err, file.Close())
+	}
+	return file, false, nil
 }
 
 // makeDirectory makes the directory and those above it, and makes their names
@@ -236,9 +262,9 @@ func sentence(path string, err error) error {
 	case errors.Is(err, ErrLocked):
 		return say("is %w%s: stop that one first, or use another state directory", ErrLocked, holder(path))
 	case errors.Is(err, ErrDamaged):
-		return say("is damaged: move it aside and put a backup in its place; without a backup, start without it and lose settings and history (%w)", err)
+		return say("is damaged: restore a backup (sensegate restore); without a backup, move it aside and start without it and lose settings and history (%w)", err)
 	case errors.Is(err, ErrNewer):
-		return say("was %w: run the newer program, or put the backup from before its update in place (%s.v*.backup)", err, path)
+		return say("was %w: run the newer program, or restore the backup from before its update (in %s)", err, BackupDirectory(path))
 	case errors.Is(err, syscall.EISDIR):
 		return say("is a directory: name a file (%w)", err)
 	case errors.Is(err, syscall.ENOTDIR):

@@ -44,7 +44,7 @@ func TestIntegrationIsFoundByHomeAndAccount(t *testing.T) {
 	h, devices := newSensorHome(t, db, "a", "USER_1")
 	other, _ := newSensorHome(t, db, "b", "USER_2")
 	view(t, db, func(tx *store.Tx) error {
-		byHome, _, err := tx.IntegrationOf(h.ID)
+		byHome, _, _ := tx.IntegrationOf(h.ID)
 		byAccount, ok, _ := tx.IntegrationByAccount("USER_1")
 		all, _ := tx.Integrations()
 		if byHome.ID != byAccount.ID || !ok || len(all) != 2 || byHome.CreatedAt != 1764000000000 {

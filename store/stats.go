@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -62,12 +60,11 @@ func (db *DB) Stats(ctx context.Context) (Stats, error) {
 	stats := Stats{Since: db.writes.since, Commits: db.writes.commits, Bytes: db.writes.bytes, Syncs: db.writes.syncs}
 	db.writes.mu.Unlock()
 	stats.Size = db.fileSize()
-	var system syscall.Statfs_t
-	if err := syscall.Statfs(filepath.Dir(db.path), &system); err != nil {
-		return stats, &os.PathError{Op: "statfs", Path: filepath.Dir(db.path), Err: err}
+	var err error
+	if stats.Free, err = freeBytes(filepath.Dir(db.path)); err != nil {
+		return stats, err
 	}
-	stats.Free = int64(system.Bavail) * int64(system.Bsize)
-	err := db.View(ctx, func(tx *Tx) error {
+	err = db.View(ctx, func(tx *Tx) error {
 		var a age
 		if err := tx.getMeta(ageKey, &a); err != nil {
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -282,10 +283,14 @@ func (e entry) equal(other entry) bool {
 	return e.index == other.index && bytes.Equal(e.key, other.key)
 }
 
-// check verifies that the indexes hold exactly the entries of the records.
-func (t table[K, V]) check(tx *Tx) error {
+// check verifies that the indexes hold exactly the entries of the records, until
+// ctx ends.
+func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
 	expected := map[string]int{}
 	err := tx.bucket(t.name).ForEach(func(key, data []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		v, err := t.decode(key, data)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ func TestIndexesFollowPutsAndDeletes(t *testing.T) {
 			for range rapid.IntRange(1, 30).Draw(t, "changes") {
 				changeNode(t, tx, n.ID, model)
 			}
-			if err := nodes.check(tx); err != nil {
+			if err := nodes.check(context.Background(), tx); err != nil {
 				t.Fatal(err)
 			}
 			compareNodes(t, tx, n.ID, model)

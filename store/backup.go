@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// keptBackups is how many backups are kept beside a database.
+const keptBackups = 7
+
+// backupReserve is what must stay free on the disk beyond Options.MinFree when a copy
+// has been made: copies never take the room that the database needs to go on.
+const backupReserve = 64 << 20
+
+// A backup's file is named after its time, such as 20260102T030405Z.backup, or
+// 20260102T030405Z-schema1.backup before a migration away from schema 1.
+const (
+	backupTime   = "20060102T150405Z"
+	backupSuffix = ".backup"
+)
+
+// ErrNoRoom says that a copy was not made because it would fill the disk.
+var ErrNoRoom = errors.New("not enough room on the disk")
+
+// Backup is a whole copy of the database in a file.
+type Backup struct {
+	Path string    `json:"path"`
+	At   time.Time `json:"at"`
+	Size int64     `json:"size"` // bytes
+}
+
+// BackupDirectory returns where the backups of the database at path lie.
+func BackupDirectory(path string) string { return filepath.Join(filepath.Dir(path), "backups") }
+
+// Backups returns the backups of the database at path, the newest first.
+func Backups(path string) ([]Backup, error) {
+	directory := BackupDirectory(path)
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list backups: %w", err)
+	}
+	var list []Backup
+	for _, entry := range entries {
+		stem, isBackup := strings.CutSuffix(entry.Name(), backupSuffix)
+		stamp, _, _ := strings.Cut(stem, "-")
+		at, err := time.Parse(backupTime, stamp)
+		if !isBackup || err != nil {
+			continue // not made by this program
+		}
+		info, err := entry.Info()
+		if err != nil {
+			continue // removed meanwhile
+		}
+		list = append(list, Backup{Path: filepath.Join(directory, entry.Name()), At: at, Size: info.Size()})
+	}
+	slices.SortFunc(list, func(a, b Backup) int { return strings.Compare(b.Path, a.Path) })
+	return list, nil
+}
+
+// Backup copies the database into its directory of backups, whole or not at all, checks
+// every page and index of the copy, and removes all but the last 7 there: a database that
+// is damaged does not push out those that were not. It is used meanwhile; what it wrote
+// before Backup was called is in the copy. Without room for the copy, the error wraps
+// ErrNoRoom.
+func (db *DB) Backup(ctx context.Context) (Backup, error) {
+	return db.backup(ctx, "", func(path string) error {
+		_, err := examine(ctx, Options{}.withDefaults(), path)
+		return err
+	})
+}
+
+// backup is Backup with a mark in the name, and a check of the copy at a path.
+func (db *DB) backup(ctx context.Context, mark string, check func(string) error) (b Backup, err error) {
+	b.At = db.now().UTC().Truncate(time.Second)
+	b.Path = filepath.Join(BackupDirectory(db.path), b.At.Format(backupTime)+mark+backupSuffix)
+	err = db.withCopy(ctx, func(file *os.File) (err error) {
+		if err := check(file.Name()); err != nil {
+			return err
+		}
+		if b.Size, err = seal(file); err != nil {
+			return err
+		}
+		if err := file.Sync(); err != nil {
+			return err
+		}
+		if err := os.Rename(file.Name(), b.Path); err != nil {
+			return err
+		}
+		return syncDirectory(filepath.Dir(b.Path))
+	})
+	if err != nil {
+		return b, fmt.Errorf("back up: %w", err)
+	}
+	return b, db.prune(b.Path)
+}
+
+// withCopy copies the database to a file among the backups and gives it to use. It is
+// removed afterwards, unless use has renamed it; what a crash leaves, the next one
+// overwrites.
+func (db *DB) withCopy(ctx context.Context, use func(*os.File) error) error {
+	db.backing.Lock()
+	defer db.backing.Unlock()
+	directory := BackupDirectory(db.path)
+	if err := makeDirectory(directory); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(directory, "new"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = db.copyTo(ctx, file); err == nil {
+		err = use(file)
+	}
+	return errors.Join(err, file.Close(), remove(file.Name()))
+}
+
+// prune removes all but the last backups, and never the one just made: a clock that
+// was wrong may have named others after the future.
+func (db *DB) prune(made string) error {
+	list, err := Backups(db.path)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(b Backup) bool { return b.Path == made })
+	for _, old := range list[min(len(list), keptBackups-1):] {
+		if err := os.Remove(old.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an old backup: %w", err)
+		}
+	}
+	return nil
+}
+
+// Snapshot returns a copy of the database as it is now, to be read from its start,
+// and its size. The file has no name any more: closing it removes it. Readers of the
+// copy may take their time, as the database does not wait for them. Without room for
+// the copy, the error wraps ErrNoRoom.
+func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) {
+	file, err := os.CreateTemp(filepath.Dir(db.path), "snapshot-*")
+	if err != nil {
+		return nil, 0, fmt.Errorf("copy the database: %w", err)
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, 0, fmt.Errorf("copy the database: %w", errors.Join(err, file.Close()))
+	}
+	var size int64
+	err = db.copyTo(ctx, file)
+	if err == nil {
+		size, err = seal(file)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("copy the database: %w", errors.Join(err, file.Close()))
+	}
+	return file, size, nil
+}
+
+// copyTo copies the database to an empty file and verifies the pages of the copy. The
+// read transaction lasts as long as writing to the memory of the file system takes, about
+// a second for each GiB (BenchmarkSnapshot), longer where the system lets no more wait
+// for the disk. What is slow, checking and syncing, comes after it.
+func (db *DB) copyTo(ctx context.Context, file *os.File) error {
+	if err := db.requireRoom(filepath.Dir(file.Name())); err != nil {
+		return err
+	}
+	err := db.bolt.View(func(btx *bolt.Tx) error {
+		_, err := btx.WriteTo(writer{ctx, file})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return verifyPages(file)
+}
+
+// requireRoom returns an error that wraps ErrNoRoom when a copy in the directory would
+// leave too little free.
+func (db *DB) requireRoom(directory string) error {
+	free, err := db.space.measure(directory)
+	if err != nil {
+		return err
+	}
+	const mib = 1 << 20
+	if size, rest := db.fileSize(), db.space.least+backupReserve; free < size+rest {
+		return fmt.Errorf("%w: a copy takes %d MiB and %d MiB must stay free, there are %d MiB", ErrNoRoom, size/mib+1, rest/mib, free/mib)
+	}
+	return nil
+}
+
+// writer writes until its context ends.
+type writer struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
+}

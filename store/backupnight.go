@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// When the database is backed up.
+const (
+	backupTick  = 10 * time.Minute // between two looks at the clock
+	backupHour  = 3                // local time, when a home sleeps
+	backupNight = 12 * time.Hour   // less than from one night to the next
+	backupLate  = 36 * time.Hour   // after which it is made at any hour: the box is off at night
+)
+
+// BackUpNightly makes a backup each night until ctx ends. One that cannot be made is
+// logged and tried again in the next night.
+func (db *DB) BackUpNightly(ctx context.Context) error {
+	last, err := db.lastBackup(ctx)
+	if err != nil {
+		db.logger.Warn("last backup unknown", "err", err)
+		last = db.now()
+	}
+	ticker := time.NewTicker(backupTick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		now := db.now()
+		if !backupDue(now, last) {
+			continue
+		}
+		last = now
+		made, err := db.Backup(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			db.logger.Warn("database not backed up", "err", err)
+		default:
+			db.logger.Info("database backed up", "path", made.Path, "bytes", made.Size)
+		}
+	}
+}
+
+// backupDue reports whether a database that was backed up at last is to be backed up
+// now. While the clock is behind last it is wrong, and nothing is due.
+func backupDue(now, last time.Time) bool {
+	age := now.Sub(last)
+	return now.Hour() == backupHour && age > backupNight || age > backupLate
+}
+
+// lastBackup returns when the newest backup was made, and without one the database.
+// What a clock that was wrong has named after the future does not count.
+func (db *DB) lastBackup(ctx context.Context) (last time.Time, err error) {
+	list, err := Backups(db.path)
+	if err != nil {
+		return last, err
+	}
+	for _, b := range list {
+		if !b.At.After(db.now()) {
+			return b.At, nil
+		}
+	}
+	err = db.View(ctx, func(tx *Tx) error {
+		installed, err := tx.InstalledAt()
+		last = installed.Std()
+		return err
+	})
+	return last, err
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// healthKey is where the meta bucket keeps a Health, without ReadOnly.
+const healthKey = "health"
+
+// Health is what has befallen the database, for who looks after the appliance.
+type Health struct {
+	ReadOnly     string      `json:"read_only,omitempty"`    // why nothing is stored at present; "" = it is
+	UncleanStops int64       `json:"unclean_stops"`          // how often the process ended without closing the file, ever
+	LastUnclean  motion.Time `json:"last_unclean,omitempty"` // when that was last noticed, seconds
+	Recovery     *Recovery   `json:"recovery,omitempty"`     // the last one, nil: never
+}
+
+// health guards what Health returns.
+type health struct {
+	mu    sync.Mutex
+	known Health
+}
+
+// Health returns what has befallen the database.
+func (db *DB) Health() Health {
+	db.health.mu.Lock()
+	defer db.health.mu.Unlock()
+	known := db.health.known
+	if err := db.Writable(); err != nil {
+		known.ReadOnly = err.Error()
+	}
+	return known
+}
+
+// Metrics writes the health of the database in the Prometheus text format.
+func (db *DB) Metrics(w io.Writer) {
+	known, readOnly := db.Health(), 0
+	if known.ReadOnly != "" {
+		readOnly = 1
+	}
+	fmt.Fprintf(w, "sensegate_store_read_only %d\n", readOnly)
+	fmt.Fprintf(w, "sensegate_store_unclean_stops_total %d\n", known.UncleanStops)
+}
+
+// unclean reports whether the process that held the database before has left its
+// process id behind: it ended by a power cut, a kill or a crash, or after a commit
+// that failed.
+func unclean(path string) bool {
+	_, err := os.Lstat(pidPath(path))
+	return err == nil
+}
+
+// noteHealth reads what is known of former runs and adds how the last one ended and
+// from what the file was recovered. On a full disk it is kept in memory alone.
+func (db *DB) noteHealth(wasUnclean bool, recovery *Recovery) error {
+	var known Health
+	err := db.View(context.Background(), func(tx *Tx) error { return tx.getMeta(healthKey, &known) })
+	if err != nil {
+		return err
+	}
+	if wasUnclean {
+		known.UncleanStops, known.LastUnclean = known.UncleanStops+1, motion.TimeOf(db.now())
+		db.logger.Warn("the last run did not end in order: a power cut, a kill or a crash", "unclean_stops", known.UncleanStops)
+	}
+	if recovery != nil {
+		known.Recovery = recovery
+	}
+	db.health.mu.Lock()
+	db.health.known = known
+	db.health.mu.Unlock()
+	if !wasUnclean && recovery == nil {
+		return nil
+	}
+	err = db.Update(context.Background(), func(tx *Tx) error { return tx.putMeta(healthKey, known) })
+	if fault.KindOf(err) == fault.Unavailable {
+		return nil
+	}
+	return err
+}
+
+// letGo writes the noted uses of API keys and takes the process id back. After a failed
+// commit the id stays, so that the next start knows.
+func (db *DB) letGo() error {
+	if db.Err() != nil {
+		return nil
+	}
+	err := db.Update(context.Background(), (*Tx).WriteKeyUses)
+	if fault.KindOf(err) == fault.Unavailable {
+		err = nil
+	}
+	return errors.Join(err, removePID(db.path))
+}
