@@ -85,7 +85,11 @@ func (e *Engine) stepAlerts(ctx context.Context, now time.Time) error {
 		if !ok {
 			return nil
 		}
-		next, queued, err := e.stepAlert(ctx, key, now)
+		next, queued := motion.StampOf(now.Add(alertRetry)), true // should the step panic
+		err := e.contained.run("step alert "+key.String(), func() (err error) {
+			next, queued, err = e.stepAlert(ctx, key, now)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("step alert %s: %w", key, err)
 		}

@@ -41,7 +41,7 @@ func (e *Engine) runCommands(ctx context.Context) error {
 		case <-ticker.C:
 		case <-e.commands.wake:
 		}
-		err := e.moveCommands(ctx)
+		err := e.contained.run("move commands", func() error { return e.moveCommands(ctx) })
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -48,6 +48,8 @@ type Options struct {
 	// follows from it is as durable; nil = nobody. It must be quick, its error is trouble
 	// with the store.
 	Stored func(*store.Tx, motion.Event) error
+	// Recovery is what was done about a damaged database before the start; nil: nothing.
+	Recovery *store.Recovery
 	// Now is the wall clock, time.Now when nil.
 	Now func() time.Time
 	Log *slog.Logger
@@ -68,6 +70,7 @@ type Engine struct {
 
 	deliveries deliveries
 
+	contained containment
 	samples   *store.Samples
 	recorder  recorder
 	ledger    ledger
@@ -95,7 +98,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		db: db, options: options, log: options.Log,
+		db: db, options: options, log: options.Log, contained: containment{log: options.Log},
 		recorder: newRecorder(),
 		alerts:   newAlertQueue(),
 		commands: newCommands(),
@@ -153,9 +156,11 @@ func (e *Engine) Run(ctx context.Context) error {
 			return nil
 		}
 	})
-	group.Go(func() error { return e.every(running, time.Second, e.advance) })
-	group.Go(func() error { return e.every(running, liveRenewal, e.renewLive) })
-	group.Go(func() error { return e.every(running, e.options.FlushInterval, e.flushRegularly) })
+	group.Go(func() error { return e.tellRecovery(running) })
+	group.Go(func() error { return e.watchClock(running) })
+	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
+	group.Go(func() error { return e.every(running, liveRenewal, "renew live", e.renewLive) })
+	group.Go(func() error { return e.every(running, e.options.FlushInterval, "flush", e.flushRegularly) })
 	group.Go(func() error { return e.runCommands(running) })
 	group.Go(func() error { return e.runAlerts(running) })
 	err := group.Wait()
@@ -171,8 +176,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	return errors.Join(err, e.Flush(context.WithoutCancel(ctx)))
 }
 
-// every calls step each interval until ctx ends or step fails.
-func (e *Engine) every(ctx context.Context, interval time.Duration, step func(context.Context) error) error {
+// every calls step each interval until ctx ends or step fails; what names it.
+func (e *Engine) every(ctx context.Context, interval time.Duration, what string, step func(context.Context) error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -180,7 +185,7 @@ func (e *Engine) every(ctx context.Context, interval time.Duration, step func(co
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			if err := step(ctx); err != nil && ctx.Err() == nil {
+			if err := e.contained.run(what, func() error { return step(ctx) }); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}

@@ -24,9 +24,11 @@ type NetworkState struct {
 	// Network with its last sign of life, of the guardian or of any node, and with
 	// the whole configuration documents in force. Its documents are to be read only.
 	motion.Network
-	Online bool                 // the guardian or any node is
-	Status *motion.StatusReport // what Status returns; nil: never reported
-	Nodes  []motion.Node        // as Nodes returns them
+	Online        bool                 // the guardian or any node is
+	Status        *motion.StatusReport // what Status returns; nil: never reported
+	LastMotion    motion.Time          // when motion was last detected; 0: never
+	MotionTripped *int                 // 1 while a detection is open, 0 while none is; nil: not known
+	Nodes         []motion.Node        // as Nodes returns them
 }
 
 // NetworkState returns a network as it is now, or NotFound.
@@ -43,6 +45,7 @@ func (e *Engine) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	state.Network = n.record
 	state.GuardianConfig, state.RadarConfig = n.inForce.guardian, n.inForce.radar
 	state.Meta = n.meta
+	state.LastMotion, state.MotionTripped = n.lastMotion(), n.tripped(e.now())
 	n.mu.Unlock()
 	guardian := e.presence(motion.DeviceKey{Kind: motion.Guardian, ID: state.GuardianID}, e.now())
 	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)

@@ -178,7 +178,11 @@ func (k kept) write(tx *store.Tx) error {
 func (e *Engine) advance(ctx context.Context) error {
 	now := e.now()
 	for _, n := range e.all() {
-		silent := e.advanceNetwork(n, now)
+		var silent []string
+		_ = e.contained.run(fmt.Sprintf("advance network %d", n.id), func() error {
+			silent = e.advanceNetwork(n, now)
+			return nil
+		})
 		if len(silent) == 0 {
 			continue
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,19 +78,12 @@ func (e *Engine) refuseRest(err error) {
 // full disk all are answered with that, and full is true. After any other error,
 // with which all are answered too, nothing more can be written.
 func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
-	fresh := make([][]motion.Event, len(batch))
-	err = e.db.Update(context.Background(), func(tx *store.Tx) (err error) {
-		for i := range batch {
-			one := &batch[i]
-			fresh[i], one.err = e.write(tx, one)
-			if kind := fault.KindOf(one.err); one.err != nil && (kind == 0 || one.take != nil) {
-				return one.err
-			}
-		}
-		return nil
-	})
+	fresh, err := e.storeBatch(batch)
 	kind := fault.KindOf(err)
 	switch {
+	case errors.Is(err, errPanicked):
+		answer(batch, fault.New(fault.Unavailable, "the event could not be stored"))
+		return false, nil
 	case err != nil:
 		answer(batch, err)
 		if kind == 0 {
@@ -111,6 +105,29 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 		}
 	}
 	return false, nil
+}
+
+// errPanicked says that a batch was given up because storing it panicked.
+var errPanicked = errors.New("storing panicked")
+
+// storeBatch stores a batch in one commit and returns what is to be pushed of each
+// entry.
+func (e *Engine) storeBatch(batch []entry) (fresh [][]motion.Event, err error) {
+	fresh, err = make([][]motion.Event, len(batch)), errPanicked
+	_ = e.contained.run("record events", func() error {
+		err = e.db.Update(context.Background(), func(tx *store.Tx) error {
+			for i := range batch {
+				one := &batch[i]
+				fresh[i], one.err = e.write(tx, one)
+				if kind := fault.KindOf(one.err); one.err != nil && (kind == 0 || one.take != nil) {
+					return one.err
+				}
+			}
+			return nil
+		})
+		return err
+	})
+	return fresh, err
 }
 
 // write stores an entry, has Options.Stored know what is to be pushed, and returns it.
@@ -183,8 +200,12 @@ func (e *Engine) Record(ctx context.Context, event motion.Event) (motion.Event, 
 	return e.recordEntry(ctx, entry{event: event})
 }
 
-// recordEntry queues an entry and waits until it is stored.
+// recordEntry queues an entry and waits until it is stored. While nothing can be
+// stored it is refused at once, so that who sent it knows.
 func (e *Engine) recordEntry(ctx context.Context, one entry) (motion.Event, error) {
+	if err := e.db.Writable(); err != nil {
+		return motion.Event{}, err
+	}
 	done := make(chan entry, 1)
 	one.done = done
 	e.recorder.append(one)

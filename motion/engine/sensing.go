@@ -43,6 +43,10 @@ type sensor struct {
 	clock  anchor
 	format csiFormat
 	emit   func(detect.Tick)
+
+	figures    detect.Source // the kind of plain figure that came last
+	last       detect.Tick   // zero before the first
+	lastMotion motion.Time   // of the link itself, on the data's clock
 }
 
 // csiFormat is what makes two CSI streams of a link incomparable.
@@ -114,7 +118,12 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		_ = s.csi.Restore(before) // what cannot be restored is learned anew
 	}
 	fuser := n.sensing.fuser
-	s.emit = func(t detect.Tick) { fuser.Add(key, t) }
+	s.emit = func(t detect.Tick) {
+		if s.last = t; t.Normal.Motion {
+			s.lastMotion = t.Time
+		}
+		fuser.Add(key, t)
+	}
 	fuser.SetZone(key, n.zone(key))
 	n.sensing.sensors[key] = s
 	return s
@@ -136,6 +145,7 @@ func (s *sensor) push(n *network, source detect.Source, t motion.Time, value flo
 		}
 		s.coarse[source] = made
 	}
+	s.figures = source
 	s.coarse[source].Push(t, value, s.emit)
 }
 

@@ -20,6 +20,7 @@ type Membership struct {
 	Role       Role         `json:"role"`
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
+	Added      bool         `json:"added"` // by the owner, without the person's doing
 	IsPresent  bool         `json:"is_present"`
 	PresenceAt motion.Time  `json:"presence_at"` // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`

@@ -113,7 +113,7 @@ func enter(tx *store.Tx, one home.Home, user home.UserID, role home.Role) (home.
 		return m, nil, err
 	}
 	if isMember {
-		m.Role, m.UpdatedAt = role, tx.Now().Stamp()
+		m.Role, m.Added, m.UpdatedAt = role, false, tx.Now().Stamp()
 		return m, nil, tx.PutMembership(m)
 	}
 	person, err := tx.User(user)

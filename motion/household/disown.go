@@ -11,9 +11,9 @@ import (
 // Disown deletes a network on behalf of its owner, with its home and whatever belongs
 // to either (interface document 4.2, payloads.md 5.3): memberships, invitations, mails,
 // scene configuration, sensors, meta, and in Core its history, events, alerts, devices
-// and their tokens. Users whose only membership this was are deleted with their phones.
-// For ten minutes devices may form a new network. NotFound: no such home. Forbidden: by
-// does not own it.
+// and their tokens. Users whose only membership this was are deleted with their phones,
+// but for those whom an owner has added by their id. For ten minutes devices may form a
+// new network. NotFound: no such home. Forbidden: by does not own it.
 func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
 	var one home.Home
 	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -32,7 +32,8 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 	return nil
 }
 
-// forgetMembers deletes the users of a home who belong to no other.
+// forgetMembers deletes the users of a home who belong to no other. Whom the owner has
+// added without their doing stays, without a home.
 func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 	if _, err := tx.Home(id); err != nil { // disowned meanwhile
 		return err
@@ -53,7 +54,7 @@ func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 		if err != nil {
 			return err
 		}
-		if len(all) > 1 {
+		if len(all) > 1 || m.Added {
 			continue
 		}
 		if err := forget(tx, m.User); err != nil {

@@ -10,9 +10,11 @@ import (
 )
 
 // Join makes a user a member of a home. by is who asks: the owner of the home, or the
-// user themselves, whose confirmed address must hold an open invitation, which is used
-// up. Forbidden: neither, or there is no such home, so that ids tell a stranger nothing.
-// NotFound: the owner names a user who is not there. Conflict: the user is a member.
+// user themselves. The user's confirmed address must hold an open invitation to it, which
+// is used up: an owner who could add anybody by their number would learn who lives in
+// other homes. Forbidden: by is neither, or is not invited, or there is no such home, so
+// that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
+// not invited. Conflict: the user is a member.
 func (h *Household) Join(ctx context.Context, id home.ID, user, by home.UserID) (joined home.Membership, err error) {
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		if err := mayJoin(tx, id, user, by); err != nil {
@@ -23,6 +25,10 @@ func (h *Household) Join(ctx context.Context, id home.ID, user, by home.UserID) 
 			return nil, err
 		}
 		joined, events, err = enter(tx, one, user, home.MemberRole)
+		if err == nil && user != by {
+			joined.Added = true
+			err = tx.PutMembership(joined)
+		}
 		return events, err
 	})
 	if err != nil {
@@ -42,26 +48,34 @@ func mayJoin(tx *store.Tx, id home.ID, user, by home.UserID) error {
 	if !owns && user != by {
 		return notInvited()
 	}
-	person, err := tx.User(user)
-	if owns && (fault.KindOf(err) == fault.NotFound || err == nil && !person.Confirmed()) {
-		return fault.New(fault.NotFound, "user_id: %d is not known", user)
-	}
-	if err != nil {
-		return err
-	}
 	switch _, member, err := tx.MembershipOf(id, user); {
 	case err != nil:
 		return err
 	case member:
 		return &fault.Error{Kind: fault.Conflict, Code: "member", Message: "user_id: is a member of the network already"}
+	}
+	invited, err := invitedTo(tx, id, user)
+	switch {
+	case err != nil || invited:
+		return err
 	case owns:
-		return nil
+		return fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", user)
+	}
+	return notInvited()
+}
+
+// invitedTo reports whether there is such a user and their confirmed address holds an
+// open invitation to a home.
+func invitedTo(tx *store.Tx, id home.ID, user home.UserID) (bool, error) {
+	person, err := tx.User(user)
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
+	}
+	if err != nil || !person.Confirmed() {
+		return false, err
 	}
 	invitation, invited, err := tx.InvitationTo(id, person.Email)
-	if err == nil && (!invited || !person.Confirmed() || !invitation.Open(tx.Now().Stamp())) {
-		err = notInvited()
-	}
-	return err
+	return invited && invitation.Open(tx.Now().Stamp()), err
 }
 
 // notInvited is the fault of who may not join.

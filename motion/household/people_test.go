@@ -208,7 +208,10 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 	owner, member := p.user("owner"), p.user("member")
 	p.claim(one.ID, owner)
 	p.claim(other.ID, owner)
-	if _, err := p.Join(t.Context(), one.ID, member, owner); err != nil {
+	if _, err := p.Invite(t.Context(), one.ID, owner, []string{"member@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Join(t.Context(), one.ID, member, member); err != nil {
 		t.Fatal(err)
 	}
 	wantKind(t, "by a member", p.Disown(t.Context(), one.ID, member), fault.Forbidden)

@@ -6,6 +6,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/alert"
+	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -59,15 +60,15 @@ func (h *Household) Look(ctx context.Context) error {
 		return err
 	}
 	for _, w := range homes {
-		report, err := h.engine.Status(w.ExternalID)
-		if fault.KindOf(err) == fault.NotFound { // never reported, or disowned meanwhile
+		state, err := h.engine.NetworkState(w.ExternalID)
+		if fault.KindOf(err) == fault.NotFound { // disowned meanwhile
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, raise := range []func(context.Context, watched, motion.StatusReport) error{h.excessiveMotion, h.guardianMotion} {
-			if err := raise(ctx, w, report); err != nil && fault.KindOf(err) != fault.NotFound {
+		for _, raise := range []func(context.Context, watched, engine.NetworkState) error{h.excessiveMotion, h.guardianMotion} {
+			if err := raise(ctx, w, state); err != nil && fault.KindOf(err) != fault.NotFound {
 				return err
 			}
 		}
@@ -103,14 +104,14 @@ func watchers(tx *store.Tx) (list []watched, err error) {
 }
 
 // excessiveMotion raises the event of motion that lasts.
-func (h *Household) excessiveMotion(ctx context.Context, w watched, report motion.StatusReport) error {
-	if !w.config.ExcessiveMotionEnabled || report.MotionTripped == nil || *report.MotionTripped != 1 {
+func (h *Household) excessiveMotion(ctx context.Context, w watched, state engine.NetworkState) error {
+	if !w.config.ExcessiveMotionEnabled || state.MotionTripped == nil || *state.MotionTripped != 1 {
 		return nil
 	}
 	since := max(w.ClaimedAt, h.engine.Now().Add(-longestDetection))
 	return h.raise(ctx, w, motion.ExcessiveMotionEvent, since, func(event *motion.Event, newest motion.Event) bool {
 		least := motion.Seconds(w.config.ExcessiveMotionSeconds)
-		if newest.Event != motion.MotionDetectedEvent || report.LastMotion.Since(newest.TS) < least {
+		if newest.Event != motion.MotionDetectedEvent || state.LastMotion.Since(newest.TS) < least {
 			return false
 		}
 		event.DetectedTS, event.Loc, event.LocName = newest.TS, newest.Loc, newest.LocName
@@ -120,10 +121,10 @@ func (h *Household) excessiveMotion(ctx context.Context, w watched, report motio
 }
 
 // guardianMotion raises the event of motion in a guardian window.
-func (h *Household) guardianMotion(ctx context.Context, w watched, report motion.StatusReport) error {
+func (h *Household) guardianMotion(ctx context.Context, w watched, state engine.NetworkState) error {
 	from, to, in := w.config.GuardianWindow(h.engine.Now().Std().In(w.zone))
 	begin := max(motion.TimeOf(from), w.ClaimedAt)
-	if !in || report.LastMotion < begin {
+	if !in || state.LastMotion < begin {
 		return nil
 	}
 	return h.raise(ctx, w, motion.GuardianMotionEvent, begin, func(event *motion.Event, newest motion.Event) bool {

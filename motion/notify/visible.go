@@ -10,8 +10,10 @@ import (
 // Visible returns the mails that the owner of a home may read, the newest first: their
 // own, those with which the home invites, those to its members, and the confirmation
 // of whoever it has invited. A link of a mail opens the account that it is about;
-// therefore the mails of a person who also belongs to another home, and the new
-// passwords of one who belongs to none yet, are not shown.
+// therefore the mails of a person who also belongs to another home, or whom an owner
+// has added without their doing, and the new passwords of one who belongs to none yet,
+// are not shown. Nor is the confirmation of an address that another home has invited,
+// not even for the owner's own account: it would make them the guest.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
@@ -36,7 +38,7 @@ func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) 
 type place int
 
 const (
-	elsewhere place = iota + 1 // belongs to another home, or to none and is not invited
+	elsewhere place = iota + 1 // belongs to another home, was added here, or belongs to none and is not invited
 	invited                    // belongs to none, and is invited here
 	here                       // belongs to this home alone
 )
@@ -50,11 +52,19 @@ type reader struct {
 }
 
 func (r reader) mayRead(m store.Mail) (bool, error) {
-	switch {
-	case m.UserID == r.owner, m.HomeID == r.home:
+	if m.HomeID == r.home {
 		return true, nil
-	case m.UserID == 0:
+	}
+	if m.UserID == 0 {
 		return false, nil
+	}
+	if Kind(m.Kind) == Confirm {
+		if awaited, err := r.awaitedElsewhere(m.Address); err != nil || awaited {
+			return false, err
+		}
+	}
+	if m.UserID == r.owner {
+		return true, nil
 	}
 	p, known := r.inside[m.UserID]
 	if !known {
@@ -73,7 +83,7 @@ func (r reader) placeOf(user home.UserID) (place, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case len(memberships) == 1 && memberships[0].Home == r.home:
+	case len(memberships) == 1 && memberships[0].Home == r.home && !memberships[0].Added:
 		return here, nil
 	case len(memberships) > 0:
 		return elsewhere, nil
@@ -87,4 +97,27 @@ func (r reader) placeOf(user home.UserID) (place, error) {
 		return invited, err
 	}
 	return elsewhere, err
+}
+
+// awaitedElsewhere reports whether a home that the reader does not own has an open
+// invitation to an address.
+func (r reader) awaitedElsewhere(address string) (bool, error) {
+	homes, err := r.tx.Homes()
+	if err != nil {
+		return false, err
+	}
+	for _, h := range homes {
+		invitation, ok, err := r.tx.InvitationTo(h.ID, address)
+		if err != nil {
+			return false, err
+		}
+		if !ok || !invitation.Open(r.tx.Now().Stamp()) {
+			continue
+		}
+		m, _, err := r.tx.MembershipOf(h.ID, r.owner)
+		if err != nil || m.Role != home.OwnerRole {
+			return true, err
+		}
+	}
+	return false, nil
 }

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// calibrated is a detector of either kind.
+type calibrated interface {
+	Calibrate()
+	CancelCalibration() bool
+}
+
+// Calibrate has the detectors of a link, or of all links of a network when link is
+// "", learn their quiet anew, and returns how many links that are. What they know
+// is in force again when it is cancelled, or when the appliance restarts meanwhile.
+// NotFound: the network, or the link is not sensed here.
+func (e *Engine) Calibrate(id motion.NetworkID, link string) (int, error) {
+	return e.calibration(id, link, func(d calibrated) bool { d.Calibrate(); return true })
+}
+
+// CancelCalibration ends the calibrations under way, and returns of how many links.
+// Errors are as those of Calibrate.
+func (e *Engine) CancelCalibration(id motion.NetworkID, link string) (int, error) {
+	return e.calibration(id, link, calibrated.CancelCalibration)
+}
+
+// calibration does something to the detectors of a link, or of all, and returns for
+// how many links it did.
+func (e *Engine) calibration(id motion.NetworkID, link string, do func(calibrated) bool) (int, error) {
+	n, err := e.network(id)
+	if err != nil {
+		return 0, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found, done := 0, 0
+	for key, s := range n.sensing.sensors {
+		if name, _, _ := n.linkName(key); link != "" && link != name {
+			continue
+		}
+		found++
+		did := do(s.csi)
+		for _, coarse := range s.coarse {
+			did = do(coarse) || did
+		}
+		if did {
+			done++
+		}
+	}
+	if found == 0 && link != "" {
+		return 0, fault.New(fault.NotFound, "link %q is not sensed here: links shows those that are", link)
+	}
+	if found == 0 {
+		return 0, fault.New(fault.NotFound, "no link of network %d is sensed here", id)
+	}
+	e.log.Info("calibration changed", "network", id, "links", done)
+	return done, nil
+}

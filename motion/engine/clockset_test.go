@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"sensegate/motion"
+)
+
+// TestSensingBearsClocksThatAreSet has a home seen in motion before and after the
+// appliance's clock is set: both are told, none twice.
+func TestSensingBearsClocksThatAreSet(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for name, play := range map[string]func(c *wallClock){
+		"forward a year":           func(c *wallClock) { c.set(year) },
+		"back a year":              func(c *wallClock) { c.set(-year) },
+		"from 1970 to the present": func(c *wallClock) { c.set(56 * year) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withClock(t, func(t *testing.T, b *box, clock *wallClock) {
+				if name == "from 1970 to the present" {
+					clock.to(time.Unix(60, 0))
+				}
+				b.home()
+				b.send(10, 0.35, 0)
+				b.send(130, 0, 0)
+				play(clock)
+				b.send(130, 0, 0)
+				b.send(10, 0.35, 0)
+				b.send(130, 0, 0)
+				all, late := map[string]int{}, map[string]int{}
+				for _, event := range b.events() {
+					all[event.Event]++
+					if age := b.Now().Since(event.TS); age >= 0 && age < 600 {
+						late[event.Event]++
+					}
+				}
+				for _, kind := range []string{motion.MotionDetectedEvent, motion.MotionStoppedEvent} {
+					if all[kind] != 2 || late[kind] != 1 {
+						t.Errorf("%d %s, %d by the clock as it was set, want 2 and 1", all[kind], kind, late[kind])
+					}
+				}
+				if all["ClockSetEvent"] != 1 || late["ClockSetEvent"] != 1 {
+					t.Errorf("events %v, want one that marks where the clock was set", all)
+				}
+				if all[motion.LinkDisconnectedEvent] > 0 {
+					t.Errorf("events %v, want no link to be lost", all)
+				}
+			})
+		})
+	}
+}
