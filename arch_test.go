@@ -47,11 +47,12 @@ var arrows = map[string][]string{
 	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
 
 	"api":      {"motion/fault"},
+	"api/pki":  {},
 	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "store"},
 	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
 	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/core", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/core", "api/pki", "broker",
 		"motion", "motion/engine", "motion/household", "motion/notify", "motion/relay", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
@@ -79,6 +80,7 @@ var arrows = map[string][]string{
 	// Helpers of other packages' tests.
 	"broker/guard/guardtest":   {"broker/guard"},
 	"api/apitest":              {"api"},
+	"api/appliance/crashtest":  {},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
@@ -91,6 +93,7 @@ var only = map[string]string{
 	"github.com/julienschmidt/httprouter": "api",
 	"github.com/teambition/rrule-go":      "motion/alert",
 	"github.com/gorilla/websocket":        "api",
+	"filippo.io/age":                      "api/admin",
 	"github.com/golang-jwt/jwt/v5":        "api/auth",
 	"github.com/coreos/go-oidc/v3":        "api/auth",
 	"golang.org/x/crypto/argon2":          "api/auth",

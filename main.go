@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -63,10 +62,10 @@ func run(args []string, out, errOut io.Writer) int {
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
 		err = checkConfig(args, out, errOut)
-	case "apikey", "device", "mqttuser", "outbox", "setup-code", "user":
+	case "apikey", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
-		fmt.Fprintln(out, "sensegate", version())
+		fmt.Fprintln(out, "sensegate", admin.Version())
 	case "help":
 		fmt.Fprint(out, usage)
 	default:
@@ -85,15 +84,6 @@ func run(args []string, out, errOut io.Writer) int {
 	}
 	fmt.Fprintln(errOut, "sensegate:", err)
 	return exitFailed
-}
-
-// version returns the version that the binary was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
 
 // parse reads the flags of a command that takes no arguments.
@@ -157,7 +147,25 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	} else if code != "" {
 		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
 	}
+	defer onHangup(a.ReloadCertificate)()
 	return a.Run(ctx)
+}
+
+// onHangup calls reload at each SIGHUP, until stop has returned.
+func onHangup(reload func()) (stop func()) {
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer close(done)
+		for range hangups {
+			reload()
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+		<-done
+	}
 }
 
 func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
@@ -182,6 +190,7 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 	c.Log = settings.Log.Logger(errOut)
 	c.Open = func(ctx context.Context, stateDir, http, mqtt string) (demo.Appliance, error) {
 		settings.StateDir, settings.HTTP.Listen, settings.MQTT.Listen = stateDir, http, mqtt
+		settings.HTTP.TLSListen, settings.MQTT.TLSListen = "", "" // nobody comes to trust what is gone in a moment
 		return appliance.Open(ctx, settings, c.Log)
 	}
 	return demo.Run(ctx, c)

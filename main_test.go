@@ -40,7 +40,12 @@ func TestMain(m *testing.M) {
 // TestStories runs the scripts below testdata/script against the real program.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
+		for _, listener := range []string{"HTTP_LISTEN", "HTTP_TLS_LISTEN", "MQTT_LISTEN", "MQTT_TLS_LISTEN"} {
+			env.Setenv("SENSEGATE_"+listener, "127.0.0.1:0") // scripts run side by side
+		}
+		return nil
+	}})
 }
 
 func TestExampleConfigurationShowsEveryDefault(t *testing.T) {
@@ -181,6 +186,7 @@ func startAppliance(t *testing.T, change ...func(*appliance.Config)) testApplian
 	t.Helper()
 	c := appliance.Defaults()
 	c.StateDir, c.HTTP.Listen, c.MQTT.Listen = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	c.HTTP.TLSListen, c.MQTT.TLSListen = "127.0.0.1:0", "127.0.0.1:0"
 	for _, f := range change {
 		f(&c)
 	}

@@ -32,8 +32,8 @@ func (c Config) Base(bound net.Addr) string {
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
 }
 
-// names returns the configured names of the appliance, that of BaseURL included.
-func (c Config) names() []string {
+// Names returns the configured names of the appliance, that of BaseURL included.
+func (c Config) Names() []string {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Hostname() == "" {
 		return c.Hosts

@@ -46,10 +46,10 @@ func TestBaseOfAListenerOnEveryAddressIsOneOfTheBox(t *testing.T) {
 func TestNameOfTheBaseIsANameOfTheAppliance(t *testing.T) {
 	t.Parallel()
 	c := Config{BaseURL: "https://Sense.example.com:8443", Hosts: []string{"other"}}
-	if got := c.names(); !slices.Equal(got, []string{"other", "Sense.example.com"}) || !newHostList(got).allows("sense.example.com:8443") {
+	if got := c.Names(); !slices.Equal(got, []string{"other", "Sense.example.com"}) || !newHostList(got).allows("sense.example.com:8443") {
 		t.Errorf("%v", got)
 	}
-	if got := (Config{Hosts: []string{"other"}}).names(); !slices.Equal(got, []string{"other"}) {
+	if got := (Config{Hosts: []string{"other"}}).Names(); !slices.Equal(got, []string{"other"}) {
 		t.Errorf("%v", got)
 	}
 	for base, valid := range map[string]bool{

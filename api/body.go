@@ -101,7 +101,7 @@ func formValue(text string, property *huma.Schema) any {
 // body as it is.
 func unwrapData(body []byte, schema *huma.Schema) []byte {
 	var wrapper map[string]json.RawMessage
-	if schema.Properties["data"] != nil || json.Unmarshal(body, &wrapper) != nil || len(wrapper) != 1 {
+	if free := len(schema.Properties) == 0 && schema.Type == huma.TypeObject; free || schema.Properties["data"] != nil || json.Unmarshal(body, &wrapper) != nil || len(wrapper) != 1 {
 		return body
 	}
 	if data, ok := wrapper["data"]; ok {

@@ -11,16 +11,21 @@ import (
 // Config is the http part of the configuration.
 type Config struct {
 	Listen    string   `yaml:"listen" env:"LISTEN"`         // host:port, port 0 takes a free one
+	TLSListen string   `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https; "" or off = none
 	Hosts     []string `yaml:"hosts" env:"HOSTS"`           // further names of the appliance, without port
 	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
 	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
 	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
 	BaseURL   string   `yaml:"base_url" env:"BASE_URL"`     // that links in mails begin with; empty: see Base
+
+	// TLS puts TLS on a bound listener, which yields *tls.Conn; nil: nothing listens on
+	// TLSListen.
+	TLS func(net.Listener) net.Listener `yaml:"-"`
 }
 
 // Defaults returns the limits of payloads.md section 1.
 func Defaults() Config {
-	return Config{Listen: ":8080", Rate: 50, Burst: 100, LiveLimit: 64}
+	return Config{Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64}
 }
 
 // Validate returns all mistakes at once.
@@ -28,6 +33,9 @@ func (c Config) Validate() error {
 	var mistakes []error
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("listen: %q is not host:port", c.Listen))
+	}
+	if _, _, err := net.SplitHostPort(c.TLSListen); err != nil && c.TLSListen != "" && c.TLSListen != off {
+		mistakes = append(mistakes, fmt.Errorf("tls_listen: %q is not host:port, nor off", c.TLSListen))
 	}
 	for _, h := range c.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: ") {
@@ -48,6 +56,12 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(mistakes...)
 }
+
+// off says no, where an empty value cannot: in the environment.
+const off = "off"
+
+// withTLS reports whether there is a TLS listener.
+func (c Config) withTLS() bool { return c.TLS != nil && c.TLSListen != "" && c.TLSListen != off }
 
 // The times of the server. A request may take requestTime; what is written after
 // that is cut off. None of them holds for websockets, which have their own pace.

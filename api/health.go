@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 
@@ -10,8 +11,9 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Health serves /healthz and /readyz to anyone: a status and no more. ready
-// returns nil when the appliance can do its work; it is called concurrently.
+// Health serves /healthz and /readyz to anyone: a status, and of what passes by
+// itself, such as a full disk, what it is. ready returns nil when the appliance can
+// do its work; it is called concurrently.
 func (s *Server) Health(ready func() error) {
 	ok := func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
@@ -20,12 +22,21 @@ func (s *Server) Health(ready func() error) {
 	}
 	s.add(mount{path: "/healthz", quiet: true, handler: readOnly(func(w http.ResponseWriter, _ *http.Request) { ok(w) })})
 	s.add(mount{path: "/readyz", quiet: true, handler: readOnly(func(w http.ResponseWriter, r *http.Request) {
-		if ready() != nil {
-			fail(w, r, fault.New(fault.Unavailable, "not ready"))
+		if err := ready(); err != nil {
+			fail(w, r, notReady(err))
 			return
 		}
 		ok(w)
 	})})
+}
+
+// notReady returns what may be told of err.
+func notReady(err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) && known.Kind == fault.Unavailable {
+		return known
+	}
+	return fault.New(fault.Unavailable, "not ready")
 }
 
 // Metrics serves /metrics in the Prometheus text format: the process, this

@@ -12,17 +12,17 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// Server serves interfaces and plain handlers on one listener.
+// Server serves interfaces and plain handlers on one listener, and on another over TLS.
 type Server struct {
-	log      *slog.Logger
-	config   Config
-	hosts    hostList
-	env      *environment
-	metrics  *metrics.Set
-	meter    *meter
-	mounts   []mount // longest path first
-	tables   []*table
-	listener net.Listener
+	log     *slog.Logger
+	config  Config
+	hosts   hostList
+	env     *environment
+	metrics *metrics.Set
+	meter   *meter
+	mounts  []mount // longest path first
+	tables  []*table
+	bound   []net.Listener // plain first, then TLS
 }
 
 // mount is a handler at a path: one path, or everything below it when it ends
@@ -37,7 +37,7 @@ type mount struct {
 
 // New returns a server without anything to serve.
 func New(c Config, log *slog.Logger) *Server {
-	hosts := newHostList(c.names())
+	hosts := newHostList(c.Names())
 	s := &Server{
 		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(),
 		env: &environment{
@@ -105,20 +105,37 @@ func (s *Server) find(path string) (mount, bool) {
 // called after something that a caller could show has ended. It does not wait.
 func (s *Server) Recheck() { s.env.live.recheck() }
 
-// Listen binds the configured address.
+// Listen binds the configured addresses.
 func (s *Server) Listen() error {
-	l, err := net.Listen("tcp", s.config.Listen)
+	plain, err := net.Listen("tcp", s.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for http: %w", err)
 	}
-	s.listener = l
+	s.bound = []net.Listener{plain}
+	if !s.config.withTLS() {
+		return nil
+	}
+	inner, err := net.Listen("tcp", s.config.TLSListen)
+	if err != nil {
+		err = fmt.Errorf("http.tls_listen: %w: set another port, or off", err)
+		return errors.Join(err, plain.Close())
+	}
+	s.bound = append(s.bound, s.config.TLS(inner))
 	return nil
 }
 
-// Addr returns the bound address, after Listen.
-func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+// Addr returns the address of plain HTTP, after Listen.
+func (s *Server) Addr() net.Addr { return s.bound[0].Addr() }
 
-// Run serves the listener until ctx ends: then no new request is taken, viewers
+// TLSAddr returns the address of HTTP over TLS, after Listen; nil without it.
+func (s *Server) TLSAddr() net.Addr {
+	if len(s.bound) < 2 {
+		return nil
+	}
+	return s.bound[1].Addr()
+}
+
+// Run serves the listeners until ctx ends: then no new request is taken, viewers
 // are told (1001), and running requests get a moment to finish. It returns nil
 // after a stop that was asked for.
 func (s *Server) Run(ctx context.Context) error {
@@ -131,16 +148,22 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }()
-	select {
-	case err := <-served:
-		_ = s.stop(server)
-		return fmt.Errorf("serve http: %w", err)
-	case <-ctx.Done():
+	served := make(chan error, len(s.bound))
+	for _, l := range s.bound {
+		go func() { served <- server.Serve(l) }()
 	}
-	err := s.stop(server)
-	<-served
+	ended := 0
+	var err error
+	select {
+	case err = <-served:
+		ended, err = 1, fmt.Errorf("serve http: %w", err)
+		_ = s.stop(server)
+	case <-ctx.Done():
+		err = s.stop(server)
+	}
+	for ; ended < len(s.bound); ended++ {
+		<-served
+	}
 	return err
 }
 

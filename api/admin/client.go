@@ -63,11 +63,11 @@ func openOffline(ctx context.Context, stateDir string) (*Client, error) {
 	}
 	e.Introduce(nobody{})
 	log := slog.New(slog.DiscardHandler)
-	people, err := offlinePeople(stateDir, db, e, log)
+	people, err := offlinePeople(stateDir, db, log)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	server := NewServer(e, db, people, log)
+	server := NewServer(e, db, people, nil, log)
 	if err := server.Listen(stateDir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -96,23 +96,38 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 		}
 		content = bytes.NewReader(raw)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://appliance"+path, content)
+	response, err := c.send(ctx, method, path, content)
 	if err != nil {
 		return err
 	}
+	defer response.Close()
+	return json.NewDecoder(response).Decode(answer)
+}
+
+// stream asks for something long; the caller closes it.
+func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	return c.send(ctx, http.MethodGet, path, http.NoBody)
+}
+
+// send sends a command and returns the body of an answer of success.
+func (c *Client) send(ctx context.Context, method, path string, content io.Reader) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://appliance"+path, content)
+	if err != nil {
+		return nil, err
+	}
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("ask the appliance: %w", err)
+		return nil, fmt.Errorf("ask the appliance: %w", err)
+	}
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		var failed failure
-		if err := json.NewDecoder(response.Body).Decode(&failed); err != nil || failed.Error == "" {
-			return fmt.Errorf("the appliance answered %s", response.Status)
-		}
-		return errors.New(failed.Error)
+	var failed failure
+	if err := json.NewDecoder(response.Body).Decode(&failed); err != nil || failed.Error == "" {
+		return nil, fmt.Errorf("the appliance answered %s", response.Status)
 	}
-	return json.NewDecoder(response.Body).Decode(answer)
+	return nil, errors.New(failed.Error)
 }
 
 // nobody stands for the broker of an appliance that does not run.

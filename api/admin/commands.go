@@ -27,17 +27,24 @@ var ErrUsage = errors.New("usage")
 const Usage = `  apikey create NAME [-scope core:read,core:write] [-network ID] [-expires 2160h]
   apikey list | revoke ID
   device list | adopt ID | adopt -window 10m | remove ID
+  links [NETWORK]              how each link senses, and why it cannot
+  calibrate NETWORK [LINK] [-cancel]
   mqttuser create NAME [-prefix TOPIC] | list | remove NAME
   outbox list | show ID
   setup-code                   make the code that the first owner is made with
+  backup [-o FILE] [-passphrase-file FILE]
+  restore FILE [-passphrase-file FILE]
+  db stat | check | compact
+  status                       how the appliance, its devices and its disk are
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
 `
 
 // command is one administration command on its way.
 type command struct {
-	client *Client
-	out    io.Writer
-	json   bool
+	client   *Client // nil: the command is for an appliance that does not run
+	stateDir string
+	out      io.Writer
+	json     bool
 }
 
 // Run carries out one command, such as "apikey", "list", for the appliance of a
@@ -58,6 +65,10 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	arguments, err := interspersed(flags, words[len(strings.Fields(name)):])
 	if err != nil {
 		return ErrUsage
+	}
+	c.stateDir = stateDir
+	if name == "restore" || name == "db compact" {
+		return act(ctx, c, arguments)
 	}
 	if c.client, err = Open(ctx, stateDir); err != nil {
 		return err
@@ -98,15 +109,23 @@ func commands() map[string]func(*flag.FlagSet) action {
 		"apikey create":   createKey,
 		"apikey list":     plain(listKeys),
 		"apikey revoke":   plain(one("apikeys", "the key's ID, as apikey list shows it")),
+		"backup":          makeBackup,
+		"db check":        plain(showCheck),
+		"db compact":      plain(compactDatabase),
+		"db stat":         plain(showLayout),
 		"device list":     plain(listDevices),
 		"device adopt":    adoptDevice,
 		"device remove":   plain(one("devices", "the device's id, as device list shows it")),
+		"calibrate":       calibrateLinks,
+		"links":           plain(listLinks),
 		"mqttuser create": createUser,
 		"mqttuser list":   plain(listUsers),
 		"mqttuser remove": plain(one("mqttusers", "the user's name")),
 		"outbox list":     plain(listOutbox),
 		"outbox show":     plain(showMail),
+		"restore":         restoreBackup,
 		"setup-code":      plain(makeSetupCode),
+		"status":          plain(showStatus),
 		"user list":       plain(listPeople),
 		"user create":     createPerson,
 		"user password":   setPersonPassword,

@@ -9,13 +9,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/household"
@@ -26,22 +24,19 @@ import (
 // People are the parts that know accounts.
 type People struct {
 	Accounts  *auth.Accounts
-	Household *household.Household
+	Household *household.Household // nil: the appliance does not run
 }
 
 // offlinePeople returns the people of an appliance that does not run: nobody is
 // connected, and no mail is written.
-func offlinePeople(stateDir string, db *store.DB, e *engine.Engine, log *slog.Logger) (People, error) {
+func offlinePeople(stateDir string, db *store.DB, log *slog.Logger) (People, error) {
 	keys, err := auth.OpenKeyring(SigningKeys(stateDir), motion.TimeOf(time.Now()), log)
 	if err != nil {
 		return People{}, err
 	}
 	noMail := func(*store.Tx, notify.Mail) error { return nil }
 	sessions := auth.NewSessions(db, keys, func() {})
-	return People{
-		Accounts:  auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail),
-		Household: household.New(db, e, household.Options{Mail: noMail, Log: log}),
-	}, nil
+	return People{Accounts: auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail)}, nil
 }
 
 // person is the body of a command about an account.
@@ -87,6 +82,9 @@ func (s *Server) setPersonPassword(r *http.Request) (any, error) {
 }
 
 func (s *Server) deletePerson(r *http.Request) (any, error) {
+	if s.people.Household == nil {
+		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
+	}
 	var body person
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -164,22 +162,13 @@ func withPassword(flags *flag.FlagSet, path, done string) action {
 
 // passwordFrom reads a password, or makes one of 96 random bits.
 func passwordFrom(file string) (password string, made bool, err error) {
-	var data []byte
-	switch file {
-	case "":
+	if file == "" {
 		random := make([]byte, 12)
 		rand.Read(random) // never fails: it ends the program instead
 		return base64.RawURLEncoding.EncodeToString(random), true, nil
-	case "-":
-		data, err = io.ReadAll(io.LimitReader(os.Stdin, 4096))
-	default:
-		data, err = os.ReadFile(file)
 	}
-	if err != nil {
-		return "", false, fmt.Errorf("read password: %w", err)
-	}
-	password, _, _ = strings.Cut(string(data), "\n")
-	return strings.TrimSuffix(password, "\r"), false, nil
+	password, err = firstLine(file)
+	return password, false, err
 }
 
 func createPerson(flags *flag.FlagSet) action {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"sensegate/api/auth"
@@ -35,15 +36,18 @@ type Server struct {
 	engine *engine.Engine
 	db     *store.DB
 	people People
+	ready  func() error  // nil: the appliance does not run
+	trust  func() string // nil: as long as nothing is known of it
 	log    *slog.Logger
 	mux    http.ServeMux
 
 	listener net.Listener
 }
 
-// NewServer returns the commands over an engine, its database and its people.
-func NewServer(e *engine.Engine, db *store.DB, people People, log *slog.Logger) *Server {
-	s := &Server{engine: e, db: db, people: people, log: log}
+// NewServer returns the commands over an engine, its database and its people. ready says
+// why the appliance cannot work; it is nil when none runs and a command serves itself.
+func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error, log *slog.Logger) *Server {
+	s := &Server{engine: e, db: db, people: people, ready: ready, log: log}
 	s.handle("GET /apikeys", s.listKeys)
 	s.handle("POST /apikeys", s.createKey)
 	s.handle("DELETE /apikeys/{id}", s.revokeKey)
@@ -51,6 +55,8 @@ func NewServer(e *engine.Engine, db *store.DB, people People, log *slog.Logger) 
 	s.handle("POST /devices/{id}/adopt", s.adoptDevice)
 	s.handle("DELETE /devices/{id}", s.removeDevice)
 	s.handle("POST /adoption", s.openAdoption)
+	s.handle("GET /links", s.listLinks)
+	s.handle("POST /calibration", s.calibrate)
 	s.handle("GET /mqttusers", s.listUsers)
 	s.handle("POST /mqttusers", s.createUser)
 	s.handle("DELETE /mqttusers/{id}", s.removeUser)
@@ -61,8 +67,16 @@ func NewServer(e *engine.Engine, db *store.DB, people People, log *slog.Logger) 
 	s.handle("POST /users", s.createPerson)
 	s.handle("POST /users/password", s.setPersonPassword)
 	s.handle("POST /users/delete", s.deletePerson)
+	s.handle("GET /status", s.status)
+	s.handle("GET /db/stat", s.layout)
+	s.handle("GET /db/check", s.checkDatabase)
+	s.mux.HandleFunc("GET /backup", s.backup)
 	return s
 }
+
+// Trust has status show the fingerprint of the authority that clients are to trust. It
+// is called before Run; fingerprint is called concurrently.
+func (s *Server) Trust(fingerprint func() string) { s.trust = fingerprint }
 
 // ServeHTTP answers one command.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
@@ -107,18 +121,39 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) handle(pattern string, command func(*http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		answer, err := command(r)
-		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
-			w.WriteHeader(http.StatusUnprocessableEntity)
-			answer = failure{Error: err.Error()}
-			if fault.KindOf(err) == 0 {
-				s.log.Error("administration command failed", "command", pattern, "err", err)
-			}
-		} else if r.Method != http.MethodGet {
+			s.refuse(w, pattern, err)
+			return
+		}
+		if r.Method != http.MethodGet {
 			s.log.Info("administration command done", "command", r.Method+" "+r.URL.Path)
 		}
+		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answer)
 	})
+}
+
+// refuse answers why a command could not be done.
+func (s *Server) refuse(w http.ResponseWriter, pattern string, err error) {
+	if fault.KindOf(err) == 0 {
+		s.log.Error("administration command failed", "command", pattern, "err", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_ = json.NewEncoder(w).Encode(failure{Error: inFull(err)})
+}
+
+// inFull returns what is wrong, with every mistake of an input.
+func inFull(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Details) == 0 {
+		return err.Error()
+	}
+	mistakes := make([]string, len(f.Details))
+	for i, d := range f.Details {
+		mistakes[i] = d.Message
+	}
+	return strings.Join(mistakes, "; ")
 }
 
 // failure is the answer to a command that could not be done.

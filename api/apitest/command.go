@@ -105,17 +105,13 @@ func (c *wanted) send(body, media string) {
 
 // tell publishes the message of a mosquitto_pub command.
 func (s *shell) tell(words []string) error {
-	var p published
-	into := map[string]*string{"-u": &p.user, "-P": &p.password, "-t": &p.topic, "-m": &p.payload}
-	if len(words)%2 != 0 {
-		return fmt.Errorf("want options with arguments, not %q", words)
-	}
-	for i := 0; i < len(words); i += 2 {
-		text, known := into[words[i]]
-		if !known {
+	var user, password, topic, payload string
+	into := map[string]*string{"-u": &user, "-P": &password, "-t": &topic, "-m": &payload}
+	for i := 0; i+1 < len(words); i += 2 {
+		if into[words[i]] == nil {
 			return fmt.Errorf("option %s is not understood", words[i])
 		}
-		*text = words[i+1]
+		*into[words[i]] = words[i+1]
 	}
-	return s.publish(p)
+	return s.publish(user, password, topic, payload)
 }

@@ -1,8 +1,10 @@
 package apitest
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,16 +49,13 @@ type wanted struct {
 	write             string // curl -w: what is shown instead of the body
 }
 
-// published is a message that a document's command sends to the MQTT broker.
-type published struct{ user, password, topic, payload string }
-
 // shell understands as much of a shell as the documents use: assignments, curl,
 // websocat, mosquitto_pub, jq with a path, date, ${NAME#*text}, and $((…)) with a + or -.
 type shell struct {
 	variables map[string]string
 	fixed     map[string]bool // variables that the test gives
 	run       func(wanted) (picked string, err error)
-	publish   func(published) error
+	publish   func(user, password, topic, payload string) error
 }
 
 var (
@@ -107,6 +106,9 @@ func commands(text string) (all []string) {
 			all = append(all, strings.TrimSpace(command.String()))
 			command.Reset()
 		}
+	}
+	if command.Len() > 0 { // not closed
+		all = append(all, command.String())
 	}
 	return all
 }
@@ -212,7 +214,7 @@ func date(command string) (string, error) {
 	}[m[3]], nil
 }
 
-var step = regexp.MustCompile(`^\.([A-Za-z_]\w*)|^\.?\[([0-9]+)\]`)
+var step = regexp.MustCompile(`^\.([A-Za-z_]\w*)|^\.?\[([0-9]+)\]|^\|max_by\(\.(\w+)\)`)
 
 // choose returns the value at a jq path.
 func choose(v value, path string) (value, error) {
@@ -226,6 +228,10 @@ func choose(v value, path string) (value, error) {
 			v = inner
 			continue
 		}
+		if m[3] != "" && len(v.items) > 0 {
+			v = slices.MaxFunc(v.items, func(a, b value) int { return cmp.Compare(a.number(m[3]), b.number(m[3])) })
+			continue
+		}
 		i, err := strconv.Atoi(m[2])
 		if err != nil || i >= len(v.items) {
 			return v, fmt.Errorf("no %s in %s", path, v.line())
@@ -233,6 +239,12 @@ func choose(v value, path string) (value, error) {
 		v = v.items[i]
 	}
 	return v, nil
+}
+
+// number returns a field that is a number.
+func (v value) number(name string) float64 {
+	inner, _ := v.get(name)
+	return inner.float()
 }
 
 // pick returns the value at a jq path as text; a text without its quotes.

@@ -27,12 +27,14 @@ type Walk struct {
 	Variables map[string]string // that the test gives, and the document only pretends to set
 	Clients   []*Client         // the interfaces that its commands call
 	Called    *Client           // the one of which it is to show every operation
-	MQTT      string            // address of the broker, for mosquitto_pub; "" when it has none
 	Received  <-chan []byte     // what a receiver of pushes gets, in order
 
+	// Publish sends what mosquitto_pub is told to.
+	Publish func(user, password, topic, payload string) error
+
 	shell   shell
-	plain   bool  // no answer is documented for this block
-	answer  value // of the last command
+	plain   bool   // no answer is documented for this block
+	answer  value  // of the last command
 	written string // by curl -w instead
 	socket  *websocket.Conn
 	covered map[string]bool
@@ -53,7 +55,7 @@ func (w *Walk) begin() {
 		return
 	}
 	w.covered, w.texts = map[string]bool{}, map[int]block{}
-	w.shell = shell{variables: w.Variables, fixed: map[string]bool{}, run: w.call, publish: w.publish}
+	w.shell = shell{variables: w.Variables, fixed: map[string]bool{}, run: w.call, publish: w.Publish}
 	for name := range w.Variables {
 		w.shell.fixed[name] = true
 	}
@@ -143,17 +145,17 @@ func (w *Walk) call(c wanted) (picked string, err error) {
 		}
 		picked, err = pick(w.answer, c.pick)
 		switch {
-		case err != nil:
+		case err != nil && !c.until:
 			return "", err
 		case !c.until:
 			if c.assign == "" && c.pick != "" {
 				w.answer, err = choose(w.answer, c.pick)
 			}
 			return picked, err
-		case picked == c.equals:
+		case err == nil && picked == c.equals:
 			return picked, nil
 		case time.Now().After(end):
-			return "", fmt.Errorf("still %s", picked)
+			return "", fmt.Errorf("still %s: %s", picked, a.Body)
 		}
 	}
 }

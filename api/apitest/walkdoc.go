@@ -46,6 +46,19 @@ func (w *Walk) compare(b block, got []value) {
 	w.texts[b.line] = block{text: text, line: strings.Count(b.text, "\n")}
 }
 
+// compareText checks what curl -w wrote.
+func (w *Walk) compareText(b block) {
+	w.T.Helper()
+	got := strings.TrimRight(w.written, "\n") + "\n"
+	switch {
+	case got == b.text:
+	case w.Update:
+		w.texts[b.line] = block{text: got, line: strings.Count(b.text, "\n")}
+	default:
+		w.T.Errorf("%s line %d: got %s", w.File, b.line, got)
+	}
+}
+
 // write puts the noted blocks into the document.
 func (w *Walk) write(lines []string) {
 	w.T.Helper()
@@ -58,4 +71,3 @@ func (w *Walk) write(lines []string) {
 		w.T.Fatal(err)
 	}
 }
-

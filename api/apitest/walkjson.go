@@ -99,14 +99,14 @@ func (v value) shown() (fields []field, items []value, rest bool) {
 // is one that is not known.
 var measured = []string{
 	"confidence", "data", "delay_ms", "density", "hst_interruptions", "intensity_window", "last_motion", "locations", "lraw", "mconf",
-	"mkai", "msad", "percent_active", "rssi", "seconds", "sounding_status_score", "sounding_warmup", "throughput", "values",
+	"mkai", "mkai_original", "mkai_scaled", "msad", "percent", "percent_active", "rssi", "seconds", "sounding_status_score", "sounding_warmup", "throughput", "values",
 }
 
 // chosen are the names below which, in a block "of the moment", motion has chosen
 // among the things of the home: any other of the same kind will do.
 var chosen = []string{
 	"friendly_name", "id", "is_extender", "is_node", "is_root", "link_dst_name", "link_id", "link_src_name", "links", "loc", "loc_name", "location", "mac", "node_name",
-	"state", "motion_tripped",
+	"state", "motion_tripped", "text",
 }
 
 // rule says how exactly a value is compared.
@@ -216,13 +216,23 @@ func thing(text string) string {
 
 // varying are the parts of texts that differ from run to run.
 var varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` + // uuid
+	`|eyJ[\w-]+(…|\.[\w-]+\.[\w-]+)` + // token
+	`|USER_[0-9a-f]{32}|(HUB|SENSOR)_02CC00FFFE[0-9A-F]{6}` + // of the sensor cloud
 	`|[0-9]{4}-?[0-9]{2}-?[0-9]{2}T[0-9]{2}:?[0-9]{2}:?[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?` + // time
 	`|[0-9]{4}-[0-9]{2}-[0-9]{2}`) // date
+
+// token is a JSON Web Token: its header, of which a document shows the beginning.
+var token = regexp.MustCompile(`(eyJ[\w-]{9})[\w-]+\.[\w-]+\.[\w-]+`)
 
 // plain returns a text without what varies in it.
 func plain(text string) string {
 	return varying.ReplaceAllStringFunc(text, func(part string) string {
 		switch {
+		case strings.HasPrefix(part, "eyJ"):
+			return "TOKEN"
+		case strings.Contains(part, "_"):
+			kind, _, _ := strings.Cut(part, "_")
+			return kind
 		case strings.Count(part, "-") == 4 && !strings.Contains(part, "T"):
 			return "UUID"
 		case strings.Contains(part, "T"):
@@ -233,10 +243,13 @@ func plain(text string) string {
 }
 
 // shorten returns an answer as the document is to show it: with what its former
-// text left out, and of long arrays the first item, or the first three scalars.
+// text left out, of tokens the beginning, and of long arrays the first item, or the first three scalars.
 func shorten(former, got value) value {
 	fields, items, rest := former.shown()
 	out := value{kind: got.kind, scalar: got.scalar}
+	if text, ok := got.scalar.(string); ok {
+		out.scalar = token.ReplaceAllString(text, "$1"+elided)
+	}
 	switch {
 	case got.kind == '{' && former.kind == '{' && rest:
 		for _, f := range fields {

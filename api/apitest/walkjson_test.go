@@ -54,3 +54,37 @@ func TestShorteningIsNoDifference(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensAreShownByTheirBeginning(t *testing.T) {
+	t.Parallel()
+	answer := mustRead(t, block{text: `{"link": "http://a/b?token=eyJhbGciOiJIUzI1NiJ9.e30.c2ln-bmF_0", "id": "USER_0123456789abcdef0123456789abcdef"}`})[0]
+	short := shorten(value{}, answer)
+	if want := `{"link": "http://a/b?token=eyJhbGciOiJI…", "id": "USER_0123456789abcdef0123456789abcdef"}`; short.line() != want {
+		t.Errorf("%s, want %s", short.line(), want)
+	}
+	for text, same := range map[string]bool{
+		`{"link": "http://a/b?token=eyJ0eXAiOiJKV1…", "id": "USER_ffff456789abcdef0123456789abcdef"}`: true,
+		`{"link": "http://a/c?token=eyJ0eXAiOiJKV1…", "id": "USER_ffff456789abcdef0123456789abcdef"}`: false,
+		`{"link": "http://a/b?token=", "id": "USER_ffff456789abcdef0123456789abcdef"}`:                false,
+		`{"link": "http://a/b?token=eyJ0eXAiOiJKV1…", "id": "HUB_ffff456789abcdef0123456789abcdef"}`:  false,
+	} {
+		if all := (rule{}).differences("", mustRead(t, block{text: text})[0], answer); (len(all) == 0) != same {
+			t.Errorf("%s: %q", text, all)
+		}
+	}
+}
+
+func TestPathsPick(t *testing.T) {
+	t.Parallel()
+	answer := mustRead(t, block{text: `{"a": [{"id": 2, "n": "x"}, {"id": 10, "n": "y"}, {"id": 9, "n": "z"}], "b": []}`})[0]
+	for path, want := range map[string]string{".a[0].n": "x", ".a[2].id": "9", ".a|max_by(.id).n": "y", ".b": "[]", "": answer.line()} {
+		if got, err := pick(answer, path); got != want || err != nil {
+			t.Errorf("%s: %s, %v, want %s", path, got, err, want)
+		}
+	}
+	for _, path := range []string{".c", ".a[3]", ".b|max_by(.id).n", ".a|length"} {
+		if got, err := pick(answer, path); err == nil {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}

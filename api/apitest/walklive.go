@@ -1,13 +1,9 @@
 package apitest
 
 import (
-	"context"
-	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
-	"github.com/eclipse/paho.golang/paho"
 	"github.com/gorilla/websocket"
 )
 

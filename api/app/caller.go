@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -43,6 +45,9 @@ func (a *App) member(ctx context.Context, r *api.Request) (auth.Member, error) {
 		}
 		h, err := tx.Home(id)
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
+		if !h.Claimed() { // whose owner has left: what was before those who stayed is not theirs
+			m.Since = motion.TimeOf(membership.CreatedAt.Std())
+		}
 		return err
 	})
 	return m, err
@@ -72,11 +77,11 @@ func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 		}
 		return found, err
 	}
-	text := r.Query("network_id")
-	if text == "" {
-		text = r.Field("network_id")
+	text, said := r.Query("network_id"), r.Field("network_id")
+	if text != "" && said != "" && text != said {
+		return 0, fault.New(fault.Invalid, "network_id: the query says %.20q and the body %.20q", text, said)
 	}
-	if text != "" {
+	if text = cmp.Or(text, said); text != "" {
 		id, err := strconv.ParseUint(text, 10, 32)
 		if err != nil || id == 0 {
 			return 0, fault.New(fault.Invalid, "network_id: want a positive integer")

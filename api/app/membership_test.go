@@ -157,7 +157,7 @@ func TestSecondMemberJoinsByInvitation(t *testing.T) {
 	}
 }
 
-func TestOwnerAddsAUserByID(t *testing.T) {
+func TestOwnerAddsAnInvitedUserByID(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	add := func(by, who person) apitest.Answer {
@@ -172,6 +172,8 @@ func TestOwnerAddsAUserByID(t *testing.T) {
 		return err
 	})
 	apitest.WantProblem(t, add(h.owner, person{User: home.User{ID: h.nobody.ID + 1}}), 404, "is not known")
+	apitest.WantProblem(t, add(h.owner, h.neighbour), 404, "is not known") // who lives elsewhere is nobody's to find
+	h.invite(h.nobody.Email)
 	if added := apitest.Want[shown](t, add(h.owner, h.nobody), 200); added.User != float64(h.nobody.ID) {
 		t.Errorf("added %+v", added)
 	}
@@ -196,5 +198,24 @@ func TestOwnerRemovesAnyoneButThemselvesAndAMemberOnlyThemselves(t *testing.T) {
 	events := h.eventsOf(motion.MemberRemovedEvent)
 	if len(events) != 2 || events[0].Data["sub"] != h.member.Sub || events[1].Data["sub"] != h.nobody.Sub {
 		t.Errorf("events %+v", events)
+	}
+}
+
+func TestPersonWhomAnOwnerHasAddedKeepsTheirAccount(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	invite := fmt.Sprintf(`{"network_id":%d,"emails":[%q]}`, h.other, h.nobody.Email)
+	apitest.Want[map[string]any](t, h.as(h.neighbour, "POST", "/member_invites", invite), 200)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.other, h.nobody.ID)
+	apitest.Want[shown](t, h.as(h.neighbour, "POST", "/network_memberships", add), 200)
+	h.addMail(h.resetMail(h.nobody))
+	if a := h.as(h.neighbour, "GET", "/outbox", ""); a.Status != 200 || strings.Contains(string(a.Body), h.nobody.Email) {
+		t.Errorf("the owner reads %s", a.Body)
+	}
+	if a := h.as(h.neighbour, "DELETE", fmt.Sprintf("/networks/%d", h.other), ""); a.Status != 204 {
+		t.Fatal(a.Status)
+	}
+	if a := h.as(h.nobody, "GET", fmt.Sprintf("/users/%d", h.nobody.ID), ""); a.Status != 200 {
+		t.Errorf("after the network was disowned: %d %s", a.Status, a.Body)
 	}
 }

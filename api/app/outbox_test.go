@@ -149,3 +149,22 @@ func TestPagesRunTheirOwnScriptAndNoOther(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressThatAnotherHomeHasInvitedIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite("guest@example.com")
+	move := fmt.Sprintf("/users/%d", h.neighbour.ID)
+	if a := h.as(h.neighbour, http.MethodPut, move, `{"email":"guest@example.com"}`); a.Status != http.StatusOK {
+		t.Fatal(a.Status)
+	}
+	if a := h.as(h.neighbour, http.MethodGet, "/outbox", ""); a.Status != http.StatusOK || strings.Contains(string(a.Body), "guest@example.com") {
+		t.Errorf("the neighbour reads %s", a.Body)
+	}
+	if a := h.as(h.neighbour, http.MethodPut, move, `{"email":"moved@example.com"}`); a.Status != http.StatusOK {
+		t.Fatal(a.Status)
+	}
+	if a := h.as(h.neighbour, http.MethodGet, "/outbox", ""); !strings.Contains(string(a.Body), "moved@example.com") {
+		t.Errorf("the neighbour reads only %s", a.Body)
+	}
+}

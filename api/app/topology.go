@@ -47,19 +47,17 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *networkStatus
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
 	}
-	report := state.Status
-	if report == nil { // what it would say
-		report = &motion.StatusReport{MotionEnabled: state.Guardian().MotionEvents.Enabled}
-		if state.Paused() {
-			report.MotionEnabled = 0
-		}
+	switch {
+	case state.Status != nil:
+		out.Body.MotionEnabled = int32(state.Status.MotionEnabled)
+	case !state.Paused(): // what a report would say
+		out.Body.MotionEnabled = int32(state.Guardian().MotionEvents.Enabled)
 	}
-	out.Body.MotionEnabled = int32(report.MotionEnabled)
-	if report.LastMotion > who.Since { // what was before belongs to those who lived there then
-		out.Body.LastMotion = &report.LastMotion
+	if state.LastMotion > who.Since { // what was before belongs to those who lived there then
+		out.Body.LastMotion = &state.LastMotion
 	}
-	if report.MotionTripped != nil {
-		tripped := int32(*report.MotionTripped)
+	if state.MotionTripped != nil {
+		tripped := int32(*state.MotionTripped)
 		out.Body.MotionTripped = &tripped
 	}
 	return out, nil

@@ -12,6 +12,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/admin"
 	"sensegate/api/app"
+	"sensegate/api/pki"
 	"sensegate/broker"
 	"sensegate/motion/engine"
 	"sensegate/motion/integration"
@@ -34,12 +35,15 @@ type Appliance struct {
 	http    *api.Server
 	core    *api.Server // nil: on http
 	admin   *admin.Server
+	certs   *pki.Certificates
 	parts   app.Parts
 }
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	db, err := store.Open(store.Options{Path: admin.Database(c.StateDir), Logger: log, Retention: c.Store.Retention})
+	db, recovery, err := store.OpenOrRecover(ctx, store.Options{
+		Path: admin.Database(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +64,15 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
+		Recovery: recovery,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if a.broker, err = broker.New(c.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
+	if err = a.openCertificates(); err != nil {
+		return nil, err
+	}
+	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
 		return nil, err
 	}
 	a.engine.Introduce(a.broker)
@@ -72,7 +80,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
-	a.admin = admin.NewServer(a.engine, db, admin.People{Accounts: a.parts.Accounts, Household: a.parts.Household}, log)
+	a.admin = admin.NewServer(a.engine, db, admin.People{Accounts: a.parts.Accounts, Household: a.parts.Household}, a.ready, log)
+	a.admin.Trust(a.certs.Fingerprint)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}
@@ -109,14 +118,17 @@ func (a *Appliance) serve(ctx context.Context) error {
 	go func() { relayed <- a.relay.Run(relaying) }()
 
 	doors, open := errgroup.WithContext(ctx)
+	doors.Go(func() error { return a.db.Watch(open) })
 	doors.Go(func() error { return a.broker.Run(open) })
 	doors.Go(func() error { return a.sensors.Run(open) })
 	doors.Go(func() error { return a.parts.Household.Watch(open) })
 	doors.Go(func() error { return a.http.Run(open) })
+	doors.Go(func() error { return a.certs.Run(open) })
 	if a.core != nil {
 		doors.Go(func() error { return a.core.Run(open) })
 	}
 	doors.Go(func() error { return a.admin.Run(open) })
+	doors.Go(func() error { return a.db.BackUpNightly(open) })
 	doors.Go(func() error {
 		select {
 		case <-open.Done():
@@ -132,6 +144,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 		}
 	})
 	a.log.Info("ready", "http", a.http.Addr().String(), "mqtt", a.broker.Addr().String(), "state", a.config.StateDir)
+	a.sayTLS()
 	err := doors.Wait()
 	stopWorking()
 	err = errors.Join(err, <-worked)

@@ -13,6 +13,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/admin"
 	"sensegate/api/auth"
+	"sensegate/api/pki"
 	"sensegate/broker"
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
@@ -27,6 +28,7 @@ type Config struct {
 	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
 	HTTP       api.Config       `yaml:"http" envPrefix:"HTTP_"`
 	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
+	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
 	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
 	Gatekeeper GatekeeperConfig `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
 	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
@@ -59,9 +61,11 @@ type GatekeeperConfig struct {
 	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
 }
 
-// StoreConfig says how often samples are written, and how long what is kept is kept.
+// StoreConfig says how often samples are written, how much of the disk is left to
+// others, and how long what is kept is kept.
 type StoreConfig struct {
 	FlushInterval time.Duration   `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
+	MinFree       Size            `yaml:"min_free" env:"MIN_FREE"`
 	Retention     store.Retention `yaml:"retention" envPrefix:"RETENTION_"`
 }
 
@@ -78,7 +82,7 @@ func Defaults() Config {
 		HTTP:       api.Defaults(),
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
-		Store:      StoreConfig{FlushInterval: time.Minute, Retention: store.DefaultRetention()},
+		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, Retention: store.DefaultRetention()},
 		Insights:   InsightsConfig{Enabled: true},
 		Relay:      relay.Defaults(),
 		Auth:       auth.Defaults(),
@@ -110,12 +114,14 @@ func (c *Config) Validate() error {
 		_, _, err := net.SplitHostPort(c.Core.Listen)
 		rule(err == nil, "core.listen: want host:port such as 127.0.0.1:8081, or nothing")
 	}
+	check("tls.", c.TLS.Validate())
 	check("mqtt.", c.MQTT.Validate())
 	rule(c.Gatekeeper.Readopt == "same-address" || c.Gatekeeper.Readopt == "never", "gatekeeper.readopt: want same-address or never")
 	rule(c.Gatekeeper.FirstWindow >= 0, "gatekeeper.first_window: want 0 or more")
 	token := len(c.Gatekeeper.AccessToken)
 	rule(token == 0 || token >= 16, "gatekeeper.access_token: want at least 16 characters")
 	rule(c.Store.FlushInterval >= time.Second && c.Store.FlushInterval <= 10*time.Minute, "store.flush_interval: want 1s to 10m")
+	rule(c.Store.MinFree >= mebibyte, "store.min_free: want 1MiB or more")
 	check("store.retention.", c.Store.Retention.Validate())
 	check("relay.", c.Relay.Validate())
 	check("auth.", c.Auth.Validate())

@@ -22,7 +22,7 @@ func (a *Appliance) mount() {
 	private := a.http
 	if a.config.Core.Listen != "" {
 		own := a.config.HTTP
-		own.Listen = a.config.Core.Listen
+		own.Listen, own.TLS = a.config.Core.Listen, nil
 		a.core = api.New(own, a.log)
 		private = a.core
 	}
@@ -30,9 +30,13 @@ func (a *Appliance) mount() {
 	private.Mount(core.New(a.engine, a.db, keys).Interface())
 	a.http.Mount(app.New(a.parts).Interface())
 	private.Metrics(core.MetricsGuard(keys), a.metrics)
-	private.Docs()
+	a.http.Docs()
+	if a.core != nil {
+		a.core.Docs()
+	}
 	a.http.Health(a.ready)
 	a.http.HandleAnyHost("/gatekeeper", a.gatekeeper())
+	a.http.Handle("/ca.pem", a.authority())
 	for path, page := range app.Pages() {
 		a.http.Handle(path, page)
 	}
@@ -51,7 +55,8 @@ func (a *Appliance) relays() map[string]engine.Relay {
 // gatekeeper returns the door at which devices ask to join.
 func (a *Appliance) gatekeeper() http.Handler {
 	where := broker.GatekeeperConfig{
-		MQServer: a.config.Gatekeeper.MQTTServer, MQPort: portOf(a.broker.Addr()),
+		MQServer: a.config.Gatekeeper.MQTTServer,
+		MQPort:   portOf(a.broker.Addr()), MQSecurePort: portOf(a.broker.TLSAddr()),
 		TurnedAway: func(address netip.Addr, reason string, err error) {
 			text := "gatekeeper: " + reason
 			if err != nil {
@@ -63,21 +68,28 @@ func (a *Appliance) gatekeeper() http.Handler {
 	return broker.NewGatekeeper(where, a.engine, a.log)
 }
 
+// portOf returns the port of an address, 0 when there is none.
 func portOf(address net.Addr) int {
-	tcp, _ := address.(*net.TCPAddr)
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok {
+		return 0
+	}
 	return tcp.Port
 }
 
 // ready says why the appliance cannot work, nil when it can.
-func (a *Appliance) ready() error { return errors.Join(a.db.Err(), a.broker.Ready()) }
+func (a *Appliance) ready() error { return errors.Join(a.db.Writable(), a.broker.Ready()) }
 
-// metrics writes what the broker, the relay and the notifier count.
+// metrics writes what the broker, the store, the relay and the notifier count.
 func (a *Appliance) metrics(w io.Writer) {
 	counters := a.broker.Counters()
 	fmt.Fprintf(w, "sensegate_mqtt_sessions %d\n", counters.Sessions)
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"taken\"} %d\n", counters.Ingested)
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"not_stored\"} %d\n", counters.NotStored)
 	fmt.Fprintf(w, "sensegate_mqtt_refused_total %d\n", counters.Refused)
+	fmt.Fprintf(w, "sensegate_mqtt_panics_total %d\n", counters.Panics)
+	a.engine.Metrics(w)
+	a.db.Metrics(w)
 	a.relay.Metrics(w)
 	a.notify.Metrics(w)
 }

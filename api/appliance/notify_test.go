@@ -32,6 +32,7 @@ func serve(t *testing.T, change func(*Config)) running {
 	t.Helper()
 	c := Defaults()
 	c.StateDir, c.HTTP.Listen, c.MQTT.Listen = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	c.HTTP.TLSListen, c.MQTT.TLSListen = "127.0.0.1:0", "127.0.0.1:0"
 	change(&c)
 	r := running{t: t, out: &bytes.Buffer{}}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -17,6 +17,12 @@ func (a *Appliance) HTTP() net.Addr { return a.http.Addr() }
 // MQTT returns the address of the MQTT listener.
 func (a *Appliance) MQTT() net.Addr { return a.broker.Addr() }
 
+// MQTTS returns the address of the MQTT listener with TLS, nil without one.
+func (a *Appliance) MQTTS() net.Addr { return a.broker.TLSAddr() }
+
+// HTTPS returns the address of the HTTP listener with TLS, nil without one.
+func (a *Appliance) HTTPS() net.Addr { return a.http.TLSAddr() }
+
 // Key makes an API key that may do everything and returns its secret.
 func (a *Appliance) Key(ctx context.Context) (secret string, err error) {
 	err = a.db.Update(ctx, func(tx *store.Tx) error {

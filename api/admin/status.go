@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// status is the answer of the status command.
+type status struct {
+	Running       bool          `json:"running"`
+	Version       string        `json:"version"`
+	Since         motion.Time   `json:"since"`               // when it was started
+	NotReady      string        `json:"not_ready,omitempty"` // why it cannot work; empty: it can
+	Networks      int           `json:"networks"`
+	Devices       int           `json:"devices"` // adopted ones
+	DevicesOnline int           `json:"devices_online"`
+	Database      store.Stats   `json:"database"`
+	Health        store.Health  `json:"health"`
+	LastBackup    *store.Backup `json:"last_backup"`         // of those in the state directory; null: none
+	Authority     string        `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
+}
+
+// Version returns the version that the binary was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
+func (s *Server) status(r *http.Request) (any, error) {
+	now := status{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
+	if s.trust != nil {
+		now.Authority = s.trust()
+	}
+	if s.ready != nil {
+		if err := s.ready(); err != nil {
+			now.NotReady = err.Error()
+		}
+	}
+	devices, _, err := s.engine.DeviceList(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range devices {
+		switch d.State {
+		case "online":
+			now.Devices++
+			now.DevicesOnline++
+		case "offline":
+			now.Devices++
+		}
+	}
+	err = s.db.View(r.Context(), func(tx *store.Tx) error {
+		networks, err := tx.Networks()
+		now.Networks = len(networks)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if now.Database, err = s.db.Stats(r.Context()); err != nil {
+		return nil, err
+	}
+	now.Since = now.Database.Since
+	backups, err := store.Backups(s.db.Path())
+	if len(backups) > 0 {
+		now.LastBackup = &backups[0]
+	}
+	return now, err
+}
+
+func showStatus(ctx context.Context, c command, _ []string) error {
+	var now status
+	if err := c.client.do(ctx, http.MethodGet, "/status", nil, &now); err != nil {
+		return err
+	}
+	return c.print(now, now.show)
+}
+
+// show writes the status for a person.
+func (now status) show(w io.Writer) {
+	line := func(name, format string, values ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+	}
+	line("version", "%s", now.Version)
+	switch {
+	case !now.Running:
+		line("state", "it does not run")
+	case now.NotReady != "":
+		line("state", "not ready: %s", now.NotReady)
+	default:
+		line("state", "ready, up %s", time.Since(now.Since.Std()).Round(time.Second))
+	}
+	if now.Health.ReadOnly != "" {
+		line("read-only", "%s", now.Health.ReadOnly)
+	}
+	line("networks", "%d", now.Networks)
+	line("devices online", "%d of %d", now.DevicesOnline, now.Devices)
+	d := now.Database
+	line("database", "%.1f MiB, %d MiB of the disk are free", float64(d.Size)/(1<<20), d.Free>>20)
+	if now.Running {
+		line("written since start", "%d KiB in %d commits, %d syncs", d.Bytes>>10, d.Commits, d.Syncs)
+	}
+	if d.Days > 0 {
+		line("history", "at %d KiB a day, %d days fit", d.DayBytes>>10, d.Days)
+	} else {
+		line("history", "not enough yet to say how many days fit")
+	}
+	if now.LastBackup != nil {
+		line("last backup", "%s", now.LastBackup.At.Local().Format(time.DateTime))
+	} else {
+		line("last backup", "none yet")
+	}
+	line("unclean stops", "%d", now.Health.UncleanStops)
+	if now.Authority != "" {
+		line("ca.pem SHA-256", "%s", now.Authority)
+	}
+	if r := now.Health.Recovery; r != nil {
+		line("recovered", "%s from damage (%s); the damaged file is %s", when(r.At), r.Damage, r.Aside)
+	}
+}

@@ -1,0 +1,182 @@
+package crashtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/broker/wire"
+	"sensegate/motion"
+	"sensegate/motion/command"
+	"sensegate/motion/home"
+)
+
+const (
+	network    = motion.NetworkID(1) // the first one of an installation
+	guardianID = "a41f00c2d97b4e5580136c2e"
+	deviceID   = "csi-a-02aa00000110"
+)
+
+// house is what stands around a product: credentials and what they may write to.
+type house struct {
+	product string // the binary
+	dir     string // the state
+	key     string // of Core
+	session string // of the household's interface
+	user    home.UserID
+	node    motion.NodeID
+	alert   string
+	ids     atomic.Uint32 // of MQTT packets
+}
+
+func now() motion.Time { return motion.TimeOf(time.Now()) }
+
+// furnish makes a house on a new state directory and leaves its product stopped.
+func furnish(t *testing.T, product string) *house {
+	t.Helper()
+	h := &house{product: product, dir: t.TempDir()}
+	p := start(t, h.dir, product)
+	h.key, _, _ = strings.Cut(administer(t, product, h.dir, "apikey", "create", "crash"), "\n")
+	_, after, _ := strings.Cut(administer(t, product, h.dir, "user", "create", "jdoe@example.com"), "password: ")
+	password, _, _ := strings.Cut(after, "\n")
+	v := h.visit(t, p)
+	defer v.leave()
+	var logged struct {
+		Token string
+		User  struct{ ID home.UserID }
+	}
+	v.want("POST", "/api/v1/sessions", fmt.Sprintf(`{"email": "jdoe@example.com", "password": %q}`, password), &logged)
+	h.session, h.user = logged.Token, logged.User.ID
+	var node motion.Node
+	v.want("GET", "/core/node/find/device/"+deviceID, "", &node)
+	h.node = node.ID
+	var alert struct{ UUID string }
+	v.want("POST", "/core/api/v1/universal-alert?network_id=1", `{"alert_name": "0", "monitor": {"monitor_mode": "NONE"},
+		"rrule": "DTSTART;TZID=America/Toronto:20990101T080000\nRRULE:FREQ=DAILY", "no_motion_actions": [], "motion_actions": [], "no_history_actions": []}`, &alert)
+	h.alert = alert.UUID
+	v.want("PATCH", "/core/network/1/meta", `{"crash": "0"}`, nil)
+	v.want("PATCH", "/api/v1/user/meta", `{"crash": "0"}`, nil)
+	p.stop()
+	return h
+}
+
+// visit is the time between two crashes: connections to one running product.
+type visit struct {
+	t               *testing.T
+	house           *house
+	process         *process
+	address         string
+	client          *http.Client
+	guardian, radar *device
+	created         command.ID // the last command of this visit
+}
+
+// visit connects to a product as devices and programs do after their start.
+func (h *house) visit(t *testing.T, p *process) *visit {
+	t.Helper()
+	v := &visit{t: t, house: h, process: p, address: "http://" + p.http, client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	record := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{
+		DeviceID: deviceID, NodeName: "GWA1000133", LocationID: guardianID, RootMode: motion.RootModeMaster,
+		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, HWVersion: "AP-900",
+	}}
+	var answer wire.BootstrapAnswer
+	v.want("POST", "/gatekeeper", string(wire.EncodeBootstrap(record)), &answer)
+	if answer.LocalConfig == nil || answer.LocalConfig.Guardian == nil || answer.LocalConfig.Radar == nil {
+		t.Fatalf("the gatekeeper does not let the device in: %+v", answer)
+	}
+	var err error
+	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}
+	if v.guardian, err = connect(t.Context(), p.mqtt, guardian, answer.LocalConfig.Guardian.MQToken, &h.ids); err != nil {
+		t.Fatal(err)
+	}
+	radar := motion.DeviceKey{Kind: motion.RadarKind, ID: deviceID}
+	if v.radar, err = connect(t.Context(), p.mqtt, radar, answer.LocalConfig.Radar.MQToken, &h.ids); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// leave closes the connections and waits for their ends.
+func (v *visit) leave() {
+	for _, d := range []*device{v.guardian, v.radar} {
+		_ = d.conn.Close()
+		<-d.gone
+	}
+	v.client.CloseIdleConnections()
+}
+
+// work has the writers at work until ctx or the product ends, or each has made
+// limit operations, and returns the first reason why one could not go on.
+func (v *visit) work(ctx context.Context, writers []*writer, limit int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, w := range writers {
+		group.Go(func() error { return w.run(ctx, v, limit) })
+	}
+	return group.Wait()
+}
+
+// errRefused is an answer that no crash explains.
+var errRefused = errors.New("refused")
+
+// call makes a request, which must be answered with 2xx, and returns its receipt.
+func (v *visit) call(ctx context.Context, method, path, body string, answer any) (receipt, error) {
+	request, err := http.NewRequestWithContext(ctx, method, v.address+path, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", v.house.key)
+	if strings.HasPrefix(path, "/api/") {
+		request.Header.Set("Authorization", v.house.session)
+	}
+	response, err := v.client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", err
+	}
+	if response.StatusCode >= 300 {
+		return "", fmt.Errorf("%w: %s %s: %s %s", errRefused, method, path, response.Status, bytes.TrimSpace(raw))
+	}
+	if answer != nil {
+		err = json.Unmarshal(raw, answer)
+	}
+	return ofRequest(response.Header.Get("X-Request-Id")), err
+}
+
+// want is call for what must succeed.
+func (v *visit) want(method, path, body string, answer any) {
+	v.t.Helper()
+	if _, err := v.call(v.t.Context(), method, path, body, answer); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// sent waits until the node was sent a command.
+func (v *visit) sent(ctx context.Context, id command.ID) error {
+	for {
+		select {
+		case c := <-v.radar.commands:
+			if c.ID == int64(id) {
+				return nil
+			}
+		case <-v.radar.gone:
+			return errGone
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

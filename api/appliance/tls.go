@@ -1,0 +1,54 @@
+package appliance
+
+import (
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"sensegate/api/pki"
+)
+
+// openCertificates makes the certificates ready and gives them to the listeners.
+func (a *Appliance) openCertificates() (err error) {
+	a.certs, err = pki.Open(pki.Options{
+		Dir:      filepath.Join(a.config.StateDir, "tls"),
+		Supplied: a.config.TLS,
+		Names:    func() pki.Names { return pki.HostNames(a.config.HTTP.Names()) },
+		Now:      time.Now,
+		Log:      a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.config.HTTP.TLS, a.config.MQTT.TLS = a.certs.Listener, a.certs.Listener
+	return nil
+}
+
+// ReloadCertificate reads the owner's certificate again, if one is configured. It
+// does not wait; the log says what came of it.
+func (a *Appliance) ReloadCertificate() { a.certs.Reload() }
+
+// sayTLS logs what is spoken over TLS and whom clients have to trust.
+func (a *Appliance) sayTLS() {
+	https, mqtts := a.http.TLSAddr(), a.broker.TLSAddr()
+	if https == nil && mqtts == nil {
+		return
+	}
+	a.log.Info("tls", "https", https, "mqtts", mqtts, "authority", "/ca.pem", "sha256", a.certs.Fingerprint())
+}
+
+// authority serves the certificate of the appliance's authority, which is public,
+// under the type that phones and browsers offer to install.
+func (a *Appliance) authority() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-x509-ca-cert")
+		w.Header().Set("Content-Disposition", `attachment; filename="sensegate-ca.pem"`)
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write(a.certs.Authority()) // the client may be gone
+	})
+}
