@@ -38,7 +38,9 @@ func TestSleepTimesAreOfTheHomesClocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(day, hour, minute int) time.Time { return time.Date(2025, time.November, day, hour, minute, 0, 0, zone) }
+	at := func(day, hour, minute int) time.Time {
+		return time.Date(2025, time.November, day, hour, minute, 0, 0, zone)
+	}
 	run(t, func(t *testing.T, b *box) {
 		b.post(master(), "")
 		id, ctx := b.network(), context.Background()
