@@ -127,7 +127,9 @@ func (a *Accounts) holderOf(tx *store.Tx, email string) (home.User, bool, error)
 }
 
 // registerKnown tells the holder of an address that somebody registered with it, and
-// does as if it stored a user.
+// does as if it stored a user. An account that is not confirmed yet may be somebody
+// else's, who was quicker: the link sets a new password, so that whoever holds the address
+// and follows it does not confirm an account that a stranger knows the password of.
 func (a *Accounts) registerKnown(tx *store.Tx, r Registration, known, u home.User, hash string) (home.UserID, error) {
 	if r.SetupCode != "" {
 		if err := tx.CheckSetupCode(r.SetupCode); err != nil {
@@ -140,7 +142,7 @@ func (a *Accounts) registerKnown(tx *store.Tx, r Registration, known, u home.Use
 		return 0, err
 	}
 	if !known.Confirmed() {
-		return id, a.mailConfirmation(tx, known, known.Email)
+		return id, a.mailReset(tx, known)
 	}
 	return id, a.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: known.Email, User: known.ID})
 }

@@ -85,7 +85,7 @@ func TestKnownAddressAnswersTheSame(t *testing.T) {
 	for _, c := range []struct {
 		address string
 		kind    notify.Kind
-	}{{email, notify.KnownAddress}, {"JDOE@example.com", notify.KnownAddress}, {"waiting@example.com", notify.Confirm}} {
+	}{{email, notify.KnownAddress}, {"JDOE@example.com", notify.KnownAddress}, {"waiting@example.com", notify.Reset}} {
 		u := o.mustRegister(c.address, 3)
 		mails := o.mailed()
 		if len(mails) != 1 || mails[0].Kind != c.kind || mails[0].To != strings.ToLower(c.address) {

@@ -65,14 +65,18 @@ func (a *Accounts) SendConfirmation(ctx context.Context, email string, from neti
 // SendReset sends a mail with which a new password can be set to an address that has
 // an account; otherwise it does nothing that shows.
 func (a *Accounts) SendReset(ctx context.Context, email string, from netip.Addr) error {
-	return a.request(ctx, email, from, func(tx *store.Tx, u home.User) error {
-		expires := tx.Now().Add(resetLife.Seconds())
-		token, err := a.mailToken(tx, u, forReset, "", expires)
-		if err != nil {
-			return err
-		}
-		return a.mail(tx, notify.Mail{Kind: notify.Reset, To: u.Email, User: u.ID, Token: token, Expires: expires.Stamp()})
-	})
+	return a.request(ctx, email, from, a.mailReset)
+}
+
+// mailReset sends the link with which a new password can be set; using it confirms the
+// address too.
+func (a *Accounts) mailReset(tx *store.Tx, u home.User) error {
+	expires := tx.Now().Add(resetLife.Seconds())
+	token, err := a.mailToken(tx, u, forReset, "", expires)
+	if err != nil {
+		return err
+	}
+	return a.mail(tx, notify.Mail{Kind: notify.Reset, To: u.Email, User: u.ID, Token: token, Expires: expires.Stamp()})
 }
 
 // request runs answer with the user of an address; when there is none it makes a
