@@ -16,16 +16,26 @@ import (
 // Document returns the document of an interface, read back.
 func Document(t testing.TB, i api.Interface) *openapi3.T {
 	t.Helper()
-	raw, err := i.Document()
+	doc, err := ReadDocument(i)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return doc
+}
+
+// ReadDocument is Document outside a test, so that many can share what it returns: it is
+// only read.
+func ReadDocument(i api.Interface) (*openapi3.T, error) {
+	raw, err := i.Document()
+	if err != nil {
+		return nil, err
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(raw)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	allowNulls(doc)
-	return doc
+	return doc, nil
 }
 
 // CheckCurrent checks that the document in a file is the interface's; with update it

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/app"
@@ -93,10 +95,17 @@ func (d *recordingDevices) of(command string) (payloads []string) {
 	return payloads
 }
 
+// document reads the interface's document once for all tests: it is large.
+var document = sync.OnceValues(func() (*openapi3.T, error) { return apitest.ReadDocument(table()) })
+
 // newClient returns a client of the interface without an address.
 func newClient(t testing.TB) *apitest.Client {
-	table := app.New(app.Parts{}).Interface()
-	return &apitest.Client{T: t, Base: table.Base, Doc: apitest.Document(t, table)}
+	t.Helper()
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &apitest.Client{T: t, Base: table().Base, Doc: doc}
 }
 
 // newHousehold serves an appliance; change is called with its parts before they are
