@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 
@@ -102,8 +101,7 @@ func (r *eventRecord) complete(tx *Tx) (eventKey, error) {
 	return eventKey{r.NetworkID, uint64(r.TS.Micros()), id}, nil
 }
 
-// parseID returns the id of the event, or a new one of its time that sorts after those
-// of the same time: the order of adding is the order of history.
+// parseID returns the id of the event, or a new one of its time.
 func (r *eventRecord) parseID(tx *Tx) (uuid.UUID, error) {
 	if r.ID != "" {
 		id, err := uuid.Parse(r.ID)
@@ -112,34 +110,7 @@ func (r *eventRecord) parseID(tx *Tx) (uuid.UUID, error) {
 		}
 		return id, nil
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return id, fmt.Errorf("make event id: %w", err)
-	}
-	// The first 48 bits are milliseconds (RFC 9562 section 5.7): those of the
-	// event, so that ids sort by the time of what happened.
-	copy(id[:6], key64(uint64(r.TS.Micros() / 1000))[2:])
-	// The 12 bits after the version count the events of one time (section 6.2, method 1).
-	binary.BigEndian.PutUint16(id[6:8], 7<<12|tx.nextOfTime(r.NetworkID, uint64(r.TS.Micros())))
-	return id, nil
-}
-
-// nextOfTime returns one more than the count in the last id of a network's events of one
-// time, 0 when there is none; at most 4095.
-func (tx *Tx) nextOfTime(network motion.NetworkID, micros uint64) uint16 {
-	prefix := join(key32(network), key64(micros))
-	cursor := tx.bucket(events.name).Cursor()
-	last, _ := cursor.Seek(join(key32(network), key64(micros+1)))
-	if last == nil {
-		last, _ = cursor.Last()
-	} else {
-		last, _ = cursor.Prev()
-	}
-	id, ofTime := bytes.CutPrefix(last, prefix)
-	if !ofTime {
-		return 0
-	}
-	return min(binary.BigEndian.Uint16(id[6:8])&0xfff+1, 0xfff)
+	return tx.newTimedID(events.name, key32(r.NetworkID), uint64(r.TS.Micros()))
 }
 
 // dedupeSum returns the stored form of a dedupe text.

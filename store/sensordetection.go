@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/google/uuid"
 	bolt "go.etcd.io/bbolt"
@@ -42,12 +41,11 @@ var detections = table[detectionKey, detectionRecord]{
 // AddDetection stores a detection of a device under a new id, a UUIDv7 of its time, and
 // returns it.
 func (tx *Tx) AddDetection(d sensor.Device, found sensor.Detection) (sensor.Detection, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return found, fmt.Errorf("make detection id: %w", err)
-	}
 	found.TS = motion.FromMicros(found.TS.Micros())
-	copy(id[:6], key64(uint64(found.TS.Micros() / 1000))[2:]) // RFC 9562 section 5.7
+	id, err := tx.newTimedID(detections.name, key32(d.Home), keyMicros(found.TS))
+	if err != nil {
+		return found, err
+	}
 	found.ID = id.String()
 	key := detectionKey{d.Home, keyMicros(found.TS), id}
 	return found, detections.put(tx, key, detectionRecord{found, d.ID})

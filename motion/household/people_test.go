@@ -250,6 +250,9 @@ func TestOwnersAccountLeavesAnOwnerlessHomeBehind(t *testing.T) {
 	owner, member := p.user("owner"), p.user("member")
 	p.claim(shared.ID, owner)
 	p.claim(alone.ID, owner)
+	if _, err := p.Invite(t.Context(), shared.ID, owner, []string{"member@example.com"}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := p.Join(t.Context(), shared.ID, member, owner); err != nil {
 		t.Fatal(err)
 	}
