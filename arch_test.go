@@ -40,15 +40,16 @@ var arrows = map[string][]string{
 
 	"motion/household": {"motion", "motion/alert", "motion/engine", "motion/fault", "motion/home", "motion/notify", "motion/setting", "store"},
 
-	"store": {"motion", "motion/alert", "motion/command", "motion/fault", "motion/home", "motion/sensor", "motion/series"},
+	"store":         {"motion", "motion/alert", "motion/command", "motion/fault", "motion/home", "motion/sensor", "motion/series", "store/durable"},
+	"store/durable": {},
 
 	"broker/wire":  {"motion", "motion/fault"},
 	"broker/guard": {},
 	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
 
 	"api":      {"motion/fault"},
-	"api/pki":  {},
-	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "store"},
+	"api/pki":  {"store/durable"},
+	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "store", "store/durable"},
 	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
 	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {
@@ -56,7 +57,7 @@ var arrows = map[string][]string{
 		"motion", "motion/engine", "motion/household", "motion/notify", "motion/relay", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
+	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"sensegate/store/durable"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -99,7 +101,7 @@ func (db *DB) backup(ctx context.Context, mark string, check func(string) error)
 		if err := os.Rename(file.Name(), b.Path); err != nil {
 			return err
 		}
-		return syncDirectory(filepath.Dir(b.Path))
+		return durable.SyncDirectory(filepath.Dir(b.Path))
 	})
 	if err != nil {
 		return b, fmt.Errorf("back up: %w", err)

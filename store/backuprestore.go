@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"sensegate/motion"
+	"sensegate/store/durable"
 )
 
 // Restored says what a restore has done.
@@ -144,7 +145,7 @@ func replace(path, candidate, aside string) error {
 	if err := os.Rename(candidate, path); err != nil {
 		return fmt.Errorf("name the new database: %w", err)
 	}
-	return syncDirectory(filepath.Dir(path))
+	return durable.SyncDirectory(filepath.Dir(path))
 }
 
 // RestoreLast puts the newest backup that is whole in place of the database at o.Path, as

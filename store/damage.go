@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/store/durable"
 )
 
 // checkTime is how long the records of a file are verified at a start. Those that a
@@ -105,7 +106,7 @@ func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, er
 		o.Logger.Error("database was damaged: the last backup took its place, what happened since is lost",
 			"damage", recovery.Damage, "aside", recovery.Aside, "backup", recovery.Backup)
 	case errors.Is(err, fs.ErrNotExist):
-		if err := errors.Join(os.Rename(o.Path, recovery.Aside), syncDirectory(filepath.Dir(o.Path))); err != nil {
+		if err := errors.Join(os.Rename(o.Path, recovery.Aside), durable.SyncDirectory(filepath.Dir(o.Path))); err != nil {
 			return nil, err
 		}
 		o.Logger.Error("database was damaged and there is no backup: starting empty, devices and people have to join anew",

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"sensegate/store/durable"
 )
 
 // lockRetry is the time between two attempts at the lock.
@@ -45,7 +47,7 @@ func writePID(path string) error {
 	file, err := os.OpenFile(pidPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
 		_, err = fmt.Fprintln(file, os.Getpid())
-		err = errors.Join(err, file.Sync(), file.Close(), syncDirectory(filepath.Dir(path)))
+		err = errors.Join(err, file.Sync(), file.Close(), durable.SyncDirectory(filepath.Dir(path)))
 	}
 	if err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("write the process id: %w", err)
@@ -59,7 +61,7 @@ func removePID(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := errors.Join(err, syncDirectory(filepath.Dir(path))); err != nil {
+	if err := errors.Join(err, durable.SyncDirectory(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("remove the process id: %w", err)
 	}
 	return nil

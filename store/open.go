@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"sensegate/motion"
+	"sensegate/store/durable"
 )
 
 // What can be wrong with a database file, for errors.Is. The errors that Open
@@ -157,7 +158,7 @@ func (db *DB) prepare(steps []migration, isNew bool) error {
 		if err := os.Rename(db.file.Name(), db.path); err != nil {
 			return fmt.Errorf("name the new file: %w", err)
 		}
-		if err := syncDirectory(filepath.Dir(db.path)); err != nil {
+		if err := durable.SyncDirectory(filepath.Dir(db.path)); err != nil {
 			return err
 		}
 	}
@@ -240,16 +241,7 @@ func makeDirectory(directory string) error {
 	if err := os.Mkdir(directory, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDirectory(parent)
-}
-
-// syncDirectory makes the names in a directory durable.
-func syncDirectory(directory string) error {
-	handle, err := os.Open(directory)
-	if err != nil {
-		return err
-	}
-	return errors.Join(handle.Sync(), handle.Close())
+	return durable.SyncDirectory(parent)
 }
 
 // sentence says what went wrong with opening the database at path and what to

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sensegate/store"
+	"sensegate/store/durable"
 )
 
 // backup answers with a copy of the database. The copy is made before the first byte
@@ -92,7 +93,7 @@ func saveBackup(path string, from io.Reader, passphrase string) (size int64, err
 	if err != nil {
 		return 0, fmt.Errorf("write the backup: %w", errors.Join(err, os.Remove(file.Name())))
 	}
-	return size, syncDirectory(filepath.Dir(path))
+	return size, durable.SyncDirectory(filepath.Dir(path))
 }
 
 // writeBackup writes a backup, encrypted when there is a passphrase, and returns how
@@ -110,15 +111,6 @@ func writeBackup(to io.Writer, from io.Reader, passphrase string) (int64, error)
 		return size, err // not closed: what was written is no whole file
 	}
 	return size, writer.Close()
-}
-
-// syncDirectory makes the names in a directory durable.
-func syncDirectory(directory string) error {
-	handle, err := os.Open(directory)
-	if err != nil {
-		return err
-	}
-	return errors.Join(handle.Sync(), handle.Close())
 }
 
 // restoreBackup is the restore command; no appliance may run.

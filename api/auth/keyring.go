@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"sensegate/motion"
+	"sensegate/store/durable"
 )
 
 // keyLife is how long a key signs. It verifies for as long again as the longest token
@@ -135,7 +136,7 @@ func (k *Keyring) rotate(now motion.Time) error {
 	if err != nil {
 		return fmt.Errorf("encode signing keys: %w", err)
 	}
-	if err := writeDurably(k.path, append(data, '\n')); err != nil {
+	if err := durable.WriteFile(k.path, append(data, '\n')); err != nil {
 		return fmt.Errorf("keep signing keys: %w", err)
 	}
 	k.mu.Lock()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"sensegate/store/durable"
+
 	"github.com/go-jose/go-jose/v4"
 )
 
@@ -159,7 +161,7 @@ func (s *keySet) read(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read key set of the provider: %w", err)
 	}
-	return keys, writeDurably(s.path, data)
+	return keys, durable.WriteFile(s.path, data)
 }
 
 func (s *keySet) fetch(ctx context.Context) ([]byte, error) {

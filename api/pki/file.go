@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"sensegate/store/durable"
 )
 
 // The types of PEM blocks.
@@ -44,40 +46,12 @@ func writePair(path string, pair *tls.Certificate) error {
 	var text bytes.Buffer
 	text.Write(certificatePEM(pair))
 	text.Write(pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: key}))
-	if err := writeDurably(path, text.Bytes()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return durable.WriteFile(path, text.Bytes())
 }
 
 // certificatePEM returns the certificate of a pair without its key.
 func certificatePEM(pair *tls.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: pair.Leaf.Raw})
-}
-
-// writeDurably replaces the file at path, whole or not at all, and readable by its
-// owner only: what it returns nil for has survived a power cut.
-func writeDurably(path string, data []byte) error {
-	temporary, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	if err := errors.Join(err, temporary.Chmod(0o600), temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return err
-	}
-	return syncDirectory(filepath.Dir(path))
-}
-
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }
 
 // moveAside gives a damaged file another name, which it returns.
@@ -86,5 +60,5 @@ func moveAside(path string, now time.Time) (string, error) {
 	if err := os.Rename(path, aside); err != nil {
 		return "", fmt.Errorf("move damaged file aside: %w", err)
 	}
-	return aside, syncDirectory(filepath.Dir(path))
+	return aside, durable.SyncDirectory(filepath.Dir(path))
 }
