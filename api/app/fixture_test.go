@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -124,7 +123,7 @@ func newHousehold(t testing.TB, change ...func(*store.Options, *engine.Options))
 		t.Fatal(err)
 	}
 	h.engine.Introduce(h.devices)
-	background(t, h.engine.Run)
+	apitest.Background(t, h.engine.Run)
 	h.network = h.admit(guardianID, masterID, "GWA1000133", 0x10)
 	h.abroad = h.admit("b52f00c2d97b4e5580136c2e", "csi-b-02aa00000210", "GWB1000201", 0x20)
 	h.assemble()
@@ -140,9 +139,7 @@ func newHousehold(t testing.TB, change ...func(*store.Options, *engine.Options))
 // assemble puts the interface together and serves it.
 func (h *household) assemble() {
 	h.T.Helper()
-	config := api.Defaults()
-	config.Listen, config.Rate, config.Burst = "127.0.0.1:0", 1e6, 1e6
-	h.server = api.New(config, slog.New(slog.NewTextHandler(troubleLog{h.T}, &slog.HandlerOptions{Level: slog.LevelError})))
+	h.server = apitest.NewServer(h.T)
 	keys, err := auth.OpenKeyring(filepath.Join(h.T.TempDir(), "signing.json"), h.engine.Now(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		h.T.Fatal(err)
@@ -160,35 +157,9 @@ func (h *household) assemble() {
 	}
 	h.parts = app.Parts{DB: h.db, Engine: h.engine, Sessions: h.sessions, Accounts: h.accounts, Providers: providers, Household: people, Ready: h.db.Err}
 	h.parts.Sensors = integration.New(h.db, h.engine, integration.Options{Providers: map[string]sensor.Provider{"zigbee2mqtt": h.sensors}})
-	background(h.T, h.parts.Sensors.Run)
+	apitest.Background(h.T, h.parts.Sensors.Run)
 	h.server.Mount(app.New(h.parts).Interface())
-	if err := h.server.Listen(); err != nil {
-		h.T.Fatal(err)
-	}
-	h.Address = h.server.Addr().String()
-	background(h.T, h.server.Run)
-	h.T.Cleanup(http.DefaultClient.CloseIdleConnections)
-}
-
-// troubleLog fails a test in which the server has trouble of its own, and shows it.
-type troubleLog struct{ testing.TB }
-
-func (t troubleLog) Write(line []byte) (int, error) {
-	t.Errorf("the server logs: %s", line)
-	return len(line), nil
-}
-
-// background runs a part of the appliance until the test ends.
-func background(t testing.TB, run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	h.Start(h.server)
 }
 
 // radarOf is what a master says of itself; low is the last octet of its first

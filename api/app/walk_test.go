@@ -74,7 +74,7 @@ func newProduct(t *testing.T) *product {
 	sensors := sensorcloud.New(cloudKey)
 	elsewhere := httptest.NewServer(sensors)
 	t.Cleanup(elsewhere.Close)
-	background(t, func(ctx context.Context) error {
+	apitest.Background(t, func(ctx context.Context) error {
 		sensors.Play(ctx, 200*time.Millisecond, func(string) {})
 		return nil
 	})
@@ -85,12 +85,12 @@ func newProduct(t *testing.T) *product {
 	c.Auth.Argon2 = auth.Argon{Memory: 7168, Passes: 1, Threads: 1}
 	c.Push.Webhook = hook.Config{URL: receiver.URL, Secret: "an invented secret"}
 	c.Sensors.Cloud.URL, c.Sensors.Cloud.Key = elsewhere.URL, cloudKey
-	log := slog.New(slog.NewTextHandler(troubleLog{t}, &slog.HandlerOptions{Level: slog.LevelError}))
+	log := slog.New(slog.NewTextHandler(apitest.TroubleLog{TB: t}, &slog.HandlerOptions{Level: slog.LevelError}))
 	var err error
 	if h.Appliance, err = appliance.Open(t.Context(), c, log); err != nil {
 		t.Fatal(err)
 	}
-	background(t, h.Run)
+	apitest.Background(t, h.Run)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return h
 }
@@ -124,7 +124,7 @@ func (h *product) moveIn() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	background(h.t, play.Run)
+	apitest.Background(h.t, play.Run)
 	select {
 	case <-play.Ready():
 	case <-time.After(40 * time.Second):

@@ -1,8 +1,6 @@
 package core_test
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -64,45 +62,17 @@ func newHome(t testing.TB, change ...func(*engine.Options)) *home {
 		t.Fatal(err)
 	}
 	h.engine.Introduce(silent{})
-	background(t, h.engine.Run)
+	apitest.Background(t, h.engine.Run)
 	h.network = h.admit(guardianID, masterID, "GWA1000133", 0x10)
 	h.other = h.admit("b52f00c2d97b4e5580136c2e", "csi-b-02aa00000210", "GWB1000201", 0x20)
 	h.all = h.key("all", 0, auth.Scopes()...)
 
-	config := api.Defaults()
-	config.Listen, config.Rate, config.Burst = "127.0.0.1:0", 1e6, 1e6
-	h.server = api.New(config, slog.New(slog.NewTextHandler(troubleLog{t}, &slog.HandlerOptions{Level: slog.LevelError})))
+	h.server = apitest.NewServer(t)
 	keys := auth.NewKeys(h.db)
 	h.server.Mount(core.New(h.engine, h.db, keys).Interface())
 	h.server.Metrics(core.MetricsGuard(keys))
-	if err := h.server.Listen(); err != nil {
-		t.Fatal(err)
-	}
-	h.Address = h.server.Addr().String()
-	background(t, h.server.Run)
-	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	h.Start(h.server)
 	return h
-}
-
-// troubleLog fails a test in which the server has trouble of its own, and shows it.
-type troubleLog struct{ testing.TB }
-
-func (t troubleLog) Write(line []byte) (int, error) {
-	t.Errorf("the server logs: %s", line)
-	return len(line), nil
-}
-
-// background runs a part of the appliance until the test ends.
-func background(t testing.TB, run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // radarOf is what a master says of itself; low is the last octet of its first

@@ -3,7 +3,6 @@ package core_test
 import (
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"testing"
 	"time"
@@ -49,8 +48,8 @@ func newGateway(t *testing.T) *home {
 	if err := door.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	background(t, h.engine.Run)
-	background(t, door.Run)
+	apitest.Background(t, h.engine.Run)
+	apitest.Background(t, door.Run)
 	h.all = h.key("laptop", 0, auth.Scopes()...)
 	h.serve(func(s *api.Server) {
 		port := door.Addr().(*net.TCPAddr).Port
@@ -62,17 +61,10 @@ func newGateway(t *testing.T) *home {
 // serve starts the HTTP side with Core and what more mounts.
 func (h *home) serve(more func(*api.Server)) {
 	h.T.Helper()
-	config := api.Defaults()
-	config.Listen, config.Rate, config.Burst = "127.0.0.1:0", 1e6, 1e6
-	h.server = api.New(config, slog.New(slog.NewTextHandler(troubleLog{h.T}, &slog.HandlerOptions{Level: slog.LevelError})))
+	h.server = apitest.NewServer(h.T)
 	h.server.Mount(core.New(h.engine, h.db, auth.NewKeys(h.db)).Interface())
 	more(h.server)
-	if err := h.server.Listen(); err != nil {
-		h.T.Fatal(err)
-	}
-	h.Address = h.server.Addr().String()
-	background(h.T, h.server.Run)
-	h.T.Cleanup(http.DefaultClient.CloseIdleConnections)
+	h.Start(h.server)
 }
 
 // moveIn starts the home of the demo and gives the appliance three days of its past.
@@ -108,7 +100,7 @@ func (h *home) moveIn(w *apitest.Walk) {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	background(h.T, play.Run)
+	apitest.Background(h.T, play.Run)
 	select {
 	case <-play.Ready():
 	case <-time.After(40 * time.Second):
