@@ -1,0 +1,97 @@
+// Command soak lets the real appliance live in fast motion and watches that its
+// memory stays flat: with 50 networks that report, viewers that watch and programs
+// that ask, one simulated day passes in an hour.
+//
+//	go run ./.ci/soak -duration 2h
+//
+// Both processes, the appliance and the devices, are built against a copy of the
+// time package whose clock and timers run faster, so nothing in the product knows
+// of it. Deadlines of sockets stay in real time, and so only become more patient.
+// It prints a row now and then, and at the end whether memory and goroutines were
+// flat (safety.md section 4). It ends with status 1 when they were not.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+type options struct {
+	duration time.Duration // real
+	every    time.Duration // real, between rows
+	speed    int           // simulated seconds per second
+	networks int
+	viewers  int
+}
+
+func main() {
+	var o options
+	flag.DurationVar(&o.duration, "duration", 2*time.Hour, "how long, in real time")
+	flag.DurationVar(&o.every, "every", time.Minute, "print a row this often, in real time")
+	flag.IntVar(&o.speed, "speed", 24, "simulated seconds per second")
+	flag.IntVar(&o.networks, "networks", 50, "how many networks report once a simulated second")
+	flag.IntVar(&o.viewers, "viewers", 50, "how many websockets watch live motion")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	flat, err := soak(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(2)
+	}
+	if !flat {
+		os.Exit(1)
+	}
+}
+
+// soak runs everything in a directory of its own and says whether it stayed flat.
+func soak(ctx context.Context, o options) (flat bool, err error) {
+	dir, err := os.MkdirTemp("", "soak")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	clock, err := fastClock(ctx, dir, o.speed)
+	if err != nil {
+		return false, err
+	}
+	for name, source := range map[string]string{"sensegate": ".", "firmware-sim": "./firmware-sim"} {
+		if err := run(ctx, "go", "build", "-overlay", clock.overlay, "-o", filepath.Join(dir, name), source); err != nil {
+			return false, err
+		}
+	}
+	box, err := startAppliance(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	defer box.stop()
+	devices, err := box.startDevices(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer devices.stop()
+	lasting, cancel := context.WithTimeout(ctx, o.duration)
+	defer cancel()
+	go box.watch(lasting, o.viewers)
+	go box.ask(lasting, time.Minute/time.Duration(o.speed))
+	rows, err := observe(lasting, box, clock, o.every)
+	if err != nil {
+		return false, err
+	}
+	return judge(rows), nil
+}
+
+// freePort returns an address of this machine that nobody listens on.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
