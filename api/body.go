@@ -1,7 +1,7 @@
 package api
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,47 +18,42 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// rewriteBody turns what an interface accepts besides plain JSON (forms, a data
-// wrapper) into plain JSON, before it is validated.
-func (t *table) rewriteBody(r *http.Request, op *huma.Operation) error {
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	form := t.Forms && media == formType
-	if !form && !t.DataWrapper {
-		return nil
-	}
+// readBody returns the body of a request as JSON, whatever the interface accepts for
+// it: forms, a data wrapper.
+func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
+	media, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), jsonType))
 	body, err := io.ReadAll(r.Body)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over) || len(body) > maxBody:
-		return fault.New(fault.TooLarge, "body is larger than %d bytes", maxBody)
+		return nil, fault.New(fault.TooLarge, "body is larger than %d bytes", maxBody)
 	case err != nil:
-		return fault.New(fault.Malformed, "body broke off")
+		return nil, fault.New(fault.Malformed, "body broke off")
+	case len(body) == 0:
+		return nil, nil
 	}
-	schema := t.bodySchema(op)
-	if form {
-		r.Header.Set("Content-Type", "application/json")
-		body, err = formToJSON(body, schema)
-	} else {
-		body = unwrapData(body, schema)
+	schema = t.follow(schema)
+	switch {
+	case t.Forms && media == formType:
+		return formToJSON(body, schema)
+	case media != jsonType && !strings.HasSuffix(media, "+json"):
+		return nil, fault.New(fault.Unsupported, "send the body as application/json")
+	case t.DataWrapper:
+		return unwrapData(body, schema), nil
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	return err
+	return body, nil
 }
 
-// bodySchema returns the schema of an operation's body, with a reference followed.
-func (t *table) bodySchema(op *huma.Operation) *huma.Schema {
-	media := op.RequestBody.Content["application/json"]
-	if media == nil || media.Schema == nil {
-		return &huma.Schema{}
-	}
-	ref := media.Schema.Ref
-	if unenforced, ok := media.Schema.Extensions["$ref"].(string); ok { // of a Checked body
+// follow returns the schema that a reference points to.
+func (t *table) follow(schema *huma.Schema) *huma.Schema {
+	ref := schema.Ref
+	if unenforced, ok := schema.Extensions["$ref"].(string); ok { // of a Checked body
 		ref = unenforced
 	}
 	if ref != "" {
-		return t.huma.OpenAPI().Components.Schemas.SchemaFromRef(ref)
+		return t.schemas.SchemaFromRef(ref)
 	}
-	return media.Schema
+	return schema
 }
 
 // formToJSON reads a flat form by the types of the schema.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"path"
 	"reflect"
 	"slices"
@@ -15,32 +15,29 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-func humaConfig(i Interface) huma.Config {
+// newDocument starts the document of an interface; the rows are still to be added.
+func newDocument(i Interface) *huma.OpenAPI {
 	schemes := map[string]*huma.SecurityScheme{}
 	for _, p := range i.Principals {
 		if p.scheme != "" {
 			schemes[p.scheme] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: p.note}
 		}
 	}
-	c := huma.DefaultConfig(i.Title, i.Version)
-	c.Info.Description = i.Description
-	c.Components.SecuritySchemes = schemes
-	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNamer())
-	c.Servers = []*huma.Server{{URL: i.Base}}
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
-	c.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat, pngType: pngFormat}
-	c.Transformers = []huma.Transformer{func(_ huma.Context, _ string, v any) (any, error) {
-		if m, ok := v.(*huma.ErrorModel); ok {
-			return problemOfModel(m), nil
-		}
-		return v, nil
-	}}
+	d := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info:    &huma.Info{Title: i.Title, Version: i.Version, Description: i.Description},
+		Servers: []*huma.Server{{URL: i.Base}},
+		Components: &huma.Components{
+			Schemas:         huma.NewMapRegistry("#/components/schemas/", schemaNamer()),
+			SecuritySchemes: schemes,
+		},
+	}
 	for _, row := range i.Routes {
-		if row.Tag != "" && !slices.ContainsFunc(c.Tags, func(t *huma.Tag) bool { return t.Name == row.Tag }) {
-			c.Tags = append(c.Tags, &huma.Tag{Name: row.Tag})
+		if row.Tag != "" && !slices.ContainsFunc(d.Tags, func(t *huma.Tag) bool { return t.Name == row.Tag }) {
+			d.Tags = append(d.Tags, &huma.Tag{Name: row.Tag})
 		}
 	}
-	return c
+	return d
 }
 
 // schemaNamer names schemas after their Go types; of two types of one name in
@@ -61,58 +58,39 @@ func schemaNamer() func(reflect.Type, string) string {
 	}
 }
 
-// jsonFormat encodes whole answers before the first byte is sent, so that a
-// value that JSON cannot say becomes a 500 and not half an answer.
-var jsonFormat = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		if raw, ok := v.(interface{ encoded() []byte }); ok {
-			_, err := w.Write(raw.encoded())
-			return err
-		}
-		if shape, ok := v.(interface{ plain() any }); ok {
-			v = shape.plain()
-		}
-		var body bytes.Buffer
-		enc := json.NewEncoder(&body)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(v); err != nil {
-			panic(fmt.Errorf("encode answer: %w", err))
-		}
-		_, err := w.Write(body.Bytes())
-		return err
-	},
-	Unmarshal: json.Unmarshal,
-}
-
-// document encodes the OpenAPI document.
-func (t *table) document() ([]byte, error) {
-	compact, err := json.Marshal(t.huma.OpenAPI())
+// encodeDocument returns a document as JSON, indented.
+func encodeDocument(d *huma.OpenAPI) ([]byte, error) {
+	compact, err := json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("encode document of %s: %w", t.Base, err)
+		return nil, fmt.Errorf("encode document: %w", err)
 	}
 	var doc bytes.Buffer
 	if err := json.Indent(&doc, compact, "", "  "); err != nil {
-		return nil, fmt.Errorf("indent document of %s: %w", t.Base, err)
+		return nil, fmt.Errorf("indent document: %w", err)
 	}
 	doc.WriteByte('\n')
 	return doc.Bytes(), nil
 }
 
-// operation describes a row for the document.
-func (t *table) operation(row Route, principal Principal, description string) huma.Operation {
-	problem := t.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
-	op := huma.Operation{
+// describe starts the description of a row; what it takes and answers is still to be
+// added.
+func (t *table) describe(row Route, principal Principal, description string) *huma.Operation {
+	problem := t.schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
+	op := &huma.Operation{
 		OperationID:   operationID(row),
 		Method:        row.Method,
 		Path:          row.Path,
 		Summary:       row.Summary,
 		Description:   strings.TrimSpace(description + "\n\nMay be called by: " + row.Who + "."),
 		DefaultStatus: row.Status,
-		MaxBodyBytes:  maxBody + 1, // huma refuses a body of exactly its limit
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
 			Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 		}},
+	}
+	if row.Live {
+		op.DefaultStatus = http.StatusSwitchingProtocols
+		op.Description += " Websocket: text frames of JSON, one object each. Credentials also as the query parameter token."
 	}
 	if row.Tag != "" {
 		op.Tags = []string{row.Tag}
@@ -129,14 +107,14 @@ func illustrate(op *huma.Operation, text text) error {
 		if op.RequestBody == nil {
 			return errors.New("an example of a body that the row does not have")
 		}
-		op.RequestBody.Content["application/json"].Example = text.request
+		op.RequestBody.Content[jsonType].Example = text.request
 	}
 	if text.response != nil {
 		answer := op.Responses[strconv.Itoa(op.DefaultStatus)]
-		if answer == nil || answer.Content["application/json"] == nil {
+		if answer == nil || answer.Content[jsonType] == nil {
 			return errors.New("an example of an answer that the row does not have")
 		}
-		answer.Content["application/json"].Example = text.response
+		answer.Content[jsonType].Example = text.response
 	}
 	return nil
 }

@@ -4,32 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"sensegate/motion/fault"
 )
-
-// register makes a JSON row.
-func register[In, Out any](t *table, op huma.Operation, fn func(context.Context, *In) (*Out, error)) {
-	nums := numbers(reflect.TypeFor[In]())
-	fn = guardNumbers(nums, fn)
-	huma.Register(t.huma, op, func(ctx context.Context, in *In) (*Out, error) {
-		out, err := fn(ctx, in)
-		if err == nil {
-			return out, nil
-		}
-		p, internal := problemOf(err)
-		if internal {
-			exchangeOf(ctx).cause = err
-		}
-		return nil, p
-	})
-	bound(t.lastOp.Parameters, nums)
-}
 
 // typed serves one row.
 type typed struct {
@@ -37,10 +16,11 @@ type typed struct {
 	route      string
 	check      func(context.Context, *Request) (any, error)
 	guarded    bool // check asks for credentials
-	op         *huma.Operation
-	run        func(huma.Context)
+	input      *input
+	call       func(ctx context.Context, who, in any) (out any, err error)
+	output     *output
 	live       bool
-	compressed http.HandlerFunc // serveJSON behind compression
+	compressed http.HandlerFunc // run behind compression
 }
 
 // serve authenticates and counts the caller, then runs the operation.
@@ -67,9 +47,10 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 			return
 		}
 		x.recheck = e.recheck(req)
-		e.runHuma(w, r)
+		e.run(w, r)
 		return
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	ctx, cancel := context.WithTimeout(r.Context(), e.table.env.timeout)
 	defer cancel()
 	e.compressed(w, r.WithContext(ctx))
@@ -89,22 +70,23 @@ func (e *typed) recheck(r *Request) func(context.Context) error {
 	}
 }
 
-// serveJSON runs an operation that is not live.
-func (e *typed) serveJSON(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	if e.op.RequestBody != nil {
-		if err := e.table.rewriteBody(r, e.op); err != nil {
-			fail(w, r, err)
-			return
-		}
+// run reads the input, calls the handler and answers.
+func (e *typed) run(w http.ResponseWriter, r *http.Request) {
+	x := exchangeOf(r.Context())
+	in, err := e.input.read(r, x.params)
+	if err != nil {
+		fail(w, r, err)
+		return
 	}
-	e.runHuma(w, r)
-}
-
-func (e *typed) runHuma(w http.ResponseWriter, r *http.Request) {
-	c := &humaContext{op: e.op, r: r, w: w, params: exchangeOf(r.Context()).params}
-	e.run(c)
-	c.finish()
+	out, err := e.call(r.Context(), x.principal, in)
+	switch {
+	case err != nil:
+		fail(w, r, err)
+	case e.live:
+		e.table.env.live.start(w, r, out.(*Stream))
+	default:
+		e.output.write(w, out)
+	}
 }
 
 // checkQuery refuses a query that cannot be read.

@@ -1,11 +1,9 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/websocket"
 
 	"sensegate/motion/fault"
@@ -64,28 +62,6 @@ func NewStream[M any](key string, sub Subscription[M], frame func(M) (*websocket
 // TextFrame prepares JSON for any number of connections.
 func TextFrame(json []byte) (*websocket.PreparedMessage, error) {
 	return websocket.NewPreparedMessage(websocket.TextMessage, json)
-}
-
-// upgraded tells huma to leave the connection to us.
-type upgraded struct {
-	Body func(huma.Context)
-}
-
-// registerLive makes a websocket row. The upgrade comes last: credentials,
-// origin, input and whatever the handler checks fail before it, as problems.
-func registerLive[In any](t *table, op huma.Operation, fn func(context.Context, *In) (*Stream, error)) {
-	op.DefaultStatus = http.StatusSwitchingProtocols
-	op.Description += " Websocket: text frames of JSON, one object each. Credentials also as the query parameter token."
-	register(t, op, func(ctx context.Context, in *In) (*upgraded, error) {
-		stream, err := fn(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return &upgraded{Body: func(c huma.Context) {
-			h := c.(*humaContext)
-			t.env.live.start(h.w, h.r, stream)
-		}}, nil
-	})
 }
 
 // upgradeable refuses what cannot become a websocket.

@@ -7,12 +7,9 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"sensegate/motion/fault"
 )
@@ -45,15 +42,6 @@ type Mistake struct {
 
 // Error returns the detail.
 func (p *Problem) Error() string { return p.Detail }
-
-// GetStatus returns the HTTP status.
-func (p *Problem) GetStatus() int { return int(p.Status) }
-
-// GetHeaders returns the headers that belong to the problem, such as Retry-After.
-func (p *Problem) GetHeaders() http.Header { return p.header }
-
-// ContentType names the media type of RFC 9457.
-func (p *Problem) ContentType(string) string { return problemType }
 
 func newProblem(status int, code, detail string) *Problem {
 	return &Problem{
@@ -150,38 +138,6 @@ func problemOfFault(f *fault.Error) *Problem {
 func (p *Problem) retryAfter(d time.Duration) {
 	seconds := max(1, int64(math.Ceil(d.Seconds())))
 	p.header.Set("Retry-After", strconv.FormatInt(seconds, 10))
-}
-
-// problemOfModel translates what huma found wrong with the input.
-func problemOfModel(m *huma.ErrorModel) *Problem {
-	p := newProblem(m.Status, statusCode(m.Status), m.Detail)
-	if m.Status >= http.StatusInternalServerError {
-		p.Detail = "the appliance failed"
-		return p
-	}
-	for _, e := range m.Errors {
-		mistake := Mistake{Location: e.Location, Message: e.Message, Value: shortValue(e.Value)}
-		if e.Location == "body" { // the whole body is the caller's already
-			mistake.Value = nil
-		}
-		if strings.HasPrefix(e.Message, "json: ") { // speaks of Go types
-			mistake.Message = "a value does not fit its field"
-		}
-		p.Errors = append(p.Errors, mistake)
-	}
-	// huma reports unexpected properties in random order
-	slices.SortStableFunc(p.Errors, func(a, b Mistake) int { return strings.Compare(a.Location, b.Location) })
-	switch m.Status {
-	case http.StatusUnprocessableEntity:
-		p.Detail = "request is not valid"
-	case http.StatusBadRequest:
-		if len(p.Errors) > 0 {
-			p.Detail = "body is not valid JSON"
-		}
-	case http.StatusUnsupportedMediaType:
-		p.Detail = "send the body as application/json"
-	}
-	return p
 }
 
 // shortValue keeps what is useful to echo: short scalars.

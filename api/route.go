@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // Route is one row of an interface's table. Make it with [Get], [Post], [Put],
@@ -28,9 +26,12 @@ type Route struct {
 type Operation struct {
 	who       string
 	principal reflect.Type // what the handler takes as its caller
-	live      bool
-	register  func(*table, huma.Operation)
+	in, out   reflect.Type // the structs that it takes and returns
+	call      func(ctx context.Context, who, in any) (out any, err error)
 }
+
+// live reports whether the operation streams.
+func (o Operation) live() bool { return o.out == reflect.TypeFor[Stream]() }
 
 // Get is a row that reads. A HEAD request for it is answered too.
 func Get(path string, op Operation, summary string) Route {
@@ -87,30 +88,17 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // word in the who column. A row whose fn takes a P that the interface has no
 // [Principal] for panics when the table is mounted.
 //
-// In is a struct: fields tagged path, query or header (use [Opt] for a parameter
-// that may be absent) and an optional field Body. Out is a struct with an
-// optional Body and fields tagged header; without Body the answer is 204. An Out
-// of [Stream] makes a live operation. An error is a [fault.Error], or it is
-// logged and answered as 500 without its cause.
+// In is a struct: fields tagged path or query (use [Opt] for a parameter that may be
+// absent), an optional field Body, and RawBody []byte for the body as it came; a
+// pointer to it may be a [Checker]. Out is a struct with an optional Body and strings
+// tagged header; without Body the answer is 204. An Out of [Stream] makes a live
+// operation. An error is a [fault.Error], or it is logged and answered as 500
+// without its cause.
 func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in *In) (*Out, error)) Operation {
-	op := Operation{who: who, principal: reflect.TypeFor[P]()}
-	if reflect.TypeFor[Out]() == reflect.TypeFor[Stream]() {
-		op.live = true
-		op.register = func(t *table, doc huma.Operation) {
-			registerLive(t, doc, func(ctx context.Context, in *In) (*Stream, error) {
-				out, err := fn(ctx, exchangeOf(ctx).principal.(P), in)
-				stream, _ := any(out).(*Stream)
-				return stream, err
-			})
-		}
-		return op
+	return Operation{
+		who: who, principal: reflect.TypeFor[P](), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
+		call: func(ctx context.Context, who, in any) (any, error) { return fn(ctx, who.(P), in.(*In)) },
 	}
-	op.register = func(t *table, doc huma.Operation) {
-		register(t, doc, func(ctx context.Context, in *In) (*Out, error) {
-			return fn(ctx, exchangeOf(ctx).principal.(P), in)
-		})
-	}
-	return op
 }
 
 // segments splits a table path; parameters keep their braces.

@@ -54,8 +54,8 @@ func New(c Config, log *slog.Logger) *Server {
 // Mount serves an interface below its base, and its document at
 // <base>/openapi.json. It panics when the table is wrong.
 func (s *Server) Mount(i Interface) {
-	t := newTable(i, s.env)
-	doc, err := t.document()
+	t, document := newTable(i, s.env)
+	doc, err := encodeDocument(document)
 	if err != nil {
 		panic(fmt.Sprintf("api: %v", err))
 	}

@@ -40,21 +40,20 @@ type Interface struct {
 
 // Document returns the OpenAPI 3.1 document, indented and the same on every
 // call, so that it can be committed and compared.
-func (i Interface) Document() ([]byte, error) { return newTable(i, nil).document() }
+func (i Interface) Document() ([]byte, error) {
+	_, document := newTable(i, nil)
+	return encodeDocument(document)
+}
 
 // table is a mounted interface. It is read by all requests and never changed.
 type table struct {
 	Interface
-	env    *environment
-	huma   huma.API
-	router *router
-	doc    []byte // the document, as served
-	check  map[reflect.Type]Principal
-	gzip   func(http.Handler) http.HandlerFunc
-
-	// What huma made of the row being registered.
-	last   func(huma.Context)
-	lastOp *huma.Operation
+	env     *environment
+	schemas huma.Registry // of bodies
+	router  *router
+	doc     []byte // the document, as served
+	check   map[reflect.Type]Principal
+	gzip    func(http.Handler) http.HandlerFunc
 }
 
 // environment is what the tables of one server share.
@@ -65,9 +64,11 @@ type environment struct {
 	timeout time.Duration // of a request that is not live
 }
 
-// newTable checks and builds an interface. It panics when the table is wrong.
-func newTable(i Interface, env *environment) *table {
-	t := &table{Interface: i, env: env, check: map[reflect.Type]Principal{}}
+// newTable checks and builds an interface and its document. It panics when the table
+// is wrong.
+func newTable(i Interface, env *environment) (*table, *huma.OpenAPI) {
+	document := newDocument(i)
+	t := &table{Interface: i, env: env, schemas: document.Components.Schemas, check: map[reflect.Type]Principal{}}
 	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.CompressionLevel(1))
 	if err != nil {
 		panic(fmt.Sprintf("api: compression: %v", err))
@@ -76,7 +77,6 @@ func newTable(i Interface, env *environment) *table {
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
 	}
-	t.huma = huma.NewAPI(humaConfig(i), t)
 	texts := map[string]text{}
 	if i.Texts != nil {
 		if texts, err = readTexts(i.Texts); err != nil {
@@ -86,22 +86,17 @@ func newTable(i Interface, env *environment) *table {
 	endpoints := make([]endpoint, len(i.Routes))
 	for n, row := range i.Routes {
 		heading := row.Method + " " + row.Path
-		endpoints[n] = t.row(row, texts[heading])
+		endpoints[n] = t.row(row, texts[heading], document)
 		delete(texts, heading)
 	}
 	for heading := range texts {
 		panic(fmt.Sprintf("api: the text of %s is of no row", heading))
 	}
 	t.router = newRouter(i.Routes, endpoints)
-	return t
+	return t, document
 }
 
-// Handle takes what huma made of the row being registered.
-func (t *table) Handle(op *huma.Operation, handler func(huma.Context)) {
-	t.last, t.lastOp = handler, op
-}
-
-// ServeHTTP makes the table huma's adapter.
+// ServeHTTP answers with the document, or what the row of the path says.
 func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), t.Base)
 	if strings.TrimSuffix(path, "/") == "/openapi.json" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -117,29 +112,34 @@ func (t *table) serveDocument(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(t.doc) // the client may be gone
 }
 
-// row registers one row and returns what serves it.
-func (t *table) row(row Route, text text) endpoint {
-	principal, ok := t.check[row.operation.principal]
+// row checks one row, describes it in the document, and returns what serves it.
+func (t *table) row(row Route, text text, document *huma.OpenAPI) endpoint {
+	op := row.operation
+	principal, ok := t.check[op.principal]
 	switch {
 	case !ok:
-		panic(fmt.Sprintf("api: %s %s: the interface has no principal for %v", row.Method, row.Path, row.operation.principal))
-	case row.Live != row.operation.live:
+		panic(fmt.Sprintf("api: %s %s: the interface has no principal for %v", row.Method, row.Path, op.principal))
+	case row.Live != op.live():
 		panic(fmt.Sprintf("api: %s %s: a live row wants a handler that returns a Stream, and no other row does", row.Method, row.Path))
 	case row.Summary == "":
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
-	row.operation.register(t, t.operation(row, principal, text.description))
-	if err := illustrate(t.lastOp, text); err != nil {
+	described := t.describe(row, principal, text.description)
+	e := &typed{
+		table: t, route: t.Base + row.Path, check: principal.check, guarded: principal.scheme != "", live: row.Live,
+		input: newInput(t, op.in, described), call: op.call, output: newOutput(t, op.out, described),
+	}
+	if err := illustrate(described, text); err != nil {
 		panic(fmt.Sprintf("api: %s %s: %v", row.Method, row.Path, err))
 	}
+	document.AddOperation(described)
 	for _, segment := range segments(row.Path) {
-		if isParam(segment) && !slices.ContainsFunc(t.lastOp.Parameters, func(p *huma.Param) bool { return "{"+p.Name+"}" == segment }) {
+		if isParam(segment) && !slices.ContainsFunc(e.input.params, func(p parameter) bool { return "{"+p.name+"}" == segment }) {
 			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))
 		}
 	}
-	e := &typed{table: t, route: t.Base + row.Path, check: principal.check, guarded: principal.scheme != "", op: t.lastOp, run: t.last, live: row.Live}
 	if !row.Live {
-		e.compressed = t.gzip(http.HandlerFunc(e.serveJSON))
+		e.compressed = t.gzip(http.HandlerFunc(e.run))
 	}
 	return e
 }

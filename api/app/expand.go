@@ -15,8 +15,8 @@ import (
 // clients: expand=user, expand[]=user and expand=["user"] (payloads.md 5.3). A name that
 // the operation does not know is ignored.
 type Expand struct {
-	Names     []string `query:"expand,explode" maxItems:"16" doc:"Fields to answer whole instead of as an id: names, or one JSON array of names"`
-	Bracketed []string `query:"expand[],explode" maxItems:"16" doc:"The same as expand"`
+	Names     []string `query:"expand" maxItems:"16" doc:"Fields to answer whole instead of as an id: names, or one JSON array of names"`
+	Bracketed []string `query:"expand[]" maxItems:"16" doc:"The same as expand"`
 }
 
 // has reports whether a field is to be answered whole.

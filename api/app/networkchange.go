@@ -6,11 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/engine"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
 
@@ -51,16 +50,16 @@ type ReadOnlyFields struct {
 	UpdatedAt    any `json:"updated_at,omitempty" doc:"Ignored"`
 }
 
-// Resolve adds to the mistakes of the input what no schema can tell.
-func (in *putNetworkIn) Resolve(huma.Context) (mistakes []error) {
+// Mistakes returns what no schema can tell.
+func (in *putNetworkIn) Mistakes() (mistakes []fault.Detail) {
 	if zone := in.Body.Timezone; zone != nil && *zone != "" {
 		if _, err := engine.LoadZone(*zone); err != nil {
-			mistakes = append(mistakes, &huma.ErrorDetail{Location: "body.timezone", Message: err.Error(), Value: *zone})
+			mistakes = append(mistakes, fault.Detail{Location: "body.timezone", Message: err.Error(), Value: *zone})
 		}
 	}
 	degrees := func(field string, value *api.Lenient[float64], most float64) {
 		if value != nil && !(math.Abs(value.Value) <= most) {
-			mistakes = append(mistakes, &huma.ErrorDetail{Location: "body." + field, Message: "want -" + shortFloat(most) + " to " + shortFloat(most) + " degrees", Value: value.Value})
+			mistakes = append(mistakes, fault.Detail{Location: "body." + field, Message: "want -" + shortFloat(most) + " to " + shortFloat(most) + " degrees", Value: value.Value})
 		}
 	}
 	degrees("latitude", in.Body.Latitude, 90)

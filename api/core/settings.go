@@ -3,11 +3,10 @@ package core
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/fault"
 )
 
 type settingsIn struct {
@@ -51,15 +50,15 @@ func set[T any](field, value *T) {
 
 // mistakes returns what no schema can tell: a network other than the path's, and a
 // zone that does not exist.
-func (t SleepTimes) mistakes(network motion.NetworkID, zone string) (mistakes []error) {
+func (t SleepTimes) mistakes(network motion.NetworkID, zone string) (mistakes []fault.Detail) {
 	if t.NetworkID != nil && *t.NetworkID != network {
-		mistakes = append(mistakes, &huma.ErrorDetail{Location: "body.network_id", Message: "must be the network of the path", Value: *t.NetworkID})
+		mistakes = append(mistakes, fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: *t.NetworkID})
 	}
 	if zone == "" { // left out
 		return mistakes
 	}
 	if _, err := engine.LoadZone(zone); err != nil {
-		mistakes = append(mistakes, &huma.ErrorDetail{Location: "body.timezone", Message: err.Error(), Value: zone})
+		mistakes = append(mistakes, fault.Detail{Location: "body.timezone", Message: err.Error(), Value: zone})
 	}
 	return mistakes
 }
@@ -76,8 +75,8 @@ type newSettings struct {
 	SleepTimes
 }
 
-// Resolve adds to the mistakes of the input what no schema can tell.
-func (in *createSettingsIn) Resolve(huma.Context) []error {
+// Mistakes returns what no schema can tell.
+func (in *createSettingsIn) Mistakes() []fault.Detail {
 	return in.Body.mistakes(in.Network, in.Body.Timezone)
 }
 
@@ -99,8 +98,8 @@ type changedSettings struct {
 	SleepTimes
 }
 
-// Resolve adds to the mistakes of the input what no schema can tell.
-func (in *changeSettingsIn) Resolve(huma.Context) []error {
+// Mistakes returns what no schema can tell.
+func (in *changeSettingsIn) Mistakes() []fault.Detail {
 	zone := ""
 	set(&zone, in.Body.Timezone)
 	return in.Body.mistakes(in.Network, zone)

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const jsonType = "application/json"
+
+// output makes an answer of what a row's handler returns.
+type output struct {
+	status  int
+	headers map[string][]int // fields by the name of their header, strings
+	body    []int            // the field Body; nil = none
+	media   string
+}
+
+// newOutput looks at the struct that a handler returns, and describes it in op.
+func newOutput(t *table, kind reflect.Type, op *huma.Operation) *output {
+	o := &output{status: op.DefaultStatus, headers: map[string][]int{}, media: jsonType}
+	answer := &huma.Response{Headers: map[string]*huma.Param{}}
+	if body, ok := kind.FieldByName("Body"); ok {
+		o.body = body.Index
+		if m, ok := reflect.Zero(body.Type).Interface().(interface{ mediaType() string }); ok {
+			o.media = m.mediaType()
+		}
+		schema := huma.SchemaFromField(t.schemas, body, nameOf(kind, "Body", op.OperationID+"Response"))
+		answer.Content = map[string]*huma.MediaType{o.media: {Schema: schema}}
+	}
+	for _, f := range fields(kind) {
+		if name := f.Tag.Get("header"); name != "" {
+			o.headers[name] = f.Index
+			answer.Headers[name] = &huma.Header{Schema: huma.SchemaFromField(t.schemas, f, "")}
+		}
+	}
+	switch {
+	case o.status != 0:
+	case o.body != nil:
+		o.status = http.StatusOK
+	default:
+		o.status = http.StatusNoContent
+	}
+	answer.Description = http.StatusText(o.status)
+	op.DefaultStatus = o.status
+	op.Responses[strconv.Itoa(o.status)] = answer
+	return o
+}
+
+// write sends what the handler has returned: a pointer to its struct, or a nil one.
+func (o *output) write(w http.ResponseWriter, out any) {
+	value := reflect.ValueOf(out).Elem()
+	if !value.IsValid() || o.body == nil {
+		w.WriteHeader(o.status)
+		return
+	}
+	for name, index := range o.headers {
+		if text := value.FieldByIndex(index).String(); text != "" {
+			w.Header().Set(name, text)
+		}
+	}
+	body := encode(value.FieldByIndex(o.body).Interface())
+	w.Header().Set("Content-Type", o.media)
+	w.WriteHeader(o.status)
+	_, _ = w.Write(body) // the client may be gone
+}
+
+// encode returns a whole body before the first byte is sent, so that a value that
+// JSON cannot say becomes a 500 and not half an answer.
+func encode(v any) []byte {
+	if raw, ok := v.(interface{ encoded() []byte }); ok {
+		return raw.encoded()
+	}
+	if shape, ok := v.(interface{ plain() any }); ok {
+		v = shape.plain()
+	}
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Errorf("encode answer: %w", err))
+	}
+	return body.Bytes()
+}
+
+// Encoded is a response body that is JSON already, for answers that are written
+// from storage without decoding them. T is what it says, for the document.
+type Encoded[T any] []byte
+
+// Schema describes the body as its T.
+func (Encoded[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// MarshalJSON returns the bytes as they are.
+func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e, nil }
+
+func (e Encoded[T]) encoded() []byte { return e }

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sensegate/motion/fault"
+)
+
+// Checker is an input that knows of mistakes which no schema can tell. They are told
+// together with those of the schema, so the input may hold what the schema forbids.
+type Checker interface{ Mistakes() []fault.Detail }
+
+// input makes of a request what a row's handler takes.
+type input struct {
+	table  *table
+	kind   reflect.Type
+	params []parameter
+
+	body     []int // the field Body; nil = none
+	raw      []int // the field RawBody; nil = none
+	required bool  // the body
+	schema   *huma.Schema
+}
+
+// newInput looks at the struct that a handler takes, and describes it in op.
+func newInput(t *table, kind reflect.Type, op *huma.Operation) *input {
+	in := &input{table: t, kind: kind, params: parameters(kind, t.schemas)}
+	for i := range in.params {
+		op.Parameters = append(op.Parameters, in.params[i].document())
+	}
+	if raw, ok := kind.FieldByName("RawBody"); ok {
+		in.raw = raw.Index
+	}
+	body, ok := kind.FieldByName("Body")
+	if !ok {
+		return in
+	}
+	in.body = body.Index
+	in.required = body.Type.Kind() != reflect.Pointer
+	in.schema = huma.SchemaFromField(t.schemas, body, nameOf(kind, "Body", op.OperationID+"Request"))
+	op.RequestBody = &huma.RequestBody{Required: in.required, Content: map[string]*huma.MediaType{jsonType: {Schema: in.schema}}}
+	return in
+}
+
+// nameOf is how the schema of a field is named when its type has no name.
+func nameOf(parent reflect.Type, field, other string) string {
+	if parent.Name() != "" {
+		return parent.Name() + field
+	}
+	return other
+}
+
+// read returns a pointer to a new struct, filled from the request. What is wrong
+// with the parameters, the body and both together is told at once.
+func (in *input) read(r *http.Request, path []param) (any, error) {
+	value := reflect.New(in.kind)
+	found := &mistakes{kind: fault.Invalid, schemas: in.table.schemas}
+	for i := range in.params {
+		p := &in.params[i]
+		p.read(value.Elem().FieldByIndex(p.index), r, path, found)
+	}
+	if in.body != nil {
+		if err := in.readBody(r, value.Elem(), found); err != nil {
+			return nil, err
+		}
+	}
+	if c, ok := value.Interface().(Checker); ok {
+		found.details = append(found.details, c.Mistakes()...)
+	}
+	return value.Interface(), found.err()
+}
+
+// readBody decodes the body into its field. Its mistakes are noted; an error is one
+// that leaves nothing else to say.
+func (in *input) readBody(r *http.Request, value reflect.Value, found *mistakes) error {
+	body, err := in.table.readBody(r, in.schema)
+	switch {
+	case err != nil:
+		return err
+	case len(body) == 0 && in.required:
+		return fault.New(fault.Malformed, "request body is required")
+	case len(body) == 0:
+		return nil
+	}
+	if in.raw != nil {
+		value.FieldByIndex(in.raw).SetBytes(body)
+	}
+	var plain any
+	if err := json.Unmarshal(body, &plain); err != nil {
+		found.kind = fault.Malformed
+		found.add("body", unreadable(err), nil)
+		return nil
+	}
+	valid := found.validate(in.schema, "body", plain)
+	err = json.Unmarshal(body, value.FieldByIndex(in.body).Addr().Interface())
+	if err != nil && valid {
+		found.add("body", unreadable(err), nil)
+	}
+	return nil
+}
+
+// unreadable is what a caller is told of an error of encoding/json.
+func unreadable(err error) string {
+	if strings.HasPrefix(err.Error(), "json: ") { // speaks of Go types
+		return "a value does not fit its field"
+	}
+	return err.Error()
+}
+
+// mistakes collects what is wrong with an input.
+type mistakes struct {
+	schemas huma.Registry
+	kind    fault.Kind
+	details []fault.Detail
+}
+
+func (m *mistakes) add(place, message string, value any) {
+	m.details = append(m.details, fault.Detail{Location: place, Message: message, Value: value})
+}
+
+// validate notes where a value does not fit a schema, and reports whether it does.
+func (m *mistakes) validate(s *huma.Schema, place string, value any) bool {
+	var result huma.ValidateResult
+	at := huma.NewPathBuffer([]byte{}, 0)
+	at.Push(place)
+	huma.Validate(m.schemas, s, at, huma.ModeWriteToServer, value, &result)
+	for _, err := range result.Errors {
+		d, ok := err.(*huma.ErrorDetail)
+		switch {
+		case !ok:
+			m.add(place, err.Error(), nil)
+		case d.Location == "body": // the whole body is the caller's already
+			m.add(d.Location, d.Message, nil)
+		default:
+			m.add(d.Location, d.Message, d.Value)
+		}
+	}
+	return len(result.Errors) == 0
+}
+
+// err returns the mistakes in order of their places; nil when there are none.
+func (m *mistakes) err() error {
+	if len(m.details) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(m.details, func(a, b fault.Detail) int { return strings.Compare(a.Location, b.Location) })
+	message := "request is not valid"
+	if m.kind == fault.Malformed {
+		message = "body is not valid JSON"
+	}
+	return &fault.Error{Kind: m.kind, Message: message, Details: m.details}
+}
