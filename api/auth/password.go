@@ -60,7 +60,7 @@ type Passwords struct {
 	cost  Argon
 	turns chan struct{}
 	lines map[bool]chan struct{} // by whether the caller is familiar
-	dummy string                 // the hash of a password that nobody has
+	dummy string                 // a hash that no password is known to have
 }
 
 // NewPasswords returns the hashing of a cost.
@@ -71,9 +71,7 @@ func NewPasswords(cost Argon) *Passwords {
 			false: make(chan struct{}, strangerLine+atOnce), true: make(chan struct{}, familiarLine+atOnce),
 		},
 	}
-	nobodys := make([]byte, saltSize)
-	rand.Read(nobodys) // never fails: it ends the program instead
-	p.dummy = p.hash(string(nobodys))
+	p.dummy = encode(cost, random(saltSize), random(hashSize))
 	return p
 }
 
@@ -97,8 +95,7 @@ func (p *Passwords) turn(ctx context.Context, familiar bool) (leave func(), err 
 // hash returns the hash of a password in PHC form, with a salt of its own. The caller
 // has a turn.
 func (p *Passwords) hash(password string) string {
-	salt := make([]byte, saltSize)
-	rand.Read(salt)
+	salt := random(saltSize)
 	return encode(p.cost, salt, derive(password, salt, p.cost, hashSize))
 }
 
@@ -127,6 +124,12 @@ func (p *Passwords) verify(password, stored string) (right, stale bool, err erro
 	}
 	equal := subtle.ConstantTimeCompare(derive(password, salt, cost, len(hash)), hash) == 1
 	return equal && known, cost != p.cost, nil
+}
+
+func random(size int) []byte {
+	b := make([]byte, size)
+	rand.Read(b) // never fails: it ends the program instead
+	return b
 }
 
 func derive(password string, salt []byte, a Argon, size int) []byte {
