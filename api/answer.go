@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -15,41 +16,59 @@ const jsonType = "application/json"
 
 // output makes an answer of what a row's handler returns.
 type output struct {
+	kind    reflect.Type
 	status  int
 	headers map[string][]int // fields by the name of their header, strings
 	body    []int            // the field Body; nil = none
 	media   string
 }
 
-// newOutput looks at the struct that a handler returns, and describes it in op.
-func newOutput(t *table, kind reflect.Type, op *huma.Operation) *output {
-	o := &output{status: op.DefaultStatus, headers: map[string][]int{}, media: jsonType}
-	answer := &huma.Response{Headers: map[string]*huma.Param{}}
+// newOutput looks at the struct that a row's handler returns.
+func newOutput(row Route) *output {
+	kind := row.operation.out
+	o := &output{kind: kind, status: row.Status, headers: map[string][]int{}, media: jsonType}
 	if body, ok := kind.FieldByName("Body"); ok {
 		o.body = body.Index
 		if m, ok := reflect.Zero(body.Type).Interface().(interface{ mediaType() string }); ok {
 			o.media = m.mediaType()
 		}
-		schema := huma.SchemaFromField(t.schemas, body, nameOf(kind, "Body", op.OperationID+"Response"))
-		answer.Content = map[string]*huma.MediaType{o.media: {Schema: schema}}
 	}
 	for _, f := range fields(kind) {
 		if name := f.Tag.Get("header"); name != "" {
 			o.headers[name] = f.Index
-			answer.Headers[name] = &huma.Header{Schema: huma.SchemaFromField(t.schemas, f, "")}
 		}
 	}
 	switch {
 	case o.status != 0:
+	case row.Live:
+		o.status = http.StatusSwitchingProtocols
 	case o.body != nil:
 		o.status = http.StatusOK
 	default:
 		o.status = http.StatusNoContent
 	}
-	answer.Description = http.StatusText(o.status)
-	op.DefaultStatus = o.status
-	op.Responses[strconv.Itoa(o.status)] = answer
 	return o
+}
+
+// describe adds the answer to the row's part of the document, and its example.
+func (o *output) describe(op *huma.Operation, schemas huma.Registry, example json.RawMessage) error {
+	answer := &huma.Response{Description: http.StatusText(o.status), Headers: map[string]*huma.Param{}}
+	if o.body != nil {
+		schema := huma.SchemaFromField(schemas, o.kind.FieldByIndex(o.body), nameOf(o.kind, "Body", op.OperationID+"Response"))
+		answer.Content = map[string]*huma.MediaType{o.media: {Schema: schema}}
+	}
+	for name, index := range o.headers {
+		answer.Headers[name] = &huma.Header{Schema: huma.SchemaFromField(schemas, o.kind.FieldByIndex(index), "")}
+	}
+	op.Responses[strconv.Itoa(o.status)] = answer
+	if example == nil {
+		return nil
+	}
+	if answer.Content[jsonType] == nil {
+		return errors.New("an example of an answer that the row does not have")
+	}
+	answer.Content[jsonType].Example = example
+	return nil
 }
 
 // write sends what the handler has returned: a pointer to its struct, or a nil one.

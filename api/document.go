@@ -5,15 +5,40 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
+
+// Document returns the OpenAPI 3.1 document, indented and the same on every
+// call, so that it can be committed and compared. A text of no row, or an example of
+// what a row does not have, is an error.
+func (i Interface) Document() ([]byte, error) {
+	document := newDocument(i)
+	texts := map[string]text{}
+	if i.Texts != nil {
+		var err error
+		if texts, err = readTexts(i.Texts); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range i.Routes {
+		heading := row.Method + " " + row.Path
+		op, err := i.describe(row, texts[heading], document.Components.Schemas)
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", heading, err)
+		}
+		document.AddOperation(op)
+		delete(texts, heading)
+	}
+	for heading := range texts {
+		return nil, fmt.Errorf("the text of %s is of no row", heading)
+	}
+	return encodeDocument(document)
+}
 
 // newDocument starts the document of an interface; the rows are still to be added.
 func newDocument(i Interface) *huma.OpenAPI {
@@ -24,13 +49,10 @@ func newDocument(i Interface) *huma.OpenAPI {
 		}
 	}
 	d := &huma.OpenAPI{
-		OpenAPI: "3.1.0",
-		Info:    &huma.Info{Title: i.Title, Version: i.Version, Description: i.Description},
-		Servers: []*huma.Server{{URL: i.Base}},
-		Components: &huma.Components{
-			Schemas:         huma.NewMapRegistry("#/components/schemas/", schemaNamer()),
-			SecuritySchemes: schemes,
-		},
+		OpenAPI:    "3.1.0",
+		Info:       &huma.Info{Title: i.Title, Version: i.Version, Description: i.Description},
+		Servers:    []*huma.Server{{URL: i.Base}},
+		Components: &huma.Components{Schemas: newSchemas(), SecuritySchemes: schemes},
 	}
 	for _, row := range i.Routes {
 		if row.Tag != "" && !slices.ContainsFunc(d.Tags, func(t *huma.Tag) bool { return t.Name == row.Tag }) {
@@ -39,6 +61,8 @@ func newDocument(i Interface) *huma.OpenAPI {
 	}
 	return d
 }
+
+func newSchemas() huma.Registry { return huma.NewMapRegistry("#/components/schemas/", schemaNamer()) }
 
 // schemaNamer names schemas after their Go types; of two types of one name in
 // different packages the later one gets the name of its package before it.
@@ -72,51 +96,39 @@ func encodeDocument(d *huma.OpenAPI) ([]byte, error) {
 	return doc.Bytes(), nil
 }
 
-// describe starts the description of a row; what it takes and answers is still to be
-// added.
-func (t *table) describe(row Route, principal Principal, description string) *huma.Operation {
-	problem := t.schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
+// describe returns a row's part of the document.
+func (i Interface) describe(row Route, text text, schemas huma.Registry) (*huma.Operation, error) {
+	problem := schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")
 	op := &huma.Operation{
-		OperationID:   operationID(row),
-		Method:        row.Method,
-		Path:          row.Path,
-		Summary:       row.Summary,
-		Description:   strings.TrimSpace(description + "\n\nMay be called by: " + row.Who + "."),
-		DefaultStatus: row.Status,
+		OperationID: operationID(row),
+		Method:      row.Method,
+		Path:        row.Path,
+		Summary:     row.Summary,
+		Description: strings.TrimSpace(text.description + "\n\nMay be called by: " + row.Who + "."),
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
 			Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 		}},
 	}
 	if row.Live {
-		op.DefaultStatus = http.StatusSwitchingProtocols
 		op.Description += " Websocket: text frames of JSON, one object each. Credentials also as the query parameter token."
 	}
 	if row.Tag != "" {
 		op.Tags = []string{row.Tag}
 	}
-	if principal.scheme != "" {
-		op.Security = []map[string][]string{{principal.scheme: {}}}
+	for _, p := range i.Principals {
+		if p.kind == row.operation.principal && p.scheme != "" {
+			op.Security = []map[string][]string{{p.scheme: {}}}
+		}
 	}
-	return op
-}
-
-// illustrate puts the examples of a row in the document.
-func illustrate(op *huma.Operation, text text) error {
+	newInput(row, schemas).describe(op)
 	if text.request != nil {
 		if op.RequestBody == nil {
-			return errors.New("an example of a body that the row does not have")
+			return nil, errors.New("an example of a body that the row does not have")
 		}
 		op.RequestBody.Content[jsonType].Example = text.request
 	}
-	if text.response != nil {
-		answer := op.Responses[strconv.Itoa(op.DefaultStatus)]
-		if answer == nil || answer.Content[jsonType] == nil {
-			return errors.New("an example of an answer that the row does not have")
-		}
-		answer.Content[jsonType].Example = text.response
-	}
-	return nil
+	return op, newOutput(row).describe(op, schemas, text.response)
 }
 
 // operationID names a row in the document, such as get-networks-id.

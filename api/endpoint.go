@@ -73,7 +73,7 @@ func (e *typed) recheck(r *Request) func(context.Context) error {
 // run reads the input, calls the handler and answers.
 func (e *typed) run(w http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
-	in, err := e.input.read(r, x.params)
+	in, err := e.input.read(e.table, r, x.params)
 	if err != nil {
 		fail(w, r, err)
 		return

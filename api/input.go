@@ -18,7 +18,6 @@ type Checker interface{ Mistakes() []fault.Detail }
 
 // input makes of a request what a row's handler takes.
 type input struct {
-	table  *table
 	kind   reflect.Type
 	params []parameter
 
@@ -28,24 +27,29 @@ type input struct {
 	schema   *huma.Schema
 }
 
-// newInput looks at the struct that a handler takes, and describes it in op.
-func newInput(t *table, kind reflect.Type, op *huma.Operation) *input {
-	in := &input{table: t, kind: kind, params: parameters(kind, t.schemas)}
-	for i := range in.params {
-		op.Parameters = append(op.Parameters, in.params[i].document())
-	}
+// newInput looks at the struct that a row's handler takes.
+func newInput(row Route, schemas huma.Registry) *input {
+	kind := row.operation.in
+	in := &input{kind: kind, params: parameters(kind, schemas)}
 	if raw, ok := kind.FieldByName("RawBody"); ok {
 		in.raw = raw.Index
 	}
-	body, ok := kind.FieldByName("Body")
-	if !ok {
-		return in
+	if body, ok := kind.FieldByName("Body"); ok {
+		in.body = body.Index
+		in.required = body.Type.Kind() != reflect.Pointer
+		in.schema = huma.SchemaFromField(schemas, body, nameOf(kind, "Body", operationID(row)+"Request"))
 	}
-	in.body = body.Index
-	in.required = body.Type.Kind() != reflect.Pointer
-	in.schema = huma.SchemaFromField(t.schemas, body, nameOf(kind, "Body", op.OperationID+"Request"))
-	op.RequestBody = &huma.RequestBody{Required: in.required, Content: map[string]*huma.MediaType{jsonType: {Schema: in.schema}}}
 	return in
+}
+
+// describe adds the input to the row's part of the document.
+func (in *input) describe(op *huma.Operation) {
+	for i := range in.params {
+		op.Parameters = append(op.Parameters, in.params[i].describe())
+	}
+	if in.body != nil {
+		op.RequestBody = &huma.RequestBody{Required: in.required, Content: map[string]*huma.MediaType{jsonType: {Schema: in.schema}}}
+	}
 }
 
 // nameOf is how the schema of a field is named when its type has no name.
@@ -58,15 +62,15 @@ func nameOf(parent reflect.Type, field, other string) string {
 
 // read returns a pointer to a new struct, filled from the request. What is wrong
 // with the parameters, the body and both together is told at once.
-func (in *input) read(r *http.Request, path []param) (any, error) {
+func (in *input) read(t *table, r *http.Request, path []param) (any, error) {
 	value := reflect.New(in.kind)
-	found := &mistakes{kind: fault.Invalid, schemas: in.table.schemas}
+	found := &mistakes{kind: fault.Invalid, schemas: t.schemas}
 	for i := range in.params {
 		p := &in.params[i]
 		p.read(value.Elem().FieldByIndex(p.index), r, path, found)
 	}
 	if in.body != nil {
-		if err := in.readBody(r, value.Elem(), found); err != nil {
+		if err := in.readBody(t, r, value.Elem(), found); err != nil {
 			return nil, err
 		}
 	}
@@ -78,8 +82,8 @@ func (in *input) read(r *http.Request, path []param) (any, error) {
 
 // readBody decodes the body into its field. Its mistakes are noted; an error is one
 // that leaves nothing else to say.
-func (in *input) readBody(r *http.Request, value reflect.Value, found *mistakes) error {
-	body, err := in.table.readBody(r, in.schema)
+func (in *input) readBody(t *table, r *http.Request, value reflect.Value, found *mistakes) error {
+	body, err := t.readBody(r, in.schema)
 	switch {
 	case err != nil:
 		return err

@@ -122,8 +122,8 @@ func limits(t reflect.Type) (lowest, highest *float64) {
 	return &low, &high
 }
 
-// document returns the parameter for the document.
-func (p *parameter) document() *huma.Param {
+// describe returns the parameter for the document.
+func (p *parameter) describe() *huma.Param {
 	d := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
 	if p.in == "query" {
 		d.Explode = &p.list

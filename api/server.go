@@ -52,14 +52,10 @@ func New(c Config, log *slog.Logger) *Server {
 }
 
 // Mount serves an interface below its base, and its document at
-// <base>/openapi.json. It panics when the table is wrong.
+// <base>/openapi.json, which is made when it is first asked for. It panics when the
+// table is wrong.
 func (s *Server) Mount(i Interface) {
-	t, document := newTable(i, s.env)
-	doc, err := encodeDocument(document)
-	if err != nil {
-		panic(fmt.Sprintf("api: %v", err))
-	}
-	t.doc = doc
+	t := newTable(i, s.env)
 	s.tables = append(s.tables, t)
 	s.add(mount{path: i.Base + "/", handler: t, routed: true})
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,7 +29,7 @@ type Interface struct {
 	// Texts holds Markdown files with descriptions and examples of rows, nil for
 	// none. A section is headed by its row, "## GET /networks/{id}"; its fenced
 	// blocks "json request" and "json response" are the examples of the body and of
-	// the answer. A section that fits no row panics when the table is mounted.
+	// the answer. A section that fits no row is an error of the document.
 	Texts fs.FS
 
 	// Forms accepts flat bodies as application/x-www-form-urlencoded too, with
@@ -38,20 +39,13 @@ type Interface struct {
 	DataWrapper bool
 }
 
-// Document returns the OpenAPI 3.1 document, indented and the same on every
-// call, so that it can be committed and compared.
-func (i Interface) Document() ([]byte, error) {
-	_, document := newTable(i, nil)
-	return encodeDocument(document)
-}
-
 // table is a mounted interface. It is read by all requests and never changed.
 type table struct {
 	Interface
 	env     *environment
 	schemas huma.Registry // of bodies
 	router  *router
-	doc     []byte // the document, as served
+	doc     func() ([]byte, error) // the document, made when it is first asked for
 	check   map[reflect.Type]Principal
 	gzip    func(http.Handler) http.HandlerFunc
 }
@@ -64,11 +58,12 @@ type environment struct {
 	timeout time.Duration // of a request that is not live
 }
 
-// newTable checks and builds an interface and its document. It panics when the table
-// is wrong.
-func newTable(i Interface, env *environment) (*table, *huma.OpenAPI) {
-	document := newDocument(i)
-	t := &table{Interface: i, env: env, schemas: document.Components.Schemas, check: map[reflect.Type]Principal{}}
+// newTable checks and builds an interface. It panics when the table is wrong.
+func newTable(i Interface, env *environment) *table {
+	t := &table{
+		Interface: i, env: env, schemas: newSchemas(), check: map[reflect.Type]Principal{},
+		doc: sync.OnceValues(i.Document),
+	}
 	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.CompressionLevel(1))
 	if err != nil {
 		panic(fmt.Sprintf("api: compression: %v", err))
@@ -77,23 +72,12 @@ func newTable(i Interface, env *environment) (*table, *huma.OpenAPI) {
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
 	}
-	texts := map[string]text{}
-	if i.Texts != nil {
-		if texts, err = readTexts(i.Texts); err != nil {
-			panic(fmt.Sprintf("api: %v", err))
-		}
-	}
 	endpoints := make([]endpoint, len(i.Routes))
 	for n, row := range i.Routes {
-		heading := row.Method + " " + row.Path
-		endpoints[n] = t.row(row, texts[heading], document)
-		delete(texts, heading)
-	}
-	for heading := range texts {
-		panic(fmt.Sprintf("api: the text of %s is of no row", heading))
+		endpoints[n] = t.row(row)
 	}
 	t.router = newRouter(i.Routes, endpoints)
-	return t, document
+	return t
 }
 
 // ServeHTTP answers with the document, or what the row of the path says.
@@ -107,13 +91,18 @@ func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.router.serve(w, r, path)
 }
 
-func (t *table) serveDocument(w http.ResponseWriter, _ *http.Request) {
+func (t *table) serveDocument(w http.ResponseWriter, r *http.Request) {
+	doc, err := t.doc()
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(t.doc) // the client may be gone
+	_, _ = w.Write(doc) // the client may be gone
 }
 
-// row checks one row, describes it in the document, and returns what serves it.
-func (t *table) row(row Route, text text, document *huma.OpenAPI) endpoint {
+// row checks one row and returns what serves it.
+func (t *table) row(row Route) endpoint {
 	op := row.operation
 	principal, ok := t.check[op.principal]
 	switch {
@@ -124,15 +113,10 @@ func (t *table) row(row Route, text text, document *huma.OpenAPI) endpoint {
 	case row.Summary == "":
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
-	described := t.describe(row, principal, text.description)
 	e := &typed{
 		table: t, route: t.Base + row.Path, check: principal.check, guarded: principal.scheme != "", live: row.Live,
-		input: newInput(t, op.in, described), call: op.call, output: newOutput(t, op.out, described),
+		input: newInput(row, t.schemas), call: op.call, output: newOutput(row),
 	}
-	if err := illustrate(described, text); err != nil {
-		panic(fmt.Sprintf("api: %s %s: %v", row.Method, row.Path, err))
-	}
-	document.AddOperation(described)
 	for _, segment := range segments(row.Path) {
 		if isParam(segment) && !slices.ContainsFunc(e.input.params, func(p parameter) bool { return "{"+p.name+"}" == segment }) {
 			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))
