@@ -72,7 +72,7 @@ func (o *output) describe(op *huma.Operation, schemas huma.Registry, example jso
 }
 
 // write sends what the handler has returned: a pointer to its struct, or a nil one.
-func (o *output) write(w http.ResponseWriter, out any) {
+func (o *output) write(w http.ResponseWriter, r *http.Request, p *packers, out any) {
 	value := reflect.ValueOf(out).Elem()
 	if !value.IsValid() || o.body == nil {
 		w.WriteHeader(o.status)
@@ -85,8 +85,12 @@ func (o *output) write(w http.ResponseWriter, out any) {
 	}
 	body := encode(value.FieldByIndex(o.body).Interface())
 	w.Header().Set("Content-Type", o.media)
-	w.WriteHeader(o.status)
-	_, _ = w.Write(body) // the client may be gone
+	if o.media != jsonType { // is compressed already
+		w.WriteHeader(o.status)
+		_, _ = w.Write(body) // the client may be gone
+		return
+	}
+	p.send(w, r, o.status, body)
 }
 
 // encode returns a whole body before the first byte is sent, so that a value that

@@ -71,7 +71,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	defer packed.Close()
 	w.Header().Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if takesGzip(r.Header.Get("Accept-Encoding")) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = io.Copy(w, packed) // the client may be gone
 		return

@@ -12,15 +12,14 @@ import (
 
 // typed serves one row.
 type typed struct {
-	table      *table
-	route      string
-	check      func(context.Context, *Request) (any, error)
-	guarded    bool // check asks for credentials
-	input      *input
-	call       func(ctx context.Context, who, in any) (out any, err error)
-	output     *output
-	live       bool
-	compressed http.HandlerFunc // run behind compression
+	table   *table
+	route   string
+	check   func(context.Context, *Request) (any, error)
+	guarded bool // check asks for credentials
+	input   *input
+	call    func(ctx context.Context, who, in any) (out any, err error)
+	output  *output
+	live    bool
 }
 
 // serve authenticates and counts the caller, then runs the operation.
@@ -53,7 +52,7 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	w.Header().Set("Cache-Control", "no-store")
 	ctx, cancel := context.WithTimeout(r.Context(), e.table.env.timeout)
 	defer cancel()
-	e.compressed(w, r.WithContext(ctx))
+	e.run(w, r.WithContext(ctx))
 }
 
 // recheck returns a later look at a request's credentials. It keeps what an
@@ -85,7 +84,7 @@ func (e *typed) run(w http.ResponseWriter, r *http.Request) {
 	case e.live:
 		e.table.env.live.start(w, r, out.(*Stream))
 	default:
-		e.output.write(w, out)
+		e.output.write(w, r, &e.table.env.packers, out)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/klauspost/compress/gzhttp"
 )
 
 // maxBody is the largest request body, in bytes.
@@ -47,7 +46,6 @@ type table struct {
 	router  *router
 	doc     func() ([]byte, error) // the document, made when it is first asked for
 	check   map[reflect.Type]Principal
-	gzip    func(http.Handler) http.HandlerFunc
 }
 
 // environment is what the tables of one server share.
@@ -56,6 +54,7 @@ type environment struct {
 	live    *liveSet
 	origin  func(*http.Request) bool
 	timeout time.Duration // of a request that is not live
+	packers packers
 }
 
 // newTable checks and builds an interface. It panics when the table is wrong.
@@ -64,11 +63,6 @@ func newTable(i Interface, env *environment) *table {
 		Interface: i, env: env, schemas: newSchemas(), check: map[reflect.Type]Principal{},
 		doc: sync.OnceValues(i.Document),
 	}
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.CompressionLevel(1))
-	if err != nil {
-		panic(fmt.Sprintf("api: compression: %v", err))
-	}
-	t.gzip = wrap
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
 	}
@@ -85,7 +79,7 @@ func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), t.Base)
 	if strings.TrimSuffix(path, "/") == "/openapi.json" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		exchangeOf(r.Context()).route = t.Base + "/openapi.json"
-		t.gzip(http.HandlerFunc(t.serveDocument)).ServeHTTP(w, r)
+		t.serveDocument(w, r)
 		return
 	}
 	t.router.serve(w, r, path)
@@ -97,8 +91,8 @@ func (t *table) serveDocument(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(doc) // the client may be gone
+	w.Header().Set("Content-Type", jsonType)
+	t.env.packers.send(w, r, http.StatusOK, doc)
 }
 
 // row checks one row and returns what serves it.
@@ -121,9 +115,6 @@ func (t *table) row(row Route) endpoint {
 		if isParam(segment) && !slices.ContainsFunc(e.input.params, func(p parameter) bool { return "{"+p.name+"}" == segment }) {
 			panic(fmt.Sprintf("api: %s %s: the input has no field for %s", row.Method, row.Path, segment))
 		}
-	}
-	if !row.Live {
-		e.compressed = t.gzip(http.HandlerFunc(e.run))
 	}
 	return e
 }
