@@ -81,6 +81,7 @@ var arrows = map[string][]string{
 	// Helpers of other packages' tests.
 	"broker/guard/guardtest":   {"broker/guard"},
 	"api/apitest":              {"api"},
+	"api/appliance/box":        {"broker/wire", "motion"},
 	"api/appliance/crashtest":  {},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},

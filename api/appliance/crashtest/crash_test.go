@@ -2,11 +2,10 @@ package crashtest
 
 import (
 	"flag"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"sensegate/api/appliance/box"
 )
 
 var (
@@ -20,21 +19,9 @@ var (
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
 	t.Logf("-kills %d -images %d -seed %d", *kills, *images, *seed)
-	product := build(t)
+	product := box.Build(t)
 	t.Run("when it is killed at its first start", func(t *testing.T) { killedAtFirst(t, product) })
 	t.Run("when the process is killed", func(t *testing.T) { killed(t, product) })
 	t.Run("when the power is cut", func(t *testing.T) { powerCut(t, product) })
 	t.Run("unless nothing is synced", func(t *testing.T) { neverSynced(t, product) })
-}
-
-// build makes the binary as it is released and returns its path.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "sensegate")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "sensegate")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the product: %v\n%s", err, out)
-	}
-	return path
 }

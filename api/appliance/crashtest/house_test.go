@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sensegate/api/appliance/box"
 	"sensegate/broker/wire"
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -46,8 +47,8 @@ func furnish(t *testing.T, product string) *house {
 	t.Helper()
 	h := &house{product: product, dir: t.TempDir()}
 	p := start(t, h.dir, product)
-	h.key, _, _ = strings.Cut(administer(t, product, h.dir, "apikey", "create", "crash"), "\n")
-	_, after, _ := strings.Cut(administer(t, product, h.dir, "user", "create", "jdoe@example.com"), "password: ")
+	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "crash"), "\n")
+	_, after, _ := strings.Cut(box.Administer(t, product, h.dir, "user", "create", "jdoe@example.com"), "password: ")
 	password, _, _ := strings.Cut(after, "\n")
 	v := h.visit(t, p)
 	defer v.leave()
@@ -66,7 +67,7 @@ func furnish(t *testing.T, product string) *house {
 	h.alert = alert.UUID
 	v.want("PATCH", "/core/network/1/meta", `{"crash": "0"}`, nil)
 	v.want("PATCH", "/api/v1/user/meta", `{"crash": "0"}`, nil)
-	p.stop()
+	p.Stop()
 	return h
 }
 
@@ -74,17 +75,17 @@ func furnish(t *testing.T, product string) *house {
 type visit struct {
 	t               *testing.T
 	house           *house
-	process         *process
+	process         *box.Process
 	address         string
 	client          *http.Client
-	guardian, radar *device
+	guardian, radar *box.Device
 	created         command.ID // the last command of this visit
 }
 
 // visit connects to a product as devices and programs do after their start.
-func (h *house) visit(t *testing.T, p *process) *visit {
+func (h *house) visit(t *testing.T, p *box.Process) *visit {
 	t.Helper()
-	v := &visit{t: t, house: h, process: p, address: "http://" + p.http, client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	v := &visit{t: t, house: h, process: p, address: "http://" + p.HTTP, client: &http.Client{Timeout: box.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 	record := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{
 		DeviceID: deviceID, NodeName: "GWA1000133", LocationID: guardianID, RootMode: motion.RootModeMaster,
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, HWVersion: "AP-900",
@@ -96,11 +97,11 @@ func (h *house) visit(t *testing.T, p *process) *visit {
 	}
 	var err error
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}
-	if v.guardian, err = connect(t.Context(), p.mqtt, guardian, answer.LocalConfig.Guardian.MQToken, &h.ids); err != nil {
+	if v.guardian, err = box.Connect(t.Context(), p.MQTT, guardian, answer.LocalConfig.Guardian.MQToken, &h.ids); err != nil {
 		t.Fatal(err)
 	}
 	radar := motion.DeviceKey{Kind: motion.RadarKind, ID: deviceID}
-	if v.radar, err = connect(t.Context(), p.mqtt, radar, answer.LocalConfig.Radar.MQToken, &h.ids); err != nil {
+	if v.radar, err = box.Connect(t.Context(), p.MQTT, radar, answer.LocalConfig.Radar.MQToken, &h.ids); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -108,9 +109,8 @@ func (h *house) visit(t *testing.T, p *process) *visit {
 
 // leave closes the connections and waits for their ends.
 func (v *visit) leave() {
-	for _, d := range []*device{v.guardian, v.radar} {
-		_ = d.conn.Close()
-		<-d.gone
+	for _, d := range []*box.Device{v.guardian, v.radar} {
+		d.Close()
 	}
 	v.client.CloseIdleConnections()
 }
@@ -169,12 +169,12 @@ func (v *visit) want(method, path, body string, answer any) {
 func (v *visit) sent(ctx context.Context, id command.ID) error {
 	for {
 		select {
-		case c := <-v.radar.commands:
+		case c := <-v.radar.Commands:
 			if c.ID == int64(id) {
 				return nil
 			}
-		case <-v.radar.gone:
-			return errGone
+		case <-v.radar.Gone:
+			return box.ErrGone
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sensegate/api/appliance/box"
 	"sensegate/store"
 )
 
@@ -42,7 +43,7 @@ func killed(t *testing.T, product string) {
 				t.Fatalf("kill %d of this house, after %v: %v", i+1, life, err)
 			}
 		}
-		start(t, h.dir, product).stop()
+		start(t, h.dir, product).Stop()
 		h.wantMore(t, writers)
 		for _, w := range writers {
 			acked += len(w.acked)
@@ -61,8 +62,8 @@ func killedAtFirst(t *testing.T, product string) {
 	for range max(1, *kills/3) {
 		dir := t.TempDir()
 		stumble(t, dir, product, time.Duration(moments.Int64N(int64(startLife))))
-		start(t, dir, product).stop()
-		if err := inspect(t.Context(), filepath.Join(dir, databaseFile), func(*store.DB) error { return nil }); err != nil {
+		start(t, dir, product).Stop()
+		if err := inspect(t.Context(), filepath.Join(dir, box.Database), func(*store.DB) error { return nil }); err != nil {
 			t.Error(err)
 		}
 	}
@@ -72,7 +73,7 @@ func killedAtFirst(t *testing.T, product string) {
 func stumble(t *testing.T, dir, product string, life time.Duration) {
 	t.Helper()
 	cmd := exec.Command(product)
-	cmd.Env = environment(dir)
+	cmd.Env = box.Environment(dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func stumble(t *testing.T, dir, product string, life time.Duration) {
 // operations that were never made, which shows that it looks.
 func (h *house) wantMore(t *testing.T, writers []*writer) {
 	t.Helper()
-	err := inspect(t.Context(), filepath.Join(h.dir, databaseFile), func(db *store.DB) error {
+	err := inspect(t.Context(), filepath.Join(h.dir, box.Database), func(db *store.DB) error {
 		return db.View(t.Context(), func(tx *store.Tx) error {
 			for _, w := range writers {
 				if len(w.acked) == 0 {
@@ -119,7 +120,7 @@ func live(t *testing.T, v *visit, writers []*writer, film *film, life time.Durat
 		t.Fatalf("a writer ended before the product: %v", err)
 	}
 	end := now()
-	v.process.kill()
+	v.process.Kill()
 	if err := errors.Join(<-worked, <-filmed); errors.Is(err, errRefused) {
 		t.Fatal(err)
 	}
@@ -130,11 +131,11 @@ func live(t *testing.T, v *visit, writers []*writer, film *film, life time.Durat
 // what it left behind.
 func (h *house) left(t *testing.T, writers []*writer, film *film) error {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(h.dir, databaseFile))
+	raw, err := os.ReadFile(filepath.Join(h.dir, box.Database))
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(t.TempDir(), databaseFile)
+	path := filepath.Join(t.TempDir(), box.Database)
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sensegate/api/appliance/box"
 	"sensegate/store"
 )
 
@@ -43,7 +44,7 @@ func record(t *testing.T, product string, options ...string) recording {
 	}
 	h := furnish(t, product)
 	r := recording{house: h, writers: h.writers()}
-	database := filepath.Join(h.dir, databaseFile)
+	database := filepath.Join(h.dir, box.Database)
 	var err error
 	if r.base, err = os.ReadFile(database); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func record(t *testing.T, product string, options ...string) recording {
 	p := start(t, h.dir, append(tracer(out, options...), product)...)
 	v := h.visit(t, p)
 	err = v.work(t.Context(), r.writers, operations)
-	p.kill()
+	p.Kill()
 	v.leave()
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func powerCut(t *testing.T, product string) {
 func (r recording) boot(t *testing.T, i image) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, databaseFile), i.disk, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, box.Database), i.disk, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, dir, r.house.product)
@@ -135,7 +136,7 @@ func (r recording) boot(t *testing.T, i image) {
 	var meta struct{ Crash string }
 	v.want("GET", "/core/network/1/meta", "", &meta)
 	v.leave()
-	p.stop()
+	p.Stop()
 	got, err := strconv.Atoi(meta.Crash)
 	if acked := i.done[settingWriter]; err != nil || got != acked && got != acked+1 {
 		t.Errorf("%v: the product says %q", i, meta.Crash)

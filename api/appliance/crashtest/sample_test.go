@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"sensegate/api/appliance/box"
 	"sensegate/motion"
 	"sensegate/motion/series"
 	"sensegate/store"
@@ -35,18 +36,18 @@ func (f *film) shoot(ctx context.Context, v *visit) error {
 			TS: at, Interval: 500, Count: 1, MotionEnabled: 1, Links: []string{"GWA1000133.02bb00000031"},
 			Values: map[string][][]float64{"mkai": {{0.5}}, "lraw": {{0.5}}, "throughput": {{1}}},
 		}
-		if _, err := v.guardian.publish(ctx, 0, frame); err != nil {
+		if _, err := v.guardian.Publish(ctx, 0, frame); err != nil {
 			return err
 		}
 		heartbeat := motion.StatusReport{TS: at, NetworkID: network, GuardianID: guardianID, MotionEnabled: 1}
-		if _, err := v.guardian.publish(ctx, 1, heartbeat); err != nil {
+		if _, err := v.guardian.Publish(ctx, 1, heartbeat); err != nil {
 			return err
 		}
 		f.taken = append(f.taken, sample{motion.Time(at.Second()), now()})
 		select {
 		case <-ticks.C:
-		case <-v.guardian.gone:
-			return errGone
+		case <-v.guardian.Gone:
+			return box.ErrGone
 		}
 	}
 }
@@ -55,7 +56,7 @@ func (f *film) shoot(ctx context.Context, v *visit) error {
 func (f *film) cut(end motion.Time) {
 	for _, s := range f.taken {
 		known := len(f.due) > 0 && f.due[len(f.due)-1] >= s.second.Second()
-		if !known && s.came.Add(motion.Seconds((flushInterval+grace).Seconds())) < end {
+		if !known && s.came.Add(motion.Seconds((box.FlushInterval+grace).Seconds())) < end {
 			f.due = append(f.due, s.second.Second())
 		}
 	}
@@ -90,7 +91,7 @@ func (f *film) check(ctx context.Context, db *store.DB) error {
 	}
 	for _, second := range f.due {
 		if !held[second] {
-			return fmt.Errorf("no sample of second %d, which came more than %v before the end", second, flushInterval+grace)
+			return fmt.Errorf("no sample of second %d, which came more than %v before the end", second, box.FlushInterval+grace)
 		}
 	}
 	return nil

@@ -16,6 +16,9 @@ type receipt string
 func ofPacket(id uint16) receipt  { return receipt("PUBACK " + strconv.Itoa(int(id))) }
 func ofRequest(id string) receipt { return receipt("X-Request-Id " + id) }
 
+// published is what a device's publish returned.
+func published(id uint16, err error) (receipt, error) { return ofPacket(id), err }
+
 // writer makes its operations one after the other; one that was not acknowledged
 // is made again after a crash.
 type writer struct {
@@ -88,7 +91,7 @@ func (h *house) events() *writer {
 		name: "event",
 		act: func(ctx context.Context, v *visit, n int) (receipt, error) {
 			event := motion.Event{Category: motion.CategorySystem, Event: fmt.Sprintf(kind, n), TS: now()}
-			return v.guardian.publish(ctx, 1, motion.EventReport{Event: event, UUID: fmt.Sprintf(id, n)})
+			return published(v.guardian.Publish(ctx, 1, motion.EventReport{Event: event, UUID: fmt.Sprintf(id, n)}))
 		},
 		check: func(tx *store.Tx, n int) error {
 			times := map[string]int{}
@@ -131,7 +134,7 @@ func (h *house) commands() *writer {
 					return "", err
 				}
 			}
-			return v.radar.publish(ctx, 1, motion.ManageResult{ID: int64(id), State: string(command.Done)})
+			return published(v.radar.Publish(ctx, 1, motion.ManageResult{ID: int64(id), State: string(command.Done)}))
 		},
 		check: func(tx *store.Tx, n int) error {
 			for i := range (n + 1) / 2 {
