@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -56,8 +57,13 @@ func (t *table) follow(schema *huma.Schema) *huma.Schema {
 	return schema
 }
 
-// formToJSON reads a flat form by the types of the schema.
+// formToJSON reads a flat form by the types of the schema. JSON under the name of a
+// form, as curl -d sends it, would be one key without a value: it is refused. No form
+// is mistaken for it, for forms write brackets as %5B and %7B.
 func formToJSON(form []byte, schema *huma.Schema) ([]byte, error) {
+	if start := bytes.TrimSpace(form); len(start) > 0 && (start[0] == '{' || start[0] == '[') && json.Valid(form) {
+		return nil, fault.New(fault.Unsupported, "body is JSON, and said to be a form: send it as application/json")
+	}
 	values, err := url.ParseQuery(string(form))
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "body is not a valid form")

@@ -20,6 +20,9 @@ func TestFormsAreReadByTheirSchema(t *testing.T) {
 		{"location":"body.on","message":"expected boolean","value":"perhaps"},
 		{"location":"body.rank","message":"expected integer","value":"null"}]}`)
 	wantStatus(t, do(s, "PUT", "/core/device", "name=%zz", form...), http.StatusBadRequest)
+	for _, json := range []string{`{"name": "Kitchen"}`, ` {}`, `[1]`} {
+		wantStatus(t, do(s, "PUT", "/core/device", json, form...), http.StatusUnsupportedMediaType)
+	}
 }
 
 func TestDataWrapperIsOptional(t *testing.T) {
