@@ -217,6 +217,9 @@ func (g *Generator) path(r *request, damaged bool) string {
 		if i == bad {
 			text = g.oddText(text)
 		}
+		if text == "" {
+			text = " " // without any text it would be the address of another operation
+		}
 		r.judgeText(p, text)
 		path = strings.ReplaceAll(path, "{"+p.Name+"}", g.escape(text))
 	}
