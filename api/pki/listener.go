@@ -54,6 +54,9 @@ type socket struct {
 	closed bool
 }
 
+// NetConn returns the connection below, as that of tls.Conn does.
+func (s *socket) NetConn() net.Conn { return s.Conn }
+
 // take waits for a turn. Whoever has one computes, and waits for nobody.
 func (s *socket) take() {
 	s.turns <- struct{}{}

@@ -25,7 +25,8 @@ var (
 // Sizes of the buffers of a connection in bytes.
 const (
 	readBuffer = 2 << 10
-	keepBuffer = 4 << 10 // larger packet and write buffers are given back
+	keepBuffer = 4 << 10  // larger packet and write buffers are given back
+	sendBuffer = 64 << 10 // what the kernel may hold for a client that does not read
 )
 
 // Conn is one client connection as the library sees it: Read yields checked
@@ -48,8 +49,24 @@ type Conn struct {
 func newConn(g *Guard, raw net.Conn) *Conn {
 	c := &Conn{guard: g, done: make(chan struct{}), largest: g.cfg.MaxPacket}
 	c.outbox.init(g, raw)
+	bound(raw)
 	c.checker.Config = &g.cfg
 	return c
+}
+
+// bound keeps the kernel from buffering megabytes for a client that does not read,
+// as it does by itself; that would also hide for long that it does not.
+func bound(raw net.Conn) {
+	for {
+		above, ok := raw.(interface{ NetConn() net.Conn }) // TLS
+		if !ok {
+			break
+		}
+		raw = above.NetConn()
+	}
+	if tcp, ok := raw.(interface{ SetWriteBuffer(int) error }); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
+	}
 }
 
 // OnEnd registers fn to run once after the library has let go of the
