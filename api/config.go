@@ -16,7 +16,11 @@ type Config struct {
 	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
 	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
 	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
-	BaseURL   string   `yaml:"base_url" env:"BASE_URL"`     // that links in mails begin with; empty: see Base
+
+	MaxConnections int `yaml:"max_connections" env:"MAX_CONNECTIONS"` // open at once, over both listeners
+	MaxPerAddress  int `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address but loopback
+
+	BaseURL string `yaml:"base_url" env:"BASE_URL"` // that links in mails begin with; empty: see Base
 
 	// TLS puts TLS on a bound listener, which yields *tls.Conn; nil: nothing listens on
 	// TLSListen.
@@ -25,7 +29,10 @@ type Config struct {
 
 // Defaults returns the limits of payloads.md section 1.
 func Defaults() Config {
-	return Config{Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64}
+	return Config{
+		Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64,
+		MaxConnections: 2048, MaxPerAddress: 128,
+	}
 }
 
 // Validate returns all mistakes at once.
@@ -54,6 +61,12 @@ func (c Config) Validate() error {
 	if c.LiveLimit < 1 {
 		mistakes = append(mistakes, errors.New("live_limit: want at least 1"))
 	}
+	if c.MaxConnections < 1 {
+		mistakes = append(mistakes, errors.New("max_connections: want at least 1"))
+	}
+	if c.MaxPerAddress < 1 {
+		mistakes = append(mistakes, errors.New("max_per_address: want at least 1"))
+	}
 	return errors.Join(mistakes...)
 }
 
@@ -72,5 +85,6 @@ const (
 	requestTime = 30 * time.Second
 	writeTime   = requestTime + 10*time.Second
 	stopTime    = 4 * time.Second
+	hurryTime   = 2 * time.Second // of a stop, until nothing is read any more
 	maxHeader   = 16 << 10
 )

@@ -50,8 +50,8 @@ type connection struct {
 }
 
 func newConnection(ws *websocket.Conn, set *liveSet, recheck func(context.Context) error) *connection {
-	if tcp, ok := ws.NetConn().(interface{ SetWriteBuffer(int) error }); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // the default works too, with more memory
+	if v := visitorOf(ws.NetConn()); v != nil {
+		_ = v.SetWriteBuffer(sendBuffer) // the default works too, with more memory
 	}
 	return &connection{ws: ws, set: set, pace: set.pace, stop: set.stop, gone: make(chan struct{}), recheck: recheck}
 }

@@ -128,8 +128,11 @@ func (r *Request) Token() string {
 	return header
 }
 
-func remoteAddr(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+func remoteAddr(r *http.Request) netip.Addr { return addrOf(r.RemoteAddr) }
+
+// addrOf returns the address of host:port, the zero Addr when it has none.
+func addrOf(text string) netip.Addr {
+	host, _, err := net.SplitHostPort(text)
 	if err != nil {
 		return netip.Addr{}
 	}

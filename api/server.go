@@ -22,6 +22,7 @@ type Server struct {
 	meter   *meter
 	mounts  []mount // longest path first
 	tables  []*table
+	doors   *doors
 	bound   []net.Listener // plain first, then TLS
 }
 
@@ -39,7 +40,7 @@ type mount struct {
 func New(c Config, log *slog.Logger) *Server {
 	hosts := newHostList(c.Names())
 	s := &Server{
-		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(),
+		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
 		env: &environment{
 			limiter: newLimiter(c.Rate, c.Burst),
 			live:    newLiveSet(c.LiveLimit, log),
@@ -48,6 +49,7 @@ func New(c Config, log *slog.Logger) *Server {
 		},
 	}
 	s.meter = newMeter(s.metrics, s.env.live.count)
+	s.metrics.NewGauge("sensegate_http_turned_away_total", func() float64 { return float64(s.doors.turnedAway.Load()) })
 	return s
 }
 
@@ -103,7 +105,7 @@ func (s *Server) Recheck() { s.env.live.recheck() }
 
 // Listen binds the configured addresses.
 func (s *Server) Listen() error {
-	plain, err := net.Listen("tcp", s.config.Listen)
+	plain, err := s.open(s.config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen for http: %w", err)
 	}
@@ -111,13 +113,22 @@ func (s *Server) Listen() error {
 	if !s.config.withTLS() {
 		return nil
 	}
-	inner, err := net.Listen("tcp", s.config.TLSListen)
+	inner, err := s.open(s.config.TLSListen)
 	if err != nil {
 		err = fmt.Errorf("http.tls_listen: %w: set another port, or off", err)
 		return errors.Join(err, plain.Close())
 	}
 	s.bound = append(s.bound, s.config.TLS(inner))
 	return nil
+}
+
+// open binds an address, with a door in front.
+func (s *Server) open(address string) (net.Listener, error) {
+	bound, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return door{bound.(*net.TCPListener), s.doors}, nil
 }
 
 // Addr returns the address of plain HTTP, after Listen.
@@ -132,8 +143,8 @@ func (s *Server) TLSAddr() net.Addr {
 }
 
 // Run serves the listeners until ctx ends: then no new request is taken, viewers
-// are told (1001), and running requests get a moment to finish. It returns nil
-// after a stop that was asked for.
+// are told (1001), and running requests get a moment to finish; what has not then is
+// cut off. It returns nil after a stop that was asked for.
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler:           s,
@@ -153,9 +164,9 @@ func (s *Server) Run(ctx context.Context) error {
 	select {
 	case err = <-served:
 		ended, err = 1, fmt.Errorf("serve http: %w", err)
-		_ = s.stop(server)
+		s.stop(server)
 	case <-ctx.Done():
-		err = s.stop(server)
+		s.stop(server)
 	}
 	for ; ended < len(s.bound); ended++ {
 		<-served
@@ -163,16 +174,17 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// stop ends everything within stopTime.
-func (s *Server) stop(server *http.Server) error {
+// stop ends everything within stopTime. That somebody keeps us waiting, such as a
+// stranger with half a request, is no failure of ours.
+func (s *Server) stop(server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	viewers := make(chan error, 1)
 	go func() { viewers <- s.env.live.shutdown(ctx) }()
+	s.doors.hurry(hurryTime)
 	err := server.Shutdown(ctx)
 	if err = errors.Join(err, <-viewers); err != nil {
 		_ = server.Close() // what is left after stopTime
-		return fmt.Errorf("stop http: %w", err)
+		s.log.Warn("requests were cut off by the stop", "err", err)
 	}
-	return nil
 }
