@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -123,7 +124,7 @@ func problemOfFault(f *fault.Error) *Problem {
 	}
 	p := newProblem(status, code, f.Message)
 	for _, d := range f.Details {
-		p.Errors = append(p.Errors, Mistake{Location: d.Location, Message: d.Message, Value: shortValue(d.Value)})
+		p.Errors = append(p.Errors, Mistake{Location: d.Location, Message: d.Message, Value: shown(d.Location, d.Value)})
 	}
 	switch f.Kind {
 	case fault.Throttled, fault.Unavailable:
@@ -138,6 +139,18 @@ func problemOfFault(f *fault.Error) *Problem {
 func (p *Problem) retryAfter(d time.Duration) {
 	seconds := max(1, int64(math.Ceil(d.Seconds())))
 	p.header.Set("Retry-After", strconv.FormatInt(seconds, 10))
+}
+
+// private holds the names of fields whose values are never echoed: answers are kept
+// in more places than requests, such as the consoles of browsers and bug reports.
+var private = regexp.MustCompile(`(^|[._])(password|token|secret|setup_code|emails?)(\[[0-9]+\])*$`)
+
+// shown returns what of a value at a place of the input is echoed, nil for nothing.
+func shown(location string, v any) any {
+	if private.MatchString(location) {
+		return nil
+	}
+	return shortValue(v)
 }
 
 // shortValue keeps what is useful to echo: short scalars.

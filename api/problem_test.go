@@ -155,3 +155,16 @@ func TestCredentialsComeFirst(t *testing.T) {
 	w := do(s, "DELETE", "/core/alert/1", "", "Authorization", "secret-a")
 	wantStatus(t, w, http.StatusNoContent)
 }
+
+func TestSecretsAreNotEchoed(t *testing.T) {
+	t.Parallel()
+	for place, want := range map[string]any{
+		"body.mac_address": "value", "path.network_id": "value", "body.users[2].name": "value", "query.key": "value",
+		"body.password": nil, "query.access_token": nil, "body.token": nil, "body.setup_code": nil, "body.webhook.secret": nil,
+		"body.emails[3]": nil, "body.user.email": nil,
+	} {
+		if got := shown(place, "value"); got != want {
+			t.Errorf("%s: %v is echoed, want %v", place, got, want)
+		}
+	}
+}
