@@ -44,7 +44,7 @@ func (e *Engine) DescribeDevice(ctx context.Context, id motion.NetworkID, info m
 	if err != nil {
 		return err
 	}
-	e.log.Info("device described", "network", id, "mac", info.MAC, "type", info.DeviceType, "category", info.Category,
+	e.log.Info("device described", "network", id, "type", info.DeviceType, "category", info.Category,
 		"brand", info.Brand, "model", info.Model, "os", info.OS)
 	for _, device := range devices {
 		if e.connected(device.DeviceKey) {

@@ -98,6 +98,10 @@ func TestBadInputIsCountedAndRarelyLogged(t *testing.T) {
 		if n := logged.count("csi batch: too short"); n != 2 {
 			t.Errorf("logged %d times in two minutes", n)
 		}
+		b.BadInput("client/x", `event: "it's \"secret\"": want letters; mac "cut of`, nil)
+		if logged.count("secret") > 0 || logged.count("cut of") > 0 || logged.count("event: …: want letters; mac …") != 1 {
+			t.Error("what a reason quotes is logged")
+		}
 		b.BadInput("address/192.168.10.66", "gatekeeper: not JSON", bytes.Repeat([]byte("x"), 100_000))
 		u := b.device("address/192.168.10.66")
 		if u.State != "refused" || u.Kind != "unknown" || len(u.Refused[0].Sample) != 256 {

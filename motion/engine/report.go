@@ -44,7 +44,7 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	case motion.ManageResult:
 		return e.manageResult(ctx, key, r)
 	case motion.DeviceInfoAck:
-		e.log.Debug("device info acknowledged", "device", key.String(), "mac", r.MAC)
+		e.log.Debug("device info acknowledged", "device", key.String())
 		return nil
 	}
 	return fmt.Errorf("report of type %T is not known", report)

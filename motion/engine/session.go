@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"sync"
 
 	"sensegate/motion"
@@ -179,12 +180,16 @@ func (e *Engine) heard(key motion.DeviceKey, now motion.Time) (*session, motion.
 }
 
 // BadInput counts a message that could not be read or was against a rule. It
-// has been acknowledged: sending it again would not help.
+// has been acknowledged: sending it again would not help. What the reason quotes of
+// the message is for the administrator who looks at the device, not for the log.
 func (e *Engine) BadInput(device, reason string, message []byte) {
 	if e.ledger.add(device, reason, message, e.now()) {
-		e.log.Warn("bad input", "device", device, "reason", reason)
+		e.log.Warn("bad input", "device", device, "reason", quoted.ReplaceAllString(reason, "…"))
 	}
 }
+
+// quoted is a text in quotes, as strconv writes it, perhaps cut short.
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
 
 // Presence is what is known of one device's connection.
 type Presence struct {
