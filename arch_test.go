@@ -82,6 +82,7 @@ var arrows = map[string][]string{
 	"broker/guard/guardtest":   {"broker/guard"},
 	"api/apitest":              {"api"},
 	"api/appliance/box":        {"broker/wire", "motion"},
+	"api/appliance/abusetest":  {},
 	"api/appliance/crashtest":  {},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
