@@ -29,8 +29,8 @@ type Devices interface {
 
 // Options configure an Engine.
 type Options struct {
-	// FlushInterval is the time between two writes of samples, liveness and what
-	// links have learned: what a power cut may cost. 60 s when zero.
+	// FlushInterval is the time between two writes of samples: what a power cut may
+	// cost of them. 60 s when zero.
 	FlushInterval time.Duration
 	// AccessToken is the pre-shared token that adopts any device; "" = none.
 	AccessToken string
@@ -76,10 +76,9 @@ type Engine struct {
 	ledger    ledger
 	started   motion.Time
 	reloading sync.Mutex // one reload at a time, so that the newest records stay
-	flushing  sync.Mutex // one flush at a time, and the time of the last one
-	flushed   motion.Time
-	learned   written // what links have learned
-	reported  written // whole status reports
+	flushing  sync.Mutex // one flush at a time, and the times of the last ones
+	learned   written    // signs of life and what links have learned
+	reported  written    // whole status reports
 
 	mu       sync.Mutex
 	networks map[motion.NetworkID]*network

@@ -12,12 +12,12 @@ import (
 	"sensegate/store"
 )
 
-// The time between two writes of what links have learned, and of whole status
-// reports. Both change all the time and matter little when they are a bit old after a
-// power cut; they would be most of what a minute writes.
+// The time between two writes of signs of life and what links have learned, and of
+// whole status reports. All change all the time and matter little when they are a bit
+// old after a power cut; they would be most of what a minute writes.
 const (
 	learnInterval  motion.Seconds = 600
-	reportInterval motion.Seconds = 3600
+	reportInterval motion.Seconds = 6 * 3600
 )
 
 // kept is what one network has in memory that a flush writes.
@@ -26,7 +26,7 @@ type kept struct {
 	id                motion.NetworkID
 	detectors, events json.RawMessage      // nil: not now
 	status            *motion.StatusReport // nil: not now
-	heard             *store.StatusHeard   // nil: no report came
+	heard             *store.StatusHeard   // nil: not now, or no report came
 	appliedRev        int
 }
 
@@ -35,8 +35,7 @@ type kept struct {
 // it is tried again with the next flush.
 func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
 
-// flushRegularly is the flush of every interval: whole reports and what links have
-// learned wait for their time.
+// flushRegularly is the flush of every interval: all but samples waits for its time.
 func (e *Engine) flushRegularly(ctx context.Context) error { return e.flush(ctx, false) }
 
 func (e *Engine) flush(ctx context.Context, all bool) error {
@@ -59,8 +58,10 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 				return err
 			}
 		}
-		if err := tx.TouchDevices(e.touched(e.flushed)); err != nil {
-			return err
+		if learn {
+			if err := tx.TouchDevices(e.touched(motion.Time(e.learned))); err != nil {
+				return err
+			}
 		}
 		if err := tx.WriteKeyUses(); err != nil {
 			return err
@@ -68,7 +69,6 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		return e.samples.Flush(tx)
 	})
 	if err == nil {
-		e.flushed = now
 		if learn {
 			e.learned = written(now)
 		}
@@ -97,19 +97,19 @@ func (w written) due(now motion.Time, interval motion.Seconds) bool {
 	return since >= interval || since < 0
 }
 
-// keep copies out what a network has to write: what it has learned only with learn,
-// and its whole report only with reports, or when none is stored yet.
+// keep copies out what a network has to write: what it has learned and heard only with
+// learn, and its whole report only with reports, or when none is stored yet.
 func (n *network) keep(learn, reports bool) (kept, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k := kept{network: n, id: n.id, appliedRev: n.record.AppliedRev}
-	if n.statusHeard && n.status != nil {
+	if learn && n.statusHeard && n.status != nil {
 		k.heard = &store.StatusHeard{
 			TS: n.status.TS, LastMotion: n.status.LastMotion,
 			MotionTripped: n.status.MotionTripped, MotionEnabled: n.status.MotionEnabled,
 		}
+		n.statusHeard = false
 	}
-	n.statusHeard = false
 	if n.statusDirty && n.status != nil && (reports || !n.statusStored) {
 		status := *n.status
 		k.status = &status

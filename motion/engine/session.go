@@ -218,13 +218,13 @@ func (e *Engine) presence(device motion.DeviceKey, now motion.Time) Presence {
 	return p
 }
 
-// touched returns the signs of life since the given time.
+// touched returns the last signs of life of devices heard since the given time.
 func (e *Engine) touched(since motion.Time) []store.Heard {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var touched []store.Heard
 	for key, s := range e.sessions {
-		if s.lastHeard > since {
+		if s.lastHeard >= since {
 			touched = append(touched, store.Heard{Key: key, At: s.lastHeard, Address: s.device.Address})
 		}
 	}
