@@ -41,7 +41,7 @@
 //	leafs                     leaf u32       → motion.Leaf
 //	  leafs_by_mac            network u32, mac → leaf u32
 //	links                     network u32, link_id → motion.Link
-//	status                    network u32    → motion.StatusReport, the last whole one, up to an hour late
+//	status                    network u32    → motion.StatusReport, the last whole one, up to six hours late
 //	status_heard              network u32    → StatusHeard: what changes with every report
 //
 //	events                    network u32, ts µs u64, id 16 bytes → motion.Event and "_dedupe"
@@ -73,7 +73,7 @@
 //	batches                   batch u64      → command.Batch
 //	  batches_by_network      network u32, batch u64 → batch u64
 //
-//	samples_journal           block start u32, flush u32, step u32, network u32 → rows of an open block (motion/series)
+//	samples_journal           block start u32, flush u32, step u32 → 0 → rows of the open blocks of all networks (samples_journal.go)
 //	samples_1s                block start u32, network u32 → block of 10 minutes of live frames
 //	samples_5s                block start u32, network u32 → block of 1 hour: devices' history, sums of samples_1s
 //	samples_60s               block start u32, network u32 → block of 6 hours: sums of samples_5s
@@ -128,8 +128,8 @@
 //	detections                home u32, ts µs u64, id 16 bytes → sensor.Detection and "_sensor", device u32
 //	  detections_by_sensor    device u32, key of detections → key of detections
 //
-// What changes every minute is kept apart (heard, status_heard): the minute's
-// commit rewrites a few small values and leaves the pages of devices, nodes,
+// What changes all the time is kept apart (heard, status_heard): a commit every ten
+// minutes rewrites a few small values and leaves the pages of devices, nodes,
 // networks and reports alone. Reading one of these lays it over the record.
 //
 // Beside the file FILE lie FILE.pid, the process that holds it, which stays when that

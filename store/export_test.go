@@ -30,8 +30,21 @@ func PutJournalV1(db *DB, tier series.Tier, start int64, network motion.NetworkI
 // JournalEntries returns how many entries the journal has.
 func JournalEntries(db *DB) (n int, err error) {
 	err = db.View(context.Background(), func(tx *Tx) error {
-		n = tx.bucket(journalBucket).Stats().KeyN
-		return nil
+		return tx.bucket(journalBucket).ForEach(func([]byte, []byte) error {
+			n++
+			return nil
+		})
 	})
 	return n, err
+}
+
+// DamageJournal changes a byte of an entry of the journal.
+func DamageJournal(db *DB, entry int) error {
+	return db.Update(context.Background(), func(tx *Tx) error {
+		keys := journalKeys(tx.bucket(journalBucket), nil, func(blockKey, motion.NetworkID) bool { return true })
+		b := tx.bucket(journalBucket).Bucket(keys[entry])
+		value := bytes.Clone(b.Get([]byte{0}))
+		value[len(value)-1] ^= 1
+		return b.Put([]byte{0}, value)
+	})
 }

@@ -191,7 +191,7 @@ func TestJournalOfSchema1IsReplayed(t *testing.T) {
 	b := series.NewBlock(series.Second, base+start)
 	i, _ := b.Index(series.Network)
 	b.Add(i, base+start+5, 0.7)
-	if err := store.PutJournalV1(s.db, series.Second, base+start, s.network, b.AppendIncrement(nil)); err != nil {
+	if err := store.PutJournalV1(s.db, series.Second, base+start, s.network, b.AppendValue(nil)); err != nil {
 		t.Fatal(err)
 	}
 	s.restart()

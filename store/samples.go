@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,18 +49,9 @@ type Value struct {
 func OpenSamples(ctx context.Context, db *DB) (*Samples, error) {
 	s := &Samples{db: db, heads: map[motion.NetworkID]*head{}}
 	var damaged error
-	err := db.View(ctx, func(tx *Tx) error {
-		return tx.bucket(journalBucket).ForEach(func(key, value []byte) error {
-			at, network, ok := parseJournalKey(key)
-			if !ok {
-				damaged = errors.Join(damaged, fmt.Errorf("journal key %x: %w", key, series.ErrDamaged))
-				return nil
-			}
-			if err := s.head(network).block(at).Replay(value); err != nil {
-				damaged = errors.Join(damaged, fmt.Errorf("journal of network %d: %w", network, err))
-			}
-			return nil
-		})
+	err := db.View(ctx, func(tx *Tx) (err error) {
+		damaged, err = s.replayJournal(tx)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)

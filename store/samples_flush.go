@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"sensegate/motion"
@@ -13,12 +12,11 @@ import (
 // seconds.
 const sealDelay = 10
 
-// written is one block's part of a flush.
-type written struct {
+// part is one block's part of a flush.
+type part struct {
 	network motion.NetworkID
 	at      blockKey
-	value   []byte
-	sealed  bool
+	value   []byte // increment, or whole block
 }
 
 // Flush writes what is new in memory: the new rows of each open block to the
@@ -27,19 +25,16 @@ type written struct {
 // its retention. It belongs in the transaction of the regular flush.
 func (s *Samples) Flush(tx *Tx) error {
 	s.forgetDeleted(tx)
-	parts := s.collect(tx.Now().Second())
-	flush, err := tx.nextFlush(parts)
-	if err != nil {
+	sealed, open := s.collect(tx.Now().Second())
+	if err := tx.appendJournal(open); err != nil {
 		return err
 	}
 	changed := blocks{}
-	for _, p := range parts {
-		if err := p.write(tx, flush); err != nil {
+	for _, p := range sealed {
+		if err := p.seal(tx); err != nil {
 			return err
 		}
-		if p.sealed {
-			changed.add(p.at, p.network)
-		}
+		changed.add(p.at, p.network)
 	}
 	if err := tx.deleteJournal(changed); err != nil {
 		return err
@@ -47,7 +42,7 @@ func (s *Samples) Flush(tx *Tx) error {
 	if err := tx.ageSamples(changed); err != nil {
 		return err
 	}
-	tx.OnCommit(func() { s.committed(parts) })
+	tx.OnCommit(func() { s.committed(sealed, open) })
 	return nil
 }
 
@@ -61,65 +56,34 @@ func (s *Samples) forgetDeleted(tx *Tx) {
 	}
 }
 
-// collect copies out what has to be written.
-func (s *Samples) collect(now int64) []written {
-	var parts []written
+// collect copies out what has to be written, in the order of keys.
+func (s *Samples) collect(now int64) (sealed, open []part) {
 	for network, h := range s.snapshot() {
 		h.mu.Lock()
 		for at, b := range h.blocks {
-			part := written{network: network, at: at, sealed: b.End()+sealDelay <= now}
-			if part.value = b.AppendIncrement(nil); part.sealed {
-				part.value = b.AppendValue(nil)
-			}
-			if len(part.value) > 0 {
-				parts = append(parts, part)
+			increment := b.AppendIncrement(nil)
+			if b.End()+sealDelay > now {
+				if len(increment) > 0 {
+					open = append(open, part{network, at, increment})
+				}
+			} else if value := b.AppendValue(nil); len(value) > 0 {
+				sealed = append(sealed, part{network, at, value})
 			}
 		}
 		h.mu.Unlock()
 	}
-	slices.SortFunc(parts, func(a, b written) int {
-		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.network, b.network))
-	})
-	return parts
-}
-
-// nextFlush returns the number of a flush of some parts.
-func (tx *Tx) nextFlush(parts []written) (uint64, error) {
-	if len(parts) == 0 {
-		return 0, nil
-	}
-	flush, err := tx.bucket(journalBucket).NextSequence()
-	if err != nil {
-		return 0, fmt.Errorf("write journal: %w", err)
-	}
-	return flush, nil
-}
-
-// write stores one part.
-func (p written) write(tx *Tx, flush uint64) error {
-	if !p.sealed {
-		return putBlock(tx.bucket(journalBucket), journalKey(p.at, flush, p.network), p.value)
-	}
-	sealed, key := tx.bucket(bucketOf(p.at.tier)), sampleKey(p.at.start, p.network)
-	return putBlock(sealed, key, p.at.merge(p.value, sealed.Get(key)))
-}
-
-// deleteJournal deletes the journal of blocks that have been sealed.
-func (tx *Tx) deleteJournal(sealed blocks) error {
-	starts := map[int64]bool{}
-	for at := range sealed {
-		starts[at.start] = true
-	}
-	for start := range starts {
-		err := deleteKeys(tx.bucket(journalBucket), key32(uint32(start)), func(key []byte) bool {
-			at, network, ok := parseJournalKey(key)
-			return ok && slices.Contains(sealed[at], network)
+	for _, parts := range [][]part{sealed, open} {
+		slices.SortFunc(parts, func(a, b part) int {
+			return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.tier, b.at.tier), cmp.Compare(a.network, b.network))
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return sealed, open
+}
+
+// seal stores a whole block.
+func (p part) seal(tx *Tx) error {
+	bucket, key := tx.bucket(bucketOf(p.at.tier)), sampleKey(p.at.start, p.network)
+	return putBlock(bucket, key, p.at.merge(p.value, bucket.Get(key)))
 }
 
 // merge returns the value of a block of which late came after before had been
@@ -138,17 +102,26 @@ func (at blockKey) merge(late, before []byte) []byte {
 
 // committed marks the parts as written and lets go of sealed blocks to which
 // nothing was added meanwhile.
-func (s *Samples) committed(parts []written) {
-	for _, p := range parts {
-		h := s.head(p.network)
-		h.mu.Lock()
-		if b := h.blocks[p.at]; b != nil {
-			b.Committed()
-			if p.sealed && !b.Pending() {
+func (s *Samples) committed(sealed, open []part) {
+	for _, p := range open {
+		s.mark(p, func(_ *head, b *series.Block) { b.Committed() })
+	}
+	for _, p := range sealed {
+		s.mark(p, func(h *head, b *series.Block) {
+			if b.Sealed(); !b.Pending() {
 				delete(h.blocks, p.at)
 				h.recent = nil
 			}
-		}
-		h.mu.Unlock()
+		})
+	}
+}
+
+// mark calls change with the block that a part was taken from, if it is still there.
+func (s *Samples) mark(p part, change func(*head, *series.Block)) {
+	h := s.head(p.network)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b := h.blocks[p.at]; b != nil {
+		change(h, b)
 	}
 }

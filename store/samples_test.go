@@ -396,3 +396,48 @@ func TestForgottenNetworkLeavesNothing(t *testing.T) {
 	s.want("after a restart", s.rows(0, 3, 1), "- - - ")
 	s.want("its neighbour", s.of(other, 0, 1, 1), "0.2 ")
 }
+
+func TestDeletedNetworkLeavesTheJournal(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	other := newNetwork(t, s.db, "h")
+	for second := range int64(3) {
+		s.add(second, 0.1)
+		s.samples.Add(other, motion.Time(base+second), []store.Value{{ID: series.Network, Value: 0.2}})
+		s.flush(second + 1)
+	}
+	for i, entries := range []int{3, 0} {
+		network := []motion.NetworkID{s.network, other}[i]
+		update(t, s.db, func(tx *store.Tx) error { return tx.DeleteNetwork(network) })
+		s.restart()
+		s.want("deleted", s.of(network, 0, 3, 1), "- - - ")
+		if got, err := store.JournalEntries(s.db); got != entries || err != nil {
+			t.Errorf("%d entries are left in the journal, %v, want %d", got, err, entries)
+		}
+		if i == 0 {
+			s.want("its neighbour", s.of(other, 0, 3, 1), "0.2 0.2 0.2 ")
+		}
+	}
+}
+
+func TestDamagedJournalCostsNoMoreThanItself(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	for second := range int64(3) {
+		s.add(second, 0.1)
+		s.flush(second + 1)
+	}
+	if err := store.DamageJournal(s.db, 1); err != nil {
+		t.Fatal(err)
+	}
+	samples, err := store.OpenSamples(context.Background(), s.db)
+	if !errors.Is(err, series.ErrDamaged) {
+		t.Errorf("error %v, want ErrDamaged", err)
+	}
+	s.samples = samples
+	s.want("what is whole", s.rows(0, 3, 1), "0.1 - 0.1 ")
+	s.flush(700)
+	if got, err := store.JournalEntries(s.db); got != 0 || err != nil {
+		t.Errorf("%d entries are left in the journal, %v", got, err)
+	}
+}

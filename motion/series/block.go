@@ -12,8 +12,7 @@ import (
 )
 
 // Format of a value, version 1. One value holds consecutive rows of all series
-// of one network in one tier: a sealed block holds the rows of a whole block, a
-// journal increment those that changed. Integers are unsigned LEB128 varints
+// of one network in one tier: the rows of a whole block. Integers are unsigned LEB128 varints
 // (encoding/binary) unless a width is given.
 //
 //	u8       version: 1
@@ -113,26 +112,19 @@ func Inspect(b []byte) (Info, error) {
 // AppendValue appends the whole block as it is sealed. An open block joins a
 // query in the same form.
 func (b *Block) AppendValue(dst []byte) []byte {
-	return b.appendRows(dst, span{0, b.tier.Rows()})
-}
-
-// appendRows appends the value of the rows s.
-func (b *Block) appendRows(dst []byte, s span) []byte {
 	order := make([]int, 0, len(b.columns))
 	for i, c := range b.columns {
-		if slices.ContainsFunc(c.cells[s.from:s.to], cell.present) {
+		if slices.ContainsFunc(c.cells, cell.present) {
 			order = append(order, i)
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.columns[i].id, b.columns[j].id) })
-	w := newValueWriter(dst, b.tier, b.start+int64(s.from)*b.tier.Step(), s.to-s.from, len(order))
-	records := make([]record, s.to-s.from)
+	all := span{0, b.tier.Rows()}
+	w := newValueWriter(dst, b.tier, b.start, all.to, len(order))
+	records := make([]record, all.to)
 	for _, i := range order {
 		c := &b.columns[i]
-		share, step := c.id.isLocation(), b.tier.Step()
-		for k, cell := range c.cells[s.from:s.to] {
-			records[k] = cell.finish(share, step)
-		}
+		c.finish(records, all, b.tier.Step())
 		w.column(c.id, records)
 	}
 	return w.close()

@@ -177,10 +177,15 @@ const (
 // decode reads a column of n rows of step seconds, as deep as asked for. The error
 // is ErrDamaged, for what it has read.
 func (d *rows) decode(column []byte, n int, step int64, share bool, deep depth) error {
+	return d.decodeFrom(&cursor{b: column}, n, step, share, deep)
+}
+
+// decodeFrom is decode of a column that more may follow: decoded to everything, c stands
+// behind it then.
+func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) error {
 	d.step = step
-	c := cursor{b: column}
 	head := c.byte()
-	present, activeRows, err := d.decodeRuns(&c, kind(head>>firstKind), n)
+	present, activeRows, err := d.decodeRuns(c, kind(head>>firstKind), n)
 	if err != nil {
 		return err
 	}
@@ -195,17 +200,17 @@ func (d *rows) decode(column []byte, n int, step int64, share bool, deep depth) 
 	if deep == runsOnly {
 		return nil
 	}
-	if d.values, err = decodeStream(&c, d.values, activeRows, limit); err != nil {
+	if d.values, err = decodeStream(c, d.values, activeRows, limit); err != nil {
 		return err
 	}
 	switch {
 	case deep == valuesOnly:
 	case head&(hasSeconds|hasMotion) != 0:
-		err = d.decodeSums(&c, head, present, activeRows, deep)
+		err = d.decodeSums(c, head, present, activeRows, deep)
 	case share:
 		d.densities = append(d.densities, d.values...)
 	case head&hasDensities != 0:
-		d.densities, err = decodeStream(&c, d.densities, activeRows, full)
+		d.densities, err = decodeStream(c, d.densities, activeRows, full)
 	default:
 		for range activeRows {
 			d.densities = append(d.densities, full)

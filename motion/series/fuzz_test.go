@@ -81,3 +81,25 @@ func read(t *testing.T, body []byte) {
 		t.Fatal(err)
 	}
 }
+
+// FuzzIncrement replays an increment: it is damaged, or the block is sound.
+func FuzzIncrement(f *testing.F) {
+	for _, p := range profiles {
+		b := series.NewBlock(series.Second, morning)
+		seriestest.New(p, 3, 2).FillBlock(b)
+		f.Add(b.AppendIncrement(nil))
+	}
+	f.Add([]byte("\x00\x01\x00\x01\x01\x81\x00\x00\xc8\x01\x00"))
+	f.Fuzz(func(t *testing.T, increment []byte) {
+		b := series.NewBlock(series.Second, morning)
+		if err := b.ReplayIncrement(increment); err != nil && !errors.Is(err, series.ErrDamaged) {
+			t.Fatalf("unknown error %v", err)
+		}
+		if _, err := series.Inspect(b.AppendValue(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.ReplayIncrement([]byte("\xff\x01\x00\x00\x01")); !errors.Is(err, series.ErrDamaged) {
+			t.Fatalf("names that are missing: %v", err)
+		}
+	})
+}

@@ -2,30 +2,8 @@ package series
 
 import "fmt"
 
-// Pending reports whether rows changed since the last committed increment.
-func (b *Block) Pending() bool { return b.changed.to > 0 || b.inFlight.to > 0 }
-
-// AppendIncrement appends the journal's value of the rows that changed since the
-// last committed increment, or nothing when none did. The rows stay pending
-// until Committed; when the write fails, the next increment repeats them.
-func (b *Block) AppendIncrement(dst []byte) []byte {
-	b.inFlight = b.inFlight.join(b.changed)
-	b.changed = span{}
-	if b.inFlight.to == 0 {
-		return dst
-	}
-	return b.appendRows(dst, b.inFlight)
-}
-
-// Committed says that the last increment is on disk. Rows added since it was
-// made stay pending.
-func (b *Block) Committed() { b.inFlight = span{} }
-
-// Replay puts the rows of a value, increment or sealed block, into b: rows held
-// are replaced, absent ones of the value change nothing, so that replaying in
-// the order of writing, even twice, restores the block. Replayed rows are not
-// pending. A frame added to a replayed row moves its density only a little. The
-// value must be of b's tier and block; a damaged one is ErrDamaged or ErrVersion
+// Replay puts the rows of a value, as the journal of schema 1 holds them, into b as
+// ReplayIncrement does. The value must be of b's tier and block; a damaged one is ErrDamaged or ErrVersion
 // and may have put some of its series. Series beyond MaxSeries are left out.
 func (b *Block) Replay(bytes []byte) error {
 	v, err := parse(bytes)

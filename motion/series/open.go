@@ -38,6 +38,9 @@ type Block struct {
 	likely   int  // column after the one that was asked for last
 	changed  span // rows changed since the last increment
 	inFlight span // rows of increments that are not known to be committed
+
+	journal []int // columns in the order in which increments name them
+	named   int   // of these, those whose names are committed
 }
 
 // span is a half-open range of rows; empty when to is 0.
@@ -188,6 +191,14 @@ func (c cell) finish(share bool, step int64) record {
 		return plainRecord(step, c.value, percent(100*int(c.above), frames))
 	}
 	return plainRecord(step, 0, 0)
+}
+
+// finish writes the rows s, of step seconds, to records.
+func (c *column) finish(records []record, s span, step int64) {
+	share := c.id.isLocation()
+	for k, cell := range c.cells[s.from:s.to] {
+		records[k] = cell.finish(share, step)
+	}
 }
 
 // percent returns sum/n rounded, but 0 only when sum is 0.

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
+	"sensegate/motion/series"
+)
+
+// journalBucket is the bucket of the rows that are not sealed yet. What a flush adds to
+// the blocks of one time and tier is one value: CRC32C u32, little-endian, of all that
+// follows, then of each network
+//
+//	uvarint  network
+//	uvarint  length of the increment
+//	         the increment (series.Block.AppendIncrement)
+//
+// It lies in a bucket of its own, under the key 0. bbolt rewrites up to four values with
+// the one that it puts beside them; so only their names are rewritten.
+const journalBucket = "samples_journal"
+
+// journalKey is be32(block start) ‖ be32(number of the flush) ‖ be32(tier).
+func journalKey(at blockKey, flush uint64) []byte {
+	return join(key32(uint32(at.start)), key32(uint32(flush)), key32(uint32(at.tier)))
+}
+
+// parseJournalKey is the inverse of journalKey. It also reads the keys of schema 1:
+// be32(block start) ‖ be32(tier) ‖ be32(network) ‖ be64(number); network is 0 otherwise.
+func parseJournalKey(key []byte) (at blockKey, network motion.NetworkID, ok bool) {
+	word := func(i int) uint32 { return binary.BigEndian.Uint32(key[4*i:]) }
+	switch len(key) {
+	case 12:
+		at = blockKey{int64(word(0)), series.Tier(word(2))}
+	case 20:
+		at, network = blockKey{int64(word(0)), series.Tier(word(1))}, motion.NetworkID(word(2))
+	}
+	return at, network, at.tier == series.Second || at.tier == series.FiveSeconds
+}
+
+// journalSum returns the CRC32C of a value.
+func journalSum(body []byte) uint32 { return crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)) }
+
+// journalValue makes the value of some increments.
+func journalValue(parts []part) []byte {
+	value := make([]byte, 4)
+	for _, p := range parts {
+		value = binary.AppendUvarint(value, uint64(p.network))
+		value = binary.AppendUvarint(value, uint64(len(p.value)))
+		value = append(value, p.value...)
+	}
+	binary.LittleEndian.PutUint32(value, journalSum(value[4:]))
+	return value
+}
+
+// parseJournal is the inverse of journalValue for the blocks at some place. The error
+// is series.ErrDamaged.
+func parseJournal(at blockKey, value []byte) (parts []part, err error) {
+	if len(value) < 4 || journalSum(value[4:]) != binary.LittleEndian.Uint32(value) {
+		return nil, fmt.Errorf("journal of second %d: %w", at.start, series.ErrDamaged)
+	}
+	for rest := value[4:]; len(rest) > 0; {
+		network, n := binary.Uvarint(rest)
+		length, m := binary.Uvarint(rest[max(n, 0):])
+		if n <= 0 || m <= 0 || length > uint64(len(rest)-n-m) {
+			return nil, fmt.Errorf("journal of second %d: %w", at.start, series.ErrDamaged)
+		}
+		rest = rest[n+m:]
+		parts = append(parts, part{network: motion.NetworkID(network), at: at, value: rest[:length]})
+		rest = rest[length:]
+	}
+	return parts, nil
+}
+
+// appendJournal stores parts that are not sealed, in the order of their blocks.
+func (tx *Tx) appendJournal(parts []part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	journal := tx.bucket(journalBucket)
+	flush, err := journal.NextSequence()
+	if err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	for len(parts) > 0 {
+		at := parts[0].at
+		n := slices.IndexFunc(parts, func(p part) bool { return p.at != at })
+		if n < 0 {
+			n = len(parts)
+		}
+		entry, err := journal.CreateBucket(journalKey(at, flush))
+		if err == nil {
+			err = entry.Put([]byte{0}, journalValue(parts[:n]))
+		}
+		if err != nil {
+			return fmt.Errorf("write journal: %w", err)
+		}
+		parts = parts[n:]
+	}
+	return nil
+}
+
+// replayJournal refills the open blocks in the order of writing. Damaged entries are
+// left out and named by damaged.
+func (s *Samples) replayJournal(tx *Tx) (damaged, err error) {
+	journal := tx.bucket(journalBucket)
+	err = journal.ForEach(func(key, value []byte) error {
+		at, network, ok := parseJournalKey(key)
+		switch {
+		case !ok:
+			damaged = errors.Join(damaged, fmt.Errorf("journal key %x: %w", key, series.ErrDamaged))
+			return nil
+		case value != nil:
+			damaged = errors.Join(damaged, s.head(network).block(at).Replay(value))
+			return nil
+		}
+		parts, err := parseJournal(at, journal.Bucket(key).Get([]byte{0}))
+		damaged = errors.Join(damaged, err)
+		for _, p := range parts {
+			if err := s.head(p.network).block(at).ReplayIncrement(p.value); err != nil {
+				damaged = errors.Join(damaged, fmt.Errorf("journal of network %d: %w", p.network, err))
+			}
+		}
+		return nil
+	})
+	return damaged, err
+}
+
+// deleteJournal deletes the journal of blocks that have been sealed. All networks' blocks
+// of one place are sealed at once.
+func (tx *Tx) deleteJournal(sealed blocks) error {
+	for at := range sealed {
+		keys := journalKeys(tx.bucket(journalBucket), key32(uint32(at.start)), func(of blockKey, _ motion.NetworkID) bool { return of == at })
+		for _, key := range keys {
+			if err := tx.deleteEntry(key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// journalKeys returns the keys of entries that begin with prefix and are selected; the
+// network is 0 but for those of schema 1.
+func journalKeys(journal *bolt.Bucket, prefix []byte, selects func(blockKey, motion.NetworkID) bool) (keys [][]byte) {
+	cursor := journal.Cursor()
+	for key, _ := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+		if at, network, ok := parseJournalKey(key); ok && selects(at, network) {
+			keys = append(keys, bytes.Clone(key))
+		}
+	}
+	return keys
+}
+
+// deleteEntry deletes an entry of the journal.
+func (tx *Tx) deleteEntry(key []byte) error {
+	journal, remove := tx.bucket(journalBucket), (*bolt.Bucket).DeleteBucket
+	if journal.Get(key) != nil {
+		remove = (*bolt.Bucket).Delete
+	}
+	if err := remove(journal, key); err != nil {
+		return fmt.Errorf("delete journal: %w", err)
+	}
+	return nil
+}
+
+// deleteJournalOf removes a network from the journal.
+func (tx *Tx) deleteJournalOf(network motion.NetworkID) error {
+	all := func(_ blockKey, of motion.NetworkID) bool { return of == 0 || of == network }
+	for _, key := range journalKeys(tx.bucket(journalBucket), nil, all) {
+		if err := tx.deleteFromEntry(key, network); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteFromEntry removes a network from an entry. One that is damaged, or holds nobody
+// else, or is of schema 1, goes as a whole.
+func (tx *Tx) deleteFromEntry(key []byte, network motion.NetworkID) error {
+	at, of, _ := parseJournalKey(key)
+	if of != 0 {
+		return tx.deleteEntry(key)
+	}
+	entry := tx.bucket(journalBucket).Bucket(key)
+	parts, _ := parseJournal(at, entry.Get([]byte{0}))
+	left := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.network == network })
+	switch {
+	case len(left) == 0:
+		return tx.deleteEntry(key)
+	case len(left) == len(parts):
+		return nil
+	}
+	if err := entry.Put([]byte{0}, journalValue(left)); err != nil {
+		return fmt.Errorf("delete from journal: %w", err)
+	}
+	return nil
+}
