@@ -27,8 +27,9 @@ var (
 	ErrNewer   = errors.New("written by a newer program")
 )
 
-// growStep is how many bytes the file grows by, at the cost of a sync.
-const growStep = 1 << 20
+// growStep is how many bytes the file grows by, at the cost of a sync: a few times a day
+// until retention is reached.
+const growStep = 1 << 18
 
 // Options say where the database is and how it is opened.
 type Options struct {

@@ -30,12 +30,17 @@ func parseSampleKey(key []byte) (start int64, network motion.NetworkID) {
 	return int64(binary.BigEndian.Uint32(key)), motion.NetworkID(binary.BigEndian.Uint32(key[4:]))
 }
 
+// blockFill is how full a page of blocks becomes before the next one is begun. Blocks
+// come in the order of their keys and are seldom put again, and few go into a page: room
+// that is left in it stays empty.
+const blockFill = 1
+
 // putBlock stores a block unless it is there already.
 func putBlock(b *bolt.Bucket, key, value []byte) error {
 	if bytes.Equal(b.Get(key), value) {
 		return nil
 	}
-	b.FillPercent = growingFill
+	b.FillPercent = blockFill
 	if err := b.Put(key, value); err != nil {
 		return fmt.Errorf("put samples: %w", err)
 	}
