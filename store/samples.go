@@ -133,6 +133,12 @@ func (h *head) block(at blockKey) *series.Block {
 // what is past its retention. Damaged blocks are left out and named by the error;
 // the Set is usable all the same.
 func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to int64) (*series.Set, error) {
+	return s.SetFor(ctx, network, from, to, series.Second.Step())
+}
+
+// SetFor is Set for questions in buckets of so many seconds, or multiples of them, only:
+// what is in sums already is not read at finer resolutions (series.Need).
+func (s *Samples) SetFor(ctx context.Context, network motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
 	values := s.open(network, from, to)
 	summed := int64(endOfKeys)
 	for at := range values {
@@ -141,13 +147,17 @@ func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to in
 	var now int64
 	err := s.db.View(ctx, func(tx *Tx) error {
 		now = tx.now.Second()
-		for _, tier := range series.Tiers() {
-			addSealed(values, tx.bucket(bucketOf(tier)), tier, network, max(from, s.db.retention.since(tier, now)), to)
-		}
 		var a age
-		err := tx.getMeta(ageKey, &a)
+		if err := tx.getMeta(ageKey, &a); err != nil {
+			return err
+		}
 		summed = min(summed, a.Summed)
-		return err
+		for _, tier := range series.Tiers() {
+			for _, need := range series.Need(tier, max(from, s.db.retention.since(tier, now)), to, bucket, summed) {
+				addSealed(values, tx.bucket(bucketOf(tier)), tier, network, need[0], need[1])
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read samples: %w", err)

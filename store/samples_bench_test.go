@@ -161,7 +161,7 @@ func (d *stored) week(b *testing.B, bucket int64) {
 	best := time.Hour
 	for b.Loop() {
 		begin := time.Now()
-		set, err := d.samples.Set(context.Background(), d.first, query.From, query.To)
+		set, err := d.samples.SetFor(context.Background(), d.first, query.From, query.To, bucket)
 		if err != nil {
 			b.Fatal(err)
 		}

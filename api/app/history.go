@@ -63,7 +63,7 @@ func (a *App) history(ctx context.Context, who auth.Member, measure series.Measu
 	if mistakes := api.TooMany(1, from, to, p.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := a.Engine.Samples(ctx, who.Network, from, to)
+	set, err := a.Engine.SamplesFor(ctx, who.Network, from, to, int64(p.Bucket))
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locati
 		return nil, err
 	}
 	from = min(since(who, from), to)
-	set, err := a.Engine.Samples(ctx, who.Network, from, to)
+	set, err := a.Engine.SamplesFor(ctx, who.Network, from, to, series.QuarterHour.Step())
 	if err != nil {
 		return nil, err
 	}

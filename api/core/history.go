@@ -47,7 +47,7 @@ func (c *Core) history(ctx context.Context, in *historyIn, measure series.Measur
 	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := c.engine.Samples(ctx, in.Network, from, to)
+	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramI
 	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := c.engine.Samples(ctx, in.Network, from, to)
+	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn)
 	if err != nil {
 		return nil, err
 	}
-	set, err := c.engine.Samples(ctx, in.Network, from, to)
+	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, series.QuarterHour.Step())
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func (e *Engine) look(ctx context.Context, id motion.NetworkID) alert.Look {
 	return func(from, to time.Time) []alert.Minute {
 		const minute = 60
 		query := series.Query{Series: series.Network, Measure: series.Density, From: from.Unix(), To: to.Unix(), Bucket: minute}
-		set, err := e.Samples(ctx, id, query.From, query.To)
+		set, err := e.SamplesFor(ctx, id, query.From, query.To, minute)
 		var points series.Points
 		if err == nil {
 			points, err = set.Points(query)

@@ -10,10 +10,15 @@ import (
 // Samples returns the stored motion of a network for queries within [from, to),
 // in seconds since the epoch.
 func (e *Engine) Samples(ctx context.Context, id motion.NetworkID, from, to int64) (*series.Set, error) {
+	return e.SamplesFor(ctx, id, from, to, series.Second.Step())
+}
+
+// SamplesFor is Samples for queries in buckets of so many seconds, or multiples of them.
+func (e *Engine) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
 	if _, err := e.network(id); err != nil {
 		return nil, err
 	}
-	set, err := e.samples.Set(ctx, id, from, to)
+	set, err := e.samples.SetFor(ctx, id, from, to, bucket)
 	if set == nil {
 		return nil, err
 	}
