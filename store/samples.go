@@ -38,10 +38,7 @@ type blockKey struct {
 }
 
 // Value is one series' value at one moment.
-type Value struct {
-	ID    series.ID
-	Value float64 // intensity or share, 0..1
-}
+type Value = series.Value
 
 // OpenSamples refills the open blocks from the journal: what a restart finds.
 // Damaged journal entries are left out and named by the error, which leaves the
@@ -60,15 +57,15 @@ func OpenSamples(ctx context.Context, db *DB) (*Samples, error) {
 }
 
 // Add takes one live frame of a network: for each series the intensity or share
-// at ts. Frames of the same second are combined (series.Block.Add).
+// at ts. Frames of the same second are combined (Block.AddFrame).
 func (s *Samples) Add(network motion.NetworkID, ts motion.Time, values []Value) {
-	s.put(network, series.Second, ts, values, (*series.Block).Add)
+	s.put(network, series.Second, ts, values, (*series.Block).AddFrame)
 }
 
 // Fill takes one 5 s sample that starts at ts from a device's history. It
 // replaces nothing that is held for the same time.
 func (s *Samples) Fill(network motion.NetworkID, ts motion.Time, values []Value) {
-	s.put(network, series.FiveSeconds, ts, values, (*series.Block).Fill)
+	s.put(network, series.FiveSeconds, ts, values, (*series.Block).FillFrame)
 }
 
 // Forget lets go of what is in memory of a network that was deleted, after the
@@ -99,7 +96,7 @@ func (s *Samples) snapshot() map[motion.NetworkID]*head {
 }
 
 // put gives the values of one moment to the open block that holds it.
-func (s *Samples) put(network motion.NetworkID, tier series.Tier, ts motion.Time, values []Value, put func(b *series.Block, i int, second int64, value float64) bool) {
+func (s *Samples) put(network motion.NetworkID, tier series.Tier, ts motion.Time, values []Value, put func(b *series.Block, second int64, values []Value)) {
 	second := ts.Second()
 	if second < 0 || second >= endOfKeys {
 		return
@@ -112,11 +109,7 @@ func (s *Samples) put(network motion.NetworkID, tier series.Tier, ts motion.Time
 		block = h.block(blockKey{tier.BlockStart(second), tier})
 		h.recent = block
 	}
-	for _, v := range values {
-		if i, ok := block.Index(v.ID); ok {
-			put(block, i, second, v.Value)
-		}
-	}
+	put(block, second, values)
 }
 
 // block returns the open block at a place; h.mu is held.

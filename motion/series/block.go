@@ -119,13 +119,12 @@ func (b *Block) AppendValue(dst []byte) []byte {
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(b.columns[i].id, b.columns[j].id) })
-	all := span{0, b.tier.Rows()}
-	w := newValueWriter(dst, b.tier, b.start, all.to, len(order))
-	records := make([]record, all.to)
+	w := newValueWriter(dst, b.tier, b.start, b.tier.Rows(), len(order))
 	for _, i := range order {
 		c := &b.columns[i]
-		c.finish(records, all, b.tier.Step())
-		w.column(c.id, records)
+		before := len(w.columns)
+		w.columns = w.streams.appendCells(w.columns, c.cells, c.share)
+		w.name(c.id, len(w.columns)-before)
 	}
 	return w.close()
 }
@@ -153,11 +152,16 @@ func newValueWriter(dst []byte, tier Tier, start int64, rows, series int) *value
 func (w *valueWriter) column(id ID, records []record) {
 	before := len(w.columns)
 	w.columns = w.streams.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
+	w.name(id, len(w.columns)-before)
+}
+
+// name appends the entry of series id, whose column has so many bytes.
+func (w *valueWriter) name(id ID, size int) {
 	shared := sharedPrefix(w.previous, id)
 	w.dst = binary.AppendUvarint(w.dst, uint64(shared))
 	w.dst = binary.AppendUvarint(w.dst, uint64(len(id)-shared))
 	w.dst = append(w.dst, id[shared:]...)
-	w.dst = binary.AppendUvarint(w.dst, uint64(len(w.columns)-before))
+	w.dst = binary.AppendUvarint(w.dst, uint64(size))
 	w.previous = id
 }
 

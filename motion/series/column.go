@@ -3,6 +3,7 @@ package series
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // kind says what a row holds.
@@ -101,16 +102,49 @@ func (s *streams) appendPlain(dst []byte, head int, records []record, step int64
 		s.values, s.densities = append(s.values, r.peak), append(s.densities, density)
 		allFull = allFull && density == full
 	}
+	return s.appendPlainStreams(dst, head, share || allFull), true
+}
+
+// appendPlainStreams appends the values and, unless they tell nothing, the densities of
+// a plain column.
+func (s *streams) appendPlainStreams(dst []byte, head int, valuesTellAll bool) []byte {
 	if len(s.values) == 0 {
-		return dst, true
+		return dst
 	}
 	dst[head] |= hasValues
 	dst = appendStream(dst, s.values)
-	if share || allFull {
-		return dst, true
+	if valuesTellAll {
+		return dst
 	}
 	dst[head] |= hasDensities
-	return appendStream(dst, s.densities), true
+	return appendStream(dst, s.densities)
+}
+
+// appendCells appends the column of an open block's rows: what appendColumn does of their
+// records.
+func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
+	s.values, s.densities = slices.Grow(s.values[:0], len(cells)), slices.Grow(s.densities[:0], len(cells))
+	head, current, allFull := len(dst), run{}, true
+	dst = append(dst, 0)
+	for _, c := range cells {
+		k := c.kind()
+		if k != current.kind || current.rows == 0 {
+			dst = appendRun(dst, head, current, k)
+			current = run{kind: k}
+		}
+		current.rows++
+		switch {
+		case k != active:
+		case share:
+			s.values = append(s.values, percent(int(c.value), int(c.frames)))
+		default:
+			density := c.density()
+			s.values, s.densities = append(s.values, c.value), append(s.densities, density)
+			allFull = allFull && density == full
+		}
+	}
+	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
+	return s.appendPlainStreams(dst, head, share || allFull)
 }
 
 // appendSums appends the streams of a column that is not plain.

@@ -48,12 +48,10 @@ func (b *Block) AppendIncrement(dst []byte) []byte {
 	s := b.inFlight
 	dst = binary.AppendUvarint(dst, uint64(s.from))
 	dst = binary.AppendUvarint(dst, uint64(s.to-s.from))
-	records := make([]record, s.to-s.from)
 	var memory streams
 	for _, i := range b.journal {
 		c := &b.columns[i]
-		c.finish(records, s, b.tier.Step())
-		dst = memory.appendColumn(dst, records, b.tier.Step(), c.id.isLocation())
+		dst = memory.appendCells(dst, c.cells[s.from:s.to], c.share)
 	}
 	return dst
 }
@@ -82,7 +80,7 @@ func (b *Block) ReplayIncrement(bytes []byte) error {
 	}
 	var d rows
 	for _, i := range b.journal {
-		share := b.columns[i].id.isLocation()
+		share := b.columns[i].share
 		if err := d.decodeFrom(&c, int(count), b.tier.Step(), share, everything); err != nil {
 			return fmt.Errorf("replay series %q: %w", b.columns[i].id, err)
 		}

@@ -25,6 +25,7 @@ func (c cell) present() bool { return c.frames > 0 }
 // column is one series of an open block.
 type column struct {
 	id    ID
+	share bool // of a location
 	cells []cell
 }
 
@@ -96,7 +97,7 @@ func (b *Block) Index(id ID) (i int, ok bool) {
 	if len(b.columns) == MaxSeries || len(id) > maxName {
 		return 0, false
 	}
-	b.columns = append(b.columns, column{id: id, cells: make([]cell, b.tier.Rows())})
+	b.columns = append(b.columns, column{id: id, share: id.isLocation(), cells: make([]cell, b.tier.Rows())})
 	return len(b.columns) - 1, true
 }
 
@@ -109,14 +110,44 @@ func (b *Block) Add(i int, ts int64, value float64) bool {
 	if !ok || math.IsNaN(value) {
 		return false
 	}
-	c := &b.columns[i]
-	if c.id.isLocation() {
-		c.cells[r].addShare(value)
-	} else {
-		c.cells[r].addIntensity(value)
-	}
+	b.columns[i].add(r, value)
 	b.changed = b.changed.join(span{r, r + 1})
 	return true
+}
+
+// Value is one series' value at one moment.
+type Value struct {
+	ID    ID
+	Value float64 // intensity or share, 0..1
+}
+
+// AddFrame is Add of each value of a live frame, whose series become those of the block
+// as by Index.
+func (b *Block) AddFrame(ts int64, frame []Value) {
+	r, ok := b.row(ts)
+	if !ok {
+		return
+	}
+	var added span
+	for k := range frame {
+		if math.IsNaN(frame[k].Value) {
+			continue
+		}
+		if i, ok := b.Index(frame[k].ID); ok {
+			b.columns[i].add(r, frame[k].Value)
+			added = span{r, r + 1}
+		}
+	}
+	b.changed = b.changed.join(added)
+}
+
+// FillFrame is Fill of each value of a moment.
+func (b *Block) FillFrame(ts int64, frame []Value) {
+	for _, v := range frame {
+		if i, ok := b.Index(v.ID); ok {
+			b.Fill(i, ts, v.Value)
+		}
+	}
 }
 
 // Fill stores one finished figure of history, such as a row of a
@@ -129,7 +160,7 @@ func (b *Block) Fill(i int, ts int64, value float64) bool {
 		return false
 	}
 	density := uint16(full)
-	if b.columns[i].id.isLocation() {
+	if b.columns[i].share {
 		density = quantise(value, full)
 	}
 	b.put(i, r, quantise(value, 1000), density)
@@ -152,10 +183,19 @@ func (b *Block) put(i, r int, milli, density uint16) {
 	switch {
 	case milli == 0:
 		c.cells[r] = cell{frames: aggregated}
-	case c.id.isLocation():
+	case c.share:
 		c.cells[r] = cell{value: aggregated * density, frames: aggregated}
 	default:
 		c.cells[r] = cell{value: milli, frames: aggregated, above: uint8(density)}
+	}
+}
+
+// add counts a frame in row r.
+func (c *column) add(r int, value float64) {
+	if c.share {
+		c.cells[r].addShare(value)
+	} else {
+		c.cells[r].addIntensity(value)
 	}
 }
 
@@ -179,26 +219,23 @@ func (c *cell) addShare(value float64) {
 	c.frames++
 }
 
-// finish returns the row of step seconds that the frames of c make.
-func (c cell) finish(share bool, step int64) record {
-	if c.frames == 0 {
-		return record{}
+// kind says what the frames of c make.
+func (c cell) kind() kind {
+	switch {
+	case c.frames == 0:
+		return absent
+	case c.value == 0:
+		return zero
 	}
-	if frames := int(c.frames); share {
-		p := percent(int(c.value), frames)
-		return plainRecord(step, shareUnit*p, p)
-	} else if c.value > 0 {
-		return plainRecord(step, c.value, percent(100*int(c.above), frames))
-	}
-	return plainRecord(step, 0, 0)
+	return active
 }
 
-// finish writes the rows s, of step seconds, to records.
-func (c *column) finish(records []record, s span, step int64) {
-	share := c.id.isLocation()
-	for k, cell := range c.cells[s.from:s.to] {
-		records[k] = cell.finish(share, step)
+// density returns the percent of the frames that are above 0, of which there is one.
+func (c cell) density() uint16 {
+	if c.above == c.frames {
+		return full
 	}
+	return percent(100*int(c.above), int(c.frames))
 }
 
 // percent returns sum/n rounded, but 0 only when sum is 0.

@@ -71,17 +71,32 @@ func unfold(u int) int { return u>>1 ^ -(u & 1) }
 
 // appendStream appends values, at least one, in the shorter coding.
 func appendStream[N number](dst []byte, values []N) []byte {
+	least := 1 + 2*runsOf(values) // bytes of the runs
+	if least <= 3 {
+		return appendRuns(dst, values)
+	}
 	begin := len(dst)
-	dst = appendRuns(dst, values)
-	if len(dst)-begin <= 4 {
+	dst = appendRice(dst, values)
+	middle := len(dst)
+	if least > middle-begin {
 		return dst
 	}
-	middle := len(dst)
-	dst = appendRice(dst, values)
-	if len(dst)-middle >= middle-begin {
+	dst = appendRuns(dst, values)
+	if len(dst)-middle > middle-begin {
 		return dst[:middle]
 	}
 	return append(dst[:begin], dst[middle:]...)
+}
+
+// runsOf returns the number of stretches of equal values.
+func runsOf[N number](values []N) int {
+	n := 1
+	for i := 1; i < len(values); i++ {
+		if values[i] != values[i-1] {
+			n++
+		}
+	}
+	return n
 }
 
 func appendRuns[N number](dst []byte, values []N) []byte {

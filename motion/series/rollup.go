@@ -16,14 +16,7 @@ import (
 // MaxSeries are left out.
 func Rollup(tier Tier, start int64, finer [][]byte, held ...[]byte) ([]byte, error) {
 	u := union{tier: tier, start: start, columns: map[ID][]record{}}
-	err := u.each(finer, func(sum *record, row record) { sum.add(row) })
-	for _, b := range held {
-		err = errors.Join(err, u.each([][]byte{b}, func(kept *record, row record) {
-			if row.seconds > kept.seconds {
-				*kept = row
-			}
-		}))
-	}
+	err := errors.Join(u.each(finer, (*stretch).sumInto), u.each(held, (*stretch).putInto))
 	return u.appendValue(nil), err
 }
 
@@ -34,9 +27,12 @@ type union struct {
 	columns map[ID][]record
 }
 
-// each calls take with each row of the values and the row of the block that it
-// lies in. A column that is damaged is left out whole.
-func (u *union) each(values [][]byte, take func(to *record, row record)) (err error) {
+// takeRows joins the rows of a stretch, of step seconds, with the records, of coarse
+// seconds, that they lie in: the first in the one at second at of the block.
+type takeRows func(s *stretch, records []record, at, step, coarse int64)
+
+// each has all rows of the values taken. A column that is damaged is left out whole.
+func (u *union) each(values [][]byte, take takeRows) (err error) {
 	var d rows
 	for _, b := range values {
 		v, damage := parse(b)
@@ -54,7 +50,7 @@ func (u *union) each(values [][]byte, take func(to *record, row record)) (err er
 	return err
 }
 
-func (u *union) eachColumn(v value, d *rows, take func(to *record, row record)) (err error) {
+func (u *union) eachColumn(v value, d *rows, take takeRows) (err error) {
 	for name, column := range v.all() {
 		id := ID(name)
 		if damage := d.decode(column, v.rows, v.tier.Step(), id.isLocation(), everything); damage != nil {
@@ -70,15 +66,39 @@ func (u *union) eachColumn(v value, d *rows, take func(to *record, row record)) 
 			u.columns[id] = records
 		}
 		d.visit(v.start, d.step, v.start, v.end(), func(s stretch) bool {
-			for i := range s.rows {
-				if s.kind != absent {
-					take(&records[(s.start+int64(i)*d.step-u.start)/u.tier.Step()], s.record(i, d.step))
-				}
+			if s.kind != absent {
+				take(&s, records, s.start-u.start, d.step, u.tier.Step())
 			}
 			return true
 		})
 	}
 	return err
+}
+
+// sumInto adds each row to its record.
+func (s *stretch) sumInto(records []record, at, step, coarse int64) {
+	for i := 0; i < s.rows; {
+		to := &records[at/coarse]
+		stop := min(s.rows, i+int((coarse-at%coarse)/step))
+		at += int64(stop-i) * step
+		if s.kind == zero && len(s.seconds) == 0 {
+			to.seconds += uint16(int64(stop-i) * step)
+			i = stop
+		}
+		for ; i < stop; i++ {
+			to.add(s.record(i, step))
+		}
+	}
+}
+
+// putInto puts each row in place of a record that has fewer seconds.
+func (s *stretch) putInto(records []record, at, step, coarse int64) {
+	for i := range s.rows {
+		row := s.record(i, step)
+		if to := &records[(at+int64(i)*step)/coarse]; row.seconds > to.seconds {
+			*to = row
+		}
+	}
 }
 
 // appendValue appends the block, nothing when it holds no row.
