@@ -39,6 +39,10 @@ const (
 	ExcessiveMotionEvent = "ExcessiveMotionEvent" // motion that lasts
 	GuardianMotionEvent  = "GuardianMotionEvent"  // motion in a guardian window
 
+	// Of the appliance itself.
+	DatabaseRecoveredEvent = "DatabaseRecoveredEvent" // history and settings went back to a backup, because the database was damaged
+	ClockSetEvent          = "ClockSetEvent"          // times before and after it cannot be compared
+
 	// Of third-party sensors (interface document section 6 rule 5).
 	DeviceAddedEvent               = "DeviceAddedEvent"
 	DeviceRemoved                  = "DeviceRemoved"

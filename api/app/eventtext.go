@@ -50,6 +50,10 @@ func (n deviceNames) sentence(e motion.Event) string {
 		return "Scene changed to away"
 	case motion.SceneChangedToHomeEvent:
 		return "Scene changed to home"
+	case motion.DatabaseRecoveredEvent:
+		return "Damaged database replaced by a backup"
+	case motion.ClockSetEvent:
+		return "Clock of the appliance set"
 	case motion.CustomAlertEvent:
 		return cmp.Or(e.Data.Text("title"), "Alert")
 	}

@@ -39,6 +39,6 @@ func (e *Engine) watchClock(ctx context.Context) error {
 			return nil
 		}
 		e.log.Warn("the clock was set", "by_s", float64(by))
-		return e.tellAll(ctx, clockSetEvent, motion.Document{"by_s": math.Round(float64(by))})
+		return e.tellAll(ctx, motion.ClockSetEvent, motion.Document{"by_s": math.Round(float64(by))})
 	})
 }

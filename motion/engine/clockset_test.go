@@ -40,7 +40,7 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 						t.Errorf("%d %s, %d by the clock as it was set, want 2 and 1", all[kind], kind, late[kind])
 					}
 				}
-				if all["ClockSetEvent"] != 1 || late["ClockSetEvent"] != 1 {
+				if all[motion.ClockSetEvent] != 1 || late[motion.ClockSetEvent] != 1 {
 					t.Errorf("events %v, want one that marks where the clock was set", all)
 				}
 				if all[motion.LinkDisconnectedEvent] > 0 {

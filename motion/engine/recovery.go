@@ -8,12 +8,6 @@ import (
 	"sensegate/motion/fault"
 )
 
-// The events that tell every network what has befallen the appliance itself.
-const (
-	databaseRecoveredEvent = "DatabaseRecoveredEvent" // history and settings went back to a backup, because the database was damaged
-	clockSetEvent          = "ClockSetEvent"          // times before and after it cannot be compared
-)
-
 // tellRecovery stores an event of every network when a backup took the place of a
 // damaged database. A recovery without a backup left no network to be told.
 func (e *Engine) tellRecovery(ctx context.Context) error {
@@ -21,7 +15,7 @@ func (e *Engine) tellRecovery(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
-	return e.tellAll(ctx, databaseRecoveredEvent, motion.Document{"backup": filepath.Base(r.Backup), "lost_since": float64(r.BackupAt)})
+	return e.tellAll(ctx, motion.DatabaseRecoveredEvent, motion.Document{"backup": filepath.Base(r.Backup), "lost_since": float64(r.BackupAt)})
 }
 
 // tellAll stores an event of category System of every network.

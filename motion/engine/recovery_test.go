@@ -157,7 +157,7 @@ func TestRecoveryIsToldInTheHistoryAndTheHealth(t *testing.T) {
 		if recovery == nil || recovery.Backup == "" {
 			t.Fatalf("recovery %+v, want one from the backup", recovery)
 		}
-		if last := events[len(events)-1]; last != "DatabaseRecoveredEvent" {
+		if last := events[len(events)-1]; last != motion.DatabaseRecoveredEvent {
 			t.Errorf("events %v, want the last to tell of the recovery", events)
 		}
 		db, again, err := store.OpenOrRecover(t.Context(), store.Options{Path: path})
