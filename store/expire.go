@@ -10,9 +10,13 @@ import (
 // expireRecordLimit bounds the records of a kind that one transaction deletes.
 const expireRecordLimit = 5000
 
-// expireRecords deletes the oldest events, finished commands and empty batches that
-// are past their retention when it is now, in seconds.
+// expireRecords deletes the oldest events, detections, finished commands and empty
+// batches that are past their retention when it is now, in seconds.
 func (tx *Tx) expireRecords(now int64) error {
+	keep := tx.db.retention
+	if _, err := tx.TrimDetections(before(motion.Time(now), keep.Detections), keep.DetectionsOfSensor, expireRecordLimit); err != nil {
+		return err
+	}
 	if cutoff := before(motion.Time(now), tx.db.retention.Events); cutoff > 0 {
 		if _, err := tx.DeleteEventsBefore(cutoff, expireRecordLimit); err != nil {
 			return err

@@ -18,6 +18,9 @@ type Retention struct {
 	At900s   time.Duration `yaml:"at_900s" env:"AT_900S"` // at 15 min
 	Events   time.Duration `yaml:"events" env:"EVENTS"`
 	Commands time.Duration `yaml:"commands" env:"COMMANDS"` // management commands that are over, and their batches
+
+	Detections         time.Duration `yaml:"detections" env:"DETECTIONS"`                     // of third-party sensors
+	DetectionsOfSensor int           `yaml:"detections_of_sensor" env:"DETECTIONS_OF_SENSOR"` // the newest of each; 0: any number
 }
 
 const day = 24 * time.Hour
@@ -28,6 +31,7 @@ func DefaultRetention() Retention {
 	return Retention{
 		At1s: day, At5s: 7 * day, At60s: 90 * day, At900s: 730 * day,
 		Events: 90 * day, Commands: 90 * day,
+		Detections: 90 * day, DetectionsOfSensor: 10_000,
 	}
 }
 
@@ -54,6 +58,10 @@ func (r Retention) Validate() error {
 		return fmt.Errorf("events: want at least 1h, or 0 for ever")
 	case r.Commands < 0 || r.Commands > 0 && r.Commands < time.Hour:
 		return fmt.Errorf("commands: want at least 1h, or 0 for ever")
+	case r.Detections < 0 || r.Detections > 0 && r.Detections < time.Hour:
+		return fmt.Errorf("detections: want at least 1h, or 0 for ever")
+	case r.DetectionsOfSensor < 0:
+		return fmt.Errorf("detections_of_sensor: want a number, or 0 for any number")
 	}
 	return nil
 }

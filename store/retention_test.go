@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/command"
 	"sensegate/motion/fault"
+	"sensegate/motion/sensor"
 	"sensegate/motion/series"
 	"sensegate/store"
 	"sensegate/store/storetest"
@@ -29,6 +31,8 @@ func TestRetentionThatCannotBeIsRefused(t *testing.T) {
 		"for ever, and the coarser is not": {func(r *store.Retention) { r.At60s = 0 }, "at_60s: must not be longer"},
 		"for ever, as the coarser":         {func(r *store.Retention) { r.At60s, r.At900s = 0, 0 }, ""},
 		"events of a minute":               {func(r *store.Retention) { r.Events = time.Minute }, "events: want"},
+		"detections of a minute":           {func(r *store.Retention) { r.Detections = time.Minute }, "detections: want"},
+		"less than no detection":           {func(r *store.Retention) { r.DetectionsOfSensor = -1 }, "detections_of_sensor: want"},
 		"commands of a minute":             {func(r *store.Retention) { r.Commands = time.Minute }, "commands: want"},
 		"all resolutions as short as can be": {func(r *store.Retention) {
 			r.At1s, r.At5s, r.At60s, r.At900s = 2*time.Hour, 12*time.Hour, 192*time.Hour, 192*time.Hour
@@ -121,6 +125,44 @@ func TestFinishedCommandsAndEmptyBatchesGo(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestOldDetectionsAndTooManyOfASensorGo(t *testing.T) {
+	t.Parallel()
+	keep := short()
+	keep.Detections, keep.DetectionsOfSensor = 10*time.Hour, 2
+	s, start := newAging(t, keep)
+	h, sensors := newSensorHome(t, s.db, "a", "USER_1")
+	detect := func(of int, at int64) {
+		update(t, s.db, func(tx *store.Tx) error {
+			_, err := tx.AddDetection(sensors[of], sensor.Detection{Home: h.ID, ThingName: sensors[of].ThingName, TS: motion.Time(base + start + at)})
+			return err
+		})
+	}
+	for _, at := range []int64{1, 2, 3} {
+		detect(0, at*3600)
+	}
+	detect(1, 0)
+	found := func(what string, want ...int64) {
+		view(t, s.db, func(tx *store.Tx) error {
+			list, err := tx.Detections(store.DetectionQuery{Home: h.ID, Last: 10})
+			got := []int64{}
+			for _, d := range list {
+				got = append(got, d.TS.Second()-base-start)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: detections of %v, want %v", what, got, want)
+			}
+			return err
+		})
+	}
+	s.flush(start + 3*3600 + 11)
+	found("two of a sensor", 3*3600, 2*3600, 0)
+	s.now = time.Unix(base+start+12*3600+1, 0)
+	found("past its retention, not yet deleted", 3*3600)
+	s.flush(start + 12*3600 + 11)
+	s.now = time.Unix(base+start, 0)
+	found("deleted", 3*3600)
 }
 
 func second[T any](_ T, err error) error { return err }

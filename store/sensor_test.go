@@ -134,7 +134,7 @@ func TestDetectionsAreAsTheModel(t *testing.T) {
 				if err := trimAll(tx, cutoff, most, rapid.IntRange(1, 10).Draw(r, "limit")); err != nil {
 					return err
 				}
-				model = trimmed(model, cutoff, most)
+				model = trimmed(model, cutoff, cmp.Or(most, len(model)))
 			}
 			for _, q := range []store.DetectionQuery{
 				{Home: a.ID, Last: 100}, {Home: b.ID, Last: 3}, {Home: a.ID, Sensor: sensorsA[0].ID, Last: 100},

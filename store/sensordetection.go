@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/google/uuid"
 	bolt "go.etcd.io/bbolt"
@@ -59,10 +60,11 @@ type DetectionQuery struct {
 	Last     int             // at most so many
 }
 
-// Detections returns the detections that q selects, newest first, never nil. It reads
-// only those.
+// Detections returns the detections that q selects, newest first, never nil, without
+// what is past its retention. It reads only those.
 func (tx *Tx) Detections(q DetectionQuery) ([]sensor.Detection, error) {
 	list := []sensor.Detection{}
+	q.From = max(q.From, before(tx.now, tx.db.retention.Detections))
 	prefix, cursor := key32(q.Home), tx.bucket(detections.name).Cursor()
 	if q.Sensor != 0 {
 		prefix, cursor = join(key32(q.Sensor), prefix), tx.bucket("detections_by_sensor").Cursor()
@@ -96,17 +98,20 @@ func lastBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
 
 // deleteDetections removes the detections of a sensor.
 func (tx *Tx) deleteDetections(id sensor.DeviceID) error {
-	_, err := tx.trimDetections(id, 0, 0)
+	_, err := tx.trimDetections(id, 0, math.MaxInt)
 	return err
 }
 
 // TrimDetections removes the oldest detections of every sensor that has more than
-// most, and those older than cutoff, at most limit of them, and returns how many it
-// removed. Fewer than limit means that none is left to remove.
+// most, unless that is 0, and those older than cutoff, at most limit of them, and returns
+// how many it removed. Fewer than limit means that none is left to remove.
 func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (int, error) {
 	all, err := sensors.all(tx, nil)
 	if err != nil {
 		return 0, err
+	}
+	if most == 0 {
+		most = math.MaxInt
 	}
 	removed := 0
 	for _, d := range all {
@@ -128,7 +133,7 @@ func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (int, error) {
 }
 
 // trimDetections removes the oldest detections of a sensor beyond the newest most, at
-// most limit of them unless that is 0.
+// most limit of them.
 func (tx *Tx) trimDetections(id sensor.DeviceID, most, limit int) (int, error) {
 	var keys [][]byte
 	prefix := key32(id)
@@ -136,10 +141,7 @@ func (tx *Tx) trimDetections(id sensor.DeviceID, most, limit int) (int, error) {
 	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, primary = cursor.Next() {
 		keys = append(keys, primary)
 	}
-	excess := max(0, len(keys)-most)
-	if limit > 0 {
-		excess = min(excess, limit)
-	}
+	excess := min(max(0, len(keys)-most), limit)
 	return excess, tx.removeDetections(keys[:excess])
 }
 

@@ -211,13 +211,11 @@ func drop(tx *store.Tx, h home.ID, hub string) error {
 }
 
 // History returns the newest detections of a home, or of one of its sensors, newest
-// first, at most sensor.MaxAnswer: from since on, and within the retention. from and to
+// first, at most sensor.MaxAnswer, from since on. from and to
 // are inclusive, to 0 has no end. NotFound: there is no such thing.
 func (s *Service) History(ctx context.Context, h home.ID, thing string, since, from, to motion.Time) (list []sensor.Detection, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		q := store.DetectionQuery{
-			Home: h, From: max(since, from, tx.Now().Add(-sensor.Retention)), To: to, Last: sensor.MaxAnswer,
-		}
+		q := store.DetectionQuery{Home: h, From: max(since, from), To: to, Last: sensor.MaxAnswer}
 		if thing != "" {
 			d, err := tx.Sensor(h, thing)
 			if err != nil {

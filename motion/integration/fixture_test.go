@@ -58,7 +58,7 @@ func newFixture(t testing.TB, providers map[string]sensor.Provider) *fixture {
 	t.Helper()
 	f := &fixture{t: t}
 	now := func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load()) * time.Second) }
-	f.db = storetest.Open(t, func(o *store.Options) { o.Now = now })
+	f.db = storetest.Open(t, func(o *store.Options) { o.Now, o.Retention = now, store.DefaultRetention() })
 	f.home, f.network = f.newHome("a41f00c2d97b4e5580136c2e")
 	f.other, _ = f.newHome("b52f00c2d97b4e5580136c2e")
 	var err error

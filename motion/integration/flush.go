@@ -68,17 +68,3 @@ func settle(tx *store.Tx, states map[key]sensor.State, cursors map[string]string
 	}
 	return nil
 }
-
-// trim deletes detections that are past their retention, or too many.
-func (s *Service) trim(ctx context.Context) error {
-	for {
-		removed := 0
-		err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-			removed, err = tx.TrimDetections(tx.Now().Add(-sensor.Retention), sensor.MaxDetections, trimBatch)
-			return err
-		})
-		if err != nil || removed < trimBatch {
-			return err
-		}
-	}
-}

@@ -24,10 +24,8 @@ import (
 // Times of the background work.
 const (
 	flushInterval    = 5 * time.Minute
-	trimInterval     = time.Hour
 	farewellInterval = 30 * time.Second
 	syncLimit        = 3 * time.Second // that a reader waits for a provider
-	trimBatch        = 1000            // detections of one commit
 )
 
 // Options configure a Service.
@@ -95,7 +93,6 @@ func (s *Service) Run(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return s.every(running, flushInterval, nil, s.flush) })
-	group.Go(func() error { return s.every(running, trimInterval, nil, s.trim) })
 	group.Go(func() error { return s.every(running, farewellInterval, s.leaving, s.sayFarewells) })
 	err := group.Wait()
 	return errors.Join(err, tolerate(s.flush(context.WithoutCancel(ctx))))

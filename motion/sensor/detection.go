@@ -33,13 +33,13 @@ type Value struct {
 	Humidity     *float64 `json:"humidity,omitempty" doc:"Percent, relative"`
 }
 
-// Bounds of what is kept.
-const (
-	Retention     motion.Seconds = 90 * 24 * 3600 // of detections (payloads.md section 6 no. 9)
-	MaxDetections                = 10000          // of one sensor
-	MaxAnswer                    = 5000           // detections of one answer
+// MaxAnswer is how many detections an answer has at most.
+const MaxAnswer = 5000
 
-	maxAhead motion.Seconds = 300 // of a provider's clock
+// Bounds of a provider's clock.
+const (
+	maxBehind motion.Seconds = 90 * 24 * 3600
+	maxAhead  motion.Seconds = 300
 )
 
 // Take returns what is known of a thing after a reading, given what was known, and
@@ -95,7 +95,7 @@ func moved(kept, now *float64, delta float64) bool {
 // Detect returns the detection of a device in a state, at a time: ts when it is
 // possible, else now.
 func (d Device) Detect(s State, ts, now motion.Time) Detection {
-	if ts.IsZero() || ts > now.Add(maxAhead) || ts < now.Add(-Retention) {
+	if ts.IsZero() || ts > now.Add(maxAhead) || ts < now.Add(-maxBehind) {
 		ts = now
 	}
 	return Detection{
