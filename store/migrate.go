@@ -55,7 +55,9 @@ func bucketsV1() []string {
 	}
 }
 
-// bucketsV2 returns what the household's side added: people, homes and what is theirs.
+// bucketsV2 returns what schema 2 added: people and homes with what is theirs, sums of
+// samples by the minute and the quarter of an hour, what each report says anew, pushes to
+// phones, and third-party sensors with their detections.
 func bucketsV2() []string {
 	return []string{
 		"users", "users_by_email", "users_by_sub", "users_by_identity", "users_by_unconfirmed",
