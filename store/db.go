@@ -25,12 +25,13 @@ type DB struct {
 	file   *os.File // the handle that bolt writes to and that holds the lock
 	uses   keyUses
 
-	retention Retention
-	writes    writes
-	candidate bool       // a copy that is being checked
-	backing   sync.Mutex // held while a backup is made
-	space     space
-	health    health
+	retention  Retention
+	writes     writes
+	candidate  bool       // a copy that is being checked
+	backing    sync.Mutex // held while a backup is made
+	space      space
+	health     health
+	unreadable unreadable
 
 	failOnce sync.Once
 	failed   chan struct{}

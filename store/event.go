@@ -189,15 +189,15 @@ func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, 
 // not shown.
 func (tx *Tx) eventsSince() motion.Time { return before(tx.now, tx.db.retention.Events) }
 
-// EachEvent calls fn with every event of a network, oldest first, until fn
+// EachEvent calls fn with every readable event of a network, oldest first, until fn
 // returns an error, which it returns.
 func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) error {
 	prefix := key32(network)
 	cursor := tx.bucket(events.name).Cursor()
 	for key, data := cursor.Seek(join(prefix, key64(keyMicros(tx.eventsSince())))); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		record, err := events.decode(key, data)
-		if err != nil {
-			return err
+		record, ok := tx.readEvent(key, data)
+		if !ok {
+			continue
 		}
 		if err := fn(record.Event); err != nil {
 			return err

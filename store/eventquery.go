@@ -26,16 +26,17 @@ type EventQuery struct {
 }
 
 // Events returns the events that q selects, never nil. It reads only the
-// selected network and stops when it has enough.
+// selected network and stops when it has enough. An event that cannot be read is
+// left out and counted (Health).
 func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
 	list := []motion.Event{}
 	for key, data := range tx.scanEvents(q) {
 		if !q.selects(data) {
 			continue
 		}
-		record, err := events.decode(key, data)
-		if err != nil {
-			return nil, err
+		record, ok := tx.readEvent(key, data)
+		if !ok {
+			continue
 		}
 		list = append(list, record.Event)
 		if len(list) == q.last() {
@@ -59,14 +60,11 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 		if !q.selects(data) {
 			continue
 		}
-		stopped, err := events.decode(key, data)
-		if err != nil {
-			return nil, err
+		stopped, ok := tx.readEvent(key, data)
+		if !ok {
+			continue
 		}
-		detected, ok, err := tx.detectedEvent(stopped.Event)
-		if err != nil {
-			return nil, err
-		}
+		detected, ok := tx.detectedEvent(stopped.Event)
 		if !ok {
 			continue
 		}
@@ -81,23 +79,28 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 	return list, nil
 }
 
+// readEvent returns a stored event, unless it cannot be read.
+func (tx *Tx) readEvent(key, data []byte) (eventRecord, bool) {
+	record, err := events.decode(key, data)
+	if err != nil {
+		tx.db.leaveOut(events.name, key, err)
+	}
+	return record, err == nil
+}
+
 // detectedEvent returns the MotionDetectedEvent that stopped ends.
-func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool, error) {
+func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool) {
 	if stopped.DetectedTS < tx.eventsSince() {
-		return motion.Event{}, false, nil
+		return motion.Event{}, false
 	}
 	prefix := join(key32(stopped.NetworkID), key64(keyMicros(stopped.DetectedTS)))
 	cursor := tx.bucket(events.name).Cursor()
 	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		record, err := events.decode(key, data)
-		if err != nil {
-			return motion.Event{}, false, err
-		}
-		if record.Event.Event == motion.MotionDetectedEvent {
-			return record.Event, true, nil
+		if record, ok := tx.readEvent(key, data); ok && record.Event.Event == motion.MotionDetectedEvent {
+			return record.Event, true
 		}
 	}
-	return motion.Event{}, false, nil
+	return motion.Event{}, false
 }
 
 // last returns how many records are wanted.

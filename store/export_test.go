@@ -48,3 +48,16 @@ func DamageJournal(db *DB, entry int) error {
 		return b.Put([]byte{0}, value)
 	})
 }
+
+// SpoilEvent makes the first stored event of a network unreadable, and mends it again.
+func SpoilEvent(db *DB, network motion.NetworkID, spoil bool) error {
+	return db.Update(context.Background(), func(tx *Tx) error {
+		b := tx.bucket(events.name)
+		key, data := b.Cursor().Seek(key32(network))
+		data = bytes.Clone(data)
+		if data[0] = '{'; spoil {
+			data[0] = '?'
+		}
+		return b.Put(key, data)
+	})
+}

@@ -20,6 +20,8 @@ type Health struct {
 	ReadOnly     string      `json:"read_only,omitempty"`    // why nothing is stored at present; "" = it is
 	UncleanStops int64       `json:"unclean_stops"`          // how often the process ended without closing the file, ever
 	LastUnclean  motion.Time `json:"last_unclean,omitempty"` // when that was last noticed, seconds
+	Unreadable   int         `json:"unreadable"`             // records met since the start that cannot be read and are left out of lists
+	SamplesLost  int64       `json:"samples_lost"`           // seconds of networks given up since the start, because nothing could be stored for too long
 	Recovery     *Recovery   `json:"recovery,omitempty"`     // the last one, nil: never
 }
 
@@ -29,11 +31,21 @@ type health struct {
 	known Health
 }
 
+// lose counts seconds of a network's samples as lost; first is true for the first ones.
+func (h *health) lose(seconds int64) (first bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first = h.known.SamplesLost == 0
+	h.known.SamplesLost += seconds
+	return first
+}
+
 // Health returns what has befallen the database.
 func (db *DB) Health() Health {
 	db.health.mu.Lock()
 	defer db.health.mu.Unlock()
 	known := db.health.known
+	known.Unreadable = db.unreadable.count()
 	if err := db.Writable(); err != nil {
 		known.ReadOnly = err.Error()
 	}
@@ -47,6 +59,8 @@ func (db *DB) Metrics(w io.Writer) {
 		readOnly = 1
 	}
 	fmt.Fprintf(w, "sensegate_store_read_only %d\n", readOnly)
+	fmt.Fprintf(w, "sensegate_store_unreadable_records %d\n", known.Unreadable)
+	fmt.Fprintf(w, "sensegate_store_samples_lost_seconds_total %d\n", known.SamplesLost)
 	fmt.Fprintf(w, "sensegate_store_unclean_stops_total %d\n", known.UncleanStops)
 }
 
@@ -66,6 +80,7 @@ func (db *DB) noteHealth(wasUnclean bool, recovery *Recovery) error {
 	if err != nil {
 		return err
 	}
+	known.SamplesLost, known.Unreadable = 0, 0 // of that run
 	if wasUnclean {
 		known.UncleanStops, known.LastUnclean = known.UncleanStops+1, motion.TimeOf(db.now())
 		db.logger.Warn("the last run did not end in order: a power cut, a kill or a crash", "unclean_stops", known.UncleanStops)

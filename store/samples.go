@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -19,6 +20,8 @@ import (
 // own, which is held for memory work only.
 type Samples struct {
 	db *DB
+
+	failing atomic.Int64 // flushes since the last that was stored
 
 	mu    sync.Mutex
 	heads map[motion.NetworkID]*head
@@ -106,8 +109,12 @@ func (s *Samples) put(network motion.NetworkID, tier series.Tier, ts motion.Time
 	defer h.mu.Unlock()
 	block := h.recent
 	if block == nil || block.Tier() != tier || block.Start() != tier.BlockStart(second) {
+		open := len(h.blocks)
 		block = h.block(blockKey{tier.BlockStart(second), tier})
 		h.recent = block
+		if len(h.blocks) > open && s.stuck() {
+			s.makeRoom(h, block)
+		}
 	}
 	put(block, second, values)
 }

@@ -24,6 +24,7 @@ type part struct {
 // its journal. It brings the coarser tiers up to date and deletes what is past
 // its retention. It belongs in the transaction of the regular flush.
 func (s *Samples) Flush(tx *Tx) error {
+	s.failing.Add(1)
 	s.forgetDeleted(tx)
 	sealed, open := s.collect(tx.Now().Second())
 	if err := tx.appendJournal(open); err != nil {
@@ -103,6 +104,7 @@ func (at blockKey) merge(late, before []byte) []byte {
 // committed marks the parts as written and lets go of sealed blocks to which
 // nothing was added meanwhile.
 func (s *Samples) committed(sealed, open []part) {
+	s.failing.Store(0)
 	for _, p := range open {
 		s.mark(p, func(_ *head, b *series.Block) { b.Committed() })
 	}

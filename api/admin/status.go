@@ -121,6 +121,12 @@ func (now status) show(w io.Writer) {
 		line("last backup", "none yet")
 	}
 	line("unclean stops", "%d", now.Health.UncleanStops)
+	if n := now.Health.Unreadable; n > 0 {
+		line("unreadable", "%d records of the history are left out", n)
+	}
+	if lost := time.Duration(now.Health.SamplesLost) * time.Second; lost > 0 {
+		line("samples lost", "%s of networks, while nothing could be stored", lost)
+	}
 	if now.Authority != "" {
 		line("ca.pem SHA-256", "%s", now.Authority)
 	}

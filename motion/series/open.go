@@ -13,6 +13,9 @@ const MaxSeries = 256
 // (history, journal): its density in percent then is its count of frames above 0.
 const aggregated = 100
 
+// cellSize is the bytes of a cell.
+const cellSize = 4
+
 // cell is a row while frames still arrive. frames = 0 is "absent".
 type cell struct {
 	value  uint16 // motion: greatest intensity × 1000; share: sum of the frames' percents
@@ -70,6 +73,9 @@ func (b *Block) Start() int64 { return b.start }
 
 // End returns the first second after the block.
 func (b *Block) End() int64 { return b.start + b.tier.Span() }
+
+// Bytes returns the memory that the rows take.
+func (b *Block) Bytes() int { return len(b.columns) * b.tier.Rows() * cellSize }
 
 // Empty reports whether the block holds no row at all.
 func (b *Block) Empty() bool {

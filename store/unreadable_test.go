@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+func TestUnreadableEventIsLeftOutCountedAndSaidOnce(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	db := storetest.Open(t, fixedTime, func(o *store.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	network := newNetwork(t, db, "g")
+	for i, kind := range []string{motion.MotionDetectedEvent, motion.MotionStoppedEvent, motion.LinkConnectedEvent} {
+		addEvent(t, db, motion.Event{
+			Category: motion.CategoryMotion, Event: kind, NetworkID: network,
+			TS: motion.Time(1764000000 - 30 + 10*i), DetectedTS: 1764000000 - 30,
+		}, fmt.Sprint(i))
+	}
+	count := func() (events, kinds, pairs, each int) {
+		view(t, db, func(tx *store.Tx) error {
+			list, err := tx.Events(store.EventQuery{Network: network})
+			if err != nil {
+				return err
+			}
+			of, err := tx.Events(store.EventQuery{Network: network, Kinds: []string{motion.MotionDetectedEvent}})
+			if err != nil {
+				return err
+			}
+			both, err := tx.EventPairs(store.EventQuery{Network: network})
+			if err != nil {
+				return err
+			}
+			events, kinds, pairs = len(list), len(of), len(both)
+			return tx.EachEvent(network, func(motion.Event) error { each++; return nil })
+		})
+		return events, kinds, pairs, each
+	}
+	for spoil, want := range map[bool][4]int{true: {2, 0, 0, 2}, false: {3, 1, 1, 3}} {
+		if err := store.SpoilEvent(db, network, spoil); err != nil {
+			t.Fatal(err)
+		}
+		events, kinds, pairs, each := count()
+		if got := [4]int{events, kinds, pairs, each}; got != want {
+			t.Errorf("spoilt %v: %v events, of a kind, pairs, in all; want %v", spoil, got, want)
+		}
+	}
+	if err := store.SpoilEvent(db, network, false); err != nil { // for the check at the end
+		t.Fatal(err)
+	}
+	if n := db.Health().Unreadable; n != 1 {
+		t.Errorf("%d records counted, want 1", n)
+	}
+	if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+		t.Errorf("said %d times: %s", n, log.String())
+	}
+}
