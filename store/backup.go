@@ -179,10 +179,12 @@ func (db *DB) copyTo(ctx context.Context, file *os.File) error {
 	if err := db.requireRoom(filepath.Dir(file.Name())); err != nil {
 		return err
 	}
+	end := db.readers.begin()
 	err := db.bolt.View(func(btx *bolt.Tx) error {
 		_, err := btx.WriteTo(writer{ctx, file})
 		return err
 	})
+	end()
 	if err != nil {
 		return err
 	}

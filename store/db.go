@@ -18,17 +18,19 @@ import (
 
 // DB is an open database. Its methods may be called concurrently.
 type DB struct {
-	path   string
-	now    func() time.Time
-	logger *slog.Logger
-	bolt   *bolt.DB
-	file   *os.File // the handle that bolt writes to and that holds the lock
-	uses   keyUses
+	path    string
+	now     func() time.Time
+	logger  *slog.Logger
+	bolt    *bolt.DB
+	file    *os.File // the handle that bolt writes to and that holds the lock
+	readers readers
+	uses    keyUses
 
 	retention  Retention
 	writes     writes
-	candidate  bool       // a copy that is being checked
-	backing    sync.Mutex // held while a backup is made
+	candidate  bool          // a copy that is being checked
+	backing    sync.Mutex    // held while a backup is made
+	deleted    chan struct{} // holds a value when something is to be wiped
 	space      space
 	health     health
 	unreadable unreadable
@@ -47,6 +49,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer db.readers.begin()()
 	btx, err := db.bolt.Begin(false)
 	if err != nil {
 		return fmt.Errorf("begin reading %s: %w", db.path, err)

@@ -80,7 +80,8 @@ func (tx *Tx) networkHeard(n motion.Network) (motion.Network, error) {
 	return n, err
 }
 
-// DeleteNetwork removes a network with everything that belongs to it.
+// DeleteNetwork removes a network with everything that belongs to it. Its bytes are wiped
+// from the file soon after (DB.WipeDeleted).
 func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	if err := tx.requireNetwork(id); err != nil {
 		return err
@@ -102,8 +103,10 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 			return err
 		}
 	}
-	_, err := networks.delete(tx, id)
-	return err
+	if _, err := networks.delete(tx, id); err != nil {
+		return err
+	}
+	return tx.dueToWipe(true)
 }
 
 // deleteNodes removes the nodes of a network.

@@ -90,7 +90,7 @@ func open(o Options, steps []migration) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, candidate: o.candidate, file: file, failed: make(chan struct{})}
+	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, candidate: o.candidate, file: file, deleted: make(chan struct{}, 1), failed: make(chan struct{})}
 	db.writes.since, db.space = motion.TimeOf(o.Now()), newSpace(o.Path, o.MinFree)
 	if err := db.start(o, steps, isNew); err != nil {
 		_ = file.Close() // bbolt may have closed it

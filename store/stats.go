@@ -44,6 +44,14 @@ func (w *writes) count(pages int64, pageSize int, grew bool) {
 	}
 }
 
+// wiped adds free pages that were overwritten, and their sync.
+func (w *writes) wiped(bytes int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bytes += bytes
+	w.syncs++
+}
+
 // fileSize returns the length of the file, 0 when it cannot be told.
 func (db *DB) fileSize() int64 {
 	info, err := db.file.Stat()

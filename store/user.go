@@ -155,7 +155,8 @@ func (tx *Tx) SetPassword(id home.UserID, hash string) error {
 	return users.put(tx, id, r)
 }
 
-// DeleteUser removes a user with everything that is theirs alone.
+// DeleteUser removes a user with everything that is theirs alone. Their bytes are wiped
+// from the file soon after (DB.WipeDeleted).
 func (tx *Tx) DeleteUser(id home.UserID) error {
 	u, err := tx.User(id)
 	if err != nil {
@@ -191,6 +192,8 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 	if _, err := familiar.delete(tx, id); err != nil {
 		return err
 	}
-	_, err = users.delete(tx, id)
-	return err
+	if _, err = users.delete(tx, id); err != nil {
+		return err
+	}
+	return tx.dueToWipe(false)
 }

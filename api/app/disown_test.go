@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,18 @@ func TestDisownedNetworkLeavesNoTrace(t *testing.T) {
 	}
 	for _, found := range storetest.Scan(t, h.db, needles...) {
 		t.Error(found)
+	}
+	if err := h.db.Wipe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(h.db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, needle := range needles {
+		if bytes.Contains(raw, []byte(needle)) {
+			t.Errorf("%q stands in the raw file", needle)
+		}
 	}
 	for _, p := range []person{h.owner, h.member} {
 		apitest.WantProblem(t, h.as(p, "GET", "/networks", ""), 401, "session")

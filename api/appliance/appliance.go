@@ -129,6 +129,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	}
 	doors.Go(func() error { return a.admin.Run(open) })
 	doors.Go(func() error { return a.db.BackUpNightly(open) })
+	doors.Go(func() error { return a.db.WipeDeleted(open) })
 	doors.Go(func() error {
 		select {
 		case <-open.Done():

@@ -15,7 +15,7 @@ import (
 
 // Scan returns where any of the needles stands in the live keys and values of a
 // database, as "bucket: key value" with what is readable of them. Free pages, which
-// are overwritten in time, are not looked at.
+// DB.Wipe overwrites, are not looked at.
 func Scan(t testing.TB, db *store.DB, needles ...string) (found []string) {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "scan.db")

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"sensegate/motion"
+)
+
+// When what was deleted is wiped.
+const (
+	wipeDelay    = time.Minute // after a deletion, so that several cost one round
+	wipeInterval = time.Hour   // between two rounds: what deletions may cost the flash
+)
+
+// wipeKey is where the meta bucket keeps what is to be wiped.
+const wipeKey = "wipe"
+
+// unwiped is what was deleted and may still be read in the raw file.
+type unwiped struct {
+	Deletions int64       `json:"deletions"`         // of users and networks, since the last round; 0: none
+	Network   motion.Time `json:"network,omitempty"` // when the last network was deleted; 0: none was
+}
+
+// dueToWipe notes, in the transaction that deletes a user or a network, that their bytes
+// are to be wiped from the file.
+func (tx *Tx) dueToWipe(network bool) error {
+	var due unwiped
+	if err := tx.getMeta(wipeKey, &due); err != nil {
+		return err
+	}
+	due.Deletions++
+	if network {
+		due.Network = tx.now
+	}
+	tx.OnCommit(func() {
+		select {
+		case tx.db.deleted <- struct{}{}:
+		default: // it is known
+		}
+	})
+	return tx.putMeta(wipeKey, due)
+}
+
+// WipeDeleted calls Wipe a minute after users or networks were deleted, and after the
+// start when it is due from before, at most once an hour, until ctx ends. What cannot be
+// wiped is logged and tried again an hour later.
+func (db *DB) WipeDeleted(ctx context.Context) error {
+	timer, waiting := time.NewTimer(wipeDelay), true
+	defer timer.Stop()
+	last := time.Now().Add(-wipeInterval)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-db.deleted:
+			if !waiting {
+				timer.Reset(max(wipeDelay, wipeInterval-time.Since(last)))
+				waiting = true
+			}
+			continue
+		case <-timer.C:
+		}
+		waiting, last = false, time.Now()
+		if err := db.Wipe(ctx); err != nil && ctx.Err() == nil {
+			db.logger.Warn("what was deleted is not wiped yet", "err", err)
+			timer.Reset(wipeInterval)
+			waiting = true
+		}
+	}
+}
+
+// Wipe overwrites what the file still holds of users and networks that were deleted: all
+// free pages become zeros, each at most once. When a network was deleted, backups from
+// before are replaced by a new one. Without a deletion since the last Wipe it does nothing.
+// A power cut leaves it due. The disk may keep what it has moved by itself: flash does.
+//
+// Two Wipes must not run at once.
+func (db *DB) Wipe(ctx context.Context) error {
+	var due unwiped
+	if err := db.View(ctx, func(tx *Tx) error { return tx.getMeta(wipeKey, &due) }); err != nil {
+		return err
+	}
+	if due.Deletions == 0 {
+		return nil
+	}
+	wiped, err := db.wipePages(ctx)
+	if err != nil {
+		return fmt.Errorf("wipe free pages: %w", err)
+	}
+	removed := 0
+	if due.Network > 0 {
+		if removed, err = db.replaceBackups(ctx, due.Network.Std()); err != nil {
+			return fmt.Errorf("replace the backups that hold a deleted network: %w", err)
+		}
+	}
+	db.logger.Info("deleted data wiped", "bytes", wiped, "backups", removed)
+	return db.Update(ctx, func(tx *Tx) error {
+		var now unwiped
+		if err := tx.getMeta(wipeKey, &now); err != nil || now != due {
+			return err // more was deleted meanwhile
+		}
+		return tx.bucket(metaBucket).Delete([]byte(wipeKey))
+	})
+}
+
+// replaceBackups makes a backup and removes those from before deleted, or after now, when
+// there are any: a clock that was wrong names backups after the future. It returns how
+// many were removed. Without room for the new one the former stay.
+func (db *DB) replaceBackups(ctx context.Context, deleted time.Time) (removed int, err error) {
+	list, err := Backups(db.path)
+	if err != nil {
+		return 0, err
+	}
+	now, former := db.now(), list[:0]
+	for _, b := range list {
+		if b.At.Before(deleted) || b.At.After(now) {
+			former = append(former, b)
+		}
+	}
+	if len(former) == 0 {
+		return 0, nil
+	}
+	made, err := db.Backup(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range former {
+		if b.Path == made.Path {
+			continue
+		}
+		if err := os.Remove(b.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
