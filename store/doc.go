@@ -83,7 +83,7 @@
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
-//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers
+//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers, AddressProof
 //	  users_by_email          address in lower case → user u64
 //	  users_by_sub            subject        → user u64
 //	  users_by_identity       SHA-256 of issuer 0 subject → user u64
@@ -97,7 +97,7 @@
 //	memberships               membership u32 → home.Membership
 //	  memberships_by_home     home u32, user u64 → membership u32
 //	  memberships_by_user     user u64, membership u32 → membership u32
-//	invitations               invitation u32 → home.Invitation
+//	invitations               invitation u32 → home.Invitation, open_since and SHA-256 of its token, hex
 //	  invitations_by_home     home u32, address in lower case → invitation u32
 //	home_locations            location u32   → home.Location, those that homes have added
 //	  home_locations_by_home  home u32, location u32 → location u32

@@ -1,15 +1,26 @@
 package store
 
 import (
+	"sensegate/motion"
 	"sensegate/motion/home"
 )
 
+// invitationPrefix is what the tokens of invitations begin with.
+const invitationPrefix = "inv_"
+
+// invitationRecord is an invitation with what is never shown.
+type invitationRecord struct {
+	home.Invitation
+	OpenSince motion.Stamp `json:"open_since"` // since when the address has been invited without a gap
+	Token     digest       `json:"token"`      // of its link
+}
+
 // invitations is the table of invitations, at most one of an address to a home.
-var invitations = table[home.InvitationID, home.Invitation]{
+var invitations = table[home.InvitationID, invitationRecord]{
 	name: "invitations", noun: "invitation", key: key32[home.InvitationID],
-	indexes: []index[home.Invitation]{{
+	indexes: []index[invitationRecord]{{
 		name: "invitations_by_home", noun: "network and address", unique: true,
-		keys: func(i home.Invitation) [][]byte { return [][]byte{invitationKey(i.Home, i.Email)} },
+		keys: func(i invitationRecord) [][]byte { return [][]byte{invitationKey(i.Home, i.Email)} },
 	}},
 }
 
@@ -19,16 +30,18 @@ func invitationKey(h home.ID, address string) []byte {
 }
 
 // PutInvitation stores an invitation to an existing home and returns it, with
-// CreatedAt set to now. One of the same address is replaced under its id.
+// CreatedAt set to now. One of the same address is replaced under its id; its token, if
+// it had one, is void.
 func (tx *Tx) PutInvitation(i home.Invitation) (home.Invitation, error) {
 	if _, err := tx.Home(i.Home); err != nil {
 		return i, err
 	}
-	before, ok, err := tx.InvitationTo(i.Home, i.Email)
+	now := tx.now.Stamp()
+	before, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(i.Home, i.Email))
 	if err != nil {
 		return i, err
 	}
-	i.ID, i.CreatedAt = before.ID, tx.now.Stamp()
+	i.ID, i.CreatedAt = before.ID, now
 	if !ok {
 		sequence, err := tx.bucket(invitations.name).NextSequence()
 		if err != nil {
@@ -36,23 +49,59 @@ func (tx *Tx) PutInvitation(i home.Invitation) (home.Invitation, error) {
 		}
 		i.ID = home.InvitationID(sequence)
 	}
-	return i, invitations.put(tx, i.ID, i)
+	r := invitationRecord{Invitation: i, OpenSince: now}
+	if before.Open(now) {
+		r.OpenSince = before.OpenSince
+	}
+	return i, invitations.put(tx, i.ID, r)
+}
+
+// IssueInvitationToken returns a new random token of 256 bits for an invitation; one that
+// was issued before is void.
+func (tx *Tx) IssueInvitationToken(id home.InvitationID) (string, error) {
+	r, err := invitations.must(tx, id)
+	if err != nil {
+		return "", err
+	}
+	token, sum := newSecret(invitationPrefix)
+	r.Token = sum
+	return token, invitations.put(tx, id, r)
 }
 
 // Invitation returns the invitation with the id, open or not.
 func (tx *Tx) Invitation(id home.InvitationID) (home.Invitation, error) {
-	return invitations.must(tx, id)
+	r, err := invitations.must(tx, id)
+	return r.Invitation, err
 }
 
 // InvitationTo returns the invitation of an address to a home, open or not, and
 // whether there is one.
 func (tx *Tx) InvitationTo(h home.ID, address string) (home.Invitation, bool, error) {
-	return invitations.by(tx, "invitations_by_home", invitationKey(h, address))
+	r, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(h, address))
+	return r.Invitation, ok, err
+}
+
+// MatchInvitation reports whether an open invitation of an address to a home has the token.
+func (tx *Tx) MatchInvitation(h home.ID, address, token string) (bool, error) {
+	r, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(h, address))
+	return ok && r.Open(tx.now.Stamp()) && r.Token.matches(digestOf(token)), err
+}
+
+// InvitedSince returns since when an address has been invited to a home without a gap,
+// and whether it is.
+func (tx *Tx) InvitedSince(h home.ID, address string) (motion.Stamp, bool, error) {
+	r, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(h, address))
+	return r.OpenSince, ok && r.Open(tx.now.Stamp()), err
 }
 
 // InvitationsOfHome returns the invitations to a home, open or not, by address.
 func (tx *Tx) InvitationsOfHome(h home.ID) ([]home.Invitation, error) {
-	return invitations.allBy(tx, "invitations_by_home", key32(h))
+	records, err := invitations.allBy(tx, "invitations_by_home", key32(h))
+	list := make([]home.Invitation, len(records))
+	for i, r := range records {
+		list[i] = r.Invitation
+	}
+	return list, err
 }
 
 // DeleteInvitation removes an invitation and its mails.

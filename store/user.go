@@ -8,8 +8,9 @@ import (
 // userRecord is a user with what is never shown.
 type userRecord struct {
 	home.User
-	Password   string     `json:"password"`             // argon2id in PHC form; "": none, as with SSO
-	Identities []Identity `json:"identities,omitempty"` // accounts at identity providers
+	Password   string       `json:"password"`             // argon2id in PHC form; "": none, as with SSO
+	Identities []Identity   `json:"identities,omitempty"` // accounts at identity providers
+	Proof      AddressProof `json:"proof,omitzero"`       // of the confirmed address
 }
 
 // Identity is an account at an identity provider: users are known there by issuer

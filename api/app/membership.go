@@ -74,10 +74,11 @@ func showMembership(tx *store.Tx, m home.Membership, expand interface{ has(strin
 
 type newMembershipIn struct {
 	Body struct {
-		Role      home.Role            `json:"role" enum:"owner,member" doc:"owner claims an ownerless network for the caller; member adds a user"`
-		Network   api.Lenient[uint32]  `json:"network_id" doc:"App Cloud network id" example:"17"`
-		User      *api.Lenient[uint32] `json:"user_id,omitempty" doc:"Who is to be added; default: the caller" example:"10"`
-		SetupCode string               `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance; needed to claim while it has no owner at all"`
+		Role       home.Role            `json:"role" enum:"owner,member" doc:"owner claims an ownerless network for the caller; member adds a user"`
+		Network    api.Lenient[uint32]  `json:"network_id" doc:"App Cloud network id" example:"17"`
+		User       *api.Lenient[uint32] `json:"user_id,omitempty" doc:"Who is to be added; default: the caller" example:"10"`
+		Invitation string               `json:"invitation,omitempty" maxLength:"64" doc:"The token of the invitation's link" example:"inv_8n6kA1oDgQ2mB5tZ0yWcXfRjUeHsLpVqTnKiGbMdOwE"`
+		SetupCode  string               `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance; needed to claim while it has no owner at all"`
 		ExpandBody
 	}
 }
@@ -91,7 +92,7 @@ func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembersh
 	var err error
 	switch {
 	case in.Body.Role == home.MemberRole:
-		made, err = a.Household.Join(ctx, id, user, u.ID)
+		made, err = a.Household.Join(ctx, id, household.Candidate{User: user, By: u.ID, Token: in.Body.Invitation})
 	case user != u.ID:
 		err = fault.Mistakes(fault.Detail{Location: "body.user_id", Message: "an owner claims for themselves: leave it out", Value: int64(user)})
 	default:

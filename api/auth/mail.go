@@ -130,9 +130,22 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 		now := tx.Now().Stamp()
 		holder.Email, holder.ConfirmedAt, holder.UpdatedAt = c.Email, &now, now
 		u = holder
-		return tx.PutUser(u)
+		return confirmed(tx, u, token)
 	})
 	return u, err
+}
+
+// confirmed stores a user whose address the link with a token has confirmed, and what that
+// proves.
+func confirmed(tx *store.Tx, u home.User, token string) error {
+	if err := tx.PutUser(u); err != nil {
+		return err
+	}
+	proof, err := tx.ProofOf(u.ID, token)
+	if err != nil {
+		return err
+	}
+	return tx.SetAddressProof(u.ID, proof)
 }
 
 // Reset sets the password of the account that the token of a reset mail is about,
@@ -152,7 +165,11 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 	}
 	var u home.User
 	err = a.redeem(ctx, token, forReset, from, func(tx *store.Tx, holder home.User, _ claims) error {
-		u, err = a.overwrite(tx, holder, hash)
+		proof, err := tx.ProofOf(holder.ID, token)
+		if err != nil {
+			return err
+		}
+		u, err = a.overwrite(tx, holder, hash, proof)
 		return err
 	})
 	return u, err

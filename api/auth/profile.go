@@ -116,10 +116,16 @@ func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err
 		if u, err = tx.CreateUser(u); err != nil {
 			return err
 		}
+		if err := tx.SetAddressProof(u.ID, vouched()); err != nil {
+			return err
+		}
 		return tx.SetPassword(u.ID, hash)
 	})
 	return u, err
 }
+
+// vouched is the proof of an address that somebody knows to be the user's.
+func vouched() store.AddressProof { return store.AddressProof{Vouched: true} }
 
 // SetPassword sets the password of the account with an address, confirms it, and ends
 // its sessions. An address without an account is a NotFound fault.
@@ -139,18 +145,22 @@ func (a *Accounts) SetPassword(ctx context.Context, email, password string) (u h
 		if !ok {
 			return fault.New(fault.NotFound, "no account has this address")
 		}
-		u, err = a.overwrite(tx, holder, hash)
+		u, err = a.overwrite(tx, holder, hash, vouched())
 		return err
 	})
 	return u, err
 }
 
-// overwrite gives a user a password, as somebody who may whatever the account's state.
-func (a *Accounts) overwrite(tx *store.Tx, u home.User, hash string) (home.User, error) {
+// overwrite gives a user a password, as somebody who may whatever the account's state. One
+// that was not confirmed is, by proof.
+func (a *Accounts) overwrite(tx *store.Tx, u home.User, hash string, proof store.AddressProof) (home.User, error) {
 	now := tx.Now().Stamp()
 	u.UpdatedAt = now
 	if !u.Confirmed() {
 		u.ConfirmedAt = &now
+		if err := tx.SetAddressProof(u.ID, proof); err != nil {
+			return u, err
+		}
 	}
 	if err := tx.PutUser(u); err != nil {
 		return u, err

@@ -129,5 +129,8 @@ func confirmVerified(tx *store.Tx, u home.User, b bearer) error {
 	}
 	now := tx.Now().Stamp()
 	u.ConfirmedAt, u.UpdatedAt = &now, now
-	return tx.PutUser(u)
+	if err := tx.PutUser(u); err != nil {
+		return err
+	}
+	return tx.SetAddressProof(u.ID, vouched())
 }

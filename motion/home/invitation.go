@@ -16,9 +16,9 @@ const InvitationTime = 7 * 24 * time.Hour
 // addresses of one request.
 const MaxInvitations = 50
 
-// Invitation lets the holder of an address join a home (payloads.md 5.2). Whoever has
-// an account with that address, confirmed, may join as long as it is open: it carries
-// no secret of its own.
+// Invitation lets the holder of an address join a home (payloads.md 5.2), once, as long as
+// it is open: with an account of that address, confirmed, and with the token of the link
+// that was mailed, unless the address is known to be theirs without it.
 type Invitation struct {
 	ID        InvitationID `json:"id" example:"5"`
 	Email     string       `json:"email" doc:"The address that may join" example:"a@example.com"`

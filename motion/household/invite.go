@@ -93,8 +93,12 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 	return true, h.mailInvitation(tx, invitation, by)
 }
 
-// mailInvitation queues the mail of an invitation.
+// mailInvitation queues the mail of an invitation, with a token of its own.
 func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.UserID) error {
+	token, err := tx.IssueInvitationToken(i.ID)
+	if err != nil {
+		return err
+	}
 	one, err := tx.Home(i.Home)
 	if err != nil {
 		return err
@@ -104,7 +108,7 @@ func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.User
 		return err
 	}
 	return h.mail(tx, notify.Mail{
-		Kind: notify.Invite, To: i.Email, Expires: i.ExpiresAt, Home: i.Home,
+		Kind: notify.Invite, To: i.Email, Expires: i.ExpiresAt, Home: i.Home, Token: token,
 		Network: one.Name, Inviter: strings.TrimSpace(inviter.FirstName + " " + inviter.LastName),
 	})
 }

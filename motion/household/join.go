@@ -9,23 +9,31 @@ import (
 	"sensegate/store"
 )
 
-// Join makes a user a member of a home. by is who asks: the owner of the home, or the
-// user themselves. The user's confirmed address must hold an open invitation to it, which
-// is used up: an owner who could add anybody by their number would learn who lives in
-// other homes. Forbidden: by is neither, or is not invited, or there is no such home, so
-// that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
-// not invited. Conflict: the user is a member.
-func (h *Household) Join(ctx context.Context, id home.ID, user, by home.UserID) (joined home.Membership, err error) {
+// Candidate is who is to become a member of a home.
+type Candidate struct {
+	User  home.UserID
+	By    home.UserID // who asks: the owner of the home, or the user themselves
+	Token string      // of the link of the invitation; "": none was shown
+}
+
+// Join makes a user a member of a home. The user's confirmed address must hold an open
+// invitation to it, which is used up: an owner who could add anybody by their number would
+// learn who lives in other homes. Who asks for themselves shows the token of the
+// invitation, unless their address is known to be theirs (addressKnown). Forbidden: whoever
+// asks is neither, or is not invited, or there is no such home, so that ids tell a stranger
+// nothing. NotFound: the owner names a user who is not there or not invited. Conflict: the
+// user is a member.
+func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined home.Membership, err error) {
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		if err := mayJoin(tx, id, user, by); err != nil {
+		if err := mayJoin(tx, id, c); err != nil {
 			return nil, err
 		}
 		one, err := tx.Home(id)
 		if err != nil {
 			return nil, err
 		}
-		joined, events, err = enter(tx, one, user, home.MemberRole)
-		if err == nil && user != by {
+		joined, events, err = enter(tx, one, c.User, home.MemberRole)
+		if err == nil && c.User != c.By {
 			joined.Added = true
 			err = tx.PutMembership(joined)
 		}
@@ -34,52 +42,68 @@ func (h *Household) Join(ctx context.Context, id home.ID, user, by home.UserID) 
 	if err != nil {
 		return home.Membership{}, err
 	}
-	h.log.Info("member joined", "home", id, "user", user)
+	h.log.Info("member joined", "home", id, "user", c.User)
 	return joined, nil
 }
 
-// mayJoin returns a fault unless by may make user a member.
-func mayJoin(tx *store.Tx, id home.ID, user, by home.UserID) error {
-	asking, isMember, err := tx.MembershipOf(id, by)
+// mayJoin returns a fault unless a candidate may become a member.
+func mayJoin(tx *store.Tx, id home.ID, c Candidate) error {
+	asking, isMember, err := tx.MembershipOf(id, c.By)
 	if err != nil {
 		return err
 	}
 	owns := isMember && asking.Role == home.OwnerRole
-	if !owns && user != by {
+	if !owns && c.User != c.By {
 		return notInvited()
 	}
-	switch _, member, err := tx.MembershipOf(id, user); {
+	switch _, member, err := tx.MembershipOf(id, c.User); {
 	case err != nil:
 		return err
 	case member:
 		return &fault.Error{Kind: fault.Conflict, Code: "member", Message: "user_id: is a member of the network already"}
 	}
-	invited, err := invitedTo(tx, id, user)
+	invited, err := invitedTo(tx, id, c, owns)
 	switch {
 	case err != nil || invited:
 		return err
 	case owns:
-		return fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", user)
+		return fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", c.User)
 	}
 	return notInvited()
 }
 
-// invitedTo reports whether there is such a user and their confirmed address holds an
-// open invitation to a home.
-func invitedTo(tx *store.Tx, id home.ID, user home.UserID) (bool, error) {
-	person, err := tx.User(user)
+// invitedTo reports whether the candidate's confirmed address holds an open invitation to
+// a home, and it is theirs: so says an owner who names them, the token of the invitation,
+// or what is known of the address.
+func invitedTo(tx *store.Tx, id home.ID, c Candidate, named bool) (bool, error) {
+	person, err := tx.User(c.User)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}
 	if err != nil || !person.Confirmed() {
 		return false, err
 	}
-	invitation, invited, err := tx.InvitationTo(id, person.Email)
-	return invited && invitation.Open(tx.Now().Stamp()), err
+	since, invited, err := tx.InvitedSince(id, person.Email)
+	if err != nil || !invited || named {
+		return invited, err
+	}
+	if shown, err := tx.MatchInvitation(id, person.Email, c.Token); err != nil || shown {
+		return shown, err
+	}
+	return addressKnown(tx, c.User, since)
+}
+
+// addressKnown reports whether the confirmed address of a user is theirs as far as a home
+// can tell that has invited it since then without a gap: somebody vouches for it, or the
+// confirmation was written after the invitation, so that none but the owner of that home
+// could hand it over (notify.Visible). Any other may have come from the person's own outbox.
+func addressKnown(tx *store.Tx, user home.UserID, since motion.Stamp) (bool, error) {
+	proof, err := tx.AddressProof(user)
+	return proof.Vouched || proof.Mailed != 0 && proof.Mailed >= since, err
 }
 
 // notInvited is the fault of who may not join.
 func notInvited() error {
 	return &fault.Error{Kind: fault.Forbidden, Code: "not_invited",
-		Message: "network_id: only the owner adds members; ask them for an invitation to your address"}
+		Message: "network_id: only the owner adds members; ask them for an invitation to your address, and open its link"}
 }

@@ -88,7 +88,7 @@ func (p *place) user(name string) (id home.UserID) {
 		now := tx.Now().Stamp()
 		u, err := tx.CreateUser(home.User{Email: name + "@example.com", FirstName: name, Sub: "sub-" + name, ConfirmedAt: &now})
 		id = u.ID
-		return err
+		return errors.Join(err, tx.SetAddressProof(id, store.AddressProof{Vouched: true}))
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -150,7 +150,7 @@ func TestJoiningAndLeavingEndInOneStateAtATime(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			_, err := p.Invite(t.Context(), one.ID, owner, []string{"guest@example.com"})
-			m, joining := p.Join(t.Context(), one.ID, guest, guest)
+			m, joining := p.Join(t.Context(), one.ID, household.Candidate{User: guest, By: guest})
 			var leaving error
 			if joining == nil {
 				leaving = p.RemoveMember(t.Context(), m.ID, owner)
@@ -211,7 +211,7 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 	if _, err := p.Invite(t.Context(), one.ID, owner, []string{"member@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Join(t.Context(), one.ID, member, member); err != nil {
+	if _, err := p.Join(t.Context(), one.ID, household.Candidate{User: member, By: member}); err != nil {
 		t.Fatal(err)
 	}
 	wantKind(t, "by a member", p.Disown(t.Context(), one.ID, member), fault.Forbidden)
@@ -253,7 +253,7 @@ func TestOwnersAccountLeavesAnOwnerlessHomeBehind(t *testing.T) {
 	if _, err := p.Invite(t.Context(), shared.ID, owner, []string{"member@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Join(t.Context(), shared.ID, member, owner); err != nil {
+	if _, err := p.Join(t.Context(), shared.ID, household.Candidate{User: member, By: owner}); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.DeleteUser(t.Context(), owner, false); err != nil {

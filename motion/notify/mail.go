@@ -27,7 +27,7 @@ type Mail struct {
 	Kind    Kind
 	To      string       // the address
 	User    home.UserID  // whose account it is about; 0: nobody's yet
-	Token   string       // Confirm and Reset: what the link carries
+	Token   string       // what the link carries
 	Expires motion.Stamp // when the token or the invitation ends; 0: never
 	Home    home.ID      // Invite: the network to join
 	Network string       // Invite: its name, "" when it has none
@@ -48,7 +48,7 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 		stored.Link = o.link("/reset", url.Values{"token": {m.Token}})
 	case Invite:
 		stored.Subject, stored.Text = "You are invited to a network", inviteText(m)
-		stored.Link = o.link("/invite", url.Values{"network_id": {fmt.Sprint(m.Home)}})
+		stored.Link = o.link("/invite", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
 	case KnownAddress:
 		stored.Subject, stored.Text = "You have an account already", knownText
 	default:

@@ -13,7 +13,8 @@ import (
 // therefore the mails of a person who also belongs to another home, or whom an owner
 // has added without their doing, and the new passwords of one who belongs to none yet,
 // are not shown. Nor is the confirmation of an address that another home has invited,
-// not even for the owner's own account: it would make them the guest.
+// not even for the owner's own account: it would make them the guest. Nor is one that a
+// mail server has, or is to have: following it proves that the address is theirs.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
@@ -59,6 +60,9 @@ func (r reader) mayRead(m store.Mail) (bool, error) {
 		return false, nil
 	}
 	if Kind(m.Kind) == Confirm {
+		if state := StateOf(m); state == Queued || state == Sent {
+			return false, nil
+		}
 		if awaited, err := r.awaitedElsewhere(m.Address); err != nil || awaited {
 			return false, err
 		}

@@ -1,0 +1,184 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/api/apitest"
+	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// prove sets what is known of how a person came by their address.
+func (h *household) prove(p person, proof store.AddressProof) {
+	h.T.Helper()
+	h.update(func(tx *store.Tx) error { return tx.SetAddressProof(p.ID, proof) })
+}
+
+// mailTo returns the last mail of a kind to an address.
+func (h *household) mailTo(kind, address string) (last store.Mail) {
+	h.T.Helper()
+	h.update(func(tx *store.Tx) error {
+		mails, err := tx.Mails()
+		for _, m := range mails {
+			if m.Kind == kind && m.Address == address {
+				last = m
+			}
+		}
+		return err
+	})
+	if last.ID == 0 {
+		h.T.Fatalf("no mail of kind %s to %s", kind, address)
+	}
+	return last
+}
+
+// tokenIn returns the token of a mail's link.
+func (h *household) tokenIn(m store.Mail) string {
+	h.T.Helper()
+	u, err := url.Parse(m.Link)
+	if err != nil || u.Query().Get("token") == "" {
+		h.T.Fatalf("link %q: %v", m.Link, err)
+	}
+	return u.Query().Get("token")
+}
+
+// joinWith joins the first home as a person, with the token of an invitation.
+func (h *household) joinWith(p person, token string) apitest.Answer {
+	h.T.Helper()
+	return h.as(p, http.MethodPost, "/network_memberships", fmt.Sprintf(`{"role":"member","network_id":%d,"invitation":%q}`, h.home, token))
+}
+
+func TestJoiningTakesTheLinkUnlessTheAddressIsKnown(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.prove(h.nobody, store.AddressProof{})
+	h.invite(h.nobody.Email)
+	token := h.tokenIn(h.mailTo("invite", h.nobody.Email))
+	for name, wrong := range map[string]string{"none": "", "invented": "inv_x", "cut": token[:len(token)-1], "longer": token + "A"} {
+		apitest.WantProblem(t, h.joinWith(h.nobody, wrong), 403, "not_invited")
+		if t.Failed() {
+			t.Fatalf("with the token %s", name)
+		}
+	}
+	apitest.WantProblem(t, h.joinWith(h.neighbour, token), 403, "not_invited") // who holds the link, not the address
+	apitest.Want[shown](t, h.joinWith(h.nobody, token), 200)
+	if a := h.as(h.owner, "DELETE", fmt.Sprintf("/network_memberships/%d", h.membershipOf(h.nobody, h.home).ID), ""); a.Status != 204 {
+		t.Fatal(a.Status)
+	}
+	apitest.WantProblem(t, h.joinWith(h.nobody, token), 403, "not_invited") // used
+	h.invite(h.nobody.Email)
+	apitest.WantProblem(t, h.joinWith(h.nobody, token), 403, "not_invited") // of the former invitation
+	apitest.Want[shown](t, h.joinWith(h.nobody, h.tokenIn(h.mailTo("invite", h.nobody.Email))), 200)
+}
+
+func TestTokensOfInvitationsAreStoredHashed(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite("guest@example.com")
+	m := h.mailTo("invite", "guest@example.com")
+	token := h.tokenIn(m)
+	h.update(func(tx *store.Tx) error { return tx.DeleteMail(m.ID) })
+	for _, found := range storetest.Scan(t, h.db, token) {
+		t.Error(found)
+	}
+	if a := h.as(h.owner, "GET", "/invitations", ""); strings.Contains(string(a.Body), "token") {
+		t.Errorf("shown: %s", a.Body)
+	}
+}
+
+// TestOwnerWhoMovesToAnInvitedAddressDoesNotJoin is an owner who confirms an address that
+// is not theirs from their own outbox, before or after another home has invited it.
+func TestOwnerWhoMovesToAnInvitedAddressDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	for name, invitedFirst := range map[string]bool{"before the invitation": false, "read before, confirmed after": true} {
+		h := newHousehold(t)
+		move := h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"guest@example.com"}`)
+		if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); move.Status != 200 || !strings.Contains(string(own.Body), "confirmations?token=") {
+			t.Fatalf("%s: the outbox shows %s", name, own.Body)
+		}
+		token := h.tokenIn(h.mailTo("confirm", "guest@example.com"))
+		if invitedFirst {
+			h.invite("guest@example.com")
+		}
+		if a := h.as(person{}, http.MethodGet, "/confirmations?token="+token, ""); a.Status != 200 {
+			t.Fatalf("%s: %d %s", name, a.Status, a.Body)
+		}
+		if !invitedFirst {
+			h.invite("guest@example.com")
+		}
+		apitest.WantProblem(t, h.joinWith(h.neighbour, ""), 403, "not_invited")
+	}
+}
+
+func TestGuestWhoRegistersAfterTheInvitationJoinsByTheConfirmation(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite("guest@example.com")
+	if a := h.as(person{}, http.MethodPost, "/users", `{"email":"guest@example.com","password":"a long pass phrase"}`); a.Status != 201 && a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	guest := apitest.Want[home.User](t, h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(h.mailTo("confirm", "guest@example.com")), ""), 200)
+	tokens, err := h.sessions.Start(t.Context(), guest.ID, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.update(func(tx *store.Tx) error { // invited once more, after the confirmation: the first still counts
+		i, _, err := tx.InvitationTo(h.home, "guest@example.com")
+		if err != nil {
+			return err
+		}
+		_, err = tx.PutInvitation(i)
+		return err
+	})
+	apitest.Want[shown](t, h.joinWith(person{token: tokens.Token}, ""), 200)
+}
+
+func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"moved@example.com"}`)
+	m := h.mailTo("confirm", "moved@example.com")
+	for name, state := range map[string]func(motion.Stamp){ // as the outbox does with a mail server
+		"queued": func(now motion.Stamp) { m.DueAt, m.SentAt = now, 0 },
+		"sent":   func(now motion.Stamp) { m.DueAt, m.SentAt = 0, now },
+	} {
+		h.update(func(tx *store.Tx) error {
+			state(tx.Now().Stamp())
+			return tx.PutMail(m)
+		})
+		if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); strings.Contains(string(own.Body), "moved@example.com") {
+			t.Errorf("%s: the mail can be read in the outbox, and proves nothing: %s", name, own.Body)
+		}
+	}
+	h.update(func(tx *store.Tx) error {
+		m.DueAt, m.SentAt = 0, tx.Now().Stamp()
+		return tx.PutMail(m)
+	})
+	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	h.invite("moved@example.com")
+	apitest.Want[shown](t, h.joinWith(h.neighbour, ""), 200)
+}
+
+func TestConfirmationOfBeforeTheInvitationProvesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite(h.nobody.Email)
+	var since motion.Stamp
+	h.update(func(tx *store.Tx) (err error) {
+		since, _, err = tx.InvitedSince(h.home, h.nobody.Email)
+		return err
+	})
+	h.prove(h.nobody, store.AddressProof{Mailed: since.Add(-time.Millisecond)})
+	apitest.WantProblem(t, h.joinWith(h.nobody, ""), 403, "not_invited")
+	h.prove(h.nobody, store.AddressProof{Mailed: since})
+	apitest.Want[shown](t, h.joinWith(h.nobody, ""), 200)
+}
