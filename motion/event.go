@@ -48,6 +48,7 @@ const (
 	DeviceRemoved                  = "DeviceRemoved"
 	IntegrationDeletedEvent        = "IntegrationDeletedEvent"
 	IntegrationsConfigChangedEvent = "IntegrationsConfigChangedEvent"
+	SensorChangedValue             = "SensorChangedValue" // of a detection, which is pushed but is no event of the history
 )
 
 // EventKinds returns the kinds that events/create accepts: those of interface

@@ -48,5 +48,5 @@ func (a *Appliance) connectSensors() {
 	if c.Cloud.URL != "" {
 		offered[cloud.Name] = cloud.New(c.Cloud, a.log)
 	}
-	a.sensors = integration.New(a.db, a.engine, integration.Options{Providers: offered, Default: c.Provider, Log: a.log})
+	a.sensors = integration.New(a.db, a.engine, integration.Options{Providers: offered, Default: c.Provider, Log: a.log, Push: a.notify.Pusher.Event})
 }

@@ -187,14 +187,18 @@ func (b *batch) read(one *thing, r sensor.Reading) {
 	b.told++
 }
 
-// store writes the detections of a batch with the state that they led to.
+// store writes the detections of a batch with the state that they led to, and pushes them.
 func (b *batch) store(cursor string) error {
 	for _, one := range b.things {
 		if len(one.found) == 0 {
 			continue
 		}
 		for _, found := range one.found {
-			if _, err := b.tx.AddDetection(one.device, found); err != nil {
+			kept, err := b.tx.AddDetection(one.device, found)
+			if err != nil {
+				return err
+			}
+			if err := b.tell(one, kept); err != nil {
 				return err
 			}
 		}

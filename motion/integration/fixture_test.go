@@ -51,6 +51,19 @@ type fixture struct {
 	home    home.ID
 	network motion.NetworkID
 	other   home.ID
+
+	pushing sync.Mutex
+	pushes  []motion.Event
+}
+
+// push stands for the pusher; what is rolled back was not pushed.
+func (f *fixture) push(tx *store.Tx, e motion.Event) error {
+	tx.OnCommit(func() {
+		f.pushing.Lock()
+		defer f.pushing.Unlock()
+		f.pushes = append(f.pushes, e)
+	})
+	return nil
 }
 
 // newFixture makes a service; it runs when start is called.
@@ -67,7 +80,7 @@ func newFixture(t testing.TB, providers map[string]sensor.Provider) *fixture {
 	}
 	f.engine.Introduce(noDevices{})
 	background(t, f.engine.Run)
-	f.Service = New(f.db, f.engine, Options{Providers: providers, Log: slog.New(slog.DiscardHandler)})
+	f.Service = New(f.db, f.engine, Options{Providers: providers, Log: slog.New(slog.DiscardHandler), Push: f.push})
 	return f
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	Providers map[string]sensor.Provider // by name; none: integrations cannot be enabled
 	Default   string                     // the provider of who names none; "" = the only one
 	Log       *slog.Logger               // nil: nowhere
+	// Push queues what is pushed for a detection, in the transaction that stores it. nil:
+	// nothing is.
+	Push func(*store.Tx, motion.Event) error
 }
 
 // Service is the sensor integration of every home. Make it with New, start it with
@@ -58,10 +61,11 @@ type key struct {
 
 // live is what is known of a thing since the start.
 type live struct {
-	state sensor.State
-	at    motion.Time // of the newest reading
-	pace  sensor.Pace
-	dirty bool // differs from what is stored
+	state  sensor.State
+	at     motion.Time // of the newest reading
+	pushed motion.Time // when a detection was last pushed; 0: never
+	pace   sensor.Pace
+	dirty  bool // differs from what is stored
 }
 
 // New returns the service over a database and the engine that works on it.

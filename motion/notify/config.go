@@ -103,7 +103,7 @@ type PushConfig struct {
 }
 
 // Message is what a push says. {network} stands for the name of the home, {place} for
-// where motion was.
+// where motion was, or where the sensor is.
 type Message struct {
 	Title string `yaml:"title"`
 	Body  string `yaml:"body"`
@@ -125,6 +125,7 @@ func PushDefaults() PushConfig {
 		Sound: "default",
 		Messages: map[string]Message{
 			motion.MotionDetectedEvent:     {"Motion in {network}", "Motion was detected while nobody is home: {place}."},
+			motion.SensorChangedValue:      {"Sensor in {network}", "A sensor has noticed something while nobody is home: {place}."},
 			motion.SceneChangedToAwayEvent: {"{network} is away", "The scene has changed to away."},
 			motion.SceneChangedToHomeEvent: {"{network} is home", "The scene has changed to home."},
 			motion.MemberJoinedEvent:       {"A new member", "Somebody joined {network}."},

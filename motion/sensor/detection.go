@@ -9,7 +9,7 @@ import (
 )
 
 // ChangedValue is the event of every detection.
-const ChangedValue = "SensorChangedValue"
+const ChangedValue = motion.SensorChangedValue
 
 // Detection is something that a sensor has told and that is kept (payloads.md 5.7).
 type Detection struct {
