@@ -21,6 +21,10 @@ import (
 //     familiar devices get in whatever strangers do.
 //   - One address has 5 a minute, thus 300 an hour, over all accounts.
 //
+// An IPv6 address counts as its /64 (source), but is familiar by itself: else all in the
+// house were. So a stranger in the house can keep newcomers out over IPv6, but neither
+// those over IPv4 nor familiar devices.
+//
 // An address without an account is counted as one with, so that the counting tells
 // nothing.
 type guesses struct {
@@ -45,12 +49,11 @@ func newGuesses() *guesses {
 // fault. right takes the count back.
 func (g *guesses) take(email string, from netip.Addr, familiar bool) (right func(), err error) {
 	account := home.EmailKey(email)
-	pair := account + "\x00" + from.String()
 	if familiar {
-		right, wait := g.own.take(pair)
+		right, wait := g.own.take(account + "\x00" + from.String())
 		return right, tooMany(wait)
 	}
-	address, wait := g.address.take(from.String())
+	address, wait := g.address.take(source(from))
 	if wait > 0 {
 		return nil, tooMany(wait)
 	}
@@ -58,7 +61,7 @@ func (g *guesses) take(email string, from netip.Addr, familiar bool) (right func
 	if wait == 0 {
 		return both(address, common), nil
 	}
-	arrival, none := g.arrival.take(pair)
+	arrival, none := g.arrival.take(account + "\x00" + source(from))
 	if none > 0 {
 		address()
 		return nil, tooMany(wait)

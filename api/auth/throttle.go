@@ -2,6 +2,7 @@ package auth
 
 import (
 	"hash/maphash"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -75,6 +76,17 @@ func (t *throttle) undo(slot uint64, at time.Duration) {
 	if i := slices.Index(t.marks[slot], at); i >= 0 {
 		t.marks[slot] = slices.Delete(t.marks[slot], i, i+1)
 	}
+}
+
+// source is what an address counts as: an IPv6 address as its /64, because one host can
+// use as many addresses of that as it likes (RFC 4291 section 2.5.1, RFC 8981).
+func source(a netip.Addr) string {
+	if a = a.Unmap(); a.Is6() {
+		if network, err := a.Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return a.String()
 }
 
 // throttled is the answer to whoever has to wait.

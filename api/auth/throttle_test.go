@@ -119,19 +119,41 @@ func TestSixtyGuessesAnHourAtAnAccount(t *testing.T) {
 
 func TestThreeHundredGuessesAnHourFromAnAddress(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newGuesses()
-		verified := 0
-		for i := range 3600 {
-			if _, err := g.take(fmt.Sprintf("user%d@example.com", i), address(1), false); err == nil {
-				verified++
+	for name, from := range map[string]func(i int) netip.Addr{
+		"IPv4":       func(int) netip.Addr { return address(1) },
+		"IPv6":       func(int) netip.Addr { return netip.MustParseAddr("2001:db8::1") },
+		"all a /64":  func(i int) netip.Addr { return netip.MustParseAddr(fmt.Sprintf("2001:db8::%x:1", i)) },
+		"link-local": func(i int) netip.Addr { return netip.MustParseAddr(fmt.Sprintf("fe80::%x%%eth0", i+1)) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGuesses()
+			verified := 0
+			for i := range 3600 {
+				if _, err := g.take(fmt.Sprintf("user%d@example.com", i), from(i), false); err == nil {
+					verified++
+				}
+				time.Sleep(time.Second)
 			}
-			time.Sleep(time.Second)
+			if verified > 300 || verified < 290 {
+				t.Errorf("%s: %d guesses, want 300", name, verified)
+			}
+		})
+	}
+}
+
+func TestOtherNetworksAreOtherSources(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, text := range []string{"192.168.1.1", "192.168.1.2", "2001:db8::1", "2001:db8:0:1::1", "fe80::1", "::1", "::ffff:192.168.1.3"} {
+		s := source(netip.MustParseAddr(text))
+		if other, taken := seen[s]; taken {
+			t.Errorf("%s counts as %s", text, other)
 		}
-		if verified > 300 || verified < 290 {
-			t.Errorf("%d guesses, want 300", verified)
-		}
-	})
+		seen[s] = text
+	}
+	if source(netip.MustParseAddr("::ffff:192.168.1.1")) != source(netip.MustParseAddr("192.168.1.1")) {
+		t.Error("IPv4 within IPv6 counts by itself")
+	}
 }
 
 // While strangers guess as hard as they can, a resident gets in: from an address they
