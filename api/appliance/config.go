@@ -50,7 +50,8 @@ type LogConfig struct {
 
 // CoreConfig can give Core and /metrics a listener of their own.
 type CoreConfig struct {
-	Listen string `yaml:"listen" env:"LISTEN"`
+	Listen    string `yaml:"listen" env:"LISTEN"`         // host:port; empty: they are served with the rest
+	TLSListen string `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https beside it; "" or off = none
 }
 
 // GatekeeperConfig says how devices are let in (device-protocol.md section 1).
@@ -110,10 +111,7 @@ func (c *Config) Validate() error {
 	rule(c.StateDir != "", "state_dir: want a directory")
 	rule(c.Log.Format == "text" || c.Log.Format == "json", "log.format: want text or json")
 	check("http.", c.HTTP.Validate())
-	if c.Core.Listen != "" {
-		_, _, err := net.SplitHostPort(c.Core.Listen)
-		rule(err == nil, "core.listen: want host:port such as 127.0.0.1:8081, or nothing")
-	}
+	check("core.", c.Core.Validate())
 	check("tls.", c.TLS.Validate())
 	check("mqtt.", c.MQTT.Validate())
 	rule(c.Gatekeeper.Readopt == "same-address" || c.Gatekeeper.Readopt == "never", "gatekeeper.readopt: want same-address or never")
@@ -128,6 +126,22 @@ func (c *Config) Validate() error {
 	check("mail.", c.Mail.Validate())
 	check("push.", c.Push.Validate())
 	check("sensors.", c.Sensors.Validate())
+	return errors.Join(wrong...)
+}
+
+// Validate returns all mistakes at once.
+func (c CoreConfig) Validate() error {
+	isAddress := func(text string) bool { _, _, err := net.SplitHostPort(text); return err == nil }
+	var wrong []error
+	if c.Listen != "" && !isAddress(c.Listen) {
+		wrong = append(wrong, errors.New("listen: want host:port such as 127.0.0.1:8081, or nothing"))
+	}
+	switch none := c.TLSListen == "" || c.TLSListen == "off"; {
+	case !none && !isAddress(c.TLSListen):
+		wrong = append(wrong, errors.New("tls_listen: want host:port such as :8444, or off"))
+	case !none && c.Listen == "":
+		wrong = append(wrong, errors.New("tls_listen: needs listen; without, Core is served on http.tls_listen"))
+	}
 	return errors.Join(wrong...)
 }
 

@@ -31,10 +31,13 @@ func (a *Appliance) ReloadCertificate() { a.certs.Reload() }
 // sayTLS logs what is spoken over TLS and whom clients have to trust.
 func (a *Appliance) sayTLS() {
 	https, mqtts := a.http.TLSAddr(), a.broker.TLSAddr()
-	if https == nil && mqtts == nil {
+	spoken := []any{"https", https, "mqtts", mqtts}
+	if a.core != nil && a.core.TLSAddr() != nil {
+		spoken = append(spoken, "core", a.core.TLSAddr())
+	} else if https == nil && mqtts == nil {
 		return
 	}
-	a.log.Info("tls", "https", https, "mqtts", mqtts, "authority", "/ca.pem", "sha256", a.certs.Fingerprint())
+	a.log.Info("tls", append(spoken, "authority", "/ca.pem", "sha256", a.certs.Fingerprint())...)
 }
 
 // authority serves the certificate of the appliance's authority, which is public,

@@ -54,6 +54,48 @@ func TestClientsThatTrustTheDownloadedAuthorityUseTLS(t *testing.T) {
 	}
 }
 
+func TestCoreSpeaksTLSOnAListenerOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := serve(t, func(c *Config) { c.Core.Listen, c.Core.TLSListen = "127.0.0.1:0", "127.0.0.1:0" })
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorityOf(t, r)}}}
+	defer client.CloseIdleConnections()
+	for address, want := range map[string]int{
+		"https://" + r.core.TLSAddr().String() + "/core/network/find/id/1": http.StatusUnauthorized,
+		"http://" + r.core.Addr().String() + "/core/network/find/id/1":     http.StatusUnauthorized,
+		"https://" + r.core.TLSAddr().String() + "/api/v1/version":         http.StatusNotFound,
+		"https://" + r.HTTPS().String() + "/api/v1/version":                http.StatusOK,
+	} {
+		response, err := client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %s, want %d", address, response.Status, want)
+		}
+	}
+}
+
+func TestListenersOfCoreAreValidated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		core CoreConfig
+		want string
+	}{
+		"none":            {CoreConfig{}, ""},
+		"both":            {CoreConfig{":1", ":2"}, ""},
+		"off":             {CoreConfig{":1", "off"}, ""},
+		"no address":      {CoreConfig{":1", "8444"}, "tls_listen: want"},
+		"without a plain": {CoreConfig{"", ":2"}, "tls_listen: needs listen"},
+		"no addresses":    {CoreConfig{"x", "y"}, "listen: want"},
+	} {
+		err := c.core.Validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 func TestTLSCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	r := serve(t, func(c *Config) { c.HTTP.TLSListen, c.MQTT.TLSListen = "off", "" })
