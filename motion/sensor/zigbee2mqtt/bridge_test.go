@@ -329,9 +329,19 @@ func TestNamesArePassedOnWhenTheBridgeIsThere(t *testing.T) {
 	if err := f.UpdateConfig(t.Context(), sensor.Account{}, after, after); err != nil || f.broker.requests() != nil {
 		t.Errorf("without a change: %v", err)
 	}
-	f.says("bridge/state", "offline")
+	f.broker.answer = func(string, map[string]any) map[string]any {
+		return map[string]any{"status": "error", "error": "friendly_name 'Front-door -1' is already in use", "data": map[string]any{}}
+	}
 	if err := f.UpdateConfig(t.Context(), sensor.Account{}, before, after); err != nil {
-		t.Errorf("a bridge that is away: %v", err)
+		t.Errorf("a name that is taken at the bridge: %v", err)
+	}
+	f.says("bridge/state", "offline")
+	if err := f.UpdateConfig(t.Context(), sensor.Account{}, before, after); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a new name for a bridge that is away: %v", err)
+	}
+	after.Config.FriendlyName, after.Config.Location, after.Config.Notify = "", "", true
+	if err := f.UpdateConfig(t.Context(), sensor.Account{}, before, after); err != nil {
+		t.Errorf("nothing to tell a bridge that is away: %v", err)
 	}
 }
 

@@ -108,25 +108,33 @@ func (b *Bridge) extend(ctx context.Context) {
 }
 
 // UpdateConfig passes a new name and location on to the bridge, so that people see the
-// same there. What is set here counts: a bridge that is away, or finds the name taken,
-// is no error.
+// same there; what is not changed needs no bridge. One that refuses them, such as a name
+// that is taken, is no error: what is set here counts.
 func (b *Bridge) UpdateConfig(ctx context.Context, _ sensor.Account, before, after sensor.Device) error {
 	id, ok := b.idOf(after)
 	if !ok {
 		return nil
 	}
 	if name := topicName(after.Config.FriendlyName); name != "" && after.Config.FriendlyName != before.Config.FriendlyName {
-		if err := b.request(ctx, "device/rename", map[string]any{"from": id, "to": name}); err != nil {
-			b.log.Warn("sensor not renamed at the bridge", "device", after.ThingName, "err", err)
+		if err := b.change(ctx, after, "device/rename", map[string]any{"from": id, "to": name}); err != nil {
+			return err
 		}
 	}
-	if after.Config.Location != before.Config.Location {
-		options := map[string]any{"description": after.Config.Location}
-		if err := b.request(ctx, "device/options", map[string]any{"id": id, "options": options}); err != nil {
-			b.log.Warn("sensor not described at the bridge", "device", after.ThingName, "err", err)
-		}
+	if after.Config.Location == before.Config.Location {
+		return nil
 	}
-	return nil
+	options := map[string]any{"description": after.Config.Location}
+	return b.change(ctx, after, "device/options", map[string]any{"id": id, "options": options})
+}
+
+// change asks the bridge to change something of a sensor, which it may refuse.
+func (b *Bridge) change(ctx context.Context, d sensor.Device, path string, message map[string]any) error {
+	err := b.request(ctx, path, message)
+	if isRefusal(err) {
+		b.log.Warn("sensor not changed at the bridge", "device", d.ThingName, "err", err)
+		return nil
+	}
+	return err
 }
 
 // Remove removes a sensor from the Zigbee network; of the hub, which cannot leave it,
