@@ -96,7 +96,9 @@ func (c *connection) write(s *Stream) (err error) {
 		}
 		c.sayBye(code)
 	}()
-	code, err = s.pump(c)
+	if code, err = s.pump(c); code == websocket.CloseNormalClosure {
+		code = s.ended
+	}
 	return err
 }
 

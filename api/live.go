@@ -24,7 +24,7 @@ type Subscription[M any] interface {
 // closes the subscription, also when the upgrade fails.
 //
 // The close code says why it ended: 1000 the subscription ended and everything
-// was sent, 1001 the appliance stops, 1011 our own trouble, 1013 the reader fell
+// was sent, or 4404 what it is about is gone ([Stream.UntilGone]), 1001 the appliance stops, 1011 our own trouble, 1013 the reader fell
 // behind. The credentials are checked again with each ping (every 30 s) and after
 // [Server.Recheck]: one that would now be answered with 401, 403 or 404 ends with
 // 4401, 4403 or 4404.
@@ -32,6 +32,14 @@ type Stream struct {
 	key   string
 	pump  func(*connection) (code int, err error)
 	close func()
+	ended int // close code when the subscription has ended
+}
+
+// UntilGone says that the subscription ends only with what it is about, such as a network:
+// who asked again would be answered 404. It returns s.
+func (s *Stream) UntilGone() *Stream {
+	s.ended = closedAs + http.StatusNotFound
+	return s
 }
 
 // NewStream makes a stream from a subscription. key is what connections are
@@ -48,6 +56,7 @@ func NewStream[M any](key string, sub Subscription[M], frame func(M) (*websocket
 	return &Stream{
 		key:   key,
 		close: sub.Close,
+		ended: websocket.CloseNormalClosure,
 		pump: func(c *connection) (int, error) {
 			for _, json := range first {
 				if !c.send(func() error { return c.ws.WriteMessage(websocket.TextMessage, json) }) {

@@ -57,5 +57,5 @@ func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*api
 	return api.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m engine.Message) (*websocket.PreparedMessage, error) {
 		p := m.Prepared(engine.HouseholdDoor, prepare).(prepared)
 		return p.message, p.err
-	}), nil
+	}).UntilGone(), nil
 }

@@ -40,7 +40,7 @@ func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*api.St
 	if err != nil {
 		return nil, err
 	}
-	return api.NewStream(streamKey(in.Network), frames, textFrame), nil
+	return api.NewStream(streamKey(in.Network), frames, textFrame).UntilGone(), nil
 }
 
 type refreshOut struct {
@@ -82,5 +82,5 @@ func (c *Core) eventsLive(_ context.Context, _ auth.Key, in *eventsLiveIn) (*api
 			return nil, nil
 		}
 		return textFrame(m)
-	}), nil
+	}).UntilGone(), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"sensegate/api/apitest"
 	"sensegate/motion"
+	"sensegate/store"
 )
 
 // dial opens a websocket; it is closed when the test ends.
@@ -113,5 +114,26 @@ func TestUnarmedEventIsNotPushed(t *testing.T) {
 	link := h.createEvent(`"category":"Link","event":"LinkConnectedEvent"`)
 	if got := next[motion.Event](t, ws); got.ID != link.ID {
 		t.Errorf("pushed %+v", got)
+	}
+}
+
+func TestLiveStreamsOfADeletedNetworkEndAs404(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	streams := map[string]*websocket.Conn{}
+	for _, of := range []string{"motion", "events"} {
+		streams[of] = h.dial(fmt.Sprintf("/network/%d/%s/live", h.network, of))
+	}
+	if err := h.engine.DeleteNetwork(t.Context(), h.network, func(*store.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for of, ws := range streams {
+		var err error
+		for err == nil {
+			_, _, err = ws.ReadMessage()
+		}
+		if !websocket.IsCloseError(err, 4404) {
+			t.Errorf("%s: %v, want 4404", of, err)
+		}
 	}
 }
