@@ -117,7 +117,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 			return err
 		}
 		for _, record := range records {
-			n, err := loadNetwork(tx, record)
+			n, err := e.loadNetwork(tx, record)
 			if err != nil {
 				return err
 			}

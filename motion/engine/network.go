@@ -58,8 +58,10 @@ type linkState struct {
 	throughput fuse.Reading // of its last sample
 }
 
-// loadNetwork reads a network from the database.
-func loadNetwork(tx *store.Tx, record motion.Network) (*network, error) {
+// loadNetwork reads a network from the database. What its links have learned, and the
+// state of its events, come again by themselves: when they cannot be read, it begins
+// without them.
+func (e *Engine) loadNetwork(tx *store.Tx, record motion.Network) (*network, error) {
 	n := &network{id: record.ID}
 	if err := n.readRecords(tx, record); err != nil {
 		return nil, fmt.Errorf("network %d: %w", record.ID, err)
@@ -71,29 +73,31 @@ func loadNetwork(tx *store.Tx, record motion.Network) (*network, error) {
 	case fault.KindOf(err) != fault.NotFound:
 		return nil, err
 	}
-	raw, err := tx.DetectorState(record.ID)
+	l, _, err := stateFrom[learned](tx.DetectorState(record.ID))
 	if err != nil {
-		return nil, err
+		e.log.Warn("what links have learned cannot be read: they learn anew", "network", record.ID, "err", err)
 	}
-	var learned learned
-	if raw != nil {
-		if err := json.Unmarshal(raw, &learned); err != nil {
-			return nil, fmt.Errorf("network %d: read what links have learned: %w", record.ID, err)
-		}
-	}
-	state, err := tx.EventState(record.ID)
+	n.sensing = newSensing(n, l)
+	events, stored, err := stateFrom[fuse.State](tx.EventState(record.ID))
 	if err != nil {
-		return nil, err
+		e.log.Warn("the state of events cannot be read: it begins anew", "network", record.ID, "err", err)
 	}
-	n.sensing = newSensing(n, learned)
-	if state != nil {
-		var events fuse.State
-		if err := json.Unmarshal(state, &events); err != nil {
-			return nil, fmt.Errorf("network %d: read event state: %w", record.ID, err)
-		}
+	if stored {
 		n.sensing.events.Restore(events)
 	}
 	return n, nil
+}
+
+// stateFrom decodes what was stored of a state. ok is whether there is one; on an error it
+// is the zero state.
+func stateFrom[S any](raw json.RawMessage, err error) (state S, ok bool, _ error) {
+	if err != nil || raw == nil {
+		return state, false, err
+	}
+	if err := json.Unmarshal(raw, &state); err != nil {
+		return *new(S), false, err
+	}
+	return state, true, nil
 }
 
 // readRecords takes the records of a network from the database into memory,
@@ -173,7 +177,7 @@ func (e *Engine) reload(ctx context.Context, id motion.NetworkID) error {
 		n := e.networks[id]
 		e.mu.Unlock()
 		if n == nil {
-			if n, err = loadNetwork(tx, record); err != nil {
+			if n, err = e.loadNetwork(tx, record); err != nil {
 				return err
 			}
 			e.mu.Lock()

@@ -1,8 +1,12 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,6 +174,39 @@ func TestRecordsSurviveARestart(t *testing.T) {
 					t.Errorf("link events %q", got)
 				}
 			})
+		})
+	}
+}
+
+func TestStateThatCannotBeReadBeginsAnew(t *testing.T) {
+	for name, state := range map[string]string{"of other types": `{"links":"many","fusion":[7],"open":"yes"}`, "a list": `[1,2]`, "a number": `8`} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				b.send(10, 0.35, 0)
+				id := b.network()
+				b.stop()
+				db, err := store.Open(store.Options{Path: b.path})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = db.Update(context.Background(), func(tx *store.Tx) error {
+					return errors.Join(tx.PutDetectorState(id, json.RawMessage(state)), tx.PutEventState(id, json.RawMessage(state)))
+				})
+				if err := errors.Join(err, db.Close()); err != nil {
+					t.Fatal(err)
+				}
+				b.start()
+				for _, said := range []string{"they learn anew", "it begins anew"} {
+					if !strings.Contains(log.String(), said) {
+						t.Errorf("the log does not say %q: %s", said, log.String())
+					}
+				}
+				b.reconnect()
+				b.send(10, 0.35, 0)
+				equal(t, "events", b.kinds(), []string{motion.MotionDetectedEvent, motion.MotionDetectedEvent})
+			}, func(o *engine.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		})
 	}
 }
