@@ -48,8 +48,13 @@ func (m MAC) String() string {
 }
 
 // Name returns the twelve digits without colons: the stable wire name of a leaf
-// in link ids, "02bb00000031".
-func (m MAC) Name() string { return strings.ReplaceAll(m.String(), ":", "") }
+// in link ids, "02bb00000031"; "" for the zero MAC.
+func (m MAC) Name() string {
+	if m.IsZero() {
+		return ""
+	}
+	return hex.EncodeToString(m[:])
+}
 
 // IsZero reports whether m is no address at all.
 func (m MAC) IsZero() bool { return m == MAC{} }
