@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -35,13 +36,16 @@ const (
 )
 
 // connection is one websocket. read and write run in a goroutine each; write is
-// the only one that sends messages.
+// the only one that sends messages. It waits for messages and for wake alone, as
+// each further channel would cost every message.
 type connection struct {
 	ws   *websocket.Conn
-	set  *liveSet
 	pace pace
 	stop <-chan struct{} // the server stops
 	gone chan struct{}   // closed by read when the other end is gone
+	wake chan struct{}   // holds one when write is to attend to what follows, stop or gone
+
+	pingDue, recheckDue atomic.Bool
 
 	recheck func(context.Context) error // whether the viewer may still see this
 
@@ -53,12 +57,24 @@ func newConnection(ws *websocket.Conn, set *liveSet, recheck func(context.Contex
 	if v := visitorOf(ws.NetConn()); v != nil {
 		_ = v.SetWriteBuffer(sendBuffer) // the default works too, with more memory
 	}
-	return &connection{ws: ws, set: set, pace: set.pace, stop: set.stop, gone: make(chan struct{}), recheck: recheck}
+	return &connection{
+		ws: ws, pace: set.pace, stop: set.stop, recheck: recheck,
+		gone: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+}
+
+// rouse has write look at what else there is to do.
+func (c *connection) rouse() {
+	select {
+	case c.wake <- struct{}{}:
+	default: // it will look
+	}
 }
 
 // read drops what the viewer says, watches for pongs and for the end, and closes
 // the connection.
 func (c *connection) read() {
+	defer c.rouse()
 	defer close(c.gone)
 	defer c.ws.Close()
 	c.ws.SetReadLimit(readLimit)
@@ -165,12 +181,38 @@ func (c *connection) ended(behind bool) int {
 	return websocket.CloseNormalClosure
 }
 
+// attend does what write was roused for: it sees the end of the server or of the
+// viewer, shows the credentials again, and pings. over ends the connection with a
+// close code, 0 for none.
+func (c *connection) attend(pings *time.Timer) (code int, over bool) {
+	select {
+	case <-c.stop:
+		return websocket.CloseGoingAway, true
+	case <-c.gone:
+		return 0, true
+	default:
+	}
+	ping, recheck := c.pingDue.Swap(false), c.recheckDue.Swap(false)
+	if ping || recheck {
+		if code := c.refused(); code != 0 {
+			return code, true
+		}
+	}
+	if !ping {
+		return 0, false
+	}
+	pings.Reset(c.pace.ping)
+	return 0, c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.pace.write)) != nil
+}
+
 // pump sends messages and pings until the source, the viewer or the server ends.
 // It returns the close code to say, 0 for none.
 func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.PreparedMessage, error)) (code int, err error) {
-	ticker := time.NewTicker(c.pace.ping)
-	defer ticker.Stop()
-	again := c.set.nextRecheck()
+	pings := time.AfterFunc(c.pace.ping, func() {
+		c.pingDue.Store(true)
+		c.rouse()
+	})
+	defer pings.Stop()
 	if code := c.refused(); code != 0 { // what ended while the connection was made
 		return code, nil
 	}
@@ -187,22 +229,10 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.P
 			if prepared != nil && !c.send(func() error { return c.ws.WritePreparedMessage(prepared) }) {
 				return 0, nil
 			}
-		case now := <-ticker.C:
-			if code := c.refused(); code != 0 {
+		case <-c.wake:
+			if code, over := c.attend(pings); over {
 				return code, nil
 			}
-			if c.ws.WriteControl(websocket.PingMessage, nil, now.Add(c.pace.write)) != nil {
-				return 0, nil
-			}
-		case <-again:
-			again = c.set.nextRecheck()
-			if code := c.refused(); code != 0 {
-				return code, nil
-			}
-		case <-c.stop:
-			return websocket.CloseGoingAway, nil
-		case <-c.gone:
-			return 0, nil
 		}
 	}
 }

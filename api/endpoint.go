@@ -55,16 +55,17 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	e.run(w, r.WithContext(ctx))
 }
 
-// recheck returns a later look at a request's credentials. It keeps what an
-// authenticator may see of the request, and not its buffers.
+// recheck returns a later look at a live request's credentials. It keeps the few words
+// that an authenticator may see of the request, and makes one of them for each look.
 func (e *typed) recheck(r *Request) func(context.Context) error {
-	kept := *r
-	kept.http = &http.Request{Method: r.http.Method, URL: r.http.URL, RemoteAddr: r.http.RemoteAddr, Header: http.Header{}}
-	for _, name := range []string{"Authorization", "Connection", "Upgrade"} {
-		kept.http.Header[name] = r.http.Header[name]
-	}
+	method, address, remote := r.http.Method, r.http.URL, r.http.RemoteAddr
+	authorization, params := strings.Clone(r.http.Header.Get("Authorization")), r.params
 	return func(ctx context.Context) error {
-		_, err := e.check(ctx, &kept)
+		again := &http.Request{Method: method, URL: address, RemoteAddr: remote, Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}}
+		if authorization != "" {
+			again.Header.Set("Authorization", authorization)
+		}
+		_, err := e.check(ctx, &Request{http: again, params: params, route: e.route})
 		return err
 	}
 }

@@ -104,9 +104,11 @@ func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
 	}
 	x := exchangeOf(r.Context())
 	c, route := newConnection(ws, l, x.recheck), x.route // and nothing else of the request is kept
+	l.add(c)
 	go c.read()
 	go func() {
 		defer leave()
+		defer l.remove(c)
 		err := c.write(s)
 		s.close()
 		if err != nil {

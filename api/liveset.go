@@ -21,8 +21,8 @@ type liveSet struct {
 	stop     chan struct{} // closed when the server stops
 
 	mu      sync.Mutex
-	again   chan struct{} // closed when every viewer is to show its credentials again
 	stopped bool
+	all     map[*connection]struct{}
 	open    map[string]int // by key
 	total   int
 	running sync.WaitGroup // one for each connection
@@ -30,7 +30,7 @@ type liveSet struct {
 
 func newLiveSet(limit int, log *slog.Logger) *liveSet {
 	return &liveSet{
-		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), again: make(chan struct{}), open: map[string]int{},
+		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), all: map[*connection]struct{}{}, open: map[string]int{},
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  readBuffer,
 			WriteBufferSize: writeBuffer,
@@ -77,19 +77,30 @@ func (l *liveSet) count() int {
 	return l.total
 }
 
+// add makes a connection known to recheck and shutdown, until remove.
+func (l *liveSet) add(c *connection) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all[c] = struct{}{}
+	if l.stopped {
+		c.rouse()
+	}
+}
+
+func (l *liveSet) remove(c *connection) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.all, c)
+}
+
 // recheck has the credentials of every viewer looked at again, now.
 func (l *liveSet) recheck() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	close(l.again)
-	l.again = make(chan struct{})
-}
-
-// nextRecheck returns a channel that the next recheck closes.
-func (l *liveSet) nextRecheck() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.again
+	for c := range l.all {
+		c.recheckDue.Store(true)
+		c.rouse()
+	}
 }
 
 // shutdown tells every viewer that the server stops (1001) and waits for all
@@ -99,6 +110,9 @@ func (l *liveSet) shutdown(ctx context.Context) error {
 	if !l.stopped {
 		l.stopped = true
 		close(l.stop)
+		for c := range l.all {
+			c.rouse()
+		}
 	}
 	l.mu.Unlock()
 	ended := make(chan struct{})
