@@ -31,7 +31,7 @@ func livePace() pace {
 const (
 	readLimit   = 512   // bytes: viewers have nothing to say
 	sendBuffer  = 32768 // bytes the kernel may hold for a viewer that does not read
-	readBuffer  = 512
+	readBuffer  = 128   // bytes: pongs and a close fit
 	writeBuffer = 1024
 )
 
