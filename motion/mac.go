@@ -18,17 +18,25 @@ func ParseMAC(s string) (MAC, error) {
 	if len(s) == 17 {
 		sep := s[2]
 		if sep != ':' && sep != '-' {
-			return MAC{}, fmt.Errorf("mac %.32q: want six octets such as 02:bb:00:00:00:31", s)
+			return MAC{}, notMAC(s)
 		}
 		digits = strings.ReplaceAll(s, string(sep), "")
 	}
 	if len(digits) != 12 {
-		return MAC{}, fmt.Errorf("mac %.32q: want six octets such as 02:bb:00:00:00:31", s)
+		return MAC{}, notMAC(s)
 	}
 	if _, err := hex.Decode(m[:], []byte(digits)); err != nil {
-		return MAC{}, fmt.Errorf("mac %.32q: want hexadecimal digits", s)
+		return MAC{}, notMAC(s)
 	}
 	return m, nil
+}
+
+// notMAC is the error of a text that is no address. Its words are made when they are
+// asked for: that a name is no address is the usual case where it may be either.
+type notMAC string
+
+func (s notMAC) Error() string {
+	return fmt.Sprintf("mac %.32q: want six octets such as 02:bb:00:00:00:31", string(s))
 }
 
 // String returns the text form, or "" for the zero MAC.

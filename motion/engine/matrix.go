@@ -61,14 +61,16 @@ func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fus
 	links := make([]fuse.LinkSample, len(keys))
 	for i, key := range keys {
 		links[i] = fuse.UnknownLink(key, n.zoneName(key))
-		for name, target := range map[string]*fuse.Reading{
-			"mkai": &links[i].Intensity, "lraw": &links[i].Raw, "throughput": &links[i].Throughput,
-			"msad": &links[i].MSAD, "mconf": &links[i].MConf,
-		} {
-			if values := r.Values[name]; i < len(values) && step < len(values[i]) {
-				*target = fuse.Reading(values[i][step])
+		read := func(figure string, into *fuse.Reading) {
+			if values := r.Values[figure]; i < len(values) && step < len(values[i]) {
+				*into = fuse.Reading(values[i][step])
 			}
 		}
+		read("mkai", &links[i].Intensity)
+		read("lraw", &links[i].Raw)
+		read("throughput", &links[i].Throughput)
+		read("msad", &links[i].MSAD)
+		read("mconf", &links[i].MConf)
 	}
 	return links
 }
