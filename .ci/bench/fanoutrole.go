@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/api"
+	"sensegate/motion/feed"
+)
+
+// framePace is the time between two frames: time enough for all viewers to get one.
+const framePace = 2 * time.Millisecond
+
+// server brings frames to viewers.
+type server struct {
+	addr    net.Addr
+	publish func(text []byte) error
+	count   func() int // viewers
+	stop    func() error
+}
+
+// frameText is as long as a live frame of a network with 6 links.
+func frameText() []byte {
+	return []byte(`{"ts":1764000000.5,"interval":500,"data":"` + strings.Repeat("x", 560) + `"}`)
+}
+
+// frame is frameText as it stands on the wire.
+func frame() []byte {
+	text := frameText()
+	return append([]byte{0x81, 126, byte(len(text) >> 8), byte(len(text))}, text...)
+}
+
+func (s *server) do(what string, n int) (map[string]float64, error) {
+	switch what {
+	case "port":
+		return map[string]float64{"port": float64(s.addr.(*net.TCPAddr).Port)}, nil
+	case "await":
+		for s.count() < n {
+			time.Sleep(time.Millisecond)
+		}
+		return nil, nil
+	case "deliver":
+		before := cpuTime()
+		pace := time.NewTicker(framePace)
+		defer pace.Stop()
+		for range n {
+			if err := s.publish(frameText()); err != nil {
+				return nil, err
+			}
+			<-pace.C
+		}
+		time.Sleep(10 * framePace)
+		return map[string]float64{"cpu": float64(cpuTime() - before)}, nil
+	case "memory":
+		runtime.GC()
+		runtime.GC() // the second one empties pools
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return map[string]float64{"bytes": float64(m.HeapInuse + m.StackInuse)}, nil
+	}
+	return nil, fmt.Errorf("no such question: %s", what)
+}
+
+func (s *server) close() error { return s.stop() }
+
+// nobody is the caller of a websocket that is open to all.
+type nobody struct{}
+
+// newViewersRole serves a live route by the product's server and its feed.
+func newViewersRole([]string) (role, error) {
+	var hub feed.Hub[int, *websocket.PreparedMessage]
+	same := func(m *websocket.PreparedMessage) (*websocket.PreparedMessage, error) { return m, nil }
+	watch := api.Guarded("anyone", func(context.Context, nobody, *struct{}) (*api.Stream, error) {
+		return api.NewStream("bench", hub.Subscribe(0, 64), same), nil
+	})
+	config := api.Defaults()
+	config.Listen, config.Rate, config.Burst, config.LiveLimit = "127.0.0.1:0", 1e9, 1e9, 1e6
+	s := api.New(config, slog.New(slog.DiscardHandler))
+	s.Mount(api.Interface{
+		Base: "/bench", Title: "Bench", Version: "1", Principals: []api.Principal{api.Anyone(nobody{})},
+		Routes: api.Group("Bench", api.Live("/live", watch, "Frames")),
+	})
+	if err := s.Listen(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	return &server{
+		addr: s.Addr(),
+		publish: func(text []byte) error {
+			message, err := api.TextFrame(text)
+			hub.Publish(0, message)
+			return err
+		},
+		count: func() int { return hub.Readers(0) },
+		stop:  func() error { cancel(); return <-ended },
+	}, nil
+}
+
+// queues are viewers, each with a queue of its own.
+type queues[M any] struct {
+	mu  sync.Mutex
+	all []chan M
+}
+
+func (q *queues[M]) add() <-chan M {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one := make(chan M, 64)
+	q.all = append(q.all, one)
+	return one
+}
+
+func (q *queues[M]) publish(m M) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range q.all {
+		one <- m
+	}
+}
+
+func (q *queues[M]) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.all)
+}
+
+// listen serves a handler until the process ends.
+func (s *server) listen(handler http.HandlerFunc) (role, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.addr = l.Addr()
+	serving := &http.Server{Handler: handler, ReadHeaderTimeout: patience}
+	ended := make(chan error, 1)
+	go func() { ended <- serving.Serve(l) }()
+	s.stop = func() error {
+		err := serving.Close()
+		if ended := <-ended; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+		return err
+	}
+	return s, nil
+}
+
+// newGorillaRole serves websockets as gorilla's examples do: a handler that stays, and
+// a message that is prepared once.
+func newGorillaRole([]string) (role, error) {
+	var viewers queues[*websocket.PreparedMessage]
+	s := &server{count: viewers.len, publish: func(text []byte) error {
+		m, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+		viewers.publish(m)
+		return err
+	}}
+	var upgrader websocket.Upgrader
+	return s.listen(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return // answered
+		}
+		defer conn.Close()
+		go func() {
+			for {
+				if _, _, err := conn.NextReader(); err != nil {
+					return
+				}
+			}
+		}()
+		for m := range viewers.add() {
+			if conn.WritePreparedMessage(m) != nil {
+				return
+			}
+		}
+	})
+}
+
+// newPrebuiltRole writes the bytes of a frame to each connection: the least that a
+// server can do.
+func newPrebuiltRole([]string) (role, error) {
+	var viewers queues[[]byte]
+	whole := frame()
+	s := &server{count: viewers.len, publish: func([]byte) error { viewers.publish(whole); return nil }}
+	return s.listen(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\n\r\n")); err != nil {
+			return
+		}
+		for m := range viewers.add() {
+			if _, err := conn.Write(m); err != nil {
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// group measures figures that share a preparation.
+type group struct {
+	names []string
+	run   func(context.Context, *bench) ([]figure, error)
+}
+
+// figure is a row of the table.
+type figure struct {
+	Name  string // S1
+	What  string
+	Unit  string
+	Ours  float64
+	Reach bound
+
+	Peer  string // "" when there is none
+	Peers float64
+
+	Err error // why it could not be measured
+}
+
+func (f figure) failed() bool { return f.Err != nil }
+
+// bound is what a figure is to reach. The zero bound asks for nothing.
+type bound struct {
+	Limit   float64
+	AtLeast bool    // Limit is the least, otherwise the most
+	OfPeer  bool    // Limit is in multiples of the peer
+	Then    float64 // the further goal, 0 for none
+}
+
+func atMost(limit float64) bound       { return bound{Limit: limit} }
+func atMostOfPeer(limit float64) bound { return bound{Limit: limit, OfPeer: true} }
+func atLeastOfPeer(l float64) bound    { return bound{Limit: l, OfPeer: true, AtLeast: true} }
+
+func (b bound) then(goal float64) bound {
+	b.Then = goal
+	return b
+}
+
+// ratio returns ours over the peer's, 0 without a peer.
+func (f figure) ratio() float64 {
+	if f.Peers == 0 {
+		return 0
+	}
+	return f.Ours / f.Peers
+}
+
+// verdict says whether the figure is reached, or by how much it is missed.
+func (f figure) verdict() string {
+	value := f.Ours
+	if f.Reach.OfPeer {
+		value = f.ratio()
+	}
+	missed := func(limit float64) float64 {
+		if f.Reach.AtLeast {
+			return 1 - value/limit
+		}
+		return value/limit - 1
+	}
+	switch {
+	case f.Reach.Limit == 0:
+		return ""
+	case missed(f.Reach.Limit) > 0:
+		return fmt.Sprintf("missed by %s", percent(missed(f.Reach.Limit)))
+	case f.Reach.Then > 0 && missed(f.Reach.Then) > 0:
+		return fmt.Sprintf("met; %s from the further goal", percent(missed(f.Reach.Then)))
+	}
+	return "met"
+}
+
+func percent(share float64) string { return number(100*share) + " %" }
+
+// bench is what all measurements share: a directory for what they write, the
+// product's binary, and where progress is told.
+type bench struct {
+	dir      string // removed at the end
+	root     string // of the checkout
+	progress io.Writer
+	build    func() error // the product's binary, once
+}
+
+func newBench(progress io.Writer) (*bench, error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return nil, fmt.Errorf("find the checkout: %w", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "config.example.yaml")); err != nil {
+		return nil, fmt.Errorf("run it in .ci/bench: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "sensegate-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	b := &bench{dir: dir, root: root, progress: progress}
+	b.build = sync.OnceValue(func() error { return b.compile(b.product()) })
+	return b, nil
+}
+
+func (b *bench) close() {
+	if err := os.RemoveAll(b.dir); err != nil {
+		b.say("%v", err)
+	}
+}
+
+// say tells of progress.
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.progress, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}
+
+// temp makes a directory.
+func (b *bench) temp(name string) (string, error) {
+	dir, err := os.MkdirTemp(b.dir, name+"-")
+	if err != nil {
+		return "", fmt.Errorf("make a directory: %w", err)
+	}
+	return dir, nil
+}
+
+func (b *bench) product() string { return filepath.Join(b.dir, "sensegate") }
+
+// compile builds the stripped product as it is shipped, for another machine when the
+// environment says so.
+func (b *bench) compile(to string, environment ...string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, ".")
+	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the product: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// median returns the middle of some values, 0 of none.
+func median(values []float64) float64 { return quantile(values, 0.5) }
+
+// quantile returns the value below which a share q of all lies, 0 of none.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// lookFor finds a program of the system.
+func lookFor(program, otherwise string) (string, error) {
+	path, err := exec.LookPath(program)
+	if err == nil {
+		return path, nil
+	}
+	if _, err := os.Stat(otherwise); err == nil {
+		return otherwise, nil
+	}
+	return "", fmt.Errorf("%s is missing: apt-get install %s", program, program)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sensegate/broker/wire"
+)
+
+// What M2 does: all connections come and go some times before they stay.
+const (
+	idleConnections = 1000
+	idleChurns      = 4
+	idleRest        = 15 * time.Second // for the memory of the past to be given back
+)
+
+// measureIdle measures the resident memory that a device's idle connection takes.
+func measureIdle(ctx context.Context, b *bench) (_ []figure, err error) {
+	dir, err := b.temp("idle")
+	if err != nil {
+		return nil, err
+	}
+	devices, err := b.furnish(ctx, dir, idleConnections/2)
+	if err != nil {
+		return nil, err
+	}
+	a, err := b.serve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.stop()) }()
+	m, err := b.mosquitto(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.stop()) }()
+	ours, err := idleMemory(ctx, a.mqtt, a.pid(), devices)
+	if err != nil {
+		return nil, err
+	}
+	peers, err := idleMemory(ctx, m.addr, m.cmd.Process.Pid, strangers(devices))
+	return []figure{{
+		Name: "M2", What: "resident memory of an idle MQTT connection after churn", Unit: "KB", Ours: ours / 1024, Reach: atMost(50),
+		Peer: "mosquitto", Peers: peers / 1024,
+	}}, err
+}
+
+// furnish has homes adopted in a state directory, and returns their agents. The memory
+// that this takes ends with its process.
+func (b *bench) furnish(ctx context.Context, dir string, n int) ([]device, error) {
+	a, err := b.serve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	guardians, radars, err := a.adoptMany(ctx, n)
+	return append(guardians, radars...), errors.Join(err, a.stop())
+}
+
+// idleMemory connects devices and returns the memory that each takes.
+func idleMemory(ctx context.Context, addr string, pid int, devices []device) (float64, error) {
+	if err := rest(ctx, idleRest); err != nil {
+		return 0, err
+	}
+	before, err := resident(pid)
+	if err != nil {
+		return 0, err
+	}
+	for range idleChurns {
+		clients, err := dialSubscribed(addr, devices)
+		if err := errors.Join(err, hangUp(clients)); err != nil {
+			return 0, err
+		}
+	}
+	clients, err := dialSubscribed(addr, devices)
+	if err != nil {
+		return 0, err
+	}
+	err = rest(ctx, idleRest)
+	after, unknown := resident(pid)
+	return (after - before) / float64(len(devices)), errors.Join(err, unknown, hangUp(clients))
+}
+
+// dialSubscribed connects devices that wait for commands.
+func dialSubscribed(addr string, devices []device) ([]*client, error) {
+	clients, err := dialAll(addr, devices)
+	for i, c := range clients {
+		err = errors.Join(err, c.subscribe(wire.CommandFilter(devices[i].key), 1))
+	}
+	return clients, err
+}
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

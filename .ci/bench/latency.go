@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sensegate/broker/guard/guardtest"
+	"sensegate/motion"
+)
+
+// What L1 sends: 50 networks, 7 messages a second each.
+const (
+	liveRate   = 7
+	liveRound  = 8 * time.Second
+	liveRounds = 3
+)
+
+// receiver gets what was published for its home.
+type receiver interface {
+	next() ([]byte, error)
+	Close() error
+}
+
+// traffic is 50 homes whose guardians publish motion, each to one receiver.
+type traffic struct {
+	devices    []device
+	publishers []*client
+	receivers  []receiver
+}
+
+// live is the same traffic through the product and its peer.
+type live struct{ ours, peer *traffic }
+
+// measureLatency measures L1: from a device's publish to the frame of a viewer's
+// websocket, against mosquitto from a publish to a subscriber, in turn.
+func measureLatency(ctx context.Context, b *bench) (_ []figure, err error) {
+	dir, err := b.temp("latency")
+	if err != nil {
+		return nil, err
+	}
+	a, err := b.serve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.stop()) }()
+	m, err := b.mosquitto(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.stop()) }()
+	l, err := b.liveTraffic(ctx, a, m)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	var figures []figure
+	took := [2][]float64{}
+	for range liveRounds {
+		for side, t := range []*traffic{l.ours, l.peer} {
+			round, stop := context.WithTimeout(ctx, liveRound)
+			found, err := t.run(round)
+			stop()
+			if err != nil {
+				return nil, err
+			}
+			took[side] = append(took[side], found...)
+		}
+	}
+	for _, q := range []float64{0.5, 0.99} {
+		figures = append(figures, figure{
+			Name: "L1", What: fmt.Sprintf("device's publish → viewer's frame, 350 messages/s, 50 viewers, p%.0f", 100*q), Unit: "ms", Ours: quantile(took[0], q),
+			Reach: atMostOfPeer(2), Peer: "mosquitto, publish → subscriber", Peers: quantile(took[1], q),
+		})
+	}
+	return figures, nil
+}
+
+// liveTraffic connects devices and receivers of 50 networks to both.
+func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*live, error) {
+	guardians, _, err := a.adoptMany(ctx, networks)
+	if err == nil {
+		err = a.makeKey(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &live{ours: &traffic{devices: guardians}, peer: &traffic{devices: guardians}}
+	if l.ours.publishers, err = dialAll(a.mqtt, guardians); err != nil {
+		return nil, err
+	}
+	if l.peer.publishers, err = dialAll(m.addr, strangers(guardians)); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	for _, d := range guardians {
+		v, err := view(a.http, fmt.Sprintf("/core/network/%d/motion/live", d.network), a.key)
+		if err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+		l.ours.receivers = append(l.ours.receivers, v)
+		c, err := dial(m.addr, device{key: motion.DeviceKey{Kind: motion.Guardian, ID: "viewer-" + d.key.ID}})
+		if err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+		l.peer.receivers = append(l.peer.receivers, c)
+		if err := c.subscribe(topicOf(d), 0); err != nil {
+			return nil, errors.Join(err, l.close())
+		}
+	}
+	return l, nil
+}
+
+func (l *live) close() error {
+	var err error
+	for _, t := range []*traffic{l.ours, l.peer} {
+		for _, r := range t.receivers {
+			err = errors.Join(err, r.Close())
+		}
+		err = errors.Join(err, hangUp(t.publishers))
+	}
+	return err
+}
+
+// sent is a message on its way: when it was published, and how it begins.
+type sent struct {
+	at   time.Time
+	head string
+}
+
+// run publishes until ctx ends and returns how long each message took, in ms.
+func (t *traffic) run(ctx context.Context) ([]float64, error) {
+	var mu sync.Mutex
+	var took []float64
+	var all errgroup.Group
+	begin := time.Now()
+	for i := range t.devices {
+		under := make(chan sent, 64)
+		all.Go(func() error {
+			defer close(under)
+			return t.publish(ctx, i, begin.Add(time.Second*time.Duration(i)/time.Duration(liveRate*len(t.devices))), under)
+		})
+		all.Go(func() error {
+			own, err := t.receive(i, under)
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, own...)
+			return err
+		})
+	}
+	err := all.Wait()
+	return took, err
+}
+
+// publish sends the messages of home i, the first one at due.
+func (t *traffic) publish(ctx context.Context, i int, due time.Time, under chan<- sent) error {
+	for ; ctx.Err() == nil; due = due.Add(time.Second / liveRate) {
+		if rest(ctx, time.Until(due)) != nil {
+			return nil
+		}
+		payload, err := matrix(motion.TimeOf(due), 1)
+		if err != nil {
+			return err
+		}
+		packet := guardtest.Publish{Topic: topicOf(t.devices[i]), Payload: payload}.Bytes()
+		head, _, _ := strings.Cut(payload, ",")
+		under <- sent{time.Now(), head}
+		if _, err := t.publishers[i].Write(packet); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive waits for the messages of home i in order.
+func (t *traffic) receive(i int, under <-chan sent) ([]float64, error) {
+	var took []float64
+	for s := range under {
+		text, err := t.receivers[i].next()
+		if err != nil {
+			return took, err
+		}
+		if !bytes.HasPrefix(text, []byte(s.head)) {
+			return took, fmt.Errorf("got %.60s, want what begins with %s", text, s.head)
+		}
+		took = append(took, ms(time.Since(s.at)))
+	}
+	return took, nil
+}

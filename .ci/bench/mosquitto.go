@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// mosquitto is the peer of everything that has to do with MQTT: Debian's broker with
+// its defaults, but open to everybody, without Nagle's delay and without a log.
+type mosquitto struct {
+	addr string
+	cmd  *exec.Cmd
+}
+
+func (b *bench) mosquitto(ctx context.Context) (*mosquitto, error) {
+	program, err := lookFor("mosquitto", "/usr/sbin/mosquitto")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := b.temp("mosquitto")
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	if err := l.Close(); err != nil { // mosquitto cannot choose a port by itself
+		return nil, err
+	}
+	config := filepath.Join(dir, "mosquitto.conf")
+	text := fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nlog_type none\n", addr.Port)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	m := &mosquitto{addr: addr.String(), cmd: exec.CommandContext(ctx, program, "-c", config)}
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start mosquitto: %w", err)
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", m.addr); err == nil {
+			return m, conn.Close()
+		}
+	}
+	return nil, errors.Join(errors.New("mosquitto does not answer"), m.stop())
+}
+
+func (m *mosquitto) stop() error {
+	err := m.cmd.Process.Signal(syscall.SIGTERM)
+	_ = m.cmd.Wait() // it was told to end
+	return err
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// measureWeek lives through nine days with 50 networks: answers of a week (S8), the
+// file that no longer grows (S9), and how long a start on it takes (S10).
+func measureWeek(ctx context.Context, b *bench) ([]figure, error) {
+	var figures []figure
+	for _, profile := range []string{"sparse", "noisy3"} {
+		found, err := b.week(ctx, profile)
+		if err != nil {
+			return figures, err
+		}
+		figures = append(figures, found...)
+	}
+	return inOrder(figures), nil
+}
+
+func (b *bench) week(ctx context.Context, profile string) (_ []figure, err error) {
+	ours, peer, err := b.pair(ctx, profile, 1, 1, startOfDays(13))
+	if err != nil {
+		return nil, err
+	}
+	running := true
+	defer func() {
+		err = errors.Join(err, peer.stop())
+		if running {
+			err = errors.Join(err, ours.stop())
+		}
+	}()
+	var sizes []float64
+	for day := range 9 {
+		if _, err := ours.ask("live", daySeconds); err != nil {
+			return nil, err
+		}
+		if _, err := peer.ask("live", daySeconds); err != nil {
+			return nil, err
+		}
+		size, err := ours.ask("size", 0)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, size["bytes"])
+		b.say("%s: %d days", profile, day+1)
+	}
+	figures, err := b.weekAnswers(ours, peer, profile)
+	if err != nil {
+		return nil, err
+	}
+	figures = append(figures, figure{
+		Name: "S9", What: "file after 9 days against 8, " + profile, Unit: "×", Ours: sizes[8] / sizes[7], Reach: atMost(1.02),
+	}, figure{
+		Name: "S9", What: "file of 9 days, for each network, " + profile, Unit: "MB", Ours: sizes[8] / networks / 1e6, Reach: atMost(1.2),
+	})
+	running = false
+	if err := ours.stop(); err != nil {
+		return nil, err
+	}
+	start, err := b.startUp(ctx, ours, profile)
+	return append(figures, start...), err
+}
+
+func (b *bench) weekAnswers(ours, peer *worker, profile string) ([]figure, error) {
+	var figures []figure
+	for _, of := range []struct {
+		bucket int
+		what   string
+		limit  float64
+	}{{5, "week @ 5 s", 3}, {60, "week @ 60 s", 0.5}} {
+		mine, theirs, err := inTurn(9, "ms", ours, "week", peer, "week", of.bucket)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, figure{
+			Name: "S8", What: of.what + ", the whole answer from the disk, " + profile, Unit: "ms", Ours: mine, Reach: atMost(of.limit),
+			Peer: prometheus + ", largest of its seconds", Peers: theirs,
+		})
+	}
+	return figures, nil
+}
+
+// startUp measures S10: the real binary on the store that ours has left, from its start
+// until it says that it is ready, and in turn the same on an empty one.
+func (b *bench) startUp(ctx context.Context, ours *worker, profile string) ([]figure, error) {
+	const starts = 10
+	empty, err := b.temp("empty")
+	if err != nil {
+		return nil, err
+	}
+	took := map[string][]float64{}
+	for n := range starts {
+		for _, dir := range []string{ours.dir, empty} {
+			begin := time.Now()
+			a, err := b.serve(ctx, dir)
+			if err != nil {
+				return nil, err
+			}
+			if n > 0 { // the first start makes an authority and its certificate
+				took[dir] = append(took[dir], ms(time.Since(begin)))
+			}
+			if err := a.stop(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return []figure{{
+		Name: "S10", What: "start of the real binary on that store, " + profile, Unit: "ms", Ours: median(took[ours.dir]), Reach: atMost(50),
+		Peer: "the same on an empty store", Peers: median(took[empty]),
+	}}, nil
+}
