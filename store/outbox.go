@@ -35,6 +35,12 @@ type Mail struct {
 	LastError string       `json:"last_error"`
 }
 
+// Entrusted reports whether a mail is a mail server's alone: it took it at the first
+// try, or is still to be tried for the first time.
+func (m Mail) Entrusted() bool {
+	return m.SentAt != 0 && m.Attempts == 1 || m.DueAt != 0 && m.Attempts == 0
+}
+
 // mails is the table of mails, the outbox.
 var mails = table[uint64, Mail]{
 	name: "mails", noun: "mail", grows: true, key: key64,

@@ -38,7 +38,7 @@ func (tx *Tx) ProofOf(id home.UserID, token string) (AddressProof, error) {
 	}
 	for _, m := range list {
 		if strings.HasSuffix(m.Link, "="+token) {
-			return AddressProof{Vouched: m.SentAt != 0, Mailed: m.CreatedAt}, nil
+			return AddressProof{Vouched: m.SentAt != 0 && m.Entrusted(), Mailed: m.CreatedAt}, nil
 		}
 	}
 	return AddressProof{}, nil

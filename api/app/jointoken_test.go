@@ -147,7 +147,7 @@ func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 	m := h.mailTo("confirm", "moved@example.com")
 	for name, state := range map[string]func(motion.Stamp){ // as the outbox does with a mail server
 		"queued": func(now motion.Stamp) { m.DueAt, m.SentAt = now, 0 },
-		"sent":   func(now motion.Stamp) { m.DueAt, m.SentAt = 0, now },
+		"sent":   func(now motion.Stamp) { m.DueAt, m.SentAt, m.Attempts = 0, now, 1 },
 	} {
 		h.update(func(tx *store.Tx) error {
 			state(tx.Now().Stamp())
@@ -158,7 +158,7 @@ func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 		}
 	}
 	h.update(func(tx *store.Tx) error {
-		m.DueAt, m.SentAt = 0, tx.Now().Stamp()
+		m.DueAt, m.SentAt, m.Attempts = 0, tx.Now().Stamp(), 1
 		return tx.PutMail(m)
 	})
 	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
@@ -166,6 +166,29 @@ func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 	}
 	h.invite("moved@example.com")
 	apitest.Want[shown](t, h.joinWith(h.neighbour, ""), 200)
+}
+
+func TestMailThatCouldNotBeSentIsShownAndProvesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"moved@example.com"}`)
+	m := h.mailTo("confirm", "moved@example.com")
+	h.update(func(tx *store.Tx) error {
+		m.DueAt, m.Attempts = tx.Now().Stamp(), 1
+		return tx.PutMail(m)
+	})
+	if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); !strings.Contains(string(own.Body), "moved@example.com") {
+		t.Errorf("a mail that did not go out is not in the outbox: %s", own.Body)
+	}
+	h.update(func(tx *store.Tx) error { // the second try succeeds
+		m.DueAt, m.SentAt, m.Attempts = 0, tx.Now().Stamp(), 2
+		return tx.PutMail(m)
+	})
+	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	h.invite("moved@example.com")
+	apitest.WantProblem(t, h.joinWith(h.neighbour, ""), 403, "not_invited")
 }
 
 func TestConfirmationOfBeforeTheInvitationProvesNothing(t *testing.T) {

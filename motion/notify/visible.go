@@ -14,7 +14,8 @@ import (
 // has added without their doing, and the new passwords of one who belongs to none yet,
 // are not shown. Nor is the confirmation of an address that another home has invited,
 // not even for the owner's own account: it would make them the guest. Nor is one that a
-// mail server has, or is to have: following it proves that the address is theirs.
+// mail server has taken at once, or is to have: following it proves that the address is
+// theirs. It is shown when a try to send it has failed.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
@@ -60,7 +61,7 @@ func (r reader) mayRead(m store.Mail) (bool, error) {
 		return false, nil
 	}
 	if Kind(m.Kind) == Confirm {
-		if state := StateOf(m); state == Queued || state == Sent {
+		if m.Entrusted() {
 			return false, nil
 		}
 		if awaited, err := r.awaitedElsewhere(m.Address); err != nil || awaited {
