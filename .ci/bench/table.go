@@ -81,12 +81,17 @@ func printMarkdown(out io.Writer, about string, figures []figure) error {
 	return err
 }
 
-// describe says when, on what and with which command it was measured.
-func describe(ctx context.Context, command string) string {
-	commit := "an unknown commit"
-	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
-		commit = "commit " + strings.TrimSpace(string(out))
+// commit names what the checkout holds now.
+func commit(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "an unknown commit"
 	}
+	return "commit " + strings.TrimSpace(string(out))
+}
+
+// describe says when, of what, on what and with which command it was measured.
+func describe(commit, command string) string {
 	return fmt.Sprintf("Measured on %s at %s, with %s on %d × %s (%s), load average of its last 15 minutes %s:\n\n    %s",
 		time.Now().UTC().Format(time.DateOnly), commit, runtime.Version(), runtime.NumCPU(), processor(), runtime.GOARCH, load(), command)
 }
