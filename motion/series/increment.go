@@ -1,6 +1,7 @@
 package series
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -13,11 +14,15 @@ import (
 //	uvarint  names that follow, each the bytes of an ID behind their number
 //	uvarint  number of the first row in the block
 //	uvarint  rows
-//	         a column (block.go) of each name, in the order of the journal
+//	         a column (block.go) of each name, in the order of the journal, or the byte
+//	         0x20 for the same bytes as of the name before
 //
 // A name thus stands in the journal of a block once. Of a home with 6 links that are
 // quiet the names were nine tenths of what a minute wrote. Increments are of use only
 // in the order in which they were written, and together.
+
+// asBefore stands for a column that has the bytes of the one before it.
+const asBefore = 0x20
 
 // Pending reports whether rows changed since the last committed increment.
 func (b *Block) Pending() bool { return b.changed.to > 0 || b.inFlight.to > 0 }
@@ -49,9 +54,15 @@ func (b *Block) AppendIncrement(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(s.from))
 	dst = binary.AppendUvarint(dst, uint64(s.to-s.from))
 	var memory streams
+	var before []byte
 	for _, i := range b.journal {
-		c := &b.columns[i]
+		c, begin := &b.columns[i], len(dst)
 		dst = memory.appendCells(dst, c.cells[s.from:s.to], c.share)
+		if column := dst[begin:]; bytes.Equal(column, before) {
+			dst = append(dst[:begin], asBefore)
+		} else {
+			before = column
+		}
 	}
 	return dst
 }
@@ -69,8 +80,8 @@ func (b *Block) Sealed() { b.inFlight, b.named, b.journal = span{}, 0, nil }
 // Replayed rows are not pending. A frame added to a replayed row moves its density only a
 // little. A damaged increment is ErrDamaged and may have put some of its series. Series
 // beyond MaxSeries are left out.
-func (b *Block) ReplayIncrement(bytes []byte) error {
-	c := cursor{b: bytes}
+func (b *Block) ReplayIncrement(increment []byte) error {
+	c := cursor{b: increment}
 	if err := b.replayNames(&c); err != nil {
 		return err
 	}
@@ -79,9 +90,15 @@ func (b *Block) ReplayIncrement(bytes []byte) error {
 		return fmt.Errorf("%w: %d rows of an increment from row %d", ErrDamaged, count, first)
 	}
 	var d rows
+	var before cursor
 	for _, i := range b.journal {
-		share := b.columns[i].share
-		if err := d.decodeFrom(&c, int(count), b.tier.Step(), share, everything); err != nil {
+		column := &c
+		if len(c.b) > 0 && c.b[0] == asBefore {
+			c.b, column = c.b[1:], &cursor{b: before.b}
+		} else {
+			before = c
+		}
+		if err := d.decodeFrom(column, int(count), b.tier.Step(), b.columns[i].share, everything); err != nil {
 			return fmt.Errorf("replay series %q: %w", b.columns[i].id, err)
 		}
 		b.putRows(i, int(first), &d)

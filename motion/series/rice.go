@@ -129,14 +129,17 @@ func appendRice[N number](dst []byte, values []N) []byte {
 			pending |= (1<<escapeOnes - 1 | uint64(v)<<escapeOnes) << size
 			size += escapeOnes + plain
 		}
-		for ; size >= 8; size -= 8 {
-			dst = append(dst, byte(pending))
-			pending >>= 8
+		for ; size >= 16; size -= 16 {
+			dst = append(dst, byte(pending), byte(pending>>8))
+			pending >>= 16
 		}
 		m.learn(int(v), folded)
 	}
 	if size > 0 {
 		dst = append(dst, byte(pending))
+	}
+	if size > 8 {
+		dst = append(dst, byte(pending>>8))
 	}
 	return dst
 }
