@@ -113,7 +113,7 @@
 //	  mails_by_due            ms since the epoch u64, mail u64 → mail u64, of those to be sent
 //
 //	mobiles                   mobile u32     → MobileDevice
-//	  mobiles_by_token        SHA-256 of the token → mobile u32
+//	  mobiles_by_token        SHA-256 of the token, of a shared one after user u64 → mobile u32
 //	  mobiles_by_user         user u64, mobile u32 → mobile u32
 //	deliveries                delivery u64   → Delivery, a push on its way to one receiver
 //	  deliveries_by_due       ms since the epoch u64, delivery u64 → delivery u64

@@ -13,8 +13,9 @@ const mobilesOfOne = 32
 // MobileDevice is a mobile device with what became of pushes to it.
 type MobileDevice struct {
 	home.MobileDevice
-	LastError string       `json:"last_error"` // why the last push to it was given up
-	FailedAt  motion.Stamp `json:"failed_at"`  // when that was; 0: none was
+	Shared    bool         `json:"shared,omitempty"` // its token is that of load tests, a record of each user
+	LastError string       `json:"last_error"`       // why the last push to it was given up
+	FailedAt  motion.Stamp `json:"failed_at"`        // when that was; 0: none was
 }
 
 // mobiles is the table of mobile devices.
@@ -23,7 +24,7 @@ var mobiles = table[home.MobileID, MobileDevice]{
 	indexes: []index[MobileDevice]{
 		{
 			name: "mobiles_by_token", noun: "token", unique: true,
-			keys: func(d MobileDevice) [][]byte { return [][]byte{tokenKey(d.Token)} },
+			keys: func(d MobileDevice) [][]byte { return [][]byte{tokenKey(d)} },
 		},
 		{
 			name: "mobiles_by_user", noun: "user",
@@ -32,21 +33,27 @@ var mobiles = table[home.MobileID, MobileDevice]{
 	},
 }
 
-// tokenKey returns a digest of a push token, which can be longer than a key.
-func tokenKey(token string) []byte {
-	sum := digestOf(token)
+// tokenKey returns a digest of a push token, which can be longer than a key; of a shared
+// one with the user.
+func tokenKey(d MobileDevice) []byte {
+	text := d.Token
+	if d.Shared {
+		text = string(keyUser(d.UserID)) + text
+	}
+	sum := digestOf(text)
 	return sum[:]
 }
 
 // RegisterMobile stores a mobile device of an existing user and returns it. A token
 // that is known keeps its record, which moves to the user when it was another's: an
-// installation belongs to whoever is logged in on it. Of more than 32 of one user the
+// installation belongs to whoever is logged in on it. A shared token is no installation's:
+// each user has a record of it. Of more than 32 of one user the
 // ones heard of longest ago go.
-func (tx *Tx) RegisterMobile(d home.MobileDevice) (home.MobileDevice, error) {
+func (tx *Tx) RegisterMobile(d home.MobileDevice, shared bool) (home.MobileDevice, error) {
 	if _, err := tx.User(d.UserID); err != nil {
 		return d, err
 	}
-	known, ok, err := mobiles.by(tx, "mobiles_by_token", tokenKey(d.Token))
+	known, ok, err := mobiles.by(tx, "mobiles_by_token", tokenKey(MobileDevice{MobileDevice: d, Shared: shared}))
 	if err != nil {
 		return d, err
 	}
@@ -58,7 +65,7 @@ func (tx *Tx) RegisterMobile(d home.MobileDevice) (home.MobileDevice, error) {
 		}
 		d.ID, d.CreatedAt = home.MobileID(sequence), tx.now.Stamp()
 	}
-	if err := mobiles.put(tx, d.ID, MobileDevice{MobileDevice: d}); err != nil {
+	if err := mobiles.put(tx, d.ID, MobileDevice{MobileDevice: d, Shared: shared}); err != nil {
 		return d, err
 	}
 	return d, tx.dropMobiles(d.UserID)

@@ -28,7 +28,7 @@ func newUser(t *testing.T, db *store.DB, name string) (u home.User) {
 func registerMobile(t *testing.T, db *store.DB, user home.UserID, token string) (d home.MobileDevice) {
 	t.Helper()
 	update(t, db, func(tx *store.Tx) (err error) {
-		d, err = tx.RegisterMobile(home.MobileDevice{UserID: user, Token: token})
+		d, err = tx.RegisterMobile(home.MobileDevice{UserID: user, Token: token}, false)
 		return err
 	})
 	return d
@@ -57,7 +57,7 @@ func TestMobileDeviceOfAKnownTokenMovesAndForgetsItsFailure(t *testing.T) {
 		return errors.Join(err1, err2)
 	})
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.RegisterMobile(home.MobileDevice{UserID: 99, Token: "x"})
+		_, err := tx.RegisterMobile(home.MobileDevice{UserID: 99, Token: "x"}, false)
 		return err
 	})
 	wantKind(t, err, fault.NotFound)

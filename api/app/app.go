@@ -24,6 +24,9 @@ type Parts struct {
 	Household *household.Household
 	Sensors   *integration.Service
 
+	// LoadTestToken is the push token that any number of users register; "": there is none.
+	LoadTestToken string
+
 	// Ready says why the appliance cannot do its work, nil when it can.
 	Ready func() error
 }

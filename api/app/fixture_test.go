@@ -136,6 +136,9 @@ func newHousehold(t testing.TB, change ...func(*store.Options, *engine.Options))
 	return h
 }
 
+// loadTestToken is the configured one.
+const loadTestToken = "a-load-test"
+
 // assemble puts the interface together and serves it.
 func (h *household) assemble() {
 	h.T.Helper()
@@ -155,7 +158,7 @@ func (h *household) assemble() {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.parts = app.Parts{DB: h.db, Engine: h.engine, Sessions: h.sessions, Accounts: h.accounts, Providers: providers, Household: people, Ready: h.db.Err}
+	h.parts = app.Parts{LoadTestToken: loadTestToken, DB: h.db, Engine: h.engine, Sessions: h.sessions, Accounts: h.accounts, Providers: providers, Household: people, Ready: h.db.Err}
 	h.parts.Sensors = integration.New(h.db, h.engine, integration.Options{Providers: map[string]sensor.Provider{"zigbee2mqtt": h.sensors}})
 	apitest.Background(h.T, h.parts.Sensors.Run)
 	h.server.Mount(app.New(h.parts).Interface())

@@ -30,7 +30,7 @@ func (a *App) registerMobile(ctx context.Context, u auth.User, in *registerMobil
 		return nil, fault.New(fault.Invalid, "token: want the instance token of the push service")
 	}
 	err := a.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.RegisterMobile(device)
+		out.Body, err = tx.RegisterMobile(device, device.Token == a.LoadTestToken)
 		return err
 	})
 	return &out, err

@@ -87,3 +87,16 @@ func TestMobileDevicesGoWithTheUser(t *testing.T) {
 		return err
 	})
 }
+
+func TestLoadTestTokenIsARecordOfEachUser(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	const body = `{"token": "` + loadTestToken + `"}`
+	first, other := h.register(h.owner, body), h.register(h.member, body)
+	if first.ID == other.ID || first.UserID != h.owner.ID || other.UserID != h.member.ID {
+		t.Errorf("%+v and %+v", first, other)
+	}
+	if again := h.register(h.owner, body); again.ID != first.ID {
+		t.Errorf("again %+v, want %+v", again, first)
+	}
+}

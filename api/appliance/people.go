@@ -29,7 +29,7 @@ func (a *Appliance) assemblePeople() error {
 		DB: a.db, Engine: a.engine, Sessions: sessions, Accounts: accounts, Providers: providers,
 		Household: household.New(a.db, a.engine, household.Options{Mail: a.notify.Outbox.Mail, Ended: ended, Log: a.log}),
 		Sensors:   a.sensors,
-		Ready:     a.ready,
+		Ready:     a.ready, LoadTestToken: a.config.Push.LoadTestToken,
 	}
 	return nil
 }
