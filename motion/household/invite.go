@@ -84,6 +84,9 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 	if again && now.Since(before.CreatedAt) < inviteAgain {
 		return true, nil // a request that is repeated does not fill anybody's mailbox
 	}
+	if err := tx.DeleteMailsOfInvitation(id, address); err != nil {
+		return false, err // whose links are void with the former token
+	}
 	invitation, err := tx.PutInvitation(home.Invitation{
 		Email: address, Home: id, Role: home.MemberRole, ExpiresAt: now.Add(home.InvitationTime),
 	})

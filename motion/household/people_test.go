@@ -37,13 +37,17 @@ type place struct {
 	t      *testing.T
 	db     *store.DB
 	engine *engine.Engine
+	ahead  atomic.Int64 // seconds that the database's clock is ahead
 	mailed atomic.Int32
 	ended  atomic.Int32
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{t: t, db: storetest.Open(t)}
+	p := &place{t: t}
+	p.db = storetest.Open(t, func(o *store.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load()) * time.Second) }
+	})
 	var err error
 	if p.engine, err = engine.New(t.Context(), p.db, engine.Options{FirstWindow: time.Hour}); err != nil {
 		t.Fatal(err)
@@ -59,7 +63,11 @@ func newPlace(t *testing.T) *place {
 		}
 	})
 	p.Household = household.New(p.db, p.engine, household.Options{
-		Mail:  func(*store.Tx, notify.Mail) error { p.mailed.Add(1); return nil },
+		Mail: func(tx *store.Tx, m notify.Mail) error {
+			p.mailed.Add(1)
+			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token})
+			return err
+		},
 		Ended: func() { p.ended.Add(1) },
 	})
 	return p
@@ -198,6 +206,24 @@ func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
 	}
 	if p.mailed.Load() != 1 {
 		t.Errorf("mailed %d times", p.mailed.Load())
+	}
+	p.ahead.Store(61)
+	if _, err := p.Invite(t.Context(), one.ID, owner, []string{"x@example.com"}); err != nil || p.mailed.Load() != 2 {
+		t.Errorf("a minute later mailed %d times, %v", p.mailed.Load(), err)
+	}
+	err := p.db.View(t.Context(), func(tx *store.Tx) error {
+		mails, err := tx.Mails()
+		if err != nil || len(mails) != 1 {
+			return fmt.Errorf("%d mails, want the one whose link works; %w", len(mails), err)
+		}
+		works, err := tx.MatchInvitation(one.ID, "x@example.com", mails[0].Link)
+		if !works {
+			t.Errorf("the link %q is void", mails[0].Link)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
