@@ -18,21 +18,7 @@ const (
 // measureResident measures F1: the memory of the real binary, alone, and with 50
 // networks that send 350 messages a second to 50 viewers; mosquitto with as many
 // publishers and subscribers is the peer.
-func measureResident(ctx context.Context, b *bench) (_ []figure, err error) {
-	dir, err := b.temp("footprint")
-	if err != nil {
-		return nil, err
-	}
-	a, err := b.serve(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, a.stop()) }()
-	m, err := b.mosquitto(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.stop()) }()
+func measureResident(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	idle, peersIdle, err := watch(ctx, footprintIdle, a.pid(), m.cmd.Process.Pid)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ const (
 )
 
 // measureIdle measures the resident memory that a device's idle connection takes.
-func measureIdle(ctx context.Context, b *bench) (_ []figure, err error) {
+func measureIdle(ctx context.Context, b *bench) ([]figure, error) {
 	dir, err := b.temp("idle")
 	if err != nil {
 		return nil, err
@@ -25,25 +25,17 @@ func measureIdle(ctx context.Context, b *bench) (_ []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := b.serve(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, a.stop()) }()
-	m, err := b.mosquitto(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.stop()) }()
-	ours, err := idleMemory(ctx, a.mqtt, a.pid(), devices)
-	if err != nil {
-		return nil, err
-	}
-	peers, err := idleMemory(ctx, m.addr, m.cmd.Process.Pid, strangers(devices))
-	return []figure{{
-		Name: "M2", What: "resident memory of an idle MQTT connection after churn", Unit: "KB", Ours: ours / 1024, Reach: atMost(50),
-		Peer: "mosquitto", Peers: peers / 1024,
-	}}, err
+	return b.beside(ctx, dir, func(ctx context.Context, _ *bench, a *appliance, m *mosquitto) ([]figure, error) {
+		ours, err := idleMemory(ctx, a.mqtt, a.pid(), devices)
+		if err != nil {
+			return nil, err
+		}
+		peers, err := idleMemory(ctx, m.addr, m.cmd.Process.Pid, strangers(devices))
+		return []figure{{
+			Name: "M2", What: "resident memory of an idle MQTT connection after churn", Unit: "KB", Ours: ours / 1024, Reach: atMost(50),
+			Peer: "mosquitto", Peers: peers / 1024,
+		}}, err
+	})
 }
 
 // furnish has homes adopted in a state directory, and returns their agents. The memory

@@ -23,21 +23,7 @@ const (
 
 // measureIngest saturates the real binary with motion of 200 networks, up to the
 // samples in memory, and mosquitto, to which nobody subscribes, with the same bytes.
-func measureIngest(ctx context.Context, b *bench) (_ []figure, err error) {
-	dir, err := b.temp("ingest")
-	if err != nil {
-		return nil, err
-	}
-	a, err := b.serve(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, a.stop()) }()
-	m, err := b.mosquitto(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.stop()) }()
+func measureIngest(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	guardians, _, err := a.adoptMany(ctx, ingestNetworks)
 	if err != nil {
 		return nil, err

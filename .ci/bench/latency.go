@@ -40,21 +40,7 @@ type live struct{ ours, peer *traffic }
 
 // measureLatency measures L1: from a device's publish to the frame of a viewer's
 // websocket, against mosquitto from a publish to a subscriber, in turn.
-func measureLatency(ctx context.Context, b *bench) (_ []figure, err error) {
-	dir, err := b.temp("latency")
-	if err != nil {
-		return nil, err
-	}
-	a, err := b.serve(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, a.stop()) }()
-	m, err := b.mosquitto(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, m.stop()) }()
+func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	l, err := b.liveTraffic(ctx, a, m)
 	if err != nil {
 		return nil, err

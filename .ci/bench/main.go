@@ -36,11 +36,11 @@ func groups() []group {
 		{[]string{"S3", "S4"}, measureFlash},
 		{[]string{"S5"}, measureSyncs},
 		{[]string{"S8", "S9", "S10"}, measureWeek},
-		{[]string{"M1"}, measureIngest},
+		{[]string{"M1"}, sideBySide(measureIngest).onNewBox},
 		{[]string{"M2"}, measureIdle},
-		{[]string{"L1"}, measureLatency},
+		{[]string{"L1"}, sideBySide(measureLatency).onNewBox},
 		{[]string{"W1"}, measureFanOut},
-		{[]string{"F1"}, measureResident},
+		{[]string{"F1"}, sideBySide(measureResident).onNewBox},
 		{[]string{"F2"}, measureBinary},
 	}
 }

@@ -58,3 +58,31 @@ func (m *mosquitto) stop() error {
 	_ = m.cmd.Wait() // it was told to end
 	return err
 }
+
+// sideBySide measures figures of the real binary with mosquitto at its side.
+type sideBySide func(context.Context, *bench, *appliance, *mosquitto) ([]figure, error)
+
+// onNewBox returns a group's measurement on a state directory of its own.
+func (measure sideBySide) onNewBox(ctx context.Context, b *bench) ([]figure, error) {
+	dir, err := b.temp("box")
+	if err != nil {
+		return nil, err
+	}
+	return b.beside(ctx, dir, measure)
+}
+
+// beside runs the real binary on a state directory, and mosquitto, while they are
+// measured.
+func (b *bench) beside(ctx context.Context, dir string, measure sideBySide) (_ []figure, err error) {
+	a, err := b.serve(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, a.stop()) }()
+	m, err := b.mosquitto(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, m.stop()) }()
+	return measure(ctx, b, a, m)
+}
