@@ -31,7 +31,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64,
-		MaxConnections: 2048, MaxPerAddress: 128,
+		MaxConnections: 4096, MaxPerAddress: 128,
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 	cutWithin    = 10 * time.Second      // of a reader that does not read
 	stopWithin   = 5 * time.Second
 	mostMQTT     = 5 << 10 // bytes of an unauthenticated connection to MQTT
-	mostHTTP     = 8 << 10 // and of one to HTTP, whose number is half as large
+	mostHTTP     = 8 << 10 // and of one to HTTP, which ends sooner
 )
 
 // TestPairedDevicesAreServedWhateverOthersDo makes one binary for all, which take

@@ -20,7 +20,7 @@
 //
 // Without flags it takes some 30 seconds. All connections are of loopback, which the
 // product exempts from its limits of connections per address, of MQTT and of HTTP: so
-// the whole flood gets in, up to the limits in total (4,096 of MQTT, 2,048 of HTTP). That
+// the whole flood gets in, up to the limits in total, 4,096 at each door. That
 // is more than strangers on a network can do, who get 64 and 128 from one address.
 // Strangers come from 127.0.0.2 and up, so that limits of requests per address count.
 //
