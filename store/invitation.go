@@ -1,7 +1,6 @@
 package store
 
 import (
-	"sensegate/motion"
 	"sensegate/motion/home"
 )
 
@@ -11,8 +10,7 @@ const invitationPrefix = "inv_"
 // invitationRecord is an invitation with what is never shown.
 type invitationRecord struct {
 	home.Invitation
-	OpenSince motion.Stamp `json:"open_since"` // since when the address has been invited without a gap
-	Token     digest       `json:"token"`      // of its link
+	Token digest `json:"token"` // of its link
 }
 
 // invitations is the table of invitations, at most one of an address to a home.
@@ -36,12 +34,11 @@ func (tx *Tx) PutInvitation(i home.Invitation) (home.Invitation, error) {
 	if _, err := tx.Home(i.Home); err != nil {
 		return i, err
 	}
-	now := tx.now.Stamp()
 	before, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(i.Home, i.Email))
 	if err != nil {
 		return i, err
 	}
-	i.ID, i.CreatedAt = before.ID, now
+	i.ID, i.CreatedAt = before.ID, tx.now.Stamp()
 	if !ok {
 		sequence, err := tx.bucket(invitations.name).NextSequence()
 		if err != nil {
@@ -49,11 +46,7 @@ func (tx *Tx) PutInvitation(i home.Invitation) (home.Invitation, error) {
 		}
 		i.ID = home.InvitationID(sequence)
 	}
-	r := invitationRecord{Invitation: i, OpenSince: now}
-	if before.Open(now) {
-		r.OpenSince = before.OpenSince
-	}
-	return i, invitations.put(tx, i.ID, r)
+	return i, invitations.put(tx, i.ID, invitationRecord{Invitation: i})
 }
 
 // IssueInvitationToken returns a new random token of 256 bits for an invitation; one that
@@ -85,13 +78,6 @@ func (tx *Tx) InvitationTo(h home.ID, address string) (home.Invitation, bool, er
 func (tx *Tx) MatchInvitation(h home.ID, address, token string) (bool, error) {
 	r, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(h, address))
 	return ok && r.Open(tx.now.Stamp()) && r.Token.matches(digestOf(token)), err
-}
-
-// InvitedSince returns since when an address has been invited to a home without a gap,
-// and whether it is.
-func (tx *Tx) InvitedSince(h home.ID, address string) (motion.Stamp, bool, error) {
-	r, ok, err := invitations.by(tx, "invitations_by_home", invitationKey(h, address))
-	return r.OpenSince, ok && r.Open(tx.now.Stamp()), err
 }
 
 // InvitationsOfHome returns the invitations to a home, open or not, by address.

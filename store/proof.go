@@ -1,16 +1,23 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
-	"sensegate/motion"
 	"sensegate/motion/home"
 )
 
-// AddressProof is what is known of how a user came by their confirmed address.
+// AddressProof is what is known of how a user came by their confirmed address. The zero
+// proof is nothing.
 type AddressProof struct {
-	Vouched bool         `json:"vouched,omitempty"` // the confirmation went out as a mail, or an identity provider or the administrator knows that it is theirs
-	Mailed  motion.Stamp `json:"mailed,omitempty"`  // when the mail was written that confirmed it, sent or handed over; 0: none did
+	Vouched bool      `json:"vouched,omitempty"` // none but its holder, or the administrator, could have confirmed it
+	By      []home.ID `json:"by,omitempty"`      // otherwise: the homes whose owners could hand over the mail that did
+}
+
+// KnownTo reports whether a home may take the address for the user's: nobody but its own
+// owner could have confirmed it without being the holder.
+func (p AddressProof) KnownTo(h home.ID) bool {
+	return p.Vouched || len(p.By) == 1 && p.By[0] == h
 }
 
 // AddressProof returns how a user's address was confirmed; the zero proof is none.
@@ -37,9 +44,47 @@ func (tx *Tx) ProofOf(id home.UserID, token string) (AddressProof, error) {
 		return AddressProof{}, err
 	}
 	for _, m := range list {
-		if strings.HasSuffix(m.Link, "="+token) {
-			return AddressProof{Vouched: m.SentAt != 0 && m.Entrusted(), Mailed: m.CreatedAt}, nil
+		if !strings.HasSuffix(m.Link, "="+token) {
+			continue
 		}
+		if m.SentAt != 0 && m.Entrusted() {
+			return AddressProof{Vouched: true}, nil
+		}
+		by, err := tx.readersOf(m)
+		return AddressProof{Vouched: len(by) == 0, By: by}, err
 	}
 	return AddressProof{}, nil
+}
+
+// readersOf returns the homes whose owners may read a mail about a user in the outbox:
+// those the user belongs to, and those that have invited its address or the user's present
+// one. Without any it came by a mail server or the administrator.
+func (tx *Tx) readersOf(m Mail) (readers []home.ID, err error) {
+	belongs, err := tx.MembershipsOfUser(m.UserID)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range belongs {
+		readers = append(readers, b.Home)
+	}
+	u, err := tx.User(m.UserID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.Homes()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range all {
+		for _, address := range []string{m.Address, u.Email} {
+			i, invited, err := tx.InvitationTo(h.ID, address)
+			if err != nil {
+				return nil, err
+			}
+			if invited && i.Open(tx.now.Stamp()) && !slices.Contains(readers, h.ID) {
+				readers = append(readers, h.ID)
+			}
+		}
+	}
+	return readers, nil
 }

@@ -138,11 +138,11 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 // confirmed stores a user whose address the link with a token has confirmed, and what that
 // proves.
 func confirmed(tx *store.Tx, u home.User, token string) error {
-	if err := tx.PutUser(u); err != nil {
+	proof, err := tx.ProofOf(u.ID, token) // who could read the mail as things were
+	if err != nil {
 		return err
 	}
-	proof, err := tx.ProofOf(u.ID, token)
-	if err != nil {
+	if err := tx.PutUser(u); err != nil {
 		return err
 	}
 	return tx.SetAddressProof(u.ID, proof)

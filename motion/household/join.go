@@ -19,7 +19,7 @@ type Candidate struct {
 // Join makes a user a member of a home. The user's confirmed address must hold an open
 // invitation to it, which is used up: an owner who could add anybody by their number would
 // learn who lives in other homes. Who asks for themselves shows the token of the
-// invitation, unless their address is known to be theirs (addressKnown). Forbidden: whoever
+// invitation, unless their address is known to be theirs (store.AddressProof). Forbidden: whoever
 // asks is neither, or is not invited, or there is no such home, so that ids tell a stranger
 // nothing. NotFound: the owner names a user who is not there or not invited. Conflict: the
 // user is a member.
@@ -83,23 +83,18 @@ func invitedTo(tx *store.Tx, id home.ID, c Candidate, named bool) (bool, error) 
 	if err != nil || !person.Confirmed() {
 		return false, err
 	}
-	since, invited, err := tx.InvitedSince(id, person.Email)
-	if err != nil || !invited || named {
-		return invited, err
+	invitation, invited, err := tx.InvitationTo(id, person.Email)
+	if err != nil || !invited || !invitation.Open(tx.Now().Stamp()) {
+		return false, err
+	}
+	if named {
+		return true, nil
 	}
 	if shown, err := tx.MatchInvitation(id, person.Email, c.Token); err != nil || shown {
 		return shown, err
 	}
-	return addressKnown(tx, c.User, since)
-}
-
-// addressKnown reports whether the confirmed address of a user is theirs as far as a home
-// can tell that has invited it since then without a gap: somebody vouches for it, or the
-// confirmation was written after the invitation, so that none but the owner of that home
-// could hand it over (notify.Visible). Any other may have come from the person's own outbox.
-func addressKnown(tx *store.Tx, user home.UserID, since motion.Stamp) (bool, error) {
-	proof, err := tx.AddressProof(user)
-	return proof.Vouched || proof.Mailed != 0 && proof.Mailed >= since, err
+	proof, err := tx.AddressProof(c.User)
+	return proof.KnownTo(id), err
 }
 
 // notInvited is the fault of who may not join.
