@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +22,7 @@ const formType = "application/x-www-form-urlencoded"
 // readBody returns the body of a request as JSON, whatever the interface accepts for
 // it: forms, a data wrapper.
 func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
-	media, _, _ := mime.ParseMediaType(cmp.Or(r.Header.Get("Content-Type"), jsonType))
+	media := mediaType(r.Header.Get("Content-Type"))
 	body, err := io.ReadAll(r.Body)
 	var over *http.MaxBytesError
 	switch {
@@ -30,19 +30,26 @@ func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "body is larger than %d bytes", maxBody)
 	case err != nil:
 		return nil, fault.New(fault.Malformed, "body broke off")
-	case len(body) == 0:
-		return nil, nil
 	}
 	schema = t.follow(schema)
 	switch {
 	case t.Forms && media == formType:
 		return formToJSON(body, schema)
+	case len(body) == 0:
+		return nil, nil
 	case media != jsonType && !strings.HasSuffix(media, "+json"):
 		return nil, fault.New(fault.Unsupported, "send the body as application/json")
 	case t.DataWrapper:
 		return unwrapData(body, schema), nil
 	}
 	return body, nil
+}
+
+// mediaType returns the media type of a header Content-Type without its parameters, which
+// some clients repeat or garble; JSON when there is none.
+func mediaType(header string) string {
+	media, _, _ := strings.Cut(cmp.Or(header, jsonType), ";")
+	return strings.ToLower(strings.TrimSpace(media))
 }
 
 // follow returns the schema that a reference points to.
@@ -57,11 +64,11 @@ func (t *table) follow(schema *huma.Schema) *huma.Schema {
 	return schema
 }
 
-// formToJSON reads a flat form by the types of the schema. JSON under the name of a
-// form, as curl -d sends it, would be one key without a value: it is refused. No form
-// is mistaken for it, for forms write brackets as %5B and %7B.
+// formToJSON reads a flat form by the types of the schema; an empty one names nothing.
+// JSON under the name of a form, as curl -d sends it, would be one key without a value: it
+// is refused. No form is mistaken for it, for forms write brackets as %5B and %7B.
 func formToJSON(form []byte, schema *huma.Schema) ([]byte, error) {
-	if start := bytes.TrimSpace(form); len(start) > 0 && (start[0] == '{' || start[0] == '[') && json.Valid(form) {
+	if start := bytes.TrimSpace(form); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
 		return nil, fault.New(fault.Unsupported, "body is JSON, and said to be a form: send it as application/json")
 	}
 	values, err := url.ParseQuery(string(form))
@@ -71,13 +78,20 @@ func formToJSON(form []byte, schema *huma.Schema) ([]byte, error) {
 	object := map[string]any{}
 	for name, texts := range values {
 		property := schema.Properties[name]
-		if property != nil && property.Type == huma.TypeArray {
+		if takesList(property, len(texts)) {
 			object[name] = texts
 			continue
 		}
 		object[name] = formValue(texts[0], property)
 	}
 	return json.Marshal(object)
+}
+
+// takesList reports whether n texts of a name in a form are a list: where the property is
+// one, or may be one and there are several.
+func takesList(property *huma.Schema, n int) bool {
+	isList := func(s *huma.Schema) bool { return s.Type == huma.TypeArray }
+	return property != nil && (isList(property) || n > 1 && slices.ContainsFunc(property.OneOf, isList))
 }
 
 // formValue reads one text as its property's type; one that does not fit stays

@@ -13,6 +13,7 @@ func TestFormsAreReadByTheirSchema(t *testing.T) {
 	w := do(s, "PUT", "/core/device", "name=Kitchen+1&rank=3&on=true&gain=0.5", form...)
 	wantStatus(t, w, http.StatusOK)
 	wantJSON(t, w, `{"name":"Kitchen 1","rank":3,"on":true,"gain":0.5}`)
+	wantStatus(t, do(s, "PUT", "/core/device", "", form...), http.StatusUnprocessableEntity) // it names nothing, not even what it must
 
 	w = do(s, "PUT", "/core/device", "name=5&rank=null&on=perhaps", form...)
 	wantStatus(t, w, http.StatusUnprocessableEntity)
@@ -20,8 +21,16 @@ func TestFormsAreReadByTheirSchema(t *testing.T) {
 		{"location":"body.on","message":"expected boolean","value":"perhaps"},
 		{"location":"body.rank","message":"expected integer","value":"null"}]}`)
 	wantStatus(t, do(s, "PUT", "/core/device", "name=%zz", form...), http.StatusBadRequest)
-	for _, json := range []string{`{"name": "Kitchen"}`, ` {}`, `[1]`} {
+	for _, json := range []string{`{"name": "Kitchen"}`, ` {}`, `[1]`, `{"name": "Kitchen",}`} {
 		wantStatus(t, do(s, "PUT", "/core/device", json, form...), http.StatusUnsupportedMediaType)
+	}
+}
+
+func TestParametersOfTheMediaTypeDoNotMatter(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	for _, media := range []string{"application/json; charset=utf-8; charset=UTF-8", "Application/JSON ;", "application/merge-patch+json"} {
+		wantJSON(t, do(s, "PUT", "/core/device", `{"name":"a"}`, "Content-Type", media), `{"name":"a"}`)
 	}
 }
 

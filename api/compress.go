@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,6 +40,7 @@ func (p *packers) pack(body []byte) []byte {
 	}
 	_, _ = z.Write(body) // a buffer takes everything
 	_ = z.Close()
+	z.Reset(io.Discard) // which forgets the answer
 	p.writers.Put(z)
 	return packed.Bytes()
 }

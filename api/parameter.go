@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -134,15 +135,16 @@ func (p *parameter) describe() *huma.Param {
 // read sets a parameter's field of an input and notes the mistakes.
 func (p *parameter) read(field reflect.Value, r *http.Request, path []param, found *mistakes) {
 	place := p.in + "." + p.name
-	text := p.absent
-	if given := p.text(r, path); given != "" {
-		text = given
-	}
+	given, isThere := p.text(r, path)
+	text := cmp.Or(given, p.absent)
 	switch {
 	case text == "" && p.required:
 		found.add(place, "required "+p.in+" parameter is missing", "")
 		return
 	case text == "":
+		if o, ok := field.Addr().Interface().(*Opt[string]); ok {
+			o.Set = isThere // and empty
+		}
 		return
 	case p.list:
 		list := r.URL.Query()[p.name]
@@ -161,9 +163,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, path []param, fou
 	found.validate(p.schema, place, value)
 }
 
-func (p *parameter) text(r *http.Request, path []param) string {
+func (p *parameter) text(r *http.Request, path []param) (text string, isThere bool) {
 	if p.in == "path" {
-		return valueOf(path, p.name)
+		return valueOf(path, p.name), true
 	}
 	return queryValue(r.URL.RawQuery, p.name)
 }
@@ -232,9 +234,9 @@ func valueOf(params []param, name string) string {
 	return ""
 }
 
-// queryValue returns the first value of a query parameter; "true" for a bare
-// ?name.
-func queryValue(raw, name string) string {
+// queryValue returns the first value of a query parameter, "true" for a bare ?name, and
+// whether there is one.
+func queryValue(raw, name string) (value string, isThere bool) {
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -243,10 +245,10 @@ func queryValue(raw, name string) string {
 			continue
 		}
 		if !hasValue {
-			return "true"
+			return "true", true
 		}
 		v, _ := url.QueryUnescape(value) // checked before the operation runs
-		return v
+		return v, true
 	}
-	return ""
+	return "", false
 }

@@ -62,7 +62,10 @@ func (r *Request) Route() string { return r.route }
 func (r *Request) Path(name string) string { return valueOf(r.params, name) }
 
 // Query returns the first query parameter of that name; a bare ?name is "true".
-func (r *Request) Query(name string) string { return queryValue(r.http.URL.RawQuery, name) }
+func (r *Request) Query(name string) string {
+	value, _ := queryValue(r.http.URL.RawQuery, name)
+	return value
+}
 
 // Field returns a top-level field of the request's body as text: of a JSON object,
 // also inside a sole top-level data key, or of a form. "" when it is absent, null, or

@@ -143,7 +143,7 @@ func (p *Problem) retryAfter(d time.Duration) {
 
 // private holds the names of fields whose values are never echoed: answers are kept
 // in more places than requests, such as the consoles of browsers and bug reports.
-var private = regexp.MustCompile(`(^|[._])(password|token|secret|setup_code|emails?)(\[[0-9]+\])*$`)
+var private = regexp.MustCompile(`(^|[._])(password|token|secret|setup_code|invitation|emails?)(\[[0-9]+\])*$`)
 
 // shown returns what of a value at a place of the input is echoed, nil for nothing.
 func shown(location string, v any) any {

@@ -131,6 +131,7 @@ func TestConfigurationIsReplacedMergedAndReset(t *testing.T) {
 	apitest.WantProblem(t, h.get(h.at("/config/radar?key=nothing")), 404, "nothing")
 	apitest.WantProblem(t, h.post(h.at("/config/radar"), `{"sounding":{"rate_ms":0},"log_level":1}`), 422, "body.sounding.rate_ms")
 
+	apitest.Want[any](t, h.post(h.at("/meta"), `{"dwm":{"groupId":"lab"}}`), 200)
 	found := apitest.Want[networkAnswer](t, h.post(h.at("/config/reset?keepMeta="), ""), 200)
 	if found.ID != h.network || string(found.Meta) != "{}" {
 		t.Errorf("reset: %+v meta %s", found, found.Meta)
