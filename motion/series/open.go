@@ -208,12 +208,13 @@ func (c *column) add(r int, value float64) {
 func (c *cell) addIntensity(value float64) {
 	milli := quantise(value, 1000)
 	c.value = max(c.value, milli)
-	if c.frames == math.MaxUint8 {
-		return
-	}
-	c.frames++
-	if milli > 0 {
-		c.above++
+	if c.frames < math.MaxUint8 {
+		c.frames++
+		if milli > 0 {
+			c.above++
+		}
+	} else if milli > 0 {
+		c.above = max(c.above, 1) // no row has an intensity and no frame above 0
 	}
 }
 

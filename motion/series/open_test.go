@@ -90,6 +90,23 @@ func TestManyFramesKeepTheMaximum(t *testing.T) {
 	}
 }
 
+func TestMotionAfterManyQuietFramesIsNoDamage(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.Second, 0)
+	i, _ := b.Index(series.Network)
+	for range 255 {
+		b.Add(i, 0, 0)
+	}
+	b.Add(i, 0, 0.5)
+	replayed := series.NewBlock(series.Second, 0)
+	if err := replayed.ReplayIncrement(b.AppendIncrement(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, b, "", series.Intensity, 1) + ask(t, b, "", series.Density, 1); got != `[[0.5,0]][[1,0]]` {
+		t.Error(got)
+	}
+}
+
 func TestOneFrameOfManyIsNotRoundedAway(t *testing.T) {
 	t.Parallel()
 	b := series.NewBlock(series.Second, 0)
