@@ -148,13 +148,13 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 	n.mu.Unlock()
 	switch {
 	case !known || owner != device.NodeID:
-		return fault.New(fault.Invalid, "destination %s is not an address of the reporting node: it must be listed in its gatekeeper record", key.Dst)
+		return fault.New(fault.Invalid, "destination %q is not an address of the reporting node: it must be listed in its gatekeeper record", key.Dst.String())
 	case key.Src.IsZero():
 		return fault.New(fault.Invalid, "source 00:00:00:00:00:00 is no address")
 	case present:
 		return nil
 	case full:
-		return fault.New(fault.TooLarge, "source %s: the network has %d links already", key.Src, maxLinks)
+		return fault.New(fault.TooLarge, "source %q: the network has %d links already", key.Src.String(), maxLinks)
 	}
 	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, now)

@@ -189,7 +189,7 @@ func (e *Engine) BadInput(device, reason string, message []byte) {
 }
 
 // quoted is a text in quotes, as strconv writes it, perhaps cut short.
-var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
+var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|\\?$)`)
 
 // Presence is what is known of one device's connection.
 type Presence struct {
