@@ -118,19 +118,28 @@ func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, er
 }
 
 // readable runs fn, which reads the mapped file. Where the disk cannot give a page any
-// more, the system faults: that is made an error that wraps ErrDamaged and closes
-// Failed, as the process has to start again and recover the file. Other panics go on.
-func (db *DB) readable(fn func() error) (err error) {
+// more, that is made an error that wraps ErrDamaged and closes Failed, as the process has
+// to start again and recover the file.
+func (db *DB) readable(fn func() error) error {
+	met, err := faultOf(fn)
+	if met != nil {
+		return db.fail(damaged("%s cannot be read: %v", db.path, met))
+	}
+	return err
+}
+
+// faultOf runs fn, which reads the mapped file. Where the disk cannot give a page any more,
+// the system faults: then it returns the fault, and fn is cut short. Other panics go on.
+func faultOf(fn func() error) (met any, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		met := recover()
+		met = recover()
 		if met == nil {
 			return
 		}
 		if _, isFault := met.(interface{ Addr() uintptr }); !isFault {
 			panic(met)
 		}
-		err = db.fail(damaged("%s cannot be read: %v", db.path, met))
 	}()
-	return fn()
+	return nil, fn()
 }

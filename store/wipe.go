@@ -76,7 +76,7 @@ func (db *DB) WipeDeleted(ctx context.Context) error {
 
 // Wipe overwrites what the file still holds of users and networks that were deleted: all
 // free pages become zeros, each at most once. When a network was deleted, backups from
-// before are replaced by a new one. Without a deletion since the last Wipe it does nothing.
+// before that are replaced by a new one. Without a deletion since the last Wipe it does nothing.
 // A power cut leaves it due. The disk may keep what it has moved by itself: flash does.
 //
 // Two Wipes must not run at once.
@@ -88,13 +88,16 @@ func (db *DB) Wipe(ctx context.Context) error {
 	if due.Deletions == 0 {
 		return nil
 	}
+	db.backing.Lock() // a backup copies free pages too: none begins before they are wiped
 	wiped, err := db.wipePages(ctx)
+	cleared := db.now()
+	db.backing.Unlock()
 	if err != nil {
 		return fmt.Errorf("wipe free pages: %w", err)
 	}
 	removed := 0
 	if due.Network > 0 {
-		if removed, err = db.replaceBackups(ctx, due.Network.Std()); err != nil {
+		if removed, err = db.replaceBackups(ctx, cleared); err != nil {
 			return fmt.Errorf("replace the backups that hold a deleted network: %w", err)
 		}
 	}
@@ -108,17 +111,17 @@ func (db *DB) Wipe(ctx context.Context) error {
 	})
 }
 
-// replaceBackups makes a backup and removes those from before deleted, or after now, when
+// replaceBackups makes a backup and removes those from before cleared, or after now, when
 // there are any: a clock that was wrong names backups after the future. It returns how
 // many were removed. Without room for the new one the former stay.
-func (db *DB) replaceBackups(ctx context.Context, deleted time.Time) (removed int, err error) {
+func (db *DB) replaceBackups(ctx context.Context, cleared time.Time) (removed int, err error) {
 	list, err := Backups(db.path)
 	if err != nil {
 		return 0, err
 	}
 	now, former := db.now(), list[:0]
 	for _, b := range list {
-		if b.At.Before(deleted) || b.At.After(now) {
+		if b.At.Before(cleared) || b.At.After(now) {
 			former = append(former, b)
 		}
 	}

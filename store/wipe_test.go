@@ -211,7 +211,15 @@ func TestBackupsOfADeletedNetworkAreReplaced(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	uproot(t, db, users[1:], network)
-	now = now.Add(time.Minute)
+	now = now.Add(30 * time.Second)
+	made, err := db.Backup(t.Context()) // while the free pages still hold it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(made.Path); err != nil || !bytes.Contains(raw, []byte(planted[0])) {
+		t.Fatalf("the backup holds nothing that is to be wiped: %v", err)
+	}
+	now = now.Add(30 * time.Second)
 	if err := db.Wipe(t.Context()); err != nil {
 		t.Fatal(err)
 	}

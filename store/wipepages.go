@@ -8,8 +8,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// wipeBatch is how many pages are overwritten while writers wait: 1 MiB of 4 KiB pages.
-const wipeBatch = 256
+// What is done while writers wait: pages overwritten, 1 MiB of those of 4 KiB, and pages
+// looked at.
+const (
+	wipeBatch = 256
+	wipeLooks = 4096
+)
 
 // wipePages overwrites every page that is free, or lies behind the last one, with zeros,
 // and returns how many bytes that took. Pages of zeros are left alone. What was freed
@@ -51,7 +55,7 @@ func (db *DB) wipeSome(next int) (written int64, then int, err error) {
 	size := db.bolt.Info().PageSize
 	zeros, content := make([]byte, size), make([]byte, size)
 	end := int(db.fileSize() / int64(size))
-	for ; next < end && written < wipeBatch; next++ {
+	for last := next + wipeLooks; next < min(end, last) && written < wipeBatch; next++ {
 		isFree, err := free(btx, next)
 		if err != nil {
 			return written, 0, err
@@ -86,10 +90,17 @@ func (db *DB) wipeSome(next int) (written int64, then int, err error) {
 
 // free reports whether a page is of no more use: it is on the list of free pages, or
 // behind the last page that ever was in use.
-func free(btx *bolt.Tx, id int) (bool, error) {
-	info, err := btx.Page(id)
+func free(btx *bolt.Tx, id int) (isFree bool, err error) {
+	met, err := faultOf(func() error {
+		info, err := btx.Page(id)
+		isFree = err == nil && (info == nil || info.Type == "free")
+		return err
+	})
+	if met != nil {
+		err = fmt.Errorf("the disk cannot read it: %v", met) // nobody else may ever want to
+	}
 	if err != nil {
 		return false, fmt.Errorf("look at page %d: %w", id, err)
 	}
-	return info == nil || info.Type == "free", nil
+	return isFree, nil
 }
