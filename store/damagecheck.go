@@ -7,8 +7,9 @@ import (
 )
 
 // checkRecords verifies that every record can be read and that every index agrees
-// with its table, until ctx ends, whose error it returns then. Samples carry checksums
-// of their own and are left out when they are damaged.
+// with its table, until ctx ends, whose error it returns then. Events and detections that
+// cannot be read are counted: no backup is worth more than the others. Samples carry
+// checksums of their own and are left out when they are damaged.
 func (tx *Tx) checkRecords(ctx context.Context) error {
 	if err := tx.checkMeta(); err != nil {
 		return err

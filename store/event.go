@@ -37,7 +37,7 @@ func (k eventKey) bytes() []byte { return join(key32(k.network), key64(k.micros)
 
 // events is the table of events.
 var events = table[eventKey, eventRecord]{
-	name: "events", noun: "event", key: eventKey.bytes, grows: true,
+	name: "events", noun: "event", key: eventKey.bytes, grows: true, history: true,
 	indexes: []index[eventRecord]{
 		{
 			name: "events_by_id", noun: "id", unique: true, grows: true,
@@ -195,7 +195,7 @@ func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) e
 	prefix := key32(network)
 	cursor := tx.bucket(events.name).Cursor()
 	for key, data := cursor.Seek(join(prefix, key64(keyMicros(tx.eventsSince())))); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		record, ok := tx.readEvent(key, data)
+		record, ok := events.readable(tx, key, data)
 		if !ok {
 			continue
 		}
@@ -210,15 +210,11 @@ func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) e
 // of each network the oldest first, and returns how many it removed. Fewer than
 // limit means that none is left.
 func (tx *Tx) DeleteEventsBefore(cutoff motion.Time, limit int) (int, error) {
-	list, err := networks.all(tx, nil)
-	if err != nil {
-		return 0, err
-	}
 	var old [][]byte
-	for _, n := range list {
-		end := join(key32(n.ID), key64(keyMicros(cutoff)))
+	for _, network := range networks.keys(tx) {
+		end := join(network, key64(keyMicros(cutoff)))
 		cursor := tx.bucket(events.name).Cursor()
-		key, _ := cursor.Seek(key32(n.ID))
+		key, _ := cursor.Seek(network)
 		for ; key != nil && bytes.Compare(key, end) < 0 && len(old) < limit; key, _ = cursor.Next() {
 			old = append(old, bytes.Clone(key))
 		}

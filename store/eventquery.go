@@ -34,7 +34,7 @@ func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
 		if !q.selects(data) {
 			continue
 		}
-		record, ok := tx.readEvent(key, data)
+		record, ok := events.readable(tx, key, data)
 		if !ok {
 			continue
 		}
@@ -60,7 +60,7 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 		if !q.selects(data) {
 			continue
 		}
-		stopped, ok := tx.readEvent(key, data)
+		stopped, ok := events.readable(tx, key, data)
 		if !ok {
 			continue
 		}
@@ -79,15 +79,6 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 	return list, nil
 }
 
-// readEvent returns a stored event, unless it cannot be read.
-func (tx *Tx) readEvent(key, data []byte) (eventRecord, bool) {
-	record, err := events.decode(key, data)
-	if err != nil {
-		tx.db.leaveOut(events.name, key, err)
-	}
-	return record, err == nil
-}
-
 // detectedEvent returns the MotionDetectedEvent that stopped ends.
 func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool) {
 	if stopped.DetectedTS < tx.eventsSince() {
@@ -96,7 +87,7 @@ func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool) {
 	prefix := join(key32(stopped.NetworkID), key64(keyMicros(stopped.DetectedTS)))
 	cursor := tx.bucket(events.name).Cursor()
 	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		if record, ok := tx.readEvent(key, data); ok && record.Event.Event == motion.MotionDetectedEvent {
+		if record, ok := events.readable(tx, key, data); ok && record.Event.Event == motion.MotionDetectedEvent {
 			return record.Event, true
 		}
 	}

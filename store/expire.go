@@ -11,26 +11,42 @@ import (
 const expireRecordLimit = 5000
 
 // expireRecords deletes the oldest events, detections, finished commands and empty
-// batches that are past their retention when it is now, in seconds.
-func (tx *Tx) expireRecords(now int64) error {
+// batches that are past their retention when it is now, in seconds. A kind that cannot be
+// deleted is logged and waits: the samples of the same flush, and the others, do not.
+func (tx *Tx) expireRecords(now int64) {
 	keep := tx.db.retention
-	if _, err := tx.TrimDetections(before(motion.Time(now), keep.Detections), keep.DetectionsOfSensor, expireRecordLimit); err != nil {
-		return err
-	}
-	if cutoff := before(motion.Time(now), tx.db.retention.Events); cutoff > 0 {
-		if _, err := tx.DeleteEventsBefore(cutoff, expireRecordLimit); err != nil {
-			return err
+	for _, kind := range []struct {
+		table  string
+		cutoff motion.Time
+		expire func(cutoff motion.Time) error
+	}{
+		{detections.name, before(motion.Time(now), keep.Detections), tx.expireDetections},
+		{events.name, before(motion.Time(now), keep.Events), tx.expireEvents},
+		{commands.name, before(motion.Time(now), keep.Commands), tx.expireCommands},
+		{batches.name, before(motion.Time(now), keep.Commands), tx.expireBatches},
+	} {
+		if err := kind.expire(kind.cutoff); err != nil {
+			tx.db.logger.Error("what is past its retention is not deleted", "bucket", kind.table, "err", err)
 		}
 	}
-	cutoff := before(motion.Time(now), tx.db.retention.Commands)
-	if cutoff == 0 {
-		return nil
-	}
+}
+
+func (tx *Tx) expireDetections(cutoff motion.Time) error {
+	_, err := tx.TrimDetections(cutoff, tx.db.retention.DetectionsOfSensor, expireRecordLimit)
+	return err
+}
+
+func (tx *Tx) expireEvents(cutoff motion.Time) error {
+	_, err := tx.DeleteEventsBefore(cutoff, expireRecordLimit)
+	return err
+}
+
+func (tx *Tx) expireCommands(cutoff motion.Time) error {
 	over := func(c command.Command) bool { return c.State.Final() && c.UpdatedAt < cutoff }
-	made := func(c command.Command) motion.Time { return c.CreatedAt }
-	if err := expireTable(tx, commands, cutoff, made, over); err != nil {
-		return err
-	}
+	return expireTable(tx, commands, cutoff, func(c command.Command) motion.Time { return c.CreatedAt }, over)
+}
+
+func (tx *Tx) expireBatches(cutoff motion.Time) error {
 	empty := func(b command.Batch) bool {
 		key, _ := tx.bucket("commands_by_batch").Cursor().Seek(key64ID(b.ID))
 		return !bytes.HasPrefix(key, key64ID(b.ID))
@@ -39,14 +55,15 @@ func (tx *Tx) expireRecords(now int64) error {
 }
 
 // expireTable deletes the first records of a table, whose keys are in the order in
-// which they were made, that were made before cutoff and that may go.
+// which they were made, that were made before cutoff and that may go. One that cannot be
+// read stays.
 func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(V) motion.Time, mayGo func(V) bool) error {
 	var old [][]byte
 	cursor := tx.bucket(t.name).Cursor()
 	for key, data := cursor.First(); key != nil && len(old) < expireRecordLimit; key, data = cursor.Next() {
-		v, err := t.decode(key, data)
-		if err != nil {
-			return err
+		v, ok := t.readable(tx, key, data)
+		if !ok {
+			continue
 		}
 		if made(v) >= cutoff {
 			break

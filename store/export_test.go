@@ -49,15 +49,22 @@ func DamageJournal(db *DB, entry int) error {
 	})
 }
 
-// SpoilEvent makes the first stored event of a network unreadable, and mends it again.
-func SpoilEvent(db *DB, network motion.NetworkID, spoil bool) error {
+// SpoilFirst makes the first record of a bucket unreadable, and mends it again.
+func SpoilFirst(db *DB, bucket string, spoil bool) error {
 	return db.Update(context.Background(), func(tx *Tx) error {
-		b := tx.bucket(events.name)
-		key, data := b.Cursor().Seek(key32(network))
+		b := tx.bucket(bucket)
+		key, data := b.Cursor().First()
 		data = bytes.Clone(data)
 		if data[0] = '{'; spoil {
 			data[0] = '?'
 		}
-		return b.Put(key, data)
+		return b.Put(bytes.Clone(key), data)
+	})
+}
+
+// PutStaleEntry adds an entry to an index that names no record.
+func PutStaleEntry(db *DB, index string) error {
+	return db.Update(context.Background(), func(tx *Tx) error {
+		return tx.bucket(index).Put([]byte("stale"), []byte("nothing"))
 	})
 }

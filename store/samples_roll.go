@@ -64,9 +64,7 @@ func (tx *Tx) ageSamples(changed blocks) error {
 	}
 	if after.Summed != before.Summed {
 		after.Retention = before.Retention.step(tx.now.Second())
-		if err := tx.expireRecords(after.Retention.At); err != nil {
-			return err
-		}
+		tx.expireRecords(after.Retention.At)
 		if err := tx.putMeta(ageKey, after); err != nil {
 			return err
 		}

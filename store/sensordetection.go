@@ -32,7 +32,7 @@ func (k detectionKey) bytes() []byte { return join(key32(k.home), key64(k.micros
 
 // detections is the table of what sensors have told.
 var detections = table[detectionKey, detectionRecord]{
-	name: "detections", noun: "detection", key: detectionKey.bytes, grows: true,
+	name: "detections", noun: "detection", key: detectionKey.bytes, grows: true, history: true,
 	indexes: []index[detectionRecord]{{
 		name: "detections_by_sensor", noun: "sensor",
 		keys: func(r detectionRecord) [][]byte { return [][]byte{key32(r.Sensor)} },
@@ -61,7 +61,7 @@ type DetectionQuery struct {
 }
 
 // Detections returns the detections that q selects, newest first, never nil, without
-// what is past its retention. It reads only those.
+// what is past its retention and what cannot be read. It reads only those.
 func (tx *Tx) Detections(q DetectionQuery) ([]sensor.Detection, error) {
 	list := []sensor.Detection{}
 	q.From = max(q.From, before(tx.now, tx.db.retention.Detections))
@@ -79,11 +79,9 @@ func (tx *Tx) Detections(q DetectionQuery) ([]sensor.Detection, error) {
 		if q.Sensor != 0 {
 			key, value = value, tx.bucket(detections.name).Get(value)
 		}
-		record, err := detections.decode(key, value)
-		if err != nil {
-			return nil, err
+		if record, ok := detections.readable(tx, key, value); ok {
+			list = append(list, record.Detection)
 		}
-		list = append(list, record.Detection)
 	}
 	return list, nil
 }

@@ -24,6 +24,7 @@ type table[K, V any] struct {
 	noun    string         // what a record is called in messages
 	key     func(K) []byte // key in the bucket; not empty
 	grows   bool           // new keys come after most others, or seldom: pages are filled up instead of halved
+	history bool           // a record that cannot be decoded is left out, and may go, instead of failing what meets it
 	indexes []index[V]
 }
 
@@ -101,7 +102,7 @@ func (t table[K, V]) put(tx *Tx, k K, v V) error {
 			return fault.New(fault.Conflict, "%s %v: another %s has the same %s", t.noun, k, t.noun, e.noun)
 		}
 	}
-	stale, err := t.decodeEntries(key, before)
+	stale, err := t.staleEntries(tx, key, before)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) {
 	if before == nil {
 		return false, nil
 	}
-	stale, err := t.decodeEntries(key, before)
+	stale, err := t.staleEntries(tx, key, before)
 	if err != nil {
 		return false, err
 	}
@@ -159,6 +160,15 @@ func (t table[K, V]) removePrefix(tx *Tx, prefix []byte) error {
 		}
 	}
 	return nil
+}
+
+// keys returns the encoded keys of all records.
+func (t table[K, V]) keys(tx *Tx) (keys [][]byte) {
+	cursor := tx.bucket(t.name).Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
 }
 
 // all returns the records whose key starts with prefix, in the order of keys;
@@ -241,12 +251,17 @@ func (t table[K, V]) entries(key []byte, v V) []entry {
 	return entries
 }
 
-// decodeEntries returns the index entries of stored data; none of nil.
-func (t table[K, V]) decodeEntries(key, data []byte) ([]entry, error) {
+// staleEntries returns the index entries of the stored data of the record at key; none
+// of nil.
+func (t table[K, V]) staleEntries(tx *Tx, key, data []byte) ([]entry, error) {
 	if data == nil || len(t.indexes) == 0 {
 		return nil, nil
 	}
 	v, err := t.decode(key, data)
+	if err != nil && t.history {
+		tx.db.leaveOut(t.name, key, err)
+		return t.entriesNaming(tx, key), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -284,14 +299,20 @@ func (e entry) equal(other entry) bool {
 }
 
 // check verifies that the indexes hold exactly the entries of the records, until
-// ctx ends.
+// ctx ends. Of history, records that cannot be decoded are counted (Health), with
+// whatever entries name them.
 func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
-	expected := map[string]int{}
+	expected, unreadable := map[string]int{}, map[string]bool{}
 	err := tx.bucket(t.name).ForEach(func(key, data []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		v, err := t.decode(key, data)
+		if err != nil && t.history {
+			tx.db.leaveOut(t.name, key, err)
+			unreadable[string(key)] = true
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -309,8 +330,10 @@ func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
 	for _, index := range t.indexes {
 		n := 0
 		cursor := tx.bucket(index.name).Cursor()
-		for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-			n++
+		for key, primary := cursor.First(); key != nil; key, primary = cursor.Next() {
+			if !unreadable[string(primary)] {
+				n++
+			}
 		}
 		if n != expected[index.name] {
 			return fmt.Errorf("index %s: %d entries, want %d", index.name, n, expected[index.name])

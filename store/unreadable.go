@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/hex"
 	"sync"
 )
@@ -9,7 +10,8 @@ import (
 const unreadableKept = 1000
 
 // unreadable are the records that were met and cannot be decoded. They are left out of
-// lists, so that one of them does not take the others along.
+// lists, so that one of them does not take the others along. Those of history are deleted
+// with what they belong to, and when they are past their retention, as others are.
 type unreadable struct {
 	mu   sync.Mutex
 	keys map[string]bool
@@ -31,6 +33,30 @@ func (db *DB) leaveOut(bucket string, key []byte, err error) {
 	if !known {
 		db.logger.Error("a record cannot be read and is left out", "bucket", bucket, "key", hex.EncodeToString(key), "err", err)
 	}
+}
+
+// readable returns the stored record at key, unless it cannot be decoded: it is left out
+// and counted then.
+func (t table[K, V]) readable(tx *Tx, key, data []byte) (V, bool) {
+	v, err := t.decode(key, data)
+	if err != nil {
+		tx.db.leaveOut(t.name, key, err)
+	}
+	return v, err == nil
+}
+
+// entriesNaming returns the index entries that name the record at key. It reads the whole
+// indexes: it is for a record that cannot tell its entries.
+func (t table[K, V]) entriesNaming(tx *Tx, key []byte) (entries []entry) {
+	for _, index := range t.indexes {
+		cursor := tx.bucket(index.name).Cursor()
+		for k, primary := cursor.First(); k != nil; k, primary = cursor.Next() {
+			if bytes.Equal(primary, key) {
+				entries = append(entries, entry{index: index.name, noun: index.noun, grows: index.grows, key: bytes.Clone(k)})
+			}
+		}
+	}
+	return entries
 }
 
 // count returns how many records were left out, each once.

@@ -43,7 +43,7 @@ func TestUnreadableEventIsLeftOutCountedAndSaidOnce(t *testing.T) {
 		return events, kinds, pairs, each
 	}
 	for spoil, want := range map[bool][4]int{true: {2, 0, 0, 2}, false: {3, 1, 1, 3}} {
-		if err := store.SpoilEvent(db, network, spoil); err != nil {
+		if err := store.SpoilFirst(db, "events", spoil); err != nil {
 			t.Fatal(err)
 		}
 		events, kinds, pairs, each := count()
@@ -51,7 +51,7 @@ func TestUnreadableEventIsLeftOutCountedAndSaidOnce(t *testing.T) {
 			t.Errorf("spoilt %v: %v events, of a kind, pairs, in all; want %v", spoil, got, want)
 		}
 	}
-	if err := store.SpoilEvent(db, network, false); err != nil { // for the check at the end
+	if err := store.SpoilFirst(db, "events", false); err != nil { // for the check at the end
 		t.Fatal(err)
 	}
 	if n := db.Health().Unreadable; n != 1 {
