@@ -25,7 +25,7 @@
 //	                          "schema"         version the file was migrated to, number
 //	                          "installed_at"   when the file was made, seconds
 //	                          "adoption_until" when the last adoption window ends, seconds
-//	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention}
+//	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention, expiring}
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
 //	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one

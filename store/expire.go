@@ -7,46 +7,50 @@ import (
 	"sensegate/motion/command"
 )
 
-// expireRecordLimit bounds the records of a kind that one transaction deletes.
+// expireRecordLimit bounds the records of a kind that one transaction deletes; the
+// following ones go on.
 const expireRecordLimit = 5000
 
 // expireRecords deletes the oldest events, detections, finished commands and empty
-// batches that are past their retention when it is now, in seconds. A kind that cannot be
-// deleted is logged and waits: the samples of the same flush, and the others, do not.
-func (tx *Tx) expireRecords(now int64) {
+// batches that are past their retention when it is now, in seconds, and reports whether
+// there are more of them. A kind that cannot be deleted is logged and waits: the samples
+// of the same flush, and the others, do not.
+func (tx *Tx) expireRecords(now int64) (more bool) {
 	keep := tx.db.retention
 	for _, kind := range []struct {
 		table  string
 		cutoff motion.Time
-		expire func(cutoff motion.Time) error
+		expire func(cutoff motion.Time) (int, error)
 	}{
 		{detections.name, before(motion.Time(now), keep.Detections), tx.expireDetections},
 		{events.name, before(motion.Time(now), keep.Events), tx.expireEvents},
 		{commands.name, before(motion.Time(now), keep.Commands), tx.expireCommands},
 		{batches.name, before(motion.Time(now), keep.Commands), tx.expireBatches},
 	} {
-		if err := kind.expire(kind.cutoff); err != nil {
+		n, err := kind.expire(kind.cutoff)
+		if err != nil {
 			tx.db.logger.Error("what is past its retention is not deleted", "bucket", kind.table, "err", err)
+			continue
 		}
+		more = more || n == expireRecordLimit
 	}
+	return more
 }
 
-func (tx *Tx) expireDetections(cutoff motion.Time) error {
-	_, err := tx.TrimDetections(cutoff, tx.db.retention.DetectionsOfSensor, expireRecordLimit)
-	return err
+func (tx *Tx) expireDetections(cutoff motion.Time) (int, error) {
+	return tx.TrimDetections(cutoff, tx.db.retention.DetectionsOfSensor, expireRecordLimit)
 }
 
-func (tx *Tx) expireEvents(cutoff motion.Time) error {
-	_, err := tx.DeleteEventsBefore(cutoff, expireRecordLimit)
-	return err
+func (tx *Tx) expireEvents(cutoff motion.Time) (int, error) {
+	return tx.DeleteEventsBefore(cutoff, expireRecordLimit)
 }
 
-func (tx *Tx) expireCommands(cutoff motion.Time) error {
+func (tx *Tx) expireCommands(cutoff motion.Time) (int, error) {
 	over := func(c command.Command) bool { return c.State.Final() && c.UpdatedAt < cutoff }
 	return expireTable(tx, commands, cutoff, func(c command.Command) motion.Time { return c.CreatedAt }, over)
 }
 
-func (tx *Tx) expireBatches(cutoff motion.Time) error {
+func (tx *Tx) expireBatches(cutoff motion.Time) (int, error) {
 	empty := func(b command.Batch) bool {
 		key, _ := tx.bucket("commands_by_batch").Cursor().Seek(key64ID(b.ID))
 		return !bytes.HasPrefix(key, key64ID(b.ID))
@@ -55,9 +59,9 @@ func (tx *Tx) expireBatches(cutoff motion.Time) error {
 }
 
 // expireTable deletes the first records of a table, whose keys are in the order in
-// which they were made, that were made before cutoff and that may go. One that cannot be
-// read stays.
-func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(V) motion.Time, mayGo func(V) bool) error {
+// which they were made, that were made before cutoff and that may go, and returns how
+// many. One that cannot be read stays.
+func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(V) motion.Time, mayGo func(V) bool) (int, error) {
 	var old [][]byte
 	cursor := tx.bucket(t.name).Cursor()
 	for key, data := cursor.First(); key != nil && len(old) < expireRecordLimit; key, data = cursor.Next() {
@@ -74,8 +78,8 @@ func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(
 	}
 	for _, key := range old {
 		if _, err := t.remove(tx, key); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(old), nil
 }

@@ -23,6 +23,7 @@ type age struct {
 	// ended has been summed up in the tiers above it.
 	Summed    int64          `json:"summed"`
 	Retention retentionClock `json:"retention"`
+	Expiring  bool           `json:"expiring,omitempty"` // more records are past their retention than one flush deletes
 }
 
 const ageKey = "samples"
@@ -64,7 +65,12 @@ func (tx *Tx) ageSamples(changed blocks) error {
 	}
 	if after.Summed != before.Summed {
 		after.Retention = before.Retention.step(tx.now.Second())
-		tx.expireRecords(after.Retention.At)
+		after.Expiring = true
+	}
+	if after.Expiring {
+		after.Expiring = tx.expireRecords(after.Retention.At)
+	}
+	if after != before {
 		if err := tx.putMeta(ageKey, after); err != nil {
 			return err
 		}

@@ -96,64 +96,61 @@ func lastBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
 
 // deleteDetections removes the detections of a sensor.
 func (tx *Tx) deleteDetections(id sensor.DeviceID) error {
-	_, err := tx.trimDetections(id, 0, math.MaxInt)
-	return err
+	return tx.removeDetections(tx.excessDetections(key32(id), 0, math.MaxInt))
 }
 
 // TrimDetections removes the oldest detections of every sensor that has more than
 // most, unless that is 0, and those older than cutoff, at most limit of them, and returns
-// how many it removed. Fewer than limit means that none is left to remove.
-func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (int, error) {
-	all, err := sensors.all(tx, nil)
-	if err != nil {
-		return 0, err
-	}
-	if most == 0 {
-		most = math.MaxInt
-	}
-	removed := 0
-	for _, d := range all {
-		n, err := tx.trimDetections(d.ID, most, limit-removed)
-		if err != nil {
+// how many it removed. Fewer than limit means that none is left to remove. It reads keys
+// alone, of a sensor no more than most and limit together.
+func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (removed int, err error) {
+	for _, id := range sensors.keys(tx) {
+		if removed == limit {
+			break
+		}
+		keys := tx.agedDetections(id, cutoff, limit-removed)
+		if err := tx.removeDetections(keys); err != nil {
 			return removed, err
 		}
-		if removed += n; removed >= limit {
-			return removed, nil
+		removed += len(keys)
+		if most == 0 {
+			continue
 		}
-		if n, err = tx.ageDetections(d, cutoff, limit-removed); err != nil {
+		keys = tx.excessDetections(id, most, limit-removed)
+		if err := tx.removeDetections(keys); err != nil {
 			return removed, err
 		}
-		if removed += n; removed >= limit {
-			return removed, nil
-		}
+		removed += len(keys)
 	}
 	return removed, nil
 }
 
-// trimDetections removes the oldest detections of a sensor beyond the newest most, at
-// most limit of them.
-func (tx *Tx) trimDetections(id sensor.DeviceID, most, limit int) (int, error) {
-	var keys [][]byte
-	prefix := key32(id)
+// excessDetections returns the keys of the oldest detections of a sensor, with the
+// encoded id, beyond the newest most, at most limit of them.
+func (tx *Tx) excessDetections(id []byte, most, limit int) (keys [][]byte) {
+	over := -most // how many there are beyond most, as far as is read
 	cursor := tx.bucket("detections_by_sensor").Cursor()
-	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, primary = cursor.Next() {
-		keys = append(keys, primary)
+	for key, primary := cursor.Seek(id); bytes.HasPrefix(key, id) && over < limit; key, primary = cursor.Next() {
+		if len(keys) < limit {
+			keys = append(keys, primary)
+		}
+		over++
 	}
-	excess := min(max(0, len(keys)-most), limit)
-	return excess, tx.removeDetections(keys[:excess])
+	return keys[:max(0, over)]
 }
 
-// ageDetections removes detections of a sensor from before cutoff.
-func (tx *Tx) ageDetections(d sensor.Device, cutoff motion.Time, limit int) (int, error) {
-	var keys [][]byte
-	prefix := join(key32(d.ID), key32(d.Home))
-	end := join(prefix, key64(keyMicros(cutoff)))
+// agedDetections returns the keys of detections of a sensor, with the encoded id, from
+// before cutoff, at most limit of them.
+func (tx *Tx) agedDetections(id []byte, cutoff motion.Time, limit int) (keys [][]byte) {
+	end := key64(keyMicros(cutoff))
 	cursor := tx.bucket("detections_by_sensor").Cursor()
-	key, primary := cursor.Seek(prefix)
-	for ; key != nil && bytes.Compare(key, end) < 0 && len(keys) < limit; key, primary = cursor.Next() {
+	for key, primary := cursor.Seek(id); bytes.HasPrefix(key, id) && len(keys) < limit; key, primary = cursor.Next() {
+		if bytes.Compare(key[8:], end) >= 0 { // behind the sensor and its home
+			break
+		}
 		keys = append(keys, primary)
 	}
-	return len(keys), tx.removeDetections(keys)
+	return keys
 }
 
 // removeDetections removes detections by their keys, which may be the file's own.
