@@ -21,8 +21,21 @@ func SealedBlocks(db *DB, tier series.Tier) (blocks [][]byte, err error) {
 
 // PutJournalV1 writes a journal entry as schema 1 did.
 func PutJournalV1(db *DB, tier series.Tier, start int64, network motion.NetworkID, value []byte) error {
+	return PutJournal(db, value, uint32(start), uint32(tier), uint32(network), 0, 7)
+}
+
+// PutJournalOfNetwork writes a journal entry as schema 2 did in its beginnings.
+func PutJournalOfNetwork(db *DB, tier series.Tier, start int64, network motion.NetworkID, value []byte) error {
+	return PutJournal(db, value, uint32(start), 7, uint32(tier), uint32(network))
+}
+
+// PutJournal writes a value to the journal under a key of words.
+func PutJournal(db *DB, value []byte, words ...uint32) error {
 	return db.Update(context.Background(), func(tx *Tx) error {
-		key := join(key32(uint32(start)), key32(uint32(tier)), key32(uint32(network)), key64(7))
+		var key []byte
+		for _, word := range words {
+			key = append(key, key32(word)...)
+		}
 		return tx.bucket(journalBucket).Put(key, value)
 	})
 }

@@ -226,28 +226,6 @@ func TestStatsTellHowMuchHistoryFits(t *testing.T) {
 	}
 }
 
-// A journal of schema 1 is read, and deleted with its block.
-func TestJournalOfSchema1IsReplayed(t *testing.T) {
-	t.Parallel()
-	s, start := newAging(t, store.Retention{})
-	b := series.NewBlock(series.Second, base+start)
-	i, _ := b.Index(series.Network)
-	b.Add(i, base+start+5, 0.7)
-	if err := store.PutJournalV1(s.db, series.Second, base+start, s.network, b.AppendValue(nil)); err != nil {
-		t.Fatal(err)
-	}
-	s.restart()
-	s.add(start+6, 0.8)
-	s.flush(start + 60)
-	s.restart()
-	s.want("replayed", s.rows(start+4, start+8, 1), "- 0.7 0.8 - ")
-	s.flush(start + 700)
-	if n, err := store.JournalEntries(s.db); n != 0 || err != nil {
-		t.Errorf("%d entries are left in the journal, %v", n, err)
-	}
-	s.want("sealed", s.rows(start+4, start+8, 1), "- 0.7 0.8 - ")
-}
-
 func TestLivenessLiesOverTheReport(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)

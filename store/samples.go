@@ -22,6 +22,7 @@ type Samples struct {
 	db *DB
 
 	failing atomic.Int64 // flushes since the last that was stored
+	unknown atomic.Bool  // there are entries of the journal that are not understood
 
 	mu    sync.Mutex
 	heads map[motion.NetworkID]*head

@@ -26,6 +26,9 @@ type part struct {
 func (s *Samples) Flush(tx *Tx) error {
 	s.failing.Add(1)
 	s.forgetDeleted(tx)
+	if err := s.deleteUnknown(tx); err != nil {
+		return err
+	}
 	sealed, open := s.collect(tx.Now().Second())
 	if err := tx.appendJournal(open); err != nil {
 		return err

@@ -31,17 +31,27 @@ func journalKey(at blockKey, flush uint64) []byte {
 	return join(key32(uint32(at.start)), key32(uint32(flush)), key32(uint32(at.tier)))
 }
 
-// parseJournalKey is the inverse of journalKey. It also reads the keys of schema 1:
-// be32(block start) ‖ be32(tier) ‖ be32(network) ‖ be64(number); network is 0 otherwise.
-func parseJournalKey(key []byte) (at blockKey, network motion.NetworkID, ok bool) {
+// parseJournalKey is the inverse of journalKey, whose value is nil because it is that of
+// a bucket. It also reads the keys of the rows of one network: of schema 1
+//
+//	be32(block start) ‖ be32(tier) ‖ be32(network) ‖ be64(number)
+//
+// and of schema 2 in its beginnings
+//
+//	be32(block start) ‖ be32(number of the flush) ‖ be32(tier) ‖ be32(network)
+//
+// The network is 0 otherwise.
+func parseJournalKey(key, value []byte) (at blockKey, network motion.NetworkID, ok bool) {
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(key[4*i:]) }
 	switch len(key) {
 	case 12:
 		at = blockKey{int64(word(0)), series.Tier(word(2))}
+	case 16:
+		at, network = blockKey{int64(word(0)), series.Tier(word(2))}, motion.NetworkID(word(3))
 	case 20:
 		at, network = blockKey{int64(word(0)), series.Tier(word(1))}, motion.NetworkID(word(2))
 	}
-	return at, network, at.tier == series.Second || at.tier == series.FiveSeconds
+	return at, network, (network != 0) == (value != nil) && (at.tier == series.Second || at.tier == series.FiveSeconds)
 }
 
 // journalSum returns the CRC32C of a value.
@@ -107,13 +117,14 @@ func (tx *Tx) appendJournal(parts []part) error {
 }
 
 // replayJournal refills the open blocks in the order of writing. Damaged entries are
-// left out and named by damaged.
+// left out and named by damaged; the next flush deletes those that are not understood.
 func (s *Samples) replayJournal(tx *Tx) (damaged, err error) {
 	journal := tx.bucket(journalBucket)
 	err = journal.ForEach(func(key, value []byte) error {
-		at, network, ok := parseJournalKey(key)
+		at, network, ok := parseJournalKey(key, value)
 		switch {
 		case !ok:
+			s.unknown.Store(true)
 			damaged = errors.Join(damaged, fmt.Errorf("journal key %x: %w", key, series.ErrDamaged))
 			return nil
 		case value != nil:
@@ -147,15 +158,40 @@ func (tx *Tx) deleteJournal(sealed blocks) error {
 }
 
 // journalKeys returns the keys of entries that begin with prefix and are selected; the
-// network is 0 but for those of schema 1.
+// network is 0 but for the rows of one.
 func journalKeys(journal *bolt.Bucket, prefix []byte, selects func(blockKey, motion.NetworkID) bool) (keys [][]byte) {
 	cursor := journal.Cursor()
-	for key, _ := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
-		if at, network, ok := parseJournalKey(key); ok && selects(at, network) {
+	for key, value := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
+		if at, network, ok := parseJournalKey(key, value); ok && selects(at, network) {
 			keys = append(keys, bytes.Clone(key))
 		}
 	}
 	return keys
+}
+
+// deleteUnknown deletes the entries that are not understood: no block takes them along
+// when it is sealed, and no network when it is deleted.
+func (s *Samples) deleteUnknown(tx *Tx) error {
+	if !s.unknown.Load() {
+		return nil
+	}
+	var keys [][]byte
+	cursor := tx.bucket(journalBucket).Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		if _, _, ok := parseJournalKey(key, value); !ok {
+			keys = append(keys, bytes.Clone(key))
+		}
+	}
+	for _, key := range keys {
+		if err := tx.deleteEntry(key); err != nil {
+			return err
+		}
+	}
+	tx.OnCommit(func() {
+		s.unknown.Store(false)
+		s.db.logger.Warn("entries of the journal that are not understood were deleted", "entries", len(keys))
+	})
+	return nil
 }
 
 // deleteEntry deletes an entry of the journal.
@@ -182,9 +218,9 @@ func (tx *Tx) deleteJournalOf(network motion.NetworkID) error {
 }
 
 // deleteFromEntry removes a network from an entry. One that is damaged, or holds nobody
-// else, or is of schema 1, goes as a whole.
+// else, or is the rows of one network, goes as a whole.
 func (tx *Tx) deleteFromEntry(key []byte, network motion.NetworkID) error {
-	at, of, _ := parseJournalKey(key)
+	at, of, _ := parseJournalKey(key, tx.bucket(journalBucket).Get(key))
 	if of != 0 {
 		return tx.deleteEntry(key)
 	}
