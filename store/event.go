@@ -130,7 +130,7 @@ func (tx *Tx) knownEvent(r eventRecord) (motion.Event, bool, error) {
 		if err != nil {
 			return motion.Event{}, false, fmt.Errorf("decode dedupe: %w", err)
 		}
-		known, ok, err := events.by(tx, "events_by_dedupe", join(key32(r.NetworkID), sum))
+		known, ok, err := tx.knownBy("events_by_dedupe", join(key32(r.NetworkID), sum))
 		if err != nil || ok {
 			return known.Event, ok, err
 		}
@@ -139,11 +139,24 @@ func (tx *Tx) knownEvent(r eventRecord) (motion.Event, bool, error) {
 	if err != nil {
 		return motion.Event{}, false, nil
 	}
-	known, ok, err := events.by(tx, "events_by_id", id[:])
+	known, ok, err := tx.knownBy("events_by_id", id[:])
 	if err == nil && ok && known.NetworkID != r.NetworkID {
 		err = fault.New(fault.Conflict, "_id: belongs to an event of another network")
 	}
 	return known.Event, ok && err == nil, err
+}
+
+// knownBy returns the event at a key of a unique index and whether there is one. One that
+// cannot be read gives way to the one that is added.
+func (tx *Tx) knownBy(index string, key []byte) (eventRecord, bool, error) {
+	at := bytes.Clone(tx.bucket(index).Get(key))
+	if data := tx.bucket(events.name).Get(at); data != nil {
+		if _, ok := events.readable(tx, at, data); !ok {
+			_, err := events.remove(tx, at)
+			return eventRecord{}, false, err
+		}
+	}
+	return events.by(tx, index, key)
 }
 
 // Event returns the event of a network with the id. An id that is no uuid, or

@@ -149,3 +149,29 @@ func TestPersonIsForgottenWithUnreadableEvents(t *testing.T) {
 		t.Errorf("left: %v", found)
 	}
 }
+
+func TestUnreadableEventIsAddedAnew(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime) // whose indexes are checked at the end
+	network := newNetwork(t, db, "g")
+	for name, again := range map[string]func(stored motion.Event) (motion.Event, string){
+		"with its origin": func(e motion.Event) (motion.Event, string) { e.ID = ""; return e, "origin" },
+		"with its id":     func(e motion.Event) (motion.Event, string) { return e, "" },
+	} {
+		stored, _ := addEvent(t, db, motion.Event{Category: motion.CategorySystem, Event: motion.MemberArrivedEvent, NetworkID: network, TS: 1764000000}, "origin")
+		if err := store.SpoilFirst(db, "events", true); err != nil {
+			t.Fatal(err)
+		}
+		event, dedupe := again(stored)
+		if _, isNew := addEvent(t, db, event, dedupe); !isNew {
+			t.Errorf("%s: it is not new", name)
+		}
+		if n := layoutKeys(t, db, "events"); n != 1 {
+			t.Errorf("%s: %d events, want 1", name, n)
+		}
+		update(t, db, func(tx *store.Tx) error {
+			_, err := tx.DeleteEventsBefore(motion.Time(1764000001), 10)
+			return err
+		})
+	}
+}
