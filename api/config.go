@@ -17,8 +17,8 @@ type Config struct {
 	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
 	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
 
-	MaxConnections int `yaml:"max_connections" env:"MAX_CONNECTIONS"` // open at once, over both listeners
-	MaxPerAddress  int `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address but loopback
+	MaxConnections int `yaml:"max_connections" env:"MAX_CONNECTIONS"` // open at once, over both listeners; loopback has a reserve beyond
+	MaxPerAddress  int `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address but loopback; eight times from an IPv6 /64
 
 	BaseURL string `yaml:"base_url" env:"BASE_URL"` // that links in mails begin with; empty: see Base
 

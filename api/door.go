@@ -10,19 +10,39 @@ import (
 
 // doors are the connections of a server, over all its listeners: how many there may
 // be, from one address too. Loopback is exempt from the latter, as a proxy on the
-// appliance connects for everybody. All methods may be called concurrently.
+// appliance connects for everybody, and strangers cannot keep it out by filling the
+// former. All methods may be called concurrently.
 type doors struct {
 	most       int
+	reserve    int // beyond most, for loopback
 	perAddress int
 	turnedAway atomic.Uint64 // connections closed because there were too many
 
-	mu   sync.Mutex
-	open map[*visitor]struct{}
-	from map[netip.Addr]int // but those of loopback
+	mu      sync.Mutex
+	open    map[*visitor]struct{}
+	from    map[netip.Addr]int   // but those of loopback
+	network map[netip.Prefix]int // the same, by networkOf
 }
 
 func newDoors(most, perAddress int) *doors {
-	return &doors{most: most, perAddress: perAddress, open: map[*visitor]struct{}{}, from: map[netip.Addr]int{}}
+	return &doors{
+		most: most, reserve: loopbackReserve, perAddress: perAddress,
+		open: map[*visitor]struct{}{}, from: map[netip.Addr]int{}, network: map[netip.Prefix]int{},
+	}
+}
+
+const (
+	loopbackReserve = 256 // connections
+	// networkShare is how many times the share of an address an IPv6 /64 has: one host
+	// can use as many addresses of it as it likes, but a household has only the one.
+	networkShare = 8
+)
+
+// networkOf returns the /64 of an IPv6 address (RFC 4291 section 2.5.1, RFC 8981), and an
+// IPv4 address as a network of its own.
+func networkOf(a netip.Addr) netip.Prefix {
+	network, _ := a.Prefix(min(64, a.BitLen())) // fails for other lengths only
+	return network
 }
 
 // door is a bound TCP listener that accepts as many connections as there may be, and
@@ -82,14 +102,24 @@ func (d *doors) admit(conn *net.TCPConn) *visitor {
 func (d *doors) count(v *visitor) *visitor {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.open) >= d.most || d.from[v.from] >= d.perAddress {
+	if d.full(v.from) {
 		return nil
 	}
 	d.open[v] = struct{}{}
 	if !v.from.IsLoopback() {
 		d.from[v.from]++
+		d.network[networkOf(v.from)]++
 	}
 	return v
+}
+
+// full reports whether there is no room for another connection from an address; mu is
+// held.
+func (d *doors) full(from netip.Addr) bool {
+	if from.IsLoopback() {
+		return len(d.open) >= d.most+d.reserve
+	}
+	return len(d.open) >= d.most || d.from[from] >= d.perAddress || d.network[networkOf(from)] >= networkShare*d.perAddress
 }
 
 func (d *doors) leave(v *visitor) {
@@ -99,11 +129,16 @@ func (d *doors) leave(v *visitor) {
 		return
 	}
 	delete(d.open, v)
-	if v.from.IsLoopback() {
-		return
+	if !v.from.IsLoopback() {
+		decrement(d.from, v.from)
+		decrement(d.network, networkOf(v.from))
 	}
-	if d.from[v.from]--; d.from[v.from] == 0 {
-		delete(d.from, v.from)
+}
+
+// decrement keeps no counts of 0.
+func decrement[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,7 +13,7 @@ import (
 func TestConnectionsAreLimitedInTotal(t *testing.T) {
 	t.Parallel()
 	s, _ := testServer(t, noLive())
-	s.doors.most = 2
+	s.doors.most, s.doors.reserve = 2, 0
 	addr, _ := run(t, s)
 	first, second := connect(t, addr), connect(t, addr)
 	if got := ask(t, second); got != http.StatusNotFound {
@@ -49,8 +50,41 @@ func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
 		d.leave(v)
 		d.leave(v)
 	}
-	if len(d.open) != 0 || len(d.from) != 0 {
-		t.Errorf("afterwards %d are open, from %v", len(d.open), d.from)
+	if len(d.open) != 0 || len(d.from) != 0 || len(d.network) != 0 {
+		t.Errorf("afterwards %d are open, from %v, %v", len(d.open), d.from, d.network)
+	}
+}
+
+// visits counts how many of n connections may stay, from one address after another.
+func visits(d *doors, n int, from func(i int) string) (stay int) {
+	for i := range n {
+		if d.count(&visitor{doors: d, from: netip.MustParseAddr(from(i))}) != nil {
+			stay++
+		}
+	}
+	return stay
+}
+
+func TestStrangersDoNotFillTheDoorForLoopback(t *testing.T) {
+	t.Parallel()
+	d := newDoors(10, 1)
+	d.reserve = 3
+	if n := visits(d, 20, func(i int) string { return fmt.Sprintf("192.0.2.%d", i) }); n != 10 {
+		t.Errorf("%d strangers stay, want 10", n)
+	}
+	if n := visits(d, 20, func(int) string { return "127.0.0.1" }); n != 3 {
+		t.Errorf("%d of loopback stay, want the reserve of 3", n)
+	}
+}
+
+func TestAHostsIPv6AddressesShareTheRoomOfItsNetwork(t *testing.T) {
+	t.Parallel()
+	d := newDoors(1000, 2)
+	if n := visits(d, 100, func(i int) string { return fmt.Sprintf("2001:db8::%x", i+1) }); n != 2*networkShare {
+		t.Errorf("%d of one /64 stay, want %d", n, 2*networkShare)
+	}
+	if n := visits(d, 5, func(int) string { return "2001:db8:0:1::1" }); n != 2 {
+		t.Errorf("%d of another network's address stay, want 2", n)
 	}
 }
 
