@@ -12,7 +12,7 @@ type Config struct {
 	KeepAlive         time.Duration `yaml:"-"`                                     // longest keep-alive, also for clients that ask for none; at most 43,690 s
 	WriteTimeout      time.Duration `yaml:"-"`                                     // per 16 KiB written to a client
 	MaxConnections    int           `yaml:"max_connections" env:"MAX_CONNECTIONS"` // open at once, over all listeners
-	MaxPerAddress     int           `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address
+	MaxPerAddress     int           `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address; eight times from an IPv6 /64
 	LimitLoopback     bool          `yaml:"-"`                                     // apply MaxPerAddress to 127.0.0.0/8 and ::1 too
 	MessagesPerSecond int           `yaml:"-"`                                     // per connection, beyond it the connection is read more slowly; 0 = no limit
 

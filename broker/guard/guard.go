@@ -18,7 +18,19 @@ type Guard struct {
 
 	mu      sync.Mutex
 	open    int
-	address map[netip.Addr]int // open connections per limited address
+	address map[netip.Addr]int   // open connections per limited address
+	network map[netip.Prefix]int // the same, by networkOf
+}
+
+// networkShare is how many times the share of an address an IPv6 /64 has: one host can
+// use as many addresses of it as it likes, but a household has only the one.
+const networkShare = 8
+
+// networkOf returns the /64 of an IPv6 address (RFC 4291 section 2.5.1, RFC 8981), and an
+// IPv4 address as a network of its own.
+func networkOf(a netip.Addr) netip.Prefix {
+	network, _ := a.Prefix(min(64, a.BitLen())) // fails for other lengths only
+	return network
 }
 
 // New returns a Guard without listeners. Its errors name every wrong limit.
@@ -26,7 +38,7 @@ func New(cfg Config, log *slog.Logger) (*Guard, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Guard{cfg: cfg, log: log, address: make(map[netip.Addr]int)}, nil
+	return &Guard{cfg: cfg, log: log, address: make(map[netip.Addr]int), network: make(map[netip.Prefix]int)}, nil
 }
 
 // Counters returns the present totals.
@@ -44,9 +56,14 @@ func (g *Guard) admit(addr netip.Addr) error {
 		g.counters.overAddress.Add(1)
 		return fmt.Errorf("%d connections from one address are open", g.address[addr])
 	}
+	if g.limited(addr) && g.network[networkOf(addr)] >= networkShare*g.cfg.MaxPerAddress {
+		g.counters.overAddress.Add(1)
+		return fmt.Errorf("%d connections from one network are open", g.network[networkOf(addr)])
+	}
 	g.open++
 	if g.limited(addr) {
 		g.address[addr]++
+		g.network[networkOf(addr)]++
 	}
 	g.counters.accepted.Add(1)
 	g.counters.open.Add(1)
@@ -59,11 +76,16 @@ func (g *Guard) release(addr netip.Addr) {
 	defer g.mu.Unlock()
 	g.open--
 	g.counters.open.Add(-1)
-	if !g.limited(addr) {
-		return
+	if g.limited(addr) {
+		decrement(g.address, addr)
+		decrement(g.network, networkOf(addr))
 	}
-	if g.address[addr]--; g.address[addr] == 0 {
-		delete(g.address, addr)
+}
+
+// decrement keeps no counts of 0.
+func decrement[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
 	}
 }
 
