@@ -30,10 +30,11 @@ type Accounts struct {
 	mailer    func(*store.Tx, notify.Mail) error
 
 	guesses  *guesses
-	requests *throttle // for mails, by who asks
+	requests sources   // for mails, by who asks
+	moves    *throttle // to another e-mail address, by user
 	mails    *throttle // by whom they go to
-	codes    *throttle // wrong setup codes, by address
-	tokens   *throttle // wrong tokens of mails, by address
+	codes    sources   // wrong setup codes
+	tokens   sources   // wrong tokens of mails
 }
 
 // NewAccounts returns the accounts that db holds. mail queues a mail as part of a
@@ -42,10 +43,11 @@ func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail fu
 	return &Accounts{
 		db: db, sessions: sessions, passwords: passwords, mailer: mail,
 		guesses:  newGuesses(),
-		requests: newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
+		requests: newSources(rule{5, time.Minute}, rule{60, time.Hour}),
+		moves:    newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
 		mails:    newThrottle(rule{5, time.Minute}, rule{20, time.Hour}),
-		codes:    newThrottle(rule{5, time.Minute}),
-		tokens:   newThrottle(rule{10, time.Minute}),
+		codes:    newSources(rule{5, time.Minute}),
+		tokens:   newSources(rule{10, time.Minute}),
 	}
 }
 

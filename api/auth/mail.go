@@ -16,11 +16,13 @@ import (
 
 // admitRequest counts a request that makes a mail, or returns a Throttled fault.
 func (a *Accounts) admitRequest(from netip.Addr) error {
-	if _, wait := a.requests.take(source(from)); wait > 0 {
-		return throttled(wait, "too many mails were asked for")
+	if _, wait := a.requests.take(from); wait > 0 {
+		return tooManyMails(wait)
 	}
 	return nil
 }
+
+func tooManyMails(wait time.Duration) error { return throttled(wait, "too many mails were asked for") }
 
 // mail queues a mail, unless its address has had its share: whoever asked is not told,
 // for that would tell whether the address has an account.
@@ -177,7 +179,7 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 
 // redeem runs use with the user and the claims of a mail's token, if it is valid.
 func (a *Accounts) redeem(ctx context.Context, token, purpose string, from netip.Addr, use func(*store.Tx, home.User, claims) error) error {
-	right, wait := a.tokens.take(source(from))
+	right, wait := a.tokens.take(from)
 	if wait > 0 {
 		return throttled(wait, "token: too many were wrong")
 	}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"strconv"
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
@@ -24,8 +25,8 @@ func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, 
 		return home.User{}, err
 	}
 	if c.Email != nil {
-		if err := a.admitRequest(who.Address); err != nil {
-			return home.User{}, err
+		if _, wait := a.moves.take(strconv.FormatInt(int64(who.ID), 10)); wait > 0 {
+			return home.User{}, tooManyMails(wait)
 		}
 	}
 	hash := ""

@@ -35,7 +35,7 @@ func NewSetupCode(ctx context.Context, db *store.DB) (string, error) {
 // after too many wrong ones. judge is called with what became of the try: only an
 // Invalid fault, a wrong code, stays counted.
 func (a *Accounts) TryCode(from netip.Addr) (judge func(error), err error) {
-	right, wait := a.codes.take(source(from))
+	right, wait := a.codes.take(from)
 	if wait > 0 {
 		return nil, throttled(wait, "setup_code: too many were wrong")
 	}

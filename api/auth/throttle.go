@@ -89,6 +89,36 @@ func source(a netip.Addr) string {
 	return a.String()
 }
 
+// sources holds what addresses do to rules: each address by itself, and all of a source
+// together to networkShare times as much, so that one host does not get more by using
+// many addresses, and does not use up what is for the others in the house.
+type sources struct{ each, all *throttle }
+
+// networkShare is how many times the share of an address an IPv6 /64 has.
+const networkShare = 8
+
+func newSources(rules ...rule) sources {
+	shared := slices.Clone(rules)
+	for i := range shared {
+		shared[i].n *= networkShare
+	}
+	return sources{each: newThrottle(rules...), all: newThrottle(shared...)}
+}
+
+// take is take of a throttle, for an address.
+func (s sources) take(from netip.Addr) (undo func(), wait time.Duration) {
+	own, wait := s.each.take(from.Unmap().String())
+	if wait > 0 {
+		return nil, wait
+	}
+	shared, wait := s.all.take(source(from))
+	if wait > 0 {
+		own()
+		return nil, wait
+	}
+	return both(own, shared), 0
+}
+
 // throttled is the answer to whoever has to wait.
 func throttled(wait time.Duration, what string) error {
 	return &fault.Error{Kind: fault.Throttled, Message: what + ": wait before you try again", RetryAfter: wait}
