@@ -169,14 +169,17 @@ func (c *connection) send(write func() error) bool {
 }
 
 // ended returns the close code for a subscription whose channel was closed.
-func (c *connection) ended(behind bool) int {
+func (c *connection) ended(behind, stopped bool) int {
 	select {
 	case <-c.stop: // the source stops with the server
 		return websocket.CloseGoingAway
 	default:
 	}
-	if behind {
+	switch {
+	case behind:
 		return websocket.CloseTryAgainLater
+	case stopped: // the source stops before the server
+		return websocket.CloseGoingAway
 	}
 	return websocket.CloseNormalClosure
 }
@@ -220,7 +223,7 @@ func pump[M any](c *connection, sub Subscription[M], frame func(M) (*websocket.P
 		select {
 		case m, open := <-sub.C():
 			if !open {
-				return c.ended(sub.Behind()), nil
+				return c.ended(sub.Behind(), sub.Stopped()), nil
 			}
 			prepared, err := frame(m)
 			if err != nil {

@@ -14,7 +14,8 @@ import (
 // there is nothing more to say.
 type Subscription[M any] interface {
 	C() <-chan M
-	Behind() bool // why the channel was closed: the reader fell behind
+	Behind() bool  // why the channel was closed: the reader fell behind
+	Stopped() bool // or the source stops, with what it tells of still there
 	Close()
 }
 
@@ -24,8 +25,8 @@ type Subscription[M any] interface {
 // closes the subscription, also when the upgrade fails.
 //
 // The close code says why it ended: 1000 the subscription ended and everything
-// was sent, or 4404 what it is about is gone ([Stream.UntilGone]), 1001 the appliance stops, 1011 our own trouble, 1013 the reader fell
-// behind. The credentials are checked again with each ping (every 30 s) and after
+// was sent, or 4404 what it is about is gone ([Stream.UntilGone]), 1001 the appliance
+// or the source stops, 1011 our own trouble, 1013 the reader fell behind. The credentials are checked again with each ping (every 30 s) and after
 // [Server.Recheck]: one that would now be answered with 401, 403 or 404 ends with
 // 4401, 4403 or 4404.
 type Stream struct {
@@ -35,8 +36,8 @@ type Stream struct {
 	ended int // close code when the subscription has ended
 }
 
-// UntilGone says that the subscription ends only with what it is about, such as a network:
-// who asked again would be answered 404. It returns s.
+// UntilGone says that the subscription ends, unless its source stops, only with what it is
+// about, such as a network: who asked again would be answered 404. It returns s.
 func (s *Stream) UntilGone() *Stream {
 	s.ended = closedAs + http.StatusNotFound
 	return s

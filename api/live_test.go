@@ -77,6 +77,8 @@ func (s *testSub) Behind() bool {
 	return s.behind
 }
 
+func (s *testSub) Stopped() bool { return false }
+
 func (s *testSub) Close() {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"testing"
 
 	"sensegate/api"
@@ -37,15 +38,18 @@ func (c *Client) Start(server *api.Server) {
 	c.T.Cleanup(http.DefaultClient.CloseIdleConnections)
 }
 
-// Background runs a part of an appliance until the test ends.
-func Background(t testing.TB, run func(context.Context) error) {
+// Background runs a part of an appliance until the test ends, or stop is called, which
+// waits for it.
+func Background(t testing.TB, run func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }

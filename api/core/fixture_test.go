@@ -39,6 +39,8 @@ type home struct {
 	db     *store.DB
 	server *api.Server
 
+	stopEngine func()
+
 	network, other motion.NetworkID
 	all            string // an API key with every scope
 	extenders      atomic.Int32
@@ -62,7 +64,7 @@ func newHome(t testing.TB, change ...func(*engine.Options)) *home {
 		t.Fatal(err)
 	}
 	h.engine.Introduce(silent{})
-	apitest.Background(t, h.engine.Run)
+	h.stopEngine = apitest.Background(t, h.engine.Run)
 	h.network = h.admit(guardianID, masterID, "GWA1000133", 0x10)
 	h.other = h.admit("b52f00c2d97b4e5580136c2e", "csi-b-02aa00000210", "GWB1000201", 0x20)
 	h.all = h.key("all", 0, auth.Scopes()...)

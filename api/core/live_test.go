@@ -117,6 +117,34 @@ func TestUnarmedEventIsNotPushed(t *testing.T) {
 	}
 }
 
+// TestLiveStreamsEndWithTheEngineAsWithTheAppliance has the engine end before the server,
+// as it does when it does not know what is on the disk: the network is still there.
+func TestLiveStreamsEndWithTheEngineAsWithTheAppliance(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	streams := map[string]*websocket.Conn{}
+	for _, of := range []string{"motion", "events"} {
+		streams[of] = h.dial(fmt.Sprintf("/network/%d/%s/live", h.network, of))
+	}
+	h.stopEngine()
+	for of, ws := range streams {
+		wantEnd(t, of, ws, websocket.CloseGoingAway)
+	}
+	wantEnd(t, "one that comes late", h.dial(fmt.Sprintf("/network/%d/motion/live", h.network)), websocket.CloseGoingAway)
+}
+
+// wantEnd reads a stream to its end.
+func wantEnd(t *testing.T, what string, ws *websocket.Conn, code int) {
+	t.Helper()
+	var err error
+	for err == nil {
+		_, _, err = ws.ReadMessage()
+	}
+	if !websocket.IsCloseError(err, code) {
+		t.Errorf("%s: %v, want %d", what, err, code)
+	}
+}
+
 func TestLiveStreamsOfADeletedNetworkEndAs404(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -128,12 +156,6 @@ func TestLiveStreamsOfADeletedNetworkEndAs404(t *testing.T) {
 		t.Fatal(err)
 	}
 	for of, ws := range streams {
-		var err error
-		for err == nil {
-			_, _, err = ws.ReadMessage()
-		}
-		if !websocket.IsCloseError(err, 4404) {
-			t.Errorf("%s: %v, want 4404", of, err)
-		}
+		wantEnd(t, of, ws, 4404)
 	}
 }

@@ -20,9 +20,10 @@ type Subscription[K comparable, V any] struct {
 	hub    *Hub[K, V]
 	key    K
 	values chan V
-	// Both are guarded by hub.mu.
-	ended  bool
-	behind bool
+	// All are guarded by hub.mu.
+	ended   bool
+	behind  bool
+	stopped bool
 }
 
 // Subscribe adds a reader of key that may fall behind by queue values (at least
@@ -32,6 +33,7 @@ func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
+		s.stopped = true
 		s.end()
 		return s
 	}
@@ -82,6 +84,7 @@ func (h *Hub[K, V]) Close() {
 	h.closed = true
 	for _, readers := range h.topics {
 		for s := range readers {
+			s.stopped = true
 			h.drop(s)
 		}
 	}
@@ -113,6 +116,14 @@ func (s *Subscription[K, V]) Behind() bool {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	return s.behind
+}
+
+// Stopped reports whether the subscription ended because the hub was closed: this says
+// nothing of its key.
+func (s *Subscription[K, V]) Stopped() bool {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.stopped
 }
 
 // Close ends the subscription. It may be called more than once.

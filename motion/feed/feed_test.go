@@ -68,6 +68,24 @@ func TestEndAndCloseEndSubscriptionsOnce(t *testing.T) {
 	}
 }
 
+func TestReadersOfAClosedHubWereStopped(t *testing.T) {
+	t.Parallel()
+	var hub feed.Hub[int, int]
+	ended, left, last := hub.Subscribe(1, 1), hub.Subscribe(2, 1), hub.Subscribe(3, 1)
+	hub.End(1)
+	left.Close()
+	hub.Close()
+	late := hub.Subscribe(1, 1)
+	for name, c := range map[string]struct {
+		reader *feed.Subscription[int, int]
+		want   bool
+	}{"of an ended key": {ended, false}, "closed before": {left, false}, "there to the last": {last, true}, "too late": {late, true}} {
+		if got := c.reader.Stopped(); got != c.want {
+			t.Errorf("%s: stopped %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var hub feed.Hub[int, int]
