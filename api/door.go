@@ -72,6 +72,34 @@ type visitor struct {
 	*net.TCPConn
 	doors *doors
 	from  netip.Addr
+
+	mu       sync.Mutex
+	deadline time.Time // of reading; zero: none
+	hurried  time.Time // no deadline is later than this; zero: any may be
+}
+
+// SetReadDeadline sets until when more has to come, which a stop shortens. net/http has
+// none once it has the whole of a request: then it reads on only to see the client leave.
+func (v *visitor) SetReadDeadline(by time.Time) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.hurried.IsZero() && by.After(v.hurried) {
+		by = v.hurried
+	}
+	v.deadline = by
+	return v.TCPConn.SetReadDeadline(by)
+}
+
+// hurry brings the deadline forward, and all that follow. Where there is none nothing is
+// waited for.
+func (v *visitor) hurry(by time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hurried = by
+	if v.deadline.After(by) {
+		v.deadline = by
+		_ = v.TCPConn.SetReadDeadline(by) // fails on a closed one, which needs none
+	}
 }
 
 // Close closes the connection; it may be called again.
@@ -143,11 +171,12 @@ func decrement[K comparable](counts map[K]int, key K) {
 }
 
 // hurry gives all that is being read a last moment: whoever has sent half a request
-// by then will not get an answer.
+// by then will not get an answer. Requests that came whole are not disturbed.
 func (d *doors) hurry(within time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	by := time.Now().Add(within)
 	for v := range d.open {
-		_ = v.SetReadDeadline(time.Now().Add(within)) // fails on a closed one, which needs none
+		v.hurry(by)
 	}
 }

@@ -126,6 +126,46 @@ func TestHalfARequestHoldsUpNoStop(t *testing.T) {
 	}
 }
 
+// TestStopDoesNotCutOffARequestThatCameWhole has a handler at work when a stop no longer
+// waits for those that send half of something.
+func TestStopDoesNotCutOffARequestThatCameWhole(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s.Handle("/work", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(begun)
+		<-goOn
+		if err := r.Context().Err(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	addr, _ := run(t, s)
+	whole := connect(t, addr)
+	if _, err := io.WriteString(whole, "POST /work HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	for range 3 {
+		half := connect(t, addr)
+		waitFor(t, "two connections", func() bool { return s.doors.number() == 2 })
+		s.doors.hurry(0)
+		if _, err := io.Copy(io.Discard, half); err != nil { // until the server closes it
+			t.Fatal(err)
+		}
+		waitFor(t, "one connection", func() bool { return s.doors.number() == 1 })
+	}
+	close(goOn)
+	answer, err := http.ReadResponse(bufio.NewReader(whole), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("answered %s", answer.Status)
+	}
+}
+
 // number returns how many connections are open.
 func (d *doors) number() int {
 	d.mu.Lock()
