@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
-// Config is the http part of the configuration.
+// Config is the http part of the configuration, or one made of it and another part.
 type Config struct {
+	Part string `yaml:"-"` // what the part with the listeners is called, as in http.listen
+
 	Listen    string   `yaml:"listen" env:"LISTEN"`         // host:port, port 0 takes a free one
 	TLSListen string   `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https; "" or off = none
 	Hosts     []string `yaml:"hosts" env:"HOSTS"`           // further names of the appliance, without port
@@ -30,7 +32,7 @@ type Config struct {
 // Defaults returns the limits of payloads.md section 1.
 func Defaults() Config {
 	return Config{
-		Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64,
+		Part: "http", Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64,
 		MaxConnections: 4096, MaxPerAddress: 128,
 	}
 }

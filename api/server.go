@@ -107,7 +107,7 @@ func (s *Server) Recheck() { s.env.live.recheck() }
 func (s *Server) Listen() error {
 	plain, err := s.open(s.config.Listen)
 	if err != nil {
-		return fmt.Errorf("listen for http: %w", err)
+		return fmt.Errorf("%s.listen: %w: set another port", s.config.Part, err)
 	}
 	s.bound = []net.Listener{plain}
 	if !s.config.withTLS() {
@@ -115,7 +115,7 @@ func (s *Server) Listen() error {
 	}
 	inner, err := s.open(s.config.TLSListen)
 	if err != nil {
-		err = fmt.Errorf("http.tls_listen: %w: set another port, or off", err)
+		err = fmt.Errorf("%s.tls_listen: %w: set another port, or off", s.config.Part, err)
 		return errors.Join(err, plain.Close())
 	}
 	s.bound = append(s.bound, s.config.TLS(inner))

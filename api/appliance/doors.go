@@ -22,7 +22,7 @@ func (a *Appliance) mount() {
 	private := a.http
 	if a.config.Core.Listen != "" {
 		own := a.config.HTTP
-		own.Listen, own.TLSListen = a.config.Core.Listen, a.config.Core.TLSListen
+		own.Part, own.Listen, own.TLSListen = "core", a.config.Core.Listen, a.config.Core.TLSListen
 		a.core = api.New(own, a.log)
 		private = a.core
 	}
