@@ -39,6 +39,9 @@ func notReady(err error) error {
 	return fault.New(fault.Unavailable, "not ready")
 }
 
+// WriteMetrics writes what this server counts, in the Prometheus text format.
+func (s *Server) WriteMetrics(w io.Writer) { s.metrics.WritePrometheus(w) }
+
 // Metrics serves /metrics in the Prometheus text format: the process, this
 // server, and what each of more writes. Programs on the appliance itself may read
 // it; any other caller has to pass guard.
@@ -57,7 +60,7 @@ func (s *Server) Metrics(guard func(context.Context, *Request) error, more ...fu
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		metrics.WriteProcessMetrics(w)
-		s.metrics.WritePrometheus(w)
+		s.WriteMetrics(w)
 		for _, write := range more {
 			write(w)
 		}

@@ -10,9 +10,11 @@ import (
 )
 
 // meter counts requests by row, method and class of status. Its labels come from
-// the tables alone, so that their number is bounded and they hold no secret.
+// the tables and the configuration alone, so that their number is bounded and they hold
+// no secret.
 type meter struct {
 	set      *metrics.Set
+	door     string // which server, as all of an appliance are written together
 	panics   *metrics.Counter
 	took     *metrics.FloatCounter // seconds of all answered requests
 	answered *metrics.Counter
@@ -24,13 +26,15 @@ type meterKey struct {
 	class         int
 }
 
-func newMeter(set *metrics.Set, live func() int) *meter {
-	set.NewGauge("sensegate_http_live_connections", func() float64 { return float64(live()) })
+func newMeter(set *metrics.Set, door string, live func() int, turnedAway func() uint64) *meter {
+	named := func(name string) string { return fmt.Sprintf("sensegate_http_%s{door=%q}", name, door) }
+	set.NewGauge(named("live_connections"), func() float64 { return float64(live()) })
+	set.NewGauge(named("turned_away_total"), func() float64 { return float64(turnedAway()) })
 	return &meter{
-		set:      set,
-		panics:   set.NewCounter("sensegate_http_panics_total"),
-		took:     set.NewFloatCounter("sensegate_http_request_duration_seconds_sum"),
-		answered: set.NewCounter("sensegate_http_request_duration_seconds_count"),
+		set: set, door: door,
+		panics:   set.NewCounter(named("panics_total")),
+		took:     set.NewFloatCounter(named("request_duration_seconds_sum")),
+		answered: set.NewCounter(named("request_duration_seconds_count")),
 	}
 }
 
@@ -42,7 +46,7 @@ func (m *meter) count(route, method string, status int, took time.Duration) {
 	key := meterKey{route, knownMethod(method), status / 100}
 	c, ok := m.counters.Load(key)
 	if !ok {
-		name := fmt.Sprintf(`sensegate_http_requests_total{route=%q,method=%q,status="%dxx"}`, key.route, key.method, key.class)
+		name := fmt.Sprintf(`sensegate_http_requests_total{door=%q,route=%q,method=%q,status="%dxx"}`, m.door, key.route, key.method, key.class)
 		c, _ = m.counters.LoadOrStore(key, m.set.GetOrCreateCounter(name))
 	}
 	c.(*metrics.Counter).Inc()

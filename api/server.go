@@ -48,8 +48,7 @@ func New(c Config, log *slog.Logger) *Server {
 			timeout: requestTime,
 		},
 	}
-	s.meter = newMeter(s.metrics, s.env.live.count)
-	s.metrics.NewGauge("sensegate_http_turned_away_total", func() float64 { return float64(s.doors.turnedAway.Load()) })
+	s.meter = newMeter(s.metrics, c.Part, s.env.live.count, s.doors.turnedAway.Load)
 	return s
 }
 

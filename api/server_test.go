@@ -132,7 +132,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 	var text strings.Builder
 	s.metrics.WritePrometheus(&text)
-	if strings.Contains(text.String(), "secret") || !strings.Contains(text.String(), `sensegate_http_requests_total{route="/core/whoami",method="GET",status="2xx"} 1`) {
+	if strings.Contains(text.String(), "secret") || !strings.Contains(text.String(), `sensegate_http_requests_total{door="http",route="/core/whoami",method="GET",status="2xx"} 1`) {
 		t.Errorf("metrics:\n%s", &text)
 	}
 }
@@ -197,7 +197,7 @@ func TestMetricsNeedAKeyOrTheApplianceItself(t *testing.T) {
 	wantStatus(t, do(s, "GET", "/metrics", ""), http.StatusUnauthorized) // httptest comes from 192.0.2.1
 	w := do(s, "GET", "/metrics", "", "Authorization", "secret-a")
 	wantStatus(t, w, http.StatusOK)
-	for _, want := range []string{"sensegate_networks 3\n", "sensegate_http_live_connections 0", "process_resident_memory_bytes"} {
+	for _, want := range []string{"sensegate_networks 3\n", `sensegate_http_live_connections{door="http"} 0`, "process_resident_memory_bytes"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("metrics lack %q", want)
 		}

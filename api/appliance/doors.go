@@ -80,8 +80,12 @@ func portOf(address net.Addr) int {
 // ready says why the appliance cannot work, nil when it can.
 func (a *Appliance) ready() error { return errors.Join(a.db.Writable(), a.broker.Ready()) }
 
-// metrics writes what the broker, the store, the relay and the notifier count.
+// metrics writes what the broker, the store, the relay and the notifier count, and the
+// public door unless it is the one that shows this.
 func (a *Appliance) metrics(w io.Writer) {
+	if a.core != nil {
+		a.http.WriteMetrics(w)
+	}
 	counters := a.broker.Counters()
 	fmt.Fprintf(w, "sensegate_mqtt_sessions %d\n", counters.Sessions)
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"taken\"} %d\n", counters.Ingested)

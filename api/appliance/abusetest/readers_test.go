@@ -56,7 +56,7 @@ func unread(t *testing.T, product string) {
 		ws := h.watch(deaf)
 		defer ws.Close()
 	}
-	if mqtt, ws := h.metric("sensegate_mqtt_sessions"), h.metric("sensegate_http_live_connections"); mqtt != sessions+*readers || ws != *readers {
+	if mqtt, ws := h.metric("sensegate_mqtt_sessions"), h.metric(`sensegate_http_live_connections{door="http"}`); mqtt != sessions+*readers || ws != *readers {
 		t.Fatalf("%d sessions and %d live connections, want %d and %d", mqtt-sessions, ws, *readers, *readers)
 	}
 	working, stop := context.WithCancel(t.Context())
@@ -69,7 +69,7 @@ func unread(t *testing.T, product string) {
 	h.until(func() bool {
 		left := map[string]bool{
 			"MQTT":      h.metric("sensegate_mqtt_sessions") <= sessions+1, // the one that chats
-			"websocket": h.metric("sensegate_http_live_connections") == 0,
+			"websocket": h.metric(`sensegate_http_live_connections{door="http"}`) == 0,
 		}
 		for name := range left {
 			if left[name] && cut[name] == 0 {
