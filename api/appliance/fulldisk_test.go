@@ -18,6 +18,19 @@ import (
 	"sensegate/motion"
 )
 
+// serveOnSmallDisk serves an appliance whose state is on a disk of 32 MiB, and wants a
+// reserve of 4 MiB there. It returns that disk and a key to everything too.
+func serveOnSmallDisk(t *testing.T) (r running, disk, key string) {
+	t.Helper()
+	disk = smallDisk(t)
+	r = serve(t, func(c *Config) { c.StateDir, c.Store.MinFree = filepath.Join(disk, "state"), 4*mebibyte })
+	key, err := r.Key(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, disk, key
+}
+
 // smallDisk mounts a file system of 32 MiB.
 func smallDisk(t *testing.T) string {
 	t.Helper()
@@ -89,12 +102,7 @@ func (r running) becomes(status int) time.Duration {
 // below the reserve and to the last byte, and makes room again.
 func TestFullDiskIsReadOnlyUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t)
-	r := serve(t, func(c *Config) { c.StateDir, c.Store.MinFree = filepath.Join(disk, "state"), 4*mebibyte })
-	key, err := r.Key(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, disk, key := serveOnSmallDisk(t)
 	radar := motion.Radar{
 		DeviceID: "csi-a-02aa00000110", NodeName: "GWA1000133", LocationID: "a41f00c2d97b4e5580136c2e", RootMode: motion.RootModeMaster,
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12},

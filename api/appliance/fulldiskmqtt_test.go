@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,12 +20,7 @@ import (
 // that is taken once there is room, without a restart.
 func TestNothingIsAcknowledgedWhileTheDiskIsFull(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t)
-	r := serve(t, func(c *Config) { c.StateDir, c.Store.MinFree = filepath.Join(disk, "state"), 4*mebibyte })
-	key, err := r.Key(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, disk, key := serveOnSmallDisk(t)
 	g := r.guardian()
 	if err := g.publish("AcknowledgedBefore"); err != nil {
 		t.Fatal(err)
