@@ -33,6 +33,7 @@ func migrations() []migration {
 	return []migration{
 		{version: 1, buckets: bucketsV1(), apply: (*Tx).stampInstallation},
 		{version: 2, buckets: bucketsV2()},
+		{version: 3, buckets: bucketsV3(), apply: (*Tx).toV3},
 	}
 }
 
@@ -73,6 +74,21 @@ func bucketsV2() []string {
 		"sensor_integrations", "sensor_integrations_by_home", "sensor_integrations_by_account",
 		"sensor_farewells", "sensor_cursors", "sensors", "sensors_by_home", "detections", "detections_by_sensor",
 	}
+}
+
+// bucketsV3 returns what schema 3 added.
+func bucketsV3() []string {
+	return []string{}
+}
+
+// toV3 changes what schema 2 stored in another form, one step for each kind of record.
+func (tx *Tx) toV3() error {
+	for _, step := range []func() error{} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // migrate brings the file to the version of the last step. An existing file is

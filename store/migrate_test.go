@@ -127,7 +127,7 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	made, err := RestoreLast(t.Context(), options)
-	if err != nil || !strings.Contains(made.Path, "-schema2.backup") {
+	if err != nil || !strings.Contains(made.Path, "-schema3.backup") {
 		t.Fatalf("restored %v, %v; want the copy from before the migration", made, err)
 	}
 	openAndClose(t, options, migrations())

@@ -117,7 +117,7 @@ func live(t *testing.T, v *visit, writers []*writer, film *film, life time.Durat
 	select {
 	case <-time.After(life):
 	case err := <-worked:
-		t.Fatalf("a writer ended before the product: %v", err)
+		t.Fatalf("a writer ended before the product: %v\n%s", err, v.process.Log())
 	}
 	end := now()
 	v.process.Kill()
