@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,18 +51,28 @@ type keyFile struct {
 	Keys []signingKey `json:"keys"`
 }
 
-// OpenKeyring reads the keys from the file at path and makes it when it is not there.
+// OpenKeyring reads the keys from the file at path and makes it when it is not there. A
+// damaged file is moved aside and made anew: everybody has to log in again, which is worth
+// less than an appliance that senses.
 func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, error) {
 	k := &Keyring{path: path, log: log}
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return k, k.rotate(now)
-	case err != nil:
+	case err == nil:
+		k.keys, err = parseKeys(data)
+	case !errors.Is(err, syscall.EIO):
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
-	if k.keys, err = parseKeys(data); err != nil {
-		return nil, fmt.Errorf("signing keys %s are damaged (%w): put the file back from a backup, or remove it; without it everybody has to log in again, and nothing else is lost", path, err)
+	if err != nil {
+		aside, moved := durable.MoveAside(path, now.Std())
+		if moved != nil {
+			return nil, fmt.Errorf("signing keys %s are damaged (%w): %w", path, err, moved)
+		}
+		log.Error("signing keys are damaged and have been moved aside, new ones are made: everybody has to log in again",
+			"file", path, "aside", aside, "err", err)
+		return k, k.rotate(now)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("protect signing keys: %w", err)

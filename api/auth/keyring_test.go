@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ func TestKeyFileIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestDamagedKeyFileSaysWhatToDo(t *testing.T) {
+func TestDamagedKeyFileIsMovedAsideAndMadeAnew(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
 		"empty": "", "cut": `{"keys":[{"kid":"a","secr`, "no keys": `{"keys":[]}`, "zeros": "\x00\x00\x00\x00",
@@ -96,12 +97,22 @@ func TestDamagedKeyFileSaysWhatToDo(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenKeyring(path, 1764000000, slog.New(slog.DiscardHandler))
-		if err == nil || !strings.Contains(err.Error(), "remove it") || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", name, err)
+		var log bytes.Buffer
+		k, err := OpenKeyring(path, 1764000000, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil || k.newest().ID == "" || !strings.Contains(log.String(), "log in again") {
+			t.Errorf("%s: %v; log: %s", name, err, log.String())
+			continue
 		}
-		if left, _ := os.ReadFile(path); string(left) != content {
-			t.Errorf("%s: the file was changed", name)
+		aside, err := filepath.Glob(path + ".damaged-*")
+		if err != nil || len(aside) != 1 {
+			t.Errorf("%s: aside are %q, %v", name, aside, err)
+			continue
+		}
+		if kept, _ := os.ReadFile(aside[0]); string(kept) != content {
+			t.Errorf("%s: aside lies %q", name, kept)
+		}
+		if again := ringAt(t, path, 1764000001); again.newest().ID != k.newest().ID {
+			t.Errorf("%s: the new key is not kept", name)
 		}
 	}
 }

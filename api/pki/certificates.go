@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"sensegate/store/durable"
 )
 
 // lookEvery is how often names, addresses and dates are looked at.
@@ -102,7 +104,7 @@ func (c *Certificates) read(name string) (*tls.Certificate, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil
 	case errors.Is(err, errDamaged):
-		aside, moved := moveAside(path, c.options.Now())
+		aside, moved := durable.MoveAside(path, c.options.Now())
 		if moved != nil {
 			return nil, moved
 		}

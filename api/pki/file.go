@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"time"
 
 	"sensegate/store/durable"
 )
@@ -52,13 +50,4 @@ func writePair(path string, pair *tls.Certificate) error {
 // certificatePEM returns the certificate of a pair without its key.
 func certificatePEM(pair *tls.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: pair.Leaf.Raw})
-}
-
-// moveAside gives a damaged file another name, which it returns.
-func moveAside(path string, now time.Time) (string, error) {
-	aside := path + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
-	if err := os.Rename(path, aside); err != nil {
-		return "", fmt.Errorf("move damaged file aside: %w", err)
-	}
-	return aside, durable.SyncDirectory(filepath.Dir(path))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // WriteFile replaces the file at path, whole or not at all, and readable by its owner
@@ -31,6 +32,15 @@ func replace(path string, data []byte) error {
 		return err
 	}
 	return SyncDirectory(filepath.Dir(path))
+}
+
+// MoveAside gives a damaged file another name, which it returns.
+func MoveAside(path string, now time.Time) (aside string, err error) {
+	aside = path + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
+	if err := os.Rename(path, aside); err != nil {
+		return "", fmt.Errorf("move damaged file aside: %w", err)
+	}
+	return aside, SyncDirectory(filepath.Dir(path))
 }
 
 // SyncDirectory makes the names in a directory durable.
