@@ -148,7 +148,29 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
 	}
 	defer onHangup(a.ReloadCertificate)()
-	return a.Run(ctx)
+	return untilFailed(ctx, a)
+}
+
+// failedTime is how long an appliance may take to stop whose store has failed: what waits
+// for the store may wait for ever.
+const failedTime = 10 * time.Second
+
+// untilFailed runs an appliance to its end, and no longer than failedTime after its store
+// has failed.
+func untilFailed(ctx context.Context, a *appliance.Appliance) error {
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-a.Failed():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(failedTime):
+		return errors.New("the store has failed and what waits for it does not end: start again")
+	}
 }
 
 // onHangup calls reload at each SIGHUP, until stop has returned.

@@ -180,9 +180,11 @@ func (db *DB) copyTo(ctx context.Context, file *os.File) error {
 		return err
 	}
 	end := db.readers.begin()
-	err := db.bolt.View(func(btx *bolt.Tx) error {
-		_, err := btx.WriteTo(writer{ctx, file})
-		return err
+	err := db.guarded(func() error {
+		return db.bolt.View(func(btx *bolt.Tx) error {
+			_, err := btx.WriteTo(writer{ctx, file})
+			return err
+		})
 	})
 	end()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"sensegate/motion"
 	"sensegate/store/durable"
@@ -73,9 +74,20 @@ func restore(ctx context.Context, o Options, from io.Reader) (done Restored, err
 		return done, err
 	}
 	if former != nil {
-		done.Aside = cmp.Or(o.aside, fmt.Sprintf("%s.replaced-%s", o.Path, o.Now().UTC().Format(backupTime)))
+		done.Aside = cmp.Or(o.aside, asidePath(o.Path, "replaced", o.Now()))
 	}
 	return done, replace(o.Path, candidate, done.Aside)
+}
+
+// asidePath names a former database for what became of it and when. The name is free: two
+// in a second get a number.
+func asidePath(path, what string, at time.Time) string {
+	first := fmt.Sprintf("%s.%s-%s", path, what, at.UTC().Format(backupTime))
+	for name, n := first, 2; ; name, n = fmt.Sprintf("%s-%d", first, n), n+1 {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+	}
 }
 
 // newPath names the database at path while it is being made.

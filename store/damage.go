@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
 	"sensegate/motion"
-	"sensegate/store/durable"
+	"sensegate/motion/fault"
 )
 
 // checkTime is how long the records of a file are verified at a start. Those that a
@@ -24,15 +25,16 @@ const checkTime = 2 * time.Second
 type Recovery struct {
 	At       motion.Time `json:"at"`                  // seconds
 	Damage   string      `json:"damage"`              // what was found
-	Aside    string      `json:"aside"`               // where the damaged file lies
-	Backup   string      `json:"backup,omitempty"`    // that took its place; "" = there was none, the database began empty
+	Aside    string      `json:"aside"`               // where the damaged file lies; "" = it was missing
+	Backup   string      `json:"backup,omitempty"`    // that took its place; "" = none, of a recovery by a former version: the database began empty
 	BackupAt motion.Time `json:"backup_at,omitempty"` // what happened since is lost, seconds
 }
 
 // OpenOrRecover opens the database as Open does and verifies its records too, for at
 // most 2 s. A damaged file is kept under another name, and the newest backup that is
-// whole takes its place, or an empty database when there is none: a start never fails
-// for damage again and again. recovery is nil when there was none to be done.
+// whole takes its place. Without one the error says what to do: an empty database would be
+// a new appliance, open to whoever comes first. recovery is nil when there was none to be
+// done.
 func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, err error) {
 	o = o.withDefaults()
 	db, err = openChecked(ctx, o)
@@ -42,7 +44,12 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	if !isDamage(err) {
 		return nil, nil, sentence(o.Path, err)
 	}
-	if recovery, err = replaceDamaged(ctx, o, err); err != nil {
+	met := err
+	recovery, err = replaceDamaged(ctx, o, met)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, sentence(o.Path, met)
+	case err != nil:
 		return nil, nil, fmt.Errorf("recover the damaged database %s: %w", o.Path, err)
 	}
 	if db, err = openChecked(ctx, o); err != nil {
@@ -54,25 +61,59 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	return db, recovery, nil
 }
 
-// openChecked opens the database and verifies its records for a bounded time.
+// lost returns an error that wraps ErrLost when the database is missing or empty and was
+// not before: a backup of it, or what else a former run leaves, is there.
+func lost(o Options) error {
+	info, err := os.Stat(o.Path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if o.candidate || !missing && (err != nil || !info.Mode().IsRegular() || info.Size() > 0) {
+		return nil // opening it tells what is wrong
+	}
+	backups, err := Backups(o.Path)
+	if err != nil {
+		return err
+	}
+	if len(backups) > 0 {
+		return fmt.Errorf("%w, and there are backups of it in %s", ErrLost, BackupDirectory(o.Path))
+	}
+	for _, path := range o.Beside {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%w, and %s shows that it was there", ErrLost, path)
+		}
+	}
+	return nil
+}
+
+// openChecked opens the database and verifies its records for a bounded time. Where an
+// index is wrong, all are rebuilt.
 func openChecked(ctx context.Context, o Options) (*DB, error) {
 	db, err := open(o, migrations())
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	err = db.View(limited, func(tx *Tx) error { return tx.checkRecords(limited) })
+	err = db.checkAtStart(ctx)
+	if errors.Is(err, errIndex) {
+		if err = db.rebuildIndexes(ctx, err); err == nil {
+			err = db.checkAtStart(ctx)
+		}
+	}
 	switch {
 	case err == nil:
 		return db, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		o.Logger.Info("database too big to be verified whole at the start", "path", o.Path)
 		return db, nil
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && fault.KindOf(err) != fault.Unavailable:
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil, errors.Join(err, db.Close())
+}
+
+// checkAtStart verifies the records for checkTime at most.
+func (db *DB) checkAtStart(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	return db.View(limited, func(tx *Tx) error { return tx.checkRecords(limited) })
 }
 
 // isDamage reports whether opening failed for what the file holds, and not for what
@@ -82,7 +123,7 @@ func isDamage(err error) bool {
 	switch {
 	case errors.Is(err, ErrDamaged):
 		return true
-	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
 		return false
 	case errors.As(err, &number):
 		return number == syscall.EIO // it cannot be read
@@ -90,56 +131,76 @@ func isDamage(err error) bool {
 	return true
 }
 
-// replaceDamaged puts the newest backup, or nothing, in place of the damaged database.
+// replaceDamaged puts the newest backup in place of the damaged database; without one it
+// changes nothing and returns an error that wraps fs.ErrNotExist.
 // A power cut meanwhile leaves the damaged file in its place, or the new one.
 func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, error) {
 	now := o.Now()
 	recovery := &Recovery{
 		At: motion.TimeOf(now), Damage: damage.Error(),
-		Aside: fmt.Sprintf("%s.damaged-%s", o.Path, now.UTC().Format(backupTime)),
+	}
+	if _, err := os.Lstat(o.Path); err == nil {
+		recovery.Aside = asidePath(o.Path, "damaged", now)
 	}
 	o.aside = recovery.Aside
 	b, err := RestoreLast(ctx, o)
-	switch {
-	case err == nil:
-		recovery.Backup, recovery.BackupAt = b.Path, motion.TimeOf(b.At)
-		o.Logger.Error("database was damaged: the last backup took its place, what happened since is lost",
-			"damage", recovery.Damage, "aside", recovery.Aside, "backup", recovery.Backup)
-	case errors.Is(err, fs.ErrNotExist):
-		if err := errors.Join(os.Rename(o.Path, recovery.Aside), durable.SyncDirectory(filepath.Dir(o.Path))); err != nil {
-			return nil, err
-		}
-		o.Logger.Error("database was damaged and there is no backup: starting empty, devices and people have to join anew",
-			"damage", recovery.Damage, "aside", recovery.Aside)
-	default:
+	if err != nil {
 		return nil, err
 	}
+	recovery.Backup, recovery.BackupAt = b.Path, motion.TimeOf(b.At)
+	o.Logger.Error("database was damaged: the last backup took its place, what happened since is lost",
+		"damage", recovery.Damage, "aside", recovery.Aside, "backup", recovery.Backup)
 	return recovery, nil
 }
 
-// readable runs fn, which reads the mapped file. Where the disk cannot give a page any
-// more, that is made an error that wraps ErrDamaged and closes Failed, as the process has
-// to start again and recover the file.
-func (db *DB) readable(fn func() error) error {
-	met, err := faultOf(fn)
+// guarded runs fn, which uses the mapped file. Damage that bbolt meets there makes it
+// panic, and a page that the disk cannot give any more makes the system fault. Either is
+// made an error that wraps ErrDamaged and closes Failed: the process has to end and start
+// again, where the file is verified and recovered.
+func (db *DB) guarded(fn func() error) error {
+	met, err := damageMet(fn)
 	if met != nil {
 		return db.fail(damaged("%s cannot be read: %v", db.path, met))
 	}
 	return err
 }
 
-// faultOf runs fn, which reads the mapped file. Where the disk cannot give a page any more,
-// the system faults: then it returns the fault, and fn is cut short. Other panics go on.
-func faultOf(fn func() error) (met any, err error) {
+// damageMet runs fn, which uses the mapped file, and returns the panic or fault with which
+// damage cut it short, nil for none. Other panics go on.
+func damageMet(fn func() error) (met any, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		met = recover()
 		if met == nil {
 			return
 		}
-		if _, isFault := met.(interface{ Addr() uintptr }); !isFault {
+		_, isFault := met.(interface{ Addr() uintptr })
+		if !isFault && !panickedInBolt() {
 			panic(met)
 		}
 	}()
 	return nil, fn()
+}
+
+// boltModule begins the names of bbolt's functions.
+const boltModule = "go.etcd.io/bbolt"
+
+// panickedInBolt reports whether the panic that runs was raised by a function of bbolt. A
+// deferred function calls it: the stack is that of the panic still.
+func panickedInBolt() bool {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for raised := false; ; {
+		frame, more := frames.Next()
+		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		switch {
+		case raised && !inRuntime:
+			return strings.HasPrefix(frame.Function, boltModule)
+		case frame.Function == "runtime.gopanic":
+			raised = true
+		}
+		if !more {
+			return false
+		}
+	}
 }

@@ -14,8 +14,8 @@ func (tx *Tx) checkRecords(ctx context.Context) error {
 	if err := tx.checkMeta(); err != nil {
 		return err
 	}
-	for _, check := range recordChecks() {
-		if err := check(ctx, tx); err != nil {
+	for _, t := range allTables() {
+		if err := t.check(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -37,18 +37,23 @@ func (tx *Tx) checkMeta() error {
 	return tx.getMeta(ageKey, &a)
 }
 
-// recordChecks returns the checks of all tables: first of those that a start reads,
-// then of the history.
-func recordChecks() []func(context.Context, *Tx) error {
-	return []func(context.Context, *Tx) error{
-		networks.check, nodes.check, radars.check, leafs.check, links.check, status.check, statusHeard.check,
-		devices.check, heard.check, deviceTokens.check, pending.check,
-		apiKeys.check, integrationUsers.check, detectorStates.check, eventStates.check,
-		alerts.check, pushes.check, applicationSettings.check,
-		users.check, homes.check, memberships.check, sessions.check, familiar.check,
-		invitations.check, homeLocations.check, homeMeta.check, userMeta.check, sceneConfigs.check,
-		mails.check, mobiles.check, deliveries.check,
-		integrations.check, farewells.check, sensorCursors.check, sensors.check,
-		commands.check, batches.check, armed.check, events.check, detections.check,
+// checkedTable is a table of any kind of record.
+type checkedTable interface {
+	check(context.Context, *Tx) error
+	rebuild(*Tx) error
+}
+
+// allTables returns all tables: first those that a start reads, then the history.
+func allTables() []checkedTable {
+	return []checkedTable{
+		networks, nodes, radars, leafs, links, status, statusHeard,
+		devices, heard, deviceTokens, pending,
+		apiKeys, integrationUsers, detectorStates, eventStates,
+		alerts, pushes, applicationSettings,
+		users, homes, memberships, sessions, familiar,
+		invitations, homeLocations, homeMeta, userMeta, sceneConfigs,
+		mails, mobiles, deliveries,
+		integrations, farewells, sensorCursors, sensors,
+		commands, batches, armed, events, detections,
 	}
 }

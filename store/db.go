@@ -44,18 +44,24 @@ type DB struct {
 func (db *DB) Path() string { return db.path }
 
 // View runs fn in a read transaction, which sees the database as it was when
-// fn began. It returns what fn returns.
+// fn began. It returns what fn returns. Damage that it meets closes Failed, after which
+// every View and Update is refused.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	defer db.readers.begin()()
-	btx, err := db.bolt.Begin(false)
-	if err != nil {
-		return fmt.Errorf("begin reading %s: %w", db.path, err)
+	if err := db.Err(); err != nil {
+		return err
 	}
-	defer btx.Rollback()
-	return db.readable(func() error { return fn(db.tx(btx)) })
+	defer db.readers.begin()()
+	return db.guarded(func() error {
+		btx, err := db.bolt.Begin(false)
+		if err != nil {
+			return fmt.Errorf("begin reading %s: %w", db.path, err)
+		}
+		defer btx.Rollback()
+		return fn(db.tx(btx))
+	})
 }
 
 // Update runs fn in the one write transaction, waiting for its turn. When fn
@@ -71,22 +77,29 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	btx, err := db.bolt.Begin(true)
+	if err := db.Err(); err != nil {
+		return err
+	}
+	var tx *Tx
+	err := db.guarded(func() error {
+		btx, err := db.bolt.Begin(true)
+		if err != nil {
+			return fmt.Errorf("begin writing %s: %w", db.path, err)
+		}
+		defer btx.Rollback()
+		if err := db.Writable(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		tx = db.tx(btx)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return db.commit(btx)
+	})
 	if err != nil {
-		return fmt.Errorf("begin writing %s: %w", db.path, err)
-	}
-	defer btx.Rollback()
-	if err := db.Writable(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	tx := db.tx(btx)
-	if err := db.readable(func() error { return fn(tx) }); err != nil {
-		return err
-	}
-	if err := db.readable(func() error { return db.commit(btx) }); err != nil {
 		return err
 	}
 	for _, then := range tx.onCommit {
@@ -142,6 +155,11 @@ func (db *DB) Err() error {
 // Check verifies every page of the file and every index against its records.
 // It holds the write lock meanwhile; reading goes on.
 func (db *DB) Check(ctx context.Context) error {
+	return db.guarded(func() error { return db.check(ctx) })
+}
+
+// check is Check without the guard.
+func (db *DB) check(ctx context.Context) error {
 	btx, err := db.bolt.Begin(true)
 	if err != nil {
 		return fmt.Errorf("begin checking %s: %w", db.path, err)
@@ -165,10 +183,30 @@ func (db *DB) Check(ctx context.Context) error {
 // any more.
 func (db *DB) Close() error {
 	err := db.letGo()
+	if db.Err() != nil {
+		return errors.Join(err, db.abandon())
+	}
 	if err := db.bolt.Close(); err != nil {
 		return fmt.Errorf("close %s: %w", db.path, err)
 	}
 	return err
+}
+
+// abandonTime is how long closing a failed database may take.
+const abandonTime = 2 * time.Second
+
+// abandon closes a database that has failed. A panic may have left a lock of bbolt held:
+// then only the lock of the file is released, and the process ends with the rest. The
+// process id stays beside the file, so that the next start knows.
+func (db *DB) abandon() error {
+	closed := make(chan error, 1)
+	go func() { closed <- db.bolt.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(abandonTime):
+		return db.file.Close()
+	}
 }
 
 // tx wraps a transaction of bbolt.

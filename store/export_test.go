@@ -81,3 +81,14 @@ func PutStaleEntry(db *DB, index string) error {
 		return tx.bucket(index).Put([]byte("stale"), []byte("nothing"))
 	})
 }
+
+// ClearIndex removes all entries of an index.
+func ClearIndex(db *DB, index string) error {
+	return db.Update(context.Background(), func(tx *Tx) error {
+		if err := tx.bolt.DeleteBucket([]byte(index)); err != nil {
+			return err
+		}
+		_, err := tx.bolt.CreateBucket([]byte(index))
+		return err
+	})
+}

@@ -25,6 +25,7 @@ var (
 	ErrLocked  = errors.New("in use by another process")
 	ErrDamaged = errors.New("damaged")
 	ErrNewer   = errors.New("written by a newer program")
+	ErrLost    = fmt.Errorf("%w: it is missing or empty", ErrDamaged) // and was not before
 )
 
 // growStep is how many bytes the file grows by, at the cost of a sync: a few times a day
@@ -41,6 +42,7 @@ type Options struct {
 	MaxSize     int              // bytes that the file may grow to; 0: unlimited (32 bit: 512 MiB)
 	MinFree     int64            // bytes of the disk that are left to others: with less free nothing is stored; 0: none. See DB.Watch
 	Retention   Retention        // what is kept how long; zero: all of it for ever
+	Beside      []string         // files and directories that a former run leaves: where one of them, or a backup, is there, a missing or empty database is ErrLost
 
 	candidate bool   // the file is a copy that is being checked
 	aside     string // what a restore calls the former file; "" = .replaced and the time
@@ -71,7 +73,8 @@ func (o Options) withDefaults() Options {
 
 // Open opens the database at o.Path, makes it when there is none, and migrates
 // it to the schema of this program. Every page is verified before the file is
-// used, so that damage is reported here and not met later. The caller closes
+// used, so that damage is reported here and not met later. A database that was there
+// before and is missing or empty now is not made anew: that is ErrLost. The caller closes
 // the database.
 func Open(o Options) (*DB, error) {
 	db, err := open(o.withDefaults(), migrations())
@@ -84,6 +87,9 @@ func Open(o Options) (*DB, error) {
 // open is Open with a given list of migrations.
 func open(o Options, steps []migration) (*DB, error) {
 	if err := makeDirectory(filepath.Dir(o.Path)); err != nil {
+		return nil, err
+	}
+	if err := lost(o); err != nil {
 		return nil, err
 	}
 	file, isNew, err := openLocked(o)
@@ -254,8 +260,10 @@ func sentence(path string, err error) error {
 	switch {
 	case errors.Is(err, ErrLocked):
 		return say("is %w%s: stop that one first, or use another state directory", ErrLocked, holder(path))
+	case errors.Is(err, ErrLost):
+		return say("is %w: restore a backup (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first", err, filepath.Dir(path))
 	case errors.Is(err, ErrDamaged):
-		return say("is damaged: restore a backup (sensegate restore); without a backup, move it aside and start without it and lose settings and history (%w)", err)
+		return say("is damaged and there is no whole backup of it in %s: restore one from elsewhere (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first (%w)", BackupDirectory(path), filepath.Dir(path), err)
 	case errors.Is(err, ErrNewer):
 		return say("was %w: run the newer program, or restore the backup from before its update (in %s)", err, BackupDirectory(path))
 	case errors.Is(err, syscall.EISDIR):

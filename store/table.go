@@ -319,7 +319,7 @@ func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
 		for _, e := range t.entries(key, v) {
 			expected[e.index]++
 			if primary := tx.bucket(e.index).Get(e.key); !bytes.Equal(primary, key) {
-				return fmt.Errorf("index %s: entry %x names %x, want %x", e.index, e.key, primary, key)
+				return fmt.Errorf("%w %s: entry %x names %x, want %x", errIndex, e.index, e.key, primary, key)
 			}
 		}
 		return nil
@@ -336,7 +336,7 @@ func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
 			}
 		}
 		if n != expected[index.name] {
-			return fmt.Errorf("index %s: %d entries, want %d", index.name, n, expected[index.name])
+			return fmt.Errorf("%w %s: %d entries, want %d", errIndex, index.name, n, expected[index.name])
 		}
 	}
 	return nil

@@ -25,7 +25,11 @@ func (db *DB) wipePages(ctx context.Context) (written int64, err error) {
 			return written, err
 		}
 		var pages int64
-		if pages, next, err = db.wipeSome(next); err != nil {
+		err := db.guarded(func() (err error) {
+			pages, next, err = db.wipeSome(next)
+			return err
+		})
+		if err != nil {
 			return written, err
 		}
 		written += pages * int64(db.bolt.Info().PageSize)
@@ -91,7 +95,7 @@ func (db *DB) wipeSome(next int) (written int64, then int, err error) {
 // free reports whether a page is of no more use: it is on the list of free pages, or
 // behind the last page that ever was in use.
 func free(btx *bolt.Tx, id int) (isFree bool, err error) {
-	met, err := faultOf(func() error {
+	met, err := damageMet(func() error {
 		info, err := btx.Page(id)
 		isFree = err == nil && (info == nil || info.Type == "free")
 		return err

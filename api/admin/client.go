@@ -53,7 +53,7 @@ func openOffline(ctx context.Context, stateDir string) (*Client, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
 	}
-	db, err := store.Open(store.Options{Path: path})
+	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir)})
 	if err != nil {
 		return nil, err
 	}

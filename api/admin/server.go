@@ -30,6 +30,15 @@ func Database(stateDir string) string { return filepath.Join(stateDir, "sensegat
 // SigningKeys returns the path of the keys that sign the tokens of a state directory.
 func SigningKeys(stateDir string) string { return filepath.Join(stateDir, "signing.json") }
 
+// Certificates returns the directory of the authority and the certificates of a state
+// directory.
+func Certificates(stateDir string) string { return filepath.Join(stateDir, "tls") }
+
+// Beside returns what lies beside the database once an appliance has run.
+func Beside(stateDir string) []string {
+	return []string{SigningKeys(stateDir), Certificates(stateDir)}
+}
+
 // Server answers administration commands. Whoever can open the socket (its
 // owner) may do everything.
 type Server struct {

@@ -42,7 +42,7 @@ type Appliance struct {
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
 	db, recovery, err := store.OpenOrRecover(ctx, store.Options{
-		Path: admin.Database(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
+		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
 	})
 	if err != nil {
 		return nil, err
@@ -102,6 +102,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 // holds, then mails and pushes end, then the relay says goodbye outside, and the
 // database is closed last. It is called once.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
+
+// Failed is closed when the store has failed: Run returns its error soon.
+func (a *Appliance) Failed() <-chan struct{} { return a.db.Failed() }
 
 func (a *Appliance) serve(ctx context.Context) error {
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))

@@ -2,16 +2,16 @@ package appliance
 
 import (
 	"net/http"
-	"path/filepath"
 	"time"
 
+	"sensegate/api/admin"
 	"sensegate/api/pki"
 )
 
 // openCertificates makes the certificates ready and gives them to the listeners.
 func (a *Appliance) openCertificates() (err error) {
 	a.certs, err = pki.Open(pki.Options{
-		Dir:      filepath.Join(a.config.StateDir, "tls"),
+		Dir:      admin.Certificates(a.config.StateDir),
 		Supplied: a.config.TLS,
 		Names:    func() pki.Names { return pki.HostNames(a.config.HTTP.Names()) },
 		Now:      time.Now,

@@ -3,10 +3,12 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,18 +173,19 @@ func TestRecoveryIsToldInTheHistoryAndTheHealth(t *testing.T) {
 	})
 }
 
-func TestDamagedDatabaseWithoutABackupStartsEmpty(t *testing.T) {
+func TestDamagedDatabaseWithoutABackupIsRefusedAndKept(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		d := lived(t, b)
-		path := d.with(t, d.whole[:len(d.copy)/2])
+		half := d.whole[:len(d.copy)/2]
+		path := d.with(t, half)
 		if err := os.RemoveAll(store.BackupDirectory(path)); err != nil {
 			t.Fatal(err)
 		}
-		recovery, networks, _ := live(t, path)
-		if recovery == nil || recovery.Backup != "" || networks != 0 {
-			t.Errorf("recovery %+v with %d networks, want an empty database", recovery, networks)
+		_, _, err := store.OpenOrRecover(t.Context(), store.Options{Path: path})
+		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "to begin anew on purpose") {
+			t.Errorf("error %v, want one that says how to begin anew", err)
 		}
-		if kept, err := os.ReadFile(recovery.Aside); err != nil || !bytes.HasPrefix(kept, d.whole[:len(d.copy)/2]) {
+		if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, half) {
 			t.Errorf("the damaged file was not kept: %v", err)
 		}
 	})

@@ -166,6 +166,18 @@ func (p *Process) Stop() time.Duration {
 	return time.Since(began)
 }
 
+// Ended waits until the product has ended by itself and returns how.
+func (p *Process) Ended() error {
+	p.t.Helper()
+	select {
+	case <-p.drained:
+		return p.cmd.Wait()
+	case <-time.After(Patience):
+		p.t.Fatalf("the product goes on:\n%s", p.Log())
+		return nil
+	}
+}
+
 // Signal sends a signal to the product itself, which may be a tracer's child.
 func (p *Process) Signal(s syscall.Signal) {
 	pid := p.PID()
