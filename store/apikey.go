@@ -32,7 +32,7 @@ type apiKeyRecord struct {
 
 // apiKeys is the table of API keys.
 var apiKeys = table[uint32, apiKeyRecord]{
-	name: "api_keys", noun: "API key", key: key32[uint32],
+	name: "api_keys", vital: true, noun: "API key", key: key32[uint32],
 	indexes: []index[apiKeyRecord]{
 		{
 			name: "api_keys_by_hash", noun: "secret", unique: true,

@@ -21,7 +21,7 @@ func (tx *Tx) OpenCommands(network motion.NetworkID, node motion.NodeID) ([]comm
 	end := commandState(network, command.Done)
 	cursor := tx.bucket("commands_by_state").Cursor()
 	for key, primary := cursor.Seek(key32(network)); key != nil && bytes.Compare(key, end) < 0; key, primary = cursor.Next() {
-		c, _, err := commands.indexed(tx, "commands_by_state", primary)
+		c, _, err := commands.indexed(tx, "commands_by_state", key, primary)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (tx *Tx) listedCommand(bucket string, key, value []byte) (command.Command, 
 	if bucket == commands.name {
 		return commands.decode(key, value)
 	}
-	c, _, err := commands.indexed(tx, bucket, value)
+	c, _, err := commands.indexed(tx, bucket, key, value)
 	return c, err
 }
 

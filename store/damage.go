@@ -25,21 +25,27 @@ const checkTime = 2 * time.Second
 type Recovery struct {
 	At       motion.Time `json:"at"`                  // seconds
 	Damage   string      `json:"damage"`              // what was found
-	Aside    string      `json:"aside"`               // where the damaged file lies; "" = it was missing
+	Aside    string      `json:"aside"`               // where the damaged file lies; "" = it was missing, or is in use still
 	Backup   string      `json:"backup,omitempty"`    // that took its place; "" = none, of a recovery by a former version: the database began empty
 	BackupAt motion.Time `json:"backup_at,omitempty"` // what happened since is lost, seconds
+	Lost     string      `json:"lost,omitempty"`      // records that were dropped, such as "2 of leafs"; "" = none
 }
 
 // OpenOrRecover opens the database as Open does and verifies its records too, for at
-// most 2 s. A damaged file is kept under another name, and the newest backup that is
+// most 2 s. Wrong indexes are rebuilt, and records that cannot be read are dropped unless
+// what a person owns or who may enter depends on them. Otherwise a damaged file is kept under another name, and the newest backup that is
 // whole takes its place. Without one the error says what to do: an empty database would be
 // a new appliance, open to whoever comes first. recovery is nil when there was none to be
 // done.
 func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, err error) {
 	o = o.withDefaults()
-	db, err = openChecked(ctx, o)
-	if err == nil {
+	db, lost, err := openChecked(ctx, o)
+	if err == nil && lost == "" {
 		return db, nil, nil
+	}
+	if err == nil {
+		recovery = &Recovery{At: motion.TimeOf(o.Now()), Damage: "records could not be read", Lost: lost}
+		return db.recovered(o, recovery)
 	}
 	if !isDamage(err) {
 		return nil, nil, sentence(o.Path, err)
@@ -52,9 +58,14 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	case err != nil:
 		return nil, nil, fmt.Errorf("recover the damaged database %s: %w", o.Path, err)
 	}
-	if db, err = openChecked(ctx, o); err != nil {
+	if db, recovery.Lost, err = openChecked(ctx, o); err != nil {
 		return nil, nil, sentence(o.Path, err)
 	}
+	return db.recovered(o, recovery)
+}
+
+// recovered notes what was done about damage.
+func (db *DB) recovered(o Options, recovery *Recovery) (*DB, *Recovery, error) {
 	if err := db.noteHealth(false, recovery); err != nil {
 		return nil, nil, errors.Join(sentence(o.Path, err), db.Close())
 	}
@@ -84,36 +95,24 @@ func lost(o Options) error {
 	return nil
 }
 
-// openChecked opens the database and verifies its records for a bounded time. Where an
-// index is wrong, all are rebuilt.
-func openChecked(ctx context.Context, o Options) (*DB, error) {
-	db, err := open(o, migrations())
+// openChecked opens the database, verifies its records for a bounded time and mends what
+// it can. lost tells which records were dropped, "" for none.
+func openChecked(ctx context.Context, o Options) (db *DB, lost string, err error) {
+	db, err = open(o, migrations())
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	err = db.checkAtStart(ctx)
-	if errors.Is(err, errIndex) {
-		if err = db.rebuildIndexes(ctx, err); err == nil {
-			err = db.checkAtStart(ctx)
-		}
-	}
+	lost, err = db.mend(ctx)
 	switch {
 	case err == nil:
-		return db, nil
+		return db, lost, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		o.Logger.Info("database too big to be verified whole at the start", "path", o.Path)
-		return db, nil
+		return db, lost, nil
 	case ctx.Err() == nil && fault.KindOf(err) != fault.Unavailable:
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil, errors.Join(err, db.Close())
-}
-
-// checkAtStart verifies the records for checkTime at most.
-func (db *DB) checkAtStart(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	return db.View(limited, func(tx *Tx) error { return tx.checkRecords(limited) })
+	return nil, "", errors.Join(err, db.Close())
 }
 
 // isDamage reports whether opening failed for what the file holds, and not for what

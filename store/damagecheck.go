@@ -1,9 +1,8 @@
 package store
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 )
 
 // checkRecords verifies that every record can be read and that every index agrees
@@ -25,8 +24,11 @@ func (tx *Tx) checkRecords(ctx context.Context) error {
 // checkMeta verifies the facts about the file itself.
 func (tx *Tx) checkMeta() error {
 	err := tx.bucket(metaBucket).ForEach(func(key, value []byte) error {
-		if !json.Valid(value) {
-			return fmt.Errorf("decode %q of %s: it is no JSON", key, metaBucket)
+		if string(key) == schemaKey {
+			return nil // read before this
+		}
+		if _, err := verified(key, value); err != nil {
+			return &recordError{table: metaBucket, key: bytes.Clone(key), err: err}
 		}
 		return nil
 	})
@@ -39,8 +41,10 @@ func (tx *Tx) checkMeta() error {
 
 // checkedTable is a table of any kind of record.
 type checkedTable interface {
+	bucket() string
 	check(context.Context, *Tx) error
 	rebuild(*Tx) error
+	drop(tx *Tx, key []byte) error
 }
 
 // allTables returns all tables: first those that a start reads, then the history.

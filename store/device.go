@@ -13,7 +13,7 @@ func deviceKey(k motion.DeviceKey) []byte { return keyText(k.String()) }
 
 // devices is the table of adopted devices.
 var devices = table[motion.DeviceKey, motion.Device]{
-	name: "devices", noun: "device", key: deviceKey,
+	name: "devices", vital: true, noun: "device", key: deviceKey,
 	indexes: []index[motion.Device]{{
 		name: "devices_by_network", noun: "network",
 		keys: func(d motion.Device) [][]byte { return [][]byte{key32(d.NetworkID)} },

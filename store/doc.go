@@ -17,9 +17,11 @@
 // # On disk
 //
 // Keys are fixed-width big-endian integers (u32, u64), 6-byte MACs and text;
-// text stands last in a key, so nothing needs a terminator. Values are JSON
-// unless stated. µs is microseconds since the Unix epoch. A record table is
-// followed by its indexes, whose values are keys of the table.
+// text stands last in a key, so nothing needs a terminator. The value of a record
+// and of meta is JSON, followed by CRC32C u32, little-endian, of its key and that
+// JSON; "schema" has no checksum, and samples have their own. µs is microseconds
+// since the Unix epoch. A record table is followed by its indexes, whose values are
+// keys of the table.
 //
 //	meta                      what           → JSON
 //	                          "schema"         version the file was migrated to, number

@@ -173,7 +173,7 @@ func eventHead(data []byte) (category, kind []byte) {
 		}
 	}
 	var event motion.Event
-	if err := json.Unmarshal(data, &event); err != nil {
+	if len(data) < checksumSize || json.Unmarshal(data[:len(data)-checksumSize], &event) != nil {
 		return nil, nil
 	}
 	return []byte(event.Category), []byte(event.Event)

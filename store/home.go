@@ -7,7 +7,7 @@ import (
 
 // homes is the table of homes, at most one for each network.
 var homes = table[home.ID, home.Home]{
-	name: "homes", noun: "network", key: key32[home.ID],
+	name: "homes", vital: true, noun: "network", key: key32[home.ID],
 	indexes: []index[home.Home]{{
 		name: "homes_by_network", noun: "core id", unique: true,
 		keys: func(h home.Home) [][]byte { return [][]byte{key32(h.ExternalID)} },

@@ -21,7 +21,7 @@ type integrationUserRecord struct {
 
 // integrationUsers is the table of integration users.
 var integrationUsers = table[string, integrationUserRecord]{
-	name: "integration_users", noun: "integration user", key: keyText,
+	name: "integration_users", vital: true, noun: "integration user", key: keyText,
 }
 
 // CreateIntegrationUser stores a new user and returns it with its secret, which

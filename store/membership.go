@@ -7,7 +7,7 @@ import (
 
 // memberships is the table of who belongs to which home.
 var memberships = table[home.MembershipID, home.Membership]{
-	name: "memberships", noun: "membership", key: key32[home.MembershipID],
+	name: "memberships", vital: true, noun: "membership", key: key32[home.MembershipID],
 	indexes: []index[home.Membership]{
 		{
 			name: "memberships_by_home", noun: "network and user", unique: true,

@@ -20,11 +20,12 @@ const (
 )
 
 // migration changes a file from the schema before it to its own version, in one
-// transaction.
+// transaction but for what comes first.
 type migration struct {
 	version int
-	buckets []string        // that it adds
-	apply   func(*Tx) error // further changes; nil: none
+	first   func(*DB, context.Context) error // what is changed before, in transactions of their own, and can be done again; nil: nothing
+	buckets []string                         // that it adds
+	apply   func(*Tx) error                  // further changes; nil: none
 }
 
 // migrations returns every migration there ever was, oldest first. The list is
@@ -33,7 +34,8 @@ func migrations() []migration {
 	return []migration{
 		{version: 1, buckets: bucketsV1(), apply: (*Tx).stampInstallation},
 		{version: 2, buckets: bucketsV2()},
-		{version: 3, buckets: bucketsV3(), apply: (*Tx).toV3},
+		{version: 3}, // values get checksums, which former programs cannot read
+		{version: 4, first: (*DB).addChecksums, buckets: bucketsV4(), apply: (*Tx).toV4},
 	}
 }
 
@@ -76,13 +78,13 @@ func bucketsV2() []string {
 	}
 }
 
-// bucketsV3 returns what schema 3 added.
-func bucketsV3() []string {
+// bucketsV4 returns what schema 4 added.
+func bucketsV4() []string {
 	return []string{}
 }
 
-// toV3 changes what schema 2 stored in another form, one step for each kind of record.
-func (tx *Tx) toV3() error {
+// toV4 changes what schema 2 stored in another form, one step for each kind of record.
+func (tx *Tx) toV4() error {
 	for _, step := range []func() error{} {
 		if err := step(); err != nil {
 			return err
@@ -116,6 +118,11 @@ func (db *DB) migrate(steps []migration) error {
 	for _, step := range steps {
 		if step.version <= version {
 			continue
+		}
+		if step.first != nil {
+			if err := step.first(db, context.Background()); err != nil {
+				return fmt.Errorf("migrate to schema %d: %w", step.version, err)
+			}
 		}
 		if err := db.apply(step); err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", step.version, err)
@@ -211,17 +218,28 @@ func (tx *Tx) getMeta(key string, v any) error {
 	if data == nil {
 		return nil
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("decode %s of %s: %w", key, metaBucket, err)
+	text, err := data, error(nil)
+	if key != schemaKey {
+		text, err = verified([]byte(key), data)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return &recordError{table: metaBucket, key: []byte(key), err: err}
 	}
 	return nil
 }
 
-// putMeta stores v at key of the meta bucket.
+// putMeta stores v at key of the meta bucket. The schema has no checksum, as every
+// program must be able to read it.
 func (tx *Tx) putMeta(key string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode %s of %s: %w", key, metaBucket, err)
+	}
+	if key != schemaKey {
+		data = summed([]byte(key), data)
 	}
 	if err := tx.bucket(metaBucket).Put([]byte(key), data); err != nil {
 		return fmt.Errorf("put %s of %s: %w", key, metaBucket, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,7 +128,9 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	made, err := RestoreLast(t.Context(), options)
-	if err != nil || !strings.Contains(made.Path, "-schema3.backup") {
+	steps := migrations()
+	before := fmt.Sprintf("-schema%d.backup", steps[len(steps)-1].version)
+	if err != nil || !strings.HasSuffix(made.Path, before) {
 		t.Fatalf("restored %v, %v; want the copy from before the migration", made, err)
 	}
 	openAndClose(t, options, migrations())

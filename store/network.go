@@ -7,7 +7,7 @@ import (
 
 // networks is the table of networks.
 var networks = table[motion.NetworkID, motion.Network]{
-	name: "networks", noun: "network", key: key32[motion.NetworkID],
+	name: "networks", vital: true, noun: "network", key: key32[motion.NetworkID],
 	indexes: []index[motion.Network]{{
 		name: "networks_by_guardian", noun: "guardian id", unique: true,
 		keys: func(n motion.Network) [][]byte { return [][]byte{keyText(n.GuardianID)} },

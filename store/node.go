@@ -7,7 +7,7 @@ import (
 
 // nodes is the table of nodes.
 var nodes = table[motion.NodeID, motion.Node]{
-	name: "nodes", noun: "node", key: key32[motion.NodeID],
+	name: "nodes", vital: true, noun: "node", key: key32[motion.NodeID],
 	indexes: []index[motion.Node]{
 		{
 			name: "nodes_by_device", noun: "device id", unique: true,

@@ -165,7 +165,7 @@ func (tx *Tx) MailsDue() (due []Mail, waiting int, err error) {
 		if string(key) >= limit {
 			continue
 		}
-		m, _, err := mails.indexed(tx, "mails_by_due", primary)
+		m, _, err := mails.indexed(tx, "mails_by_due", key, primary)
 		if err != nil {
 			return nil, 0, err
 		}

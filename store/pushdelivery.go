@@ -91,7 +91,7 @@ func (tx *Tx) DeliveriesDue(most int) ([]Delivery, error) {
 	limit := key64(uint64(tx.now.Stamp()) + 1)
 	cursor := tx.bucket("deliveries_by_due").Cursor()
 	for key, primary := cursor.First(); key != nil && len(due) < most && string(key) < string(limit); key, primary = cursor.Next() {
-		d, _, err := deliveries.indexed(tx, "deliveries_by_due", primary)
+		d, _, err := deliveries.indexed(tx, "deliveries_by_due", key, primary)
 		if err != nil {
 			return nil, err
 		}

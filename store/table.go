@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,6 +25,7 @@ type table[K, V any] struct {
 	noun    string         // what a record is called in messages
 	key     func(K) []byte // key in the bucket; not empty
 	grows   bool           // new keys come after most others, or seldom: pages are filled up instead of halved
+	vital   bool           // who owns what and who may enter: without one of these records no other can be trusted
 	history bool           // a record that cannot be decoded is left out, and may go, instead of failing what meets it
 	indexes []index[V]
 }
@@ -67,11 +69,15 @@ func (t table[K, V]) read(tx *Tx, key []byte) (V, bool, error) {
 	return v, err == nil, err
 }
 
-// decode reads a value; the key is for the message only.
+// decode verifies and reads the value at a key. Its errors are a *recordError.
 func (t table[K, V]) decode(key, data []byte) (V, error) {
 	var v V
-	if err := json.Unmarshal(data, &v); err != nil {
-		return v, fmt.Errorf("decode record %x of %s: %w", key, t.name, err)
+	text, err := verified(key, data)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		return v, &recordError{table: t.name, key: bytes.Clone(key), err: err}
 	}
 	return v, nil
 }
@@ -85,6 +91,7 @@ func (t table[K, V]) put(tx *Tx, k K, v V) error {
 	if err != nil {
 		return fmt.Errorf("encode %s %v: %w", t.noun, k, err)
 	}
+	data = summed(key, data)
 	bucket := tx.bucket(t.name)
 	before := bucket.Get(key)
 	if before != nil && bytes.Equal(before, data) {
@@ -172,14 +179,19 @@ func (t table[K, V]) keys(tx *Tx) (keys [][]byte) {
 }
 
 // all returns the records whose key starts with prefix, in the order of keys;
-// nil is all of them. The slice is never nil.
+// nil is all of them. The slice is never nil. Records that cannot be read are left out,
+// but for vital ones.
 func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
 	records := []V{}
 	cursor := tx.bucket(t.name).Cursor()
 	for key, data := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, data = cursor.Next() {
 		v, err := t.decode(key, data)
-		if err != nil {
+		if err != nil && t.vital {
 			return nil, err
+		}
+		if err != nil {
+			tx.db.leaveOut(t.name, key, err)
+			continue
 		}
 		records = append(records, v)
 	}
@@ -196,16 +208,21 @@ func (t table[K, V]) by(tx *Tx, index string, key []byte) (V, bool, error) {
 	if primary == nil {
 		return none, false, nil
 	}
-	return t.indexed(tx, index, primary)
+	return t.indexed(tx, index, key, primary)
 }
 
 // allBy returns the records whose key in an index starts with prefix, in the
-// order of the index. The slice is never nil.
+// order of the index, as all does. The slice is never nil.
 func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
 	records := []V{}
 	cursor := tx.bucket(index).Cursor()
 	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, primary = cursor.Next() {
-		v, _, err := t.indexed(tx, index, primary)
+		v, _, err := t.indexed(tx, index, key, primary)
+		var unread *recordError
+		if errors.As(err, &unread) && !t.vital {
+			tx.db.leaveOut(t.name, primary, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -214,13 +231,20 @@ func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
 	return records, nil
 }
 
-// indexed returns the record that an index entry names.
-func (t table[K, V]) indexed(tx *Tx, index string, primary []byte) (V, bool, error) {
+// indexed returns the record that an index entry names. An entry that the record does not
+// have is an error: a damaged one must not lead to another record.
+func (t table[K, V]) indexed(tx *Tx, index string, key, primary []byte) (V, bool, error) {
 	v, ok, err := t.read(tx, primary)
-	if err == nil && !ok {
-		err = fmt.Errorf("read %s: it names record %x, which is missing", index, primary)
+	switch {
+	case err != nil:
+		return v, false, err
+	case !ok:
+		return v, false, fmt.Errorf("read %s: entry %x names record %x, which is missing", index, key, primary)
+	case !slices.ContainsFunc(t.entries(primary, v), func(e entry) bool { return e.index == index && bytes.Equal(e.key, key) }):
+		var none V
+		return none, false, fmt.Errorf("read %s: entry %x names record %x, which does not have it", index, key, primary)
 	}
-	return v, ok, err
+	return v, true, nil
 }
 
 // entry is one key of one index.

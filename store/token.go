@@ -16,7 +16,7 @@ type tokens struct {
 }
 
 // deviceTokens is the table of device tokens.
-var deviceTokens = table[motion.DeviceKey, tokens]{name: "device_tokens", noun: "tokens of device", key: deviceKey}
+var deviceTokens = table[motion.DeviceKey, tokens]{name: "device_tokens", noun: "tokens of device", key: deviceKey, vital: true}
 
 // IssueToken returns a new random token of 256 bits for an adopted device. The
 // token in use stays valid until the new one is first used; one that was issued

@@ -28,7 +28,7 @@ func (i Identity) key() []byte {
 
 // users is the table of users.
 var users = table[home.UserID, userRecord]{
-	name: "users", noun: "user", key: keyUser,
+	name: "users", vital: true, noun: "user", key: keyUser,
 	indexes: []index[userRecord]{
 		{
 			name: "users_by_email", noun: "e-mail address", unique: true,

@@ -131,6 +131,12 @@ func (now status) show(w io.Writer) {
 		line("ca.pem SHA-256", "%s", now.Authority)
 	}
 	if r := now.Health.Recovery; r != nil {
-		line("recovered", "%s from damage (%s); the damaged file is %s", when(r.At), r.Damage, r.Aside)
+		line("recovered", "%s from damage (%s)", when(r.At), r.Damage)
+		if r.Lost != "" {
+			line("lost", "%s", r.Lost)
+		}
+		if r.Aside != "" {
+			line("damaged file", "%s", r.Aside)
+		}
 	}
 }

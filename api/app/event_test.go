@@ -125,6 +125,7 @@ func TestEventsSayInWordsWhatHappened(t *testing.T) {
 		{motion.Event{Category: "System", Event: motion.MemberLeftEvent}, "A member left"},
 		{motion.Event{Category: "System", Event: motion.MemberJoinedEvent, Data: document("first_name", "J")}, "J joined the household"},
 		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent}, "Damaged database replaced by a backup"},
+		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent, Detail: motion.Document{"lost": "2 of leafs"}}, "Damaged records of the database lost"},
 		{motion.Event{Category: "System", Event: motion.ClockSetEvent, Detail: motion.Document{"by_s": 3600}}, "Clock of the appliance set"},
 		{motion.Event{Category: "System", Event: motion.SceneChangedToAwayEvent, Detail: motion.Document{"scene_id": 1}}, "Scene changed to away"},
 		{motion.Event{Category: "System", Event: motion.CustomAlertEvent, Data: document("title", "Tea")}, "Tea"},

@@ -51,6 +51,9 @@ func (n deviceNames) sentence(e motion.Event) string {
 	case motion.SceneChangedToHomeEvent:
 		return "Scene changed to home"
 	case motion.DatabaseRecoveredEvent:
+		if e.Detail.Text("lost") != "" && e.Detail.Text("backup") == "" {
+			return "Damaged records of the database lost"
+		}
 		return "Damaged database replaced by a backup"
 	case motion.ClockSetEvent:
 		return "Clock of the appliance set"

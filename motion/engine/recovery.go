@@ -8,14 +8,21 @@ import (
 	"sensegate/motion/fault"
 )
 
-// tellRecovery stores an event of every network when a backup took the place of a
-// damaged database. A recovery without a backup left no network to be told.
+// tellRecovery stores an event of every network when the database was damaged: which
+// backup took its place and since when all is lost, or which records are.
 func (e *Engine) tellRecovery(ctx context.Context) error {
 	r := e.options.Recovery
 	if r == nil {
 		return nil
 	}
-	return e.tellAll(ctx, motion.DatabaseRecoveredEvent, motion.Document{"backup": filepath.Base(r.Backup), "lost_since": float64(r.BackupAt)})
+	detail := motion.Document{}
+	if r.Backup != "" {
+		detail["backup"], detail["lost_since"] = filepath.Base(r.Backup), float64(r.BackupAt)
+	}
+	if r.Lost != "" {
+		detail["lost"] = r.Lost
+	}
+	return e.tellAll(ctx, motion.DatabaseRecoveredEvent, detail)
 }
 
 // tellAll stores an event of category System of every network.
