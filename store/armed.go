@@ -42,11 +42,11 @@ func (tx *Tx) noteArmed(network motion.NetworkID) error {
 	if err != nil {
 		return err
 	}
-	last, known, err := tx.lastArmed(network, latestEvent)
+	last, known := tx.lastArmed(network, latestEvent)
 	change := armedRecord{motion.ArmedChange{NetworkID: network, At: tx.now, Armed: home.ArmedAway(h, n)}, last.Number + 1}
 	switch {
-	case err != nil || known && last.Armed == change.Armed:
-		return err
+	case known && last.Armed == change.Armed:
+		return nil
 	case known && last.At >= change.At: // the clock went back
 		change.At = motion.FromMicros(last.At.Micros() + 1)
 	}
@@ -57,18 +57,16 @@ func (tx *Tx) noteArmed(network motion.NetworkID) error {
 }
 
 // lastArmed returns the last change of a network at or before a time.
-func (tx *Tx) lastArmed(network motion.NetworkID, at motion.Time) (c armedRecord, found bool, err error) {
+func (tx *Tx) lastArmed(network motion.NetworkID, at motion.Time) (c armedRecord, found bool) {
 	cursor := tx.bucket(armed.name).Cursor()
 	before := cursor.Prev
 	if next, _ := cursor.Seek(armedKey{network, keyMicros(at) + 1}.bytes()); next == nil {
 		before = cursor.Last
 	}
-	key, data := before()
-	if !bytes.HasPrefix(key, key32(network)) {
-		return c, false, nil
+	for key, data := before(); bytes.HasPrefix(key, key32(network)) && !found; key, data = cursor.Prev() {
+		c, found = armed.readable(tx, key, data)
 	}
-	c, err = armed.decode(key, data)
-	return c, err == nil, err
+	return c, found
 }
 
 // trimArmed forgets what is beyond the bounds, the oldest first; the last change before
@@ -79,12 +77,9 @@ func (tx *Tx) trimArmed(network motion.NetworkID, last uint64) error {
 	for {
 		cursor := tx.bucket(armed.name).Cursor()
 		key, data := cursor.Seek(prefix)
-		first, err := armed.decode(key, data)
-		if err != nil {
-			return err
-		}
+		first, readable := armed.readable(tx, key, data)
 		next, _ := cursor.Next()
-		past := bytes.HasPrefix(next, prefix) && bytes.Compare(next, kept) <= 0
+		past := !readable || bytes.HasPrefix(next, prefix) && bytes.Compare(next, kept) <= 0
 		if !past && last-first.Number < armedLimit {
 			return nil
 		}
@@ -99,21 +94,15 @@ func (tx *Tx) trimArmed(network motion.NetworkID, last uint64) error {
 // first one it is not known whether the household was away with motion armed.
 func (tx *Tx) ArmedChanges(network motion.NetworkID, from, to motion.Time) ([]motion.ArmedChange, error) {
 	changes := []motion.ArmedChange{}
-	first, found, err := tx.lastArmed(network, from)
-	if err != nil {
-		return nil, err
-	}
-	if found {
+	if first, found := tx.lastArmed(network, from); found {
 		changes = append(changes, first.ArmedChange)
 	}
 	end := armedKey{network, keyMicros(to)}.bytes()
 	cursor := tx.bucket(armed.name).Cursor()
 	for key, data := cursor.Seek(armedKey{network, keyMicros(from) + 1}.bytes()); key != nil && bytes.Compare(key, end) < 0; key, data = cursor.Next() {
-		c, err := armed.decode(key, data)
-		if err != nil {
-			return nil, err
+		if c, ok := armed.readable(tx, key, data); ok {
+			changes = append(changes, c.ArmedChange)
 		}
-		changes = append(changes, c.ArmedChange)
 	}
 	return changes, nil
 }

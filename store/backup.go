@@ -88,7 +88,7 @@ func (db *DB) Backup(ctx context.Context) (Backup, error) {
 func (db *DB) backup(ctx context.Context, mark string, check func(string) error) (b Backup, err error) {
 	b.At = db.now().UTC().Truncate(time.Second)
 	b.Path = filepath.Join(BackupDirectory(db.path), b.At.Format(backupTime)+mark+backupSuffix)
-	err = db.withCopy(ctx, func(file *os.File) (err error) {
+	err = db.withCopy(ctx, backupReserve, func(file *os.File) (err error) {
 		if err := check(file.Name()); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (db *DB) backup(ctx context.Context, mark string, check func(string) error)
 // withCopy copies the database to a file among the backups and gives it to use. It is
 // removed afterwards, unless use has renamed it; what a crash leaves, the next one
 // overwrites.
-func (db *DB) withCopy(ctx context.Context, use func(*os.File) error) error {
+func (db *DB) withCopy(ctx context.Context, reserve int64, use func(*os.File) error) error {
 	db.backing.Lock()
 	defer db.backing.Unlock()
 	directory := BackupDirectory(db.path)
@@ -123,7 +123,11 @@ func (db *DB) withCopy(ctx context.Context, use func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	if err = db.copyTo(ctx, file); err == nil {
+	err = db.requireRoom(directory, reserve)
+	if err == nil {
+		err = db.copyTo(ctx, file)
+	}
+	if err == nil {
 		err = use(file)
 	}
 	return errors.Join(err, file.Close(), remove(file.Name()))
@@ -158,7 +162,10 @@ func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("copy the database: %w", errors.Join(err, file.Close()))
 	}
 	var size int64
-	err = db.copyTo(ctx, file)
+	err = db.requireRoom(filepath.Dir(db.path), backupReserve)
+	if err == nil {
+		err = db.copyTo(ctx, file)
+	}
 	if err == nil {
 		size, err = seal(file)
 	}
@@ -176,9 +183,6 @@ func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) {
 // a second for each GiB (BenchmarkSnapshot), longer where the system lets no more wait
 // for the disk. What is slow, checking and syncing, comes after it.
 func (db *DB) copyTo(ctx context.Context, file *os.File) error {
-	if err := db.requireRoom(filepath.Dir(file.Name())); err != nil {
-		return err
-	}
 	end := db.readers.begin()
 	err := db.guarded(func() error {
 		return db.bolt.View(func(btx *bolt.Tx) error {
@@ -194,14 +198,14 @@ func (db *DB) copyTo(ctx context.Context, file *os.File) error {
 }
 
 // requireRoom returns an error that wraps ErrNoRoom when a copy in the directory would
-// leave too little free.
-func (db *DB) requireRoom(directory string) error {
+// leave less free than Options.MinFree and a reserve.
+func (db *DB) requireRoom(directory string, reserve int64) error {
 	free, err := db.space.measure(directory)
 	if err != nil {
 		return err
 	}
 	const mib = 1 << 20
-	if size, rest := db.fileSize(), db.space.least+backupReserve; free < size+rest {
+	if size, rest := db.fileSize(), db.space.least+reserve; free < size+rest {
 		return fmt.Errorf("%w: a copy takes %d MiB and %d MiB must stay free, there are %d MiB", ErrNoRoom, size/mib+1, rest/mib, free/mib)
 	}
 	return nil

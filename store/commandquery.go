@@ -21,11 +21,11 @@ func (tx *Tx) OpenCommands(network motion.NetworkID, node motion.NodeID) ([]comm
 	end := commandState(network, command.Done)
 	cursor := tx.bucket("commands_by_state").Cursor()
 	for key, primary := cursor.Seek(key32(network)); key != nil && bytes.Compare(key, end) < 0; key, primary = cursor.Next() {
-		c, _, err := commands.indexed(tx, "commands_by_state", key, primary)
+		c, ok, err := commands.indexed(tx, "commands_by_state", key, primary)
 		if err != nil {
 			return nil, err
 		}
-		if node == 0 || c.NodeID == node {
+		if ok && (node == 0 || c.NodeID == node) {
 			open = append(open, c)
 		}
 	}
@@ -58,24 +58,25 @@ func (tx *Tx) Commands(q CommandQuery) ([]command.Command, error) {
 		step = cursor.Last
 	}
 	for key, value := step(); key != nil && bytes.HasPrefix(key, prefix) && len(list) < last; key, value = cursor.Prev() {
-		c, err := tx.listedCommand(bucket, key, value)
+		c, ok, err := tx.listedCommand(bucket, key, value)
 		if err != nil {
 			return nil, err
 		}
-		if q.selects(c) {
+		if ok && q.selects(c) {
 			list = append(list, c)
 		}
 	}
 	return list, nil
 }
 
-// listedCommand returns the command of an entry of the table or of an index.
-func (tx *Tx) listedCommand(bucket string, key, value []byte) (command.Command, error) {
+// listedCommand returns the command of an entry of the table or of an index; ok is false
+// when it cannot be read.
+func (tx *Tx) listedCommand(bucket string, key, value []byte) (c command.Command, ok bool, err error) {
 	if bucket == commands.name {
-		return commands.decode(key, value)
+		c, ok = commands.readable(tx, key, value)
+		return c, ok, nil
 	}
-	c, _, err := commands.indexed(tx, bucket, key, value)
-	return c, err
+	return commands.indexed(tx, bucket, key, value)
 }
 
 // source returns the bucket with the fewest commands that q can select, in the

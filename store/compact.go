@@ -34,7 +34,7 @@ func Compact(ctx context.Context, o Options) (done Compacted, err error) {
 			err = errors.Join(fmt.Errorf("compact %s: %w", o.Path, err), remove(candidate))
 		}
 	}()
-	if err := db.requireRoom(filepath.Dir(o.Path)); err != nil {
+	if err := db.requireRoom(filepath.Dir(o.Path), backupReserve); err != nil {
 		return done, err
 	}
 	if err := db.compactTo(candidate); err != nil {

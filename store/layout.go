@@ -64,7 +64,8 @@ func (db *DB) Layout(ctx context.Context) (Layout, error) {
 // on a copy: nothing waits meanwhile. Without room for the copy, the error wraps
 // ErrNoRoom.
 func (db *DB) CheckCopy(ctx context.Context) error {
-	err := db.withCopy(ctx, func(file *os.File) error {
+	reserve := min(backupReserve, db.fileSize()) // it is gone in a moment
+	err := db.withCopy(ctx, reserve, func(file *os.File) error {
 		_, err := examine(ctx, Options{}.withDefaults(), file.Name())
 		return err
 	})

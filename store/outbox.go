@@ -101,32 +101,26 @@ func (tx *Tx) AddMail(m Mail) (Mail, error) {
 	if err := tx.deleteMails(same[:max(0, len(same)-mailsOfOne+1)]); err != nil {
 		return m, err
 	}
-	all, err := tx.oldestMails(mailLimit - 1)
-	if err != nil {
-		return m, err
-	}
-	if err := tx.deleteMails(all); err != nil {
+	if err := tx.deleteMails(tx.oldestMails(mailLimit - 1)); err != nil {
 		return m, err
 	}
 	return m, mails.put(tx, m.ID, m)
 }
 
 // oldestMails returns the mails that go so that at most so many stay.
-func (tx *Tx) oldestMails(most int) (old []Mail, err error) {
+func (tx *Tx) oldestMails(most int) (old []Mail) {
 	cursor := tx.bucket(mails.name).Cursor()
 	count := 0
 	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
 		count++
 	}
 	for key, data := cursor.First(); key != nil && count > most; key, data = cursor.Next() {
-		m, err := mails.decode(key, data)
-		if err != nil {
-			return nil, err
+		if m, ok := mails.readable(tx, key, data); ok {
+			old = append(old, m)
 		}
-		old = append(old, m)
 		count--
 	}
-	return old, nil
+	return old
 }
 
 // PutMail stores m over the mail with its id, as given.
@@ -165,9 +159,12 @@ func (tx *Tx) MailsDue() (due []Mail, waiting int, err error) {
 		if string(key) >= limit {
 			continue
 		}
-		m, _, err := mails.indexed(tx, "mails_by_due", key, primary)
+		m, ok, err := mails.indexed(tx, "mails_by_due", key, primary)
 		if err != nil {
 			return nil, 0, err
+		}
+		if !ok {
+			continue
 		}
 		due = append(due, tx.withoutExpired(m))
 	}

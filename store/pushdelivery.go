@@ -39,12 +39,13 @@ var deliveries = table[uint64, Delivery]{
 // OldestPush returns the push that comes first in the table of those that wait, and
 // whether there is one.
 func (tx *Tx) OldestPush() (Push, bool, error) {
-	key, data := tx.bucket(pushes.name).Cursor().First()
-	if key == nil {
-		return Push{}, false, nil
+	cursor := tx.bucket(pushes.name).Cursor()
+	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
+		if p, ok := pushes.readable(tx, key, data); ok {
+			return p, true, nil
+		}
 	}
-	p, err := pushes.decode(key, data)
-	return p, err == nil, err
+	return Push{}, false, nil
 }
 
 // DeletePush removes a push that waited.
@@ -91,11 +92,13 @@ func (tx *Tx) DeliveriesDue(most int) ([]Delivery, error) {
 	limit := key64(uint64(tx.now.Stamp()) + 1)
 	cursor := tx.bucket("deliveries_by_due").Cursor()
 	for key, primary := cursor.First(); key != nil && len(due) < most && string(key) < string(limit); key, primary = cursor.Next() {
-		d, _, err := deliveries.indexed(tx, "deliveries_by_due", key, primary)
+		d, ok, err := deliveries.indexed(tx, "deliveries_by_due", key, primary)
 		if err != nil {
 			return nil, err
 		}
-		due = append(due, d)
+		if ok {
+			due = append(due, d)
+		}
 	}
 	return due, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -55,7 +54,8 @@ func (t table[K, V]) must(tx *Tx, k K) (V, error) {
 	return v, err
 }
 
-// read returns the record with the encoded key.
+// read returns the record with the encoded key. One that cannot be read is left out, as if
+// it were not there, unless it is vital.
 func (t table[K, V]) read(tx *Tx, key []byte) (V, bool, error) {
 	var none V
 	if len(key) == 0 {
@@ -66,6 +66,10 @@ func (t table[K, V]) read(tx *Tx, key []byte) (V, bool, error) {
 		return none, false, nil
 	}
 	v, err := t.decode(key, data)
+	if err != nil && !t.vital {
+		tx.db.leaveOut(t.name, key, err)
+		return none, false, nil
+	}
 	return v, err == nil, err
 }
 
@@ -180,9 +184,11 @@ func (t table[K, V]) keys(tx *Tx) (keys [][]byte) {
 
 // all returns the records whose key starts with prefix, in the order of keys;
 // nil is all of them. The slice is never nil. Records that cannot be read are left out,
-// but for vital ones.
+// but for vital ones; a transaction that writes drops them, so that what deletes all that
+// belongs to something leaves none behind.
 func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
 	records := []V{}
+	var unread [][]byte
 	cursor := tx.bucket(t.name).Cursor()
 	for key, data := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, data = cursor.Next() {
 		v, err := t.decode(key, data)
@@ -191,11 +197,12 @@ func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
 		}
 		if err != nil {
 			tx.db.leaveOut(t.name, key, err)
+			unread = append(unread, bytes.Clone(key))
 			continue
 		}
 		records = append(records, v)
 	}
-	return records, nil
+	return records, t.dropUnread(tx, unread)
 }
 
 // by returns the record at a key of a unique index and whether there is one.
@@ -215,29 +222,46 @@ func (t table[K, V]) by(tx *Tx, index string, key []byte) (V, bool, error) {
 // order of the index, as all does. The slice is never nil.
 func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
 	records := []V{}
+	var unread [][]byte
 	cursor := tx.bucket(index).Cursor()
 	for key, primary := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, primary = cursor.Next() {
-		v, _, err := t.indexed(tx, index, key, primary)
-		var unread *recordError
-		if errors.As(err, &unread) && !t.vital {
-			tx.db.leaveOut(t.name, primary, err)
-			continue
-		}
+		v, ok, err := t.indexed(tx, index, key, primary)
 		if err != nil {
 			return nil, err
 		}
+		if !ok {
+			unread = append(unread, bytes.Clone(primary))
+			continue
+		}
 		records = append(records, v)
 	}
-	return records, nil
+	return records, t.dropUnread(tx, unread)
 }
 
-// indexed returns the record that an index entry names. An entry that the record does not
-// have is an error: a damaged one must not lead to another record.
-func (t table[K, V]) indexed(tx *Tx, index string, key, primary []byte) (V, bool, error) {
-	v, ok, err := t.read(tx, primary)
+// dropUnread drops records that cannot be read where the transaction writes. Those of
+// history stay until they are past their retention.
+func (t table[K, V]) dropUnread(tx *Tx, keys [][]byte) error {
+	if !tx.bolt.Writable() || t.history {
+		return nil
+	}
+	for _, key := range keys {
+		if err := t.drop(tx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexed returns the record that an index entry names; ok is false when it cannot be read
+// and is left out. An entry that the record does not have is an error: a damaged one must
+// not lead to another record.
+func (t table[K, V]) indexed(tx *Tx, index string, key, primary []byte) (v V, ok bool, err error) {
+	v, ok, err = t.read(tx, primary)
 	switch {
 	case err != nil:
 		return v, false, err
+	case !ok && len(primary) > 0 && tx.bucket(t.name).Get(primary) != nil:
+		return v, false, nil
 	case !ok:
 		return v, false, fmt.Errorf("read %s: entry %x names record %x, which is missing", index, key, primary)
 	case !slices.ContainsFunc(t.entries(primary, v), func(e entry) bool { return e.index == index && bytes.Equal(e.key, key) }):
@@ -282,12 +306,9 @@ func (t table[K, V]) staleEntries(tx *Tx, key, data []byte) ([]entry, error) {
 		return nil, nil
 	}
 	v, err := t.decode(key, data)
-	if err != nil && t.history {
+	if err != nil { // it goes, or is replaced
 		tx.db.leaveOut(t.name, key, err)
 		return t.entriesNaming(tx, key), nil
-	}
-	if err != nil {
-		return nil, err
 	}
 	return t.entries(key, v), nil
 }

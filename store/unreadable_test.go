@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -59,5 +60,30 @@ func TestUnreadableEventIsLeftOutCountedAndSaidOnce(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "cannot be read"); n != 1 {
 		t.Errorf("said %d times: %s", n, log.String())
+	}
+}
+
+// TestUnreadableRecordBlocksNothing makes a sensor unreadable: lists leave it out, reading
+// it finds none, and deleting what it belongs to deletes it too.
+func TestUnreadableRecordBlocksNothing(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	h, devices := newSensorHome(t, db, "a", "USER_1")
+	if err := store.SpoilFirst(db, "sensors", true); err != nil {
+		t.Fatal(err)
+	}
+	view(t, db, func(tx *store.Tx) error {
+		list, err := tx.Sensors(h.ID)
+		if len(list) != len(devices)-1 {
+			t.Errorf("%d sensors, want all but one of %d", len(list), len(devices))
+		}
+		if _, err := tx.Sensor(h.ID, devices[0].ThingName); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("the unreadable one: %v, want that there is none", err)
+		}
+		return err
+	})
+	update(t, db, func(tx *store.Tx) error { return tx.DeleteIntegration(h.ID) })
+	if left := layoutKeys(t, db, "sensors") + layoutKeys(t, db, "sensors_by_home"); left != 0 {
+		t.Errorf("%d keys are left", left)
 	}
 }
