@@ -30,6 +30,8 @@ func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "body is larger than %d bytes", maxBody)
 	case err != nil:
 		return nil, fault.New(fault.Malformed, "body broke off")
+	case tooMany(body):
+		return nil, fault.New(fault.TooLarge, "body holds more than %d values: send fewer at a time", maxValues)
 	}
 	schema = t.follow(schema)
 	switch {
@@ -43,6 +45,35 @@ func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
 		return unwrapData(body, schema), nil
 	}
 	return body, nil
+}
+
+// maxValues bounds the values of a body, and so the work and the memory that any body
+// costs: 64 KiB of JSON, the most that is kept of one, cannot hold more.
+const maxValues = 32 << 10
+
+// tooMany reports whether a body holds more than maxValues values, or fields of a form.
+// What it counts may stand in a text too, so a second look leaves texts out.
+func tooMany(body []byte) bool {
+	values := 0
+	for _, c := range []byte("&,[{") {
+		values += bytes.Count(body, []byte{c})
+	}
+	if values < maxValues {
+		return false
+	}
+	values = 0
+	inText := false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			inText = !inText
+		case inText && c == '\\':
+			i++ // the next byte ends no text
+		case !inText && bytes.IndexByte([]byte("&,[{"), c) >= 0:
+			values++
+		}
+	}
+	return values >= maxValues
 }
 
 // mediaType returns the media type of a header Content-Type without its parameters, which

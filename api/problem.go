@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"regexp"
@@ -18,8 +19,12 @@ import (
 // problemType is the media type of RFC 9457.
 const problemType = "application/problem+json"
 
-// maxValue bounds a value that is echoed in a problem, in bytes.
-const maxValue = 256
+// The bounds of what a problem tells (payloads.md section 1: at most 20 mistakes).
+const (
+	maxMistakes = 20
+	maxValue    = 256 // bytes of a value that is echoed
+	maxLocation = 256 // bytes of a place, which may hold a key that the caller has chosen
+)
 
 // Problem is the body of every error: RFC 9457 with a code for programs and all
 // mistakes of the input.
@@ -29,7 +34,7 @@ type Problem struct {
 	Status int32     `json:"status" example:"422" doc:"HTTP status"`
 	Detail string    `json:"detail" example:"request is not valid" doc:"What is wrong and what to do"`
 	Code   string    `json:"code" example:"invalid" doc:"Stable word for programs"`
-	Errors []Mistake `json:"errors,omitempty" doc:"Every mistake of the input"`
+	Errors []Mistake `json:"errors,omitempty" doc:"The mistakes of the input, at most 20; detail says when there are more"`
 
 	header http.Header
 }
@@ -123,8 +128,12 @@ func problemOfFault(f *fault.Error) *Problem {
 		code = statusCode(status)
 	}
 	p := newProblem(status, code, f.Message)
-	for _, d := range f.Details {
-		p.Errors = append(p.Errors, Mistake{Location: d.Location, Message: d.Message, Value: shown(d.Location, d.Value)})
+	told := f.Details[:min(len(f.Details), maxMistakes)]
+	if len(f.Details) > len(told) {
+		p.Detail = fmt.Sprintf("%s: %d mistakes, of which the first %d are told", f.Message, len(f.Details), len(told))
+	}
+	for _, d := range told {
+		p.Errors = append(p.Errors, Mistake{Location: shortPlace(d.Location), Message: d.Message, Value: shown(d.Location, d.Value)})
 	}
 	switch f.Kind {
 	case fault.Throttled, fault.Unavailable:
@@ -144,6 +153,14 @@ func (p *Problem) retryAfter(d time.Duration) {
 // private holds the names of fields whose values are never echoed: answers are kept
 // in more places than requests, such as the consoles of browsers and bug reports.
 var private = regexp.MustCompile(`(^|[._])(password|token|secret|setup_code|invitation|emails?)(\[[0-9]+\])*$`)
+
+// shortPlace returns a place of the input in at most maxLocation bytes.
+func shortPlace(location string) string {
+	if len(location) <= maxLocation {
+		return location
+	}
+	return strings.ToValidUTF8(location[:maxLocation], "") + "…"
+}
 
 // shown returns what of a value at a place of the input is echoed, nil for nothing.
 func shown(location string, v any) any {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -71,6 +72,63 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		{"location":"body[2].rank","message":"expected integer","value":"1"},
 		{"location":"query.from","message":"invalid float","value":"x"},
 		{"location":"query.last","message":"expected number >= 1","value":0}]}`)
+}
+
+func TestAtMost20MistakesAreTold(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	for name, c := range map[string]struct {
+		body, says string
+		told       int
+	}{
+		"twenty":      {"[" + strings.Repeat("0,", 19) + "0]", `"detail":"request is not valid"`, 20},
+		"one more":    {"[" + strings.Repeat("0,", 20) + "0]", `"detail":"request is not valid: 21 mistakes, of which the first 20 are told"`, 20},
+		"many keys":   {"[" + unknownKeys(1000) + "]", `"detail":"request is not valid: 1001 mistakes, of which the first 20 are told"`, 20},
+		"long keys":   {`[{"name":"a","` + strings.Repeat("ä", 100_000) + `":0,"` + strings.Repeat("b", 100_000) + `":0}]`, `"detail":"request is not valid"`, 2},
+		"long values": {`[{"name":"` + strings.Repeat("a", 100_000) + `"}]`, `"detail":"request is not valid"`, 1},
+	} {
+		w := do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a")
+		if n := strings.Count(w.Body.String(), `"location"`); w.Code != http.StatusUnprocessableEntity || n != c.told || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s: %d, %d mistakes told, want 422 and %d: %.300s", name, w.Code, n, c.told, w.Body)
+		}
+		if w.Body.Len() > 4000 {
+			t.Errorf("%s: %d bytes of answer", name, w.Body.Len())
+		}
+	}
+}
+
+// unknownKeys returns an object with n keys that no operation knows.
+func unknownKeys(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"x":0`)
+	for i := range n - 1 {
+		fmt.Fprintf(&b, `,"x%d":0`, i)
+	}
+	return b.String() + "}"
+}
+
+func TestValuesOfABodyAreBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	most := strings.Repeat("0,", maxValues-2) + "0"
+	for name, c := range map[string]struct {
+		body, media string
+		status      int
+	}{
+		"as many as may be":  {"[" + most + "]", jsonType, 422},
+		"one more":           {"[" + most + ",0]", jsonType, 413},
+		"keys":               {unknownKeys(maxValues + 1), jsonType, 413},
+		"wrapped":            {`{"data":` + unknownKeys(maxValues) + `}`, jsonType, 413},
+		"nested":             {strings.Repeat("[", maxValues+1), jsonType, 413},
+		"commas in a text":   {`[{"name":"\"` + strings.Repeat(",", 2*maxValues) + `"}]`, jsonType, 422},
+		"fields of a form":   {strings.Repeat("a=1&", maxValues+1), formType, 413},
+		"text with no quote": {`["` + strings.Repeat(",", 2*maxValues), jsonType, 400},
+	} {
+		w := do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a", "Content-Type", c.media)
+		if w.Code != c.status {
+			t.Errorf("%s: %d, want %d: %.300s", name, w.Code, c.status, w.Body)
+		}
+	}
 }
 
 func TestMalformedIsNotInvalid(t *testing.T) {
