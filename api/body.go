@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,18 +18,9 @@ const formType = "application/x-www-form-urlencoded"
 
 // readBody returns the body of a request as JSON, whatever the interface accepts for
 // it: forms, a data wrapper.
-func (t *table) readBody(r *http.Request, schema *huma.Schema) ([]byte, error) {
-	media := mediaType(r.Header.Get("Content-Type"))
-	body, err := io.ReadAll(r.Body)
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over) || len(body) > maxBody:
-		return nil, fault.New(fault.TooLarge, "body is larger than %d bytes", maxBody)
-	case err != nil:
-		return nil, fault.New(fault.Malformed, "body broke off")
-	case tooMany(body):
-		return nil, fault.New(fault.TooLarge, "body holds more than %d values: send fewer at a time", maxValues)
-	}
+func (t *table) readBody(r *Request, schema *huma.Schema) ([]byte, error) {
+	media := mediaType(r.http.Header.Get("Content-Type"))
+	body := r.body
 	schema = t.follow(schema)
 	switch {
 	case t.Forms && media == formType:

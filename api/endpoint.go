@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"sensegate/motion/fault"
@@ -12,17 +13,18 @@ import (
 
 // typed serves one row.
 type typed struct {
-	table   *table
-	route   string
-	check   func(context.Context, *Request) (any, error)
-	guarded bool // check asks for credentials
-	input   *input
-	call    func(ctx context.Context, who, in any) (out any, err error)
-	output  *output
-	live    bool
+	table     *table
+	route     string
+	principal Principal
+	guarded   bool // the principal asks for credentials
+	input     *input
+	call      func(ctx context.Context, who, in any) (out any, err error)
+	output    *output
+	live      bool
 }
 
-// serve authenticates and counts the caller, then runs the operation.
+// serve authenticates and counts the caller, reads the body, asks what the caller may
+// do, and runs the operation.
 func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	x := exchangeOf(r.Context())
 	x.route, x.params = e.route, params
@@ -31,7 +33,7 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 		return
 	}
 	req := &Request{http: r, params: params, route: e.route}
-	who, err := e.check(r.Context(), req)
+	known, err := e.principal.identify(r.Context(), req)
 	if slow := e.table.env.limiter.allow(req, e.guarded && err == nil); slow != nil {
 		err = slow
 	}
@@ -39,20 +41,46 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 		fail(w, r, err)
 		return
 	}
-	x.principal = who
+	body, done, err := e.readBody(w, r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	x.decoded = sync.OnceFunc(done)
+	defer x.decoded()
+	req.body = body
+	if x.principal, err = e.principal.admit(r.Context(), req, known); err != nil {
+		fail(w, r, err)
+		return
+	}
 	if e.live {
 		if err := e.table.env.upgradeable(r); err != nil {
 			fail(w, r, err)
 			return
 		}
 		x.recheck = e.recheck(req)
-		e.run(w, r)
+		e.run(w, r, req)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	ctx, cancel := context.WithTimeout(r.Context(), e.table.env.timeout)
 	defer cancel()
-	e.run(w, r.WithContext(ctx))
+	e.run(w, r.WithContext(ctx), req)
+}
+
+// readBody returns the body when it may be decoded. A caller who shows credentials may
+// send more than one who does not.
+func (e *typed) readBody(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+	in, limit := e.table.env.others, maxAnonymousBody
+	if e.guarded {
+		in, limit = e.table.env.known, maxBody
+	}
+	body, done, err = in.read(w, r, limit)
+	if err == nil && tooMany(body) {
+		done()
+		err = fault.New(fault.TooLarge, "body holds more than %d values: send fewer at a time", maxValues)
+	}
+	return body, done, err
 }
 
 // recheck returns a later look at a live request's credentials. It keeps the few words
@@ -65,15 +93,21 @@ func (e *typed) recheck(r *Request) func(context.Context) error {
 		if authorization != "" {
 			again.Header.Set("Authorization", authorization)
 		}
-		_, err := e.check(ctx, &Request{http: again, params: params, route: e.route})
+		req := &Request{http: again, params: params, route: e.route}
+		known, err := e.principal.identify(ctx, req)
+		if err == nil {
+			_, err = e.principal.admit(ctx, req, known)
+		}
 		return err
 	}
 }
 
 // run reads the input, calls the handler and answers.
-func (e *typed) run(w http.ResponseWriter, r *http.Request) {
+func (e *typed) run(w http.ResponseWriter, r *http.Request, req *Request) {
 	x := exchangeOf(r.Context())
-	in, err := e.input.read(e.table, r, x.params)
+	in, err := e.input.read(e.table, req)
+	req.body = nil
+	x.decoded()
 	if err != nil {
 		fail(w, r, err)
 		return

@@ -17,8 +17,9 @@ type exchange struct {
 	id        string
 	route     string // template with its base; "" = no row matched
 	params    []param
-	principal any // who calls, once authenticated
-	status    int // 0 = nothing written yet
+	principal any    // who calls, once authenticated
+	decoded   func() // gives back what the body holds
+	status    int    // 0 = nothing written yet
 	bytes     int64
 	cause     error // our own trouble: logged, never shown
 	quiet     bool  // probes are logged for debugging only

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -62,12 +61,12 @@ func nameOf(parent reflect.Type, field, other string) string {
 
 // read returns a pointer to a new struct, filled from the request. What is wrong
 // with the parameters, the body and both together is told at once.
-func (in *input) read(t *table, r *http.Request, path []param) (any, error) {
+func (in *input) read(t *table, r *Request) (any, error) {
 	value := reflect.New(in.kind)
 	found := &mistakes{kind: fault.Invalid, schemas: t.schemas}
 	for i := range in.params {
 		p := &in.params[i]
-		p.read(value.Elem().FieldByIndex(p.index), r, path, found)
+		p.read(value.Elem().FieldByIndex(p.index), r.http, r.params, found)
 	}
 	if in.body != nil {
 		if err := in.readBody(t, r, value.Elem(), found); err != nil {
@@ -82,7 +81,7 @@ func (in *input) read(t *table, r *http.Request, path []param) (any, error) {
 
 // readBody decodes the body into its field. Its mistakes are noted; an error is one
 // that leaves nothing else to say.
-func (in *input) readBody(t *table, r *http.Request, value reflect.Value, found *mistakes) error {
+func (in *input) readBody(t *table, r *Request, value reflect.Value, found *mistakes) error {
 	body, err := t.readBody(r, in.schema)
 	switch {
 	case err != nil:

@@ -23,8 +23,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", noPage)
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody+1) // the handlers say 413
+	// A copy: net/http has to know its own body again to see that it is not worth reading
+	// to its end.
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody+1) // the handlers say 413
 	defer func() {
 		v := recover()
 		if v != nil {

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -23,7 +21,9 @@ type Principal struct {
 	kind   reflect.Type
 	scheme string // name of the security scheme in the document; "" = no credentials
 	note   string
-	check  func(context.Context, *Request) (any, error)
+
+	identify func(context.Context, *Request) (any, error)      // before the body is read
+	admit    func(context.Context, *Request, any) (any, error) // afterwards; takes what identify has returned
 }
 
 // Authenticate makes the callers of type P: check reads the credentials of a
@@ -33,16 +33,25 @@ type Principal struct {
 func Authenticate[P any](scheme, note string, check func(context.Context, *Request) (P, error)) Principal {
 	return Principal{
 		kind: reflect.TypeFor[P](), scheme: scheme, note: note,
-		check: func(ctx context.Context, r *Request) (any, error) { return check(ctx, r) },
+		identify: func(ctx context.Context, r *Request) (any, error) { return check(ctx, r) },
+		admit:    func(_ context.Context, _ *Request, who any) (any, error) { return who, nil },
 	}
+}
+
+// Authorize makes the callers of type P out of those of type U: identify reads their
+// credentials, as in [Authenticate], and admit decides what they open, which may depend
+// on the body ([Request.Field]). No body is read of a caller whom identify refuses.
+func Authorize[U, P any](scheme, note string, identify func(context.Context, *Request) (U, error),
+	admit func(context.Context, *Request, U) (P, error)) Principal {
+	p := Authenticate(scheme, note, identify)
+	p.kind = reflect.TypeFor[P]()
+	p.admit = func(ctx context.Context, r *Request, who any) (any, error) { return admit(ctx, r, who.(U)) }
+	return p
 }
 
 // Anyone makes callers of type P without asking for credentials.
 func Anyone[P any](who P) Principal {
-	return Principal{
-		kind:  reflect.TypeFor[P](),
-		check: func(context.Context, *Request) (any, error) { return who, nil },
-	}
+	return Authenticate("", "", func(context.Context, *Request) (P, error) { return who, nil })
 }
 
 // Request is what an authenticator may see of a request.
@@ -50,6 +59,7 @@ type Request struct {
 	http   *http.Request
 	params []param
 	route  string
+	body   []byte // nil until it has been read
 }
 
 // Method returns the HTTP method.
@@ -69,9 +79,9 @@ func (r *Request) Query(name string) string {
 
 // Field returns a top-level field of the request's body as text: of a JSON object,
 // also inside a sole top-level data key, or of a form. "" when it is absent, null, or
-// the body cannot be read. The body is left to be read again.
+// the body cannot be read, or has not been: see [Authorize].
 func (r *Request) Field(name string) string {
-	body := r.peekBody()
+	body := r.body
 	if media, _, _ := mime.ParseMediaType(r.http.Header.Get("Content-Type")); media == formType {
 		values, _ := url.ParseQuery(string(body))
 		return values.Get(name)
@@ -88,20 +98,6 @@ func (r *Request) Field(name string) string {
 		return number
 	}
 	return ""
-}
-
-// peekBody returns the body of the request, up to the largest one allowed, and puts it
-// back.
-func (r *Request) peekBody() []byte {
-	if r.http.Body == nil {
-		return nil
-	}
-	body, _ := io.ReadAll(io.LimitReader(r.http.Body, maxBody+1)) // whoever reads on meets the error again
-	r.http.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.http.Body), r.http.Body}
-	return body
 }
 
 // Live reports whether the request asks for a websocket.

@@ -22,6 +22,7 @@ type Server struct {
 	meter   *meter
 	mounts  []mount // longest path first
 	tables  []*table
+	handled *intake // of bodies that handlers read themselves
 	doors   *doors
 	bound   []net.Listener // plain first, then TLS
 }
@@ -41,8 +42,11 @@ func New(c Config, log *slog.Logger) *Server {
 	hosts := newHostList(c.Names())
 	s := &Server{
 		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
+		handled: newIntake(handlerRoom),
 		env: &environment{
 			limiter: newLimiter(c.Rate, c.Burst),
+			known:   newIntake(knownRoom),
+			others:  newIntake(anonymousRoom),
 			live:    newLiveSet(c.LiveLimit, log),
 			origin:  hosts.sameOrigin,
 			timeout: requestTime,
@@ -96,6 +100,14 @@ func (s *Server) find(path string) (mount, bool) {
 		}
 	}
 	return mount{}, false
+}
+
+// ReadBody returns the body of a request to a handler that knows the size of its own
+// bodies, of at most limit bytes (up to 1 MiB), when it may be decoded. decoded has to
+// be called once after that. What such bodies cost together is bounded. The errors are
+// [fault.Error]s: TooLarge, Malformed for a body that breaks off, and Unavailable.
+func (s *Server) ReadBody(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error) {
+	return s.handled.read(w, r, limit)
 }
 
 // Recheck has the credentials of every live connection looked at again, at once: to be

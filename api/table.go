@@ -13,9 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxBody is the largest request body, in bytes.
-const maxBody = 1 << 20
-
 // Interface is one documented interface: a table of rows below a base path.
 type Interface struct {
 	Base        string // such as /core, without a trailing slash
@@ -51,6 +48,8 @@ type table struct {
 // environment is what the tables of one server share.
 type environment struct {
 	limiter *limiter
+	known   *intake // of bodies from callers with credentials
+	others  *intake // of bodies from callers without
 	live    *liveSet
 	origin  func(*http.Request) bool
 	timeout time.Duration // of a request that is not live
@@ -108,7 +107,7 @@ func (t *table) row(row Route) endpoint {
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
 	e := &typed{
-		table: t, route: t.Base + row.Path, check: principal.check, guarded: principal.scheme != "", live: row.Live,
+		table: t, route: t.Base + row.Path, principal: principal, guarded: principal.scheme != "", live: row.Live,
 		input: newInput(row, t.schemas), call: op.call, output: newOutput(row),
 	}
 	for _, segment := range segments(row.Path) {

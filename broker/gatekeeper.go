@@ -39,6 +39,7 @@ const (
 	TurnedBrowser   = "browser"   // sent by a web page
 	TurnedThrottled = "throttled" // over the rate of its address
 	TurnedTooLarge  = "too large" // body over 256 KiB
+	TurnedBusy      = "busy"      // too many other posts on their way
 	TurnedMalformed = "malformed" // body unreadable or against a rule
 )
 
@@ -54,6 +55,11 @@ type GatekeeperConfig struct {
 	MQServer     string // host name or address; "" = the local address that the post came to
 	MQPort       int
 	MQSecurePort int // 0: TLS is off
+
+	// Body returns the body of a post, of at most limit bytes, once it may be decoded,
+	// and what has to be called after that. Its errors are faults: TooLarge, Unavailable
+	// or Malformed. nil: bodies are read as they come.
+	Body func(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error)
 
 	// TurnedAway, unless nil, is told of every post that never reaches the
 	// Admitter: one of the Turned reasons, and err in words. It is called
@@ -75,6 +81,9 @@ type gatekeeper struct {
 // it likes), and answers in one of the three forms of wire.BootstrapAnswer, or
 // with a problem (payloads.md section 1). Tokens are neither logged nor cached.
 func NewGatekeeper(config GatekeeperConfig, admit Admitter, log *slog.Logger) http.Handler {
+	if config.Body == nil {
+		config.Body = plainBody
+	}
 	return &gatekeeper{config: config, admit: admit, log: log, posters: posters{limits: map[netip.Addr]*rate.Limiter{}}}
 }
 
@@ -98,12 +107,17 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.turnAway(w, address, http.StatusTooManyRequests, TurnedThrottled, errors.New("too many posts from this address"))
 		return
 	}
-	bootstrap, err := readBootstrap(w, r)
-	if fault.KindOf(err) == fault.TooLarge {
+	bootstrap, err := g.bootstrap(w, r)
+	switch {
+	case err == nil:
+	case fault.KindOf(err) == fault.TooLarge:
 		g.turnAway(w, address, http.StatusRequestEntityTooLarge, TurnedTooLarge, err)
 		return
-	}
-	if err != nil {
+	case fault.KindOf(err) == fault.Unavailable:
+		retryAfter(w, time.Second)
+		g.turnAway(w, address, http.StatusServiceUnavailable, TurnedBusy, err)
+		return
+	default:
 		g.turnAway(w, address, http.StatusBadRequest, TurnedMalformed, err)
 		return
 	}
@@ -118,17 +132,27 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, "application/json", answer)
 }
 
-// readBootstrap reads the body; its errors are faults.
-func readBootstrap(w http.ResponseWriter, r *http.Request) (motion.Bootstrap, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.MaxMessage))
+// bootstrap reads the body; its errors are faults.
+func (g *gatekeeper) bootstrap(w http.ResponseWriter, r *http.Request) (motion.Bootstrap, error) {
+	body, decoded, err := g.config.Body(w, r, wire.MaxMessage)
+	if err != nil {
+		return motion.Bootstrap{}, err
+	}
+	defer decoded()
+	return wire.DecodeBootstrap(body)
+}
+
+// plainBody reads a body as it comes.
+func plainBody(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error) {
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return motion.Bootstrap{}, fault.New(fault.TooLarge, "body over %d bytes", tooLarge.Limit)
+		return nil, nil, fault.New(fault.TooLarge, "body over %d bytes", tooLarge.Limit)
 	}
 	if err != nil {
-		return motion.Bootstrap{}, fault.New(fault.Malformed, "body ended early")
+		return nil, nil, fault.New(fault.Malformed, "body ended early")
 	}
-	return wire.DecodeBootstrap(body)
+	return body, func() {}, nil
 }
 
 // answer asks the Admitter, and only once the answer can be given: an admission

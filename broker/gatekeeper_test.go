@@ -174,6 +174,29 @@ func TestGatekeeperTurnsAwayWhatIsNoBootstrap(t *testing.T) {
 	}
 }
 
+func TestGatekeeperAsksForRoomForABody(t *testing.T) {
+	t.Parallel()
+	config := plainAndTLS()
+	var told string
+	config.TurnedAway = func(_ netip.Addr, reason string, _ error) { told = reason }
+	given, decoded := 0, 0
+	config.Body = func(_ http.ResponseWriter, r *http.Request, limit int) ([]byte, func(), error) {
+		if given++; limit != 256<<10 || given > 1 {
+			return nil, nil, fault.New(fault.Unavailable, "no room for %d bytes", limit)
+		}
+		body, err := io.ReadAll(r.Body)
+		return body, func() { decoded++ }, err
+	}
+	h := gatekeeper(config, &admitter{admission: master()})
+	if w := serve(h, request("POST", "/gatekeeper", masterPost)); w.Code != http.StatusOK || decoded != 1 {
+		t.Errorf("answer %d %s, %d bodies decoded", w.Code, w.Body, decoded)
+	}
+	w := serve(h, request("POST", "/gatekeeper", masterPost))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || told != broker.TurnedBusy {
+		t.Errorf("without room: %d %v %s, told %q", w.Code, w.Header(), w.Body, told)
+	}
+}
+
 func TestGatekeeperToldOfErrorsKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -68,8 +68,8 @@ func (a *App) Interface() api.Interface {
 		Principals: []api.Principal{
 			api.Authenticate("", "", a.anyone),
 			api.Authenticate(scheme, note, a.user),
-			api.Authenticate(scheme, note, a.member),
-			api.Authenticate(scheme, note, a.owner),
+			api.Authorize(scheme, note, a.user, a.member),
+			api.Authorize(scheme, note, a.user, a.owner),
 		},
 	}
 }

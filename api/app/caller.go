@@ -25,13 +25,9 @@ func (a *App) user(ctx context.Context, r *api.Request) (auth.User, error) {
 }
 
 // member returns a user who belongs to the home that the request is about.
-func (a *App) member(ctx context.Context, r *api.Request) (auth.Member, error) {
-	u, err := a.user(ctx, r)
-	if err != nil {
-		return auth.Member{}, err
-	}
+func (a *App) member(ctx context.Context, r *api.Request, u auth.User) (auth.Member, error) {
 	m := auth.Member{User: u}
-	err = a.DB.View(ctx, func(tx *store.Tx) error {
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		id, err := homeOf(tx, r, u)
 		if err != nil {
 			return err
@@ -54,8 +50,8 @@ func (a *App) member(ctx context.Context, r *api.Request) (auth.Member, error) {
 }
 
 // owner returns the member who owns the home.
-func (a *App) owner(ctx context.Context, r *api.Request) (auth.Owner, error) {
-	m, err := a.member(ctx, r)
+func (a *App) owner(ctx context.Context, r *api.Request, u auth.User) (auth.Owner, error) {
+	m, err := a.member(ctx, r, u)
 	if err != nil {
 		return auth.Owner{}, err
 	}
