@@ -38,6 +38,7 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 		err = slow
 	}
 	if err != nil {
+		leaveUnread(w, r)
 		fail(w, r, err)
 		return
 	}

@@ -2,11 +2,14 @@ package api
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"time"
 )
 
 // exchange is one request and its answer as the middleware sees them. It is the
@@ -79,6 +82,36 @@ func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		x.status = http.StatusSwitchingProtocols
 	}
 	return conn, rw, err
+}
+
+// leaveTime is how long a client may go on sending a body that nobody reads, before it
+// gets to know by a reset of the connection, with which it would lose the answer.
+const leaveTime = 500 * time.Millisecond
+
+// leave answers a request whose body is left unread, as its header Connection says, and
+// ends the connection. It reports false when there is no such header. net/http would do
+// the same, but keep all that it has for a connection meanwhile, which is what a flood
+// of large bodies is after.
+func (x *exchange) leave(status int, body []byte) bool {
+	if x.Header().Get("Connection") != "close" {
+		return false
+	}
+	conn, _, err := http.NewResponseController(x.ResponseWriter).Hijack()
+	if err != nil {
+		return false
+	}
+	x.status, x.bytes = status, int64(len(body))
+	answer := http.Response{
+		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Header: x.Header(), Close: true,
+		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(leaveTime)) // fails on a closed one, as the writing does
+	_ = answer.Write(conn)                               // the client may be gone
+	if half, ok := conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+	time.AfterFunc(leaveTime, func() { _ = conn.Close() })
+	return true
 }
 
 // Unwrap serves http.ResponseController.

@@ -81,6 +81,14 @@ func (in *intake) read(w http.ResponseWriter, r *http.Request, limit int) (body 
 	}, nil
 }
 
+// leaveUnread says that the connection ends with the answer when what the request's
+// body announces is much to read for nothing.
+func leaveUnread(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength < 0 || r.ContentLength > maxAnonymousBody {
+		w.Header().Set("Connection", "close")
+	}
+}
+
 // tooLarge refuses a body. What is left of it is not read: the connection ends.
 func tooLarge(w http.ResponseWriter, limit int) error {
 	w.Header().Set("Connection", "close")

@@ -51,7 +51,7 @@ func TestBodiesOfStrangersAreSmaller(t *testing.T) {
 			if w.Code != c.status {
 				t.Errorf("%s: %d %.200s, want %d", name, w.Code, w.Body, c.status)
 			}
-			if ends := w.Header().Get("Connection") == "close"; ends != (c.status == 413) {
+			if ends := w.Header().Get("Connection") == "close"; ends != (c.status != 422) {
 				t.Errorf("%s: the connection ends: %v", name, ends)
 			}
 		}

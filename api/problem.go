@@ -203,6 +203,9 @@ func (p *Problem) write(w http.ResponseWriter) {
 		h[k] = v
 	}
 	h.Set("Content-Type", problemType)
+	if x, ok := w.(*exchange); ok && x.leave(int(p.Status), body.Bytes()) {
+		return
+	}
 	w.WriteHeader(int(p.Status))
 	_, _ = w.Write(body.Bytes()) // the client may be gone
 }

@@ -34,6 +34,7 @@ func TestPairedDevicesAreServedWhateverOthersDo(t *testing.T) {
 	product := box.Build(t)
 	t.Run("idle connections are cheap", func(t *testing.T) { idleConnections(t, product) })
 	t.Run("while strangers flood", func(t *testing.T) { flooded(t, product) })
+	t.Run("while strangers post large bodies", func(t *testing.T) { swamped(t, product) })
 	t.Run("while readers do not read", func(t *testing.T) { unread(t, product) })
 	t.Run("until it is stopped", func(t *testing.T) { stopped(t, product) })
 	t.Run("and no secret gets out", func(t *testing.T) { secrets(t, product) })
