@@ -15,6 +15,7 @@ type Config struct {
 	Listen    string   `yaml:"listen" env:"LISTEN"`         // host:port, port 0 takes a free one
 	TLSListen string   `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https; "" or off = none
 	Hosts     []string `yaml:"hosts" env:"HOSTS"`           // further names of the appliance, without port
+	Origins   []string `yaml:"origins" env:"ORIGINS"`       // further origins whose pages may call the appliance from a browser
 	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
 	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
 	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
@@ -49,6 +50,11 @@ func (c Config) Validate() error {
 	for _, h := range c.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: ") {
 			mistakes = append(mistakes, fmt.Errorf("hosts: %q is not a host name (no scheme, port or path)", h))
+		}
+	}
+	for _, o := range c.Origins {
+		if _, ok := originOf(o); !ok {
+			mistakes = append(mistakes, fmt.Errorf("origins: %q is not an origin such as https://app.example:8443", o))
 		}
 	}
 	if c.BaseURL != "" && !isBase(c.BaseURL) {

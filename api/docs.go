@@ -70,7 +70,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	defer packed.Close()
-	w.Header().Set("Vary", "Accept-Encoding")
+	w.Header().Add("Vary", "Accept-Encoding")
 	if takesGzip(r.Header.Get("Accept-Encoding")) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = io.Copy(w, packed) // the client may be gone

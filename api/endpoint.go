@@ -55,7 +55,7 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 		return
 	}
 	if e.live {
-		if err := e.table.env.upgradeable(r); err != nil {
+		if err := upgradeable(r); err != nil {
 			fail(w, r, err)
 			return
 		}

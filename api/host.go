@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"strings"
 )
@@ -38,20 +37,6 @@ func (h hostList) allows(host string) bool {
 		return true
 	}
 	return h[name]
-}
-
-// sameOrigin reports whether a websocket may be opened by the page that asks for
-// it: one of ours, or of an allowed name. Programs send no Origin.
-func (h hostList) sameOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return false
-	}
-	return strings.EqualFold(u.Host, r.Host) || h[hostName(u.Host)]
 }
 
 // hostName strips the port, the brackets of an IPv6 literal and a final dot.

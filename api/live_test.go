@@ -187,6 +187,7 @@ func TestEverythingFailsBeforeTheUpgrade(t *testing.T) {
 	t.Parallel()
 	feed := newTestFeed()
 	s, _ := testServer(t, liveOf(feed))
+	s.origins.listed["https://app.example:8443"] = true
 	addr, _ := run(t, s)
 	good := http.Header{"Authorization": {"secret-a"}}
 	for name, c := range map[string]struct {
@@ -198,7 +199,10 @@ func TestEverythingFailsBeforeTheUpgrade(t *testing.T) {
 		"no key":          {"/core/network/7/live", nil, 401, "no valid key"},
 		"unknown network": {"/core/network/404/live", good, 404, "no such network"},
 		"invalid id":      {"/core/network/x/live", good, 422, "path.id"},
-		"foreign page":    {"/core/network/7/live?token=secret-a", http.Header{"Origin": {"http://evil.example"}}, 403, "http.hosts"},
+		"foreign page":    {"/core/network/7/live?token=secret-a", http.Header{"Origin": {"http://evil.example"}}, 403, "http.origins"},
+		"with a token":    {"/core/network/7/live", http.Header{"Origin": {"http://evil.example"}, "Authorization": {"secret-a"}}, 403, "origin"},
+		"another port":    {"/core/network/7/live?token=secret-a", http.Header{"Origin": {"http://localhost:9999"}}, 403, "origin"},
+		"another scheme":  {"/core/network/7/live?token=secret-a", http.Header{"Origin": {"https://" + addr}}, 403, "origin"},
 		"null origin":     {"/core/network/7/live?token=secret-a", http.Header{"Origin": {"null"}}, 403, "origin"},
 	} {
 		status, body := refused(t, addr, c.path, c.header)
@@ -209,7 +213,7 @@ func TestEverythingFailsBeforeTheUpgrade(t *testing.T) {
 	if n := feed.viewers(); n != 0 {
 		t.Errorf("%d subscriptions left", n)
 	}
-	for _, origin := range []string{"http://" + addr, "https://home.example", "http://localhost:5173"} {
+	for _, origin := range []string{"http://" + addr, "https://app.example:8443"} {
 		dial(t, addr, "/core/network/7/live", http.Header{"Authorization": {"secret-a"}, "Origin": {origin}})
 	}
 }

@@ -13,7 +13,7 @@ import (
 const noPage = "default-src 'none'; frame-ancestors 'none'"
 
 // ServeHTTP is the outermost layer of every request: its id, the panic barrier,
-// the access log and the counters, the Host check and the body limit.
+// the access log and the counters, the checks of Host and Origin, and the body limit.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	x := newExchange(w)
@@ -50,6 +50,10 @@ func (s *Server) dispatch(x *exchange, r *http.Request) {
 	switch {
 	case !m.anyHost && !s.hosts.allows(r.Host):
 		wrongHost(r.Host).write(x)
+	case !m.anyHost && s.origins.share(x, r):
+	case !m.anyHost && !s.origins.admits(r):
+		leaveUnread(x, r)
+		foreignPage().write(x)
 	case !ok:
 		fail(x, r, errNoRow)
 	default:

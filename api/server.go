@@ -17,6 +17,7 @@ type Server struct {
 	log     *slog.Logger
 	config  Config
 	hosts   hostList
+	origins originList
 	env     *environment
 	metrics *metrics.Set
 	meter   *meter
@@ -39,16 +40,14 @@ type mount struct {
 
 // New returns a server without anything to serve.
 func New(c Config, log *slog.Logger) *Server {
-	hosts := newHostList(c.Names())
 	s := &Server{
-		log: log, config: c, hosts: hosts, metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
+		log: log, config: c, hosts: newHostList(c.Names()), origins: newOriginList(c), metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
 		handled: newIntake(handlerRoom),
 		env: &environment{
 			limiter: newLimiter(c.Rate, c.Burst),
 			known:   newIntake(knownRoom),
 			others:  newIntake(anonymousRoom),
 			live:    newLiveSet(c.LiveLimit, log),
-			origin:  hosts.sameOrigin,
 			timeout: requestTime,
 		},
 	}

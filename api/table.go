@@ -51,7 +51,6 @@ type environment struct {
 	known   *intake // of bodies from callers with credentials
 	others  *intake // of bodies from callers without
 	live    *liveSet
-	origin  func(*http.Request) bool
 	timeout time.Duration // of a request that is not live
 	packers packers
 }
