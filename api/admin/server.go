@@ -47,6 +47,7 @@ type Server struct {
 	people People
 	ready  func() error  // nil: the appliance does not run
 	trust  func() string // nil: as long as nothing is known of it
+	ended  func()        // nil: nobody wants to know
 	log    *slog.Logger
 	mux    http.ServeMux
 
@@ -86,6 +87,10 @@ func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error
 // Trust has status show the fingerprint of the authority that clients are to trust. It
 // is called before Run; fingerprint is called concurrently.
 func (s *Server) Trust(fingerprint func() string) { s.trust = fingerprint }
+
+// OnRevoke calls ended after an API key was revoked, so that what was opened with it
+// ends. It is called before Run.
+func (s *Server) OnRevoke(ended func()) { s.ended = ended }
 
 // ServeHTTP answers one command.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
@@ -228,7 +233,11 @@ func (s *Server) revokeKey(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
 	}
-	return struct{}{}, s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
+	if err == nil && s.ended != nil {
+		s.ended()
+	}
+	return struct{}{}, err
 }
 
 // deviceList is the answer of the device list.

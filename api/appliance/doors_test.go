@@ -1,12 +1,19 @@
 package appliance
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion"
 )
 
 func TestTakenPortIsNamedAsInTheConfiguration(t *testing.T) {
@@ -33,6 +40,43 @@ func TestTakenPortIsNamedAsInTheConfiguration(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "set another port") {
 			t.Errorf("%s is taken: %v", name, err)
 		}
+	}
+}
+
+// TestRevokedKeyEndsItsWebsocket wants the end long before the next ping, on either
+// listener that Core can be served on.
+func TestRevokedKeyEndsItsWebsocket(t *testing.T) {
+	t.Parallel()
+	for name, listen := range map[string]string{"with the rest": "", "of its own": "127.0.0.1:0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, func(c *Config) { c.Core.Listen = listen })
+			radar := motion.Radar{DeviceID: "csi-a", NodeName: "GWA1", LocationID: "a41f", RootMode: motion.RootModeMaster, APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}}
+			own := motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}
+			admission, err := r.engine.Admit(t.Context(), motion.Bootstrap{Radar: radar, LocationID: radar.LocationID}, own)
+			if err != nil || admission.Network == 0 {
+				t.Fatalf("%+v, %v", admission, err)
+			}
+			secret, _, _ := strings.Cut(r.command("apikey", "create", "viewer", "-scope", "core:read"), "\n")
+			address := r.HTTP().String()
+			if listen != "" {
+				address = r.core.Addr().String()
+			}
+			ws, answer, err := websocket.DefaultDialer.DialContext(t.Context(), fmt.Sprintf("ws://%s/core/network/%d/events/live", address, admission.Network),
+				http.Header{"Authorization": {secret}})
+			if err != nil {
+				t.Fatalf("%v: %v", err, answer)
+			}
+			defer ws.Close()
+			began := time.Now()
+			r.command("apikey", "revoke", "1")
+			if err := ws.SetReadDeadline(began.Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, 4401) || time.Since(began) > 2*time.Second {
+				t.Errorf("after %v the viewer reads %v, want the close 4401 within 2 s", time.Since(began), err)
+			}
+		})
 	}
 }
 

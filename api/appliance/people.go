@@ -18,8 +18,7 @@ func (a *Appliance) assemblePeople() error {
 	if err != nil {
 		return err
 	}
-	ended := func() { a.http.Recheck() }
-	sessions := auth.NewSessions(a.db, keys, ended)
+	sessions := auth.NewSessions(a.db, keys, a.recheck)
 	accounts := auth.NewAccounts(a.db, sessions, auth.NewPasswords(a.config.Auth.Argon2), a.notify.Outbox.Mail)
 	providers, err := auth.NewProviders(a.config.Auth.Providers, a.config.StateDir, accounts, a.log)
 	if err != nil {
@@ -27,11 +26,19 @@ func (a *Appliance) assemblePeople() error {
 	}
 	a.parts = app.Parts{
 		DB: a.db, Engine: a.engine, Sessions: sessions, Accounts: accounts, Providers: providers,
-		Household: household.New(a.db, a.engine, household.Options{Mail: a.notify.Outbox.Mail, Ended: ended, Log: a.log}),
+		Household: household.New(a.db, a.engine, household.Options{Mail: a.notify.Outbox.Mail, Ended: a.recheck, Log: a.log}),
 		Sensors:   a.sensors,
 		Ready:     a.ready, LoadTestToken: a.config.Push.LoadTestToken,
 	}
 	return nil
+}
+
+// recheck looks again at what every live connection was opened with.
+func (a *Appliance) recheck() {
+	a.http.Recheck()
+	if a.core != nil {
+		a.core.Recheck()
+	}
 }
 
 // SetupCode returns a new setup code while the appliance has no owner, "" when it has
