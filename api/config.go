@@ -12,13 +12,14 @@ import (
 type Config struct {
 	Part string `yaml:"-"` // what the part with the listeners is called, as in http.listen
 
-	Listen    string   `yaml:"listen" env:"LISTEN"`         // host:port, port 0 takes a free one
-	TLSListen string   `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https; "" or off = none
-	Hosts     []string `yaml:"hosts" env:"HOSTS"`           // further names of the appliance, without port
-	Origins   []string `yaml:"origins" env:"ORIGINS"`       // further origins whose pages may call the appliance from a browser
-	Rate      float64  `yaml:"rate" env:"RATE"`             // requests a second of one token or address
-	Burst     int      `yaml:"burst" env:"BURST"`           // requests at once of one token or address
-	LiveLimit int      `yaml:"live_limit" env:"LIVE_LIMIT"` // websockets of one network
+	Listen      string   `yaml:"listen" env:"LISTEN"`               // host:port, port 0 takes a free one
+	TLSListen   string   `yaml:"tls_listen" env:"TLS_LISTEN"`       // host:port for https; "" or off = none
+	Hosts       []string `yaml:"hosts" env:"HOSTS"`                 // further names of the appliance, without port
+	Origins     []string `yaml:"origins" env:"ORIGINS"`             // further origins whose pages may call the appliance from a browser
+	Rate        float64  `yaml:"rate" env:"RATE"`                   // requests a second of one token or address
+	Burst       int      `yaml:"burst" env:"BURST"`                 // requests at once of one token or address
+	LiveLimit   int      `yaml:"live_limit" env:"LIVE_LIMIT"`       // websockets of one network
+	LivePerUser int      `yaml:"live_per_user" env:"LIVE_PER_USER"` // and of one account or API key among them
 
 	MaxConnections int `yaml:"max_connections" env:"MAX_CONNECTIONS"` // open at once, over both listeners; loopback has a reserve beyond
 	MaxPerAddress  int `yaml:"max_per_address" env:"MAX_PER_ADDRESS"` // open at once from one address but loopback; eight times from an IPv6 /64
@@ -33,7 +34,7 @@ type Config struct {
 // Defaults returns the limits of payloads.md section 1.
 func Defaults() Config {
 	return Config{
-		Part: "http", Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64,
+		Part: "http", Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64, LivePerUser: 16,
 		MaxConnections: 4096, MaxPerAddress: 128,
 	}
 }
@@ -68,6 +69,9 @@ func (c Config) Validate() error {
 	}
 	if c.LiveLimit < 1 {
 		mistakes = append(mistakes, errors.New("live_limit: want at least 1"))
+	}
+	if c.LivePerUser < 1 {
+		mistakes = append(mistakes, errors.New("live_per_user: want at least 1"))
 	}
 	if c.MaxConnections < 1 {
 		mistakes = append(mistakes, errors.New("max_connections: want at least 1"))

@@ -86,7 +86,12 @@ func upgradeable(r *http.Request) error {
 // start upgrades a request and hands the connection to its two goroutines, so
 // that the request's own goroutine and buffers are freed.
 func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
-	leave, err := l.join(s.key)
+	x := exchangeOf(r.Context())
+	caller := ""
+	if named, ok := x.principal.(Named); ok {
+		caller = named.Caller()
+	}
+	leave, err := l.join(s.key, caller)
 	if err != nil {
 		s.close()
 		fail(w, r, err)
@@ -98,7 +103,6 @@ func (l *liveSet) start(w http.ResponseWriter, r *http.Request, s *Stream) {
 		leave()
 		return
 	}
-	x := exchangeOf(r.Context())
 	c, route := newConnection(ws, l, x.recheck), x.route // and nothing else of the request is kept
 	l.add(c)
 	go c.read()

@@ -278,7 +278,7 @@ func TestViewersAreToldThatTheServerStops(t *testing.T) {
 	if s.env.live.count() != 0 || feed.viewers() != 0 {
 		t.Error("a connection outlived the server")
 	}
-	if _, err := s.env.live.join("x"); fault.KindOf(err) != fault.Unavailable {
+	if _, err := s.env.live.join("x", ""); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("join after the stop: %v", err)
 	}
 }
@@ -365,6 +365,43 @@ func TestConnectionsOfOneKeyAreLimited(t *testing.T) {
 	first.Close()
 	waitFor(t, "the place is free", func() bool { return s.env.live.count() == 2 })
 	dial(t, addr, "/core/network/7/live", good)
+}
+
+// namedCaller is a caller whose connections are counted.
+type namedCaller struct{ caller }
+
+func (c namedCaller) Caller() string { return c.name }
+
+func TestOneUserCannotTakeAllConnectionsOfANetwork(t *testing.T) {
+	t.Parallel()
+	feed := newTestFeed()
+	s, _ := testServer(t, noLive())
+	s.env.live.limit, s.env.live.share = 3, 2
+	s.Mount(Interface{
+		Base: "/named", Principals: []Principal{Authorize("key", "API key", checkCaller,
+			func(_ context.Context, _ *Request, c caller) (namedCaller, error) { return namedCaller{c}, nil })},
+		Routes: []Route{Live("/network/{id}/live", Guarded("key", func(_ context.Context, _ namedCaller, in *idIn) (*Stream, error) {
+			return NewStream(fmt.Sprint("network/", in.ID), feed.subscribe(8), asIs), nil
+		}), "Live data")},
+	})
+	addr, _ := run(t, s)
+	a, b, c := http.Header{"Authorization": {"secret-a"}}, http.Header{"Authorization": {"secret-b"}}, http.Header{"Authorization": {"secret-c"}}
+	first := dial(t, addr, "/named/network/7/live", a)
+	dial(t, addr, "/named/network/7/live", a)
+	if status, body := refused(t, addr, "/named/network/7/live", a); status != http.StatusTooManyRequests || !strings.Contains(body, `"too_many_own_connections"`) {
+		t.Errorf("the third of one user: %d %s", status, body)
+	}
+	dial(t, addr, "/named/network/8/live", a)
+	dial(t, addr, "/named/network/7/live", b)
+	if status, body := refused(t, addr, "/named/network/7/live", c); status != http.StatusTooManyRequests || !strings.Contains(body, `"too_many_connections"`) {
+		t.Errorf("the fourth of all: %d %s", status, body)
+	}
+	first.Close()
+	waitFor(t, "the place is free", func() bool { return s.env.live.count() == 3 })
+	dial(t, addr, "/named/network/7/live", c)
+	if n := len(s.env.live.shares); n != 4 {
+		t.Errorf("%d shares are counted, want 4", n)
+	}
 }
 
 func TestFailedFrameEndsTheConnection(t *testing.T) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -17,6 +18,7 @@ type liveSet struct {
 	log      *slog.Logger
 	pace     pace
 	limit    int // connections of one key
+	share    int // connections of one key and caller
 	upgrader websocket.Upgrader
 	stop     chan struct{} // closed when the server stops
 
@@ -24,13 +26,18 @@ type liveSet struct {
 	stopped bool
 	all     map[*connection]struct{}
 	open    map[string]int // by key
+	shares  map[viewer]int // the same, of callers who have a name
 	total   int
 	running sync.WaitGroup // one for each connection
 }
 
-func newLiveSet(limit int, log *slog.Logger) *liveSet {
+// viewer is a caller at one key.
+type viewer struct{ key, caller string }
+
+func newLiveSet(limit, share int, log *slog.Logger) *liveSet {
 	return &liveSet{
-		log: log, pace: livePace(), limit: limit, stop: make(chan struct{}), all: map[*connection]struct{}{}, open: map[string]int{},
+		log: log, pace: livePace(), limit: limit, share: share, stop: make(chan struct{}),
+		all: map[*connection]struct{}{}, open: map[string]int{}, shares: map[viewer]int{},
 		upgrader: websocket.Upgrader{
 			ReadBufferSize:  readBuffer,
 			WriteBufferSize: writeBuffer,
@@ -41,32 +48,42 @@ func newLiveSet(limit int, log *slog.Logger) *liveSet {
 	}
 }
 
-// join counts a connection until leave is called, once.
-func (l *liveSet) join(key string) (leave func(), err error) {
+// join counts a connection of a caller, "" for one without a name, until leave is
+// called, once.
+func (l *liveSet) join(key, caller string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stopped {
 		return nil, fault.New(fault.Unavailable, "the appliance stops")
 	}
-	if l.open[key] >= l.limit {
+	own := viewer{key, caller}
+	switch {
+	case caller != "" && l.shares[own] >= l.share:
+		return nil, &fault.Error{Kind: fault.Throttled, Code: "too_many_own_connections",
+			Message: fmt.Sprintf("you have %d live connections here, which is the share of one user; close one first", l.shares[own])}
+	case l.open[key] >= l.limit:
 		return nil, &fault.Error{Kind: fault.Throttled, Code: "too_many_connections",
 			Message: "too many live connections here; close one first"}
+	}
+	if caller != "" {
+		l.shares[own]++
 	}
 	l.open[key]++
 	l.total++
 	l.running.Add(1)
 	return func() {
-		l.leave(key)
+		l.leave(own)
 		l.running.Done()
 	}, nil
 }
 
-func (l *liveSet) leave(key string) {
+func (l *liveSet) leave(v viewer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.total--
-	if l.open[key]--; l.open[key] == 0 {
-		delete(l.open, key)
+	decrement(l.open, v.key)
+	if v.caller != "" {
+		decrement(l.shares, v)
 	}
 }
 

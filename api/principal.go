@@ -54,6 +54,10 @@ func Anyone[P any](who P) Principal {
 	return Authenticate("", "", func(context.Context, *Request) (P, error) { return who, nil })
 }
 
+// Named is a caller who has a name, by which the live connections of one user are
+// counted: the same for all that the user's credentials make of them.
+type Named interface{ Caller() string }
+
 // Request is what an authenticator may see of a request.
 type Request struct {
 	http   *http.Request

@@ -47,7 +47,7 @@ func New(c Config, log *slog.Logger) *Server {
 			limiter: newLimiter(c.Rate, c.Burst),
 			known:   newIntake(knownRoom),
 			others:  newIntake(anonymousRoom),
-			live:    newLiveSet(c.LiveLimit, log),
+			live:    newLiveSet(c.LiveLimit, c.LivePerUser, log),
 			timeout: requestTime,
 		},
 	}

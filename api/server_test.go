@@ -305,11 +305,11 @@ func TestConfigNamesEveryMistake(t *testing.T) {
 	if err := Defaults().Validate(); err != nil {
 		t.Errorf("defaults: %v", err)
 	}
-	err := Config{Listen: "8080", Hosts: []string{"http://x"}, Origins: []string{"*"}, Rate: 0, Burst: 0, LiveLimit: 0, MaxConnections: 0, MaxPerAddress: 0}.Validate()
+	err := Config{Listen: "8080", Hosts: []string{"http://x"}, Origins: []string{"*"}, Rate: 0, Burst: 0, LiveLimit: 0, LivePerUser: 0, MaxConnections: 0, MaxPerAddress: 0}.Validate()
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"listen:", "hosts:", "origins:", "rate:", "burst:", "live_limit:", "max_connections:", "max_per_address:"} {
+	for _, want := range []string{"listen:", "hosts:", "origins:", "rate:", "burst:", "live_limit:", "live_per_user:", "max_connections:", "max_per_address:"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q lacks %s", err, want)
 		}

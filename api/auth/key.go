@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"sensegate/motion"
@@ -35,6 +36,9 @@ func (k Key) Open(id motion.NetworkID) error {
 	}
 	return fault.New(fault.NotFound, "network %d is not known", id)
 }
+
+// Caller returns the name by which what a key has open is counted.
+func (k Key) Caller() string { return fmt.Sprintf("key/%d", k.ID) }
 
 // Keys checks API keys.
 type Keys struct{ db *store.DB }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"net/netip"
 
 	"sensegate/motion"
@@ -34,6 +35,9 @@ type (
 	// Owner is the member who owns that home.
 	Owner struct{ Member }
 )
+
+// Caller returns the name by which what a user has open is counted.
+func (u User) Caller() string { return fmt.Sprintf("user/%d", u.ID) }
 
 // Own returns the member as the owner of their home, or a Forbidden fault.
 func (m Member) Own() (Owner, error) {

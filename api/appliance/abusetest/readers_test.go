@@ -40,7 +40,7 @@ func small(_, _ string, raw syscall.RawConn) error {
 
 // unread has clients subscribe to what happens and then not read it.
 func unread(t *testing.T, product string) {
-	h := furnish(t, product)
+	h := furnish(t, product, "SENSEGATE_HTTP_LIVE_PER_USER=64") // all are of one key
 	devices := h.connect(t.Context())
 	var user struct{ Secret string }
 	made := box.Administer(t, product, h.dir, "mqttuser", "create", "reader", "-json")
