@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"sensegate":      {"api/admin", "api/appliance", "firmware-sim/demo"},
 	"motion":         {},
 	"motion/fault":   {},
+	"motion/peer":    {},
 	"motion/feed":    {},
 	"motion/csi":     {"motion"},
 	"motion/detect":  {"motion"},
@@ -44,12 +45,12 @@ var arrows = map[string][]string{
 	"store/durable": {},
 
 	"broker/wire":  {"motion", "motion/fault"},
-	"broker/guard": {},
-	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault"},
+	"broker/guard": {"motion/peer"},
+	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault", "motion/peer"},
 
-	"api":      {"motion/fault"},
+	"api":      {"motion/fault", "motion/peer"},
 	"api/pki":  {"store/durable"},
-	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "store", "store/durable"},
+	"api/auth": {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
 	"api/core": {"api", "api/auth", "motion", "motion/", "store"},
 	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {

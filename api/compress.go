@@ -29,6 +29,20 @@ func (p *packers) send(w http.ResponseWriter, r *http.Request, status int, body 
 	_, _ = w.Write(body) // the client may be gone
 }
 
+// packed is a body that stays the same, and what it is as gzip.
+type packed struct{ plain, gzip []byte }
+
+// send answers with the body in the form that the client takes.
+func (p packed) send(w http.ResponseWriter, r *http.Request) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	body := p.plain
+	if takesGzip(r.Header.Get("Accept-Encoding")) {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = p.gzip
+	}
+	_, _ = w.Write(body) // the client may be gone
+}
+
 // pack returns a body as gzip (RFC 1952), packed fast rather than small.
 func (p *packers) pack(body []byte) []byte {
 	var packed bytes.Buffer

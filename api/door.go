@@ -1,48 +1,34 @@
 package api
 
 import (
+	"context"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sensegate/motion/peer"
 )
 
-// doors are the connections of a server, over all its listeners: how many there may
-// be, from one address too. Loopback is exempt from the latter, as a proxy on the
-// appliance connects for everybody, and strangers cannot keep it out by filling the
-// former. All methods may be called concurrently.
+// loopbackReserve is how many connections loopback may have beyond the limit, so that
+// strangers cannot keep out a proxy on the appliance by filling it.
+const loopbackReserve = 256
+
+// doors are the connections of a server, over all its listeners. All methods may be
+// called concurrently.
 type doors struct {
-	most       int
-	reserve    int // beyond most, for loopback
-	perAddress int
+	room       *peer.Room
 	turnedAway atomic.Uint64 // connections closed because there were too many
 
-	mu      sync.Mutex
-	open    map[*visitor]struct{}
-	from    map[netip.Addr]int   // but those of loopback
-	network map[netip.Prefix]int // the same, by networkOf
+	mu   sync.Mutex
+	open map[*visitor]struct{}
 }
 
 func newDoors(most, perAddress int) *doors {
 	return &doors{
-		most: most, reserve: loopbackReserve, perAddress: perAddress,
-		open: map[*visitor]struct{}{}, from: map[netip.Addr]int{}, network: map[netip.Prefix]int{},
+		room: peer.NewRoom(peer.Limits{Connections: most, Reserve: loopbackReserve, PerAddress: perAddress}),
+		open: map[*visitor]struct{}{},
 	}
-}
-
-const (
-	loopbackReserve = 256 // connections
-	// networkShare is how many times the share of an address an IPv6 /64 has: one host
-	// can use as many addresses of it as it likes, but a household has only the one.
-	networkShare = 8
-)
-
-// networkOf returns the /64 of an IPv6 address (RFC 4291 section 2.5.1, RFC 8981), and an
-// IPv4 address as a network of its own.
-func networkOf(a netip.Addr) netip.Prefix {
-	network, _ := a.Prefix(min(64, a.BitLen())) // fails for other lengths only
-	return network
 }
 
 // door is a bound TCP listener that accepts as many connections as there may be, and
@@ -67,11 +53,12 @@ func (d door) Accept() (net.Conn, error) {
 	}
 }
 
-// visitor is a connection that is counted until it is closed.
+// visitor is a connection that is counted until it is closed. It may have to give way to
+// another one until the whole of a request has come, and while it waits for the next.
 type visitor struct {
 	*net.TCPConn
 	doors *doors
-	from  netip.Addr
+	place *peer.Place
 
 	mu       sync.Mutex
 	deadline time.Time // of reading; zero: none
@@ -108,6 +95,28 @@ func (v *visitor) Close() error {
 	return v.TCPConn.Close()
 }
 
+type visitorKey struct{}
+
+// visitorIn returns the visitor who makes a request, nil outside a server.
+func visitorIn(ctx context.Context) *visitor {
+	v, _ := ctx.Value(visitorKey{}).(*visitor)
+	return v
+}
+
+// busy says that the whole of a request has come.
+func (v *visitor) busy() {
+	if v != nil {
+		v.place.Busy()
+	}
+}
+
+// silent says that a request has been answered.
+func (v *visitor) silent() {
+	if v != nil {
+		v.place.Silent()
+	}
+}
+
 // visitorOf returns the visitor below a connection, which may be one of TLS.
 func visitorOf(conn net.Conn) *visitor {
 	for {
@@ -124,50 +133,23 @@ func visitorOf(conn net.Conn) *visitor {
 
 // admit counts a connection, or returns nil when it may not stay.
 func (d *doors) admit(conn *net.TCPConn) *visitor {
-	return d.count(&visitor{TCPConn: conn, doors: d, from: addrOf(conn.RemoteAddr().String())})
-}
-
-func (d *doors) count(v *visitor) *visitor {
+	v := &visitor{TCPConn: conn, doors: d}
+	v.place = d.room.Place(addrOf(conn.RemoteAddr().String()), func() { _ = v.Close() })
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.full(v.from) {
-		return nil
-	}
 	d.open[v] = struct{}{}
-	if !v.from.IsLoopback() {
-		d.from[v.from]++
-		d.network[networkOf(v.from)]++
+	d.mu.Unlock()
+	if d.room.Enter(v.place) != nil {
+		d.leave(v)
+		return nil
 	}
 	return v
 }
 
-// full reports whether there is no room for another connection from an address; mu is
-// held.
-func (d *doors) full(from netip.Addr) bool {
-	if from.IsLoopback() {
-		return len(d.open) >= d.most+d.reserve
-	}
-	return len(d.open) >= d.most || d.from[from] >= d.perAddress || d.network[networkOf(from)] >= networkShare*d.perAddress
-}
-
 func (d *doors) leave(v *visitor) {
+	v.place.Leave()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, counted := d.open[v]; !counted {
-		return
-	}
 	delete(d.open, v)
-	if !v.from.IsLoopback() {
-		decrement(d.from, v.from)
-		decrement(d.network, networkOf(v.from))
-	}
-}
-
-// decrement keeps no counts of 0.
-func decrement[K comparable](counts map[K]int, key K) {
-	if counts[key]--; counts[key] == 0 {
-		delete(counts, key)
-	}
 }
 
 // hurry gives all that is being read a last moment: whoever has sent half a request

@@ -2,89 +2,114 @@ package api
 
 import (
 	"bufio"
-	"fmt"
+	"errors"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion/peer"
 )
 
+// roomFor gives a server room for so many connections.
+func roomFor(s *Server, connections int) {
+	s.doors.room = peer.NewRoom(peer.Limits{Connections: connections, PerAddress: connections, LimitLoopback: true})
+}
+
+// TestConnectionsAreLimitedInTotal fills a server with requests that are being answered
+// and with a websocket: none of these gives way.
 func TestConnectionsAreLimitedInTotal(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	s.doors.most, s.doors.reserve = 2, 0
+	s, _ := testServer(t, liveOf(newTestFeed()))
+	roomFor(s, 2)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s.Handle("/work", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		begun <- struct{}{}
+		<-goOn
+	}))
 	addr, _ := run(t, s)
-	first, second := connect(t, addr), connect(t, addr)
-	if got := ask(t, second); got != http.StatusNotFound {
-		t.Errorf("a connection within the limit is answered %d", got)
+	working := connect(t, addr)
+	if _, err := io.WriteString(working, "GET /work HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
 	}
+	<-begun
+	ws := dial(t, addr, "/core/network/7/live", http.Header{"Authorization": {"secret-a"}})
 	if n, err := connect(t, addr).Read(make([]byte, 1)); err == nil {
 		t.Errorf("one too many reads %d bytes, want its end", n)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
+	close(goOn)
+	if answer, err := http.ReadResponse(bufio.NewReader(working), nil); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("the running request: %v, %v", answer, err)
 	}
-	waitFor(t, "room for another", func() bool { return s.doors.number() < 2 })
-	if got := ask(t, connect(t, addr)); got != http.StatusNotFound {
-		t.Errorf("the next one is answered %d", got)
-	}
-	if n := s.doors.turnedAway.Load(); n != 1 {
-		t.Errorf("%d were turned away, want 1", n)
-	}
-}
-
-func TestConnectionsOfAnAddressAreLimited(t *testing.T) {
-	t.Parallel()
-	d := newDoors(100, 2)
-	stranger, other, own := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("192.0.2.8"), netip.MustParseAddr("127.0.0.1")
-	for _, c := range []struct {
-		from netip.Addr
-		stay bool
-	}{{stranger, true}, {stranger, true}, {stranger, false}, {other, true}, {own, true}, {own, true}, {own, true}} {
-		if v := d.count(&visitor{doors: d, from: c.from}); (v != nil) != c.stay {
-			t.Errorf("another one from %v may stay: %v", c.from, v != nil)
+	waitFor(t, "a place of somebody who is silent", func() bool {
+		conn := connect(t, addr)
+		_, err := io.WriteString(conn, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
 		}
+		return err == nil
+	})
+	if n := s.doors.turnedAway.Load(); n == 0 {
+		t.Error("nobody was turned away")
 	}
-	for v := range d.open {
-		d.leave(v)
-		d.leave(v)
-	}
-	if len(d.open) != 0 || len(d.from) != 0 || len(d.network) != 0 {
-		t.Errorf("afterwards %d are open, from %v, %v", len(d.open), d.from, d.network)
+	if err := ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second)); err != nil {
+		t.Errorf("the websocket: %v", err)
 	}
 }
 
-// visits counts how many of n connections may stay, from one address after another.
-func visits(d *doors, n int, from func(i int) string) (stay int) {
-	for i := range n {
-		if d.count(&visitor{doors: d, from: netip.MustParseAddr(from(i))}) != nil {
-			stay++
-		}
-	}
-	return stay
-}
-
-func TestStrangersDoNotFillTheDoorForLoopback(t *testing.T) {
+// TestSilentConnectionsGiveWay fills a server with connections on which no whole
+// request has come, and wants residents to get in all the same.
+func TestSilentConnectionsGiveWay(t *testing.T) {
 	t.Parallel()
-	d := newDoors(10, 1)
-	d.reserve = 3
-	if n := visits(d, 20, func(i int) string { return fmt.Sprintf("192.0.2.%d", i) }); n != 10 {
-		t.Errorf("%d strangers stay, want 10", n)
-	}
-	if n := visits(d, 20, func(int) string { return "127.0.0.1" }); n != 3 {
-		t.Errorf("%d of loopback stay, want the reserve of 3", n)
-	}
-}
-
-func TestAHostsIPv6AddressesShareTheRoomOfItsNetwork(t *testing.T) {
-	t.Parallel()
-	d := newDoors(1000, 2)
-	if n := visits(d, 100, func(i int) string { return fmt.Sprintf("2001:db8::%x", i+1) }); n != 2*networkShare {
-		t.Errorf("%d of one /64 stay, want %d", n, 2*networkShare)
-	}
-	if n := visits(d, 5, func(int) string { return "2001:db8:0:1::1" }); n != 2 {
-		t.Errorf("%d of another network's address stay, want 2", n)
+	const head = " HTTP/1.1\r\nHost: localhost\r\n"
+	for name, says := range map[string]string{
+		"says nothing":          "",
+		"says half a line":      "GET / HT",
+		"says half a head":      "GET /core/alert/status" + head,
+		"says half a body":      "PUT /core/device" + head + "Content-Length: 9\r\n\r\n{",
+		"waits between answers": "GET /nothing" + head + "\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := testServer(t, noLive())
+			roomFor(s, 4)
+			addr, _ := run(t, s)
+			var silent []net.Conn
+			for range 4 {
+				conn := connect(t, addr)
+				if _, err := io.WriteString(conn, says); err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasPrefix(name, "waits") {
+					if _, err := conn.Read(make([]byte, 1)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				silent = append(silent, conn)
+			}
+			waitFor(t, "four connections", func() bool { return s.doors.number() == 4 })
+			for range 3 {
+				waitFor(t, "an answer", func() bool { // one that has just been answered is busy for a moment
+					conn := connect(t, addr)
+					_, err := io.WriteString(conn, "GET /nothing"+head+"\r\n")
+					if err == nil {
+						_, err = conn.Read(make([]byte, 1))
+					}
+					return err == nil
+				})
+			}
+			if n := s.doors.room.GaveWay(); n < 3 || s.doors.number() > 4 {
+				t.Errorf("%d gave way, %d are open", n, s.doors.number())
+			}
+			if _, err := io.Copy(io.Discard, silent[0]); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the first one ends with %v", err)
+			}
+		})
 	}
 }
 

@@ -103,7 +103,10 @@ func busy(w http.ResponseWriter) error {
 
 // readAll reads a body. Its buffer grows with what has come, not with what is announced.
 func (in *intake) readAll(w http.ResponseWriter, r *http.Request, limit int, u *upload) ([]byte, error) {
-	const least = 2 << 10
+	least := 2 << 10
+	if announced := r.ContentLength; announced >= 0 {
+		least = min(least, int(announced)+1)
+	}
 	var body []byte
 	for {
 		if len(body) == cap(body) {
@@ -120,6 +123,7 @@ func (in *intake) readAll(w http.ResponseWriter, r *http.Request, limit int, u *
 		case len(body) > limit:
 			return nil, tooLarge(w, limit)
 		case err == io.EOF:
+			visitorIn(r.Context()).busy()
 			return body, nil
 		case err != nil && in.gaveWay(u):
 			return nil, busy(w)

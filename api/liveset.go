@@ -144,3 +144,10 @@ func (l *liveSet) shutdown(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
+
+// decrement keeps no counts of 0.
+func decrement[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] == 0 {
+		delete(counts, key)
+	}
+}

@@ -26,10 +26,11 @@ type meterKey struct {
 	class         int
 }
 
-func newMeter(set *metrics.Set, door string, live func() int, turnedAway func() uint64) *meter {
+func newMeter(set *metrics.Set, door string, live func() int, turnedAway, gaveWay func() uint64) *meter {
 	named := func(name string) string { return fmt.Sprintf("sensegate_http_%s{door=%q}", name, door) }
 	set.NewGauge(named("live_connections"), func() float64 { return float64(live()) })
 	set.NewGauge(named("turned_away_total"), func() float64 { return float64(turnedAway()) })
+	set.NewGauge(named("gave_way_total"), func() float64 { return float64(gaveWay()) })
 	return &meter{
 		set: set, door: door,
 		panics:   set.NewCounter(named("panics_total")),

@@ -26,7 +26,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A copy: net/http has to know its own body again to see that it is not worth reading
 	// to its end.
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody+1) // the handlers say 413
+	if r.Body == nil || r.Body == http.NoBody {
+		visitorIn(r.Context()).busy()
+	} else {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1) // the handlers say 413
+	}
 	defer func() {
 		v := recover()
 		if v != nil {
@@ -57,8 +61,21 @@ func (s *Server) dispatch(x *exchange, r *http.Request) {
 	case !ok:
 		fail(x, r, errNoRow)
 	default:
-		m.handler.ServeHTTP(x, r)
+		s.hand(m, x, r)
 	}
+}
+
+// hand gives the request to a handler. Interfaces count their callers themselves, as
+// does whoever serves every host; probes are not counted, as a supervisor makes them.
+func (s *Server) hand(m mount, x *exchange, r *http.Request) {
+	if !m.routed && !m.anyHost && !m.quiet {
+		if slow := s.env.limiter.allowAnyone(r); slow != nil {
+			leaveUnread(x, r)
+			fail(x, r, slow)
+			return
+		}
+	}
+	m.handler.ServeHTTP(x, r)
 }
 
 // recovered notes a panic and answers it, unless the answer has begun.

@@ -51,7 +51,7 @@ func New(c Config, log *slog.Logger) *Server {
 			timeout: requestTime,
 		},
 	}
-	s.meter = newMeter(s.metrics, c.Part, s.env.live.count, s.doors.turnedAway.Load)
+	s.meter = newMeter(s.metrics, c.Part, s.env.live.count, s.doors.turnedAway.Load, s.doors.room.GaveWay)
 	return s
 }
 
@@ -164,6 +164,14 @@ func (s *Server) Run(ctx context.Context) error {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, visitorKey{}, visitorOf(c))
+		},
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateIdle {
+				visitorOf(c).silent()
+			}
+		},
 	}
 	served := make(chan error, len(s.bound))
 	for _, l := range s.bound {

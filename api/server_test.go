@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -97,16 +98,44 @@ func TestInventedTokensDoNotEvadeTheLimit(t *testing.T) {
 	})
 }
 
-func TestLimiterIsBounded(t *testing.T) {
-	t.Parallel()
-	l := newLimiter(50, 100)
-	now := time.Now()
-	for i := range 10 * limiterSize {
-		l.take([16]byte{byte(i), byte(i >> 8), byte(i >> 16)}, now)
-	}
-	if n := len(l.young) + len(l.old); n > 2*limiterSize {
-		t.Errorf("%d callers remembered, want at most %d", n, 2*limiterSize)
-	}
+func TestAddressesOfAnIPv6NetworkShareARate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		answered := 0
+		for i := range 3000 {
+			r := httptest.NewRequest("GET", "/core/alert/status", nil)
+			r.Host, r.RemoteAddr = "localhost", fmt.Sprintf("[2001:db8::%x]:9", i+1)
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code == http.StatusOK {
+				answered++
+			}
+		}
+		if answered != 100 {
+			t.Errorf("%d requests of one /64 are answered at once, want 100", answered)
+		}
+	})
+}
+
+func TestWhatAnyoneGetsIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := testServer(t, noLive())
+		s.Docs()
+		s.Health(func() error { return nil })
+		s.Handle("/page", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		paths := []string{"/core/openapi.json", "/docs/", "/docs/nothing", "/page"}
+		for i := range 100 {
+			if w := do(s, "GET", paths[i%len(paths)], ""); w.Code >= 500 || w.Code == http.StatusTooManyRequests {
+				t.Fatalf("request %d: %d %s", i+1, w.Code, w.Body)
+			}
+		}
+		for _, path := range paths {
+			if w := do(s, "GET", path, ""); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: %d %v, want 429", path, w.Code, w.Header())
+			}
+		}
+		wantStatus(t, do(s, "GET", "/healthz", ""), http.StatusOK) // a supervisor must not be told otherwise
+		wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "secret-a"), http.StatusOK)
+	})
 }
 
 func TestNoSecretIsLogged(t *testing.T) {

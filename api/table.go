@@ -41,7 +41,7 @@ type table struct {
 	env     *environment
 	schemas huma.Registry // of bodies
 	router  *router
-	doc     func() ([]byte, error) // the document, made when it is first asked for
+	doc     func() (packed, error) // the document, made when it is first asked for
 	check   map[reflect.Type]Principal
 }
 
@@ -59,8 +59,11 @@ type environment struct {
 func newTable(i Interface, env *environment) *table {
 	t := &table{
 		Interface: i, env: env, schemas: newSchemas(), check: map[reflect.Type]Principal{},
-		doc: sync.OnceValues(i.Document),
 	}
+	t.doc = sync.OnceValues(func() (packed, error) {
+		plain, err := i.Document()
+		return packed{plain, env.packers.pack(plain)}, err
+	})
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
 	}
@@ -77,6 +80,10 @@ func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), t.Base)
 	if strings.TrimSuffix(path, "/") == "/openapi.json" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		exchangeOf(r.Context()).route = t.Base + "/openapi.json"
+		if slow := t.env.limiter.allowAnyone(r); slow != nil {
+			fail(w, r, slow)
+			return
+		}
 		t.serveDocument(w, r)
 		return
 	}
@@ -90,7 +97,7 @@ func (t *table) serveDocument(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)
-	t.env.packers.send(w, r, http.StatusOK, doc)
+	doc.send(w, r)
 }
 
 // row checks one row and returns what serves it.

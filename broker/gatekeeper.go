@@ -13,14 +13,12 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"sensegate/broker/wire"
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/peer"
 )
 
 const (
@@ -29,8 +27,6 @@ const (
 	// postRate and postBurst are what one address may post, per second and at once.
 	postRate  = 1
 	postBurst = 10
-	// maxPosters is how many addresses the rate limit keeps in mind.
-	maxPosters = 1024
 )
 
 // The reasons for which the gatekeeper turns a post away by itself.
@@ -72,7 +68,7 @@ type gatekeeper struct {
 	config  GatekeeperConfig
 	admit   Admitter
 	log     *slog.Logger
-	posters posters
+	posters *peer.Rates
 }
 
 // NewGatekeeper returns the handler of POST /gatekeeper (device-protocol.md
@@ -84,7 +80,7 @@ func NewGatekeeper(config GatekeeperConfig, admit Admitter, log *slog.Logger) ht
 	if config.Body == nil {
 		config.Body = plainBody
 	}
-	return &gatekeeper{config: config, admit: admit, log: log, posters: posters{limits: map[netip.Addr]*rate.Limiter{}}}
+	return &gatekeeper{config: config, admit: admit, log: log, posters: peer.NewRates(postRate, postBurst)}
 }
 
 // ServeHTTP answers one post.
@@ -102,7 +98,7 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.turnAway(w, address, http.StatusForbidden, TurnedBrowser, errors.New("only devices bootstrap"))
 		return
 	}
-	if wait := g.posters.wait(address); wait > 0 {
+	if wait := g.wait(address); wait > 0 {
 		retryAfter(w, wait)
 		g.turnAway(w, address, http.StatusTooManyRequests, TurnedThrottled, errors.New("too many posts from this address"))
 		return
@@ -130,6 +126,15 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, http.StatusOK, "application/json", answer)
+}
+
+// wait returns how long address has to wait, 0 when its post may pass. Loopback never
+// waits: a proxy on the appliance posts for every device.
+func (g *gatekeeper) wait(address netip.Addr) time.Duration {
+	if address.IsLoopback() {
+		return 0
+	}
+	return g.posters.Take(address, time.Now())
 }
 
 // bootstrap reads the body; its errors are faults.
@@ -295,51 +300,4 @@ func localAddress(ctx context.Context) string {
 		return ""
 	}
 	return address.Unmap().WithZone("").String()
-}
-
-// posters limits how often each address posts. Addresses beyond maxPosters push
-// out others, which at worst forgives those a few posts.
-type posters struct {
-	mu     sync.Mutex
-	limits map[netip.Addr]*rate.Limiter
-}
-
-// wait returns how long address has to wait, 0 when its post may pass. Loopback
-// never waits: a proxy on the appliance posts for every device.
-func (p *posters) wait(address netip.Addr) time.Duration {
-	if address.IsLoopback() {
-		return 0
-	}
-	if address.Is6() {
-		// a host has a /64 of addresses to itself
-		if prefix, err := address.WithZone("").Prefix(64); err == nil {
-			address = prefix.Addr()
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	limit, ok := p.limits[address]
-	if !ok {
-		p.makeRoom()
-		limit = rate.NewLimiter(postRate, postBurst)
-		p.limits[address] = limit
-	}
-	reservation := limit.Reserve()
-	wait := reservation.Delay()
-	if wait > 0 {
-		reservation.Cancel()
-	}
-	return wait
-}
-
-// makeRoom forgets one address when there is no room for another: any, because
-// a map gives them in no order.
-func (p *posters) makeRoom() {
-	if len(p.limits) < maxPosters {
-		return
-	}
-	for address := range p.limits {
-		delete(p.limits, address)
-		return
-	}
 }

@@ -92,6 +92,8 @@ func (a *Appliance) metrics(w io.Writer) {
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"taken\"} %d\n", counters.Ingested)
 	fmt.Fprintf(w, "sensegate_mqtt_messages_total{result=\"not_stored\"} %d\n", counters.NotStored)
 	fmt.Fprintf(w, "sensegate_mqtt_refused_total %d\n", counters.Refused)
+	fmt.Fprintf(w, "sensegate_mqtt_turned_away_total %d\n", counters.OverTotal+counters.OverAddress)
+	fmt.Fprintf(w, "sensegate_mqtt_gave_way_total %d\n", counters.GaveWay)
 	fmt.Fprintf(w, "sensegate_mqtt_panics_total %d\n", counters.Panics)
 	a.engine.Metrics(w)
 	a.db.Metrics(w)

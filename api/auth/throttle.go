@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sensegate/motion/fault"
+	"sensegate/motion/peer"
 )
 
 // rule allows n things within any span of a length.
@@ -78,29 +79,18 @@ func (t *throttle) undo(slot uint64, at time.Duration) {
 	}
 }
 
-// source is what an address counts as: an IPv6 address as its /64, because one host can
-// use as many addresses of that as it likes (RFC 4291 section 2.5.1, RFC 8981).
-func source(a netip.Addr) string {
-	if a = a.Unmap(); a.Is6() {
-		if network, err := a.Prefix(64); err == nil {
-			return network.String()
-		}
-	}
-	return a.String()
-}
+// source is what an address counts as: an IPv6 address as its /64.
+func source(a netip.Addr) string { return peer.Network(a).String() }
 
 // sources holds what addresses do to rules: each address by itself, and all of a source
-// together to networkShare times as much, so that one host does not get more by using
+// together to peer.Share times as much, so that one host does not get more by using
 // many addresses, and does not use up what is for the others in the house.
 type sources struct{ each, all *throttle }
-
-// networkShare is how many times the share of an address an IPv6 /64 has.
-const networkShare = 8
 
 func newSources(rules ...rule) sources {
 	shared := slices.Clone(rules)
 	for i := range shared {
-		shared[i].n *= networkShare
+		shared[i].n *= peer.Share
 	}
 	return sources{each: newThrottle(rules...), all: newThrottle(shared...)}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"sensegate/motion/peer"
 )
 
 // Errors that end a connection, beside a *Violation.
@@ -19,6 +21,7 @@ var (
 	ErrKeepAlive      = errors.New("nothing heard within the keep-alive")
 	ErrTakenOver      = errors.New("the same client connected again")
 	ErrShutdown       = errors.New("the server stops")
+	ErrGaveWay        = errors.New("silent for longest, when there was no room for another")
 	ErrPanic          = errors.New("internal error")
 )
 
@@ -34,6 +37,7 @@ const (
 type Conn struct {
 	outbox
 	guard   *Guard
+	place   *peer.Place
 	in      *bufio.Reader // nil until CONNECT has been read
 	limit   *rate.Limiter // nil without a limit
 	checker checker

@@ -7,8 +7,9 @@ type Counters struct {
 	Open           int64  // connections open now
 	Accepted       uint64 // connections accepted and within the limits
 	AcceptErrors   uint64 // failed accepts, each tried again after a pause
-	OverTotal      uint64 // connections closed because MaxConnections was reached
-	OverAddress    uint64 // connections closed because MaxPerAddress was reached, of an address or its network
+	OverTotal      uint64 // connections closed because MaxConnections was reached, and none was silent
+	OverAddress    uint64 // connections closed because MaxPerAddress was reached, of an address or its network, and none was silent
+	GaveWay        uint64 // silent connections closed to make room for others
 	ConnectTimeout uint64 // connections that sent no complete CONNECT in time
 	Malformed      uint64 // connections closed for a packet that breaks a rule of MQTT or a limit other than its size
 	TooLarge       uint64 // connections closed for the size of a packet

@@ -72,10 +72,13 @@ func (h *Hook) outlives(cl *mqtt.Client) bool {
 	return !cl.Properties.Clean
 }
 
-// OnSessionEstablish ends an earlier connection of the same client, and waits
-// until the library has let go of it, so that its end cannot remove the new
-// session.
+// OnSessionEstablish notes that the client is let in, so that it gives way to nobody any
+// more. It ends an earlier connection of the same client, and waits until the library has
+// let go of it, so that its end cannot remove the new session.
 func (h *Hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
+	if c, ok := cl.Net.Conn.(*Conn); ok {
+		c.place.Busy()
+	}
 	old, ok := h.server.Clients.Get(cl.ID)
 	if !ok {
 		return

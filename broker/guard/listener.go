@@ -128,21 +128,20 @@ func (l *Listener) begin(c *Conn) bool {
 
 // accepted starts a connection if the limits allow one more.
 func (l *Listener) accepted(raw net.Conn, establish listeners.EstablishFn) {
-	addr := AddrOf(raw.RemoteAddr())
-	if err := l.guard.admit(addr); err != nil {
-		l.guard.log.Debug("connection refused", "listener", l.id, "addr", addr, "err", err)
+	c := newConn(l.guard, raw)
+	if err := l.guard.admit(c); err != nil {
+		l.guard.log.Debug("connection refused", "listener", l.id, "addr", AddrOf(raw.RemoteAddr()), "err", err)
 		_ = raw.Close()
 		return
 	}
-	c := newConn(l.guard, raw)
 	if !l.begin(c) {
 		_ = raw.Close()
-		l.guard.release(addr)
+		l.guard.release(c)
 		return
 	}
 	go func() {
 		defer l.wg.Done()
-		defer l.guard.release(addr)
+		defer l.guard.release(c)
 		l.run(c, c.await(), establish)
 		l.mu.Lock()
 		delete(l.conns, c)

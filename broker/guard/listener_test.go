@@ -171,6 +171,45 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
+// TestSilentConnectionsGiveWay fills the server with connections whose clients are not
+// let in yet, and wants others to get in all the same. Who is let in stays.
+func TestSilentConnectionsGiveWay(t *testing.T) {
+	t.Parallel()
+	const room = 5
+	for name, says := range map[string][]byte{"says nothing": nil, "says half of a CONNECT": {0x10, 200, 30, 0, 4}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := guard.Defaults()
+			cfg.MaxConnections, cfg.ConnectTimeout = room, time.Hour
+			s := guardtest.Serve(t, cfg, guardtest.Listen(t), nil)
+			first := guardtest.Dial(t, s.Addr)
+			first.Login(guardtest.Connect{ClientID: "first"})
+			var silent []*guardtest.Client
+			for range 3 * room {
+				c := guardtest.Dial(t, s.Addr)
+				c.Send(says)
+				silent = append(silent, c)
+			}
+			var in []*guardtest.Client
+			for i := range room - 1 {
+				c := guardtest.Dial(t, s.Addr)
+				c.Login(guardtest.Connect{ClientID: string(rune('a' + i))})
+				in = append(in, c)
+			}
+			for _, c := range append(in, first) {
+				c.Alive()
+			}
+			for _, c := range silent {
+				c.ExpectClosed()
+			}
+			guardtest.Dial(t, s.Addr).ExpectClosed() // all that are there have come to stay
+			if c := s.Guard.Counters(); c.GaveWay != 3*room || c.OverTotal != 1 || c.ConnectTimeout != 0 {
+				t.Errorf("%d gave way and %d were refused, %d timed out, want %d, 1 and none", c.GaveWay, c.OverTotal, c.ConnectTimeout, 3*room)
+			}
+		})
+	}
+}
+
 func TestPanicEndsOneConnectionOnly(t *testing.T) {
 	t.Parallel()
 	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), func(o *guardtest.Open) {
