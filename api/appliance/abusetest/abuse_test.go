@@ -14,6 +14,7 @@ var (
 	rate    = flag.Int("rate", 50, "how many connections a second are opened besides")
 	lasting = flag.Duration("for", 4*time.Second, "how long the flood lasts")
 	readers = flag.Int("readers", 50, "how many clients of each kind do not read")
+	mutes   = flag.Int("mutes", 2000, "how many connections fill a listener that has room for half of them")
 	stops   = flag.Int("stops", 3, "how often the product is stopped under load")
 )
 
@@ -23,8 +24,9 @@ const (
 	wholeLatency = time.Second           // of 99.9 % of them
 	cutWithin    = 10 * time.Second      // of a reader that does not read
 	stopWithin   = 5 * time.Second
-	mostMQTT     = 5 << 10 // bytes of an unauthenticated connection to MQTT
-	mostHTTP     = 8 << 10 // and of one to HTTP, which ends sooner
+	inWithin     = time.Second // of a connection that fills a listener with others, until it is answered
+	mostMQTT     = 5 << 10     // bytes of an unauthenticated connection to MQTT
+	mostHTTP     = 8 << 10     // and of one to HTTP, which ends sooner
 )
 
 // TestPairedDevicesAreServedWhateverOthersDo makes one binary for all, which take
@@ -34,6 +36,7 @@ func TestPairedDevicesAreServedWhateverOthersDo(t *testing.T) {
 	product := box.Build(t)
 	t.Run("idle connections are cheap", func(t *testing.T) { idleConnections(t, product) })
 	t.Run("while strangers flood", func(t *testing.T) { flooded(t, product) })
+	t.Run("while silence fills every listener", func(t *testing.T) { silenced(t, product) })
 	t.Run("while strangers post large bodies", func(t *testing.T) { swamped(t, product) })
 	t.Run("while readers do not read", func(t *testing.T) { unread(t, product) })
 	t.Run("until it is stopped", func(t *testing.T) { stopped(t, product) })

@@ -37,8 +37,13 @@ type Device struct {
 // Login is what a client says of itself in its CONNECT.
 type Login struct{ ClientID, Username, Password string }
 
+// Dialer opens connections, plain (net.Dialer) or over TLS (tls.Dialer).
+type Dialer interface {
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
+}
+
 // Dial opens a session with a raw connection, for a client of MQTT 5.
-func Dial(ctx context.Context, dialer *net.Dialer, address string, l Login) (net.Conn, error) {
+func Dial(ctx context.Context, dialer Dialer, address string, l Login) (net.Conn, error) {
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
