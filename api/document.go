@@ -54,6 +54,7 @@ func newDocument(i Interface) *huma.OpenAPI {
 		Servers:    []*huma.Server{{URL: i.Base}},
 		Components: &huma.Components{Schemas: newSchemas(), SecuritySchemes: schemes},
 	}
+	d.Components.Responses = refusals(d.Components.Schemas)
 	for _, row := range i.Routes {
 		if row.Tag != "" && !slices.ContainsFunc(d.Tags, func(t *huma.Tag) bool { return t.Name == row.Tag }) {
 			d.Tags = append(d.Tags, &huma.Tag{Name: row.Tag})
@@ -122,6 +123,7 @@ func (i Interface) describe(row Route, text text, schemas huma.Registry) (*huma.
 		}
 	}
 	newInput(row, schemas).describe(op)
+	describeRefusals(row, op)
 	if text.request != nil {
 		if op.RequestBody == nil {
 			return nil, errors.New("an example of a body that the row does not have")

@@ -48,7 +48,14 @@ epoch. History points are ` + "`[value, ts]`" + `, value first. Densities are pe
 **Network of a call.** ` + "`network_id`" + `, in the query or the body, is the App Cloud id. Without it the caller's only network is meant.
 Unknown and foreign ids answer the same 404.
 
-**Bodies** are JSON; flat ones also ` + "`application/x-www-form-urlencoded`" + `, or inside a top-level ` + "`data`" + `.`
+**Bodies** are JSON; flat ones also ` + "`application/x-www-form-urlencoded`" + `, or inside a top-level ` + "`data`" + `.
+
+**Limits.** 50 requests a second of one token, after a burst of 100, and as many without a valid one of one address (IPv6: one /64): then 429 with
+` + "`Retry-After`" + `. A body has at most 1 MiB, 16 KiB where no token is asked for, and 32,768 values: else 413. A refusal tells at most 20 mistakes. A network has 64 live
+connections, of which one user holds at most 16: then 429 with ` + "`too_many_connections`" + ` or ` + "`too_many_own_connections`" + `.
+
+**Web pages** of another origin (scheme, host and port) may neither write without the header Authorization nor open a websocket:
+403 with ` + "`origin`" + `, unless the appliance lists it in ` + "`http.origins`" + `.`
 
 // texts holds the descriptions and examples of the rows.
 //

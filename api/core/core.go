@@ -44,7 +44,14 @@ Scope ` + "`core:read`" + ` opens GET and websockets, ` + "`core:write`" + ` eve
 ` + "```" + `
 ` + "`interval`" + ` is ms; without motion ` + "`loc`" + ` is ` + "`[\"nomotion\"]`" + `.
 **Live events** (` + "`/network/{network_id}/events/live`" + `): one event record each, as events/history returns it.
-A reader that falls behind is closed with 1013 and catches up from the history.`
+A reader that falls behind is closed with 1013 and catches up from the history.
+
+**Limits.** 50 requests a second of one key, after a burst of 100, and as many without a valid one of one address (IPv6: one /64): then 429 with
+` + "`Retry-After`" + `. A body has at most 1 MiB and 32,768 values: else 413. A refusal tells at most 20 mistakes. A network has 64 live
+connections, of which one key holds at most 16: then 429 with ` + "`too_many_connections`" + ` or ` + "`too_many_own_connections`" + `.
+
+**Web pages** of another origin (scheme, host and port) may neither write without the header Authorization nor open a websocket:
+403 with ` + "`origin`" + `, unless the appliance lists it in ` + "`http.origins`" + `.`
 
 // texts holds the descriptions and examples of the rows.
 //
