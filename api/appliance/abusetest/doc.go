@@ -5,6 +5,9 @@
 //   - flood: connections that say nothing or too little, some that are opened without
 //     end, and logins and requests that are refused. What an idle connection of a
 //     stranger costs is measured.
+//   - silence: more connections that say nothing than there is room for, at each of the
+//     four listeners.
+//   - large bodies of mistakes, posted by callers without credentials.
 //   - readers: MQTT and websocket clients that subscribe and then do not read.
 //   - stop: SIGTERM in the midst of all of that.
 //   - secrets: passwords, tokens, keys, links, addresses, planted wherever a caller
