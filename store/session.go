@@ -13,9 +13,9 @@ import (
 type Session struct {
 	ID        string      `json:"id"` // sid of its tokens, a uuid
 	User      home.UserID `json:"user"`
-	Refresh   string      `json:"refresh"`  // jti of the refresh token that is to be used next
-	Previous  string      `json:"previous"` // jti of the one before it
-	CreatedAt motion.Time `json:"created_at"`
+	Refresh   string      `json:"refresh"`    // jti of the refresh token that is to be used next
+	Previous  string      `json:"previous"`   // jti of the one before it
+	CreatedAt motion.Time `json:"created_at"` // when its user logged in; a refresh keeps it
 	RotatedAt motion.Time `json:"rotated_at"` // when Refresh was given out
 	ExpiresAt motion.Time `json:"expires_at"` // when Refresh ends
 }

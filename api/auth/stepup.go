@@ -1,0 +1,64 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// stepUpLife is how long after its log-in a session may change what matters without the
+// password (payloads.md section 6 no. 18).
+const stepUpLife = 10 * time.Minute
+
+// The codes of the answers to a caller who has to prove who they are.
+const (
+	codeStepUp        = "step_up"        // nothing was shown, and the log-in is too old
+	codeWrongPassword = "wrong_password" // the password that was shown is not theirs
+)
+
+// StepUp returns nil when a caller may change what matters: they show the password of
+// their account, or show none ("") and have logged in at most ten minutes ago, by password
+// or SSO; a refresh does not count.
+//
+// Forbidden with the code step_up: neither. Forbidden with the code wrong_password: the
+// password is not right, whatever the age of the log-in. It is not Unauthorized, because
+// the session goes on. Wrong passwords count as those of log-ins do, and are Throttled in
+// the same way.
+func (a *Accounts) StepUp(ctx context.Context, who User, password string) error {
+	if password == "" {
+		return a.recentLogin(ctx, who)
+	}
+	u, err := a.User(ctx, who.ID)
+	if err != nil {
+		return err
+	}
+	_, stored, familiar, err := a.lookUp(ctx, u.Email, who.Address)
+	if err != nil {
+		return err
+	}
+	_, err = a.verify(ctx, Credentials{Email: u.Email, Password: password, From: who.Address}, stored, familiar)
+	if fault.KindOf(err) == fault.Unauthorized {
+		return &fault.Error{Kind: fault.Forbidden, Code: codeWrongPassword, Message: "current_password: is not right"}
+	}
+	return err
+}
+
+// recentLogin returns nil when the log-in of the caller's session is recent.
+func (a *Accounts) recentLogin(ctx context.Context, who User) error {
+	recent := false
+	err := a.db.View(ctx, func(tx *store.Tx) error {
+		session, ok, err := tx.Session(who.Session)
+		age := tx.Now().Since(session.CreatedAt)
+		recent = ok && age >= 0 && age <= stepUpLife.Seconds() // a clock that was set back proves nothing
+		return err
+	})
+	if err == nil && !recent {
+		err = &fault.Error{
+			Kind: fault.Forbidden, Code: codeStepUp,
+			Message: "current_password: is needed, because the last log-in is more than ten minutes ago; send it in the body, or log in again",
+		}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package auth_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"sensegate/api/auth"
+	"sensegate/motion/fault"
+)
+
+// caller is who shows the token of a session, from an address.
+func (o *office) caller(s auth.Tokens, address int) auth.User {
+	o.t.Helper()
+	who, err := o.sessions.Check(o.t.Context(), s.Token, at(address))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return who
+}
+
+// wantCode wants a fault with a code.
+func (o *office) wantCode(err error, kind fault.Kind, code string) {
+	o.t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != kind || f.Code != code {
+		o.t.Errorf("error %v, want kind %d with code %q", err, kind, code)
+	}
+}
+
+func TestStepUpTakesTheLoginOfTenMinutesOrThePassword(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	who := o.caller(o.login(false), 1)
+	for _, row := range []struct {
+		after time.Duration
+		code  string
+	}{{0, ""}, {10 * time.Minute, ""}, {time.Second, "step_up"}} {
+		o.pass(row.after)
+		err := o.StepUp(t.Context(), who, "")
+		if row.code == "" && err != nil {
+			t.Errorf("%v later: %v", row.after, err)
+		}
+		if row.code != "" {
+			o.wantCode(err, fault.Forbidden, row.code)
+		}
+	}
+	if err := o.StepUp(t.Context(), who, password); err != nil {
+		t.Errorf("the password: %v", err)
+	}
+	o.wantCode(o.StepUp(t.Context(), who, "wrong"), fault.Forbidden, "wrong_password")
+}
+
+func TestWrongPasswordIsRefusedRightAfterTheLoginToo(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	who := o.caller(o.login(false), 1)
+	o.wantCode(o.StepUp(t.Context(), who, "wrong"), fault.Forbidden, "wrong_password")
+}
+
+func TestRefreshIsNoLogin(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	first := o.login(false)
+	o.pass(11 * time.Minute)
+	second, err := o.sessions.Refresh(t.Context(), first.RefreshToken, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.wantCode(o.StepUp(t.Context(), o.caller(second, 1), ""), fault.Forbidden, "step_up")
+}
+
+func TestClockThatWasSetBackMakesNoLoginRecent(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	who := o.caller(o.login(false), 1)
+	o.pass(-time.Second)
+	o.wantCode(o.StepUp(t.Context(), who, ""), fault.Forbidden, "step_up")
+}
+
+func TestStepUpIsNoWayRoundTheLoginThrottle(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	who := o.caller(o.login(false), 2)
+	for range 5 {
+		o.wantCode(o.StepUp(t.Context(), who, "wrong"), fault.Forbidden, "wrong_password")
+	}
+	o.wantKind(o.StepUp(t.Context(), who, password), fault.Throttled)
+	if err := o.StepUp(t.Context(), who, ""); err != nil {
+		t.Errorf("the recent log-in: %v", err)
+	}
+	o.login(false) // from a familiar address
+}
