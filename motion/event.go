@@ -30,6 +30,7 @@ const (
 	MemberLeftEvent         = "MemberLeftEvent"
 	MemberJoinedEvent       = "MemberJoinedEvent"
 	MemberRemovedEvent      = "MemberRemovedEvent"
+	OwnerChangedEvent       = "OwnerChangedEvent" // data says who owns the home now
 	SceneChangedToAwayEvent = "SceneChangedToAwayEvent"
 	SceneChangedToHomeEvent = "SceneChangedToHomeEvent"
 	CustomAlertEvent        = "CustomAlertEvent" // of a universal alert (interface document section 6 rule 6)

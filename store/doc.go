@@ -85,7 +85,7 @@
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
-//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers, AddressProof
+//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers, AddressProof, trusted
 //	  users_by_email          address in lower case → user u64
 //	  users_by_sub            subject        → user u64
 //	  users_by_identity       SHA-256 of issuer 0 subject → user u64

@@ -56,10 +56,25 @@ func (tx *Tx) RedeemSetupCode(code string, user home.UserID) error {
 	return tx.putMeta(setupCodeKey, held)
 }
 
-// HasSetupCode reports whether the user has shown a setup code.
+// HasSetupCode reports whether the user has shown a setup code, or need not because the
+// administrator has made the account.
 func (tx *Tx) HasSetupCode(user home.UserID) (bool, error) {
 	held, err := tx.setupCode()
-	return slices.Contains(held.Served, user), err
+	if err != nil || slices.Contains(held.Served, user) {
+		return err == nil, err
+	}
+	r, _, err := users.get(tx, user)
+	return r.Trusted, err
+}
+
+// TrustUser notes that the administrator has made the account of a user.
+func (tx *Tx) TrustUser(user home.UserID) error {
+	r, err := users.must(tx, user)
+	if err != nil {
+		return err
+	}
+	r.Trusted = true
+	return users.put(tx, user, r)
 }
 
 // EndSetupCode makes the setup code void and forgets who has shown one: to be called

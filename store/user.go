@@ -11,6 +11,7 @@ type userRecord struct {
 	Password   string       `json:"password"`             // argon2id in PHC form; "": none, as with SSO
 	Identities []Identity   `json:"identities,omitempty"` // accounts at identity providers
 	Proof      AddressProof `json:"proof,omitzero"`       // of the confirmed address
+	Trusted    bool         `json:"trusted,omitempty"`    // made by the administrator: counts as having shown the setup code
 }
 
 // Identity is an account at an identity provider: users are known there by issuer

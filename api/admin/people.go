@@ -41,9 +41,10 @@ func offlinePeople(stateDir string, db *store.DB, log *slog.Logger) (People, err
 
 // person is the body of a command about an account.
 type person struct {
-	Email    string `json:"email"`
-	Password string `json:"password,omitempty"`
-	Networks bool   `json:"networks,omitempty"` // deleting: disown what they own
+	Email     string `json:"email"`
+	Password  string `json:"password,omitempty"`
+	Networks  bool   `json:"networks,omitempty"`  // deleting: disown what they own
+	Successor string `json:"successor,omitempty"` // deleting: the address of who is to own it
 }
 
 func (s *Server) setupCode(r *http.Request) (any, error) {
@@ -89,19 +90,26 @@ func (s *Server) deletePerson(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	var user home.User
-	err := s.db.View(r.Context(), func(tx *store.Tx) error {
-		found, ok, err := tx.UserByEmail(body.Email)
-		if err == nil && !ok {
-			err = fault.New(fault.NotFound, "no account has this address")
+	var user, successor home.User
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		if user, err = userOf(tx, body.Email); err == nil && body.Successor != "" {
+			successor, err = userOf(tx, body.Successor)
 		}
-		user = found
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, body.Networks)
+	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
+}
+
+// userOf returns the user with an address.
+func userOf(tx *store.Tx, email string) (home.User, error) {
+	u, ok, err := tx.UserByEmail(email)
+	if err == nil && !ok {
+		err = fault.New(fault.NotFound, "no account has the address %s", email)
+	}
+	return u, err
 }
 
 func makeSetupCode(ctx context.Context, c command, _ []string) error {
@@ -180,14 +188,15 @@ func setPersonPassword(flags *flag.FlagSet) action {
 }
 
 func deletePerson(flags *flag.FlagSet) action {
-	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise these become ownerless")
+	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise a member owns them from then on")
+	successor := flags.String("successor", "", "address of that member; empty: the one who joined first")
 	return func(ctx context.Context, c command, arguments []string) error {
 		email, err := single(arguments, "the address of the account")
 		if err != nil {
 			return err
 		}
 		var done struct{}
-		if err := c.client.do(ctx, http.MethodPost, "/users/delete", person{Email: email, Networks: *networks}, &done); err != nil {
+		if err := c.client.do(ctx, http.MethodPost, "/users/delete", person{Email: email, Networks: *networks, Successor: *successor}, &done); err != nil {
 			return err
 		}
 		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "deleted the account of %s\n", email) })

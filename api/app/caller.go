@@ -7,7 +7,6 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/auth"
-	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -41,9 +40,6 @@ func (a *App) member(ctx context.Context, r *api.Request, u auth.User) (auth.Mem
 		}
 		h, err := tx.Home(id)
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
-		if !h.Claimed() { // whose owner has left: what was before those who stayed is not theirs
-			m.Since = motion.TimeOf(membership.CreatedAt.Std())
-		}
 		return err
 	})
 	return m, err

@@ -16,6 +16,7 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/home"
+	rules "sensegate/motion/household"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -170,7 +171,7 @@ func TestDeletedAccountLeavesNoTrace(t *testing.T) {
 		"member": {h.member, append(ofPerson(h.member), "members-phone", "of mum")},
 		"owner":  {h.owner, append(ofPerson(h.owner), "owners-phone")},
 	} {
-		if err := h.parts.Household.DeleteUser(t.Context(), c.who.ID, false); err != nil {
+		if err := h.parts.Household.DeleteUser(t.Context(), c.who.ID, rules.Leaving{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, found := range storetest.Scan(t, h.db, c.needles...) {
@@ -195,7 +196,7 @@ func TestDeletedAccountCanTakeItsNetworksAlong(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.join(h.owner, h.other, home.MemberRole)
-	if err := h.parts.Household.DeleteUser(t.Context(), h.owner.ID, true); err != nil {
+	if err := h.parts.Household.DeleteUser(t.Context(), h.owner.ID, rules.Leaving{Disown: true}); err != nil {
 		t.Fatal(err)
 	}
 	if h.engine.Known(h.network) == nil || h.engine.Known(h.abroad) != nil {
@@ -209,7 +210,7 @@ func TestDeletedAccountCanTakeItsNetworksAlong(t *testing.T) {
 		}
 		return err
 	})
-	if err := h.parts.Household.DeleteUser(context.Background(), h.neighbour.ID, true); err != nil {
+	if err := h.parts.Household.DeleteUser(context.Background(), h.neighbour.ID, rules.Leaving{Disown: true}); err != nil {
 		t.Errorf("the neighbour, whose account goes with the network: %v", err)
 	}
 	if a := h.as(h.neighbour, http.MethodGet, "/networks", ""); a.Status != 401 {

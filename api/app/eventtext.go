@@ -46,6 +46,8 @@ func (n deviceNames) sentence(e motion.Event) string {
 		return memberName(e) + " joined the household"
 	case motion.MemberRemovedEvent:
 		return memberName(e) + " was removed from the household"
+	case motion.OwnerChangedEvent:
+		return memberName(e) + " is the owner of the household now"
 	case motion.SceneChangedToAwayEvent:
 		return "Scene changed to away"
 	case motion.SceneChangedToHomeEvent:

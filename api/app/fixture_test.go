@@ -229,7 +229,7 @@ func (h *household) update(change func(*store.Tx) error) {
 func (h *household) newHome(network motion.NetworkID) (id home.ID) {
 	h.T.Helper()
 	h.update(func(tx *store.Tx) error {
-		made, err := tx.CreateHome(home.Home{ExternalID: network, Name: "Home", Scene: home.AtHome, LiveEnabled: true, ClaimedAt: tx.Now().Add(-3600)})
+		made, err := tx.CreateHome(home.Home{ExternalID: network, Name: "Home", Scene: home.AtHome, LiveEnabled: true, ClaimedAt: tx.Now().Add(-3600), OwnedBefore: true})
 		id = made.ID
 		return err
 	})

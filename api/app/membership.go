@@ -16,7 +16,7 @@ import (
 type shownMembership struct {
 	ID        home.MembershipID         `json:"id" example:"31"`
 	Role      home.Role                 `json:"role" enum:"owner,member"`
-	User      expandable[home.User]     `json:"user" doc:"User id; with expand=user the user" example:"9"`
+	User      expandable[home.User]     `json:"user" doc:"User id; with expand=user the user, but for one whom the owner has added by that id and who has not joined yet" example:"9"`
 	Network   expandable[networkRecord] `json:"network" doc:"App Cloud network id; with expand=network the network" example:"17"`
 	IsPresent bool                      `json:"is_present" doc:"Whether they are at home, as far as their phone has told"`
 	CreatedAt motion.Stamp              `json:"created_at"`
@@ -55,7 +55,7 @@ func showMembership(tx *store.Tx, m home.Membership, expand interface{ has(strin
 		ID: m.ID, Role: m.Role, IsPresent: m.IsPresent, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 		User: expandable[home.User]{ID: int64(m.User)}, Network: expandable[networkRecord]{ID: int64(m.Home)},
 	}
-	if expand.has("user") {
+	if expand.has("user") && !m.Unasked {
 		u, err := tx.User(m.User)
 		if err != nil {
 			return s, err
@@ -74,11 +74,11 @@ func showMembership(tx *store.Tx, m home.Membership, expand interface{ has(strin
 
 type newMembershipIn struct {
 	Body struct {
-		Role       home.Role            `json:"role" enum:"owner,member" doc:"owner claims an ownerless network for the caller; member adds a user"`
+		Role       home.Role            `json:"role" enum:"owner,member" doc:"owner claims a network without people for the caller; member adds a user"`
 		Network    api.Lenient[uint32]  `json:"network_id" doc:"App Cloud network id" example:"17"`
 		User       *api.Lenient[uint32] `json:"user_id,omitempty" doc:"Who is to be added; default: the caller" example:"10"`
 		Invitation string               `json:"invitation,omitempty" maxLength:"64" doc:"The token of the invitation's link" example:"inv_8n6kA1oDgQ2mB5tZ0yWcXfRjUeHsLpVqTnKiGbMdOwE"`
-		SetupCode  string               `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance; needed to claim while it has no owner at all"`
+		SetupCode  string               `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance; needed to claim while it has no owner at all, and a network that was owned before"`
 		ExpandBody
 	}
 }

@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 )
 
 type userOut struct{ Body home.User }
@@ -70,12 +72,13 @@ func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*u
 
 type deleteUserIn struct {
 	UserPath
-	Networks bool `query:"delete_claimed_network" doc:"true: the networks that the user owns are disowned too; false: they become ownerless" example:"false"`
+	Networks  bool                 `query:"delete_claimed_network" doc:"true: the networks that the user owns are disowned too; false: a member owns them from then on" example:"false"`
+	Successor api.Opt[home.UserID] `query:"successor" minimum:"1" doc:"User id of the member who is to own the networks; default: the one who joined first" example:"10"`
 }
 
 func (a *App) deleteUser(ctx context.Context, u auth.User, in *deleteUserIn) (*struct{}, error) {
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	return nil, a.Household.DeleteUser(ctx, u.ID, in.Networks)
+	return nil, a.Household.DeleteUser(ctx, u.ID, household.Leaving{Disown: in.Networks, Successor: in.Successor.Value})
 }

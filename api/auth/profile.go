@@ -96,7 +96,8 @@ func (a *Accounts) User(ctx context.Context, id home.UserID) (u home.User, err e
 
 // What the administrator does, who has the appliance itself.
 
-// Create makes a confirmed account. An address that has one is a Conflict.
+// Create makes a confirmed account, which counts as having shown the setup code. An
+// address that has one is a Conflict.
 func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err error) {
 	if err := checkAccount(&r.Email, &r.Password); err != nil {
 		return u, err
@@ -118,6 +119,9 @@ func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err
 			return err
 		}
 		if err := tx.SetAddressProof(u.ID, vouched()); err != nil {
+			return err
+		}
+		if err := tx.TrustUser(u.ID); err != nil {
 			return err
 		}
 		return tx.SetPassword(u.ID, hash)

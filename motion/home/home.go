@@ -39,7 +39,8 @@ type Home struct {
 	SubscriptionID *string          `json:"subscription_id"`
 	Scene          Scene            `json:"scene_id"`
 	SceneConfigID  SceneConfigID    `json:"network_scene_config"`
-	ClaimedAt      motion.Time      `json:"claimed_at"` // when it last got an owner; 0: it has none
+	ClaimedAt      motion.Time      `json:"claimed_at"`             // when it was last claimed; 0: it has no owner
+	OwnedBefore    bool             `json:"owned_before,omitempty"` // it has, or has had, an owner
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`
 }

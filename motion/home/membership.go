@@ -1,11 +1,16 @@
 package home
 
-import "sensegate/motion"
+import (
+	"cmp"
+	"slices"
+
+	"sensegate/motion"
+)
 
 // Role is what a member of a home may do (interface document section 5).
 type Role string
 
-// The roles. A home has at most one owner.
+// The roles. A home has one owner, or neither an owner nor members.
 const (
 	OwnerRole  Role = "owner"
 	MemberRole Role = "member"
@@ -20,9 +25,30 @@ type Membership struct {
 	Role       Role         `json:"role"`
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
-	Added      bool         `json:"added"` // by the owner, without the person's doing
+	Added      bool         `json:"added"`             // by the owner, without the person's doing
+	Unasked    bool         `json:"unasked,omitempty"` // added by their number alone; nobody there knows who they are until they join themselves
 	IsPresent  bool         `json:"is_present"`
 	PresenceAt motion.Time  `json:"presence_at"` // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
 	UpdatedAt  motion.Stamp `json:"updated_at"`
+}
+
+// Successor returns the member who owns a home next when its owner leaves (payloads.md
+// section 6 no. 16): of those whose accounts are confirmed the one named, or else the one
+// who joined first. Who was added without being asked does not come into question. false:
+// nobody does.
+func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {
+	inOrder := slices.SortedFunc(slices.Values(members), func(a, b Membership) int { return cmp.Compare(a.ID, b.ID) })
+	for _, m := range inOrder {
+		if m.Role != MemberRole || m.Unasked || !confirmed(m.User) {
+			continue
+		}
+		if m.User == named {
+			return m, true
+		}
+		if !ok {
+			next, ok = m, true
+		}
+	}
+	return next, ok
 }

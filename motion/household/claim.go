@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -15,34 +16,34 @@ type Proof struct {
 	Local     bool   // they sit at the appliance itself
 }
 
-// Claim makes a user the owner of a home that has none (interface document section 3);
-// the home's history begins now. While the appliance has no owner at all this takes
-// the setup code, shown now or when the account was made, or a seat at the appliance
-// (payloads.md 5.2). A home whose owner has left while members stayed goes to one of
-// them; anyone else needs the setup code too, because its people and their names come
-// with it. NotFound: no such home. Conflict: it has an owner. Forbidden, code
+// Claim makes a user the owner of a home that nobody lives in (interface document section
+// 3); the home's history begins now. While the appliance has no owner at all, and for a
+// home that was owned before, this takes the setup code, shown now or when the account was
+// made, or a seat at the appliance (payloads.md 5.2 and section 6 no. 16). Conflict: it has
+// people, or there is no such home, so that ids tell a stranger nothing. Forbidden, code
 // setup_code: the code is needed. Invalid: the code is not the right one.
 func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, proof Proof) (claimed home.Membership, err error) {
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		members, err := tx.MembershipsOfHome(id)
+		if err != nil {
+			return nil, err
+		}
 		one, err := tx.Home(id)
-		if fault.KindOf(err) == fault.NotFound {
-			err = unknown(id)
+		if fault.KindOf(err) == fault.NotFound || err == nil && (one.Claimed() || len(members) > 0) {
+			err = notClaimable()
 		}
 		if err != nil {
 			return nil, err
 		}
-		if one.Claimed() {
-			return nil, &fault.Error{Kind: fault.Conflict, Code: "owned", Message: "network_id: the network has an owner, who can invite you"}
-		}
 		if err := mayClaim(tx, one, user, proof); err != nil {
 			return nil, err
 		}
-		one.ClaimedAt, one.UpdatedAt = tx.Now(), tx.Now().Stamp()
+		one.ClaimedAt, one.OwnedBefore, one.UpdatedAt = tx.Now(), true, tx.Now().Stamp()
 		if err := tx.PutHome(one); err != nil {
 			return nil, err
 		}
 		var events []motion.Event
-		claimed, events, err = enter(tx, one, user, home.OwnerRole)
+		claimed, events, err = enter(tx, one, home.Membership{Role: home.OwnerRole, User: user})
 		return events, err
 	})
 	if err != nil {
@@ -52,20 +53,23 @@ func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, pro
 	return claimed, nil
 }
 
-// unknown is the fault of a home that is not there, or not there for the caller.
-func unknown(id home.ID) error { return fault.New(fault.NotFound, "network %d is not known", id) }
+// notClaimable is the fault of a home that has people, and of one that there is not.
+func notClaimable() error {
+	return &fault.Error{Kind: fault.Conflict, Code: "owned",
+		Message: "network_id: is not of a network that can be claimed; if it has an owner, ask them for an invitation"}
+}
 
-// mayClaim returns a fault unless a user may claim an ownerless home.
+// mayClaim returns a fault unless a user may claim a home that nobody lives in.
 func mayClaim(tx *store.Tx, one home.Home, user home.UserID, proof Proof) error {
-	needed, err := codeNeeded(tx, one.ID, user)
-	if err != nil {
-		return err
-	}
 	if proof.SetupCode != "" {
 		if err := tx.RedeemSetupCode(proof.SetupCode, user); err != nil {
 			return err
 		}
 		return tx.EndSetupCode()
+	}
+	needed, err := codeNeeded(tx, one)
+	if err != nil {
+		return err
 	}
 	shown, err := tx.HasSetupCode(user)
 	switch {
@@ -80,47 +84,25 @@ func mayClaim(tx *store.Tx, one home.Home, user home.UserID, proof Proof) error 
 	return nil
 }
 
-// codeNeeded reports whether a session alone is not enough to claim a home: the
-// appliance has no owner yet, or the home has members and the user is none of them.
-func codeNeeded(tx *store.Tx, id home.ID, user home.UserID) (bool, error) {
+// codeNeeded reports whether a session alone is not enough to claim a home: it was owned
+// before, or the appliance has no owner yet.
+func codeNeeded(tx *store.Tx, one home.Home) (bool, error) {
+	if one.OwnedBefore {
+		return true, nil
+	}
 	homes, err := tx.Homes()
-	if err != nil {
-		return false, err
-	}
-	owners := 0
-	for _, one := range homes {
-		if one.Claimed() {
-			owners++
-		}
-	}
-	members, err := tx.MembershipsOfHome(id)
-	if err != nil || owners == 0 {
-		return true, err
-	}
-	for _, m := range members {
-		if m.User == user {
-			return false, nil
-		}
-	}
-	return len(members) > 0, nil
+	return !slices.ContainsFunc(homes, home.Home.Claimed), err
 }
 
-// enter makes a user a member of a home in a role, or gives a member the role, and
-// returns the membership with the event that somebody has joined.
-func enter(tx *store.Tx, one home.Home, user home.UserID, role home.Role) (home.Membership, []motion.Event, error) {
-	m, isMember, err := tx.MembershipOf(one.ID, user)
+// enter makes a user a member of a home, in the role of m, and returns the membership with
+// the event that somebody has joined. An invitation of their address is used up.
+func enter(tx *store.Tx, one home.Home, m home.Membership) (home.Membership, []motion.Event, error) {
+	person, err := tx.User(m.User)
 	if err != nil {
 		return m, nil, err
 	}
-	if isMember {
-		m.Role, m.Added, m.UpdatedAt = role, false, tx.Now().Stamp()
-		return m, nil, tx.PutMembership(m)
-	}
-	person, err := tx.User(user)
-	if err != nil {
-		return m, nil, err
-	}
-	if m, err = tx.CreateMembership(home.Membership{Role: role, User: user, Home: one.ID}); err != nil {
+	m.Home = one.ID
+	if m, err = tx.CreateMembership(m); err != nil {
 		return m, nil, err
 	}
 	invitation, invited, err := tx.InvitationTo(one.ID, person.Email)
@@ -131,9 +113,15 @@ func enter(tx *store.Tx, one home.Home, user home.UserID, role home.Role) (home.
 		return m, nil, err
 	}
 	joined, err := systemEvent(tx, one, motion.MemberJoinedEvent)
-	joined.Data = memberData(person)
+	joined.Data = nobody()
+	if !m.Unasked {
+		joined.Data = memberData(person)
+	}
 	return m, []motion.Event{joined}, err
 }
+
+// nobody is what an event about a member says who is not named.
+func nobody() motion.Document { return motion.Document{"user": map[string]any{}} }
 
 // memberData is what an event about a member says of them (payloads.md 4.8).
 func memberData(u home.User) motion.Document {

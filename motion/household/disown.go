@@ -54,7 +54,7 @@ func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 		if err != nil {
 			return err
 		}
-		if len(all) > 1 || m.Added {
+		if len(all) > 1 || m.Added && m.User != by {
 			continue
 		}
 		if err := forget(tx, m.User); err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/motion/notify"
 	"sensegate/store"
@@ -134,18 +133,4 @@ func (h *Household) Invitations(ctx context.Context, id home.ID) (open []home.In
 // Withdraw deletes an invitation, open or not.
 func (h *Household) Withdraw(ctx context.Context, id home.InvitationID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteInvitation(id) })
-}
-
-// ownerless takes the owner's role off a home: it can be claimed again, and what the
-// owner has offered is void.
-func ownerless(tx *store.Tx, id home.ID) error {
-	one, err := tx.Home(id)
-	if err != nil {
-		return err
-	}
-	one.ClaimedAt, one.UpdatedAt = motion.Time(0), tx.Now().Stamp()
-	if err := tx.PutHome(one); err != nil {
-		return err
-	}
-	return tx.DropInvitations(id, true)
 }

@@ -16,27 +16,47 @@ type Candidate struct {
 	Token string      // of the link of the invitation; "": none was shown
 }
 
-// Join makes a user a member of a home. The user's confirmed address must hold an open
-// invitation to it, which is used up: an owner who could add anybody by their number would
-// learn who lives in other homes. Who asks for themselves shows the token of the
-// invitation, unless their address is known to be theirs (store.AddressProof). Forbidden: whoever
-// asks is neither, or is not invited, or there is no such home, so that ids tell a stranger
-// nothing. NotFound: the owner names a user who is not there or not invited. Conflict: the
-// user is a member.
+// Join makes a user a member of a home.
+//
+// Who asks for themselves needs an open invitation of their confirmed address, which is used
+// up, and shows its token, unless the address is known to be theirs (store.AddressProof).
+//
+// The owner adds, by their number, confirmed users whom they know: those whom they have
+// invited and those whom they share another home with. They also add a user who belongs to
+// no home, as one who waits to be added does; numbers can be counted through, so such a
+// user stays without a name in the home until they join themselves. Users who live elsewhere
+// are not added, since nobody but they decide on where they live.
+//
+// Forbidden: whoever asks is neither the owner nor invited, or there is no such home, so
+// that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
+// cannot be added. Conflict: the user is a member.
 func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined home.Membership, err error) {
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		if err := mayJoin(tx, id, c); err != nil {
+		asking, asks, err := tx.MembershipOf(id, c.By)
+		if err != nil {
+			return nil, err
+		}
+		known, member, err := tx.MembershipOf(id, c.User)
+		switch {
+		case err != nil:
+			return nil, err
+		case c.User != c.By && (!asks || asking.Role != home.OwnerRole):
+			return nil, notInvited()
+		case member && c.User == c.By && known.Unasked:
+			joined, err = accept(tx, known)
+			return nil, err
+		case member:
+			return nil, &fault.Error{Kind: fault.Conflict, Code: "member", Message: "user_id: is a member of the network already"}
+		}
+		m, err := admit(tx, id, c)
+		if err != nil {
 			return nil, err
 		}
 		one, err := tx.Home(id)
 		if err != nil {
 			return nil, err
 		}
-		joined, events, err = enter(tx, one, c.User, home.MemberRole)
-		if err == nil && c.User != c.By {
-			joined.Added = true
-			err = tx.PutMembership(joined)
-		}
+		joined, events, err = enter(tx, one, m)
 		return events, err
 	})
 	if err != nil {
@@ -46,36 +66,60 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 	return joined, nil
 }
 
-// mayJoin returns a fault unless a candidate may become a member.
-func mayJoin(tx *store.Tx, id home.ID, c Candidate) error {
-	asking, isMember, err := tx.MembershipOf(id, c.By)
+// accept stores that a user joins a home that they were added to.
+func accept(tx *store.Tx, m home.Membership) (home.Membership, error) {
+	m.Unasked, m.UpdatedAt = false, tx.Now().Stamp()
+	return m, tx.PutMembership(m)
+}
+
+// admit returns the membership that a candidate gets, or a fault when they get none.
+func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
+	m := home.Membership{Role: home.MemberRole, User: c.User, Added: c.User != c.By}
+	invited, err := invitedTo(tx, id, c)
+	if err != nil || invited {
+		return m, err
+	}
+	if !m.Added {
+		return m, notInvited()
+	}
+	free, err := addable(tx, c)
+	if err == nil && !free {
+		err = fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", c.User)
+	}
 	if err != nil {
-		return err
+		return m, err
 	}
-	owns := isMember && asking.Role == home.OwnerRole
-	if !owns && c.User != c.By {
-		return notInvited()
+	elsewhere, err := tx.MembershipsOfUser(c.User)
+	m.Unasked = len(elsewhere) == 0
+	return m, err
+}
+
+// addable reports whether an owner adds a user by their number alone: they are confirmed,
+// and belong to no home, or to another of the owner's too.
+func addable(tx *store.Tx, c Candidate) (bool, error) {
+	person, err := tx.User(c.User)
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
 	}
-	switch _, member, err := tx.MembershipOf(id, c.User); {
-	case err != nil:
-		return err
-	case member:
-		return &fault.Error{Kind: fault.Conflict, Code: "member", Message: "user_id: is a member of the network already"}
+	if err != nil || !person.Confirmed() {
+		return false, err
 	}
-	invited, err := invitedTo(tx, id, c, owns)
-	switch {
-	case err != nil || invited:
-		return err
-	case owns:
-		return fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", c.User)
+	theirs, err := tx.MembershipsOfUser(c.User)
+	if err != nil || len(theirs) == 0 {
+		return true, err
 	}
-	return notInvited()
+	for _, m := range theirs {
+		if _, shared, err := tx.MembershipOf(m.Home, c.By); err != nil || shared && !m.Unasked {
+			return shared, err
+		}
+	}
+	return false, nil
 }
 
 // invitedTo reports whether the candidate's confirmed address holds an open invitation to
 // a home, and it is theirs: so says an owner who names them, the token of the invitation,
 // or what is known of the address.
-func invitedTo(tx *store.Tx, id home.ID, c Candidate, named bool) (bool, error) {
+func invitedTo(tx *store.Tx, id home.ID, c Candidate) (bool, error) {
 	person, err := tx.User(c.User)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
@@ -87,7 +131,7 @@ func invitedTo(tx *store.Tx, id home.ID, c Candidate, named bool) (bool, error) 
 	if err != nil || !invited || !invitation.Open(tx.Now().Stamp()) {
 		return false, err
 	}
-	if named {
+	if c.User != c.By {
 		return true, nil
 	}
 	if shown, err := tx.MatchInvitation(id, person.Email, c.Token); err != nil || shown {

@@ -11,7 +11,7 @@ import (
 
 // RemoveMember ends a membership (payloads.md 5.2): the owner removes anyone but
 // themselves, a member only themselves. Forbidden: another's membership. Conflict: the
-// owner's, who leaves by disowning the network or deleting the account. NotFound: no
+// owner's, who hands the home over first, disowns it or deletes the account. NotFound: no
 // such membership.
 func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by home.UserID) error {
 	var m home.Membership
@@ -26,7 +26,7 @@ func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by h
 		case m.User != by && asking.Role != home.OwnerRole:
 			return nil, fault.New(fault.Forbidden, "only the owner of the network removes another member")
 		case m.Role == home.OwnerRole:
-			return nil, fault.New(fault.Conflict, "the owner cannot leave; DELETE /networks/%d disowns the network", m.Home)
+			return nil, fault.New(fault.Conflict, "the owner cannot leave: make another member the owner first, or disown the network with DELETE /networks/%d", m.Home)
 		}
 		return leave(tx, m, true)
 	})
@@ -52,40 +52,50 @@ func leave(tx *store.Tx, m home.Membership, named bool) ([]motion.Event, error) 
 		return nil, err
 	}
 	removed, err := systemEvent(tx, one, motion.MemberRemovedEvent)
-	removed.Data = motion.Document{"user": map[string]any{}}
-	if named {
+	removed.Data = nobody()
+	if named && !m.Unasked {
 		removed.Data = memberData(person)
 	}
 	return []motion.Event{removed}, err
 }
 
+// Leaving is how the owner of homes deletes their account.
+type Leaving struct {
+	Disown    bool        // the homes are disowned; otherwise a member succeeds
+	Successor home.UserID // who, where they are a member; 0: who comes next
+}
+
 // DeleteUser deletes an account and every trace of the person in the database
 // (payloads.md 5.1), their part in the history of any network included: the event of
-// their leaving names nobody. What they own is disowned, or without disown becomes
-// ownerless: its invitations die, its members stay, and one without members is
-// forgotten as a home while its network goes on in Core. NotFound: no such user.
-func (h *Household) DeleteUser(ctx context.Context, id home.UserID, disown bool) error {
+// their leaving names nobody. What they own is disowned, or else goes to a successor
+// (home.Successor); a home without one is wiped while its network goes on in Core
+// (payloads.md section 6 no. 16). NotFound: no such user. Invalid: the successor is no
+// member of what the user owns.
+func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving) error {
 	owned, err := h.owned(ctx, id)
 	if err != nil {
 		return err
 	}
+	if err := h.checkSuccessor(ctx, owned, how); err != nil {
+		return err
+	}
 	for _, one := range owned {
-		if !disown {
+		if !how.Disown {
 			break
 		}
 		if err := h.Disown(ctx, one, id); err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
 		}
 	}
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) { return deleteUser(tx, id) })
-	if fault.KindOf(err) == fault.NotFound && disown && len(owned) > 0 {
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) { return h.deleteUser(tx, id, how.Successor) })
+	if fault.KindOf(err) == fault.NotFound && how.Disown && len(owned) > 0 {
 		err = nil // gone with the last network
 	}
 	if err != nil {
 		return err
 	}
 	h.ended()
-	h.log.Info("user deleted", "user", id, "disowned", disown)
+	h.log.Info("user deleted", "user", id, "disowned", how.Disown)
 	return nil
 }
 
@@ -106,9 +116,9 @@ func (h *Household) owned(ctx context.Context, id home.UserID) (owned []home.ID,
 	return owned, err
 }
 
-// deleteUser removes a person from their homes and then altogether. It returns the
-// events of the homes that others live in.
-func deleteUser(tx *store.Tx, id home.UserID) (events []motion.Event, err error) {
+// deleteUser removes a person from their homes, what they own goes to a successor, and then
+// altogether. It returns the events of the homes that others live in.
+func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (events []motion.Event, err error) {
 	memberships, err := tx.MembershipsOfUser(id)
 	if err != nil {
 		return nil, err
@@ -119,21 +129,11 @@ func deleteUser(tx *store.Tx, id home.UserID) (events []motion.Event, err error)
 			return nil, err
 		}
 		if m.Role == home.OwnerRole {
-			if err := ownerless(tx, m.Home); err != nil {
+			if left, err = h.succeed(tx, m.Home, successor, left); err != nil {
 				return nil, err
 			}
 		}
-		others, err := tx.MembershipsOfHome(m.Home)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(others) > 0:
-			events = append(events, left...)
-		default:
-			if err := tx.DeleteHome(m.Home); err != nil {
-				return nil, err
-			}
-		}
+		events = append(events, left...)
 	}
 	return events, forget(tx, id)
 }

@@ -268,39 +268,3 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestOwnersAccountLeavesAnOwnerlessHomeBehind(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	shared, alone := p.home("g", 1), p.home("h", 2)
-	owner, member := p.user("owner"), p.user("member")
-	p.claim(shared.ID, owner)
-	p.claim(alone.ID, owner)
-	if _, err := p.Invite(t.Context(), shared.ID, owner, []string{"member@example.com"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Join(t.Context(), shared.ID, household.Candidate{User: member, By: owner}); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.DeleteUser(t.Context(), owner, false); err != nil {
-		t.Fatal(err)
-	}
-	wantKind(t, "again", p.DeleteUser(t.Context(), owner, false), fault.NotFound)
-	err := p.db.View(t.Context(), func(tx *store.Tx) error {
-		left, err := tx.Home(shared.ID)
-		_, gone := tx.Home(alone.ID)
-		wantKind(t, "where nobody lives", gone, fault.NotFound)
-		if left.Claimed() {
-			t.Errorf("still owned: %+v", left)
-		}
-		return err
-	})
-	if err := errors.Join(err, p.engine.Known(alone.ExternalID)); err != nil {
-		t.Error(err)
-	}
-	for _, found := range storetest.Scan(t, p.db, "owner@example.com", "sub-owner", fmt.Sprintf("%q", "owner")) {
-		if found[:5] != "membe" { // the role of a member
-			t.Error(found)
-		}
-	}
-}

@@ -20,6 +20,7 @@ const (
 	Reset        Kind = "reset"         // to set a new password
 	Invite       Kind = "invite"        // to join a network
 	KnownAddress Kind = "known_address" // somebody registered with an address that has an account
+	OwnerChanged Kind = "owner_changed" // a network has another owner
 )
 
 // Mail is what a mail tells; its words and its link are made from it.
@@ -30,8 +31,9 @@ type Mail struct {
 	Token   string       // what the link carries
 	Expires motion.Stamp // when the token or the invitation ends; 0: never
 	Home    home.ID      // Invite: the network to join
-	Network string       // Invite: its name, "" when it has none
+	Network string       // Invite, OwnerChanged: its name, "" when it has none
 	Inviter string       // Invite: the owner's name, "" when unknown
+	Owner   bool         // OwnerChanged: it is the one whom the mail goes to
 }
 
 // compose puts a mail into words.
@@ -51,6 +53,11 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 		stored.Link = o.link("/invite", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
 	case KnownAddress:
 		stored.Subject, stored.Text = "You have an account already", knownText
+	case OwnerChanged:
+		stored.Subject, stored.Text = "Your network has another owner", ownerText(m)
+		if m.Owner {
+			stored.Subject = "You are the owner of a network now"
+		}
 	default:
 		return stored, fmt.Errorf("write mail: unknown kind %q", m.Kind)
 	}
@@ -76,15 +83,28 @@ const (
 // inviteText names who invites to what. Both are what somebody typed: they are cut
 // and shown in quotes, so that they cannot pass for words of the appliance.
 func inviteText(m Mail) string {
-	inviter, network := "The owner of a network", "motion-sensing network"
+	inviter := "The owner of a network"
 	if m.Inviter != "" {
 		inviter = quoted(m.Inviter)
 	}
-	if m.Network != "" {
-		network = "network " + quoted(m.Network)
-	}
-	return inviter + " invites you to the " + network + ".\n\n" +
+	return inviter + " invites you to the " + networkText(m) + ".\n\n" +
 		"Open the link within seven days, and join with an account that has this address."
+}
+
+// ownerText names nobody: the list of members does, as long as they are members.
+func ownerText(m Mail) string {
+	if m.Owner {
+		return "You are the owner of the " + networkText(m) + " now: its owner has left, or has handed it over to you.\n\n" +
+			"You invite and remove its members, change its settings, and can hand it over to another member."
+	}
+	return "The " + networkText(m) + " has another owner now.\n\nThe list of its members in the app says who it is."
+}
+
+func networkText(m Mail) string {
+	if m.Network == "" {
+		return "motion-sensing network"
+	}
+	return "network " + quoted(m.Network)
 }
 
 // quotedLength is how many characters of a typed name a mail shows.

@@ -1,0 +1,153 @@
+package household
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/notify"
+	"sensegate/store"
+)
+
+// Why a home has another owner, in the detail of OwnerChangedEvent.
+const (
+	ownerLeft  = "left"
+	handedOver = "handed_over"
+)
+
+// HandOver makes the holder of a membership the owner of the home, on behalf of its owner,
+// who becomes a member (payloads.md section 6 no. 16). The history stays as it is, the
+// invitations of the former owner are void, and both get a mail. Forbidden: by does not own
+// the home. Conflict: the account is not confirmed, or was added and has not joined.
+// NotFound: no such membership.
+func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.UserID) (changed home.Membership, err error) {
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		if changed, err = tx.Membership(id); err != nil {
+			return nil, err
+		}
+		former, err := ownershipOf(tx, changed.Home, by)
+		if err != nil || former.ID == changed.ID {
+			return nil, err
+		}
+		person, err := tx.User(changed.User)
+		if err != nil {
+			return nil, err
+		}
+		if !person.Confirmed() || changed.Unasked {
+			return nil, fault.New(fault.Conflict, "role: this member was added and has not joined yet; an owner has")
+		}
+		former.Role, former.UpdatedAt = home.MemberRole, tx.Now().Stamp()
+		if err := tx.PutMembership(former); err != nil {
+			return nil, err
+		}
+		var events []motion.Event
+		if changed, events, err = promote(tx, changed, handedOver); err != nil {
+			return nil, err
+		}
+		return events, h.mailOwner(tx, changed, []home.Membership{former, changed})
+	})
+	if err != nil {
+		return home.Membership{}, err
+	}
+	if changed.User == by { // who owns it already
+		return changed, nil
+	}
+	h.ended()
+	h.log.Info("network handed over", "home", changed.Home, "from", by, "to", changed.User)
+	return changed, nil
+}
+
+// ownershipOf returns the membership with which a user owns a home, or a Forbidden fault.
+func ownershipOf(tx *store.Tx, id home.ID, user home.UserID) (home.Membership, error) {
+	m, _, err := tx.MembershipOf(id, user)
+	if err == nil && m.Role != home.OwnerRole {
+		err = fault.New(fault.Forbidden, "only the owner of the network may do this")
+	}
+	return m, err
+}
+
+// checkSuccessor returns an Invalid fault when an owner names a successor who is none.
+func (h *Household) checkSuccessor(ctx context.Context, owned []home.ID, how Leaving) error {
+	if how.Successor == 0 {
+		return nil
+	}
+	if how.Disown {
+		return fault.New(fault.Invalid, "successor: leave it out, or delete_claimed_network; nobody succeeds in a network that is deleted")
+	}
+	return h.db.View(ctx, func(tx *store.Tx) error {
+		for _, id := range owned {
+			if next, _, err := tx.Successor(id, how.Successor); err != nil || next.User == how.Successor {
+				return err
+			}
+		}
+		return fault.New(fault.Invalid, "successor: want the user_id of a member of a network that you own")
+	})
+}
+
+// succeed gives a home whose owner has left to their successor, and returns the events of
+// the leaving and of that. Without a successor the home is wiped, and there are none.
+func (h *Household) succeed(tx *store.Tx, id home.ID, named home.UserID, left []motion.Event) ([]motion.Event, error) {
+	next, ok, err := tx.Successor(id, named)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		_, err := tx.VacateHome(id)
+		return nil, err
+	}
+	next, events, err := promote(tx, next, ownerLeft)
+	if err != nil {
+		return nil, err
+	}
+	members, err := tx.MembershipsOfHome(id)
+	if err != nil {
+		return nil, err
+	}
+	return append(left, events...), h.mailOwner(tx, next, members)
+}
+
+// promote makes a member the owner of their home, where nobody else is, and returns the
+// event. What the former owner has offered to others is void.
+func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, []motion.Event, error) {
+	m.Role, m.UpdatedAt = home.OwnerRole, tx.Now().Stamp()
+	if err := tx.PutMembership(m); err != nil {
+		return m, nil, err
+	}
+	if err := tx.DropInvitations(m.Home, true); err != nil {
+		return m, nil, err
+	}
+	one, err := tx.Home(m.Home)
+	if err != nil {
+		return m, nil, err
+	}
+	person, err := tx.User(m.User)
+	if err != nil {
+		return m, nil, err
+	}
+	changed, err := systemEvent(tx, one, motion.OwnerChangedEvent)
+	changed.Data, changed.Detail = memberData(person), motion.Document{"reason": reason}
+	return m, []motion.Event{changed}, err
+}
+
+// mailOwner tells members of a home that it has another owner.
+func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Membership) error {
+	one, err := tx.Home(owner.Home)
+	if err != nil {
+		return err
+	}
+	for _, m := range to {
+		person, err := tx.User(m.User)
+		if err != nil {
+			return err
+		}
+		mail := notify.Mail{Kind: notify.OwnerChanged, To: person.Email, User: person.ID, Home: one.ID, Network: one.Name, Owner: m.User == owner.User}
+		if m.Unasked {
+			mail.Home = 0 // or else the owner reads their address in the outbox
+		}
+		if err := h.mail(tx, mail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
