@@ -65,13 +65,30 @@ func newGenerator(h *household, seed uint64) *apitest.Generator {
 	return g
 }
 
-// standingToken returns a token of the owner: a new one when its session has ended, and
-// that of a new owner when the account has.
+// standingToken returns a token of the owner: a new one when its session has ended, that of
+// the successor when the account has, and that of a new owner when nobody lives there.
 func (h *household) standingToken() string {
 	h.T.Helper()
 	if _, err := h.sessions.Check(h.T.Context(), h.owner.token, netip.Addr{}); err == nil {
 		return h.owner.token
 	}
+	h.update(func(tx *store.Tx) error {
+		if _, err := tx.User(h.owner.ID); err == nil {
+			return nil
+		}
+		one, found, err := tx.HomeOfNetwork(h.network)
+		if err != nil || !found { // disowned
+			return err
+		}
+		h.home = one.ID
+		members, err := tx.MembershipsOfHome(h.home)
+		for _, m := range members {
+			if m.Role == home.OwnerRole {
+				h.owner.User, err = tx.User(m.User)
+			}
+		}
+		return err
+	})
 	tokens, err := h.sessions.Start(h.T.Context(), h.owner.ID, true)
 	if err == nil {
 		h.owner.token = tokens.Token

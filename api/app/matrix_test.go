@@ -42,7 +42,8 @@ func verdicts() map[string]string {
 		"POST /mobile_devices":                 forUsers,
 		"DELETE /mobile_devices/{id}":          "1111444+", // the owner's phone
 		"GET /network_memberships":             forMember,
-		"POST /network_memberships":            forUsers,   // it has an owner already: 409 for all
+		"POST /network_memberships":            forUsers, // it has an owner already: 409 for all
+		"PATCH /network_memberships/{id}":      forOwner,
 		"DELETE /network_memberships/{id}":     "111144++", // of the member
 		"PUT /users/{id}":                      "1111444+", // the owner
 		"DELETE /users/{id}":                   "1111444+",

@@ -128,6 +128,44 @@ type membershipIn struct {
 	ID home.MembershipID `path:"id" doc:"Membership id" example:"31"`
 }
 
+type changeMembershipIn struct {
+	ID   home.MembershipID `path:"id" doc:"Membership id" example:"31"`
+	Body struct {
+		Role            home.Role `json:"role" enum:"owner,member" doc:"owner: the member owns the network from now on, and the caller becomes a member"`
+		CurrentPassword string    `json:"current_password,omitempty" maxLength:"512" doc:"The caller's; not needed within ten minutes of a log-in" example:"correct horse battery"`
+		ExpandBody
+	}
+}
+
+// changeMembership hands the network over to a member. Whoever asks for what is so already
+// gets the membership as it is.
+func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMembershipIn) (*membershipOut, error) {
+	var out membershipOut
+	var m home.Membership
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		m, err = tx.Membership(in.ID)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Body.Role == home.MemberRole && m.User == o.ID:
+		return nil, fault.New(fault.Conflict, "role: a network has an owner; make another member the owner instead")
+	case in.Body.Role == home.OwnerRole && m.User != o.ID:
+		if err := a.stepUp(ctx, o.User, in.Body.CurrentPassword); err != nil {
+			return nil, err
+		}
+		if m, err = a.Household.HandOver(ctx, in.ID, o.ID); err != nil {
+			return nil, err
+		}
+	}
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		out.Body, err = showMembership(tx, m, in.Body.ExpandBody)
+		return err
+	})
+	return &out, err
+}
+
 func (a *App) deleteMembership(ctx context.Context, m auth.Member, in *membershipIn) (*struct{}, error) {
 	return nil, a.Household.RemoveMember(ctx, in.ID, m.ID)
 }

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"sensegate/api/apitest"
 	"sensegate/motion"
+	"sensegate/motion/engine"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -218,4 +221,72 @@ func TestPersonWhomAnOwnerHasAddedKeepsTheirAccount(t *testing.T) {
 	if a := h.as(h.nobody, "GET", fmt.Sprintf("/users/%d", h.nobody.ID), ""); a.Status != 200 {
 		t.Errorf("after the network was disowned: %d %s", a.Status, a.Body)
 	}
+}
+
+func TestOwnerHandsTheNetworkOver(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	h := newHousehold(t, func(o *store.Options, _ *engine.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	if _, err := h.accounts.SetPassword(t.Context(), h.owner.Email, examplePassword); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := h.sessions.Start(t.Context(), h.owner.ID, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.owner.token = tokens.Token
+	h.invite("guest@example.com")
+	of := func(p person) string { return fmt.Sprintf("/network_memberships/%d", h.membershipOf(p, h.home).ID) }
+	ahead.Store(int64(11 * time.Minute)) // the log-in no longer speaks for them
+	const owner, member = `{"role":"owner"}`, `{"role":"member"}`
+	h.climb(http.MethodPatch,
+		step{name: "no token", path: of(h.member), body: owner, status: 401},
+		step{name: "stranger", who: h.nobody, path: of(h.member), body: owner, status: 404},
+		step{name: "a member", who: h.member, path: of(h.member), body: owner, status: 403},
+		step{name: "foreign", who: h.owner, path: fmt.Sprintf("/network_memberships/%d", h.membershipOf(h.neighbour, h.other).ID), body: owner, status: 404},
+		step{name: "malformed", who: h.owner, path: of(h.member), body: `{"role"`, status: 400},
+		step{name: "another role", who: h.owner, path: of(h.member), body: `{"role":"king"}`, status: 422, says: "body.role"},
+		step{name: "the owner to a member", who: h.owner, path: of(h.owner), body: member, status: 409, says: "make another member the owner"},
+		step{name: "a member to one", who: h.owner, path: of(h.member), body: member, status: 200, says: `"role":"member"`},
+		step{name: "the owner to one", who: h.owner, path: of(h.owner), body: owner, status: 200, says: `"role":"owner"`},
+		step{name: "without a step-up", who: h.owner, path: of(h.member), body: owner, status: 403, says: "step_up"},
+		step{name: "with a wrong password", who: h.owner, path: of(h.member), body: `{"role":"owner","current_password":"another"}`, status: 403},
+		step{name: "right", who: h.owner, path: of(h.member), body: `{"role":"owner","current_password":"` + examplePassword + `","expand":"user"}`, status: 200, says: `"role":"owner","user":{"id":` + fmt.Sprint(h.member.ID)},
+		step{name: "by who owned it", who: h.owner, path: of(h.owner), body: owner, status: 403},
+	)
+	if former := h.membershipOf(h.owner, h.home); former.Role != home.MemberRole {
+		t.Errorf("the former owner: %+v", former)
+	}
+	if open := h.as(h.member, "GET", "/invitations", ""); !strings.Contains(string(open.Body), `"data":[]`) {
+		t.Errorf("what the former owner offered is open: %s", open.Body)
+	}
+	h.mailTo("owner_changed", h.owner.Email)
+	h.mailTo("owner_changed", h.member.Email)
+	if events := h.eventsOf(motion.OwnerChangedEvent); len(events) != 1 || events[0].Data["sub"] != h.member.Sub || events[0].Detail["reason"] != "handed_over" {
+		t.Errorf("events %+v", events)
+	}
+}
+
+func TestPersonAddedByIDShowsNoNameUntilTheyJoin(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d,"expand":"user"}`, h.home, h.nobody.ID)
+	added := h.as(h.owner, "POST", "/network_memberships", add)
+	if got := apitest.Want[shown](t, added, 200); got.User != float64(h.nobody.ID) || got.Role != home.MemberRole {
+		t.Errorf("added %s", added.Body)
+	}
+	for _, path := range []string{"/network_memberships?expand=user", "/events", "/outbox"} {
+		if a := h.as(h.owner, "GET", path, ""); a.Status != 200 || strings.Contains(string(a.Body), h.nobody.FirstName) {
+			t.Errorf("%s names who was not asked: %d %s", path, a.Status, a.Body)
+		}
+	}
+	apitest.Want[any](t, h.as(h.nobody, "GET", fmt.Sprintf("/networks/%d", h.home), ""), 200)
+	joins := fmt.Sprintf(`{"role":"member","network_id":%d}`, h.home)
+	apitest.Want[shown](t, h.as(h.nobody, "POST", "/network_memberships", joins), 200)
+	if a := h.as(h.owner, "GET", "/network_memberships?expand=user", ""); !strings.Contains(string(a.Body), h.nobody.Email) {
+		t.Errorf("who has joined: %s", a.Body)
+	}
+	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", joins), 409, "member")
 }

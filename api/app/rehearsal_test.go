@@ -89,15 +89,17 @@ func (r *rehearsal) furnish() {
 		"31": fmt.Sprint(h.membershipOf(h.member, h.home).ID), "12": fmt.Sprint(phone.ID), "23": config,
 		"01976b3d-1c44-7a0e-9d0b-5f0e8a77c301": event.ID, "01976b40-0d4e-7c11-9f02-77aa10c2e0b1": alert.UUID,
 	}
+	own := fmt.Sprint(h.membershipOf(h.owner, h.home).ID) // handed over to themselves, it stays theirs
 	member := map[string]string{"5": fmt.Sprint(h.member.ID)}
 	r.RowIDs = map[string]map[string]string{
-		"POST /universal-alert":         member,
-		"PATCH /universal-alert/{uuid}": member,
-		"DELETE /invitations/{id}":      {"5": fmt.Sprint(h.open()[0].ID)},
-		"GET /outbox/{id}/qr":           {"7": fmt.Sprint(h.mails()[0].ID)},
-		"PATCH /sessions":               tokenParts(refresh),
-		"GET /confirmations":            tokenParts(h.mailedToken("confirm", "new@example.com")),
-		"PUT /password_resets":          tokenParts(h.mailedToken("reset", "mum@example.com")),
+		"PATCH /network_memberships/{id}": {"31": own},
+		"POST /universal-alert":           member,
+		"PATCH /universal-alert/{uuid}":   member,
+		"DELETE /invitations/{id}":        {"5": fmt.Sprint(h.open()[0].ID)},
+		"GET /outbox/{id}/qr":             {"7": fmt.Sprint(h.mails()[0].ID)},
+		"PATCH /sessions":                 tokenParts(refresh),
+		"GET /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
+		"PUT /password_resets":            tokenParts(h.mailedToken("reset", "mum@example.com")),
 	}
 }
 

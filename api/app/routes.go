@@ -34,6 +34,7 @@ func (a *App) routes() []api.Route {
 			api.Delete("/mobile_devices/{id}", user(a.deleteMobile), "Delete a push token"),
 			api.Get("/network_memberships", member(a.memberships), "Members of the network"),
 			api.Post("/network_memberships", user(a.createMembership), "Claim a network or add a member"),
+			api.Patch("/network_memberships/{id}", owner(a.changeMembership), "Hand the network over to a member"),
 			api.Delete("/network_memberships/{id}", member(a.deleteMembership), "Remove a member"),
 		),
 		api.Group("Account management",
