@@ -74,3 +74,22 @@ func (tx *Tx) DeleteMembership(id home.MembershipID) error {
 	}
 	return err
 }
+
+// nameDevices brings memberships into the form of schema 3, in which each mobile device of
+// a user speaks for itself. Which one spoke until then is not known.
+func (tx *Tx) nameDevices() error {
+	all, err := memberships.all(tx, nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if m.PresenceAt.IsZero() && !m.IsPresent || len(m.Devices) > 0 {
+			continue
+		}
+		m.Devices = []home.DevicePresence{{Present: m.IsPresent, At: m.PresenceAt}}
+		if err := tx.PutMembership(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

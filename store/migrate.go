@@ -85,7 +85,7 @@ func bucketsV4() []string {
 
 // toV4 changes what schema 2 stored in another form, one step for each kind of record.
 func (tx *Tx) toV4() error {
-	for _, step := range []func() error{tx.settleOwners} {
+	for _, step := range []func() error{tx.settleOwners, tx.nameDevices} {
 		if err := step(); err != nil {
 			return err
 		}

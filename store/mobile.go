@@ -13,9 +13,10 @@ const mobilesOfOne = 32
 // MobileDevice is a mobile device with what became of pushes to it.
 type MobileDevice struct {
 	home.MobileDevice
-	Shared    bool         `json:"shared,omitempty"` // its token is that of load tests, a record of each user
-	LastError string       `json:"last_error"`       // why the last push to it was given up
-	FailedAt  motion.Stamp `json:"failed_at"`        // when that was; 0: none was
+	Shared    bool         `json:"shared,omitempty"`  // its token is that of load tests, a record of each user
+	Session   string       `json:"session,omitempty"` // sid of the log-in that registered it last
+	LastError string       `json:"last_error"`        // why the last push to it was given up
+	FailedAt  motion.Stamp `json:"failed_at"`         // when that was; 0: none was
 }
 
 // mobiles is the table of mobile devices.
@@ -44,31 +45,50 @@ func tokenKey(d MobileDevice) []byte {
 	return sum[:]
 }
 
-// RegisterMobile stores a mobile device of an existing user and returns it. A token
-// that is known keeps its record, which moves to the user when it was another's: an
-// installation belongs to whoever is logged in on it. A shared token is no installation's:
-// each user has a record of it. Of more than 32 of one user the
+// MobileRegistration is what an app says of its installation; nil is not said.
+type MobileRegistration struct {
+	User                       home.UserID
+	Session                    string // sid
+	Token                      string
+	Shared                     bool // it is no installation's: each user has a record of it
+	Platform, Name, AppVersion *string
+}
+
+// RegisterMobile stores a mobile device of an existing user and returns it. A token that
+// the user has registered before keeps its record, and what is not said stays as it is; one
+// that another user has is a Conflict with the code taken. Of more than 32 of one user the
 // ones heard of longest ago go.
-func (tx *Tx) RegisterMobile(d home.MobileDevice, shared bool) (home.MobileDevice, error) {
-	if _, err := tx.User(d.UserID); err != nil {
-		return d, err
+func (tx *Tx) RegisterMobile(r MobileRegistration) (home.MobileDevice, error) {
+	if _, err := tx.User(r.User); err != nil {
+		return home.MobileDevice{}, err
 	}
-	known, ok, err := mobiles.by(tx, "mobiles_by_token", tokenKey(MobileDevice{MobileDevice: d, Shared: shared}))
-	if err != nil {
-		return d, err
-	}
-	d.ID, d.CreatedAt, d.UpdatedAt = known.ID, known.CreatedAt, tx.now.Stamp()
-	if !ok {
+	d := MobileDevice{MobileDevice: home.MobileDevice{UserID: r.User, Token: r.Token}, Shared: r.Shared}
+	known, ok, err := mobiles.by(tx, "mobiles_by_token", tokenKey(d))
+	switch {
+	case err != nil:
+		return d.MobileDevice, err
+	case ok && known.UserID != r.User:
+		return d.MobileDevice, &fault.Error{Kind: fault.Conflict, Code: "taken",
+			Message: "token: another user has registered it; they log out on this device first, or remove it with DELETE /mobile_devices"}
+	case ok:
+		d = known
+	default:
 		sequence, err := tx.bucket(mobiles.name).NextSequence()
 		if err != nil {
-			return d, err
+			return d.MobileDevice, err
 		}
 		d.ID, d.CreatedAt = home.MobileID(sequence), tx.now.Stamp()
 	}
-	if err := mobiles.put(tx, d.ID, MobileDevice{MobileDevice: d, Shared: shared}); err != nil {
-		return d, err
+	for field, said := range map[*string]*string{&d.Platform: r.Platform, &d.Name: r.Name, &d.AppVersion: r.AppVersion} {
+		if said != nil {
+			*field = *said
+		}
 	}
-	return d, tx.dropMobiles(d.UserID)
+	d.Session, d.UpdatedAt, d.LastError, d.FailedAt = r.Session, tx.now.Stamp(), "", 0
+	if err := mobiles.put(tx, d.ID, d); err != nil {
+		return d.MobileDevice, err
+	}
+	return d.MobileDevice, tx.dropMobiles(r.User)
 }
 
 // dropMobiles removes the mobile devices that a user has too many.
@@ -109,23 +129,42 @@ func (tx *Tx) MobilesOfUser(user home.UserID) ([]MobileDevice, error) {
 	return mobiles.allBy(tx, "mobiles_by_user", keyUser(user))
 }
 
-// DeleteMobile removes a mobile device.
+// DeleteMobile removes a mobile device, and what it has said of its user's presence: it
+// would never say that they left.
 func (tx *Tx) DeleteMobile(id home.MobileID) error {
-	existed, err := mobiles.delete(tx, id)
-	if err == nil && !existed {
-		err = fault.New(fault.NotFound, "mobile device %d: not found", id)
+	d, err := mobiles.must(tx, id)
+	if err != nil {
+		return err
 	}
+	memberships, err := tx.MembershipsOfUser(d.UserID)
+	if err != nil {
+		return err
+	}
+	for _, m := range memberships {
+		if without, said := m.Without(id); said {
+			without.UpdatedAt = tx.now.Stamp()
+			if err := tx.PutMembership(without); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = mobiles.delete(tx, id)
 	return err
 }
 
-// deleteMobilesOfUser removes the mobile devices of a user.
-func (tx *Tx) deleteMobilesOfUser(user home.UserID) error {
+// DeleteMobilesOf removes the mobile devices of a user that the session registered last;
+// "" is every one of the user. Whoever logs out is not pushed to on that device any more,
+// and another user may register it.
+func (tx *Tx) DeleteMobilesOf(user home.UserID, session string) error {
 	list, err := tx.MobilesOfUser(user)
 	if err != nil {
 		return err
 	}
 	for _, d := range list {
-		if _, err := mobiles.delete(tx, d.ID); err != nil {
+		if session != "" && d.Session != session {
+			continue
+		}
+		if err := tx.DeleteMobile(d.ID); err != nil {
 			return err
 		}
 	}

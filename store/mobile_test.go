@@ -28,39 +28,52 @@ func newUser(t *testing.T, db *store.DB, name string) (u home.User) {
 func registerMobile(t *testing.T, db *store.DB, user home.UserID, token string) (d home.MobileDevice) {
 	t.Helper()
 	update(t, db, func(tx *store.Tx) (err error) {
-		d, err = tx.RegisterMobile(home.MobileDevice{UserID: user, Token: token}, false)
+		d, err = tx.RegisterMobile(store.MobileRegistration{User: user, Token: token, Session: "of " + token})
 		return err
 	})
 	return d
 }
 
-func TestMobileDeviceOfAKnownTokenMovesAndForgetsItsFailure(t *testing.T) {
+func TestTokenBelongsToOneUser(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)
 	one, two := newUser(t, db, "one"), newUser(t, db, "two")
 	first := registerMobile(t, db, one.ID, "token")
+	other := registerMobile(t, db, one.ID, "other")
 	update(t, db, func(tx *store.Tx) error {
 		d, err := tx.Mobile(first.ID)
 		d.LastError, d.FailedAt = "refused", 5
 		return errors.Join(err, tx.PutMobile(d))
 	})
-	second := registerMobile(t, db, two.ID, "token")
-	if second.ID != first.ID || second.UserID != two.ID {
-		t.Errorf("%+v", second)
+	again := func(user home.UserID) error {
+		return db.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.RegisterMobile(store.MobileRegistration{User: user, Token: "token", Session: "of token"})
+			return err
+		})
+	}
+	wantKind(t, again(two.ID), fault.Conflict)
+	wantKind(t, again(99), fault.NotFound)
+	if err := again(one.ID); err != nil {
+		t.Error(err)
 	}
 	view(t, db, func(tx *store.Tx) error {
-		d, ok, err1 := tx.FindMobile(first.ID)
-		before, err2 := tx.MobilesOfUser(one.ID)
-		if !ok || d.LastError != "" || d.FailedAt != 0 || len(before) != 0 {
-			t.Errorf("%+v, and still %+v", d, before)
+		d, ok, err := tx.FindMobile(first.ID)
+		if !ok || d.UserID != one.ID || d.LastError != "" || d.FailedAt != 0 {
+			t.Errorf("registered again: %+v", d)
 		}
-		return errors.Join(err1, err2)
-	})
-	err := db.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.RegisterMobile(home.MobileDevice{UserID: 99, Token: "x"}, false)
 		return err
 	})
-	wantKind(t, err, fault.NotFound)
+	update(t, db, func(tx *store.Tx) error { return tx.DeleteMobilesOf(one.ID, "of token") }) // they log out there
+	if err := again(two.ID); err != nil {
+		t.Errorf("after the log-out: %v", err)
+	}
+	view(t, db, func(tx *store.Tx) error {
+		left, err := tx.MobilesOfUser(one.ID)
+		if len(left) != 1 || left[0].ID != other.ID {
+			t.Errorf("left %+v", left)
+		}
+		return err
+	})
 }
 
 func TestUserHasTheMobileDevicesHeardOfLast(t *testing.T) {

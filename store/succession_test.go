@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 
 	"sensegate/motion"
@@ -85,5 +86,39 @@ func TestMigrationWipesHomesThatNobodyLivesIn(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestMigrationKeepsPresenceOfAnUnknownDevice(t *testing.T) {
+	t.Parallel()
+	db := openV2(t)
+	update := func(user home.UserID, device home.MobileID) (m home.Membership) {
+		t.Helper()
+		err := db.Update(t.Context(), func(tx *Tx) (err error) {
+			if m, _, err = tx.MembershipOf(1, user); err != nil {
+				return err
+			}
+			own := []home.MobileID{1, 2}
+			m = m.Report(home.PresenceReport{Device: device, TS: tx.Now()}, own, tx.Now()).Membership
+			return tx.PutMembership(m)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	err := db.View(t.Context(), func(tx *Tx) error {
+		owner, _, err := tx.UserByEmail("owner@example.com")
+		m, _, also := tx.MembershipOf(1, owner.ID)
+		if !m.IsPresent || len(m.Devices) != 1 || m.Devices[0].At != m.PresenceAt {
+			t.Errorf("the owner, who is at home: %+v", m)
+		}
+		return errors.Join(err, also)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := update(1, 1); m.IsPresent {
+		t.Errorf("present after one phone has left: %+v", m)
 	}
 }

@@ -176,7 +176,7 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 	if err := tx.deleteMailsOfUser(u); err != nil {
 		return err
 	}
-	if err := tx.deleteMobilesOfUser(id); err != nil {
+	if err := tx.DeleteMobilesOf(id, ""); err != nil {
 		return err
 	}
 	if err := tx.deleteDeliveriesTo(id); err != nil {

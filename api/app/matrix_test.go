@@ -40,6 +40,7 @@ func verdicts() map[string]string {
 		"POST /searches":                       forUsers,
 		"POST /find":                           forUsers,
 		"POST /mobile_devices":                 forUsers,
+		"GET /mobile_devices":                  forUsers,
 		"DELETE /mobile_devices/{id}":          "1111444+", // the owner's phone
 		"GET /network_memberships":             forMember,
 		"POST /network_memberships":            forUsers, // it has an owner already: 409 for all
@@ -80,7 +81,7 @@ func verdicts() map[string]string {
 		"GET /location_histograms":             forMember,
 		"GET /topologies":                      forMember,
 		"GET /motions":                         forMember,
-		"POST /bulk_user_presences":            forMember, // by the networks that it names
+		"POST /bulk_user_presences":            forUsers, // each report is answered by itself
 		"POST /user_presences":                 forMember,
 		"GET /sleep_times/settings":            forMember,
 		"POST /sleep_times/settings":           forOwner,
@@ -149,10 +150,10 @@ func TestAuthorizationMatrix(t *testing.T) {
 }
 
 // usesUp reports whether a row that is let in leaves nothing for the next caller: a
-// record, a token, a session, or one of the few mails of a minute.
+// record, a token, a session, a phone, or one of the few mails of a minute.
 func usesUp(row string) bool {
 	switch row {
-	case "POST /sessions", "PATCH /sessions", "POST /logout", "GET /confirmations", "PUT /password_resets", "POST /default_locations",
+	case "POST /sessions", "PATCH /sessions", "POST /logout", "GET /confirmations", "PUT /password_resets", "POST /default_locations", "POST /mobile_devices",
 		"POST /users", "POST /confirmations", "POST /confirmation_mails", "POST /password_resets":
 		return true
 	}

@@ -12,10 +12,10 @@ import (
 
 type registerMobileIn struct {
 	Body struct {
-		Token      string `json:"token" minLength:"1" maxLength:"4096" doc:"Instance token of the push service" example:"dGhpcyBpcyBhIHRva2Vu:APA91b"`
-		Platform   string `json:"platform,omitempty" maxLength:"100" doc:"Such as ios or android" example:"ios"`
-		Name       string `json:"name,omitempty" maxLength:"100" doc:"Of the device, for people" example:"J's phone"`
-		AppVersion string `json:"app_version,omitempty" maxLength:"100" example:"1.0" doc:"Of the app"`
+		Token      string  `json:"token" minLength:"1" maxLength:"4096" doc:"Instance token of the push service" example:"dGhpcyBpcyBhIHRva2Vu:APA91b"`
+		Platform   *string `json:"platform,omitempty" maxLength:"100" doc:"Such as ios or android" example:"ios"`
+		Name       *string `json:"name,omitempty" maxLength:"100" doc:"Of the device, for people" example:"J's phone"`
+		AppVersion *string `json:"app_version,omitempty" maxLength:"100" example:"1.0" doc:"Of the app"`
 	}
 }
 
@@ -23,17 +23,30 @@ type mobileOut struct{ Body home.MobileDevice }
 
 func (a *App) registerMobile(ctx context.Context, u auth.User, in *registerMobileIn) (*mobileOut, error) {
 	var out mobileOut
-	device := home.MobileDevice{
-		UserID: u.ID, Token: strings.TrimSpace(in.Body.Token), Platform: in.Body.Platform, Name: in.Body.Name, AppVersion: in.Body.AppVersion,
-	}
-	if device.Token == "" {
+	token := strings.TrimSpace(in.Body.Token)
+	if token == "" {
 		return nil, fault.New(fault.Invalid, "token: want the instance token of the push service")
 	}
 	err := a.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.RegisterMobile(device, device.Token == a.LoadTestToken)
+		out.Body, err = tx.RegisterMobile(store.MobileRegistration{
+			User: u.ID, Session: u.Session, Token: token, Shared: token == a.LoadTestToken,
+			Platform: in.Body.Platform, Name: in.Body.Name, AppVersion: in.Body.AppVersion,
+		})
 		return err
 	})
 	return &out, err
+}
+
+func (a *App) mobiles(ctx context.Context, u auth.User, _ *struct{}) (*list[home.MobileDevice], error) {
+	var own []home.MobileDevice
+	err := a.DB.View(ctx, func(tx *store.Tx) error {
+		registered, err := tx.MobilesOfUser(u.ID)
+		for _, d := range registered {
+			own = append(own, d.MobileDevice)
+		}
+		return err
+	})
+	return listOf(own), err
 }
 
 type mobileIn struct {
@@ -41,14 +54,5 @@ type mobileIn struct {
 }
 
 func (a *App) deleteMobile(ctx context.Context, u auth.User, in *mobileIn) (*struct{}, error) {
-	return nil, a.DB.Update(ctx, func(tx *store.Tx) error {
-		d, ok, err := tx.FindMobile(in.ID)
-		if err != nil {
-			return err
-		}
-		if !ok || d.UserID != u.ID {
-			return fault.New(fault.NotFound, "mobile device %d is not known", in.ID)
-		}
-		return tx.DeleteMobile(in.ID)
-	})
+	return nil, a.Household.RemoveMobile(ctx, u.ID, in.ID)
 }

@@ -54,23 +54,79 @@ func TestMobileDeviceComesAsAFormToo(t *testing.T) {
 	}
 }
 
-func TestSameTokenIsTheSameRecordOfWhoeverIsLoggedIn(t *testing.T) {
+func TestSameTokenIsTheSameRecordAndKeepsWhatIsNotSent(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	first := h.register(h.owner, phone)
-	again := h.register(h.owner, `{"token": "an-instance-token", "platform": "ios", "name": "New name"}`)
-	if again.ID != first.ID || again.Name != "New name" || again.CreatedAt != first.CreatedAt {
+	again := h.register(h.owner, `{"token": "an-instance-token", "name": "New name"}`)
+	if again.ID != first.ID || again.Name != "New name" || again.Platform != "ios" || again.AppVersion != "1.0" || again.CreatedAt != first.CreatedAt {
 		t.Errorf("%+v, was %+v", again, first)
 	}
-	moved := h.register(h.member, phone)
-	if moved.ID != first.ID || moved.UserID != h.member.ID {
-		t.Errorf("%+v, want %d of user %d", moved, first.ID, h.member.ID)
+	if blanked := h.register(h.owner, `{"token": "an-instance-token", "name": ""}`); blanked.Name != "" {
+		t.Errorf("an empty name that is sent: %+v", blanked)
 	}
-	path := fmt.Sprintf("/mobile_devices/%d", first.ID)
-	h.climb(http.MethodDelete,
-		step{"who had it", h.owner, path, "", http.StatusNotFound, ""},
-		step{"who has it", h.member, path, "", http.StatusNoContent, ""},
+}
+
+func TestTokenMovesToAnotherUserOnlyWhenTheFormerOneIsOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		off  func(h *household, id home.MobileID)
+		want int
+	}{
+		"nothing happened": {func(*household, home.MobileID) {}, http.StatusConflict},
+		"logged in elsewhere": {func(h *household, _ home.MobileID) {
+			if _, err := h.sessions.Start(h.T.Context(), h.owner.ID, false); err != nil {
+				h.T.Fatal(err)
+			}
+		}, http.StatusConflict},
+		"logged out elsewhere": {func(h *household, _ home.MobileID) {
+			tokens, err := h.sessions.Start(h.T.Context(), h.owner.ID, true)
+			if err != nil {
+				h.T.Fatal(err)
+			}
+			h.As(tokens.Token, http.MethodPost, "/logout", "")
+		}, http.StatusConflict},
+		"logged out":        {func(h *household, _ home.MobileID) { h.as(h.owner, http.MethodPost, "/logout", "") }, http.StatusOK},
+		"logged out of all": {func(h *household, _ home.MobileID) { h.as(h.owner, http.MethodPost, "/logout?all=true", "") }, http.StatusOK},
+		"removed": {func(h *household, id home.MobileID) {
+			h.as(h.owner, http.MethodDelete, fmt.Sprintf("/mobile_devices/%d", id), "")
+		}, http.StatusOK},
+		"account deleted": {func(h *household, _ home.MobileID) {
+			h.as(h.owner, http.MethodDelete, fmt.Sprintf("/users/%d", h.owner.ID), "")
+		}, http.StatusOK},
+		"password set anew": {func(h *household, _ home.MobileID) {
+			if _, err := h.accounts.SetPassword(h.T.Context(), h.owner.Email, examplePassword); err != nil {
+				h.T.Fatal(err)
+			}
+		}, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHousehold(t)
+			first := h.register(h.owner, phone)
+			apitest.WantProblem(t, h.as(h.member, http.MethodPost, "/mobile_devices", phone), http.StatusConflict, "taken")
+			c.off(h, first.ID)
+			if a := h.as(h.member, http.MethodPost, "/mobile_devices", phone); a.Status != c.want {
+				t.Errorf("%d %s, want %d", a.Status, a.Body, c.want)
+			}
+		})
+	}
+}
+
+func TestUserSeesTheirOwnMobileDevices(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	own := h.register(h.owner, phone)
+	h.register(h.member, `{"token": "the member's"}`)
+	h.climb(http.MethodGet,
+		step{"no token", person{}, "/mobile_devices", "", http.StatusUnauthorized, "unauthorized"},
+		step{"malformed", h.owner, "/mobile_devices?x=%zz", "", http.StatusBadRequest, ""},
+		step{"none", h.nobody, "/mobile_devices", "", http.StatusOK, `"data":[]`},
 	)
+	list := apitest.Want[struct{ Data []home.MobileDevice }](t, h.as(h.owner, http.MethodGet, "/mobile_devices", ""), http.StatusOK)
+	if len(list.Data) != 1 || list.Data[0] != own {
+		t.Errorf("%+v, want %+v", list.Data, own)
+	}
 }
 
 func TestMobileDevicesGoWithTheUser(t *testing.T) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"sensegate/api"
@@ -23,7 +24,7 @@ type presenceReport struct {
 	Longitude *api.Lenient[float64] `json:"longitude,omitempty" doc:"Decimal degrees, −180 to 180; not kept" example:"-80.5204"`
 	Accuracy  *api.Lenient[float64] `json:"accuracy,omitempty" doc:"Meters, 0 or more; not kept" example:"65"`
 	TS        *api.Lenient[float64] `json:"ts,omitempty" doc:"When it was so by the phone's clock, seconds since the epoch; default, and where it is more than a day old or 5 minutes ahead: now" example:"1764000000"`
-	DeviceID  *api.Lenient[int64]   `json:"device_id,omitempty" doc:"Mobile device; not used" example:"12"`
+	DeviceID  *api.Lenient[int64]   `json:"device_id,omitempty" doc:"The caller's mobile device that says so; default: it is said for all of them" example:"12"`
 }
 
 // presence is what a report came to.
@@ -52,41 +53,80 @@ func (a *App) postPresence(ctx context.Context, who auth.Member, in *presenceIn)
 		return nil, fault.Mistakes(mistakes...)
 	}
 	report.Home = who.Home
-	outcome, err := a.Household.ReportPresence(ctx, who.ID, []home.PresenceReport{report})
-	return &presenceOut{Body: presenceOf(outcome[who.Home])}, err
+	replies, err := a.Household.ReportPresence(ctx, who.ID, []home.PresenceReport{report})
+	if err != nil {
+		return nil, err
+	}
+	return &presenceOut{Body: presenceOf(replies[0].Presence)}, replies[0].Refused
 }
 
 type bulkPresenceIn struct {
 	Body struct {
-		Reports []presenceReport `json:"user_presences" nullable:"false" minItems:"1" maxItems:"100" doc:"Of each network the one with the newest ts counts; each has its network_id"`
+		Reports []presenceReport `json:"user_presences" nullable:"false" minItems:"1" maxItems:"100" doc:"Of each device and network the one with the newest ts counts; each has its network_id"`
 	}
+}
+
+// presenceReply is what a report of several came to, or why it is refused.
+type presenceReply struct {
+	Network      home.ID       `json:"network_id" doc:"0: the report named none" example:"17"`
+	User         home.UserID   `json:"user_id" example:"9"`
+	IsPresent    *bool         `json:"is_present,omitempty" doc:"Whether the user is at home, as far as is known; absent with error"`
+	PresentCount *int32        `json:"present_count,omitempty" minimum:"0" doc:"Members at home; absent with error" example:"2"`
+	Scene        *home.Scene   `json:"scene_id,omitempty" enum:"1,4" doc:"Scene of the home by now; absent with error" example:"4"`
+	SceneChanged *bool         `json:"scene_changed,omitempty" doc:"Whether this call has changed it; absent with error"`
+	Error        *replyProblem `json:"error,omitempty" doc:"Why the report is refused; absent when it is not"`
+}
+
+// replyProblem is a problem of one item of a list.
+type replyProblem struct {
+	Status int    `json:"status" doc:"As the report by itself would have been answered" example:"404"`
+	Detail string `json:"detail" example:"network 18 is not known"`
 }
 
 type bulkPresenceOut struct {
 	Body struct {
-		Replies []presence `json:"user_presences" nullable:"false" doc:"To each report, in order: how its network is by now"`
+		Replies []presenceReply `json:"user_presences" nullable:"false" doc:"To each report, in order: how its network is by now, or why it is refused"`
 	}
 }
 
 func (a *App) postPresences(ctx context.Context, who auth.User, in *bulkPresenceIn) (*bulkPresenceOut, error) {
-	var mistakes []fault.Detail
-	reports := make([]home.PresenceReport, len(in.Body.Reports))
-	for i, r := range in.Body.Reports {
-		at := fmt.Sprintf("body.user_presences[%d]", i)
-		reports[i] = r.read(at, &mistakes)
-		if reports[i].Home == 0 {
-			mistakes = append(mistakes, fault.Detail{Location: at + ".network_id", Message: "is required"})
-		}
-	}
-	if mistakes != nil {
-		return nil, fault.Mistakes(mistakes...)
-	}
-	outcome, err := a.Household.ReportPresence(ctx, who.ID, reports)
 	out := &bulkPresenceOut{}
-	for _, r := range reports {
-		out.Body.Replies = append(out.Body.Replies, presenceOf(outcome[r.Home]))
+	out.Body.Replies = make([]presenceReply, len(in.Body.Reports))
+	var reports []home.PresenceReport
+	var of []int // the place of each in the list
+	for i, item := range in.Body.Reports {
+		var mistakes []fault.Detail
+		report := item.read(fmt.Sprintf("body.user_presences[%d]", i), &mistakes)
+		if report.Home == 0 {
+			mistakes = append(mistakes, fault.Detail{Location: fmt.Sprintf("body.user_presences[%d].network_id", i), Message: "is required"})
+		}
+		out.Body.Replies[i] = presenceReply{Network: report.Home, User: who.ID}
+		if mistakes != nil {
+			out.Body.Replies[i].Error = &replyProblem{http.StatusUnprocessableEntity, mistakes[0].Location + ": " + mistakes[0].Message}
+			continue
+		}
+		reports, of = append(reports, report), append(of, i)
+	}
+	replies, err := a.Household.ReportPresence(ctx, who.ID, reports)
+	for i, r := range replies {
+		out.Body.Replies[of[i]] = replyOf(r, who.ID)
 	}
 	return out, err
+}
+
+// replyOf describes an outcome of one report of several.
+func replyOf(r household.PresenceReply, user home.UserID) presenceReply {
+	reply := presenceReply{Network: r.Home, User: user}
+	if r.Refused != nil {
+		reply.Error = &replyProblem{http.StatusUnprocessableEntity, r.Refused.Error()}
+		if fault.KindOf(r.Refused) == fault.NotFound {
+			reply.Error.Status = http.StatusNotFound
+		}
+		return reply
+	}
+	p := presenceOf(r.Presence)
+	reply.IsPresent, reply.PresentCount, reply.Scene, reply.SceneChanged = &p.IsPresent, &p.PresentCount, &p.Scene, &p.SceneChanged
+	return reply
 }
 
 // read returns what a report says, and adds what is wrong with it.
@@ -97,6 +137,11 @@ func (r presenceReport) read(at string, mistakes *[]fault.Detail) home.PresenceR
 	}
 	if r.TS != nil {
 		report.TS = motion.Time(r.TS.Value)
+	}
+	if d := r.DeviceID; d != nil {
+		if report.Device = home.MobileID(d.Value); int64(report.Device) != d.Value || d.Value == 0 {
+			*mistakes = append(*mistakes, fault.Detail{Location: at + ".device_id", Message: "is none of your mobile devices"})
+		}
 	}
 	var isPresent *bool
 	if r.IsPresent != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"sensegate/api/apitest"
@@ -45,7 +46,10 @@ func TestPresenceLadder(t *testing.T) {
 		step{"contradiction", h.owner, path, at + `"event":"enter","is_present":false}`, 422, "body.is_present"},
 		step{"another word", h.owner, path, at + `"event":"dwell"}`, 422, "body.event"},
 		step{"off the map", h.owner, path, at + `"event":"enter","latitude":91,"longitude":"-181","accuracy":-1}`, 422, "body.accuracy"},
-		step{"right", h.member, path, at + `"event":"enter","is_present":true,"latitude":43.4643,"longitude":"-80.5204","accuracy":65.0,"ts":1764000000.0,"device_id":12}`, 200, `"present_count":1`},
+		step{"right", h.member, path, at + `"event":"enter","is_present":true,"latitude":43.4643,"longitude":"-80.5204","accuracy":65.0,"ts":1764000000.0}`, 200, `"present_count":1`},
+		step{"nobody's device", h.owner, path, at + `"event":"enter","device_id":9999}`, 422, "device_id"},
+		step{"another's device", h.owner, path, at + fmt.Sprintf(`"event":"enter","device_id":%d}`, h.register(h.member, phone).ID), 422, "device_id"},
+		step{"no device", h.owner, path, at + `"event":"enter","device_id":-1}`, 422, "device_id"},
 	)
 	form := h.Send(h.owner.token, http.MethodPost, path, formMedia, fmt.Sprintf("network_id=%d&is_present=true&latitude=43.4", h.home))
 	h.wantReply(apitest.Want[map[string]any](t, form, 200), h.owner, true, 2, 4, false)
@@ -69,20 +73,48 @@ func TestBulkPresenceLadder(t *testing.T) {
 	enter := report(h.home, `"event":"enter"`)
 	h.climb(http.MethodPost,
 		step{"no token", person{}, path, list(enter), 401, ""},
-		step{"stranger", h.nobody, path, list(enter), 404, "is not known"},
 		step{"malformed", h.owner, path, `{`, 400, ""},
 		step{"empty", h.owner, path, list(), 422, "user_presences"},
-		step{"without network", h.owner, path, list(enter, `{"event":"enter"}`), 422, "body.user_presences[1].network_id"},
-		step{"contradiction", h.owner, path, list(enter, report(h.home, `"event":"exit","is_present":true`)), 422, "body.user_presences[1].is_present"},
-		step{"one is foreign", h.owner, path, list(enter, report(h.other, `"event":"enter"`)), 404, fmt.Sprintf("network %d is not known", h.other)},
+		step{"another word", h.owner, path, list(report(h.home, `"event":"dwell"`)), 422, "user_presences[0].event"},
 	)
+	phone := h.register(h.member, phone).ID
+	for name, c := range map[string]struct {
+		who    person
+		item   string
+		status int
+		says   string
+	}{
+		"stranger":         {h.nobody, enter, 404, "is not known"},
+		"foreign":          {h.owner, report(h.other, `"event":"enter"`), 404, fmt.Sprintf("network %d is not known", h.other)},
+		"without network":  {h.owner, `{"event":"enter"}`, 422, "network_id: is required"},
+		"contradiction":    {h.owner, report(h.home, `"event":"exit","is_present":true`), 422, "is_present"},
+		"another's device": {h.owner, report(h.home, fmt.Sprintf(`"event":"enter","device_id":%d`, phone)), 422, "device_id"},
+	} {
+		type refusal struct {
+			Network home.ID `json:"network_id"`
+			Present *bool   `json:"is_present"`
+			Error   *struct {
+				Status int
+				Detail string
+			}
+		}
+		a := h.as(c.who, http.MethodPost, path, list(c.item))
+		replies := apitest.Want[map[string][]refusal](t, a, 200)["user_presences"]
+		if len(replies) != 1 || replies[0].Error == nil || replies[0].Error.Status != c.status || !strings.Contains(replies[0].Error.Detail, c.says) || replies[0].Present != nil {
+			t.Errorf("%s: %s, want %d with %q", name, a.Body, c.status, c.says)
+		}
+	}
 	if events := h.events(motion.MemberArrivedEvent, motion.MemberLeftEvent); len(events) > 0 {
 		t.Errorf("refused reports have raised %+v", events)
 	}
 	h.join(h.owner, h.other, home.MemberRole)
-	a := h.as(h.owner, http.MethodPost, path, list(enter, report(h.other, `"is_present":"true"`)))
+	a := h.as(h.owner, http.MethodPost, path, list(enter, report(99, `"event":"enter"`), report(h.other, `"is_present":"true"`)))
 	replies := apitest.Want[map[string][]map[string]any](t, a, 200)["user_presences"]
-	if len(replies) != 2 || replies[0]["network_id"] != float64(h.home) || replies[1]["network_id"] != float64(h.other) || replies[1]["is_present"] != true {
+	if len(replies) != 3 || replies[0]["network_id"] != float64(h.home) || replies[1]["network_id"] != 99.0 || replies[2]["network_id"] != float64(h.other) {
+		t.Fatalf("replies %v", replies)
+	}
+	h.wantReply(replies[0], h.owner, true, 1, 4, false)
+	if replies[1]["error"] == nil || replies[2]["is_present"] != true {
 		t.Errorf("replies %v", replies)
 	}
 }
@@ -140,6 +172,45 @@ func TestSceneFollowsTheMembersWhenEnabled(t *testing.T) {
 	events := h.events(motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent)
 	if len(events) != 2 || events[0].Detail["reason"] != "geofence" || fmt.Sprint(events[0].Data["user"]) != fmt.Sprintf("map[id:%d]", h.member.ID) {
 		t.Errorf("scene events %+v", events)
+	}
+}
+
+func TestUserIsPresentWhileOneOfTheirDevicesIs(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	apitest.Want[any](t, h.as(h.owner, http.MethodPut, h.configPath(), `{"auto_switching_enabled":true}`), 200)
+	phone, tablet := h.register(h.owner, phone).ID, h.register(h.owner, `{"token":"a tablet"}`).ID
+	from := func(device home.MobileID, event string) map[string]any {
+		return h.say(h.owner, fmt.Sprintf(`"event":%q,"device_id":%d`, event, device))
+	}
+	h.wantReply(from(phone, "enter"), h.owner, true, 1, 4, false)
+	h.wantReply(from(tablet, "enter"), h.owner, true, 1, 4, false)
+	h.wantReply(from(phone, "exit"), h.owner, true, 1, 4, false)
+	h.wantReply(from(tablet, "exit"), h.owner, false, 0, 1, true)
+	h.wantReply(h.say(h.owner, `"event":"enter"`), h.owner, true, 1, 4, true)
+	h.wantReply(from(phone, "exit"), h.owner, true, 1, 4, false)
+	if a := h.as(h.owner, http.MethodDelete, fmt.Sprintf("/mobile_devices/%d", tablet), ""); a.Status != 204 {
+		t.Fatal(a.Status)
+	}
+	own := apitest.Want[map[string]any](t, h.as(h.owner, http.MethodGet, fmt.Sprintf("/networks/%d", h.home), ""), 200)
+	if own["present_count"] != 0.0 || own["scene_id"] != 1.0 {
+		t.Errorf("after the last device that was there has gone: %v", own)
+	}
+	if events := h.events(motion.MemberLeftEvent); len(events) != 2 {
+		t.Errorf("events %+v", events)
+	}
+}
+
+func TestDeviceThatLoggedOutIsNotPresent(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	id := h.register(h.member, phone).ID
+	h.wantReply(h.say(h.member, fmt.Sprintf(`"event":"enter","device_id":%d`, id)), h.member, true, 1, 4, false)
+	if a := h.as(h.member, http.MethodPost, "/logout", ""); a.Status != 204 {
+		t.Fatal(a.Status)
+	}
+	if m := h.membershipOf(h.member, h.home); m.IsPresent {
+		t.Errorf("still present: %+v", m)
 	}
 }
 

@@ -93,6 +93,7 @@ func (r *rehearsal) furnish() {
 	member := map[string]string{"5": fmt.Sprint(h.member.ID)}
 	r.RowIDs = map[string]map[string]string{
 		"PATCH /network_memberships/{id}": {"31": own},
+		"DELETE /users/{id}":              {"10": fmt.Sprint(h.member.ID)},
 		"POST /universal-alert":           member,
 		"PATCH /universal-alert/{uuid}":   member,
 		"DELETE /invitations/{id}":        {"5": fmt.Sprint(h.open()[0].ID)},

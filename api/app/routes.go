@@ -31,6 +31,7 @@ func (a *App) routes() []api.Route {
 			api.Post("/searches", user(a.searchNetwork), "Get or create a network by BSSID"),
 			api.Post("/find", user(a.findNetwork), "Get or create a network by guardian id"),
 			api.Post("/mobile_devices", user(a.registerMobile), "Store the push token of an app instance"),
+			api.Get("/mobile_devices", user(a.mobiles), "The caller's app instances"),
 			api.Delete("/mobile_devices/{id}", user(a.deleteMobile), "Delete a push token"),
 			api.Get("/network_memberships", member(a.memberships), "Members of the network"),
 			api.Post("/network_memberships", user(a.createMembership), "Claim a network or add a member"),

@@ -210,13 +210,16 @@ func refusedRefresh() error {
 }
 
 // End ends the session of a user, or all of them: then no token that was issued before
-// is valid any more.
+// is valid any more. The phones on which they log out by that are not pushed to any more.
 func (s *Sessions) End(ctx context.Context, who User, all bool) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if all {
 			return s.endAll(tx, who.ID)
 		}
 		tx.OnCommit(s.ended)
+		if err := tx.DeleteMobilesOf(who.ID, who.Session); err != nil {
+			return err
+		}
 		return tx.EndSession(who.Session)
 	})
 }
@@ -232,5 +235,8 @@ func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
 		return err
 	}
 	tx.OnCommit(s.ended)
+	if err := tx.DeleteMobilesOf(id, ""); err != nil {
+		return err
+	}
 	return tx.EndSessionsOfUser(id, "")
 }

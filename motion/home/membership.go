@@ -27,10 +27,19 @@ type Membership struct {
 	Home       ID           `json:"network"`
 	Added      bool         `json:"added"`             // by the owner, without the person's doing
 	Unasked    bool         `json:"unasked,omitempty"` // added by their number alone; nobody there knows who they are until they join themselves
-	IsPresent  bool         `json:"is_present"`
-	PresenceAt motion.Time  `json:"presence_at"` // of the newest geofencing report; 0: none
+	IsPresent  bool         `json:"is_present"`        // one of Devices is
+	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
 	UpdatedAt  motion.Stamp `json:"updated_at"`
+
+	Devices []DevicePresence `json:"devices,omitempty"` // what the user's mobile devices have said
+}
+
+// DevicePresence is what a mobile device has said last of where its user is.
+type DevicePresence struct {
+	Device  MobileID    `json:"device,omitempty"` // 0: not known which, of a user who had none registered
+	Present bool        `json:"present"`
+	At      motion.Time `json:"at"`
 }
 
 // Successor returns the member who owns a home next when its owner leaves (payloads.md

@@ -1,6 +1,8 @@
 package home
 
 import (
+	"slices"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
@@ -15,6 +17,7 @@ const (
 // has no coordinates: they are never kept.
 type PresenceReport struct {
 	Home    ID
+	Device  MobileID // the phone; 0: it speaks for all the person's devices
 	Present bool
 	TS      motion.Time // by the phone's clock; 0: it gave none
 }
@@ -43,48 +46,76 @@ func Presence(event *string, isPresent *bool) (bool, error) {
 	return entered, nil
 }
 
-// Newest returns the report of a phone that counts: the one with the newest TS, of
-// equal ones the last; one without TS is from received. reports are of one home, and
-// not empty.
-func Newest(reports []PresenceReport, received motion.Time) PresenceReport {
-	newest := reports[0]
-	for _, r := range reports[1:] {
-		if r.at(received) >= newest.at(received) {
-			newest = r
-		}
+// When returns the time that a report is of, which is that of receipt where the phone gave
+// none or a wrong one: then server is true.
+func (r PresenceReport) When(received motion.Time) (at motion.Time, server bool) {
+	if age := received.Since(r.TS); r.TS.IsZero() || !(age <= maxReportAge && age >= -maxReportAhead) {
+		return received, true
 	}
-	return newest
-}
-
-// at returns the phone's time of a report, received where it gave none.
-func (r PresenceReport) at(received motion.Time) motion.Time {
-	if r.TS.IsZero() {
-		return received
-	}
-	return r.TS
+	return r.TS, false
 }
 
 // Reported is a membership after a report.
 type Reported struct {
 	Membership
+	Heard       bool // the report was the newest of a device
 	Changed     bool // the person came or went
 	ServerClock bool // the phone gave no time, or a wrong one: that of receipt was taken
 }
 
-// Report returns the membership after a report that was received at a time. A report
-// that is older than the last one is ignored.
-func (m Membership) Report(r PresenceReport, received motion.Time) Reported {
-	at, server := r.TS, false
-	if age := received.Since(at); r.TS.IsZero() || !(age <= maxReportAge && age >= -maxReportAhead) {
-		at, server = received, true
+// Report returns the membership after a report that was received at a time; own are the
+// mobile devices of the person. A report that is older than the last one of its device is
+// ignored. The person is present while one of the devices is (payloads.md section 6 no. 17).
+func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Time) Reported {
+	after := Reported{Membership: m}
+	var at motion.Time
+	at, after.ServerClock = r.When(received)
+	devices := []MobileID{r.Device}
+	if r.Device == 0 && len(own) > 0 {
+		devices = own
 	}
-	after := Reported{Membership: m, ServerClock: server}
-	if at < m.PresenceAt {
-		return after
+	after.Devices = slices.Clone(m.Devices)
+	for _, device := range devices {
+		if after.hear(DevicePresence{Device: device, Present: r.Present, At: at}) {
+			after.Heard = true
+		}
 	}
-	after.Changed = m.IsPresent != r.Present
-	after.IsPresent, after.PresenceAt = r.Present, at
+	if !after.Heard {
+		return Reported{Membership: m, ServerClock: after.ServerClock}
+	}
+	after.settle()
+	after.Changed = after.IsPresent != m.IsPresent
 	return after
+}
+
+// hear notes what a device says, unless it, or the device of which only that is not known
+// which it is, has said something later. That device is known from then on.
+func (m *Membership) hear(said DevicePresence) bool {
+	same := func(d DevicePresence) bool { return d.Device == said.Device || d.Device == 0 }
+	if slices.ContainsFunc(m.Devices, func(d DevicePresence) bool { return same(d) && d.At > said.At }) {
+		return false
+	}
+	m.Devices = append(slices.DeleteFunc(m.Devices, same), said)
+	return true
+}
+
+// Without returns the membership without what a mobile device has said, and whether it has
+// said anything.
+func (m Membership) Without(device MobileID) (Membership, bool) {
+	left := slices.DeleteFunc(slices.Clone(m.Devices), func(d DevicePresence) bool { return d.Device == device })
+	said := len(left) < len(m.Devices)
+	if m.Devices = left; said {
+		m.settle()
+	}
+	return m, said
+}
+
+// settle brings the summary in line with what the devices have said.
+func (m *Membership) settle() {
+	m.IsPresent, m.PresenceAt = false, 0
+	for _, d := range m.Devices {
+		m.IsPresent, m.PresenceAt = m.IsPresent || d.Present, max(m.PresenceAt, d.At)
+	}
 }
 
 // CountPresent returns how many members are at home.

@@ -55,40 +55,48 @@ func TestReportsAreTimedByThePhoneWithinBounds(t *testing.T) {
 		"in milliseconds":     {received * 1000, received, true},
 		"no time":             {0, received, true},
 	} {
-		after := home.Membership{}.Report(home.PresenceReport{Present: true, TS: c.ts}, received)
+		after := home.Membership{}.Report(home.PresenceReport{Present: true, TS: c.ts}, nil, received)
 		if after.PresenceAt != c.want || after.ServerClock != c.server || !after.Changed || !after.IsPresent {
 			t.Errorf("%s: %+v, want %v, server %t", name, after, c.want, c.server)
 		}
 	}
 }
 
-// reports draws reports with a few times, so that some are equal.
+// two are the mobile devices of the tests' person.
+var two = []home.MobileID{7, 8}
+
+// reports draws reports of two devices, of one or of both, at different times.
 func reports(t *rapid.T) []home.PresenceReport {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) home.PresenceReport {
-		return home.PresenceReport{
+	ages := rapid.SliceOfNDistinct(rapid.IntRange(0, 30), 1, 12, rapid.ID[int]).Draw(t, "ages")
+	list := make([]home.PresenceReport, len(ages))
+	for i, age := range ages {
+		list[i] = home.PresenceReport{
+			Device:  rapid.SampledFrom([]home.MobileID{0, 7, 8}).Draw(t, "device"),
 			Present: rapid.Bool().Draw(t, "present"),
-			TS:      received - motion.Time(rapid.IntRange(0, 20).Draw(t, "age")),
+			TS:      received - motion.Time(age),
 		}
-	}), 1, 12).Draw(t, "reports")
+	}
+	return list
 }
 
-func TestNewestReportWinsInAnyOrder(t *testing.T) {
+func TestNewestReportOfEachDeviceWinsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := reports(t)
-		var newest home.PresenceReport
-		for _, r := range list {
-			if r.TS >= newest.TS {
-				newest = r
+		want := false
+		for _, device := range two {
+			var newest home.PresenceReport
+			for _, r := range list {
+				if (r.Device == device || r.Device == 0) && r.TS >= newest.TS {
+					newest = r
+				}
 			}
-		}
-		if got := home.Newest(list, received); got != newest {
-			t.Fatalf("newest %+v, want %+v", got, newest)
+			want = want || newest.Present
 		}
 		var m home.Membership
 		for _, r := range list {
 			before := m
-			after := m.Report(r, received)
+			after := m.Report(r, two, received)
 			if after.Changed != (after.IsPresent != before.IsPresent) {
 				t.Fatalf("changed is %t from %+v to %+v", after.Changed, before, after)
 			}
@@ -96,14 +104,51 @@ func TestNewestReportWinsInAnyOrder(t *testing.T) {
 				t.Fatalf("time went back from %+v to %+v", before, m)
 			}
 		}
-		if m.PresenceAt != newest.TS || m.IsPresent != newest.Present {
-			t.Fatalf("one by one %+v, want as of %+v", m, newest)
-		}
-		bulk := home.Membership{}.Report(home.Newest(list, received), received)
-		if bulk.Membership != m {
-			t.Fatalf("together %+v, one by one %+v", bulk.Membership, m)
+		if m.IsPresent != want {
+			t.Fatalf("present is %t, want %t: %+v", m.IsPresent, want, m)
 		}
 	})
+}
+
+func TestPresenceIsThatOfTheDevices(t *testing.T) {
+	t.Parallel()
+	type said struct {
+		device  home.MobileID
+		present bool
+	}
+	for name, c := range map[string]struct {
+		before home.Membership
+		own    []home.MobileID
+		said   []said
+		want   bool
+	}{
+		"one of two has left":                   {own: two, said: []said{{7, true}, {8, true}, {7, false}}, want: true},
+		"both have left":                        {own: two, said: []said{{7, true}, {8, true}, {7, false}, {8, false}}},
+		"a report without device is of all":     {own: two, said: []said{{7, true}, {8, true}, {0, false}}},
+		"entered without device, one has left":  {own: two, said: []said{{0, true}, {7, false}}, want: true},
+		"nothing is registered":                 {said: []said{{0, true}, {0, false}}},
+		"registered after a report without one": {before: home.Membership{IsPresent: true, Devices: []home.DevicePresence{{Present: true, At: received - 100}}}, own: two, said: []said{{7, false}}},
+		"what an unknown one said later counts": {before: home.Membership{IsPresent: true, Devices: []home.DevicePresence{{Present: true, At: received + 100}}}, own: two, said: []said{{7, false}}, want: true},
+	} {
+		m := c.before
+		for i, s := range c.said {
+			m = m.Report(home.PresenceReport{Device: s.device, Present: s.present, TS: received + motion.Time(i)}, c.own, received).Membership
+		}
+		if m.IsPresent != c.want {
+			t.Errorf("%s: present is %t, want %t: %+v", name, m.IsPresent, c.want, m)
+		}
+	}
+}
+
+func TestDeviceThatIsGoneIsNotPresent(t *testing.T) {
+	t.Parallel()
+	m := home.Membership{}.Report(home.PresenceReport{Device: 7, Present: true, TS: received}, two, received).Membership
+	if left, said := m.Without(8); said || !left.IsPresent {
+		t.Errorf("without another: %+v", left)
+	}
+	if left, said := m.Without(7); !said || left.IsPresent || !m.IsPresent {
+		t.Errorf("without it: %+v of %+v", left, m)
+	}
 }
 
 func TestSceneFollowsTheFirstAndTheLast(t *testing.T) {

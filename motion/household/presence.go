@@ -1,7 +1,9 @@
 package household
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -19,85 +21,202 @@ type Presence struct {
 	SceneChanged bool
 }
 
-// ReportPresence takes in what a user's phone says, of one home or of several, all of
-// it or nothing (payloads.md 5.5). Of several reports of a home the newest counts, and
-// one that is older than the last is ignored. Whoever came or went raises
-// MemberArrivedEvent or MemberLeftEvent; where the home wants it the scene follows. The
-// answer is by home. NotFound: the user does not belong to one of the homes.
-func (h *Household) ReportPresence(ctx context.Context, user home.UserID, reports []home.PresenceReport) (map[home.ID]Presence, error) {
-	byHome := map[home.ID][]home.PresenceReport{}
-	for _, r := range reports {
-		byHome[r.Home] = append(byHome[r.Home], r)
-	}
-	outcome := map[home.ID]Presence{}
+// PresenceReply is the answer to one geofencing report: what it came to, or the fault for
+// which it is refused.
+type PresenceReply struct {
+	Presence
+	Refused error
+}
+
+// ReportPresence takes in what a user's phone says, of one home or of several (payloads.md
+// 5.5), and answers each report by itself and in order: one that is refused does not lose
+// the others. Of several reports of a device and home the newest counts, and one that is
+// older than the last is ignored. Whoever came or went raises MemberArrivedEvent or
+// MemberLeftEvent; where the home wants it the scene follows. Refused as NotFound: the user
+// does not belong to the home. As Invalid: the device is none of theirs.
+func (h *Household) ReportPresence(ctx context.Context, user home.UserID, reports []home.PresenceReport) ([]PresenceReply, error) {
+	var replies []PresenceReply
 	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		person, err := tx.User(user)
 		if err != nil {
 			return nil, err
 		}
+		own, err := mobilesOf(tx, user)
+		if err != nil {
+			return nil, err
+		}
+		replies = make([]PresenceReply, len(reports))
+		byHome := map[home.ID][]home.PresenceReport{}
+		for i, r := range reports {
+			if replies[i].Refused, err = refused(tx, user, own, r); err != nil {
+				return nil, err
+			}
+			if replies[i].Home = r.Home; replies[i].Refused == nil {
+				byHome[r.Home] = append(byHome[r.Home], r)
+			}
+		}
+		outcome := map[home.ID]Presence{}
 		for id, reports := range byHome {
-			p, raised, err := reportPresence(tx, person, id, reports)
+			p, raised, err := reportPresence(tx, person, id, reports, own)
 			if err != nil {
 				return nil, err
 			}
 			outcome[id], events = p, append(events, raised...)
+		}
+		for i := range replies {
+			if replies[i].Refused == nil {
+				replies[i].Presence = outcome[replies[i].Home]
+			}
 		}
 		return events, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for id, p := range outcome {
-		if !p.SceneChanged {
-			continue
-		}
-		if err := h.arm(ctx, id); err != nil {
-			return nil, err
-		}
-	}
-	return outcome, nil
+	return replies, h.armAll(ctx, replies)
 }
 
-// reportPresence takes in the reports of one home.
-func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.PresenceReport) (Presence, []motion.Event, error) {
-	membership, belongs, err := tx.MembershipOf(id, person.ID)
-	if err == nil && !belongs {
-		err = fault.New(fault.NotFound, "network %d is not known", id)
+// armAll brings arming in line with the scenes that have changed.
+func (h *Household) armAll(ctx context.Context, replies []PresenceReply) error {
+	done := map[home.ID]bool{}
+	for _, r := range replies {
+		if !r.SceneChanged || done[r.Home] {
+			continue
+		}
+		done[r.Home] = true
+		if err := h.arm(ctx, r.Home); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// mobilesOf returns the ids of a user's mobile devices.
+func mobilesOf(tx *store.Tx, user home.UserID) (own []home.MobileID, err error) {
+	mobiles, err := tx.MobilesOfUser(user)
+	for _, d := range mobiles {
+		own = append(own, d.ID)
+	}
+	return own, err
+}
+
+// refused returns the fault of a report that is not taken in.
+func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.PresenceReport) (refused, err error) {
+	_, belongs, err := tx.MembershipOf(r.Home, user)
+	switch {
+	case err != nil:
+		return nil, err
+	case !belongs:
+		return fault.New(fault.NotFound, "network %d is not known", r.Home), nil
+	case r.Device != 0 && !slices.Contains(own, r.Device):
+		return fault.New(fault.Invalid, "device_id: is none of your mobile devices; register it with POST /mobile_devices, or leave it out"), nil
+	}
+	return nil, nil
+}
+
+// reportPresence takes in the reports of one home that the person belongs to.
+func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.PresenceReport, own []home.MobileID) (Presence, []motion.Event, error) {
+	before, _, err := tx.MembershipOf(id, person.ID)
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	one, err := tx.Home(id)
+	slices.SortStableFunc(reports, func(a, b home.PresenceReport) int {
+		first, _ := a.When(tx.Now())
+		second, _ := b.When(tx.Now())
+		return cmp.Compare(first, second)
+	})
+	after, heard, server := before, false, false
+	for _, r := range reports {
+		reported := after.Report(r, own, tx.Now())
+		if after = reported.Membership; reported.Heard {
+			heard, server = true, reported.ServerClock
+		}
+	}
+	count, err := present(tx, id)
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	before, err := present(tx, id)
-	if err != nil {
-		return Presence{}, nil, err
-	}
-	after := membership.Report(home.Newest(reports, tx.Now()), tx.Now())
-	if after.Membership != membership {
+	if heard {
 		after.UpdatedAt = tx.Now().Stamp()
-		if err := tx.PutMembership(after.Membership); err != nil {
+		if err := tx.PutMembership(after); err != nil {
 			return Presence{}, nil, err
 		}
 	}
-	p := Presence{Home: id, User: person.ID, Present: after.IsPresent, PresentCount: before, Scene: one.Scene}
-	if !after.Changed {
-		return p, nil, nil
-	}
-	events, err := presenceEvents(tx, one, person, after)
+	return moved(tx, person, before, after, count, server)
+}
+
+// moved returns how a home is after a member's presence was stored, and the events of it;
+// count is how many members were at home before.
+func moved(tx *store.Tx, person home.User, before, after home.Membership, count int, server bool) (Presence, []motion.Event, error) {
+	one, err := tx.Home(after.Home)
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	if p.PresentCount, err = present(tx, id); err != nil {
+	p := Presence{Home: one.ID, User: person.ID, Present: after.IsPresent, PresentCount: count, Scene: one.Scene}
+	if after.IsPresent == before.IsPresent {
+		return p, nil, nil
+	}
+	events, err := presenceEvents(tx, one, person, after.IsPresent, server)
+	if err != nil {
 		return Presence{}, nil, err
 	}
-	followed, err := follow(tx, one, person.ID, before, p.PresentCount)
+	if p.PresentCount, err = present(tx, one.ID); err != nil {
+		return Presence{}, nil, err
+	}
+	followed, err := follow(tx, one, person.ID, count, p.PresentCount)
 	if len(followed) > 0 {
-		p.Scene, p.SceneChanged = one.Scene.Follow(before, p.PresentCount), true
+		p.Scene, p.SceneChanged = one.Scene.Follow(count, p.PresentCount), true
 	}
 	return p, append(events, followed...), err
+}
+
+// RemoveMobile deletes a mobile device of a user, and with it what it has said of where they
+// are: whoever was at home by that device alone has left. NotFound: they have none of this id.
+func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.MobileID) error {
+	var replies []PresenceReply
+	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		replies = nil
+		d, ok, err := tx.FindMobile(id)
+		if err == nil && (!ok || d.UserID != user) {
+			err = fault.New(fault.NotFound, "mobile device %d is not known", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		person, err := tx.User(user)
+		if err != nil {
+			return nil, err
+		}
+		memberships, err := tx.MembershipsOfUser(user)
+		if err != nil {
+			return nil, err
+		}
+		counts := make([]int, len(memberships))
+		for i, m := range memberships {
+			if counts[i], err = present(tx, m.Home); err != nil {
+				return nil, err
+			}
+		}
+		if err := tx.DeleteMobile(id); err != nil {
+			return nil, err
+		}
+		for i, before := range memberships {
+			after, err := tx.Membership(before.ID)
+			if err != nil {
+				return nil, err
+			}
+			p, raised, err := moved(tx, person, before, after, counts[i], false)
+			if err != nil {
+				return nil, err
+			}
+			replies, events = append(replies, PresenceReply{Presence: p}), append(events, raised...)
+		}
+		return events, nil
+	})
+	if err != nil {
+		return err
+	}
+	return h.armAll(ctx, replies)
 }
 
 // present returns how many members of a home are there.
@@ -107,14 +226,14 @@ func present(tx *store.Tx, id home.ID) (int, error) {
 }
 
 // presenceEvents returns the event of a member who came or went (payloads.md 4.8).
-func presenceEvents(tx *store.Tx, one home.Home, person home.User, after home.Reported) ([]motion.Event, error) {
+func presenceEvents(tx *store.Tx, one home.Home, person home.User, arrived, server bool) ([]motion.Event, error) {
 	kind := motion.MemberLeftEvent
-	if after.IsPresent {
+	if arrived {
 		kind = motion.MemberArrivedEvent
 	}
 	event, err := systemEvent(tx, one, kind)
 	event.Data = memberData(person)
-	if after.ServerClock {
+	if server {
 		event.Detail = motion.Document{"clock": "server"}
 	}
 	return []motion.Event{event}, err

@@ -23,7 +23,7 @@ import (
 func (b *box) mobile(user home.User, token string) (d home.MobileDevice) {
 	b.Helper()
 	b.update(func(tx *store.Tx) (err error) {
-		d, err = tx.RegisterMobile(home.MobileDevice{UserID: user.ID, Token: token}, token == "load-test")
+		d, err = tx.RegisterMobile(store.MobileRegistration{User: user.ID, Token: token, Shared: token == "load-test"})
 		return err
 	})
 	return d
@@ -299,7 +299,7 @@ func TestFormerMemberGetsNothing(t *testing.T) {
 	}
 }
 
-func TestDeviceThatHasMovedGetsNothingOfThePast(t *testing.T) {
+func TestDeviceThatAnotherUserHasNowGetsNothingOfThePast(t *testing.T) {
 	t.Parallel()
 	b, fcm := newBox(t), serveFCM(t)
 	p := b.notifier(fcm.config).Pusher
@@ -308,6 +308,7 @@ func TestDeviceThatHasMovedGetsNothingOfThePast(t *testing.T) {
 	if err := p.expand(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	b.update(func(tx *store.Tx) error { return tx.DeleteMobilesOf(b.owner.ID, "") })
 	b.mobile(b.member, "phone")
 	b.round(p)
 	if got := fcm.tokens(); got != "" || len(b.waiting()) != 0 {
