@@ -16,7 +16,7 @@ type inviteIn struct {
 
 type inviteOut struct {
 	Body struct {
-		FailedEmails []string `json:"failed_emails" nullable:"false" doc:"Those that were not invited: no addresses, members already, or over 50 open invitations"`
+		FailedEmails []string `json:"failed_emails" nullable:"false" doc:"Those that were not invited: no addresses, members already, over 50 open invitations, or over 3 mails a day to the address or 50 an hour from the network"`
 	}
 }
 

@@ -25,6 +25,7 @@ type Household struct {
 	mail   func(*store.Tx, notify.Mail) error
 	ended  func()
 	log    *slog.Logger
+	limit  inviteLimit
 }
 
 // New returns the household's rules over a database and the engine that works on it.

@@ -14,9 +14,9 @@ import (
 const inviteAgain = time.Minute
 
 // Invite invites addresses to a home on behalf of its owner, and returns those that
-// were not: no addresses, members already, or more than a home may have open
-// (home.MaxInvitations). Each gets a mail and has seven days; one that was invited
-// before has them anew.
+// were not: no addresses, members already, more than a home may have open
+// (home.MaxInvitations), or addresses that were sent enough mails. Each gets a mail and has
+// seven days; one that was invited before has them anew.
 func (h *Household) Invite(ctx context.Context, id home.ID, by home.UserID, addresses []string) (failed []string, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		failed = []string{}
@@ -69,7 +69,8 @@ func addressesOf(tx *store.Tx, id home.ID) (map[string]bool, error) {
 	return taken, nil
 }
 
-// invite invites one address; false: the home has too many invitations open.
+// invite invites one address; false: the home has too many invitations open, or it has
+// mailed enough.
 func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address string) (bool, error) {
 	now := tx.Now().Stamp()
 	open, err := tx.InvitationsOfHome(id)
@@ -82,6 +83,9 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 	}
 	if again && now.Since(before.CreatedAt) < inviteAgain {
 		return true, nil // a request that is repeated does not fill anybody's mailbox
+	}
+	if !h.limit.take(id, address, now) {
+		return false, nil
 	}
 	if err := tx.DeleteMailsOfInvitation(id, address); err != nil {
 		return false, err // whose links are void with the former token

@@ -268,3 +268,52 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestInvitingAndWithdrawingInALoopEnds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, other, owner := p.home("g", 1), p.home("h", 2), p.user("owner")
+	p.claim(one.ID, owner)
+	p.claim(other.ID, owner)
+	loop := func(id home.ID, address string) (refused bool) {
+		t.Helper()
+		failed, err := p.Invite(t.Context(), id, owner, []string{address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, err := p.Invitations(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range open {
+			if err := p.Withdraw(t.Context(), i.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(failed) == 1
+	}
+	for i := range 5 {
+		if refused := loop(one.ID, []string{"x@example.com", "X@example.com"}[i%2]); refused != (i >= 3) {
+			t.Errorf("mail %d to the address is refused: %t", i+1, refused)
+		}
+	}
+	if loop(other.ID, "x@example.com") {
+		t.Error("another home's mail to the address is refused")
+	}
+	for i := range home.MaxInvitations {
+		if refused := loop(one.ID, fmt.Sprintf("x%d@example.com", i)); refused != (i >= home.MaxInvitations-3) {
+			t.Errorf("mail %d of the hour is refused: %t", i+4, refused)
+		}
+	}
+	p.ahead.Store(3600)
+	if loop(one.ID, "y@example.com") {
+		t.Error("refused an hour later")
+	}
+	if !loop(one.ID, "x@example.com") {
+		t.Error("a fourth mail of the day to the address is sent")
+	}
+	p.ahead.Store(24 * 3600)
+	if loop(one.ID, "x@example.com") {
+		t.Error("refused a day later")
+	}
+}
