@@ -75,7 +75,7 @@ func (tx *Tx) DeleteMembership(id home.MembershipID) error {
 	return err
 }
 
-// nameDevices brings memberships into the form of schema 3, in which each mobile device of
+// nameDevices brings memberships into the form of schema 4, in which each mobile device of
 // a user speaks for itself. Which one spoke until then is not known.
 func (tx *Tx) nameDevices() error {
 	all, err := memberships.all(tx, nil)

@@ -26,7 +26,7 @@ func (tx *Tx) Successor(id home.ID, named home.UserID) (next home.Membership, ok
 	return next, ok, nil
 }
 
-// settleOwners brings homes into the form of schema 3: each has an owner, or neither an
+// settleOwners brings homes into the form of schema 4: each has an owner, or neither an
 // owner nor members, and those that were owned before say so. Schema 2 left homes behind
 // whose owners had deleted their accounts: those are owned by their successors now, and
 // those without are wiped. A home that nobody owns and whose record was changed after it
