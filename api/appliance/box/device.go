@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,8 @@ type Device struct {
 
 	conn net.Conn
 	ids  *atomic.Uint32
+
+	writing sync.Mutex // over a packet
 
 	mu      sync.Mutex
 	waiting map[uint16]chan struct{}
@@ -71,18 +74,36 @@ func Connect(ctx context.Context, address string, key motion.DeviceKey, token st
 	if err != nil {
 		return nil, err
 	}
+	return open(ctx, conn, key, ids)
+}
+
+// open reads from a connection that is let in and subscribes to the commands.
+func open(ctx context.Context, conn net.Conn, key motion.DeviceKey, ids *atomic.Uint32) (*Device, error) {
 	d := &Device{
 		Key: key, Commands: make(chan wire.Manage, 1024), Gone: make(chan struct{}),
-		conn: packets.NewThreadSafeConn(conn), ids: ids, waiting: map[uint16]chan struct{}{},
+		conn: conn, ids: ids, waiting: map[uint16]chan struct{}{},
 	}
 	go d.read()
 	id, answered := d.expect()
 	commands := packets.SubOptions{Topic: wire.CommandFilter(key), QoS: 1}
 	wish := &packets.Subscribe{PacketID: id, Properties: &packets.Properties{}, Subscriptions: []packets.SubOptions{commands}}
-	if _, err := wish.WriteTo(d.conn); err != nil {
+	if err := d.send(wish); err != nil {
 		return nil, err
 	}
 	return d, d.wait(ctx, answered)
+}
+
+// send writes a packet whole: packets of the library write themselves in pieces,
+// and the reader's acknowledgements go out beside what is published.
+func (d *Device) send(packet io.WriterTo) error {
+	var whole bytes.Buffer
+	if _, err := packet.WriteTo(&whole); err != nil {
+		return err
+	}
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	_, err := d.conn.Write(whole.Bytes())
+	return err
 }
 
 // Close ends the session and waits for its end.
@@ -144,7 +165,7 @@ func (d *Device) answered(id uint16) {
 func (d *Device) command(p *packets.Publish) {
 	if p.QoS == 1 {
 		ack := &packets.Puback{PacketID: p.PacketID, Properties: &packets.Properties{}}
-		_, _ = ack.WriteTo(d.conn) // the reader meets the error
+		_ = d.send(ack) // the reader meets the error
 	}
 	topic, err := wire.ParseTopic(p.Topic)
 	var manage wire.Manage
@@ -175,11 +196,7 @@ func (d *Device) PublishTo(ctx context.Context, qos byte, topic string, payload 
 	if qos > 0 {
 		message.PacketID, answered = d.expect()
 	}
-	var whole bytes.Buffer // in one write
-	if _, err := message.WriteTo(&whole); err != nil {
-		return 0, err
-	}
-	if _, err := d.conn.Write(whole.Bytes()); err != nil || qos == 0 {
+	if err := d.send(message); err != nil || qos == 0 {
 		return 0, err
 	}
 	return message.PacketID, d.wait(ctx, answered)
