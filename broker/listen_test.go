@@ -116,9 +116,12 @@ func TestIntegrationUserSendsLargeMessages(t *testing.T) {
 	if p := c.Packet(); len(p) < len(large) {
 		t.Errorf("%d bytes came back", len(p))
 	}
-	c.Send(guardtest.Publish{Topic: "homeassistant/bridge/devices", Payload: large + large}.Bytes())
+	c.SendRefused(guardtest.Publish{Topic: "homeassistant/bridge/devices", Payload: large + large}.Bytes())
 	c.ExpectClosed()
 	d := r.device(t, 4, guardian)
-	d.Send(guardtest.Publish{Topic: guardianRoot + "evt/csi/fmt/bin", Payload: large[:300<<10]}.Bytes())
+	d.SendRefused(guardtest.Publish{Topic: guardianRoot + "evt/csi/fmt/bin", Payload: large[:300<<10]}.Bytes())
 	d.ExpectClosed()
+	if len(told) != 0 {
+		t.Error("what is too large is told")
+	}
 }

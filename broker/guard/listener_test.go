@@ -91,7 +91,7 @@ func TestPacketSizesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := guardtest.Serve(t, guard.Defaults(), guardtest.Listen(t), nil)
 	big := guardtest.Dial(t, s.Addr)
-	big.Send(guardtest.Connect{ClientID: string(make([]byte, 4<<10))}.Bytes())
+	big.SendRefused(guardtest.Connect{ClientID: string(make([]byte, 4<<10))}.Bytes())
 	big.ExpectClosed()
 
 	c := guardtest.Dial(t, s.Addr)
@@ -101,7 +101,7 @@ func TestPacketSizesAreLimited(t *testing.T) {
 	c.Send(body.Bytes())
 	c.Expect("40020007")
 	body.Payload += "x"
-	c.Send(body.Bytes())
+	c.SendRefused(body.Bytes())
 	c.Expect("e0 01 95")
 	c.ExpectClosed()
 }

@@ -47,6 +47,15 @@ func (c *Client) Send(packets ...[]byte) {
 	}
 }
 
+// SendRefused writes a packet that the server does not read to its end because it
+// ends the connection first: the write may meet the reset.
+func (c *Client) SendRefused(packet []byte) {
+	c.t.Helper()
+	if _, err := c.Write(packet); err != nil && !Closed(err) {
+		c.t.Fatalf("send % x: %v", packet[:min(len(packet), 16)], err)
+	}
+}
+
 // Packet reads the next packet.
 func (c *Client) Packet() []byte {
 	c.t.Helper()
