@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -112,8 +113,8 @@ func (c *connection) write(s *Stream) (err error) {
 		}
 		c.sayBye(code)
 	}()
-	if code, err = s.pump(c); code == websocket.CloseNormalClosure {
-		code = s.ended
+	if code, err = s.pump(c); code == websocket.CloseNormalClosure && s.ended != code {
+		code = cmp.Or(c.refused(), s.ended) // credentials that went along are told first
 	}
 	return err
 }

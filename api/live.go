@@ -35,7 +35,8 @@ type Stream struct {
 }
 
 // UntilGone says that the subscription ends, unless its source stops, only with what it is
-// about, such as a network: who asked again would be answered 404. It returns s.
+// about, such as a network: who asked again would be answered 404, or 401 when the
+// credentials ended along with it, which is then told. It returns s.
 func (s *Stream) UntilGone() *Stream {
 	s.ended = closedAs + http.StatusNotFound
 	return s

@@ -23,8 +23,20 @@ func (a *App) user(ctx context.Context, r *api.Request) (auth.User, error) {
 	return u, err
 }
 
-// member returns a user who belongs to the home that the request is about.
+// member returns a user who belongs to the home that the request is about. An account
+// that ends takes its memberships along, perhaps between the two looks: when there is
+// no membership the session is looked at again, so that its end is told first.
 func (a *App) member(ctx context.Context, r *api.Request, u auth.User) (auth.Member, error) {
+	m, err := a.membership(ctx, r, u)
+	if fault.KindOf(err) == fault.NotFound {
+		_, ended := a.user(ctx, r)
+		err = cmp.Or(ended, err)
+	}
+	return m, err
+}
+
+// membership returns a user as a member of the home that the request is about.
+func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth.Member, error) {
 	m := auth.Member{User: u}
 	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		id, err := homeOf(tx, r, u)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,18 +132,18 @@ func (h *household) live(p person) *websocket.Conn {
 	return ws
 }
 
-// wantGone wants a live connection to be closed within two seconds, as that of a network
-// that is not there, or not for the viewer.
-func wantGone(t *testing.T, ws *websocket.Conn) {
+// wantClosed wants a live connection to be closed with code: 4404 as that of a network
+// that is not there, or not for the viewer; 4401 as that of an ended account.
+func wantClosed(t *testing.T, ws *websocket.Conn, code int) {
 	t.Helper()
-	ws.SetReadDeadline(time.Now().Add(2 * time.Second))
+	ws.SetReadDeadline(time.Now().Add(20 * time.Second)) // before the next ping, which looks again anyway
 	for {
 		_, _, err := ws.ReadMessage()
 		if err == nil {
 			continue
 		}
-		if !websocket.IsCloseError(err, 4404) {
-			t.Errorf("want 4404 within two seconds: %v", err)
+		if !websocket.IsCloseError(err, code) {
+			t.Errorf("%v, want %d", err, code)
 		}
 		return
 	}
@@ -155,9 +156,61 @@ func TestWhoIsRemovedSeesNothingMore(t *testing.T) {
 	if a := h.as(h.owner, "DELETE", fmt.Sprintf("/network_memberships/%d", h.membershipOf(h.member, h.home).ID), ""); a.Status != 204 {
 		t.Fatal(a.Status)
 	}
-	wantGone(t, removed)
+	wantClosed(t, removed, 4404)
+	h.join(h.owner, h.other, home.MemberRole)
 	h.as(h.owner, "DELETE", fmt.Sprintf("/networks/%d", h.home), "")
-	wantGone(t, stays)
+	wantClosed(t, stays, 4404)
+}
+
+// An account that ends takes memberships, and perhaps the network, along: its end is
+// told first.
+func TestEndOfAnAccountIsToldBeforeWhatItTakesAlong(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*household) (path string){
+		"deleted": func(h *household) string { return fmt.Sprintf("/users/%d", h.owner.ID) },
+		"deleted with its networks": func(h *household) string {
+			h.join(h.owner, h.other, home.MemberRole) // so that the account outlives the network
+			return fmt.Sprintf("/users/%d?delete_claimed_network=true", h.owner.ID)
+		},
+		"gone with its only network": func(h *household) string { return fmt.Sprintf("/networks/%d", h.home) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHousehold(t)
+			path := end(h)
+			watches := h.live(h.owner)
+			if a := h.as(h.owner, "DELETE", path, ""); a.Status != 204 {
+				t.Fatalf("%d %s", a.Status, a.Body)
+			}
+			wantClosed(t, watches, 4401)
+		})
+	}
+}
+
+// A request meets the end of its account at any moment; it never hears of a missing
+// membership.
+func TestRequestBesideTheEndOfItsAccountIsAnsweredWithThat(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			for {
+				a := h.as(h.member, "GET", "/zone_priority", "")
+				if a.Status == 200 {
+					continue
+				}
+				if a.Status != 401 {
+					t.Errorf("%d %s, want 401", a.Status, a.Body)
+				}
+				return
+			}
+		})
+	}
+	if err := h.parts.Household.DeleteUser(t.Context(), h.member.ID, false); err != nil {
+		t.Error(err)
+	}
+	asking.Wait()
 }
 
 func TestDeletedAccountLeavesNoTrace(t *testing.T) {
