@@ -79,6 +79,12 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 	if err := h.checkSuccessor(ctx, owned, how); err != nil {
 		return err
 	}
+	if how.Disown && len(owned) > 0 {
+		// Who watches an own network is told that the account has ended, whichever goes first.
+		if err := h.db.Update(ctx, func(tx *store.Tx) error { return tx.EndSessionsOfUser(id, "") }); err != nil {
+			return err
+		}
+	}
 	for _, one := range owned {
 		if !how.Disown {
 			break
