@@ -80,6 +80,7 @@ var arrows = map[string][]string{
 	"firmware-sim/demo": {"firmware-sim/sim", "motion"},
 
 	// Helpers of other packages' tests.
+	"firmware-sim/clocktest":   {},
 	"broker/guard/guardtest":   {"broker/guard"},
 	"api/apitest":              {"api"},
 	"api/appliance/box":        {"broker/wire", "motion"},

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sensegate/broker/wire"
+	"sensegate/firmware-sim/clocktest"
 	"sensegate/motion"
 	"sensegate/motion/csi"
 )
@@ -210,7 +211,7 @@ func TestConfigIsAppliedAndItsRevisionReported(t *testing.T) {
 func TestMissedMotionIsSentAsHistory(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
-	a.start(Config{Seed: 42, Mode: Matrix, Speed: 500, Start: ago(time.Hour)})
+	a.start(Config{Seed: 42, Mode: Matrix, Speed: 500, Start: a.ago(time.Hour)})
 	var last motion.Time
 	for range 5 {
 		// a block whose acknowledgement was lost in an outage comes again
@@ -225,7 +226,7 @@ func TestMissedMotionIsSentAsHistory(t *testing.T) {
 func TestGuardianRaisesItsOwnEvents(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
-	a.start(Config{Seed: 42, Mode: Event, Speed: 100, Start: ago(30 * time.Minute)})
+	a.start(Config{Seed: 42, Mode: Event, Speed: 100, Start: a.ago(30 * time.Minute)})
 	var began motion.EventReport
 	await(a, func(_ wire.Topic, r motion.EventReport) bool {
 		began = r
@@ -243,7 +244,7 @@ func TestGuardianRaisesItsOwnEvents(t *testing.T) {
 func TestPowerCutLeavesAWillAndComesBack(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
-	s := a.start(Config{Seed: 42, Mode: Matrix, Speed: 50, Start: ago(30 * time.Minute)})
+	s := a.start(Config{Seed: 42, Mode: Matrix, Speed: 50, Start: a.ago(30 * time.Minute)})
 	lost := s.Home().Nodes[2]
 	will := await(a, func(topic wire.Topic, r motion.EventReport) bool { return topic.ID == lost.DeviceID })
 	if will.Event.Event != "DeviceDisconnectedEvent" || will.Event.NodeName != lost.Name {
@@ -271,7 +272,8 @@ func TestRunEndsWhileItWaitsForAdoption(t *testing.T) {
 
 func TestConfigMistakesSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	good := Config{Gatekeeper: "http://127.0.0.1:8080/gatekeeper"}
+	clock := clocktest.New(t)
+	good := Config{Gatekeeper: "http://127.0.0.1:8080/gatekeeper", Now: clock.Now}
 	for _, test := range []struct {
 		name  string
 		spoil func(*Config)
@@ -280,8 +282,8 @@ func TestConfigMistakesSayWhatToDo(t *testing.T) {
 		{"speed", func(c *Config) { c.Speed = 0.5 }, "speed 0.5: want 1 to 1000"},
 		{"mode", func(c *Config) { c.Mode = "radar" }, `mode "radar": want csi, matrix or event`},
 		{"gatekeeper", func(c *Config) { c.Gatekeeper = "box:8080" }, "want a URL such as http://127.0.0.1:8080/gatekeeper"},
-		{"too old a start", func(c *Config) { c.Start = ago(25 * time.Hour) }, "run shorter or slower"},
-		{"a start in the future", func(c *Config) { c.Start = ago(-time.Hour) }, "not in the future"},
+		{"too old a start", func(c *Config) { c.Start = clock.Start.Add(-25 * time.Hour) }, "run shorter or slower"},
+		{"a start in the future", func(c *Config) { c.Start = clock.Start.Add(time.Hour) }, "not in the future"},
 	} {
 		c := good
 		test.spoil(&c)

@@ -14,6 +14,7 @@ type clock struct {
 	start motion.Time // simulated
 	began time.Time   // real, when start was
 	speed float64
+	now   func() time.Time // real
 }
 
 // due returns when the simulated moment t comes.
@@ -27,7 +28,7 @@ func (c clock) due(t motion.Time) time.Time {
 
 // wait returns when the simulated moment t has come, or with ctx's error.
 func (c clock) wait(ctx context.Context, t motion.Time) error {
-	pause := time.Until(c.due(t))
+	pause := c.due(t).Sub(c.now())
 	if pause <= 0 {
 		return ctx.Err()
 	}

@@ -28,7 +28,7 @@ func FuzzCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string, payload []byte) {
 		home := NewHome(0)
-		fleet := newFleet(&home, gate, true, slog.New(slog.DiscardHandler))
+		fleet := newFleet(&home, gate, true, time.Now, slog.New(slog.DiscardHandler))
 		fleet.boxes[0].command(fleet.guardian, name, payload)
 		w := newWorld(1, home, OpeningScene(home, noon))
 		lead := newGuardian(w, fleet.guardian, fleet.settings, true, noon)

@@ -32,7 +32,7 @@ type fleet struct {
 }
 
 // newFleet makes the boxes of a home and their agents.
-func newFleet(home *Home, gate *gatekeeper, guarded bool, log *slog.Logger) *fleet {
+func newFleet(home *Home, gate *gatekeeper, guarded bool, present func() time.Time, log *slog.Logger) *fleet {
 	f := &fleet{home: home, settings: newSettings(), log: log, adopted: make(chan struct{}), signal: make(chan struct{}, 1)}
 	links := home.Links()
 	for i, node := range home.Nodes {
@@ -43,7 +43,7 @@ func newFleet(home *Home, gate *gatekeeper, guarded bool, log *slog.Logger) *fle
 			restarts: make(chan restart, 1), online: f.wake,
 			adopted: func(c *wire.LocalConfig) { f.noteAccess(i, c) },
 			record: func() motion.Radar {
-				now := motion.TimeOf(time.Now())
+				now := motion.TimeOf(present())
 				return radarRecord(home, i, links, allUp(home), now, now)
 			},
 		}

@@ -77,7 +77,7 @@ func Load(ctx context.Context, c LoadConfig) (LoadReport, error) {
 	defer stop()
 	for i := range c.Networks {
 		home := loadHome(i)
-		l.fleets = append(l.fleets, newFleet(&home, gate, true, c.Log))
+		l.fleets = append(l.fleets, newFleet(&home, gate, true, time.Now, c.Log))
 	}
 	if err := l.connect(running); err != nil {
 		return LoadReport{}, err

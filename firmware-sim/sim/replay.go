@@ -66,7 +66,7 @@ func Replay(ctx context.Context, c ReplayConfig) (Counters, error) {
 		}
 	}
 	home := replayHome(c.Takes)
-	p := player{config: c, home: &home, fleet: newFleet(&home, gate, false, c.Log)}
+	p := player{config: c, home: &home, fleet: newFleet(&home, gate, false, time.Now, c.Log)}
 	p.run(ctx, back)
 	return p.fleet.tally.counters(), nil
 }
@@ -88,7 +88,7 @@ func (p *player) run(ctx context.Context, back motion.Seconds) {
 		return
 	}
 	now := time.Now()
-	at := clock{start: motion.TimeOf(now).Add(-back), began: now, speed: p.config.Speed}
+	at := clock{start: motion.TimeOf(now).Add(-back), began: now, speed: p.config.Speed, now: time.Now}
 	start := at.start
 	for {
 		for i := range p.config.Takes {

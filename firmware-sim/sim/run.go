@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"math"
-	"time"
 
 	"sensegate/motion"
 )
@@ -16,12 +15,12 @@ func (s *Sim) Run(ctx context.Context) error {
 	if !s.fleet.connect(ctx) {
 		return nil
 	}
-	now := time.Now()
+	now := s.config.Now()
 	start := s.config.Start
 	if start.IsZero() {
 		start = now
 	}
-	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed}
+	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed, now: s.config.Now}
 	s.world = newWorld(s.config.Seed, s.config.Home, s.config.Scene(s.config.Home, c.start))
 	close(s.ready)
 	s.live(ctx, c)

@@ -43,6 +43,9 @@ type Config struct {
 	// start; nil = OpeningScene.
 	Scene func(home Home, start motion.Time) Scene
 	Log   *slog.Logger // what happens, one line per fact; nil = nothing is said
+	// Now is the present, which the simulation ends up at and never overtakes; nil =
+	// time.Now. It runs as fast as real time.
+	Now func() time.Time
 }
 
 // Sim is a simulated home. Run belongs to one goroutine; its other methods may be
@@ -71,7 +74,10 @@ func New(c Config) (*Sim, error) {
 	if c.Mode != CSI && c.Mode != Matrix && c.Mode != Event {
 		return nil, fmt.Errorf("mode %q: want csi, matrix or event", c.Mode)
 	}
-	if now := time.Now(); !c.Start.IsZero() && (c.Start.Before(now.Add(-OldestStart-startSlack)) || c.Start.After(now)) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if now := c.Now(); !c.Start.IsZero() && (c.Start.Before(now.Add(-OldestStart-startSlack)) || c.Start.After(now)) {
 		return nil, fmt.Errorf("start %s: want a time at most %s back, not in the future; run shorter or slower", c.Start.Format(time.RFC3339), OldestStart)
 	}
 	if c.Home.Nodes == nil {
@@ -90,7 +96,7 @@ func New(c Config) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sim{config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Log), ready: make(chan struct{})}, nil
+	return &Sim{config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{})}, nil
 }
 
 // Home returns the simulated home.

@@ -67,7 +67,7 @@ func TestRunEndsAlthoughTheBrokerDoesNotRead(t *testing.T) {
 	t.Parallel()
 	a := newAppliance(t)
 	a.port = deafBroker(t)
-	s, err := New(Config{Seed: 42, Speed: maxSpeed, Start: ago(20 * time.Hour), Gatekeeper: a.door.URL})
+	s, err := New(Config{Seed: 42, Speed: maxSpeed, Start: a.ago(20 * time.Hour), Now: a.clock.Now, Gatekeeper: a.door.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
