@@ -22,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sensegate/api/appliance"
+	"sensegate/firmware-sim/clocktest"
 	"sensegate/firmware-sim/sim"
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -97,7 +98,7 @@ func missing(t *testing.T, path string, all, shown map[string]any) {
 func TestDemoShowsMotionAndEndsByItself(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if code := run([]string{"demo", "-duration", "12s", "-seed", "1", "-json"}, &out, io.Discard); code != exitOK {
+	if code := run([]string{"demo", "-duration", "20s", "-seed", "1", "-json"}, &out, io.Discard); code != exitOK {
 		t.Fatalf("demo ended with %d:\n%s", code, out.String())
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -450,7 +451,9 @@ func TestLiveMotionOfAGuardianIsRelayed(t *testing.T) {
 // waits until its devices are connected.
 func (a testAppliance) simulate(t *testing.T, scene func(sim.Home, motion.Time) sim.Scene) *sim.Sim {
 	t.Helper()
-	home, err := sim.New(sim.Config{Seed: 1, Mode: sim.Matrix, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper", Scene: scene})
+	asleep := sim.NewHome(0)
+	asleep.Local = clocktest.New(t).Night()
+	home, err := sim.New(sim.Config{Seed: 1, Mode: sim.Matrix, Home: asleep, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper", Scene: scene})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,7 +468,7 @@ func (a testAppliance) simulate(t *testing.T, scene func(sim.Home, motion.Time) 
 	})
 	select {
 	case <-home.Ready():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the devices do not connect")
 	}
 	return home

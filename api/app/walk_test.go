@@ -20,6 +20,7 @@ import (
 	"sensegate/api/appliance"
 	"sensegate/api/auth"
 	"sensegate/broker/wire"
+	"sensegate/firmware-sim/clocktest"
 	"sensegate/firmware-sim/sensorcloud"
 	"sensegate/firmware-sim/sim"
 	"sensegate/motion"
@@ -119,7 +120,7 @@ func (h *product) moveIn() {
 		h.t.Fatal(err)
 	}
 	asleep := house
-	asleep.Local = atNight(time.Now())
+	asleep.Local = clocktest.New(h.t).Night()
 	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: comingAndGoing, Gatekeeper: "http://" + h.HTTP().String() + "/gatekeeper"})
 	if err != nil {
 		h.t.Fatal(err)
@@ -127,7 +128,7 @@ func (h *product) moveIn() {
 	apitest.Background(h.t, play.Run)
 	select {
 	case <-play.Ready():
-	case <-time.After(40 * time.Second):
+	case <-time.After(time.Minute):
 		h.t.Fatal("the home is not connected")
 	}
 }
@@ -153,13 +154,6 @@ func comingAndGoing(_ sim.Home, start motion.Time) (s sim.Scene) {
 		s.Walks = append(s.Walks, sim.Walk{Location: "Kitchen", From: from, To: from.Add(10), Vigour: 1})
 	}
 	return s
-}
-
-// atNight returns a time zone in which it is two o'clock in the night: those who live
-// in the simulated home sleep.
-func atNight(now time.Time) *time.Location {
-	midnight := now.UTC().Truncate(24 * time.Hour)
-	return time.FixedZone("night", int((2*time.Hour - now.Sub(midnight)).Seconds()))
 }
 
 // bridge connects what answers the requests of the appliance as a Zigbee2MQTT bridge

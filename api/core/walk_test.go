@@ -12,6 +12,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/api/core"
 	"sensegate/broker"
+	"sensegate/firmware-sim/clocktest"
 	"sensegate/firmware-sim/sim"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -95,7 +96,7 @@ func (h *home) moveIn(w *apitest.Walk) {
 		}
 	}
 	asleep := house
-	asleep.Local = atNight(time.Now())
+	asleep.Local = clocktest.New(h.T).Night()
 	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: powerCuts, Gatekeeper: "http://" + h.Address + "/gatekeeper"})
 	if err != nil {
 		h.T.Fatal(err)
@@ -103,7 +104,7 @@ func (h *home) moveIn(w *apitest.Walk) {
 	apitest.Background(h.T, play.Run)
 	select {
 	case <-play.Ready():
-	case <-time.After(40 * time.Second):
+	case <-time.After(time.Minute):
 		h.T.Fatal("the home is not connected")
 	}
 	const past = 3 * 24 * 3600
@@ -114,13 +115,6 @@ func (h *home) moveIn(w *apitest.Walk) {
 	}
 	everything := `until curl -s -H "Authorization: $KEY" "http://127.0.0.1:8080/core/network/1/status" | jq -e '.health.network.links_ok == 11' >/dev/null; do sleep 1; done`
 	w.Do(everything)
-}
-
-// atNight returns a time zone in which it is two o'clock in the night: hardly
-// anybody walks then, and the leafs of the simulation do not drop.
-func atNight(now time.Time) *time.Location {
-	midnight := now.UTC().Truncate(24 * time.Hour)
-	return time.FixedZone("night", int((2*time.Hour - now.Sub(midnight)).Seconds()))
 }
 
 // powerCuts is somebody in the kitchen, and an extender without power for three of

@@ -72,3 +72,12 @@ func (c Clock) Now() time.Time { return c.Start.Add(time.Since(c.began)) }
 
 // Zone returns where the home stands.
 func (c Clock) Zone() *time.Location { return c.Start.Location() }
+
+// Night returns a zone in which it is now two o'clock in the night of the clock's
+// date, for a home at an appliance that lives in the present: its people sleep, and
+// no leaf drops.
+func (c Clock) Night() *time.Location {
+	year, month, day := c.Start.Date()
+	night := time.Date(year, month, day, 2, 0, 0, 0, time.UTC)
+	return time.FixedZone("night", int(time.Until(night)/time.Second))
+}

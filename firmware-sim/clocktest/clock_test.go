@@ -1,6 +1,9 @@
 package clocktest
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestEveryClockStartsAtItsMoment(t *testing.T) {
 	if n := len(Names()); n != 10 {
@@ -14,6 +17,9 @@ func TestEveryClockStartsAtItsMoment(t *testing.T) {
 		}
 		if passed := c.Now().Sub(c.Start); passed < 0 {
 			t.Errorf("%s goes back by %v", name, passed)
+		}
+		if night := time.Now().In(c.Night()); night.YearDay() != c.Start.YearDay() || night.Hour() != 2 && night.Minute() < 59 {
+			t.Errorf("the night of %s is at %s", name, night)
 		}
 	}
 }
