@@ -138,7 +138,7 @@ func refused(t *testing.T, addr, path string, header http.Header) (status int, b
 // wantClose reads until the connection is closed with code.
 func wantClose(t *testing.T, ws *websocket.Conn, code int) {
 	t.Helper()
-	_ = ws.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = ws.SetReadDeadline(time.Now().Add(time.Minute))
 	for {
 		if _, _, err := ws.ReadMessage(); err != nil {
 			if !websocket.IsCloseError(err, code) {
@@ -151,7 +151,7 @@ func wantClose(t *testing.T, ws *websocket.Conn, code int) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
@@ -239,6 +239,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	feed := newTestFeed()
 	s, _ := testServer(t, liveOf(feed))
+	s.env.live.pace = pace{ping: time.Hour, pong: time.Hour, write: time.Minute, bye: time.Minute} // nothing else ends it
 	addr, _ := run(t, s)
 	slow := dial(t, addr, "/core/network/7/live", http.Header{"Authorization": {"secret-a"}})
 	big := message(t, `"`+strings.Repeat("x", 32<<10)+`"`)
@@ -305,7 +306,7 @@ func TestPingsKeepAViewerAndSilenceEndsIt(t *testing.T) {
 	t.Parallel()
 	feed := newTestFeed()
 	s, _ := testServer(t, liveOf(feed))
-	s.env.live.pace = pace{ping: 10 * time.Millisecond, pong: 500 * time.Millisecond, write: time.Second, bye: 100 * time.Millisecond}
+	s.env.live.pace = pace{ping: 10 * time.Millisecond, pong: 3 * time.Second, write: time.Minute, bye: time.Second}
 	addr, _ := run(t, s)
 	good := http.Header{"Authorization": {"secret-a"}}
 	answers := dial(t, addr, "/core/network/7/live", good)

@@ -17,7 +17,7 @@ import (
 // wantMessages reads exactly these messages.
 func wantMessages(t *testing.T, ws *websocket.Conn, texts ...string) {
 	t.Helper()
-	_ = ws.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = ws.SetReadDeadline(time.Now().Add(time.Minute))
 	for _, want := range texts {
 		if _, got, err := ws.ReadMessage(); err != nil || string(got) != want {
 			t.Fatalf("got %s %v, want %s", got, err, want)
@@ -28,7 +28,7 @@ func wantMessages(t *testing.T, ws *websocket.Conn, texts ...string) {
 // wantEnd reads the close with code and nothing before it.
 func wantEnd(t *testing.T, ws *websocket.Conn, code int) {
 	t.Helper()
-	_ = ws.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = ws.SetReadDeadline(time.Now().Add(time.Minute))
 	if _, got, err := ws.ReadMessage(); !websocket.IsCloseError(err, code) {
 		t.Errorf("got %s %v, want close code %d", got, err, code)
 	}
@@ -95,7 +95,7 @@ func checkedAgain(t *testing.T, err error) (addr string, checks *atomic.Int32) {
 		return checkCaller(ctx, r)
 	})
 	s, _ := testServer(t, noLive())
-	s.env.live.pace = pace{ping: 10 * time.Millisecond, pong: 10 * time.Second, write: time.Second, bye: time.Second}
+	s.env.live.pace = pace{ping: 10 * time.Millisecond, pong: time.Minute, write: time.Minute, bye: time.Minute}
 	s.Mount(i)
 	addr, _ = run(t, s)
 	return addr, checks

@@ -81,7 +81,7 @@ func TestStopUnderLoadIsOrderly(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
-	if took := time.Since(began); took > stopTimeout {
+	if took := time.Since(began); took > guardtest.Patience {
 		t.Errorf("stopping took %v", took)
 	}
 	idle.Expect("e0018b")

@@ -12,7 +12,7 @@ import (
 )
 
 // patience bounds every wait of a walk.
-const patience = 40 * time.Second
+const patience = time.Minute
 
 // documentedAt is the address that the commands of a walk name.
 const documentedAt = "127.0.0.1:8080"

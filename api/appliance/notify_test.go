@@ -157,7 +157,7 @@ func TestPersonIsConfirmedFromTheOutboxAndPushed(t *testing.T) {
 			if strings.Contains(post, `"click_action":"SceneChangedToAwayEvent"`) && strings.Contains(post, `"type":"push"`) {
 				return
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("nothing was pushed")
 		}
 	}

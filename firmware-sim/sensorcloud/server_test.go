@@ -59,7 +59,7 @@ func TestAccountsAreFurnishedAndAlive(t *testing.T) {
 	t.Parallel()
 	s := New("k")
 	call[struct{}](t, s, http.MethodPut, "/v1/accounts/a", "{}")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var told atomic.Int32
 	s.Play(ctx, time.Millisecond, func(line string) {

@@ -31,7 +31,7 @@ const (
 )
 
 // patience bounds every wait.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // noDevices stands for the devices of the engine.
 type noDevices struct{}

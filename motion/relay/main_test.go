@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait of the tests.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // quick is a backoff for tests.
 var quick = hook.Backoff{First: time.Millisecond, Most: 10 * time.Millisecond}

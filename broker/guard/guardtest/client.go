@@ -16,7 +16,7 @@ import (
 )
 
 // Patience is how long a Client waits for what has to come.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Client is a raw MQTT connection. Its methods fail the test on the first
 // surprise; they belong to one goroutine.

@@ -28,7 +28,7 @@ const (
 )
 
 // patience bounds every wait.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 var account = sensor.Account{UserThingName: user}
 
