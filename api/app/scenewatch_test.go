@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"sensegate/api/apitest"
+	"sensegate/firmware-sim/clocktest"
 	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/store"
 )
 
 // look has the household look for motion that is to be told.
@@ -64,7 +67,8 @@ func TestMotionThatLastsIsNotToldWhenDisabled(t *testing.T) {
 
 func TestMotionInTheGuardianWindowIsToldOnce(t *testing.T) {
 	t.Parallel()
-	h := newHousehold(t)
+	clock := clocktest.New(t)
+	h := newHousehold(t, func(s *store.Options, e *engine.Options) { s.Now, e.Now = clock.Now, clock.Now })
 	window := func(from, to time.Time) {
 		t.Helper()
 		body := `{"guardian_enabled":true`

@@ -3,11 +3,14 @@ package relay
 import (
 	"crypto/tls"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"syscall"
 	"testing"
+	"time"
 
 	mqtt3 "github.com/eclipse/paho.mqtt.golang"
 	mochi "github.com/mochi-mqtt/server/v2"
@@ -39,6 +42,16 @@ func outside(t *testing.T, address string, secure *tls.Config) (addr string, sto
 		address = "127.0.0.1:0"
 	}
 	listener, err := net.Listen("tcp", address)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for limit := time.After(patience); errors.Is(err, syscall.EADDRINUSE); { // by a connection that was given the free port
+		select {
+		case <-again.C:
+			listener, err = net.Listen("tcp", address)
+		case <-limit:
+			t.Fatal(err)
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
