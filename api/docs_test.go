@@ -154,7 +154,7 @@ func TestBrowserRendersDocs(t *testing.T) {
 	}
 	server := httptest.NewServer(docsServer(t))
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
 		"--no-first-run", "--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=10000",
