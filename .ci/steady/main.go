@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"sensegate/firmware-sim/clocktest"
@@ -43,7 +44,7 @@ func main() {
 	if o.packages = flag.Args(); len(o.packages) == 0 {
 		o.packages = []string{"./..."}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failures, err := repeat(ctx, o)
 	stop()
 	failures.print(os.Stdout, o.runs)
