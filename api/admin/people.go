@@ -92,8 +92,8 @@ func (s *Server) deletePerson(r *http.Request) (any, error) {
 	}
 	var user, successor home.User
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
-		if user, err = userOf(tx, body.Email); err == nil && body.Successor != "" {
-			successor, err = userOf(tx, body.Successor)
+		if user, err = userOf(tx, "email", body.Email); err == nil && body.Successor != "" {
+			successor, err = userOf(tx, "successor", body.Successor)
 		}
 		return err
 	})
@@ -103,11 +103,11 @@ func (s *Server) deletePerson(r *http.Request) (any, error) {
 	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
 }
 
-// userOf returns the user with an address.
-func userOf(tx *store.Tx, email string) (home.User, error) {
+// userOf returns the user with the address that a field of a command has.
+func userOf(tx *store.Tx, field, email string) (home.User, error) {
 	u, ok, err := tx.UserByEmail(email)
 	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "no account has the address %s", email)
+		err = fault.New(fault.NotFound, "%s: no account has this address", field)
 	}
 	return u, err
 }
