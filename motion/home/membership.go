@@ -26,7 +26,7 @@ type Membership struct {
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
 	Added      bool         `json:"added"`             // by the owner, without the person's doing
-	Unasked    bool         `json:"unasked,omitempty"` // added by their number alone; nobody there knows who they are until they join themselves
+	Unasked    bool         `json:"unasked,omitempty"` // added by their id alone: the others see no name until they join themselves
 	IsPresent  bool         `json:"is_present"`        // one of Devices is
 	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
@@ -37,15 +37,15 @@ type Membership struct {
 
 // DevicePresence is what a mobile device has said last of where its user is.
 type DevicePresence struct {
-	Device  MobileID    `json:"device,omitempty"` // 0: not known which, of a user who had none registered
+	Device  MobileID    `json:"device,omitempty"` // 0: unknown, the user had none registered
 	Present bool        `json:"present"`
 	At      motion.Time `json:"at"`
 }
 
 // Successor returns the member who owns a home next when its owner leaves (payloads.md
 // section 6 no. 16): of those whose accounts are confirmed the one named, or else the one
-// who joined first. Who was added without being asked does not come into question. false:
-// nobody does.
+// who joined first. It skips members who were added and have not joined. ok is false when
+// nobody is left.
 func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {
 	inOrder := slices.SortedFunc(slices.Values(members), func(a, b Membership) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range inOrder {

@@ -88,8 +88,8 @@ func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Tim
 	return after
 }
 
-// hear notes what a device says, unless it, or the device of which only that is not known
-// which it is, has said something later. That device is known from then on.
+// hear stores what a device says and returns true, unless it, or an unknown device, has
+// said something later. An unknown device was one of the user's, so its word is replaced.
 func (m *Membership) hear(said DevicePresence) bool {
 	same := func(d DevicePresence) bool { return d.Device == said.Device || d.Device == 0 }
 	if slices.ContainsFunc(m.Devices, func(d DevicePresence) bool { return same(d) && d.At > said.At }) {

@@ -21,11 +21,10 @@ type Candidate struct {
 // Who asks for themselves needs an open invitation of their confirmed address, which is used
 // up, and shows its token, unless the address is known to be theirs (store.AddressProof).
 //
-// The owner adds, by their number, confirmed users whom they know: those whom they have
-// invited and those whom they share another home with. They also add a user who belongs to
-// no home, as one who waits to be added does; numbers can be counted through, so such a
-// user stays without a name in the home until they join themselves. Users who live elsewhere
-// are not added, since nobody but they decide on where they live.
+// The owner adds confirmed users by their id: those whom they have invited, those whom they
+// share another home with, and those who belong to no home. Ids can be guessed, so the last
+// have no name in the home until they join themselves. Users of other homes are not added:
+// they alone decide where they live.
 //
 // Forbidden: whoever asks is neither the owner nor invited, or there is no such home, so
 // that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
@@ -94,7 +93,7 @@ func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
 	return m, err
 }
 
-// addable reports whether an owner adds a user by their number alone: they are confirmed,
+// addable reports whether an owner adds a user by their id alone: they are confirmed,
 // and belong to no home, or to another of the owner's too.
 func addable(tx *store.Tx, c Candidate) (bool, error) {
 	person, err := tx.User(c.User)

@@ -35,7 +35,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 			return nil, err
 		}
 		if !person.Confirmed() || changed.Unasked {
-			return nil, fault.New(fault.Conflict, "role: this member was added and has not joined yet; an owner has")
+			return nil, fault.New(fault.Conflict, "role: this member was added and has not joined yet; only a member who has joined can own the network")
 		}
 		former.Role, former.UpdatedAt = home.MemberRole, tx.Now().Stamp()
 		if err := tx.PutMembership(former); err != nil {
