@@ -208,6 +208,14 @@ func (tx *Tx) DeleteMail(id uint64) error {
 	return err
 }
 
+// ForgetMail removes a mail, and soon after its bytes from the file (DB.WipeDeleted).
+func (tx *Tx) ForgetMail(id uint64) error {
+	if err := tx.DeleteMail(id); err != nil {
+		return err
+	}
+	return tx.dueToWipe(false)
+}
+
 // DeleteMailsOfInvitation removes the mails with which a home invited an address.
 func (tx *Tx) DeleteMailsOfInvitation(h home.ID, address string) error {
 	list, err := mails.allBy(tx, "mails_by_home", key32(h))

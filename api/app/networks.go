@@ -63,9 +63,13 @@ func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*n
 
 type disownIn struct {
 	ID home.ID `path:"id" doc:"App Cloud network id" example:"17"`
+	StepUpBody
 }
 
-func (a *App) disownNetwork(ctx context.Context, o auth.Owner, _ *disownIn) (*struct{}, error) {
+func (a *App) disownNetwork(ctx context.Context, o auth.Owner, in *disownIn) (*struct{}, error) {
+	if err := a.stepUp(ctx, o.User, in.current()); err != nil {
+		return nil, err
+	}
 	return nil, a.Household.Disown(ctx, o.Home, o.ID)
 }
 

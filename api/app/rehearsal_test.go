@@ -91,13 +91,14 @@ func (r *rehearsal) furnish() {
 	}
 	own := fmt.Sprint(h.membershipOf(h.owner, h.home).ID) // handed over to themselves, it stays theirs
 	member := map[string]string{"5": fmt.Sprint(h.member.ID)}
+	linked := h.mails()[slices.IndexFunc(h.mails(), func(m store.Mail) bool { return m.Kind == "invite" })]
 	r.RowIDs = map[string]map[string]string{
 		"PATCH /network_memberships/{id}": {"31": own},
 		"DELETE /users/{id}":              {"10": fmt.Sprint(h.member.ID)},
 		"POST /universal-alert":           member,
 		"PATCH /universal-alert/{uuid}":   member,
 		"DELETE /invitations/{id}":        {"5": fmt.Sprint(h.open()[0].ID)},
-		"GET /outbox/{id}/qr":             {"7": fmt.Sprint(h.mails()[0].ID)},
+		"GET /outbox/{id}/qr":             {"7": fmt.Sprint(linked.ID)},
 		"PATCH /sessions":                 tokenParts(refresh),
 		"GET /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
 		"PUT /password_resets":            tokenParts(h.mailedToken("reset", "mum@example.com")),

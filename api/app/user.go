@@ -55,6 +55,7 @@ type changeUserIn struct {
 	Body struct {
 		Email     *string `json:"email,omitempty" maxLength:"254" doc:"A new address; taken over when the link that is mailed to it is opened" example:"jdoe@example.com"`
 		Password  *string `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password; ends every session of the user" example:"correct horse battery"`
+		Current   string  `json:"current_password,omitempty" maxLength:"512" doc:"The present password: needed for another address or password when the log-in is more than ten minutes ago" example:"battery staple"`
 		FirstName *string `json:"first_name,omitempty" maxLength:"100" example:"J"`
 		LastName  *string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`
 	}
@@ -65,19 +66,23 @@ func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*u
 		return nil, err
 	}
 	record, err := a.Accounts.Change(ctx, u, auth.Changes{
-		Email: in.Body.Email, Password: in.Body.Password, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
+		Email: in.Body.Email, Password: in.Body.Password, Current: in.Body.Current, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
 	})
 	return &userOut{record}, err
 }
 
 type deleteUserIn struct {
 	UserPath
+	StepUpBody
 	Networks  bool                 `query:"delete_claimed_network" doc:"true: the networks that the user owns are disowned too; false: a member owns them from then on" example:"false"`
 	Successor api.Opt[home.UserID] `query:"successor" minimum:"1" doc:"User id of the member who is to own the networks; default: the one who joined first" example:"10"`
 }
 
 func (a *App) deleteUser(ctx context.Context, u auth.User, in *deleteUserIn) (*struct{}, error) {
 	if err := in.own(u); err != nil {
+		return nil, err
+	}
+	if err := a.stepUp(ctx, u, in.current()); err != nil {
 		return nil, err
 	}
 	return nil, a.Household.DeleteUser(ctx, u.ID, household.Leaving{Disown: in.Networks, Successor: in.Successor.Value})

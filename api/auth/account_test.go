@@ -235,7 +235,7 @@ func TestAddressMovesWhenItsMailIsOpened(t *testing.T) {
 	u := o.person(email)
 	who := auth.User{ID: u.ID, Address: at(1)}
 	next, name := "new@example.com", "Jane"
-	changed, err := o.Change(t.Context(), who, auth.Changes{Email: &next, FirstName: &name})
+	changed, err := o.Change(t.Context(), who, auth.Changes{Email: &next, FirstName: &name, Current: password})
 	if err != nil || changed.Email != email || changed.FirstName != name {
 		t.Fatalf("%+v %v", changed, err)
 	}
@@ -256,11 +256,11 @@ func TestMoveToATakenAddressTellsItsHolder(t *testing.T) {
 	u := o.person(email)
 	o.person("taken@example.com")
 	taken, free := "Taken@example.com", "free@example.com"
-	_, err := o.Change(t.Context(), auth.User{ID: u.ID, Address: at(1)}, auth.Changes{Email: &taken})
+	_, err := o.Change(t.Context(), auth.User{ID: u.ID, Address: at(1)}, auth.Changes{Email: &taken, Current: password})
 	if mails := o.mailed(); err != nil || len(mails) != 1 || mails[0].Kind != notify.KnownAddress || mails[0].To != "taken@example.com" {
 		t.Errorf("mails %+v, %v", mails, err)
 	}
-	if _, err := o.Change(t.Context(), auth.User{ID: u.ID, Address: at(1)}, auth.Changes{Email: &free}); err != nil {
+	if _, err := o.Change(t.Context(), auth.User{ID: u.ID, Address: at(1)}, auth.Changes{Email: &free, Current: password}); err != nil {
 		t.Fatal(err)
 	}
 	token := o.tokenMailed(notify.Confirm, free)
@@ -276,11 +276,11 @@ func TestNewPasswordEndsSessionsAndPendingMoves(t *testing.T) {
 	session := o.login(false)
 	thief, word := "thief@example.com", "battery staple"
 	who := auth.User{ID: u.ID, Address: at(1)}
-	if _, err := o.Change(t.Context(), who, auth.Changes{Email: &thief}); err != nil {
+	if _, err := o.Change(t.Context(), who, auth.Changes{Email: &thief, Current: password}); err != nil {
 		t.Fatal(err)
 	}
 	token := o.tokenMailed(notify.Confirm, thief)
-	if _, err := o.Change(t.Context(), who, auth.Changes{Password: &word}); err != nil {
+	if _, err := o.Change(t.Context(), who, auth.Changes{Password: &word, Current: password}); err != nil {
 		t.Fatal(err)
 	}
 	if o.valid(session.Token) {

@@ -33,6 +33,13 @@ func (a *Accounts) mail(tx *store.Tx, m notify.Mail) error {
 	return a.mailer(tx, m)
 }
 
+// notice tells the address of an account of a change that is done. It is not held down as
+// other mails are: else whoever makes the change could ask for so many mails before that
+// nobody hears of it.
+func (a *Accounts) notice(tx *store.Tx, kind notify.Kind, u home.User) error {
+	return a.mailer(tx, notify.Mail{Kind: kind, To: u.Email, User: u.ID})
+}
+
 // mailConfirmation sends the link that confirms an address for a user.
 func (a *Accounts) mailConfirmation(tx *store.Tx, u home.User, email string) error {
 	expires := tx.Now().Add(confirmLife.Seconds())
@@ -129,6 +136,11 @@ func pretend(tx *store.Tx, email string) error {
 func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (home.User, error) {
 	var u home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(tx *store.Tx, holder home.User, c claims) error {
+		if home.EmailKey(holder.Email) != home.EmailKey(c.Email) {
+			if err := a.notice(tx, notify.AddressChanged, holder); err != nil {
+				return err
+			}
+		}
 		now := tx.Now().Stamp()
 		holder.Email, holder.ConfirmedAt, holder.UpdatedAt = c.Email, &now, now
 		u = holder
@@ -215,7 +227,8 @@ func refusedMail() error {
 	return fault.New(fault.Unauthorized, "token: is not valid, has expired or was used; ask for another mail")
 }
 
-// setPassword stores the hash of a new password and ends every session of the user.
+// setPassword stores the hash of a new password, ends every session of the user and tells
+// them.
 func (a *Accounts) setPassword(tx *store.Tx, id home.UserID, hash string) (home.User, error) {
 	if err := tx.SetPassword(id, hash); err != nil {
 		return home.User{}, err
@@ -223,5 +236,9 @@ func (a *Accounts) setPassword(tx *store.Tx, id home.UserID, hash string) (home.
 	if err := a.sessions.endAll(tx, id); err != nil {
 		return home.User{}, err
 	}
-	return tx.User(id)
+	u, err := tx.User(id)
+	if err != nil {
+		return u, err
+	}
+	return u, a.notice(tx, notify.PasswordChanged, u)
 }

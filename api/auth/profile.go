@@ -13,15 +13,20 @@ import (
 // Changes are what a user changes of their account; nil leaves a field as it is.
 type Changes struct {
 	Email, Password     *string
+	Current             string // the present password, "": not shown; see StepUp
 	FirstName, LastName *string
 }
 
 // Change changes an account and returns it. Another address is taken over when the link
 // that is mailed to it is opened; until then the old one stays. When it belongs to
 // somebody else they are told instead, and the answer is the same. A new password ends
-// every session of the user.
+// every session of the user. Both need what StepUp asks for; an address or a password that
+// is the present one is no change (payloads.md section 6 no. 18).
 func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, error) {
 	if err := checkAccount(c.Email, c.Password); err != nil {
+		return home.User{}, err
+	}
+	if err := a.provenChange(ctx, who, &c); err != nil {
 		return home.User{}, err
 	}
 	if c.Email != nil {
@@ -54,6 +59,57 @@ func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, 
 		return a.moveAddress(tx, u, c.Email)
 	})
 	return u, err
+}
+
+// provenChange returns nil when nothing that matters changes, or the caller may change it.
+// A password that is the present one is taken out of c: whoever sends it has shown it.
+func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error {
+	u, err := a.User(ctx, who.ID)
+	if err != nil {
+		return err
+	}
+	moves := c.Email != nil && home.EmailKey(*c.Email) != home.EmailKey(u.Email)
+	if !moves && c.Password == nil {
+		return nil
+	}
+	proven := a.StepUp(ctx, who, c.Current)
+	if c.Password == nil || proven != nil && c.Current != "" {
+		return proven
+	}
+	same := false
+	if proven == nil {
+		same, err = a.hasPassword(ctx, u, *c.Password)
+	} else {
+		err = a.StepUp(ctx, who, *c.Password) // counted as a guess
+		same = err == nil
+		if fault.KindOf(err) == fault.Forbidden {
+			err = proven
+		}
+	}
+	if same {
+		c.Password = nil
+	}
+	return err
+}
+
+// hasPassword reports whether a password is the one of an account, for a caller who has
+// shown that it is theirs.
+func (a *Accounts) hasPassword(ctx context.Context, u home.User, password string) (bool, error) {
+	leave, err := a.passwords.turn(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	var stored string
+	err = a.db.View(ctx, func(tx *store.Tx) error {
+		stored, err = tx.Password(u.ID)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	same, _, err := a.passwords.verify(password, stored)
+	return same, err
 }
 
 // apply sets the names, and the address where only its spelling changes.

@@ -79,7 +79,7 @@ func TestEmailChangesAreCountedByUser(t *testing.T) {
 	next := "next@example.com"
 	first, second := o.person(email), o.person("second@example.com")
 	change := func(who auth.User) error {
-		_, err := o.Change(t.Context(), who, auth.Changes{Email: &next})
+		_, err := o.Change(t.Context(), who, auth.Changes{Email: &next, Current: password})
 		return err
 	}
 	for range 5 {

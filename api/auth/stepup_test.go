@@ -7,6 +7,7 @@ import (
 
 	"sensegate/api/auth"
 	"sensegate/motion/fault"
+	"sensegate/motion/notify"
 )
 
 // caller is who shows the token of a session, from an address.
@@ -95,4 +96,73 @@ func TestStepUpIsNoWayRoundTheLoginThrottle(t *testing.T) {
 		t.Errorf("the recent log-in: %v", err)
 	}
 	o.login(false) // from a familiar address
+}
+
+func TestChangeThatMattersNeedsAStepUp(t *testing.T) {
+	t.Parallel()
+	word, next, name, same, spelled := "battery staple", "next@example.com", "Jane", password, "JDoe@example.com"
+	for name, row := range map[string]struct {
+		change auth.Changes
+		code   string // "": it is made
+		ends   bool   // the session
+	}{
+		"another password":                   {auth.Changes{Password: &word}, "step_up", false},
+		"another password, proven":           {auth.Changes{Password: &word, Current: password}, "", true},
+		"another password, wrongly proven":   {auth.Changes{Password: &word, Current: "wrong"}, "wrong_password", false},
+		"the same password":                  {auth.Changes{Password: &same}, "", false},
+		"the same password, proven":          {auth.Changes{Password: &same, Current: password}, "", false},
+		"another address":                    {auth.Changes{Email: &next}, "step_up", false},
+		"another address, proven":            {auth.Changes{Email: &next, Current: password}, "", false},
+		"another address, the same password": {auth.Changes{Email: &next, Password: &same}, "", false},
+		"the same address in another case":   {auth.Changes{Email: &spelled}, "", false},
+		"a name":                             {auth.Changes{FirstName: &name}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.person(email)
+			s := o.login(false)
+			who := o.caller(s, 1)
+			o.pass(11 * time.Minute)
+			_, err := o.Change(t.Context(), who, row.change)
+			switch {
+			case row.code != "":
+				o.wantCode(err, fault.Forbidden, row.code)
+			case err != nil:
+				t.Error(err)
+			}
+			if o.valid(s.Token) == row.ends {
+				t.Errorf("the session ended: %v", !row.ends)
+			}
+		})
+	}
+}
+
+func TestFormerAddressHearsOfAChange(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	who := o.caller(o.login(false), 1)
+	for range 5 { // whoever asks for many mails before silences none
+		if err := o.SendReset(t.Context(), email, at(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.mailed()
+	next, word := "next@example.com", "battery staple"
+	if _, err := o.Change(t.Context(), who, auth.Changes{Email: &next}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Confirm(t.Context(), o.tokenMailed(notify.Confirm, next), at(1)); err != nil {
+		t.Fatal(err)
+	}
+	if mails := o.mailed(); len(mails) != 1 || mails[0].Kind != notify.AddressChanged || mails[0].To != email {
+		t.Errorf("mails %+v", mails)
+	}
+	if _, err := o.Change(t.Context(), who, auth.Changes{Password: &word}); err != nil {
+		t.Fatal(err)
+	}
+	if mails := o.mailed(); len(mails) != 1 || mails[0].Kind != notify.PasswordChanged || mails[0].To != next {
+		t.Errorf("mails %+v", mails)
+	}
 }

@@ -23,7 +23,7 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 	if err != nil {
 		return err
 	}
-	err = h.engine.DeleteNetwork(ctx, one.ExternalID, func(tx *store.Tx) error { return forgetMembers(tx, id, by) })
+	err = h.engine.DeleteNetwork(ctx, one.ExternalID, func(tx *store.Tx) error { return h.forgetMembers(tx, id, by) })
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 
 // forgetMembers deletes the users of a home who belong to no other. Whom the owner has
 // added without their doing stays, without a home.
-func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
+func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 	if _, err := tx.Home(id); err != nil { // disowned meanwhile
 		return err
 	}
@@ -57,7 +57,7 @@ func forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 		if len(all) > 1 || m.Added && m.User != by {
 			continue
 		}
-		if err := forget(tx, m.User); err != nil {
+		if err := h.forget(tx, m.User); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/notify"
 	"sensegate/store"
 )
 
@@ -141,11 +142,11 @@ func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (events 
 		}
 		events = append(events, left...)
 	}
-	return events, forget(tx, id)
+	return events, h.forget(tx, id)
 }
 
-// forget removes what is known of a person.
-func forget(tx *store.Tx, id home.UserID) error {
+// forget removes what is known of a person, and tells their address.
+func (h *Household) forget(tx *store.Tx, id home.UserID) error {
 	person, err := tx.User(id)
 	if err != nil {
 		return err
@@ -153,5 +154,8 @@ func forget(tx *store.Tx, id home.UserID) error {
 	if err := tx.ForgetInEvents(person); err != nil {
 		return err
 	}
-	return tx.DeleteUser(id)
+	if err := tx.DeleteUser(id); err != nil {
+		return err
+	}
+	return h.mail(tx, notify.Mail{Kind: notify.AccountDeleted, To: person.Email})
 }

@@ -64,6 +64,9 @@ func newPlace(t *testing.T) *place {
 	})
 	p.Household = household.New(p.db, p.engine, household.Options{
 		Mail: func(tx *store.Tx, m notify.Mail) error {
+			if m.Kind == notify.AccountDeleted {
+				return nil // not stored without a mail server
+			}
 			p.mailed.Add(1)
 			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token})
 			return err

@@ -21,7 +21,17 @@ const (
 	Invite       Kind = "invite"        // to join a network
 	KnownAddress Kind = "known_address" // somebody registered with an address that has an account
 	OwnerChanged Kind = "owner_changed" // a network has another owner
+
+	// Notices of a change that is done, to the address that the account had before.
+	PasswordChanged Kind = "password_changed"
+	AddressChanged  Kind = "address_changed"
+	AccountDeleted  Kind = "account_deleted"
 )
+
+// notice reports whether a mail only tells its person of a change.
+func (k Kind) notice() bool {
+	return k == PasswordChanged || k == AddressChanged || k == AccountDeleted
+}
 
 // Mail is what a mail tells; its words and its link are made from it.
 type Mail struct {
@@ -58,6 +68,12 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 		if m.Owner {
 			stored.Subject = "You are the owner of a network now"
 		}
+	case PasswordChanged:
+		stored.Subject, stored.Text = "Your password was changed", passwordText
+	case AddressChanged:
+		stored.Subject, stored.Text = "Your account has another address", addressText
+	case AccountDeleted:
+		stored.Subject, stored.Text = "Your account was deleted", deletedText
 	default:
 		return stored, fmt.Errorf("write mail: unknown kind %q", m.Kind)
 	}
@@ -78,6 +94,12 @@ const (
 		"Open the link within one hour and choose one. If it was not you, do nothing: your password stays as it is."
 	knownText = "Somebody, hopefully you, tried to make an account with this address. There is one already, and nothing was changed.\n\n" +
 		"If you forgot your password, ask for a new one in the app."
+	passwordText = "The account with this address has a new password, and all its sessions have ended.\n\n" +
+		"If it was not you, ask for a new password in the app at once, and tell the owner of the network."
+	addressText = "The account that had this address has another one now.\n\n" +
+		"If it was not you, tell the owner of the network at once, or whoever looks after the appliance."
+	deletedText = "The account with this address was deleted, with everything that belonged to it alone.\n\n" +
+		"If it was not you, tell the owner of the network, or whoever looks after the appliance."
 )
 
 // inviteText names who invites to what. Both are what somebody typed: they are cut

@@ -43,7 +43,13 @@ func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger)
 // Mail writes a mail into the outbox, as part of the caller's transaction; when a
 // mail server is configured it is sent soon after the commit. Nothing is sent from
 // inside it, so that it takes the same time whatever becomes of the mail.
+//
+// Of a deleted account nothing stays: the mail that tells of it is kept only until a mail
+// server has it, and not at all without one.
 func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
+	if m.Kind == AccountDeleted && o.smtp == nil {
+		return nil
+	}
 	stored, err := o.compose(m)
 	if err != nil {
 		return err
@@ -106,7 +112,7 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 	case result == hook.Accepted:
 		m.SentAt, m.LastError = now, ""
 		tx.OnCommit(func() { o.sent.Add(1) })
-		return tx.PutMail(m)
+		return keep(tx, m)
 	case result == hook.Refused:
 		tx.OnCommit(func() { o.refused.Add(1) })
 	default:
@@ -118,6 +124,14 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 	}
 	m.LastError = cut(tried.Error(), 200)
 	o.log.Warn("mail not sent", "mail", m.ID, "kind", m.Kind, "attempts", m.Attempts, "again", m.DueAt != 0)
+	return keep(tx, m)
+}
+
+// keep stores what became of a mail; one of a deleted account goes when it is settled.
+func keep(tx *store.Tx, m store.Mail) error {
+	if Kind(m.Kind) == AccountDeleted && m.DueAt == 0 {
+		return tx.ForgetMail(m.ID)
+	}
 	return tx.PutMail(m)
 }
 

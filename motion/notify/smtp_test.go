@@ -349,3 +349,19 @@ func TestRunSendsWhatIsQueuedAndEnds(t *testing.T) {
 		t.Error("run does not end")
 	}
 }
+
+func TestMailOfADeletedAccountGoesWhenItIsSent(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.mail(b.notifier().Outbox, Mail{Kind: AccountDeleted, To: "gone@example.com"})
+	if left := b.mails(); len(left) != 0 {
+		t.Errorf("kept without a mail server: %+v", left)
+	}
+	server := serveMail(t, startTLS)
+	o := b.notifier(server.config(startTLS)).Outbox
+	b.mail(o, Mail{Kind: AccountDeleted, To: "gone@example.com"})
+	b.send(o)
+	if sent, left := server.all(), b.mails(); len(sent) != 1 || len(left) != 0 {
+		t.Errorf("sent %d, left %+v", len(sent), left)
+	}
+}

@@ -16,6 +16,7 @@ import (
 // not even for the owner's own account: it would make them the guest. Nor is one that a
 // mail server has taken at once, or is to have: following it proves that the address is
 // theirs. It is shown when a try to send it has failed.
+// What tells of a change to an account is its own person's alone.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
@@ -70,6 +71,9 @@ func (r reader) mayRead(m store.Mail) (bool, error) {
 	}
 	if m.UserID == r.owner {
 		return true, nil
+	}
+	if Kind(m.Kind).notice() {
+		return false, nil
 	}
 	p, known := r.inside[m.UserID]
 	if !known {
