@@ -21,6 +21,18 @@ type confirmIn struct {
 	Token string `query:"token" required:"true" maxLength:"4096" doc:"Of the link in the confirmation mail" example:"eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"`
 }
 
+type confirmProvenIn struct {
+	Body struct {
+		Token    string `json:"token" maxLength:"4096" doc:"Of the link in the confirmation mail" example:"eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"`
+		Password string `json:"password,omitempty" maxLength:"512" doc:"Of the account; an account that is known to an identity provider only has none" example:"correct horse battery"`
+	}
+}
+
+func (a *App) confirmProven(ctx context.Context, who auth.Anyone, in *confirmProvenIn) (*userOut, error) {
+	record, err := a.Accounts.ConfirmWithPassword(ctx, in.Body.Token, in.Body.Password, who.Address)
+	return &userOut{record}, err
+}
+
 func (a *App) confirm(ctx context.Context, who auth.Anyone, in *confirmIn) (*userOut, error) {
 	record, err := a.Accounts.Confirm(ctx, in.Token, who.Address)
 	return &userOut{record}, err

@@ -31,10 +31,28 @@ func TestLadderOfConfirmations(t *testing.T) {
 		step{name: "right", path: "/confirmations?token=" + token, status: 200, says: `"email":"new@example.com"`},
 		step{name: "again", path: "/confirmations?token=" + token, status: 401},
 	)
-	if list := h.mails(); len(list) != 3 {
-		t.Errorf("%d mails, want one for each of three requests", len(list))
+	second := h.unconfirmed("second@example.com")
+	proven := func(token, password string) string { return fmt.Sprintf(`{"token":%q,"password":%q}`, token, password) }
+	h.climb(http.MethodPut,
+		step{name: "malformed", path: "/confirmations", body: `{`, status: 400},
+		step{name: "no token", path: "/confirmations", body: `{"password":"x"}`, status: 422, says: "token"},
+		step{name: "made up", path: "/confirmations", body: proven("x", secretWord), status: 401, says: "not valid"},
+		step{name: "no password", path: "/confirmations", body: fmt.Sprintf(`{"token":%q}`, second), status: 403, says: `"code":"wrong_password"`},
+		step{name: "wrong password", path: "/confirmations", body: proven(second, "wrong"), status: 403, says: `"code":"wrong_password"`},
+		step{name: "right", path: "/confirmations", body: proven(second, secretWord), status: 200, says: `"email":"second@example.com"`},
+		step{name: "again", path: "/confirmations", body: proven(second, secretWord), status: 401},
+	)
+	if list := h.mails(); len(list) != 4 {
+		t.Errorf("%d mails, want one for each of four requests", len(list))
 	}
 	h.loginAs("new@example.com", "")
+}
+
+// unconfirmed registers an address and returns the token of its mail.
+func (h *household) unconfirmed(address string) string {
+	h.T.Helper()
+	apitest.Want[home.User](h.T, h.As("", "POST", "/users", credentials(address, secretWord)), 200)
+	return h.mailedToken("confirm", address)
 }
 
 func TestLadderOfPasswordResets(t *testing.T) {

@@ -22,7 +22,7 @@ func table() api.Interface { return app.New(app.Parts{}).Interface() }
 func extra() []string {
 	return []string{
 		"GET /adoption", "POST /adoption", "POST /adoption/{device_id}",
-		"GET /outbox", "GET /outbox/{id}/qr", "GET /mobile_devices", "PATCH /network_memberships/{id}",
+		"PUT /confirmations", "GET /outbox", "GET /outbox/{id}/qr", "GET /mobile_devices", "PATCH /network_memberships/{id}",
 		"GET /universal-alert", "POST /universal-alert", "GET /universal-alert/status", "GET /universal-alert/{uuid}",
 		"DELETE /universal-alert/{uuid}", "PATCH /universal-alert/{uuid}", "PATCH /universal-alert-bulk",
 	}
@@ -33,7 +33,7 @@ func open() []string {
 	return []string{
 		"GET /version", "GET /healthz",
 		"POST /sessions", "PATCH /sessions", "POST /sessions/sso/{provider}", "PUT /password_resets", "POST /password_resets",
-		"POST /users", "POST /confirmations", "GET /confirmations", "POST /confirmation_mails",
+		"POST /users", "POST /confirmations", "GET /confirmations", "PUT /confirmations", "POST /confirmation_mails",
 	}
 }
 

@@ -49,7 +49,7 @@ func newGenerator(h *household, seed uint64) *apitest.Generator {
 	g.Token, g.Weak = h.standingToken, []string{h.member.token, h.neighbour.token, h.nobody.token}
 	judged, throttled := []int{401, 429}, []int{429} // a secret in the body; mails
 	g.May = map[string][]int{
-		"POST /sessions": judged, "PATCH /sessions": judged, "POST /sessions/sso/{provider}": judged, "GET /confirmations": judged, "PUT /password_resets": judged,
+		"POST /sessions": judged, "PATCH /sessions": judged, "POST /sessions/sso/{provider}": judged, "GET /confirmations": judged, "PUT /confirmations": judged, "PUT /password_resets": judged,
 		"POST /password_resets": throttled, "POST /users": throttled, "POST /confirmations": throttled, "POST /confirmation_mails": throttled,
 		"POST /member_invites": throttled, "PUT /users/{id}": judged,
 	}

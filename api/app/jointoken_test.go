@@ -3,11 +3,14 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"sensegate/api/apitest"
+	"sensegate/api/app"
+	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -42,10 +45,30 @@ func (h *household) mailTo(kind, address string) (last store.Mail) {
 func (h *household) tokenIn(m store.Mail) string {
 	h.T.Helper()
 	u, err := url.Parse(m.Link)
-	if err != nil || u.Query().Get("token") == "" {
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	query, err := url.ParseQuery(u.RawQuery + u.Fragment)
+	if err != nil || query.Get("token") == "" {
 		h.T.Fatalf("link %q: %v", m.Link, err)
 	}
-	return u.Query().Get("token")
+	return query.Get("token")
+}
+
+// giveWord gives a person the password secretWord; their session goes on.
+func (h *household) giveWord(p person) {
+	h.T.Helper()
+	hash, err := auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}).Hash(h.T.Context(), secretWord)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.update(func(tx *store.Tx) error { return tx.SetPassword(p.ID, hash) })
+}
+
+// confirm confirms an address as the page of the mail's link does.
+func (h *household) confirm(token, password string) apitest.Answer {
+	h.T.Helper()
+	return h.as(person{}, http.MethodPut, "/confirmations", fmt.Sprintf(`{"token":%q,"password":%q}`, token, password))
 }
 
 // joinWith joins the first home as a person, with the token of an invitation.
@@ -98,15 +121,16 @@ func TestOwnerWhoMovesToAnInvitedAddressDoesNotJoin(t *testing.T) {
 	t.Parallel()
 	for name, invitedFirst := range map[string]bool{"before the invitation": false, "read before, confirmed after": true} {
 		h := newHousehold(t)
+		h.giveWord(h.neighbour)
 		move := h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"guest@example.com"}`)
-		if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); move.Status != 200 || !strings.Contains(string(own.Body), "confirmations?token=") {
+		if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); move.Status != 200 || !strings.Contains(string(own.Body), "/confirm#token=") {
 			t.Fatalf("%s: the outbox shows %s", name, own.Body)
 		}
 		token := h.tokenIn(h.mailTo("confirm", "guest@example.com"))
 		if invitedFirst {
 			h.invite("guest@example.com")
 		}
-		if a := h.as(person{}, http.MethodGet, "/confirmations?token="+token, ""); a.Status != 200 {
+		if a := h.confirm(token, secretWord); a.Status != 200 {
 			t.Fatalf("%s: %d %s", name, a.Status, a.Body)
 		}
 		if !invitedFirst {
@@ -130,7 +154,7 @@ func (h *household) registerAndConfirm(address string) person {
 	if a := h.as(person{}, http.MethodPost, "/users", fmt.Sprintf(`{"email":%q,"password":"a long pass phrase"}`, address)); a.Status != 201 && a.Status != 200 {
 		h.T.Fatal(a.Status)
 	}
-	user := apitest.Want[home.User](h.T, h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(h.mailTo("confirm", address)), ""), 200)
+	user := apitest.Want[home.User](h.T, h.confirm(h.tokenIn(h.mailTo("confirm", address)), "a long pass phrase"), 200)
 	tokens, err := h.sessions.Start(h.T.Context(), user.ID, true)
 	if err != nil {
 		h.T.Fatal(err)
@@ -141,6 +165,7 @@ func (h *household) registerAndConfirm(address string) person {
 func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
+	h.giveWord(h.neighbour)
 	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"moved@example.com"}`)
 	m := h.mailTo("confirm", "moved@example.com")
 	for name, state := range map[string]func(motion.Stamp){ // as the outbox does with a mail server
@@ -159,7 +184,7 @@ func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 		m.DueAt, m.SentAt, m.Attempts = 0, tx.Now().Stamp(), 1
 		return tx.PutMail(m)
 	})
-	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
+	if a := h.confirm(h.tokenIn(m), secretWord); a.Status != 200 {
 		t.Fatal(a.Status)
 	}
 	h.invite("moved@example.com")
@@ -169,6 +194,7 @@ func TestAddressIsKnownByAMailThatWentOut(t *testing.T) {
 func TestMailThatCouldNotBeSentIsShownAndProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
+	h.giveWord(h.neighbour)
 	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"moved@example.com"}`)
 	m := h.mailTo("confirm", "moved@example.com")
 	h.update(func(tx *store.Tx) error {
@@ -182,7 +208,7 @@ func TestMailThatCouldNotBeSentIsShownAndProvesNothing(t *testing.T) {
 		m.DueAt, m.SentAt, m.Attempts = 0, tx.Now().Stamp(), 2
 		return tx.PutMail(m)
 	})
-	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
+	if a := h.confirm(h.tokenIn(m), secretWord); a.Status != 200 {
 		t.Fatal(a.Status)
 	}
 	h.invite("moved@example.com")
@@ -209,4 +235,33 @@ func TestConfirmationThatAnotherHomeCouldReadProvesNothing(t *testing.T) {
 	apitest.WantProblem(t, h.joinWith(h.nobody, ""), 403, "not_invited")
 	h.prove(h.nobody, store.AddressProof{By: []home.ID{h.home}})
 	apitest.Want[shown](t, h.joinWith(h.nobody, ""), 200)
+}
+
+// TestConfirmationByAScannerOpensNoHome is somebody who registers a guest's address with a
+// password of their own, and a mail scanner that opens the link.
+func TestConfirmationByAScannerOpensNoHome(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	if a := h.as(person{}, http.MethodPost, "/users", credentials("guest@example.com", secretWord)); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	m := h.mailTo("confirm", "guest@example.com")
+	h.update(func(tx *store.Tx) error { // as with a mail server
+		m.SentAt, m.Attempts = tx.Now().Stamp(), 1
+		return tx.PutMail(m)
+	})
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		w := httptest.NewRecorder()
+		app.Pages()["/confirm"].ServeHTTP(w, httptest.NewRequest(method, m.Link, nil))
+		if w.Code != 200 {
+			t.Fatalf("%s: %d", method, w.Code)
+		}
+	}
+	apitest.WantProblem(t, h.as(person{}, http.MethodPost, "/sessions", credentials("guest@example.com", secretWord)), 403, "unconfirmed")
+	if a := h.as(person{}, http.MethodGet, "/confirmations?token="+h.tokenIn(m), ""); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	thief := person{token: h.loginAs("guest@example.com", "").Token}
+	h.invite("guest@example.com")
+	apitest.WantProblem(t, h.joinWith(thief, ""), 403, "not_invited")
 }

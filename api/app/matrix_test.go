@@ -36,6 +36,7 @@ func verdicts() map[string]string {
 		"POST /users":                          forAnyone,
 		"POST /confirmations":                  forAnyone,
 		"GET /confirmations":                   forAnyone,
+		"PUT /confirmations":                   forAnyone,
 		"POST /confirmation_mails":             forAnyone,
 		"POST /searches":                       forUsers,
 		"POST /find":                           forUsers,
@@ -153,7 +154,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 // record, a token, a session, a phone, or one of the few mails of a minute.
 func usesUp(row string) bool {
 	switch row {
-	case "POST /sessions", "PATCH /sessions", "POST /logout", "GET /confirmations", "PUT /password_resets", "POST /default_locations", "POST /mobile_devices",
+	case "POST /sessions", "PATCH /sessions", "POST /logout", "GET /confirmations", "PUT /confirmations", "PUT /password_resets", "POST /default_locations", "POST /mobile_devices",
 		"POST /users", "POST /confirmations", "POST /confirmation_mails", "POST /password_resets":
 		return true
 	}

@@ -15,10 +15,11 @@ import (
 //go:embed page/*.html
 var pageFiles embed.FS
 
-// Pages returns the pages that links in mails open, by path: /reset sets a new
-// password, /invite joins a network. They call this interface and nothing else.
+// Pages returns the pages that links in mails open, by path: /confirm confirms an
+// address, /reset sets a new password, /invite joins a network. They call this interface
+// and nothing else. Opening one changes nothing, its button does: mail scanners open links.
 func Pages() map[string]http.Handler {
-	return map[string]http.Handler{"/reset": page("reset"), "/invite": page("invite")}
+	return map[string]http.Handler{"/confirm": page("confirm"), "/reset": page("reset"), "/invite": page("invite")}
 }
 
 // page serves an embedded page. Its policy lets it run its own script, known by its

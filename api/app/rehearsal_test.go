@@ -101,6 +101,7 @@ func (r *rehearsal) furnish() {
 		"GET /outbox/{id}/qr":             {"7": fmt.Sprint(linked.ID)},
 		"PATCH /sessions":                 tokenParts(refresh),
 		"GET /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
+		"PUT /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
 		"PUT /password_resets":            tokenParts(h.mailedToken("reset", "mum@example.com")),
 	}
 }

@@ -27,6 +27,7 @@ func (a *App) routes() []api.Route {
 			api.Post("/users", anyone(a.register), "Create an account"),
 			api.Post("/confirmations", anyone(a.sendConfirmation), "Send the confirmation mail"),
 			api.Get("/confirmations", anyone(a.confirm), "Confirm an account"),
+			api.Put("/confirmations", anyone(a.confirmProven), "Confirm an account with its password"),
 			api.Post("/confirmation_mails", anyone(a.sendConfirmation), "Send another confirmation mail"),
 			api.Post("/searches", user(a.searchNetwork), "Get or create a network by BSSID"),
 			api.Post("/find", user(a.findNetwork), "Get or create a network by guardian id"),

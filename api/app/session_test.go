@@ -229,11 +229,7 @@ func (h *household) mailedToken(kind, to string) string {
 	h.T.Helper()
 	for list := h.mails(); len(list) > 0; list = list[:len(list)-1] {
 		if m := list[len(list)-1]; m.Kind == kind && m.Address == to {
-			link, err := url.Parse(m.Link)
-			if err != nil || link.Query().Get("token") == "" {
-				h.T.Fatalf("link %q has no token", m.Link)
-			}
-			return link.Query().Get("token")
+			return h.tokenIn(m)
 		}
 	}
 	h.T.Fatalf("no %s mail to %s", kind, to)

@@ -141,11 +141,12 @@ func TestPersonIsConfirmedFromTheOutboxAndPushed(t *testing.T) {
 	}
 	shown := r.command("outbox", "show", "1")
 	base := "http://" + r.HTTP().String()
-	link := regexp.MustCompile(regexp.QuoteMeta(base) + `/api/v1/confirmations\?token=\S+`).FindString(shown)
-	if link == "" || !strings.Contains(shown, "██") || !strings.Contains(shown, "Subject: Confirm your address") {
+	link := regexp.MustCompile(regexp.QuoteMeta(base) + `/confirm#token=(\S+)`).FindStringSubmatch(shown)
+	if link == nil || !strings.Contains(shown, "██") || !strings.Contains(shown, "Subject: Confirm your address") {
 		t.Fatalf("outbox show:\n%s", shown)
 	}
-	r.fetch("", http.MethodGet, link, "", nil)
+	r.fetch("", http.MethodGet, base+"/confirm", "", nil)
+	r.call("", http.MethodPut, "/confirmations", fmt.Sprintf(`{"token": %q, "password": "an invented password"}`, link[1]), nil)
 	r.fetch("", http.MethodGet, base+"/reset?token=t", "", nil)
 	r.fetch("", http.MethodGet, base+"/invite?network_id=1", "", nil)
 

@@ -133,7 +133,43 @@ func pretend(tx *store.Tx, email string) error {
 // Confirm confirms the address that the token of a confirmation mail is about, and
 // returns the user: of a new account, or the new address of an old one. The token
 // works once. One that is not valid any more is an Unauthorized fault.
+//
+// It proves that somebody opened a link, as mail scanners do, and no more: a home takes
+// the address for the user's only by an invitation's token then.
 func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (home.User, error) {
+	return a.confirm(ctx, token, from, false)
+}
+
+// ConfirmWithPassword is Confirm by somebody who reads the mail and knows the password of
+// its account, "" when that has none. One that is not right is a Forbidden fault with the
+// code wrong_password; it counts as a wrong log-in does.
+func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
+	var holder home.User
+	err := a.redeem(ctx, token, forConfirm, from, func(_ *store.Tx, u home.User, _ claims) error {
+		holder = u
+		return nil
+	})
+	if err != nil {
+		return home.User{}, err
+	}
+	_, stored, familiar, err := a.lookUp(ctx, holder.Email, from)
+	if err != nil {
+		return home.User{}, err
+	}
+	if stored != "" {
+		_, err = a.verify(ctx, Credentials{Email: holder.Email, Password: password, From: from}, stored, familiar)
+		if fault.KindOf(err) == fault.Unauthorized {
+			err = &fault.Error{Kind: fault.Forbidden, Code: codeWrongPassword, Message: "password: is not that of the account which the mail is about"}
+		}
+		if err != nil {
+			return home.User{}, err
+		}
+	}
+	return a.confirm(ctx, token, from, stored != "")
+}
+
+// confirm confirms the address of a token. proven: its holder did, and no scanner.
+func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, proven bool) (home.User, error) {
 	var u home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(tx *store.Tx, holder home.User, c claims) error {
 		if home.EmailKey(holder.Email) != home.EmailKey(c.Email) {
@@ -141,25 +177,22 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 				return err
 			}
 		}
+		var proof store.AddressProof
+		if proven {
+			var err error
+			if proof, err = tx.ProofOf(holder.ID, token); err != nil { // as things were
+				return err
+			}
+		}
 		now := tx.Now().Stamp()
 		holder.Email, holder.ConfirmedAt, holder.UpdatedAt = c.Email, &now, now
 		u = holder
-		return confirmed(tx, u, token)
+		if err := tx.PutUser(u); err != nil {
+			return err
+		}
+		return tx.SetAddressProof(u.ID, proof)
 	})
 	return u, err
-}
-
-// confirmed stores a user whose address the link with a token has confirmed, and what that
-// proves.
-func confirmed(tx *store.Tx, u home.User, token string) error {
-	proof, err := tx.ProofOf(u.ID, token) // who could read the mail as things were
-	if err != nil {
-		return err
-	}
-	if err := tx.PutUser(u); err != nil {
-		return err
-	}
-	return tx.SetAddressProof(u.ID, proof)
 }
 
 // Reset sets the password of the account that the token of a reset mail is about,

@@ -54,13 +54,13 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 	switch m.Kind {
 	case Confirm:
 		stored.Subject, stored.Text = "Confirm your address", confirmText
-		stored.Link = o.link("/api/v1/confirmations", url.Values{"token": {m.Token}})
+		stored.Link = o.link("/confirm#", url.Values{"token": {m.Token}})
 	case Reset:
 		stored.Subject, stored.Text = "Set a new password", resetText
-		stored.Link = o.link("/reset", url.Values{"token": {m.Token}})
+		stored.Link = o.link("/reset?", url.Values{"token": {m.Token}})
 	case Invite:
 		stored.Subject, stored.Text = "You are invited to a network", inviteText(m)
-		stored.Link = o.link("/invite", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
+		stored.Link = o.link("/invite?", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
 	case KnownAddress:
 		stored.Subject, stored.Text = "You have an account already", knownText
 	case OwnerChanged:
@@ -81,15 +81,15 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 }
 
 // link returns an address of the appliance as the configuration knows it, never as a
-// request names it.
+// request names it. What follows a # is the page's alone: a browser does not send it.
 func (o *Outbox) link(path string, query url.Values) string {
-	return strings.TrimRight(o.base(), "/") + path + "?" + query.Encode()
+	return strings.TrimRight(o.base(), "/") + path + query.Encode()
 }
 
 // The words of the mails; the link follows them.
 const (
 	confirmText = "Somebody, hopefully you, has made an account with this address.\n\n" +
-		"Open the link within two days to confirm that the address is yours. If it was not you, do nothing."
+		"Open the link within two days and enter the password of the account to confirm that the address is yours. If it was not you, do nothing."
 	resetText = "Somebody, hopefully you, wants to set a new password for the account with this address.\n\n" +
 		"Open the link within one hour and choose one. If it was not you, do nothing: your password stays as it is."
 	knownText = "Somebody, hopefully you, tried to make an account with this address. There is one already, and nothing was changed.\n\n" +
