@@ -38,10 +38,15 @@ func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
 	return m, memberships.put(tx, m.ID, m)
 }
 
-// PutMembership stores m over the membership with its id, as given.
+// PutMembership stores m over the membership with its id, as given; OwnerSince is set to
+// now when it makes a member the owner.
 func (tx *Tx) PutMembership(m home.Membership) error {
-	if _, err := memberships.must(tx, m.ID); err != nil {
+	former, err := memberships.must(tx, m.ID)
+	if err != nil {
 		return err
+	}
+	if m.Role == home.OwnerRole && former.Role != home.OwnerRole {
+		m.OwnerSince = tx.now.Stamp()
 	}
 	return memberships.put(tx, m.ID, m)
 }

@@ -21,7 +21,7 @@ type shownMail struct {
 	UserID    *home.UserID  `json:"user_id" nullable:"true" doc:"Whose account it is about; null: nobody's yet"`
 	Subject   string        `json:"subject"`
 	Text      string        `json:"text" doc:"Without the link"`
-	Link      *string       `json:"link" nullable:"true" doc:"What the person is to open; null: there is none, or it has expired"`
+	Link      *string       `json:"link" nullable:"true" doc:"What the person is to open; null: there is none, it has expired, a mail server has the mail, or it sets a new password and the log-in is more than ten minutes ago"`
 	State     notify.State  `json:"state" enum:"kept,queued,sent,failed" doc:"kept: to be read here only, because no mail server is configured; queued: to be sent; sent: the mail server has it; failed: given up"`
 	Attempts  int           `json:"attempts" doc:"Tries to send it"`
 	LastError string        `json:"last_error" doc:"Why the last try failed; empty: it did not"`
@@ -47,10 +47,24 @@ func (a *App) visibleMails(ctx context.Context, o auth.Owner) (mails []store.Mai
 	return mails, err
 }
 
+// proven returns nil when the caller may see the link of a mail. That of a reset mail is as
+// good as the password of its account: it needs a recent log-in.
+func (a *App) proven(ctx context.Context, o auth.Owner, m store.Mail) error {
+	if notify.Kind(m.Kind) != notify.Reset {
+		return nil
+	}
+	return a.stepUp(ctx, o.User, "")
+}
+
 func (a *App) outbox(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*list[shownMail], error) {
 	mails, err := a.visibleMails(ctx, o)
 	shown := make([]shownMail, len(mails))
 	for i, m := range mails {
+		if err := a.proven(ctx, o, m); fault.KindOf(err) == fault.Forbidden {
+			m.Link = ""
+		} else if err != nil {
+			return nil, err
+		}
 		shown[i] = showMail(m)
 	}
 	return listOf(shown), err
@@ -74,6 +88,9 @@ func (a *App) mailQR(ctx context.Context, o auth.Owner, in *mailIn) (*qrOut, err
 	}
 	if mails[at].Link == "" {
 		return nil, fault.New(fault.NotFound, "mail %d has no link, or it has expired", in.ID)
+	}
+	if err := a.proven(ctx, o, mails[at]); err != nil {
+		return nil, err
 	}
 	image, err := notify.QRImage(mails[at].Link)
 	return &qrOut{Body: image}, err

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"sensegate/api/apitest"
 	"sensegate/api/app"
@@ -88,8 +89,8 @@ func TestOutboxShowsWhatHasBecomeOfEachMail(t *testing.T) {
 		got = append(got, fmt.Sprint(m.Kind, " ", m.State, " ", m.UserID != nil, " ", m.Link != nil, " ", m.SentAt != nil, " ", m.LastError))
 	}
 	want := []string{
-		"invite kept false true false ", "reset queued true true false ", "reset failed true true false no such mailbox",
-		"reset kept true false false ", "reset sent true true true ",
+		"invite kept false true false ", "reset queued true false false ", "reset failed true true false no such mailbox",
+		"reset kept true false false ", "reset sent true false true ",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -166,5 +167,70 @@ func TestAddressThatAnotherHomeHasInvitedIsNotHandedOver(t *testing.T) {
 	}
 	if a := h.as(h.neighbour, http.MethodGet, "/outbox", ""); !strings.Contains(string(a.Body), "moved@example.com") {
 		t.Errorf("the neighbour reads only %s", a.Body)
+	}
+}
+
+func TestResetLinkOfAMemberIsNeverTheOwnersOnceItIsSent(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	for name, state := range map[string]func(*store.Mail){
+		"queued": func(m *store.Mail) { m.DueAt = 1764000001000 },
+		"sent":   func(m *store.Mail) { m.SentAt, m.Attempts = 1764000001000, 1 },
+		"later":  func(m *store.Mail) { m.SentAt, m.Attempts = 1764000001000, 3 },
+	} {
+		m := h.resetMail(h.member)
+		m.Subject = name
+		state(&m)
+		id := h.addMail(m)
+		h.climb(http.MethodGet, step{name: name + " as an image", who: h.owner, path: fmt.Sprintf("/outbox/%d/qr", id), status: 404, says: "has no link"})
+	}
+	a := h.as(h.owner, http.MethodGet, "/outbox", "")
+	for _, name := range []string{"queued", "sent", "later"} {
+		if !strings.Contains(string(a.Body), `"subject":"`+name+`"`) {
+			t.Errorf("the owner does not see the %s one", name)
+		}
+	}
+	if strings.Contains(string(a.Body), "token=") {
+		t.Errorf("a link is shown: %s", a.Body)
+	}
+}
+
+func TestResetLinkIsShownToARecentLoginOnly(t *testing.T) {
+	t.Parallel()
+	h, later := lateHousehold(t)
+	later.Store(int64(11 * time.Minute))
+	id := h.addMail(h.resetMail(h.owner))
+	h.climb(http.MethodGet,
+		step{name: "in the list", who: h.owner, path: "/outbox", status: 200, says: `"link":null`},
+		step{name: "as an image", who: h.owner, path: fmt.Sprintf("/outbox/%d/qr", id), status: 403, says: `"code":"step_up"`},
+	)
+}
+
+func TestNewOwnerReadsNoMailOfBefore(t *testing.T) {
+	t.Parallel()
+	h, later := lateHousehold(t)
+	guest := h.person("guest@example.com")
+	h.join(guest, h.home, home.MemberRole)
+	h.addMail(h.resetMail(guest))
+	later.Store(int64(time.Minute))
+	h.update(func(tx *store.Tx) error { // the owner hands the network over
+		for p, role := range map[home.UserID]home.Role{h.owner.ID: home.MemberRole, h.member.ID: home.OwnerRole} {
+			m, _, err := tx.MembershipOf(h.home, p)
+			if err != nil {
+				return err
+			}
+			m.Role = role
+			if err := tx.PutMembership(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if a := h.as(h.member, http.MethodGet, "/outbox", ""); strings.Contains(string(a.Body), guest.Email) {
+		t.Errorf("the new owner reads %s", a.Body)
+	}
+	h.addMail(h.resetMail(guest))
+	if a := h.as(h.member, http.MethodGet, "/outbox", ""); !strings.Contains(string(a.Body), guest.Email) {
+		t.Errorf("the new owner reads %s", a.Body)
 	}
 }

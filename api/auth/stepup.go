@@ -57,7 +57,7 @@ func (a *Accounts) recentLogin(ctx context.Context, who User) error {
 	if err == nil && !recent {
 		err = &fault.Error{
 			Kind: fault.Forbidden, Code: codeStepUp,
-			Message: "current_password: is needed, because the last log-in is more than ten minutes ago; send it in the body, or log in again",
+			Message: "current_password: is needed in the body, or a new log-in, because the last one is more than ten minutes ago",
 		}
 	}
 	return err

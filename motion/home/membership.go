@@ -31,6 +31,7 @@ type Membership struct {
 	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
 	UpdatedAt  motion.Stamp `json:"updated_at"`
+	OwnerSince motion.Stamp `json:"owner_since,omitempty"` // 0: not the owner, or since CreatedAt
 
 	Devices []DevicePresence `json:"devices,omitempty"` // what the user's mobile devices have said
 }

@@ -3,6 +3,7 @@ package notify
 import (
 	"slices"
 
+	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -13,16 +14,22 @@ import (
 // therefore the mails of a person who also belongs to another home, or whom an owner
 // has added without their doing, and the new passwords of one who belongs to none yet,
 // are not shown. Nor is the confirmation of an address that another home has invited,
-// not even for the owner's own account: it would make them the guest. Nor is one that a
-// mail server has taken at once, or is to have: following it proves that the address is
-// theirs. It is shown when a try to send it has failed.
+// not even for the owner's own account: it would make them the guest.
 // What tells of a change to an account is its own person's alone.
+//
+// Mails of others from before the owner was that are not shown. Nor is the link of any mail
+// that a mail server has, or is to have: of those the owner sees what became of them. It is
+// shown while a try to send it has failed.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
 		return nil, err
 	}
-	reader := reader{tx: tx, owner: owner, home: id, inside: map[home.UserID]place{}}
+	own, _, err := tx.MembershipOf(id, owner)
+	if err != nil {
+		return nil, err
+	}
+	reader := reader{tx: tx, owner: owner, home: id, since: max(own.CreatedAt, own.OwnerSince), inside: map[home.UserID]place{}}
 	visible := []store.Mail{}
 	for _, m := range all {
 		ok, err := reader.mayRead(m)
@@ -30,6 +37,9 @@ func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) 
 			return nil, err
 		}
 		if ok {
+			if m.SentAt != 0 || m.Entrusted() {
+				m.Link = ""
+			}
 			visible = append(visible, m)
 		}
 	}
@@ -51,10 +61,14 @@ type reader struct {
 	tx     *store.Tx
 	owner  home.UserID
 	home   home.ID
+	since  motion.Stamp          // when they became its owner
 	inside map[home.UserID]place // of those looked up so far
 }
 
 func (r reader) mayRead(m store.Mail) (bool, error) {
+	if m.UserID != r.owner && m.CreatedAt < r.since {
+		return false, nil
+	}
 	if m.HomeID == r.home {
 		return true, nil
 	}
@@ -62,9 +76,6 @@ func (r reader) mayRead(m store.Mail) (bool, error) {
 		return false, nil
 	}
 	if Kind(m.Kind) == Confirm {
-		if m.Entrusted() {
-			return false, nil
-		}
 		if awaited, err := r.awaitedElsewhere(m.Address); err != nil || awaited {
 			return false, err
 		}
