@@ -35,6 +35,8 @@ type Accounts struct {
 	mails    *throttle // by whom they go to
 	codes    sources   // wrong setup codes
 	tokens   sources   // wrong tokens of mails
+	entries  *throttle // log-ins, by user
+	arrivals sources   // log-ins, by address
 }
 
 // NewAccounts returns the accounts that db holds. mail queues a mail as part of a
@@ -48,6 +50,8 @@ func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail fu
 		mails:    newThrottle(rule{5, time.Minute}, rule{20, time.Hour}),
 		codes:    newSources(rule{5, time.Minute}),
 		tokens:   newSources(rule{10, time.Minute}),
+		entries:  newThrottle(rule{10, time.Minute}),
+		arrivals: newSources(rule{60, time.Minute}),
 	}
 }
 

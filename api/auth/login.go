@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"net/netip"
+	"strconv"
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
@@ -23,7 +24,8 @@ const codeUnconfirmed = "unconfirmed"
 
 // Login begins a session. A wrong password and an address without an account are the
 // same Unauthorized fault; an account that is not confirmed is Forbidden, once the
-// password was right; too many wrong ones are Throttled.
+// password was right; too many wrong ones are Throttled, and too many right ones: 10 a
+// minute of an account, 60 from an address.
 func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
 	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
 	if err != nil {
@@ -119,6 +121,9 @@ func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, er
 	if !u.Confirmed() {
 		return grant{}, refusedUnconfirmed()
 	}
+	if err := a.admitEntry(id, c.From); err != nil {
+		return grant{}, err
+	}
 	if fillNames(&u, c) {
 		u.UpdatedAt = tx.Now().Stamp()
 	}
@@ -126,6 +131,21 @@ func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, er
 		return grant{}, err
 	}
 	return a.sessions.begin(tx, u, c.Multi)
+}
+
+// admitEntry counts a log-in that is right, or returns a Throttled fault: each costs a
+// commit, and ends the log-ins before it. Only log-ins of the account itself count against
+// it, so that nobody else can lock its person out.
+func (a *Accounts) admitEntry(id home.UserID, from netip.Addr) error {
+	own, wait := a.entries.take(strconv.FormatInt(int64(id), 10))
+	if wait > 0 {
+		return throttled(wait, "too many log-ins of this account")
+	}
+	if _, wait := a.arrivals.take(from); wait > 0 {
+		own()
+		return throttled(wait, "too many log-ins from this address")
+	}
+	return nil
 }
 
 func refusedUnconfirmed() error {

@@ -87,7 +87,10 @@ func (s *Sessions) extend(tx *store.Tx, u home.User, session store.Session, mult
 	session.Previous, session.Refresh = session.Refresh, uuid.NewString()
 	session.RotatedAt, session.ExpiresAt = tx.Now(), tx.Now().Add(refreshLife.Seconds())
 	if !multi {
-		u.ValidFrom = nextValidFrom(u, tx.Now())
+		var err error
+		if u.ValidFrom, err = nextValidFrom(u, tx.Now()); err != nil {
+			return grant{}, err
+		}
 		if err := tx.EndSessionsOfUser(u.ID, session.ID); err != nil {
 			return grant{}, err
 		}
@@ -105,10 +108,23 @@ func (s *Sessions) extend(tx *store.Tx, u home.User, session store.Session, mult
 	return grant{user: u, session: session, at: tx.Now()}, nil
 }
 
+// maxAhead is how many seconds valid_from may be ahead of the clock: so many log-ins may
+// come at once.
+const maxAhead = 5
+
 // nextValidFrom is later than every token of the user that was issued before, also
-// within the same second.
-func nextValidFrom(u home.User, now motion.Time) int64 {
-	return max(now.Second(), u.ValidFrom+1)
+// within the same second (payloads.md section 6 no. 13). When it would run ahead of the
+// clock it is a Throttled fault. One that is further ahead than it can run is of a clock
+// that was set back since: it starts again from now, because every other session ends.
+func nextValidFrom(u home.User, now motion.Time) (int64, error) {
+	next := max(now.Second(), u.ValidFrom+1)
+	switch ahead := next - now.Second(); {
+	case ahead <= maxAhead:
+		return next, nil
+	case ahead == maxAhead+1:
+		return 0, throttled(time.Second, "too many log-ins at once")
+	}
+	return now.Second(), nil
 }
 
 // tokens signs what was granted.
@@ -230,7 +246,9 @@ func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
 	if err != nil {
 		return err
 	}
-	u.ValidFrom = nextValidFrom(u, tx.Now())
+	if next, err := nextValidFrom(u, tx.Now()); err == nil {
+		u.ValidFrom = next
+	} // else it stays: the sessions end below, and with them their tokens
 	if err := tx.PutUser(u); err != nil {
 		return err
 	}

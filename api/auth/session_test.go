@@ -295,3 +295,49 @@ func TestTokensSayNothingButIDs(t *testing.T) {
 		}
 	}
 }
+
+func TestValidFromStaysWithTheClock(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	u := o.person(email)
+	var last auth.Tokens
+	begun := 0
+	for range 20 { // all within one second
+		s, err := o.sessions.Start(t.Context(), u.ID, false)
+		if err != nil {
+			o.wantKind(err, fault.Throttled)
+			continue
+		}
+		begun++
+		if last.Token != "" && o.valid(last.Token) {
+			t.Error("the log-in before goes on")
+		}
+		last = s
+	}
+	now := o.clock().Unix()
+	if ahead := last.User.ValidFrom - now; begun < 2 || ahead > 5 || !o.valid(last.Token) {
+		t.Errorf("%d log-ins, valid_from is %d s ahead", begun, ahead)
+	}
+	if err := o.sessions.End(t.Context(), o.caller(last, 1), true); err != nil {
+		t.Errorf("an end is refused: %v", err)
+	}
+	if o.valid(last.Token) {
+		t.Error("ended, and valid")
+	}
+	o.pass(time.Second)
+	if _, err := o.sessions.Start(t.Context(), u.ID, false); err != nil {
+		t.Errorf("a second later: %v", err)
+	}
+}
+
+func TestClockThatWasSetBackKeepsNobodyOut(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	before := o.login(false)
+	o.pass(-24 * time.Hour)
+	s := o.login(false)
+	if ahead := s.User.ValidFrom - o.clock().Unix(); ahead > 5 || !o.valid(s.Token) || o.valid(before.Token) {
+		t.Errorf("valid_from is %d s ahead, or the wrong session is valid", ahead)
+	}
+}
