@@ -1,6 +1,9 @@
 package store
 
 import (
+	"encoding/hex"
+	"slices"
+
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
@@ -20,6 +23,9 @@ type Identity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`
 }
+
+// ID names the identity without telling its subject: 32 hexadecimal digits.
+func (i Identity) ID() string { return hex.EncodeToString(i.key()[:16]) }
 
 // key returns a digest of fixed length, because both parts are free text.
 func (i Identity) key() []byte {
@@ -128,6 +134,23 @@ func (tx *Tx) AddIdentity(id home.UserID, i Identity) error {
 		return err
 	}
 	r.Identities = append(r.Identities, i)
+	return users.put(tx, id, r)
+}
+
+// Identities returns the accounts at identity providers that are tied to a user, the
+// oldest first.
+func (tx *Tx) Identities(id home.UserID) ([]Identity, error) {
+	r, err := users.must(tx, id)
+	return r.Identities, err
+}
+
+// RemoveIdentity unties an account at an identity provider from a user.
+func (tx *Tx) RemoveIdentity(id home.UserID, i Identity) error {
+	r, err := users.must(tx, id)
+	if err != nil {
+		return err
+	}
+	r.Identities = slices.DeleteFunc(slices.Clone(r.Identities), func(other Identity) bool { return other == i })
 	return users.put(tx, id, r)
 }
 

@@ -16,7 +16,7 @@ import (
 // shownMail is a mail as the outbox shows it.
 type shownMail struct {
 	ID        uint64        `json:"id" example:"7"`
-	Kind      notify.Kind   `json:"kind" enum:"confirm,reset,invite,known_address,owner_changed,password_changed,address_changed,account_deleted"`
+	Kind      notify.Kind   `json:"kind" enum:"confirm,reset,invite,known_address,owner_changed,password_changed,address_changed,account_deleted,identity_linked"`
 	Address   string        `json:"address" doc:"Whom it is to" example:"a@example.com"`
 	UserID    *home.UserID  `json:"user_id" nullable:"true" doc:"Whose account it is about; null: nobody's yet"`
 	Subject   string        `json:"subject"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"sensegate/api/apitest"
+	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -37,6 +39,7 @@ func newRehearsal(t *testing.T) *rehearsal {
 		Client: h.Client, Interface: table(), Token: func(string) string { return h.owner.token },
 		Refused: map[string]int{
 			"POST /sessions/sso/{provider}": http.StatusNotFound, // none is configured
+			"POST /users/{id}/identities":   http.StatusNotFound,
 			"POST /network_memberships":     http.StatusConflict, // it has an owner
 		},
 	}}
@@ -70,6 +73,8 @@ func (r *rehearsal) furnish() {
 	h.invite("guest@example.com")
 	phone := h.register(h.owner, `{"token":"a token of a phone","platform":"ios"}`)
 	event, alert := h.detect(0), h.createAlert()
+	identity := store.Identity{Issuer: "https://id.example.com", Subject: "jdoe"}
+	h.update(func(tx *store.Tx) error { return tx.AddIdentity(h.owner.ID, identity) })
 	h.update(func(tx *store.Tx) error {
 		return tx.PutPending(motion.PendingDevice{DeviceID: "csi-a-02aa00000310", FirstSeen: tx.Now(), LastSeen: tx.Now()})
 	})
@@ -80,6 +85,10 @@ func (r *rehearsal) furnish() {
 			r.T.Fatalf("%s: %d %s", call[0], a.Status, a.Body)
 		}
 	}
+	second := auth.Registration{Email: "second@example.com", Password: examplePassword, From: netip.MustParseAddr("192.0.2.1")}
+	if _, err := h.accounts.Register(r.T.Context(), second); err != nil {
+		r.T.Fatal(err)
+	}
 	_, refresh := r.tokens()
 	_, config, _ := strings.Cut(strings.TrimPrefix(h.configPath(), "/"), "/")
 	config, _, _ = strings.Cut(config, "?")
@@ -88,6 +97,7 @@ func (r *rehearsal) furnish() {
 		"17": fmt.Sprint(h.home), "1042": fmt.Sprint(h.network), "9": fmt.Sprint(h.owner.ID), "133": master, "134": master,
 		"31": fmt.Sprint(h.membershipOf(h.member, h.home).ID), "12": fmt.Sprint(phone.ID), "23": config,
 		"01976b3d-1c44-7a0e-9d0b-5f0e8a77c301": event.ID, "01976b40-0d4e-7c11-9f02-77aa10c2e0b1": alert.UUID,
+		"7d1f0c6a4b9e2d835f60c1a7b8e94d20": identity.ID(),
 	}
 	own := fmt.Sprint(h.membershipOf(h.owner, h.home).ID) // handed over to themselves, it stays theirs
 	member := map[string]string{"5": fmt.Sprint(h.member.ID)}
@@ -101,7 +111,7 @@ func (r *rehearsal) furnish() {
 		"GET /outbox/{id}/qr":             {"7": fmt.Sprint(linked.ID)},
 		"PATCH /sessions":                 tokenParts(refresh),
 		"GET /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
-		"PUT /confirmations":              tokenParts(h.mailedToken("confirm", "new@example.com")),
+		"PUT /confirmations":              tokenParts(h.mailedToken("confirm", "second@example.com")),
 		"PUT /password_resets":            tokenParts(h.mailedToken("reset", "mum@example.com")),
 	}
 }

@@ -59,8 +59,8 @@ func (c ProviderConfig) Validate() error {
 // Providers log people in with tokens of the configured identity providers. The
 // methods may be called concurrently.
 //
-// A person is known by issuer and subject, never by an address: a token whose address
-// belongs to an account that was made in another way does not open it.
+// A person is known by issuer and subject. An address leads to an account once: when its
+// person comes by that provider for the first time.
 type Providers struct {
 	db       *store.DB
 	sessions *Sessions

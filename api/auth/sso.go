@@ -11,17 +11,18 @@ import (
 	"sensegate/store"
 )
 
-// codeTaken is the code of the answer to a person whose address has an account that
-// was made in another way.
+// codeTaken is the code of the answer to a person whose address has an account that is not
+// confirmed.
 const codeTaken = "address_taken"
 
-// Login begins a session for the person whom a token of a provider names, and makes
-// their account when they come for the first time. Of c only the names, which fill
+// Login begins a session for the person whom a token of a provider names. When they come
+// for the first time it is that of the account which has their address, if both the provider
+// and the account have that confirmed; else their account is made. Of c only the names, which fill
 // empty ones after those of the token, Multi and From are used.
 //
 // NotFound: no such provider. Unauthorized: the token is not valid. Invalid: it names
 // no address. Forbidden: the provider does not know that the address is theirs, so it
-// has to be confirmed first. Conflict: the address has an account.
+// has to be confirmed first. Conflict: the address has an account that is not confirmed.
 func (p *Providers) Login(ctx context.Context, name, token string, c Credentials) (Tokens, error) {
 	b, err := p.read(ctx, name, token)
 	if err != nil {
@@ -82,7 +83,7 @@ func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err 
 		return u, nil, err
 	}
 	if taken && b.verified {
-		return p.replace(tx, b, holder)
+		return p.adopt(tx, b, holder)
 	}
 	if taken {
 		err = p.accounts.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: holder.Email, User: holder.ID})
@@ -94,21 +95,17 @@ func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err 
 	return u, refusedUnconfirmed(), p.accounts.mailConfirmation(tx, u, u.Email)
 }
 
-// replace makes the account of a person whose address somebody has registered without
-// ever confirming it. One that was confirmed, or is a member, stays whose it is.
-func (p *Providers) replace(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
-	memberships, err := tx.MembershipsOfUser(holder.ID)
-	if err != nil {
-		return u, nil, err
+// adopt returns the account that has the verified address of a person, and notes that they
+// are known to the provider. One whose own address was never confirmed may be somebody
+// else's, who was quicker: it is not given away (payloads.md section 6 no. 7).
+func (p *Providers) adopt(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
+	if !holder.Confirmed() {
+		return u, &fault.Error{
+			Kind: fault.Conflict, Code: codeTaken,
+			Message: "access_token: its e-mail address has an account that is not confirmed; confirm that, log in with its password once, and link the provider with POST /users/{id}/identities",
+		}, nil
 	}
-	if holder.Confirmed() || len(memberships) > 0 {
-		return u, nil, &fault.Error{Kind: fault.Conflict, Code: codeTaken, Message: "access_token: its e-mail address has an account; log in to that with POST /sessions"}
-	}
-	if err := tx.DeleteUser(holder.ID); err != nil {
-		return u, nil, err
-	}
-	u, err = p.create(tx, b)
-	return u, nil, err
+	return holder, nil, p.tie(tx, holder, b.identity)
 }
 
 // create stores the account of a person who is known to a provider.

@@ -283,22 +283,29 @@ func TestKeysMayComeFromAFile(t *testing.T) {
 	}
 }
 
-func TestAddressOfAnotherAccountIsNotTakenOver(t *testing.T) {
+func TestVerifiedAddressLeadsToItsConfirmedAccount(t *testing.T) {
 	t.Parallel()
 	o, id := newOffice(t), newIDP(t)
 	p := o.providers(t.TempDir(), id.config())
-	o.person("jane@example.com")
-	_, err := o.sso(p, id.sign(person()))
-	if f, ok := err.(*fault.Error); !ok || f.Kind != fault.Conflict || f.Code != "address_taken" {
-		t.Errorf("verified address of a password account: %v", err)
-	}
-	_, err = o.sso(p, id.sign(but("email_verified", false)))
+	u := o.person("jane@example.com")
+	_, err := o.sso(p, id.sign(but("email_verified", false)))
 	o.wantKind(err, fault.Forbidden)
 	if mails := o.mailed(); len(mails) != 1 || mails[0].Kind != notify.KnownAddress {
 		t.Errorf("mails %+v", mails)
 	}
+	tokens, err := o.sso(p, id.sign(person()))
+	if err != nil || tokens.User.ID != u.ID {
+		t.Fatalf("%+v %v", tokens.User, err)
+	}
+	if mails := o.mailed(); len(mails) != 1 || mails[0].Kind != notify.IdentityLinked || mails[0].To != u.Email {
+		t.Errorf("mails %+v", mails)
+	}
+	moved, err := o.sso(p, id.sign(but("email", "other@example.com"))) // found by the identity
+	if err != nil || moved.User.ID != u.ID || len(o.mailed()) != 0 {
+		t.Errorf("with another address: %+v %v", moved.User, err)
+	}
 	if err := o.try("jane@example.com", password, 2); err != nil {
-		t.Errorf("the account was changed: %v", err)
+		t.Errorf("the password: %v", err)
 	}
 }
 
@@ -321,16 +328,21 @@ func TestUnverifiedAddressHasToBeConfirmed(t *testing.T) {
 	}
 }
 
-func TestVerifiedAddressReplacesARegistrationThatNobodyConfirmed(t *testing.T) {
+func TestUnconfirmedAccountIsNotGivenToItsAddress(t *testing.T) {
 	t.Parallel()
 	o, id := newOffice(t), newIDP(t)
 	p := o.providers(t.TempDir(), id.config())
-	squatter := o.mustRegister("Jane@example.com", 9)
-	tokens, err := o.sso(p, id.sign(but("email_verified", "true")))
-	if err != nil || tokens.User.ID == squatter.ID {
-		t.Fatalf("%+v %v", tokens.User, err)
+	u := o.mustRegister("Jane@example.com", 9)
+	confirm := o.tokenMailed(notify.Confirm, "Jane@example.com")
+	_, err := o.sso(p, id.sign(but("email_verified", "true")))
+	o.wantCode(err, fault.Conflict, "address_taken")
+	if _, err := o.ConfirmWithPassword(t.Context(), confirm, password, at(1)); err != nil {
+		t.Errorf("the account was changed: %v", err)
 	}
-	o.wantKind(o.try("jane@example.com", password, 2), fault.Unauthorized)
+	tokens, err := o.sso(p, id.sign(person()))
+	if err != nil || tokens.User.ID != u.ID {
+		t.Errorf("confirmed: %+v %v", tokens.User, err)
+	}
 }
 
 func TestTokenWithoutAddressIsInvalid(t *testing.T) {

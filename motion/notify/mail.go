@@ -26,11 +26,12 @@ const (
 	PasswordChanged Kind = "password_changed"
 	AddressChanged  Kind = "address_changed"
 	AccountDeleted  Kind = "account_deleted"
+	IdentityLinked  Kind = "identity_linked" // an identity provider logs the account in
 )
 
 // notice reports whether a mail only tells its person of a change.
 func (k Kind) notice() bool {
-	return k == PasswordChanged || k == AddressChanged || k == AccountDeleted
+	return k == PasswordChanged || k == AddressChanged || k == AccountDeleted || k == IdentityLinked
 }
 
 // Mail is what a mail tells; its words and its link are made from it.
@@ -72,6 +73,8 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 		stored.Subject, stored.Text = "Your password was changed", passwordText
 	case AddressChanged:
 		stored.Subject, stored.Text = "Your account has another address", addressText
+	case IdentityLinked:
+		stored.Subject, stored.Text = "Another service logs you in now", linkedText
 	case AccountDeleted:
 		stored.Subject, stored.Text = "Your account was deleted", deletedText
 	default:
@@ -98,6 +101,8 @@ const (
 		"If it was not you, ask for a new password in the app at once, and tell the owner of the network."
 	addressText = "The account that had this address has another one now.\n\n" +
 		"If it was not you, tell the owner of the network at once, or whoever looks after the appliance."
+	linkedText = "The account with this address can be opened by logging in with another service now.\n\n" +
+		"If it was not you, set a new password, and remove that service from your account in the app."
 	deletedText = "The account with this address was deleted, with everything that belonged to it alone.\n\n" +
 		"If it was not you, tell the owner of the network, or whoever looks after the appliance."
 )

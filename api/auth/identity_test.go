@@ -1,0 +1,68 @@
+package auth_test
+
+import (
+	"testing"
+
+	"sensegate/api/auth"
+	"sensegate/motion/fault"
+	"sensegate/motion/notify"
+)
+
+func TestIdentityIsLinkedAndUnlinked(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	first, second := auth.User{ID: o.person(email).ID}, auth.User{ID: o.person("second@example.com").ID}
+	token := id.sign(person())
+	_, err := p.Link(t.Context(), first, "other", token)
+	o.wantKind(err, fault.NotFound)
+	_, err = p.Link(t.Context(), first, "idp_a", token+"A")
+	o.wantKind(err, fault.Unauthorized)
+	for range 2 { // again is no mistake
+		list, err := p.Link(t.Context(), first, "idp_a", token)
+		if err != nil || len(list) != 1 || list[0].Provider == nil || *list[0].Provider != "idp_a" {
+			t.Fatalf("%+v %v", list, err)
+		}
+	}
+	if mails := o.mailed(); len(mails) != 1 || mails[0].Kind != notify.IdentityLinked || mails[0].To != email {
+		t.Errorf("mails %+v", mails)
+	}
+	_, err = p.Link(t.Context(), second, "idp_a", token)
+	o.wantCode(err, fault.Conflict, "identity_taken")
+	if tokens, err := o.sso(p, token); err != nil || tokens.User.ID != first.ID {
+		t.Errorf("%+v %v", tokens.User, err)
+	}
+	list, err := p.Linked(t.Context(), first.ID)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	o.wantKind(p.Unlink(t.Context(), second, list[0].ID), fault.NotFound)
+	if err := p.Unlink(t.Context(), first, list[0].ID); err != nil {
+		t.Error(err)
+	}
+	if _, err = p.Link(t.Context(), second, "idp_a", token); err != nil {
+		t.Errorf("once it is free: %v", err)
+	}
+}
+
+func TestLastWayInIsNotUnlinked(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	tokens, err := o.sso(p, id.sign(person()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := o.caller(tokens, 1)
+	list, err := p.Linked(t.Context(), who.ID)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	o.wantCode(p.Unlink(t.Context(), who, list[0].ID), fault.Conflict, "last_login")
+	if _, err := o.SetPassword(t.Context(), "jane@example.com", password); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Unlink(t.Context(), who, list[0].ID); err != nil {
+		t.Error(err)
+	}
+}
