@@ -15,7 +15,7 @@ func (a *App) sendReset(ctx context.Context, who auth.Anyone, in *EmailBody) (*r
 type resetIn struct {
 	Body struct {
 		Token    string `json:"token" maxLength:"4096" doc:"Of the reset mail" example:"eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl"`
-		Password string `json:"password" minLength:"6" maxLength:"512" doc:"The new password, at least 6 characters" example:"correct horse battery"`
+		Password string `json:"password" minLength:"6" maxLength:"512" doc:"The new password, at least 6 characters; none of the commonest, nor the address" example:"correct horse battery"`
 	}
 }
 

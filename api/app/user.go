@@ -35,7 +35,7 @@ func (a *App) userRecord(ctx context.Context, u auth.User, in *UserPath) (*userO
 type registerIn struct {
 	Body struct {
 		Email     string `json:"email" maxLength:"254" doc:"An address that has no account yet" example:"jdoe@example.com"`
-		Password  string `json:"password" minLength:"6" maxLength:"512" doc:"At least 6 characters" example:"correct horse battery"`
+		Password  string `json:"password" minLength:"6" maxLength:"512" doc:"At least 6 characters; none of the commonest, nor the address" example:"correct horse battery"`
 		FirstName string `json:"first_name,omitempty" maxLength:"100" example:"J"`
 		LastName  string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`
 		SetupCode string `json:"setup_code,omitempty" maxLength:"64" doc:"Of the appliance: confirms the account at once" example:"7K2M-Q9XA-04TZ"`
@@ -54,7 +54,7 @@ type changeUserIn struct {
 	UserPath
 	Body struct {
 		Email     *string `json:"email,omitempty" maxLength:"254" doc:"A new address; taken over when the link that is mailed to it is opened" example:"jdoe@example.com"`
-		Password  *string `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password; ends every session of the user" example:"correct horse battery"`
+		Password  *string `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password, at least 6 characters, none of the commonest, nor the address; ends every session of the user" example:"correct horse battery"`
 		Current   string  `json:"current_password,omitempty" maxLength:"512" doc:"The present password: needed for another address or password when the log-in is more than ten minutes ago" example:"battery staple"`
 		FirstName *string `json:"first_name,omitempty" maxLength:"100" example:"J"`
 		LastName  *string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`

@@ -32,6 +32,7 @@ func TestLadderOfUsers(t *testing.T) {
 	h.climb(http.MethodPut,
 		step{name: "malformed body", who: h.owner, path: path, body: `{"first_name"}`, status: 400},
 		step{name: "short password", who: h.owner, path: path, body: `{"password":"12345"}`, status: 422, says: "body.password"},
+		step{name: "common password", who: h.owner, path: path, body: `{"password":"123456"}`, status: 422, says: "body.password"},
 		step{name: "no address", who: h.owner, path: path, body: `{"email":"nobody"}`, status: 422, says: "body.email"},
 		step{name: "a number", who: h.owner, path: path, body: `{"first_name":1,"last_name":2}`, status: 422, says: "body.last_name"},
 		step{name: "unknown field", who: h.owner, path: path, body: `{"valid_from":0}`, status: 422, says: "valid_from"},
@@ -48,15 +49,17 @@ func TestLadderOfUsers(t *testing.T) {
 		step{name: "malformed", path: "/users", body: `{`, status: 400},
 		step{name: "all mistakes", path: "/users", body: `{"email":1,"password":"12345"}`, status: 422, says: "body.password"},
 		step{name: "no address", path: "/users", body: credentials("nobody", secretWord), status: 422, says: "body.email"},
-		step{name: "a wrong code", path: "/users", body: `{"email":"a@example.com","password":"123456","setup_code":"0000"}`, status: 422, says: "setup_code"},
-		step{name: "right", path: "/users", body: credentials("new@example.com", "123456"), status: 200, says: `"confirmed_at":null`},
+		step{name: "a common password", path: "/users", body: credentials("new@example.com", "Password1"), status: 422, says: "commonest"},
+		step{name: "the own address", path: "/users", body: credentials("new-person@example.com", "New-Person"), status: 422, says: "own address"},
+		step{name: "a wrong code", path: "/users", body: `{"email":"a@example.com","password":"correct horse","setup_code":"0000"}`, status: 422, says: "setup_code"},
+		step{name: "right", path: "/users", body: credentials("new@example.com", "correct horse"), status: 200, says: `"confirmed_at":null`},
 	)
 }
 
 func TestKnownAddressLooksLikeANewOne(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	body := `{"email":%q,"password":"123456","first_name":"J","last_name":"Doe"}`
+	body := `{"email":%q,"password":"correct horse","first_name":"J","last_name":"Doe"}`
 	fresh := apitest.Want[home.User](t, h.As("", "POST", "/users", fmt.Sprintf(body, "new@example.com")), 200)
 	known := apitest.Want[home.User](t, h.As("", "POST", "/users", fmt.Sprintf(body, h.owner.Email)), 200)
 	if known.ID != fresh.ID+1 || known.ID == h.owner.ID || known.Sub == h.owner.Sub || known.Confirmed() || known.FirstName != "J" || known.Username != "jdoe" {
@@ -71,7 +74,7 @@ func TestKnownAddressLooksLikeANewOne(t *testing.T) {
 func TestAccountIsMadeByForm(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	form := url.Values{"email": {"new@example.com"}, "password": {"123456"}, "first_name": {"17"}}.Encode()
+	form := url.Values{"email": {"new@example.com"}, "password": {"correct horse"}, "first_name": {"17"}}.Encode()
 	u := apitest.Want[home.User](t, h.Send("", "POST", "/users", "application/x-www-form-urlencoded", form), 200)
 	if u.FirstName != "17" {
 		t.Errorf("user %+v", u)

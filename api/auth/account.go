@@ -72,7 +72,7 @@ type Registration struct {
 // has, and the address is told by mail; only whoever shows the setup code hears of it,
 // as a Conflict. A wrong code is an Invalid fault.
 func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, err error) {
-	if err := checkAccount(&r.Email, &r.Password); err != nil {
+	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
 		return u, err
 	}
 	if err := a.admitRequest(r.From); err != nil {
@@ -174,8 +174,9 @@ func (a *Accounts) registerNew(tx *store.Tx, r Registration, u home.User, hash s
 }
 
 // checkAccount returns an Invalid fault with every mistake of an address and a
-// password; nil is neither.
-func checkAccount(email, password *string) error {
+// password; nil is neither. A password that is long enough is also to be a choice for an
+// account with addresses, when these are known.
+func checkAccount(email, password *string, addresses ...string) error {
 	var mistakes []fault.Detail
 	note := func(at string, err error) {
 		var f *fault.Error
@@ -187,7 +188,11 @@ func checkAccount(email, password *string) error {
 		note("body.email", home.CheckEmail(*email))
 	}
 	if password != nil {
-		note("body.password", home.CheckPassword(*password))
+		err := home.CheckPassword(*password)
+		if err == nil && len(addresses) > 0 {
+			err = checkChoice(*password, addresses...)
+		}
+		note("body.password", err)
 	}
 	return fault.Also(nil, mistakes)
 }

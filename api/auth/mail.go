@@ -203,7 +203,10 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 	if err := home.CheckPassword(password); err != nil {
 		return home.User{}, err
 	}
-	if err := a.redeem(ctx, token, forReset, from, func(*store.Tx, home.User, claims) error { return nil }); err != nil {
+	err := a.redeem(ctx, token, forReset, from, func(_ *store.Tx, u home.User, _ claims) error {
+		return checkAccount(nil, &password, u.Email)
+	})
+	if err != nil {
 		return home.User{}, err
 	}
 	hash, err := a.passwords.Hash(ctx, password)

@@ -63,6 +63,7 @@ func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, 
 
 // provenChange returns nil when nothing that matters changes, or the caller may change it.
 // A password that is the present one is taken out of c: whoever sends it has shown it.
+// Another one is to be one that may be chosen.
 func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error {
 	u, err := a.User(ctx, who.ID)
 	if err != nil {
@@ -75,6 +76,10 @@ func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error
 	proven := a.StepUp(ctx, who, c.Current)
 	if c.Password == nil || proven != nil && c.Current != "" {
 		return proven
+	}
+	addresses := []string{u.Email}
+	if moves {
+		addresses = append(addresses, *c.Email)
 	}
 	same := false
 	if proven == nil {
@@ -89,7 +94,10 @@ func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error
 	if same {
 		c.Password = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return checkAccount(nil, c.Password, addresses...)
 }
 
 // hasPassword reports whether a password is the one of an account, for a caller who has
@@ -155,7 +163,7 @@ func (a *Accounts) User(ctx context.Context, id home.UserID) (u home.User, err e
 // Create makes a confirmed account, which counts as having shown the setup code. An
 // address that has one is a Conflict.
 func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err error) {
-	if err := checkAccount(&r.Email, &r.Password); err != nil {
+	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
 		return u, err
 	}
 	hash, err := a.passwords.Hash(ctx, r.Password)
@@ -191,7 +199,7 @@ func vouched() store.AddressProof { return store.AddressProof{Vouched: true} }
 // SetPassword sets the password of the account with an address, confirms it, and ends
 // its sessions. An address without an account is a NotFound fault.
 func (a *Accounts) SetPassword(ctx context.Context, email, password string) (u home.User, err error) {
-	if err := home.CheckPassword(password); err != nil {
+	if err := checkAccount(nil, &password, email); err != nil {
 		return u, err
 	}
 	hash, err := a.passwords.Hash(ctx, password)
