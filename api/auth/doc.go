@@ -12,6 +12,7 @@
 // Users, sessions and the digest of the setup code are in the database; see store. In
 // the state directory, readable by its owner only:
 //
-//	signing.json      {"keys": [{"kid", "secret": base64 of 32 bytes, "since": seconds}]}, newest last
+//	signing.json      {"keys": [{"kid", "secret": base64 of 32 bytes, "since": seconds}], newest last;
+//	                  "names": base64 of 32 bytes, the key of account digests in the log}
 //	jwks-<name>.json  the key set of an identity provider as it was fetched last
 package auth

@@ -39,3 +39,25 @@ func TestRightLoginsAreCountedByAccountAndAddress(t *testing.T) {
 	}
 	o.wantKind(enter("second@example.com", 77), fault.Throttled)
 }
+
+func TestRegistrationsAreCountedInAll(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	code, err := auth.NewSetupCode(t.Context(), o.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	register := func(n int, code string) error {
+		_, err := o.Register(t.Context(), auth.Registration{Email: fmt.Sprintf("u%d@example.com", n), Password: password, SetupCode: code, From: at(n)})
+		return err
+	}
+	for n := range 30 {
+		if err := register(n, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.wantKind(register(31, ""), fault.Throttled)
+	if err := register(32, code); err != nil {
+		t.Errorf("with the setup code: %v", err)
+	}
+}

@@ -33,6 +33,7 @@ const maxKeys = 16
 type Keyring struct {
 	path    string
 	log     *slog.Logger
+	names   []byte             // the key of account digests in the log; never changes
 	turning singleflight.Group // a change of keys
 
 	mu   sync.Mutex
@@ -48,20 +49,22 @@ type signingKey struct {
 
 // keyFile is what the file holds.
 type keyFile struct {
-	Keys []signingKey `json:"keys"`
+	Keys  []signingKey `json:"keys"`
+	Names []byte       `json:"names"` // keySize bytes, base64; files of former versions have none
 }
 
 // OpenKeyring reads the keys from the file at path and makes it when it is not there. A
 // damaged file is moved aside and made anew: everybody has to log in again, which is worth
 // less than an appliance that senses.
 func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, error) {
-	k := &Keyring{path: path, log: log}
+	k := &Keyring{path: path, log: log, names: random(keySize)}
 	data, err := os.ReadFile(path)
+	var file keyFile
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return k, k.rotate(now)
 	case err == nil:
-		k.keys, err = parseKeys(data)
+		file, err = parseKeys(data)
 	case !errors.Is(err, syscall.EIO):
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
@@ -77,24 +80,31 @@ func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, erro
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, fmt.Errorf("protect signing keys: %w", err)
 	}
+	k.keys = file.Keys
+	if len(file.Names) > 0 {
+		k.names = file.Names
+		return k, nil
+	}
+	if err := k.write(k.keys); err != nil {
+		log.Error("key of account digests not kept: it is another after the next start", "err", err)
+	}
 	return k, nil
 }
 
 // parseKeys reads what the file holds.
-func parseKeys(data []byte) ([]signingKey, error) {
-	var file keyFile
+func parseKeys(data []byte) (file keyFile, err error) {
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, err
+		return file, err
 	}
 	if len(file.Keys) == 0 {
-		return nil, errors.New("it holds no key")
+		return file, errors.New("it holds no key")
 	}
 	for _, key := range file.Keys {
 		if key.ID == "" || len(key.Secret) != keySize {
-			return nil, errors.New("a key of it is not whole")
+			return file, errors.New("a key of it is not whole")
 		}
 	}
-	return file.Keys, nil
+	return file, nil
 }
 
 // turn changes the key that signs when it has served its time. When a new one cannot
@@ -143,16 +153,24 @@ func (k *Keyring) rotate(now motion.Time) error {
 	keys := append(living(k.keys, now), key)
 	k.mu.Unlock()
 	keys = keys[max(0, len(keys)-maxKeys):]
-	data, err := json.MarshalIndent(keyFile{keys}, "", "  ")
+	if err := k.write(keys); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys = keys
+	return nil
+}
+
+// write puts keys into the file.
+func (k *Keyring) write(keys []signingKey) error {
+	data, err := json.MarshalIndent(keyFile{keys, k.names}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode signing keys: %w", err)
 	}
 	if err := durable.WriteFile(k.path, append(data, '\n')); err != nil {
 		return fmt.Errorf("keep signing keys: %w", err)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.keys = keys
 	return nil
 }
 

@@ -84,6 +84,7 @@ func (a *Accounts) lookUp(ctx context.Context, email string, from netip.Addr) (u
 // passwords that come together do not count against each other; before that it is only
 // seen whether it would be.
 func (a *Accounts) verify(ctx context.Context, c Credentials, stored string, familiar bool) (fresh string, err error) {
+	defer func() { a.refusals.note(c.Email, c.From, err) }()
 	right, err := a.guesses.take(c.Email, c.From, familiar)
 	if err != nil {
 		return "", err
