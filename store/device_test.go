@@ -279,6 +279,20 @@ func TestUseOfAPIKeyIsWrittenLater(t *testing.T) {
 	storetest.Close(t, db)
 }
 
+func TestIntegrationUserNeedsTopicsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	for _, prefix := range []string{"", "#", "+", "home/#", "home/+/x", "$SYS", "iot-2", "iot-2/type/guardian", "/home"} {
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.CreateIntegrationUser(store.IntegrationUser{Name: "home", TopicPrefix: prefix})
+			return err
+		})
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
 func TestIntegrationUserNeedsNameAndSecret(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, fixedTime)

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
@@ -26,10 +28,15 @@ var integrationUsers = table[string, integrationUserRecord]{
 
 // CreateIntegrationUser stores a new user and returns it with its secret, which
 // nothing can show again. A name that is taken is a Conflict, an empty one
-// Invalid.
+// Invalid, and so is a topic prefix that the broker would refuse (device-protocol.md
+// section 2).
 func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
 	if u.Name == "" {
 		return u, "", fault.New(fault.Invalid, "name: must not be empty")
+	}
+	first, _, _ := strings.Cut(u.TopicPrefix, "/")
+	if first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(u.TopicPrefix, "+#\x00") {
+		return u, "", fault.New(fault.Invalid, "prefix: %.80q cannot be a user's; want the beginning of its topics, such as homeassistant, without + and #, and neither $... nor iot-2, which are others'", u.TopicPrefix)
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {

@@ -102,7 +102,7 @@ func (a *appliance) pid() int {
 
 // makeKey makes a key of the Core interface.
 func (a *appliance) makeKey(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, a.product, "apikey", "create", "bench")
+	cmd := exec.CommandContext(ctx, a.product, "apikey", "create", "bench", "-write", "-all-networks")
 	cmd.Env = a.environment()
 	out, err := cmd.Output()
 	if err != nil {

@@ -79,7 +79,7 @@ func startAppliance(ctx context.Context, dir string) (*appliance, error) {
 			return nil, fmt.Errorf("the appliance is not ready after %s", patience)
 		}
 	}
-	made := exec.CommandContext(ctx, filepath.Join(dir, "sensegate"), "apikey", "create", "soak")
+	made := exec.CommandContext(ctx, filepath.Join(dir, "sensegate"), "apikey", "create", "soak", "-write")
 	made.Env = append(os.Environ(), "SENSEGATE_STATE_DIR="+b.state)
 	key, err := made.Output()
 	if err != nil {

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"encoding/json"
 
+	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -24,7 +26,7 @@ import (
 var ErrUsage = errors.New("usage")
 
 // Usage lists the commands of this package.
-const Usage = `  apikey create NAME [-scope core:read,core:write] [-network ID] [-expires 2160h]
+const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-expires 2160h] [-scope core:read]
   apikey list | revoke ID
   device list | adopt ID | adopt -window 10m | remove ID
   links [NETWORK]              how each link senses, and why it cannot
@@ -172,24 +174,41 @@ func (c command) print(answer any, show func(io.Writer)) error {
 }
 
 func createKey(flags *flag.FlagSet) action {
-	scope := flags.String("scope", "core:read,core:write", "what the key may do, comma-separated")
-	network := flags.Uint("network", 0, "bind the key to this network; 0 = all")
+	scope := flags.String("scope", auth.ScopeRead, "what the key may do, comma-separated")
+	write := flags.Bool("write", false, "the key may change things too: adds "+auth.ScopeWrite)
+	network := flags.Uint("network", 0, "bind the key to this network; without it the only one there is")
+	everywhere := flags.Bool("all-networks", false, "the key opens all networks, also those to come")
 	expires := flags.Duration("expires", 0, "how long it is valid, such as 2160h; 0 = for ever")
 	return func(ctx context.Context, c command, arguments []string) error {
 		name, err := single(arguments, "a name for the key")
 		if err != nil {
 			return err
 		}
-		body := newKey{Name: name, Scopes: strings.Split(*scope, ","), NetworkID: motion.NetworkID(*network), ExpiresIn: expires.Seconds()}
+		body := newKey{Name: name, Scopes: strings.Split(*scope, ","), NetworkID: motion.NetworkID(*network), AllNetworks: *everywhere, ExpiresIn: expires.Seconds()}
+		if *write && !slices.Contains(body.Scopes, auth.ScopeWrite) {
+			body.Scopes = append(body.Scopes, auth.ScopeWrite)
+		}
 		var key apiKey
 		if err := c.client.do(ctx, http.MethodPost, "/apikeys", body, &key); err != nil {
 			return err
 		}
 		return c.print(key, func(w io.Writer) {
 			fmt.Fprintf(w, "%s\n", key.Secret)
-			fmt.Fprintf(w, "\nKey %d (%s): keep it, it is not shown again. Try:\n  curl -H 'Authorization: Bearer %s' http://127.0.0.1:8080/core/network/find/meta/meta%%20%%3F%%20'guardian_env'\n", key.ID, key.Name, key.Secret)
+			fmt.Fprintf(w, "\nKey %d (%s; %s): keep it, it is not shown again. Try:\n  curl -H 'Authorization: Bearer %s' http://127.0.0.1:8080/core/network/find/meta/meta%%20%%3F%%20'guardian_env'\n", key.ID, key.Name, reach(key.APIKey), key.Secret)
 		})
 	}
+}
+
+// reach says what a key opens.
+func reach(k store.APIKey) string {
+	network, end := "all networks", "for ever"
+	if k.NetworkID != 0 {
+		network = fmt.Sprintf("network %d", k.NetworkID)
+	}
+	if k.ExpiresAt != 0 {
+		end = "until " + when(k.ExpiresAt)
+	}
+	return strings.Join(k.Scopes, ", ") + "; " + network + "; " + end
 }
 
 func listKeys(ctx context.Context, c command, _ []string) error {

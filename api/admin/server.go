@@ -183,10 +183,11 @@ type apiKey struct {
 
 // newKey is the body of a command that creates a key.
 type newKey struct {
-	Name      string           `json:"name"`
-	Scopes    []string         `json:"scopes"`
-	NetworkID motion.NetworkID `json:"network_id"`
-	ExpiresIn motion.Seconds   `json:"expires_in_s"` // 0 = never
+	Name        string           `json:"name"`
+	Scopes      []string         `json:"scopes"`
+	NetworkID   motion.NetworkID `json:"network_id"`   // 0: the only one there is
+	AllNetworks bool             `json:"all_networks"` // instead
+	ExpiresIn   motion.Seconds   `json:"expires_in_s"` // 0 = never
 }
 
 func (s *Server) listKeys(r *http.Request) (any, error) {
@@ -214,10 +215,8 @@ func (s *Server) createKey(r *http.Request) (any, error) {
 		if body.ExpiresIn > 0 {
 			wanted.ExpiresAt = tx.Now().Add(body.ExpiresIn)
 		}
-		if body.NetworkID != 0 {
-			if _, err := tx.Network(body.NetworkID); err != nil {
-				return err
-			}
+		if wanted.NetworkID, err = networkOfKey(tx, body); err != nil {
+			return err
 		}
 		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
 		return err
@@ -226,6 +225,29 @@ func (s *Server) createKey(r *http.Request) (any, error) {
 		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
 	}
 	return key, err
+}
+
+// networkOfKey returns the network that a new key is bound to, 0 when it opens all. Where
+// there is no network yet there is none to name.
+func networkOfKey(tx *store.Tx, k newKey) (motion.NetworkID, error) {
+	if k.AllNetworks && k.NetworkID != 0 {
+		return 0, fault.New(fault.Invalid, "name one network, or all of them, not both")
+	}
+	if k.AllNetworks {
+		return 0, nil
+	}
+	if k.NetworkID != 0 {
+		_, err := tx.Network(k.NetworkID)
+		return k.NetworkID, err
+	}
+	all, err := tx.Networks()
+	switch {
+	case err != nil || len(all) == 0:
+		return 0, err
+	case len(all) > 1:
+		return 0, fault.New(fault.Invalid, "there are %d networks: add -network ID for the one that the key is to open, or -all-networks", len(all))
+	}
+	return all[0].ID, nil
 }
 
 func (s *Server) revokeKey(r *http.Request) (any, error) {

@@ -39,7 +39,7 @@ func furnish(t *testing.T, product string, environment ...string) *house {
 	h := &house{t: t, product: product, dir: t.TempDir(), client: http.Client{Timeout: box.Patience}}
 	t.Cleanup(h.client.CloseIdleConnections)
 	h.start(environment...)
-	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "abuse"), "\n")
+	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "abuse", "-write"), "\n")
 	for i := range homes {
 		h.tokens = append(h.tokens, h.pair(i))
 	}

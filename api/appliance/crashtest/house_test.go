@@ -47,7 +47,7 @@ func furnish(t *testing.T, product string) *house {
 	t.Helper()
 	h := &house{product: product, dir: t.TempDir()}
 	p := start(t, h.dir, product)
-	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "crash"), "\n")
+	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "crash", "-write"), "\n")
 	_, after, _ := strings.Cut(box.Administer(t, product, h.dir, "user", "create", "jdoe@example.com"), "password: ")
 	password, _, _ := strings.Cut(after, "\n")
 	v := h.visit(t, p)

@@ -1,0 +1,43 @@
+package appliance
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sensegate/api/admin"
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// A key is made with the least that is asked for.
+func TestKeyOpensTheNetworkThatIsNamedOrTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	r := serve(t, func(*Config) {})
+	network := func(guardian string) {
+		t.Helper()
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.CreateNetwork(motion.Network{GuardianID: guardian})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	network("a41f")
+	r.command("apikey", "create", "laptop")
+	network("b52f")
+	err := admin.Run(t.Context(), r.config.StateDir, []string{"apikey", "create", "phone"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "there are 2 networks: add -network ID") {
+		t.Errorf("without a network: %v", err)
+	}
+	r.command("apikey", "create", "phone", "-network", "2")
+	r.command("apikey", "create", "rack", "-all-networks", "-write")
+	list := r.command("apikey", "list")
+	for _, line := range []string{`laptop +core:read +1 `, `phone +core:read +2 `, `rack +core:read,core:write +all `} {
+		if !regexp.MustCompile(line).MatchString(list) {
+			t.Errorf("no %q in\n%s", line, list)
+		}
+	}
+}
