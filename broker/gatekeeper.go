@@ -57,6 +57,9 @@ type GatekeeperConfig struct {
 	// or Malformed. nil: bodies are read as they come.
 	Body func(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error)
 
+	// Neighbour, unless nil, returns the MAC of the sender at an address, zero when it
+	// cannot be had. It is called concurrently.
+	Neighbour func(address netip.Addr) motion.MAC
 	// TurnedAway, unless nil, is told of every post that never reaches the
 	// Admitter: one of the Turned reasons, and err in words. It is called
 	// concurrently, and at the rate of a flood while there is one.
@@ -170,7 +173,11 @@ func (g *gatekeeper) answer(r *http.Request, b motion.Bootstrap, address netip.A
 	if server == "" {
 		return wire.BootstrapAnswer{}, errors.New("local address of the connection is unknown: configure the broker's")
 	}
-	admission, err := g.admit.Admit(r.Context(), b, motion.Credentials{Token: tokenOf(r), Address: address})
+	shown := motion.Credentials{Token: tokenOf(r), Address: address}
+	if g.config.Neighbour != nil {
+		shown.MAC = g.config.Neighbour(address)
+	}
+	admission, err := g.admit.Admit(r.Context(), b, shown)
 	switch {
 	case err != nil:
 		return wire.BootstrapAnswer{}, err

@@ -136,6 +136,23 @@ func TestGatekeeperTakesCredentialsFromHeaderOrQuery(t *testing.T) {
 	}
 }
 
+func TestGatekeeperAsksWhoseAddressItIs(t *testing.T) {
+	t.Parallel()
+	mac := motion.MAC{2, 0xaa, 0, 0, 1, 0x10}
+	config := plainAndTLS()
+	config.Neighbour = func(address netip.Addr) motion.MAC {
+		if address != netip.MustParseAddr("192.168.10.13") {
+			t.Errorf("asked for %v", address)
+		}
+		return mac
+	}
+	a := &admitter{admission: master()}
+	serve(gatekeeper(config, a), request("POST", "/gatekeeper", masterPost))
+	if a.credentials.MAC != mac {
+		t.Errorf("credentials %+v", a.credentials)
+	}
+}
+
 func TestGatekeeperTurnsAwayWhatIsNoBootstrap(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -30,6 +30,7 @@ type PendingDevice struct {
 type Credentials struct {
 	Token   string     // of the Authorization header, else of ?access_token=; "" = none
 	Address netip.Addr // the sender's
+	MAC     MAC        // the sender's, as the neighbour table has it; zero: unknown
 }
 
 // Admission is the gatekeeper's answer to one post: exactly one of its three

@@ -57,7 +57,8 @@ func (a *Appliance) gatekeeper() http.Handler {
 	where := broker.GatekeeperConfig{
 		MQServer: a.config.Gatekeeper.MQTTServer,
 		MQPort:   portOf(a.broker.Addr()), MQSecurePort: portOf(a.broker.TLSAddr()),
-		Body: a.http.ReadBody,
+		Body:      a.http.ReadBody,
+		Neighbour: broker.Neighbour,
 		TurnedAway: func(address netip.Addr, reason string, err error) {
 			text := "gatekeeper: " + reason
 			if err != nil {
