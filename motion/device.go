@@ -9,21 +9,39 @@ type Device struct {
 	NodeID    NodeID    `json:"node_id"` // of a guardian: its master node
 	AdoptedAt Time      `json:"adopted_at"`
 	LastHeard Time      `json:"last_heard"`
-	Address   string    `json:"address"` // of the last session
+	Address   string    `json:"address"`      // of the last session
+	MAC       MAC       `json:"mac,omitzero"` // of the sender of an accepted post, as the neighbour table said last; zero: it never did
 }
 
-// PendingDevice is a device that asked at the gatekeeper and is not adopted.
+// PendingDevice is what a device that asked at the gatekeeper and is not adopted has
+// shown of itself. A post that shows anything else is another entry (device-protocol.md
+// section 1).
 type PendingDevice struct {
-	DeviceID   string `json:"deviceId"`
-	NodeName   string `json:"node_name"`
-	LocationID string `json:"location_id"`
-	RootMode   int    `json:"root_mode"`
-	Address    string `json:"address"`
-	Reason     string `json:"reason"` // why it is not adopted
-	FirstSeen  Time   `json:"first_seen"`
-	LastSeen   Time   `json:"last_seen"`
-	Posts      int    `json:"posts"`
-	Approved   bool   `json:"approved"` // adopted by hand: its next post is answered with a token
+	ID         string    `json:"id"` // of the entry, random
+	DeviceID   string    `json:"deviceId"`
+	NodeName   string    `json:"node_name"`
+	LocationID string    `json:"location_id"`
+	RootMode   int       `json:"root_mode"`
+	Address    string    `json:"address"`
+	NetworkID  NetworkID `json:"network_id,omitempty"` // that it asks to join; 0: none that exists
+	Mesh       bool      `json:"mesh,omitempty"`       // NetworkID is not that of its location_id, but of a mesh link or its own node
+	Reason     string    `json:"reason"`               // why it is not adopted
+	FirstSeen  Time      `json:"first_seen"`
+	LastSeen   Time      `json:"last_seen"`
+	Posts      int       `json:"posts"`
+	Approved   bool      `json:"approved"` // adopted by hand: the next post that shows the same is answered with a token
+}
+
+// Role returns the part that the device asks for: master or peer.
+func (p PendingDevice) Role() string { return RoleOf(p.RootMode) }
+
+// RoleOf returns the part in its network that a device asks for with its root_mode:
+// master or peer.
+func RoleOf(rootMode int) string {
+	if rootMode == RootModeMaster {
+		return "master"
+	}
+	return "peer"
 }
 
 // Credentials are what a post to the gatekeeper shows beside its body.

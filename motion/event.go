@@ -44,6 +44,12 @@ const (
 	DatabaseRecoveredEvent = "DatabaseRecoveredEvent" // history and settings went back to a backup, because the database was damaged
 	ClockSetEvent          = "ClockSetEvent"          // times before and after it cannot be compared
 
+	// Of devices at the gatekeeper (device-protocol.md section 1).
+	DeviceAdoptedEvent  = "DeviceAdoptedEvent"  // it is new in the network
+	DeviceReturnedEvent = "DeviceReturnedEvent" // it took up its own place again
+	DeviceReplacedEvent = "DeviceReplacedEvent" // it took the place of another
+	DeviceRefusedEvent  = "DeviceRefusedEvent"  // it has to wait, or further ones that had to were counted
+
 	// Of third-party sensors (interface document section 6 rule 5).
 	DeviceAddedEvent               = "DeviceAddedEvent"
 	DeviceRemoved                  = "DeviceRemoved"

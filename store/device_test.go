@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -155,58 +154,54 @@ func TestTouchReachesDeviceNodeAndNetwork(t *testing.T) {
 	})
 }
 
-func TestPendingListDropsTheOldestStranger(t *testing.T) {
+func TestWaitingListIsStoredAsAWhole(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)
-	put := func(i int, seen motion.Time) {
-		update(t, db, func(tx *store.Tx) error {
-			return tx.PutPending(motion.PendingDevice{DeviceID: fmt.Sprint("d", i), LastSeen: seen})
-		})
+	set := func(list ...motion.PendingDevice) {
+		update(t, db, func(tx *store.Tx) error { return tx.SetPending(list) })
 	}
-	for i := range 256 {
-		put(i, motion.Time(1000+i))
-	}
-	update(t, db, func(tx *store.Tx) error {
-		p, err := tx.ApprovePending("d0")
-		if !p.Approved {
-			t.Error("d0 is not approved")
-		}
-		return err
-	})
-	put(1, 5000) // seen again: not the oldest any more
-	put(999, 6000)
-	view(t, db, func(tx *store.Tx) error {
-		list, err := tx.PendingDevices()
-		if len(list) != 256 || list[0].DeviceID != "d999" || list[1].DeviceID != "d1" {
-			t.Errorf("%d devices, first %s and %s, want 256, d999 and d1", len(list), list[0].DeviceID, list[1].DeviceID)
-		}
-		_, dropped := tx.Pending("d2")
-		wantKind(t, dropped, fault.NotFound)
-		approved, err2 := tx.Pending("d0")
-		if !approved.Approved {
-			t.Error("d0 is not approved any more")
-		}
-		return errors.Join(err, err2)
-	})
-	update(t, db, func(tx *store.Tx) error { return errors.Join(tx.DeletePending("d0"), tx.DeletePending("d0")) })
-	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.PutPending(motion.PendingDevice{}) }), fault.Invalid)
-}
-
-func TestAdoptionWindowIsRemembered(t *testing.T) {
-	t.Parallel()
-	db := storetest.Open(t)
-	want := motion.Time(0)
-	for _, until := range []motion.Time{1764000600, 1} {
+	first := motion.PendingDevice{ID: store.NewPendingID(), DeviceID: "d", LocationID: "here", LastSeen: 1}
+	second := motion.PendingDevice{ID: store.NewPendingID(), DeviceID: "d", LocationID: "there", LastSeen: 2, Approved: true}
+	for _, want := range [][]motion.PendingDevice{{first}, {second, first}, {second}, {}} {
+		set(want...)
 		view(t, db, func(tx *store.Tx) error {
-			have, err := tx.AdoptionUntil()
-			if have != want {
-				t.Errorf("open until %v, want %v", have, want)
+			have, err := tx.PendingDevices()
+			if diff := cmp.Diff(want, have); diff != "" {
+				t.Error(diff)
 			}
 			return err
 		})
-		update(t, db, func(tx *store.Tx) error { return tx.SetAdoptionUntil(until) })
-		want = until
 	}
+	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetPending([]motion.PendingDevice{{DeviceID: "d"}}) }), fault.Invalid)
+}
+
+func TestAdoptionWindowIsOfItsNetwork(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	network := newNetwork(t, db, "g")
+	for _, of := range []motion.NetworkID{0, network} {
+		want := motion.Time(0)
+		for _, until := range []motion.Time{1764000600, 1} {
+			view(t, db, func(tx *store.Tx) error {
+				have, set, err := tx.AdoptionUntil(of)
+				if have != want || set != (want != 0) {
+					t.Errorf("network %d is open until %v, set %v, want %v", of, have, set, want)
+				}
+				return err
+			})
+			update(t, db, func(tx *store.Tx) error { return tx.SetAdoptionUntil(of, until) })
+			want = until
+		}
+	}
+	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetAdoptionUntil(9, 5) }), fault.NotFound)
+	update(t, db, func(tx *store.Tx) error { return tx.DeleteNetwork(network) })
+	view(t, db, func(tx *store.Tx) error {
+		until, set, err := tx.AdoptionUntil(network)
+		if until != 0 || set {
+			t.Errorf("the window outlives its network: %v", until)
+		}
+		return err
+	})
 }
 
 func TestAPIKeyOpensUntilRevokedOrExpired(t *testing.T) {

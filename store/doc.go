@@ -26,7 +26,7 @@
 //	meta                      what           → JSON
 //	                          "schema"         version the file was migrated to, number
 //	                          "installed_at"   when the file was made, seconds
-//	                          "adoption_until" when the last adoption window ends, seconds
+//	                          "adoption_until" when the adoption window of networks without an owner ends, seconds
 //	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention, expiring}
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
@@ -55,7 +55,8 @@
 //	  devices_by_network      network u32, kind "/" id → kind "/" id
 //	heard                     kind "/" id    → last sign of life of an adopted device: {at, address}
 //	device_tokens             kind "/" id    → SHA-256 of its tokens, hex: {current, next}
-//	pending                   deviceId       → motion.PendingDevice, at most 256
+//	pending                   id of the entry → motion.PendingDevice, at most 256, up to ten minutes late but for approvals
+//	adoption_windows          network u32    → when its own adoption window ends or was closed: {until}, seconds
 //
 //	api_keys                  key u32        → APIKey and SHA-256 of its secret, hex
 //	  api_keys_by_hash        SHA-256, 32 bytes → key u32

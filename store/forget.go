@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -60,13 +61,7 @@ func (tx *Tx) deletePendingOf(network motion.NetworkID) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range list {
-		if p.LocationID != n.GuardianID {
-			continue
-		}
-		if err := tx.DeletePending(p.DeviceID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.SetPending(slices.DeleteFunc(list, func(p motion.PendingDevice) bool {
+		return p.LocationID == n.GuardianID || p.NetworkID == network
+	}))
 }

@@ -146,8 +146,10 @@ func TestDeletedNetworkTakesWhoWaitsForItAlong(t *testing.T) {
 	newNetwork(t, db, "stays")
 	update(t, db, func(tx *store.Tx) error {
 		return errors.Join(
-			tx.PutPending(motion.PendingDevice{DeviceID: "one", LocationID: "gone"}),
-			tx.PutPending(motion.PendingDevice{DeviceID: "two", LocationID: "stays"}),
+			tx.SetPending([]motion.PendingDevice{
+				{ID: "1", DeviceID: "one", LocationID: "gone"}, {ID: "2", DeviceID: "two", LocationID: "stays"},
+				{ID: "3", DeviceID: "by a mesh link", NetworkID: gone},
+			}),
 			tx.DeleteNetwork(gone))
 	})
 	view(t, db, func(tx *store.Tx) error {

@@ -80,12 +80,12 @@ func bucketsV2() []string {
 
 // bucketsV4 returns what schema 4 added.
 func bucketsV4() []string {
-	return []string{}
+	return []string{"adoption_windows"}
 }
 
 // toV4 changes what schema 2 stored in another form, one step for each kind of record.
 func (tx *Tx) toV4() error {
-	for _, step := range []func() error{tx.settleOwners, tx.nameDevices} {
+	for _, step := range []func() error{tx.settleOwners, tx.nameDevices, tx.pendingToV4} {
 		if err := step(); err != nil {
 			return err
 		}

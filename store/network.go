@@ -97,7 +97,7 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	for _, removePrefix := range []func(*Tx, []byte) error{
 		links.removePrefix, status.removePrefix, statusHeard.removePrefix, events.removePrefix,
 		detectorStates.removePrefix, eventStates.removePrefix, applicationSettings.removePrefix,
-		alerts.removePrefix, pushes.removePrefix,
+		alerts.removePrefix, pushes.removePrefix, windows.removePrefix,
 	} {
 		if err := removePrefix(tx, prefix); err != nil {
 			return err

@@ -28,7 +28,11 @@ var ErrUsage = errors.New("usage")
 // Usage lists the commands of this package.
 const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-expires 2160h] [-scope core:read]
   apikey list | revoke ID
-  device list | adopt ID | adopt -window 10m | remove ID
+  device list | remove ID
+  device adopt ID              let in a device that waits, named by its entry or device id
+  device adopt -window 10m [-network ID]
+                               let new devices into one network; without -network
+                               into networks without an owner and into new ones
   links [NETWORK]              how each link senses, and why it cannot
   calibrate NETWORK [LINK] [-cancel]
   mqttuser create NAME [-prefix TOPIC] | list | remove NAME
@@ -237,13 +241,19 @@ func listDevices(ctx context.Context, c command, _ []string) error {
 		fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
 		for _, d := range list.Devices {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
+			if d.Entry != nil {
+				fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
+			}
 			refusals(w, d.Refused)
 		}
 		fmt.Fprintln(w)
 		if list.Open {
-			fmt.Fprintf(w, "New devices are adopted by themselves until %s.\n", when(list.AdoptionUntil))
+			fmt.Fprintf(w, "New devices of networks without an owner are adopted by themselves until %s.\n", when(list.AdoptionUntil))
 		} else {
-			fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m.")
+			fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m [-network ID].")
+		}
+		for _, open := range list.Windows {
+			fmt.Fprintf(w, "New devices of network %d are adopted by themselves until %s.\n", open.NetworkID, when(open.Until))
 		}
 	})
 }
@@ -259,18 +269,13 @@ func refusals(w io.Writer, refused []engine.Refused) {
 }
 
 func adoptDevice(flags *flag.FlagSet) action {
-	open := flags.Duration("window", 0, "adopt every device that asks within this time, such as 10m")
+	open := flags.Duration("window", 0, "adopt every new device that asks within this time, such as 10m, to join a network without an owner or to form a new one")
+	network := flags.Uint("network", 0, "with -window: adopt those that ask to join this network instead")
 	return func(ctx context.Context, c command, arguments []string) error {
 		if *open > 0 {
-			var opened window
-			if err := c.client.do(ctx, http.MethodPost, "/adoption", window{Seconds: open.Seconds()}, &opened); err != nil {
-				return err
-			}
-			return c.print(opened, func(w io.Writer) {
-				fmt.Fprintf(w, "Devices that ask are adopted until %s.\n", when(opened.Until))
-			})
+			return openWindow(ctx, c, window{NetworkID: motion.NetworkID(*network), Seconds: open.Seconds()})
 		}
-		id, err := single(arguments, "the id of a pending device, or -window 10m")
+		id, err := single(arguments, "the id of a pending device or of its entry, as device list shows them, or -window 10m")
 		if err != nil {
 			return err
 		}
@@ -279,9 +284,25 @@ func adoptDevice(flags *flag.FlagSet) action {
 			return err
 		}
 		return c.print(pending, func(w io.Writer) {
-			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute).\n", id)
+			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute) as %s of location_id %s from %s.\n",
+				pending.DeviceID, pending.Role(), pending.LocationID, pending.Address)
 		})
 	}
+}
+
+// openWindow opens an adoption window.
+func openWindow(ctx context.Context, c command, wanted window) error {
+	var opened window
+	if err := c.client.do(ctx, http.MethodPost, "/adoption", wanted, &opened); err != nil {
+		return err
+	}
+	where := "a network without an owner, or to form a new one,"
+	if opened.NetworkID != 0 {
+		where = fmt.Sprintf("network %d", opened.NetworkID)
+	}
+	return c.print(opened, func(w io.Writer) {
+		fmt.Fprintf(w, "New devices that ask to join %s are adopted until %s.\n", where, when(opened.Until))
+	})
 }
 
 func createUser(flags *flag.FlagSet) action {

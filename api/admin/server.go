@@ -265,13 +265,18 @@ func (s *Server) revokeKey(r *http.Request) (any, error) {
 // deviceList is the answer of the device list.
 type deviceList struct {
 	Devices       []engine.DeviceState `json:"devices"`
-	AdoptionUntil motion.Time          `json:"adoption_until"` // devices are adopted by themselves until then
+	AdoptionUntil motion.Time          `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
 	Open          bool                 `json:"adoption_open"`
+	Windows       []engine.Window      `json:"adoption_windows"` // open ones of single networks
 }
 
 func (s *Server) listDevices(r *http.Request) (any, error) {
 	devices, until, err := s.engine.DeviceList(r.Context())
-	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now())}, err
+	if err != nil {
+		return nil, err
+	}
+	windows, err := s.engine.Windows(r.Context())
+	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
 }
 
 func (s *Server) adoptDevice(r *http.Request) (any, error) {
@@ -282,10 +287,11 @@ func (s *Server) removeDevice(r *http.Request) (any, error) {
 	return struct{}{}, s.engine.RemoveDevice(r.Context(), r.PathValue("id"))
 }
 
-// window is the body and the answer of opening the adoption window.
+// window is the body and the answer of opening an adoption window.
 type window struct {
-	Seconds motion.Seconds `json:"seconds,omitempty"`
-	Until   motion.Time    `json:"until"`
+	NetworkID motion.NetworkID `json:"network_id,omitempty"` // 0: of networks without an owner
+	Seconds   motion.Seconds   `json:"seconds,omitempty"`
+	Until     motion.Time      `json:"until"`
 }
 
 func (s *Server) openAdoption(r *http.Request) (any, error) {
@@ -293,8 +299,8 @@ func (s *Server) openAdoption(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	until, err := s.engine.OpenAdoption(r.Context(), body.Seconds)
-	return window{Until: until}, err
+	until, err := s.engine.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
+	return window{NetworkID: body.NetworkID, Until: until}, err
 }
 
 // mqttUser is an integration user; its secret is shown once.

@@ -10,19 +10,23 @@ import (
 
 // adoptionState says whether new devices are let in, and which wait.
 type adoptionState struct {
-	Open    bool            `json:"open" doc:"Whether every device that asks is adopted now"`
+	Open    bool            `json:"open" doc:"Whether every new device that asks to join the network is adopted now"`
 	Until   *motion.Stamp   `json:"until" nullable:"true" doc:"When that ends, or has ended; null: it never began"`
 	Pending []waitingDevice `json:"pending" nullable:"false" doc:"Devices that wait, those seen last first"`
 }
 
-// waitingDevice is a device that has asked to join.
+// waitingDevice is a device that has asked to join, as it has shown itself.
 type waitingDevice struct {
-	DeviceID  string       `json:"device_id" example:"csi-a-02aa00000310"`
-	NodeName  string       `json:"node_name" example:"EXA1000135"`
-	Reason    string       `json:"reason" doc:"Why it waits"`
-	Approved  bool         `json:"approved" doc:"Let in by hand: its next request is answered"`
-	FirstSeen motion.Stamp `json:"first_seen"`
-	LastSeen  motion.Stamp `json:"last_seen"`
+	ID         string       `json:"id" doc:"Of this entry" example:"k7q2mzda"`
+	DeviceID   string       `json:"device_id" example:"csi-a-02aa00000310"`
+	NodeName   string       `json:"node_name" example:"EXA1000135"`
+	LocationID string       `json:"location_id" doc:"The guardian_id of the network that it asks to join or to form" example:"a41f00c2d97b4e5580136c2e"`
+	Role       string       `json:"role" enum:"master,peer" doc:"The part in the network that it asks for"`
+	Address    string       `json:"address" doc:"Where its request came from" example:"192.168.10.17"`
+	Reason     string       `json:"reason" doc:"Why it waits"`
+	Approved   bool         `json:"approved" doc:"Let in by hand: its next request is answered, if it shows the same again"`
+	FirstSeen  motion.Stamp `json:"first_seen"`
+	LastSeen   motion.Stamp `json:"last_seen"`
 }
 
 type adoptionOut struct{ Body adoptionState }
@@ -37,7 +41,14 @@ type openAdoptionIn struct {
 }
 
 func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*adoptionOut, error) {
-	if _, err := a.Engine.OpenAdoption(ctx, household.AdoptionWindow); err != nil {
+	if _, err := a.Engine.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
+		return nil, err
+	}
+	return a.adoptionOf(ctx, o)
+}
+
+func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*adoptionOut, error) {
+	if err := a.Engine.CloseAdoption(ctx, o.Network); err != nil {
 		return nil, err
 	}
 	return a.adoptionOf(ctx, o)
@@ -45,7 +56,7 @@ func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn)
 
 type adoptIn struct {
 	NetworkQuery
-	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits" example:"csi-a-02aa00000310"`
+	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits, or the id of its entry" example:"csi-a-02aa00000310"`
 }
 
 func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*adoptionOut, error) {
@@ -67,7 +78,8 @@ func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*adoptionOut, error
 	}
 	for _, p := range pending {
 		state.Pending = append(state.Pending, waitingDevice{
-			DeviceID: p.DeviceID, NodeName: p.NodeName, Reason: p.Reason, Approved: p.Approved,
+			ID: p.ID, DeviceID: p.DeviceID, NodeName: p.NodeName, LocationID: p.LocationID, Role: p.Role(), Address: p.Address,
+			Reason: p.Reason, Approved: p.Approved,
 			FirstSeen: p.FirstSeen.Stamp(), LastSeen: p.LastSeen.Stamp(),
 		})
 	}

@@ -21,7 +21,7 @@ func table() api.Interface { return app.New(app.Parts{}).Interface() }
 // and section 6; design of the outbox and of adoption).
 func extra() []string {
 	return []string{
-		"GET /adoption", "POST /adoption", "POST /adoption/{device_id}",
+		"GET /adoption", "POST /adoption", "DELETE /adoption", "POST /adoption/{device_id}",
 		"PUT /confirmations", "GET /users/{id}/identities", "POST /users/{id}/identities", "DELETE /users/{id}/identities/{identity_id}",
 		"GET /outbox", "GET /outbox/{id}/qr", "GET /mobile_devices", "PATCH /network_memberships/{id}",
 		"GET /universal-alert", "POST /universal-alert", "GET /universal-alert/status", "GET /universal-alert/{uuid}",

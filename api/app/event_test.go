@@ -94,10 +94,10 @@ func TestEventIsShownAsDocumented(t *testing.T) {
 	e := h.detect(-60)
 	exact := fmt.Sprintf(`{"id":%q,"guardian_id":%q,"network_id":%d,"timestamp":%v,"event_type":"MotionDetectedEvent","event_category":"Motion",
 		"link_id":"GWA1000133.02bb00000031","icon_url":"","text":"Motion in Kitchen","tag":"%%s","data":{"loc_name":"Kitchen"}}`, e.ID, guardianID, h.home, fmt.Sprintf("%.6f", float64(e.TS)))
-	apitest.WantJSON(t, h.as(h.member, http.MethodGet, "/events", ""), "["+fmt.Sprintf(exact, "          ")+"]")
+	apitest.WantJSON(t, h.as(h.member, http.MethodGet, "/events?filter=Motion", ""), "["+fmt.Sprintf(exact, "          ")+"]")
 	tag := fmt.Sprintf(`{"eventid":%q,"tag":"Human"}`, e.ID)
 	apitest.WantJSON(t, h.as(h.member, http.MethodPost, "/event_tag", tag), fmt.Sprintf(exact, "Human     "))
-	apitest.WantJSON(t, h.as(h.member, http.MethodGet, "/events", ""), "["+fmt.Sprintf(exact, "Human     ")+"]")
+	apitest.WantJSON(t, h.as(h.member, http.MethodGet, "/events?filter=Motion", ""), "["+fmt.Sprintf(exact, "Human     ")+"]")
 }
 
 func TestEventsSayInWordsWhatHappened(t *testing.T) {
@@ -124,6 +124,11 @@ func TestEventsSayInWordsWhatHappened(t *testing.T) {
 		{motion.Event{Category: "System", Event: motion.MemberArrivedEvent, Data: document("first_name", "J", "last_name", "Doe")}, "J Doe arrived"},
 		{motion.Event{Category: "System", Event: motion.MemberLeftEvent}, "A member left"},
 		{motion.Event{Category: "System", Event: motion.MemberJoinedEvent, Data: document("first_name", "J")}, "J joined the household"},
+		{motion.Event{Category: "System", Event: motion.DeviceAdoptedEvent, NodeName: "GWA1000133"}, "GWA1000133 was let in as a new device"},
+		{motion.Event{Category: "System", Event: motion.DeviceReturnedEvent, DeviceID: "csi-x"}, "csi-x came back"},
+		{motion.Event{Category: "System", Event: motion.DeviceReplacedEvent, DeviceID: "csi-x", Detail: document("replaced", "csi-y")}, "csi-x took the place of csi-y"},
+		{motion.Event{Category: "System", Event: motion.DeviceRefusedEvent, DeviceID: "csi-x", Detail: document("reason", "waiting")}, "csi-x was not let in: waiting"},
+		{motion.Event{Category: "System", Event: motion.DeviceRefusedEvent, Detail: motion.Document{"more": 7}}, "7 more requests of devices were refused"},
 		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent}, "Damaged database replaced by a backup"},
 		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent, Detail: motion.Document{"lost": "2 of leafs"}}, "Damaged records of the database lost"},
 		{motion.Event{Category: "System", Event: motion.ClockSetEvent, Detail: motion.Document{"by_s": 3600}}, "Clock of the appliance set"},
@@ -166,12 +171,12 @@ func TestEventsArePagedBothWays(t *testing.T) {
 		name, query string
 		want        []string // oldest first, as they stand in ids
 	}{
-		{"ten by default", "", ids[2:]},
+		{"ten by default", "?filter=Motion", ids[2:]},
 		{"back from one", fmt.Sprintf("?last=3&to=%.6f", float64(times[9])), ids[6:9]},
 		{"forward from one", fmt.Sprintf("?last=3&from=%.6f", float64(times[2])), ids[3:6]},
 		{"between two", fmt.Sprintf("?from=%.6f&to=%.6f", float64(times[2]), float64(times[5])), ids[3:5]},
-		{"all", "?last=0", ids},
-		{"of another category", "?filter=Link,System", nil},
+		{"all", "?last=0&filter=Motion", ids},
+		{"of another category", "?filter=Link", nil},
 	} {
 		got := apitest.Want[[]eventAnswer](t, h.as(h.member, http.MethodGet, "/events"+c.query, ""), 200)
 		ok := len(got) == len(c.want)
@@ -197,8 +202,8 @@ func TestNextHouseholdSeesNoEventOfTheFirst(t *testing.T) {
 	h := newHousehold(t)
 	before, after := h.detect(-1800), h.detect(-600)
 	h.claimedAfter(-1200)
-	for _, query := range []string{"", "?from=1", "?last=400&to=9999999999", "?from=0&to=9999999999"} {
-		got := apitest.Want[[]eventAnswer](t, h.as(h.owner, http.MethodGet, "/events"+query, ""), 200)
+	for _, query := range []string{"", "&from=1", "&last=400&to=9999999999", "&from=0&to=9999999999"} {
+		got := apitest.Want[[]eventAnswer](t, h.as(h.owner, http.MethodGet, "/events?filter=Motion"+query, ""), 200)
 		if len(got) != 1 || got[0].ID != after.ID {
 			t.Errorf("%s: %+v, want %s alone", query, got, after.ID)
 		}

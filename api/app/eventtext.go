@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -38,6 +39,14 @@ func (n deviceNames) sentence(e motion.Event) string {
 		return "New sensing link to " + n.device(e)
 	case motion.LinkNoisyEvent:
 		return "Noisy sensing link to " + n.device(e)
+	case motion.DeviceAdoptedEvent:
+		return n.device(e) + " was let in as a new device"
+	case motion.DeviceReturnedEvent:
+		return n.device(e) + " came back"
+	case motion.DeviceReplacedEvent:
+		return n.device(e) + " took the place of " + e.Detail.Text("replaced")
+	case motion.DeviceRefusedEvent:
+		return n.refusal(e)
 	case motion.MemberArrivedEvent:
 		return memberName(e) + " arrived"
 	case motion.MemberLeftEvent:
@@ -63,6 +72,14 @@ func (n deviceNames) sentence(e motion.Event) string {
 		return cmp.Or(e.Data.Text("title"), "Alert")
 	}
 	return words(e.Event)
+}
+
+// refusal says that a device was not let in, or how many more requests were refused.
+func (n deviceNames) refusal(e motion.Event) string {
+	if e.DeviceID == "" {
+		return fmt.Sprintf("%d more requests of devices were refused", e.Detail.Int("more"))
+	}
+	return n.device(e) + " was not let in: " + e.Detail.Text("reason")
 }
 
 // at says where something happened, or otherwise when that is not known.

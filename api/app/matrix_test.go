@@ -108,6 +108,7 @@ func verdicts() map[string]string {
 		"DELETE /user/meta":                           forUsers,
 		"GET /adoption":                               forOwner,
 		"POST /adoption":                              forOwner,
+		"DELETE /adoption":                            forOwner,
 		"POST /adoption/{device_id}":                  forOwner,
 		"GET /users/{id}/identities":                  "1111444+", // the owner
 		"POST /users/{id}/identities":                 "1111444+", // no provider is configured: 404 for all

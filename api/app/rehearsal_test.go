@@ -75,9 +75,7 @@ func (r *rehearsal) furnish() {
 	event, alert := h.detect(0), h.createAlert()
 	identity := store.Identity{Issuer: "https://id.example.com", Subject: "jdoe"}
 	h.update(func(tx *store.Tx) error { return tx.AddIdentity(h.owner.ID, identity) })
-	h.update(func(tx *store.Tx) error {
-		return tx.PutPending(motion.PendingDevice{DeviceID: "csi-a-02aa00000310", FirstSeen: tx.Now(), LastSeen: tx.Now()})
-	})
+	h.ask("unknown", "csi-a-02aa00000310") // waits for its master
 	for _, call := range [][2]string{
 		{"/users", `{"email":"new@example.com","password":"correct horse battery"}`}, {"/password_resets", `{"email":"mum@example.com"}`},
 	} {

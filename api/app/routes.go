@@ -118,6 +118,7 @@ func (a *App) routes() []api.Route {
 			api.Delete("/users/{id}/identities/{identity_id}", user(a.unlinkIdentity), "Let an identity provider log the caller in no more"),
 			api.Get("/adoption", owner(a.adoption), "Whether new devices are let in, and which wait"),
 			api.Post("/adoption", owner(a.openAdoption), "Let new devices in for ten minutes"),
+			api.Delete("/adoption", owner(a.closeAdoption), "Let no further new devices in"),
 			api.Post("/adoption/{device_id}", owner(a.adoptDevice), "Let in one device that waits"),
 			api.Get("/outbox", owner(a.outbox), "Mails that can be handed over"),
 			api.Get("/outbox/{id}/qr", owner(a.mailQR), "The link of a mail as a QR code"),

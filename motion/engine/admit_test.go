@@ -47,13 +47,9 @@ func TestWaitingDeviceIsListedWithItsReason(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].State != "pending" || list[0].Why != "waiting for adoption" || list[0].Address != address.String() {
 			t.Fatalf("list %+v, %v", list, err)
 		}
-		b.view(func(tx *store.Tx) error {
-			p, err := tx.Pending(masterID)
-			if p.Posts != 2 || p.LastSeen.Since(p.FirstSeen) != 60 || p.RootMode != 2 {
-				t.Errorf("pending %+v", p)
-			}
-			return err
-		})
+		if p := b.Pending()[0]; p.Posts != 2 || p.LastSeen.Since(p.FirstSeen) != 60 || p.RootMode != 2 || list[0].Entry.ID != p.ID || len(p.ID) != 8 {
+			t.Errorf("pending %+v, listed as %+v", p, list[0].Entry)
+		}
 	}, closed)
 }
 
@@ -65,13 +61,9 @@ func TestAtMost256DevicesWait(t *testing.T) {
 			b.post(p, "")
 			time.Sleep(time.Second)
 		}
-		b.view(func(tx *store.Tx) error {
-			list, err := tx.PendingDevices()
-			if len(list) != 256 || list[255].DeviceID != "stranger-4" {
-				t.Errorf("%d wait, the oldest is %s", len(list), list[len(list)-1].DeviceID)
-			}
-			return err
-		})
+		if list := b.Pending(); len(list) != 256 || list[255].DeviceID != "stranger-4" {
+			t.Errorf("%d wait, the oldest is %s", len(list), list[len(list)-1].DeviceID)
+		}
 	}, closed)
 }
 
@@ -85,13 +77,9 @@ func TestPreSharedTokenAdopts(t *testing.T) {
 		if a := b.post(master(), "factory-secret"); a.TryAgain != "" {
 			t.Errorf("the pre-shared token: %+v", a)
 		}
-		b.view(func(tx *store.Tx) error {
-			list, err := tx.PendingDevices()
-			if len(list) != 0 {
-				t.Errorf("adopted device still waits: %+v", list)
-			}
-			return err
-		})
+		if list := b.Pending(); len(list) != 0 {
+			t.Errorf("adopted device still waits: %+v", list)
+		}
 	}, closed, func(o *engine.Options) { o.AccessToken = "factory-secret" })
 }
 
@@ -120,11 +108,11 @@ func TestApprovedDeviceIsLetInWithItsNextPost(t *testing.T) {
 func TestWindowAdoptsForItsTime(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		for _, length := range []float64{0, -1, 24*3600 + 1} {
-			if _, err := b.OpenAdoption(context.Background(), length); fault.KindOf(err) != fault.Invalid {
+			if _, err := b.OpenAdoption(context.Background(), 0, length); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("window of %v s: %v", length, err)
 			}
 		}
-		until, err := b.OpenAdoption(context.Background(), 600)
+		until, err := b.OpenAdoption(context.Background(), 0, 600)
 		if err != nil || until != now().Add(600) {
 			t.Fatalf("open until %v, %v", until, err)
 		}
@@ -168,7 +156,8 @@ func TestReturningDeviceIsKnownByItsAddress(t *testing.T) {
 	}{
 		"same address":               {readopt: true, sameAddress: true, in: true},
 		"another address":            {readopt: true},
-		"while it has a session":     {readopt: true, sameAddress: true, connected: true},
+		"while it is connected":      {readopt: true, sameAddress: true, connected: true, in: true},
+		"connected elsewhere":        {readopt: true, connected: true},
 		"switched off by the strict": {sameAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -296,7 +285,7 @@ func TestReturningDeviceStaysInItsPlace(t *testing.T) {
 			t.Errorf("uninvited master: %+v", got)
 		}
 		b.connect(peerID, p.RadarToken)
-		if _, err := b.OpenAdoption(context.Background(), 60); err != nil {
+		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.post(moved, p.RadarToken); got.Network != second.Network {

@@ -325,8 +325,8 @@ func (b *box) refuse(device motion.DeviceKey, r motion.Report, kind fault.Kind) 
 	}
 }
 
-// events returns the stored events of the kinds, oldest first; of all kinds when
-// none is given.
+// events returns the stored events of the kinds, oldest first; when none is given, of
+// all but those of devices at the gatekeeper.
 func (b *box) events(kinds ...string) []motion.Event {
 	b.t.Helper()
 	synctest.Wait()
@@ -335,8 +335,11 @@ func (b *box) events(kinds ...string) []motion.Event {
 		list, err = tx.Events(store.EventQuery{Network: b.network(), Last: 1000, Kinds: kinds, Ascending: true})
 		return err
 	})
-	return list
+	return slices.DeleteFunc(list, func(e motion.Event) bool { return len(kinds) == 0 && slices.Contains(gatekeeperKinds, e.Event) })
 }
+
+// gatekeeperKinds are the kinds of events of devices at the gatekeeper.
+var gatekeeperKinds = []string{motion.DeviceAdoptedEvent, motion.DeviceReturnedEvent, motion.DeviceReplacedEvent, motion.DeviceRefusedEvent}
 
 // kinds returns the kinds of the stored motion events, oldest first.
 func (b *box) kinds() []string {

@@ -72,7 +72,7 @@ func TestEventsOfChangesComeInTheOrderOfTheChanges(t *testing.T) {
 	}
 	changes.Wait()
 	err := s.db.View(t.Context(), func(tx *store.Tx) error {
-		list, err := tx.Events(store.EventQuery{Network: 1, Last: 100, Ascending: true})
+		list, err := tx.Events(store.EventQuery{Network: 1, Last: 100, Ascending: true, Kinds: []string{motion.SceneChangedToHomeEvent}})
 		for i, event := range list {
 			if got := fmt.Sprint(event.Detail["value"]); got != fmt.Sprint(i+1) {
 				t.Errorf("event %d is of change %s", i+1, got)

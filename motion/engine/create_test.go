@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"sensegate/motion"
@@ -9,7 +10,8 @@ import (
 	"sensegate/store"
 )
 
-// stored returns the events of network 1, newest first.
+// stored returns the events of network 1, newest first, but for those of devices at the
+// gatekeeper.
 func (s street) stored(t *testing.T) (list []motion.Event) {
 	t.Helper()
 	err := s.db.View(t.Context(), func(tx *store.Tx) (err error) {
@@ -19,7 +21,7 @@ func (s street) stored(t *testing.T) (list []motion.Event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return slices.DeleteFunc(list, func(e motion.Event) bool { return slices.Contains(gatekeeperKinds, e.Event) })
 }
 
 func TestCreatedEventIsCompletedFromTheRecords(t *testing.T) {

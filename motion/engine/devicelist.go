@@ -21,15 +21,25 @@ type DeviceState struct {
 	Address   string           `json:"address,omitempty"`
 	LastHeard motion.Time      `json:"last_heard,omitempty"`
 	Refused   []Refused        `json:"refused,omitempty"`
+	Entry     *Entry           `json:"entry,omitempty"` // of one that is pending
+}
+
+// Entry is what a pending device has shown, which an approval holds it to.
+type Entry struct {
+	ID         string `json:"id"`
+	LocationID string `json:"location_id"`
+	Role       string `json:"role"` // master or peer
+	Approved   bool   `json:"approved"`
 }
 
 // DeviceList returns every adopted device, every pending one, and whoever else
-// was refused lately. until is when the adoption window closes or closed.
+// was refused lately. until is when the adoption window of networks without an owner
+// closes or closed.
 func (e *Engine) DeviceList(ctx context.Context) (list []DeviceState, until motion.Time, err error) {
 	list = []DeviceState{}
 	now := e.now()
 	err = e.db.View(ctx, func(tx *store.Tx) error {
-		if until, err = e.windowUntil(tx); err != nil {
+		if until, err = e.windowUntil(tx, 0); err != nil {
 			return err
 		}
 		devices, err := tx.Devices()
@@ -39,11 +49,7 @@ func (e *Engine) DeviceList(ctx context.Context) (list []DeviceState, until moti
 		for _, d := range devices {
 			list = append(list, e.adoptedState(tx, d, now))
 		}
-		pending, err := tx.PendingDevices()
-		if err != nil {
-			return err
-		}
-		for _, p := range pending {
+		for _, p := range e.pending.list() {
 			list = append(list, e.pendingState(p))
 		}
 		return nil
@@ -82,7 +88,8 @@ func (e *Engine) adoptedState(tx *store.Tx, d motion.Device, now motion.Time) De
 func (e *Engine) pendingState(p motion.PendingDevice) DeviceState {
 	state := DeviceState{
 		Kind: string(motion.RadarKind), ID: p.DeviceID, State: "pending", Why: p.Reason,
-		NodeName: p.NodeName, Address: p.Address, LastHeard: p.LastSeen,
+		NetworkID: p.NetworkID, NodeName: p.NodeName, Address: p.Address, LastHeard: p.LastSeen,
+		Entry:   &Entry{ID: p.ID, LocationID: p.LocationID, Role: p.Role(), Approved: p.Approved},
 		Refused: e.refusedOf(motion.DeviceKey{Kind: motion.RadarKind, ID: p.DeviceID}),
 	}
 	if p.Approved && p.Reason == waitingForAdoption {

@@ -146,7 +146,7 @@ func TestAdoptionWindowIsListed(t *testing.T) {
 			t.Errorf("until %v, %v", until, err)
 		}
 		time.Sleep(30 * time.Hour)
-		opened, err := b.OpenAdoption(context.Background(), 600)
+		opened, err := b.OpenAdoption(context.Background(), 0, 600)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,8 @@ type Options struct {
 	// of its last session.
 	Readopt bool
 	// FirstWindow is how long a new installation adopts by itself, since its
-	// creation. Zero: never.
+	// creation: into networks without an owner, and into those that were claimed
+	// meanwhile until their owners close it. Zero: never.
 	FirstWindow time.Duration
 	// WithoutInsights leaves activity and sleep insights unserved.
 	WithoutInsights bool
@@ -74,6 +75,9 @@ type Engine struct {
 	samples   *store.Samples
 	recorder  recorder
 	ledger    ledger
+	pending   pendingList
+	refusals  refusals
+	returns   returns
 	started   motion.Time
 	reloading sync.Mutex // one reload at a time, so that the newest records stay
 	flushing  sync.Mutex // one flush at a time, and the times of the last ones
@@ -103,6 +107,8 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		commands: newCommands(),
 		networks: map[motion.NetworkID]*network{},
 		sessions: map[motion.DeviceKey]*session{},
+		refusals: refusals{hours: map[motion.NetworkID]*refusedHour{}},
+		returns:  returns{last: map[motion.DeviceKey]comeback{}},
 	}
 	e.started = e.now()
 	e.learned, e.reported = written(e.started), written(e.started)
@@ -112,6 +118,9 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		e.log.Warn("part of the last samples is lost", "err", err)
 	}
 	err = db.View(ctx, func(tx *store.Tx) error {
+		if e.pending.entries, err = tx.PendingDevices(); err != nil {
+			return err
+		}
 		records, err := tx.Networks()
 		if err != nil {
 			return err
@@ -160,6 +169,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
 	group.Go(func() error { return e.every(running, liveRenewal, "renew live", e.renewLive) })
 	group.Go(func() error { return e.every(running, e.options.FlushInterval, "flush", e.flushRegularly) })
+	group.Go(func() error { return e.every(running, time.Minute, "count refusals", e.countRefused) })
 	group.Go(func() error { return e.runCommands(running) })
 	group.Go(func() error { return e.runAlerts(running) })
 	err := group.Wait()

@@ -31,7 +31,7 @@ type kept struct {
 }
 
 // Flush writes what is held in memory, in one commit: samples, signs of life,
-// status reports and what links have learned. A full disk is no failure: all of
+// status reports, what links have learned and which devices wait. A full disk is no failure: all of
 // it is tried again with the next flush.
 func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
 
@@ -44,6 +44,7 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 	now := e.now()
 	learn := all || e.learned.due(now, learnInterval)
 	reports := all || e.reported.due(now, reportInterval)
+	pending := learn && e.pending.due()
 	var networks []kept
 	for _, n := range e.all() {
 		k, err := n.keep(learn, reports)
@@ -63,6 +64,11 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 				return err
 			}
 		}
+		if pending {
+			if err := tx.SetPending(e.pending.list()); err != nil {
+				return err
+			}
+		}
 		if err := tx.WriteKeyUses(); err != nil {
 			return err
 		}
@@ -76,6 +82,9 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 			e.reported = written(now)
 		}
 		return nil
+	}
+	if pending {
+		e.pending.unstored()
 	}
 	for _, k := range networks {
 		k.unkeep()

@@ -15,7 +15,8 @@ const afterDeletion motion.Seconds = 600
 // configuration, history, events, alerts and the keys for it alone. first runs before
 // in the same transaction; what it fails with is returned and nothing is deleted. Open
 // commands are cancelled, live readers' streams end, the tokens of its devices end at
-// once and their sessions are closed, and an adoption window of ten minutes opens.
+// once and their sessions are closed, and for ten minutes an adoption window is open for
+// networks without an owner.
 // Reports that are under way meanwhile bring nothing of it back. NotFound: no such
 // network.
 func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
@@ -32,10 +33,9 @@ func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first f
 		n.close(-1)
 		return err
 	}
-	e.letGo(id)
+	e.letGo(n)
 	for _, key := range removed {
-		e.forget(key) // first, so that one that is connecting just now finds itself removed
-		e.devices.Disconnect(key, "network deleted")
+		e.dismiss(key, "network deleted")
 	}
 	e.log.Info("network deleted", "network", id, "devices", len(removed))
 	return nil
@@ -70,11 +70,11 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		until, err := tx.AdoptionUntil()
+		until, _, err := tx.AdoptionUntil(0)
 		if err != nil {
 			return err
 		}
-		return tx.SetAdoptionUntil(max(until, tx.Now().Add(afterDeletion)))
+		return tx.SetAdoptionUntil(0, max(until, tx.Now().Add(afterDeletion)))
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,12 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 }
 
 // letGo forgets what is in memory of a network that was deleted, and ends its streams.
-func (e *Engine) letGo(id motion.NetworkID) {
+func (e *Engine) letGo(n *network) {
+	id := n.id
+	n.mu.Lock()
+	guardian := n.record.GuardianID
+	n.mu.Unlock()
+	e.pending.take(func(p motion.PendingDevice) bool { return p.NetworkID == id || p.LocationID == guardian })
 	e.reloading.Lock() // a reload that has read it before does not put it back
 	e.mu.Lock()
 	delete(e.networks, id)

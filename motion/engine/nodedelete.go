@@ -32,8 +32,7 @@ func (e *Engine) DeleteNode(ctx context.Context, id motion.NodeID) (motion.Node,
 		return motion.Node{}, err
 	}
 	for _, key := range removed {
-		e.forget(key) // first, so that one that is connecting just now finds itself removed
-		e.devices.Disconnect(key, "node deleted")
+		e.dismiss(key, "node deleted")
 	}
 	e.log.Info("node deleted", "network", node.NetworkID, "node", id)
 	node.Online = false

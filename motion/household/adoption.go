@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sensegate/motion"
+	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -12,19 +13,14 @@ import (
 // (payloads.md section 6 no. 6).
 const AdoptionWindow motion.Seconds = 600
 
-// Adoption returns until when devices are adopted by themselves, 0 for never, and the
-// devices that wait, those seen last first, but for those that belong to another
-// household's network.
+// Adoption returns until when a network adopts devices that ask, and the devices that
+// wait, those seen last first, but for those that another household may decide about.
 func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (until motion.Time, waiting []motion.PendingDevice, err error) {
-	if until, err = h.engine.AdoptionUntil(ctx); err != nil {
+	if until, err = h.engine.AdoptionUntil(ctx, network); err != nil {
 		return 0, nil, err
 	}
 	err = h.db.View(ctx, func(tx *store.Tx) error {
-		all, err := tx.PendingDevices()
-		if err != nil {
-			return err
-		}
-		for _, p := range all {
+		for _, p := range h.engine.Pending() {
 			foreign, err := ofAnother(tx, network, p)
 			if err != nil {
 				return err
@@ -39,39 +35,41 @@ func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (unt
 }
 
 // ofAnother reports whether a device that waits asks to join another network than the
-// one, or is a node of it.
+// one, or is a node of another that has an owner, or of another without naming any.
 func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (bool, error) {
+	asked := p.NetworkID
 	n, err := tx.NetworkByGuardian(p.LocationID)
 	if err == nil {
-		return n.ID != network, nil
-	}
-	if fault.KindOf(err) != fault.NotFound {
+		asked = n.ID
+	} else if fault.KindOf(err) != fault.NotFound {
 		return false, err
+	}
+	if asked != 0 && asked != network {
+		return true, nil
 	}
 	node, err := tx.NodeByDevice(p.DeviceID)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
 	}
-	return node.NetworkID != network, err
+	if err != nil || node.NetworkID == network || asked == 0 {
+		return node.NetworkID != network, err
+	}
+	one, _, err := tx.HomeOfNetwork(node.NetworkID)
+	return one.Claimed(), err
 }
 
-// Adopt lets in one device that Adoption lists: its next request is answered. NotFound:
-// it lists none of that id.
-func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, deviceID string) error {
-	err := h.db.View(ctx, func(tx *store.Tx) error {
-		p, err := tx.Pending(deviceID)
-		if err != nil {
-			return err
-		}
-		foreign, err := ofAnother(tx, network, p)
-		if foreign {
-			err = fault.New(fault.NotFound, "pending device %s: not found", deviceID)
-		}
-		return err
-	})
+// Adopt lets in one device that Adoption lists, named by the id of its entry or by its
+// deviceId: its next request is answered. NotFound: it lists none of that name. Conflict:
+// it lists several of that deviceId.
+func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name string) error {
+	_, waiting, err := h.Adoption(ctx, network)
 	if err != nil {
 		return err
 	}
-	_, err = h.engine.Adopt(ctx, deviceID)
+	entry, err := engine.Choose(waiting, name)
+	if err != nil {
+		return err
+	}
+	_, err = h.engine.Adopt(ctx, entry.ID)
 	return err
 }

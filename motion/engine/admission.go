@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Reasons why a device has to try again (device-protocol.md section 1).
+const (
+	waitingForAdoption = "waiting for adoption"
+	waitingForMaster   = "waiting for its master"
+	anotherNetwork     = "adopted in another network: open an adoption window to move it"
+	ownedElsewhere     = "adopted in another household's network: remove it there first"
+	anotherMaster      = "the network has another master: open an adoption window to replace it"
+	anotherRole        = "known by its address alone, which is not enough for another role: open an adoption window"
+	needsToken         = "adopted, but without its token: open an adoption window or remove the device"
+	masterHeard        = "the network's master was heard less than 90 s ago: it has not failed"
+	masterConnected    = "the network's master is connected: switch it off or remove it first"
+	deviceConnected    = "the device is connected from another address: switch it off or remove it first"
+	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
+)
+
+// how is what lets a device in.
+type how string
+
+const (
+	byToken     how = "token"            // its own
+	byPreShared how = "pre-shared token" // the configured one
+	byApproval  how = "approval"         // by hand, of exactly what the post shows
+	byWindow    how = "window"           // of the network that it asks to join
+	byAddress   how = "same address"     // of its last session, or the same MAC
+)
+
+// verdict is what the rules say of a post.
+type verdict struct {
+	how     how
+	network motion.Network // that it enters; ID 0: the one that it forms
+	reason  string         // why it is refused; "" = it is let in
+}
+
+// refuse is the verdict about a device that has to try again.
+func refuse(reason string) verdict { return verdict{reason: reason} }
+
+// post is one post to the gatekeeper on its way through the rules.
+type post struct {
+	*Engine
+	tx *store.Tx
+	b  motion.Bootstrap
+	c  motion.Credentials
+
+	key        motion.DeviceKey
+	device     motion.Device  // as adopted; zero: it is not
+	node       motion.Node    // of the device; zero: none
+	place      motion.Network // that it asks to join; ID 0: none that exists
+	byLocation bool           // its location_id names place
+}
+
+// newPost reads what is known of a device that posts.
+func (e *Engine) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (p *post, err error) {
+	p = &post{Engine: e, tx: tx, b: b, c: c, key: motion.DeviceKey{Kind: motion.RadarKind, ID: b.Radar.DeviceID}}
+	if p.device, err = tx.Device(p.key); err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	if p.node, err = tx.NodeByDevice(p.key.ID); err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	p.place, err = tx.NetworkByGuardian(b.LocationID)
+	p.byLocation = err == nil
+	if fault.KindOf(err) == fault.NotFound {
+		p.place, err = p.meshPlace()
+	}
+	return p, err
+}
+
+// meshPlace returns the network of a mesh peer that is known, or else the one where the
+// device's node is; none for a master, which forms the network of its location_id.
+func (p *post) meshPlace() (motion.Network, error) {
+	if p.master() {
+		return motion.Network{}, nil
+	}
+	for _, link := range p.b.Radar.Links {
+		if link.PeerType != motion.PeerMesh {
+			continue
+		}
+		peer, err := p.tx.NodeByBSSID(link.MAC)
+		if err == nil {
+			return p.tx.Network(peer.NetworkID)
+		}
+		if fault.KindOf(err) != fault.NotFound {
+			return motion.Network{}, err
+		}
+	}
+	if p.node.NetworkID != 0 {
+		return p.tx.Network(p.node.NetworkID)
+	}
+	return motion.Network{}, nil
+}
+
+// master reports whether the device asks to lead its network.
+func (p *post) master() bool { return p.b.Radar.RootMode == motion.RootModeMaster }
+
+// adopted reports whether the device is adopted.
+func (p *post) adopted() bool { return p.device.ID != "" }
+
+// about returns the network that the post is about: that which it asks to join, or else
+// that of the adopted device; ID 0: none.
+func (p *post) about() (motion.Network, error) {
+	if p.place.ID != 0 || !p.adopted() {
+		return p.place, nil
+	}
+	return p.tx.Network(p.device.NetworkID)
+}
+
+// shown returns what the post shows, as an entry of the waiting list.
+func (p *post) shown(reason string) motion.PendingDevice {
+	return motion.PendingDevice{
+		DeviceID: p.b.Radar.DeviceID, NodeName: p.b.Radar.NodeName, LocationID: p.b.LocationID, RootMode: p.b.Radar.RootMode,
+		Address: p.c.Address.String(), NetworkID: p.place.ID, Mesh: p.place.ID != 0 && !p.byLocation, Reason: reason,
+	}
+}
+
+// judge decides about the post (device-protocol.md section 1).
+func (p *post) judge() (verdict, error) {
+	own := p.adopted() && p.c.Token != "" && p.tx.CheckToken(p.key, p.c.Token) == nil
+	invitation, reason, err := p.invitation(own)
+	if err != nil {
+		return verdict{}, err
+	}
+	if invitation != "" {
+		return p.joins(invitation, own)
+	}
+	switch {
+	case !p.adopted():
+		return refuse(waitingForAdoption), nil
+	case reason == ownedElsewhere && p.byLocation:
+		return refuse(reason), nil
+	case own:
+		return p.comesBack(byToken)
+	case p.recognised():
+		return p.comesBack(byAddress)
+	}
+	return refuse(reason), nil
+}
+
+// invitation returns what lets the device into the network that it asks to join, "" when
+// nothing does, and then why not. own says that it shows its own token.
+func (p *post) invitation(own bool) (invitation how, reason string, err error) {
+	if p.preShared(p.c.Token) {
+		return byPreShared, "", nil
+	}
+	if p.pending.approved(p.shown("")) {
+		return byApproval, "", nil
+	}
+	until, err := p.windowUntil(p.tx, p.place.ID)
+	if err != nil || until <= p.tx.Now() {
+		return "", needsToken, err
+	}
+	if p.adopted() && p.device.NetworkID != p.place.ID && !own {
+		owned, err := hasOwner(p.tx, p.device.NetworkID)
+		if err != nil || owned {
+			return "", ownedElsewhere, err
+		}
+	}
+	return byWindow, "", nil
+}
+
+// preShared reports whether token is the configured one, in constant time.
+func (e *Engine) preShared(token string) bool {
+	if e.options.AccessToken == "" {
+		return false
+	}
+	want, got := sha256.Sum256([]byte(e.options.AccessToken)), sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(want[:], got[:]) == 1
+}
+
+// joins is the verdict about a device that is let into the network that it asks to join.
+func (p *post) joins(invitation how, own bool) (verdict, error) {
+	if p.place.ID == 0 && !p.master() {
+		return refuse(waitingForMaster), nil
+	}
+	if own {
+		invitation = byToken
+	}
+	return p.unlessLive(verdict{how: invitation, network: p.place}, false)
+}
+
+// comesBack is the verdict about a device that nobody has invited and that is known: it
+// takes up its own place again.
+func (p *post) comesBack(by how) (verdict, error) {
+	own, err := p.tx.Network(p.device.NetworkID)
+	if err != nil {
+		return verdict{}, err
+	}
+	if p.byLocation && p.place.ID != own.ID || !p.byLocation && p.master() {
+		return refuse(anotherNetwork), nil
+	}
+	leads := p.node.ID != 0 && p.node.ID == own.MasterID
+	takesOver := p.master() && !leads
+	switch {
+	case takesOver && !p.mayReportFailure(by):
+		return refuse(anotherMaster), nil
+	case takesOver && !p.silent(own):
+		return refuse(masterHeard), nil
+	case leads && !p.master() && by != byToken:
+		return refuse(anotherRole), nil
+	}
+	return p.unlessLive(verdict{how: by, network: own}, takesOver)
+}
+
+// mayReportFailure reports whether the device's word counts that its master has failed:
+// it shows its token, or is connected from the same address.
+func (p *post) mayReportFailure(by how) bool {
+	return p.b.MasterFailed && (by == byToken || p.connected(p.key))
+}
+
+// unlessLive is the verdict v unless the device would replace one that has a live
+// session. Its own token lets a device replace its own session. failed says that the
+// master has been silent, and that the device may report it.
+func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
+	if v.how != byToken && p.liveElsewhere(p.key) {
+		return refuse(deviceConnected), nil
+	}
+	taken, err := p.takes(v.network)
+	if err != nil {
+		return verdict{}, err
+	}
+	if taken.ID != 0 && p.connected(motion.DeviceKey{Kind: motion.RadarKind, ID: taken.DeviceID}) {
+		return refuse(nameConnected), nil
+	}
+	if !p.master() || v.network.ID == 0 {
+		return v, nil
+	}
+	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: v.network.GuardianID}
+	if p.node.ID != 0 && p.node.ID == v.network.MasterID {
+		if v.how != byToken && p.liveElsewhere(guardian) {
+			return refuse(deviceConnected), nil
+		}
+		return v, nil
+	}
+	leader, err := p.leader(v.network)
+	if err != nil {
+		return verdict{}, err
+	}
+	leads := motion.DeviceKey{Kind: motion.RadarKind, ID: leader.DeviceID}
+	if p.connected(guardian) || p.connected(leads) && !(failed && v.how == byToken) {
+		return refuse(masterConnected), nil
+	}
+	return v, nil
+}
+
+// takes returns the node of another device whose name the device shows; zero: none.
+func (p *post) takes(network motion.Network) (motion.Node, error) {
+	if network.ID == 0 || p.node.ID != 0 {
+		return motion.Node{}, nil
+	}
+	return findNode(p.tx, network.ID, p.b.Radar)
+}
+
+// leader returns the master node of a network; zero: none.
+func (p *post) leader(network motion.Network) (motion.Node, error) {
+	if network.MasterID == 0 {
+		return motion.Node{}, nil
+	}
+	node, err := p.tx.Node(network.MasterID)
+	if fault.KindOf(err) == fault.NotFound {
+		return motion.Node{}, nil
+	}
+	return node, err
+}

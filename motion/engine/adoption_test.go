@@ -1,0 +1,489 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/engine"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// claim gives a network an owner.
+func (b *box) claim(id motion.NetworkID) {
+	b.t.Helper()
+	err := b.db.Update(context.Background(), func(tx *store.Tx) error {
+		_, err := tx.CreateHome(home.Home{ExternalID: id, Name: "Home", ClaimedAt: tx.Now()})
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// newcomer is what a device that nobody knows posts.
+func newcomer(location string, rootMode int) motion.Bootstrap {
+	return motion.Bootstrap{LocationID: location, Radar: motion.Radar{DeviceID: "csi-new", NodeName: "NEW1", RootMode: rootMode}}
+}
+
+// wantWaiting posts from an address and wants to be told to wait for the reason.
+func (b *box) wantWaiting(from netip.Addr, p motion.Bootstrap, token, reason string) {
+	b.t.Helper()
+	if a := b.postFrom(from, p, token); a.TryAgain != reason || a.RadarToken != "" || a.GuardianToken != "" {
+		b.t.Errorf("%s of %s is answered %+v, want %q", p.Radar.DeviceID, p.LocationID, a, reason)
+	}
+}
+
+// told returns what the events of devices at the gatekeeper say, oldest first.
+func (b *box) told() (list []string) {
+	b.t.Helper()
+	for _, e := range b.events(gatekeeperKinds...) {
+		d := e.Detail
+		list = append(list, strings.TrimSuffix(strings.TrimPrefix(e.Event, "Device"), "Event")+" "+strings.Join(strings.Fields(fmt.Sprint(
+			e.DeviceID, " ", d.Text("role"), " ", d.Text("how"), " ", d.Text("replaced"), " ", d.Text("reason"))), " "))
+	}
+	return list
+}
+
+func TestWindowOfANetworkOpensNoOther(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.claim(id)
+		time.Sleep(25 * time.Hour)
+		other := master()
+		other.LocationID, other.Radar.DeviceID, other.Radar.NodeName = "second", "csi-other", "GWB2"
+		other.Radar.APBSSID2GHz, other.Radar.MeshBSSID, other.Radar.Interfaces = motion.MAC{2, 1}, motion.MAC{2, 2}, nil
+		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+			t.Fatal(err)
+		}
+		second := b.postFrom(elsewhere, other, "").Network
+		b.claim(second)
+		time.Sleep(time.Minute)
+		if _, err := b.OpenAdoption(context.Background(), second, 600); err != nil {
+			t.Fatal(err)
+		}
+		byMesh := newcomer("unknown", 1)
+		byMesh.Radar.Links = []motion.RadarLink{{MAC: masterBH, PeerType: motion.PeerMesh}}
+		for _, p := range []motion.Bootstrap{newcomer(location, 1), newcomer(location, 2), byMesh, newcomer("third", 2)} {
+			b.wantWaiting(elsewhere, p, "", "waiting for adoption")
+		}
+		if a := b.postFrom(elsewhere, newcomer("second", 1), ""); a.Network != second {
+			t.Errorf("into the network whose window is open: %+v", a)
+		}
+		b.wantWaiting(elsewhere, newcomer(location, 1), "", "adopted in another network: open an adoption window to move it")
+	})
+}
+
+func TestFirstDayOfAClaimedNetworkLastsUntilItsOwnerClosesIt(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		installed := now()
+		id := b.post(master(), "").Network
+		b.claim(id)
+		time.Sleep(time.Hour)
+		if until, err := b.AdoptionUntil(context.Background(), id); err != nil || until != installed+24*3600 {
+			t.Errorf("open until %v, %v", until, err)
+		}
+		if until, err := b.OpenAdoption(context.Background(), id, 600); err != nil || until != installed+24*3600 {
+			t.Errorf("opened until %v, %v: shorter than it was", until, err)
+		}
+		if err := b.CloseAdoption(context.Background(), id); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWaiting(elsewhere, peer(), "", "waiting for adoption")
+		if a := b.postFrom(elsewhere, newcomer("second", 2), ""); a.Network == 0 {
+			t.Errorf("a new network: %+v", a)
+		}
+		if list, err := b.Windows(context.Background()); err != nil || len(list) != 0 {
+			t.Errorf("windows %v, %v", list, err)
+		}
+		b.stop()
+		b.start()
+		b.wantWaiting(elsewhere, peer(), "", "waiting for adoption")
+		until, err := b.OpenAdoption(context.Background(), id, 600)
+		if list, err2 := b.Windows(context.Background()); err != nil || err2 != nil || len(list) != 1 || list[0] != (engine.Window{NetworkID: id, Until: until}) {
+			t.Errorf("windows %v, %v, %v", list, err, err2)
+		}
+		if a := b.postFrom(elsewhere, peer(), ""); a.Network != id {
+			t.Errorf("in the owner's window: %+v", a)
+		}
+		b.deleteNetwork(id)
+		if until, err := b.AdoptionUntil(context.Background(), id); err != nil || until > installed+24*3600 {
+			t.Errorf("the window of the deleted network: %v, %v", until, err)
+		}
+		if _, err := b.OpenAdoption(context.Background(), 99, 600); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("window of no network: %v", err)
+		}
+	})
+}
+
+func TestWhoIsConnectedIsNotReplaced(t *testing.T) {
+	const live, elsewhereLive, name = "the network's master is connected: switch it off or remove it first",
+		"the device is connected from another address: switch it off or remove it first",
+		"another device of that node_id is connected: switch it off or remove it first"
+	run(t, func(t *testing.T, b *box) {
+		b.home() // the first day is open
+		b.wantWaiting(elsewhere, newcomer(location, 2), "", live)
+		b.wantWaiting(address, newcomer(location, 2), "", live)
+		b.wantWaiting(elsewhere, newcomer(location, 2), "factory-secret", live)
+		b.wantWaiting(elsewhere, master(), "", elsewhereLive)
+		b.wantWaiting(elsewhere, master(), "factory-secret", elsewhereLive)
+		b.wantWaiting(elsewhere, peer(), "", elsewhereLive)
+		twin := newcomer(location, 1)
+		twin.Radar.NodeName = peerName
+		b.wantWaiting(elsewhere, twin, "", name)
+		entry := b.Pending()[slices.IndexFunc(b.Pending(), func(p motion.PendingDevice) bool {
+			return p.DeviceID == "csi-new" && p.RootMode == 2 && p.Address == elsewhere.String()
+		})]
+		if _, err := b.Adopt(context.Background(), entry.ID); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWaiting(elsewhere, newcomer(location, 2), "", live)
+
+		token := b.post(peer(), "").RadarToken
+		if a := b.postFrom(elsewhere, peer(), token); a.RadarToken == "" {
+			t.Errorf("its own token from another address: %+v", a)
+		}
+		b.Disconnected(guardianKey, "gone")
+		b.wantWaiting(elsewhere, newcomer(location, 2), "", live) // its radar is there
+		b.Disconnected(masterKey, "gone")
+		if a := b.postFrom(elsewhere, newcomer(location, 2), ""); a.GuardianToken == "" {
+			t.Errorf("once the master is gone: %+v", a)
+		}
+		if told := b.told(); !slices.Contains(told, "Replaced csi-new master approval "+masterID) {
+			t.Errorf("told %q", told)
+		}
+	}, func(o *engine.Options) { o.AccessToken = "factory-secret" })
+}
+
+func TestDeviceThatTakesANodeEndsTheOneBefore(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		token := b.post(peer(), "").RadarToken
+		b.Disconnected(peerKey, "gone")
+		twin := newcomer(location, 1)
+		twin.Radar.NodeName = peerName
+		if a := b.postFrom(elsewhere, twin, ""); a.RadarToken == "" {
+			t.Fatalf("answer %+v", a)
+		}
+		if _, err := b.login(peerID, token); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("the token of the one before: %v", err)
+		}
+		if told := b.told(); told[len(told)-1] != "Replaced csi-new peer window "+peerID {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+func TestApprovalHoldsWhatWasShown(t *testing.T) {
+	for name, change := range map[string]func(p *motion.Bootstrap, from *netip.Addr){
+		"another network": func(p *motion.Bootstrap, _ *netip.Addr) { p.LocationID = location },
+		"another role":    func(p *motion.Bootstrap, _ *netip.Addr) { p.Radar.RootMode = 1 },
+		"another address": func(_ *motion.Bootstrap, from *netip.Addr) { *from = address },
+		"another name":    func(p *motion.Bootstrap, _ *netip.Addr) { p.Radar.NodeName = masterName },
+		"a mesh link": func(p *motion.Bootstrap, _ *netip.Addr) {
+			p.Radar.RootMode = 1
+			p.Radar.Links = []motion.RadarLink{{MAC: masterBH, PeerType: motion.PeerMesh}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				b.Disconnected(guardianKey, "gone")
+				b.Disconnected(masterKey, "gone")
+				time.Sleep(25 * time.Hour)
+				p, from := newcomer("new", 2), elsewhere
+				if name == "a mesh link" {
+					p.Radar.RootMode = 1
+				}
+				b.wantWaiting(from, p, "", "waiting for adoption")
+				if _, err := b.Adopt(context.Background(), "csi-new"); err != nil {
+					t.Fatal(err)
+				}
+				other := p
+				change(&other, &from)
+				b.wantWaiting(from, other, "", "waiting for adoption")
+				_, err := b.Adopt(context.Background(), "csi-new")
+				if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), b.Pending()[0].ID) || !strings.Contains(err.Error(), b.Pending()[1].ID) {
+					t.Errorf("which of two entries: %v", err)
+				}
+				want := "waiting for its master"
+				if p.Radar.RootMode == motion.RootModeMaster {
+					want = ""
+				}
+				if a := b.postFrom(elsewhere, p, ""); a.TryAgain != want {
+					t.Errorf("what was approved: %+v", a)
+				}
+			})
+		})
+	}
+}
+
+func TestApprovedPeerMayWaitForItsMaster(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.post(peer(), "")
+		b.post(master(), "")
+		for _, id := range []string{peerID, masterID} {
+			if _, err := b.Adopt(context.Background(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.wantWaiting(address, peer(), "", "waiting for its master")
+		b.crash() // an approval is on the disk
+		b.start()
+		m := b.post(master(), "")
+		if p := b.post(peer(), ""); m.Network == 0 || p.Network != m.Network {
+			t.Errorf("master %+v, peer %+v", m, p)
+		}
+		b.crash()
+		b.start()
+		if list := b.Pending(); len(list) != 0 {
+			t.Errorf("an approval that was used is still there: %+v", list)
+		}
+	}, closed)
+}
+
+func TestDeviceOfAnotherHouseholdNeedsItsToken(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		first := b.home()
+		token := b.post(peer(), "").RadarToken
+		other := master()
+		other.LocationID, other.Radar.DeviceID, other.Radar.NodeName = "second", "csi-other", "GWB2"
+		other.Radar.APBSSID2GHz, other.Radar.MeshBSSID, other.Radar.Interfaces = motion.MAC{2, 1}, motion.MAC{2, 2}, nil
+		second := b.post(other, "").Network
+		b.claim(first)
+		b.claim(second)
+		b.Disconnected(peerKey, "gone")
+		moved := peer()
+		moved.LocationID = "second"
+		b.wantWaiting(address, moved, "", "adopted in another household's network: remove it there first")
+		if a := b.post(moved, token); a.Network != second {
+			t.Errorf("with its token: %+v", a)
+		}
+	})
+}
+
+func TestMasterHasFailedOnceItsGuardianIsSilent(t *testing.T) {
+	const heard = "the network's master was heard less than 90 s ago: it has not failed"
+	const another = "the network has another master: open an adoption window to replace it"
+	for name, c := range map[string]struct {
+		alive, token, offline bool
+		silence               time.Duration
+		want                  string
+	}{
+		"while it is connected":           {alive: true, token: true, silence: time.Hour, want: heard},
+		"after 89 s":                      {token: true, silence: 89 * time.Second, want: heard},
+		"after 90 s":                      {token: true, silence: 90 * time.Second},
+		"from the live session's address": {silence: 90 * time.Second},
+		"from there, too early":           {silence: 80 * time.Second, want: heard},
+		"an offline device's address":     {offline: true, silence: 90 * time.Second, want: another},
+		"a token is enough offline":       {offline: true, token: true, silence: 90 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				token := ""
+				if c.token {
+					token = b.post(peer(), "").RadarToken
+				}
+				time.Sleep(25 * time.Hour)
+				if c.offline {
+					b.Disconnected(peerKey, "gone")
+				}
+				if !c.alive {
+					b.Disconnected(guardianKey, "gone")
+					b.Disconnected(masterKey, "gone")
+				}
+				time.Sleep(c.silence)
+				p := peer()
+				p.Radar.RootMode, p.MasterFailed = motion.RootModeMaster, true
+				if a := b.post(p, token); a.TryAgain != c.want || (a.GuardianToken != "") != (c.want == "") {
+					t.Errorf("answer %+v, want %q", a, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestReturnByAddressChangesNeitherNetworkNorRole(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		time.Sleep(25 * time.Hour)
+		for _, key := range []motion.DeviceKey{guardianKey, masterKey, peerKey} {
+			b.Disconnected(key, "gone")
+		}
+		demoted, crowned, moved := master(), peer(), peer()
+		demoted.Radar.RootMode, crowned.Radar.RootMode, moved.LocationID = 1, 2, "unknown"
+		b.wantWaiting(address, demoted, "", "known by its address alone, which is not enough for another role: open an adoption window")
+		b.wantWaiting(address, crowned, "", "the network has another master: open an adoption window to replace it")
+		moved.Radar.Links = nil
+		if a := b.post(moved, ""); a.Network != b.network() {
+			t.Errorf("an unknown location id: %+v", a)
+		}
+	})
+}
+
+func TestReturnByAddressComparesTheMAC(t *testing.T) {
+	mine, another := motion.MAC{2, 0xaa, 0, 0, 2, 0x10}, motion.MAC{2, 0xaa, 0, 0, 9, 0x10}
+	for name, c := range map[string]struct {
+		before, after motion.MAC
+		from          netip.Addr
+		live, in      bool
+	}{
+		"the same of both":                {mine, mine, address, false, true},
+		"a reused address":                {mine, another, address, false, false},
+		"a changed lease":                 {mine, mine, elsewhere, false, true},
+		"a changed lease while connected": {mine, mine, elsewhere, true, false},
+		"another, while connected":        {mine, another, address, true, false},
+		"known before only":               {mine, motion.MAC{}, address, false, true},
+		"known now only":                  {motion.MAC{}, mine, address, false, true},
+		"known now only, elsewhere":       {motion.MAC{}, mine, elsewhere, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				admit := func(from netip.Addr, mac motion.MAC) motion.Admission {
+					a, err := b.Admit(context.Background(), peer(), motion.Credentials{Address: from, MAC: mac})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return a
+				}
+				admit(address, c.before)
+				time.Sleep(25 * time.Hour)
+				if !c.live {
+					b.Disconnected(peerKey, "gone")
+				}
+				if a := admit(c.from, c.after); (a.RadarToken != "") != c.in {
+					t.Errorf("answer %+v", a)
+				}
+			})
+		})
+	}
+}
+
+func TestOwnerSeesWhoCameAndWhoWasRefused(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		token := ""
+		for range 3 {
+			token = b.post(peer(), "").RadarToken
+		}
+		time.Sleep(25 * time.Hour)
+		b.post(peer(), token)
+		for range 5 {
+			b.postFrom(elsewhere, newcomer(location, 1), "")
+			b.postFrom(elsewhere, newcomer("unknown", 1), "")
+			b.postFrom(elsewhere, peer(), "")
+			time.Sleep(time.Minute)
+		}
+		want := []string{
+			"Adopted " + masterID + " master window", "Adopted " + peerID + " peer window", "Returned " + peerID + " peer window",
+			"Returned " + peerID + " peer token", "Refused csi-new peer waiting for adoption",
+			"Refused " + peerID + " peer adopted, but without its token: open an adoption window or remove the device",
+		}
+		if told := b.told(); !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if len(b.Pending()) != 3 {
+			t.Errorf("pending %+v", b.Pending())
+		}
+		event := b.events(motion.DeviceRefusedEvent)[0]
+		if event.Category != motion.CategorySystem || event.Detail.Text("category") != "Device" || event.Detail.Text("address") != elsewhere.String() ||
+			event.DeviceID != "csi-new" || event.NodeName != "NEW1" || event.GuardianID != location {
+			t.Errorf("event %+v", event)
+		}
+	})
+}
+
+func TestFloodOfRefusalsIsTenEventsAnHourAndACount(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		time.Sleep(25 * time.Hour)
+		for i := range 100 {
+			p := newcomer(location, 1)
+			p.Radar.DeviceID = fmt.Sprint("stranger-", i)
+			b.postFrom(elsewhere, p, "")
+			b.postFrom(elsewhere, p, "")
+		}
+		if n := len(b.events(motion.DeviceRefusedEvent)); n != 10 {
+			t.Errorf("%d events", n)
+		}
+		time.Sleep(62 * time.Minute)
+		synctest.Wait()
+		list := b.events(motion.DeviceRefusedEvent)
+		if last := list[len(list)-1]; len(list) != 11 || last.Detail.Int("more") != 180 || last.DeviceID != "" {
+			t.Errorf("%d events, the last %+v", len(list), last)
+		}
+		b.postFrom(elsewhere, newcomer(location, 1), "")
+		if list := b.events(motion.DeviceRefusedEvent); len(list) != 12 {
+			t.Errorf("%d events: a new hour has not begun", len(list))
+		}
+	})
+}
+
+// TestRefusedPostsWriteLittle counts the bytes of 2,000 refused posts, half of them with
+// new deviceIds: at most ten events, and the waiting list once.
+func TestRefusedPostsWriteLittle(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		time.Sleep(25 * time.Hour)
+		written := func() int64 {
+			t.Helper()
+			stats, err := b.db.Stats(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return stats.Bytes
+		}
+		synctest.Wait()
+		before := written()
+		for i := range 1000 {
+			p := newcomer(location, 1)
+			p.Radar.DeviceID = fmt.Sprint("stranger-", i)
+			b.postFrom(elsewhere, p, "")
+			b.postFrom(elsewhere, newcomer("unknown", 2), "")
+		}
+		synctest.Wait()
+		if err := b.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		bytes := written() - before
+		t.Logf("%d bytes written", bytes)
+		if bytes > 1e6 {
+			t.Errorf("%d bytes written, want 1 MB at most", bytes)
+		}
+	})
+}
+
+func TestRepeatedRefusalWritesNothing(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.post(master(), "")
+		if err := b.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		before, err := b.db.Stats(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			b.post(master(), "")
+		}
+		after, err := b.db.Stats(context.Background())
+		if err != nil || after.Commits != before.Commits {
+			t.Errorf("%d commits, %v", after.Commits-before.Commits, err)
+		}
+		b.stop()
+		b.start()
+		if list := b.Pending(); len(list) != 1 {
+			t.Errorf("after a restart %+v", list)
+		}
+	}, closed)
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// arrival is what a post that is let in brings about.
+type arrival struct {
+	admission     motion.Admission
+	how           how
+	before, after motion.Node // of the device; before is zero when it is new
+	replaced      string      // deviceId of the device or master whose place it takes; "" = nobody's
+	removed       string      // deviceId of the device whose node it takes; "" = nobody's
+	events        []motion.Event
+}
+
+// arrive gives a device that the rules let in its place in a network and new tokens. Its
+// admission says why not when they do not.
+func (e *Engine) arrive(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (in arrival, err error) {
+	p, err := e.newPost(tx, b, c)
+	if err != nil {
+		return in, err
+	}
+	v, err := p.judge()
+	if err != nil || v.reason != "" {
+		in.admission.TryAgain = v.reason
+		return in, err
+	}
+	in.how, in.before = v.how, p.node
+	network := v.network
+	if network.ID == 0 {
+		network, err = tx.CreateNetwork(motion.Network{GuardianID: b.LocationID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), ConfigRev: 1})
+	} else {
+		err = p.replace(network, &in)
+	}
+	if err != nil {
+		return in, err
+	}
+	if network, err = p.settle(network, &in); err != nil {
+		return in, err
+	}
+	in.events = p.events(network, in)
+	in.admission, err = p.tokens(network, in.after)
+	return in, err
+}
+
+// replace notes whose place the device takes in a network, and removes the device whose
+// node it takes.
+func (p *post) replace(network motion.Network, in *arrival) error {
+	leader, err := p.leader(network)
+	if err != nil {
+		return err
+	}
+	if p.master() && leader.ID != p.node.ID {
+		in.replaced = leader.DeviceID
+	}
+	taken, err := p.takes(network)
+	if err != nil || taken.ID == 0 {
+		return err
+	}
+	in.replaced, in.removed = taken.DeviceID, taken.DeviceID
+	err = p.tx.DeleteDevice(motion.DeviceKey{Kind: motion.RadarKind, ID: taken.DeviceID})
+	if fault.KindOf(err) == fault.NotFound {
+		return nil // a guardian has told of it, and it never posted
+	}
+	return err
+}
+
+// settle puts the device's node in its place and returns the network as it is then.
+func (p *post) settle(network motion.Network, in *arrival) (motion.Network, error) {
+	if in.before.NetworkID != 0 && in.before.NetworkID != network.ID {
+		if err := leave(p.tx, in.before); err != nil {
+			return network, err
+		}
+	}
+	var err error
+	if in.after, err = putNode(p.tx, network.ID, p.b.Radar); err != nil {
+		return network, err
+	}
+	if err := putClients(p.tx, network, in.after, p.b.Radar); err != nil {
+		return network, err
+	}
+	if !p.master() || network.MasterID == in.after.ID {
+		return network, nil
+	}
+	network.MasterID, network.UpdatedAt = in.after.ID, p.tx.Now()
+	return network, p.tx.PutNetwork(network)
+}
+
+// events returns the event of the arrival. Of returns, which may be as many as a device
+// likes, not every one is worth one.
+func (p *post) events(network motion.Network, in arrival) []motion.Event {
+	kind, detail := motion.DeviceAdoptedEvent, deviceDetail(p.shown(""))
+	detail["how"] = string(in.how)
+	switch {
+	case in.replaced != "":
+		kind, detail["replaced"] = motion.DeviceReplacedEvent, in.replaced
+	case p.adopted() && p.device.NetworkID == network.ID:
+		kind = motion.DeviceReturnedEvent
+		if !p.returns.note(p.key, in.how, p.c.Address.String(), p.tx.Now()) {
+			return nil
+		}
+	}
+	return []motion.Event{{
+		Category: motion.CategorySystem, Event: kind, NetworkID: network.ID, GuardianID: network.GuardianID, TS: p.tx.Now(),
+		NodeID: in.after.ID, NodeName: in.after.Name, DeviceID: p.key.ID, Detail: detail,
+	}}
+}
+
+// tokens returns the answer to a device that is in its place, with new tokens.
+func (p *post) tokens(network motion.Network, node motion.Node) (admission motion.Admission, err error) {
+	admission = motion.Admission{
+		Network: network.ID, GuardianID: network.GuardianID, DeviceID: p.key.ID,
+		Guardian: motion.WithDefaults(network.Guardian(), network.GuardianConfig),
+		Radar:    motion.WithDefaults(network.Radar(), network.RadarConfig),
+	}
+	if _, set := network.Meta["mqSecureRadarPort"]; set {
+		port := network.Meta.Int("mqSecureRadarPort")
+		admission.SecurePort = &port
+	}
+	admission.RadarToken, err = adopt(p.tx, p.key, node, p.c)
+	if err != nil || !p.master() {
+		return admission, err
+	}
+	admission.GuardianToken, err = adopt(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}, node, p.c)
+	return admission, err
+}
+
+// leave removes the links of a node that moves to another network.
+func leave(tx *store.Tx, node motion.Node) error {
+	links, err := tx.Links(node.NetworkID)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if link.Dst != node.ID && link.Src != node.ID {
+			continue
+		}
+		if err := tx.DeleteLink(node.NetworkID, link.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt makes or refreshes a device and issues its new token.
+func adopt(tx *store.Tx, key motion.DeviceKey, node motion.Node, c motion.Credentials) (token string, err error) {
+	device, err := tx.Device(key)
+	if fault.KindOf(err) == fault.NotFound {
+		device = motion.Device{DeviceKey: key, AdoptedAt: tx.Now()}
+	} else if err != nil {
+		return "", err
+	}
+	device.NetworkID, device.NodeID, device.Address = node.NetworkID, node.ID, c.Address.String()
+	if !c.MAC.IsZero() {
+		device.MAC = c.MAC
+	}
+	if err := tx.PutDevice(device); err != nil {
+		return "", err
+	}
+	return tx.IssueToken(key)
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+const (
+	// pendingLimit is how many entries can wait for adoption (device-protocol.md
+	// section 1).
+	pendingLimit = 256
+	// pendingNamed is how many entries a message lists at most.
+	pendingNamed = 8
+)
+
+// pendingList holds the devices that wait for adoption. What is stored of it may be as
+// old as what links have learned: devices that wait post again within a minute. An
+// approval is stored at once.
+type pendingList struct {
+	mu      sync.Mutex
+	entries []motion.PendingDevice
+	stale   bool // an entry came, went or waits for another reason since it was stored
+}
+
+// same reports whether a post shows what an entry holds. The network of a peer's
+// location_id may have been formed meanwhile.
+func same(entry, shown motion.PendingDevice) bool {
+	return entry.DeviceID == shown.DeviceID && entry.NodeName == shown.NodeName &&
+		entry.LocationID == shown.LocationID && entry.RootMode == shown.RootMode && entry.Address == shown.Address &&
+		(entry.NetworkID == shown.NetworkID || entry.NetworkID == 0 && !shown.Mesh && shown.RootMode != motion.RootModeMaster)
+}
+
+// note lists a post that was refused, or counts it where it shows what an entry holds.
+// When the list is full, the entry that was seen longest ago goes; those approved by
+// hand go last, so that a flood of strangers does not undo an approval.
+func (l *pendingList) note(shown motion.PendingDevice, now motion.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.entries, func(p motion.PendingDevice) bool { return same(p, shown) })
+	if i < 0 {
+		if len(l.entries) >= pendingLimit {
+			oldest := slices.MaxFunc(l.entries, byEviction)
+			l.entries = slices.DeleteFunc(l.entries, func(p motion.PendingDevice) bool { return p.ID == oldest.ID })
+		}
+		shown.ID, shown.FirstSeen = store.NewPendingID(), now
+		l.entries, l.stale = append(l.entries, shown), true
+		i = len(l.entries) - 1
+	}
+	entry := &l.entries[i]
+	l.stale = l.stale || entry.Reason != shown.Reason || entry.NetworkID != shown.NetworkID
+	entry.Reason, entry.NetworkID, entry.Mesh, entry.LastSeen = shown.Reason, shown.NetworkID, shown.Mesh, now
+	entry.Posts++
+}
+
+// byEviction orders entries by how soon they may go: the last goes first.
+func byEviction(a, b motion.PendingDevice) int {
+	if a.Approved != b.Approved {
+		if a.Approved {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(b.LastSeen, a.LastSeen)
+}
+
+// list returns the entries, those seen last first.
+func (l *pendingList) list() []motion.PendingDevice {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.Clone(l.entries)
+	slices.SortStableFunc(list, func(a, b motion.PendingDevice) int { return cmp.Compare(b.LastSeen, a.LastSeen) })
+	return list
+}
+
+// approved reports whether exactly what a post shows was approved by hand.
+func (l *pendingList) approved(shown motion.PendingDevice) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.entries, func(p motion.PendingDevice) bool { return p.Approved && same(p, shown) })
+}
+
+// approve marks an entry as approved by hand, or takes that back.
+func (l *pendingList) approve(id string, approved bool) (motion.PendingDevice, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.entries {
+		if l.entries[i].ID == id {
+			l.entries[i].Approved, l.stale = approved, true
+			return l.entries[i], nil
+		}
+	}
+	return motion.PendingDevice{}, notPending(id)
+}
+
+// notPending is the fault of a device that does not wait.
+func notPending(id string) error {
+	return fault.New(fault.NotFound, "pending device %s: not found", id)
+}
+
+// take removes the entries that match and returns them.
+func (l *pendingList) take(match func(motion.PendingDevice) bool) (taken []motion.PendingDevice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = slices.DeleteFunc(l.entries, func(p motion.PendingDevice) bool {
+		gone := match(p)
+		if gone {
+			taken = append(taken, p)
+		}
+		return gone
+	})
+	l.stale = l.stale || len(taken) > 0
+	return taken
+}
+
+// putBack lists entries again that were taken in vain.
+func (l *pendingList) putBack(taken []motion.PendingDevice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries, l.stale = append(l.entries, taken...), true
+}
+
+// due reports whether there is something to store, and takes it as stored; the caller
+// tells of a failure with unstored.
+func (l *pendingList) due() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	due := l.stale
+	l.stale = false
+	return due
+}
+
+// unstored says that what due has told of could not be stored.
+func (l *pendingList) unstored() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stale = true
+}
+
+// Pending returns the devices that wait for adoption, those seen last first.
+func (e *Engine) Pending() []motion.PendingDevice { return e.pending.list() }
+
+// Adopt approves an entry of the waiting list, named by its id or by its deviceId: the
+// next post that shows what it holds is answered with tokens. NotFound: nothing waits by
+// that name. Conflict: several entries show that deviceId; the message lists them.
+func (e *Engine) Adopt(ctx context.Context, name string) (motion.PendingDevice, error) {
+	entry, err := Choose(e.pending.list(), name)
+	if err != nil {
+		return motion.PendingDevice{}, err
+	}
+	if entry, err = e.pending.approve(entry.ID, true); err != nil {
+		return motion.PendingDevice{}, err
+	}
+	err = e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetPending(e.pending.list()) })
+	if err != nil {
+		_, _ = e.pending.approve(entry.ID, false) // gone meanwhile is as well
+		return motion.PendingDevice{}, err
+	}
+	return entry, nil
+}
+
+// Choose returns the entry of list with that id, or else the only one of that deviceId.
+// Its errors are those of Adopt.
+func Choose(list []motion.PendingDevice, name string) (motion.PendingDevice, error) {
+	var found []motion.PendingDevice
+	for _, p := range list {
+		if p.ID == name {
+			return p, nil
+		}
+		if p.DeviceID == name {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return motion.PendingDevice{}, notPending(name)
+	case 1:
+		return found[0], nil
+	}
+	places := make([]string, 0, pendingNamed)
+	for _, p := range found[:min(len(found), pendingNamed)] {
+		places = append(places, fmt.Sprintf("%s (%s of location_id %s, from %s)", p.ID, p.Role(), p.LocationID, p.Address))
+	}
+	more := ""
+	if n := len(found) - len(places); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return motion.PendingDevice{}, fault.New(fault.Conflict, "device_id: %d entries wait as %s, name one by its id: %s%s", len(found), name, strings.Join(places, ", "), more)
+}

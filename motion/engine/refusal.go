@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"sensegate/motion"
+)
+
+// Limits of the events about devices at the gatekeeper (device-protocol.md section 1).
+const (
+	refusalHour   motion.Seconds = 3600
+	refusalsShown                = 10 // an hour and network; further ones are counted
+)
+
+// refusals says which refused posts are worth an event: of each deviceId and reason one
+// an hour, and of each network refusalsShown. It keeps no more than these.
+type refusals struct {
+	mu    sync.Mutex
+	hours map[motion.NetworkID]*refusedHour
+}
+
+// refusedHour is an hour of one network, from its first refusal on.
+type refusedHour struct {
+	since motion.Time
+	shown map[[2]string]bool // deviceId and reason
+	more  int                // refused posts that no event shows
+}
+
+// over reports whether the hour has ended at now; a clock that was set back ends it too.
+func (h *refusedHour) over(now motion.Time) bool {
+	passed := now.Since(h.since)
+	return passed >= refusalHour || passed < 0
+}
+
+// note notes a refused post, and reports whether it is worth an event. more is how many
+// of the hour before had none.
+func (r *refusals) note(network motion.NetworkID, deviceID, reason string, now motion.Time) (worth bool, more int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	hour := r.hours[network]
+	if hour == nil || hour.over(now) {
+		if hour != nil {
+			more = hour.more
+		}
+		hour = &refusedHour{since: now, shown: map[[2]string]bool{}}
+		r.hours[network] = hour
+	}
+	what := [2]string{deviceID, reason}
+	switch {
+	case hour.shown[what]:
+		return false, 0
+	case len(hour.shown) >= refusalsShown:
+		hour.more++
+		return false, 0
+	}
+	hour.shown[what] = true
+	return true, more
+}
+
+// ended forgets the hours that are over and returns, by network, how many refused posts
+// of them had no event.
+func (r *refusals) ended(now motion.Time) map[motion.NetworkID]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := map[motion.NetworkID]int{}
+	for network, hour := range r.hours {
+		if !hour.over(now) {
+			continue
+		}
+		if hour.more > 0 {
+			counts[network] = hour.more
+		}
+		delete(r.hours, network)
+	}
+	return counts
+}
+
+// tellRefused queues the event of a refused post in the network that it is about, if it
+// is worth one; nobody waits for it.
+func (e *Engine) tellRefused(network motion.Network, shown motion.PendingDevice) {
+	if network.ID == 0 {
+		return // listed as pending only
+	}
+	worth, more := e.refusals.note(network.ID, shown.DeviceID, shown.Reason, e.now())
+	if !worth {
+		return
+	}
+	detail := deviceDetail(shown)
+	detail["reason"] = shown.Reason
+	if more > 0 {
+		detail["more"] = more
+	}
+	e.recorder.append(entry{event: motion.Event{
+		Category: motion.CategorySystem, Event: motion.DeviceRefusedEvent, NetworkID: network.ID, GuardianID: network.GuardianID,
+		TS: e.now(), DeviceID: shown.DeviceID, NodeName: shown.NodeName, Detail: detail,
+	}})
+}
+
+// deviceDetail is what the events of section 1 say of a device.
+func deviceDetail(shown motion.PendingDevice) motion.Document {
+	return motion.Document{
+		"category": string(motion.CategoryDevice), "deviceId": shown.DeviceID, "node_name": shown.NodeName,
+		"role": shown.Role(), "address": shown.Address,
+	}
+}
+
+// countRefused queues, for each network whose hour is over, an event with the number of
+// refused posts that had none.
+func (e *Engine) countRefused(context.Context) error {
+	for id, count := range e.refusals.ended(e.now()) {
+		n, err := e.network(id)
+		if err != nil {
+			continue // deleted meanwhile
+		}
+		n.mu.Lock()
+		guardian := n.record.GuardianID
+		n.mu.Unlock()
+		e.recorder.append(entry{event: motion.Event{
+			Category: motion.CategorySystem, Event: motion.DeviceRefusedEvent, NetworkID: id, GuardianID: guardian, TS: e.now(),
+			Detail: motion.Document{"category": string(motion.CategoryDevice), "more": count},
+		}})
+	}
+	return nil
+}
+
+// returns says which returns of devices are worth an event: of each device one an hour,
+// and every one that comes in another way or from another address.
+type returns struct {
+	mu   sync.Mutex
+	last map[motion.DeviceKey]comeback
+}
+
+// comeback is the last return of a device that had an event.
+type comeback struct {
+	how     how
+	address string
+	at      motion.Time
+}
+
+// note reports whether a return is worth an event.
+func (r *returns) note(key motion.DeviceKey, how how, address string, now motion.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, known := r.last[key]
+	passed := now.Since(last.at)
+	if known && last.how == how && last.address == address && passed >= 0 && passed < refusalHour {
+		return false
+	}
+	r.last[key] = comeback{how: how, address: address, at: now}
+	return true
+}
+
+// forget forgets a device that was removed.
+func (r *returns) forget(key motion.DeviceKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.last, key)
+}

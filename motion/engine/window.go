@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Window says until when a network adopts the new devices that ask to join it.
+type Window struct {
+	NetworkID motion.NetworkID `json:"network_id"`
+	Until     motion.Time      `json:"until"`
+}
+
+// windowUntil returns when the window that lets devices into a network closes or closed.
+// A network with an owner has one of its own; that is the first window of the
+// installation, in which it was claimed, until the owner opens or closes it. Any other
+// network has the one of networks without an owner too.
+func (e *Engine) windowUntil(tx *store.Tx, network motion.NetworkID) (motion.Time, error) {
+	installed, err := tx.InstalledAt()
+	if err != nil {
+		return 0, err
+	}
+	first := installed.Add(e.options.FirstWindow.Seconds())
+	own, set, err := tx.AdoptionUntil(network)
+	if err != nil {
+		return 0, err
+	}
+	owned, err := hasOwner(tx, network)
+	switch {
+	case err != nil:
+		return 0, err
+	case owned && set:
+		return own, nil
+	case owned:
+		return first, nil
+	}
+	ownerless, _, err := tx.AdoptionUntil(0)
+	return max(own, ownerless, first), err
+}
+
+// hasOwner reports whether a network belongs to a household.
+func hasOwner(tx *store.Tx, network motion.NetworkID) (bool, error) {
+	if network == 0 {
+		return false, nil
+	}
+	one, _, err := tx.HomeOfNetwork(network)
+	return one.Claimed(), err
+}
+
+// OpenAdoption lets new devices that ask into a network, or with 0 into networks without
+// an owner and into new ones, for at least so many seconds from now, and returns when
+// that ends. Invalid: not
+// up to 24 hours. NotFound: no such network.
+func (e *Engine) OpenAdoption(ctx context.Context, network motion.NetworkID, seconds motion.Seconds) (motion.Time, error) {
+	if seconds <= 0 || seconds > 24*3600 {
+		return 0, fault.New(fault.Invalid, "window: want more than 0 and at most 24 hours")
+	}
+	var until motion.Time
+	err := e.db.Update(ctx, func(tx *store.Tx) error {
+		present, err := e.windowUntil(tx, network)
+		if err != nil {
+			return err
+		}
+		until = max(present, tx.Now().Add(seconds))
+		return tx.SetAdoptionUntil(network, until)
+	})
+	return until, err
+}
+
+// CloseAdoption closes the adoption window of a network that has an owner; the first
+// window of the installation does not open it again. NotFound: no such network.
+func (e *Engine) CloseAdoption(ctx context.Context, network motion.NetworkID) error {
+	return e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetAdoptionUntil(network, tx.Now()) })
+}
+
+// AdoptionUntil returns when the window that lets devices into a network closes or
+// closed; network 0 is as in OpenAdoption.
+func (e *Engine) AdoptionUntil(ctx context.Context, network motion.NetworkID) (until motion.Time, err error) {
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		until, err = e.windowUntil(tx, network)
+		return err
+	})
+	return until, err
+}
+
+// Windows returns the open windows that single networks have of their own.
+func (e *Engine) Windows(ctx context.Context) (list []Window, err error) {
+	list = []Window{}
+	now := e.now()
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		networks, err := tx.Networks()
+		if err != nil {
+			return err
+		}
+		ownerless, err := e.windowUntil(tx, 0)
+		if err != nil {
+			return err
+		}
+		for _, n := range networks {
+			owned, err1 := hasOwner(tx, n.ID)
+			until, err2 := e.windowUntil(tx, n.ID)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			if until > now && (owned || until > ownerless) {
+				list = append(list, Window{NetworkID: n.ID, Until: until})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
