@@ -32,13 +32,9 @@ type PendingDevice struct {
 	Approved   bool      `json:"approved"` // adopted by hand: the next post that shows the same is answered with a token
 }
 
-// Role returns the part that the device asks for: master or peer.
-func (p PendingDevice) Role() string { return RoleOf(p.RootMode) }
-
-// RoleOf returns the part in its network that a device asks for with its root_mode:
-// master or peer.
-func RoleOf(rootMode int) string {
-	if rootMode == RootModeMaster {
+// Role returns the part in its network that the device asks for: master or peer.
+func (p PendingDevice) Role() string {
+	if p.RootMode == RootModeMaster {
 		return "master"
 	}
 	return "peer"

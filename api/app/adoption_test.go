@@ -147,11 +147,13 @@ func TestOwnerSeesAndAdoptsOnlyDevicesThatCouldBeTheirs(t *testing.T) {
 	h.ask(guardianID, "csi-own")
 	h.ask("b52f00c2d97b4e5580136c2e", "csi-neighbour")
 	h.ask("nobody-knows", "csi-new")
+	h.ask(guardianID, "csi-b-02aa00000210") // the neighbour's master
 	seen := apitest.Want[adoption](t, h.as(h.owner, "GET", "/adoption", ""), 200)
 	if seen.Open || len(seen.Pending) != 2 || seen.Pending[0].DeviceID == "csi-neighbour" || seen.Pending[1].DeviceID == "csi-neighbour" {
 		t.Errorf("seen %+v", seen)
 	}
 	apitest.WantProblem(t, h.as(h.owner, "POST", "/adoption/csi-neighbour", ""), 404, "csi-neighbour: not found")
+	apitest.WantProblem(t, h.as(h.owner, "POST", "/adoption/csi-b-02aa00000210", ""), 404, "csi-b-02aa00000210: not found")
 	apitest.Want[adoption](t, h.as(h.owner, "POST", "/adoption/csi-own", ""), 200)
 	if waits := h.ask(guardianID, "csi-own"); waits != "" {
 		t.Errorf("waits: %s", waits)

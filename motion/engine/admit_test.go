@@ -159,6 +159,7 @@ func TestReturningDeviceIsKnownByItsAddress(t *testing.T) {
 		"while it is connected":      {readopt: true, sameAddress: true, connected: true, in: true},
 		"connected elsewhere":        {readopt: true, connected: true},
 		"switched off by the strict": {sameAddress: true},
+		"connected, by the strict":   {sameAddress: true, connected: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {

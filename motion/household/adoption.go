@@ -34,8 +34,9 @@ func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (unt
 	return until, waiting, err
 }
 
-// ofAnother reports whether a device that waits asks to join another network than the
-// one, or is a node of another that has an owner, or of another without naming any.
+// ofAnother reports whether another household may decide about a device that waits: it
+// asks to join another network than the one, or is adopted in another that has an owner;
+// or it names no network and is a node of another.
 func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (bool, error) {
 	asked := p.NetworkID
 	n, err := tx.NetworkByGuardian(p.LocationID)
@@ -44,18 +45,25 @@ func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (
 	} else if fault.KindOf(err) != fault.NotFound {
 		return false, err
 	}
-	if asked != 0 && asked != network {
-		return true, nil
-	}
-	node, err := tx.NodeByDevice(p.DeviceID)
-	if fault.KindOf(err) == fault.NotFound {
-		return false, nil
-	}
-	if err != nil || node.NetworkID == network || asked == 0 {
+	switch asked {
+	case 0:
+		node, err := tx.NodeByDevice(p.DeviceID)
+		if fault.KindOf(err) == fault.NotFound {
+			return false, nil
+		}
 		return node.NetworkID != network, err
+	case network:
+		device, err := tx.Device(motion.DeviceKey{Kind: motion.RadarKind, ID: p.DeviceID})
+		if fault.KindOf(err) == fault.NotFound || device.NetworkID == network {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		one, _, err := tx.HomeOfNetwork(device.NetworkID)
+		return one.Claimed(), err
 	}
-	one, _, err := tx.HomeOfNetwork(node.NetworkID)
-	return one.Claimed(), err
+	return true, nil
 }
 
 // Adopt lets in one device that Adoption lists, named by the id of its entry or by its
