@@ -77,7 +77,7 @@ func (e *typed) readBody(w http.ResponseWriter, r *http.Request) (body []byte, d
 		in, limit = e.table.env.known, maxBody
 	}
 	body, done, err = in.read(w, r, limit)
-	if err == nil && tooMany(body) {
+	if err == nil && tooMany(mediaType(r.Header.Get("Content-Type")), body) {
 		done()
 		err = fault.New(fault.TooLarge, "body holds more than %d values: send fewer at a time", maxValues)
 	}

@@ -122,6 +122,7 @@ func TestValuesOfABodyAreBounded(t *testing.T) {
 		"nested":             {strings.Repeat("[", maxValues+1), jsonType, 413},
 		"commas in a text":   {`[{"name":"\"` + strings.Repeat(",", 2*maxValues) + `"}]`, jsonType, 422},
 		"fields of a form":   {strings.Repeat("a=1&", maxValues+1), formType, 413},
+		"behind a quote":     {`"` + strings.Repeat("a=1&", maxValues+1), formType, 413},
 		"text with no quote": {`["` + strings.Repeat(",", 2*maxValues), jsonType, 400},
 	} {
 		w := do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a", "Content-Type", c.media)

@@ -52,6 +52,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 			err = errors.Join(err, db.Close())
 		}
 	}()
+	c.fitConnections(openFiles(), log)
 	a := &Appliance{config: c, log: log, db: db}
 	if a.relay, err = relay.New(c.Relay, log); err != nil {
 		return nil, err
