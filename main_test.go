@@ -49,6 +49,20 @@ func TestStories(t *testing.T) {
 	}})
 }
 
+func TestMistakesOfTheConfigurationEndWithTheCodeOfWrongUsage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("log: {level: loud}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"config", "check"}, {"serve"}} {
+		var told bytes.Buffer
+		if code := run(append(command, "-config", path), io.Discard, &told); code != exitUsage || !strings.Contains(told.String(), ":1: log.level: ") {
+			t.Errorf("%v ended with %d: %s", command, code, told.String())
+		}
+	}
+}
+
 func TestExampleConfigurationShowsEveryDefault(t *testing.T) {
 	t.Parallel()
 	got, err := appliance.Load("config.example.yaml")

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,35 +36,31 @@ func DefaultRetention() Retention {
 	}
 }
 
-// Validate returns the first rule that is broken. Each resolution is kept at least
+// Validate returns every rule that is broken. Each resolution is kept at least
 // twice as long as a block of the next coarser one lasts, which is made of it, and
 // not longer than that one.
 func (r Retention) Validate() error {
+	var wrong []error
+	rule := func(ok bool, format string, parts ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, parts...))
+		}
+	}
 	for _, tier := range series.Tiers() {
-		keep, least := r.of(tier), 2*tier.Span()
-		name := "at_" + tier.String()
+		keep, span := r.of(tier), tier.Span()
 		coarser, ok := tier.Coarser()
 		if ok {
-			least = 2 * coarser.Span()
+			span = coarser.Span()
 		}
-		switch {
-		case keep < 0 || keep > 0 && keep < time.Duration(least)*time.Second:
-			return fmt.Errorf("%s: want at least %v, or 0 for ever", name, time.Duration(least)*time.Second)
-		case ok && r.of(coarser) > 0 && (keep == 0 || keep > r.of(coarser)):
-			return fmt.Errorf("%s: must not be longer than the next coarser resolution", name)
-		}
+		least := 2 * time.Duration(span) * time.Second
+		rule(keep == 0 || keep >= least, "at_%v: want at least %v, or 0 for ever", tier, least)
+		rule(!ok || r.of(coarser) <= 0 || keep != 0 && keep <= r.of(coarser), "at_%v: must not be longer than the next coarser resolution", tier)
 	}
-	switch {
-	case r.Events < 0 || r.Events > 0 && r.Events < time.Hour:
-		return fmt.Errorf("events: want at least 1h, or 0 for ever")
-	case r.Commands < 0 || r.Commands > 0 && r.Commands < time.Hour:
-		return fmt.Errorf("commands: want at least 1h, or 0 for ever")
-	case r.Detections < 0 || r.Detections > 0 && r.Detections < time.Hour:
-		return fmt.Errorf("detections: want at least 1h, or 0 for ever")
-	case r.DetectionsOfSensor < 0:
-		return fmt.Errorf("detections_of_sensor: want a number, or 0 for any number")
-	}
-	return nil
+	rule(r.Events == 0 || r.Events >= time.Hour, "events: want at least 1h, or 0 for ever")
+	rule(r.Commands == 0 || r.Commands >= time.Hour, "commands: want at least 1h, or 0 for ever")
+	rule(r.Detections == 0 || r.Detections >= time.Hour, "detections: want at least 1h, or 0 for ever")
+	rule(r.DetectionsOfSensor >= 0, "detections_of_sensor: want a number, or 0 for any number")
+	return errors.Join(wrong...)
 }
 
 // of returns how long a tier is kept.

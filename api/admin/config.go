@@ -1,32 +1,28 @@
 package admin
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
+	"encoding"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
-	"regexp"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/caarlos0/env/v11"
-	"go.yaml.in/yaml/v3"
+	"time"
 )
 
-// EnvPrefix begins every variable that overrides a configuration key.
-const EnvPrefix = "SENSEGATE_"
-
-// Mistake is one thing that is wrong with a configuration. Line is 0 for what
-// comes from the environment or from a default.
+// Mistake is one thing that is wrong with a configuration: in a line of the file, or in a
+// variable of the environment.
 type Mistake struct {
-	Line int
-	Text string
+	Line     int    // 0: not in the file
+	Variable string // "": not in the environment
+	Text     string // begins with the key, except for what is wrong with a variable alone
 }
 
-// ConfigError lists everything that is wrong with a configuration.
+// ConfigError lists everything that is wrong with a configuration, in the order of the
+// file and then of the variables' names.
 type ConfigError struct {
 	Path     string // "" = no file
 	Mistakes []Mistake
@@ -39,6 +35,8 @@ func (e *ConfigError) Error() string {
 		switch {
 		case m.Line > 0:
 			lines[i] = fmt.Sprintf("%s:%d: %s", e.Path, m.Line, m.Text)
+		case m.Variable != "":
+			lines[i] = fmt.Sprintf("environment: %s: %s", m.Variable, m.Text)
 		default:
 			lines[i] = "configuration: " + m.Text
 		}
@@ -46,126 +44,179 @@ func (e *ConfigError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// LoadConfig fills config, which holds the defaults, from the YAML file at path
-// ("" = none) and then from the environment. Keys are strict. validate returns
-// the rules that config breaks, each beginning with its key such as
-// "http.listen: "; it runs even when the file has other mistakes, so that all are
-// told at once, as a *ConfigError.
+// LoadConfig fills config, a pointer to a struct that holds the defaults, from the YAML
+// file at path ("" = none) and then from the environment. validate returns the rules that
+// config breaks, each beginning with its key such as "http.listen: ". All mistakes are
+// told at once, as a *ConfigError: unknown keys and variables, keys that are set twice, a
+// second YAML document, values of another type, and broken rules. Of a file that is no
+// YAML only that is told, and no rule, because its values are missing.
 func LoadConfig(path string, environ []string, config any, validate func() error) error {
-	failed := &ConfigError{Path: path}
-	var root yaml.Node
+	file := configFile{}
 	if path != "" {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("read configuration: %w", err)
 		}
-		failed.add(decodeStrict(raw, config))
-		_ = yaml.Unmarshal(raw, &root) // what is wrong with it has just been said
+		file.read(raw, reflect.ValueOf(config).Elem())
 	}
-	variables, err := environment(environ)
-	if err != nil {
-		failed.Mistakes = append(failed.Mistakes, Mistake{Text: err.Error()})
-	}
-	if err := env.ParseWithOptions(config, env.Options{Prefix: EnvPrefix, Environment: variables}); err != nil {
-		failed.addEnvironment(err)
-	}
-	for _, err := range leaves(validate()) {
-		key, _, _ := strings.Cut(err.Error(), ":")
-		failed.Mistakes = append(failed.Mistakes, Mistake{Line: lineOf(&root, strings.Split(key, ".")), Text: err.Error()})
+	variables := readEnvironment(environ, config)
+	failed := &ConfigError{Path: path, Mistakes: append(file.mistakes, variables.mistakes...)}
+	if !file.malformed {
+		failed.addRules(validate(), &file, variables, reflect.ValueOf(config).Elem())
 	}
 	if len(failed.Mistakes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(failed.Mistakes, func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(failed.Mistakes, func(a, b Mistake) int {
+		inFile := cmp.Compare(min(b.Line, 1), min(a.Line, 1))
+		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable))
+	})
 	return failed
 }
 
-// decodeStrict reads YAML into config; unknown and repeated keys are mistakes.
-func decodeStrict(raw []byte, config any) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(raw))
-	decoder.KnownFields(true)
-	err := decoder.Decode(config)
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// yamlMistake is how the YAML library words a mistake.
-var yamlMistake = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
-
-// goType is a part of its wording that says nothing to a person.
-var goType = regexp.MustCompile(` (not found|already set) in type \S+|into \S+$`)
-
-// add takes in what the YAML library found.
-func (e *ConfigError) add(err error) {
-	if err == nil {
-		return
-	}
-	texts := []string{err.Error()}
-	var typed *yaml.TypeError
-	if errors.As(err, &typed) {
-		texts = typed.Errors
-	}
-	for _, text := range texts {
-		m := Mistake{Text: text}
-		if found := yamlMistake.FindStringSubmatch(text); found != nil {
-			m.Line, _ = strconv.Atoi(found[1])
-			m.Text = found[2]
+// addRules adds the broken rules, except those about keys whose value was not taken.
+func (e *ConfigError) addRules(broken error, file *configFile, variables *environment, config reflect.Value) {
+	for _, err := range leaves(broken) {
+		key, _, _ := strings.Cut(err.Error(), ":")
+		if file.isBroken(key) || variables.broken[variableOf(key)] {
+			continue
 		}
-		m.Text = goType.ReplaceAllStringFunc(m.Text, plainWords)
+		m := Mistake{Text: err.Error() + found(config, strings.Split(key, "."))}
+		m.Line, m.Variable = origin(key, file, variables)
 		e.Mistakes = append(e.Mistakes, m)
 	}
 }
 
-// plainWords says what the library says about Go types to a person.
-func plainWords(words string) string {
-	switch {
-	case strings.HasPrefix(words, " not found"):
-		return " is not a key here: see config.example.yaml"
-	case strings.HasPrefix(words, " already"):
-		return " is set twice"
-	case strings.HasSuffix(words, "time.Duration"):
-		return "as a duration such as 60s"
-	case strings.HasSuffix(words, "int"):
-		return "as a whole number"
+// origin returns the line or the variable that sets key; when neither does, that of the
+// nearest key above it that is set or has another key below it that is.
+func origin(key string, file *configFile, variables *environment) (line int, variable string) {
+	path := strings.Split(key, ".")
+	if v, set := variables.set[variableOf(key)]; set {
+		return 0, v.name
 	}
-	return "here"
-}
-
-// addEnvironment takes in what is wrong with variables.
-func (e *ConfigError) addEnvironment(err error) {
-	var all env.AggregateError
-	if !errors.As(err, &all) {
-		e.Mistakes = append(e.Mistakes, Mistake{Text: err.Error()})
-		return
-	}
-	for _, one := range all.Errors {
-		e.Mistakes = append(e.Mistakes, Mistake{Text: "environment: " + one.Error()})
-	}
-}
-
-// environment returns the variables with our prefix; SENSEGATE_X_FILE is
-// replaced by SENSEGATE_X with the contents of that file.
-func environment(environ []string) (map[string]string, error) {
-	variables := map[string]string{}
-	var failed error
-	for _, pair := range environ {
-		name, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, EnvPrefix) {
-			continue
+	line, depth := lineOf(&file.root, path)
+	for level := len(path); level > 0; level-- {
+		if depth == level {
+			return line, ""
 		}
-		if secret, isFile := strings.CutSuffix(name, "_FILE"); isFile {
-			raw, err := os.ReadFile(value)
-			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("environment: %s: %w", name, err))
-				continue
+		if name := variables.below(strings.Join(path[:level], ".")); name != "" {
+			return 0, name
+		}
+	}
+	return 0, ""
+}
+
+// found returns what a rule was broken by, ", found 0" for example. It never shows texts,
+// which can be secrets: their rules show those that cannot.
+func found(v reflect.Value, path []string) string {
+	for _, name := range path {
+		next := reflect.Value{}
+		switch v.Kind() {
+		case reflect.Struct:
+			eachField(v, func(field reflect.StructField, key string, value reflect.Value) {
+				if key == name {
+					next = value
+				}
+			})
+		case reflect.Slice:
+			if i, err := strconv.Atoi(name); err == nil && i < v.Len() {
+				next = v.Index(i)
 			}
-			name, value = secret, strings.TrimSpace(string(raw))
 		}
-		variables[name] = value
+		v = next
 	}
-	return variables, failed
+	switch {
+	case !v.IsValid():
+		return ""
+	case v.CanInt(), v.CanUint(), v.CanFloat():
+		if t, ok := v.Interface().(encoding.TextMarshaler); ok {
+			if text, err := t.MarshalText(); err == nil {
+				return ", found " + string(text)
+			}
+		}
+		return fmt.Sprintf(", found %v", v)
+	}
+	return ""
+}
+
+// eachField calls visit with the fields of a struct that have a key, and their keys.
+func eachField(v reflect.Value, visit func(field reflect.StructField, key string, value reflect.Value)) {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, option, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		switch {
+		case !field.IsExported() || name == "-":
+		case option == "inline":
+			eachField(v.Field(i), visit)
+		default:
+			visit(field, cmp.Or(name, strings.ToLower(field.Name)), v.Field(i))
+		}
+	}
+}
+
+// wanted says in words what a value of a type looks like. For a type that reads itself
+// from text these are the words of its error for an empty text, "want ...".
+func wanted(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return "want a duration such as 60s"
+	case t == reflect.TypeFor[slog.Level]():
+		return "want debug, info, warn or error"
+	}
+	if reader, ok := reflect.New(t).Interface().(encoding.TextUnmarshaler); ok {
+		return fmt.Sprint(reader.UnmarshalText(nil))
+	}
+	switch kind := t.Kind(); {
+	case kind == reflect.Bool:
+		return "want true or false"
+	case kind >= reflect.Int && kind <= reflect.Int64:
+		return "want a whole number"
+	case kind >= reflect.Uint && kind <= reflect.Uint64:
+		return fmt.Sprintf("want a whole number, 0 to %d", uint64(1)<<t.Bits()-1)
+	case kind == reflect.Float32, kind == reflect.Float64:
+		return "want a number"
+	case kind == reflect.Slice:
+		return "want a list"
+	case kind == reflect.Struct, kind == reflect.Map:
+		return "want keys below it"
+	}
+	return "want text"
+}
+
+// nearest returns the one of names that differs from name in the fewest letters; "" when
+// all differ in more than a quarter of it.
+func nearest(name string, names []string) string {
+	best, least := "", max(len(name)/4, 1)+1
+	for _, other := range names {
+		if d := distance(name, other); d < least {
+			best, least = other, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace, or neighbours to swap, to make
+// b of a (the optimal string alignment distance).
+func distance(a, b string) int {
+	before, last, row := []int(nil), []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			differs := 0
+			if a[i-1] != b[j-1] {
+				differs = 1
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+differs)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
 }
 
 // leaves returns the errors that err joins.
@@ -182,28 +233,4 @@ func leaves(err error) []error {
 		all = append(all, leaves(one)...)
 	}
 	return all
-}
-
-// lineOf returns the line of the key at path, or of the nearest key above it; 0
-// when the file does not mention it.
-func lineOf(node *yaml.Node, path []string) int {
-	if node.Kind == yaml.DocumentNode && len(node.Content) > 0 {
-		node = node.Content[0]
-	}
-	if len(path) == 0 || node.Kind != yaml.MappingNode {
-		return 0
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if key.Value != path[0] {
-			continue
-		}
-		if line := lineOf(value, path[1:]); line > 0 {
-			return line
-		}
-		if len(path) == 1 {
-			return key.Line
-		}
-	}
-	return 0
 }

@@ -109,12 +109,13 @@ func (c *Config) Validate() error {
 		}
 	}
 	rule(c.StateDir != "", "state_dir: want a directory")
-	rule(c.Log.Format == "text" || c.Log.Format == "json", "log.format: want text or json")
+	rule(c.Log.Format == "text" || c.Log.Format == "json", fmt.Sprintf("log.format: want text or json, found %.40q", c.Log.Format))
 	check("http.", c.HTTP.Validate())
 	check("core.", c.Core.Validate())
 	check("tls.", c.TLS.Validate())
 	check("mqtt.", c.MQTT.Validate())
-	rule(c.Gatekeeper.Readopt == "same-address" || c.Gatekeeper.Readopt == "never", "gatekeeper.readopt: want same-address or never")
+	readopt := c.Gatekeeper.Readopt
+	rule(readopt == "same-address" || readopt == "never", fmt.Sprintf("gatekeeper.readopt: want same-address or never, found %.40q", readopt))
 	rule(c.Gatekeeper.FirstWindow >= 0, "gatekeeper.first_window: want 0 or more")
 	token := len(c.Gatekeeper.AccessToken)
 	rule(token == 0 || token >= 16, "gatekeeper.access_token: want at least 16 characters")

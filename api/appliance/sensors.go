@@ -24,7 +24,7 @@ func (c SensorsConfig) Validate() error {
 	offered := map[string]bool{"": true, zigbee2mqtt.Name: c.Zigbee2MQTT.BaseTopic != "", cloud.Name: c.Cloud.URL != ""}
 	var wrong []error
 	if !offered[c.Provider] {
-		wrong = append(wrong, errors.New("provider: want zigbee2mqtt or cloud, configured below, or nothing"))
+		wrong = append(wrong, fmt.Errorf("provider: want zigbee2mqtt or cloud, configured below, or nothing, found %.40q", c.Provider))
 	}
 	below := func(part string, err error) {
 		for line := range strings.Lines(fmt.Sprint(err)) {

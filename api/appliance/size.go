@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 		*s = Size(n) * bytes
 		return nil
 	}
-	return fmt.Errorf("%.20q is no size: want one such as 64MiB", text)
+	return errors.New("want a size such as 64MiB")
 }
 
 // MarshalText writes the size in the largest unit that divides it.

@@ -53,7 +53,7 @@ func (c MailConfig) Validate() error {
 	}
 	rule(!strings.ContainsAny(s.Host, "/: "), "smtp.host: want a host name or address, without port")
 	rule(s.Port > 0 && s.Port < 1<<16, "smtp.port: want 1 to 65535")
-	rule(s.TLS == startTLS || s.TLS == implicitTLS || s.TLS == withoutTLS, "smtp.tls: want starttls, implicit or none")
+	rule(s.TLS == startTLS || s.TLS == implicitTLS || s.TLS == withoutTLS, fmt.Sprintf("smtp.tls: want starttls, implicit or none, found %.40q", s.TLS))
 	rule(s.Username == "" || s.TLS != withoutTLS, "smtp.tls: want starttls or implicit, because a password is sent")
 	password, err := secret(s.Password, s.PasswordFile)
 	rule(err == nil, fmt.Sprintf("smtp.password_file: %v", err))
