@@ -52,6 +52,8 @@ func newGenerator(h *household, seed uint64) *apitest.Generator {
 		"POST /sessions": judged, "PATCH /sessions": judged, "POST /sessions/sso/{provider}": judged, "GET /confirmations": judged, "PUT /confirmations": judged, "PUT /password_resets": judged,
 		"POST /password_resets": throttled, "POST /users": throttled, "POST /confirmations": throttled, "POST /confirmation_mails": throttled,
 		"POST /member_invites": throttled, "PUT /users/{id}": judged,
+		"DELETE /users/{id}": judged, "DELETE /networks/{id}": judged,
+		"POST /users/{id}/identities": judged, "DELETE /users/{id}/identities/{identity_id}": judged,
 	}
 	g.Learn("network_id", float64(h.home), float64(h.home), float64(h.home), float64(h.other), 77.0)
 	g.Learn("id", float64(h.home), float64(h.owner.ID), float64(h.member.ID))
