@@ -203,7 +203,7 @@ func TestRequestBesideTheEndOfItsAccountIsAnsweredWithThat(t *testing.T) {
 			}
 		})
 	}
-	if err := h.parts.Household.DeleteUser(t.Context(), h.member.ID, false); err != nil {
+	if err := h.parts.Household.DeleteUser(t.Context(), h.member.ID, rules.Leaving{}); err != nil {
 		t.Error(err)
 	}
 	asking.Wait()
