@@ -24,6 +24,22 @@ type browser struct {
 	id   int
 }
 
+// profileDirectory returns a directory for a browser. Its removal is tried again for as long
+// as processes of the browser write there after its end.
+func profileDirectory(t *testing.T) string {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "browser-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for deadline := time.Now().Add(time.Minute); os.RemoveAll(directory) != nil && time.Now().Before(deadline); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	return directory
+}
+
 // openBrowser opens a blank page; it ends with the test.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
@@ -35,7 +51,7 @@ func openBrowser(t *testing.T) *browser {
 		t.Skip("no chromium on this machine")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	profile := t.TempDir()
+	profile := profileDirectory(t)
 	cmd := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
 		"--no-first-run", "--user-data-dir="+profile, "--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank")
 	if err := cmd.Start(); err != nil {
