@@ -18,10 +18,12 @@ const EnvPrefix = "SENSEGATE_"
 // fileSuffix ends a variable that holds the name of a file with the value.
 const fileSuffix = "_FILE"
 
-// noSettings returns how the names begin, after EnvPrefix, of the variables that only the
-// project's own tests and benchmarks read: where the captures and more test vectors are, a
-// clock, the second process of a benchmark.
-func noSettings() []string { return []string{"DATA", "RRULE_VECTORS", "TEST_", "BENCH_"} }
+// isOfTests reports whether only the project's own tests and benchmarks read a variable:
+// it says where the captures and more test vectors are, or begins as theirs do.
+func isOfTests(name string) bool {
+	own := strings.TrimPrefix(name, EnvPrefix)
+	return own == "DATA" || own == "RRULE_VECTORS" || strings.HasPrefix(own, "TEST_") || strings.HasPrefix(own, "BENCH_")
+}
 
 // environment is what the variables with EnvPrefix say.
 type environment struct {
@@ -101,6 +103,8 @@ func (e *environment) add(name, value string, known map[string]reflect.Type) {
 		kind, ok = typeOf(setting)
 	}
 	switch {
+	case !ok && isOfTests(name):
+		return
 	case !ok:
 		e.unknown(name, slices.Sorted(maps.Keys(known)))
 		return
@@ -121,9 +125,6 @@ func (e *environment) add(name, value string, known map[string]reflect.Type) {
 // unknown takes in a variable that is none of the known settings.
 func (e *environment) unknown(name string, known []string) {
 	own := strings.TrimPrefix(name, EnvPrefix)
-	if slices.ContainsFunc(noSettings(), func(begin string) bool { return strings.HasPrefix(own, begin) }) {
-		return
-	}
 	text := "no such variable: see config.example.yaml"
 	base, fromFile := strings.CutSuffix(own, fileSuffix)
 	for i := range known {

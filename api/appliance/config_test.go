@@ -155,6 +155,10 @@ FILE:5: push.webhook.url: want http://host/path or https://host/path, without us
 			environ: []string{"SENSEGATE_MAIL_SMTP_PASWORD_FILE=/run/secrets/mail"},
 			want:    "environment: SENSEGATE_MAIL_SMTP_PASWORD_FILE: no such variable; did you mean SENSEGATE_MAIL_SMTP_PASSWORD_FILE?",
 		},
+		"a variable that begins like one of the project's tests": {
+			environ: []string{"SENSEGATE_DATABASE=/data"},
+			want:    "environment: SENSEGATE_DATABASE: no such variable: see config.example.yaml",
+		},
 		"variables of the project's tests are no settings": {
 			environ: []string{"SENSEGATE_DATA=/data", "SENSEGATE_TEST_CLOCK=1", "SENSEGATE_BENCH_VIEWERS=x", "SENSEGATE_RRULE_VECTORS=y"},
 		},
