@@ -49,7 +49,11 @@ func (o Connect) Bytes() []byte {
 		flags |= 0x40
 		rest = append(rest, text(o.Password)...)
 	}
-	body := append(text("MQTT"), o.Version, flags)
+	name := "MQTT"
+	if o.Version == 3 {
+		name = "MQIsdp" // MQTT 3.1, section 3.1
+	}
+	body := append(text(name), o.Version, flags)
 	body = binary.BigEndian.AppendUint16(body, o.KeepAlive)
 	if o.Version == 5 {
 		body = append(body, props(o.Properties)...)
