@@ -1,0 +1,62 @@
+package series
+
+import "fmt"
+
+// Move moves the rows of a value that begin in [from, to) by so many seconds, all
+// rounded to the step of its tier: for samples whose clock was wrong. rest is the value
+// without them, empty when none is left; moved are the values that hold them now, by
+// the start of their block. The error is ErrDamaged or ErrVersion.
+func Move(b []byte, from, to, by int64) (rest []byte, moved map[int64][]byte, err error) {
+	v, err := parse(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("move samples: %w", err)
+	}
+	step := v.tier.Step()
+	from, to, by = floorTo(from, step), ceilTo(to, step), floorTo(by+step/2, step)
+	stay := union{tier: v.tier, start: v.tier.BlockStart(v.start), columns: map[ID][]record{}}
+	places := map[int64]*union{}
+	var d rows
+	for name, column := range v.all() {
+		id := ID(name)
+		if err := d.decode(column, v.rows, step, id.isLocation(), everything); err != nil {
+			return nil, nil, fmt.Errorf("move samples of series %q: %w", id, err)
+		}
+		d.visit(v.start, step, v.start, v.end(), func(s stretch) bool {
+			for i := 0; i < s.rows && s.kind != absent; i++ {
+				u, at := &stay, s.start+int64(i)*step
+				if at >= from && at < to {
+					at += by
+					u = placeOf(places, v.tier, at)
+				}
+				u.put(id, at, s.record(i, step))
+			}
+			return true
+		})
+	}
+	moved = make(map[int64][]byte, len(places))
+	for start, u := range places {
+		moved[start] = u.appendValue(nil)
+	}
+	return stay.appendValue(nil), moved, nil
+}
+
+// placeOf returns the block of a tier that holds second at, a new one where there is none.
+func placeOf(places map[int64]*union, tier Tier, at int64) *union {
+	start := tier.BlockStart(at)
+	u := places[start]
+	if u == nil {
+		u = &union{tier: tier, start: start, columns: map[ID][]record{}}
+		places[start] = u
+	}
+	return u
+}
+
+// put puts a row of second at, which the block holds, in its place.
+func (u *union) put(id ID, at int64, row record) {
+	records := u.columns[id]
+	if records == nil {
+		records = make([]record, u.tier.Rows())
+		u.columns[id] = records
+	}
+	records[(at-u.start)/u.tier.Step()] = row
+}
