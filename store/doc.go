@@ -28,6 +28,7 @@
 //	                          "installed_at"   when the file was made, seconds
 //	                          "adoption_until" when the adoption window of networks without an owner ends, seconds
 //	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention, expiring}
+//	                          "clock_unset"    when the appliance worked by a clock that was not set: UnsetRun
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
 //	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one

@@ -61,9 +61,13 @@ func (s *Samples) forgetDeleted(tx *Tx) {
 }
 
 // collect copies out what has to be written, in the order of keys.
-func (s *Samples) collect(now int64) (sealed, open []part) {
+func (s *Samples) collect(wall int64) (sealed, open []part) {
 	for network, h := range s.snapshot() {
 		h.mu.Lock()
+		now := wall
+		for at := range h.blocks {
+			now = max(now, at.start) // the data's own clock goes on while ours is behind
+		}
 		for at, b := range h.blocks {
 			increment := b.AppendIncrement(nil)
 			if b.End()+sealDelay > now {

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"sensegate/motion"
+)
+
+// unsetKey is the key in the meta bucket of UnsetRun.
+const unsetKey = "clock_unset"
+
+// UnsetRun is the time, on a clock that was not set, in which the appliance worked by
+// it; zero: what is stored was stamped by a clock that was right.
+type UnsetRun struct {
+	From motion.Time `json:"from"`
+	To   motion.Time `json:"to"`
+}
+
+// UnsetRun returns what was stored by PutUnsetRun.
+func (tx *Tx) UnsetRun() (run UnsetRun, err error) {
+	err = tx.getMeta(unsetKey, &run)
+	return run, err
+}
+
+// PutUnsetRun stores when the appliance worked by a clock that was not set.
+func (tx *Tx) PutUnsetRun(run UnsetRun) error {
+	before, err := tx.UnsetRun()
+	if err != nil || before == run {
+		return err
+	}
+	return tx.putMeta(unsetKey, run)
+}
+
+// Restamp moves what is stamped in [From, To) by so many seconds: the clock that said so
+// was wrong by that.
+type Restamp struct {
+	From, To motion.Time
+	By       motion.Seconds
+}
+
+// Time returns t as it is stamped anew.
+func (r Restamp) Time(t motion.Time) motion.Time {
+	if t < r.From || t >= r.To || t.IsZero() {
+		return t
+	}
+	return t.Add(r.By)
+}
+
+// Restamp stamps anew, in the transaction, the events, detections of sensors, samples and
+// status reports that r is about, and when the installation was made and adopts devices.
+// Events keep their ids: a tag and a live reader know them.
+func (s *Samples) Restamp(tx *Tx, r Restamp) error {
+	for _, step := range []func(Restamp) error{tx.restampInstallation, tx.restampEvents, tx.restampDetections, tx.restampStatus} {
+		if err := step(r); err != nil {
+			return err
+		}
+	}
+	return s.restamp(tx, r)
+}
+
+// restampInstallation keeps the windows in which devices are adopted as long as they were.
+func (tx *Tx) restampInstallation(r Restamp) error {
+	installed, err := tx.InstalledAt()
+	if err != nil {
+		return err
+	}
+	if moved := r.Time(installed); moved != installed {
+		if err := tx.putMeta(installedAtKey, moved); err != nil {
+			return err
+		}
+	}
+	until, err := tx.AdoptionUntil()
+	if err != nil || until <= r.From || until >= r.To.Add(longestWindow) {
+		return err
+	}
+	return tx.SetAdoptionUntil(until.Add(r.By))
+}
+
+// longestWindow bounds how far an adoption window reaches into the future.
+const longestWindow motion.Seconds = 24 * 3600
+
+func (tx *Tx) restampEvents(r Restamp) error {
+	return restampRecords(tx, events, networks.keys(tx), r, func(record *eventRecord) (eventKey, error) {
+		record.TS, record.DetectedTS = r.Time(record.TS), r.Time(record.DetectedTS)
+		return record.complete(tx)
+	})
+}
+
+func (tx *Tx) restampDetections(r Restamp) error {
+	return restampRecords(tx, detections, homes.keys(tx), r, func(record *detectionRecord) (detectionKey, error) {
+		record.TS = motion.FromMicros(r.Time(record.TS).Micros())
+		id, err := uuid.Parse(record.ID)
+		return detectionKey{record.Home, keyMicros(record.TS), id}, err
+	})
+}
+
+// restampRecords moves those of the owners' records of a table, whose keys are owner, µs
+// u64, id, that r is about: change stamps one anew and returns its new key. One that
+// cannot be read stays where it is.
+func restampRecords[K, V any](tx *Tx, t table[K, V], owners [][]byte, r Restamp, change func(*V) (K, error)) error {
+	for _, owner := range owners {
+		for _, key := range tx.stamped(t.name, owner, r) {
+			record, ok := t.readable(tx, key, tx.bucket(t.name).Get(key))
+			if !ok {
+				continue
+			}
+			if _, err := t.remove(tx, key); err != nil {
+				return err
+			}
+			moved, err := change(&record)
+			if err != nil {
+				return fmt.Errorf("stamp %s anew: %w", t.noun, err)
+			}
+			if err := t.put(tx, moved, record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stamped returns the keys of an owner's records of a table, whose keys are owner, µs u64,
+// id, that r is about.
+func (tx *Tx) stamped(table string, owner []byte, r Restamp) (keys [][]byte) {
+	end := join(owner, key64(keyMicros(r.To)))
+	cursor := tx.bucket(table).Cursor()
+	for key, _ := cursor.Seek(join(owner, key64(keyMicros(r.From)))); key != nil && bytes.Compare(key, end) < 0; key, _ = cursor.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
+}
+
+func (tx *Tx) restampStatus(r Restamp) error {
+	for _, key := range networks.keys(tx) {
+		network := motion.NetworkID(binary.BigEndian.Uint32(key))
+		report, found, err := status.get(tx, network)
+		if err != nil {
+			return err
+		}
+		if found {
+			report.TS, report.LastMotion = r.Time(report.TS), r.Time(report.LastMotion)
+			if err := status.put(tx, network, report); err != nil {
+				return err
+			}
+		}
+		heard, found, err := statusHeard.get(tx, network)
+		if err != nil {
+			return err
+		}
+		if found {
+			heard.TS, heard.LastMotion = r.Time(heard.TS), r.Time(heard.LastMotion)
+			if err := statusHeard.put(tx, network, heard); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
