@@ -144,7 +144,7 @@ func (c *wallClock) to(at time.Time) { c.set(at.Sub(c.now())) }
 func withClock(t *testing.T, test func(t *testing.T, b *box, c *wallClock)) {
 	t.Helper()
 	c := &wallClock{}
-	run(t, func(t *testing.T, b *box) { test(t, b, c) }, func(o *engine.Options) { o.Now = c.now })
+	run(t, func(t *testing.T, b *box) { test(t, b, c) }, func(o *engine.Options) { o.Now, o.FirstWindow = c.now, 100*year })
 }
 
 const year = 365 * 24 * time.Hour

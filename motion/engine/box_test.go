@@ -162,7 +162,7 @@ func (b *box) start() {
 // open opens the database and makes an engine of it that does not run.
 func (b *box) open() {
 	b.t.Helper()
-	db, err := store.Open(store.Options{Path: b.path, MaxSize: b.maxSize})
+	db, err := store.Open(store.Options{Path: b.path, MaxSize: b.maxSize, Now: b.options.Now})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -8,16 +8,31 @@ const (
 	maxAhead motion.Seconds = 5 * 60
 )
 
+// builtBefore is how far from the build date a device's clock is believed while the own
+// clock is before that date.
+const builtBefore motion.Seconds = 10 * 365.25 * 24 * 3600
+
+// deviceClocks says which times of devices are believed.
+type deviceClocks struct {
+	built motion.Time // our clock has not been set while it is before that; 0: any is set
+}
+
+// unset reports whether our clock has not been set when it says now.
+func (c deviceClocks) unset(now motion.Time) bool { return now < c.built }
+
 // believable reports whether a device time can be taken as it is.
-func believable(ts, received motion.Time) bool {
+func (c deviceClocks) believable(ts, received motion.Time) bool {
+	if c.unset(received) {
+		return ts >= c.built && ts <= c.built.Add(builtBefore)
+	}
 	age := received.Since(ts)
 	return !ts.IsZero() && age <= maxAge && age >= -maxAhead
 }
 
 // stamp returns ts, or the receive time where the device's clock is wrong; server
 // says which.
-func stamp(ts, received motion.Time) (at motion.Time, server bool) {
-	if believable(ts, received) {
+func (c deviceClocks) stamp(ts, received motion.Time) (at motion.Time, server bool) {
+	if c.believable(ts, received) {
 		return ts, false
 	}
 	return received, true
@@ -46,8 +61,8 @@ const anchorSlack motion.Seconds = 1
 
 // base returns the time of a batch's first frame: first and last are its device
 // times (first 0: no clock), received is when it arrived.
-func (a *anchor) base(first, last, received motion.Time) motion.Time {
-	if believable(first, received) {
+func (a *anchor) base(clocks deviceClocks, first, last, received motion.Time) motion.Time {
+	if clocks.believable(first, received) {
 		a.set = false
 		return first
 	}

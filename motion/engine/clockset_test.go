@@ -19,7 +19,9 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withClock(t, func(t *testing.T, b *box, clock *wallClock) {
 				if name == "from 1970 to the present" {
+					b.stop()
 					clock.to(time.Unix(60, 0))
+					b.start()
 				}
 				b.home()
 				b.send(10, 0.35, 0)

@@ -58,7 +58,7 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 	if b.HasClock() {
 		first = b.Time(0)
 	}
-	base := sensor.clock.base(first, b.Time(last), now)
+	base := sensor.clock.base(e.clocks, first, b.Time(last), now)
 	span := motion.Seconds(b.Frames[last].Offset) / 1e6
 	offset, usable := s.alignment.align(base.Add(span), n.sensing.reach.others(now, device.DeviceKey), now)
 	if !usable {
@@ -83,7 +83,7 @@ func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Devi
 			return err
 		}
 	}
-	at, _ := stamp(r.TS, now)
+	at, _ := e.clocks.stamp(r.TS, now)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range r.Links {

@@ -51,6 +51,9 @@ type Options struct {
 	Stored func(*store.Tx, motion.Event) error
 	// Recovery is what was done about a damaged database before the start; nil: nothing.
 	Recovery *store.Recovery
+	// Built is when the program was built: the wall clock has not been set while it is
+	// before that. Zero: it always is.
+	Built motion.Time
 	// Now is the wall clock, time.Now when nil.
 	Now func() time.Time
 	Log *slog.Logger
@@ -73,6 +76,8 @@ type Engine struct {
 
 	contained containment
 	samples   *store.Samples
+	clocks    deviceClocks
+	clock     ownClock
 	recorder  recorder
 	ledger    ledger
 	pending   pendingList
@@ -103,6 +108,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 	e := &Engine{
 		db: db, options: options, log: options.Log, contained: containment{log: options.Log},
 		recorder: newRecorder(),
+		clocks:   deviceClocks{built: options.Built},
 		alerts:   newAlertQueue(),
 		commands: newCommands(),
 		networks: map[motion.NetworkID]*network{},
@@ -117,6 +123,9 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 	} else if err != nil {
 		e.log.Warn("part of the last samples is lost", "err", err)
 	}
+	if err := e.openClock(ctx); err != nil {
+		return nil, fmt.Errorf("look at the clock: %w", err)
+	}
 	err = db.View(ctx, func(tx *store.Tx) error {
 		if e.pending.entries, err = tx.PendingDevices(); err != nil {
 			return err
@@ -130,6 +139,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 			if err != nil {
 				return err
 			}
+			n.restamp(e.clock.list())
 			e.networks[record.ID] = n
 			if err := e.loadCommands(tx, record.ID); err != nil {
 				return err
@@ -165,7 +175,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	})
 	group.Go(func() error { return e.tellRecovery(running) })
-	group.Go(func() error { return e.watchClock(running) })
 	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
 	group.Go(func() error { return e.every(running, liveRenewal, "renew live", e.renewLive) })
 	group.Go(func() error { return e.every(running, e.options.FlushInterval, "flush", e.flushRegularly) })
@@ -201,8 +210,15 @@ func (e *Engine) every(ctx context.Context, interval time.Duration, what string,
 	}
 }
 
-// now returns the wall clock.
-func (e *Engine) now() motion.Time { return motion.TimeOf(e.options.Now()) }
+// now returns the wall clock. While that is not set, it follows on former runs in which
+// it was not either.
+func (e *Engine) now() motion.Time {
+	now := motion.TimeOf(e.options.Now())
+	if e.clocks.unset(now) {
+		return now.Add(e.clock.ahead)
+	}
+	return now
+}
 
 // network returns the state of a network.
 func (e *Engine) network(id motion.NetworkID) (*network, error) {

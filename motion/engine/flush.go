@@ -72,6 +72,9 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		if err := tx.WriteKeyUses(); err != nil {
 			return err
 		}
+		if err := e.noteUnset(tx); err != nil {
+			return err
+		}
 		return e.samples.Flush(tx)
 	})
 	if err == nil {
@@ -185,6 +188,9 @@ func (k kept) write(tx *store.Tx) error {
 // advance moves networks on whose links are silent: their samples become "no
 // data", and links that were silent for long are noted as gone.
 func (e *Engine) advance(ctx context.Context) error {
+	if err := e.watchClock(ctx); err != nil {
+		return err
+	}
 	now := e.now()
 	for _, n := range e.all() {
 		var silent []string

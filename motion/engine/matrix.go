@@ -30,7 +30,7 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
 	}
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
-	first, _ := stamp(r.TS, now)
+	first, _ := e.clocks.stamp(r.TS, now)
 	n.heartbeat.MotionTripped = &r.MotionTripped
 	n.heartbeat.LastMotion = max(n.heartbeat.LastMotion, shifted(r.LastMotion, r.TS, first))
 	if len(n.sensing.names) > maxNames {
@@ -107,10 +107,13 @@ func (e *Engine) history(n *network, s *session, r motion.History, now motion.Ti
 		return fault.New(fault.Invalid, "motion-history: ts 0 is no time, and the receive time says nothing about the past")
 	}
 	end := r.TS.Add(float64(r.Count) * float64(r.Interval) / 1000)
-	if now.Since(r.TS) > maxHistory || now.Since(end) < -maxAhead {
+	if e.clocks.unset(now) && !e.clocks.believable(r.TS, now) {
+		return fault.New(fault.Invalid, "motion-history: ts is not believed while the appliance's own clock is not set")
+	}
+	if !e.clocks.unset(now) && (now.Since(r.TS) > maxHistory || now.Since(end) < -maxAhead) {
 		return fault.New(fault.Invalid, "motion-history: want samples of the last 7 days: older ones are not kept, later ones have not happened")
 	}
-	if !believable(r.TS, now) && !e.clockTrusted(s) {
+	if !e.clocks.believable(r.TS, now) && !e.clockTrusted(s) {
 		return fault.New(fault.Invalid, "motion-history: over a day old from a device whose clock is not known to be right")
 	}
 	n.mu.Lock()
@@ -180,7 +183,7 @@ func floorTo(v, step int64) int64 { return v - v%step }
 // returns when the event is stored.
 func (e *Engine) deviceEvent(ctx context.Context, n *network, device motion.DeviceKey, r motion.EventReport, now motion.Time) error {
 	event := r.Event
-	at, server := stamp(event.TS, now)
+	at, server := e.clocks.stamp(event.TS, now)
 	n.mu.Lock()
 	if event.Category == motion.CategoryMotion {
 		if n.record.Paused() || n.guardian.MotionEvents.Enabled == 0 {

@@ -132,7 +132,7 @@ func (e *Engine) storeBatch(batch []entry) (fresh [][]motion.Event, err error) {
 
 // write stores an entry, has Options.Stored know what is to be pushed, and returns it.
 func (e *Engine) write(tx *store.Tx, one *entry) (fresh []motion.Event, err error) {
-	fresh, err = one.write(tx)
+	fresh, err = one.write(tx, &e.clock)
 	for _, event := range fresh {
 		if err == nil && e.options.Stored != nil {
 			err = e.options.Stored(tx, event)
@@ -142,8 +142,11 @@ func (e *Engine) write(tx *store.Tx, one *entry) (fresh []motion.Event, err erro
 }
 
 // write stores an entry and returns what is to be pushed.
-func (one *entry) write(tx *store.Tx) (fresh []motion.Event, err error) {
+func (one *entry) write(tx *store.Tx, clock *ownClock) (fresh []motion.Event, err error) {
 	if one.take == nil {
+		if !one.past {
+			one.event.TS, one.event.DetectedTS = clock.restamped(one.event.TS), clock.restamped(one.event.DetectedTS)
+		}
 		return one.writeEvent(tx)
 	}
 	v, err := one.take(tx)
@@ -151,6 +154,7 @@ func (one *entry) write(tx *store.Tx) (fresh []motion.Event, err error) {
 		return nil, err
 	}
 	for _, event := range v.events {
+		event.TS = clock.restamped(event.TS)
 		stored, _, err := tx.AddEvent(event, "")
 		if err != nil {
 			return nil, err

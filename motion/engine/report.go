@@ -14,6 +14,11 @@ import (
 // would not help; any other error when it could not be stored, and the device
 // has to send it again.
 func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion.Report) error {
+	if e.clock.unset.Load() {
+		if err := e.watchClock(ctx); err != nil {
+			return err
+		}
+	}
 	now := e.now()
 	s, device := e.heard(key, now)
 	if s == nil {
@@ -75,7 +80,7 @@ func speaks(device motion.DeviceKey, report motion.Report) error {
 func (e *Engine) noteClock(s *session, ts, now motion.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s.clockTrusted = believable(ts, now)
+	s.clockTrusted = e.clocks.believable(ts, now)
 }
 
 // clockTrusted reports what noteClock remembered.

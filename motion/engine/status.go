@@ -16,7 +16,7 @@ import (
 // heartbeats and unchanged reports go with the next flush.
 func (e *Engine) statusReport(ctx context.Context, n *network, s *session, r motion.StatusReport, now motion.Time) error {
 	e.noteClock(s, r.TS, now)
-	at, _ := stamp(r.TS, now)
+	at, _ := e.clocks.stamp(r.TS, now)
 	r.LastMotion = shifted(r.LastMotion, r.TS, at)
 	r.TS, r.NetworkID, r.GuardianID = at, n.id, s.device.ID
 	if !r.Heartbeat() {

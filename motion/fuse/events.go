@@ -130,6 +130,15 @@ func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	return Transition{}, false
 }
 
+// Restamp changes the times of the samples that were taken, when their clock is known to
+// have been wrong, to what anew returns. What goes on meanwhile goes on.
+func (e *Events) Restamp(anew func(motion.Time) motion.Time) {
+	e.last, e.lastValid, e.moved = anew(e.last), anew(e.lastValid), anew(e.moved)
+	if e.open != nil {
+		e.open.Time = anew(e.open.Time)
+	}
+}
+
 // Open returns the detection that has not stopped yet.
 func (e *Events) Open() (Detection, bool) {
 	if e.open == nil {

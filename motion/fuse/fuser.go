@@ -157,6 +157,10 @@ func (f *Fuser) Advance(t motion.Time) {
 	f.drain()
 }
 
+// ClockSet says that the clock of Advance was set: the time since the last call is not
+// known.
+func (f *Fuser) ClockSet() { f.now, f.arrived = never, never }
+
 // late counts a tick whose time has been fused. It returns true when the tick
 // shows that the clock was set back and fusion begins again there.
 func (f *Fuser) late(l *link, index int64) bool {
