@@ -18,6 +18,7 @@ type status struct {
 	Version       string        `json:"version"`
 	Since         motion.Time   `json:"since"`               // when it was started
 	NotReady      string        `json:"not_ready,omitempty"` // why it cannot work; empty: it can
+	ClockUnset    bool          `json:"clock_unset,omitempty"` // its clock is before the build date
 	Networks      int           `json:"networks"`
 	Devices       int           `json:"devices"` // adopted ones
 	DevicesOnline int           `json:"devices_online"`
@@ -38,6 +39,7 @@ func Version() string {
 
 func (s *Server) status(r *http.Request) (any, error) {
 	now := status{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
+	now.ClockUnset = s.engine.ClockUnset()
 	if s.trust != nil {
 		now.Authority = s.trust()
 	}
@@ -102,6 +104,9 @@ func (now status) show(w io.Writer) {
 	}
 	if now.Health.ReadOnly != "" {
 		line("read-only", "%s", now.Health.ReadOnly)
+	}
+	if now.ClockUnset {
+		line("clock", "not set: it says %s", time.Now().UTC().Format(time.DateTime))
 	}
 	line("networks", "%d", now.Networks)
 	line("devices online", "%d of %d", now.DevicesOnline, now.Devices)

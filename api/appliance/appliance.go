@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
-		Recovery: recovery,
+		Recovery: recovery, Built: Built(),
 	})
 	if err != nil {
 		return nil, err

@@ -284,6 +284,30 @@ func TestClockThatGoesBackMakesNoEternalToken(t *testing.T) {
 	}
 }
 
+// TestLogInBeforeTheClockIsSetEndsThen logs in on a clock in 1970, at which a session of
+// before goes on: when it is set, the log-in has ended, and that session goes on.
+func TestLogInBeforeTheClockIsSetEndsThen(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.person(email)
+	before := o.login(true)
+	behind := o.now.Sub(time.Unix(60, 0))
+	o.pass(-behind)
+	in1970 := o.login(true)
+	if !o.valid(in1970.Token) || !o.valid(before.Token) {
+		t.Error("nobody can log in, or stay logged in, before the clock is set")
+	}
+	o.pass(behind + time.Minute)
+	if o.valid(in1970.Token) || !o.valid(before.Token) {
+		t.Error("want the log-in of 1970 ended, the one of before to go on")
+	}
+	_, err := o.sessions.Refresh(t.Context(), in1970.RefreshToken, true)
+	o.wantKind(err, fault.Unauthorized)
+	if again := o.login(true); !o.valid(again.Token) {
+		t.Error("nobody can log in again")
+	}
+}
+
 func TestTokensSayNothingButIDs(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -45,6 +45,10 @@ type ownClock struct {
 	watch wallWatch
 }
 
+// ClockUnset reports whether the appliance's own clock is before the build date: it has not
+// been set since the start.
+func (e *Engine) ClockUnset() bool { return e.clock.unset.Load() }
+
 // restamped returns t, anew if it was stamped before the clock was set.
 func (c *ownClock) restamped(t motion.Time) motion.Time {
 	return restamped(c.list(), t)
