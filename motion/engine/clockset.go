@@ -36,8 +36,8 @@ func (w *wallWatch) step(wall motion.Time, at time.Time) motion.Seconds {
 
 // ownClock is what is known of the appliance's own clock.
 type ownClock struct {
-	unset    atomic.Bool                     // it is before the build date
-	restamps atomic.Pointer[[]store.Restamp] // of the last time that it was set after that
+	unset   atomic.Bool                   // it is before the build date
+	restamp atomic.Pointer[store.Restamp] // of the last time that it was set after that; nil: none
 
 	ahead motion.Seconds // of the wall clock while it is not set; does not change
 
@@ -51,23 +51,17 @@ func (e *Engine) ClockUnset() bool { return e.clock.unset.Load() }
 
 // restamped returns t, anew if it was stamped before the clock was set.
 func (c *ownClock) restamped(t motion.Time) motion.Time {
-	return restamped(c.list(), t)
-}
-
-// list returns what was stamped anew last.
-func (c *ownClock) list() []store.Restamp {
-	if list := c.restamps.Load(); list != nil {
-		return *list
+	if r := c.restamp.Load(); r != nil {
+		return r.Time(t)
 	}
-	return nil
+	return t
 }
 
-// restamped returns t as the first of the list stamps it anew.
-func restamped(list []store.Restamp, t motion.Time) motion.Time {
-	for _, r := range list {
-		if at := r.Time(t); at != t {
-			return at
-		}
+// restampedLate is restamped for what may have been stamped anew already: it changes
+// nothing where that could not be told.
+func (c *ownClock) restampedLate(t motion.Time) motion.Time {
+	if r := c.restamp.Load(); r != nil && r.By > r.To.Since(r.From) {
+		return r.Time(t)
 	}
 	return t
 }
@@ -121,14 +115,12 @@ func (e *Engine) lastStamp(run store.UnsetRun) motion.Time {
 	return run.To.Add(2 * e.options.FlushInterval.Seconds())
 }
 
-// restamp stamps anew what the list says, in the transaction; what is on its way to it
-// follows.
-func (e *Engine) restamp(tx *store.Tx, run store.UnsetRun, list ...store.Restamp) error {
-	e.clock.restamps.Store(&list)
-	for _, r := range list {
-		if err := e.samples.Restamp(tx, r); err != nil {
-			return err
-		}
+// restamp stamps anew what r says, in the transaction; what is on its way to it follows.
+// run is what remains of a clock that is not set.
+func (e *Engine) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) error {
+	e.clock.restamp.Store(&r)
+	if err := e.samples.Restamp(tx, r); err != nil {
+		return err
 	}
 	return tx.PutUnsetRun(run)
 }
@@ -158,6 +150,7 @@ func (e *Engine) stepClock(ctx context.Context) (by motion.Seconds, err error) {
 	case c.unset.Load() && (by > 0 || !unset):
 		err = e.setClock(ctx, now.Add(-by), by)
 	case unset && !c.unset.Load():
+		c.restamp.Store(nil) // what it stamps now is of another time
 		err = e.db.Update(ctx, e.noteUnset)
 	}
 	if fault.KindOf(err) != 0 {
@@ -182,55 +175,54 @@ func (e *Engine) setClock(ctx context.Context, was motion.Time, by motion.Second
 			return err
 		}
 		run = extended(run, was)
-		var list []store.Restamp // none when it came to the build date by itself
-		if by != 0 {
-			list = append(list, store.Restamp{From: run.From, To: was.Add(1), By: by})
-		}
 		left := store.UnsetRun{}
 		if e.clocks.unset(now) {
 			left = extended(store.UnsetRun{From: run.From.Add(by), To: now}, now)
 		}
-		return e.restamp(tx, left, list...)
+		if by == 0 { // it came to the build date by itself
+			return tx.PutUnsetRun(left)
+		}
+		return e.restamp(tx, left, store.Restamp{From: run.From, To: was.Add(1), By: by})
 	})
 	if err != nil {
 		return fmt.Errorf("stamp anew: %w", err)
 	}
 	for _, n := range e.all() {
-		n.restamp(e.clock.list())
+		n.restamp(e.clock.restamped)
 	}
-	e.restampSessions(e.clock.list())
+	e.restampSessions()
 	return nil
 }
 
 // restampSessions keeps devices online.
-func (e *Engine) restampSessions(list []store.Restamp) {
+func (e *Engine) restampSessions() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.sessions {
-		s.since, s.lastHeard = restamped(list, s.since), restamped(list, s.lastHeard)
+		s.since, s.lastHeard = e.clock.restamped(s.since), e.clock.restamped(s.lastHeard)
 	}
 }
 
 // restamp stamps anew what is in memory of a network, so that a detection that is open
 // stays open, and a link that was just heard is not silent.
-func (n *network) restamp(list []store.Restamp) {
-	anew := func(times ...*motion.Time) {
+func (n *network) restamp(anew func(motion.Time) motion.Time) {
+	set := func(times ...*motion.Time) {
 		for _, t := range times {
-			*t = restamped(list, *t)
+			*t = anew(*t)
 		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	anew(&n.heartbeat.TS, &n.heartbeat.LastMotion, &n.reported, &n.source.Heard, &n.sensing.reach.newest, &n.sensing.reach.received)
+	set(&n.heartbeat.TS, &n.heartbeat.LastMotion, &n.reported, &n.source.Heard, &n.sensing.reach.newest, &n.sensing.reach.received)
 	if n.status != nil {
 		status := *n.status
-		anew(&status.TS, &status.LastMotion)
+		set(&status.TS, &status.LastMotion)
 		n.status = &status
 	}
 	for _, link := range n.links {
-		anew(&link.heard)
+		set(&link.heard)
 	}
-	n.sensing.events.Restamp(func(t motion.Time) motion.Time { return restamped(list, t) })
+	n.sensing.events.Restamp(anew)
 	n.sensing.fuser.ClockSet()
 }
 

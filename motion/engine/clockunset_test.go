@@ -225,3 +225,41 @@ func TestRunsWhoseClockWasNeverSetAreNotHidden(t *testing.T) {
 		})
 	}
 }
+
+func TestLinksAreNotLostWhenTheClockIsSetSoonAfterTheStart(t *testing.T) {
+	withoutClock(t, func(t *testing.T, b *box, clock *wallClock) {
+		b.home()
+		report := motion.LinkMotions{Interval: 500, Links: []motion.LinkMotion{{Src: kitchen, Dst: masterAP, MKAI: 0.1, LRaw: 0.1, Throughput: 1, RSSI: -59}}}
+		b.report(masterKey, report)
+		clock.to(time.Now())
+		time.Sleep(time.Minute)
+		b.report(masterKey, report)
+		b.stop()
+		clock.to(time.Unix(60, 0))
+		b.start()
+		time.Sleep(30 * time.Second)
+		clock.to(time.Now())
+		time.Sleep(10 * time.Second)
+		b.reconnect()
+		b.report(masterKey, report)
+		if lost := b.events(motion.LinkDisconnectedEvent); len(lost) > 0 {
+			t.Errorf("%d links were lost", len(lost))
+		}
+	})
+}
+
+func TestClockThatIsSetInStepsMovesOnce(t *testing.T) {
+	withoutClock(t, func(t *testing.T, b *box, clock *wallClock) {
+		b.home()
+		start := now()
+		b.report(guardianKey, told("First", 0))
+		time.Sleep(time.Hour)
+		clock.to(built.Add(-1800).Std()) // not yet
+		time.Sleep(10 * time.Second)
+		b.report(guardianKey, told("Second", 0))
+		clock.to(time.Now())
+		time.Sleep(2 * time.Second)
+		b.report(guardianKey, told("Third", now()))
+		equal(t, "events", b.withTimes(start, "First", "Second", "Third"), []string{"First 0 by us", "Second 3610 by us", "Third 3612"})
+	})
+}

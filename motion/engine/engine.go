@@ -116,8 +116,6 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		refusals: refusals{hours: map[motion.NetworkID]*refusedHour{}},
 		returns:  returns{last: map[motion.DeviceKey]comeback{}},
 	}
-	e.started = e.now()
-	e.learned, e.reported = written(e.started), written(e.started)
 	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {
 		return nil, err
 	} else if err != nil {
@@ -126,6 +124,8 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 	if err := e.openClock(ctx); err != nil {
 		return nil, fmt.Errorf("look at the clock: %w", err)
 	}
+	e.started = e.now()
+	e.learned, e.reported = written(e.started), written(e.started)
 	err = db.View(ctx, func(tx *store.Tx) error {
 		if e.pending.entries, err = tx.PendingDevices(); err != nil {
 			return err
@@ -139,7 +139,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 			if err != nil {
 				return err
 			}
-			n.restamp(e.clock.list())
+			n.restamp(e.clock.restampedLate)
 			e.networks[record.ID] = n
 			if err := e.loadCommands(tx, record.ID); err != nil {
 				return err

@@ -222,7 +222,7 @@ func (e *Engine) advanceNetwork(n *network, now motion.Time) (silent []string) {
 		e.transition(n, transition)
 	}
 	for name, link := range n.links {
-		if link.sensedHere() && link.Online && now.Since(max(link.heard, link.LastHeard, e.started)) > silentAfter {
+		if link.sensedHere() && link.Online && now.Since(max(link.heard, link.LastHeard, e.clock.restamped(e.started))) > silentAfter {
 			silent = append(silent, name)
 		}
 	}

@@ -145,7 +145,7 @@ func (e *Engine) write(tx *store.Tx, one *entry) (fresh []motion.Event, err erro
 func (one *entry) write(tx *store.Tx, clock *ownClock) (fresh []motion.Event, err error) {
 	if one.take == nil {
 		if !one.past {
-			one.event.TS, one.event.DetectedTS = clock.restamped(one.event.TS), clock.restamped(one.event.DetectedTS)
+			one.event.TS, one.event.DetectedTS = clock.restampedLate(one.event.TS), clock.restampedLate(one.event.DetectedTS)
 		}
 		return one.writeEvent(tx)
 	}
@@ -154,7 +154,7 @@ func (one *entry) write(tx *store.Tx, clock *ownClock) (fresh []motion.Event, er
 		return nil, err
 	}
 	for _, event := range v.events {
-		event.TS = clock.restamped(event.TS)
+		event.TS = clock.restampedLate(event.TS)
 		stored, _, err := tx.AddEvent(event, "")
 		if err != nil {
 			return nil, err
