@@ -30,6 +30,7 @@ const fastTime = `package time
 const (
 	fastSpeed = %d
 	fastEpoch = %d // Unix time in nanoseconds
+	fastUnset = %d // nanoseconds of a process for which it is behind, as a machine is that starts in 1970
 )
 
 var fastStart = runtimeNano()
@@ -39,13 +40,17 @@ func fastNano() int64 { return fastStart + (runtimeNano()-fastStart)*fastSpeed }
 func fastNow() (sec int64, nsec int32, mono int64) {
 	sec, nsec, _ = runtimeNow()
 	wall := fastEpoch + (sec*1e9+int64(nsec)-fastEpoch)*fastSpeed
+	if fastNano()-fastStart < fastUnset {
+		wall -= fastEpoch
+	}
 	return wall / 1e9, int32(wall %% 1e9), fastNano()
 }
 `
 
-// fastClock writes the overlay of the time package. It fails when the package does
+// fastClock writes the overlay of the time package, with a clock that is not set for a
+// time. It fails when the package does
 // not look as it is known to: as of Go 1.26.
-func fastClock(ctx context.Context, dir string, speed int) (clock, error) {
+func fastClock(ctx context.Context, dir string, speed int, unset time.Duration) (clock, error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return clock{}, fmt.Errorf("find the time package: %w", err)
@@ -81,7 +86,7 @@ func fastClock(ctx context.Context, dir string, speed int) (clock, error) {
 			return clock{}, err
 		}
 	}
-	text := fmt.Sprintf(fastTime, speed, c.epoch.UnixNano())
+	text := fmt.Sprintf(fastTime, speed, c.epoch.UnixNano(), unset.Nanoseconds())
 	if err := os.WriteFile(filepath.Join(dir, "fast.go"), []byte(text), 0o600); err != nil {
 		return clock{}, err
 	}

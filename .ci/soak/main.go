@@ -3,6 +3,10 @@
 // that ask, one simulated day passes in an hour.
 //
 //	go run ./.ci/soak -duration 2h
+//	go run ./.ci/soak -unset 1h
+//
+// With -unset the appliance starts in 1970 and gets the time so much later, in simulated
+// time: what a device with a right clock and one without told meanwhile must be there.
 //
 // Both processes, the appliance and the devices, are built against a copy of the
 // time package whose clock and timers run faster, so nothing in the product knows
@@ -28,6 +32,7 @@ type options struct {
 	speed    int           // simulated seconds per second
 	networks int
 	viewers  int
+	unset    time.Duration // simulated
 }
 
 func main() {
@@ -37,10 +42,15 @@ func main() {
 	flag.IntVar(&o.speed, "speed", 24, "simulated seconds per second")
 	flag.IntVar(&o.networks, "networks", 50, "how many networks report once a simulated second")
 	flag.IntVar(&o.viewers, "viewers", 50, "how many websockets watch live motion")
+	flag.DurationVar(&o.unset, "unset", 0, "how long the clock is not set, simulated; then nothing else is tried")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	flat, err := soak(ctx, o)
+	try := soak
+	if o.unset > 0 {
+		try = startUnset
+	}
+	flat, err := try(ctx, o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(2)
@@ -57,7 +67,7 @@ func soak(ctx context.Context, o options) (flat bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	clock, err := fastClock(ctx, dir, o.speed)
+	clock, err := fastClock(ctx, dir, o.speed, 0)
 	if err != nil {
 		return false, err
 	}

@@ -48,7 +48,7 @@ func run(ctx context.Context, name string, arguments ...string) error {
 // appliance is the running product.
 type appliance struct {
 	process
-	dir, address, state, key string
+	dir, address, mqtt, state, key string
 }
 
 func startAppliance(ctx context.Context, dir string) (*appliance, error) {
@@ -60,7 +60,7 @@ func startAppliance(ctx context.Context, dir string) (*appliance, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &appliance{dir: dir, address: web, state: filepath.Join(dir, "state")}
+	b := &appliance{dir: dir, address: web, mqtt: mqtt, state: filepath.Join(dir, "state")}
 	b.process, err = start(dir, "sensegate", []string{
 		"SENSEGATE_STATE_DIR=" + b.state, "SENSEGATE_HTTP_LISTEN=" + web, "SENSEGATE_MQTT_LISTEN=" + mqtt,
 		"SENSEGATE_HTTP_TLS_LISTEN=off", "SENSEGATE_MQTT_TLS_LISTEN=off",
