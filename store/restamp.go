@@ -73,11 +73,23 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 			return err
 		}
 	}
-	until, err := tx.AdoptionUntil()
-	if err != nil || until <= r.From || until >= r.To.Add(longestWindow) {
-		return err
+	networks := []motion.NetworkID{0} // those without an owner
+	for _, key := range windows.keys(tx) {
+		networks = append(networks, motion.NetworkID(binary.BigEndian.Uint32(key)))
 	}
-	return tx.SetAdoptionUntil(until.Add(r.By))
+	for _, network := range networks {
+		until, _, err := tx.AdoptionUntil(network)
+		if err != nil {
+			return err
+		}
+		if until <= r.From || until >= r.To.Add(longestWindow) {
+			continue
+		}
+		if err := tx.SetAdoptionUntil(network, until.Add(r.By)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // longestWindow bounds how far an adoption window reaches into the future.

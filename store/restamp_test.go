@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -128,14 +129,18 @@ func TestEventsOfAWrongClockAreStampedAnew(t *testing.T) {
 func TestFirstAdoptionWindowLastsAsLong(t *testing.T) {
 	t.Parallel()
 	s := newSampling(t)
-	update(t, s.db, func(tx *store.Tx) error { return tx.SetAdoptionUntil(1000) })
+	network := newNetwork(t, s.db, "with a window")
+	update(t, s.db, func(tx *store.Tx) error {
+		return errors.Join(tx.SetAdoptionUntil(0, 1000), tx.SetAdoptionUntil(network, 2000))
+	})
 	s.restamp(store.Restamp{From: 1, To: motion.Time(base + 1), By: 3600})
 	view(t, s.db, func(tx *store.Tx) error {
 		installed, err := tx.InstalledAt()
-		until, _ := tx.AdoptionUntil()
-		if installed != motion.Time(base+3600) || until != 4600 {
-			t.Errorf("installed %v, adopts until %v, %v", installed, until, err)
+		until, _, also := tx.AdoptionUntil(0)
+		own, _, third := tx.AdoptionUntil(network)
+		if installed != motion.Time(base+3600) || until != 4600 || own != 5600 {
+			t.Errorf("installed %v, adopts until %v, into the network until %v", installed, until, own)
 		}
-		return err
+		return errors.Join(err, also, third)
 	})
 }

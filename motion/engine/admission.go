@@ -156,7 +156,7 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 		return byApproval, "", nil
 	}
 	until, err := p.windowUntil(p.tx, p.place.ID)
-	if err != nil || until <= p.tx.Now() {
+	if err != nil || until <= p.now() {
 		return "", needsToken, err
 	}
 	if p.adopted() && p.device.NetworkID != p.place.ID && !own {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/engine"
 )
 
 // TestSensingBearsClocksThatAreSet has a home seen in motion before and after the
@@ -22,6 +23,9 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 					b.stop()
 					clock.to(time.Unix(60, 0))
 					b.start()
+					if _, err := b.OpenAdoption(t.Context(), 0, 600); err != nil { // the first window is not open by such a clock
+						t.Fatal(err)
+					}
 				}
 				b.home()
 				b.send(10, 0.35, 0)
@@ -51,4 +55,27 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestClockThatGoesBackOpensNoWindow starts an appliance without a battery again, before
+// its clock is set: neither the first window nor one that an owner had opened is open.
+func TestClockThatGoesBackOpensNoWindow(t *testing.T) {
+	clock := &wallClock{}
+	run(t, func(t *testing.T, b *box) {
+		network := b.home()
+		for _, id := range []motion.NetworkID{0, network} {
+			if _, err := b.OpenAdoption(t.Context(), id, 3600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(48 * time.Hour)
+		b.stop()
+		clock.to(time.Unix(60, 0))
+		b.start()
+		for _, id := range []motion.NetworkID{0, network} {
+			if until, err := b.AdoptionUntil(t.Context(), id); err != nil || until > b.Now() {
+				t.Errorf("network %d adopts devices until %v, and it is %v (%v)", id, until, b.Now(), err)
+			}
+		}
+	}, func(o *engine.Options) { o.Now = clock.now })
 }

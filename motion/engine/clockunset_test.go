@@ -143,7 +143,7 @@ func TestWhatAClockThatWasNotSetStampedIsStampedAnew(t *testing.T) {
 		if n := len(b.events(motion.LinkDisconnectedEvent)); n > 0 {
 			t.Errorf("%d links were lost", n)
 		}
-		window, err := b.AdoptionUntil(context.Background())
+		window, err := b.AdoptionUntil(context.Background(), 0)
 		if hours := window.Since(start) / 3600; err != nil || hours < 999 || hours > 1001 {
 			t.Errorf("devices are adopted for %.0f hours, %v", hours, err)
 		}

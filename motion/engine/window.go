@@ -15,6 +15,9 @@ type Window struct {
 	Until     motion.Time      `json:"until"`
 }
 
+// longestWindow is the longest time for which a window is opened.
+const longestWindow motion.Seconds = 24 * 3600
+
 // windowUntil returns when the window that lets devices into a network closes or closed.
 // A network with an owner has one of its own; that is the first window of the
 // installation, in which it was claimed, until the owner opens or closes it. Any other
@@ -24,7 +27,7 @@ func (e *Engine) windowUntil(tx *store.Tx, network motion.NetworkID) (motion.Tim
 	if err != nil {
 		return 0, err
 	}
-	first := installed.Add(e.options.FirstWindow.Seconds())
+	first := e.endOfWindow(installed.Add(e.options.FirstWindow.Seconds()))
 	own, set, err := tx.AdoptionUntil(network)
 	if err != nil {
 		return 0, err
@@ -34,12 +37,22 @@ func (e *Engine) windowUntil(tx *store.Tx, network motion.NetworkID) (motion.Tim
 	case err != nil:
 		return 0, err
 	case owned && set:
-		return own, nil
+		return e.endOfWindow(own), nil
 	case owned:
 		return first, nil
 	}
 	ownerless, _, err := tx.AdoptionUntil(0)
-	return max(own, ownerless, first), err
+	return max(e.endOfWindow(own), e.endOfWindow(ownerless), first), err
+}
+
+// endOfWindow returns when a window ends, 0 for one that ends later than any can: since it
+// was opened the clock has gone back, as without a battery after a power cut, which must
+// not open it again.
+func (e *Engine) endOfWindow(until motion.Time) motion.Time {
+	if until.Since(e.now()) > max(longestWindow, e.options.FirstWindow.Seconds()) {
+		return 0
+	}
+	return until
 }
 
 // hasOwner reports whether a network belongs to a household.
@@ -56,7 +69,7 @@ func hasOwner(tx *store.Tx, network motion.NetworkID) (bool, error) {
 // that ends. Invalid: not
 // up to 24 hours. NotFound: no such network.
 func (e *Engine) OpenAdoption(ctx context.Context, network motion.NetworkID, seconds motion.Seconds) (motion.Time, error) {
-	if seconds <= 0 || seconds > 24*3600 {
+	if seconds <= 0 || seconds > longestWindow {
 		return 0, fault.New(fault.Invalid, "window: want more than 0 and at most 24 hours")
 	}
 	var until motion.Time
@@ -65,7 +78,7 @@ func (e *Engine) OpenAdoption(ctx context.Context, network motion.NetworkID, sec
 		if err != nil {
 			return err
 		}
-		until = max(present, tx.Now().Add(seconds))
+		until = max(present, e.now().Add(seconds))
 		return tx.SetAdoptionUntil(network, until)
 	})
 	return until, err
@@ -74,7 +87,7 @@ func (e *Engine) OpenAdoption(ctx context.Context, network motion.NetworkID, sec
 // CloseAdoption closes the adoption window of a network that has an owner; the first
 // window of the installation does not open it again. NotFound: no such network.
 func (e *Engine) CloseAdoption(ctx context.Context, network motion.NetworkID) error {
-	return e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetAdoptionUntil(network, tx.Now()) })
+	return e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetAdoptionUntil(network, e.now()) })
 }
 
 // AdoptionUntil returns when the window that lets devices into a network closes or
