@@ -143,7 +143,7 @@ func TestRefreshStartsLiveMotionWheneverTheGuardianComes(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, "at once", b.devices.commands(guardianKey, "live"), want)
-		time.Sleep(2 * time.Minute)
+		time.Sleep(2*time.Minute + time.Second) // between two renewals
 		b.devices.commands(guardianKey, "live")
 
 		b.Disconnected(guardianKey, "gone")
