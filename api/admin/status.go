@@ -16,8 +16,8 @@ import (
 type status struct {
 	Running       bool          `json:"running"`
 	Version       string        `json:"version"`
-	Since         motion.Time   `json:"since"`               // when it was started
-	NotReady      string        `json:"not_ready,omitempty"` // why it cannot work; empty: it can
+	Since         motion.Time   `json:"since"`                 // when it was started
+	NotReady      string        `json:"not_ready,omitempty"`   // why it cannot work; empty: it can
 	ClockUnset    bool          `json:"clock_unset,omitempty"` // its clock is before the build date
 	Networks      int           `json:"networks"`
 	Devices       int           `json:"devices"` // adopted ones
