@@ -208,17 +208,3 @@ func connect(t *testing.T, addr string) net.Conn {
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
-
-// ask makes a request on a connection and returns the status of the answer.
-func ask(t *testing.T, conn net.Conn) int {
-	t.Helper()
-	if _, err := io.WriteString(conn, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	return answer.StatusCode
-}

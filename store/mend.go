@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // errIndex says that an index does not agree with its table.
@@ -116,7 +116,7 @@ func (t table[K, V]) bucket() string { return t.name }
 func (t table[K, V]) rebuild(tx *Tx) error {
 	for _, index := range t.indexes {
 		name := []byte(index.name)
-		if err := tx.bolt.DeleteBucket(name); err != nil && !errors.Is(err, bolt.ErrBucketNotFound) {
+		if err := tx.bolt.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
 			return fmt.Errorf("drop %s: %w", index.name, err)
 		}
 		if _, err := tx.bolt.CreateBucket(name); err != nil {

@@ -102,6 +102,9 @@ func TestEventsOfAWrongClockAreStampedAnew(t *testing.T) {
 	s.restamp(wrong)
 	view(t, s.db, func(tx *store.Tx) error {
 		list, err := tx.Events(store.EventQuery{Network: s.network, Ascending: true})
+		if err != nil {
+			return err
+		}
 		got := ""
 		for _, e := range list {
 			got += fmt.Sprintf("%s %.2f, ", e.Event, float64(e.TS-motion.Time(base)))

@@ -9,8 +9,8 @@ import (
 
 // Limits of the events about devices at the gatekeeper (device-protocol.md section 1).
 const (
-	refusalHour   motion.Seconds = 3600
-	refusalsShown                = 10 // an hour and network; further ones are counted
+	refusalHour   = motion.Seconds(3600)
+	refusalsShown = 10 // an hour and network; further ones are counted
 )
 
 // refusals says which refused posts are worth an event: of each deviceId and reason one
