@@ -44,10 +44,11 @@ func originOf(text string) (origin string, ok bool) {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), true
 }
 
-// ownOrigin returns the origin that a request was sent to; its Host is one of ours.
+// ownOrigin returns the origin that a request was sent to; its Host is one of ours. A proxy
+// that ends TLS says so: a page of another site cannot have its browser say it.
 func ownOrigin(r *http.Request) string {
 	scheme := "http"
-	if r.TLS != nil {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
 	own, _ := originOf(scheme + "://" + r.Host)
@@ -98,5 +99,5 @@ func (o originList) share(w http.ResponseWriter, r *http.Request) (answered bool
 
 func foreignPage() *Problem {
 	return newProblem(http.StatusForbidden, "origin",
-		"origin: pages of another site may not do this; add its origin to http.origins in the configuration")
+		"origin: pages of another site may not do this; set http.base_url in the configuration if it is the appliance behind a proxy, or add it to http.origins")
 }

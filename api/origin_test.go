@@ -62,6 +62,8 @@ func TestPagesOfOtherSitesCannotWrite(t *testing.T) {
 		"of another of our names":       {false, []string{"Origin", "http://home.example:8080"}, 403},
 		"of the listed name's own port": {false, []string{"Origin", "https://app.example"}, 403},
 		"of the base URL, other port":   {false, []string{"Origin", "https://sense.example:8443"}, 403},
+		"through a proxy with TLS":      {false, []string{"Origin", "https://127.0.0.1:8080", "X-Forwarded-Proto", "https"}, 200},
+		"of another, through a proxy":   {false, []string{"Origin", "https://evil.example", "X-Forwarded-Proto", "https"}, 403},
 		"that hides its origin":         {false, []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		"typed in by a person":          {false, []string{"Sec-Fetch-Site", "none"}, 200},
 		"that knows a token":            {false, []string{"Origin", "http://evil.example", "Authorization", "secret-a"}, 200},

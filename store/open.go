@@ -96,6 +96,11 @@ func open(o Options, steps []migration) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !isNew && !o.candidate { // what an update of the file has left that was cut off
+		if err := remove(newPath(o.Path)); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
 	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, candidate: o.candidate, file: file, deleted: make(chan struct{}, 1), failed: make(chan struct{})}
 	db.writes.since, db.space = motion.TimeOf(o.Now()), newSpace(o.Path, o.MinFree)
 	if err := db.start(o, steps, isNew); err != nil {
@@ -263,7 +268,7 @@ func sentence(path string, err error) error {
 	case errors.Is(err, ErrLost):
 		return say("is %w: restore a backup (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first", err, filepath.Dir(path))
 	case errors.Is(err, ErrDamaged):
-		return say("is damaged and there is no whole backup of it in %s: restore one from elsewhere (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first (%w)", BackupDirectory(path), filepath.Dir(path), err)
+		return say("is damaged: sensegate serve puts its newest whole backup (in %s) in its place; where there is none, restore one from elsewhere (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first (%w)", BackupDirectory(path), filepath.Dir(path), err)
 	case errors.Is(err, ErrNewer):
 		return say("was %w: run the newer program, or restore the backup from before its update (in %s)", err, BackupDirectory(path))
 	case errors.Is(err, syscall.EISDIR):

@@ -62,6 +62,9 @@ func (tx *Tx) pendingToV4() error {
 		return err
 	}
 	for i := range list {
+		if list[i].Approved {
+			tx.db.logger.Warn("approval dropped: approve the device again when it has asked", "device", list[i].DeviceID)
+		}
 		list[i].ID, list[i].Approved = NewPendingID(), false
 	}
 	return tx.SetPending(list)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 
 	"sensegate/motion"
@@ -50,7 +51,11 @@ func Open(ctx context.Context, stateDir string) (*Client, error) {
 // does not run.
 func openOffline(ctx context.Context, stateDir string) (*Client, error) {
 	path := Database(stateDir)
-	if _, err := os.Stat(path); err != nil {
+	lived := slices.ContainsFunc(append(Beside(stateDir), path), func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
+	if !lived {
 		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
 	}
 	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir)})

@@ -123,9 +123,28 @@ func (p *post) shown(reason string) motion.PendingDevice {
 	}
 }
 
+// showsToken reports whether the post shows a valid token of the adopted device: that of its
+// radar session or, of a master, that of its network's guardian session.
+func (p *post) showsToken() (bool, error) {
+	if !p.adopted() || p.c.Token == "" {
+		return false, nil
+	}
+	if p.tx.CheckToken(p.key, p.c.Token) == nil {
+		return true, nil
+	}
+	network, err := p.tx.Network(p.device.NetworkID)
+	if err != nil || network.MasterID != p.device.NodeID {
+		return false, err
+	}
+	return p.tx.CheckToken(motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}, p.c.Token) == nil, nil
+}
+
 // judge decides about the post (device-protocol.md section 1).
 func (p *post) judge() (verdict, error) {
-	own := p.adopted() && p.c.Token != "" && p.tx.CheckToken(p.key, p.c.Token) == nil
+	own, err := p.showsToken()
+	if err != nil {
+		return verdict{}, err
+	}
 	invitation, reason, err := p.invitation(own)
 	if err != nil {
 		return verdict{}, err

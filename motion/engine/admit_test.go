@@ -405,3 +405,17 @@ func TestClientsNamedAtTheGatekeeperAreKnown(t *testing.T) {
 		}
 	})
 }
+
+func TestMasterShowsTheTokenOfItsGuardianToo(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		a := b.post(master(), "")
+		p := b.post(peer(), "")
+		time.Sleep(25 * time.Hour) // no window any more
+		if again := b.postFrom(elsewhere, master(), a.GuardianToken); again.RadarToken == "" {
+			t.Errorf("the master: %+v", again)
+		}
+		if again := b.postFrom(elsewhere, peer(), a.GuardianToken); again.RadarToken != "" || p.RadarToken == "" {
+			t.Errorf("a peer with it: %+v", again)
+		}
+	}, func(o *engine.Options) { o.Readopt = false })
+}
