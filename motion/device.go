@@ -29,7 +29,8 @@ type PendingDevice struct {
 	FirstSeen  Time      `json:"first_seen"`
 	LastSeen   Time      `json:"last_seen"`
 	Posts      int       `json:"posts"`
-	Approved   bool      `json:"approved"` // adopted by hand: the next post that shows the same is answered with a token
+	Approved   bool      `json:"approved"`              // adopted by hand: the next post that shows the same is answered with a token
+	ApprovedBy NetworkID `json:"approved_by,omitempty"` // whose owner did that, who decides about no other owned network; 0: the administrator
 }
 
 // Role returns the part in its network that the device asks for: master or peer.

@@ -280,7 +280,7 @@ func (s *Server) listDevices(r *http.Request) (any, error) {
 }
 
 func (s *Server) adoptDevice(r *http.Request) (any, error) {
-	return s.engine.Adopt(r.Context(), r.PathValue("id"))
+	return s.engine.Adopt(r.Context(), r.PathValue("id"), 0)
 }
 
 func (s *Server) removeDevice(r *http.Request) (any, error) {

@@ -40,8 +40,8 @@ func decodeEvent(top map[string]any) (motion.Report, *fault.Error) {
 }
 
 // checkKind checks that a device may raise this kind in this category. Kinds that
-// the interface document does not list are accepted in any category; members,
-// scenes and pairs are the appliance's own.
+// the interface document does not list are accepted in any category; those
+// that the appliance raises itself are its own.
 func checkKind(category motion.Category, kind string) *fault.Error {
 	switch category {
 	case motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem,
@@ -58,8 +58,11 @@ func checkKind(category motion.Category, kind string) *fault.Error {
 		want = motion.CategoryMotion
 	case motion.LinkConnectedEvent, motion.LinkDisconnectedEvent, motion.LinkLowThroughputEvent, motion.LinkCreatedEvent, motion.LinkNoisyEvent:
 		want = motion.CategoryLink
-	case motion.MemberArrivedEvent, motion.MemberLeftEvent, motion.MemberJoinedEvent, motion.MemberRemovedEvent,
-		motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent, motion.MotionEventPair:
+	case motion.MemberArrivedEvent, motion.MemberLeftEvent, motion.MemberJoinedEvent, motion.MemberRemovedEvent, motion.OwnerChangedEvent,
+		motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent, motion.ExcessiveMotionEvent, motion.GuardianMotionEvent,
+		motion.DatabaseRecoveredEvent, motion.ClockSetEvent, motion.CustomAlertEvent, motion.MotionEventPair,
+		motion.DeviceAdoptedEvent, motion.DeviceReturnedEvent, motion.DeviceReplacedEvent, motion.DeviceRefusedEvent,
+		motion.DeviceAddedEvent, motion.DeviceRemoved, motion.IntegrationDeletedEvent, motion.IntegrationsConfigChangedEvent, motion.SensorChangedValue:
 		return under("event", invalid("%s is not raised by devices", kind))
 	}
 	if category != want {

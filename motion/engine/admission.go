@@ -240,35 +240,64 @@ func (p *post) mayReportFailure(by how) bool {
 // session. Its own token lets a device replace its own session. failed says that the
 // master has been silent, and that the device may report it.
 func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
-	if v.how != byToken && p.liveElsewhere(p.key) {
-		return refuse(deviceConnected), nil
+	if v.how != byToken {
+		if reason, err := p.holdsOn(v); err != nil || reason != "" {
+			return refuse(reason), err
+		}
 	}
 	taken, err := p.takes(v.network)
 	if err != nil {
 		return verdict{}, err
 	}
-	if taken.ID != 0 && p.connected(motion.DeviceKey{Kind: motion.RadarKind, ID: taken.DeviceID}) {
+	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: v.network.GuardianID}
+	if taken.ID != 0 && (p.connected(radarOf(taken)) || taken.ID == v.network.MasterID && p.connected(guardian)) {
 		return refuse(nameConnected), nil
 	}
-	if !p.master() || v.network.ID == 0 {
-		return v, nil
-	}
-	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: v.network.GuardianID}
-	if p.node.ID != 0 && p.node.ID == v.network.MasterID {
-		if v.how != byToken && p.liveElsewhere(guardian) {
-			return refuse(deviceConnected), nil
-		}
+	if !p.master() || v.network.ID == 0 || p.node.ID != 0 && p.node.ID == v.network.MasterID {
 		return v, nil
 	}
 	leader, err := p.leader(v.network)
 	if err != nil {
 		return verdict{}, err
 	}
-	leads := motion.DeviceKey{Kind: motion.RadarKind, ID: leader.DeviceID}
-	if p.connected(guardian) || p.connected(leads) && !(failed && v.how == byToken) {
+	if p.connected(guardian) || p.connected(radarOf(leader)) && !(failed && v.how == byToken) {
 		return refuse(masterConnected), nil
 	}
 	return v, nil
+}
+
+// holdsOn returns why an adopted device that does not show its token stays as it is: it is
+// connected from another address, or is connected and would change its network or, as a
+// master, its role. A master is connected while its guardian is.
+func (p *post) holdsOn(v verdict) (reason string, err error) {
+	if !p.adopted() {
+		return "", nil
+	}
+	home, err := p.tx.Network(p.device.NetworkID)
+	if err != nil {
+		return "", err
+	}
+	sessions := []motion.DeviceKey{p.key}
+	leads := p.node.ID != 0 && p.node.ID == home.MasterID
+	if leads {
+		sessions = append(sessions, motion.DeviceKey{Kind: motion.Guardian, ID: home.GuardianID})
+	}
+	for _, session := range sessions {
+		switch {
+		case p.liveElsewhere(session):
+			return deviceConnected, nil
+		case p.connected(session) && v.network.ID != home.ID:
+			return anotherNetwork, nil
+		case p.connected(session) && leads && !p.master():
+			return anotherRole, nil
+		}
+	}
+	return "", nil
+}
+
+// radarOf names the radar session of a node.
+func radarOf(node motion.Node) motion.DeviceKey {
+	return motion.DeviceKey{Kind: motion.RadarKind, ID: node.DeviceID}
 }
 
 // takes returns the node of another device whose name the device shows; zero: none.

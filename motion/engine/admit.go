@@ -150,14 +150,36 @@ func plainName(s string) bool {
 	return true
 }
 
-// RemoveDevice revokes a device: its tokens end at once and its session is closed. What
+// guardianOf returns the guardian id of the network that a radar leads, "" when it leads
+// none.
+func guardianOf(tx *store.Tx, radar string) (string, error) {
+	device, err := tx.Device(motion.DeviceKey{Kind: motion.RadarKind, ID: radar})
+	if fault.KindOf(err) == fault.NotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	network, err := tx.Network(device.NetworkID)
+	if err != nil || network.MasterID != device.NodeID {
+		return "", err
+	}
+	return network.GuardianID, nil
+}
+
+// RemoveDevice revokes a device: its tokens end at once and its session is closed, and of
+// a network's master those of its guardian too. What
 // waits with that deviceId, or as the entry of that id, is dropped from the list.
 func (e *Engine) RemoveDevice(ctx context.Context, id string) error {
 	var removed []motion.DeviceKey
 	waited := e.pending.take(func(p motion.PendingDevice) bool { return p.ID == id || p.DeviceID == id })
 	err := e.db.Update(ctx, func(tx *store.Tx) error {
-		for _, kind := range []motion.DeviceKind{motion.RadarKind, motion.Guardian} {
-			key := motion.DeviceKey{Kind: kind, ID: id}
+		guardian, err := guardianOf(tx, id)
+		if err != nil {
+			return err
+		}
+		removed = nil
+		for _, key := range []motion.DeviceKey{{Kind: motion.RadarKind, ID: id}, {Kind: motion.Guardian, ID: id}, {Kind: motion.Guardian, ID: guardian}} {
 			if _, err := tx.Device(key); err == nil {
 				removed = append(removed, key)
 				if err := tx.DeleteDevice(key); err != nil {

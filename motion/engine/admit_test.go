@@ -85,11 +85,11 @@ func TestPreSharedTokenAdopts(t *testing.T) {
 
 func TestApprovedDeviceIsLetInWithItsNextPost(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
-		if _, err := b.Adopt(context.Background(), masterID); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Adopt(context.Background(), masterID, 0); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("approve a device that never asked: %v", err)
 		}
 		b.post(master(), "")
-		if _, err := b.Adopt(context.Background(), masterID); err != nil {
+		if _, err := b.Adopt(context.Background(), masterID, 0); err != nil {
 			t.Fatal(err)
 		}
 		list, _, err := b.DeviceList(context.Background())
@@ -358,11 +358,15 @@ func TestRemovedDeviceIsOutAtOnce(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		a := b.post(master(), "")
 		b.connect(masterID, a.RadarToken)
+		b.connect(location, a.GuardianToken)
 		if err := b.RemoveDevice(context.Background(), masterID); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Contains(b.devices.disconnected, masterKey) {
-			t.Error("its session was not ended")
+		if !slices.Contains(b.devices.disconnected, masterKey) || !slices.Contains(b.devices.disconnected, guardianKey) {
+			t.Errorf("ended were %v, want both of its sessions", b.devices.disconnected)
+		}
+		if _, err := b.login(location, a.GuardianToken); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("login of its guardian: %v", err)
 		}
 		if _, err := b.login(masterID, a.RadarToken); fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("login: %v", err)

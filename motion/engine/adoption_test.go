@@ -142,7 +142,7 @@ func TestWhoIsConnectedIsNotReplaced(t *testing.T) {
 		entry := b.Pending()[slices.IndexFunc(b.Pending(), func(p motion.PendingDevice) bool {
 			return p.DeviceID == "csi-new" && p.RootMode == 2 && p.Address == elsewhere.String()
 		})]
-		if _, err := b.Adopt(context.Background(), entry.ID); err != nil {
+		if _, err := b.Adopt(context.Background(), entry.ID, 0); err != nil {
 			t.Fatal(err)
 		}
 		b.wantWaiting(elsewhere, newcomer(location, 2), "", live)
@@ -204,13 +204,13 @@ func TestApprovalHoldsWhatWasShown(t *testing.T) {
 					p.Radar.RootMode = 1
 				}
 				b.wantWaiting(from, p, "", "waiting for adoption")
-				if _, err := b.Adopt(context.Background(), "csi-new"); err != nil {
+				if _, err := b.Adopt(context.Background(), "csi-new", 0); err != nil {
 					t.Fatal(err)
 				}
 				other := p
 				change(&other, &from)
 				b.wantWaiting(from, other, "", "waiting for adoption")
-				_, err := b.Adopt(context.Background(), "csi-new")
+				_, err := b.Adopt(context.Background(), "csi-new", 0)
 				if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), b.Pending()[0].ID) || !strings.Contains(err.Error(), b.Pending()[1].ID) {
 					t.Errorf("which of two entries: %v", err)
 				}
@@ -231,7 +231,7 @@ func TestApprovedPeerMayWaitForItsMaster(t *testing.T) {
 		b.post(peer(), "")
 		b.post(master(), "")
 		for _, id := range []string{peerID, masterID} {
-			if _, err := b.Adopt(context.Background(), id); err != nil {
+			if _, err := b.Adopt(context.Background(), id, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -486,4 +486,59 @@ func TestRepeatedRefusalWritesNothing(t *testing.T) {
 			t.Errorf("after a restart %+v", list)
 		}
 	}, closed)
+}
+
+// TestMasterWithItsGuardianAloneConnectedIsNotReplaced has a master whose radar session is
+// not connected: its guardian's is enough to keep its node, its network and its role.
+func TestMasterWithItsGuardianAloneConnectedIsNotReplaced(t *testing.T) {
+	const elsewhereLive = "the device is connected from another address: switch it off or remove it first"
+	run(t, func(t *testing.T, b *box) {
+		a := b.post(master(), "") // the first day is open
+		b.connect(location, a.GuardianToken)
+		twin := newcomer(location, 1)
+		twin.Radar.NodeName = master().Radar.NodeName
+		b.wantWaiting(elsewhere, twin, "", "another device of that node_id is connected: switch it off or remove it first")
+		demoted := master()
+		demoted.Radar.RootMode = 1
+		b.wantWaiting(elsewhere, demoted, "", elsewhereLive)
+		b.wantWaiting(address, demoted, "", "known by its address alone, which is not enough for another role: open an adoption window")
+		moved := master()
+		moved.LocationID = "b52f00c2d97b4e5580136c2e"
+		b.wantWaiting(elsewhere, moved, "", elsewhereLive)
+		b.wantWaiting(address, moved, "", "adopted in another network: open an adoption window to move it")
+		if again := b.post(master(), ""); again.Network != a.Network || again.GuardianToken == "" {
+			t.Errorf("the master itself: %+v", again)
+		}
+	})
+}
+
+// TestOwnerApprovesForTheirNetworkAlone has the owner of one network approve a peer whose
+// network is formed and claimed by somebody else afterwards.
+func TestOwnerApprovesForTheirNetworkAlone(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		other := b.home()
+		b.claim(other)
+		time.Sleep(25 * time.Hour)
+		late := newcomer("b52f00c2d97b4e5580136c2e", 1)
+		b.wantWaiting(elsewhere, late, "", "waiting for adoption")
+		if _, err := b.Adopt(context.Background(), "csi-new", other); err != nil {
+			t.Fatal(err)
+		}
+		leads := master()
+		leads.LocationID, leads.Radar.DeviceID, leads.Radar.NodeName = late.LocationID, "csi-b", "GWB"
+		leads.Radar.APBSSID2GHz, leads.Radar.MeshBSSID = motion.MAC{2, 0xdd, 1}, motion.MAC{2, 0xdd, 2}
+		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+			t.Fatal(err)
+		}
+		formed := b.post(leads, "").Network
+		b.claim(formed)
+		time.Sleep(2 * time.Minute)
+		b.wantWaiting(elsewhere, late, "", "waiting for adoption")
+		if _, err := b.Adopt(context.Background(), "csi-new", formed); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.postFrom(elsewhere, late, ""); a.Network != formed {
+			t.Errorf("approved by the network's owner: %+v", a)
+		}
+	})
 }

@@ -328,7 +328,7 @@ func TestNodeThatMovesLosesItsCommands(t *testing.T) {
 		b.post(other, "")
 		moved := peer()
 		moved.LocationID = other.LocationID
-		b.post(moved, "")
+		b.post(moved, b.post(peer(), "").RadarToken)
 		b.wantState(id, "409")
 		time.Sleep(10 * time.Minute)
 		equal(t, "sent", b.devices.commands(peerKey, "manage"), nil)

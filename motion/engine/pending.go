@@ -84,16 +84,19 @@ func (l *pendingList) list() []motion.PendingDevice {
 func (l *pendingList) approved(shown motion.PendingDevice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.entries, func(p motion.PendingDevice) bool { return p.Approved && same(p, shown) })
+	return slices.ContainsFunc(l.entries, func(p motion.PendingDevice) bool {
+		return p.Approved && same(p, shown) && (p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID)
+	})
 }
 
-// approve marks an entry as approved by hand, or takes that back.
-func (l *pendingList) approve(id string, approved bool) (motion.PendingDevice, error) {
+// approve marks an entry as approved by hand, by the owner of a network or with 0 by the
+// administrator, or takes that back.
+func (l *pendingList) approve(id string, approved bool, by motion.NetworkID) (motion.PendingDevice, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.entries {
 		if l.entries[i].ID == id {
-			l.entries[i].Approved, l.stale = approved, true
+			l.entries[i].Approved, l.entries[i].ApprovedBy, l.stale = approved, by, true
 			return l.entries[i], nil
 		}
 	}
@@ -150,17 +153,17 @@ func (e *Engine) Pending() []motion.PendingDevice { return e.pending.list() }
 // Adopt approves an entry of the waiting list, named by its id or by its deviceId: the
 // next post that shows what it holds is answered with tokens. NotFound: nothing waits by
 // that name. Conflict: several entries show that deviceId; the message lists them.
-func (e *Engine) Adopt(ctx context.Context, name string) (motion.PendingDevice, error) {
+func (e *Engine) Adopt(ctx context.Context, name string, by motion.NetworkID) (motion.PendingDevice, error) {
 	entry, err := Choose(e.pending.list(), name)
 	if err != nil {
 		return motion.PendingDevice{}, err
 	}
-	if entry, err = e.pending.approve(entry.ID, true); err != nil {
+	if entry, err = e.pending.approve(entry.ID, true, by); err != nil {
 		return motion.PendingDevice{}, err
 	}
 	err = e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetPending(e.pending.list()) })
 	if err != nil {
-		_, _ = e.pending.approve(entry.ID, false) // gone meanwhile is as well
+		_, _ = e.pending.approve(entry.ID, false, 0) // gone meanwhile is as well
 		return motion.PendingDevice{}, err
 	}
 	return entry, nil

@@ -78,6 +78,6 @@ func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name st
 	if err != nil {
 		return err
 	}
-	_, err = h.engine.Adopt(ctx, entry.ID)
+	_, err = h.engine.Adopt(ctx, entry.ID, network)
 	return err
 }
