@@ -50,7 +50,7 @@ func openBrowser(t *testing.T) *browser {
 		}
 		t.Skip("no chromium on this machine")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	profile := profileDirectory(t)
 	cmd := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
 		"--no-first-run", "--user-data-dir="+profile, "--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank")
@@ -153,7 +153,7 @@ func (b *browser) until(what string, holds func() bool) {
 	b.t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(5 * time.Minute)
 	for !holds() {
 		select {
 		case <-ticker.C:
