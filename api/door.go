@@ -31,6 +31,10 @@ func newDoors(most, perAddress int) *doors {
 	}
 }
 
+// receiveBuffer is how many bytes of a request the system takes before anybody reads them.
+// Its own choice would take megabytes of a body that is refused, from every stranger.
+const receiveBuffer = 64 << 10
+
 // door is a bound TCP listener that accepts as many connections as there may be, and
 // closes others at once.
 type door struct {
@@ -45,6 +49,7 @@ func (d door) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
+		_ = conn.SetReadBuffer(receiveBuffer) // fails on a closed one
 		if v := d.doors.admit(conn); v != nil {
 			return v, nil
 		}
