@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"sensegate/motion"
@@ -8,10 +9,10 @@ import (
 	"sensegate/motion/home"
 )
 
-// Bounds of the outbox: of what is beyond them the oldest goes.
+// Bounds of the outbox: of what is beyond them the oldest of a kind goes.
 const (
 	mailLimit   = 1000                // mails in all
-	mailsOfOne  = 16                  // mails to one address
+	mailsOfOne  = 16                  // mails of one kind to one address
 	mailKeeping = 30 * 24 * time.Hour // how long a mail is kept
 )
 
@@ -87,7 +88,9 @@ func mailAddressKey(address string) []byte {
 }
 
 // AddMail stores a mail under the next id and returns it, with CreatedAt set to now.
-// Of more than 16 to one address, or 1,000 in all, the oldest go.
+// Of more than 16 of its kind to one address the oldest go; of more than 1,000 in all the
+// oldest of the kind with the most. So a stranger who asks for reset mails loses nobody's
+// invitation.
 func (tx *Tx) AddMail(m Mail) (Mail, error) {
 	sequence, err := tx.bucket(mails.name).NextSequence()
 	if err != nil {
@@ -98,6 +101,7 @@ func (tx *Tx) AddMail(m Mail) (Mail, error) {
 	if err != nil {
 		return m, err
 	}
+	same = slices.DeleteFunc(same, func(other Mail) bool { return other.Kind != m.Kind })
 	if err := tx.deleteMails(same[:max(0, len(same)-mailsOfOne+1)]); err != nil {
 		return m, err
 	}
@@ -114,11 +118,26 @@ func (tx *Tx) oldestMails(most int) (old []Mail) {
 	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
 		count++
 	}
-	for key, data := cursor.First(); key != nil && count > most; key, data = cursor.Next() {
+	if count <= most {
+		return nil
+	}
+	byKind := map[string][]Mail{}
+	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
 		if m, ok := mails.readable(tx, key, data); ok {
-			old = append(old, m)
+			byKind[m.Kind] = append(byKind[m.Kind], m)
 		}
-		count--
+	}
+	for ; count > most; count-- {
+		var fullest []Mail
+		for _, list := range byKind {
+			if len(list) > len(fullest) || len(list) == len(fullest) && len(list) > 0 && list[0].ID < fullest[0].ID {
+				fullest = list
+			}
+		}
+		if len(fullest) == 0 {
+			break
+		}
+		old, byKind[fullest[0].Kind] = append(old, fullest[0]), fullest[1:]
 	}
 	return old
 }

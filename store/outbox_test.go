@@ -177,3 +177,25 @@ func TestMailsGoWithWhoTheyAreAbout(t *testing.T) {
 	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteMail(stays.ID) }), fault.NotFound)
 	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.PutMail(stays) }), fault.NotFound)
 }
+
+func TestResetMailsDoNotPushOutAnInvitation(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	invite := addMail(t, db, store.Mail{Kind: "invite", Address: "a@example.com"})
+	update(t, db, func(tx *store.Tx) error {
+		for i := range 1020 {
+			address := "a@example.com"
+			if i >= 20 {
+				address = fmt.Sprintf("%d@example.com", i)
+			}
+			if _, err := tx.AddMail(store.Mail{Kind: "reset", Address: address}); err != nil {
+				return err
+			}
+		}
+		list, err := tx.Mails()
+		if len(list) != 1000 || list[0].ID != invite.ID {
+			t.Errorf("%d mails, the oldest %d", len(list), list[0].ID)
+		}
+		return err
+	})
+}

@@ -21,5 +21,8 @@ type resetIn struct {
 
 func (a *App) resetPassword(ctx context.Context, who auth.Anyone, in *resetIn) (*userOut, error) {
 	record, err := a.Accounts.Reset(ctx, in.Body.Token, in.Body.Password, who.Address)
+	if err == nil {
+		err = a.Household.Depart(ctx)
+	}
 	return &userOut{record}, err
 }

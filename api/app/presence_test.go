@@ -212,6 +212,9 @@ func TestDeviceThatLoggedOutIsNotPresent(t *testing.T) {
 	if m := h.membershipOf(h.member, h.home); m.IsPresent {
 		t.Errorf("still present: %+v", m)
 	}
+	if events := h.events(motion.MemberLeftEvent); len(events) != 1 {
+		t.Errorf("events %+v, want that they left", events)
+	}
 }
 
 func TestCoordinatesAreNotKept(t *testing.T) {

@@ -75,5 +75,8 @@ type logoutIn struct {
 }
 
 func (a *App) logout(ctx context.Context, u auth.User, in *logoutIn) (*struct{}, error) {
-	return nil, a.Sessions.End(ctx, u, in.All)
+	if err := a.Sessions.End(ctx, u, in.All); err != nil {
+		return nil, err
+	}
+	return nil, a.Household.Depart(ctx)
 }

@@ -68,6 +68,9 @@ func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*u
 	record, err := a.Accounts.Change(ctx, u, auth.Changes{
 		Email: in.Body.Email, Password: in.Body.Password, Current: in.Body.Current, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
 	})
+	if err == nil {
+		err = a.Household.Depart(ctx)
+	}
 	return &userOut{record}, err
 }
 

@@ -105,7 +105,9 @@ func (m Membership) Without(device MobileID) (Membership, bool) {
 	left := slices.DeleteFunc(slices.Clone(m.Devices), func(d DevicePresence) bool { return d.Device == device })
 	said := len(left) < len(m.Devices)
 	if m.Devices = left; said {
+		before := m.IsPresent
 		m.settle()
+		m.Left = m.Left || before && !m.IsPresent
 	}
 	return m, said
 }

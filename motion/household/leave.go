@@ -16,7 +16,8 @@ import (
 // such membership.
 func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by home.UserID) error {
 	var m home.Membership
-	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (_ []motion.Event, err error) {
+	var changed bool
+	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		if m, err = tx.Membership(id); err != nil {
 			return nil, err
 		}
@@ -29,35 +30,48 @@ func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by h
 		case m.Role == home.OwnerRole:
 			return nil, fault.New(fault.Conflict, "the owner cannot leave: make another member the owner first, or disown the network with DELETE /networks/%d", m.Home)
 		}
-		return leave(tx, m, true)
+		changed, events, err = leave(tx, m, true)
+		return events, err
 	})
 	if err != nil {
 		return err
 	}
 	h.ended()
 	h.log.Info("member removed", "home", m.Home, "user", m.User)
-	return nil
+	if !changed {
+		return nil
+	}
+	return h.armAll(ctx, []home.ID{m.Home})
 }
 
-// leave ends a membership and returns its event. named: the event says who it was.
-func leave(tx *store.Tx, m home.Membership, named bool) ([]motion.Event, error) {
+// leave ends a membership, and with it the presence of the member. It returns the events
+// and whether the scene has changed. named: the events say who it was.
+func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []motion.Event, err error) {
 	one, err := tx.Home(m.Home)
 	if err != nil {
-		return nil, err
+		return false, nil, err
 	}
 	person, err := tx.User(m.User)
 	if err != nil {
-		return nil, err
+		return false, nil, err
+	}
+	m.Unasked = m.Unasked || !named
+	m.IsPresent, m.Left = false, m.Left || m.IsPresent
+	if err := tx.PutMembership(m); err != nil {
+		return false, nil, err
+	}
+	if changed, events, err = depart(tx, m.Home); err != nil {
+		return false, nil, err
 	}
 	if err := tx.DeleteMembership(m.ID); err != nil {
-		return nil, err
+		return false, nil, err
 	}
 	removed, err := systemEvent(tx, one, motion.MemberRemovedEvent)
 	removed.Data = nobody()
-	if named && !m.Unasked {
+	if !m.Unasked {
 		removed.Data = memberData(person)
 	}
-	return []motion.Event{removed}, err
+	return changed, append(events, removed), err
 }
 
 // Leaving is how the owner of homes deletes their account.
@@ -94,7 +108,11 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 			return err
 		}
 	}
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) { return h.deleteUser(tx, id, how.Successor) })
+	var changed []home.ID
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		changed, events, err = h.deleteUser(tx, id, how.Successor)
+		return events, err
+	})
 	if fault.KindOf(err) == fault.NotFound && how.Disown && len(owned) > 0 {
 		err = nil // gone with the last network
 	}
@@ -103,7 +121,7 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 	}
 	h.ended()
 	h.log.Info("user deleted", "user", id, "disowned", how.Disown)
-	return nil
+	return h.armAll(ctx, changed)
 }
 
 // owned returns the homes that a user owns.
@@ -124,25 +142,29 @@ func (h *Household) owned(ctx context.Context, id home.UserID) (owned []home.ID,
 }
 
 // deleteUser removes a person from their homes, what they own goes to a successor, and then
-// altogether. It returns the events of the homes that others live in.
-func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (events []motion.Event, err error) {
+// altogether. It returns the homes whose scene has changed by that, and the events of the
+// homes that others live in.
+func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (changed []home.ID, events []motion.Event, err error) {
 	memberships, err := tx.MembershipsOfUser(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, m := range memberships {
-		left, err := leave(tx, m, false)
+		scene, left, err := leave(tx, m, false)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if scene {
+			changed = append(changed, m.Home)
 		}
 		if m.Role == home.OwnerRole {
 			if left, err = h.succeed(tx, m.Home, successor, left); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		events = append(events, left...)
 	}
-	return events, h.forget(tx, id)
+	return changed, events, h.forget(tx, id)
 }
 
 // forget removes what is known of a person, and tells their address.

@@ -73,18 +73,19 @@ func (h *Household) ReportPresence(ctx context.Context, user home.UserID, report
 	if err != nil {
 		return nil, err
 	}
-	return replies, h.armAll(ctx, replies)
+	var changed []home.ID
+	for _, r := range replies {
+		if r.SceneChanged && !slices.Contains(changed, r.Home) {
+			changed = append(changed, r.Home)
+		}
+	}
+	return replies, h.armAll(ctx, changed)
 }
 
-// armAll brings arming in line with the scenes that have changed.
-func (h *Household) armAll(ctx context.Context, replies []PresenceReply) error {
-	done := map[home.ID]bool{}
-	for _, r := range replies {
-		if !r.SceneChanged || done[r.Home] {
-			continue
-		}
-		done[r.Home] = true
-		if err := h.arm(ctx, r.Home); err != nil {
+// armAll brings arming in line with the scenes of homes, which have changed.
+func (h *Household) armAll(ctx context.Context, changed []home.ID) error {
+	for _, id := range changed {
+		if err := h.arm(ctx, id); err != nil && fault.KindOf(err) != fault.NotFound { // disowned meanwhile
 			return err
 		}
 	}
@@ -116,6 +117,10 @@ func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.Presenc
 
 // reportPresence takes in the reports of one home that the person belongs to.
 func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.PresenceReport, own []home.MobileID) (Presence, []motion.Event, error) {
+	earlier, events, err := depart(tx, id)
+	if err != nil {
+		return Presence{}, nil, err
+	}
 	before, _, err := tx.MembershipOf(id, person.ID)
 	if err != nil {
 		return Presence{}, nil, err
@@ -142,7 +147,9 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 			return Presence{}, nil, err
 		}
 	}
-	return moved(tx, person, before, after, count, server)
+	p, raised, err := moved(tx, person, before, after, count, server)
+	p.SceneChanged = p.SceneChanged || earlier
+	return p, append(events, raised...), err
 }
 
 // moved returns how a home is after a member's presence was stored, and the events of it;
@@ -156,67 +163,22 @@ func moved(tx *store.Tx, person home.User, before, after home.Membership, count 
 	if after.IsPresent == before.IsPresent {
 		return p, nil, nil
 	}
-	events, err := presenceEvents(tx, one, person, after.IsPresent, server)
+	events, err := presenceEvents(tx, one, person, after, server)
 	if err != nil {
 		return Presence{}, nil, err
 	}
 	if p.PresentCount, err = present(tx, one.ID); err != nil {
 		return Presence{}, nil, err
 	}
-	followed, err := follow(tx, one, person.ID, count, p.PresentCount)
+	by := person.ID
+	if after.Unasked {
+		by = 0
+	}
+	followed, err := follow(tx, one, by, count, p.PresentCount)
 	if len(followed) > 0 {
 		p.Scene, p.SceneChanged = one.Scene.Follow(count, p.PresentCount), true
 	}
 	return p, append(events, followed...), err
-}
-
-// RemoveMobile deletes a mobile device of a user, and with it what it has said of where they
-// are: whoever was at home by that device alone has left. NotFound: they have none of this id.
-func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.MobileID) error {
-	var replies []PresenceReply
-	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		replies = nil
-		d, ok, err := tx.FindMobile(id)
-		if err == nil && (!ok || d.UserID != user) {
-			err = fault.New(fault.NotFound, "mobile device %d is not known", id)
-		}
-		if err != nil {
-			return nil, err
-		}
-		person, err := tx.User(user)
-		if err != nil {
-			return nil, err
-		}
-		memberships, err := tx.MembershipsOfUser(user)
-		if err != nil {
-			return nil, err
-		}
-		counts := make([]int, len(memberships))
-		for i, m := range memberships {
-			if counts[i], err = present(tx, m.Home); err != nil {
-				return nil, err
-			}
-		}
-		if err := tx.DeleteMobile(id); err != nil {
-			return nil, err
-		}
-		for i, before := range memberships {
-			after, err := tx.Membership(before.ID)
-			if err != nil {
-				return nil, err
-			}
-			p, raised, err := moved(tx, person, before, after, counts[i], false)
-			if err != nil {
-				return nil, err
-			}
-			replies, events = append(replies, PresenceReply{Presence: p}), append(events, raised...)
-		}
-		return events, nil
-	})
-	if err != nil {
-		return err
-	}
-	return h.armAll(ctx, replies)
 }
 
 // present returns how many members of a home are there.
@@ -226,13 +188,16 @@ func present(tx *store.Tx, id home.ID) (int, error) {
 }
 
 // presenceEvents returns the event of a member who came or went (payloads.md 4.8).
-func presenceEvents(tx *store.Tx, one home.Home, person home.User, arrived, server bool) ([]motion.Event, error) {
+func presenceEvents(tx *store.Tx, one home.Home, person home.User, m home.Membership, server bool) ([]motion.Event, error) {
 	kind := motion.MemberLeftEvent
-	if arrived {
+	if m.IsPresent {
 		kind = motion.MemberArrivedEvent
 	}
 	event, err := systemEvent(tx, one, kind)
-	event.Data = memberData(person)
+	event.Data = nobody()
+	if !m.Unasked {
+		event.Data = memberData(person)
+	}
 	if server {
 		event.Detail = motion.Document{"clock": "server"}
 	}

@@ -37,7 +37,7 @@ func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID,
 }
 
 // setScene stores the scene of a home and returns the event of the change, none when
-// the scene stays (payloads.md 5.3).
+// the scene stays (payloads.md 5.3). by 0: it names nobody.
 func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
 	before := one.Scene
 	if before == to {
@@ -48,7 +48,10 @@ func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason
 		return nil, err
 	}
 	event, err := systemEvent(tx, one, to.Event())
-	event.Data = motion.Document{"id": int(to), "title": to.String(), "user": map[string]any{"id": int64(by)}}
+	event.Data = motion.Document{"id": int(to), "title": to.String(), "user": map[string]any{}}
+	if by != 0 {
+		event.Data["user"] = map[string]any{"id": int64(by)}
+	}
 	event.Detail = motion.Document{"scene_id": int(to), "previous_scene_id": int(before), "reason": reason}
 	return []motion.Event{event}, err
 }

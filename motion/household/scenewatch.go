@@ -49,8 +49,11 @@ type watched struct {
 // Look raises ExcessiveMotionEvent once in each detection whose motion has lasted for
 // the excessive_motion_seconds of its home, and GuardianMotionEvent once in each
 // guardian window with motion in it. What was raised is seen in the history, so that a
-// restart repeats nothing. It is for Watch, and must not run twice at a time.
+// restart repeats nothing. Before that it does what Depart does. It is for Watch, and must not run twice at a time.
 func (h *Household) Look(ctx context.Context) error {
+	if err := h.Depart(ctx); err != nil {
+		return err
+	}
 	var homes []watched
 	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
 		homes, err = watchers(tx)

@@ -1,0 +1,129 @@
+package household
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// RemoveMobile deletes a mobile device of a user, and with it what it has said of where they
+// are: whoever was at home by that device alone has left. NotFound: they have none of this id.
+func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.MobileID) error {
+	var changed []home.ID
+	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		d, ok, err := tx.FindMobile(id)
+		if err == nil && (!ok || d.UserID != user) {
+			err = fault.New(fault.NotFound, "mobile device %d is not known", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := tx.DeleteMobile(id); err != nil {
+			return nil, err
+		}
+		changed, events, err = departAll(tx)
+		return events, err
+	})
+	if err != nil {
+		return err
+	}
+	return h.armAll(ctx, changed)
+}
+
+// Depart raises MemberLeftEvent for everybody who was at home by a mobile device that was
+// removed since, as by a log-out or another password; where the home wants it the scene
+// follows. Whoever ends sessions calls it after the commit; Look does it in any case.
+func (h *Household) Depart(ctx context.Context) error {
+	waiting := false
+	err := h.db.View(ctx, func(tx *store.Tx) error {
+		homes, err := tx.Homes()
+		for _, one := range homes {
+			memberships, err := tx.MembershipsOfHome(one.ID)
+			if err != nil {
+				return err
+			}
+			for _, m := range memberships {
+				waiting = waiting || m.Left
+			}
+		}
+		return err
+	})
+	if err != nil || !waiting {
+		return err
+	}
+	var changed []home.ID
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		changed, events, err = departAll(tx)
+		return events, err
+	})
+	if err != nil {
+		return err
+	}
+	return h.armAll(ctx, changed)
+}
+
+// departAll does what depart does in every home, and returns those whose scene changed.
+func departAll(tx *store.Tx) (changed []home.ID, events []motion.Event, err error) {
+	homes, err := tx.Homes()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, one := range homes {
+		scene, raised, err := depart(tx, one.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if events = append(events, raised...); scene {
+			changed = append(changed, one.ID)
+		}
+	}
+	return changed, events, nil
+}
+
+// depart returns the events of the members of a home who have left by the removal of a
+// mobile device, and whether the scene has changed by that.
+func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err error) {
+	memberships, err := tx.MembershipsOfHome(id)
+	if err != nil {
+		return false, nil, err
+	}
+	after := home.CountPresent(memberships)
+	before, last := after, home.UserID(0)
+	for _, m := range memberships {
+		if !m.Left {
+			continue
+		}
+		m.Left = false
+		if err := tx.PutMembership(m); err != nil {
+			return false, nil, err
+		}
+		one, err := tx.Home(id)
+		if err != nil {
+			return false, nil, err
+		}
+		person, err := tx.User(m.User)
+		if err != nil {
+			return false, nil, err
+		}
+		left, err := presenceEvents(tx, one, person, m, false)
+		if err != nil {
+			return false, nil, err
+		}
+		if last = m.User; m.Unasked {
+			last = 0
+		}
+		before, events = before+1, append(events, left...)
+	}
+	if len(events) == 0 {
+		return false, nil, nil
+	}
+	one, err := tx.Home(id)
+	if err != nil {
+		return false, nil, err
+	}
+	followed, err := follow(tx, one, last, before, after)
+	return len(followed) > 0, append(events, followed...), err
+}
