@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"strings"
 
 	"sensegate/motion/home"
@@ -10,8 +9,8 @@ import (
 // AddressProof is what is known of how a user came by their confirmed address. The zero
 // proof is nothing.
 type AddressProof struct {
-	Vouched bool      `json:"vouched,omitempty"` // none but its holder, or the administrator, could have confirmed it
-	By      []home.ID `json:"by,omitempty"`      // otherwise: the homes whose owners could hand over the mail that did
+	Vouched bool      `json:"vouched,omitempty"` // by a mail that a mail server took, by the administrator, by the setup code or by an identity provider
+	By      []home.ID `json:"by,omitempty"`      // otherwise: the homes whose owners alone could hand over the mail that did
 }
 
 // KnownTo reports whether a home may take the address for the user's: nobody but its own
@@ -36,8 +35,9 @@ func (tx *Tx) SetAddressProof(id home.UserID, p AddressProof) error {
 	return users.put(tx, id, r)
 }
 
-// ProofOf returns what following the link with the token, of a mail about a user, proves:
-// nothing when the mail is gone.
+// ProofOf returns what following the link with the token, of a mail that confirms the
+// address of a user, proves: nothing when the mail is gone, or when others than its
+// addressee may have read it at any time since it was written.
 func (tx *Tx) ProofOf(id home.UserID, token string) (AddressProof, error) {
 	list, err := mails.allBy(tx, "mails_by_user", keyUser(id))
 	if err != nil {
@@ -50,41 +50,28 @@ func (tx *Tx) ProofOf(id home.UserID, token string) (AddressProof, error) {
 		if m.SentAt != 0 && m.Entrusted() {
 			return AddressProof{Vouched: true}, nil
 		}
-		by, err := tx.readersOf(m)
-		return AddressProof{Vouched: len(by) == 0, By: by}, err
+		by, err := tx.awaitedBy(m)
+		return AddressProof{By: by}, err
 	}
 	return AddressProof{}, nil
 }
 
-// readersOf returns the homes whose owners may read a mail about a user in the outbox:
-// those the user belongs to, and those that have invited its address or the user's present
-// one. Without any it came by a mail server or the administrator.
-func (tx *Tx) readersOf(m Mail) (readers []home.ID, err error) {
-	belongs, err := tx.MembershipsOfUser(m.UserID)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range belongs {
-		readers = append(readers, b.Home)
-	}
-	u, err := tx.User(m.UserID)
-	if err != nil {
-		return nil, err
-	}
+// awaitedBy returns the homes whose invitations to the address of a mail have been open
+// since before the mail was written. No outbox but that of their owners has shown it
+// meanwhile (notify.Visible). An invitation of the same millisecond may be later.
+func (tx *Tx) awaitedBy(m Mail) (awaiting []home.ID, err error) {
 	all, err := tx.Homes()
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range all {
-		for _, address := range []string{m.Address, u.Email} {
-			i, invited, err := tx.InvitationTo(h.ID, address)
-			if err != nil {
-				return nil, err
-			}
-			if invited && i.Open(tx.now.Stamp()) && !slices.Contains(readers, h.ID) {
-				readers = append(readers, h.ID)
-			}
+		i, invited, err := tx.InvitationTo(h.ID, m.Address)
+		if err != nil {
+			return nil, err
+		}
+		if invited && i.Open(tx.now.Stamp()) && i.CreatedAt < m.CreatedAt {
+			awaiting = append(awaiting, h.ID)
 		}
 	}
-	return readers, nil
+	return awaiting, nil
 }

@@ -154,6 +154,16 @@ func (tx *Tx) RemoveIdentity(id home.UserID, i Identity) error {
 	return users.put(tx, id, r)
 }
 
+// RemoveIdentities unties every account at an identity provider from a user.
+func (tx *Tx) RemoveIdentities(id home.UserID) error {
+	r, err := users.must(tx, id)
+	if err != nil {
+		return err
+	}
+	r.Identities = nil
+	return users.put(tx, id, r)
+}
+
 // Users returns all users, by id.
 func (tx *Tx) Users() ([]home.User, error) {
 	records, err := users.all(tx, nil)

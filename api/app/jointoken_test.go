@@ -215,14 +215,68 @@ func TestMailThatCouldNotBeSentIsShownAndProvesNothing(t *testing.T) {
 	apitest.WantProblem(t, h.joinWith(h.neighbour, ""), 403, "not_invited")
 }
 
-// TestGuestOfBeforeTheInvitationJoins is somebody who confirmed their address when no home
-// knew of it: nobody could have done it for them.
-func TestGuestOfBeforeTheInvitationJoins(t *testing.T) {
+// TestGuestOfBeforeTheInvitationShowsItsToken is somebody who confirmed their address without
+// a mail server, when no home knew of it: others may have read the link before.
+func TestGuestOfBeforeTheInvitationShowsItsToken(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	guest := h.registerAndConfirm("guest@example.com")
 	h.invite("guest@example.com")
-	apitest.Want[shown](t, h.joinWith(guest, ""), 200)
+	apitest.WantProblem(t, h.joinWith(guest, ""), 403, "not_invited")
+	apitest.Want[shown](t, h.joinWith(guest, h.tokenIn(h.mailTo("invite", "guest@example.com"))), 200)
+}
+
+// TestOwnerWhoWithdrawsTheirInvitationDoesNotJoin is an owner who invites somebody else's
+// address, registers it, reads the link, and withdraws the invitation before they confirm.
+func TestOwnerWhoWithdrawsTheirInvitationDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	for name, invitedFirst := range map[string]bool{"invited afterwards": false, "invited before the confirmation": true} {
+		h := newHousehold(t)
+		a := h.as(h.neighbour, "POST", "/member_invites", fmt.Sprintf(`{"network_id":"%d","emails":["target@example.com"]}`, h.other))
+		if a.Status != 200 {
+			t.Fatal(a.Status)
+		}
+		if a := h.as(person{}, http.MethodPost, "/users", credentials("target@example.com", secretWord)); a.Status != 200 {
+			t.Fatal(a.Status)
+		}
+		if own := h.as(h.neighbour, http.MethodGet, "/outbox", ""); !strings.Contains(string(own.Body), "/confirm#token=") {
+			t.Fatalf("%s: the outbox shows %s", name, own.Body)
+		}
+		h.update(func(tx *store.Tx) error {
+			i, _, err := tx.InvitationTo(h.other, "target@example.com")
+			if err != nil {
+				return err
+			}
+			return tx.DeleteInvitation(i.ID)
+		})
+		if invitedFirst {
+			h.invite("target@example.com")
+		}
+		if a := h.confirm(h.tokenIn(h.mailTo("confirm", "target@example.com")), secretWord); a.Status != 200 {
+			t.Fatal(a.Status)
+		}
+		if !invitedFirst {
+			h.invite("target@example.com")
+		}
+		thief := person{token: h.loginAs("target@example.com", secretWord).Token}
+		apitest.WantProblem(t, h.joinWith(thief, ""), 403, "not_invited")
+	}
+}
+
+// TestOwnerWhoLeavesBeforeTheyConfirmDoesNotJoin is an owner who reads the link for another
+// address in the outbox, and leaves the home before they open it.
+func TestOwnerWhoLeavesBeforeTheyConfirmDoesNotJoin(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.giveWord(h.neighbour)
+	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"target@example.com"}`)
+	token := h.tokenIn(h.mailTo("confirm", "target@example.com"))
+	h.update(func(tx *store.Tx) error { return tx.DeleteMembership(h.membershipOf(h.neighbour, h.other).ID) })
+	if a := h.confirm(token, secretWord); a.Status != 200 {
+		t.Fatal(a.Status)
+	}
+	h.invite("target@example.com")
+	apitest.WantProblem(t, h.joinWith(h.neighbour, ""), 403, "not_invited")
 }
 
 func TestConfirmationThatAnotherHomeCouldReadProvesNothing(t *testing.T) {

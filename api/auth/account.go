@@ -182,7 +182,10 @@ func (a *Accounts) registerNew(tx *store.Tx, r Registration, u home.User, hash s
 	}
 	now := tx.Now().Stamp()
 	u.ConfirmedAt = &now
-	return u, tx.PutUser(u)
+	if err := tx.PutUser(u); err != nil {
+		return u, err
+	}
+	return u, tx.SetAddressProof(u.ID, vouched())
 }
 
 // checkAccount returns an Invalid fault with every mistake of an address and a

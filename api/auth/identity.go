@@ -110,7 +110,7 @@ func (p *Providers) Unlink(ctx context.Context, who User, id string) error {
 			return err
 		}
 		if password == "" && len(all) == 1 {
-			return &fault.Error{Kind: fault.Conflict, Code: "last_login", Message: "identity: is the only way to log in; set a password first, with POST /password_resets"}
+			return &fault.Error{Kind: fault.Conflict, Code: "last_login", Message: "identity: is the only way to log in; POST /password_resets sets a password, and unlinks it"}
 		}
 		return tx.RemoveIdentity(who.ID, all[at])
 	})

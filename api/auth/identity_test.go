@@ -66,3 +66,31 @@ func TestLastWayInIsNotUnlinked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestResetUnlinksIdentitiesAndAChangeDoesNot(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	o.person(email)
+	who := o.caller(o.login(true), 1)
+	if _, err := p.Link(t.Context(), who, "idp_a", id.sign(person())); err != nil {
+		t.Fatal(err)
+	}
+	next := "battery staple"
+	if _, err := o.Change(t.Context(), who, auth.Changes{Password: &next, Current: password}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := p.Linked(t.Context(), who.ID); err != nil || len(list) != 1 {
+		t.Errorf("after a change: %+v %v", list, err)
+	}
+	o.mailed()
+	if err := o.SendReset(t.Context(), email, at(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Reset(t.Context(), o.tokenMailed(notify.Reset, email), "third pass phrase", at(1)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := p.Linked(t.Context(), who.ID); err != nil || len(list) != 0 {
+		t.Errorf("after a reset: %+v %v", list, err)
+	}
+}

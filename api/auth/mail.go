@@ -196,8 +196,8 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 }
 
 // Reset sets the password of the account that the token of a reset mail is about,
-// confirms its address, since the mail has come to it, ends all its sessions and
-// returns the user. The token works once. One that is not valid any more is an
+// confirms its address, since the mail has come to it, ends all its sessions, unlinks its
+// accounts at identity providers, which may be somebody else's, and returns the user. The token works once. One that is not valid any more is an
 // Unauthorized fault.
 func (a *Accounts) Reset(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	if err := home.CheckPassword(password); err != nil {
@@ -217,6 +217,10 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 	err = a.redeem(ctx, token, forReset, from, func(tx *store.Tx, holder home.User, _ claims) error {
 		proof, err := tx.ProofOf(holder.ID, token)
 		if err != nil {
+			return err
+		}
+		proof.By = nil // the links of other mails than confirmations are shown to others
+		if err := tx.RemoveIdentities(holder.ID); err != nil {
 			return err
 		}
 		u, err = a.overwrite(tx, holder, hash, proof)

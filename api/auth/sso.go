@@ -11,18 +11,19 @@ import (
 	"sensegate/store"
 )
 
-// codeTaken is the code of the answer to a person whose address has an account that is not
-// confirmed.
+// codeTaken is the code of the answer to a person whose address has an account that has not
+// proven it.
 const codeTaken = "address_taken"
 
 // Login begins a session for the person whom a token of a provider names. When they come
-// for the first time it is that of the account which has their address, if both the provider
-// and the account have that confirmed; else their account is made. Of c only the names, which fill
+// for the first time it is that of the account which has their address, if the provider has
+// that confirmed and the account has proven it; else their account is made. Of c only the names, which fill
 // empty ones after those of the token, Multi and From are used.
 //
 // NotFound: no such provider. Unauthorized: the token is not valid. Invalid: it names
 // no address. Forbidden: the provider does not know that the address is theirs, so it
-// has to be confirmed first. Conflict: the address has an account that is not confirmed.
+// has to be confirmed first. Conflict: the address has an account that has not
+// proven it.
 func (p *Providers) Login(ctx context.Context, name, token string, c Credentials) (Tokens, error) {
 	b, err := p.read(ctx, name, token)
 	if err != nil {
@@ -96,13 +97,18 @@ func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err 
 }
 
 // adopt returns the account that has the verified address of a person, and notes that they
-// are known to the provider. One whose own address was never confirmed may be somebody
-// else's, who was quicker: it is not given away (payloads.md section 6 no. 7).
+// are known to the provider. One whose own address was never confirmed, or by a link that an
+// owner could read in the outbox, may be somebody else's, who was quicker: it is not given
+// away (payloads.md section 6 no. 7).
 func (p *Providers) adopt(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
-	if !holder.Confirmed() {
+	proof, err := tx.AddressProof(holder.ID)
+	if err != nil {
+		return u, nil, err
+	}
+	if !holder.Confirmed() || !proof.Vouched {
 		return u, &fault.Error{
 			Kind: fault.Conflict, Code: codeTaken,
-			Message: "access_token: its e-mail address has an account that is not confirmed; confirm that, log in with its password once, and link the provider with POST /users/{id}/identities",
+			Message: "access_token: its e-mail address has an account that has not proven it; confirm the account, log in with its password once, and link the provider with POST /users/{id}/identities",
 		}, nil
 	}
 	return holder, nil, p.tie(tx, holder, b.identity)

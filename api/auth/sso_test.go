@@ -336,12 +336,59 @@ func TestUnconfirmedAccountIsNotGivenToItsAddress(t *testing.T) {
 	confirm := o.tokenMailed(notify.Confirm, "Jane@example.com")
 	_, err := o.sso(p, id.sign(but("email_verified", "true")))
 	o.wantCode(err, fault.Conflict, "address_taken")
+	o.send(u.Email, confirm)
 	if _, err := o.ConfirmWithPassword(t.Context(), confirm, password, at(1)); err != nil {
 		t.Errorf("the account was changed: %v", err)
 	}
 	tokens, err := o.sso(p, id.sign(person()))
 	if err != nil || tokens.User.ID != u.ID {
 		t.Errorf("confirmed: %+v %v", tokens.User, err)
+	}
+}
+
+// send keeps a mail with a token as one that a mail server took at once.
+func (o *office) send(to, token string) {
+	o.t.Helper()
+	err := o.db.Update(o.t.Context(), func(tx *store.Tx) error {
+		u, _, err := tx.UserByEmail(to)
+		if err != nil {
+			return err
+		}
+		_, err = tx.AddMail(store.Mail{Kind: "confirm", UserID: u.ID, Address: to, Link: "#token=" + token, SentAt: tx.Now().Stamp(), Attempts: 1})
+		return err
+	})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func TestUnprovenAccountIsNotGivenToItsAddress(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	o.mustRegister("jane@example.com", 9)
+	confirm := o.tokenMailed(notify.Confirm, "jane@example.com") // no mail server takes it
+	if _, err := o.ConfirmWithPassword(t.Context(), confirm, password, at(1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := o.sso(p, id.sign(person()))
+	o.wantCode(err, fault.Conflict, "address_taken")
+}
+
+func TestSetupCodeProvesTheAddress(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	code, err := auth.NewSetupCode(t.Context(), o.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := o.Register(t.Context(), auth.Registration{Email: "jane@example.com", Password: password, SetupCode: code, From: at(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokens, err := o.sso(p, id.sign(person())); err != nil || tokens.User.ID != u.ID {
+		t.Errorf("%+v %v", tokens.User, err)
 	}
 }
 

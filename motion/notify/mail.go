@@ -94,7 +94,7 @@ const (
 	confirmText = "Somebody, hopefully you, has made an account with this address.\n\n" +
 		"Open the link within two days and enter the password of the account to confirm that the address is yours. If it was not you, do nothing."
 	resetText = "Somebody, hopefully you, wants to set a new password for the account with this address.\n\n" +
-		"Open the link within one hour and choose one. If it was not you, do nothing: your password stays as it is."
+		"Open the link within one hour and choose one. Other services do not log you in any more then, until you link them again. If it was not you, do nothing: your password stays as it is."
 	knownText = "Somebody, hopefully you, tried to make an account with this address. There is one already, and nothing was changed.\n\n" +
 		"If you forgot your password, ask for a new one in the app."
 	passwordText = "The account with this address has a new password, and all its sessions have ended.\n\n" +
