@@ -75,7 +75,7 @@ func TestLadderOfPasswordResets(t *testing.T) {
 		step{name: "malformed", path: "/password_resets", body: `{`, status: 400},
 		step{name: "nothing in it", path: "/password_resets", body: `{}`, status: 422, says: "password"},
 		step{name: "short password", path: "/password_resets", body: reset(token, "12345"), status: 422, says: "body.password"},
-		step{name: "blanks", path: "/password_resets", body: reset(token, "       1 "), status: 422, says: "body.password"},
+		step{name: "blanks", path: "/password_resets", body: reset(token, "       1 "), status: 422, says: "password: want 6"},
 		step{name: "common password", path: "/password_resets", body: reset(token, "letmein"), status: 422, says: "commonest"},
 		step{name: "made up", path: "/password_resets", body: reset("x", "battery staple"), status: 401},
 		step{name: "a session token", path: "/password_resets", body: reset(s.Token, "battery staple"), status: 401},
