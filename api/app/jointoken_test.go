@@ -271,7 +271,8 @@ func TestOwnerWhoLeavesBeforeTheyConfirmDoesNotJoin(t *testing.T) {
 	h.giveWord(h.neighbour)
 	h.as(h.neighbour, http.MethodPut, fmt.Sprintf("/users/%d", h.neighbour.ID), `{"email":"target@example.com"}`)
 	token := h.tokenIn(h.mailTo("confirm", "target@example.com"))
-	h.update(func(tx *store.Tx) error { return tx.DeleteMembership(h.membershipOf(h.neighbour, h.other).ID) })
+	left := h.membershipOf(h.neighbour, h.other).ID
+	h.update(func(tx *store.Tx) error { return tx.DeleteMembership(left) })
 	if a := h.confirm(token, secretWord); a.Status != 200 {
 		t.Fatal(a.Status)
 	}
