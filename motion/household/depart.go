@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -24,7 +25,15 @@ func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.
 		if err := tx.DeleteMobile(id); err != nil {
 			return nil, err
 		}
-		changed, events, err = departAll(tx)
+		memberships, err := tx.MembershipsOfUser(user)
+		if err != nil {
+			return nil, err
+		}
+		var own []home.ID
+		for _, m := range memberships {
+			own = append(own, m.Home)
+		}
+		changed, events, err = departAll(tx, own)
 		return events, err
 	})
 	if err != nil {
@@ -37,7 +46,7 @@ func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.
 // removed since, as by a log-out or another password; where the home wants it the scene
 // follows. Whoever ends sessions calls it after the commit; Look does it in any case.
 func (h *Household) Depart(ctx context.Context) error {
-	waiting := false
+	var waiting []home.ID
 	err := h.db.View(ctx, func(tx *store.Tx) error {
 		homes, err := tx.Homes()
 		for _, one := range homes {
@@ -45,18 +54,18 @@ func (h *Household) Depart(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			for _, m := range memberships {
-				waiting = waiting || m.Left
+			if slices.ContainsFunc(memberships, func(m home.Membership) bool { return m.Left }) {
+				waiting = append(waiting, one.ID)
 			}
 		}
 		return err
 	})
-	if err != nil || !waiting {
+	if err != nil || len(waiting) == 0 {
 		return err
 	}
 	var changed []home.ID
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		changed, events, err = departAll(tx)
+		changed, events, err = departAll(tx, waiting)
 		return events, err
 	})
 	if err != nil {
@@ -65,19 +74,15 @@ func (h *Household) Depart(ctx context.Context) error {
 	return h.armAll(ctx, changed)
 }
 
-// departAll does what depart does in every home, and returns those whose scene changed.
-func departAll(tx *store.Tx) (changed []home.ID, events []motion.Event, err error) {
-	homes, err := tx.Homes()
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, one := range homes {
-		scene, raised, err := depart(tx, one.ID)
+// departAll does what depart does in several homes, and returns those whose scene changed.
+func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motion.Event, err error) {
+	for _, id := range homes {
+		scene, raised, err := depart(tx, id)
 		if err != nil {
 			return nil, nil, err
 		}
 		if events = append(events, raised...); scene {
-			changed = append(changed, one.ID)
+			changed = append(changed, id)
 		}
 	}
 	return changed, events, nil
