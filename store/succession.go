@@ -30,7 +30,8 @@ func (tx *Tx) Successor(id home.ID, named home.UserID) (next home.Membership, ok
 // owner nor members, and those that were owned before say so. Schema 2 left homes behind
 // whose owners had deleted their accounts: those are owned by their successors now, and
 // those without are wiped. A home that nobody owns and whose record was changed after it
-// was made has had an owner, because nobody else changes it.
+// was made has had an owner, because nobody else changes it. Successors are marked, so that
+// household.TellOwners tells the members.
 func (tx *Tx) settleOwners() error {
 	all, err := tx.Homes()
 	if err != nil {
@@ -67,7 +68,7 @@ func (tx *Tx) settleOwner(h home.Home) error {
 	if !h.Claimed() { // what was before them is not theirs
 		h.ClaimedAt = motion.TimeOf(next.CreatedAt.Std())
 	}
-	h.UpdatedAt = tx.now.Stamp()
+	h.UpdatedAt, h.OwnerUntold = tx.now.Stamp(), true
 	if err := tx.PutHome(h); err != nil {
 		return err
 	}

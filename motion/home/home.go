@@ -41,6 +41,7 @@ type Home struct {
 	SceneConfigID  SceneConfigID    `json:"network_scene_config"`
 	ClaimedAt      motion.Time      `json:"claimed_at"`             // when it was last claimed; 0: it has no owner
 	OwnedBefore    bool             `json:"owned_before,omitempty"` // it has, or has had, an owner
+	OwnerUntold    bool             `json:"owner_untold,omitempty"` // an update of the database chose its owner; nobody was told yet
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`
 }

@@ -96,15 +96,75 @@ func (h *Household) succeed(tx *store.Tx, id home.ID, named home.UserID, left []
 		_, err := tx.VacateHome(id)
 		return nil, err
 	}
+	events, err := h.promoteAndTell(tx, next)
+	return append(left, events...), err
+}
+
+// promoteAndTell makes a member the owner of the home that its owner has left, and returns
+// the event. All members get a mail.
+func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion.Event, error) {
 	next, events, err := promote(tx, next, ownerLeft)
 	if err != nil {
+		return nil, err
+	}
+	members, err := tx.MembershipsOfHome(next.Home)
+	if err != nil {
+		return nil, err
+	}
+	return events, h.mailOwner(tx, next, members)
+}
+
+// TellOwners tells the members of homes whose owner an update of the database chose, by an
+// event and a mail each, as when an owner leaves.
+func (h *Household) TellOwners(ctx context.Context) error {
+	var untold []home.ID
+	err := h.db.View(ctx, func(tx *store.Tx) error {
+		homes, err := tx.Homes()
+		for _, one := range homes {
+			if one.OwnerUntold {
+				untold = append(untold, one.ID)
+			}
+		}
+		return err
+	})
+	if err != nil || len(untold) == 0 {
+		return err
+	}
+	return h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		for _, id := range untold {
+			told, err := h.tellOwner(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, told...)
+		}
+		return events, nil
+	})
+}
+
+// tellOwner does what TellOwners does in one home.
+func (h *Household) tellOwner(tx *store.Tx, id home.ID) ([]motion.Event, error) {
+	one, err := tx.Home(id)
+	if fault.KindOf(err) == fault.NotFound { // deleted meanwhile
+		return nil, nil
+	}
+	if err != nil || !one.OwnerUntold {
+		return nil, err
+	}
+	one.OwnerUntold = false
+	if err := tx.PutHome(one); err != nil {
 		return nil, err
 	}
 	members, err := tx.MembershipsOfHome(id)
 	if err != nil {
 		return nil, err
 	}
-	return append(left, events...), h.mailOwner(tx, next, members)
+	for _, m := range members {
+		if m.Role == home.OwnerRole {
+			return h.promoteAndTell(tx, m)
+		}
+	}
+	return nil, nil
 }
 
 // promote makes a member the owner of their home, where nobody else is, and returns the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,8 +45,20 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	return newPlaceOn(t, "")
+}
+
+// newPlaceOn is newPlace on a copy of a database file; "": on an empty one.
+func newPlaceOn(t *testing.T, file string) *place {
+	t.Helper()
 	p := &place{t: t}
 	p.db = storetest.Open(t, func(o *store.Options) {
+		if file != "" {
+			data, err := os.ReadFile(file)
+			if err := errors.Join(err, os.WriteFile(o.Path, data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load()) * time.Second) }
 	})
 	var err error

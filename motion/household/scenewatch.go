@@ -49,8 +49,12 @@ type watched struct {
 // Look raises ExcessiveMotionEvent once in each detection whose motion has lasted for
 // the excessive_motion_seconds of its home, and GuardianMotionEvent once in each
 // guardian window with motion in it. What was raised is seen in the history, so that a
-// restart repeats nothing. Before that it does what Depart does. It is for Watch, and must not run twice at a time.
+// restart repeats nothing. Before that it does what TellOwners and Depart do. It is for
+// Watch, and must not run twice at a time.
 func (h *Household) Look(ctx context.Context) error {
+	if err := h.TellOwners(ctx); err != nil {
+		return err
+	}
 	if err := h.Depart(ctx); err != nil {
 		return err
 	}
