@@ -24,6 +24,10 @@ import (
 // that has not, an answer is the same in status, code and shape, costs as many password
 // hashes, commits as often, and where a mail makes a difference its time is rounded up.
 type Accounts struct {
+	// Step is that to which the time of an answer is rounded up where a mail makes a
+	// difference; NewAccounts sets it.
+	Step time.Duration
+
 	db        *store.DB
 	sessions  *Sessions
 	passwords *Passwords
@@ -45,7 +49,8 @@ type Accounts struct {
 // transaction.
 func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail func(*store.Tx, notify.Mail) error) *Accounts {
 	return &Accounts{
-		db: db, sessions: sessions, passwords: passwords, mailer: mail,
+		Step: 250 * time.Millisecond,
+		db:   db, sessions: sessions, passwords: passwords, mailer: mail,
 		guesses:  newGuesses(),
 		requests: newSources(rule{5, time.Minute}, rule{60, time.Hour}),
 		moves:    newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
@@ -97,7 +102,7 @@ func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, e
 			return u, throttled(wait, "too many registrations")
 		}
 	}
-	defer evenOut(ctx, time.Now())
+	defer a.evenOut(ctx, time.Now())
 	hash, err := a.passwords.Hash(ctx, r.Password)
 	if err != nil {
 		return u, err

@@ -97,7 +97,7 @@ func (a *Accounts) request(ctx context.Context, email string, from netip.Addr, a
 	if err := a.admitRequest(from); err != nil {
 		return err
 	}
-	defer evenOut(ctx, time.Now())
+	defer a.evenOut(ctx, time.Now())
 	return a.db.Update(ctx, func(tx *store.Tx) error {
 		u, ok, err := tx.UserByEmail(email)
 		if err != nil {
@@ -110,13 +110,10 @@ func (a *Accounts) request(ctx context.Context, email string, from netip.Addr, a
 	})
 }
 
-// evening is the step to which the time of an answer is rounded up.
-const evening = 250 * time.Millisecond
-
 // evenOut waits until whole steps have passed since start, so that the fraction of a
 // millisecond by which a mail differs from none does not show.
-func evenOut(ctx context.Context, start time.Time) {
-	rest := time.NewTimer(evening - time.Since(start)%evening)
+func (a *Accounts) evenOut(ctx context.Context, start time.Time) {
+	rest := time.NewTimer(a.Step - time.Since(start)%a.Step)
 	defer rest.Stop()
 	select {
 	case <-rest.C:

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -46,14 +48,14 @@ const (
 	saltSize = 16 // bytes (RFC 9106 3.1)
 	hashSize = 32
 
-	atOnce       = 2 // hashes: each needs its memory
+	atOnce       = 1 // hashes: each needs its memory, and a processor that sensing can use
 	strangerLine = 8 // callers who wait
 	familiarLine = 4 // further callers who wait, who have logged in from their address before
 	lineRetry    = 2 * time.Second
 )
 
-// Passwords hashes and verifies passwords, two at a time, so that a flood of logins
-// cannot exhaust the memory. Few may wait for their turn: so the wait is short, and
+// Passwords hashes and verifies passwords, one at a time, and frees the memory of one
+// before the next begins, so that a flood of logins cannot exhaust it. Few may wait for their turn: so the wait is short, and
 // whoever finds the line full is Throttled. Familiar callers have a line of their own,
 // which a crowd of strangers cannot fill. The methods may be called concurrently.
 type Passwords struct {
@@ -85,11 +87,26 @@ func (p *Passwords) turn(ctx context.Context, familiar bool) (leave func(), err 
 	}
 	select {
 	case p.turns <- struct{}{}:
-		return func() { <-p.turns; <-line }, nil
+		return func() {
+			p.free()
+			<-p.turns
+			<-line
+		}, nil
 	case <-ctx.Done():
 		<-line
 		return nil, ctx.Err()
 	}
+}
+
+// free gives back the memory of the hash that has ended, which would wait for the collector
+// else while the next one takes as much. Where callers wait it goes back to the system,
+// because small things soon lie in the midst of what the collector alone has freed.
+func (p *Passwords) free() {
+	if len(p.lines[false])+len(p.lines[true]) > 1 {
+		debug.FreeOSMemory()
+		return
+	}
+	runtime.GC()
 }
 
 // hash returns the hash of a password in PHC form, with a salt of its own. The caller

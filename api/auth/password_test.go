@@ -102,7 +102,7 @@ func TestLineForHashingIsShort(t *testing.T) {
 	cancel()
 	for range strangerLine {
 		if err := <-waited; err == nil {
-			t.Error("a third hash runs")
+			t.Error("a second hash runs")
 		}
 	}
 	for _, leave := range leaves {

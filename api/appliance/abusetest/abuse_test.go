@@ -38,6 +38,7 @@ func TestPairedDevicesAreServedWhateverOthersDo(t *testing.T) {
 	t.Run("while strangers flood", func(t *testing.T) { flooded(t, product) })
 	t.Run("while silence fills every listener", func(t *testing.T) { silenced(t, product) })
 	t.Run("while strangers post large bodies", func(t *testing.T) { swamped(t, product) })
+	t.Run("while strangers guess passwords", func(t *testing.T) { stormed(t, product) })
 	t.Run("while readers do not read", func(t *testing.T) { unread(t, product) })
 	t.Run("until it is stopped", func(t *testing.T) { stopped(t, product) })
 	t.Run("and no secret gets out", func(t *testing.T) { secrets(t, product) })

@@ -8,6 +8,7 @@
 //   - silence: more connections that say nothing than there is room for, at each of the
 //     four listeners.
 //   - large bodies of mistakes, posted by callers without credentials.
+//   - guesses of passwords from many addresses, each of which costs memory.
 //   - readers: MQTT and websocket clients that subscribe and then do not read.
 //   - stop: SIGTERM in the midst of all of that.
 //   - secrets: passwords, tokens, keys, links, addresses, planted wherever a caller
