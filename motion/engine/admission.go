@@ -21,6 +21,7 @@ const (
 	masterHeard        = "the network's master was heard less than 90 s ago: it has not failed"
 	masterConnected    = "the network's master is connected: switch it off or remove it first"
 	deviceConnected    = "the device is connected from another address: switch it off or remove it first"
+	nameKnown          = "another device has that node_id: remove that one first, or give this one another node_id"
 	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
 )
 
@@ -253,6 +254,9 @@ func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
 	if taken.ID != 0 && (p.connected(radarOf(taken)) || taken.ID == v.network.MasterID && p.connected(guardian)) {
 		return refuse(nameConnected), nil
 	}
+	if held, err := p.holdsName(v.network); err != nil || held {
+		return refuse(nameKnown), err
+	}
 	if !p.master() || v.network.ID == 0 || p.node.ID != 0 && p.node.ID == v.network.MasterID {
 		return v, nil
 	}
@@ -306,6 +310,18 @@ func (p *post) takes(network motion.Network) (motion.Node, error) {
 		return motion.Node{}, nil
 	}
 	return findNode(p.tx, network.ID, p.b.Radar)
+}
+
+// holdsName reports whether the device has a node and shows the name of another one.
+func (p *post) holdsName(network motion.Network) (bool, error) {
+	if network.ID == 0 || p.node.ID == 0 {
+		return false, nil
+	}
+	holder, err := p.tx.NodeByName(network.ID, p.b.Radar.NodeName)
+	if fault.KindOf(err) == fault.NotFound {
+		return false, nil
+	}
+	return err == nil && holder.ID != p.node.ID, err
 }
 
 // leader returns the master node of a network; zero: none.

@@ -512,6 +512,23 @@ func TestMasterWithItsGuardianAloneConnectedIsNotReplaced(t *testing.T) {
 	})
 }
 
+func TestKnownDeviceThatShowsTheNameOfAnotherHasToTryAgain(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		peer := newcomer(location, 0)
+		b.post(peer, "") // the first day is open
+		b.Disconnected(guardianKey, "gone")
+		b.Disconnected(masterKey, "gone")
+		renamed := peer
+		renamed.Radar.NodeName = masterName
+		b.wantWaiting(address, renamed, "", "another device has that node_id: remove that one first, or give this one another node_id")
+		renamed.Radar.NodeName = "GWA1000999"
+		if a := b.post(renamed, ""); a.TryAgain != "" {
+			t.Errorf("a name that nobody has: %+v", a)
+		}
+	})
+}
+
 // TestOwnerApprovesForTheirNetworkAlone has the owner of one network approve a peer whose
 // network is formed and claimed by somebody else afterwards.
 func TestOwnerApprovesForTheirNetworkAlone(t *testing.T) {
