@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,6 +24,8 @@ func (t *table) readBody(r *Request, schema *huma.Schema) ([]byte, error) {
 	body := r.body
 	schema = t.follow(schema)
 	switch {
+	case !utf8.Valid(body) && media != formType:
+		return nil, malformed("not valid UTF-8")
 	case t.Forms && media == formType:
 		return formToJSON(body, schema)
 	case len(body) == 0:
@@ -95,6 +98,9 @@ func formToJSON(form []byte, schema *huma.Schema) ([]byte, error) {
 	if err != nil {
 		return nil, fault.New(fault.Malformed, "body is not a valid form")
 	}
+	if text, err := url.QueryUnescape(string(form)); err != nil || !utf8.ValidString(text) {
+		return nil, fault.New(fault.Malformed, "body is not a valid form: its text is not UTF-8")
+	}
 	object := map[string]any{}
 	for name, texts := range values {
 		property := schema.Properties[name]
@@ -120,6 +126,9 @@ func formValue(text string, property *huma.Schema) any {
 	if property == nil {
 		return text
 	}
+	if isNumber(property) && slices.Contains(unsetWords, text) {
+		return nil
+	}
 	switch property.Type {
 	case huma.TypeInteger, huma.TypeNumber:
 		if json.Valid([]byte(text)) && text != "true" && text != "false" && text != "null" {
@@ -131,6 +140,18 @@ func formValue(text string, property *huma.Schema) any {
 		}
 	}
 	return text
+}
+
+// unsetWords are what programs send in a form for a number that they do not have
+// (payloads.md section 6 no. 19).
+var unsetWords = []string{"", "None", "null", "undefined"}
+
+// isNumber reports whether a property is a number, perhaps as text.
+func isNumber(property *huma.Schema) bool {
+	if len(property.OneOf) > 0 {
+		property = property.OneOf[0]
+	}
+	return property.Type == huma.TypeInteger || property.Type == huma.TypeNumber
 }
 
 // unwrapData returns what stands inside a sole top-level data key; any other

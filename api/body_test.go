@@ -15,11 +15,16 @@ func TestFormsAreReadByTheirSchema(t *testing.T) {
 	wantJSON(t, w, `{"name":"Kitchen 1","rank":3,"on":true,"gain":0.5}`)
 	wantStatus(t, do(s, "PUT", "/core/device", "", form...), http.StatusUnprocessableEntity) // it names nothing, not even what it must
 
-	w = do(s, "PUT", "/core/device", "name=5&rank=null&on=perhaps", form...)
+	w = do(s, "PUT", "/core/device", "name=5&rank=many&on=perhaps", form...)
 	wantStatus(t, w, http.StatusUnprocessableEntity)
 	wantJSON(t, w, `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"request is not valid","code":"invalid","errors":[
 		{"location":"body.on","message":"expected boolean","value":"perhaps"},
-		{"location":"body.rank","message":"expected integer","value":"null"}]}`)
+		{"location":"body.rank","message":"expected integer","value":"many"}]}`)
+	for _, unset := range []string{"", "None", "null", "undefined"} {
+		wantJSON(t, do(s, "PUT", "/core/device", "name=5&rank="+unset, form...), `{"name":"5"}`)
+	}
+	wantStatus(t, do(s, "PUT", "/core/device", "name=%ff", form...), http.StatusBadRequest)
+	wantStatus(t, do(s, "PUT", "/core/device", "{\"name\":\"\xff\"}"), http.StatusBadRequest)
 	wantStatus(t, do(s, "PUT", "/core/device", "name=%zz", form...), http.StatusBadRequest)
 	for _, json := range []string{`{"name": "Kitchen"}`, ` {}`, `[1]`, `{"name": "Kitchen",}`} {
 		wantStatus(t, do(s, "PUT", "/core/device", json, form...), http.StatusUnsupportedMediaType)

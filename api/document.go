@@ -46,6 +46,7 @@ func newDocument(i Interface) *huma.OpenAPI {
 	for _, p := range i.Principals {
 		if p.scheme != "" {
 			schemes[p.scheme] = &huma.SecurityScheme{Type: "http", Scheme: "bearer", Description: p.note}
+			schemes[inQuery(p.scheme)] = &huma.SecurityScheme{Type: "apiKey", In: "query", Name: "token", Description: "The same, for websockets of browsers, which cannot send the header"}
 		}
 	}
 	d := &huma.OpenAPI{
@@ -89,6 +90,7 @@ func encodeDocument(d *huma.OpenAPI) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode document: %w", err)
 	}
+	compact = bytes.ReplaceAll(compact, []byte(`"format":"int32"`), []byte(`"format":"int64"`)) // ids are unsigned
 	var doc bytes.Buffer
 	if err := json.Indent(&doc, compact, "", "  "); err != nil {
 		return nil, fmt.Errorf("indent document: %w", err)
@@ -120,6 +122,9 @@ func (i Interface) describe(row Route, text text, schemas huma.Registry) (*huma.
 	for _, p := range i.Principals {
 		if p.kind == row.operation.principal && p.scheme != "" {
 			op.Security = []map[string][]string{{p.scheme: {}}}
+			if row.Live {
+				op.Security = append(op.Security, map[string][]string{inQuery(p.scheme): {}})
+			}
 		}
 	}
 	newInput(row, schemas).describe(op)
@@ -132,6 +137,9 @@ func (i Interface) describe(row Route, text text, schemas huma.Registry) (*huma.
 	}
 	return op, newOutput(row).describe(op, schemas, text.response)
 }
+
+// inQuery names the security scheme of credentials in the query.
+func inQuery(scheme string) string { return scheme + "Query" }
 
 // operationID names a row in the document, such as get-networks-id.
 func operationID(row Route) string {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -51,6 +52,9 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	defer x.decoded()
 	req.body = body
 	if x.principal, err = e.principal.admit(r.Context(), req, known); err != nil {
+		if fault.KindOf(err) == fault.Invalid { // perhaps for want of what cannot be read
+			err = cmp.Or(e.input.check(e.table, req), err)
+		}
 		fail(w, r, err)
 		return
 	}
@@ -131,7 +135,7 @@ func checkQuery(raw string) error {
 	}
 	text, err := url.QueryUnescape(raw)
 	if err != nil || !utf8.ValidString(text) || strings.ContainsFunc(text, isControl) {
-		return fault.New(fault.Malformed, "query cannot be read: check its %%-escapes")
+		return fault.New(fault.Malformed, "query cannot be read: want UTF-8 with right %%-escapes and without control characters")
 	}
 	return nil
 }

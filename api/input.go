@@ -96,9 +96,7 @@ func (in *input) readBody(t *table, r *Request, value reflect.Value, found *mist
 	}
 	var plain any
 	if err := json.Unmarshal(body, &plain); err != nil {
-		found.kind = fault.Malformed
-		found.add("body", unreadable(err), nil)
-		return nil
+		return malformed(unreadable(err))
 	}
 	valid := found.validate(in.schema, "body", plain)
 	err = json.Unmarshal(body, value.FieldByIndex(in.body).Addr().Interface())
@@ -106,6 +104,24 @@ func (in *input) readBody(t *table, r *Request, value reflect.Value, found *mist
 		found.add("body", unreadable(err), nil)
 	}
 	return nil
+}
+
+// check returns why the body of a request cannot be read at all, whoever sends it; nil when
+// it can, or when the row takes none.
+func (in *input) check(t *table, r *Request) error {
+	if in.body == nil {
+		return nil
+	}
+	body, err := t.readBody(r, in.schema)
+	if err == nil && len(body) > 0 && !json.Valid(body) {
+		err = malformed("not valid JSON")
+	}
+	return err
+}
+
+// malformed is the answer to a body that is not JSON.
+func malformed(message string) error {
+	return &fault.Error{Kind: fault.Malformed, Message: "body is not valid JSON", Details: []fault.Detail{{Location: "body", Message: message}}}
 }
 
 // unreadable is what a caller is told of an error of encoding/json.
@@ -153,9 +169,5 @@ func (m *mistakes) err() error {
 		return nil
 	}
 	slices.SortStableFunc(m.details, func(a, b fault.Detail) int { return strings.Compare(a.Location, b.Location) })
-	message := "request is not valid"
-	if m.kind == fault.Malformed {
-		message = "body is not valid JSON"
-	}
-	return &fault.Error{Kind: m.kind, Message: message, Details: m.details}
+	return &fault.Error{Kind: m.kind, Message: "request is not valid", Details: m.details}
 }

@@ -42,5 +42,5 @@ func slowDown(wait time.Duration) error {
 	if wait == 0 {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Throttled, Message: "too many requests", RetryAfter: wait}
+	return &fault.Error{Kind: fault.Throttled, Message: "too many requests from this caller: wait as long as Retry-After says", RetryAfter: wait}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"sensegate/motion/fault"
 )
 
 // Opt is a query parameter that may be absent. T is a number, a string, a bool, or
@@ -132,7 +134,8 @@ func (p *parameter) describe() *huma.Param {
 	return d
 }
 
-// read sets a parameter's field of an input and notes the mistakes.
+// read sets a parameter's field of an input and notes the mistakes. A number or a switch in
+// the query that cannot be read is malformed; a value that is not allowed is invalid.
 func (p *parameter) read(field reflect.Value, r *http.Request, path []param, found *mistakes) {
 	place := p.in + "." + p.name
 	given, isThere := p.text(r, path)
@@ -157,6 +160,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, path []param, fou
 	}
 	value, err := parse(field, text)
 	if err != nil {
+		if !errors.As(err, new(notAllowed)) && p.in == "query" {
+			found.kind = fault.Malformed
+		}
 		found.add(place, err.Error(), text)
 		return
 	}
@@ -196,7 +202,7 @@ func parse(field reflect.Value, text string) (any, error) {
 		case err != nil:
 			return nil, errors.New("invalid float")
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return nil, errors.New("expected a finite number")
+			return nil, notAllowed{errors.New("expected a finite number")}
 		}
 		field.SetFloat(v)
 		return v, nil
@@ -211,13 +217,17 @@ func parse(field reflect.Value, text string) (any, error) {
 	return text, unmarshalText(field, text)
 }
 
+// notAllowed is why a parameter that can be read is no value of its type: a date that there
+// is not, a number without end.
+type notAllowed struct{ error }
+
 func unmarshalText(field reflect.Value, text string) error {
 	into, ok := field.Addr().Interface().(encoding.TextUnmarshaler)
 	if !ok {
 		panic(fmt.Sprintf("api: a parameter cannot be a %v", field.Type()))
 	}
 	if err := into.UnmarshalText([]byte(text)); err != nil {
-		return fmt.Errorf("invalid value: %w", err)
+		return notAllowed{fmt.Errorf("invalid value: %w", err)}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -88,7 +89,10 @@ func (r *Request) Field(name string) string {
 	body := r.body
 	if media, _, _ := mime.ParseMediaType(r.http.Header.Get("Content-Type")); media == formType {
 		values, _ := url.ParseQuery(string(body))
-		return values.Get(name)
+		if text := values.Get(name); !slices.Contains(unsetWords, text) {
+			return text
+		}
+		return ""
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(unwrapData(body, &huma.Schema{}), &object) != nil {

@@ -61,7 +61,7 @@ func TestEveryKindHasAStatus(t *testing.T) {
 func TestAllMistakesAtOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := testServer(t, noLive())
-	w := do(s, "PATCH", "/core/network/7/devices?last=0&from=x", `[{"name":"a"},{"name":"","rank":12,"extra":1},{"rank":"1"}]`,
+	w := do(s, "PATCH", "/core/network/7/devices?last=0", `[{"name":"a"},{"name":"","rank":12,"extra":1},{"rank":"1"}]`,
 		"Authorization", "secret-a")
 	wantStatus(t, w, http.StatusUnprocessableEntity)
 	wantJSON(t, w, `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"request is not valid","code":"invalid","errors":[
@@ -70,6 +70,16 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		{"location":"body[1].rank","message":"expected number <= 9","value":12},
 		{"location":"body[2]","message":"expected required property name to be present"},
 		{"location":"body[2].rank","message":"expected integer","value":"1"},
+		{"location":"query.last","message":"expected number >= 1","value":0}]}`)
+}
+
+func TestQueryThatCannotBeReadIsMalformed(t *testing.T) {
+	t.Parallel()
+	s, _ := testServer(t, noLive())
+	w := do(s, "PATCH", "/core/network/7/devices?last=0&from=x", `[{"name":""}]`, "Authorization", "secret-a")
+	wantStatus(t, w, http.StatusBadRequest)
+	wantJSON(t, w, `{"type":"about:blank","title":"Bad Request","status":400,"detail":"request is not valid","code":"malformed","errors":[
+		{"location":"body[0].name","message":"expected length >= 1","value":""},
 		{"location":"query.from","message":"invalid float","value":"x"},
 		{"location":"query.last","message":"expected number >= 1","value":0}]}`)
 }

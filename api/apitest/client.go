@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +88,9 @@ func (c *Client) Conforms(method, path string, a Answer) {
 	media, response := "application/json", successOf(operation)
 	if a.Status >= 400 {
 		media, response = "application/problem+json", operation.Responses.Value("default").Value
+		if operation.Responses.Value(strconv.Itoa(a.Status)) == nil {
+			c.T.Errorf("%s %s: status %d is not documented: %s", method, path, a.Status, a.Body)
+		}
 	}
 	if response != nil && response.Content[media] == nil && a.Status < 400 { // such as an image
 		return

@@ -53,7 +53,7 @@ func TestLadderOfAdoption(t *testing.T) {
 			step{name: "stranger", who: h.nobody, path: c.path, status: 404},
 			step{name: "member", who: h.member, path: c.path, status: 403},
 			step{name: "malformed", who: h.owner, path: c.path + "?x=%zz", status: 400},
-			step{name: "invalid", who: h.owner, path: c.path + "?network_id=x", status: 422},
+			step{name: "malformed", who: h.owner, path: c.path + "?network_id=x", status: 400},
 		)
 	}
 	h.climb(http.MethodPost,

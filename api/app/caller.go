@@ -88,7 +88,11 @@ func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 	if text = cmp.Or(text, said); text != "" {
 		id, err := strconv.ParseUint(text, 10, 32)
 		if err != nil || id == 0 {
-			return 0, fault.New(fault.Invalid, "network_id: want a positive integer")
+			kind := fault.Invalid
+			if _, err := strconv.ParseInt(text, 10, 64); err != nil && said == "" {
+				kind = fault.Malformed // as other parameters of a query
+			}
+			return 0, fault.New(kind, "network_id: want a positive integer")
 		}
 		return home.ID(id), nil
 	}

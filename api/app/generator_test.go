@@ -51,7 +51,7 @@ func newGenerator(h *household, seed uint64) *apitest.Generator {
 	g.May = map[string][]int{
 		"POST /sessions": judged, "PATCH /sessions": judged, "POST /sessions/sso/{provider}": judged, "GET /confirmations": judged, "PUT /confirmations": judged, "PUT /password_resets": judged,
 		"POST /password_resets": throttled, "POST /users": throttled, "POST /confirmations": throttled, "POST /confirmation_mails": throttled,
-		"POST /member_invites": throttled, "PUT /users/{id}": judged,
+		"POST /member_invites": throttled, "PUT /users/{id}": judged, "PATCH /network_memberships/{id}": judged,
 		"DELETE /users/{id}": judged, "DELETE /networks/{id}": judged,
 		"POST /users/{id}/identities": judged, "DELETE /users/{id}/identities/{identity_id}": judged,
 	}

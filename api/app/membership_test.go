@@ -62,7 +62,7 @@ func TestLadderOfMemberships(t *testing.T) {
 		step{name: "no network", who: h.nobody, path: "/network_memberships", status: 404},
 		step{name: "foreign network", who: h.neighbour, path: "/network_memberships" + query, status: 404},
 		step{name: "malformed", who: h.member, path: "/network_memberships?x=%zz", status: 400},
-		step{name: "invalid", who: h.member, path: "/network_memberships?network_id=x", status: 422},
+		step{name: "malformed", who: h.member, path: "/network_memberships?network_id=x", status: 400},
 		step{name: "right", who: h.member, path: "/network_memberships" + query, status: 200},
 		step{name: "right, the only network", who: h.owner, path: "/network_memberships/", status: 200},
 	)

@@ -33,7 +33,7 @@ func TestLadderOfMeta(t *testing.T) {
 		step{name: "member, the network's", who: h.member, path: "/meta", body: `{"network":{"a":1},"user":{"a":1}}`, status: 403},
 		step{name: "another area", who: h.owner, path: "/meta", body: `{"guests":{}}`, status: 422},
 		step{name: "no object", who: h.owner, path: "/meta", body: `{"network":7,"user":"x"}`, status: 422, says: "body.user"},
-		step{name: "invalid", who: h.owner, path: "/user/meta?overwrite=perhaps", body: `{}`, status: 422},
+		step{name: "malformed", who: h.owner, path: "/user/meta?overwrite=perhaps", body: `{}`, status: 400},
 	)
 	apitest.WantJSON(t, h.as(h.member, "GET", "/meta", ""), `{"network":{},"user":{}}`)
 	h.climb(http.MethodDelete,

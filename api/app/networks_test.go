@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -27,7 +28,7 @@ func TestLadderOfNetworks(t *testing.T) {
 
 		step{name: "list, no token", path: "/networks", status: 401},
 		step{name: "list of nobody", who: h.nobody, path: "/networks", status: 200, says: `{"data":[]}`},
-		step{name: "list, invalid", who: h.member, path: "/networks?id=x", status: 422},
+		step{name: "list, invalid", who: h.member, path: "/networks?id=x", status: 400},
 		step{name: "list, foreign", who: h.neighbour, path: fmt.Sprintf("/networks?id=%d", h.home), status: 404},
 		step{name: "list, by id", who: h.member, path: fmt.Sprintf("/networks?id=%d", h.home), status: 200},
 
@@ -145,6 +146,42 @@ func TestChangeOfANetworkTellsAllMistakes(t *testing.T) {
 	}
 }
 
+// Some programs send every field of a network, and words for those that they do not have.
+func TestNullAndWordsForItClearAField(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	path := fmt.Sprintf("/networks/%d", h.home)
+	full := `{"name":"Home","address":"1 Main St","latitude":43.4643,"longitude":"-80.5204","timezone":"America/Toronto","pet_size":"large","building_type":"house","building_size":"medium","subscription_id":"s-1"}`
+	for _, word := range []string{"None", "null", "undefined", ""} {
+		apitest.Want[map[string]any](t, h.as(h.owner, "PUT", path, full), 200)
+		form := "name=Kept&latitude=" + word + "&longitude=" + word
+		got := apitest.Want[map[string]any](t, h.Send(h.owner.token, "PUT", path, formMedia, form), 200)
+		if got["name"] != "Kept" || got["latitude"] != nil || got["longitude"] != nil || got["address"] != "1 Main St" {
+			t.Errorf("%q in a form: %v", word, got)
+		}
+	}
+	apitest.Want[map[string]any](t, h.as(h.owner, "PUT", path, full), 200)
+	got := apitest.Want[map[string]any](t, h.as(h.owner, "PUT", path,
+		`{"name":null,"address":null,"latitude":null,"longitude":null,"timezone":null,"pet_size":null,"building_type":null,"building_size":null,"subscription_id":null}`), 200)
+	for _, field := range []string{"name", "address", "latitude", "longitude", "building_type", "building_size", "subscription_id"} {
+		if got[field] != nil {
+			t.Errorf("%s is %v after null", field, got[field])
+		}
+	}
+	if fresh := motion.DefaultApplicationSettings(1).Timezone; got["pet_size"] != "none" || got["timezone"] != fresh {
+		t.Errorf("pet_size %v and timezone %v after null, want none and %s", got["pet_size"], got["timezone"], fresh)
+	}
+	whole := apitest.Want[map[string]any](t, h.as(h.owner, "GET", path, ""), 200)
+	back, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apitest.Want[map[string]any](t, h.as(h.owner, "PUT", path, string(back)), 200)
+	for _, other := range []string{`{"id":77}`, `{"network_id":"77"}`, `{"external_id":77}`} {
+		apitest.WantProblem(t, h.as(h.owner, "PUT", path, other), 422, "cannot be changed")
+	}
+}
+
 func TestSceneOfANetworkIsChangedAsByScenes(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -175,7 +212,7 @@ func TestLocationsAreBuiltInOrAdded(t *testing.T) {
 		step{name: "no token", path: "/default_locations", status: 401},
 		step{name: "stranger", who: h.nobody, path: "/default_locations", status: 404},
 		step{name: "malformed", who: h.member, path: "/default_locations?x=%zz", status: 400},
-		step{name: "invalid", who: h.member, path: "/default_locations?network_id=x", status: 422},
+		step{name: "malformed", who: h.member, path: "/default_locations?network_id=x", status: 400},
 	)
 	apitest.WantJSON(t, h.as(h.member, "GET", "/default_locations", ""), fmt.Sprintf(`{"data":[
 		{"id":1,"name":"Kitchen","network_id":null},{"id":2,"name":"Living room","network_id":null},{"id":3,"name":"Bedroom","network_id":null},

@@ -48,7 +48,7 @@ func TestLadderOfOutbox(t *testing.T) {
 		step{"of no network", h.nobody, scoped, "", http.StatusNotFound, fmt.Sprintf("network %d is not known", h.home)},
 		step{"of another network", h.neighbour, scoped, "", http.StatusNotFound, fmt.Sprintf("network %d is not known", h.home)},
 		step{"a member", h.member, scoped, "", http.StatusForbidden, "owner"},
-		step{"malformed", h.owner, "/outbox?network_id=x", "", http.StatusUnprocessableEntity, "network_id"},
+		step{"malformed", h.owner, "/outbox?network_id=x", "", http.StatusBadRequest, "network_id"},
 		step{"right", h.owner, scoped, "", http.StatusOK, h.member.Email},
 		step{"right, the only network", h.owner, "/outbox", "", http.StatusOK, h.member.Email},
 		step{"QR, no token", person{}, qr(own), "", http.StatusUnauthorized, ""},

@@ -195,7 +195,7 @@ func TestMotionConfigLadder(t *testing.T) {
 		step{"no token", person{}, path, "", 401, ""},
 		step{"stranger", h.nobody, path, "", 404, ""},
 		step{"foreign", h.neighbour, foreign, "", 404, ""},
-		step{"malformed", h.owner, path + "?network_id=x", "", 422, "network_id"},
+		step{"malformed", h.owner, path + "?network_id=x", "", 400, "network_id"},
 		step{"right", h.member, path, "", 200, `"sens":1,"sensitivity_level":"high","cooldown":120,"pet_mode":false,"motion_paused":false`},
 	)
 	h.climb(http.MethodPut,

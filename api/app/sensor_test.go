@@ -166,7 +166,7 @@ func TestIntegrationLadder(t *testing.T) {
 		step{"no token", person{}, path, "", 401, ""},
 		step{"foreign network", h.neighbour, own, "", 404, "is not known"},
 		step{"malformed", h.member, path + "?x=%zz", "", 400, ""},
-		step{"invalid", h.member, path + "?show_account=perhaps", "", 422, "show_account"},
+		step{"malformed", h.member, path + "?show_account=perhaps", "", 400, "show_account"},
 		step{"right", h.member, own, "", 200, `"user_id":`},
 		step{"right, to look for a fault", h.owner, path + "?show_account=true", "", 200, `"account":{"provider":"zigbee2mqtt","dropped":[]}`},
 	)
@@ -222,7 +222,7 @@ func TestSensorLadder(t *testing.T) {
 			step{"belongs to none", h.nobody, path, "", 404, ""},
 			step{"foreign network", h.neighbour, own(path), "", 404, "is not known"},
 			step{"malformed", h.member, path + "?x=%zz", "", 400, ""},
-			step{"invalid", h.member, path + "?network_id=x", "", 422, "network_id"},
+			step{"malformed", h.member, path + "?network_id=x", "", 400, "network_id"},
 			step{"right", h.member, own(path), "", 200, right},
 		)
 	}

@@ -36,7 +36,7 @@ func TestSleepSettingsLadder(t *testing.T) {
 		step{"no network", h.nobody, path, "", 404, ""},
 		step{"foreign network", h.neighbour, of, "", 404, ""},
 		step{"malformed", h.member, path + "?network_id=%zz", "", 400, ""},
-		step{"invalid", h.member, path + "?network_id=x", "", 422, "network_id"},
+		step{"malformed", h.member, path + "?network_id=x", "", 400, "network_id"},
 		step{"right", h.member, path, "", 200, `"enabled":false`},
 	)
 	h.climb(http.MethodPost,

@@ -40,8 +40,8 @@ func TestLadderOfUsers(t *testing.T) {
 	)
 	h.climb(http.MethodDelete,
 		step{name: "a successor who is none", who: h.owner, path: fmt.Sprintf("%s?successor=%d", path, h.nobody.ID), status: 422, says: "successor"},
-		step{name: "no successor", who: h.owner, path: path + "?successor=x", status: 422, says: "successor"},
-		step{name: "a flag that is none", who: h.nobody, path: fmt.Sprintf("/users/%d?delete_claimed_network=2", h.nobody.ID), status: 422},
+		step{name: "no successor", who: h.owner, path: path + "?successor=x", status: 400, says: "successor"},
+		step{name: "a flag that is none", who: h.nobody, path: fmt.Sprintf("/users/%d?delete_claimed_network=2", h.nobody.ID), status: 400},
 		step{name: "right", who: h.nobody, path: fmt.Sprintf("/users/%d", h.nobody.ID), status: 204},
 		step{name: "again", who: h.nobody, path: fmt.Sprintf("/users/%d", h.nobody.ID), status: 401},
 	)

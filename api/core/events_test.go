@@ -178,7 +178,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 	}
 	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/events/history?filter=Link", h.other)), `[]`)
 	apitest.WantProblem(t, h.get("/network/99/events/history"), 404, "network 99")
-	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?from=soon", h.network)), 422, "query.from")
+	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?from=soon", h.network)), 400, "query.from")
 }
 
 func TestHistoryIsFilteredByCategoryAndKind(t *testing.T) {
