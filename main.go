@@ -190,6 +190,14 @@ func onHangup(reload func()) (stop func()) {
 	}
 }
 
+// unless returns text, "" when it is the usual one.
+func unless(usual, text string) string {
+	if text == usual {
+		return ""
+	}
+	return text
+}
+
 func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate demo", flag.ContinueOnError)
 	c := demo.Config{Out: out}
@@ -210,6 +218,8 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 		return admin.ErrUsage
 	}
 	c.Log = settings.Log.Logger(errOut)
+	usual := appliance.Defaults()
+	c.HTTP, c.MQTT = unless(usual.HTTP.Listen, settings.HTTP.Listen), unless(usual.MQTT.Listen, settings.MQTT.Listen)
 	c.Open = func(ctx context.Context, stateDir, http, mqtt string) (demo.Appliance, error) {
 		settings.StateDir, settings.HTTP.Listen, settings.MQTT.Listen = stateDir, http, mqtt
 		settings.HTTP.TLSListen, settings.MQTT.TLSListen = "", "" // nobody comes to trust what is gone in a moment

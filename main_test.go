@@ -139,6 +139,20 @@ func TestDemoShowsMotionAndEndsByItself(t *testing.T) {
 	}
 }
 
+func TestDemoListensWhereItIsTold(t *testing.T) {
+	t.Setenv("SENSEGATE_HTTP_LISTEN", "127.0.0.2:0")
+	t.Setenv("SENSEGATE_MQTT_LISTEN", "0.0.0.0:0")
+	var out bytes.Buffer
+	if code := run([]string{"demo", "-duration", "1s", "-seed", "1", "-json"}, &out, io.Discard); code != exitOK {
+		t.Fatalf("demo ended with %d:\n%s", code, out.String())
+	}
+	line, _, _ := strings.Cut(out.String(), "\n")
+	var start struct{ HTTP, MQTT string }
+	if err := json.Unmarshal([]byte(line), &start); err != nil || !strings.HasPrefix(start.HTTP, "127.0.0.2:") || !strings.HasPrefix(start.MQTT, "127.0.0.1:") {
+		t.Errorf("it begins with %s; %v", line, err)
+	}
+}
+
 // TestReplayedCapturesAreSensedAsOffline sends a labelled recording and a stream
 // of two real receivers through the gatekeeper and real MQTT, and compares the
 // history that the interface serves, second by second, and the first detection

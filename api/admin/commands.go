@@ -198,7 +198,12 @@ func createKey(flags *flag.FlagSet) action {
 		}
 		return c.print(key, func(w io.Writer) {
 			fmt.Fprintf(w, "%s\n", key.Secret)
-			fmt.Fprintf(w, "\nKey %d (%s; %s): keep it, it is not shown again. Try:\n  curl -H 'Authorization: Bearer %s' http://127.0.0.1:8080/core/network/find/meta/meta%%20%%3F%%20'guardian_env'\n", key.ID, key.Name, reach(key.APIKey), key.Secret)
+			fmt.Fprintf(w, "\nKey %d (%s; %s): keep it, it is not shown again.", key.ID, key.Name, reach(key.APIKey))
+			if key.Core == "" {
+				fmt.Fprintln(w, " It opens something when the appliance runs.")
+				return
+			}
+			fmt.Fprintf(w, " Try:\n  curl -H 'Authorization: Bearer %s' %s/networks\n", key.Secret, key.Core)
 		})
 	}
 }

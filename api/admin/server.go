@@ -48,6 +48,7 @@ type Server struct {
 	ready  func() error  // nil: the appliance does not run
 	trust  func() string // nil: as long as nothing is known of it
 	ended  func()        // nil: nobody wants to know
+	core   func() string // nil: it is not served
 	log    *slog.Logger
 	mux    http.ServeMux
 
@@ -87,6 +88,10 @@ func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error
 // Trust has status show the fingerprint of the authority that clients are to trust. It
 // is called before Run; fingerprint is called concurrently.
 func (s *Server) Trust(fingerprint func() string) { s.trust = fingerprint }
+
+// Core has a new key come with the address of the Core interface. It is called before Run;
+// address is called concurrently.
+func (s *Server) Core(address func() string) { s.core = address }
 
 // OnRevoke calls ended after an API key was revoked, so that what was opened with it
 // ends. It is called before Run.
@@ -179,6 +184,7 @@ type failure struct {
 type apiKey struct {
 	store.APIKey
 	Secret string `json:"secret,omitempty"`
+	Core   string `json:"core,omitempty"` // where it opens something, such as http://127.0.0.1:8080/core; "": nothing runs
 }
 
 // newKey is the body of a command that creates a key.
@@ -221,6 +227,9 @@ func (s *Server) createKey(r *http.Request) (any, error) {
 		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
 		return err
 	})
+	if s.core != nil {
+		key.Core = s.core()
+	}
 	if fault.KindOf(err) == fault.Conflict {
 		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
 	}

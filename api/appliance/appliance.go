@@ -84,6 +84,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.admin = admin.NewServer(a.engine, db, admin.People{Accounts: a.parts.Accounts, Household: a.parts.Household}, a.ready, log)
 	a.admin.Trust(a.certs.Fingerprint)
 	a.admin.OnRevoke(a.recheck)
+	a.admin.Core(a.coreHere)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"io"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,5 +40,33 @@ func TestKeyOpensTheNetworkThatIsNamedOrTheOnlyOne(t *testing.T) {
 		if !regexp.MustCompile(line).MatchString(list) {
 			t.Errorf("no %q in\n%s", line, list)
 		}
+	}
+}
+
+func TestHintOfANewKeyWorks(t *testing.T) {
+	t.Parallel()
+	for name, listen := range map[string]string{"beside the rest": "", "on a listener of its own": "0.0.0.0:0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, func(c *Config) { c.Core.Listen = listen })
+			said := r.command("apikey", "create", "laptop")
+			hint := regexp.MustCompile(`curl -H '(Authorization): (Bearer sg_[^']+)' (http://127\.0\.0\.1:\d+/core/networks)\n`).FindStringSubmatch(said)
+			if hint == nil {
+				t.Fatalf("no hint in %s", said)
+			}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, hint[3], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set(hint[1], hint[2])
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("the hint is answered %d", answer.StatusCode)
+			}
+		})
 	}
 }

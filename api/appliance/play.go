@@ -3,6 +3,7 @@ package appliance
 import (
 	"context"
 	"net"
+	"strconv"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
@@ -22,6 +23,20 @@ func (a *Appliance) MQTTS() net.Addr { return a.broker.TLSAddr() }
 
 // HTTPS returns the address of the HTTP listener with TLS, nil without one.
 func (a *Appliance) HTTPS() net.Addr { return a.http.TLSAddr() }
+
+// coreHere returns how a program on this machine reaches the Core interface.
+func (a *Appliance) coreHere() string {
+	server := a.http
+	if a.core != nil {
+		server = a.core
+	}
+	address := server.Addr().(*net.TCPAddr)
+	host := address.IP.String()
+	if address.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(address.Port)) + "/core"
+}
 
 // Key makes an API key that may do everything and returns its secret.
 func (a *Appliance) Key(ctx context.Context) (secret string, err error) {

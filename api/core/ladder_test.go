@@ -148,6 +148,7 @@ func ladders() map[string]ladder {
 		"PATCH /api/v1/universal-alert-bulk": {
 			call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{"enabled":false,"uuids":["ALERT"]}`},
 			call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{`}, call{"/api/v1/universal-alert-bulk?network_id=%[1]d", `{"enabled":true}`}},
+		"GET /networks": {call{path: "/networks"}, malformedQuery("/networks"), call{}},
 		"GET /network/find/masterid/{master_id}": {
 			call{path: "/network/find/masterid/1"}, malformedQuery("/network/find/masterid/1"), call{path: "/network/find/masterid/x"}},
 		"GET /network/find/id/{network_id}": {

@@ -56,6 +56,7 @@ func (c *Core) routes() []api.Route {
 			api.Get("/network/{network_id}/status", key(c.status), "Most recent guardian status report"),
 			api.Get("/network/{network_id}/location/histogram", key(c.locationHistogram), "Time series of motion density by location"),
 			api.Get("/network/{network_id}/location/history", key(c.locationHistory), "Motion density by device over a window (beta)"),
+			api.Get("/networks", key(c.networkList), "The networks that the key opens"),
 			api.Get("/network/find/masterid/{master_id}", key(c.findMaster), "Find a network by the node id of its master"),
 			api.Get("/network/find/id/{network_id}", key(c.findNetwork), "Find a network by its id"),
 			api.Get("/network/find/mac/{bssid}", key(c.findBSSID), "Find a network by a BSSID of one of its nodes"),

@@ -5,6 +5,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	"sensegate/firmware-sim/sim"
@@ -53,6 +55,9 @@ type Config struct {
 	JSON     bool          // one JSON object per line, and a summary at the end
 	Out      io.Writer
 	Log      *slog.Logger
+	// HTTP and MQTT are the addresses to listen on; "": the usual ports of this machine
+	// alone, or others where those are taken.
+	HTTP, MQTT string
 	// Open assembles an appliance on a state directory and two addresses.
 	Open func(ctx context.Context, stateDir, http, mqtt string) (Appliance, error)
 }
@@ -78,7 +83,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	defer os.RemoveAll(stateDir)
-	appliance, err := c.Open(ctx, stateDir, free("127.0.0.1:8080"), free("127.0.0.1:1883"))
+	appliance, err := c.Open(ctx, stateDir, cmp.Or(c.HTTP, free(usualHTTP)), cmp.Or(c.MQTT, free(usualMQTT)))
 	if err != nil {
 		return err
 	}
@@ -95,6 +100,18 @@ func Run(ctx context.Context, c Config) error {
 	err = play(playing, appliance, c, stateDir)
 	stop()
 	return errors.Join(err, <-served)
+}
+
+// The addresses where nothing else is asked for.
+const usualHTTP, usualMQTT = "127.0.0.1:8080", "127.0.0.1:1883"
+
+// here returns how a program on this machine reaches a listener.
+func here(listener net.Addr) string {
+	address, ok := listener.(*net.TCPAddr)
+	if !ok || !address.IP.IsUnspecified() {
+		return listener.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(address.Port))
 }
 
 // free returns address if nothing listens there, otherwise the same host with
@@ -119,7 +136,7 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	}
 	home, err := sim.New(sim.Config{
 		Seed: c.Seed, Speed: c.Speed, Start: from, Log: c.Log, Home: asleep,
-		Gatekeeper: "http://" + appliance.HTTP().String() + "/gatekeeper",
+		Gatekeeper: "http://" + here(appliance.HTTP()) + "/gatekeeper",
 	})
 	if err != nil {
 		return err
@@ -134,7 +151,7 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	case <-home.Ready():
 	}
 	s := summary{Type: "summary", Network: home.Network()}
-	teller := teller{out: c.Out, json: c.JSON, stateDir: stateDir}
+	teller := teller{out: c.Out, json: c.JSON, stateDir: stateDir, asked: c}
 	err = place(ctx, appliance, home)
 	if err == nil {
 		err = teller.begin(ctx, appliance, home)
@@ -241,6 +258,7 @@ type teller struct {
 	out      io.Writer
 	json     bool
 	stateDir string // of the appliance
+	asked    Config
 }
 
 // begin says what is there and where to look at it.
@@ -253,7 +271,7 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
 	if err != nil {
 		return err
 	}
-	http, mqtt := appliance.HTTP().String(), appliance.MQTT().String()
+	http, mqtt := here(appliance.HTTP()), here(appliance.MQTT())
 	if t.json {
 		t.object(struct {
 			Type    string           `json:"type"`
@@ -275,7 +293,7 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
   try    curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/events/history?last=3'
          curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/topology'
 `, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, code, t.stateDir, key, http, home.Network(), key, http, home.Network())
-	if http != "127.0.0.1:8080" || mqtt != "127.0.0.1:1883" {
+	if t.asked.HTTP == "" && http != usualHTTP || t.asked.MQTT == "" && mqtt != usualMQTT {
 		fmt.Fprintln(t.out, "  (the usual ports 8080 and 1883 are taken, so others were chosen)")
 	}
 	fmt.Fprintln(t.out, "Somebody is about to walk. Ctrl-C ends the demo; nothing is kept.")
