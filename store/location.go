@@ -26,6 +26,21 @@ func (tx *Tx) AddLocation(h home.ID, name string) (home.Location, error) {
 	return l, homeLocations.put(tx, l.ID, l)
 }
 
+// Location returns a location that a home has added, or a NotFound fault.
+func (tx *Tx) Location(id home.LocationID) (home.Location, error) { return homeLocations.must(tx, id) }
+
+// PutLocation stores a location that is there already.
+func (tx *Tx) PutLocation(l home.Location) error { return homeLocations.put(tx, l.ID, l) }
+
+// DeleteLocation removes a location. NotFound: there is none of that id.
+func (tx *Tx) DeleteLocation(id home.LocationID) error {
+	if _, err := tx.Location(id); err != nil {
+		return err
+	}
+	_, err := homeLocations.delete(tx, id)
+	return err
+}
+
 // Locations returns the locations that a home has added, by id.
 func (tx *Tx) Locations(h home.ID) ([]home.Location, error) {
 	return homeLocations.allBy(tx, "home_locations_by_home", key32(h))

@@ -128,6 +128,13 @@ var byPath = map[string]func(*store.Tx, uint32) (home.ID, error){
 		i, err := tx.Invitation(home.InvitationID(id))
 		return i.Home, err
 	},
+	"/api/v1/default_locations/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
+		l, err := tx.Location(home.LocationID(id))
+		if err != nil {
+			return 0, err
+		}
+		return *l.Home, nil
+	},
 	"/api/v1/network_scene_configs/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
 		c, err := tx.SceneConfig(home.SceneConfigID(id))
 		return c.HomeID, err

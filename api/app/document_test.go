@@ -23,7 +23,7 @@ func extra() []string {
 	return []string{
 		"GET /adoption", "POST /adoption", "DELETE /adoption", "POST /adoption/{device_id}",
 		"PUT /confirmations", "GET /users/{id}/identities", "POST /users/{id}/identities", "DELETE /users/{id}/identities/{identity_id}",
-		"GET /outbox", "GET /outbox/{id}/qr", "GET /mobile_devices", "PATCH /network_memberships/{id}",
+		"GET /outbox", "GET /outbox/{id}/qr", "GET /mobile_devices", "PATCH /default_locations/{id}", "DELETE /default_locations/{id}", "PATCH /network_memberships/{id}",
 		"GET /universal-alert", "POST /universal-alert", "GET /universal-alert/status", "GET /universal-alert/{uuid}",
 		"DELETE /universal-alert/{uuid}", "PATCH /universal-alert/{uuid}", "PATCH /universal-alert-bulk",
 	}

@@ -32,3 +32,25 @@ func (a *App) addDefaultLocation(ctx context.Context, m auth.Member, in *newLoca
 	added, err := a.Household.AddLocation(ctx, m.Home, in.Body.Name)
 	return &locationOut{Body: added}, err
 }
+
+// LocationPath names a location.
+type LocationPath struct {
+	ID home.LocationID `path:"id" doc:"Of a location that the household has added" example:"41"`
+}
+
+type renameLocationIn struct {
+	LocationPath
+	Body struct {
+		BodyNetwork
+		Name string `json:"name" minLength:"1" maxLength:"256" doc:"Unlike that of any other, in any case" example:"Workshop"`
+	}
+}
+
+func (a *App) renameDefaultLocation(ctx context.Context, _ auth.Member, in *renameLocationIn) (*locationOut, error) {
+	renamed, err := a.Household.RenameLocation(ctx, in.ID, in.Body.Name)
+	return &locationOut{Body: renamed}, err
+}
+
+func (a *App) removeDefaultLocation(ctx context.Context, _ auth.Member, in *LocationPath) (*struct{}, error) {
+	return nil, a.Household.RemoveLocation(ctx, in.ID)
+}

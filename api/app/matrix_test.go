@@ -63,6 +63,8 @@ func verdicts() map[string]string {
 		"PUT /network_motion_config":                  forMember,
 		"GET /default_locations":                      forMember,
 		"POST /default_locations":                     forMember,
+		"PATCH /default_locations/{id}":               forMember,
+		"DELETE /default_locations/{id}":              forMember,
 		"GET /scenes":                                 forMember,
 		"PUT /scenes":                                 forMember,
 		"PUT /node":                                   forMember,

@@ -91,6 +91,8 @@ func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembersh
 	var made home.Membership
 	var err error
 	switch {
+	case in.Body.Role == home.MemberRole && in.Body.SetupCode != "":
+		err = fault.Mistakes(fault.Detail{Location: "body.setup_code", Message: "an owner shows it who claims: leave it out"})
 	case in.Body.Role == home.MemberRole:
 		made, err = a.Household.Join(ctx, id, household.Candidate{User: user, By: u.ID, Token: in.Body.Invitation})
 	case user != u.ID:

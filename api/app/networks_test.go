@@ -182,6 +182,32 @@ func TestNullAndWordsForItClearAField(t *testing.T) {
 	}
 }
 
+func TestLocationsOfTheHouseholdAreRenamedAndRemoved(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	for _, name := range []string{"Workshop", "Attic"} {
+		apitest.Want[map[string]any](t, h.as(h.owner, "POST", "/default_locations", fmt.Sprintf(`{"name":%q}`, name)), 200)
+	}
+	h.climb(http.MethodPatch,
+		step{name: "no token", path: "/default_locations/41", body: `{"name":"Studio"}`, status: 401},
+		step{name: "another home's", who: h.neighbour, path: "/default_locations/41", body: `{"name":"Studio"}`, status: 404},
+		step{name: "built in", who: h.owner, path: "/default_locations/1", body: `{"name":"Studio"}`, status: 404},
+		step{name: "malformed", who: h.owner, path: "/default_locations/41", body: `{`, status: 400},
+		step{name: "no device may carry it", who: h.owner, path: "/default_locations/41", body: `{"name":"a<b"}`, status: 422},
+		step{name: "taken", who: h.owner, path: "/default_locations/41", body: `{"name":"attic"}`, status: 409},
+		step{name: "right", who: h.member, path: "/default_locations/41", body: `{"name":" Studio "}`, status: 200, says: `{"id":41,"name":"Studio"`},
+		step{name: "another case", who: h.member, path: "/default_locations/41", body: `{"name":"STUDIO"}`, status: 200, says: `"STUDIO"`},
+	)
+	h.climb(http.MethodDelete,
+		step{name: "another home's", who: h.neighbour, path: "/default_locations/41", status: 404},
+		step{name: "right", who: h.member, path: "/default_locations/41", status: 204},
+		step{name: "again", who: h.member, path: "/default_locations/41", status: 404},
+	)
+	if a := h.as(h.member, "GET", "/default_locations", ""); strings.Contains(string(a.Body), "STUDIO") || !strings.Contains(string(a.Body), "Attic") {
+		t.Errorf("%s", a.Body)
+	}
+}
+
 func TestSceneOfANetworkIsChangedAsByScenes(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
@@ -204,6 +230,7 @@ func TestLocationsAreBuiltInOrAdded(t *testing.T) {
 		step{name: "invalid", who: h.member, path: "/default_locations", body: `{"name":""}`, status: 422},
 		step{name: "blank", who: h.member, path: "/default_locations", body: `{"name":"  "}`, status: 422},
 		step{name: "right", who: h.member, path: "/default_locations", body: fmt.Sprintf(`{"name":" Workshop","network_id":"%d"}`, h.home), status: 200, says: `{"id":41,"name":"Workshop"`},
+		step{name: "no device may carry it", who: h.member, path: "/default_locations", body: `{"name":"<b>Attic</b>"}`, status: 422, says: "letters"},
 		step{name: "again", who: h.owner, path: "/default_locations", body: `{"name":"WORKSHOP"}`, status: 409},
 		step{name: "built in", who: h.owner, path: "/default_locations", body: `{"name":"kitchen"}`, status: 409},
 		step{name: "of another home", who: h.neighbour, path: "/default_locations", body: `{"name":"Workshop"}`, status: 200, says: `"id":42`},

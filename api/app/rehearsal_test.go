@@ -14,6 +14,7 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/home"
 	"sensegate/motion/engine"
 	"sensegate/store"
 )
@@ -72,6 +73,7 @@ func (r *rehearsal) furnish() {
 	h.integrate()
 	h.invite("guest@example.com")
 	phone := h.register(h.owner, `{"token":"a token of a phone","platform":"ios"}`)
+	apitest.Want[home.Location](r.T, h.as(h.owner, http.MethodPost, "/default_locations", `{"name":"Attic"}`), 200)
 	event, alert := h.detect(0), h.createAlert()
 	identity := store.Identity{Issuer: "https://id.example.com", Subject: "jdoe"}
 	h.update(func(tx *store.Tx) error { return tx.AddIdentity(h.owner.ID, identity) })

@@ -58,6 +58,8 @@ func (a *App) routes() []api.Route {
 			api.Put("/network_motion_config", member(a.putMotionConfig), "Update motion settings"),
 			api.Get("/default_locations", member(a.defaultLocations), "Locations to choose from"),
 			api.Post("/default_locations", member(a.addDefaultLocation), "Add a location to choose from"),
+			api.Patch("/default_locations/{id}", member(a.renameDefaultLocation), "Rename a location to choose from"),
+			api.Delete("/default_locations/{id}", member(a.removeDefaultLocation), "Remove a location to choose from"),
 			api.Get("/scenes", member(a.scenes), "All scenes"),
 			api.Put("/scenes", member(a.putScene), "Change the scene"),
 			api.Put("/node", member(a.putNode), "Update node settings"),

@@ -239,7 +239,7 @@ func TestSensorLadder(t *testing.T) {
 		step{"unknown", h.member, "/sensors/devices/SENSOR_0", notify, 404, "not found"},
 		step{"malformed", h.member, one, `{`, 400, ""},
 		step{"without notify", h.member, one, `{"config":{"location":"Hall"}}`, 422, "body.config.notify"},
-		step{"notify false", h.member, one, `{"config":{"notify":false}}`, 422, "must be true"},
+		step{"notify false", h.member, one, `{"config":{"notify":false}}`, 200, `"notify":false`},
 		step{"all mistakes at once", h.member, one, `{"purpose":"Toaster","config":{"notify":1,"humidityDelta":0}}`, 422, "body.config.humidityDelta"},
 		step{"purpose of a hub", h.member, one, `{"purpose":"MainHub","config":{"notify":true}}`, 422, "not one of a SensorDoor"},
 		step{"right", h.member, one, `{"config":{"notify":true,"emailNotify":true,"online":false,"status":"open","batteryLevel":3}}`, 200, `"emailNotify":false`},

@@ -39,7 +39,7 @@ func (a *App) sensor(ctx context.Context, m auth.Member, in *SensorPath) (*senso
 // SensorSettings is what can be set of a hub or sensor. Apps send back what they got:
 // what cannot be set is read and not used.
 type SensorSettings struct {
-	Notify           *bool    `json:"notify,omitempty" doc:"Must be true: from then on detections are kept" example:"true"`
+	Notify           *bool    `json:"notify,omitempty" doc:"Must be sent. true: detections are kept from now on; false: no more, and those that were kept stay" example:"true"`
 	FriendlyName     *string  `json:"friendlyName,omitempty" maxLength:"256" example:"Front door"`
 	Location         *string  `json:"location,omitempty" maxLength:"256" example:"Hallway"`
 	TemperatureDelta *float64 `json:"temperatureDelta,omitempty" minimum:"0.1" maximum:"50" doc:"Change of temperature that is kept, °C" example:"1"`

@@ -6,32 +6,67 @@ import (
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
 // AddLocation adds a location to those that apps offer in a home (payloads.md 5.3).
-// Spaces around the name do not count. Invalid: it is blank. Conflict: there is one of
-// that name, in any case, or the home has added home.MaxLocations.
+// Spaces around the name do not count. Invalid: no device may carry the name. Conflict:
+// there is one of that name, in any case, or the home has added home.MaxLocations.
 func (h *Household) AddLocation(ctx context.Context, id home.ID, name string) (added home.Location, err error) {
-	name = strings.TrimSpace(name)
-	if name == "" {
-		return added, fault.Mistakes(fault.Detail{Location: "body.name", Message: "must not be blank"})
-	}
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		own, err := tx.Locations(id)
 		if err != nil {
 			return err
 		}
 		if len(own) >= home.MaxLocations {
-			return fault.New(fault.Conflict, "the network has %d locations of its own already", home.MaxLocations)
+			return fault.New(fault.Conflict, "the network has %d locations of its own already: remove one first", home.MaxLocations)
 		}
-		for _, other := range append(home.BuiltInLocations(), own...) {
-			if strings.EqualFold(other.Name, name) {
-				return fault.New(fault.Conflict, "name: there is a location of that name")
-			}
+		if name, err = nameOfLocation(own, 0, name); err != nil {
+			return err
 		}
 		added, err = tx.AddLocation(id, name)
 		return err
 	})
 	return added, err
+}
+
+// RenameLocation renames a location that a home has added. Devices that carry the name
+// keep it. The faults are those of AddLocation, and NotFound.
+func (h *Household) RenameLocation(ctx context.Context, id home.LocationID, name string) (renamed home.Location, err error) {
+	err = h.db.Update(ctx, func(tx *store.Tx) error {
+		if renamed, err = tx.Location(id); err != nil {
+			return err
+		}
+		own, err := tx.Locations(*renamed.Home)
+		if err != nil {
+			return err
+		}
+		if renamed.Name, err = nameOfLocation(own, id, name); err != nil {
+			return err
+		}
+		return tx.PutLocation(renamed)
+	})
+	return renamed, err
+}
+
+// RemoveLocation removes a location that a home has added from those that apps offer.
+// Devices that carry the name keep it. NotFound: there is none of that id.
+func (h *Household) RemoveLocation(ctx context.Context, id home.LocationID) error {
+	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteLocation(id) })
+}
+
+// nameOfLocation returns a name without spaces around it, for the location of that id or,
+// 0, for a new one, when a device may carry it and no other location has it.
+func nameOfLocation(own []home.Location, id home.LocationID, name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if wrong := setting.PlaceMistake(name); wrong != "" {
+		return "", fault.Mistakes(fault.Detail{Location: "body.name", Message: wrong, Value: name})
+	}
+	for _, other := range append(home.BuiltInLocations(), own...) {
+		if other.ID != id && strings.EqualFold(other.Name, name) {
+			return "", fault.New(fault.Conflict, "name: there is a location of that name")
+		}
+	}
+	return name, nil
 }

@@ -80,6 +80,27 @@ func TestNothingIsKeptBeforeNotify(t *testing.T) {
 	}
 }
 
+func TestSensorWhoseNotificationsAreSwitchedOffKeepsNoMore(t *testing.T) {
+	t.Parallel()
+	f, tell := living(t)
+	f.notify(door)
+	tell(cloud.Told{ThingName: door, Status: sensor.Open})
+	f.eventually("it is kept", func() bool { return len(f.statuses(door)) == 1 })
+	off, err := f.ChangeDevice(t.Context(), f.home, door, sensor.DeviceEdit{Notify: to(false)})
+	if err != nil || off.Config.Notify {
+		t.Fatalf("%+v %v", off, err)
+	}
+	tell(cloud.Told{ThingName: door, Status: sensor.Closed})
+	f.eventually("it is seen closed", func() bool { d, _ := f.device(door); return d.Config.Status == sensor.Closed })
+	f.notify(door)
+	tell(cloud.Told{ThingName: door, Status: sensor.Closed})
+	tell(cloud.Told{ThingName: door, Status: sensor.Open})
+	f.eventually("what comes after is kept", func() bool { return len(f.statuses(door)) == 2 })
+	if got := f.statuses(door); !slices.Equal(got, []string{sensor.Open, sensor.Open}) {
+		t.Errorf("kept %v, want what was told while notifications were on", got)
+	}
+}
+
 func TestDetectionSaysWhereItWas(t *testing.T) {
 	t.Parallel()
 	f, tell := living(t)

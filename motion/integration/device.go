@@ -91,8 +91,8 @@ func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) 
 }
 
 // ChangeDevice changes a device, tells the provider, and raises
-// IntegrationsConfigChangedEvent with the change. From the first notify on its
-// detections are kept. See sensor.Device.Apply. Unavailable: the provider has to be told
+// IntegrationsConfigChangedEvent with the change. Its detections are kept while notify is
+// true. See sensor.Device.Apply. Unavailable: the provider has to be told
 // and cannot be reached; nothing is changed then.
 func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e sensor.DeviceEdit) (sensor.Device, error) {
 	before, i, err := s.find(ctx, h, thing)

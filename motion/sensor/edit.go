@@ -14,7 +14,7 @@ const MaxName = 256
 
 // DeviceEdit changes a device; what is nil stays.
 type DeviceEdit struct {
-	Notify           *bool // true is a must (interface document 4.1)
+	Notify           *bool // a must (interface document 4.1): whether its detections are kept
 	Purpose          *Purpose
 	FriendlyName     *string
 	Location         *string
@@ -30,7 +30,7 @@ func (d Device) Apply(e DeviceEdit) (Device, error) {
 			wrong = append(wrong, fault.Detail{Location: "body." + field, Message: message, Value: value})
 		}
 	}
-	check(e.Notify != nil && *e.Notify, "config.notify", "must be true", nil)
+	check(e.Notify != nil, "config.notify", "must be sent: true, or false to keep no more detections", nil)
 	if e.Purpose != nil {
 		check(e.Purpose.suits(d.Type), "purpose", "not one of a "+string(d.Type), *e.Purpose)
 		d.Purpose = *e.Purpose
@@ -54,13 +54,14 @@ func (d Device) Apply(e DeviceEdit) (Device, error) {
 	if wrong != nil {
 		return d, fault.Mistakes(wrong...)
 	}
-	d.Config.Notify, d.Config.EmailNotify = true, false
+	d.Config.Notify, d.Config.EmailNotify = *e.Notify, false
 	return d, nil
 }
 
 // Change returns the edit as the payload that IntegrationsConfigChangedEvent carries.
 func (e DeviceEdit) Change() motion.Document {
-	config := map[string]any{"notify": true}
+	config := map[string]any{}
+	set(config, "notify", e.Notify)
 	set(config, "friendlyName", e.FriendlyName)
 	set(config, "location", e.Location)
 	set(config, "temperatureDelta", e.TemperatureDelta)

@@ -85,6 +85,17 @@ func placeName(m *Mistakes, at string, value any) {
 	text(maxPlace)(m, at, value)
 }
 
+// PlaceMistake says what is wrong with the name of a place, "" when a device may carry it.
+func PlaceMistake(name string) string {
+	var m Mistakes
+	placeName(&m, "", name)
+	place(&m, "", name)
+	if len(m) == 0 {
+		return ""
+	}
+	return m[0].Message
+}
+
 // plainText reports whether a name has only the characters that one may have. The
 // marks of letters (accents, vowel signs) belong to them.
 func plainText(name string) bool {
