@@ -210,6 +210,10 @@ func (p *Problem) write(w http.ResponseWriter) {
 	_, _ = w.Write(body.Bytes()) // the client may be gone
 }
 
+// Refuse answers a request with the problem that err is, for a handler that is no
+// operation.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, err) }
+
 // fail answers a request with err and leaves an internal cause for the log.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	p, internal := problemOf(err)

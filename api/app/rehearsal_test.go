@@ -14,8 +14,8 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/home"
 	"sensegate/motion/engine"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"sensegate/api"
 	"sensegate/api/app"
@@ -14,6 +15,7 @@ import (
 	"sensegate/api/core"
 	"sensegate/broker"
 	"sensegate/motion/engine"
+	"sensegate/motion/fault"
 )
 
 // mount puts every door in its place.
@@ -40,7 +42,19 @@ func (a *Appliance) mount() {
 	for path, page := range app.Pages() {
 		a.http.Handle(path, page)
 	}
-	a.http.Handle("/", http.RedirectHandler("/docs/", http.StatusFound))
+	a.http.Handle("/", http.HandlerFunc(a.front))
+}
+
+// front leads people to the documents, and says of any other address that nothing is there.
+func (a *Appliance) front(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/":
+		http.Redirect(w, r, "/docs/", http.StatusFound)
+	case strings.HasPrefix(r.URL.Path, "/core/"): // or else it would not come here
+		api.Refuse(w, r, fault.New(fault.NotFound, "Core is served on a listener of its own here: core.listen in the configuration"))
+	default:
+		api.Refuse(w, r, fault.New(fault.NotFound, "nothing is served at this address: /docs/ shows what there is"))
+	}
 }
 
 // relays returns the configured outside services as the engine sees them.

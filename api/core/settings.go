@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -22,29 +23,35 @@ func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *settings
 	return &settingsOut{Body: s}, err
 }
 
-// SleepTimes are the fields that both bodies have, each of which can be left out.
+// SleepTimes are the fields that both bodies have, each of which can be left out; null is
+// as at a new network.
 type SleepTimes struct {
-	NetworkID   *motion.NetworkID `json:"network_id,omitempty" doc:"That of the path" example:"1042"`
-	Enabled     *bool             `json:"enabled,omitempty" doc:"Whether the household wants its sleep shown" example:"true"`
-	SleepHour   *int              `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
-	SleepMinute *int              `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
-	WakeHour    *int              `json:"wake_hour,omitempty" minimum:"0" maximum:"23" example:"7"`
-	WakeMinute  *int              `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
+	NetworkID   *motion.NetworkID  `json:"network_id,omitempty" doc:"That of the path" example:"1042"`
+	Enabled     api.Nullable[bool] `json:"enabled,omitempty" doc:"Whether the household wants its sleep shown" example:"true"`
+	SleepHour   api.Nullable[int]  `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
+	SleepMinute api.Nullable[int]  `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
+	WakeHour    api.Nullable[int]  `json:"wake_hour,omitempty" minimum:"0" maximum:"23" example:"7"`
+	WakeMinute  api.Nullable[int]  `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
 }
 
 // apply sets what is given.
 func (t SleepTimes) apply(s *motion.ApplicationSettings) {
-	set(&s.Enabled, t.Enabled)
-	set(&s.SleepHour, t.SleepHour)
-	set(&s.SleepMinute, t.SleepMinute)
-	set(&s.WakeHour, t.WakeHour)
-	set(&s.WakeMinute, t.WakeMinute)
+	fresh := motion.DefaultApplicationSettings(s.NetworkID)
+	setOrReset(&s.Enabled, t.Enabled, fresh.Enabled)
+	setOrReset(&s.SleepHour, t.SleepHour, fresh.SleepHour)
+	setOrReset(&s.SleepMinute, t.SleepMinute, fresh.SleepMinute)
+	setOrReset(&s.WakeHour, t.WakeHour, fresh.WakeHour)
+	setOrReset(&s.WakeMinute, t.WakeMinute, fresh.WakeMinute)
 }
 
-// set overwrites field when there is a value.
-func set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
+// setOrReset overwrites field when there is a value, and with that of a new network when it
+// is null.
+func setOrReset[T any](field *T, value api.Nullable[T], fresh T) {
+	switch {
+	case value.Null:
+		*field = fresh
+	case value.Set:
+		*field = value.Value
 	}
 }
 
@@ -94,20 +101,18 @@ type changeSettingsIn struct {
 
 // changedSettings are the settings to change; the others stay.
 type changedSettings struct {
-	Timezone *string `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA name of the time zone" example:"America/Toronto"`
+	Timezone api.Nullable[string] `json:"timezone,omitempty" minLength:"1" maxLength:"64" doc:"IANA name of the time zone" example:"America/Toronto"`
 	SleepTimes
 }
 
 // Mistakes returns what no schema can tell.
 func (in *changeSettingsIn) Mistakes() []fault.Detail {
-	zone := ""
-	set(&zone, in.Body.Timezone)
-	return in.Body.mistakes(in.Network, zone)
+	return in.Body.mistakes(in.Network, in.Body.Timezone.Value)
 }
 
 func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *changeSettingsIn) (*settingsOut, error) {
 	s, err := c.engine.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
-		set(&s.Timezone, in.Body.Timezone)
+		setOrReset(&s.Timezone, in.Body.Timezone, motion.DefaultApplicationSettings(s.NetworkID).Timezone)
 		in.Body.apply(s)
 	})
 	return &settingsOut{Body: s}, err

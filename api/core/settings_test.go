@@ -51,6 +51,7 @@ func TestApplicationSettingsFromFirstToLast(t *testing.T) {
 	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{"enabled":false,"sleep_hour":0,"wake_minute":59}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
 	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{}`), record("Asia/Kolkata", false, 0, 30, 6, 59))
 	apitest.WantJSON(t, h.get(path), record("Asia/Kolkata", false, 0, 30, 6, 59))
+	apitest.WantJSON(t, h.As(h.all, "PATCH", path, `{"timezone":null,"sleep_hour":null,"wake_minute":null}`), record("UTC", false, 23, 30, 6, 0))
 	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/application/settings", h.other)), 404, "application settings")
 
 	if a := h.As(h.all, "DELETE", path, ""); a.Status != 204 {
