@@ -42,7 +42,7 @@ type backupMade struct {
 
 // makeBackup is the backup command.
 func makeBackup(flags *flag.FlagSet) action {
-	output := flags.String("o", "", "file to write, - for standard output; empty: sensegate-TIME.backup here")
+	output := flags.String("o", "", "file to write, which is not there yet, - for standard output; empty: sensegate-TIME.backup here")
 	secret := flags.String("passphrase-file", "", "encrypt with the passphrase in the first line of this file, - for standard input")
 	return func(ctx context.Context, c command, arguments []string) error {
 		if len(arguments) > 0 {
@@ -65,6 +65,9 @@ func makeBackup(flags *flag.FlagSet) action {
 			return err
 		}
 		made := backupMade{Path: *output, Encrypted: passphrase != ""}
+		if _, err := os.Stat(made.Path); err == nil && made.Path != "" {
+			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
+		}
 		if made.Path == "" {
 			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
 		}

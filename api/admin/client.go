@@ -34,8 +34,10 @@ func newClient(socket string, stop func() error) *Client {
 	return &Client{transport: &http.Transport{DialContext: dial}, stop: stop}
 }
 
-// Open returns a client for a state directory. The caller closes it.
-func Open(ctx context.Context, stateDir string) (*Client, error) {
+// Open returns a client for a state directory. Where no appliance runs it opens the
+// database itself, and what that means for it (it is brought to this version, or restored)
+// is written to said. The caller closes the client.
+func Open(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
 	socket := Socket(stateDir)
 	probe, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err == nil {
@@ -44,12 +46,12 @@ func Open(ctx context.Context, stateDir string) (*Client, error) {
 	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, fmt.Errorf("the appliance of %s cannot be reached: %w", stateDir, err)
 	}
-	return openOffline(ctx, stateDir)
+	return openOffline(ctx, stateDir, said)
 }
 
 // openOffline serves the commands itself, over the database of an appliance that
 // does not run.
-func openOffline(ctx context.Context, stateDir string) (*Client, error) {
+func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
 	path := Database(stateDir)
 	lived := slices.ContainsFunc(append(Beside(stateDir), path), func(path string) bool {
 		_, err := os.Stat(path)
@@ -58,7 +60,7 @@ func openOffline(ctx context.Context, stateDir string) (*Client, error) {
 	if !lived {
 		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
 	}
-	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir)})
+	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil))})
 	if err != nil {
 		return nil, err
 	}

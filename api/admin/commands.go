@@ -76,7 +76,7 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	if name == "restore" || name == "db compact" {
 		return act(ctx, c, arguments)
 	}
-	if c.client, err = Open(ctx, stateDir); err != nil {
+	if c.client, err = Open(ctx, stateDir, errOut); err != nil {
 		return err
 	}
 	return errors.Join(act(ctx, c, arguments), c.client.Close())
