@@ -82,7 +82,7 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 		if err != nil {
 			return err
 		}
-		if until <= r.From || until >= r.To.Add(longestWindow) {
+		if until <= r.From || until >= r.To.Add(LongestWindow) {
 			continue
 		}
 		if err := tx.SetAdoptionUntil(network, until.Add(r.By)); err != nil {
@@ -92,8 +92,8 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 	return nil
 }
 
-// longestWindow bounds how far an adoption window reaches into the future.
-const longestWindow motion.Seconds = 24 * 3600
+// LongestWindow is the longest time for which an adoption window is opened.
+const LongestWindow motion.Seconds = 24 * 3600
 
 func (tx *Tx) restampEvents(r Restamp) error {
 	return restampRecords(tx, events, networks.keys(tx), r, func(record *eventRecord) (eventKey, error) {

@@ -15,9 +15,6 @@ type Window struct {
 	Until     motion.Time      `json:"until"`
 }
 
-// longestWindow is the longest time for which a window is opened.
-const longestWindow motion.Seconds = 24 * 3600
-
 // windowUntil returns when the window that lets devices into a network closes or closed.
 // A network with an owner has one of its own; that is the first window of the
 // installation, in which it was claimed, until the owner opens or closes it. Any other
@@ -49,7 +46,7 @@ func (e *Engine) windowUntil(tx *store.Tx, network motion.NetworkID) (motion.Tim
 // was opened the clock has gone back, as without a battery after a power cut, which must
 // not open it again.
 func (e *Engine) endOfWindow(until motion.Time) motion.Time {
-	if until.Since(e.now()) > max(longestWindow, e.options.FirstWindow.Seconds()) {
+	if until.Since(e.now()) > max(store.LongestWindow, e.options.FirstWindow.Seconds()) {
 		return 0
 	}
 	return until
@@ -69,7 +66,7 @@ func hasOwner(tx *store.Tx, network motion.NetworkID) (bool, error) {
 // that ends. Invalid: not
 // up to 24 hours. NotFound: no such network.
 func (e *Engine) OpenAdoption(ctx context.Context, network motion.NetworkID, seconds motion.Seconds) (motion.Time, error) {
-	if seconds <= 0 || seconds > longestWindow {
+	if seconds <= 0 || seconds > store.LongestWindow {
 		return 0, fault.New(fault.Invalid, "window: want more than 0 and at most 24 hours")
 	}
 	var until motion.Time
