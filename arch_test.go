@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	"api/app":  {"api", "api/auth", "motion", "motion/", "store"},
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/core", "api/pki", "broker",
-		"motion", "motion/engine", "motion/household", "motion/notify", "motion/relay", "store",
+		"motion", "motion/engine", "motion/fault", "motion/household", "motion/notify", "motion/relay", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
 	"api/admin": {"api", "api/auth", "motion", "motion/engine", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},

@@ -32,6 +32,9 @@ func seconds(first, last Opt[float64], now float64, firstName, lastName string) 
 	if start > end {
 		return 0, 0, fault.Mistakes(fault.Detail{Location: "query." + firstName, Message: "must not be after " + lastName, Value: start})
 	}
+	if start == end { // and no second of it
+		end = math.Floor(end)
+	}
 	return clampSecond(math.Floor(start)), clampSecond(math.Ceil(end)), nil
 }
 

@@ -15,15 +15,17 @@ func to[T any](v T) *T { return &v }
 func TestEditMustSayNotify(t *testing.T) {
 	t.Parallel()
 	d := device(Door)
-	d.Config.Notify = false
-	for name, e := range map[string]DeviceEdit{
-		"nothing": {}, "false": {Notify: to(false)}, "something else": {Location: to("Hall")},
-	} {
-		if got, err := d.Apply(e); fault.KindOf(err) != fault.Invalid || got.Config.Notify {
+	d.Config.Notify = true
+	for name, e := range map[string]DeviceEdit{"nothing": {}, "something else": {Location: to("Hall")}} {
+		if got, err := d.Apply(e); fault.KindOf(err) != fault.Invalid || !got.Config.Notify {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	got, err := d.Apply(DeviceEdit{Notify: to(true), Purpose: to(DoorSensor), FriendlyName: to("Haustür"), Location: to(""), HumidityDelta: to(2.5)})
+	got, err := d.Apply(DeviceEdit{Notify: to(false)})
+	if err != nil || got.Config.Notify {
+		t.Errorf("switched off: %+v %v", got, err)
+	}
+	got, err = got.Apply(DeviceEdit{Notify: to(true), Purpose: to(DoorSensor), FriendlyName: to("Haustür"), Location: to(""), HumidityDelta: to(2.5)})
 	if err != nil || !got.Config.Notify || got.Purpose != DoorSensor || got.Config.FriendlyName != "Haustür" || got.Config.HumidityDelta != 2.5 || got.Config.TemperatureDelta != 1 {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -19,8 +19,8 @@ type part struct {
 
 // plan chooses the tiers and the effective bucket for the series ids in
 // [from, to). The bucket is rounded up to a multiple of the step that covers
-// the range (payloads.md 4.6, section 6 no. 10); one of 5 s or more also to a
-// multiple of 5 s where rows of 5 s are held, as these may be all there is.
+// the range (payloads.md 4.6, section 6 no. 10), and to one of 5 s where rows of 5 s
+// tell of seconds that are not held themselves: no point hides what is held.
 func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 	from, to, bucket = min(max(from, 0), maxStart), min(to, maxStart), min(max(bucket, 1), maxStart)
 	step, err := s.step(ids, from, to)
@@ -28,12 +28,14 @@ func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 		return plan{}, err
 	}
 	p := plan{bucket: ceilTo(bucket, step)}
-	fives, err := s.holdsFives(ids, from, to)
-	if err != nil {
-		return plan{}, err
-	}
-	if fives && p.bucket >= FiveSeconds.Step() {
-		p.bucket = ceilTo(p.bucket, FiveSeconds.Step())
+	if p.bucket%FiveSeconds.Step() != 0 {
+		hides, err := s.hides(ids, from, to)
+		if err != nil {
+			return plan{}, err
+		}
+		if hides {
+			p.bucket = ceilTo(p.bucket, FiveSeconds.Step())
+		}
 	}
 	from, to = ceilTo(from, step), ceilTo(to, step)
 	p.first = floorTo(from, p.bucket)
@@ -98,11 +100,66 @@ func (s *Set) covers(i int, ids []ID, from, to int64) (bool, error) {
 
 // holdsFives reports whether a row of 5 s that begins in [from, to) is present.
 func (s *Set) holdsFives(ids []ID, from, to int64) (bool, error) {
-	i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == FiveSeconds })
-	if i < 0 {
-		return false, nil
+	return s.of(FiveSeconds).holdsAny(ids, from, to)
+}
+
+// hides reports whether an answer in seconds would hide data: whether a row of 5 s that
+// begins in [from, to) tells of more seconds of it than rows of one second do.
+func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
+	seconds, fives := s.of(Second), s.of(FiveSeconds)
+	for _, id := range ids {
+		held := covered{}.fold(FiveSeconds.Step(), seconds.extent(from, to))
+		err := seconds.walk(id, from, to, runsOnly, func(r stretch) bool {
+			if r.kind != absent {
+				held.add(r.start, int64(r.rows))
+			}
+			return true
+		})
+		if err != nil {
+			return false, err
+		}
+		for _, deep := range []depth{runsOnly, noTotals} { // a row has 5 seconds, as far as runs alone say
+			hidden = false
+			err := fives.walk(id, from, to, deep, func(r stretch) bool {
+				hidden = r.kind != absent && r.tellsMore(held, to)
+				return !hidden
+			})
+			if err != nil {
+				return false, err
+			}
+			if !hidden {
+				break
+			}
+		}
+		if hidden {
+			return true, nil
+		}
 	}
-	return s.tiers[i].holdsAny(ids, from, to)
+	return false, nil
+}
+
+// tellsMore reports whether a row of the stretch, of 5 s, has more seconds before to than
+// are held.
+func (s *stretch) tellsMore(held covered, to int64) bool {
+	for i := range s.rows {
+		ts := s.start + int64(i)*FiveSeconds.Step()
+		seconds := FiveSeconds.Step()
+		if len(s.seconds) > 0 {
+			seconds = int64(s.seconds[i])
+		}
+		if seconds-max(0, ts+FiveSeconds.Step()-to) > held.at(ts) {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the values of a tier, none when the set has none.
+func (s *Set) of(tier Tier) tierValues {
+	if i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == tier }); i >= 0 {
+		return s.tiers[i]
+	}
+	return tierValues{tier: tier}
 }
 
 func (t tierValues) holdsAny(ids []ID, from, to int64) (bool, error) {

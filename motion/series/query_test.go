@@ -109,16 +109,18 @@ func (m model) resolution(q series.Query) (step, bucket int64) {
 		}
 		return false
 	}
-	fives := (q.Bucket + 4) / 5 * 5
-	switch {
-	case has(series.Second) && (!has(series.FiveSeconds) || q.Bucket < 5):
-		return 1, q.Bucket
-	case has(series.Second):
-		return 1, fives
-	case has(series.FiveSeconds):
-		return 5, fives
+	step, bucket = 1, q.Bucket
+	if !has(series.Second) && has(series.FiveSeconds) {
+		step = 5
 	}
-	return 1, q.Bucket
+	for ts := range m[series.FiveSeconds] {
+		for s := ts; s < min(ts+5, q.To); s++ {
+			if _, held := m[series.Second][s]; ts >= q.From && !held { // seconds would hide it
+				return step, (q.Bucket + 4) / 5 * 5
+			}
+		}
+	}
+	return step, bucket
 }
 
 func (m model) at(s int64, q series.Query, bucket int64) (figure, bool) {
@@ -229,6 +231,24 @@ func TestAnswerWithoutDataIsNull(t *testing.T) {
 	got, _, _ = set.AppendJSON(nil, series.Query{Measure: series.Density, From: 60, To: 60, Bucket: 60})
 	if string(got) != `[]` {
 		t.Errorf("empty range: got %s, want []", got)
+	}
+}
+
+func TestFewSecondsHideNoFiveSecondData(t *testing.T) {
+	t.Parallel()
+	live := blockOf(t, series.Second, 600, 0, 0) // two seconds of quiet
+	history := blockOf(t, series.FiveSeconds, 590, 0.5, 0.25)
+	set, err := series.NewSet(live, history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, bucket, err := set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: 590, To: 605, Bucket: 1})
+	if want := `[[0.5,590],[0.25,595],[0,600]]`; string(got) != want || bucket != 5 || err != nil {
+		t.Errorf("got %s, bucket %d, %v, want %s with bucket 5", got, bucket, err, want)
+	}
+	got, bucket, _ = set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: 600, To: 602, Bucket: 1})
+	if want := `[[0,600],[0,601]]`; string(got) != want || bucket != 1 {
+		t.Errorf("of the seconds alone: %s, bucket %d, want %s", got, bucket, want)
 	}
 }
 
