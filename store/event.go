@@ -3,8 +3,10 @@ package store
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"iter"
 
 	"github.com/google/uuid"
 
@@ -64,7 +66,9 @@ var events = table[eventKey, eventRecord]{
 
 // AddEvent stores an event and returns it as stored: with an id (a UUIDv7 of
 // the event's own time unless one is given), times rounded to the microsecond
-// and the tag padded to 10 characters.
+// and the tag padded to 10 characters. No two events of a network share a time,
+// so that paging by time loses none: one that comes later is moved on to the next
+// free microsecond (payloads.md section 6 no. 12).
 //
 // A dedupe text that is not empty makes adding idempotent: when an event of the
 // network was added with the same text, or with the same id, that one is
@@ -90,8 +94,13 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 
 // complete gives the record its stored form and returns its key.
 func (r *eventRecord) complete(tx *Tx) (eventKey, error) {
-	r.TS = motion.FromMicros(r.TS.Micros())
+	r.TS = tx.freeTime(r.NetworkID, r.TS, r.ID)
 	r.DetectedTS = motion.FromMicros(r.DetectedTS.Micros())
+	if r.Event.Event == motion.MotionStoppedEvent && !r.DetectedTS.IsZero() {
+		if detected, ok := tx.detectedEvent(r.Event); ok {
+			r.DetectedTS = detected.TS
+		}
+	}
 	r.Tag = motion.PadTag(r.Tag)
 	id, err := r.parseID(tx)
 	if err != nil {
@@ -99,6 +108,35 @@ func (r *eventRecord) complete(tx *Tx) (eventKey, error) {
 	}
 	r.ID = id.String()
 	return eventKey{r.NetworkID, uint64(r.TS.Micros()), id}, nil
+}
+
+// freeTime returns the first microsecond from at on that no event of the network has, but
+// for the one with the id.
+func (tx *Tx) freeTime(network motion.NetworkID, at motion.Time, id string) motion.Time {
+	for key, micros := range tx.eventRun(network, at) {
+		if own, err := uuid.FromBytes(key[len(key)-len(uuid.UUID{}):]); err == nil && own.String() == id {
+			return motion.FromMicros(int64(micros))
+		}
+		at = motion.FromMicros(int64(micros) + 1)
+	}
+	return motion.FromMicros(at.Micros())
+}
+
+// eventRun yields the keys and times of the events of a network that follow each other by
+// a microsecond from at on.
+func (tx *Tx) eventRun(network motion.NetworkID, at motion.Time) iter.Seq2[[]byte, uint64] {
+	owner := key32(network)
+	return func(yield func([]byte, uint64) bool) {
+		next := keyMicros(at)
+		cursor := tx.bucket(events.name).Cursor()
+		for key, _ := cursor.Seek(join(owner, key64(next))); bytes.HasPrefix(key, owner); key, _ = cursor.Next() {
+			micros := binary.BigEndian.Uint64(key[len(owner):])
+			if micros > next || !yield(key, micros) {
+				return
+			}
+			next = micros + 1
+		}
+	}
 }
 
 // parseID returns the id of the event, or a new one of its time.

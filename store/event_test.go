@@ -94,6 +94,67 @@ func TestRepeatedEventIsTheSameEvent(t *testing.T) {
 	wantKind(t, err, fault.Conflict)
 }
 
+// TestPagingByTimeLosesNothing pages through events that were all raised at one time, both
+// ways, as a client does that knows the time of its newest or oldest record alone.
+func TestPagingByTimeLosesNothing(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	network := newNetwork(t, db, "g")
+	var want []string
+	for i := range 34 {
+		e, _ := addEvent(t, db, motion.Event{NetworkID: network, TS: 1764000000.5, Event: motion.LinkCreatedEvent}, fmt.Sprint(i))
+		want = append(want, e.ID)
+	}
+	if !slices.IsSorted(want) {
+		t.Errorf("ids %v, want those of later events to sort after those of earlier ones", want)
+	}
+	for _, forward := range []bool{true, false} {
+		var have []string
+		q := store.EventQuery{Network: network, Ascending: forward}
+		if forward {
+			q.From = new(motion.Time(1))
+		}
+		for more := true; more; {
+			view(t, db, func(tx *store.Tx) error {
+				page, err := tx.Events(q)
+				for _, e := range page {
+					have = append(have, e.ID)
+					if forward {
+						q.From = &e.TS
+					} else {
+						q.To = &e.TS
+					}
+				}
+				more = len(page) > 0
+				return err
+			})
+		}
+		if !forward {
+			slices.Reverse(have)
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("forward %v: %s", forward, diff)
+		}
+	}
+}
+
+func TestStopNamesTheTimeAtWhichItsDetectionIsStored(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	network := newNetwork(t, db, "g")
+	const at = motion.Time(1764000000.5)
+	addEvent(t, db, motion.Event{NetworkID: network, TS: at, Event: motion.LinkCreatedEvent}, "")
+	for _, link := range []string{"A.b", "A.c"} {
+		addEvent(t, db, motion.Event{NetworkID: network, TS: at, Event: motion.MotionDetectedEvent, LinkID: link}, "")
+	}
+	for i, link := range []string{"A.b", "A.c", "A.d"} {
+		stop, _ := addEvent(t, db, motion.Event{NetworkID: network, TS: at + 50, DetectedTS: at, Event: motion.MotionStoppedEvent, LinkID: link}, "")
+		if moved, want := stop.DetectedTS.Micros()-at.Micros(), []int64{1, 2, 1}[i]; moved != want {
+			t.Errorf("stop of %s: its detection is %d µs later, want %d", link, moved, want)
+		}
+	}
+}
+
 func TestConcurrentRepeatsAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)

@@ -79,19 +79,26 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 	return list, nil
 }
 
-// detectedEvent returns the MotionDetectedEvent that stopped ends.
-func (tx *Tx) detectedEvent(stopped motion.Event) (motion.Event, bool) {
+// detectedEvent returns the MotionDetectedEvent that stopped ends: that of its
+// DetectedTS, or one that was moved on from there because others had that time; of
+// several the one of the same link.
+func (tx *Tx) detectedEvent(stopped motion.Event) (found motion.Event, ok bool) {
 	if stopped.DetectedTS < tx.eventsSince() {
 		return motion.Event{}, false
 	}
-	prefix := join(key32(stopped.NetworkID), key64(keyMicros(stopped.DetectedTS)))
-	cursor := tx.bucket(events.name).Cursor()
-	for key, data := cursor.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		if record, ok := events.readable(tx, key, data); ok && record.Event.Event == motion.MotionDetectedEvent {
+	for key := range tx.eventRun(stopped.NetworkID, stopped.DetectedTS) {
+		record, readable := events.readable(tx, key, tx.bucket(events.name).Get(key))
+		if !readable || record.Event.Event != motion.MotionDetectedEvent {
+			continue
+		}
+		if record.LinkID == stopped.LinkID {
 			return record.Event, true
 		}
+		if !ok {
+			found, ok = record.Event, true
+		}
 	}
-	return motion.Event{}, false
+	return found, ok
 }
 
 // last returns how many records are wanted.

@@ -10,7 +10,7 @@ import (
 
 // newTimedID returns an id for a record of a bucket whose keys are owner, µs u64, id: a
 // UUIDv7 of that time (RFC 9562 section 5.7) that sorts after those of the owner's records
-// of the same time, so that the order of adding is the order of history.
+// of before and of the same time, so that the order of ids is the order of history.
 func (tx *Tx) newTimedID(bucket string, owner []byte, micros uint64) (uuid.UUID, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -18,12 +18,14 @@ func (tx *Tx) newTimedID(bucket string, owner []byte, micros uint64) (uuid.UUID,
 	}
 	// The first 48 bits are milliseconds: those of what happened.
 	copy(id[:6], key64(micros / 1000)[2:])
-	// The 12 bits after the version count the records of one time (section 6.2, method 1).
+	// The 12 bits after the version are the fraction of the millisecond (section 6.2,
+	// method 3), the 14 after the variant count the records of one time (method 1).
+	binary.BigEndian.PutUint16(id[6:8], 7<<12|uint16(micros%1000*4096/1000))
 	count := uint16(0)
 	last, _ := lastBefore(tx.bucket(bucket).Cursor(), join(owner, key64(micros+1)))
 	if former, ofTime := bytes.CutPrefix(last, join(owner, key64(micros))); ofTime {
-		count = min(binary.BigEndian.Uint16(former[6:8])&0xfff+1, 0xfff)
+		count = min(binary.BigEndian.Uint16(former[8:10])&0x3fff+1, 0x3fff)
 	}
-	binary.BigEndian.PutUint16(id[6:8], 7<<12|count)
+	binary.BigEndian.PutUint16(id[8:10], 0x8000|count)
 	return id, nil
 }
