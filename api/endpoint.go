@@ -28,7 +28,7 @@ type typed struct {
 // do, and runs the operation.
 func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	x := exchangeOf(r.Context())
-	x.route, x.params = e.route, params
+	x.route, x.params, x.query = e.route, params, r.URL.RawQuery
 	if err := checkQuery(r.URL.RawQuery); err != nil {
 		fail(w, r, err)
 		return

@@ -20,6 +20,7 @@ type exchange struct {
 	id        string
 	route     string // template with its base; "" = no row matched
 	params    []param
+	query     string // as it was sent
 	principal any    // who calls, once authenticated
 	decoded   func() // gives back what the body holds
 	status    int    // 0 = nothing written yet

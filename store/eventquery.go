@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strings"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 )
 
 // DefaultEventLast is how many events a query returns unless it says how many.
@@ -18,6 +20,7 @@ const DefaultEventLast = 10
 type EventQuery struct {
 	Network    motion.NetworkID
 	From, To   *motion.Time      // both exclusive, rounded to the microsecond; nil: no bound
+	After      string            // the id of an event, or of a pair of them, behind which to go on towards the other end; empty: at the end
 	NotBefore  motion.Time       // older events do not exist for the caller; does not change which end is taken
 	Last       int               // 0: DefaultEventLast
 	Categories []motion.Category // any of these; none: all
@@ -30,6 +33,10 @@ type EventQuery struct {
 // left out and counted (Health).
 func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
 	list := []motion.Event{}
+	q, err := tx.goOn(q)
+	if err != nil {
+		return nil, err
+	}
 	for key, data := range tx.scanEvents(q) {
 		if !q.selects(data) {
 			continue
@@ -56,6 +63,10 @@ func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
 func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 	q.Categories, q.Kinds = nil, []string{motion.MotionStoppedEvent}
 	list := []motion.EventPair{}
+	q, err := tx.goOn(q)
+	if err != nil {
+		return nil, err
+	}
 	for key, data := range tx.scanEvents(q) {
 		if !q.selects(data) {
 			continue
@@ -77,6 +88,25 @@ func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
 		slices.Reverse(list)
 	}
 	return list, nil
+}
+
+// goOn returns q with After as one of its bounds. Invalid: there is no such event.
+func (tx *Tx) goOn(q EventQuery) (EventQuery, error) {
+	if q.After == "" {
+		return q, nil
+	}
+	id, _, _ := strings.Cut(q.After, ".")
+	after, err := tx.eventRecord(q.Network, id)
+	if fault.KindOf(err) == fault.NotFound || err == nil && after.TS < q.NotBefore {
+		return q, fault.Mistakes(fault.Detail{Location: "query.after", Message: "no event with this id is kept: page from the start", Value: q.After})
+	}
+	switch {
+	case q.forward():
+		q.From = new(max(*q.From, after.TS))
+	case q.To == nil || *q.To > after.TS:
+		q.To = &after.TS
+	}
+	return q, err
 }
 
 // detectedEvent returns the MotionDetectedEvent that stopped ends: that of its

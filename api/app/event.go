@@ -50,19 +50,22 @@ func recordOf(e motion.Event, id home.ID, names deviceNames) eventRecord {
 
 type eventsIn struct {
 	NetworkQuery
-	From   api.Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
-	To     api.Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`
-	Last   int32            `query:"last" minimum:"0" maximum:"400" default:"10" doc:"At most so many; 0: as many as 400" example:"10"`
-	Filter string           `query:"filter" doc:"Categories, comma-separated: Link, Network, Motion, System; default: all" example:"Motion,System"`
+	api.Page
+	Last   int32  `query:"last" minimum:"0" maximum:"400" default:"10" doc:"At most so many; 0: as many as 400" example:"10"`
+	Filter string `query:"filter" doc:"Categories, comma-separated: Link, Network, Motion, System; default: all" example:"Motion,System"`
 }
 
 type eventsOut struct {
+	api.Paged
 	Body []eventRecord `nullable:"false"`
 }
 
 // events returns events of the time since the home was claimed, the newest first.
 func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*eventsOut, error) {
-	query := store.EventQuery{Network: who.Network, NotBefore: who.Since, Last: int(in.Last)}
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	query := store.EventQuery{Network: who.Network, NotBefore: who.Since, After: in.After, Last: int(in.Last)}
 	if query.Last == 0 {
 		query.Last = maxLast
 	}
@@ -86,6 +89,13 @@ func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*event
 	}
 	names, err := a.deviceNames(who.Network)
 	out := &eventsOut{Body: make([]eventRecord, len(list))}
+	if n := len(list); n > 0 && n == query.Last {
+		end := list[n-1]
+		if in.Forward() { // the newest first all the same
+			end = list[0]
+		}
+		out.Paged = api.NextPage(ctx, end.ID)
+	}
 	for i, e := range list {
 		out.Body[i] = recordOf(e, who.Home, names)
 	}

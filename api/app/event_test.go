@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"sensegate/api/apitest"
@@ -187,6 +188,28 @@ func TestEventsArePagedBothWays(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", c.name, got, c.want)
 		}
 	}
+	for query, start := range map[string]int{"?filter=Motion&last=5": 12, "?filter=Motion&last=5&from=1": 0} {
+		left := 12
+		for next := query; next != ""; {
+			a := h.as(h.member, http.MethodGet, "/events"+next, "")
+			page := apitest.Want[[]eventAnswer](t, a, 200)
+			left -= len(page)
+			first := left // in ids
+			if start == 0 {
+				first = 12 - left - len(page)
+			}
+			for i, e := range page {
+				if want := ids[first+len(page)-1-i]; e.ID != want {
+					t.Errorf("%s: %s, want %s", next, e.ID, want)
+				}
+			}
+			next = strings.TrimSuffix(strings.TrimPrefix(a.Header.Get("Link"), "<"), `>; rel="next"`)
+		}
+		if left != 0 {
+			t.Errorf("%s: %d events not seen", query, left)
+		}
+	}
+	apitest.WantProblem(t, h.as(h.member, http.MethodGet, "/events?from=2&to=1", ""), 422, "query.from")
 }
 
 func TestOnlyDetectionsAreTagged(t *testing.T) {
@@ -211,6 +234,7 @@ func TestNextHouseholdSeesNoEventOfTheFirst(t *testing.T) {
 	tag := func(id string) apitest.Answer {
 		return h.as(h.owner, http.MethodPost, "/event_tag", fmt.Sprintf(`{"eventid":%q,"tag":"Human"}`, id))
 	}
+	apitest.WantProblem(t, h.as(h.owner, http.MethodGet, "/events?after="+before.ID, ""), 422, "query.after")
 	apitest.WantProblem(t, tag(before.ID), 404, fmt.Sprintf("event \\\"%s\\\": not found", before.ID))
 	unknown := "01976b3d-1c44-7a0e-9d0b-5f0e8a77c301"
 	apitest.WantProblem(t, tag(unknown), 404, fmt.Sprintf("event \\\"%s\\\": not found", unknown))

@@ -50,26 +50,35 @@ func commaList(text string) []string {
 	return words
 }
 
-// Page says which of the stored events are wanted (payloads.md section 6 no. 12).
+// Page says which of the stored events are wanted, and how many.
 type Page struct {
-	From api.Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
-	To   api.Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`
-	Last int32            `query:"last" minimum:"1" maximum:"1000" default:"10" doc:"At most so many" example:"10"`
-	Sort bool             `query:"sort" default:"false" doc:"Oldest first instead of newest first"`
+	api.Page
+	Last int32 `query:"last" minimum:"1" maximum:"1000" default:"10" doc:"At most so many" example:"10"`
+	Sort bool  `query:"sort" default:"false" doc:"Oldest first instead of newest first"`
 }
 
 // query returns the query of a page of a network's events.
-func (p Page) query(id motion.NetworkID) store.EventQuery {
-	q := store.EventQuery{Network: id, Last: int(p.Last), Ascending: p.Sort}
+func (p Page) query(id motion.NetworkID) (store.EventQuery, error) {
+	q := store.EventQuery{Network: id, After: p.After, Last: int(p.Last), Ascending: p.Sort}
 	if p.From.Set {
-		from := motion.Time(p.From.Value)
-		q.From = &from
+		q.From = new(motion.Time(p.From.Value))
 	}
 	if p.To.Set {
-		to := motion.Time(p.To.Value)
-		q.To = &to
+		q.To = new(motion.Time(p.To.Value))
 	}
-	return q
+	return q, p.Check()
+}
+
+// next returns the header of a page of so many records, the first and the last of which
+// have these ids.
+func (p Page) next(ctx context.Context, n int, first, last string) api.Paged {
+	switch {
+	case n < int(p.Last):
+		return api.Paged{}
+	case p.Forward() != p.Sort: // the page was turned round
+		return api.NextPage(ctx, first)
+	}
+	return api.NextPage(ctx, last)
 }
 
 type eventHistoryIn struct {
@@ -79,12 +88,15 @@ type eventHistoryIn struct {
 }
 
 type eventHistoryOut struct {
+	api.Paged
 	Body []motion.Event `nullable:"false"`
 }
 
 func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn) (*eventHistoryOut, error) {
-	query := in.query(in.Network)
-	var err error
+	query, err := in.query(in.Network)
+	if err != nil {
+		return nil, err
+	}
 	if query.Categories, query.Kinds, err = in.lists(); err != nil {
 		return nil, err
 	}
@@ -96,6 +108,9 @@ func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn)
 		out.Body, err = tx.Events(query)
 		return err
 	})
+	if n := len(out.Body); n > 0 {
+		out.Paged = in.next(ctx, n, out.Body[0].ID, out.Body[n-1].ID)
+	}
 	return out, err
 }
 
@@ -105,19 +120,27 @@ type eventPairsIn struct {
 }
 
 type eventPairsOut struct {
+	api.Paged
 	Body []motion.EventPair `nullable:"false"`
 }
 
 // eventPairs returns pairs by the time of their stopped event.
 func (c *Core) eventPairs(ctx context.Context, _ auth.Key, in *eventPairsIn) (*eventPairsOut, error) {
+	query, err := in.query(in.Network)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.engine.Known(in.Network); err != nil {
 		return nil, err
 	}
 	out := &eventPairsOut{}
-	err := c.db.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.EventPairs(in.query(in.Network))
+	err = c.db.View(ctx, func(tx *store.Tx) (err error) {
+		out.Body, err = tx.EventPairs(query)
 		return err
 	})
+	if n := len(out.Body); n > 0 {
+		out.Paged = in.next(ctx, n, out.Body[0].ID, out.Body[n-1].ID)
+	}
 	for i := range out.Body {
 		if out.Body[i].IntensityWindow == nil {
 			out.Body[i].IntensityWindow = []float64{}

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,83 @@ func TestHistoryPagesBothWays(t *testing.T) {
 	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/events/history?filter=Link", h.other)), `[]`)
 	apitest.WantProblem(t, h.get("/network/99/events/history"), 404, "network 99")
 	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?from=soon", h.network)), 400, "query.from")
+}
+
+// follow pages by the Link headers of the answers, from a path with a query on.
+func follow[T any](h *home, path string) (pages [][]T) {
+	h.T.Helper()
+	place, _, _ := strings.Cut(path, "?")
+	for range 100 {
+		a := h.get(path)
+		pages = append(pages, apitest.Want[[]T](h.T, a, 200))
+		link := a.Header.Get("Link")
+		if link == "" {
+			return pages
+		}
+		query, ok := strings.CutSuffix(strings.TrimPrefix(link, "<"), `>; rel="next"`)
+		if !ok || strings.Contains(query, "token") {
+			h.T.Fatalf("link %q", link)
+		}
+		path = place + query
+	}
+	h.T.Fatal("pages without end")
+	return nil
+}
+
+// TestPagesLoseNoneOfManyEventsOfOneTime pages through events that were raised at one time,
+// as a status report with many new links raises them.
+func TestPagesLoseNoneOfManyEventsOfOneTime(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var ids []string
+	for range 34 {
+		ids = append(ids, h.createEvent(`"category":"Link","event":"LinkCreatedEvent"`).ID)
+	}
+	path := fmt.Sprintf("/network/%d/events/history", h.network)
+	for query, newestFirst := range map[string]bool{
+		"?filter=Link&to=1770000000": true, "?filter=Link&to=1770000000&last=7&sort=true": true, "?filter=Link&from=1": false,
+		"?filter=Link&from=1&sort=true&last=17": false, "?filter=Link&from=1&to=1770000000&last=33": true,
+	} {
+		var seen []string
+		for _, page := range follow[motion.Event](h, path+query) {
+			slices.SortFunc(page, func(a, b motion.Event) int { return strings.Compare(a.ID, b.ID) })
+			if newestFirst {
+				slices.Reverse(page)
+			}
+			for _, e := range page {
+				seen = append(seen, e.ID)
+			}
+		}
+		want := slices.Clone(ids)
+		if newestFirst {
+			slices.Reverse(want)
+		}
+		if fmt.Sprint(seen) != fmt.Sprint(want) {
+			t.Errorf("%s: %d events, want %d in order", query, len(seen), len(want))
+		}
+	}
+	for i := range 11 {
+		h.motionPair(1764000100+float64(i), 1764000150+float64(i))
+	}
+	for _, query := range []string{"?last=4", "?last=4&from=1", "?last=11&sort=true"} {
+		seen := map[string]bool{}
+		for _, page := range follow[motion.EventPair](h, fmt.Sprintf("/network/%d/events/pairs%s", h.network, query)) {
+			for _, pair := range page {
+				seen[pair.ID] = true
+			}
+		}
+		if len(seen) != 11 {
+			t.Errorf("%s: %d pairs, want 11", query, len(seen))
+		}
+	}
+	a := h.get(path + "?last=1&token=abc&to=1770000000")
+	if link := a.Header.Get("Link"); strings.Contains(link, "abc") || !strings.Contains(link, "after=") {
+		t.Errorf("link %q", link)
+	}
+	apitest.WantProblem(t, h.get(path+"?after=01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11"), 422, "query.after")
+	apitest.WantProblem(t, h.get(path+"?after=nonsense"), 422, "query.after")
+	apitest.WantProblem(t, h.get(fmt.Sprintf("/network/%d/events/history?after=%s", h.other, ids[0])), 422, "query.after")
+	apitest.WantProblem(t, h.get(path+"?from=1764000002&to=1764000001"), 422, "query.from")
 }
 
 func TestHistoryIsFilteredByCategoryAndKind(t *testing.T) {

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"net/url"
+
+	"sensegate/motion/fault"
+)
+
+// Page says which part of a history of events is wanted (payloads.md section 6 no. 12).
+type Page struct {
+	From  Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
+	To    Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`
+	After string       `query:"after" doc:"Cursor: goes on after the record with this id, towards newer ones where from is given without to, otherwise towards older ones. The Link header of an answer carries it" example:"01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11"`
+}
+
+// Paged is the header of an answer that is a page.
+type Paged struct {
+	Link string `header:"Link" doc:"Where the next page is, rel=\"next\" (RFC 8288), when this one is full. Its address is relative to that of the request, without token"`
+}
+
+// Check returns an Invalid fault when from is after to.
+func (p Page) Check() error {
+	if p.From.Set && p.To.Set && p.From.Value > p.To.Value {
+		return fault.Mistakes(fault.Detail{Location: "query.from", Message: "must not be after to", Value: p.From.Value})
+	}
+	return nil
+}
+
+// Forward reports whether the page goes towards newer records.
+func (p Page) Forward() bool { return p.From.Set && !p.To.Set }
+
+// NextPage returns the header of a page that ends with the record with the id, for the
+// request of ctx.
+func NextPage(ctx context.Context, id string) Paged {
+	query, err := url.ParseQuery(exchangeOf(ctx).query)
+	if err != nil {
+		return Paged{}
+	}
+	query.Del("token")
+	query.Set("after", id)
+	return Paged{Link: "<?" + query.Encode() + `>; rel="next"`}
+}
