@@ -11,7 +11,7 @@ import (
 type Page struct {
 	From  Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
 	To    Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`
-	After string       `query:"after" doc:"Cursor: goes on after the record with this id, towards newer ones where from is given without to, otherwise towards older ones. The Link header of an answer carries it" example:"01976b3e-9a3c-7b61-8a52-3b1f0c6d2e11"`
+	After string       `query:"after" doc:"Cursor: goes on after the record with this id, towards newer ones where from is given without to, otherwise towards older ones. The Link header of an answer carries it"`
 }
 
 // Paged is the header of an answer that is a page.

@@ -16,57 +16,42 @@ const (
 	CategoryInternal Category = "Internal"
 )
 
-// The event kinds of interface document section 6 that this product raises or
-// accepts, and those it adds.
+// The names of the event kinds of interface document section 6 and of those that this
+// product adds; EventKinds says what they are.
 const (
-	MotionDetectedEvent     = "MotionDetectedEvent"
-	MotionStoppedEvent      = "MotionStoppedEvent"
-	LinkConnectedEvent      = "LinkConnectedEvent"
-	LinkDisconnectedEvent   = "LinkDisconnectedEvent"
-	LinkLowThroughputEvent  = "LinkLowThroughputEvent"
-	LinkCreatedEvent        = "LinkCreatedEvent"
-	LinkNoisyEvent          = "LinkNoisyEvent" // a link alone in motion for ten minutes (detection.md section 4 rule 5)
-	MemberArrivedEvent      = "MemberArrivedEvent"
-	MemberLeftEvent         = "MemberLeftEvent"
-	MemberJoinedEvent       = "MemberJoinedEvent"
-	MemberRemovedEvent      = "MemberRemovedEvent"
-	OwnerChangedEvent       = "OwnerChangedEvent" // data says who owns the home now
-	SceneChangedToAwayEvent = "SceneChangedToAwayEvent"
-	SceneChangedToHomeEvent = "SceneChangedToHomeEvent"
-	CustomAlertEvent        = "CustomAlertEvent" // of a universal alert (interface document section 6 rule 6)
-	MotionEventPair         = "MotionEventPair"
-
-	// Of a scene configuration (payloads.md 5.3).
-	ExcessiveMotionEvent = "ExcessiveMotionEvent" // motion that lasts
-	GuardianMotionEvent  = "GuardianMotionEvent"  // motion in a guardian window
-
-	// Of the appliance itself.
-	DatabaseRecoveredEvent = "DatabaseRecoveredEvent" // history and settings went back to a backup, because the database was damaged
-	ClockSetEvent          = "ClockSetEvent"          // times before and after it cannot be compared
-
-	// Of devices at the gatekeeper (device-protocol.md section 1).
-	DeviceAdoptedEvent  = "DeviceAdoptedEvent"  // it is new in the network
-	DeviceReturnedEvent = "DeviceReturnedEvent" // it took up its own place again
-	DeviceReplacedEvent = "DeviceReplacedEvent" // it took the place of another
-	DeviceRefusedEvent  = "DeviceRefusedEvent"  // it has to wait, or further ones that had to were counted
-
-	// Of third-party sensors (interface document section 6 rule 5).
+	MotionDetectedEvent            = "MotionDetectedEvent"
+	MotionStoppedEvent             = "MotionStoppedEvent"
+	LinkConnectedEvent             = "LinkConnectedEvent"
+	LinkDisconnectedEvent          = "LinkDisconnectedEvent"
+	LinkLowThroughputEvent         = "LinkLowThroughputEvent"
+	LinkCreatedEvent               = "LinkCreatedEvent"
+	LinkNoisyEvent                 = "LinkNoisyEvent"
+	MemberArrivedEvent             = "MemberArrivedEvent"
+	MemberLeftEvent                = "MemberLeftEvent"
+	MemberJoinedEvent              = "MemberJoinedEvent"
+	MemberRemovedEvent             = "MemberRemovedEvent"
+	OwnerChangedEvent              = "OwnerChangedEvent"
+	SceneChangedToAwayEvent        = "SceneChangedToAwayEvent"
+	SceneChangedToHomeEvent        = "SceneChangedToHomeEvent"
+	CustomAlertEvent               = "CustomAlertEvent"
+	MotionEventPair                = "MotionEventPair"
+	ExcessiveMotionEvent           = "ExcessiveMotionEvent"
+	GuardianMotionEvent            = "GuardianMotionEvent"
+	DatabaseRecoveredEvent         = "DatabaseRecoveredEvent"
+	ClockSetEvent                  = "ClockSetEvent"
+	DeviceAdoptedEvent             = "DeviceAdoptedEvent"
+	DeviceReturnedEvent            = "DeviceReturnedEvent"
+	DeviceReplacedEvent            = "DeviceReplacedEvent"
+	DeviceRefusedEvent             = "DeviceRefusedEvent"
 	DeviceAddedEvent               = "DeviceAddedEvent"
 	DeviceRemoved                  = "DeviceRemoved"
 	IntegrationDeletedEvent        = "IntegrationDeletedEvent"
 	IntegrationsConfigChangedEvent = "IntegrationsConfigChangedEvent"
-	SensorChangedValue             = "SensorChangedValue" // of a detection, which is pushed but is no event of the history
+	SensorChangedValue             = "SensorChangedValue"
+	DeviceConnectedEvent           = "DeviceConnectedEvent"
+	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
+	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 )
-
-// EventKinds returns the kinds that events/create accepts: those of interface
-// document section 6.
-func EventKinds() []string {
-	return []string{
-		MotionDetectedEvent, MotionStoppedEvent,
-		LinkConnectedEvent, LinkDisconnectedEvent, LinkLowThroughputEvent, LinkCreatedEvent,
-		MemberArrivedEvent, MemberLeftEvent, MemberJoinedEvent, MemberRemovedEvent,
-	}
-}
 
 // Event is the event record (interface document 2.2, payloads.md 4.8).
 type Event struct {

@@ -65,7 +65,7 @@ var events = table[eventKey, eventRecord]{
 }
 
 // AddEvent stores an event and returns it as stored: with an id (a UUIDv7 of
-// the event's own time unless one is given), times rounded to the microsecond
+// the event's own time unless one is given), the category of its kind unless one is given, times rounded to the microsecond
 // and the tag padded to 10 characters. No two events of a network share a time,
 // so that paging by time loses none: one that comes later is moved on to the next
 // free microsecond (payloads.md section 6 no. 12).
@@ -79,6 +79,9 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 	}
 	if !(e.TS > 0 && e.TS < latestEvent) {
 		return e, false, fault.New(fault.Invalid, "ts: want seconds since 1970, have %v", e.TS)
+	}
+	if kind, known := motion.EventKindOf(e.Event); known && e.Category == "" {
+		e.Category = kind.Category
 	}
 	record := eventRecord{Event: e, Dedupe: dedupeSum(dedupe)}
 	known, ok, err := tx.knownEvent(record)
@@ -235,6 +238,9 @@ func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, 
 	}
 	return record.Event, events.put(tx, key, record)
 }
+
+// EventsSince returns the time before which events are past their retention.
+func (db *DB) EventsSince() motion.Time { return before(motion.TimeOf(db.now()), db.retention.Events) }
 
 // eventsSince returns the time before which events are past their retention and
 // not shown.

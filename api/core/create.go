@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -17,10 +19,10 @@ type createIn struct {
 // fields down to Tag; the others are chosen, so that every kind can say what it is
 // about.
 type newEvent struct {
-	TS         float64          `json:"ts" minimum:"1" maximum:"281474976710" doc:"When it happened, seconds since the epoch; kept as given" example:"1764000000.5"`
+	TS         float64          `json:"ts" minimum:"1" maximum:"281474976710" doc:"When it happened, seconds since the epoch; kept as given. At most five minutes ahead, and not older than events are kept" example:"1764000000.5"`
 	NetworkID  motion.NetworkID `json:"network_id" doc:"That of the path" example:"1042"`
-	Category   motion.Category  `json:"category" enum:"Link,Network,Motion,System,User,Device,Internal" doc:"User, Device and Internal become System, with detail.category" example:"Motion"`
-	Event      string           `json:"event" enum:"MotionDetectedEvent,MotionStoppedEvent,LinkConnectedEvent,LinkDisconnectedEvent,LinkLowThroughputEvent,LinkCreatedEvent,MemberArrivedEvent,MemberLeftEvent,MemberJoinedEvent,MemberRemovedEvent" doc:"Event kind" example:"MotionDetectedEvent"`
+	Category   motion.Category  `json:"category" enum:"Link,Network,Motion,System,User,Device,Internal" doc:"User, Device and Internal become System, with detail.category. Motion goes with the kinds of motion alone, Link with those of links" example:"Motion"`
+	Event      createdKind      `json:"event" doc:"Event kind" example:"MotionDetectedEvent"`
 	GuardianID string           `json:"guardian_id,omitempty" maxLength:"64" doc:"That of the network, or the deviceId of its master" example:"a41f00c2d97b4e5580136c2e"`
 	DeviceID   string           `json:"deviceId,omitempty" maxLength:"64" doc:"Device that it is about; a known node adds node_id and node_name" example:"csi-a-02aa00000110"`
 	Tag        string           `json:"tag,omitempty" doc:"Ignored: tags are applied after creation"`
@@ -32,6 +34,21 @@ type newEvent struct {
 	Data       motion.Document `json:"data,omitempty" doc:"Of member events: id, sub, first_name, last_name, user"`
 }
 
+// createdKind is the name of an event kind that events/create accepts.
+type createdKind string
+
+// Schema lists them.
+func (createdKind) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, k := range motion.EventKinds() {
+		if k.Callers {
+			s.Enum = append(s.Enum, k.Name)
+		}
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
 func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*eventOut, error) {
 	if err := c.engine.Known(in.Network); err != nil {
 		return nil, err
@@ -41,7 +58,7 @@ func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*even
 		return nil, fault.Mistakes(fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: b.NetworkID})
 	}
 	stored, err := c.engine.CreateEvent(ctx, motion.Event{
-		Category: b.Category, Event: b.Event, NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),
+		Category: b.Category, Event: string(b.Event), NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),
 		DetectedTS: motion.Time(b.DetectedTS), LinkID: b.LinkID, LocName: b.LocName, Detail: b.Detail, Data: b.Data, DeviceID: b.DeviceID,
 	})
 	return &eventOut{Body: stored}, err

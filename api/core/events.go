@@ -24,8 +24,8 @@ func eventCategories() []motion.Category {
 	return []motion.Category{motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem}
 }
 
-// lists returns the categories and kinds wanted; nil is all. Kinds are not
-// checked: there are more than the document lists.
+// lists returns the categories and kinds wanted; nil is all. A kind need not be a known
+// one: devices raise kinds of their own.
 func (s Selection) lists() (categories []motion.Category, kinds []string, err error) {
 	for _, name := range commaList(s.Filter) {
 		if !slices.Contains(eventCategories(), motion.Category(name)) {
@@ -36,7 +36,16 @@ func (s Selection) lists() (categories []motion.Category, kinds []string, err er
 		}
 		categories = append(categories, motion.Category(name))
 	}
-	return categories, commaList(s.EventTypes), nil
+	kinds = commaList(s.EventTypes)
+	for _, name := range kinds {
+		if !motion.IsEventKind(name) {
+			return nil, nil, fault.Mistakes(fault.Detail{
+				Location: "query.event_types", Value: name,
+				Message: "no kind of events: want 1 to 64 letters, digits and _ each, comma-separated",
+			})
+		}
+	}
+	return categories, kinds, nil
 }
 
 // commaList returns the words of a comma-separated list, nil when it has none.

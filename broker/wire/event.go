@@ -49,39 +49,17 @@ func checkKind(category motion.Category, kind string) *fault.Error {
 	default:
 		return under("category", invalid("%s: want Link, Network, Motion, System, User, Device or Internal", short(string(category))))
 	}
-	if !validKind(kind) {
+	if !motion.IsEventKind(kind) {
 		return under("event", invalid("%s: want 1 to 64 letters, digits and _", short(kind)))
 	}
-	want := category
-	switch kind {
-	case motion.MotionDetectedEvent, motion.MotionStoppedEvent:
-		want = motion.CategoryMotion
-	case motion.LinkConnectedEvent, motion.LinkDisconnectedEvent, motion.LinkLowThroughputEvent, motion.LinkCreatedEvent, motion.LinkNoisyEvent:
-		want = motion.CategoryLink
-	case motion.MemberArrivedEvent, motion.MemberLeftEvent, motion.MemberJoinedEvent, motion.MemberRemovedEvent, motion.OwnerChangedEvent,
-		motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent, motion.ExcessiveMotionEvent, motion.GuardianMotionEvent,
-		motion.DatabaseRecoveredEvent, motion.ClockSetEvent, motion.CustomAlertEvent, motion.MotionEventPair,
-		motion.DeviceAdoptedEvent, motion.DeviceReturnedEvent, motion.DeviceReplacedEvent, motion.DeviceRefusedEvent,
-		motion.DeviceAddedEvent, motion.DeviceRemoved, motion.IntegrationDeletedEvent, motion.IntegrationsConfigChangedEvent, motion.SensorChangedValue:
+	switch k, known := motion.EventKindOf(kind); {
+	case !known:
+	case !k.Devices:
 		return under("event", invalid("%s is not raised by devices", kind))
-	}
-	if category != want {
-		return under("category", invalid("%s: want %s for %s", category, want, kind))
+	case !k.Takes(category):
+		return under("category", invalid("%s: want %s for %s", category, k.Category, kind))
 	}
 	return nil
-}
-
-func validKind(s string) bool {
-	if s == "" || len(s) > maxName {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; !letter && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return true
 }
 
 // normalEvent brings the link, the places and the intensities of an event into

@@ -100,7 +100,7 @@ func (s alertStep) event(action alert.Action, guardianID string) motion.Event {
 		detail["late_s"] = fired.Late.Seconds()
 	}
 	event := motion.Event{
-		Category: motion.CategorySystem, Event: motion.CustomAlertEvent,
+		Event:     motion.CustomAlertEvent,
 		NetworkID: s.network(), GuardianID: guardianID, TS: motion.TimeOf(s.at), Detail: detail,
 	}
 	event.Consumer, event.Data = action.CustomEvent(s.after.Rule)

@@ -104,7 +104,7 @@ func (p *post) events(network motion.Network, in arrival) []motion.Event {
 		}
 	}
 	return []motion.Event{{
-		Category: motion.CategorySystem, Event: kind, NetworkID: network.ID, GuardianID: network.GuardianID, TS: p.tx.Now(),
+		Event: kind, NetworkID: network.ID, GuardianID: network.GuardianID, TS: p.tx.Now(),
 		NodeID: in.after.ID, NodeName: in.after.Name, DeviceID: p.key.ID, Detail: detail,
 	}}
 }

@@ -8,13 +8,9 @@ import (
 	"sensegate/motion/fault"
 )
 
-// lastEventTime is the end of the times that an event id can hold: 48 bits of
-// milliseconds (RFC 9562 section 5.7).
-const lastEventTime = motion.Time(1<<48) / 1000
-
 // CreateEvent stores and pushes an event that a caller has made up (interface
 // document 4.1, events/create) and returns the stored record. Its time is kept as
-// given: who calls is no device, and may tell of the past. A motion event is
+// given: who calls is no device, and may tell of the past, as far as the history goes. A motion event is
 // subject to motion_events.armed: while that is 0 it comes back with an empty ID,
 // neither stored nor pushed. An id, tag or armed in event is not used.
 func (e *Engine) CreateEvent(ctx context.Context, event motion.Event) (motion.Event, error) {
@@ -22,8 +18,8 @@ func (e *Engine) CreateEvent(ctx context.Context, event motion.Event) (motion.Ev
 	if err != nil {
 		return motion.Event{}, err
 	}
-	if !(event.TS > 0 && event.TS < lastEventTime) {
-		return motion.Event{}, fault.New(fault.Invalid, "ts: want seconds since 1970, have %v", event.TS)
+	if wrong := e.wrongCreation(event); wrong != nil {
+		return motion.Event{}, fault.Mistakes(wrong...)
 	}
 	if err := n.createdBy(&event); err != nil {
 		return motion.Event{}, err
@@ -34,6 +30,31 @@ func (e *Engine) CreateEvent(ctx context.Context, event motion.Event) (motion.Ev
 	event.ID, event.Tag = "", motion.PadTag("")
 	settleCategory(&event)
 	return e.Record(ctx, event)
+}
+
+// wrongCreation returns what is wrong with a created event: a time that the history does
+// not hold, or not yet, or a category that its kind cannot have.
+func (e *Engine) wrongCreation(event motion.Event) (wrong []fault.Detail) {
+	now := e.now()
+	latest := now.Add(maxAhead)
+	if e.clocks.unset(now) {
+		latest = e.clocks.built.Add(builtBefore)
+	}
+	switch {
+	case !(event.TS > e.db.EventsSince()):
+		wrong = append(wrong, fault.Detail{Location: "body.ts", Message: "is before the time for which events are kept", Value: float64(event.TS)})
+	case event.TS > latest:
+		wrong = append(wrong, fault.Detail{Location: "body.ts", Message: "is more than five minutes ahead of the appliance's clock", Value: float64(event.TS)})
+	}
+	if event.DetectedTS > event.TS {
+		wrong = append(wrong, fault.Detail{Location: "body.evt_detected_ts", Message: "must not be after ts", Value: float64(event.DetectedTS)})
+	}
+	if kind, known := motion.EventKindOf(event.Event); known && !kind.Takes(event.Category) {
+		wrong = append(wrong, fault.Detail{
+			Location: "body.category", Message: "cannot be that of a " + kind.Name + ": want " + string(kind.Category), Value: event.Category,
+		})
+	}
+	return wrong
 }
 
 // createdBy fills in what the records of the network say of a created event.

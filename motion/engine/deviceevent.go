@@ -75,7 +75,7 @@ func (v *inventory) deviceEvent(link motion.Link, present bool) error {
 		kind = motion.DeviceTimedOutEvent
 	}
 	v.events = append(v.events, motion.Event{
-		Category: motion.CategorySystem, Event: kind, NetworkID: v.network.ID, GuardianID: v.network.GuardianID, TS: v.now,
+		Event: kind, NetworkID: v.network.ID, GuardianID: v.network.GuardianID, TS: v.now,
 		DeviceID: mac.String(), NodeID: link.Dst, NodeName: link.DstName,
 		Detail: motion.Document{
 			"category": string(motion.CategoryDevice), "mac": mac.String(),

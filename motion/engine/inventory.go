@@ -270,7 +270,7 @@ func (v *inventory) disconnect(link motion.Link) error {
 // event collects a link event.
 func (v *inventory) event(kind string, link motion.Link) {
 	v.events = append(v.events, motion.Event{
-		Category: motion.CategoryLink, Event: kind, NetworkID: v.network.ID, GuardianID: v.network.GuardianID,
+		Event: kind, NetworkID: v.network.ID, GuardianID: v.network.GuardianID,
 		TS: v.now, LinkID: link.Name, LinkDstName: link.DstName, LinkSrcName: link.SrcName, NodeID: link.Dst, NodeName: link.DstName,
 	})
 }

@@ -32,7 +32,7 @@ func (e *Engine) tellAll(ctx context.Context, kind string, detail motion.Documen
 		guardian := n.record.GuardianID
 		n.mu.Unlock()
 		event := motion.Event{
-			Category: motion.CategorySystem, Event: kind, NetworkID: n.id, GuardianID: guardian, TS: e.now(), Detail: detail,
+			Event: kind, NetworkID: n.id, GuardianID: guardian, TS: e.now(), Detail: detail,
 		}
 		if _, err := e.Record(ctx, event); err != nil && ctx.Err() == nil {
 			if fault.KindOf(err) == 0 {

@@ -92,7 +92,7 @@ func (e *Engine) tellRefused(network motion.Network, shown motion.PendingDevice)
 		detail["more"] = more
 	}
 	e.recorder.append(entry{event: motion.Event{
-		Category: motion.CategorySystem, Event: motion.DeviceRefusedEvent, NetworkID: network.ID, GuardianID: network.GuardianID,
+		Event: motion.DeviceRefusedEvent, NetworkID: network.ID, GuardianID: network.GuardianID,
 		TS: e.now(), DeviceID: shown.DeviceID, NodeName: shown.NodeName, Detail: detail,
 	}})
 }
@@ -117,7 +117,7 @@ func (e *Engine) countRefused(context.Context) error {
 		guardian := n.record.GuardianID
 		n.mu.Unlock()
 		e.recorder.append(entry{event: motion.Event{
-			Category: motion.CategorySystem, Event: motion.DeviceRefusedEvent, NetworkID: id, GuardianID: guardian, TS: e.now(),
+			Event: motion.DeviceRefusedEvent, NetworkID: id, GuardianID: guardian, TS: e.now(),
 			Detail: motion.Document{"category": string(motion.CategoryDevice), "more": count},
 		}})
 	}

@@ -162,7 +162,7 @@ func (n *network) placeName(mac string) string {
 func (n *network) noiseEvent(change fuse.NoiseChange) motion.Event {
 	name, dst, src := n.linkName(change.Link)
 	return motion.Event{
-		Category: motion.CategorySystem, Event: motion.LinkNoisyEvent, NetworkID: n.id, GuardianID: n.record.GuardianID,
+		Event: motion.LinkNoisyEvent, NetworkID: n.id, GuardianID: n.record.GuardianID,
 		TS: change.Time, LinkID: name, LinkDstName: dst, LinkSrcName: src,
 		Detail: motion.Document{"noisy": change.Noisy, "location": n.placeName(change.Link.Src.String())},
 	}

@@ -138,7 +138,7 @@ func (e *Engine) watchThroughput(n *network, s *fuse.Sample) {
 func (n *network) lowThroughputEvent(key fuse.Link, mean float64, at motion.Time) motion.Event {
 	name, dst, src := n.linkName(key)
 	event := motion.Event{
-		Category: motion.CategoryLink, Event: motion.LinkLowThroughputEvent, NetworkID: n.id, GuardianID: n.record.GuardianID,
+		Event: motion.LinkLowThroughputEvent, NetworkID: n.id, GuardianID: n.record.GuardianID,
 		TS: at, LinkID: name, LinkDstName: dst, LinkSrcName: src, NodeName: dst,
 		Detail: motion.Document{"throughput": round(mean, 2), "threshold": n.guardian.LinkEvents.LowThroughput},
 	}

@@ -60,7 +60,7 @@ func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason
 func systemEvent(tx *store.Tx, one home.Home, kind string) (motion.Event, error) {
 	network, err := tx.Network(one.ExternalID)
 	return motion.Event{
-		Category: motion.CategorySystem, Event: kind,
+		Event:     kind,
 		NetworkID: network.ID, GuardianID: network.GuardianID, TS: tx.Now(),
 	}, err
 }

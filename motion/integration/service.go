@@ -176,6 +176,6 @@ func integrationOf(tx *store.Tx, h home.ID) (sensor.Integration, error) {
 func event(tx *store.Tx, id motion.NetworkID, kind string, detail motion.Document) (motion.Event, error) {
 	network, err := tx.Network(id)
 	return motion.Event{
-		Category: motion.CategorySystem, Event: kind, NetworkID: id, GuardianID: network.GuardianID, TS: tx.Now(), Detail: detail,
+		Event: kind, NetworkID: id, GuardianID: network.GuardianID, TS: tx.Now(), Detail: detail,
 	}, err
 }

@@ -121,23 +121,21 @@ type FCMConfig struct {
 // PushDefaults returns a configuration that sends nothing.
 func PushDefaults() PushConfig {
 	return PushConfig{
-		FCM:   FCMConfig{Endpoint: "https://fcm.googleapis.com"},
-		Sound: "default",
-		Messages: map[string]Message{
-			motion.MotionDetectedEvent:     {"Motion in {network}", "Motion was detected while nobody is home: {place}."},
-			motion.SensorChangedValue:      {"Sensor in {network}", "A sensor has noticed something while nobody is home: {place}."},
-			motion.SceneChangedToAwayEvent: {"{network} is away", "The scene has changed to away."},
-			motion.SceneChangedToHomeEvent: {"{network} is home", "The scene has changed to home."},
-			motion.MemberJoinedEvent:       {"A new member", "Somebody joined {network}."},
-			motion.GuardianMotionEvent:     {"Guardian: motion in {network}", "Motion was detected at a time that is watched."},
-			motion.ExcessiveMotionEvent:    {},
-			motion.MemberRemovedEvent:      {},
-			motion.MemberArrivedEvent:      {},
-			motion.MemberLeftEvent:         {},
-			motion.LinkDisconnectedEvent:   {},
-			motion.CustomAlertEvent:        {},
-		},
+		FCM:      FCMConfig{Endpoint: "https://fcm.googleapis.com"},
+		Sound:    "default",
+		Messages: messageDefaults(),
 	}
+}
+
+// messageDefaults returns the messages of the kinds that can be pushed.
+func messageDefaults() map[string]Message {
+	messages := map[string]Message{}
+	for _, k := range motion.EventKinds() {
+		if k.Push != nil {
+			messages[k.Name] = Message(*k.Push)
+		}
+	}
+	return messages
 }
 
 // Validate returns every mistake at once, nil when there is none. The mistakes do not
