@@ -186,6 +186,7 @@ func drawCommandQuery(t *rapid.T, states []command.State, batches []command.Batc
 		Node:    motion.NodeID(rapid.IntRange(0, 5).Draw(t, "of node")),
 		Batch:   rapid.SampledFrom(append(batches, 0, 0, 0, 99)).Draw(t, "of batch"),
 		State:   rapid.SampledFrom(append(states, "", "", "", "", "0")).Draw(t, "in state"),
+		Before:  command.ID(rapid.SampledFrom([]int{0, 0, 1, 3, 10, 1000}).Draw(t, "before")),
 		Last:    rapid.SampledFrom([]int{0, 1, 3, 1000}).Draw(t, "last"),
 	}
 }
@@ -219,7 +220,7 @@ func compareCommands(t *rapid.T, tx *store.Tx, all []command.Command, q store.Co
 	skip := -last
 	matches := func(c command.Command) bool {
 		return (q.Network == 0 || c.NetworkID == q.Network) && (q.Node == 0 || c.NodeID == q.Node) &&
-			(q.Batch == 0 || c.BatchID != nil && *c.BatchID == q.Batch) && (q.State == "" || c.State == q.State)
+			(q.Batch == 0 || c.BatchID != nil && *c.BatchID == q.Batch) && (q.State == "" || c.State == q.State) && (q.Before == 0 || c.ID < q.Before)
 	}
 	for _, c := range all {
 		if matches(c) {

@@ -39,7 +39,8 @@ type CommandQuery struct {
 	Node    motion.NodeID
 	Batch   command.BatchID
 	State   command.State
-	Last    int // 0: DefaultCommandLast
+	Before  command.ID // only smaller ids; 0: all
+	Last    int        // 0: DefaultCommandLast
 }
 
 // Commands returns the Last newest commands that q selects, newest first, never
@@ -54,7 +55,11 @@ func (tx *Tx) Commands(q CommandQuery) ([]command.Command, error) {
 	bucket, prefix := q.source()
 	cursor := tx.bucket(bucket).Cursor()
 	step := cursor.Prev
-	if key, _ := cursor.Seek(join(prefix, bytes.Repeat([]byte{0xff}, 9))); key == nil { // behind every id
+	end := bytes.Repeat([]byte{0xff}, 9) // behind every id
+	if q.Before != 0 {
+		end = key64ID(q.Before)
+	}
+	if key, _ := cursor.Seek(join(prefix, end)); key == nil {
 		step = cursor.Last
 	}
 	for key, value := step(); key != nil && bytes.HasPrefix(key, prefix) && len(list) < last; key, value = cursor.Prev() {

@@ -175,6 +175,9 @@ func ladders() map[string]ladder {
 		"POST /manage/execute": {
 			call{"/manage/execute", `{"id":COMMAND}`}, call{"/manage/execute", `{"id":COMMAND`},
 			call{"/manage/execute", `{"id":COMMAND,"batch_id":1}`}},
+		"POST /manage/cancel": {
+			call{"/manage/cancel", `{"id":COMMAND}`}, call{"/manage/cancel", `{"id":COMMAND`},
+			call{"/manage/cancel", `{"id":COMMAND,"batch_id":1}`}},
 		"GET /manage/list": {
 			call{path: "/manage/list?network_id=%[1]d"}, malformedQuery("/manage/list"), call{path: "/manage/list?state=009"}},
 		"POST /manage/batch": {

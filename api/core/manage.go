@@ -8,6 +8,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/command"
+	"sensegate/motion/engine"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -80,20 +81,31 @@ func (c *Core) createBatch(ctx context.Context, who auth.Key, in *createBatchIn)
 	return &batchOut{Body: batchOf(made)}, err
 }
 
-type executeIn struct {
+type selectionIn struct {
 	Body struct {
-		ID      *command.ID      `json:"id,omitempty" minimum:"1" doc:"Command to start: either this or batch_id" example:"901"`
-		BatchID *command.BatchID `json:"batch_id,omitempty" minimum:"1" doc:"Batch whose pending commands are to start" example:"77"`
+		ID      *command.ID      `json:"id,omitempty" minimum:"1" doc:"Command: either this or batch_id" example:"901"`
+		BatchID *command.BatchID `json:"batch_id,omitempty" minimum:"1" doc:"Batch, for all its commands that it is possible for" example:"77"`
 	}
 }
 
-// executeOut is the command that was started, or the batch with all its commands.
-type executeOut struct {
+// selectionOut is the command that was changed, or the batch with all its commands.
+type selectionOut struct {
 	Body api.Encoded[api.Either[commandRecord, batchRecord]]
 }
 
-func (c *Core) execute(ctx context.Context, who auth.Key, in *executeIn) (*executeOut, error) {
-	ids := command.ExecuteRequest{ID: in.Body.ID, BatchID: in.Body.BatchID}
+func (c *Core) execute(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
+	return c.changeCommands(ctx, who, in, c.engine.ExecuteCommand, c.engine.ExecuteBatch)
+}
+
+func (c *Core) cancel(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
+	return c.changeCommands(ctx, who, in, c.engine.CancelCommand, c.engine.CancelBatch)
+}
+
+// changeCommands changes the command, or those of the batch, that the request names.
+func (c *Core) changeCommands(ctx context.Context, who auth.Key, in *selectionIn,
+	one func(context.Context, command.ID) (command.Command, error), batch func(context.Context, command.BatchID) (engine.BatchActions, error),
+) (*selectionOut, error) {
+	ids := command.Selection{ID: in.Body.ID, BatchID: in.Body.BatchID}
 	if err := ids.Check(); err != nil {
 		return nil, err
 	}
@@ -101,23 +113,23 @@ func (c *Core) execute(ctx context.Context, who auth.Key, in *executeIn) (*execu
 		if err := c.opensCommand(ctx, who, *ids.ID); err != nil {
 			return nil, err
 		}
-		started, err := c.engine.ExecuteCommand(ctx, *ids.ID)
-		return executeAnswer(commandOf(started), err)
+		changed, err := one(ctx, *ids.ID)
+		return selectionAnswer(commandOf(changed), err)
 	}
 	if _, err := c.opensBatch(ctx, who, *ids.BatchID); err != nil {
 		return nil, err
 	}
-	started, err := c.engine.ExecuteBatch(ctx, *ids.BatchID)
-	return executeAnswer(batchOf(started), err)
+	changed, err := batch(ctx, *ids.BatchID)
+	return selectionAnswer(batchOf(changed), err)
 }
 
-// executeAnswer writes the record of what was started.
-func executeAnswer(record any, err error) (*executeOut, error) {
+// selectionAnswer writes the record of what was changed.
+func selectionAnswer(record any, err error) (*selectionOut, error) {
 	if err != nil {
 		return nil, err
 	}
 	raw, err := json.Marshal(record)
-	return &executeOut{Body: raw}, err
+	return &selectionOut{Body: raw}, err
 }
 
 // opensCommand returns NotFound unless there is such a command and the key opens
@@ -149,6 +161,7 @@ type listCommandsIn struct {
 	Node    api.Opt[motion.NodeID]    `query:"node_id" minimum:"1" doc:"Node id" example:"134"`
 	Batch   api.Opt[command.BatchID]  `query:"batch_id" minimum:"1" doc:"Batch id" example:"77"`
 	State   string                    `query:"state" doc:"State, three digits" example:"002"`
+	Before  api.Opt[command.ID]       `query:"before" minimum:"1" doc:"Only commands with a smaller id, to page back: the id of the oldest one at hand" example:"1000000"`
 	Last    int32                     `query:"last" minimum:"1" maximum:"1000" default:"100" doc:"At most so many" example:"100"`
 }
 
@@ -157,11 +170,11 @@ type listCommandsOut struct {
 }
 
 func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsIn) (*listCommandsOut, error) {
-	q := store.CommandQuery{Network: in.Network.Or(who.Network), Node: in.Node.Value, Batch: in.Batch.Value, Last: int(in.Last)}
+	q := store.CommandQuery{Network: in.Network.Or(who.Network), Node: in.Node.Value, Batch: in.Batch.Value, Before: in.Before.Value, Last: int(in.Last)}
 	if in.State != "" {
 		state, err := command.ParseState(in.State)
 		if err != nil {
-			return nil, fault.Mistakes(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", Value: in.State})
+			return nil, fault.Mistakes(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 200 to 299 or 400 to 499", Value: in.State})
 		}
 		q.State = state
 	}

@@ -93,6 +93,44 @@ func TestBatchRunsAlongItsTriggers(t *testing.T) {
 	}
 }
 
+func TestCommandIsCancelledUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	sent := apitest.Want[managed](t, h.post("/manage/create", fmt.Sprintf(
+		`{"network_id":%d,"node_id":1,"executeNow":true,"payload":{"command":"reboot"}}`, h.network)), 200)
+	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
+		{"node_id":1,"payload":{"command":"status"}}, {"node_id":1,"trigger_id":"#0","payload":{"command":"log"}}]}`, h.network)), 200)
+	waits := apitest.Want[managed](t, h.post("/manage/create", fmt.Sprintf(
+		`{"network_id":%d,"node_id":1,"trigger_id":%d,"payload":{"command":"ping"}}`, h.network, batch.Actions[1].ID)), 200)
+	one := apitest.Want[managed](t, h.post("/manage/cancel", fmt.Sprintf(`{"id":%d}`, sent.ID)), 200)
+	if one.State != "409" || one.StateText != "cancelled" || one.Attempts != 1 {
+		t.Errorf("%+v", one)
+	}
+	h.says(sent.ID, "200", nil) // too late
+	all := apitest.Want[engine.BatchActions](t, h.post("/manage/cancel", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	if len(all.Actions) != 2 || all.Actions[0].State != "409" || all.Actions[1].State != "409" {
+		t.Errorf("%+v", all)
+	}
+	list := apitest.Want[[]managed](t, h.get("/manage/list?state=409"), 200)
+	if len(list) != 4 || list[0].ID != waits.ID || list[3].ID != sent.ID {
+		t.Errorf("cancelled: %+v", list)
+	}
+	apitest.WantProblem(t, h.post("/manage/cancel", fmt.Sprintf(`{"id":%d}`, sent.ID)), 409, "it has ended")
+	apitest.WantProblem(t, h.post("/manage/cancel", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 409, "no command of the batch is open")
+	apitest.WantProblem(t, h.post("/manage/cancel", `{}`), 422, "either id or batch_id")
+	var back []command.ID // a page each
+	for before := command.ID(1000); before > 0; {
+		page := apitest.Want[[]managed](t, h.get(fmt.Sprintf("/manage/list?last=1&before=%d", before)), 200)
+		if before = 0; len(page) == 1 {
+			before = page[0].ID
+			back = append(back, before)
+		}
+	}
+	if fmt.Sprint(back) != fmt.Sprint([]command.ID{waits.ID, batch.Actions[1].ID, batch.Actions[0].ID, sent.ID}) {
+		t.Errorf("paged back: %v", back)
+	}
+}
+
 func TestEveryMistakeOfACommandIsListed(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -130,6 +168,8 @@ func TestUnknownAndForeignCommandsAnswerTheSame(t *testing.T) {
 		"trigger":               {{"POST", "/manage/create", `{"network_id":1,"node_id":1,"trigger_id":1,"payload":{"command":"p"}}`}, {"POST", "/manage/create", `{"network_id":1,"node_id":1,"trigger_id":"99","payload":{"command":"p"}}`}},
 		"command":               {{"POST", "/manage/execute", `{"id":1}`}, {"POST", "/manage/execute", `{"id":99}`}},
 		"batch":                 {{"POST", "/manage/execute", `{"batch_id":1}`}, {"POST", "/manage/execute", `{"batch_id":99}`}},
+		"command to cancel":     {{"POST", "/manage/cancel", `{"id":1}`}, {"POST", "/manage/cancel", `{"id":99}`}},
+		"batch to cancel":       {{"POST", "/manage/cancel", `{"batch_id":1}`}, {"POST", "/manage/cancel", `{"batch_id":99}`}},
 		"network of the list":   {{"GET", "/manage/list?network_id=2", ""}, {"GET", "/manage/list?network_id=99", ""}},
 		"batch of the list":     {{"GET", "/manage/list?batch_id=1", ""}, {"GET", "/manage/list?batch_id=99", ""}},
 		"node of the list":      {{"GET", "/manage/list?node_id=2", ""}, {"GET", "/manage/list?node_id=99", ""}},

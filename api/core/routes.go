@@ -89,6 +89,7 @@ func (c *Core) routes() []api.Route {
 		),
 		api.Group("Management",
 			api.Post("/manage/execute", key(c.execute), "Start a pending command, or the pending commands of a batch"),
+			api.Post("/manage/cancel", key(c.cancel), "Cancel a command, or the open commands of a batch"),
 			api.Get("/manage/list", key(c.listCommands), "Management commands, newest first"),
 			api.Post("/manage/batch", key(c.createBatch), "Create a batch: commands that are monitored together"),
 			api.Post("/manage/create", key(c.createCommand), "Create a command"),

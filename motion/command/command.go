@@ -81,20 +81,32 @@ func (c Command) Args() map[string]string {
 // Startable returns those of the commands that Execute starts. That there are
 // none is a Conflict fault.
 func Startable(commands []Command) ([]Command, error) {
-	var pending []Command
+	return choose(commands, func(s State) bool { return s == Pending }, "only a pending one can be executed", "is pending")
+}
+
+// Cancellable returns those of the commands that Cancel ends. That there are none is a
+// Conflict fault.
+func Cancellable(commands []Command) ([]Command, error) {
+	return choose(commands, func(s State) bool { return !s.Final() }, "it has ended", "is open")
+}
+
+// choose returns the commands in a wanted state, or says why there are none: of one
+// command, or of a batch.
+func choose(commands []Command, wanted func(State) bool, ofOne, ofBatch string) ([]Command, error) {
+	var chosen []Command
 	for _, c := range commands {
-		if c.State == Pending {
-			pending = append(pending, c)
+		if wanted(c.State) {
+			chosen = append(chosen, c)
 		}
 	}
 	switch {
-	case len(pending) > 0:
-		return pending, nil
+	case len(chosen) > 0:
+		return chosen, nil
 	case len(commands) == 1:
 		c := commands[0]
-		return nil, fault.New(fault.Conflict, "command %d is in state %s (%s): only a pending one can be executed", c.ID, c.State, c.StateText)
+		return nil, fault.New(fault.Conflict, "command %d is in state %s (%s): %s", c.ID, c.State, c.StateText, ofOne)
 	}
-	return nil, fault.New(fault.Conflict, "no command of the batch is pending")
+	return nil, fault.New(fault.Conflict, "no command of the batch %s", ofBatch)
 }
 
 // String returns the id and the state, for messages.

@@ -32,8 +32,8 @@ type BatchRequest struct {
 	Actions   []Request        `json:"actions"`
 }
 
-// ExecuteRequest is the body of POST /manage/execute: one of both.
-type ExecuteRequest struct {
+// Selection is the body of POST /manage/execute and /manage/cancel: one of both.
+type Selection struct {
 	ID      *ID      `json:"id"`
 	BatchID *BatchID `json:"batch_id"`
 }
@@ -83,7 +83,7 @@ func (b BatchRequest) Requests() ([]Request, error) {
 
 // Check returns an Invalid fault with every mistake of the request, nil when
 // there is none.
-func (e ExecuteRequest) Check() error {
+func (e Selection) Check() error {
 	var m mistakes
 	if (e.ID == nil) == (e.BatchID == nil) {
 		m.add("body", "must have either id or batch_id")

@@ -150,7 +150,7 @@ func TestExecuteNamesACommandOrABatch(t *testing.T) {
 		`{"batch_id":-1}`:          {"body.batch_id: must be the id of a batch"},
 		`{"id":-1,"batch_id":-1}`:  {"body: must have either id or batch_id", "body.batch_id: must be the id of a batch", "body.id: must be the id of a command"},
 	} {
-		wantMistakes(t, read[command.ExecuteRequest](t, body).Check(), want...)
+		wantMistakes(t, read[command.Selection](t, body).Check(), want...)
 	}
 }
 

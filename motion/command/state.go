@@ -42,7 +42,7 @@ func ParseState(s string) (State, error) {
 	case state.sent(), state.Final():
 		return state, nil
 	}
-	return "", fault.New(fault.Invalid, "state: %.20q: want 000, 001, 002, 011 to 015, 100, 2xx or 4xx", s)
+	return "", fault.New(fault.Invalid, "state: %.20q: want 000, 001, 002, 011 to 015, 100, 200 to 299 or 400 to 499", s)
 }
 
 // Final reports whether a command in this state never changes again.

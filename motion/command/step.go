@@ -77,8 +77,8 @@ func answerText(state State) string {
 	return Failed.Text()
 }
 
-// Cancel ends a command that has not ended: its node or network is deleted, or
-// the configuration is reset. What was sent cannot be taken back, but it is not
+// Cancel ends a command that has not ended: somebody wants it no more, its node or network
+// is deleted, or the configuration is reset. What was sent cannot be taken back, but it is not
 // sent again, and a later answer changes nothing.
 func (c Command) Cancel(now motion.Time) Step {
 	if c.State.Final() {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -103,20 +104,57 @@ func (tx *commandTx) create(r command.Request, batch *command.BatchID, trigger *
 // ExecuteCommand starts a command that is pending. NotFound: the command.
 // Conflict: it is not pending.
 func (e *Engine) ExecuteCommand(ctx context.Context, id command.ID) (command.Command, error) {
-	started, err := e.execute(ctx, func(tx *store.Tx) ([]command.Command, error) {
+	return e.changeCommand(ctx, id, executing)
+}
+
+// ExecuteBatch starts the pending commands of a batch and returns all of them.
+// NotFound: the batch. Conflict: none is pending.
+func (e *Engine) ExecuteBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
+	return e.changeBatch(ctx, id, executing)
+}
+
+// CancelCommand ends a command that has not ended. What was sent to the device cannot be
+// taken back, but it is not sent again. NotFound: the command. Conflict: it has ended.
+func (e *Engine) CancelCommand(ctx context.Context, id command.ID) (command.Command, error) {
+	return e.changeCommand(ctx, id, cancelling)
+}
+
+// CancelBatch ends the open commands of a batch and returns all of them. NotFound: the
+// batch. Conflict: none is open.
+func (e *Engine) CancelBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
+	return e.changeBatch(ctx, id, cancelling)
+}
+
+// commandChange is what a caller has done to commands: to which of those it names, and how
+// it changes one.
+type commandChange struct {
+	done   string // for the log
+	choose func([]command.Command) ([]command.Command, error)
+	step   func(*commandTx, command.Command) command.Step
+}
+
+var (
+	executing = commandChange{"commands executed", command.Startable, func(tx *commandTx, c command.Command) command.Step {
+		return c.Execute(tx.online(c.NodeID), tx.now)
+	}}
+	cancelling = commandChange{"commands cancelled", command.Cancellable, func(tx *commandTx, c command.Command) command.Step {
+		return c.Cancel(tx.now)
+	}}
+)
+
+func (e *Engine) changeCommand(ctx context.Context, id command.ID, change commandChange) (command.Command, error) {
+	changed, err := e.change(ctx, change, func(tx *store.Tx) ([]command.Command, error) {
 		c, err := tx.Command(id)
 		return []command.Command{c}, err
 	})
 	if err != nil {
 		return command.Command{}, err
 	}
-	return started[0], nil
+	return changed[0], nil
 }
 
-// ExecuteBatch starts the pending commands of a batch and returns all of them.
-// NotFound: the batch. Conflict: none is pending.
-func (e *Engine) ExecuteBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
-	actions, err := e.execute(ctx, func(tx *store.Tx) ([]command.Command, error) {
+func (e *Engine) changeBatch(ctx context.Context, id command.BatchID, change commandChange) (BatchActions, error) {
+	actions, err := e.change(ctx, change, func(tx *store.Tx) ([]command.Command, error) {
 		if _, err := tx.Batch(id); err != nil {
 			return nil, err
 		}
@@ -128,22 +166,20 @@ func (e *Engine) ExecuteBatch(ctx context.Context, id command.BatchID) (BatchAct
 	return BatchActions{BatchID: id, Actions: actions}, nil
 }
 
-// execute starts those of the commands that are pending and returns all as they
-// are then.
-func (e *Engine) execute(ctx context.Context, read func(*store.Tx) ([]command.Command, error)) ([]command.Command, error) {
+// change changes those of the commands that it is for and returns all as they are then.
+func (e *Engine) change(ctx context.Context, change commandChange, read func(*store.Tx) ([]command.Command, error)) ([]command.Command, error) {
 	var list []command.Command
 	err := e.settle(ctx, func(tx *commandTx) (steps []command.Step, err error) {
 		if list, err = read(tx.Tx); err != nil {
 			return nil, err
 		}
-		if _, err = command.Startable(list); err != nil {
+		chosen, err := change.choose(list)
+		if err != nil {
 			return nil, err
 		}
-		for i, c := range list {
-			if c.State != command.Pending {
-				continue
-			}
-			step := c.Execute(tx.online(c.NodeID), tx.now)
+		for _, c := range chosen {
+			step := change.step(tx, c)
+			i := slices.IndexFunc(list, func(one command.Command) bool { return one.ID == c.ID })
 			list[i], steps = step.Command, append(steps, step)
 		}
 		return steps, nil
@@ -151,6 +187,6 @@ func (e *Engine) execute(ctx context.Context, read func(*store.Tx) ([]command.Co
 	if err != nil {
 		return nil, err
 	}
-	e.log.Info("commands executed", "network", list[0].NetworkID, "first", list[0].ID, "count", len(list))
+	e.log.Info(change.done, "network", list[0].NetworkID, "first", list[0].ID, "count", len(list))
 	return list, nil
 }
