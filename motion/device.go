@@ -1,6 +1,9 @@
 package motion
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Device is an adopted device: something with a token of its own.
 type Device struct {
@@ -17,20 +20,22 @@ type Device struct {
 // shown of itself. A post that shows anything else is another entry (device-protocol.md
 // section 1).
 type PendingDevice struct {
-	ID         string    `json:"id"` // of the entry, random
-	DeviceID   string    `json:"deviceId"`
-	NodeName   string    `json:"node_name"`
-	LocationID string    `json:"location_id"`
-	RootMode   int       `json:"root_mode"`
-	Address    string    `json:"address"`
-	NetworkID  NetworkID `json:"network_id,omitempty"` // that it asks to join; 0: none that exists
-	Mesh       bool      `json:"mesh,omitempty"`       // NetworkID is not that of its location_id, but of a mesh link or its own node
-	Reason     string    `json:"reason"`               // why it is not adopted
-	FirstSeen  Time      `json:"first_seen"`
-	LastSeen   Time      `json:"last_seen"`
-	Posts      int       `json:"posts"`
-	Approved   bool      `json:"approved"`              // adopted by hand: the next post that shows the same is answered with a token
-	ApprovedBy NetworkID `json:"approved_by,omitempty"` // whose owner did that, who decides about no other owned network; 0: the administrator
+	ID          string    `json:"id"` // of the entry, random
+	DeviceID    string    `json:"deviceId"`
+	NodeName    string    `json:"node_name"`
+	LocationID  string    `json:"location_id"`
+	RootMode    int       `json:"root_mode"`
+	Address     string    `json:"address"`
+	NetworkID   NetworkID `json:"network_id,omitempty"` // that it asks to join; 0: none that exists
+	Mesh        bool      `json:"mesh,omitempty"`       // NetworkID is not that of its location_id, but of a mesh link or its own node
+	Reason      string    `json:"reason"`               // why it is not adopted
+	FirstSeen   Time      `json:"first_seen"`
+	LastSeen    Time      `json:"last_seen"`
+	Posts       int       `json:"posts"`
+	Approved    bool      `json:"approved"`               // adopted by hand: the next post that shows the same is answered with a token
+	ApprovedBy  NetworkID `json:"approved_by,omitempty"`  // whose owner did that, who decides about no other owned network; 0: the administrator
+	ApprovedFor uint64    `json:"approved_for,omitempty"` // the user who owned that network then
+	ApprovedAt  Time      `json:"approved_at,omitempty"`
 }
 
 // Role returns the part in its network that the device asks for: master or peer.
@@ -62,4 +67,14 @@ type Admission struct {
 	SecurePort    *int   // meta.mqSecureRadarPort
 	Guardian      Document
 	Radar         Document
+}
+
+// NetworksOf returns the networks that nodes are in, each once, in the order of the nodes.
+func NetworksOf(nodes []Node) (networks []NetworkID) {
+	for _, n := range nodes {
+		if !slices.Contains(networks, n.NetworkID) {
+			networks = append(networks, n.NetworkID)
+		}
+	}
+	return networks
 }

@@ -43,6 +43,7 @@ const (
 	DeviceReturnedEvent            = "DeviceReturnedEvent"
 	DeviceReplacedEvent            = "DeviceReplacedEvent"
 	DeviceRefusedEvent             = "DeviceRefusedEvent"
+	DeviceMovedEvent               = "DeviceMovedEvent"
 	DeviceAddedEvent               = "DeviceAddedEvent"
 	DeviceRemoved                  = "DeviceRemoved"
 	IntegrationDeletedEvent        = "IntegrationDeletedEvent"
@@ -52,6 +53,10 @@ const (
 	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 )
+
+// MaxEvent is the longest event that devices and callers may send, in bytes of JSON: one
+// that says of 120 links why it was raised has room.
+const MaxEvent = 16 << 10
 
 // Event is the event record (interface document 2.2, payloads.md 4.8).
 type Event struct {

@@ -77,6 +77,10 @@ var eventKinds = []EventKind{
 		Words: []Wording{{"deviceId", "{device} was not let in: {reason}"}, {"", "{more} more requests of devices were refused"}},
 	},
 	{
+		Name: DeviceMovedEvent, Category: CategorySystem, Meaning: "a device has left the network for another one",
+		Words: always("{device} has left for another network"),
+	},
+	{
 		Name: MemberArrivedEvent, Category: CategorySystem, Callers: true, Meaning: "a member is present",
 		Words: always("{member} arrived"), Push: &PushText{},
 	},

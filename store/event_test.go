@@ -138,6 +138,34 @@ func TestPagingByTimeLosesNothing(t *testing.T) {
 	}
 }
 
+func TestAnswerHasAboutAMegabyteOfEvents(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	network := newNetwork(t, db, "g")
+	for i := range 100 {
+		detail := motion.Document{"text": strings.Repeat("x", 15<<10)}
+		addEvent(t, db, motion.Event{NetworkID: network, TS: motion.Time(1764000000 + i), Event: motion.LinkCreatedEvent, Detail: detail}, "")
+	}
+	seen := 0
+	q := store.EventQuery{Network: network, Last: 1000, From: new(motion.Time(1))}
+	for more := true; more; {
+		view(t, db, func(tx *store.Tx) error {
+			page, full, err := tx.EventPage(q)
+			if len(page) > 70 {
+				t.Errorf("%d events of 15 KiB", len(page))
+			}
+			seen += len(page)
+			if more = full; full {
+				q.After = page[0].ID
+			}
+			return err
+		})
+	}
+	if seen != 100 {
+		t.Errorf("%d events, want 100", seen)
+	}
+}
+
 func TestStopNamesTheTimeAtWhichItsDetectionIsStored(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, fixedTime)

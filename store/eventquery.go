@@ -28,66 +28,80 @@ type EventQuery struct {
 	Ascending  bool              // oldest first; else newest first
 }
 
-// Events returns the events that q selects, never nil. It reads only the
-// selected network and stops when it has enough. An event that cannot be read is
-// left out and counted (Health).
+// pageBytes is how much of stored events one answer has at most, but for one that is
+// larger alone.
+const pageBytes = 1 << 20
+
+// Events returns the events that q selects, never nil, up to as many as an answer has. It
+// reads only the selected network and stops when it has enough. An event that cannot be
+// read is left out and counted (Health).
 func (tx *Tx) Events(q EventQuery) ([]motion.Event, error) {
-	list := []motion.Event{}
-	q, err := tx.goOn(q)
-	if err != nil {
-		return nil, err
-	}
-	for key, data := range tx.scanEvents(q) {
-		if !q.selects(data) {
-			continue
-		}
-		record, ok := events.readable(tx, key, data)
-		if !ok {
-			continue
-		}
-		list = append(list, record.Event)
-		if len(list) == q.last() {
-			break
-		}
-	}
-	if q.forward() != q.Ascending {
-		slices.Reverse(list)
-	}
-	return list, nil
+	list, _, err := tx.EventPage(q)
+	return list, err
 }
 
-// EventPairs returns the pairs of a MotionDetectedEvent and its
-// MotionStoppedEvent whose stopped event q selects, never nil. Categories and
-// Kinds are not used. A stopped event names its detected event by DetectedTS;
-// one whose detected event is not stored makes no pair.
-func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
+// EventPage is Events; full says that it stopped because it has enough.
+func (tx *Tx) EventPage(q EventQuery) (list []motion.Event, full bool, err error) {
+	list = []motion.Event{}
+	full, err = tx.eachSelected(q, func(e motion.Event) bool {
+		list = append(list, e)
+		return true
+	})
+	return turned(q, list), full, err
+}
+
+// PairPage returns the pairs of a MotionDetectedEvent and its MotionStoppedEvent whose
+// stopped event q selects, never nil; full says that it stopped because it has enough.
+// Categories and Kinds are not used. A stopped event names its detected event by
+// DetectedTS; one whose detected event is not stored makes no pair.
+func (tx *Tx) PairPage(q EventQuery) (list []motion.EventPair, full bool, err error) {
 	q.Categories, q.Kinds = nil, []string{motion.MotionStoppedEvent}
-	list := []motion.EventPair{}
-	q, err := tx.goOn(q)
-	if err != nil {
-		return nil, err
+	list = []motion.EventPair{}
+	full, err = tx.eachSelected(q, func(stopped motion.Event) bool {
+		detected, ok := tx.detectedEvent(stopped)
+		if ok {
+			list = append(list, motion.Pair(detected, stopped, tx.now))
+		}
+		return ok
+	})
+	return turned(q, list), full, err
+}
+
+// EventPairs is PairPage without its full.
+func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
+	list, _, err := tx.PairPage(q)
+	return list, err
+}
+
+// eachSelected calls take with the events that q selects, from the end that it wants, until
+// enough were taken, which it reports.
+func (tx *Tx) eachSelected(q EventQuery, take func(motion.Event) bool) (enough bool, err error) {
+	if q, err = tx.goOn(q); err != nil {
+		return false, err
 	}
+	taken, size := 0, 0
 	for key, data := range tx.scanEvents(q) {
 		if !q.selects(data) {
 			continue
 		}
-		stopped, ok := events.readable(tx, key, data)
-		if !ok {
+		if record, ok := events.readable(tx, key, data); !ok || !take(record.Event) {
 			continue
 		}
-		detected, ok := tx.detectedEvent(stopped.Event)
-		if !ok {
-			continue
-		}
-		list = append(list, motion.Pair(detected, stopped.Event, tx.now))
-		if len(list) == q.last() {
-			break
+		taken, size = taken+1, size+len(data)
+		if taken == q.last() || size >= pageBytes {
+			return true, nil
 		}
 	}
+	return false, nil
+}
+
+// turned returns records that were found from the end that q wants in the order that it
+// wants.
+func turned[T any](q EventQuery, list []T) []T {
 	if q.forward() != q.Ascending {
 		slices.Reverse(list)
 	}
-	return list, nil
+	return list
 }
 
 // goOn returns q with After as one of its bounds. Invalid: there is no such event.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
@@ -84,14 +86,20 @@ func (tx *Tx) NodeByName(network motion.NetworkID, name string) (motion.Node, er
 	return tx.foundNode(n, ok, err, "node "+name)
 }
 
-// NodeByBSSID returns the node that has mac among its BSSIDs; of several the
-// one with the lowest id.
-func (tx *Tx) NodeByBSSID(mac motion.MAC) (motion.Node, error) {
-	list, err := nodes.allBy(tx, "nodes_by_bssid", mac[:])
-	if err != nil || len(list) == 0 {
-		return tx.foundNode(motion.Node{}, false, err, "bssid "+mac.String())
-	}
-	return tx.nodeHeard(list[0])
+// NodesByBSSID returns the nodes that say that mac is one of their BSSIDs, by id. Anybody
+// can hear a BSSID and say so.
+func (tx *Tx) NodesByBSSID(mac motion.MAC) ([]motion.Node, error) {
+	return nodes.allBy(tx, "nodes_by_bssid", mac[:])
+}
+
+// AdoptedByBSSID returns of the nodes that NodesByBSSID returns those whose devices are
+// adopted.
+func (tx *Tx) AdoptedByBSSID(mac motion.MAC) ([]motion.Node, error) {
+	list, err := tx.NodesByBSSID(mac)
+	return slices.DeleteFunc(list, func(n motion.Node) bool {
+		_, ok, unread := devices.get(tx, motion.DeviceKey{Kind: motion.RadarKind, ID: n.DeviceID})
+		return !ok || unread != nil
+	}), err
 }
 
 // foundNode completes a node that was looked for, or says that it is not there.

@@ -1,6 +1,12 @@
 package store
 
-import "sensegate/motion"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+
+	"sensegate/motion"
+)
 
 // window is the time in which a network adopts devices that ask.
 type window struct {
@@ -32,4 +38,35 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 		return err
 	}
 	return windows.put(tx, network, window{Until: until})
+}
+
+// reformKey is the key in the meta bucket of the devices of deleted networks.
+const reformKey = "reform_until"
+
+// ReformUntil returns until when a device of a deleted network may form or join another by
+// itself; zero: it is none.
+func (tx *Tx) ReformUntil(deviceID string) (motion.Time, error) {
+	var until map[string]motion.Time
+	err := tx.getMeta(reformKey, &until)
+	return until[reformName(deviceID)], err
+}
+
+// reformName stands for a device, as nothing stored names those of a deleted network.
+func reformName(deviceID string) string {
+	sum := sha256.Sum256([]byte(deviceID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// LetReform lets devices form or join a network by themselves until a time, and forgets
+// those whose time is over.
+func (tx *Tx) LetReform(deviceIDs []string, until motion.Time) error {
+	all := map[string]motion.Time{}
+	if err := tx.getMeta(reformKey, &all); err != nil {
+		return err
+	}
+	maps.DeleteFunc(all, func(_ string, end motion.Time) bool { return end <= tx.now })
+	for _, id := range deviceIDs {
+		all[reformName(id)] = until
+	}
+	return tx.putMeta(reformKey, all)
 }

@@ -80,8 +80,9 @@ func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*event
 		return nil, err
 	}
 	var list []motion.Event
+	full := false
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Events(query)
+		list, full, err = tx.EventPage(query)
 		return err
 	})
 	if err != nil {
@@ -89,8 +90,8 @@ func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*event
 	}
 	names, err := a.deviceNames(who.Network)
 	out := &eventsOut{Body: make([]eventRecord, len(list))}
-	if n := len(list); n > 0 && n == query.Last {
-		end := list[n-1]
+	if full {
+		end := list[len(list)-1]
 		if in.Forward() { // the newest first all the same
 			end = list[0]
 		}

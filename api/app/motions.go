@@ -36,10 +36,14 @@ type prepared struct {
 	err     error
 }
 
-// prepare encodes a message for all of its viewers.
-func prepare(m engine.Message) any {
-	d := m.Frame.Data
-	raw, err := json.Marshal(liveFrame{*m.Frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
+// prepare encodes a message for all of its viewers: what was before since belongs to those
+// who lived there then.
+func prepare(m engine.Message, since motion.Time) any {
+	frame, d := *m.Frame, m.Frame.Data
+	if frame.LastMotion != nil && *frame.LastMotion <= since {
+		frame.LastMotion = nil
+	}
+	raw, err := json.Marshal(liveFrame{frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
 	if err != nil {
 		return prepared{err: err}
 	}
@@ -55,7 +59,7 @@ func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*api
 		return nil, err
 	}
 	return api.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m engine.Message) (*websocket.PreparedMessage, error) {
-		p := m.Prepared(engine.HouseholdDoor, prepare).(prepared)
+		p := m.Prepared(engine.HouseholdDoor, func(m engine.Message) any { return prepare(m, who.Since) }).(prepared)
 		return p.message, p.err
 	}).UntilGone(), nil
 }

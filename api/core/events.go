@@ -78,13 +78,10 @@ func (p Page) query(id motion.NetworkID) (store.EventQuery, error) {
 	return q, p.Check()
 }
 
-// next returns the header of a page of so many records, the first and the last of which
-// have these ids.
-func (p Page) next(ctx context.Context, n int, first, last string) api.Paged {
-	switch {
-	case n < int(p.Last):
-		return api.Paged{}
-	case p.Forward() != p.Sort: // the page was turned round
+// next returns the header of a full page, the first and the last record of which have
+// these ids.
+func (p Page) next(ctx context.Context, first, last string) api.Paged {
+	if p.Forward() != p.Sort { // the page was turned round
 		return api.NextPage(ctx, first)
 	}
 	return api.NextPage(ctx, last)
@@ -113,12 +110,13 @@ func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn)
 		return nil, err
 	}
 	out := &eventHistoryOut{}
+	full := false
 	err = c.db.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.Events(query)
+		out.Body, full, err = tx.EventPage(query)
 		return err
 	})
-	if n := len(out.Body); n > 0 {
-		out.Paged = in.next(ctx, n, out.Body[0].ID, out.Body[n-1].ID)
+	if full {
+		out.Paged = in.next(ctx, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
 	}
 	return out, err
 }
@@ -143,12 +141,13 @@ func (c *Core) eventPairs(ctx context.Context, _ auth.Key, in *eventPairsIn) (*e
 		return nil, err
 	}
 	out := &eventPairsOut{}
+	full := false
 	err = c.db.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.EventPairs(query)
+		out.Body, full, err = tx.PairPage(query)
 		return err
 	})
-	if n := len(out.Body); n > 0 {
-		out.Paged = in.next(ctx, n, out.Body[0].ID, out.Body[n-1].ID)
+	if full {
+		out.Paged = in.next(ctx, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
 	}
 	for i := range out.Body {
 		if out.Body[i].IntensityWindow == nil {

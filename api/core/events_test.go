@@ -118,6 +118,7 @@ func TestCreateRefusesWhatIsAgainstARule(t *testing.T) {
 		"three days ahead":    {good("ts", fmt.Sprint(int64(h.engine.Now())+3*86400)), 422, "body.ts"},
 		"motion as a link":    {strings.Replace(good("event", `"MotionDetectedEvent"`), "Network", "Link", 1), 422, "body.category"},
 		"link as motion":      {good("category", `"Motion"`), 422, "body.category"},
+		"too long":            {good("detail", `{"x":"`+strings.Repeat("x", 17<<10)+`"}`), 422, "16384 bytes"},
 		"stopped before":      {good("evt_detected_ts", "1764000001"), 422, "body.evt_detected_ts"},
 		"other kind":          {good("event", `"SceneChangedToAwayEvent"`), 422, "body.event"},
 		"foreign guardian":    {good("guardian_id", `"b52f00c2d97b4e5580136c2e"`), 422, "guardian_id"},

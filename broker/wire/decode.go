@@ -47,6 +47,9 @@ func formatOf(event string) string {
 }
 
 func decodeJSON(event string, payload []byte) (motion.Report, *fault.Error) {
+	if event == EventEvent && len(payload) > motion.MaxEvent {
+		return nil, fault.New(fault.TooLarge, "event of %d bytes: at most %d", len(payload), motion.MaxEvent)
+	}
 	top, err := parse(payload)
 	if err != nil {
 		return nil, err

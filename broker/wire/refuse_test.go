@@ -86,6 +86,7 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 		{wire.EventEvent, `{"category": "Link", "event": "a", "ts": 1, "link_id": "x"}`, invalid, `link_id: "x": want a link id dst_name.src_name`},
 		{wire.EventEvent, `{"category": "Motion", "event": "a", "ts": 1, "intensity_window": [0, 3]}`, invalid, "intensity_window[1]: 3 is not in 0..1"},
 		{wire.EventEvent, `{"category": "Motion", "event": "a", "ts": 1, "loc": [{"confidence": 82}]}`, invalid, "loc[0].confidence: 82 is not in 0..1"},
+		{wire.EventEvent, `{"category": "System", "event": "a", "ts": 1, "detail": {"x": "` + strings.Repeat("x", 16<<10) + `"}}`, fault.TooLarge, "event of 16450 bytes: at most 16384"},
 		{wire.EventManageResult, `{"state": "200"}`, invalid, "id: want the positive id of the command"},
 		{wire.EventManageResult, `{"id": 1, "state": "011"}`, invalid, `state: "011": want 100, 2xx or 4xx`},
 		{wire.EventManageResult, `{"id": 9223372036854775808, "state": "200"}`, invalid, `id: "9223372036854775808" is not a whole number in range`},

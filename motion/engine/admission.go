@@ -22,7 +22,15 @@ const (
 	masterConnected    = "the network's master is connected: switch it off or remove it first"
 	deviceConnected    = "the device is connected from another address: switch it off or remove it first"
 	nameKnown          = "another device has that node_id: remove that one first, or give this one another node_id"
+	networkFull        = "the network has 128 nodes already: remove some first"
+	unclaimedFull      = "100 networks wait for an owner already: claim or delete some, or use a pre-shared token"
 	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
+)
+
+// What an appliance takes in without being told by those who own it.
+const (
+	maxNodes     = 128 // of one network
+	maxUnclaimed = 100 // networks without an owner that windows form
 )
 
 // how is what lets a device in.
@@ -77,8 +85,9 @@ func (e *Engine) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials)
 	return p, err
 }
 
-// meshPlace returns the network of a mesh peer that is known, or else the one where the
-// device's node is; none for a master, which forms the network of its location_id.
+// meshPlace returns the network of a mesh peer that is adopted, or else the one where the
+// device's node is; none for a master, which forms the network of its location_id. A BSSID
+// that is said to be that of nodes in several networks names none of them.
 func (p *post) meshPlace() (motion.Network, error) {
 	if p.master() {
 		return motion.Network{}, nil
@@ -87,12 +96,12 @@ func (p *post) meshPlace() (motion.Network, error) {
 		if link.PeerType != motion.PeerMesh {
 			continue
 		}
-		peer, err := p.tx.NodeByBSSID(link.MAC)
-		if err == nil {
-			return p.tx.Network(peer.NetworkID)
-		}
-		if fault.KindOf(err) != fault.NotFound {
+		peers, err := p.tx.AdoptedByBSSID(link.MAC)
+		if err != nil {
 			return motion.Network{}, err
+		}
+		if networks := motion.NetworksOf(peers); len(networks) == 1 {
+			return p.tx.Network(networks[0])
 		}
 	}
 	if p.node.NetworkID != 0 {
@@ -172,12 +181,18 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 	if p.preShared(p.c.Token) {
 		return byPreShared, "", nil
 	}
-	if p.pending.approved(p.shown("")) {
-		return byApproval, "", nil
+	if approved, err := p.approved(); err != nil || approved {
+		return byApproval, "", err
 	}
 	until, err := p.windowUntil(p.tx, p.place.ID)
-	if err != nil || until <= p.now() {
-		return "", needsToken, err
+	if err != nil {
+		return "", "", err
+	}
+	if until <= p.now() {
+		reforms, err := p.reforms()
+		if err != nil || !reforms {
+			return "", needsToken, err
+		}
 	}
 	if p.adopted() && p.device.NetworkID != p.place.ID && !own {
 		owned, err := hasOwner(p.tx, p.device.NetworkID)
@@ -186,6 +201,65 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 		}
 	}
 	return byWindow, "", nil
+}
+
+// approved reports whether exactly what the post shows was approved by hand, by the
+// administrator or by who owns still what they owned then.
+func (p *post) approved() (bool, error) {
+	for _, entry := range p.pending.approvals(p.shown(""), p.now()) {
+		owner, err := ownerOf(p.tx, entry.ApprovedBy)
+		if err != nil || owner == entry.ApprovedFor {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// reforms reports whether the device belonged to a network that was deleted a moment ago,
+// and forms or joins one without an owner.
+func (p *post) reforms() (bool, error) {
+	owned, err := hasOwner(p.tx, p.place.ID)
+	if err != nil || owned {
+		return false, err
+	}
+	until, err := p.tx.ReformUntil(p.key.ID)
+	return p.endOfWindow(until) > p.now(), err
+}
+
+// full returns why there is no room for the device: its network has as many nodes as one
+// can have, or as many networks as windows form wait for an owner; "" when there is.
+func (p *post) full(invitation how) (string, error) {
+	if p.place.ID != 0 {
+		if p.node.NetworkID == p.place.ID {
+			return "", nil
+		}
+		nodes, err := p.tx.Nodes(p.place.ID)
+		if err != nil || len(nodes) < maxNodes {
+			return "", err
+		}
+		return networkFull, nil
+	}
+	if invitation != byWindow {
+		return "", nil
+	}
+	networks, err := p.tx.Networks()
+	if err != nil {
+		return "", err
+	}
+	unclaimed := 0
+	for _, n := range networks {
+		owned, err := hasOwner(p.tx, n.ID)
+		if err != nil {
+			return "", err
+		}
+		if !owned {
+			unclaimed++
+		}
+	}
+	if unclaimed < maxUnclaimed {
+		return "", nil
+	}
+	return unclaimedFull, nil
 }
 
 // preShared reports whether token is the configured one, in constant time.
@@ -201,6 +275,9 @@ func (e *Engine) preShared(token string) bool {
 func (p *post) joins(invitation how, own bool) (verdict, error) {
 	if p.place.ID == 0 && !p.master() {
 		return refuse(waitingForMaster), nil
+	}
+	if full, err := p.full(invitation); err != nil || full != "" {
+		return refuse(full), err
 	}
 	if own {
 		invitation = byToken

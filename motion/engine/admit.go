@@ -86,8 +86,8 @@ func (e *Engine) admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	case err != nil:
 		return motion.Admission{}, err
 	}
-	if in.removed != "" {
-		e.dismiss(motion.DeviceKey{Kind: motion.RadarKind, ID: in.removed}, "device replaced")
+	for _, key := range in.ended {
+		e.dismiss(key, "device replaced")
 	}
 	if err := e.moved(ctx, in.before, in.after, c); err != nil {
 		return motion.Admission{}, err
@@ -179,7 +179,10 @@ func (e *Engine) RemoveDevice(ctx context.Context, id string) error {
 			return err
 		}
 		removed = nil
-		for _, key := range []motion.DeviceKey{{Kind: motion.RadarKind, ID: id}, {Kind: motion.Guardian, ID: id}, {Kind: motion.Guardian, ID: guardian}} {
+		for _, key := range []motion.DeviceKey{{Kind: motion.RadarKind, ID: id}, {Kind: motion.Guardian, ID: guardian}, {Kind: motion.Guardian, ID: id}} {
+			if key.Kind == motion.Guardian && key.ID == id && len(removed) > 0 {
+				break // the guardian of another network, with the name of a radar
+			}
 			if _, err := tx.Device(key); err == nil {
 				removed = append(removed, key)
 				if err := tx.DeleteDevice(key); err != nil {

@@ -10,9 +10,9 @@ import (
 type arrival struct {
 	admission     motion.Admission
 	how           how
-	before, after motion.Node // of the device; before is zero when it is new
-	replaced      string      // deviceId of the device or master whose place it takes; "" = nobody's
-	removed       string      // deviceId of the device whose node it takes; "" = nobody's
+	before, after motion.Node        // of the device; before is zero when it is new
+	replaced      string             // deviceId of the device or master whose place it takes; "" = nobody's
+	ended         []motion.DeviceKey // adopted no longer: the device whose node it takes, the guardian of who led before
 	events        []motion.Event
 }
 
@@ -41,7 +41,7 @@ func (e *Engine) arrive(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) 
 	if network, err = p.settle(network, &in); err != nil {
 		return in, err
 	}
-	in.events = p.events(network, in)
+	in.events = append(in.events, p.events(network, in)...)
 	in.admission, err = p.tokens(network, in.after)
 	return in, err
 }
@@ -56,22 +56,33 @@ func (p *post) replace(network motion.Network, in *arrival) error {
 	if p.master() && leader.ID != p.node.ID {
 		in.replaced = leader.DeviceID
 	}
+	if in.replaced != "" {
+		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}); err != nil {
+			return err
+		}
+	}
 	taken, err := p.takes(network)
 	if err != nil || taken.ID == 0 {
 		return err
 	}
-	in.replaced, in.removed = taken.DeviceID, taken.DeviceID
-	err = p.tx.DeleteDevice(motion.DeviceKey{Kind: motion.RadarKind, ID: taken.DeviceID})
+	in.replaced = taken.DeviceID
+	return in.end(p.tx, radarOf(taken))
+}
+
+// end ends the tokens of a device, if it has posted before.
+func (in *arrival) end(tx *store.Tx, key motion.DeviceKey) error {
+	err := tx.DeleteDevice(key)
 	if fault.KindOf(err) == fault.NotFound {
-		return nil // a guardian has told of it, and it never posted
+		return nil
 	}
+	in.ended = append(in.ended, key)
 	return err
 }
 
 // settle puts the device's node in its place and returns the network as it is then.
 func (p *post) settle(network motion.Network, in *arrival) (motion.Network, error) {
 	if in.before.NetworkID != 0 && in.before.NetworkID != network.ID {
-		if err := leave(p.tx, in.before); err != nil {
+		if err := p.moveOut(in); err != nil {
 			return network, err
 		}
 	}
@@ -128,7 +139,34 @@ func (p *post) tokens(network motion.Network, node motion.Node) (admission motio
 	return admission, err
 }
 
-// leave removes the links of a node that moves to another network.
+// moveOut takes the node of a device that moves out of the network that it was in: its
+// links go, and if it led it, that network has no guardian until another leads it.
+func (p *post) moveOut(in *arrival) error {
+	node := in.before
+	left, err := p.tx.Network(node.NetworkID)
+	if err != nil {
+		return err
+	}
+	if err := leave(p.tx, node); err != nil {
+		return err
+	}
+	if left.MasterID == node.ID {
+		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: left.GuardianID}); err != nil {
+			return err
+		}
+		left.MasterID, left.UpdatedAt = 0, p.tx.Now()
+		if err := p.tx.PutNetwork(left); err != nil {
+			return err
+		}
+	}
+	in.events = append(in.events, motion.Event{
+		Event: motion.DeviceMovedEvent, NetworkID: left.ID, GuardianID: left.GuardianID, TS: p.tx.Now(),
+		NodeID: node.ID, NodeName: node.Name, DeviceID: p.key.ID, Detail: motion.Document{"category": string(motion.CategoryDevice)},
+	})
+	return nil
+}
+
+// leave removes the links of a node that leaves its network.
 func leave(tx *store.Tx, node motion.Node) error {
 	links, err := tx.Links(node.NetworkID)
 	if err != nil {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"sensegate/motion"
@@ -48,6 +50,9 @@ func (e *Engine) wrongCreation(event motion.Event) (wrong []fault.Detail) {
 	}
 	if event.DetectedTS > event.TS {
 		wrong = append(wrong, fault.Detail{Location: "body.evt_detected_ts", Message: "must not be after ts", Value: float64(event.DetectedTS)})
+	}
+	if raw, err := json.Marshal(event); err == nil && len(raw) > motion.MaxEvent {
+		wrong = append(wrong, fault.Detail{Location: "body", Message: fmt.Sprintf("must not make an event of more than %d bytes", motion.MaxEvent)})
 	}
 	if kind, known := motion.EventKindOf(event.Event); known && !kind.Takes(event.Category) {
 		wrong = append(wrong, fault.Detail{

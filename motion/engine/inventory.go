@@ -134,13 +134,12 @@ func (v *inventory) peer(node motion.Node, radar motion.Radar, peer motion.Radar
 		RSSI: atoi(peer.RSSI), TxBitrateMbps: atof(peer.TxBitrate) / 1e6, RxBitrateMbps: atof(peer.RxBitrate) / 1e6,
 	}
 	if peer.PeerType == motion.PeerMesh {
-		other, err := v.tx.NodeByBSSID(peer.MAC)
-		if fault.KindOf(err) == fault.NotFound {
-			return nil // its own report will name the link
+		nodes, err := v.tx.NodesByBSSID(peer.MAC)
+		at := slices.IndexFunc(nodes, func(n motion.Node) bool { return n.NetworkID == v.network.ID })
+		if err != nil || at < 0 {
+			return err // its own report will name the link
 		}
-		if err != nil || other.NetworkID != v.network.ID {
-			return err
-		}
+		other := nodes[at]
 		link.Src, link.SrcName, link.Mesh, link.Sounding = other.ID, other.Name, true, true
 		return v.link(link)
 	}

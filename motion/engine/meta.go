@@ -125,11 +125,12 @@ func newLeaf(tx *store.Tx, network motion.NetworkID, text string, m *setting.Mis
 	if err != nil {
 		return motion.Leaf{}, err
 	}
-	switch _, err := tx.NodeByBSSID(mac); {
-	case err == nil:
-		m.Add("body", text, "is an address of a node: nodes are placed with sounding clients")
-	case fault.KindOf(err) != fault.NotFound:
+	nodes, err := tx.NodesByBSSID(mac)
+	if err != nil {
 		return motion.Leaf{}, err
+	}
+	if slices.ContainsFunc(nodes, func(n motion.Node) bool { return n.NetworkID == network }) {
+		m.Add("body", text, "is an address of a node: nodes are placed with sounding clients")
 	}
 	return motion.Leaf{NetworkID: network, MAC: mac, PeerType: motion.PeerClient, CreatedAt: tx.Now()}, nil
 }

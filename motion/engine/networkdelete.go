@@ -7,7 +7,7 @@ import (
 	"sensegate/store"
 )
 
-// afterDeletion is how long devices are adopted by themselves after the deletion of a
+// afterDeletion is how long devices are adopted by themselves after the deletion of their
 // network, so that they can form a new one (payloads.md 5.3).
 const afterDeletion motion.Seconds = 600
 
@@ -15,8 +15,8 @@ const afterDeletion motion.Seconds = 600
 // configuration, history, events, alerts and the keys for it alone. first runs before
 // in the same transaction; what it fails with is returned and nothing is deleted. Open
 // commands are cancelled, live readers' streams end, the tokens of its devices end at
-// once and their sessions are closed, and for ten minutes an adoption window is open for
-// networks without an owner.
+// once and their sessions are closed, and for ten minutes they may form or join a network
+// without an owner by themselves.
 // Reports that are under way meanwhile bring nothing of it back. NotFound: no such
 // network.
 func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
@@ -70,11 +70,13 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		until, _, err := tx.AdoptionUntil(0)
-		if err != nil {
-			return err
+		var names []string
+		for _, device := range removed {
+			if device.Kind == motion.RadarKind {
+				names = append(names, device.ID)
+			}
 		}
-		return tx.SetAdoptionUntil(0, max(until, tx.Now().Add(afterDeletion)))
+		return tx.LetReform(names, tx.Now().Add(afterDeletion))
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ const (
 	// pendingLimit is how many entries can wait for adoption (device-protocol.md
 	// section 1).
 	pendingLimit = 256
+	// approvalHolds is how long an approval by hand waits for the device's next post.
+	approvalHolds motion.Seconds = 24 * 3600
 	// pendingNamed is how many entries a message lists at most.
 	pendingNamed = 8
 )
@@ -80,24 +82,29 @@ func (l *pendingList) list() []motion.PendingDevice {
 	return list
 }
 
-// approved reports whether exactly what a post shows was approved by hand.
-func (l *pendingList) approved(shown motion.PendingDevice) bool {
+// approvals returns the entries that hold exactly what a post shows and were approved by
+// hand, not too long ago.
+func (l *pendingList) approvals(shown motion.PendingDevice, now motion.Time) (list []motion.PendingDevice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.entries, func(p motion.PendingDevice) bool {
-		return p.Approved && same(p, shown) && (p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID)
-	})
+	for _, p := range l.entries {
+		if p.Approved && same(p, shown) && now.Since(p.ApprovedAt) < approvalHolds &&
+			(p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
-// approve marks an entry as approved by hand, by the owner of a network or with 0 by the
-// administrator, or takes that back.
-func (l *pendingList) approve(id string, approved bool, by motion.NetworkID) (motion.PendingDevice, error) {
+// approve marks an entry as approved by hand, as approval says, or not approved.
+func (l *pendingList) approve(id string, approval motion.PendingDevice) (motion.PendingDevice, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.entries {
-		if l.entries[i].ID == id {
-			l.entries[i].Approved, l.entries[i].ApprovedBy, l.stale = approved, by, true
-			return l.entries[i], nil
+		if p := &l.entries[i]; p.ID == id {
+			p.Approved, p.ApprovedBy, p.ApprovedFor, p.ApprovedAt = approval.Approved, approval.ApprovedBy, approval.ApprovedFor, approval.ApprovedAt
+			l.stale = true
+			return *p, nil
 		}
 	}
 	return motion.PendingDevice{}, notPending(id)
@@ -151,19 +158,29 @@ func (l *pendingList) unstored() {
 func (e *Engine) Pending() []motion.PendingDevice { return e.pending.list() }
 
 // Adopt approves an entry of the waiting list, named by its id or by its deviceId: the
-// next post that shows what it holds is answered with tokens. NotFound: nothing waits by
+// next post that shows what it holds, within a day, is answered with tokens. by is the
+// network whose owner does that, 0 for the administrator; the approval ends with that
+// ownership. NotFound: nothing waits by
 // that name. Conflict: several entries show that deviceId; the message lists them.
 func (e *Engine) Adopt(ctx context.Context, name string, by motion.NetworkID) (motion.PendingDevice, error) {
 	entry, err := Choose(e.pending.list(), name)
 	if err != nil {
 		return motion.PendingDevice{}, err
 	}
-	if entry, err = e.pending.approve(entry.ID, true, by); err != nil {
+	approval := motion.PendingDevice{Approved: true, ApprovedBy: by, ApprovedAt: e.now()}
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		approval.ApprovedFor, err = ownerOf(tx, by)
+		return err
+	})
+	if err != nil {
+		return motion.PendingDevice{}, err
+	}
+	if entry, err = e.pending.approve(entry.ID, approval); err != nil {
 		return motion.PendingDevice{}, err
 	}
 	err = e.db.Update(ctx, func(tx *store.Tx) error { return tx.SetPending(e.pending.list()) })
 	if err != nil {
-		_, _ = e.pending.approve(entry.ID, false, 0) // gone meanwhile is as well
+		_, _ = e.pending.approve(entry.ID, motion.PendingDevice{}) // gone meanwhile is as well
 		return motion.PendingDevice{}, err
 	}
 	return entry, nil

@@ -67,6 +67,9 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	n.mu.Unlock()
 	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, r.TS)
+		if err := v.room(r.Radars); err != nil {
+			return nil, err
+		}
 		names := slices.Sorted(maps.Keys(r.Radars))
 		nodes := make([]motion.Node, len(names)) // all of them before the links between them
 		for i, name := range names {
@@ -89,6 +92,24 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 			return !r.Startup || slices.ContainsFunc(nodes, func(node motion.Node) bool { return node.ID == id })
 		})
 	})
+}
+
+// room refuses a report that names more new nodes than the network can have.
+func (v *inventory) room(radars map[string]motion.Radar) error {
+	nodes, err := v.tx.Nodes(v.network.ID)
+	if err != nil {
+		return err
+	}
+	count := len(nodes)
+	for _, radar := range radars {
+		if !slices.ContainsFunc(nodes, func(n motion.Node) bool { return n.DeviceID == radar.DeviceID || n.Name == radar.NodeName }) {
+			count++
+		}
+	}
+	if count > maxNodes && count > len(nodes) {
+		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", count, maxNodes)
+	}
+	return nil
 }
 
 // mayReport refuses a node that belongs to another network: a guardian speaks

@@ -6,6 +6,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -50,6 +51,21 @@ func (e *Engine) endOfWindow(until motion.Time) motion.Time {
 		return 0
 	}
 	return until
+}
+
+// ownerOf returns the user who owns a network, 0 when nobody does.
+func ownerOf(tx *store.Tx, network motion.NetworkID) (uint64, error) {
+	one, claimed, err := tx.HomeOfNetwork(network)
+	if err != nil || !claimed {
+		return 0, err
+	}
+	members, err := tx.MembershipsOfHome(one.ID)
+	for _, m := range members {
+		if m.Role == home.OwnerRole {
+			return uint64(m.User), err
+		}
+	}
+	return 0, err
 }
 
 // hasOwner reports whether a network belongs to a household.

@@ -1,9 +1,7 @@
 package household
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -13,19 +11,43 @@ import (
 
 // ByBSSID returns the home of the network of which mac is an address of a node (2.4
 // GHz, 5 GHz, mesh or p2p BSSID), and whether it was made just now because the network
-// had none. Of several networks with a node of that address the one whose node was
-// heard last counts: a replaced node keeps its record. NotFound: no such network.
+// had none. What adopted devices say of their addresses counts before what a guardian says
+// of nodes that were never adopted. NotFound: no such network. Conflict: devices of several
+// networks say that it is theirs, as anybody can who hears it.
 func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (one home.Home, created bool, err error) {
-	nodes := h.engine.NodesByBSSID(mac)
-	if len(nodes) == 0 {
+	var nodes []motion.Node
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		if nodes, err = tx.AdoptedByBSSID(mac); err == nil && len(nodes) == 0 {
+			nodes, err = tx.NodesByBSSID(mac)
+		}
+		return err
+	})
+	networks := motion.NetworksOf(nodes)
+	switch {
+	case err != nil:
+		return one, false, err
+	case len(networks) == 0:
 		return one, false, fault.New(fault.NotFound, "bssid: no network here has it")
+	case len(networks) > 1:
+		return one, false, fault.New(fault.Conflict, "bssid: devices of %d networks here say that it is theirs: find yours by its guardian_id", len(networks))
 	}
-	last := slices.MaxFunc(nodes, func(a, b motion.Node) int { return cmp.Compare(a.LastHeard, b.LastHeard) })
-	return h.homeOf(ctx, last.NetworkID)
+	return h.homeOf(ctx, networks[0])
 }
 
-// ByGuardian returns the home of the network of a guardian likewise.
+// ByGuardian returns the home of the network of a guardian likewise: by its guardian_id, or
+// else by the deviceId of the node that it runs on.
 func (h *Household) ByGuardian(ctx context.Context, guardianID string) (one home.Home, created bool, err error) {
+	var network motion.Network
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		network, err = tx.NetworkByGuardian(guardianID)
+		return err
+	})
+	if err == nil {
+		return h.homeOf(ctx, network.ID)
+	}
+	if fault.KindOf(err) != fault.NotFound {
+		return one, false, err
+	}
 	networks, err := h.engine.NetworksByGuardian(ctx, guardianID)
 	if err == nil && len(networks) == 0 {
 		err = fault.New(fault.NotFound, "guardian_id: no network here has it")

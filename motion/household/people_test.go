@@ -135,6 +135,28 @@ func wantKind(t *testing.T, what string, err error, kind fault.Kind) {
 	}
 }
 
+// TestNobodyIsFoundInAnothersPlace has strangers say that a BSSID is theirs, and name a
+// device as a guardian, before and after the home that it is.
+func TestNobodyIsFoundInAnothersPlace(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	bssid := motion.MAC{2, 0xaa, 0, 0, 0, 1}
+	p.home("own", 1)
+	if found, _, err := p.ByBSSID(t.Context(), bssid); err != nil || found.ID != 1 {
+		t.Fatalf("%+v %v", found, err)
+	}
+	p.home("sham", 1)
+	_, _, err := p.ByBSSID(t.Context(), bssid)
+	wantKind(t, "two that have it", err, fault.Conflict)
+	first := motion.Bootstrap{LocationID: "early", Radar: motion.Radar{DeviceID: "late", NodeName: "N", RootMode: motion.RootModeMaster}}
+	if _, err := p.engine.Admit(t.Context(), first, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")}); err != nil {
+		t.Fatal(err)
+	}
+	if found := p.home("late", 3); found.ExternalID != 4 {
+		t.Errorf("the guardian late is found as that of network %d", found.ExternalID)
+	}
+}
+
 func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

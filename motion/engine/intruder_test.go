@@ -1,0 +1,242 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// stranger is what the master of a network of its own posts.
+func stranger(location string) motion.Bootstrap {
+	return motion.Bootstrap{LocationID: location, Radar: motion.Radar{DeviceID: "csi-" + location, NodeName: "N" + location, RootMode: motion.RootModeMaster}}
+}
+
+// tokens has the home's master post again and log in with the new tokens, which it returns.
+func (b *box) tokens() (guardian, radar string) {
+	b.t.Helper()
+	a := b.post(master(), "")
+	b.Disconnected(guardianKey, "taken over")
+	b.Disconnected(masterKey, "taken over")
+	b.connect(location, a.GuardianToken)
+	b.connect(masterID, a.RadarToken)
+	return a.GuardianToken, a.RadarToken
+}
+
+// own gives a claimed network an owner, a new user.
+func (b *box) own(id motion.NetworkID, name string) {
+	b.t.Helper()
+	err := b.db.Update(context.Background(), func(tx *store.Tx) error {
+		one, _, err := tx.HomeOfNetwork(id)
+		if err != nil {
+			return err
+		}
+		members, err := tx.MembershipsOfHome(one.ID)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if err := tx.DeleteMembership(m.ID); err != nil {
+				return err
+			}
+		}
+		user, err := tx.CreateUser(home.User{Email: name + "@example.com", Sub: "sub-" + name})
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateMembership(home.Membership{Role: home.OwnerRole, User: user.ID, Home: one.ID})
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestBSSIDIsNoClaimToAPlace has a guardian tell of a node with the BSSIDs of another home
+// before that home is there, and another stranger post with them.
+func TestBSSIDIsNoClaimToAPlace(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		evil := b.post(stranger("evil"), "")
+		b.claim(evil.Network)
+		key := b.connect("evil", evil.GuardianToken)
+		ghost := motion.Radar{DeviceID: "csi-ghost", NodeName: "GHOST", RootMode: 1, MeshBSSID: masterBH, APBSSID2GHz: masterAP}
+		b.report(key, motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: map[string]motion.Radar{"GHOST": ghost}})
+		own := b.postFrom(elsewhere, master(), "").Network
+		byMesh := newcomer("unknown", 1)
+		byMesh.Radar.Links = []motion.RadarLink{{MAC: masterBH, PeerType: motion.PeerMesh}}
+		if a := b.postFrom(elsewhere, byMesh, ""); a.Network != own {
+			t.Errorf("an extender that hears its master is put into network %d, want %d", a.Network, own)
+		}
+		twin := stranger("twin")
+		twin.Radar.MeshBSSID = masterBH
+		b.postFrom(netip.MustParseAddr("192.168.10.98"), twin, "")
+		late := newcomer("unknown2", 1)
+		late.Radar.DeviceID, late.Radar.NodeName, late.Radar.Links = "csi-late", "LATE", byMesh.Radar.Links
+		b.wantWaiting(elsewhere, late, "", "waiting for its master")
+	})
+}
+
+func TestMasterThatMovesAwayLeadsItsFormerNetworkNoMore(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.claim(id)
+		time.Sleep(25 * time.Hour)
+		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+			t.Fatal(err)
+		}
+		other := b.postFrom(elsewhere, stranger("other"), "").Network
+		b.claim(other)
+		if _, err := b.OpenAdoption(context.Background(), other, 600); err != nil {
+			t.Fatal(err)
+		}
+		guardian, radar := b.tokens()
+		moved := master()
+		moved.LocationID, moved.Radar.LocationID, moved.Radar.RootMode = "other", "other", 1
+		if a := b.post(moved, radar); a.Network != other {
+			t.Fatalf("%+v", a)
+		}
+		if _, err := b.login(location, guardian); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("the guardian of the network that it left: %v", err)
+		}
+		b.view(func(tx *store.Tx) error {
+			list, err := tx.Events(store.EventQuery{Network: id, Kinds: []string{motion.DeviceMovedEvent}})
+			if len(list) != 1 || list[0].DeviceID != masterID {
+				t.Errorf("told %+v", list)
+			}
+			return err
+		})
+		if _, err := b.OpenAdoption(context.Background(), id, 600); err != nil {
+			t.Fatal(err)
+		}
+		next := newcomer(location, 2)
+		if a := b.postFrom(elsewhere, next, ""); a.Network != id || a.GuardianToken == "" {
+			t.Errorf("the next master: %+v", a)
+		}
+	})
+}
+
+func TestReplacedMasterIsItsGuardianNoMore(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		guardian, _ := b.tokens()
+		b.Disconnected(guardianKey, "gone")
+		b.Disconnected(masterKey, "gone")
+		if a := b.postFrom(elsewhere, newcomer(location, 2), ""); a.Network != id || a.GuardianToken == "" {
+			t.Fatalf("%+v", a)
+		}
+		if _, err := b.login(location, guardian); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("the guardian token of the master before: %v", err)
+		}
+	})
+}
+
+func TestRemovalOfARadarLeavesTheGuardianOfThatNameAlone(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		guardian, _ := b.tokens()
+		twin := newcomer("other", 2)
+		twin.Radar.DeviceID = location
+		b.postFrom(elsewhere, twin, "")
+		if err := b.RemoveDevice(context.Background(), location); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.login(location, guardian); err != nil {
+			t.Errorf("the guardian: %v", err)
+		}
+	})
+}
+
+func TestNodesOfANetworkAreBounded(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.report(guardianKey, status())
+		for round := range 3 {
+			radars := map[string]motion.Radar{}
+			for i := range 100 {
+				name := fmt.Sprintf("G%d-%d", round, i)
+				radars[name] = motion.Radar{DeviceID: name, NodeName: name, RootMode: 1}
+			}
+			err := b.Report(context.Background(), guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: radars})
+			if want := round > 0; (fault.KindOf(err) == fault.TooLarge) != want {
+				t.Errorf("round %d: %v", round, err)
+			}
+		}
+		nodes, err := b.Nodes(id)
+		if len(nodes) > 128 || err != nil {
+			t.Errorf("%d nodes, %v", len(nodes), err)
+		}
+		b.report(guardianKey, status()) // what it has is told further
+	})
+}
+
+func TestNetworksThatNobodyOwnsAreBounded(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		var last motion.NetworkID
+		for i := range 100 {
+			last = b.postFrom(elsewhere, stranger(fmt.Sprint("s", i)), "").Network
+		}
+		b.wantWaiting(elsewhere, stranger("more"), "", "100 networks wait for an owner already: claim or delete some, or use a pre-shared token")
+		if a := b.postFrom(elsewhere, stranger("s7"), ""); a.TryAgain != "" && !strings.Contains(a.TryAgain, "without its token") {
+			t.Errorf("one that is there: %+v", a)
+		}
+		b.claim(last)
+		if a := b.postFrom(elsewhere, stranger("more"), ""); a.Network == 0 {
+			t.Errorf("room again: %+v", a)
+		}
+	})
+}
+
+func TestApprovalEndsWithTheOwnershipAndAfterADay(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(b *box, id motion.NetworkID)
+		in     bool
+	}{
+		"the same owner": {func(*box, motion.NetworkID) {}, true},
+		"another owner":  {func(b *box, id motion.NetworkID) { b.own(id, "next") }, false},
+		"a day later":    {func(*box, motion.NetworkID) { time.Sleep(25 * time.Hour) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				id := b.home()
+				b.claim(id)
+				b.own(id, "first")
+				time.Sleep(25 * time.Hour)
+				b.wantWaiting(elsewhere, newcomer(location, 1), "", "waiting for adoption")
+				if _, err := b.Adopt(context.Background(), "csi-new", id); err != nil {
+					t.Fatal(err)
+				}
+				c.change(b, id)
+				if a := b.postFrom(elsewhere, newcomer(location, 1), ""); (a.TryAgain == "") != c.in {
+					t.Errorf("%+v", a)
+				}
+			})
+		})
+	}
+}
+
+func TestDeletionLetsOnlyItsOwnDevicesFormANetwork(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		time.Sleep(25 * time.Hour)
+		b.deleteNetwork(id)
+		b.wantWaiting(elsewhere, stranger("evil"), "", "waiting for adoption")
+		formed := b.post(master(), "").Network
+		if formed == 0 {
+			t.Fatal("the devices form no network")
+		}
+		b.wantWaiting(elsewhere, newcomer(location, 1), "", "waiting for adoption")
+		if a := b.postFrom(elsewhere, peer(), ""); a.Network != formed {
+			t.Errorf("its peer: %+v", a)
+		}
+		b.deleteNetwork(formed)
+		time.Sleep(11 * time.Minute)
+		b.wantWaiting(address, master(), "", "waiting for adoption")
+	})
+}
