@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/series"
 	"sensegate/motion/series/seriestest"
 )
@@ -189,4 +190,52 @@ func pairs(p series.Points) [][2]any {
 		}
 	}
 	return out
+}
+
+// BenchmarkShares answers how the motion of a day at 1 s was spread over six places.
+func BenchmarkShares(b *testing.B) {
+	home := seriestest.New(seriestest.Sparse, 7, links)
+	frame := make([]float64, 1+links)
+	var values [][]byte
+	for start := int64(morning); start < morning+day; start += series.Second.Span() {
+		open := series.NewBlock(series.Second, start)
+		for ts := start; ts < open.End(); ts++ {
+			home.Next(frame)
+			for k, v := range frame {
+				id := series.Network
+				if k > 0 {
+					id = series.Location(motion.MAC{2, 0xbb, 0, 0, 0, byte(k)})
+				}
+				i, _ := open.Index(id)
+				open.Add(i, ts, v)
+			}
+		}
+		values = append(values, open.AppendValue(nil))
+	}
+	for _, bucket := range []int64{1, 900} {
+		b.Run(fmt.Sprint(bucket), func(b *testing.B) {
+			best := time.Hour
+			for b.Loop() {
+				begin := time.Now()
+				set, _ := series.NewSet(values...)
+				if shares, err := set.Shares(morning, morning+day, bucket); err != nil || len(shares) != links {
+					b.Fatal(len(shares), err)
+				}
+				best = min(best, time.Since(begin))
+			}
+			b.ReportMetric(float64(best), "best-ns")
+		})
+	}
+	b.Run("whole", func(b *testing.B) {
+		best := time.Hour
+		for b.Loop() {
+			begin := time.Now()
+			set, _ := series.NewSet(values...)
+			if _, err := set.Locations(morning, morning+day); err != nil {
+				b.Fatal(err)
+			}
+			best = min(best, time.Since(begin))
+		}
+		b.ReportMetric(float64(best), "best-ns")
+	})
 }

@@ -55,7 +55,7 @@ type adder struct {
 func (a *adder) add(s stretch) bool {
 	switch {
 	case s.kind == absent:
-	case s.kind == zero && len(s.seconds) == 0 && len(a.held.seconds) == 0:
+	case len(s.values) == 0 && len(s.seconds) == 0 && len(a.held.seconds) == 0:
 		a.addZeros(s.start, s.start+int64(s.rows)*a.step)
 	default:
 		a.addRows(s)

@@ -202,9 +202,10 @@ func appendRun(dst []byte, head int, r run, next kind) []byte {
 type depth uint8
 
 const (
-	runsOnly   depth = iota // which rows are present, and which active
-	valuesOnly              // and the values of the active rows
-	noTotals                // and all but the totals
+	runsOnly    depth = iota // which rows are present, and which active
+	secondsOnly              // and the seconds of the present rows
+	valuesOnly               // the runs, and the values of the active rows
+	noTotals                 // all but the totals
 	everything
 )
 
@@ -231,13 +232,16 @@ func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) 
 		limit = full
 	}
 	d.values, d.densities, d.seconds, d.motion, d.totals = d.values[:0], d.densities[:0], d.seconds[:0], d.motion[:0], d.totals[:0]
-	if deep == runsOnly {
+	if deep == runsOnly || deep == secondsOnly && head&hasSeconds == 0 {
 		return nil
 	}
 	if d.values, err = decodeStream(c, d.values, activeRows, limit); err != nil {
 		return err
 	}
 	switch {
+	case deep == secondsOnly:
+		d.values = d.values[:0]
+		d.seconds, err = decodeStream(c, d.seconds, present, uint16(d.step))
 	case deep == valuesOnly:
 	case head&(hasSeconds|hasMotion) != 0:
 		err = d.decodeSums(c, head, present, activeRows, deep)

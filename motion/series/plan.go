@@ -107,6 +107,9 @@ func (s *Set) holdsFives(ids []ID, from, to int64) (bool, error) {
 // begins in [from, to) tells of more seconds of it than rows of one second do.
 func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
 	seconds, fives := s.of(Second), s.of(FiveSeconds)
+	if len(fives.between(from, to)) == 0 {
+		return false, nil
+	}
 	for _, id := range ids {
 		held := covered{}.fold(FiveSeconds.Step(), seconds.extent(from, to))
 		err := seconds.walk(id, from, to, runsOnly, func(r stretch) bool {

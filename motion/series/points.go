@@ -1,14 +1,18 @@
 package series
 
+import "errors"
+
 // Measure is what is asked of a series.
 type Measure uint8
 
 // The measures (payloads.md 4.6).
 const (
 	Intensity Measure = iota + 1 // greatest in the bucket, 0..1, three decimals; of a location its greatest share
-	Density                      // percent of the bucket's samples above 0, two decimals; of a location its mean share
+	Density                      // percent of the bucket's samples above 0, two decimals; of a location its mean share (see Shares)
 	State                        // 0 none, 1 low, 2 motion: derived from the two
 	Mean                         // intensity, mean of the seconds with data, 0..1, three decimals; of a location its mean share
+
+	held // seconds with data
 )
 
 // Bounds of state 2 (payloads.md 4.6).
@@ -87,17 +91,19 @@ func (s *Set) Points(q Query) (Points, error) {
 	if err != nil {
 		return Points{}, err
 	}
-	return p.read(q.Series, q.Measure)
+	return p.read(q.Series, q.Measure, nil)
 }
 
-func (p plan) read(id ID, m Measure) (Points, error) {
+// read answers for series id; as shares of what is present of the network, unless that
+// is nil.
+func (p plan) read(id ID, m Measure, network *presence) (Points, error) {
 	out := Points{Start: p.first, Bucket: p.bucket, scale: m.scale(), values: make([]int32, p.points)}
 	for i := range out.values {
 		out.values[i] = null
 	}
 	for _, parts := range p.stretches() {
 		if p.direct(parts[0]) {
-			if err := p.copyRows(out.values, parts[0], id, m); err != nil {
+			if err := p.copyRows(out.values, parts[0], id, m, network); err != nil {
 				return Points{}, err
 			}
 			continue
@@ -107,6 +113,9 @@ func (p plan) read(id ID, m Measure) (Points, error) {
 			return Points{}, err
 		}
 		for i, s := range sums {
+			if s, err = network.outOf(s, first+i); err != nil {
+				return Points{}, err
+			}
 			out.values[first+i] = m.of(s)
 		}
 	}
@@ -114,27 +123,76 @@ func (p plan) read(id ID, m Measure) (Points, error) {
 }
 
 // copyRows writes the measures of the rows of a part, each of which is a bucket.
-func (p plan) copyRows(values []int32, t part, id ID, m Measure) error {
-	return t.tiers[0].walk(id, t.from, t.to, m.rowDepth(), func(s stretch) bool {
+func (p plan) copyRows(values []int32, t part, id ID, m Measure, network *presence) (err error) {
+	walked := t.tiers[0].walk(id, t.from, t.to, m.rowDepth(), func(s stretch) bool {
 		if s.kind == absent {
 			return true
 		}
-		at := values[p.index(s.start):][:s.rows]
-		if s.kind == zero {
+		first := p.index(s.start)
+		at := values[first:][:s.rows]
+		switch {
+		case s.kind == zero:
 			clear(at)
-			return true
+		case network != nil && len(s.seconds) > 0:
+			err = network.copyShares(at, &s, first, m)
+		default:
+			for i := range at {
+				at[i] = m.ofRow(&s, i, p.bucket)
+			}
 		}
-		for i := range at {
-			at[i] = m.ofRow(&s, i, p.bucket)
-		}
-		return true
+		return err == nil
 	})
+	return errors.Join(walked, err)
+}
+
+// presence tells how many seconds of each bucket the network has data of. That is read
+// when it is first asked for.
+type presence struct {
+	plan
+	sums  []sum
+	known bool
+}
+
+// copyShares writes the measures of the rows of a location, of which the first is bucket
+// first.
+func (n *presence) copyShares(values []int32, s *stretch, first int, m Measure) error {
+	for i := range values {
+		share, err := n.outOf(s.sum(i, n.bucket), first+i)
+		if err != nil {
+			return err
+		}
+		values[i] = m.of(share)
+	}
+	return nil
+}
+
+// outOf returns the sum of a location in bucket i as a share of the network's seconds:
+// what was not told of the location is no motion there. A location without data stays
+// without. Without a presence it returns s.
+func (n *presence) outOf(s sum, i int) (sum, error) {
+	if n == nil || s.seconds == 0 || s.seconds >= n.bucket {
+		return s, nil
+	}
+	if !n.known {
+		first, sums, err := n.plan.sums(Network, held, n.parts)
+		if err != nil {
+			return s, err
+		}
+		n.sums, n.known = append(make([]sum, first, first+len(sums)), sums...), true
+	}
+	if i < len(n.sums) {
+		s.seconds = max(s.seconds, n.sums[i].seconds)
+	}
+	return s, nil
 }
 
 // depth returns how deep rows are decoded to be added up.
 func (m Measure) depth() depth {
-	if m == Mean {
+	switch m {
+	case Mean:
 		return everything
+	case held:
+		return secondsOnly
 	}
 	return noTotals
 }
@@ -155,10 +213,14 @@ func (m Measure) ofRow(s *stretch, i int, step int64) int32 {
 	if m == Density && len(s.motion) == 0 {
 		return int32(s.densities[i]) * 100
 	}
-	var of sum
+	return m.of(s.sum(i, step))
+}
+
+// sum returns row i, of step seconds.
+func (s *stretch) sum(i int, step int64) (of sum) {
 	r := s.record(i, step)
 	of.add(r, int64(r.seconds))
-	return m.of(of)
+	return of
 }
 
 // Len returns the number of points.

@@ -115,15 +115,15 @@ type stretch struct {
 	rows  int
 }
 
-// record returns row i, of step seconds, of a stretch that is not absent and was
-// decoded but for its totals, which are 0 then.
+// record returns row i, of step seconds, of a stretch that is not absent. What was not
+// decoded is 0: all but the seconds, or the totals.
 func (s *stretch) record(i int, step int64) record {
 	seconds := uint16(step)
 	if len(s.seconds) > 0 {
 		seconds = s.seconds[i]
 	}
 	switch {
-	case s.kind == zero:
+	case len(s.values) == 0:
 		return record{seconds: seconds}
 	case len(s.motion) == 0:
 		return plainRecord(step, s.values[i], s.densities[i])

@@ -26,11 +26,12 @@ type StateBlock struct {
 // LocationShare is how much of the motion was at one location.
 type LocationShare struct {
 	MAC     motion.MAC
-	Density float64 // mean share in percent of the location's samples
+	Density float64 // percent of the seconds of which the network has data
 	Seconds float64 // of motion there
 }
 
-// LocationPoints are the shares of one location in percent.
+// LocationPoints are the shares of one location in percent of the seconds of which the
+// network has data.
 type LocationPoints struct {
 	MAC    motion.MAC
 	Points Points
@@ -80,13 +81,13 @@ func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 func (s *Set) Shares(from, to, bucket int64) ([]LocationPoints, error) {
 	ids := s.locations()
 	p, err := s.plan(ids, from, to, bucket)
-	if err != nil {
-		return nil, err
+	if err != nil || len(ids) == 0 {
+		return []LocationPoints{}, err
 	}
-	out := make([]LocationPoints, len(ids))
+	out, network := make([]LocationPoints, len(ids)), &presence{plan: p}
 	for i, id := range ids {
 		out[i].MAC, _ = id.MAC()
-		if out[i].Points, err = p.read(id, Density); err != nil {
+		if out[i].Points, err = p.read(id, Density, network); err != nil {
 			return nil, err
 		}
 	}
@@ -109,6 +110,7 @@ func (s *Set) Locations(from, to int64) ([]LocationShare, error) {
 func (s *Set) sharesOf(ids []ID, step, from, to int64) ([]LocationShare, error) {
 	out := []LocationShare{}
 	p := s.whole(step, from, to)
+	network := &presence{plan: p}
 	for _, id := range ids {
 		if len(p.parts) == 0 {
 			break
@@ -117,7 +119,11 @@ func (s *Set) sharesOf(ids []ID, step, from, to int64) ([]LocationShare, error) 
 		if err != nil {
 			return nil, err
 		}
-		if total := sums[0]; total.motion > 0 {
+		total, err := network.outOf(sums[0], 0)
+		if err != nil {
+			return nil, err
+		}
+		if total.motion > 0 {
 			share := LocationShare{
 				Density: float64(Density.of(total)) / float64(centi),
 				Seconds: float64(total.motion) / 100,
