@@ -144,7 +144,7 @@ type History struct {
 	Count    int
 	MKAI     []float64 // 0..1
 	MACs     []MAC
-	Density  [][]float64 // [sample][MAC], 0..1; inner lists may be empty
+	Density  [][]float64 // [sample][MAC], 0..1, NaN when unknown; an inner list may be empty: no motion at any of them
 }
 
 // EventReport is an event raised by a device. UUID makes a re-sent event

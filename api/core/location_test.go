@@ -65,14 +65,52 @@ func TestLocationHistoryFlagsTheKindOfDevice(t *testing.T) {
 	start := h.placed()
 	path := fmt.Sprintf("/network/%d/location/history?from=%d&to=%d", h.network, start, start+2700)
 	apitest.WantJSON(t, h.get(path), fmt.Sprintf(`{"from":%d,"to":%d,"devices":[
-		{"mac":"02:aa:00:00:01:12","id":1,"friendly_name":"GWA1000133","location":"","is_node":true,"is_root":true,"is_extender":false,"density":20,"seconds":180},
 		{"mac":"02:bb:00:00:00:31","id":3,"friendly_name":"Kitchen speaker","location":"Kitchen","is_node":false,"is_root":false,"is_extender":false,"density":20,"seconds":360},
 		{"mac":"02:bb:00:00:00:32","id":4,"friendly_name":"Fridge","location":"Kitchen","is_node":false,"is_root":false,"is_extender":false,"density":12.5,"seconds":225},
-		{"mac":"02:bb:00:00:00:40","id":5,"friendly_name":"Phone","location":"","is_node":false,"is_root":false,"is_extender":false,"density":10,"seconds":90},
-		{"mac":"02:cc:00:00:00:01","id":null,"friendly_name":"02:cc:00:00:00:01","location":"","is_node":false,"is_root":false,"is_extender":false,"density":5,"seconds":45}]}`,
+		{"mac":"02:aa:00:00:01:12","id":1,"friendly_name":"GWA1000133","location":"","is_node":true,"is_root":true,"is_extender":false,"density":10,"seconds":180},
+		{"mac":"02:bb:00:00:00:40","id":5,"friendly_name":"Phone","location":"","is_node":false,"is_root":false,"is_extender":false,"density":5,"seconds":90},
+		{"mac":"02:cc:00:00:00:01","id":null,"friendly_name":"02:cc:00:00:00:01","location":"","is_node":false,"is_root":false,"is_extender":false,"density":2.5,"seconds":45}]}`,
 		start, start+2700))
 	apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/location/history?from=%d&to=%d", h.network, start+1800, start+2700)),
 		fmt.Sprintf(`{"from":%d,"to":%d,"devices":[]}`, start+1800, start+2700))
+}
+
+// TestSharesAreOfTheWindowHoweverTheyAreTold: guardians tell the shares of a quiet sample
+// as zeros, as an empty list, or leave the places out of a quiet message (payloads.md 4.12).
+func TestSharesAreOfTheWindowHoweverTheyAreTold(t *testing.T) {
+	t.Parallel()
+	const start, samples, moved = 1763960400, 60, 6
+	for name, quiet := range map[string][]float64{"zeros": {0, 0}, "empty lists": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.reportStatus()
+			busy := motion.History{TS: start, Interval: 5000, Count: samples, MACs: []motion.MAC{kitchen, fridge}}
+			for i := range samples {
+				intensity, shares := 0.0, quiet
+				if i < moved {
+					intensity, shares = 0.5, []float64{1, 0}
+				}
+				busy.MKAI, busy.Density = append(busy.MKAI, intensity), append(busy.Density, shares)
+			}
+			silent := motion.History{TS: start + 300, Interval: 5000, Count: samples, MKAI: make([]float64, samples)}
+			if err := h.engine.Import(t.Context(), h.network, []motion.History{busy, silent}, nil); err != nil {
+				t.Fatal(err)
+			}
+			answers := func(seconds int64, density string) {
+				t.Helper()
+				window := fmt.Sprintf("from=%d&to=%d", start, start+seconds)
+				apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/location/histogram?%s&bucket=%d", h.network, window, seconds)),
+					fmt.Sprintf(`{"from":%[1]d,"to":%[2]d,"interval":%[3]d,"ts":[%[1]d],"locations":{"Kitchen":[%[4]s],"02:bb:00:00:00:32":[0]}}`, start, start+seconds, seconds, density))
+				apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/location/history?%s", h.network, window)),
+					fmt.Sprintf(`{"from":%d,"to":%d,"devices":[{"mac":"02:bb:00:00:00:31","id":3,"friendly_name":"Kitchen speaker","location":"Kitchen",
+					"is_node":false,"is_root":false,"is_extender":false,"density":%s,"seconds":30}]}`, start, start+seconds, density))
+				apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/density?%s&bucket=%d", h.network, window, seconds)), fmt.Sprintf(`[[%s,%d]]`, density, start))
+			}
+			answers(300, "10")
+			answers(600, "5")
+		})
+	}
 }
 
 func TestTooManyHistogramValuesNameTheBucketThatFits(t *testing.T) {

@@ -120,11 +120,11 @@ func encodeHistory(r motion.History) any {
 	}
 	type places struct {
 		MACs    []motion.MAC `json:"macs"`
-		Density [][]float64  `json:"density"`
+		Density [][]*float64 `json:"density"`
 	}
-	density := make([][]float64, len(r.Density))
+	density := make([][]*float64, len(r.Density))
 	for i, shares := range r.Density {
-		density[i] = append([]float64{}, shares...)
+		density[i] = nullables(shares)
 	}
 	return struct {
 		TS       motion.Time `json:"ts"`

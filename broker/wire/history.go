@@ -1,9 +1,6 @@
 package wire
 
 import (
-	"math"
-	"slices"
-
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
@@ -72,8 +69,7 @@ func historyFigure(top map[string]any) ([]float64, *fault.Error) {
 }
 
 // decodeDensity reads the share of each sample at each place: none at all, or one
-// list per sample, which is empty or has one share per place. A sample of which a
-// share is unknown becomes empty.
+// list per sample, which is empty or has one share per place, NaN for an unknown one.
 func decodeDensity(location any, count, places int) ([][]float64, *fault.Error) {
 	object, ok := location.(map[string]any)
 	if !ok || object["density"] == nil {
@@ -109,9 +105,5 @@ func decodeShares(src any, places int) ([]float64, *fault.Error) {
 	if len(list) != 0 && len(list) != places {
 		return nil, invalid("%d values for %d macs", len(list), places)
 	}
-	shares, err := decodeValues(list, 1)
-	if err != nil || slices.ContainsFunc(shares, math.IsNaN) {
-		return nil, err
-	}
-	return shares, nil
+	return decodeValues(list, 1)
 }

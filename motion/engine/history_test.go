@@ -50,6 +50,56 @@ func TestHistoryFillsGapsOnly(t *testing.T) {
 	})
 }
 
+// TestHistoryMakesOneSampleOfEach: 60 samples of 5 s are 60, with their own motion, whenever
+// they begin; shorter ones share a sample, longer ones make several.
+func TestHistoryMakesOneSampleOfEach(t *testing.T) {
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		shift    motion.Seconds // from a multiple of 5 s
+		interval int            // ms
+		mkai     []float64
+		density  [][]float64
+		want     string // samples of 5 s
+		shares   string // percent of kitchen and hallway
+	}{
+		"aligned":            {0, 5000, []float64{0, 0.3, 0, 0.2}, [][]float64{{}, {1, 0}, {}, {0, 1}}, "0 0.3 0 0.2 null ", "25 25"},
+		"between":            {1.7, 5000, []float64{0, 0.3, 0, 0.2}, [][]float64{{}, {1, 0}, {}, {0, 1}}, "0 0.3 0 0.2 null ", "25 25"},
+		"nearer to the next": {3.2, 5000, []float64{0, 0.3, 0, 0.2}, [][]float64{{}, {1, 0}, {}, {0, 1}}, "null 0 0.3 0 0.2 ", "25 25"},
+		"shorter":            {0, 1000, []float64{0, 0.3, 0.1, 0, 0, 0}, [][]float64{{}, {1, 0}, {0, 1}, {}, {}, {}}, "0.3 0 null null null ", "25 25"},
+		"longer":             {0, 10000, []float64{0.3, 0}, [][]float64{{0.6, 0.2}, {}}, "0.3 0.3 0 0 null ", "30 10"},
+		"unknown shares":     {0, 5000, []float64{0.3, 0.3, nan}, [][]float64{{0.5, 0.5}, {nan, 0.5}, {1, 1}}, "0.3 0.3 null null null ", "25 50"},
+		"no shares":          {0, 5000, []float64{0.3, 0}, nil, "0.3 0 null null null ", "0 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.home()
+				begin := int64(now())/5*5 - 3600
+				b.report(guardianKey, motion.History{
+					TS: motion.Time(begin).Add(c.shift), Interval: c.interval, Count: len(c.mkai), MKAI: c.mkai, MACs: []motion.MAC{kitchen, hallway}, Density: c.density,
+				})
+				if got := b.points(begin, begin+25, 5); got != c.want {
+					t.Errorf("samples %s, want %s", got, c.want)
+				}
+				set, err := b.Samples(context.Background(), b.network(), begin, begin+25)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shares, err := set.Locations(begin, begin+25)
+				if err != nil {
+					t.Fatal(err)
+				}
+				percent := map[motion.MAC]float64{}
+				for _, share := range shares {
+					percent[share.MAC] = share.Density
+				}
+				if got := fmt.Sprint(percent[kitchen], percent[hallway]); got != c.shares {
+					t.Errorf("shares %s, want %s", got, c.shares)
+				}
+			})
+		})
+	}
+}
+
 func TestHistoryIsKeptAcrossTheSeal(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()

@@ -128,53 +128,92 @@ func (e *Engine) history(n *network, s *session, r motion.History, now motion.Ti
 
 // fill puts a history into the 5 s samples.
 func (e *Engine) fill(n *network, r motion.History) {
-	step := motion.Seconds(r.Interval) / 1000
-	slots := map[int64][]store.Value{}
-	order := []int64{}
-	for i, intensity := range r.MKAI {
-		if math.IsNaN(intensity) {
-			continue
-		}
-		values := []store.Value{{ID: series.Network, Value: intensity}}
-		if i < len(r.Density) {
-			for k, share := range r.Density[i] {
-				if k < len(r.MACs) && !math.IsNaN(share) {
-					values = append(values, store.Value{ID: series.Location(r.MACs[k]), Value: share})
-				}
-			}
-		}
-		from := r.TS.Add(float64(i) * step)
-		for at := floorTo(from.Second(), historySlot); motion.Time(at) < from.Add(step); at += historySlot {
-			if slots[at] == nil {
-				order = append(order, at)
-			}
-			slots[at] = maxima(slots[at], values)
-		}
-	}
+	slots, order := slotsOf(r)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.deletions > 0 {
 		return
 	}
 	for _, at := range order {
-		e.samples.Fill(n.id, motion.Time(at), slots[at])
+		e.samples.Fill(n.id, motion.Time(at), slots[at].values(r.MACs))
 	}
 }
 
-// maxima merges two lists of values, the larger of each series.
-func maxima(a, b []store.Value) []store.Value {
-	for _, v := range b {
-		found := false
-		for i := range a {
-			if a[i].ID == v.ID {
-				a[i].Value, found = max(a[i].Value, v.Value), true
-			}
+// slot is what the samples of a history that fall into one 5 s sample come to.
+type slot struct {
+	peak   float64
+	moving int       // samples in motion
+	told   []bool    // by place: whether a sample told its share
+	shares []float64 // by place, of the samples in motion
+}
+
+// slotsOf distributes a history over 5 s samples, and returns their times in order. A
+// sample goes to each slot whose middle it covers, so that 60 samples of 5 s make 60
+// whenever they begin; a shorter one that covers none goes to the slot it begins in.
+func slotsOf(r motion.History) (slots map[int64]*slot, order []int64) {
+	step := motion.Seconds(r.Interval) / 1000
+	slots = map[int64]*slot{}
+	for i, intensity := range r.MKAI {
+		if math.IsNaN(intensity) {
+			continue
 		}
-		if !found {
-			a = append(a, v)
+		from := r.TS.Add(float64(i) * step)
+		first, stop := slotFrom(from), slotFrom(from.Add(step))
+		if first >= stop {
+			first = floorTo(from.Second(), historySlot)
+			stop = first + historySlot
+		}
+		for at := first; at < stop; at += historySlot {
+			if slots[at] == nil {
+				slots[at] = &slot{told: make([]bool, len(r.MACs)), shares: make([]float64, len(r.MACs))}
+				order = append(order, at)
+			}
+			slots[at].add(intensity, r, i)
 		}
 	}
-	return a
+	return slots, order
+}
+
+// slotFrom returns the first slot whose middle is not before t.
+func slotFrom(t motion.Time) int64 {
+	return historySlot * int64(math.Ceil(float64(t)/float64(historySlot)-0.5))
+}
+
+// add takes in sample i of a history. Of a place that the history names and the sample
+// says nothing of, nothing of the sample's motion was there: a list of shares may be empty
+// (device-protocol.md 2.3). A share that is not a number is unknown.
+func (s *slot) add(intensity float64, r motion.History, i int) {
+	s.peak = max(s.peak, intensity)
+	if intensity > 0 {
+		s.moving++
+	}
+	if i >= len(r.Density) {
+		return
+	}
+	for k := range r.MACs {
+		share := 0.0
+		if k < len(r.Density[i]) {
+			share = r.Density[i][k]
+		}
+		switch {
+		case math.IsNaN(share):
+			continue
+		case intensity > 0:
+			s.shares[k] += share
+		}
+		s.told[k] = true
+	}
+}
+
+// values returns the intensity, and of each place the mean share of the samples in motion.
+func (s *slot) values(places []motion.MAC) []store.Value {
+	values := []store.Value{{ID: series.Network, Value: s.peak}}
+	for k, mac := range places {
+		if s.told[k] {
+			values = raise(values, series.Location(mac), s.shares[k]/float64(max(s.moving, 1)))
+		}
+	}
+	return values
 }
 
 func floorTo(v, step int64) int64 { return v - v%step }
