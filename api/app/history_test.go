@@ -121,6 +121,53 @@ func TestCoarserHistorySaysSo(t *testing.T) {
 	}
 }
 
+// TestAFewLiveFramesHideNoHistory: five minutes of what a guardian measured while nobody
+// watched, then two seconds live, asked for in seconds (payloads.md section 6 no. 10).
+func TestAFewLiveFramesHideNoHistory(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.claimedAfter(-25 * 3600)
+	begin := h.engine.Now().Second()/5*5 - 600
+	h.imports(begin, begin+300, moving)
+	h.imports(begin-86400, begin-86400+300, moving) // of before the seconds that are kept
+	h.report(motion.Matrix{
+		TS: motion.Time(begin) + 590.5, Interval: 500, Count: 4, Links: []string{"GWA1000133." + kitchen.Name()},
+		Values: map[string][][]float64{"mkai": {{0, 0, 0, 0}}}, MotionEnabled: 1,
+	})
+	for name, c := range map[string]struct {
+		from                int64
+		bucket              string
+		moving, quiet, null int
+	}{
+		"both":       {begin, "5", 60, 1, 60},
+		"live alone": {begin + 300, "", 0, 2, 303},
+		"over a day": {begin - 86400, "5", 120, 1, 86400 / 5},
+	} {
+		for _, path := range []string{"/motion_history_densities", "/motion_history_intensities"} {
+			a := h.as(h.member, http.MethodGet, fmt.Sprintf("%s?bucket=1&from=%d&to=%d", path, c.from, begin+605), "")
+			moving, quiet, null := 0, 0, 0
+			for _, point := range apitest.Want[[][2]*float64](t, a, 200) {
+				switch v := point[0]; {
+				case v == nil:
+					null++
+				case *v > 0:
+					moving++
+				default:
+					quiet++
+				}
+			}
+			if got := a.Header.Get("X-Bucket-Seconds"); got != c.bucket || moving != c.moving || quiet != c.quiet || null != c.null {
+				t.Errorf("%s, %s: X-Bucket-Seconds %q, %d moving, %d quiet, %d null, want %+v", path, name, got, moving, quiet, null, c)
+			}
+		}
+	}
+	for _, path := range []string{"/motion_history_densities", "/motion_history_intensities"} {
+		for _, at := range []string{fmt.Sprint(begin), fmt.Sprintf("%d.5", begin+590)} {
+			apitest.WantJSON(t, h.as(h.member, http.MethodGet, fmt.Sprintf("%s?bucket=1&from=%[2]s&to=%[2]s", path, at), ""), "[]")
+		}
+	}
+}
+
 func TestTooManyPointsNameTheBucketThatFits(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -50,6 +50,87 @@ func TestHistoryIsServedByBucket(t *testing.T) {
 	apitest.WantJSON(t, h.get(decimals), fmt.Sprintf("[[0.4,%d],[0,%d]]", start, start+5))
 }
 
+// live reports frames of half a second as the guardian, the first of which ends at ts.
+func (h *home) live(ts motion.Time, intensities ...float64) {
+	h.T.Helper()
+	h.report(motion.Matrix{
+		TS: ts, Interval: 500, Count: len(intensities), Links: []string{"GWA1000133." + kitchen.Name()},
+		Values: map[string][][]float64{"mkai": {intensities}}, MotionEnabled: 1,
+	})
+}
+
+// TestAFewLiveFramesHideNoHistory: five minutes of what a guardian measured while nobody
+// watched, then two seconds live, asked for in seconds (payloads.md section 6 no. 10).
+func TestAFewLiveFramesHideNoHistory(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.reportStatus()
+	begin := h.engine.Now().Second()/5*5 - 600
+	minutes := motion.History{TS: motion.Time(begin), Interval: 5000, Count: 60}
+	for range minutes.Count {
+		minutes.MKAI = append(minutes.MKAI, 0.5)
+	}
+	h.report(minutes)
+	ask := func(from, to int64, bucket string) (moving, quiet, null int) {
+		t.Helper()
+		a := h.get(fmt.Sprintf("/network/%d/motion/history/intensity?from=%d&to=%d&bucket=1", h.network, from, to))
+		if got := a.Header.Get("X-Bucket-Seconds"); got != bucket {
+			t.Errorf("X-Bucket-Seconds %q, want %q", got, bucket)
+		}
+		for _, point := range apitest.Want[[][2]*float64](t, a, 200) {
+			switch v := point[0]; {
+			case v == nil:
+				null++
+			case *v > 0:
+				moving++
+			default:
+				quiet++
+			}
+		}
+		return moving, quiet, null
+	}
+	if moving, quiet, null := ask(begin, begin+605, "5"); moving != 60 || quiet != 0 || null != 61 {
+		t.Errorf("history: %d moving, %d quiet, %d null", moving, quiet, null)
+	}
+	h.live(motion.Time(begin)+590.5, 0, 0, 0, 0)
+	if moving, quiet, null := ask(begin, begin+605, "5"); moving != 60 || quiet != 1 || null != 60 {
+		t.Errorf("with live frames: %d moving, %d quiet, %d null", moving, quiet, null)
+	}
+	if moving, quiet, null := ask(begin+300, begin+605, ""); moving != 0 || quiet != 2 || null != 303 {
+		t.Errorf("live frames alone: %d moving, %d quiet, %d null", moving, quiet, null)
+	}
+	if moving, quiet, null := ask(begin-86400, begin+605, "5"); moving != 60 || quiet != 1 || null != 86400/5+60 {
+		t.Errorf("more than a day: %d moving, %d quiet, %d null", moving, quiet, null)
+	}
+	old := minutes // of before the seconds that are kept
+	old.TS -= 24 * 3600
+	if err := h.engine.Import(t.Context(), h.network, []motion.History{old}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if moving, quiet, null := ask(begin-86400, begin+605, "5"); moving != 120 || quiet != 1 || null != 86400/5 {
+		t.Errorf("across the day: %d moving, %d quiet, %d null", moving, quiet, null)
+	}
+}
+
+// TestWindowWithoutLengthHasNoBucket: [from, to) is empty when the two are equal.
+func TestWindowWithoutLengthHasNoBucket(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.reportStatus()
+	now := h.engine.Now().Second()
+	h.live(motion.Time(now)-59.5, 0.5, 0.5)
+	hour := h.past(0.4)
+	for _, at := range []string{fmt.Sprint(now - 60), fmt.Sprintf("%d.5", now-60), fmt.Sprint(hour), fmt.Sprintf("%d.25", hour), "0"} {
+		for _, operation := range []string{"state", "intensity", "density", "state_blocks"} {
+			apitest.WantJSON(t, h.get(fmt.Sprintf("/network/%d/motion/history/%s?from=%[3]s&to=%[3]s", h.network, operation, at)), "[]")
+		}
+		places := h.get(fmt.Sprintf("/network/%d/location/history?from=%[2]s&to=%[2]s", h.network, at))
+		if got := apitest.Want[struct{ Devices []any }](t, places, 200); len(got.Devices) > 0 {
+			t.Errorf("at %s: devices %v", at, got.Devices)
+		}
+	}
+}
+
 func TestHistoryOfTheLastDayIsTheDefault(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

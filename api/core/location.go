@@ -28,7 +28,7 @@ type histogram struct {
 	To        int64                 `json:"to" doc:"End, not included, seconds since the epoch" example:"1764000000"`
 	Interval  int64                 `json:"interval" doc:"Seconds per value" example:"900"`
 	TS        []int64               `json:"ts" nullable:"false" doc:"Start of each bucket, seconds since the epoch; empty when nothing is stored"`
-	Locations map[string]api.Values `json:"locations" doc:"By location, else friendly name, else MAC: percent of the network's motion in each bucket; null: no data"`
+	Locations map[string]api.Values `json:"locations" doc:"By location, else friendly name, else MAC: percent of the time with data in each bucket with motion there; null: nothing is known of it"`
 }
 
 // locationHistogram tells where the motion was (payloads.md 4.12).
@@ -107,7 +107,7 @@ type movingDevice struct {
 	IsNode       bool           `json:"is_node" doc:"An access point or extender"`
 	IsRoot       bool           `json:"is_root" doc:"The node that forms the network"`
 	IsExtender   bool           `json:"is_extender" doc:"A node that extends it"`
-	Density      float64        `json:"density" minimum:"0" maximum:"100" doc:"Mean share of the motion over the time with data, percent" example:"71.4"`
+	Density      float64        `json:"density" minimum:"0" maximum:"100" doc:"Percent of the window's time with data with motion near it, each second weighted with its share" example:"71.4"`
 	Seconds      float64        `json:"seconds" minimum:"0" doc:"Motion near it, each second weighted with its share" example:"2570"`
 }
 
