@@ -4,7 +4,7 @@
 // across restarts, downtime and clock jumps.
 //
 // It knows no clock, no store, no HTTP and no history: the caller gives the time
-// and the minutes of motion. Everything in it is a plain value or immutable, so
+// and the seconds of motion. Everything in it is a plain value or immutable, so
 // it may be used concurrently; a Job belongs to one goroutine at a time.
 // Time zones are found by name with time.LoadLocation, which needs the zone
 // database of the machine or time/tzdata in the program.

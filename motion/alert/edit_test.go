@@ -62,7 +62,7 @@ func TestNewRuleIsTheDocumentedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, _, err = j.Step(at("2025-11-24T13:00:01Z"), func(_, _ time.Time) []alert.Minute { return minutes("120m") })
+	j, _, err = j.Step(at("2025-11-24T13:00:03Z"), func(_, _ time.Time) ([]alert.Second, bool) { return minutes("120m"), false })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,14 +87,14 @@ type world struct {
 // have brought about: they are stored together.
 func (w *world) tick(t *rapid.T, crash bool) {
 	clock := w.now.Add(w.wrong)
-	look := func(from, to time.Time) []alert.Minute {
-		period := make([]alert.Minute, to.Sub(from)/time.Minute)
+	look := func(from, to time.Time) ([]alert.Second, bool) {
+		period := make([]alert.Second, to.Sub(from)/time.Second)
 		for i := range period {
 			if w.quiet {
 				period[i] = alert.Quiet
 			}
 		}
-		return period
+		return period, !w.quiet
 	}
 	next, result, err := w.job.Step(clock, look)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"sensegate/motion"
 )
 
-// minute returns the start of the minute that s lies in.
-func minute(s motion.Stamp) motion.Stamp {
-	const minute = motion.Stamp(60_000)
-	return s - (s%minute+minute)%minute
+// second returns the start of the second that s lies in.
+func second(s motion.Stamp) motion.Stamp {
+	const second = motion.Stamp(1000)
+	return s - (s%second+second)%second
 }
 
 // Target is a Stamp whose text ends in "+00:00", as the field target of a rule

@@ -11,16 +11,18 @@ import (
 // How a schedule treats time.
 const (
 	grace    = 15 * time.Minute // a missed occurrence fires this much late at the most, older ones are skipped
-	settle   = 6 * time.Minute  // after a target: data that comes in batches of 5 minutes is in
+	arrival  = 3 * time.Second  // after a second: its live frames are in
+	settle   = 5 * time.Minute  // after a target: data that comes in batches of 5 minutes is in
 	again    = time.Minute      // between two looks at data that was not there
 	onTime   = time.Minute      // later than this is late
 	setBack  = 24 * time.Hour   // of a clock: up to here nothing fires twice
 	maxFired = 48               // occurrences remembered: two days of the densest rule
 )
 
-// Look returns the minutes of [from, to), whole minutes, oldest first. What is
-// missing at the end counts as unknown: an error reading the history is nil.
-type Look func(from, to time.Time) []Minute
+// Look returns the seconds of [from, to), whole seconds, oldest first, and whether devices
+// may yet report more of them afterwards. What is missing at the end counts as unknown: an
+// error reading the history is nil.
+type Look func(from, to time.Time) (period []Second, more bool)
 
 // Firing is one run of actions.
 type Firing struct {
@@ -46,9 +48,11 @@ type Result struct {
 // timer and no notice of clock jumps. Look is called at most twice.
 //
 // An occurrence fires at its time or up to 15 minutes late; older ones are
-// skipped. Inactivity fires within the period, and there may fire again (see
-// Monitor). When too little is known at the target, the verdict waits six
-// minutes for late data. A clock that jumps ahead skips what it jumped over, and
+// skipped. One that looks at motion fires three seconds after the time that it looks
+// at, when the live frames of that are in. Inactivity fires within the period, and
+// there may fire again (see Monitor). When too little is known at the target, the
+// verdict waits for late data until five minutes after it, as long as devices may
+// report some. A clock that jumps ahead skips what it jumped over, and
 // the rule goes on when the clock returns. A clock set back by up to a day fires
 // nothing twice; set back further, the rule goes on in the time it shows. A clock
 // that starts before the rule was armed is never believed: nothing is forgotten.
@@ -183,7 +187,7 @@ func (s *step) run() {
 			st.Open = 0
 		} else {
 			s.watch(open)
-			if s.now >= open {
+			if s.now >= open.Add(arrival) {
 				st.Open = 0
 			}
 		}
@@ -197,7 +201,7 @@ func (s *step) run() {
 	case s.Rule.Monitor.Mode == Inactivity && s.now < target:
 		s.watch(target)
 	case s.now < target:
-		s.looked, s.wake = target, target
+		s.looked, s.wake = target, s.begin(target)
 	default:
 		s.conclude(target)
 	}

@@ -14,21 +14,23 @@ import (
 	"sensegate/motion/alert"
 )
 
-// home is a history that tests write: minutes from a start, unknown elsewhere.
+// home is a history that tests write: seconds from a start, unknown elsewhere, and
+// whether devices may report more of it.
 type home struct {
 	start   time.Time
-	minutes []alert.Minute
+	seconds []alert.Second
+	more    bool
 }
 
-func (h home) look(from, to time.Time) []alert.Minute {
-	list := make([]alert.Minute, to.Sub(from)/time.Minute)
+func (h home) look(from, to time.Time) ([]alert.Second, bool) {
+	list := make([]alert.Second, to.Sub(from)/time.Second)
 	for i := range list {
-		at := int(from.Sub(h.start)/time.Minute) + i
-		if at >= 0 && at < len(h.minutes) {
-			list[i] = h.minutes[at]
+		at := int(from.Sub(h.start)/time.Second) + i
+		if at >= 0 && at < len(h.seconds) {
+			list[i] = h.seconds[at]
 		}
 	}
-	return list
+	return list, h.more
 }
 
 func daily(monitor string) string {
@@ -99,20 +101,20 @@ func on(t testing.TB, clock string) time.Time {
 	return day
 }
 
-// every returns the times from one to another, a minute apart.
+// every returns the times from one to another, a minute apart, and three seconds after each.
 func every(t testing.TB, from, to string) []string {
 	var list []string
 	for c := on(t, from); !c.After(on(t, to)); c = c.Add(time.Minute) {
-		list = append(list, c.Format("15:04"))
+		list = append(list, c.Format("15:04"), c.Add(3*time.Second).Format("15:04:05"))
 	}
 	return list
 }
 
 func TestSchedule(t *testing.T) {
 	t.Parallel()
-	quiet := home{on(t, "00:00"), minutes("3000.")}
+	quiet := home{on(t, "00:00"), minutes("3000."), false}
 	silent := home{}
-	lateData := home{on(t, "07:00"), minutes("55.")}
+	lateData := home{on(t, "07:00"), minutes("55."), true}
 	for name, c := range map[string]struct {
 		monitor string
 		home    home
@@ -120,10 +122,11 @@ func TestSchedule(t *testing.T) {
 		want    []string
 	}{
 		"on time, once":                   {atTime, silent, every(t, "07:50", "08:20"), []string{"08:00: time of 10 08:00"}},
-		"quiet":                           {simpleHour, quiet, every(t, "07:50", "08:20"), []string{"08:00: no_motion of 10 08:00"}},
-		"motion":                          {simpleHour, home{on(t, "07:00"), minutes("m 59.")}, every(t, "07:50", "08:20"), []string{"08:00: motion of 10 08:00"}},
-		"no data, after it has settled":   {simpleHour, silent, every(t, "07:50", "08:20"), []string{"08:06: no_history of 10 08:00"}},
-		"nine tenths of the data":         {simpleHour, lateData, every(t, "07:50", "08:20"), []string{"08:00: no_motion of 10 08:00"}},
+		"quiet":                           {simpleHour, quiet, every(t, "07:50", "08:20"), []string{"08:00:03: no_motion of 10 08:00"}},
+		"motion":                          {simpleHour, home{on(t, "07:00"), minutes("m 59."), false}, every(t, "07:50", "08:20"), []string{"08:00:03: motion of 10 08:00"}},
+		"no data, none to come":           {simpleHour, silent, every(t, "07:50", "08:20"), []string{"08:00:03: no_history of 10 08:00"}},
+		"no data, after it has settled":   {simpleHour, home{more: true}, every(t, "07:50", "08:20"), []string{"08:05: no_history of 10 08:00"}},
+		"nine tenths of the data":         {simpleHour, lateData, every(t, "07:50", "08:20"), []string{"08:00:03: no_motion of 10 08:00"}},
 		"missed by 14 minutes":            {atTime, silent, []string{"07:00", "08:14"}, []string{"08:14: time of 10 08:00, late 14m0s"}},
 		"missed by 15 minutes":            {atTime, silent, []string{"07:00", "08:15"}, []string{"08:15: time of 10 08:00, late 15m0s"}},
 		"missed by more":                  {atTime, silent, []string{"07:00", "08:15:01"}, []string{"08:15:01: missed the occurrence of 2026-01-10T08:00:00Z"}},
@@ -147,7 +150,7 @@ func TestSchedule(t *testing.T) {
 
 func TestInactivityWithinThePeriod(t *testing.T) {
 	t.Parallel()
-	since := func(text string) home { return home{on(t, "06:00"), minutes(text)} }
+	since := func(text string) home { return home{on(t, "06:00"), minutes(text), true} }
 	for name, c := range map[string]struct {
 		monitor string
 		home    home
@@ -155,20 +158,20 @@ func TestInactivityWithinThePeriod(t *testing.T) {
 		want    []string
 	}{
 		"quiet throughout, repeated": {halfHours, since("120."), every(t, "05:50", "08:20"), []string{
-			"06:30: no_motion of 10 08:00", "07:00: no_motion of 10 08:00", "07:30: no_motion of 10 08:00", "08:00: no_motion of 10 08:00"}},
-		"quiet throughout, once":   {onlyOnce, since("120."), every(t, "05:50", "08:20"), []string{"06:30: no_motion of 10 08:00"}},
-		"active throughout":        {halfHours, since("20. m 20. m 20. m 20. m 20. m 15."), every(t, "05:50", "08:20"), []string{"08:00: motion of 10 08:00"}},
-		"quiet after motion":       {halfHours, since("20. m 90. 9m"), every(t, "05:50", "08:20"), []string{"06:51: no_motion of 10 08:00", "07:21: no_motion of 10 08:00", "07:51: no_motion of 10 08:00"}},
-		"quiet at the very end":    {onlyOnce, since("20. m 20. m 20. m 20. m 6m 30."), every(t, "05:50", "08:20"), []string{"08:00: no_motion of 10 08:00"}},
-		"no data":                  {halfHours, since("120?"), every(t, "05:50", "08:20"), []string{"08:06: no_history of 10 08:00"}},
-		"a gap, then quiet":        {onlyOnce, since("20. 20? 80."), every(t, "05:50", "08:20"), []string{"07:07: no_motion of 10 08:00"}},
-		"stopped over the alerts":  {halfHours, since("120."), []string{"06:00", "07:10", "07:20", "07:40", "08:10", "08:11"}, []string{"07:10: no_motion of 10 08:00, late 40m0s", "07:40: no_motion of 10 08:00"}},
-		"stopped over the target":  {halfHours, since("m 119."), []string{"06:00", "06:31", "08:30"}, []string{"06:31: no_motion of 10 08:00"}},
+			"06:30:03: no_motion of 10 08:00", "07:00:03: no_motion of 10 08:00", "07:30:03: no_motion of 10 08:00", "08:00:03: no_motion of 10 08:00"}},
+		"quiet throughout, once":   {onlyOnce, since("120."), every(t, "05:50", "08:20"), []string{"06:30:03: no_motion of 10 08:00"}},
+		"active throughout":        {halfHours, since("20. m 20. m 20. m 20. m 20. m 15."), every(t, "05:50", "08:20"), []string{"08:00:03: motion of 10 08:00"}},
+		"quiet after motion":       {halfHours, since("20. m 90. 9m"), every(t, "05:50", "08:20"), []string{"06:51:03: no_motion of 10 08:00", "07:21:03: no_motion of 10 08:00", "07:51:03: no_motion of 10 08:00"}},
+		"quiet at the very end":    {onlyOnce, since("20. m 20. m 20. m 20. m 6m 30."), every(t, "05:50", "08:20"), []string{"08:00:03: no_motion of 10 08:00"}},
+		"no data":                  {halfHours, since("120?"), every(t, "05:50", "08:20"), []string{"08:05: no_history of 10 08:00"}},
+		"a gap, then quiet":        {onlyOnce, since("20. 20? 80."), every(t, "05:50", "08:20"), []string{"07:07:03: no_motion of 10 08:00"}},
+		"stopped over the alerts":  {halfHours, since("120."), []string{"06:00", "07:10:03", "07:20", "07:40:06", "08:10", "08:11"}, []string{"07:10:03: no_motion of 10 08:00, late 40m0s", "07:40:06: no_motion of 10 08:00"}},
+		"stopped over the target":  {halfHours, since("m 119."), []string{"06:00", "06:31:03", "08:30"}, []string{"06:31:03: no_motion of 10 08:00"}},
 		"stopped for all of it":    {halfHours, since("120."), []string{"05:00", "08:30"}, []string{"08:30: missed the occurrence of 2026-01-10T08:00:00Z"}},
-		"started again at the end": {halfHours, since("m 119."), []string{"06:00", "08:10"}, []string{"08:10: no_motion of 10 08:00, late 10m0s"}},
-		"clock back in the period": {onlyOnce, since("120."), []string{"06:30", "06:10", "06:30", "06:31", "08:00"}, []string{"06:30: no_motion of 10 08:00"}},
-		"clock back, repeated":     {halfHours, since("120."), []string{"06:30", "06:29", "06:31", "06:59", "07:00"}, []string{"06:30: no_motion of 10 08:00", "07:00: no_motion of 10 08:00"}},
-		"not before it was made":   {halfHours, home{on(t, "00:00"), minutes("1000.")}, []string{"05:00", "05:59", "06:29", "06:30"}, []string{"06:30: no_motion of 10 08:00"}},
+		"started again at the end": {halfHours, since("m 119."), []string{"06:00", "08:10:03"}, []string{"08:10:03: no_motion of 10 08:00, late 10m0s"}},
+		"clock back in the period": {onlyOnce, since("120."), []string{"06:30:03", "06:10", "06:30:03", "06:31", "08:00"}, []string{"06:30:03: no_motion of 10 08:00"}},
+		"clock back, repeated":     {halfHours, since("120."), []string{"06:30:03", "06:29", "06:31", "06:59", "07:00", "07:00:03"}, []string{"06:30:03: no_motion of 10 08:00", "07:00:03: no_motion of 10 08:00"}},
+		"not before it was made":   {halfHours, home{on(t, "00:00"), minutes("1000."), false}, []string{"05:00", "05:59", "06:29", "06:30:02", "06:30:03"}, []string{"06:30:03: no_motion of 10 08:00"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,17 +183,72 @@ func TestInactivityWithinThePeriod(t *testing.T) {
 	}
 }
 
+// TestWindowsAreJudgedToTheSecond: the window of a target is [target − duration, target],
+// wherever in the minute that lies (payloads.md 4.10).
+func TestWindowsAreJudgedToTheSecond(t *testing.T) {
+	t.Parallel()
+	const (
+		simple     = `{"monitor_mode":"SIMPLE","duration_minutes":1}`
+		inactivity = `{"monitor_mode":"INACTIVITY","duration_minutes":3,"inactive_minutes":1,"repeat_monitoring":false}`
+	)
+	for name, c := range map[string]struct {
+		monitor      string
+		moving       [2]int // seconds from 07:57:00, [from, to)
+		at           string
+		verdict      alert.Verdict
+		first, until string // the window that was judged
+	}{
+		"simple: motion inside":           {simple, [2]int{195, 228}, "08:00:53", alert.Motion, "07:59:50", "08:00:50"},
+		"simple: the first second":        {simple, [2]int{170, 171}, "08:00:53", alert.Motion, "07:59:50", "08:00:50"},
+		"simple: the last second":         {simple, [2]int{229, 230}, "08:00:53", alert.Motion, "07:59:50", "08:00:50"},
+		"simple: just before":             {simple, [2]int{160, 170}, "08:00:53", alert.NoMotion, "07:59:50", "08:00:50"},
+		"simple: just after":              {simple, [2]int{230, 233}, "08:00:53", alert.NoMotion, "07:59:50", "08:00:50"},
+		"inactivity: at the beginning":    {inactivity, [2]int{110, 230}, "07:58:53", alert.NoMotion, "07:57:50", "07:58:50"},
+		"inactivity: a second too short":  {inactivity, [2]int{109, 171}, "08:00:53", alert.Motion, "07:57:50", "08:00:50"},
+		"inactivity: after motion":        {inactivity, [2]int{80, 101}, "07:59:44", alert.NoMotion, "07:58:41", "07:59:41"},
+		"inactivity: up to the target":    {inactivity, [2]int{80, 170}, "08:00:53", alert.NoMotion, "07:57:50", "08:00:50"},
+		"inactivity: one second is short": {inactivity, [2]int{80, 171}, "08:00:53", alert.Motion, "07:57:50", "08:00:50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := home{on(t, "07:57"), minutes("6."), true}
+			for i := c.moving[0]; i < c.moving[1]; i++ {
+				h.seconds[i] = alert.Moving
+			}
+			j := create(t, `{"rrule":"DTSTART:20260101T080050Z\nRRULE:FREQ=DAILY","monitor":`+c.monitor+`}`, "2026-01-10T05:00:00Z")
+			for now := on(t, "07:57"); ; now = now.Add(time.Second) {
+				if now.After(on(t, "08:02")) {
+					t.Fatal("did not fire")
+				}
+				next, result, err := j.Step(now, h.look)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if j = next; result.Fired == nil {
+					continue
+				}
+				f := result.Fired
+				first, until := f.From.Std().Format(time.TimeOnly), f.To.Std().Format(time.TimeOnly)
+				if got := now.Format(time.TimeOnly); got != c.at || f.Verdict != c.verdict || first != c.first || until != c.until || f.Late != 0 {
+					t.Errorf("at %s: %s of %s to %s, late %v; want %+v", got, f.Verdict, first, until, f.Late, c)
+				}
+				return
+			}
+		})
+	}
+}
+
 func TestLateDataIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	j := create(t, daily(simpleHour), "2026-01-10T05:00:00Z")
-	known := home{on(t, "07:00"), minutes("50.")}
+	known := home{on(t, "07:00"), minutes("50."), true}
 	j, got := run(t, j, known.look, every(t, "07:55", "08:04")...)
 	if len(got) > 0 || j.Status().State != alert.Active || j.Status().AttemptsMade != 5 {
 		t.Fatalf("got %q and %+v, want to wait", got, j.Status())
 	}
-	known.minutes = minutes("50. 10m")
+	known.seconds = minutes("50. 10m")
 	_, got = run(t, j, known.look, every(t, "08:05", "08:20")...)
-	if want := []string{"08:05: motion of 10 08:00, late 5m0s"}; !slices.Equal(got, want) {
+	if want := []string{"08:05: motion of 10 08:00, late 4m57s"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -198,9 +256,9 @@ func TestLateDataIsWaitedFor(t *testing.T) {
 func TestInactivityIsLookedAtOnlyWhenItCanBe(t *testing.T) {
 	t.Parallel()
 	j := create(t, daily(halfHours), "2026-01-10T05:00:00Z")
-	active := home{on(t, "06:00"), minutes("20. m 20. m 20. m 20. m 20. m 15.")}
+	active := home{on(t, "06:00"), minutes("20. m 20. m 20. m 20. m 20. m 15."), false}
 	looks := 0
-	count := func(from, to time.Time) []alert.Minute {
+	count := func(from, to time.Time) ([]alert.Second, bool) {
 		looks++
 		return active.look(from, to)
 	}
@@ -286,11 +344,11 @@ func TestRuleMadeByAWrongClockFiresByTheRightOne(t *testing.T) {
 func TestInactivityByAWrongClockDoesNotHideTheNext(t *testing.T) {
 	t.Parallel()
 	j := create(t, daily(halfHours), "2026-01-10T05:00:00Z")
-	quiet := func(from, to time.Time) []alert.Minute {
-		return minutes(fmt.Sprintf("%d.", to.Sub(from)/time.Minute))
+	quiet := func(from, to time.Time) ([]alert.Second, bool) {
+		return slices.Repeat([]alert.Second{alert.Quiet}, int(to.Sub(from)/time.Second)), false
 	}
-	_, got := run(t, j, quiet, "05:01", "365d 06:31", "06:29", "06:30")
-	want := []string{"365d 06:31: missed 365 occurrences from 2026-01-10T08:00:00Z to 2027-01-09T08:00:00Z", "365d 06:31: no_motion of 10 08:00", "06:30: no_motion of 10 08:00"}
+	_, got := run(t, j, quiet, "05:01", "365d 06:31:03", "06:29", "06:30:03")
+	want := []string{"365d 06:31:03: missed 365 occurrences from 2026-01-10T08:00:00Z to 2027-01-09T08:00:00Z", "365d 06:31:03: no_motion of 10 08:00", "06:30:03: no_motion of 10 08:00"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

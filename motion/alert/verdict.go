@@ -2,12 +2,12 @@ package alert
 
 import "iter"
 
-// Minute is what the history says of one minute of a home.
-type Minute uint8
+// Second is what the history says of one second of a home.
+type Second uint8
 
-// The states of a minute. What is not known is never taken for quiet.
+// The states of a second. What is not known is never taken for quiet.
 const (
-	Unknown Minute = iota // no data: silent devices, a stopped engine, paused
+	Unknown Second = iota // no data: silent devices, a stopped engine, paused
 	Quiet                 // data, and no motion
 	Moving                // motion
 )
@@ -24,30 +24,30 @@ const (
 )
 
 // tolerance is the share of a stretch without motion that may be unknown: one
-// minute of ten. A restart of the appliance must not hide inactivity, a home
+// second of ten. A restart of the appliance must not hide inactivity, a home
 // without data must not look quiet.
 const tolerance = 10
 
-// Judge decides about a whole period, one element a minute, oldest first, as it
-// is known at the target or later.
+// Judge decides about a whole period, oldest second first, as it is known at the
+// target or later.
 //
 // SIMPLE: any motion is Motion. Without motion it is NoMotion when at least nine
-// minutes of ten are known, else NoHistory. INACTIVITY: the same asked of every
+// seconds of ten are known, else NoHistory. INACTIVITY: the same asked of every
 // stretch of inactive_minutes: NoMotion when one had no motion and is known;
 // NoHistory when one may have had none; Motion when each had motion. NONE:
 // AtTime.
-func Judge(monitor Monitor, period []Minute) Verdict {
+func Judge(monitor Monitor, period []Second) Verdict {
 	switch monitor.Mode {
 	case None:
 		return AtTime
 	case Simple:
 		return judge(period, len(period))
 	}
-	return judge(period, min(monitor.InactiveMinutes, len(period)))
+	return judge(period, min(60*monitor.InactiveMinutes, len(period)))
 }
 
-// judge decides about all stretches of length minutes in a period.
-func judge(period []Minute, length int) Verdict {
+// judge decides about all stretches of length seconds in a period.
+func judge(period []Second, length int) Verdict {
 	moved, hidden := false, false
 	for s := range stretches(period, length) {
 		switch {
@@ -65,9 +65,9 @@ func judge(period []Minute, length int) Verdict {
 	return NoHistory
 }
 
-// quietStretch returns where the first known stretch of length minutes without
+// quietStretch returns where the first known stretch of length seconds without
 // motion ends in a period, and whether there is one.
-func quietStretch(period []Minute, length int) (end int, found bool) {
+func quietStretch(period []Second, length int) (end int, found bool) {
 	for s := range stretches(period, length) {
 		if s.quiet() {
 			return s.end, true
@@ -76,7 +76,7 @@ func quietStretch(period []Minute, length int) (end int, found bool) {
 	return 0, false
 }
 
-// stretch counts some consecutive minutes of a period.
+// stretch counts some consecutive seconds of a period.
 type stretch struct{ end, length, moving, unknown int }
 
 // quiet reports whether there was no motion and enough is known to say so.
@@ -84,12 +84,12 @@ func (s stretch) quiet() bool {
 	return s.moving == 0 && s.unknown < s.length && s.unknown*tolerance <= s.length
 }
 
-// stretches returns all stretches of length minutes in a period, earliest first.
-func stretches(period []Minute, length int) iter.Seq[stretch] {
+// stretches returns all stretches of length seconds in a period, earliest first.
+func stretches(period []Second, length int) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		s := stretch{length: length}
-		count := func(m Minute, by int) {
-			switch m {
+		count := func(at Second, by int) {
+			switch at {
 			case Moving:
 				s.moving += by
 			case Unknown:
@@ -109,9 +109,9 @@ func stretches(period []Minute, length int) iter.Seq[stretch] {
 	}
 }
 
-// stillRun returns the number of minutes at the end of a period in which no
+// stillRun returns the number of seconds at the end of a period in which no
 // motion was seen.
-func stillRun(period []Minute) int {
+func stillRun(period []Second) int {
 	run := 0
 	for run < len(period) && period[len(period)-1-run] != Moving {
 		run++

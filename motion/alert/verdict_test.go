@@ -9,18 +9,18 @@ import (
 	"sensegate/motion/alert"
 )
 
-// minutes reads one minute a character: '?' unknown, '.' quiet, 'm' motion; runs
-// are written as in "30. m 4?".
-func minutes(text string) []alert.Minute {
-	kinds := map[byte]alert.Minute{'?': alert.Unknown, '.': alert.Quiet, 'm': alert.Moving}
-	var list []alert.Minute
+// minutes reads the seconds of one minute a character: '?' unknown, '.' quiet, 'm' motion;
+// runs are written as in "30. m 4?".
+func minutes(text string) []alert.Second {
+	kinds := map[byte]alert.Second{'?': alert.Unknown, '.': alert.Quiet, 'm': alert.Moving}
+	var list []alert.Second
 	count := 0
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c >= '0' && c <= '9':
 			count = 10*count + int(c-'0')
 		case c != ' ':
-			for range max(count, 1) {
+			for range 60 * max(count, 1) {
 				list = append(list, kinds[c])
 			}
 			count = 0
@@ -69,8 +69,8 @@ func TestVerdicts(t *testing.T) {
 func TestUnknownNeverBecomesQuiet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		period := rapid.SliceOfN(rapid.SampledFrom([]alert.Minute{alert.Quiet, alert.Quiet, alert.Moving, alert.Unknown}), 1, 80).Draw(t, "period")
-		m := alert.Monitor{Mode: alert.Inactivity, DurationMinutes: len(period), InactiveMinutes: rapid.IntRange(1, len(period)).Draw(t, "inactive")}
+		period := rapid.SliceOfN(rapid.SampledFrom([]alert.Second{alert.Quiet, alert.Quiet, alert.Moving, alert.Unknown}), 1, 400).Draw(t, "period")
+		m := alert.Monitor{Mode: alert.Inactivity, DurationMinutes: len(period), InactiveMinutes: rapid.IntRange(1, 6).Draw(t, "inactive")}
 		if rapid.Bool().Draw(t, "simple") {
 			m = alert.Monitor{Mode: alert.Simple, DurationMinutes: len(period)}
 		}
@@ -78,7 +78,7 @@ func TestUnknownNeverBecomesQuiet(t *testing.T) {
 		if want := slowJudge(m, period); full != want {
 			t.Fatalf("%+v of %v: got %s, want %s", m, period, full, want)
 		}
-		fewer := append([]alert.Minute{}, period...)
+		fewer := append([]alert.Second{}, period...)
 		for i := range fewer {
 			if fewer[i] == alert.Quiet && rapid.Bool().Draw(t, "lost") {
 				fewer[i] = alert.Unknown
@@ -91,16 +91,16 @@ func TestUnknownNeverBecomesQuiet(t *testing.T) {
 }
 
 // slowJudge is Judge after its sentence, stretch by stretch.
-func slowJudge(m alert.Monitor, period []alert.Minute) alert.Verdict {
+func slowJudge(m alert.Monitor, period []alert.Second) alert.Verdict {
 	length := len(period)
 	if m.Mode == alert.Inactivity {
-		length = m.InactiveMinutes
+		length = min(60*m.InactiveMinutes, len(period))
 	}
 	still := false
 	for from := 0; from+length <= len(period); from++ {
 		counts := strings.Builder{}
-		for _, minute := range period[from : from+length] {
-			counts.WriteByte("?.m"[minute])
+		for _, second := range period[from : from+length] {
+			counts.WriteByte("?.m"[second])
 		}
 		unknown := strings.Count(counts.String(), "?")
 		switch {

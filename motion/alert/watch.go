@@ -15,7 +15,7 @@ func (m Monitor) inactive() time.Duration {
 	return time.Duration(m.InactiveMinutes) * time.Minute
 }
 
-// start returns the minute from which inactivity counts towards a target: the
+// start returns the second from which inactivity counts towards a target: the
 // beginning of the period, or when the rule was armed or last found inactivity.
 func (s *step) start(target motion.Stamp) motion.Stamp {
 	start := target.Add(-s.Rule.Monitor.duration())
@@ -24,36 +24,45 @@ func (s *step) start(target motion.Stamp) motion.Stamp {
 			start = max(start, later)
 		}
 	}
-	return minute(start)
+	return second(start)
 }
 
 // begin returns the first time at which a target can fire.
 func (s *step) begin(target motion.Stamp) motion.Stamp {
-	if s.Rule.Monitor.Mode != Inactivity {
+	switch s.Rule.Monitor.Mode {
+	case None:
 		return target
+	case Inactivity:
+		target = min(target, s.start(target).Add(s.Rule.Monitor.inactive()))
 	}
-	return min(target, s.start(target).Add(s.Rule.Monitor.inactive()))
+	return target.Add(arrival)
 }
 
 // watch fires when there has been inactivity within the period of a target since
 // start, and else says when there can be at the earliest.
 func (s *step) watch(target motion.Stamp) {
 	s.looked, s.wake = target, s.begin(target)
-	from, to := s.start(target), minute(min(s.now, target))
-	length := s.Rule.Monitor.InactiveMinutes
-	if to < from.Add(s.Rule.Monitor.inactive()) {
+	from, to := s.start(target), second(min(s.now.Add(-arrival), target))
+	inactive := s.Rule.Monitor.inactive()
+	if to < from.Add(inactive) {
 		return
 	}
-	period := s.minutes(from, to)
-	end, found := quietStretch(period, length)
+	period, _ := s.seconds(from, to)
+	end, found := quietStretch(period, int(inactive/time.Second))
 	if !found {
-		wait := max(1, length-stillRun(period))
-		s.wake = min(target, to.Add(time.Duration(wait)*time.Minute))
+		wait := inactive - time.Duration(stillRun(period))*time.Second
+		if wait <= 0 { // it is not known enough, and may become so
+			wait = again
+		}
+		s.wake = min(target, to.Add(wait)).Add(arrival)
 		return
 	}
-	stop := from.Add(time.Duration(end) * time.Minute)
-	s.fire(&Firing{Target: target, Verdict: NoMotion, From: stop.Add(-s.Rule.Monitor.inactive()), To: stop}, stop)
-	s.State.From = minute(s.now)
+	stop := from.Add(time.Duration(end) * time.Second)
+	s.State.From = stop
+	if s.now.Since(stop) > arrival+onTime {
+		s.State.From = second(s.now)
+	}
+	s.fire(&Firing{Target: target, Verdict: NoMotion, From: stop.Add(-inactive), To: stop}, stop.Add(arrival))
 	if s.Rule.Monitor.RepeatMonitoring {
 		s.State.Open = target
 	}
@@ -62,21 +71,31 @@ func (s *step) watch(target motion.Stamp) {
 // conclude fires a target that has come, with the verdict on its whole period. A
 // period that is not known yet is looked at again until it has settled.
 func (s *step) conclude(target motion.Stamp) {
-	from, to := minute(target.Add(-s.Rule.Monitor.duration())), minute(target)
-	var period []Minute
-	if s.Rule.Monitor.Mode != None {
-		period = s.minutes(from, to)
-	}
-	verdict, due := Judge(s.Rule.Monitor, period), target
-	if verdict == NoHistory {
-		due = target.Add(settle)
+	firing := &Firing{Target: target, Verdict: AtTime, From: second(target.Add(-s.Rule.Monitor.duration())), To: second(target)}
+	due := s.conclusion(target)
+	if s.now >= due && s.Rule.Monitor.Mode != None {
+		period, more := s.seconds(firing.From, firing.To)
+		firing.Verdict = Judge(s.Rule.Monitor, period)
+		if firing.Verdict == NoHistory && more {
+			due = target.Add(settle)
+		}
+		if s.now < due {
+			s.State.Tries++
+		}
 	}
 	if s.now < due {
-		s.State.Tries++
-		s.looked, s.wake = target, min(due, s.now.Add(again))
+		s.looked, s.wake = target, min(due, max(s.conclusion(target), s.now.Add(again)))
 		return
 	}
-	s.fire(&Firing{Target: target, Verdict: verdict, From: from, To: to}, due)
+	s.fire(firing, due)
+}
+
+// conclusion returns when the whole period of a target can be judged.
+func (s *step) conclusion(target motion.Stamp) motion.Stamp {
+	if s.Rule.Monitor.Mode == None {
+		return target
+	}
+	return target.Add(arrival)
 }
 
 // fire makes a firing the result and remembers its target. due is when it should
@@ -95,14 +114,16 @@ func (s *step) fire(f *Firing, due motion.Stamp) {
 	}
 }
 
-// minutes looks at the minutes of [from, to).
-func (s *step) minutes(from, to motion.Stamp) []Minute {
+// seconds looks at the seconds of [from, to); more says whether some may yet become known.
+func (s *step) seconds(from, to motion.Stamp) (period []Second, more bool) {
 	s.State.Looked = s.now
-	period := make([]Minute, to.Since(from)/time.Minute)
-	if s.look != nil {
-		copy(period, s.look(from.Std(), to.Std()))
+	period = make([]Second, to.Since(from)/time.Second)
+	if s.look == nil {
+		return period, false
 	}
-	return period
+	seen, more := s.look(from.Std(), to.Std())
+	copy(period, seen)
+	return period, more
 }
 
 // Actions returns the list that a verdict runs. A rule that does not look at

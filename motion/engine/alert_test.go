@@ -133,16 +133,21 @@ func TestSimpleAlertTellsMotionFromNone(t *testing.T) {
 		play func(b *box) // from 00:49 to 01:00
 		want string
 	}{
-		"motion":               {func(b *box) { b.send(480, 0, 0); b.send(30, 0.4, 0); b.send(150, 0, 0) }, "moved 01:00"},
-		"no motion":            {func(b *box) { b.send(660, 0, 0) }, "still 01:00"},
-		"motion before it":     {func(b *box) { b.send(50, 0.4, 0); b.send(610, 0, 0) }, "still 01:00"},
-		"no data":              {func(b *box) { time.Sleep(660 * time.Second) }, "unknown 01:06"},
-		"data for half of it":  {func(b *box) { b.send(360, 0, 0); time.Sleep(300 * time.Second) }, "unknown 01:06"},
+		"motion":              {func(b *box) { b.send(480, 0, 0); b.send(30, 0.4, 0); b.send(150, 0, 0) }, "moved 01:00"},
+		"no motion":           {func(b *box) { b.send(660, 0, 0) }, "still 01:00"},
+		"motion before it":    {func(b *box) { b.send(50, 0.4, 0); b.send(610, 0, 0) }, "still 01:00"},
+		"no data":             {func(b *box) { time.Sleep(660 * time.Second) }, "unknown 01:05"},
+		"data for half of it": {func(b *box) { b.send(360, 0, 0); time.Sleep(300 * time.Second) }, "unknown 01:05"},
+		"no guardian":         {func(b *box) { b.Disconnected(guardianKey, "lost"); time.Sleep(660 * time.Second) }, "unknown 01:00"},
+		"told afterwards": {func(b *box) {
+			time.Sleep(11*time.Minute + 4*time.Minute)
+			b.report(guardianKey, history(now()-900, make([]float64, 180)...))
+		}, "still 01:04 late 240"},
 		"motion, then no data": {func(b *box) { b.send(120, 0.4, 0); time.Sleep(540 * time.Second) }, "moved 01:00"},
 		"paused, though it moves": {func(b *box) {
 			b.configure(func(n *motion.Network) { n.Meta = motion.Document{"motion_paused": 1} })
 			b.send(660, 0.4, 0)
-		}, "unknown 01:06"},
+		}, "unknown 01:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
@@ -156,6 +161,41 @@ func TestSimpleAlertTellsMotionFromNone(t *testing.T) {
 	}
 }
 
+// TestAlertJudgesTheWindowAskedFor: of a target that is no whole minute, with what the
+// event tells of it.
+func TestAlertJudgesTheWindowAskedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, moving, after float64 // seconds from 00:59 on
+		want                  string
+	}{
+		"motion inside":       {75, 33, 12, "moved"},
+		"motion just before":  {20, 30, 62, "still"},
+		"motion at the start": {50, 1, 61, "moved"},
+		"motion at the end":   {109, 1, 2, "moved"},
+		"motion just after":   {110, 2, 0, "still"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				b.addAlert(b.home(), "DTSTART:20000101T010050Z\nRRULE:FREQ=DAILY", `{"monitor_mode":"SIMPLE","duration_minutes":1}`)
+				time.Sleep(59 * time.Minute)
+				b.send(c.before, 0, 0)
+				b.send(c.moving, 0.4, 0)
+				b.send(c.after, 0, 0)
+				time.Sleep(10 * time.Second)
+				list := b.events(motion.CustomAlertEvent)
+				if len(list) != 1 {
+					t.Fatalf("fired %v", b.fired())
+				}
+				target := float64(time.Date(2000, 1, 1, 1, 0, 50, 0, time.UTC).Unix())
+				e := list[0]
+				if e.Consumer != c.want || e.Detail["target"] != target || e.Detail["from"] != target-60 || e.Detail["to"] != target || e.TS.Since(motion.Time(target)) > 4 {
+					t.Errorf("%s at %v with %v, want %s", e.Consumer, e.TS.Std(), e.Detail, c.want)
+				}
+			})
+		})
+	}
+}
+
 func TestInactivityFiresWithinThePeriod(t *testing.T) {
 	for name, c := range map[string]struct {
 		repeat bool
@@ -164,14 +204,14 @@ func TestInactivityFiresWithinThePeriod(t *testing.T) {
 	}{
 		"quiet all the time, once":     {false, func(b *box) { b.send(1800, 0, 0) }, []string{"still 00:40"}},
 		"quiet all the time, repeated": {true, func(b *box) { b.send(1800, 0, 0) }, []string{"still 00:40", "still 00:50", "still 01:00"}},
-		"quiet after motion":           {false, func(b *box) { b.send(650, 0.4, 0); b.send(1150, 0, 0) }, []string{"still 00:51"}},
+		"quiet after motion":           {false, func(b *box) { b.send(650, 0.4, 0); b.send(1150, 0, 0) }, []string{"still 00:50"}},
 		"motion often enough": {true, func(b *box) {
 			for range 6 {
 				b.send(10, 0.4, 0)
 				b.send(290, 0, 0)
 			}
 		}, []string{"moved 01:00"}},
-		"no data": {true, func(b *box) { time.Sleep(30 * time.Minute) }, []string{"unknown 01:06"}},
+		"no data": {true, func(b *box) { time.Sleep(30 * time.Minute) }, []string{"unknown 01:05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"sensegate/motion"
@@ -153,33 +154,62 @@ func wakeOf(job alert.Job, now time.Time) (motion.Stamp, bool) {
 	return at, true
 }
 
-// look returns how an alert sees the motion of its network: a minute with a sample
-// above 0 is Moving, one with other samples Quiet, one without Unknown.
+// look returns how an alert sees the motion of its network. A guardian that decides on
+// motion may report in its history what was not seen live.
 func (e *Engine) look(ctx context.Context, id motion.NetworkID) alert.Look {
-	return func(from, to time.Time) []alert.Minute {
-		const minute = 60
-		query := series.Query{Series: series.Network, Measure: series.Density, From: from.Unix(), To: to.Unix(), Bucket: minute}
-		set, err := e.SamplesFor(ctx, id, query.From, query.To, minute)
-		var points series.Points
+	return func(from, to time.Time) ([]alert.Second, bool) {
+		n, err := e.network(id)
+		var period []alert.Second
 		if err == nil {
-			points, err = set.Points(query)
+			period, err = e.seconds(ctx, id, from.Unix(), to.Unix())
 		}
 		if err != nil {
 			e.log.Error("motion not read for an alert", "network", id, "err", err)
-			return nil
+			return nil, false
 		}
-		period := make([]alert.Minute, max(0, query.To-query.From)/minute)
-		for i := range points.Len() {
-			density, ts, known := points.At(i)
-			at := (ts - query.From) / minute
-			switch {
-			case !known || points.Bucket != minute || at < 0 || at >= int64(len(period)):
-			case density > 0:
-				period[at] = alert.Moving
-			default:
-				period[at] = alert.Quiet
-			}
-		}
-		return period
+		n.mu.Lock()
+		guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
+		more := n.source.Holder != ownHolds && !n.record.Paused()
+		n.mu.Unlock()
+		return period, more && e.connected(guardian)
 	}
+}
+
+// seconds returns what is held of each second of [from, to), as finely as it is held: one
+// in a sample above 0 is Moving, one in another Quiet. A second without a sample is Quiet
+// too where its minute, counted from the start, has any: frames may come in longer
+// intervals.
+func (e *Engine) seconds(ctx context.Context, id motion.NetworkID, from, to int64) ([]alert.Second, error) {
+	query := series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: series.Second.Step()}
+	set, err := e.SamplesFor(ctx, id, from, to, query.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	points, err := set.Points(query)
+	if err != nil {
+		return nil, err
+	}
+	period := make([]alert.Second, max(0, to-from))
+	for i := range points.Len() {
+		density, ts, known := points.At(i)
+		if !known {
+			continue
+		}
+		state := alert.Quiet
+		if density > 0 {
+			state = alert.Moving
+		}
+		for at := max(ts, from); at < min(ts+points.Bucket, to); at++ {
+			period[at-from] = state
+		}
+	}
+	for minute := range slices.Chunk(period, 60) {
+		if !slices.ContainsFunc(minute, func(s alert.Second) bool { return s != alert.Unknown }) {
+			continue
+		}
+		for i := range minute {
+			minute[i] = max(minute[i], alert.Quiet)
+		}
+	}
+	return period, nil
 }
