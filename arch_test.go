@@ -86,6 +86,7 @@ var arrows = map[string][]string{
 	"api/appliance/box":        {"broker/wire", "motion"},
 	"api/appliance/abusetest":  {},
 	"api/appliance/crashtest":  {},
+	"api/appliance/modeltest":  {},
 	"store/storetest":          {"store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }

@@ -30,13 +30,16 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
 	}
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
-	first, _ := e.clocks.stamp(r.TS, now)
+	interval := motion.Seconds(r.Interval) / 1000
+	first, server := e.clocks.stamp(r.TS, now)
+	if server { // the last step is what came now
+		first = first.Add(-float64(r.Count-1) * interval)
+	}
 	n.heartbeat.MotionTripped = &r.MotionTripped
 	n.heartbeat.LastMotion = max(n.heartbeat.LastMotion, shifted(r.LastMotion, r.TS, first))
 	if len(n.sensing.names) > maxNames {
 		clear(n.sensing.names)
 	}
-	interval := motion.Seconds(r.Interval) / 1000
 	keys := make([]fuse.Link, len(r.Links))
 	for i, name := range r.Links {
 		keys[i] = n.linkKey(name)

@@ -1,5 +1,7 @@
 package series
 
+import "errors"
+
 // sum is what a bucket's rows add up to, in the units of record.
 type sum struct {
 	seconds int64
@@ -28,14 +30,15 @@ func (p plan) sums(id ID, m Measure, parts []part) (first int, out []sum, err er
 	first = p.index(parts[0].from)
 	out = make([]sum, p.index(parts[len(parts)-1].to-1)+1-first)
 	for _, t := range parts {
-		a := adder{first: p.first + int64(first)*p.bucket, bucket: p.bucket, out: out}
+		a := adder{first: p.first + int64(first)*p.bucket, bucket: p.bucket, out: out, id: id, part: t}
 		for k, tier := range t.tiers {
+			a.tier = k
 			a.held, a.next = a.next, covered{}
 			if k+1 < len(t.tiers) {
 				a.next = a.held.fold(t.tiers[k+1].tier.Step(), tier.extent(t.from, t.to))
 			}
 			a.step = tier.tier.Step()
-			if err := tier.walk(id, t.from, t.to, m.depth(), a.add); err != nil {
+			if err := errors.Join(tier.walk(id, t.from, t.to, m.depth(), a.add), a.err); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -50,6 +53,11 @@ type adder struct {
 	step          int64   // of the tier being added
 	held          covered // by finer tiers, in slots of this tier's rows
 	next          covered // by this one too, in slots of the next tier's rows
+
+	id   ID
+	part part
+	tier int // of part.tiers, that is being added
+	err  error
 }
 
 func (a *adder) add(s stretch) bool {
@@ -78,9 +86,40 @@ func (a *adder) addRows(s stretch) {
 		if seconds <= 0 {
 			continue
 		}
-		bucket.add(r, seconds)
+		if seconds < int64(r.seconds) && !r.alike(a.step, a.id.isLocation()) {
+			a.subtract(&r, ts)
+		}
+		bucket.add(r, min(seconds, int64(r.seconds)))
 		a.next.add(ts, seconds)
 	}
+}
+
+// alike reports whether a row of step seconds, whose total may not be known, is alike in
+// all of them, as a device's history is.
+func (r record) alike(step int64, share bool) bool {
+	switch {
+	case int64(r.seconds) != step:
+		return false
+	case share:
+		return shareUnit*int64(r.motion) == step*int64(r.peak)
+	}
+	return r.motion == 0 || r.motion == full*uint32(step)
+}
+
+// subtract takes the rows that were added of the next finer tier out of the sum r that
+// begins at ts, of which they are a part.
+func (a *adder) subtract(r *record, ts int64) {
+	finer := a.part.tiers[a.tier-1]
+	err := finer.walk(a.id, max(ts, a.part.from), min(ts+a.step, a.part.to), everything, func(s stretch) bool {
+		for i := 0; i < s.rows && s.kind != absent; i++ {
+			row := s.record(i, finer.tier.Step())
+			r.seconds -= min(r.seconds, row.seconds)
+			r.motion -= min(r.motion, row.motion)
+			r.total -= min(r.total, row.total)
+		}
+		return true
+	})
+	a.err = errors.Join(a.err, err)
 }
 
 // addZeros adds rows with value 0 from second from to second to. A last row that

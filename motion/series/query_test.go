@@ -51,6 +51,11 @@ func fillBlock(t *rapid.T, b *series.Block, i int, id series.ID, rows map[int64]
 			if kind == 3 {
 				frames[1] = float64(rapid.IntRange(0, 60).Draw(t, "milli")) / 1000
 			}
+			if b.Tier() == series.FiveSeconds { // of a device's history
+				b.Fill(i, ts, frames[0])
+				rows[ts] = figureOf([]float64{frames[0], frames[0]}, share)
+				continue
+			}
 			for _, v := range frames {
 				b.Add(i, ts, v)
 			}

@@ -36,6 +36,12 @@ func (r *record) add(o record) {
 	r.peak = max(r.peak, o.peak)
 }
 
+// part returns so many of the seconds of a row that are all alike.
+func (r record) part(seconds uint16) record {
+	of, n := uint32(r.seconds), uint32(seconds)
+	return record{seconds: seconds, peak: r.peak, motion: (r.motion*n + of/2) / of, total: (r.total*n + of/2) / of}
+}
+
 // plain returns the density, in percent, of a row of step seconds that are all
 // alike; ok is false for any other.
 func (r record) plain(step int64) (density uint16, ok bool) {

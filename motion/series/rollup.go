@@ -10,7 +10,8 @@ import (
 // of the finer values, and are joined with what is held of the block already. Of
 // two rows of the same time the one with more seconds of data stands, of equals
 // the sum, then the earlier given, so that it may be repeated, after late rows came
-// or finer blocks were deleted, and loses nothing. A value of another block, or a
+// or finer blocks were deleted, and loses nothing. A held row of 5 s that is alike in all
+// of its seconds, as a device's history is, fills the seconds that the other lacks. A value of another block, or a
 // damaged one (ErrDamaged, ErrVersion), is left out and named in the error; the
 // value is good all the same, and empty when there is no row at all. Series beyond
 // MaxSeries are left out.
@@ -91,11 +92,18 @@ func (s *stretch) sumInto(records []record, at, step, coarse int64) {
 	}
 }
 
-// putInto puts each row in place of a record that has fewer seconds.
+// putInto puts each row in place of a record that has fewer seconds, or the rest of it
+// beside one.
 func (s *stretch) putInto(records []record, at, step, coarse int64) {
 	for i := range s.rows {
 		row := s.record(i, step)
-		if to := &records[(at+int64(i)*step)/coarse]; row.seconds > to.seconds {
+		to := &records[(at+int64(i)*step)/coarse]
+		_, alike := row.plain(step)
+		switch {
+		case row.seconds <= to.seconds:
+		case alike && to.seconds > 0 && step == FiveSeconds.Step():
+			to.add(row.part(row.seconds - to.seconds))
+		default:
 			*to = row
 		}
 	}

@@ -169,7 +169,7 @@ func TestRollingUpAgainLosesNothing(t *testing.T) {
 	})
 }
 
-func TestHistoryStandsUntilSecondsHoldMore(t *testing.T) {
+func TestHistoryFillsTheSecondsThatAreNotHeld(t *testing.T) {
 	t.Parallel()
 	past := blockOf(t, series.FiveSeconds, 0, 0.9, 0.8)
 	seconds := blockOf(t, series.Second, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -182,13 +182,71 @@ func TestHistoryStandsUntilSecondsHoldMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for measure, want := range map[series.Measure]string{
-		series.Intensity: `[[0.5,0],[0.8,5],[null,10]]`, // five seconds against five, one against five
-		series.Mean:      `[[0.3,0],[0.8,5],[null,10]]`,
+		series.Intensity: `[[0.5,0],[0.8,5],[null,10]]`, // five seconds against five, one and four of five
+		series.Mean:      `[[0.3,0],[0.76,5],[null,10]]`,
 		series.Density:   `[[100,0],[100,5],[null,10]]`,
 	} {
 		got, _, err := set.AppendJSON(nil, series.Query{Measure: measure, From: 0, To: 15, Bucket: 5})
 		if string(got) != want || err != nil {
 			t.Errorf("measure %d: got %s, %v, want %s", measure, got, err, want)
+		}
+	}
+}
+
+// TestSecondsAndHistoryOfOneRowCountOnce: two seconds held live and a device's history of the
+// same 5 s are two seconds and three, before they are summed up, after it, and beside each
+// other, whichever came first.
+func TestSecondsAndHistoryOfOneRowCountOnce(t *testing.T) {
+	t.Parallel()
+	value := func(tier series.Tier, rows int64, intensity, share float64) []byte {
+		b := series.NewBlock(tier, 0)
+		for ts := range rows {
+			b.FillFrame(ts*tier.Step(), []series.Value{{ID: series.Network, Value: intensity}, {ID: kitchen, Value: share}})
+		}
+		return b.AppendValue(nil)
+	}
+	sum := func(finer []byte, held ...[]byte) []byte {
+		t.Helper()
+		var values [][]byte
+		if finer != nil {
+			values = [][]byte{finer}
+		}
+		out, err := series.Rollup(series.FiveSeconds, 0, values, held...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		live, past      [2]float64 // intensity and share
+		density, shares string
+	}{
+		"quiet, then motion":   {[2]float64{0, 0}, [2]float64{0.5, 1}, `[[60,0]]`, `[[60,0]]`},
+		"motion, then quiet":   {[2]float64{0.5, 0.8}, [2]float64{0, 0}, `[[40,0]]`, `[[32,0]]`},
+		"another place":        {[2]float64{0.5, 0.2}, [2]float64{0.5, 0.7}, `[[100,0]]`, `[[50,0]]`},
+		"the same all the way": {[2]float64{0.5, 0.4}, [2]float64{0.5, 0.4}, `[[100,0]]`, `[[40,0]]`},
+	} {
+		seconds := value(series.Second, 2, c.live[0], c.live[1])
+		past := value(series.FiveSeconds, 1, c.past[0], c.past[1])
+		summed := sum(seconds, past)
+		for how, values := range map[string][][]byte{
+			"as they came":            {seconds, past},
+			"summed up":               {summed},
+			"summed up again":         {sum(seconds, summed)},
+			"beside the sum":          {seconds, summed},
+			"the history came late":   {sum(nil, sum(seconds), past)},
+			"beside the late history": {seconds, sum(nil, sum(seconds), past)},
+		} {
+			set, err := series.NewSet(values...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range map[series.ID]string{series.Network: c.density, kitchen: c.shares} {
+				got, _, err := set.AppendJSON(nil, series.Query{Series: id, Measure: series.Density, From: 0, To: 5, Bucket: 5})
+				if string(got) != want || err != nil {
+					t.Errorf("%s, %s, series %q: %s, %v, want %s", name, how, id, got, err, want)
+				}
+			}
 		}
 	}
 }
