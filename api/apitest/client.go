@@ -154,6 +154,21 @@ func Want[T any](t testing.TB, a Answer, status int) (value T) {
 	return value
 }
 
+// Tally counts the points of a history above 0, at 0 and without data.
+func Tally(points [][2]*float64) (moving, quiet, null int) {
+	for _, point := range points {
+		switch v := point[0]; {
+		case v == nil:
+			null++
+		case *v > 0:
+			moving++
+		default:
+			quiet++
+		}
+	}
+	return moving, quiet, null
+}
+
 // WantJSON checks the whole answer, whose status is to be 200.
 func WantJSON(t testing.TB, a Answer, exact string) {
 	t.Helper()

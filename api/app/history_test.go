@@ -145,17 +145,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	} {
 		for _, path := range []string{"/motion_history_densities", "/motion_history_intensities"} {
 			a := h.as(h.member, http.MethodGet, fmt.Sprintf("%s?bucket=1&from=%d&to=%d", path, c.from, begin+605), "")
-			moving, quiet, null := 0, 0, 0
-			for _, point := range apitest.Want[[][2]*float64](t, a, 200) {
-				switch v := point[0]; {
-				case v == nil:
-					null++
-				case *v > 0:
-					moving++
-				default:
-					quiet++
-				}
-			}
+			moving, quiet, null := apitest.Tally(apitest.Want[[][2]*float64](t, a, 200))
 			if got := a.Header.Get("X-Bucket-Seconds"); got != c.bucket || moving != c.moving || quiet != c.quiet || null != c.null {
 				t.Errorf("%s, %s: X-Bucket-Seconds %q, %d moving, %d quiet, %d null, want %+v", path, name, got, moving, quiet, null, c)
 			}

@@ -77,17 +77,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 		if got := a.Header.Get("X-Bucket-Seconds"); got != bucket {
 			t.Errorf("X-Bucket-Seconds %q, want %q", got, bucket)
 		}
-		for _, point := range apitest.Want[[][2]*float64](t, a, 200) {
-			switch v := point[0]; {
-			case v == nil:
-				null++
-			case *v > 0:
-				moving++
-			default:
-				quiet++
-			}
-		}
-		return moving, quiet, null
+		return apitest.Tally(apitest.Want[[][2]*float64](t, a, 200))
 	}
 	if moving, quiet, null := ask(begin, begin+605, "5"); moving != 60 || quiet != 0 || null != 61 {
 		t.Errorf("history: %d moving, %d quiet, %d null", moving, quiet, null)
