@@ -96,24 +96,6 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 	return err
 }
 
-// VacateHome wipes what a household leaves behind: the network gets a home that says
-// nothing of it, under another id, but that it was owned before.
-func (tx *Tx) VacateHome(id home.ID) (home.Home, error) {
-	h, err := homes.must(tx, id)
-	if err != nil {
-		return h, err
-	}
-	if err := tx.DeleteHome(id); err != nil {
-		return h, err
-	}
-	empty := home.New(h.ExternalID)
-	empty.OwnedBefore = true
-	if h, err = tx.CreateHome(empty); err != nil {
-		return h, err
-	}
-	return h, tx.dueToWipe(false)
-}
-
 // deleteMemberships removes the memberships of a home.
 func (tx *Tx) deleteMemberships(id home.ID) error {
 	memberships, err := tx.MembershipsOfHome(id)

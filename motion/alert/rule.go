@@ -2,6 +2,7 @@ package alert
 
 import (
 	"encoding/json"
+	"slices"
 
 	"sensegate/motion"
 )
@@ -27,6 +28,13 @@ type Rule struct {
 	NoHistory    []Action         `json:"no_history_actions" doc:"Run when it is not known whether there was motion"`
 	CreatedAt    motion.Stamp     `json:"created_at" format:"date-time" doc:"UTC"`
 	UpdatedAt    motion.Stamp     `json:"updated_at" format:"date-time" doc:"UTC"`
+}
+
+// OnlyRaisesEvents reports whether every action of the rule raises an event, and there is
+// one: the rule speaks to programs, and nothing of it reaches a phone.
+func (r Rule) OnlyRaisesEvents() bool {
+	actions := slices.Concat(r.NoMotion, r.Motion, r.NoHistory)
+	return len(actions) > 0 && !slices.ContainsFunc(actions, func(a Action) bool { return a.Action != Event })
 }
 
 // Mode says how a rule looks at motion.

@@ -3,11 +3,13 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -86,4 +88,36 @@ func TestEventsOfChangesComeInTheOrderOfTheChanges(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+func TestVacatedNetworkTellsItsDevices(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		var house home.Home
+		err := b.db.Update(t.Context(), func(tx *store.Tx) (err error) {
+			house, err = tx.CreateHome(home.New(id))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.EditSounding(t.Context(), id, true, object(t, `{"zone_priority_list":["Nursery"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		before := b.devices.commands(guardianKey, "config")
+		if len(before) == 0 || !strings.Contains(before[len(before)-1], "Nursery") {
+			t.Fatalf("the guardian was sent %q", before)
+		}
+		err = b.db.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.VacateHome(house.ID)
+			return err
+		})
+		if err := errors.Join(err, b.Vacated(t.Context(), id)); err != nil {
+			t.Fatal(err)
+		}
+		sent := b.devices.commands(guardianKey, "config")
+		if len(sent) != 1 || strings.Contains(sent[0], "Nursery") || sent[0] == before[len(before)-1] {
+			t.Errorf("the guardian was sent %q", sent)
+		}
+	})
 }

@@ -108,10 +108,11 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 			return err
 		}
 	}
-	var changed []home.ID
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		changed, events, err = h.deleteUser(tx, id, how.Successor)
-		return events, err
+	ctx = context.WithoutCancel(ctx) // what follows the commit is done, whether or not anybody waits for it
+	var after departure
+	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (_ []motion.Event, err error) {
+		after, err = h.deleteUser(tx, id, how.Successor)
+		return after.events, err
 	})
 	if fault.KindOf(err) == fault.NotFound && how.Disown && len(owned) > 0 {
 		err = nil // gone with the last network
@@ -121,7 +122,12 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 	}
 	h.ended()
 	h.log.Info("user deleted", "user", id, "disowned", how.Disown)
-	return h.armAll(ctx, changed)
+	for _, network := range after.vacated {
+		if err := h.engine.Vacated(ctx, network); err != nil && fault.KindOf(err) != fault.NotFound { // deleted meanwhile
+			return err
+		}
+	}
+	return h.armAll(ctx, after.scenes)
 }
 
 // owned returns the homes that a user owns.
@@ -141,30 +147,37 @@ func (h *Household) owned(ctx context.Context, id home.UserID) (owned []home.ID,
 	return owned, err
 }
 
+// departure is what comes of it that a person leaves their homes.
+type departure struct {
+	scenes  []home.ID          // whose scene has changed
+	vacated []motion.NetworkID // whose home was wiped
+	events  []motion.Event     // of the homes that others live in
+}
+
 // deleteUser removes a person from their homes, what they own goes to a successor, and then
-// altogether. It returns the homes whose scene has changed by that, and the events of the
-// homes that others live in.
-func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (changed []home.ID, events []motion.Event, err error) {
+// altogether.
+func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (d departure, err error) {
 	memberships, err := tx.MembershipsOfUser(id)
 	if err != nil {
-		return nil, nil, err
+		return d, err
 	}
 	for _, m := range memberships {
 		scene, left, err := leave(tx, m, false)
 		if err != nil {
-			return nil, nil, err
+			return d, err
 		}
 		if scene {
-			changed = append(changed, m.Home)
+			d.scenes = append(d.scenes, m.Home)
 		}
-		if m.Role == home.OwnerRole {
-			if left, err = h.succeed(tx, m.Home, successor, left); err != nil {
-				return nil, nil, err
-			}
+		if m.Role != home.OwnerRole {
+			d.events = append(d.events, left...)
+			continue
 		}
-		events = append(events, left...)
+		if err := h.succeed(tx, &d, m.Home, successor, left); err != nil {
+			return d, err
+		}
 	}
-	return changed, events, h.forget(tx, id)
+	return d, h.forget(tx, id)
 }
 
 // forget removes what is known of a person, and tells their address.

@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -85,19 +86,21 @@ func (h *Household) checkSuccessor(ctx context.Context, owned []home.ID, how Lea
 	})
 }
 
-// succeed gives a home whose owner has left to their successor, and returns the events of
-// the leaving and of that. Without a successor the home is wiped, and there are none.
-func (h *Household) succeed(tx *store.Tx, id home.ID, named home.UserID, left []motion.Event) ([]motion.Event, error) {
+// succeed gives a home whose owner has left to their successor; left are the events of the
+// leaving. Without a successor the home is wiped, and no event tells of it.
+func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.UserID, left []motion.Event) error {
 	next, ok, err := tx.Successor(id, named)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !ok {
-		_, err := tx.VacateHome(id)
-		return nil, err
+		empty, err := tx.VacateHome(id)
+		d.vacated = append(d.vacated, empty.ExternalID)
+		return err
 	}
 	events, err := h.promoteAndTell(tx, next)
-	return append(left, events...), err
+	d.events = slices.Concat(d.events, left, events)
+	return err
 }
 
 // promoteAndTell makes a member the owner of the home that its owner has left, and returns

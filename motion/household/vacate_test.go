@@ -1,0 +1,113 @@
+package household_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/home"
+	"sensegate/motion/household"
+	"sensegate/motion/setting"
+	"sensegate/store"
+	"sensegate/store/storetest"
+)
+
+// alert makes an alert of a network; actions is JSON.
+func (p *place) alert(network motion.NetworkID, name, actions string) (uuid string) {
+	p.t.Helper()
+	var edit alert.Edit
+	err := json.Unmarshal([]byte(`{"alert_name":"`+name+`","rrule":"DTSTART:20990101T000000Z\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"NONE"},"no_motion_actions":`+actions+`}`), &edit)
+	rule, failed := p.engine.CreateAlert(p.t.Context(), network, edit)
+	if err := errors.Join(err, failed); err != nil {
+		p.t.Fatal(err)
+	}
+	return rule.UUID
+}
+
+// furnish gives a network all that its people can say of themselves there.
+func (p *place) furnish(network motion.NetworkID, owner home.UserID) {
+	p.t.Helper()
+	leaf := motion.MAC{2, 0xbb, 0, 0, 0, 0x31}
+	described := p.engine.DescribeDevice(p.t.Context(), network, motion.DeviceInfo{MAC: leaf, Hostname: "Rosenduft-phone", Name: "Rosenduft's phone", Brand: "Acme"})
+	clients, err := p.engine.SoundingClients(network)
+	if err != nil || len(clients.Nodes) != 1 {
+		p.t.Fatalf("%+v %v", clients, err)
+	}
+	name, room := "Rosenduft phone", "Rosenduft bedroom"
+	moves := true
+	placed := p.engine.PlaceDevices(p.t.Context(), network, []setting.Placement{
+		{At: "body[0]", MAC: leaf, FriendlyName: &name, Location: &room, Mobile: &moves},
+		{At: "body[1]", Node: clients.Nodes[0].ID, FriendlyName: &name, Location: &room},
+	}, nil)
+	sounded := p.engine.EditSounding(p.t.Context(), network, false, map[string]any{"zone_priority_list": []any{room}, "cooldown": 90.0})
+	_, slept := p.engine.ChangeSleepSettings(p.t.Context(), network, func(s *motion.ApplicationSettings) { s.Enabled, s.SleepHour = true, 3 })
+	pushed := p.db.Update(p.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.AddPush(store.Push{NetworkID: network, Payload: motion.Document{"data": map[string]any{"body": "Rosenduft waits"}}})
+		return errors.Join(err, tx.AddDelivery(store.Delivery{NetworkID: network, UserIDs: []home.UserID{owner}, Payload: motion.Document{"body": "Rosenduft is on its way"}}))
+	})
+	if err := errors.Join(described, placed, sounded, slept, pushed); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestVacatedNetworkSaysNothingOfItsHousehold(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, owner := p.home("g", 1), p.user("owner")
+	network := one.ExternalID
+	p.claim(one.ID, owner)
+	p.furnish(network, owner)
+	p.alert(network, "Rosenduft insulin", `[{"action":"fcm_push","payload":{"data":{"body":"Rosenduft, take it"}}}]`)
+	p.alert(network, "Rosenduft both", `[{"action":"event","payload":{"_consumer":"x"}},{"action":"fcm_push","user_ids":[1],"payload":{"data":{}}}]`)
+	p.alert(network, "Rosenduft nothing", `[]`)
+	kept := p.alert(network, "night check", `[{"action":"event","payload":{"_consumer":"tower"}}]`)
+	if len(storetest.Scan(t, p.db, "Rosenduft")) < 8 {
+		t.Fatal("the scan sees nothing")
+	}
+	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range storetest.Scan(t, p.db, "Rosenduft") {
+		t.Error(found)
+	}
+	clients, err := p.engine.SoundingClients(network)
+	if err != nil || clients.Nodes[0].FriendlyName != "" || clients.Nodes[0].Location != "" {
+		t.Errorf("node %+v %v", clients.Nodes[0], err)
+	}
+	if leaf := clients.Leafs[0]; leaf.FriendlyName != leaf.MAC.String() || leaf.Location != "" || leaf.Reason == "MOBILE" ||
+		leaf.DeviceInfo.Hostname != "" || leaf.DeviceInfo.Name != "" || leaf.DeviceInfo.Brand != "Acme" {
+		t.Errorf("leaf %+v", leaf)
+	}
+	if s, err := p.engine.SoundingSettings(network); err != nil || len(s.ZonePriorityList) != 0 || s.Cooldown != 90 {
+		t.Errorf("sounding settings %+v %v, want no zones, and the rest as it was", s, err)
+	}
+	if s, err := p.engine.SleepSettings(t.Context(), network); err != nil || s != motion.DefaultApplicationSettings(network) {
+		t.Errorf("sleep settings %+v %v", s, err)
+	}
+	rules, err := p.engine.Alerts(t.Context(), network)
+	if err != nil || !slices.EqualFunc(rules, []string{kept}, func(r alert.Rule, uuid string) bool { return r.UUID == uuid }) {
+		t.Errorf("alerts %+v %v, want the one that only raises events", rules, err)
+	}
+}
+
+// What a member leaves behind is the home's: it goes on.
+func TestHomeWithASuccessorKeepsWhatItSaid(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, owner, member := p.home("g", 1), p.user("owner"), p.user("member")
+	p.claim(one.ID, owner)
+	p.join(one.ID, owner, member, "member")
+	p.furnish(one.ExternalID, owner)
+	p.alert(one.ExternalID, "Rosenduft insulin", `[{"action":"fcm_push","payload":{"data":{}}}]`)
+	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := p.engine.Alerts(t.Context(), one.ExternalID)
+	clients, failed := p.engine.SoundingClients(one.ExternalID)
+	if err := errors.Join(err, failed); err != nil || len(rules) != 1 || clients.Leafs[0].FriendlyName != "Rosenduft phone" {
+		t.Errorf("alerts %+v, clients %+v, %v", rules, clients, err)
+	}
+}

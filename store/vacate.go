@@ -1,0 +1,142 @@
+package store
+
+import (
+	"maps"
+
+	"sensegate/motion"
+	"sensegate/motion/home"
+)
+
+// VacateHome wipes what a household leaves behind (payloads.md section 6 no. 16): the
+// network gets a home that says nothing of it, under another id, but that it was owned
+// before. The network keeps its devices, links, history, and settings of sensing; names
+// and places of its devices, zone priority, sleep settings, waiting pushes, and alerts go,
+// but for alerts that only raise events.
+func (tx *Tx) VacateHome(id home.ID) (home.Home, error) {
+	h, err := homes.must(tx, id)
+	if err != nil {
+		return h, err
+	}
+	if err := tx.DeleteHome(id); err != nil {
+		return h, err
+	}
+	if err := tx.forgetHousehold(h.ExternalID); err != nil {
+		return h, err
+	}
+	empty := home.New(h.ExternalID)
+	empty.OwnedBefore = true
+	if h, err = tx.CreateHome(empty); err != nil {
+		return h, err
+	}
+	return h, tx.dueToWipe(false)
+}
+
+// forgetHouseholds does what VacateHome does since schema 5 for the homes that were vacated
+// before.
+func (tx *Tx) forgetHouseholds() error {
+	all, err := tx.Homes()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		if h.Claimed() || !h.OwnedBefore {
+			continue
+		}
+		if err := tx.forgetHousehold(h.ExternalID); err != nil {
+			return err
+		}
+		if err := tx.dueToWipe(false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetHousehold removes from a network what its household has said of itself there.
+func (tx *Tx) forgetHousehold(network motion.NetworkID) error {
+	for _, forget := range []func(motion.NetworkID) error{
+		tx.forgetZones, tx.forgetNodeNames, tx.forgetLeafNames, tx.forgetAlerts, tx.deleteDeliveriesOf,
+	} {
+		if err := forget(network); err != nil {
+			return err
+		}
+	}
+	if err := pushes.removePrefix(tx, key32(network)); err != nil {
+		return err
+	}
+	_, err := applicationSettings.delete(tx, network)
+	return err
+}
+
+// forgetZones empties the zone priority list of a network, and with it the mode that
+// follows the list.
+func (tx *Tx) forgetZones(network motion.NetworkID) error {
+	n, err := networks.must(tx, network)
+	if err != nil {
+		return err
+	}
+	leafblower, _ := n.GuardianConfig["leafblower"].(map[string]any)
+	if leafblower["zone_priority_list"] == nil {
+		return nil
+	}
+	leafblower = maps.Clone(leafblower)
+	delete(leafblower, "zone_priority_list")
+	delete(leafblower, "mode")
+	n.GuardianConfig = n.GuardianConfig.Clone()
+	n.GuardianConfig["leafblower"] = leafblower
+	n.ConfigRev++
+	n.UpdatedAt = tx.now
+	return networks.put(tx, network, n)
+}
+
+// forgetNodeNames takes their names and places from the nodes of a network.
+func (tx *Tx) forgetNodeNames(network motion.NetworkID) error {
+	list, err := nodes.allBy(tx, "nodes_by_name", key32(network))
+	if err != nil {
+		return err
+	}
+	for _, node := range list {
+		node.FriendlyName, node.Location = "", ""
+		if err := nodes.put(tx, node.ID, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetLeafNames takes their names and places from the leafs of a network. Those that are
+// still there tell their host names again with the next report.
+func (tx *Tx) forgetLeafNames(network motion.NetworkID) error {
+	list, err := tx.Leafs(network)
+	if err != nil {
+		return err
+	}
+	for _, leaf := range list {
+		leaf.FriendlyName, leaf.Hostname, leaf.IP = "", "", ""
+		leaf.Location, leaf.Located, leaf.Mobile = "", false, false
+		leaf.DeviceInfo.Name, leaf.DeviceInfo.Hostname = "", ""
+		if err := leafs.put(tx, leaf.ID, leaf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetAlerts removes the alerts of a network, but for those that only raise events:
+// programs that serve the appliance make such alerts, and nothing tells theirs from those
+// of the household.
+func (tx *Tx) forgetAlerts(network motion.NetworkID) error {
+	list, err := tx.Alerts(network)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if a.Rule.OnlyRaisesEvents() {
+			continue
+		}
+		if err := tx.DeleteAlert(a.Key()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
