@@ -31,6 +31,7 @@
 //	                          "clock_unset"    when the appliance worked by a clock that was not set: UnsetRun
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
+//	                          "owned"          SHA-256, hex, of the guardian ids of networks that were owned and deleted, at most 1024
 //	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one
 //
 //	networks                  network u32    → motion.Network; the sequence gives network ids

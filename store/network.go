@@ -80,14 +80,15 @@ func (tx *Tx) networkHeard(n motion.Network) (motion.Network, error) {
 	return n, err
 }
 
-// DeleteNetwork removes a network with everything that belongs to it. Its bytes are wiped
-// from the file soon after (DB.WipeDeleted).
+// DeleteNetwork removes a network with everything that belongs to it; whether it had an
+// owner is remembered (OwnedBefore). Its bytes are wiped from the file soon after
+// (DB.WipeDeleted).
 func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 	if err := tx.requireNetwork(id); err != nil {
 		return err
 	}
 	for _, remove := range []func(motion.NetworkID) error{
-		tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
+		tx.noteOwned, tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
 	} {
 		if err := remove(id); err != nil {
 			return err

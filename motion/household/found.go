@@ -75,10 +75,24 @@ func (h *Household) homeOf(ctx context.Context, network motion.NetworkID) (one h
 			created = false
 			return err
 		}
-		one, err = tx.CreateHome(home.New(network))
+		one, err = createHome(tx, network)
 		return err
 	})
 	return one, created, err
+}
+
+// createHome makes the home of a network that has none. One that its devices have formed
+// again after its deletion was owned before, when it was then.
+func createHome(tx *store.Tx, network motion.NetworkID) (home.Home, error) {
+	n, err := tx.Network(network)
+	if err != nil {
+		return home.Home{}, err
+	}
+	one := home.New(network)
+	if one.OwnedBefore, err = tx.OwnedBefore(n.GuardianID); err != nil {
+		return one, err
+	}
+	return tx.CreateHome(one)
 }
 
 // ChangeHome changes the record of a home and, unless zone is "", the time zone of its
