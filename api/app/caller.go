@@ -38,13 +38,14 @@ func (a *App) member(ctx context.Context, r *api.Request, u auth.User) (auth.Mem
 // membership returns a user as a member of the home that the request is about.
 func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth.Member, error) {
 	m := auth.Member{User: u}
+	var membership home.Membership
 	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		id, err := homeOf(tx, r, u)
 		if err != nil {
 			return err
 		}
-		membership, ok, err := tx.MembershipOf(id, u.ID)
-		if err != nil {
+		var ok bool
+		if membership, ok, err = tx.MembershipOf(id, u.ID); err != nil {
 			return err
 		}
 		if !ok {
@@ -54,7 +55,19 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
 		return err
 	})
-	return m, err
+	if err != nil || !membership.Muted || !namesHome(r) {
+		return m, err
+	}
+	if err := a.Household.Unmute(ctx, membership.ID); fault.KindOf(err) != fault.Unavailable { // a full disk stops no reader
+		return m, err
+	}
+	return m, nil
+}
+
+// namesHome reports whether a request names the home that it is about.
+func namesHome(r *api.Request) bool {
+	_, byRecord := byPath[r.Route()]
+	return byRecord || r.Query("network_id") != "" || r.Field("network_id") != ""
 }
 
 // owner returns the member who owns the home.

@@ -290,3 +290,35 @@ func TestPersonAddedByIDShowsNoNameUntilTheyJoin(t *testing.T) {
 	}
 	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", joins), 409, "member")
 }
+
+func TestAddedUserIsMutedUntilARequestNamesTheNetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		method, path, body string // %d is the network
+		muted              bool
+	}{
+		"nothing asked":     {"GET", "/version", "", true},
+		"own networks":      {"GET", "/networks", "", true},
+		"no network named":  {"GET", "/scenes", "", true},
+		"query":             {"GET", "/scenes?network_id=%d", "", false},
+		"body":              {"PUT", "/scenes", `{"scene_id":4,"network_id":%d}`, false},
+		"path":              {"GET", "/networks/%d", "", false},
+		"what owners may":   {"PUT", "/networks/%d", `{"name":"x"}`, false},
+		"presence":          {"POST", "/bulk_user_presences", `{"user_presences":[{"network_id":%d,"event":"enter"}]}`, false},
+		"joined themselves": {"POST", "/network_memberships", `{"role":"member","network_id":%d}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHousehold(t)
+			apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.nobody.ID)), 200)
+			fill := func(text string) string { return strings.Replace(text, "%d", fmt.Sprint(h.home), 1) }
+			answer := h.as(h.nobody, c.method, fill(c.path), fill(c.body))
+			if answer.Status != 200 && name != "what owners may" {
+				t.Fatalf("%d %s", answer.Status, answer.Body)
+			}
+			if m := h.membershipOf(h.nobody, h.home); m.Muted != c.muted {
+				t.Errorf("muted is %t, want %t: %+v", m.Muted, c.muted, m)
+			}
+		})
+	}
+}

@@ -23,7 +23,8 @@ type Candidate struct {
 //
 // The owner adds confirmed users by their id: those whom they have invited, those whom they
 // share another home with, and those who belong to no home. Ids can be guessed, so the last
-// have no name in the home until they join themselves. Users of other homes are not added:
+// have no name in the home until they join themselves, and get no push of it until a request
+// of theirs names it (Unmute). Users of other homes are not added:
 // they alone decide where they live.
 //
 // Forbidden: whoever asks is neither the owner nor invited, or there is no such home, so
@@ -67,7 +68,7 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 
 // accept stores that a user joins a home that they were added to.
 func accept(tx *store.Tx, m home.Membership) (home.Membership, error) {
-	m.Unasked, m.UpdatedAt = false, tx.Now().Stamp()
+	m.Unasked, m.Muted, m.UpdatedAt = false, false, tx.Now().Stamp()
 	return m, tx.PutMembership(m)
 }
 
@@ -90,7 +91,24 @@ func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
 	}
 	elsewhere, err := tx.MembershipsOfUser(c.User)
 	m.Unasked = len(elsewhere) == 0
+	m.Muted = m.Unasked
 	return m, err
+}
+
+// Unmute lets the pushes of a home reach a member who was added without being asked, once
+// a request of theirs has named the home. A membership that is gone is no error.
+func (h *Household) Unmute(ctx context.Context, id home.MembershipID) error {
+	return h.db.Update(ctx, func(tx *store.Tx) error {
+		m, err := tx.Membership(id)
+		if fault.KindOf(err) == fault.NotFound {
+			return nil
+		}
+		if err != nil || !m.Muted {
+			return err
+		}
+		m.Muted = false
+		return tx.PutMembership(m)
+	})
 }
 
 // addable reports whether an owner adds a user by their id alone: they are confirmed,

@@ -131,6 +131,7 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 		return cmp.Compare(first, second)
 	})
 	after, heard, server := before, false, false
+	after.Muted = false
 	for _, r := range reports {
 		reported := after.Report(r, own, tx.Now())
 		if after = reported.Membership; reported.Heard {

@@ -67,7 +67,7 @@ func (p *Pusher) expandOne(tx *store.Tx, push store.Push) (added int, err error)
 	return len(deliveries), nil
 }
 
-// receivers returns the members of the push's home whom it is for.
+// receivers returns the members of the push's home whom it is for and may reach.
 func receivers(tx *store.Tx, push store.Push) (members []home.UserID, err error) {
 	h, ok, err := tx.HomeOfNetwork(push.NetworkID)
 	if err != nil || !ok {
@@ -75,7 +75,7 @@ func receivers(tx *store.Tx, push store.Push) (members []home.UserID, err error)
 	}
 	memberships, err := tx.MembershipsOfHome(h.ID)
 	for _, m := range memberships {
-		if isFor(push, m.User) {
+		if !m.Muted && isFor(push, m.User) {
 			members = append(members, m.User)
 		}
 	}

@@ -157,11 +157,11 @@ func (p *Pusher) prepare(tx *store.Tx, j *job) error {
 	}
 	var members []home.UserID
 	for _, user := range append(j.UserIDs, j.UserID) {
-		_, ok, err := tx.MembershipOf(h.ID, user)
+		m, ok, err := tx.MembershipOf(h.ID, user)
 		if err != nil {
 			return err
 		}
-		if ok {
+		if ok && !m.Muted {
 			members = append(members, user)
 		}
 	}

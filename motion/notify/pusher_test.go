@@ -119,6 +119,44 @@ func TestPushReachesTheDevicesOfThoseItIsFor(t *testing.T) {
 	}
 }
 
+func TestMutedMemberGetsNothing(t *testing.T) {
+	t.Parallel()
+	b, fcm, hook := newBox(t), serveFCM(t), serveWebhook(t)
+	p := b.notifier(fcm.config, hook.config).Pusher
+	b.mobile(b.owner, "owner")
+	b.mobile(b.member, "member")
+	mute := func(muted bool) {
+		b.update(func(tx *store.Tx) error {
+			m, _, err := tx.MembershipOf(b.home, b.member.ID)
+			m.Muted = muted
+			return errors.Join(err, tx.PutMembership(m))
+		})
+	}
+	b.push(b.network)
+	if err := p.expand(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mute(true) // as one who has left and was added again
+	b.push(b.network)
+	b.push(b.network, b.member)
+	b.round(p)
+	if got := fcm.tokens(); got != "owner owner" || len(b.waiting()) != 0 {
+		t.Errorf("pushed to %q; waiting %+v", got, b.waiting())
+	}
+	for _, post := range hook.all() {
+		var body pushed
+		if json.Unmarshal(post.body, &body) != nil || !slices.Equal(body.Data.Users, []home.UserID{b.owner.ID}) {
+			t.Errorf("post %s", post.body)
+		}
+	}
+	mute(false)
+	b.push(b.network, b.member)
+	b.round(p)
+	if got := fcm.tokens(); got != "owner owner member" {
+		t.Errorf("not muted any more: pushed to %q", got)
+	}
+}
+
 func TestPayloadGoesAsTheAlertHasIt(t *testing.T) {
 	t.Parallel()
 	b, fcm := newBox(t), serveFCM(t)
