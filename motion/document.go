@@ -61,7 +61,7 @@ type LiveMotion struct {
 
 // MotionHistory configures the motion-history reports of a device.
 type MotionHistory struct {
-	Enabled  int `json:"enabled" enum:"0,1"`
+	Enabled  int `json:"enabled" enum:"0,1" doc:"0: no motion is stored as history"`
 	Interval int `json:"interval" minimum:"1000" maximum:"60000" doc:"Milliseconds of one sample"`
 	Count    int `json:"count" minimum:"1" maximum:"1000" doc:"Samples of one report"`
 }
@@ -126,7 +126,7 @@ type MeshSounding struct {
 type Measurement struct {
 	BandwidthMHz  int     `json:"bandwidth_mhz" enum:"20,40,80,160,320" doc:"MHz"`
 	IntervalMS    int     `json:"interval_ms" minimum:"10" maximum:"60000" doc:"Milliseconds between measurements"`
-	BaseThreshold float64 `json:"base_threshold" minimum:"0.01" maximum:"100000" doc:"Of msad, at sensitivity 1"`
+	BaseThreshold float64 `json:"base_threshold" minimum:"0.01" maximum:"100000" doc:"What msad has to exceed at sensitivity 1; at sensitivity n it is n times as much"`
 	Report        string  `json:"report" enum:"threshold,periodic" doc:"When a device reports"`
 	DeltaCount    int     `json:"delta_count" minimum:"1" maximum:"1000" doc:"Measurements"`
 }

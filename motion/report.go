@@ -143,6 +143,7 @@ type History struct {
 	Interval int // ms
 	Count    int
 	MKAI     []float64 // 0..1
+	MSAD     []float64 // before gating; empty when the device sent none
 	MACs     []MAC
 	Density  [][]float64 // [sample][MAC], 0..1, NaN when unknown; an inner list may be empty: no motion at any of them
 }

@@ -93,7 +93,7 @@ func TestHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	got := decode(t, wire.EventHistory, `{"ts": 1763999700.0, "interval": 5000, "count": 3, "motion": {"mkai": [0.0, NaN, "0.12"], "lraw": [0.0, 0.33, 0.12], "msad": [1.2, 132.7, 88.4]}, "location": {"macs": ["02:BB:00:00:00:31", "02:bb:00:00:00:32"], "density": [[], [0.8, 0.2], [NaN, 0.0]]}}`)
 	want := motion.History{
-		TS: 1763999700, Interval: 5000, Count: 3, MKAI: []float64{0, nan, 0.12},
+		TS: 1763999700, Interval: 5000, Count: 3, MKAI: []float64{0, nan, 0.12}, MSAD: []float64{1.2, 132.7, 88.4},
 		MACs: []motion.MAC{kitchen, hallway}, Density: [][]float64{{}, {0.8, 0.2}, {nan, 0}},
 	}
 	if diff := cmp.Diff(want, got, same()); diff != "" {

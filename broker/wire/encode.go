@@ -117,6 +117,7 @@ func encodeMatrix(r motion.Matrix) any {
 func encodeHistory(r motion.History) any {
 	type figures struct {
 		MKAI []*float64 `json:"mkai"`
+		MSAD []*float64 `json:"msad,omitempty"`
 	}
 	type places struct {
 		MACs    []motion.MAC `json:"macs"`
@@ -134,7 +135,7 @@ func encodeHistory(r motion.History) any {
 		Location places      `json:"location"`
 	}{
 		TS: r.TS, Interval: r.Interval, Count: r.Count,
-		Motion:   figures{MKAI: nullables(r.MKAI)},
+		Motion:   figures{MKAI: nullables(r.MKAI), MSAD: nullables(r.MSAD)},
 		Location: places{MACs: append([]motion.MAC{}, r.MACs...), Density: density},
 	}
 }

@@ -16,13 +16,13 @@ type history struct {
 }
 
 // decodeHistory reads a motion-history (device-protocol.md 2.3). Of its figures
-// only mkai is used, the others are not looked at.
+// only mkai and msad are used, the others are not looked at.
 func decodeHistory(top map[string]any) (motion.Report, *fault.Error) {
 	message := history{Interval: defaultHistoryMS}
 	if err := into(&message, top); err != nil {
 		return nil, err
 	}
-	mkai, err := historyFigure(top)
+	mkai, err := historyFigure(top, "mkai", 1)
 	if err != nil {
 		return nil, err
 	}
@@ -43,29 +43,34 @@ func decodeHistory(top map[string]any) (motion.Report, *fault.Error) {
 	if err != nil {
 		return nil, under("location", under("density", err))
 	}
+	msad, err := historyFigure(top, "msad", math.MaxFloat64)
+	if err != nil || len(msad) != message.Count {
+		msad = nil // the intensities count without it too
+	}
 	return motion.History{
-		TS: message.TS, Interval: message.Interval, Count: message.Count, MKAI: mkai, MACs: macs, Density: density,
+		TS: message.TS, Interval: message.Interval, Count: message.Count, MKAI: mkai, MSAD: msad, MACs: macs, Density: density,
 	}, nil
 }
 
-// historyFigure reads the intensities, which lie under motion (or data).
-func historyFigure(top map[string]any) ([]float64, *fault.Error) {
+// historyFigure reads the values of a figure, 0..most, which lie under motion (or
+// data).
+func historyFigure(top map[string]any, figure string, most float64) ([]float64, *fault.Error) {
 	figures, name, err := dataOf(top, "motion", "data")
 	if err != nil {
 		return nil, err
 	}
-	if figures["mkai"] == nil {
-		return nil, under(name, under("mkai", invalid("missing")))
+	if figures[figure] == nil {
+		return nil, under(name, under(figure, invalid("missing")))
 	}
-	list, err := toList(figures["mkai"])
+	list, err := toList(figures[figure])
 	if err == nil && len(list) > maxCount {
 		err = invalid("%d values: at most %d", len(list), maxCount)
 	}
-	var mkai []float64
+	var values []float64
 	if err == nil {
-		mkai, err = decodeValues(list, 1)
+		values, err = decodeValues(list, most)
 	}
-	return mkai, under(name, under("mkai", err))
+	return values, under(name, under(figure, err))
 }
 
 // decodeDensity reads the share of each sample at each place: none at all, or one

@@ -124,6 +124,9 @@ func genHistory() *rapid.Generator[motion.Report] {
 			MKAI: rapid.SliceOfN(genMaybe(), count, count).Draw(t, "mkai"),
 			MACs: rapid.SliceOfN(genMAC(), 0, 3).Draw(t, "macs"),
 		}
+		if rapid.Bool().Draw(t, "ungated") {
+			r.MSAD = rapid.SliceOfN(genMaybe(), count, count).Draw(t, "msad")
+		}
 		if rapid.Bool().Draw(t, "located") {
 			full := rapid.SliceOfN(genShare(), len(r.MACs), len(r.MACs))
 			r.Density = rapid.SliceOfN(rapid.OneOf(full, rapid.Just([]float64(nil))), count, count).Draw(t, "density")

@@ -398,12 +398,16 @@ func matrix(kitchenMotion, hallwayMotion float64) motion.Matrix {
 		}
 		return list
 	}
+	hallwayMSAD := 1.2
+	if hallwayMotion > 0 {
+		hallwayMSAD = 96.3
+	}
 	return motion.Matrix{
 		TS: now(), Interval: 500, Count: 1,
 		Links: []string{masterName + "." + kitchen.Name(), peerName + "." + hallway.Name()},
 		Values: map[string][][]float64{
 			"mkai": column(kitchenMotion, hallwayMotion), "lraw": column(kitchenMotion, hallwayMotion), "throughput": column(1, 1),
-			"msad": column(132.7, 1.2), "mconf": column(84.85, 84.85),
+			"msad": column(132.7, hallwayMSAD), "mconf": column(84.85, 84.85),
 		},
 		MotionEnabled: 1,
 	}

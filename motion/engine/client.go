@@ -228,12 +228,8 @@ func (n *network) mayTakePart(key fuse.Link) bool {
 	return cmp.Or(setting.Client(n.radar, key.Src).Mode, n.radar.Sounding.Mode) != setting.Deny
 }
 
-// denied reports whether a link that is sensed here may not take part. What a
-// guardian sounds, it decides itself; n.mu is held.
+// denied reports whether the settings keep a link from taking part; n.mu is held.
 func (n *network) denied(link *linkState) bool {
-	if !link.sensedHere() {
-		return false
-	}
 	from, ok := n.endNamed(link.SrcName)
 	return ok && !n.mayTakePart(fuse.Link{Src: from.mac})
 }

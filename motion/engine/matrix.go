@@ -48,7 +48,9 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 		at := first.Add(float64(step) * interval)
 		s := fuse.FromLinks(at, interval, n.matrixLinks(r, keys, step), n.guardian.Leafblower.ZonePriorityList)
 		if len(r.Loc) > 0 {
-			s.Locate(n.matrixPlace(r.Loc[0], keys))
+			if place := n.matrixPlace(r.Loc[0], keys); n.mayTakePart(place.Link) {
+				s.Locate(place)
+			}
 		}
 		e.takeSample(n, s)
 		n.sensing.reach.note(at, now, guardian)
@@ -59,11 +61,15 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	return nil
 }
 
-// matrixLinks returns the links of one step of a matrix.
+// matrixLinks returns the links of one step of a matrix. A link that the settings
+// deny is unknown, and one below its threshold does not move.
 func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
 	links := make([]fuse.LinkSample, len(keys))
 	for i, key := range keys {
 		links[i] = fuse.UnknownLink(key, n.zoneName(key))
+		if !n.mayTakePart(key) {
+			continue
+		}
 		read := func(figure string, into *fuse.Reading) {
 			if values := r.Values[figure]; i < len(values) && step < len(values[i]) {
 				*into = fuse.Reading(values[i][step])
@@ -74,8 +80,19 @@ func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fus
 		read("throughput", &links[i].Throughput)
 		read("msad", &links[i].MSAD)
 		read("mconf", &links[i].MConf)
+		links[i].Intensity = fuse.Reading(n.gated(float64(links[i].Intensity), float64(links[i].MSAD), n.sensOf(key)))
 	}
 	return links
+}
+
+// gated returns the intensity of a sample that a device has measured: 0 unless its
+// msad is above base_threshold times the sensitivity (device-protocol.md section 3).
+// NaN is unknown: a sample without msad has been gated by the device alone.
+func (n *network) gated(intensity, msad float64, sens int) float64 {
+	if msad <= n.radar.Measurement.BaseThreshold*float64(sens) && !math.IsNaN(intensity) {
+		return 0
+	}
+	return intensity
 }
 
 // matrixPlace returns where a device thinks motion was: near the first of its
@@ -120,9 +137,12 @@ func (e *Engine) history(n *network, s *session, r motion.History, now motion.Ti
 		return fault.New(fault.Invalid, "motion-history: over a day old from a device whose clock is not known to be right")
 	}
 	n.mu.Lock()
-	paused := n.record.Paused()
+	unwanted := n.record.Paused() || n.guardian.MotionHistory.Enabled == 0
+	for i, msad := range r.MSAD {
+		r.MKAI[i] = n.gated(r.MKAI[i], msad, n.guardian.MotionEvents.Sens)
+	}
 	n.mu.Unlock()
-	if paused {
+	if unwanted {
 		return nil
 	}
 	e.fill(n, r)

@@ -125,7 +125,7 @@ func TestMatrixRaisesDetectedAndStopped(t *testing.T) {
 		if stopped.DetectedTS != detected.TS || stopped.TS.Since(begin) != 10+120 || stopped.Detail != nil {
 			t.Errorf("stopped after %v s: %+v", stopped.TS.Since(begin), stopped)
 		}
-		if fmt.Sprint(*stopped.Debug) != "{map[] [132.7 1.2] [GWA1000133.02bb00000031 EXA1000134.02bb00000032] [84.85 84.85] 1}" {
+		if fmt.Sprint(*stopped.Debug) != "{map[] [132.7 96.3] [GWA1000133.02bb00000031 EXA1000134.02bb00000032] [84.85 84.85] 1}" {
 			t.Errorf("debug %+v", *stopped.Debug)
 		}
 		var ids []string

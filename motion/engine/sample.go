@@ -31,6 +31,8 @@ func (e *Engine) takeSample(n *network, s *fuse.Sample) {
 	}
 	if s.Valid {
 		n.live.values = appendValues(n.live.values[:0], n, s)
+	}
+	if s.Valid && n.guardian.MotionHistory.Enabled != 0 {
 		e.samples.Add(n.id, s.Time.Add(-s.Interval), n.live.values)
 	}
 	if transition, ok := n.sensing.events.Add(s); ok {

@@ -88,17 +88,20 @@ func (s *sensing) reconfigure(n *network) {
 	}
 }
 
-// sensitivity returns the point of the 0..100 scale for a link: its source's own
-// level, else the network's.
-func (n *network) sensitivity(key fuse.Link) float64 {
+// sensitivity returns the point of the 0..100 scale for a link.
+func (n *network) sensitivity(key fuse.Link) float64 { return detect.SensitivityOf(n.sensOf(key)) }
+
+// sensOf returns the sensitivity of a link, 1..4: its source's own, else the
+// network's.
+func (n *network) sensOf(key fuse.Link) int {
 	sources := []motion.MAC{key.Src}
 	if id, isNode := n.byMAC[key.Src]; isNode {
 		sources = addresses(n.nodes[id], n.radars[id])
 	}
 	if own := setting.Client(n.radar, sources...); own.Sens > 0 {
-		return detect.SensitivityOf(own.Sens)
+		return own.Sens
 	}
-	return detect.SensitivityOf(n.guardian.MotionEvents.Sens)
+	return n.guardian.MotionEvents.Sens
 }
 
 // zone returns the zone of a link: the location of its source, "" for a zone of

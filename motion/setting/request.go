@@ -8,7 +8,7 @@ type SoundingChange struct {
 	ZonePriorityList     *[]string `json:"zone_priority_list,omitempty" maxItems:"64" uniqueItems:"true" doc:"Zones whose links are sounded first, in order; empty: no prioritisation" example:"[\"Kitchen\"]"`
 	MotionEventsEnabled  *int32    `json:"motion_events_enabled,omitempty" enum:"0,1"`
 	MotionEventsArmed    *int32    `json:"motion_events_armed,omitempty" enum:"0,1" doc:"1 needs motion_events_enabled"`
-	MotionHistoryEnabled *int32    `json:"motion_history_enabled,omitempty" enum:"0,1"`
+	MotionHistoryEnabled *int32    `json:"motion_history_enabled,omitempty" enum:"0,1" doc:"0: no motion is stored as history"`
 	DeviceEvents         *int32    `json:"device_events,omitempty" enum:"0,1"`
 	MeshAutoDisable      *int32    `json:"mesh_auto_disable,omitempty" enum:"0,1"`
 	MotionPaused         *int32    `json:"motion_paused,omitempty" enum:"0,1" doc:"While it is 1 nothing else can be changed"`

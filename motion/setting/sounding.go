@@ -14,7 +14,7 @@ type SoundingSettings struct {
 	ZonePriorityList     []string `json:"zone_priority_list" nullable:"false" doc:"Zones whose links are sounded first, in order; empty: no prioritisation" example:"[\"Kitchen\"]"`
 	MotionEventsEnabled  int32    `json:"motion_events_enabled" enum:"0,1" doc:"1: motion raises events"`
 	MotionEventsArmed    int32    `json:"motion_events_armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs motion_events_enabled"`
-	MotionHistoryEnabled int32    `json:"motion_history_enabled" enum:"0,1" doc:"1: devices report what was not watched live"`
+	MotionHistoryEnabled int32    `json:"motion_history_enabled" enum:"0,1" doc:"1: motion is kept as history, what was watched live and what devices report later; 0: neither is stored"`
 	DeviceEvents         int32    `json:"device_events" enum:"0,1" doc:"1: events when a device that is allowed comes and goes, while sounding_mode is deny"`
 	MeshAutoDisable      int32    `json:"mesh_auto_disable" enum:"0,1" doc:"1: devices may stop sounding between nodes by themselves"`
 	MeshSoundingDisabled []string `json:"mesh_sounding_disabled" readOnly:"true" nullable:"false" doc:"deviceIds of the nodes that do not sound other nodes; set by sounding_mesh of sounding clients"`
