@@ -88,7 +88,7 @@ type StatusConfig struct {
 type Leafblower struct {
 	Mode             string   `json:"mode" enum:"legacy,zone" doc:"Follows zone_priority_list: legacy for an empty one"`
 	Cutoff           float64  `json:"cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
-	LinkLimit        int      `json:"link_limit" minimum:"1" maximum:"120" doc:"Links that are sounded at most"`
+	LinkLimit        int      `json:"link_limit" minimum:"1" maximum:"120" doc:"Links of clients that are sounded at most; those between nodes are not counted"`
 	ZonePriorityList []string `json:"zone_priority_list" maxItems:"64" nullable:"false" doc:"Zones whose links are sounded first, in order"`
 }
 
@@ -106,7 +106,7 @@ type Sounding struct {
 	Enabled int                       `json:"enabled" enum:"0,1"`
 	Mode    string                    `json:"mode" enum:"allow,deny" doc:"Of clients that say nothing else"`
 	RateMS  int                       `json:"rate_ms" minimum:"10" maximum:"10000" doc:"Milliseconds between two soundings of a link"`
-	WarmupS int                       `json:"warmup_s" minimum:"0" maximum:"3600" doc:"Seconds"`
+	WarmupS int                       `json:"warmup_s" minimum:"0" maximum:"3600" doc:"Seconds for which a link that has begun learns its quiet"`
 	Clients map[string]SoundingClient `json:"clients" doc:"Settings of clients of their own, by MAC"`
 }
 

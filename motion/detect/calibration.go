@@ -16,11 +16,12 @@ const (
 
 // Calibration is how far a link knows the power of its quiet surroundings.
 type Calibration struct {
-	Running   bool        // ticks are being gathered; they begin with the first frame
-	Done      bool        // one has ended, and counts, even while another is running
-	At        motion.Time // it ended, on the clock of the frames; zero = unknown
-	Disturbed bool        // somebody seems to have moved during it: worth doing again
-	Baseline  float64     // logarithm of the quiet power in force
+	Running   bool           // ticks are being gathered; they begin with the first frame
+	Left      motion.Seconds // until the one that is running ends, on the clock of the frames
+	Done      bool           // one has ended, and counts, even while another is running
+	At        motion.Time    // it ended, on the clock of the frames; zero = unknown
+	Disturbed bool           // somebody seems to have moved during it: worth doing again
+	Baseline  float64        // logarithm of the quiet power in force
 }
 
 // quiet is what a calibration has found.
@@ -88,9 +89,13 @@ func (j *judge) cancel(now motion.Time, started bool) bool {
 	return true
 }
 
-// calibration returns how far the judge is; started tells that a frame has come.
-func (j *judge) calibration(started bool) Calibration {
+// calibration returns how far the judge is at the newest frame; started tells that one
+// has come.
+func (j *judge) calibration(newest motion.Time, started bool) Calibration {
 	c := Calibration{Running: !j.calibrated && started, Done: j.calibrated, At: j.quieted, Disturbed: j.disturbed, Baseline: j.baseline}
+	if c.Running {
+		c.Left = max(0, j.until.Since(newest))
+	}
 	if j.earlier != nil {
 		c.Done, c.At, c.Disturbed = true, j.earlier.at, j.earlier.disturbed
 	}
@@ -108,7 +113,13 @@ func (l *Link) Calibrate() { l.judge.recalibrate(l.grid.newest.Add(l.config.Cali
 func (l *Link) CancelCalibration() bool { return l.judge.cancel(l.grid.newest, l.grid.started) }
 
 // Calibration returns how far the link knows its quiet.
-func (l *Link) Calibration() Calibration { return l.judge.calibration(l.grid.started) }
+func (l *Link) Calibration() Calibration { return l.judge.calibration(l.grid.newest, l.grid.started) }
+
+// SetCalibration changes how long a calibration lasts, also that of one under way.
+func (l *Link) SetCalibration(length motion.Seconds) {
+	l.judge.until = l.judge.until.Add(length - l.config.Calibration)
+	l.config.Calibration = length
+}
 
 // Calibrate begins a calibration anew; see Link.Calibrate.
 func (c *Coarse) Calibrate() { c.judge.recalibrate(c.grid.newest.Add(c.config.Calibration)) }
@@ -117,4 +128,12 @@ func (c *Coarse) Calibrate() { c.judge.recalibrate(c.grid.newest.Add(c.config.Ca
 func (c *Coarse) CancelCalibration() bool { return c.judge.cancel(c.grid.newest, c.grid.started) }
 
 // Calibration returns how far the link knows its quiet.
-func (c *Coarse) Calibration() Calibration { return c.judge.calibration(c.grid.started) }
+func (c *Coarse) Calibration() Calibration {
+	return c.judge.calibration(c.grid.newest, c.grid.started)
+}
+
+// SetCalibration changes how long a calibration lasts; see Link.SetCalibration.
+func (c *Coarse) SetCalibration(length motion.Seconds) {
+	c.judge.until = c.judge.until.Add(length - c.config.Calibration)
+	c.config.Calibration = length
+}

@@ -5,29 +5,23 @@ import (
 	"sensegate/motion/fault"
 )
 
-// calibrated is a detector of either kind.
-type calibrated interface {
-	Calibrate()
-	CancelCalibration() bool
-}
-
 // Calibrate has the detectors of a link, or of all links of a network when link is
 // "", learn their quiet anew, and returns how many links that are. What they know
 // is in force again when it is cancelled, or when the appliance restarts meanwhile.
 // NotFound: the network, or the link is not sensed here.
 func (e *Engine) Calibrate(id motion.NetworkID, link string) (int, error) {
-	return e.calibration(id, link, func(d calibrated) bool { d.Calibrate(); return true })
+	return e.calibration(id, link, func(d detector) bool { d.Calibrate(); return true })
 }
 
 // CancelCalibration ends the calibrations under way, and returns of how many links.
 // Errors are as those of Calibrate.
 func (e *Engine) CancelCalibration(id motion.NetworkID, link string) (int, error) {
-	return e.calibration(id, link, calibrated.CancelCalibration)
+	return e.calibration(id, link, detector.CancelCalibration)
 }
 
 // calibration does something to the detectors of a link, or of all, and returns for
 // how many links it did.
-func (e *Engine) calibration(id motion.NetworkID, link string, do func(calibrated) bool) (int, error) {
+func (e *Engine) calibration(id motion.NetworkID, link string, do func(detector) bool) (int, error) {
 	n, err := e.network(id)
 	if err != nil {
 		return 0, err
@@ -40,9 +34,9 @@ func (e *Engine) calibration(id motion.NetworkID, link string, do func(calibrate
 			continue
 		}
 		found++
-		did := do(s.csi)
-		for _, coarse := range s.coarse {
-			did = do(coarse) || did
+		did := false
+		for _, d := range s.detectors() {
+			did = do(d) || did
 		}
 		if did {
 			done++

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 
@@ -24,13 +25,15 @@ const (
 
 // SoundingState is what sounding makes of a node or client.
 type SoundingState struct {
-	Warmup          *int32         `json:"sounding_warmup" nullable:"true" doc:"Always null: nothing is warmed up"`
+	Warmup          *int32         `json:"sounding_warmup" nullable:"true" doc:"Seconds until its newest link knows its quiet (radar configuration, warmup_s); null: it does, or a guardian does the sensing" example:"12"`
 	Status          bool           `json:"sounding_status" doc:"Whether a link of it is sounded now"`
 	Score           float64        `json:"sounding_status_score" minimum:"-1" maximum:"1" doc:"Selection score of the guardian, else the share of the sounding that succeeds; -1: no link" example:"0.98"`
 	Reason          string         `json:"sounding_status_reason" enum:"N/A,OFFLINE,DENIED,MOBILE,LOW_SCORE,LINK_LIMIT,PAUSED" doc:"Why it is not sounded; N/A: it is, or nothing speaks against it"`
 	SensitivityMode string         `json:"sensitivity_mode" enum:"global,override"`
 	Sensitivity     int32          `json:"sensitivity" minimum:"1" maximum:"4" doc:"In force: 1 High, 2 Medium, 3 Low, 4 Very Low"`
 	Links           []SoundingLink `json:"links" nullable:"false" doc:"Links that are there now"`
+
+	left string // the reason why the leaf blower leaves all its links out; "": it does not
 }
 
 // SoundingLink is a link from a device to the node that sounds it.
@@ -157,20 +160,34 @@ func (n *network) soundingState(id motion.NodeID, own motion.SoundingClient, now
 	if own.Sens != 0 {
 		s.SensitivityMode, s.Sensitivity = setting.Override, int32(own.Sens)
 	}
+	sensors := n.sensorsByName()
 	for _, link := range n.links {
 		if link.Src != id || !n.linkOnline(link, now) {
 			continue
 		}
+		if sensor := sensors[link.Name]; sensor != nil && n.source.Holder == ownHolds {
+			s.warmUp(sensor)
+		}
 		s.Links = append(s.Links, SoundingLink{NodeID: link.Dst, RSSI: strconv.Itoa(link.RSSI), Channel: int32(link.Channel)})
 		s.Status = s.Status || n.soundsNow(link, now) && !n.record.Paused()
-		share := 0.0
-		if link.throughput.Known() {
-			share = round(max(0, min(float64(link.throughput), 1)), 2)
+		s.Score = max(s.Score, scoreOf(link))
+		if s.left == "" || link.left == reasonLinkLimit { // the link that scores enough
+			s.left = link.left
 		}
-		s.Score = max(s.Score, share)
 	}
 	slices.SortFunc(s.Links, func(a, b SoundingLink) int { return cmp.Compare(a.NodeID, b.NodeID) })
 	return s
+}
+
+// warmUp takes in how long a link of the device still learns its quiet.
+func (s *SoundingState) warmUp(sensor *sensor) {
+	for _, d := range sensor.detectors() {
+		c := d.Calibration()
+		left := int32(math.Ceil(c.Left))
+		if c.Running && (s.Warmup == nil || left > *s.Warmup) {
+			s.Warmup = &left
+		}
+	}
 }
 
 // rated returns the best selection score that a guardian which is alive gives a
@@ -195,6 +212,8 @@ func (n *network) whyNot(s SoundingState, online, denied, mobile bool) string {
 		return reasonOffline
 	case denied:
 		return reasonDenied
+	case s.left != "":
+		return s.left
 	case mobile:
 		return reasonMobile
 	case s.Score < n.guardian.Leafblower.Cutoff:
@@ -205,11 +224,11 @@ func (n *network) whyNot(s SoundingState, online, denied, mobile bool) string {
 	return reasonNone
 }
 
-// soundedLinks returns how many links devices say they sound; n.mu is held.
+// soundedLinks returns how many links of leafs devices say they sound; n.mu is held.
 func (n *network) soundedLinks() int {
 	count := 0
 	for _, link := range n.links {
-		if link.Online && link.Sounding && !n.denied(link) {
+		if link.Online && link.Sounding && !link.Mesh && !n.denied(link) {
 			count++
 		}
 	}

@@ -328,3 +328,19 @@ func TestChangeConfigIsAllOrNothing(t *testing.T) {
 		}
 	})
 }
+
+// radarConfig changes the radar configuration, which must be taken.
+func (b *box) radarConfig(raw string) {
+	b.t.Helper()
+	if err := b.EditRadar(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
+		b.t.Fatalf("%s: %v", raw, err)
+	}
+}
+
+// guardianConfig changes the guardian configuration likewise.
+func (b *box) guardianConfig(raw string) {
+	b.t.Helper()
+	if err := b.EditGuardian(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
+		b.t.Fatalf("%s: %v", raw, err)
+	}
+}

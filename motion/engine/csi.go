@@ -34,13 +34,13 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 		return fault.New(fault.Malformed, "%v", err)
 	}
 	key := fuse.Link{Src: b.Src, Dst: b.Dst}
-	if err := e.ensureLink(ctx, n, device, key, now); err != nil {
+	if err := e.ensureLink(ctx, n, device, key, int(b.Channel), now); err != nil {
 		return err
 	}
 	last := len(b.Frames) - 1
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.linkHeard(key, int(b.Frames[last].RSSI), now)
+	n.linkHeard(key, int(b.Frames[last].RSSI), int(b.Channel), now)
 	if n.record.Paused() || !n.mayTakePart(key) {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device moti
 // (device-protocol.md 2.6).
 func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Device, r motion.LinkMotions, now motion.Time) error {
 	for _, l := range r.Links {
-		if err := e.ensureLink(ctx, n, device, fuse.Link{Src: l.Src, Dst: l.Dst}, now); err != nil {
+		if err := e.ensureLink(ctx, n, device, fuse.Link{Src: l.Src, Dst: l.Dst}, 0, now); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (e *Engine) linkMotions(ctx context.Context, n *network, device motion.Devi
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range r.Links {
-		n.linkHeard(fuse.Link{Src: l.Src, Dst: l.Dst}, int(l.RSSI), now)
+		n.linkHeard(fuse.Link{Src: l.Src, Dst: l.Dst}, int(l.RSSI), 0, now)
 	}
 	if n.record.Paused() {
 		return nil
@@ -122,13 +122,17 @@ func figureOf(l motion.LinkMotion) (detect.Source, float64) {
 	return detect.Signal, l.RSSI
 }
 
-// linkHeard notes a link's signal and that it is alive.
-func (n *network) linkHeard(key fuse.Link, rssi int, now motion.Time) {
+// linkHeard notes a link's signal and channel, where they are not 0, and that it is
+// alive.
+func (n *network) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
 	name, _, _ := n.linkName(key)
 	if link := n.links[name]; link != nil {
 		link.heard = now
 		if rssi != 0 {
 			link.RSSI = rssi
+		}
+		if channel != 0 {
+			link.Channel = channel
 		}
 	}
 }
@@ -136,7 +140,7 @@ func (n *network) linkHeard(key fuse.Link, rssi int, now motion.Time) {
 // ensureLink makes sure that a sounding link has its records: the destination is
 // part of the reporting node, the source is a known node or becomes a leaf, and
 // the link is there and online.
-func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Device, key fuse.Link, now motion.Time) error {
+func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Device, key fuse.Link, channel int, now motion.Time) error {
 	n.mu.Lock()
 	owner, known := n.byMAC[key.Dst]
 	_, knownSrc := n.endOf(key.Src)
@@ -164,9 +168,10 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 		}
 		peer := motion.RadarLink{MAC: key.Src, PeerType: motion.PeerClient, IfName: sensedInterface}
 		if other, ok := n.nodeAt(key.Src); ok {
-			return v, v.link(motion.Link{NetworkID: n.id, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name, Mesh: true, Sounding: true, IfName: sensedInterface})
+			return v, v.link(motion.Link{NetworkID: n.id, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name, Mesh: true, Sounding: true, IfName: sensedInterface, Channel: channel})
 		}
-		return v, v.peer(node, motion.Radar{}, peer, nil)
+		sensed := motion.Radar{Interfaces: []motion.Interface{{Name: sensedInterface, WifiChannel: channel}}}
+		return v, v.peer(node, sensed, peer, nil)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -213,9 +214,11 @@ func (e *Engine) advance(ctx context.Context) error {
 func (e *Engine) advanceNetwork(n *network, now motion.Time) (silent []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.record.Paused() {
-		e.publishLive(n, fuse.Silence(now, motion.Seconds(n.guardian.LiveMotion.Interval)/1000))
+	if length := motion.Seconds(n.guardian.LiveMotion.Interval) / 1000; n.record.Paused() && math.Abs(now.Since(n.live.paused)) >= length {
+		n.live.paused = now
+		e.publishLive(n, fuse.Silence(now, length))
 	}
+	n.chooseLinks(now)
 	n.sensing.fuser.Advance(now)
 	e.absorb(n)
 	if transition, ended := n.sensing.events.Advance(n.sensing.reach.at(now)); ended {

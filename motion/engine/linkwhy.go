@@ -25,6 +25,10 @@ func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Ti
 		return "the settings deny its source a part in motion"
 	case n.source.Holder == guardianHolds && now.Since(n.source.Heard) <= sourceHold:
 		return "the network's guardian decides about motion: what its devices send is not used here"
+	case s != nil && s.left == reasonLowScore:
+		return "less of its sounding succeeds than the settings ask for (leafblower_cutoff)"
+	case s != nil && s.left == reasonLinkLimit:
+		return "the settings let no more links be sounded (link_limit), and others are better"
 	case s == nil:
 		return "nothing has come since the start: no device sends csi or link-motion for it"
 	case now.Since(l.Heard) > linkSilent:

@@ -16,6 +16,7 @@ import (
 const (
 	liveQueue   = 64               // frames a reader may be behind
 	liveRenewal = 30 * time.Second // between two live commands to a guardian (device-protocol.md 2.7)
+	sampleMS    = 500              // of a network's sample (device-protocol.md section 3)
 )
 
 // Subscription is a reader's queue of live messages.
@@ -27,6 +28,9 @@ type liveState struct {
 	values  []store.Value
 	last    motion.Time // of the newest sample with data
 	refresh motion.Time // wall clock until which live motion was asked for
+
+	paused motion.Time // wall clock of the last frame of a pause
+	begun  fuse.Sample // of the frame under way; Interval 0: none is
 }
 
 // Live subscribes to the live motion of a network and starts the stream.
@@ -98,6 +102,9 @@ func (e *Engine) sendLive(n *network) {
 	n.mu.Lock()
 	key := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
 	command := liveCommand{Enable: 1, Interval: n.guardian.LiveMotion.Interval, TimeoutS: n.guardian.LiveMotion.TimeoutS}
+	if !n.source.Events { // the event machine counts samples of half a second
+		command.Interval = min(command.Interval, int(sampleMS))
+	}
 	n.mu.Unlock()
 	if !e.connected(key) {
 		return
@@ -144,11 +151,39 @@ func (e *Engine) send(device motion.DeviceKey, command string, body any, retain 
 	return err == nil
 }
 
-// publishLive shows a sample to the live readers; n.mu is held.
+// publishLive shows a sample to the live readers, together with others when a frame is
+// to be longer (guardian configuration, live_motion.interval); n.mu is held.
 func (e *Engine) publishLive(n *network, s *fuse.Sample) {
+	begun := &n.live.begun
 	if e.live.Readers(n.id) == 0 {
+		begun.Interval = 0
 		return
 	}
+	const slack motion.Seconds = 0.01
+	if begun.Interval > 0 && math.Abs(s.Time.Add(-s.Interval).Since(begun.Time)) > slack { // a gap ends a frame
+		e.publishFrame(n, begun)
+		begun.Interval = 0
+	}
+	length := motion.Seconds(n.guardian.LiveMotion.Interval) / 1000
+	switch {
+	case begun.Interval > 0:
+		begun.Join(s)
+	case s.Interval < length-slack:
+		links, zones := begun.Links, begun.Zones
+		*begun = *s
+		begun.Links, begun.Zones = append(links[:0], s.Links...), append(zones[:0], s.Zones...)
+	default:
+		e.publishFrame(n, s)
+		return
+	}
+	if begun.Interval >= length-slack {
+		e.publishFrame(n, begun)
+		begun.Interval = 0
+	}
+}
+
+// publishFrame sends a sample to the live readers; n.mu is held.
+func (e *Engine) publishFrame(n *network, s *fuse.Sample) {
 	frame := n.frame(s)
 	raw, err := json.Marshal(frame)
 	if err != nil {

@@ -56,7 +56,7 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 		n.sensing.reach.note(at, now, guardian)
 	}
 	for _, key := range keys {
-		n.linkHeard(key, 0, now)
+		n.linkHeard(key, 0, 0, now)
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ type linkState struct {
 	motion.Link
 	heard      motion.Time  // receive time of its last data
 	throughput fuse.Reading // of its last sample
+	left       string       // the reason why the leaf blower leaves it out; "": it does not
 }
 
 // loadNetwork reads a network from the database. What its links have learned, and the
@@ -141,7 +142,10 @@ func (n *network) readRecords(tx *store.Tx, record motion.Network) error {
 	for _, link := range links {
 		state := &linkState{Link: link}
 		if old := before[link.Name]; old != nil {
-			state.heard, state.throughput, state.RSSI = old.heard, old.throughput, old.RSSI
+			state.heard, state.throughput, state.left, state.RSSI = old.heard, old.throughput, old.left, old.RSSI
+			if state.sensedHere() && old.Channel != 0 {
+				state.Channel = old.Channel
+			}
 			state.TxBitrateMbps, state.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
 		}
 		n.links[link.Name] = state
@@ -193,6 +197,7 @@ func (e *Engine) reload(ctx context.Context, id motion.NetworkID) error {
 			return err
 		}
 		n.sensing.reconfigure(n)
+		n.chooseLinks(e.now())
 		e.configureEvents(n, e.now(), "")
 		return nil
 	})

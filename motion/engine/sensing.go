@@ -43,6 +43,7 @@ type sensor struct {
 	clock  anchor
 	format csiFormat
 	emit   func(detect.Tick)
+	left   string // the reason why its ticks are not fused; see chooseLinks
 
 	figures    detect.Source // the kind of plain figure that came last
 	last       detect.Tick   // zero before the first
@@ -81,9 +82,9 @@ func (s *sensing) reconfigure(n *network) {
 	s.fuser.SetPriority(n.guardian.Leafblower.ZonePriorityList)
 	for key, sensor := range s.sensors {
 		s.fuser.SetZone(key, n.zone(key))
-		sensor.csi.SetSensitivity(n.sensitivity(key))
-		for _, coarse := range sensor.coarse {
-			coarse.SetSensitivity(n.sensitivity(key))
+		for _, d := range sensor.detectors() {
+			d.SetSensitivity(n.sensitivity(key))
+			d.SetCalibration(motion.Seconds(n.radar.Sounding.WarmupS))
 		}
 	}
 }
@@ -125,7 +126,9 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		if s.last = t; t.Normal.Motion {
 			s.lastMotion = t.Time
 		}
-		fuser.Add(key, t)
+		if s.left == "" {
+			fuser.Add(key, t)
+		}
 	}
 	fuser.SetZone(key, n.zone(key))
 	n.sensing.sensors[key] = s
@@ -136,7 +139,26 @@ func (n *network) sensor(key fuse.Link) *sensor {
 func (n *network) detection(key fuse.Link) detect.Config {
 	config := detect.Defaults()
 	config.Sensitivity = n.sensitivity(key)
+	config.Calibration = motion.Seconds(n.radar.Sounding.WarmupS)
 	return config
+}
+
+// detector is a detector of either kind.
+type detector interface {
+	Calibrate()
+	CancelCalibration() bool
+	Calibration() detect.Calibration
+	SetCalibration(motion.Seconds)
+	SetSensitivity(float64)
+}
+
+// detectors returns the detectors of a link.
+func (s *sensor) detectors() []detector {
+	list := []detector{s.csi}
+	for _, coarse := range s.coarse {
+		list = append(list, coarse)
+	}
+	return list
 }
 
 // push takes a plain figure of a link at time t.

@@ -230,8 +230,7 @@ func (n *network) compose(present map[motion.NodeID]Presence, now motion.Time) m
 func (n *network) composeLinks(report *motion.StatusReport, now motion.Time) (total, ok int) {
 	for _, link := range n.links {
 		total++
-		sounding := link.sounds(now) && !n.denied(link)
-		if sounding {
+		if link.sounds(now) && !n.denied(link) {
 			ok++
 		}
 		leaf, isLeaf := n.leafOf(link)
@@ -244,10 +243,15 @@ func (n *network) composeLinks(report *motion.StatusReport, now motion.Time) (to
 			RSSI: strconv.Itoa(link.RSSI), RSSIdB: strconv.Itoa(link.RSSI), MLDMAC: leaf.MLDMAC,
 		})
 		report.Radars[link.DstName] = radar
-		report.Leafblower[leaf.MAC.String()] = motion.Choice{
-			IsStatic: staticness(leaf), Sounding: &sounding,
-			Leaf: motion.Document{"mac": leaf.MAC.String(), "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName},
+		choice := report.Leafblower[leaf.MAC.String()]
+		sounding := n.soundsNow(link, now) || choice.Sounding != nil && *choice.Sounding
+		choice.IsStatic, choice.Sounding = staticness(leaf), &sounding
+		choice.Leaf = motion.Document{"mac": leaf.MAC.String(), "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName}
+		if choice.AP == nil {
+			choice.AP = map[string]float64{}
 		}
+		choice.AP[link.DstName] = scoreOf(link)
+		report.Leafblower[leaf.MAC.String()] = choice
 	}
 	return total, ok
 }

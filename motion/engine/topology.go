@@ -101,7 +101,7 @@ func (n *network) soundingEnds(now motion.Time) map[motion.NodeID]bool {
 // soundsNow reports whether a link takes part in sounding: it delivers data, or
 // a guardian that is alive says so, and the settings do not forbid it.
 func (n *network) soundsNow(link *linkState, now motion.Time) bool {
-	return (link.sounds(now) || n.linkOnline(link, now) && link.Sounding) && !n.denied(link)
+	return (link.sounds(now) || n.linkOnline(link, now) && link.Sounding) && !n.denied(link) && link.left == ""
 }
 
 // linkOnline reports whether a link is there: it delivered data lately, or a

@@ -119,6 +119,27 @@ func (s *Sample) compose(priority []string) {
 	s.locate(priority)
 }
 
+// Join adds the sample that follows: each link has its stronger readings of both, the
+// places are those of the stronger sample, and the times add up. next is not kept.
+func (s *Sample) Join(next *Sample) {
+	if next.Intensity > s.Intensity || !s.Intensity.Known() {
+		s.Zones = append(s.Zones[:0], next.Zones...)
+		s.Intensity, s.Motion = next.Intensity, next.Motion
+	}
+	for i := range next.Links {
+		l := &next.Links[i]
+		at, found := slices.BinarySearchFunc(s.Links, l.Link, func(l LinkSample, key Link) int { return l.Link.Compare(key) })
+		switch {
+		case !found:
+			s.Links = slices.Insert(s.Links, at, *l)
+		case l.Intensity.Known() && (!s.Links[at].Intensity.Known() || l.stronger(&s.Links[at])):
+			s.Links[at] = *l
+		}
+	}
+	s.Interval += next.Time.Since(s.Time)
+	s.Time, s.Valid = next.Time, s.Valid || next.Valid
+}
+
 // stronger reports whether l has a larger intensity than other, or the same and
 // a larger raw value.
 func (l *LinkSample) stronger(other *LinkSample) bool {

@@ -21,7 +21,7 @@ type SoundingSettings struct {
 	MotionPaused         int32    `json:"motion_paused" enum:"0,1" doc:"1: no motion is sensed, and no other setting can be changed"`
 	SoundingMode         string   `json:"sounding_mode" enum:"allow,deny" doc:"Whether clients that say nothing else take part"`
 	LeafblowerCutoff     float64  `json:"leafblower_cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
-	LinkLimit            int32    `json:"link_limit" minimum:"1" maximum:"120" doc:"Links that are sounded at most"`
+	LinkLimit            int32    `json:"link_limit" minimum:"1" maximum:"120" doc:"Links of clients that are sounded at most; those between nodes are not counted"`
 	Sensitivity          int32    `json:"sensitivity" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
 	PetMode              int32    `json:"pet_mode" enum:"0,1" doc:"1: pets are not motion; needs sensitivity 1 and every client on global"`
 	Cooldown             int32    `json:"cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped"`

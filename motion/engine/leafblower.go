@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fuse"
+)
+
+// scoreStep is the difference between two scores that counts. A link that is sounded
+// has as much of a start, so that two links do not take turns.
+const scoreStep = 0.1
+
+// candidate is a link of a leaf that could be sounded.
+type candidate struct {
+	sensor *sensor
+	link   *linkState
+	score  float64 // −1..1, as sounding clients show it
+	rank   int     // of its zone in the priority list
+	class  int     // its score in steps
+	zone   string
+	nth    int // of the links of its zone, 0 for the first
+}
+
+// chooseLinks decides which links of leafs take part in motion where the appliance
+// senses itself: of those that score cutoff or more link_limit, the zones of the
+// priority list first, then the best scores, and of equal ones every zone before a
+// second link of one (guardian configuration, leafblower). Links between nodes are not
+// counted. A guardian chooses its links itself; n.mu is held.
+func (n *network) chooseLinks(now motion.Time) {
+	var list []*candidate
+	for key, s := range n.sensing.sensors {
+		name, _, _ := n.linkName(key)
+		link := n.links[name]
+		if link == nil {
+			s.left = ""
+			continue
+		}
+		if !s.last.Time.IsZero() {
+			link.throughput = n.successOf(key, s)
+		}
+		if link.Mesh || n.source.Holder == guardianHolds || s.last.Time.IsZero() || !n.linkOnline(link, now) || n.denied(link) {
+			s.left, link.left = "", ""
+			continue
+		}
+		list = append(list, n.candidate(key, s, link, now))
+	}
+	orderCandidates(list)
+	sounded := 0
+	for _, c := range list {
+		left := ""
+		switch {
+		case c.score < n.guardian.Leafblower.Cutoff:
+			left = reasonLowScore
+		case sounded >= n.guardian.Leafblower.LinkLimit:
+			left = reasonLinkLimit
+		default:
+			sounded++
+		}
+		c.sensor.left, c.link.left = left, left
+	}
+}
+
+// successOf returns the share of the sounding of a link that succeeds, 0..1: of what
+// the detector finds and what the node reports the lesser.
+func (n *network) successOf(key fuse.Link, s *sensor) fuse.Reading {
+	share := fuse.Reading(s.last.Quality.Valid)
+	if reported, ok := n.throughput.reported[key]; ok && math.Abs(s.last.Time.Since(reported.at)) <= throughputFresh {
+		share = min(share, fuse.Reading(reported.value))
+	}
+	return share
+}
+
+// candidate describes a link that could be sounded.
+func (n *network) candidate(key fuse.Link, s *sensor, link *linkState, now motion.Time) *candidate {
+	c := &candidate{sensor: s, link: link, score: scoreOf(link), zone: n.zoneName(key)}
+	if score, rated := n.rated(key.Src, now); rated {
+		c.score = score
+	}
+	priority := n.guardian.Leafblower.ZonePriorityList
+	if c.rank = slices.Index(priority, c.zone); c.rank < 0 {
+		c.rank = len(priority)
+	}
+	start := 0.0
+	if s.left == "" {
+		start = scoreStep
+	}
+	c.class = int(math.Round((c.score + start) / scoreStep))
+	return c
+}
+
+// orderCandidates puts the links that are to be sounded first.
+func orderCandidates(list []*candidate) {
+	order := func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.class, a.class), cmp.Compare(a.nth, b.nth), cmp.Compare(a.link.Name, b.link.Name))
+	}
+	slices.SortFunc(list, order)
+	seen := map[string]int{}
+	for _, c := range list {
+		c.nth = seen[c.zone]
+		seen[c.zone]++
+	}
+	slices.SortFunc(list, order)
+}
+
+// scoreOf returns the share of the sounding of a link that succeeds, 0..1 with two
+// decimals; 0 when it is not known.
+func scoreOf(link *linkState) float64 {
+	if !link.throughput.Known() {
+		return 0
+	}
+	return round(max(0, min(float64(link.throughput), 1)), 2)
+}
