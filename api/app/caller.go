@@ -53,6 +53,9 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 		}
 		h, err := tx.Home(id)
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
+		if err == nil && !h.LiveEnabled && r.Route() == liveRoute {
+			return &fault.Error{Kind: fault.Forbidden, Code: "live_disabled", Message: "live_enabled: live motion is switched off for this home; its owner switches it on with PUT /networks/{id}"}
+		}
 		return err
 	})
 	if err != nil || !membership.Muted || !namesHome(r) {
@@ -69,6 +72,10 @@ func namesHome(r *api.Request) bool {
 	_, byRecord := byPath[r.Route()]
 	return byRecord || r.Query("network_id") != "" || r.Field("network_id") != ""
 }
+
+// liveRoute is the stream that live_enabled of a home closes to everybody. As it is
+// closed here, those who watch are sent away when it is switched off.
+const liveRoute = "/api/v1/motions"
 
 // owner returns the member who owns the home.
 func (a *App) owner(ctx context.Context, r *api.Request, u auth.User) (auth.Owner, error) {

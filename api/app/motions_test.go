@@ -147,3 +147,32 @@ func TestOneMemberHasAShareOfTheViewers(t *testing.T) {
 	h.watch(h.owner, "/motions")
 	h.watch(h.neighbour, "/motions")
 }
+
+func TestLiveMotionThatIsSwitchedOffEnds(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	path := fmt.Sprintf("/networks/%d", h.home)
+	watching := h.watch(h.member, "/motions")
+	h.climb(http.MethodPut, step{"off", h.owner, path, `{"live_enabled":false}`, 200, `"live_enabled":false`})
+	if _, _, err := watching.ReadMessage(); !websocket.IsCloseError(err, 4403) {
+		t.Errorf("a viewer: %v", err)
+	}
+	for _, p := range []person{h.owner, h.member} {
+		ws, response, err := websocket.DefaultDialer.Dial("ws://"+h.Address+"/api/v1/motions", http.Header{"Authorization": {p.token}})
+		if err == nil {
+			ws.Close()
+			t.Fatal("a viewer was let in")
+		}
+		if body, err := io.ReadAll(response.Body); response.StatusCode != 403 || err != nil || !strings.Contains(string(body), `"live_disabled"`) {
+			t.Errorf("%d %s %v", response.StatusCode, body, err)
+		}
+		response.Body.Close()
+	}
+	h.climb(http.MethodPut, step{"on again", h.owner, path, `{"live_enabled":true}`, 200, `"live_enabled":true`})
+	again := h.watch(h.member, "/motions")
+	h.matrix()
+	if _, _, err := again.ReadMessage(); err != nil {
+		t.Errorf("when it is on again: %v", err)
+	}
+	h.watch(h.neighbour, "/motions") // another home is not concerned
+}

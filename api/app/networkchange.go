@@ -32,7 +32,7 @@ type networkChange struct {
 	PetSize        api.Nullable[string]               `json:"pet_size,omitempty" enum:"none,small,medium,large" doc:"null: none"`
 	BuildingType   api.Nullable[string]               `json:"building_type,omitempty" maxLength:"64" example:"house"`
 	BuildingSize   api.Nullable[string]               `json:"building_size,omitempty" maxLength:"64" example:"medium"`
-	LiveEnabled    *bool                              `json:"live_enabled,omitempty"`
+	LiveEnabled    *bool                              `json:"live_enabled,omitempty" doc:"false: /motions is closed to everybody (403), and those who watch are sent away"`
 	SubscriptionID api.Nullable[string]               `json:"subscription_id,omitempty" maxLength:"100"`
 	SceneID        *home.Scene                        `json:"scene_id,omitempty" enum:"1,4" doc:"1 away, 4 home; as PUT /scenes"`
 	ReadOnlyFields

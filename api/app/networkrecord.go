@@ -19,7 +19,7 @@ type networkRecord struct {
 	PetSize        string                       `json:"pet_size" enum:"none,small,medium,large"`
 	BuildingType   *string                      `json:"building_type" nullable:"true" example:"house"`
 	BuildingSize   *string                      `json:"building_size" nullable:"true" example:"medium"`
-	LiveEnabled    bool                         `json:"live_enabled"`
+	LiveEnabled    bool                         `json:"live_enabled" doc:"Whether live motion can be watched with /motions"`
 	SubscriptionID *string                      `json:"subscription_id" nullable:"true"`
 	SceneID        home.Scene                   `json:"scene_id" enum:"1,4" doc:"1 away, 4 home"`
 	SceneConfig    expandable[home.SceneConfig] `json:"network_scene_config" doc:"Scene configuration id; with expand=network_scene_config the configuration" example:"23"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -20,12 +21,13 @@ type Update struct {
 type soundingIn struct{ NetworkQuery }
 
 type soundingOut struct {
-	Body setting.SoundingSettings
+	Unsupported string `header:"X-Unsupported-Settings" doc:"Comma-separated: settings that are kept and sent to the devices, and that have no effect on what the appliance senses itself in this network; left out when there are none, as where a guardian senses" example:"pet_mode, mesh_auto_disable"`
+	Body        setting.SoundingSettings
 }
 
 func (a *App) soundingSettings(_ context.Context, who auth.Member, _ *soundingIn) (*soundingOut, error) {
 	s, err := a.Engine.SoundingSettings(who.Network)
-	return &soundingOut{Body: s}, err
+	return &soundingOut{strings.Join(a.Engine.Unsupported(who.Network, setting.SoundingView), ", "), s}, err
 }
 
 type changeSoundingIn struct {
@@ -44,8 +46,7 @@ func (a *App) patchSoundingSettings(ctx context.Context, who auth.Member, in *ch
 	if err := a.Engine.EditSounding(ctx, who.Network, in.Update.Update, withoutNetwork(in.Body.Value)); err != nil {
 		return nil, err
 	}
-	s, err := a.Engine.SoundingSettings(who.Network)
-	return &soundingOut{Body: s}, err
+	return a.soundingSettings(ctx, who, nil)
 }
 
 // withoutNetwork returns a body without its network_id, which says whose it is; what

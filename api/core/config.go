@@ -47,51 +47,68 @@ func answered[T any](value any, err error) (*documentOut[T], error) {
 	return &documentOut[T]{Body: api.Part[T]{Value: value}}, err
 }
 
-func (c *Core) guardianConfig(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[motion.GuardianConfig], error) {
-	return answered[motion.GuardianConfig](c.engine.GuardianConfig(in.Network, in.Key.Key))
+type guardianOut struct {
+	Unsupported
+	Body api.Part[motion.GuardianConfig]
 }
 
-func (c *Core) setGuardianConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.GuardianConfig]) (*documentOut[motion.GuardianConfig], error) {
-	return c.editGuardian(ctx, in, true)
+type radarOut struct {
+	Unsupported
+	Body api.Part[motion.RadarConfig]
 }
 
-func (c *Core) changeGuardianConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.GuardianConfig]) (*documentOut[motion.GuardianConfig], error) {
-	return c.editGuardian(ctx, in, false)
+func (c *Core) guardianConfig(_ context.Context, _ auth.Key, in *documentIn) (*guardianOut, error) {
+	value, err := c.engine.GuardianConfig(in.Network, in.Key.Key)
+	return &guardianOut{c.unsupported(in.Network, setting.GuardianView), api.Part[motion.GuardianConfig]{Value: value}}, err
 }
 
-func (c *Core) editGuardian(ctx context.Context, in *changeIn[motion.GuardianConfig], replace bool) (*documentOut[motion.GuardianConfig], error) {
+func (c *Core) setGuardianConfig(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig]) (*guardianOut, error) {
+	return c.editGuardian(ctx, key, in, true)
+}
+
+func (c *Core) changeGuardianConfig(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig]) (*guardianOut, error) {
+	return c.editGuardian(ctx, key, in, false)
+}
+
+func (c *Core) editGuardian(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig], replace bool) (*guardianOut, error) {
 	if err := c.engine.EditGuardian(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
 		return nil, err
 	}
-	return answered[motion.GuardianConfig](orGone(c.engine.GuardianConfig(in.Network, in.Key.Key)))
+	out, err := c.guardianConfig(ctx, key, &documentIn{in.Network, in.Key})
+	return out, unlessGone(err)
 }
 
-func (c *Core) radarConfig(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[motion.RadarConfig], error) {
-	return answered[motion.RadarConfig](c.engine.RadarConfig(in.Network, in.Key.Key))
+func (c *Core) radarConfig(_ context.Context, _ auth.Key, in *documentIn) (*radarOut, error) {
+	value, err := c.engine.RadarConfig(in.Network, in.Key.Key)
+	return &radarOut{c.unsupported(in.Network, setting.RadarView), api.Part[motion.RadarConfig]{Value: value}}, err
 }
 
-func (c *Core) setRadarConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.RadarConfig]) (*documentOut[motion.RadarConfig], error) {
-	return c.editRadar(ctx, in, true)
+func (c *Core) setRadarConfig(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig]) (*radarOut, error) {
+	return c.editRadar(ctx, key, in, true)
 }
 
-func (c *Core) changeRadarConfig(ctx context.Context, _ auth.Key, in *changeIn[motion.RadarConfig]) (*documentOut[motion.RadarConfig], error) {
-	return c.editRadar(ctx, in, false)
+func (c *Core) changeRadarConfig(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig]) (*radarOut, error) {
+	return c.editRadar(ctx, key, in, false)
 }
 
-func (c *Core) editRadar(ctx context.Context, in *changeIn[motion.RadarConfig], replace bool) (*documentOut[motion.RadarConfig], error) {
+func (c *Core) editRadar(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig], replace bool) (*radarOut, error) {
 	if err := c.engine.EditRadar(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
 		return nil, err
 	}
-	return answered[motion.RadarConfig](orGone(c.engine.RadarConfig(in.Network, in.Key.Key)))
+	out, err := c.radarConfig(ctx, key, &documentIn{in.Network, in.Key})
+	return out, unlessGone(err)
 }
 
-// orGone returns null for a key that a change has deleted.
-func orGone(value any, err error) (any, error) {
+// unlessGone lets the answer be null for a key that a change has deleted.
+func unlessGone(err error) error {
 	if fault.KindOf(err) == fault.NotFound {
-		return nil, nil
+		return nil
 	}
-	return value, err
+	return err
 }
+
+// orGone is unlessGone for an answer's value and error.
+func orGone(value any, err error) (any, error) { return value, unlessGone(err) }
 
 type propagateIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`

@@ -2,11 +2,13 @@ package core_test
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 
 	"sensegate/api/apitest"
 	"sensegate/motion"
+	"sensegate/motion/csi"
 )
 
 // measured is ten live samples of the kitchen link that end now, as a guardian sends
@@ -119,5 +121,63 @@ func TestHistoryThatIsSwitchedOffIsNotStored(t *testing.T) {
 	report()
 	if data, _ := stored(h); data == 0 {
 		t.Error("no points after it was switched on again")
+	}
+}
+
+// senseHere sends raw channel state of the kitchen link as the first network's master.
+func senseHere(h *home) {
+	h.T.Helper()
+	address := netip.MustParseAddr("127.0.0.1")
+	post := motion.Bootstrap{Radar: radarOf(guardianID, masterID, "GWA1000133", 0x10), LocationID: guardianID}
+	admission, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: address})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	key, err := h.engine.Login(h.T.Context(), masterID, admission.RadarToken)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.engine.Connected(key, address)
+	frame := csi.Frame{Noise: csi.NoiseUnknown, RSSI: -59, Data: make([]byte, 64)}
+	batch := csi.Batch{Src: kitchen, Dst: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, Flags: csi.Amplitude, Channel: 11, Subcarriers: 64, Frames: []csi.Frame{frame}}
+	if err := h.engine.Report(h.T.Context(), key, motion.RawCSI(csi.Append(nil, &batch))); err != nil {
+		h.T.Fatal(err)
+	}
+}
+
+func TestSettingsWithoutEffectAreNamed(t *testing.T) {
+	t.Parallel()
+	const header = "X-Unsupported-Settings"
+	h := newHome(t)
+	named := func() string {
+		t.Helper()
+		text := ""
+		for _, a := range []apitest.Answer{
+			h.get(h.at("/sounding/settings")), h.patch(h.at("/sounding/settings"), `{"pet_mode":1}`),
+			h.get(h.at("/config/guardian")), h.get(h.at("/config/radar")), h.patch(h.at("/config/radar"), `{"measurement":{"report":"periodic"}}`),
+		} {
+			if a.Status != 200 {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+			text += a.Header.Get(header) + "; "
+		}
+		return text
+	}
+	if got := named(); got != "; ; ; ; ; " {
+		t.Errorf("of a network that nobody senses: %s", got)
+	}
+	senseHere(h)
+	radar := "mesh_sounding.auto_disable, measurement.base_threshold, measurement.delta_count, measurement.report; "
+	if got, want := named(), "pet_mode, mesh_auto_disable; pet_mode, mesh_auto_disable; motion_events.pet_mode; "+radar+radar; got != want {
+		t.Errorf("of one that is sensed here: %s\nwant %s", got, want)
+	}
+	links := kitchenClient(h)["links"].([]any)
+	if len(links) != 1 || links[0].(map[string]any)["if_ch"] != 11.0 {
+		t.Errorf("links %v", links)
+	}
+	other := newHome(t)
+	other.report(measured(other, 0, 1))
+	if a := other.get(other.at("/config/radar")); a.Header.Get(header) != "" {
+		t.Errorf("of one with a guardian: %s", a.Header.Get(header))
 	}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -15,12 +16,23 @@ type soundingIn struct {
 }
 
 type soundingOut struct {
+	Unsupported
 	Body setting.SoundingSettings
+}
+
+// Unsupported says which settings of an answer have no effect in this network.
+type Unsupported struct {
+	Names string `header:"X-Unsupported-Settings" doc:"Comma-separated: settings of this answer that are kept and sent to the devices, and that have no effect on what the appliance senses itself in this network (from raw channel state, or figures of nodes); left out when there are none, as where a guardian senses" example:"pet_mode, mesh_auto_disable"`
+}
+
+// unsupported returns what of a view has no effect in a network.
+func (c *Core) unsupported(id motion.NetworkID, v setting.View) Unsupported {
+	return Unsupported{strings.Join(c.engine.Unsupported(id, v), ", ")}
 }
 
 func (c *Core) soundingSettings(_ context.Context, _ auth.Key, in *soundingIn) (*soundingOut, error) {
 	s, err := c.engine.SoundingSettings(in.Network)
-	return &soundingOut{Body: s}, err
+	return &soundingOut{c.unsupported(in.Network, setting.SoundingView), s}, err
 }
 
 type changeSoundingIn struct {
@@ -29,12 +41,11 @@ type changeSoundingIn struct {
 	Body api.Checked[setting.SoundingChange]
 }
 
-func (c *Core) changeSoundingSettings(ctx context.Context, _ auth.Key, in *changeSoundingIn) (*soundingOut, error) {
+func (c *Core) changeSoundingSettings(ctx context.Context, key auth.Key, in *changeSoundingIn) (*soundingOut, error) {
 	if err := c.engine.EditSounding(ctx, in.Network, in.Update.Update, in.Body.Value); err != nil {
 		return nil, err
 	}
-	s, err := c.engine.SoundingSettings(in.Network)
-	return &soundingOut{Body: s}, err
+	return c.soundingSettings(ctx, key, &soundingIn{Network: in.Network})
 }
 
 type clientsOut struct {

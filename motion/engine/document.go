@@ -57,6 +57,21 @@ func (e *Engine) edit(ctx context.Context, id motion.NetworkID, push bool, rule 
 	return err
 }
 
+// Unsupported returns the settings of a view that have no effect in a network as it
+// is sensed now; none for one that is not known.
+func (e *Engine) Unsupported(id motion.NetworkID, v setting.View) []string {
+	n, err := e.network(id)
+	if err != nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.source.Holder != ownHolds {
+		return nil
+	}
+	return setting.ForDevices(v)
+}
+
 // SoundingSettings returns the sounding settings of a network in force (payloads.md
 // 4.4): a view of its documents.
 func (e *Engine) SoundingSettings(id motion.NetworkID) (setting.SoundingSettings, error) {

@@ -98,8 +98,22 @@ func createHome(tx *store.Tx, network motion.NetworkID) (home.Home, error) {
 // ChangeHome changes the record of a home and, unless zone is "", the time zone of its
 // network, which stands in the application settings that Core shows too (payloads.md
 // 4.11: one store). change sets only what a person may; the caller has checked what it
-// sets, and the zone.
+// sets, and the zone. Where live motion is switched off its viewers are looked at again.
 func (h *Household) ChangeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
+	var darkened bool
+	err := h.changeHome(ctx, id, func(one *home.Home) {
+		live := one.LiveEnabled
+		change(one)
+		darkened = live && !one.LiveEnabled
+	}, zone)
+	if err == nil && darkened {
+		h.ended()
+	}
+	return err
+}
+
+// changeHome is ChangeHome in one commit.
+func (h *Household) changeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error {
 		one, err := tx.Home(id)
 		if err != nil {

@@ -12,8 +12,9 @@ import (
 type Options struct {
 	// Mail queues a mail as part of a transaction.
 	Mail func(*store.Tx, notify.Mail) error
-	// Ended is called after a commit with which a membership, an account or a network
-	// ended, so that its live connections are closed; nil: nobody wants to know.
+	// Ended is called after a commit with which a membership, an account, a network or
+	// the live motion of one ended, so that its live connections are closed; nil: nobody
+	// wants to know.
 	Ended func()
 	Log   *slog.Logger // nil: nowhere
 }
