@@ -181,3 +181,49 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 		t.Errorf("of one with a guardian: %s", a.Header.Get(header))
 	}
 }
+
+// While motion is paused no way leads to a setting that sounding settings and sounding
+// clients hold; what they do not hold can be changed.
+func TestPauseHoldsEveryWayToASetting(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.reportStatus()
+	apitest.Want[any](t, h.patch(h.at("/meta"), `{"home":{"cooldown":40},"motion_paused":1}`), 200)
+	before := string(h.get(h.at("/sounding/settings")).Body) + string(h.get(h.at("/sounding/clients")).Body)
+	for _, c := range []struct{ method, path, body string }{
+		{"PATCH", "/sounding/settings", `{"cooldown":43}`},
+		{"PATCH", "/meta", `{"home":{"cooldown":44}}`},
+		{"PATCH", "/meta?key=home", `{"sens":2}`},
+		{"POST", "/meta", `{"motion_paused":1,"home":{"sens":2}}`},
+		{"PATCH", "/meta", `{"motion_paused":0,"home":{"cooldown":44}}`},
+		{"POST", "/meta", `{"guardian_env":"local"}`}, // without home its default is in force
+		{"PATCH", "/config/guardian", `{"motion_events":{"cooldown":45}}`},
+		{"PATCH", "/config/guardian?key=leafblower", `{"link_limit":3}`},
+		{"POST", "/config/guardian", `{}`},
+		{"PATCH", "/config/guardian", `{"device_events":{"enabled":1}}`},
+		{"PATCH", "/config/radar", `{"sounding":{"mode":"deny"}}`},
+		{"PATCH", "/config/radar", `{"sounding":{"clients":{"02:bb:00:00:00:31":{"sens":3}}}}`},
+		{"POST", "/config/radar", `{"mesh_sounding":{"auto_disable":1}}`},
+		{"POST", "/config/reset?keepMeta=motion_paused", ``},
+	} {
+		if a := h.As(h.all, c.method, h.at(c.path), c.body); a.Status != 409 {
+			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, a.Status, a.Body)
+		}
+	}
+	if after := string(h.get(h.at("/sounding/settings")).Body) + string(h.get(h.at("/sounding/clients")).Body); after != before {
+		t.Errorf("before %s\nafter %s", before, after)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"PATCH", "/meta", `{"dwm":{"groupId":"lab"},"location":{"02:bb:00:00:00:31":"Larder"}}`},
+		{"PATCH", "/config/guardian", `{"motion_events":{"cooldown":40},"status":{"heartbeat_s":30}}`}, // as it is
+		{"PATCH", "/config/radar", `{"log_level":"debug"}`},
+		{"PATCH", "/meta", `{"motion_paused":0}`},
+		{"PATCH", "/config/guardian", `{"motion_events":{"cooldown":46}}`},
+		{"PATCH", "/meta", `{"motion_paused":1}`},
+		{"POST", "/config/reset", ``},
+	} {
+		if a := h.As(h.all, c.method, h.at(c.path), c.body); a.Status != 200 {
+			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, a.Status, a.Body)
+		}
+	}
+}

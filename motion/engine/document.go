@@ -37,8 +37,8 @@ func (e *Engine) configuration(id motion.NetworkID, name, key string, read func(
 	return valueOf(document, name, key)
 }
 
-// EditGuardian changes the guardian configuration of a network with one edit. push
-// is as in ChangeConfig.
+// EditGuardian changes the guardian configuration of a network with one edit. Conflict:
+// motion is paused, and a sounding setting would change. push is as in ChangeConfig.
 func (e *Engine) EditGuardian(ctx context.Context, id motion.NetworkID, push bool, edit setting.Edit) error {
 	return e.edit(ctx, id, push, func(n motion.Network) (motion.Network, error) { return setting.Guardian(n, edit) })
 }
@@ -50,9 +50,16 @@ func (e *Engine) EditRadar(ctx context.Context, id motion.NetworkID, push bool, 
 
 // edit changes the documents of a network by a rule that needs no other record.
 func (e *Engine) edit(ctx context.Context, id motion.NetworkID, push bool, rule func(motion.Network) (motion.Network, error)) error {
-	_, err := e.ChangeConfig(ctx, id, push, func(_ *store.Tx, n *motion.Network) (err error) {
-		*n, err = rule(*n)
-		return err
+	_, err := e.ChangeConfig(ctx, id, push, func(_ *store.Tx, n *motion.Network) error {
+		after, err := rule(*n)
+		if err != nil {
+			return err
+		}
+		if err := setting.HeldByPause(*n, after); err != nil {
+			return err
+		}
+		*n = after
+		return nil
 	})
 	return err
 }

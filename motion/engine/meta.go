@@ -46,7 +46,7 @@ func valueOf(d motion.Document, document, key string) (any, error) {
 }
 
 // EditMeta changes the meta of a network, and what its views are views of, with
-// one edit. push is as in ChangeConfig.
+// one edit. Conflict and push are as in EditGuardian.
 func (e *Engine) EditMeta(ctx context.Context, id motion.NetworkID, push bool, edit setting.Edit) error {
 	_, err := e.ChangeConfig(ctx, id, push, func(tx *store.Tx, n *motion.Network) error {
 		leafs, err := tx.Leafs(id)
@@ -56,6 +56,9 @@ func (e *Engine) EditMeta(ctx context.Context, id motion.NetworkID, push bool, e
 		before := metaOf(*n, slices.Values(leafs))
 		after, err := before.Edit(edit)
 		if err != nil {
+			return err
+		}
+		if err := setting.HeldByPause(*n, after.Network); err != nil {
 			return err
 		}
 		*n = after.Network

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sensegate/motion"
+	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
@@ -21,8 +22,8 @@ type Keep struct {
 // Reset takes the configuration of a network back to its defaults and, unless
 // keep.Status, forgets the status that was reported and the links: status and
 // topology are empty until devices report again (payloads.md 4.3, 4.11). Open
-// management commands are cancelled. push is as in ChangeConfig. NotFound: no such
-// network.
+// management commands are cancelled. push is as in ChangeConfig. Conflict: motion is and
+// stays paused, and a sounding setting would change. NotFound: no such network.
 func (e *Engine) Reset(ctx context.Context, id motion.NetworkID, keep Keep, push bool) error {
 	n, err := e.network(id)
 	if err != nil {
@@ -65,6 +66,11 @@ func resetDocuments(tx *store.Tx, n *motion.Network, keep Keep) error {
 		after.Network.RadarConfig = nil
 	}
 	after = after.Reset(keep.Guardian, keep.Meta)
+	if after.Network.Paused() {
+		if err := setting.HeldByPause(*n, after.Network); err != nil {
+			return err
+		}
+	}
 	*n = after.Network
 	return putTexts(tx, leafs, before, after)
 }

@@ -3,6 +3,8 @@ package setting
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -186,6 +188,32 @@ func mayChange(n motion.Network, before, asked map[string]any) error {
 		if name != pausedSetting && (!ends || fmt.Sprint(asked[name]) != fmt.Sprint(before[name])) {
 			return WhilePaused(name)
 		}
+	}
+	return nil
+}
+
+// HeldByPause refuses a change of a network that is paused when it changes a setting of
+// sounding settings or sounding clients, whichever document it is made in; nil: it may
+// be made. Conflict names the setting.
+func HeldByPause(n, after motion.Network) error {
+	if !n.Paused() {
+		return nil
+	}
+	before, err := soundingValues(n)
+	if err != nil {
+		return err
+	}
+	values, err := soundingValues(after)
+	if err != nil {
+		return err
+	}
+	for _, s := range seats() {
+		if s.name != pausedSetting && !reflect.DeepEqual(before[s.name], values[s.name]) {
+			return WhilePaused(s.name)
+		}
+	}
+	if !maps.Equal(n.Radar().Sounding.Clients, after.Radar().Sounding.Clients) {
+		return WhilePaused("sounding.clients")
 	}
 	return nil
 }
