@@ -142,7 +142,7 @@ func TestDevicesLadder(t *testing.T) {
 		step{"foreign network", h.neighbour, fmt.Sprintf("/devices?network_id=%d", h.home), "[" + leaf + "]", 404, ""},
 		step{"foreign leaf", h.neighbour, "/devices", "[" + leaf + "]", 422, "body[0].mac_address"},
 		step{"malformed", h.owner, "/devices", "[", 400, ""},
-		step{"mixed", h.owner, "/devices", "[" + leaf + "," + node + "]", 422, `"location":"body[1]","message":"is a node beside a leaf`},
+		step{"mixed, one is foreign", h.owner, "/devices", fmt.Sprintf(`[%s,{"node_id":%d,"location":"","friendly_name":""}]`, leaf, foreign), 422, `"location":"body[1].node_id"`},
 		step{"twice", h.owner, "/devices", "[" + leaf + "," + leaf + "]", 422, `"location":"body[1]","message":"is the same device as body[0]"`},
 		step{"foreign node", h.owner, "/devices", fmt.Sprintf(`[%s,{"node_id":%d,"location":"","friendly_name":""}]`, node, foreign), 422, `"location":"body[1].node_id"`},
 		step{"mac of a node object", h.owner, "/devices", `[{"node_id":134,"mac_address":"02:bb:00:00:00:31","location":"","friendly_name":""}]`, 422,
@@ -162,6 +162,13 @@ func TestDevicesLadder(t *testing.T) {
 		`{"devices":[{"node_id":%d,"network_id":%d,"deviceId":"csi-a-02aa00000110","node_name":"GWA1000133","friendly_name":"Gate","location":"Attic"}]}`, master, h.home))
 	if got := h.radarConfig().Sounding.Clients[kitchen.String()].Mode; got != "deny" {
 		t.Errorf("devices were sent mode %q", got)
+	}
+	for name, body := range map[string]string{"a leaf and a node": "[%s,%s]", "wrapped": `{"devices":[%s,%s]}`} {
+		mixed := fmt.Sprintf(body, strings.ReplaceAll(leaf, "Den", name), strings.ReplaceAll(node, "Attic", name))
+		got := apitest.Want[struct{ Devices []map[string]any }](t, h.as(h.member, http.MethodPatch, "/devices", mixed), 200).Devices
+		if len(got) != 2 || got[0]["mac_address"] != kitchen.String() || got[0]["location"] != name || got[1]["node_id"] != float64(master) || got[1]["location"] != name {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

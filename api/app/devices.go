@@ -31,12 +31,11 @@ func (c *deviceChanges) UnmarshalJSON(raw []byte) error {
 
 // Schema describes the bare list and the wrapped one, which is not enforced.
 func (deviceChanges) Schema(r huma.Registry) *huma.Schema {
-	leafs := r.Schema(reflect.TypeFor[[]leafPlacement](), true, "")
-	nodes := r.Schema(reflect.TypeFor[[]nodePlacement](), true, "")
+	bare := r.Schema(reflect.TypeFor[[]api.OneOf[leafPlacement, nodePlacement]](), true, "")
 	wrapped := r.Schema(reflect.TypeFor[wrappedPlacements](), true, "")
 	return &huma.Schema{
-		Description: "A list of only leafs or only nodes, also as devices of an object",
-		Extensions:  map[string]any{"anyOf": []*huma.Schema{leafs, nodes, wrapped}},
+		Description: "A list of leafs and nodes, also as devices of an object",
+		Extensions:  map[string]any{"anyOf": []*huma.Schema{bare, wrapped}},
 	}
 }
 

@@ -21,8 +21,8 @@ type Placement struct {
 }
 
 // ReadPlacements reads the body of PATCH /devices: a list, or an object that has it
-// as devices. It may hold only leafs or only nodes; each has its place and name. What
-// can be told to be wrong without knowing the devices goes into m.
+// as devices. Leafs and nodes may be mixed; each has its place and name. What can be told
+// to be wrong without knowing the devices goes into m.
 func ReadPlacements(m *Mistakes, body any) []Placement {
 	at := "body"
 	if wrapper, ok := body.(map[string]any); ok {
@@ -35,7 +35,6 @@ func ReadPlacements(m *Mistakes, body any) []Placement {
 		return nil
 	}
 	placements := make([]Placement, 0, len(items))
-	var first string
 	for i, item := range items {
 		place := fmt.Sprintf("%s[%d]", at, i)
 		fields, ok := item.(map[string]any)
@@ -46,12 +45,6 @@ func ReadPlacements(m *Mistakes, body any) []Placement {
 		kind, rules := "leaf", leafShape()
 		if _, isNode := fields["node_id"]; isNode {
 			kind, rules = "node", nodeShape()
-		}
-		if first == "" {
-			first = kind
-		}
-		if kind != first {
-			m.Add(place, nil, "is a %s beside a %s: want only leafs or only nodes", kind, first)
 		}
 		rules.check(m, place, fields)
 		if kind == "leaf" {
