@@ -9,8 +9,9 @@ import (
 )
 
 // DescribeDevice takes in what another service knows of a client device (payloads.md
-// 4.11): it is logged, kept with the leaf, which is made known when it was not seen
-// yet, shown in the topology, and sent to the network's devices that are connected.
+// 4.11): it is logged, kept with the leaf and shown in the topology when the network
+// knows that leaf, and sent to the network's devices that are connected. An address that
+// is no leaf's, as that of a node, makes none.
 // A TS of 0 becomes now. NotFound: no such network.
 func (e *Engine) DescribeDevice(ctx context.Context, id motion.NetworkID, info motion.DeviceInfo) error {
 	if _, err := e.network(id); err != nil {
@@ -20,25 +21,25 @@ func (e *Engine) DescribeDevice(ctx context.Context, id motion.NetworkID, info m
 		return fault.New(fault.Invalid, "mac: 00:00:00:00:00:00 is no address")
 	}
 	var devices []motion.Device
-	err := e.db.Update(ctx, func(tx *store.Tx) error {
+	err := e.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if info.TS.IsZero() {
+			info.TS = tx.Now()
+		}
+		if devices, err = tx.NetworkDevices(id); err != nil {
+			return err
+		}
 		leaf, err := tx.LeafByMAC(id, info.MAC)
 		if fault.KindOf(err) == fault.NotFound {
-			leaf, err = motion.Leaf{NetworkID: id, MAC: info.MAC, PeerType: motion.PeerClient, CreatedAt: tx.Now()}, nil
+			return nil
 		}
 		if err != nil {
 			return err
-		}
-		if info.TS.IsZero() {
-			info.TS = tx.Now()
 		}
 		leaf.DeviceInfo, leaf.UpdatedAt = info, tx.Now()
 		if leaf.Hostname == "" {
 			leaf.Hostname = info.Hostname
 		}
-		if _, err := tx.PutLeaf(leaf); err != nil {
-			return err
-		}
-		devices, err = tx.NetworkDevices(id)
+		_, err = tx.PutLeaf(leaf)
 		return err
 	})
 	if err != nil {

@@ -185,6 +185,21 @@ func TestDeviceInfoIsKeptShownAndSent(t *testing.T) {
 				t.Errorf("%s was sent %v", key, got)
 			}
 		}
+		for _, mac := range []motion.MAC{masterAP, {2, 0xdd, 0, 0, 0, 1}} { // a node's own, and one that nobody knows
+			info.MAC = mac
+			if err := b.DescribeDevice(context.Background(), id, info); err != nil {
+				t.Errorf("%s: %v", mac, err)
+			}
+			if got := b.devices.commands(guardianKey, "device-info"); len(got) != 1 || !strings.Contains(got[0], mac.String()) {
+				t.Errorf("of %s the guardian was sent %v", mac, got)
+			}
+		}
+		if all, err := b.SoundingClients(id); err != nil || len(all.Leafs) != 2 {
+			t.Errorf("clients %+v, %v", all.Leafs, err)
+		}
+		if after, err := b.Topology(id, true); err != nil || len(after.Devices) != len(topology.Devices) {
+			t.Errorf("topology %+v, %v", after, err)
+		}
 		if err := b.DescribeDevice(context.Background(), 77, info); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
