@@ -79,7 +79,7 @@ type Leaf struct {
 	Hostname     string     `json:"hostname"`
 	IP           string     `json:"ip"`
 	FriendlyName string     `json:"friendly_name"`
-	Location     string     `json:"location"`  // "" with Located: mobile
+	Location     string     `json:"location"`  // "": mobile
 	Located      bool       `json:"located"`   // a person has set Location, even to ""
 	Mobile       bool       `json:"mobile"`    // flagged as moving about
 	PeerType     string     `json:"peer_type"` // 2 = Wi-Fi client, 7 = mesh
@@ -101,6 +101,10 @@ func (l Leaf) DisplayName() string {
 	}
 	return l.MAC.String()
 }
+
+// IsMobile reports whether the leaf moves about: it has no location, or is flagged
+// (payloads.md 4.3).
+func (l Leaf) IsMobile() bool { return l.Mobile || l.Location == "" }
 
 // DeviceInfo describes a client device (payloads.md 4.11).
 type DeviceInfo struct {

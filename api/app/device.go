@@ -114,7 +114,7 @@ func leafOf(tx *store.Tx, who auth.Member, mac motion.MAC) (leafDevice, error) {
 	network, err := tx.Network(who.Network)
 	return leafDevice{
 		ID: leaf.ID, Network: who.Home, MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location,
-		Auto: setting.AutoOf(setting.Client(network.Radar(), leaf.MAC).Mode), Mobile: leaf.Mobile || leaf.Located && leaf.Location == "",
+		Auto: setting.AutoOf(setting.Client(network.Radar(), leaf.MAC).Mode), Mobile: leaf.IsMobile(),
 	}, err
 }
 

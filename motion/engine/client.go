@@ -148,7 +148,7 @@ func (n *network) soundingLeaf(leaf motion.Leaf, now motion.Time) SoundingLeaf {
 	d.Online = len(d.Links) > 0
 	if !d.Status {
 		denied := d.Mode == setting.Deny || n.radar.Sounding.Enabled == 0
-		d.Reason = n.whyNot(d.SoundingState, d.Online, denied, staticness(leaf) == "MOBILE")
+		d.Reason = n.whyNot(d.SoundingState, d.Online, denied, n.moves(leaf))
 	}
 	return d
 }

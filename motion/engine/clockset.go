@@ -152,6 +152,8 @@ func (e *Engine) stepClock(ctx context.Context) (by motion.Seconds, err error) {
 	case unset && !c.unset.Load():
 		c.restamp.Store(nil) // what it stamps now is of another time
 		err = e.db.Update(ctx, e.noteUnset)
+	case by != 0:
+		e.shiftHeard(by)
 	}
 	if fault.KindOf(err) != 0 {
 		e.log.Error("what the clock stamped before it was set is not stamped anew, will be tried again", "err", err)
@@ -162,6 +164,19 @@ func (e *Engine) stepClock(ctx context.Context) (by motion.Seconds, err error) {
 		c.unset.Store(e.clocks.unset(now))
 	}
 	return by, err
+}
+
+// shiftHeard keeps links that were just heard from being silent when the clock is set.
+func (e *Engine) shiftHeard(by motion.Seconds) {
+	for _, n := range e.all() {
+		n.mu.Lock()
+		for _, link := range n.links {
+			if !link.heard.IsZero() {
+				link.heard = link.heard.Add(by)
+			}
+		}
+		n.mu.Unlock()
+	}
 }
 
 // setClock stamps anew what was stamped by the clock, which was set by so many seconds

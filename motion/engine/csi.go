@@ -17,13 +17,20 @@ import (
 // 256 series, the network's and two of each link.
 const maxLinks = 120
 
-// sensedInterface is the interface name of links that raw reports have made known;
-// a status report that lists a link gives it its own.
-const sensedInterface = "csi"
+// The interface names of links that no status report has listed: a report that lists
+// one gives it its own.
+const (
+	sensedInterface = "csi"      // of links that raw reports have made known
+	matrixInterface = "guardian" // of links that a guardian names in its figures alone
+)
 
-// sensedHere reports whether a link is known from raw reports alone, so that its
+// sensedHere reports whether a link is known from what was measured alone, so that its
 // silence is noticed here and not by a guardian.
-func (l *linkState) sensedHere() bool { return l.IfName == sensedInterface }
+func (l *linkState) sensedHere() bool { return sensedHere(l.Link) }
+
+func sensedHere(link motion.Link) bool {
+	return link.IfName == sensedInterface || link.IfName == matrixInterface
+}
 
 // rawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5).
 func (e *Engine) rawCSI(ctx context.Context, n *network, s *session, device motion.Device, payload motion.RawCSI, now motion.Time) error {
@@ -160,19 +167,44 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 	case full:
 		return fault.New(fault.TooLarge, "source %q: the network has %d links already", key.Src.String(), maxLinks)
 	}
-	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
+	return e.takeInventory(ctx, n, e.addLinks(n, record, now, sensedLink{src: key.Src, dst: device.NodeID, ifName: sensedInterface, channel: channel}))
+}
+
+// sensedLink is a link that is known from what was measured.
+type sensedLink struct {
+	src     motion.MAC
+	dst     motion.NodeID
+	ifName  string
+	channel int // 0: unknown
+}
+
+// addLinks makes links known, and the leafs at their sources.
+func (e *Engine) addLinks(n *network, record motion.Network, now motion.Time, links ...sensedLink) takeInventory {
+	return func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, now)
-		node, err := tx.Node(device.NodeID)
-		if err != nil {
-			return nil, err
+		for _, link := range links {
+			if err := e.addLink(v, n, link); err != nil {
+				return nil, err
+			}
 		}
-		peer := motion.RadarLink{MAC: key.Src, PeerType: motion.PeerClient, IfName: sensedInterface}
-		if other, ok := n.nodeAt(key.Src); ok {
-			return v, v.link(motion.Link{NetworkID: n.id, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name, Mesh: true, Sounding: true, IfName: sensedInterface, Channel: channel})
-		}
-		sensed := motion.Radar{Interfaces: []motion.Interface{{Name: sensedInterface, WifiChannel: channel}}}
-		return v, v.peer(node, sensed, peer, nil)
-	})
+		return v, nil
+	}
+}
+
+// addLink takes one link into an inventory.
+func (e *Engine) addLink(v *inventory, n *network, l sensedLink) error {
+	node, err := v.tx.Node(l.dst)
+	if err != nil {
+		return err
+	}
+	if other, ok := n.nodeAt(l.src); ok {
+		return v.link(motion.Link{
+			NetworkID: n.id, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name,
+			Mesh: true, Sounding: true, IfName: l.ifName, Channel: l.channel,
+		})
+	}
+	on := motion.Radar{Interfaces: []motion.Interface{{Name: l.ifName, WifiChannel: l.channel}}}
+	return v.peer(node, on, motion.RadarLink{MAC: l.src, PeerType: motion.PeerClient, IfName: l.ifName}, nil)
 }
 
 // nodeAt returns the node that has an address.

@@ -189,10 +189,10 @@ func (k kept) write(tx *store.Tx) error {
 // advance moves networks on whose links are silent: their samples become "no
 // data", and links that were silent for long are noted as gone.
 func (e *Engine) advance(ctx context.Context) error {
+	now := e.now() // before it is watched: what is silent is told by a clock that was watched
 	if err := e.watchClock(ctx); err != nil {
 		return err
 	}
-	now := e.now()
 	for _, n := range e.all() {
 		var silent []string
 		_ = e.contained.run(fmt.Sprintf("advance network %d", n.id), func() error {

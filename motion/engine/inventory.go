@@ -247,8 +247,7 @@ func (v *inventory) gone(reporting func(motion.NodeID) bool) error {
 		return err
 	}
 	for _, link := range links {
-		sensedHere := link.IfName == sensedInterface // its silence is noticed here
-		if !link.Online || v.seen[link.Name] || sensedHere || !reporting(link.Dst) {
+		if !link.Online || v.seen[link.Name] || sensedHere(link) || !reporting(link.Dst) {
 			continue
 		}
 		if err := v.disconnect(link); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -19,7 +20,7 @@ const maxNames = 1024
 
 // matrix takes in the motion that a guardian has computed (device-protocol.md
 // 2.2). As long as the guardian sends no events itself, the event machine runs
-// on it.
+// on it, and as long as it reports no status, its links make the topology.
 func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -29,6 +30,46 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	if !e.claim(n, guardianHolds, now) {
 		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
 	}
+	if added := n.newMatrixLinks(r.Links); len(added) > 0 && math.Abs(now.Since(n.named)) >= namedAgain {
+		n.named = now
+		e.recorder.append(inventoryEntry(n, e.addLinks(n, n.record, now, added...))) // live motion does not wait for it
+	}
+	e.takeMatrix(n, r, now)
+	return nil
+}
+
+// namedAgain is the time between two tries to make the links of matrices known.
+const namedAgain motion.Seconds = 10
+
+// newMatrixLinks returns the links that a guardian names in its figures, that are not
+// there, and that no status report will tell of: those from a leaf or node to a node
+// that is known (device-protocol.md 2.5); n.mu is held.
+func (n *network) newMatrixLinks(names []string) (added []sensedLink) {
+	if n.status != nil {
+		return nil
+	}
+	for _, name := range names {
+		key := n.linkKey(name)
+		to, _ := n.endOf(key.Dst)
+		if _, known := n.endOf(key.Src); !known {
+			_, src, _ := strings.Cut(name, ".")
+			if mac, err := motion.ParseMAC(src); err != nil || mac.IsZero() {
+				continue
+			}
+			delete(n.sensing.names, key) // the records will explain it
+		}
+		stable, _, _ := n.linkName(key)
+		link := n.links[stable]
+		if !to.mesh || link != nil && link.Online || link == nil && len(n.links)+len(added) >= maxLinks {
+			continue
+		}
+		added = append(added, sensedLink{src: key.Src, dst: to.id, ifName: matrixInterface})
+	}
+	return added
+}
+
+// takeMatrix takes in the samples of a matrix; n.mu is held.
+func (e *Engine) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
 	interval := motion.Seconds(r.Interval) / 1000
 	first, server := e.clocks.stamp(r.TS, now)
@@ -58,7 +99,6 @@ func (e *Engine) matrix(n *network, r motion.Matrix, now motion.Time) error {
 	for _, key := range keys {
 		n.linkHeard(key, 0, 0, now)
 	}
-	return nil
 }
 
 // matrixLinks returns the links of one step of a matrix. A link that the settings

@@ -255,6 +255,7 @@ func linkMotion(mkai float64) motion.LinkMotions {
 func TestArmedZeroIsNeitherStoredNorPushed(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
+		b.report(guardianKey, status())
 		b.configure(func(n *motion.Network) { motionEvents(n, "armed", 0) })
 		pushed, err := b.LiveEvents(id)
 		if err != nil {

@@ -38,6 +38,7 @@ type network struct {
 	statusHeard  bool                 // one of any form came since the last flush
 	heartbeat    motion.StatusReport  // last report of any form, without radars
 	reported     motion.Time          // when a guardian last reported
+	named        motion.Time          // when links of its figures were last made known
 	detected     detectedAt
 
 	source  source

@@ -224,12 +224,17 @@ func (e *Engine) recordEntry(ctx context.Context, one entry) (motion.Event, erro
 // takeInventory brings the records of a network up to date and stores the events
 // that come of it, in one commit; then the memory follows and the events are pushed.
 func (e *Engine) takeInventory(ctx context.Context, n *network, take takeInventory) error {
-	_, err := e.recordEntry(ctx, entry{event: motion.Event{NetworkID: n.id}, take: func(tx *store.Tx) (*inventory, error) {
+	_, err := e.recordEntry(ctx, inventoryEntry(n, take))
+	return err
+}
+
+// inventoryEntry is the entry of takeInventory.
+func inventoryEntry(n *network, take takeInventory) entry {
+	return entry{event: motion.Event{NetworkID: n.id}, take: func(tx *store.Tx) (*inventory, error) {
 		v, err := take(tx)
 		if err != nil {
 			return nil, err
 		}
 		return v, v.deviceEvents()
-	}})
-	return err
+	}}
 }

@@ -32,7 +32,7 @@ type entry struct {
 	dedupe string          // events of one network with the same key are one event; "" = none
 	past   bool            // of an import: stored, and not pushed
 	state  json.RawMessage // of the network's event machine after this transition; nil = as stored
-	take   takeInventory   // instead of event; somebody waits for it
+	take   takeInventory   // instead of event
 	done   chan<- entry    // receives the entry back when it is stored; nil = nobody waits
 	err    error
 }

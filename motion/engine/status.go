@@ -8,6 +8,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
 	"sensegate/store"
 )
 
@@ -162,7 +163,7 @@ func (e *Engine) Status(id motion.NetworkID) (motion.StatusReport, error) {
 	defer n.mu.Unlock()
 	if n.status != nil {
 		report := *n.status
-		report.MotionTripped = n.tripped(now)
+		report.MotionTripped, report.Leafblower = n.tripped(now), n.allowed(report.Leafblower)
 		return report, nil
 	}
 	report := n.compose(present, now)
@@ -172,19 +173,49 @@ func (e *Engine) Status(id motion.NetworkID) (motion.StatusReport, error) {
 	return report, nil
 }
 
-// nodePresence returns the presence of every node's own session.
+// allowed returns what a guardian says of leafs with those that the settings deny as
+// not sounded; n.mu is held.
+func (n *network) allowed(choices map[string]motion.Choice) map[string]motion.Choice {
+	choices = maps.Clone(choices)
+	for text, choice := range choices {
+		mac, err := motion.ParseMAC(text)
+		if err == nil && choice.Sounding != nil && *choice.Sounding && !n.mayTakePart(fuse.Link{Src: mac}) {
+			choice.Sounding = new(bool)
+			choices[text] = choice
+		}
+	}
+	return choices
+}
+
+// nodePresence returns the presence of every node: of its own session, of the links
+// that are sensed at it, and of the guardian, which runs on the master.
 func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Presence {
 	n.mu.Lock()
 	devices := make(map[motion.NodeID]string, len(n.nodes))
-	stored := make(map[motion.NodeID]motion.Time, len(n.nodes))
+	stored, sensed := make(map[motion.NodeID]motion.Time, len(n.nodes)), map[motion.NodeID]motion.Time{}
 	for id, node := range n.nodes {
 		devices[id], stored[id] = node.DeviceID, node.LastHeard
 	}
+	for _, link := range n.links {
+		if !link.sensedHere() {
+			continue // a guardian's report tells of its ends itself
+		}
+		sensed[link.Dst] = max(sensed[link.Dst], link.heard)
+		if link.Mesh {
+			sensed[link.Src] = max(sensed[link.Src], link.heard)
+		}
+	}
+	guardian, master := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}, n.record.MasterID
 	n.mu.Unlock()
 	present := make(map[motion.NodeID]Presence, len(devices))
 	for id, device := range devices {
 		p := e.presence(motion.DeviceKey{Kind: motion.RadarKind, ID: device}, now)
-		p.LastHeard = max(p.LastHeard, stored[id])
+		p.LastHeard = max(p.LastHeard, stored[id], sensed[id])
+		p.Online = p.Online || !sensed[id].IsZero() && now.Since(sensed[id]) <= silentAfter
+		if id == master {
+			leads := e.presence(guardian, now)
+			p.Online, p.LastHeard = p.Online || leads.Online, max(p.LastHeard, leads.LastHeard)
+		}
 		present[id] = p
 	}
 	return present
@@ -245,7 +276,7 @@ func (n *network) composeLinks(report *motion.StatusReport, now motion.Time) (to
 		report.Radars[link.DstName] = radar
 		choice := report.Leafblower[leaf.MAC.String()]
 		sounding := n.soundsNow(link, now) || choice.Sounding != nil && *choice.Sounding
-		choice.IsStatic, choice.Sounding = staticness(leaf), &sounding
+		choice.IsStatic, choice.Sounding = n.staticness(leaf), &sounding
 		choice.Leaf = motion.Document{"mac": leaf.MAC.String(), "hostname": leaf.Hostname, "peer_type": motion.PeerClient, "if_name": link.IfName}
 		if choice.AP == nil {
 			choice.AP = map[string]float64{}

@@ -204,7 +204,7 @@ func TestStatusIsComposedWithoutAGuardian(t *testing.T) {
 			t.Errorf("status %+v", got)
 		}
 		choice := got.Leafblower[kitchen.String()]
-		if choice.Sounding == nil || !*choice.Sounding || choice.IsStatic != "STATIC" || radar.Links[0].RSSI != "-55" {
+		if choice.Sounding == nil || !*choice.Sounding || choice.IsStatic != "MOBILE" || choice.AP[masterName] != 0 || radar.Links[0].RSSI != "-55" {
 			t.Errorf("leaf %+v, link %+v", choice, radar.Links[0])
 		}
 		health, _ := json.Marshal(got.Health["network"])

@@ -120,7 +120,7 @@ func (n *network) nodeDevice(node motion.Node, online, sounding bool) motion.Top
 	d := motion.TopologyDevice{
 		ID: node.ID, Name: node.Name, FriendlyName: node.FriendlyName, NodeName: node.Name, Location: node.Location,
 		Type: node.Role, MACs: []string{}, HWPlatform: node.HWVersion, Icon: "DEFAULT",
-		Online: online, IsStatic: "STATIC", IsMeshSounding: sounding, DeviceInfo: map[string]any{},
+		Online: online, IsStatic: isStatic, IsMeshSounding: sounding, DeviceInfo: map[string]any{},
 	}
 	for _, i := range radar.Interfaces {
 		if i.IP != "" && d.IP == "" {
@@ -139,7 +139,7 @@ func (n *network) leafDevice(leaf motion.Leaf, now motion.Time, sounding bool) m
 	d := motion.TopologyDevice{
 		ID: leaf.ID, Name: leaf.MAC.Name(), FriendlyName: leaf.DisplayName(), NodeName: n.nodes[leaf.NodeID].Name,
 		Location: leaf.Location, Type: motion.ClientRole, IP: leaf.IP, MACs: []string{leaf.MAC.String()}, Icon: "DEFAULT",
-		Mobile: leaf.Mobile || leaf.Located && leaf.Location == "", IsStatic: staticness(leaf), DeviceInfo: map[string]any{},
+		Mobile: n.moves(leaf), IsStatic: n.staticness(leaf), DeviceInfo: map[string]any{},
 	}
 	if sounding {
 		d.Type, d.Icon = motion.LeafRole, "LEAF"
@@ -178,10 +178,28 @@ func bandOf(channel int) string {
 	return ""
 }
 
-// staticness returns the is_static word of a leaf.
-func staticness(leaf motion.Leaf) string {
-	if leaf.Mobile || leaf.Located && leaf.Location == "" {
-		return "MOBILE"
+// The words of is_static.
+const (
+	isStatic = "STATIC"
+	isMobile = "MOBILE"
+)
+
+// staticness returns the is_static word of a leaf: what the guardian's last full report
+// says of it, else what its record says; n.mu is held.
+func (n *network) staticness(leaf motion.Leaf) string {
+	if n.status != nil {
+		if said := n.status.Leafblower[leaf.MAC.String()].IsStatic; said == isStatic || said == isMobile {
+			return said
+		}
 	}
-	return "STATIC"
+	if leaf.IsMobile() {
+		return isMobile
+	}
+	return isStatic
+}
+
+// moves reports whether a leaf moves about, as its record says or its guardian has
+// found; n.mu is held.
+func (n *network) moves(leaf motion.Leaf) bool {
+	return leaf.IsMobile() || n.staticness(leaf) == isMobile
 }
