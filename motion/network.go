@@ -11,6 +11,7 @@ type Network struct {
 	ConfigRev      int       `json:"config_rev"`               // raised with every configuration change
 	AppliedRev     int       `json:"applied_rev"`              // what the guardian said it applied
 	StatusCleared  Time      `json:"status_cleared,omitempty"` // status and topology show nothing from before; zero: all
+	Removed        []string  `json:"removed,omitempty"`        // deviceIds of nodes that were deleted and not adopted since, the newest last
 	Meta           Document  `json:"meta"`
 	GuardianConfig Document  `json:"guardian_config"` // what differs from the defaults; see Guardian
 	RadarConfig    Document  `json:"radar_config"`    // what differs from the defaults; see Radar

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -93,10 +95,15 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 	if err := putClients(p.tx, network, in.after, p.b.Radar); err != nil {
 		return network, err
 	}
-	if !p.master() || network.MasterID == in.after.ID {
+	deleted, leads := slices.Contains(network.Removed, p.key.ID), p.master() && network.MasterID != in.after.ID
+	if !deleted && !leads {
 		return network, nil
 	}
-	network.MasterID, network.UpdatedAt = in.after.ID, p.tx.Now()
+	if leads {
+		network.MasterID = in.after.ID
+	}
+	network.Removed = slices.DeleteFunc(slices.Clone(network.Removed), func(id string) bool { return id == p.key.ID })
+	network.UpdatedAt = p.tx.Now()
 	return network, p.tx.PutNetwork(network)
 }
 

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -9,8 +11,9 @@ import (
 
 // DeleteNode removes a node and returns its record as it was, offline. Its links go
 // with it, its open commands are cancelled, the tokens of its devices end at once
-// and their sessions are closed: with the master those of the guardian too. It may
-// come back as a new node once it is adopted again. NotFound: the node.
+// and their sessions are closed: with the master those of the guardian too. It
+// comes back, as a new node, only when it is adopted again: what a guardian reports of it
+// is left out. NotFound: the node.
 func (e *Engine) DeleteNode(ctx context.Context, id motion.NodeID) (motion.Node, error) {
 	node, err := e.Node(ctx, id)
 	if err != nil {
@@ -36,8 +39,27 @@ func (e *Engine) DeleteNode(ctx context.Context, id motion.NodeID) (motion.Node,
 	}
 	e.log.Info("node deleted", "network", node.NetworkID, "node", id)
 	node.Online = false
+	if n, err := e.network(node.NetworkID); err == nil {
+		n.forgetRadar(node.DeviceID)
+	}
 	return node, e.reload(context.WithoutCancel(ctx), node.NetworkID)
 }
+
+// forgetRadar takes a node out of the last status report.
+func (n *network) forgetRadar(deviceID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.status == nil {
+		return
+	}
+	status := *n.status
+	status.Radars = maps.Clone(status.Radars)
+	maps.DeleteFunc(status.Radars, func(_ string, radar motion.Radar) bool { return radar.DeviceID == deviceID })
+	n.status, n.statusDirty, n.statusStored = &status, true, false // the stored one shows it
+}
+
+// maxRemoved bounds the deleted nodes that a network remembers.
+const maxRemoved = 256
 
 // removeNode removes the records of a node and returns its devices, which are
 // removed too.
@@ -63,10 +85,13 @@ func (tx *commandTx) removeNode(node motion.Node) (removed []motion.DeviceKey, e
 		return nil, err
 	}
 	if network.MasterID == node.ID {
-		network.MasterID, network.UpdatedAt = 0, tx.now
-		if err := tx.PutNetwork(network); err != nil {
-			return nil, err
-		}
+		network.MasterID = 0
+	}
+	others := slices.DeleteFunc(slices.Clone(network.Removed), func(id string) bool { return id == node.DeviceID })
+	network.Removed = append(others[max(0, len(others)-maxRemoved+1):], node.DeviceID)
+	network.UpdatedAt = tx.now
+	if err := tx.PutNetwork(network); err != nil {
+		return nil, err
 	}
 	return removed, tx.DeleteNode(node.ID)
 }

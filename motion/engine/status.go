@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ func (e *Engine) statusReport(ctx context.Context, n *network, s *session, r mot
 	at, _ := e.clocks.stamp(r.TS, now)
 	r.LastMotion = shifted(r.LastMotion, r.TS, at)
 	r.TS, r.NetworkID, r.GuardianID = at, n.id, s.device.ID
+	if err := e.admissible(ctx, n, s.device, &r); err != nil {
+		return err
+	}
 	if !r.Heartbeat() {
 		if err := e.takeStatus(ctx, n, r); err != nil {
 			return err
@@ -111,6 +115,69 @@ func (v *inventory) room(radars map[string]motion.Radar) error {
 		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", count, maxNodes)
 	}
 	return nil
+}
+
+// admissible takes those nodes out of a report that a guardian cannot tell of: what they
+// are is decided where devices are adopted.
+func (e *Engine) admissible(ctx context.Context, n *network, guardian motion.Device, r *motion.StatusReport) error {
+	if r.Heartbeat() {
+		return nil
+	}
+	radars := map[string]motion.Radar{}
+	err := e.db.View(ctx, func(tx *store.Tx) error {
+		network, err := tx.Network(n.id)
+		if err != nil {
+			return err
+		}
+		for name, radar := range r.Radars {
+			why, err := untold(tx, network, radar)
+			if err != nil {
+				return err
+			}
+			if why != "" {
+				e.BadInput(guardian.DeviceKey.String(), "radars: "+why, nil)
+				continue
+			}
+			radars[name] = radar
+		}
+		return nil
+	})
+	r.Radars = radars
+	return err
+}
+
+// untold returns why a guardian cannot tell of a node, "" when it can: the node was
+// deleted and not adopted since, or would get the record or the node_id of an adopted
+// device. An adopted device says itself, at the gatekeeper, what its node_id is, unless
+// it has never said one.
+func untold(tx *store.Tx, network motion.Network, radar motion.Radar) (why string, err error) {
+	if slices.Contains(network.Removed, radar.DeviceID) {
+		return fmt.Sprintf("node %q was deleted: it has to be adopted again", radar.DeviceID), nil
+	}
+	own, err := tx.NodeByDevice(radar.DeviceID)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return "", err
+	}
+	holder, err := tx.NodeByName(network.ID, radar.NodeName)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return "", err
+	}
+	known := own
+	switch {
+	case own.ID == holder.ID, own.ID != 0 && own.NetworkID != network.ID: // as it is known; or refused as a whole, by mayReport
+		return "", nil
+	case own.ID != 0 && holder.ID != 0:
+		return fmt.Sprintf("node_id %q of node %q is that of node %q", radar.NodeName, radar.DeviceID, holder.DeviceID), nil
+	case own.ID == 0:
+		known = holder
+	case own.Name == own.DeviceID: // it has said none
+		return "", nil
+	}
+	_, err = tx.Device(radarOf(known))
+	if fault.KindOf(err) == fault.NotFound { // a guardian has told of it before, and it never posted
+		return "", nil
+	}
+	return fmt.Sprintf("node %q and node_id %q: adopted is %q as %q", radar.DeviceID, radar.NodeName, known.DeviceID, known.Name), err
 }
 
 // mayReport refuses a node that belongs to another network: a guardian speaks

@@ -56,12 +56,12 @@ func TestPlacementsAreReadBareAndWrapped(t *testing.T) {
 func TestMistakesOfPlacementsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		`{}`:                                     "body.devices: want an array of at most 256 leafs or nodes",
-		`"x"`:                                    "body: want an array of at most 256 leafs or nodes",
-		`[1]`:                                    "body[0]: want an object",
-		`[{}]`:                                   "body[0].mac_address: is required, body[0].auto: is required, body[0].location: is required, body[0].friendly_name: is required",
-		`[{"node_id":134}]`:                      "body[0].location: is required, body[0].friendly_name: is required",
-		`{"devices":[],"x":1}`:                   "body.x: not a field here",
+		`{}`:                   "body.devices: want an array of at most 256 leafs or nodes",
+		`"x"`:                  "body: want an array of at most 256 leafs or nodes",
+		`[1]`:                  "body[0]: want an object",
+		`[{}]`:                 "body[0].mac_address: is required, body[0].auto: is required, body[0].location: is required, body[0].friendly_name: is required",
+		`[{"node_id":134}]`:    "body[0].location: is required, body[0].friendly_name: is required",
+		`{"devices":[],"x":1}`: "body.x: not a field here",
 		`[` + kitchenLeaf + `,{"node_id":134,"mac_address":"02:bb:00:00:00:31","auto":"","location":"Hall","friendly_name":"M"}]`:                            "body[1].auto: not allowed for a node, body[1].mac_address: not allowed for a node",
 		`[{"mac_address":"x","auto":"2","location":"a/b","friendly_name":7,"mobile":"so"}]`:                                                                  `body[0].auto: want "1" (may take part), "0" (never) or "" (as the network), body[0].friendly_name: want a string, body[0].location: want letters, digits, spaces and = + - _ @ ! only, body[0].mac_address: want a MAC address such as 02:bb:00:00:00:31, body[0].mobile: want true or false`,
 		`[{"node_id":0,"location":"","friendly_name":""}]`:                                                                                                   "body[0].node_id: want a positive whole number",
