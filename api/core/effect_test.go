@@ -227,3 +227,25 @@ func TestPauseHoldsEveryWayToASetting(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatNoSettingCanBeIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, c := range []struct{ method, path, body, place string }{
+		{"PATCH", "/config/radar", `{"mesh_sounding":{"disabled":["x"]}}`, `"body.mesh_sounding.disabled[0]"`},
+		{"POST", "/config/radar?key=mesh_sounding", `{"disabled":["` + masterID + `","csi-b-02aa00000210"]}`, `"body.disabled[1]"`},
+		{"PATCH", "/meta", `{"":"x"}`, "a key is empty"},
+		{"POST", "/meta", `{"dwm":{"":"x"}}`, `"body.dwm"`},
+		{"PATCH", "/config/guardian", `{"vendor":{"":1}}`, "a key is empty"},
+	} {
+		apitest.WantProblem(t, h.As(h.all, c.method, h.at(c.path), c.body), 422, c.place)
+	}
+	apitest.WantJSON(t, h.patch(h.at("/config/radar?key=mesh_sounding"), `{"disabled":["`+masterID+`"]}`), `{"auto_disable":0,"disabled":["`+masterID+`"]}`)
+	h.change(func(n *motion.Network) { // as an earlier version has stored them
+		n.RadarConfig = motion.Document{"mesh_sounding": map[string]any{"disabled": []any{"gone"}}}
+		n.Meta = motion.Document{"": "x"}
+	})
+	apitest.Want[any](t, h.patch(h.at("/config/radar"), `{"mesh_sounding":{"disabled":["gone","`+masterID+`"]}}`), 200)
+	apitest.Want[any](t, h.patch(h.at("/meta"), `{"note":"x"}`), 200)
+	apitest.WantJSON(t, h.patch(h.at("/meta"), `{"":null,"note":null}`), `{"location":{"02:bb:00:00:00:31":"Kitchen"},"friendly_name":{"02:bb:00:00:00:31":"Kitchen speaker"}}`)
+}

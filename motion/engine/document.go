@@ -40,18 +40,32 @@ func (e *Engine) configuration(id motion.NetworkID, name, key string, read func(
 // EditGuardian changes the guardian configuration of a network with one edit. Conflict:
 // motion is paused, and a sounding setting would change. push is as in ChangeConfig.
 func (e *Engine) EditGuardian(ctx context.Context, id motion.NetworkID, push bool, edit setting.Edit) error {
-	return e.edit(ctx, id, push, func(n motion.Network) (motion.Network, error) { return setting.Guardian(n, edit) })
+	return e.edit(ctx, id, push, func(_ *store.Tx, n motion.Network) (motion.Network, error) { return setting.Guardian(n, edit) })
 }
 
 // EditRadar changes the radar configuration of a network likewise.
 func (e *Engine) EditRadar(ctx context.Context, id motion.NetworkID, push bool, edit setting.Edit) error {
-	return e.edit(ctx, id, push, func(n motion.Network) (motion.Network, error) { return setting.Radar(n, edit) })
+	return e.edit(ctx, id, push, func(tx *store.Tx, n motion.Network) (motion.Network, error) {
+		nodes, err := tx.Nodes(id)
+		if err != nil {
+			return n, err
+		}
+		var deviceIDs []string
+		for _, node := range nodes {
+			deviceIDs = append(deviceIDs, node.DeviceID)
+		}
+		after, err := setting.Radar(n, edit)
+		if err != nil {
+			return n, err
+		}
+		return after, setting.MeshDisabled(n, edit, deviceIDs)
+	})
 }
 
-// edit changes the documents of a network by a rule that needs no other record.
-func (e *Engine) edit(ctx context.Context, id motion.NetworkID, push bool, rule func(motion.Network) (motion.Network, error)) error {
-	_, err := e.ChangeConfig(ctx, id, push, func(_ *store.Tx, n *motion.Network) error {
-		after, err := rule(*n)
+// edit changes the documents of a network by a rule that changes no other record.
+func (e *Engine) edit(ctx context.Context, id motion.NetworkID, push bool, rule func(*store.Tx, motion.Network) (motion.Network, error)) error {
+	_, err := e.ChangeConfig(ctx, id, push, func(tx *store.Tx, n *motion.Network) error {
+		after, err := rule(tx, *n)
 		if err != nil {
 			return err
 		}
@@ -95,5 +109,5 @@ func (e *Engine) SoundingSettings(id motion.NetworkID) (setting.SoundingSettings
 // EditSounding changes some sounding settings of a network: body holds them,
 // decoded. Conflict: motion is paused. push is as in ChangeConfig.
 func (e *Engine) EditSounding(ctx context.Context, id motion.NetworkID, push bool, body any) error {
-	return e.edit(ctx, id, push, func(n motion.Network) (motion.Network, error) { return setting.EditSounding(n, body) })
+	return e.edit(ctx, id, push, func(_ *store.Tx, n motion.Network) (motion.Network, error) { return setting.EditSounding(n, body) })
 }

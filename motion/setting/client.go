@@ -2,6 +2,7 @@ package setting
 
 import (
 	"fmt"
+	"slices"
 
 	"sensegate/motion"
 )
@@ -216,6 +217,23 @@ func SetMesh(n motion.Network, deviceID, mode string) motion.Network {
 	}
 	n.RadarConfig = merged(n.RadarConfig, nested([]string{"mesh_sounding", "disabled"}, disabled))
 	return n
+}
+
+// MeshDisabled checks the nodes that an edit of the radar configuration keeps from
+// sounding other nodes: each is one of the deviceIds, those of the network's nodes, or
+// stands there already.
+func MeshDisabled(n motion.Network, e Edit, deviceIDs []string) error {
+	path := []string{"mesh_sounding", "disabled"}
+	value, _ := e.given(path...)
+	list, _ := value.([]any)
+	known := append(n.Radar().MeshSounding.Disabled, deviceIDs...)
+	var m Mistakes
+	for i, item := range list {
+		if id, isText := item.(string); isText && !slices.Contains(known, id) {
+			m.Add(fmt.Sprintf("%s[%d]", e.at(path...), i), id, "is not the deviceId of a node of this network")
+		}
+	}
+	return m.Err()
 }
 
 // Fits checks what a network's documents come to after changes of clients.

@@ -76,6 +76,7 @@ func (e Edit) at(path ...string) string {
 
 // check adds what is wrong with the edited document.
 func (e Edit) check(m *Mistakes, o object, d motion.Document) {
+	checkKeys(m, "body", e.Body)
 	if e.Key == "" {
 		o.check(m, "body", map[string]any(d))
 		return
@@ -86,6 +87,21 @@ func (e Edit) check(m *Mistakes, o object, d motion.Document) {
 	}
 	if value, there := d[e.Key]; there {
 		o.field(e.Key)(m, "body", value)
+	}
+}
+
+// checkKeys adds a mistake for each object of a request with an empty key, which null
+// may delete.
+func checkKeys(m *Mistakes, at string, value any) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, key := range sortedKeys(object) {
+		if key == "" && object[key] != nil {
+			m.Add(at, nil, "a key is empty")
+		}
+		checkKeys(m, at+"."+key, object[key])
 	}
 }
 
