@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"math"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )

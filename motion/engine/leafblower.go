@@ -10,8 +10,11 @@ import (
 )
 
 // scoreStep is the difference between two scores that counts. A link that is sounded
-// has as much of a start, so that two links do not take turns.
-const scoreStep = 0.1
+// has a start of scoreStart, so that two links do not take turns.
+const (
+	scoreStep  = 0.1
+	scoreStart = 0.2
+)
 
 // candidate is a link of a leaf that could be sounded.
 type candidate struct {
@@ -85,7 +88,7 @@ func (n *network) candidate(key fuse.Link, s *sensor, link *linkState, now motio
 	}
 	start := 0.0
 	if s.left == "" {
-		start = scoreStep
+		start = scoreStart
 	}
 	c.class = int(math.Round((c.score + start) / scoreStep))
 	return c

@@ -254,8 +254,9 @@ func (n *network) allowed(choices map[string]motion.Choice) map[string]motion.Ch
 	return choices
 }
 
-// nodePresence returns the presence of every node: of its own session, of the links
-// that are sensed at it, and of the guardian, which runs on the master.
+// nodePresence returns the presence of every node: of its own session, of the links at
+// it that only the figures of the guardian name, and of the guardian itself, which runs
+// on the master.
 func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Presence {
 	n.mu.Lock()
 	devices := make(map[motion.NodeID]string, len(n.nodes))
@@ -264,8 +265,8 @@ func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Pre
 		devices[id], stored[id] = node.DeviceID, node.LastHeard
 	}
 	for _, link := range n.links {
-		if !link.sensedHere() {
-			continue // a guardian's report tells of its ends itself
+		if link.IfName != matrixInterface {
+			continue // a guardian's report, or the session of its node, tells more
 		}
 		sensed[link.Dst] = max(sensed[link.Dst], link.heard)
 		if link.Mesh {
