@@ -95,7 +95,8 @@ func (p part) seal(tx *Tx) error {
 }
 
 // merge returns the value of a block of which late came after before had been
-// sealed: rows that were sealed stay, unless late holds more of their time. A
+// sealed: rows that were sealed stay, unless late holds more of their time, of which it
+// then is the rest (series.Rollup). A
 // sealed value that is damaged, or nil, gives way.
 func (at blockKey) merge(late, before []byte) []byte {
 	if before == nil {

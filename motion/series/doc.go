@@ -19,7 +19,10 @@
 //     when its intensity is above 0; neither is rounded down to 0.
 //   - The state 0, 1, 2 of a bucket is derived from peak intensity and density
 //     (payloads.md 4.6) and therefore not stored.
-//   - Where two tiers hold the same second, the finer one is right.
+//   - Where two tiers hold the same second, the finer one is right. Of 5 s that a device
+//     reported afterwards and that are held in seconds in part, its history is the rest,
+//     also in sums.
+//   - The share of a location is of the seconds of which the network has data.
 //   - Rows of coarser tiers are sums (Rollup) that lose nothing: they answer a question
 //     in their buckets exactly as the seconds did.
 //   - A question is answered at the finest resolution that covers its range
