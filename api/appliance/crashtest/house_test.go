@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,18 +28,22 @@ const (
 	network    = motion.NetworkID(1) // the first one of an installation
 	guardianID = "a41f00c2d97b4e5580136c2e"
 	deviceID   = "csi-a-02aa00000110"
+	owner      = "jdoe@example.com"
 )
 
 // house is what stands around a product: credentials and what they may write to.
 type house struct {
-	product string // the binary
-	dir     string // the state
-	key     string // of Core
-	session string // of the household's interface
-	user    home.UserID
-	node    motion.NodeID
-	alert   string
-	ids     atomic.Uint32 // of MQTT packets
+	product  string // the binary
+	dir      string // the state
+	key      string // of Core
+	password string // of the owner
+	session  string // of the household's interface
+	user     home.UserID
+	home     home.ID        // that user owns
+	guests   [2]home.UserID // who become its members, and leave
+	node     motion.NodeID
+	alert    string
+	ids      *atomic.Uint32 // of MQTT packets
 }
 
 func now() motion.Time { return motion.TimeOf(time.Now()) }
@@ -45,19 +51,30 @@ func now() motion.Time { return motion.TimeOf(time.Now()) }
 // furnish makes a house on a new state directory and leaves its product stopped.
 func furnish(t *testing.T, product string) *house {
 	t.Helper()
-	h := &house{product: product, dir: t.TempDir()}
+	h := &house{product: product, dir: t.TempDir(), ids: &atomic.Uint32{}}
 	p := start(t, h.dir, product)
 	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "crash", "-write"), "\n")
-	_, after, _ := strings.Cut(box.Administer(t, product, h.dir, "user", "create", "jdoe@example.com"), "password: ")
-	password, _, _ := strings.Cut(after, "\n")
+	_, after, _ := strings.Cut(box.Administer(t, product, h.dir, "user", "create", owner), "password: ")
+	h.password, _, _ = strings.Cut(after, "\n")
 	v := h.visit(t, p)
 	defer v.leave()
 	var logged struct {
 		Token string
 		User  struct{ ID home.UserID }
 	}
-	v.want("POST", "/api/v1/sessions", fmt.Sprintf(`{"email": "jdoe@example.com", "password": %q}`, password), &logged)
+	v.want("POST", "/api/v1/sessions", fmt.Sprintf(`{"email": %q, "password": %q}`, owner, h.password), &logged)
 	h.session, h.user = logged.Token, logged.User.ID
+	var found struct{ ID home.ID }
+	v.want("POST", "/api/v1/find", fmt.Sprintf(`{"guardian_id": %q}`, guardianID), &found)
+	h.home = found.ID
+	v.want("POST", "/api/v1/network_memberships", fmt.Sprintf(`{"role": "owner", "network_id": %d}`, h.home), nil)
+	for i, address := range []string{"guest@example.com", "other@example.com"} {
+		var made home.User
+		if _, err := v.administer(t.Context(), "POST", "/users", fmt.Sprintf(`{"email": %q, "password": %q}`, address, h.password), &made); err != nil {
+			t.Fatal(err)
+		}
+		h.guests[i] = made.ID
+	}
 	var node motion.Node
 	v.want("GET", "/core/node/find/device/"+deviceID, "", &node)
 	h.node = node.ID
@@ -79,13 +96,18 @@ type visit struct {
 	address         string
 	client          *http.Client
 	guardian, radar *box.Device
-	created         command.ID // the last command of this visit
+	admin           *http.Client // at the administration socket
+	administered    int          // commands that were answered
+	created         command.ID   // the last command of this visit
 }
 
 // visit connects to a product as devices and programs do after their start.
 func (h *house) visit(t *testing.T, p *box.Process) *visit {
 	t.Helper()
-	v := &visit{t: t, house: h, process: p, address: "http://" + p.HTTP, client: &http.Client{Timeout: box.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+	v := &visit{
+		t: t, house: h, process: p, address: "http://" + p.HTTP, admin: administrator(h.dir),
+		client: &http.Client{Timeout: box.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
+	}
 	record := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{
 		DeviceID: deviceID, NodeName: "GWA1000133", LocationID: guardianID, RootMode: motion.RootModeMaster,
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, HWVersion: "AP-900",
@@ -97,11 +119,11 @@ func (h *house) visit(t *testing.T, p *box.Process) *visit {
 	}
 	var err error
 	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}
-	if v.guardian, err = box.Connect(t.Context(), p.MQTT, guardian, answer.LocalConfig.Guardian.MQToken, &h.ids); err != nil {
+	if v.guardian, err = box.Connect(t.Context(), p.MQTT, guardian, answer.LocalConfig.Guardian.MQToken, h.ids); err != nil {
 		t.Fatal(err)
 	}
 	radar := motion.DeviceKey{Kind: motion.RadarKind, ID: deviceID}
-	if v.radar, err = box.Connect(t.Context(), p.MQTT, radar, answer.LocalConfig.Radar.MQToken, &h.ids); err != nil {
+	if v.radar, err = box.Connect(t.Context(), p.MQTT, radar, answer.LocalConfig.Radar.MQToken, h.ids); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -113,6 +135,7 @@ func (v *visit) leave() {
 		d.Close()
 	}
 	v.client.CloseIdleConnections()
+	v.admin.CloseIdleConnections()
 }
 
 // work has the writers at work until ctx or the product ends, or each has made
@@ -125,36 +148,75 @@ func (v *visit) work(ctx context.Context, writers []*writer, limit int) error {
 	return group.Wait()
 }
 
-// errRefused is an answer that no crash explains.
+// errRefused is an answer that no crash explains, and statusError what it is.
 var errRefused = errors.New("refused")
+
+type statusError struct {
+	error
+	status int
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
+// refusedWith reports whether a request was refused with a status.
+func refusedWith(err error, status int) bool {
+	var refused statusError
+	return errors.As(err, &refused) && refused.status == status
+}
+
+// administrator returns a client at the administration socket of a state directory.
+func administrator(dir string) *http.Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, "sensegate.sock"))
+	}
+	return &http.Client{Timeout: box.Patience, Transport: &http.Transport{DialContext: dial}}
+}
 
 // call makes a request, which must be answered with 2xx, and returns its receipt.
 func (v *visit) call(ctx context.Context, method, path, body string, answer any) (receipt, error) {
-	request, err := http.NewRequestWithContext(ctx, method, v.address+path, strings.NewReader(body))
+	authorization := v.house.key
+	if strings.HasPrefix(path, "/api/") {
+		authorization = v.house.session
+	}
+	header, err := request(ctx, v.client, method, v.address+path, authorization, body, answer)
+	return ofRequest(header.Get("X-Request-Id")), err
+}
+
+// administer is call for a command at the administration socket. One goroutine uses it.
+func (v *visit) administer(ctx context.Context, method, path, body string, answer any) (receipt, error) {
+	_, err := request(ctx, v.admin, method, "http://administration"+path, "", body, answer)
 	if err != nil {
 		return "", err
+	}
+	v.administered++
+	return ofCommand(v.administered), nil
+}
+
+// request makes a request, which must be answered with 2xx, and decodes the answer.
+func request(ctx context.Context, client *http.Client, method, url, authorization, body string, answer any) (http.Header, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", v.house.key)
-	if strings.HasPrefix(path, "/api/") {
-		request.Header.Set("Authorization", v.house.session)
-	}
-	response, err := v.client.Do(request)
+	request.Header.Set("Authorization", authorization)
+	response, err := client.Do(request)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if response.StatusCode >= 300 {
-		return "", fmt.Errorf("%w: %s %s: %s %s", errRefused, method, path, response.Status, bytes.TrimSpace(raw))
+		err := fmt.Errorf("%w: %s %s: %s %s", errRefused, method, url, response.Status, bytes.TrimSpace(raw))
+		return nil, statusError{err, response.StatusCode}
 	}
 	if answer != nil {
 		err = json.Unmarshal(raw, answer)
 	}
-	return ofRequest(response.Header.Get("X-Request-Id")), err
+	return response.Header, err
 }
 
 // want is call for what must succeed.

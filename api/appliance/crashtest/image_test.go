@@ -2,47 +2,52 @@ package crashtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// sector is what a disk writes whole, bytes.
-const sector = 512
+// What a disk writes whole, bytes: either, by chance.
+const (
+	sector      = 512
+	largeSector = 4096
+)
 
-// shape says what a power cut left of the writes that were not synced.
+// shape says what a power cut left of the changes that were not synced.
 type shape int
 
 const (
 	none shape = iota
 	all
 	some
-	torn // some, and one of them in part
+	torn // some, and one write of them in part
 	last
+	early // all before one of them, as a journal keeps them
 	shapes
 )
 
 func (s shape) String() string {
-	return [...]string{"none", "all", "some", "some, one torn,", "only the last"}[s]
+	return [...]string{"none", "all", "some", "some, one torn,", "only the last", "the first"}[s]
 }
 
 // image is what is on the disk after a power cut.
 type image struct {
 	at    int // the steps before it were done
 	shape shape
-	disk  []byte
+	disk  *disk
 	done  []int // of each writer: how many operations were acknowledged
 }
 
 // String names the image in a failure.
 func (i image) String() string {
-	return fmt.Sprintf("power cut at step %d, %v of the unsynced writes, acknowledged %v", i.at, i.shape, i.done)
+	return fmt.Sprintf("power cut at step %d, %v of the unsynced changes, acknowledged %v", i.at, i.shape, i.done)
 }
 
 // eachImage cuts the power at n random moments of a trace that began with a synced
 // disk, in their order.
-func eachImage(steps []step, disk []byte, writers []*writer, n int, chance *rand.Rand, use func(image)) {
+func eachImage(steps []step, found *disk, writers []*writer, n int, chance *rand.Rand, use func(image)) {
 	cuts := make([]int, n)
 	for i := range cuts {
 		cuts[i] = chance.IntN(len(steps) + 1)
@@ -54,11 +59,11 @@ func eachImage(steps []step, disk []byte, writers []*writer, n int, chance *rand
 			owners[r] = i
 		}
 	}
-	disk, done, pending := bytes.Clone(disk), make([]int, len(writers)), []int(nil)
+	durable, done, pending := found.clone(), make([]int, len(writers)), []int(nil)
 	for at := 0; at <= len(steps); at++ {
 		for ; len(cuts) > 0 && cuts[0] == at; cuts = cuts[1:] {
 			s := shape(chance.IntN(int(shapes)))
-			use(image{at, s, s.apply(disk, steps, pending, chance), slices.Clone(done)})
+			use(image{at, s, s.apply(durable, steps, pending, chance), slices.Clone(done)})
 		}
 		if at == len(steps) {
 			return
@@ -70,89 +75,133 @@ func eachImage(steps []step, disk []byte, writers []*writer, n int, chance *rand
 				delete(owners, s.ack) // a write that was interrupted stands in the trace again
 			}
 		case syncs:
-			for len(pending) > 0 && pending[0] < s.synced {
-				disk = steps[pending[0]].apply(disk)
-				pending = pending[1:]
-			}
+			pending = slices.DeleteFunc(pending, func(i int) bool {
+				covered := i < s.synced && steps[i].changes(s.inode)
+				if covered {
+					durable.apply(steps[i])
+				}
+				return covered
+			})
 		default:
 			pending = append(pending, at)
 		}
 	}
 }
 
-// apply does a write to a disk.
-func (s step) apply(disk []byte) []byte {
-	end := s.offset + int64(len(s.data))
-	if s.kind == resizes && int64(len(disk)) > end {
-		return disk[:end]
-	}
-	if missing := end - int64(len(disk)); missing > 0 {
-		disk = append(disk, make([]byte, missing)...)
-	}
-	copy(disk[s.offset:], s.data)
-	return disk
-}
-
-// apply returns the disk with what was left of the pending writes.
-func (s shape) apply(disk []byte, steps []step, pending []int, chance *rand.Rand) []byte {
-	disk = bytes.Clone(disk)
-	tear := -1
+// apply returns the disk with what was left of the pending changes.
+func (s shape) apply(durable *disk, steps []step, pending []int, chance *rand.Rand) *disk {
+	left := durable.clone()
+	tear, kept := -1, len(pending)
 	if s == torn && len(pending) > 0 {
 		tear = pending[chance.IntN(len(pending))]
 	}
-	for _, i := range pending {
+	if s == early {
+		kept = chance.IntN(len(pending) + 1)
+	}
+	for n, i := range pending {
 		switch {
-		case i == tear:
-			disk = steps[i].tear(disk, chance)
-		case s == all, s == last && i == pending[len(pending)-1], (s == some || s == torn) && chance.IntN(2) == 0:
-			disk = steps[i].apply(disk)
+		case i == tear && steps[i].kind == writes:
+			steps[i].tear(left, chance)
+		case s == all, s == early && n < kept, s == last && n == len(pending)-1, (s == some || s == torn) && chance.IntN(2) == 0:
+			left.apply(steps[i])
 		}
 	}
-	return disk
+	return left
 }
 
 // tear does a part of a write: any of its sectors.
-func (s step) tear(disk []byte, chance *rand.Rand) []byte {
-	for i, part := range slices.Collect(slices.Chunk(s.data, sector)) {
+func (s step) tear(d *disk, chance *rand.Rand) {
+	size := sector
+	if chance.IntN(2) == 0 {
+		size = largeSector
+	}
+	for i, part := range slices.Collect(slices.Chunk(s.data, size)) {
 		if chance.IntN(2) == 0 {
-			disk = step{kind: writes, offset: s.offset + int64(i*sector), data: part}.apply(disk)
+			d.apply(step{kind: writes, inode: s.inode, offset: s.offset + int64(i*size), data: part})
 		}
 	}
-	return disk
 }
 
 func TestPowerCutKeepsWhatWasSyncedAndAnyPartOfTheRest(t *testing.T) {
 	t.Parallel()
-	long := bytes.Repeat([]byte{3}, 2*sector)
+	long := bytes.Repeat([]byte{3}, 2*largeSector)
+	const file, made = 2, 3
 	steps := []step{
-		{kind: writes, offset: 0, data: []byte{1}},
-		{kind: syncs, synced: 1},
+		{kind: writes, inode: file, data: []byte{1}},
+		{kind: syncs, inode: file, synced: 1},
 		{kind: acks, ack: "one"},
 		{kind: acks, ack: "one"}, // interrupted, and written again
-		{kind: resizes, offset: 3 * sector},
-		{kind: writes, offset: sector, data: long},
-		{kind: syncs, synced: 5}, // begun before the write
+		{kind: resizes, inode: file, offset: 3 * largeSector},
+		{kind: writes, inode: file, offset: largeSector, data: long},
+		{kind: syncs, inode: file, synced: 5}, // begun before the write
+		{kind: names, entries: []entry{{directory: rootInode, name: "new", inode: made}}},
+		{kind: writes, inode: made, data: []byte{4}},
+		{kind: syncs, inode: made, synced: 9}, // not of its name
+		{kind: names, entries: []entry{{directory: rootInode, name: "old", inode: made}, {directory: rootInode, name: "new"}}},
+		{kind: syncs, inode: rootInode, synced: 11},
 	}
-	seen := map[shape]bool{}
-	inPart := false
-	eachImage(steps, []byte{0}, []*writer{{acked: []receipt{"one"}}}, 1000, rand.New(rand.NewPCG(1, 1)), func(i image) {
-		seen[i.shape] = true
+	found := emptyDisk()
+	found.enter(entry{directory: rootInode, name: "db", inode: file})
+	found.files[file] = []byte{0}
+	seen := map[string]bool{}
+	eachImage(steps, found, []*writer{{acked: []receipt{"one"}}}, 3000, rand.New(rand.NewPCG(1, 1)), func(i image) {
+		paths := i.disk.paths()
+		db := paths["db"]
+		seen[i.shape.String()] = true
 		if done := i.done[0] == 1; done != (i.at > 2) {
 			t.Fatalf("%v: acknowledged before or after its time", i)
 		}
-		if i.at >= 2 && i.disk[0] != 1 || i.at == 0 && i.disk[0] != 0 {
-			t.Fatalf("%v: the first byte is %d", i, i.disk[0])
+		if i.at >= 2 && db[0] != 1 || i.at == 0 && db[0] != 0 {
+			t.Fatalf("%v: the first byte is %d", i, db[0])
 		}
-		if i.at == 7 && len(i.disk) != 3*sector {
-			t.Fatalf("%v: %d bytes, the size was synced", i, len(i.disk))
+		if i.at >= 7 && len(db) != 3*largeSector {
+			t.Fatalf("%v: %d bytes, the size was synced", i, len(db))
 		}
-		written := bytes.Count(i.disk, []byte{3})
-		inPart = inPart || written == sector
-		if i.at >= 6 && (i.shape == none && written > 0 || i.shape == all && written < 2*sector) || written%sector > 0 {
+		written := bytes.Count(db, []byte{3})
+		seen["a sector"] = seen["a sector"] || written%largeSector > 0
+		seen["a large sector"] = seen["a large sector"] || written == largeSector
+		if i.at >= 6 && (i.shape == none && written > 0 || i.shape == all && written < len(long)) || written%sector > 0 {
 			t.Fatalf("%v: %d bytes of the last write", i, written)
 		}
+		_, isNew := paths["new"]
+		old, isOld := paths["old"]
+		seen["synced without its name"] = seen["synced without its name"] || i.at >= 10 && !isNew && !isOld
+		seen["named before the sync"] = seen["named before the sync"] || i.at == 11 && isOld
+		seen["under both names"] = seen["under both names"] || isNew && isOld
+		if i.at == 12 && (isNew || !isOld || !bytes.Equal(old, []byte{4})) {
+			t.Fatalf("%v: the renamed file is not what was synced: %v", i, old)
+		}
 	})
-	if len(seen) != int(shapes) || !inPart {
-		t.Errorf("shapes %v, a write in part: %v", seen, inPart)
+	if len(seen) != int(shapes)+5 || seen["under both names"] || !seen["a sector"] || !seen["a large sector"] || !seen["synced without its name"] || !seen["named before the sync"] {
+		t.Errorf("seen %v", seen)
+	}
+	if !bytes.Equal(found.files[file], []byte{0}) || len(found.paths()) != 1 {
+		t.Error("images changed the disk that was found")
+	}
+}
+
+func TestDiskIsWhatLiesInADirectory(t *testing.T) {
+	t.Parallel()
+	d := emptyDisk()
+	d.enter(entry{directory: rootInode, name: "a", inode: 2, makes: true})
+	d.enter(entry{directory: 2, name: "b", inode: 3})
+	d.files[3] = []byte("c")
+	dir := t.TempDir()
+	if err := d.write(dir); err != nil {
+		t.Fatal(err)
+	}
+	read, err := readDisk(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.same(read), read.same(d)); err != nil {
+		t.Error(err)
+	}
+	other := d.clone()
+	other.apply(step{kind: writes, inode: 3, data: []byte("d")})
+	more := d.clone()
+	more.enter(entry{directory: rootInode, name: "e", inode: 4})
+	if d.same(other) == nil || d.same(more) == nil || more.same(d) == nil {
+		t.Error("different disks are taken for the same")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,11 +25,13 @@ const (
 // every kill looks at all that it has.
 const houseLives = 100
 
-// killed kills the product at random moments of a busy life.
-func killed(t *testing.T, product string) {
+// killed kills the product at random moments of a busy life, and each time while it
+// starts as well.
+func killed(t *testing.T, product string, counts *tally) {
 	moments := rand.New(rand.NewPCG(*seed, 0))
 	acked, seconds := 0, 0
-	for left := *kills; left > 0; left -= houseLives {
+	lives := max(1, (*kills-ofUpkeep(*kills)-firstStarts())/2)
+	for left := lives; left > 0 && !t.Failed(); left -= houseLives {
 		h := furnish(t, product)
 		writers, film := h.writers(), &film{}
 		for i := range min(left, houseLives) {
@@ -37,10 +39,12 @@ func killed(t *testing.T, product string) {
 			if i%15 == 5 {
 				life = longLife
 			}
-			stumble(t, h.dir, product, time.Duration(moments.Int64N(int64(startLife))))
+			h.stumble(t, time.Duration(moments.Int64N(int64(startLife))))
+			counts.crashed(t, "kill while it starts", h.left(t, writers, film))
 			live(t, h.visit(t, start(t, h.dir, product)), writers, film, life)
-			if err := h.left(t, writers, film); err != nil {
-				t.Fatalf("kill %d of this house, after %v: %v", i+1, life, err)
+			counts.crashed(t, "kill at work", h.left(t, writers, film))
+			if t.Failed() {
+				t.Fatalf("kill %d of this house, after %v", i+1, life)
 			}
 		}
 		start(t, h.dir, product).Stop()
@@ -50,37 +54,39 @@ func killed(t *testing.T, product string) {
 		}
 		seconds += len(film.due)
 	}
-	if *kills >= 10 && seconds == 0 {
+	if *kills >= 30 && seconds == 0 {
 		t.Error("no sample became as old as the flush interval")
 	}
-	t.Logf("%d kills, and as many at the start: of %d acknowledged operations and %d seconds of samples none is lost", *kills, acked, seconds)
+	t.Logf("%d kills, and as many at the start: of %d acknowledged operations and %d seconds of samples none is lost", lives, acked, seconds)
 }
+
+// firstStarts is how many kills are at the first start of an appliance.
+func firstStarts() int { return max(1, *kills/10) }
 
 // killedAtFirst kills a product that makes its state, and wants the next one to start.
-func killedAtFirst(t *testing.T, product string) {
+func killedAtFirst(t *testing.T, product string, counts *tally) {
 	moments := rand.New(rand.NewPCG(*seed, 3))
-	for range max(1, *kills/3) {
-		dir := t.TempDir()
-		stumble(t, dir, product, time.Duration(moments.Int64N(int64(startLife))))
-		start(t, dir, product).Stop()
-		if err := inspect(t.Context(), filepath.Join(dir, box.Database), func(*store.DB) error { return nil }); err != nil {
-			t.Error(err)
+	for range firstStarts() {
+		h := &house{product: product, dir: t.TempDir()}
+		h.stumble(t, time.Duration(moments.Int64N(int64(startLife))))
+		err := reopen(product, h.dir)
+		if err == nil {
+			err = inspect(t.Context(), filepath.Join(h.dir, box.Database), func(*store.DB) error { return nil })
 		}
+		counts.crashed(t, "kill at the first start", err)
 	}
 }
 
-// stumble starts a product and kills it before it can be ready, or little later.
-func stumble(t *testing.T, dir, product string, life time.Duration) {
+// stumble starts the product and kills it before it can be ready, or little later.
+func (h *house) stumble(t *testing.T, life time.Duration) {
 	t.Helper()
-	cmd := exec.Command(product)
-	cmd.Env = box.Environment(dir)
-	if err := cmd.Start(); err != nil {
+	r, err := launch(h.dir, nil, h.product)
+	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
-	var ended *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &ended) || ended.Exited() {
-		t.Fatalf("the product ended by itself: %v", err)
+	r.killAfter(life)
+	if !r.killed() {
+		t.Fatalf("the product ended by itself: %v\n%s", r.err, strings.Join(r.log, "\n"))
 	}
 }
 

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	operations    = 60  // of each writer while the product is traced
-	controlImages = 100 // of the run without syncs
-	booted        = 3   // images that the product itself is started on
+	operations    = 40 // of each writer while the product is traced
+	controlImages = 40 // of the run without syncs
+	asked         = 2  // images on which the product itself is asked
 )
 
 // recording is a traced run of a product.
 type recording struct {
 	house   *house
 	writers []*writer
-	base    []byte // its database at the start, synced
+	base    *disk // its directory at the start, synced
 	steps   []step
 }
 
@@ -44,30 +44,45 @@ func record(t *testing.T, product string, options ...string) recording {
 	}
 	h := furnish(t, product)
 	r := recording{house: h, writers: h.writers()}
-	database := filepath.Join(h.dir, box.Database)
 	var err error
-	if r.base, err = os.ReadFile(database); err != nil {
+	if r.base, err = readDisk(h.dir); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "trace")
 	p := start(t, h.dir, append(tracer(out, options...), product)...)
 	v := h.visit(t, p)
 	err = v.work(t.Context(), r.writers, operations)
-	p.Kill()
 	v.leave()
+	p.Stop()
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.steps = follow(t, out, h.dir, r.base)
+	r.complete(t)
+	return r
+}
+
+// follow reads a trace of a product that has ended in order, and wants it to explain all
+// that lies on the disk.
+func follow(t *testing.T, out, root string, found *disk) []step {
+	t.Helper()
 	lines, err := os.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lines.Close()
-	if r.steps, err = readTrace(lines, database); err != nil {
+	steps, live, err := readTrace(lines, root, found)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.complete(t)
-	return r
+	left, err := readDisk(root)
+	if err == nil {
+		err = live.same(left)
+	}
+	if err != nil {
+		t.Fatalf("the trace and the disk: %v", err)
+	}
+	return steps
 }
 
 // complete wants all acknowledgements that the writers got to be in the trace.
@@ -88,27 +103,23 @@ func (r recording) complete(t *testing.T) {
 	t.Logf("traced %d acknowledged operations, %d writes, %d syncs", operations*len(r.writers), counts[writes], counts[syncs])
 }
 
-// open has the store open n images, and returns why it could not or what is missing.
-func (r recording) open(t *testing.T, n int, bad func(image, error)) {
+// reopened starts the product on n images of what it did below found, two at a time, and
+// tells what is wrong on each: with the start, with the database or by check.
+func reopened(t *testing.T, product string, steps []step, found *disk, writers []*writer, n int, check func(dir string, i image) error, tell func(image, error)) {
 	t.Helper()
-	dir := t.TempDir()
+	root := t.TempDir()
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	number := 0
-	eachImage(r.steps, r.base, r.writers, n, rand.New(rand.NewPCG(*seed, 1)), func(i image) {
+	eachImage(steps, found, writers, n, rand.New(rand.NewPCG(*seed, 1)), func(i image) {
 		number++
-		path := filepath.Join(dir, strconv.Itoa(number))
+		dir := filepath.Join(root, strconv.Itoa(number))
 		group.Go(func() error {
-			if err := os.WriteFile(path, i.disk, 0o600); err != nil {
+			if err := i.disk.write(dir); err != nil {
 				return err
 			}
-			err := inspect(context.Background(), path, func(db *store.DB) error {
-				return db.View(context.Background(), func(tx *store.Tx) error { return checkAll(tx, r.writers, i.done) })
-			})
-			if err != nil {
-				bad(i, err)
-			}
-			return os.Remove(path)
+			tell(i, check(dir, i))
+			return os.RemoveAll(dir)
 		})
 	})
 	if err := group.Wait(); err != nil {
@@ -116,23 +127,44 @@ func (r recording) open(t *testing.T, n int, bad func(image, error)) {
 	}
 }
 
-// powerCut opens what power cuts leave of a product's database.
-func powerCut(t *testing.T, product string) {
-	r := record(t, product)
-	r.open(t, *images, func(i image, err error) { t.Errorf("%v: %v", i, err) })
-	t.Logf("%d images", *images)
-	eachImage(r.steps, r.base, r.writers, booted, rand.New(rand.NewPCG(*seed, 2)), func(i image) { r.boot(t, i) })
+// open starts the product on n images and tells of each what is wrong or missing.
+func (r recording) open(t *testing.T, n int, tell func(image, error)) {
+	t.Helper()
+	check := func(dir string, i image) error {
+		if err := reopen(r.house.product, dir); err != nil {
+			return err
+		}
+		ctx := context.Background()
+		return inspect(ctx, filepath.Join(dir, box.Database), func(db *store.DB) error {
+			return db.View(ctx, func(tx *store.Tx) error { return checkAll(tx, r.writers, i.done) })
+		})
+	}
+	reopened(t, r.house.product, r.steps, r.base, r.writers, n, check, tell)
 }
 
-// boot starts the product itself on an image.
-func (r recording) boot(t *testing.T, i image) {
+// powerCut opens what power cuts leave of a product's directory.
+func powerCut(t *testing.T, product string, counts *tally) {
+	r := record(t, product)
+	n := *images - ofUpkeep(*images)
+	r.open(t, n, func(i image, err error) {
+		if err != nil {
+			err = fmt.Errorf("%v: %w", i, err)
+		}
+		counts.crashed(t, "power cut at work", err)
+	})
+	eachImage(r.steps, r.base, r.writers, asked, rand.New(rand.NewPCG(*seed, 2)), func(i image) { r.ask(t, i) })
+}
+
+// ask starts the product on an image and asks it itself.
+func (r recording) ask(t *testing.T, i image) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, box.Database), i.disk, 0o600); err != nil {
+	h := *r.house
+	h.dir = t.TempDir()
+	if err := i.disk.write(h.dir); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, dir, r.house.product)
-	v := r.house.visit(t, p)
+	p := start(t, h.dir, h.product)
+	v := h.visit(t, p)
 	var meta struct{ Crash string }
 	v.want("GET", "/core/network/1/meta", "", &meta)
 	v.leave()
@@ -150,8 +182,10 @@ func neverSynced(t *testing.T, product string) {
 	var lost atomic.Int64
 	var example atomic.Value
 	r.open(t, controlImages, func(i image, err error) {
-		lost.Add(1)
-		example.Store(fmt.Sprintf("%v: %v", i, err))
+		if err != nil {
+			lost.Add(1)
+			example.Store(fmt.Sprintf("%v: %v", i, err))
+		}
 	})
 	if lost.Load() < controlImages/4 {
 		t.Errorf("%d of %d images of a product that does not sync show it: the harness sees too little", lost.Load(), controlImages)

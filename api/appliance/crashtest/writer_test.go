@@ -2,11 +2,15 @@ package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 
 	"sensegate/motion"
 	"sensegate/motion/command"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -15,6 +19,10 @@ type receipt string
 
 func ofPacket(id uint16) receipt  { return receipt("PUBACK " + strconv.Itoa(int(id))) }
 func ofRequest(id string) receipt { return receipt("X-Request-Id " + id) }
+func ofCommand(n int) receipt     { return receipt("administration " + strconv.Itoa(n)) }
+
+// ofOutput is the acknowledgement of a command: it prints that it is done.
+const ofOutput = receipt("output")
 
 // published is what a device's publish returned.
 func published(id uint16, err error) (receipt, error) { return ofPacket(id), err }
@@ -61,8 +69,16 @@ func (h *house) writers() []*writer {
 			meta, err := tx.UserMeta(h.user)
 			return meta.Text("crash"), err
 		}),
+		h.keys(), h.memberships(),
 	}
 }
+
+// What can be wrong with what is stored after a crash; anything else is refusedToStart or a
+// database that is not clean.
+var (
+	errLost    = errors.New("lost")
+	errDoubled = errors.New("stored although it was not made, or more than once")
+)
 
 // counter writes n+1 at operation n into a record that held 0.
 func counter(name, path, body string, value func(*store.Tx) (string, error)) *writer {
@@ -76,8 +92,10 @@ func counter(name, path, body string, value func(*store.Tx) (string, error)) *wr
 			if err != nil {
 				return err
 			}
-			if got != strconv.Itoa(n) && got != strconv.Itoa(n+1) {
-				return fmt.Errorf("%s: %d was acknowledged, %q is stored", name, n, got)
+			if stored, err := strconv.Atoi(got); err != nil || stored < n {
+				return fmt.Errorf("%w: %s: %d was acknowledged, %q is stored", errLost, name, n, got)
+			} else if stored > n+1 {
+				return fmt.Errorf("%w: %s: %d was acknowledged, %q is stored", errDoubled, name, n, got)
 			}
 			return nil
 		},
@@ -100,12 +118,14 @@ func (h *house) events() *writer {
 				return nil
 			})
 			for i := range n {
-				if got := times[fmt.Sprintf(kind, i)]; got != 1 {
-					return fmt.Errorf("event %d of %d is stored %d times", i, n, got)
+				if got := times[fmt.Sprintf(kind, i)]; got == 0 {
+					return fmt.Errorf("%w: event %d of %d", errLost, i, n)
+				} else if got > 1 {
+					return fmt.Errorf("%w: event %d of %d is stored %d times", errDoubled, i, n, got)
 				}
 			}
 			if times[fmt.Sprintf(kind, n)] > 1 || times[fmt.Sprintf(kind, n+1)] > 0 {
-				return fmt.Errorf("after %d events more than one more is stored", n)
+				return fmt.Errorf("%w: after %d events more than one more is stored", errDoubled, n)
 			}
 			return err
 		},
@@ -139,15 +159,119 @@ func (h *house) commands() *writer {
 		check: func(tx *store.Tx, n int) error {
 			for i := range (n + 1) / 2 {
 				if i == len(ids) {
-					return fmt.Errorf("command of operation %d was not made", 2*i)
+					return fmt.Errorf("%w: command of operation %d was not made", errLost, 2*i)
 				}
 				c, err := tx.Command(ids[i])
 				if err != nil {
-					return fmt.Errorf("command %d of operation %d: %w", ids[i], 2*i, err)
+					return fmt.Errorf("%w: command %d of operation %d: %w", errLost, ids[i], 2*i, err)
 				}
 				if 2*i+1 < n && c.State != command.Done {
-					return fmt.Errorf("command %d: its result was acknowledged, it is %s", ids[i], c.State)
+					return fmt.Errorf("%w: command %d: its result was acknowledged, it is %s", errLost, ids[i], c.State)
 				}
+			}
+			return nil
+		},
+	}
+}
+
+// keys creates two API keys and revokes the first of them, over and over.
+func (h *house) keys() *writer {
+	const name = "crash %d"
+	ids := map[int]uint32{} // by the operation that created the key
+	return &writer{
+		name: "key",
+		act: func(ctx context.Context, v *visit, n int) (receipt, error) {
+			if n%3 == 2 {
+				got, err := v.administer(ctx, "DELETE", fmt.Sprintf("/apikeys/%d", ids[n-2]), "", nil)
+				if refusedWith(err, http.StatusUnprocessableEntity) { // it was revoked before the crash
+					return v.administer(ctx, "GET", "/apikeys", "", nil)
+				}
+				return got, err
+			}
+			var made store.APIKey
+			body := fmt.Sprintf(`{"name": %q, "scopes": ["core:read"], "all_networks": true}`, fmt.Sprintf(name, n))
+			got, err := v.administer(ctx, "POST", "/apikeys", body, &made)
+			if refusedWith(err, http.StatusUnprocessableEntity) { // it was created before the crash
+				var keys []store.APIKey
+				got, err = v.administer(ctx, "GET", "/apikeys", "", &keys)
+				at := slices.IndexFunc(keys, func(k store.APIKey) bool { return k.Name == fmt.Sprintf(name, n) })
+				if err == nil && at < 0 {
+					err = fmt.Errorf("%w: key %d is neither there nor created", errRefused, n)
+				}
+				if err == nil {
+					made = keys[at]
+				}
+			}
+			ids[n] = made.ID
+			return got, err
+		},
+		check: func(tx *store.Tx, n int) error {
+			stored := map[string]bool{}
+			keys, err := tx.APIKeys()
+			for _, k := range keys {
+				stored[k.Name] = true
+			}
+			for i := range n + 2 {
+				isThere := stored[fmt.Sprintf(name, i)]
+				switch revoked := i%3 == 0; {
+				case i%3 == 2, i == n, revoked && i+2 == n: // no key, or its operation is under way
+				case i < n && !(revoked && i+2 < n) && !isThere:
+					return fmt.Errorf("%w: key %d of %d operations", errLost, i, n)
+				case i < n && revoked && i+2 < n && isThere:
+					return fmt.Errorf("%w: key %d is back, which was revoked by operation %d of %d", errDoubled, i, i+2, n)
+				case i > n && isThere:
+					return fmt.Errorf("%w: key %d after %d operations", errDoubled, i, n)
+				}
+			}
+			return err
+		},
+	}
+}
+
+// memberships makes both guests members of the home, one after the other, and removes
+// them again in the same order.
+func (h *house) memberships() *writer {
+	return &writer{
+		name: "membership",
+		act: func(ctx context.Context, v *visit, n int) (receipt, error) {
+			guest, joins := h.guests[n%2], n%4 < 2
+			var members struct {
+				Data []struct {
+					ID   home.MembershipID
+					User home.UserID
+				}
+			}
+			got, err := v.call(ctx, "GET", fmt.Sprintf("/api/v1/network_memberships?network_id=%d", h.home), "", &members)
+			if err != nil {
+				return "", err
+			}
+			for _, m := range members.Data {
+				if m.User == guest && joins {
+					return got, nil // since before the crash
+				}
+				if m.User == guest {
+					return v.call(ctx, "DELETE", fmt.Sprintf("/api/v1/network_memberships/%d", m.ID), "", nil)
+				}
+			}
+			if !joins {
+				return got, nil
+			}
+			body := fmt.Sprintf(`{"role": "member", "network_id": %d, "user_id": %d}`, h.home, guest)
+			return v.call(ctx, "POST", "/api/v1/network_memberships", body, nil)
+		},
+		check: func(tx *store.Tx, n int) error {
+			if _, isOwner, err := tx.MembershipOf(h.home, h.user); err != nil || !isOwner {
+				return errors.Join(fmt.Errorf("%w: the owner's membership", errLost), err)
+			}
+			settled := h.guests[(n+1)%2] // the other one may be coming or going
+			_, isMember, err := tx.MembershipOf(h.home, settled)
+			switch joined := n%4 == 1 || n%4 == 2; {
+			case err != nil:
+				return err
+			case joined && !isMember:
+				return fmt.Errorf("%w: the membership of operation %d", errLost, n-1)
+			case !joined && isMember:
+				return fmt.Errorf("%w: the membership that operation %d ended", errDoubled, n-1)
 			}
 			return nil
 		},

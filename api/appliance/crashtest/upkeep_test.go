@@ -1,0 +1,5 @@
+package crashtest
+
+import "testing"
+
+func upkeep(t *testing.T, product string, counts *tally) {}
