@@ -109,6 +109,9 @@ func (db *DB) backup(ctx context.Context, mark string, check func(string) error)
 	return b, db.prune(b.Path)
 }
 
+// unfinishedBackup returns where a backup of the database at path is made.
+func unfinishedBackup(path string) string { return filepath.Join(BackupDirectory(path), "new") }
+
 // withCopy copies the database to a file among the backups and gives it to use. It is
 // removed afterwards, unless use has renamed it; what a crash leaves, the next one
 // overwrites.
@@ -119,7 +122,7 @@ func (db *DB) withCopy(ctx context.Context, reserve int64, use func(*os.File) er
 	if err := makeDirectory(directory); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(directory, "new"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(unfinishedBackup(db.path), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -158,11 +161,15 @@ func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("copy the database: %w", err)
 	}
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, 0, fmt.Errorf("copy the database: %w", errors.Join(err, file.Close()))
+	directory := filepath.Dir(db.path)
+	err = os.Remove(file.Name())
+	if err == nil { // a power cut leaves no copy that nobody would remove
+		err = durable.SyncDirectory(directory)
 	}
 	var size int64
-	err = db.requireRoom(filepath.Dir(db.path), backupReserve)
+	if err == nil {
+		err = db.requireRoom(directory, backupReserve)
+	}
 	if err == nil {
 		err = db.copyTo(ctx, file)
 	}

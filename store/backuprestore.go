@@ -147,10 +147,15 @@ func examine(ctx context.Context, o Options, path string) (done Restored, err er
 }
 
 // replace gives the candidate the name path, and the file that had it the name aside
-// ("" = none is kept). A power cut leaves one of the two at path.
+// ("" = none is kept). A power cut leaves one of the two at path. The name aside is durable
+// before the other one changes hands: without it nothing would name the former file.
 func replace(path, candidate, aside string) error {
 	if aside != "" {
-		if err := os.Link(path, aside); err != nil {
+		err := os.Link(path, aside)
+		if err == nil {
+			err = durable.SyncDirectory(filepath.Dir(aside))
+		}
+		if err != nil {
 			return fmt.Errorf("keep the former database: %w", err)
 		}
 	}

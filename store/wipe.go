@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/store/durable"
 )
 
 // When what was deleted is wiped.
@@ -113,7 +114,8 @@ func (db *DB) Wipe(ctx context.Context) error {
 
 // replaceBackups makes a backup and removes those from before cleared, or after now, when
 // there are any: a clock that was wrong names backups after the future. It returns how
-// many were removed. Without room for the new one the former stay.
+// many were removed. Without room for the new one the former stay. What is removed is gone
+// for good when it returns nil, and so is a backup that a crash has cut off.
 func (db *DB) replaceBackups(ctx context.Context, cleared time.Time) (removed int, err error) {
 	list, err := Backups(db.path)
 	if err != nil {
@@ -125,12 +127,11 @@ func (db *DB) replaceBackups(ctx context.Context, cleared time.Time) (removed in
 			former = append(former, b)
 		}
 	}
-	if len(former) == 0 {
-		return 0, nil
-	}
-	made, err := db.Backup(ctx)
-	if err != nil {
-		return 0, err
+	var made Backup
+	if len(former) > 0 {
+		if made, err = db.Backup(ctx); err != nil {
+			return 0, err
+		}
 	}
 	for _, b := range former {
 		if b.Path == made.Path {
@@ -141,5 +142,20 @@ func (db *DB) replaceBackups(ctx context.Context, cleared time.Time) (removed in
 		}
 		removed++
 	}
-	return removed, nil
+	return removed, db.removeUnfinished()
+}
+
+// removeUnfinished removes what a crash has left of a backup that was being made, and makes
+// durable what was removed from the directory of backups before.
+func (db *DB) removeUnfinished() error {
+	db.backing.Lock()
+	defer db.backing.Unlock()
+	if err := remove(unfinishedBackup(db.path)); err != nil {
+		return err
+	}
+	err := durable.SyncDirectory(BackupDirectory(db.path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there never was one
+	}
+	return err
 }

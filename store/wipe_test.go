@@ -239,6 +239,29 @@ func TestBackupsOfADeletedNetworkAreReplaced(t *testing.T) {
 	}
 }
 
+// TestUnfinishedBackupOfADeletedNetworkIsRemoved wipes where a crash has cut the first
+// backup off.
+func TestUnfinishedBackupOfADeletedNetworkIsRemoved(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	users, network := plant(t, db)
+	raw, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := store.BackupDirectory(db.Path())
+	if err := errors.Join(os.Mkdir(directory, 0o700), os.WriteFile(filepath.Join(directory, "new"), raw, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	uproot(t, db, users, network)
+	if err := db.Wipe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if hits := inFiles(t, filepath.Dir(db.Path())); hits != 0 {
+		t.Errorf("%d hits in the state directory", hits)
+	}
+}
+
 func TestReadersNeverSeeAWipedPage(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)
