@@ -10,7 +10,7 @@ import (
 
 var (
 	kills  = flag.Int("kills", 30, "how often the product is killed, three times of ten in a migration, restore, wipe or the like")
-	images = flag.Int("images", 60, "how many crash images of the state directory the product is started on, three of ten of a migration and so on")
+	images = flag.Int("images", 100, "how many crash images of the state directory the product is started on, three of ten of a migration and so on")
 	seed   = flag.Uint64("seed", uint64(time.Now().UnixNano()), "the same seed crashes at the same moments")
 )
 

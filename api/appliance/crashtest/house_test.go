@@ -51,7 +51,13 @@ func now() motion.Time { return motion.TimeOf(time.Now()) }
 // furnish makes a house on a new state directory and leaves its product stopped.
 func furnish(t *testing.T, product string) *house {
 	t.Helper()
-	h := &house{product: product, dir: t.TempDir(), ids: &atomic.Uint32{}}
+	return furnishAt(t, product, t.TempDir())
+}
+
+// furnishAt is furnish with the state in dir.
+func furnishAt(t *testing.T, product, dir string) *house {
+	t.Helper()
+	h := &house{product: product, dir: dir, ids: &atomic.Uint32{}}
 	p := start(t, h.dir, product)
 	h.key, _, _ = strings.Cut(box.Administer(t, product, h.dir, "apikey", "create", "crash", "-write"), "\n")
 	_, after, _ := strings.Cut(box.Administer(t, product, h.dir, "user", "create", owner), "password: ")

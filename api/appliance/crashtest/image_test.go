@@ -25,11 +25,12 @@ const (
 	torn // some, and one write of them in part
 	last
 	early // all before one of them, as a journal keeps them
+	named // all but what removes names
 	shapes
 )
 
 func (s shape) String() string {
-	return [...]string{"none", "all", "some", "some, one torn,", "only the last", "the first"}[s]
+	return [...]string{"none", "all", "some", "some, one torn,", "only the last", "the first", "all but removals"}[s]
 }
 
 // image is what is on the disk after a power cut.
@@ -45,14 +46,55 @@ func (i image) String() string {
 	return fmt.Sprintf("power cut at step %d, %v of the unsynced changes, acknowledged %v", i.at, i.shape, i.done)
 }
 
-// eachImage cuts the power at n random moments of a trace that began with a synced
-// disk, in their order.
-func eachImage(steps []step, found *disk, writers []*writer, n int, chance *rand.Rand, use func(image)) {
-	cuts := make([]int, n)
+// cut is a moment at which the power is cut: the steps before it were done.
+type cut struct {
+	at    int
+	shape shape
+}
+
+// cutsOf returns n random cuts of a trace. Every other one follows soon after a change of
+// names, of which there are few.
+func cutsOf(steps []step, n int, chance *rand.Rand) []cut {
+	changed := changesOfNames(steps)
+	cuts := make([]cut, n)
 	for i := range cuts {
-		cuts[i] = chance.IntN(len(steps) + 1)
+		cuts[i] = cut{chance.IntN(len(steps) + 1), shape(chance.IntN(int(shapes)))}
+		if i%2 == 1 && len(changed) > 0 {
+			cuts[i].at = min(len(steps), changed[chance.IntN(len(changed))]+1+chance.IntN(2))
+		}
 	}
-	slices.Sort(cuts)
+	return cuts
+}
+
+// corners returns the cuts where an order that is not kept by syncs shows: after each
+// change of names, which alone survives, one step after each removal, which alone does
+// not, and at the end, with nothing that is unsynced.
+func corners(steps []step) []cut {
+	cuts := []cut{{len(steps), none}}
+	for _, i := range changesOfNames(steps) {
+		cuts = append(cuts, cut{i + 1, last})
+		if steps[i].removes() && i+2 <= len(steps) {
+			cuts = append(cuts, cut{i + 2, named})
+		}
+	}
+	return cuts
+}
+
+// changesOfNames returns where in a trace names change.
+func changesOfNames(steps []step) []int {
+	var at []int
+	for i, s := range steps {
+		if s.kind == names {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// eachImage makes the images of cuts of a trace that began with a synced disk, in the
+// order of their moments.
+func eachImage(steps []step, found *disk, writers []*writer, cuts []cut, chance *rand.Rand, use func(image)) {
+	slices.SortStableFunc(cuts, func(a, b cut) int { return a.at - b.at })
 	owners := map[receipt]int{}
 	for i, w := range writers {
 		for _, r := range w.acked {
@@ -61,8 +103,8 @@ func eachImage(steps []step, found *disk, writers []*writer, n int, chance *rand
 	}
 	durable, done, pending := found.clone(), make([]int, len(writers)), []int(nil)
 	for at := 0; at <= len(steps); at++ {
-		for ; len(cuts) > 0 && cuts[0] == at; cuts = cuts[1:] {
-			s := shape(chance.IntN(int(shapes)))
+		for ; len(cuts) > 0 && cuts[0].at == at; cuts = cuts[1:] {
+			s := cuts[0].shape
 			use(image{at, s, s.apply(durable, steps, pending, chance), slices.Clone(done)})
 		}
 		if at == len(steps) {
@@ -102,7 +144,7 @@ func (s shape) apply(durable *disk, steps []step, pending []int, chance *rand.Ra
 		switch {
 		case i == tear && steps[i].kind == writes:
 			steps[i].tear(left, chance)
-		case s == all, s == early && n < kept, s == last && n == len(pending)-1, (s == some || s == torn) && chance.IntN(2) == 0:
+		case s == all, s == named && !steps[i].removes(), s == early && n < kept, s == last && n == len(pending)-1, (s == some || s == torn) && chance.IntN(2) == 0:
 			left.apply(steps[i])
 		}
 	}
@@ -139,19 +181,22 @@ func TestPowerCutKeepsWhatWasSyncedAndAnyPartOfTheRest(t *testing.T) {
 		{kind: syncs, inode: made, synced: 9}, // not of its name
 		{kind: names, entries: []entry{{directory: rootInode, name: "old", inode: made}, {directory: rootInode, name: "new"}}},
 		{kind: syncs, inode: rootInode, synced: 11},
+		{kind: names, entries: []entry{{directory: rootInode, name: "old"}}},
+		{kind: writes, inode: file, data: []byte{5}},
 	}
 	found := emptyDisk()
 	found.enter(entry{directory: rootInode, name: "db", inode: file})
 	found.files[file] = []byte{0}
 	seen := map[string]bool{}
-	eachImage(steps, found, []*writer{{acked: []receipt{"one"}}}, 3000, rand.New(rand.NewPCG(1, 1)), func(i image) {
+	chance := rand.New(rand.NewPCG(1, 1))
+	eachImage(steps, found, []*writer{{acked: []receipt{"one"}}}, cutsOf(steps, 3000, chance), chance, func(i image) {
 		paths := i.disk.paths()
 		db := paths["db"]
 		seen[i.shape.String()] = true
 		if done := i.done[0] == 1; done != (i.at > 2) {
 			t.Fatalf("%v: acknowledged before or after its time", i)
 		}
-		if i.at >= 2 && db[0] != 1 || i.at == 0 && db[0] != 0 {
+		if i.at >= 2 && i.at < 14 && db[0] != 1 || i.at == 0 && db[0] != 0 {
 			t.Fatalf("%v: the first byte is %d", i, db[0])
 		}
 		if i.at >= 7 && len(db) != 3*largeSector {
@@ -168,12 +213,15 @@ func TestPowerCutKeepsWhatWasSyncedAndAnyPartOfTheRest(t *testing.T) {
 		seen["synced without its name"] = seen["synced without its name"] || i.at >= 10 && !isNew && !isOld
 		seen["named before the sync"] = seen["named before the sync"] || i.at == 11 && isOld
 		seen["under both names"] = seen["under both names"] || isNew && isOld
-		if i.at == 12 && (isNew || !isOld || !bytes.Equal(old, []byte{4})) {
+		if (i.at == 12 || i.at > 12 && i.shape == named) && (isNew || !isOld || !bytes.Equal(old, []byte{4})) {
 			t.Fatalf("%v: the renamed file is not what was synced: %v", i, old)
 		}
 	})
 	if len(seen) != int(shapes)+5 || seen["under both names"] || !seen["a sector"] || !seen["a large sector"] || !seen["synced without its name"] || !seen["named before the sync"] {
 		t.Errorf("seen %v", seen)
+	}
+	if want := []cut{{14, none}, {8, last}, {11, last}, {13, last}, {14, named}}; !slices.Equal(corners(steps), want) {
+		t.Errorf("corners %v, want %v", corners(steps), want)
 	}
 	if !bytes.Equal(found.files[file], []byte{0}) || len(found.paths()) != 1 {
 		t.Error("images changed the disk that was found")

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -32,9 +33,8 @@ type recording struct {
 	steps   []step
 }
 
-// record traces a product while its writers work. Options of strace may inject
-// faults.
-func record(t *testing.T, product string, options ...string) recording {
+// needStrace skips the test where there is no strace, and fails it in CI.
+func needStrace(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -42,6 +42,13 @@ func record(t *testing.T, product string, options ...string) recording {
 		}
 		t.Skipf("crash images are made from a trace: %v", err)
 	}
+}
+
+// record traces a product while its writers work. Options of strace may inject
+// faults.
+func record(t *testing.T, product string, options ...string) recording {
+	t.Helper()
+	needStrace(t)
 	h := furnish(t, product)
 	r := recording{house: h, writers: h.writers()}
 	var err error
@@ -103,15 +110,15 @@ func (r recording) complete(t *testing.T) {
 	t.Logf("traced %d acknowledged operations, %d writes, %d syncs", operations*len(r.writers), counts[writes], counts[syncs])
 }
 
-// reopened starts the product on n images of what it did below found, two at a time, and
-// tells what is wrong on each: with the start, with the database or by check.
-func reopened(t *testing.T, product string, steps []step, found *disk, writers []*writer, n int, check func(dir string, i image) error, tell func(image, error)) {
+// lookAt makes images of what the product did below found, and tells what check says of
+// each, several at a time.
+func lookAt(t *testing.T, steps []step, found *disk, writers []*writer, cuts []cut, check func(dir string, i image) error, tell func(image, error)) {
 	t.Helper()
 	root := t.TempDir()
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	number := 0
-	eachImage(steps, found, writers, n, rand.New(rand.NewPCG(*seed, 1)), func(i image) {
+	eachImage(steps, found, writers, cuts, rand.New(rand.NewPCG(*seed, 1)), func(i image) {
 		number++
 		dir := filepath.Join(root, strconv.Itoa(number))
 		group.Go(func() error {
@@ -134,12 +141,28 @@ func (r recording) open(t *testing.T, n int, tell func(image, error)) {
 		if err := reopen(r.house.product, dir); err != nil {
 			return err
 		}
+		if err := keysKept(r.base, "", dir); err != nil {
+			return err
+		}
 		ctx := context.Background()
 		return inspect(ctx, filepath.Join(dir, box.Database), func(db *store.DB) error {
 			return db.View(ctx, func(tx *store.Tx) error { return checkAll(tx, r.writers, i.done) })
 		})
 	}
-	reopened(t, r.house.product, r.steps, r.base, r.writers, n, check, tell)
+	lookAt(t, r.steps, r.base, r.writers, cutsOf(r.steps, n, rand.New(rand.NewPCG(*seed, 5))), check, tell)
+}
+
+// keysKept wants the keys of tokens and the authority in a state directory to be those on a
+// disk, as far as there are any below prefix.
+func keysKept(want *disk, prefix, dir string) error {
+	files := want.paths()
+	for _, name := range []string{"signing.json", "tls/authority.pem"} {
+		data, isThere := files[prefix+name]
+		if got, err := os.ReadFile(filepath.Join(dir, name)); isThere && (err != nil || !bytes.Equal(got, data)) {
+			return fmt.Errorf("%w: %s is another one", errLost, name)
+		}
+	}
+	return nil
 }
 
 // powerCut opens what power cuts leave of a product's directory.
@@ -152,7 +175,8 @@ func powerCut(t *testing.T, product string, counts *tally) {
 		}
 		counts.crashed(t, "power cut at work", err)
 	})
-	eachImage(r.steps, r.base, r.writers, asked, rand.New(rand.NewPCG(*seed, 2)), func(i image) { r.ask(t, i) })
+	chance := rand.New(rand.NewPCG(*seed, 2))
+	eachImage(r.steps, r.base, r.writers, cutsOf(r.steps, asked, chance), chance, func(i image) { r.ask(t, i) })
 }
 
 // ask starts the product on an image and asks it itself.
@@ -187,7 +211,7 @@ func neverSynced(t *testing.T, product string) {
 			example.Store(fmt.Sprintf("%v: %v", i, err))
 		}
 	})
-	if lost.Load() < controlImages/4 {
+	if lost.Load() < controlImages/8 {
 		t.Errorf("%d of %d images of a product that does not sync show it: the harness sees too little", lost.Load(), controlImages)
 	}
 	t.Logf("%d of %d images show it, such as: %v", lost.Load(), controlImages, example.Load())

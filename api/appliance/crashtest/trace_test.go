@@ -49,6 +49,16 @@ func (s step) changes(inode int) bool {
 	return s.kind != names && s.inode == inode
 }
 
+// removes reports whether the step does nothing but remove names.
+func (s step) removes() bool {
+	for _, e := range s.entries {
+		if e.inode != 0 {
+			return false
+		}
+	}
+	return s.kind == names
+}
+
 // longestString is what strace prints of a string: more than the product writes at
 // once.
 const longestString = 1 << 20
@@ -159,8 +169,8 @@ func (t *trace) began(call started) error {
 	if name == "write" && strings.HasPrefix(path, "socket:") {
 		return t.said(path, arguments[1])
 	}
-	if name == "write" && number == "1" {
-		return t.printed(arguments[1])
+	if name == "write" && (number == "1" || number == "2") {
+		return t.printed(number, arguments[1])
 	}
 	if _, inside := t.inside(path); !inside {
 		return nil
@@ -367,11 +377,14 @@ func (t *trace) said(socket, argument string) error {
 	}
 }
 
-// printed takes what a command prints: it is done then.
-func (t *trace) printed(argument string) error {
+// printed takes what a command prints, which is done then, and that the product is ready.
+func (t *trace) printed(number, argument string) error {
 	data, err := quoted(argument)
-	if len(data) > 0 {
+	switch {
+	case number == "1" && len(data) > 0:
 		t.add(step{kind: acks, ack: ofOutput})
+	case number == "2" && bytes.Contains(data, []byte(`"msg":"ready"`)):
+		t.add(step{kind: acks, ack: ofReady})
 	}
 	return err
 }
@@ -428,6 +441,7 @@ func TestTraceTellsTheOrderOfChangesSyncsAndAcknowledgements(t *testing.T) {
 7 unlinkat(AT_FDCWD<"/">, "/s/tls/k", 0) = 0
 7 unlinkat(AT_FDCWD<"/">, "/s/socket", 0) = 0
 7 write(1<"pipe:[4]">, "done", 4) = 4
+7 write(2<"pipe:[5]">, "log", 3) = 3
 +++ exited with 0 +++
 `
 	const connected, half, halves = "\x03\x00\x00\x00", "\x02\x01", "\x02\x40\x02\x00\x05"

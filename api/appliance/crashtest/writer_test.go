@@ -21,8 +21,12 @@ func ofPacket(id uint16) receipt  { return receipt("PUBACK " + strconv.Itoa(int(
 func ofRequest(id string) receipt { return receipt("X-Request-Id " + id) }
 func ofCommand(n int) receipt     { return receipt("administration " + strconv.Itoa(n)) }
 
-// ofOutput is the acknowledgement of a command: it prints that it is done.
-const ofOutput = receipt("output")
+// The acknowledgement of a command: it prints that it is done. That of a start: the log
+// says that the product is ready.
+const (
+	ofOutput = receipt("output")
+	ofReady  = receipt("ready")
+)
 
 // published is what a device's publish returned.
 func published(id uint16, err error) (receipt, error) { return ofPacket(id), err }
