@@ -112,7 +112,7 @@ func chores(t *testing.T, product string) []*chore {
 // others of the product and in out. It returns what the state said at that backup, too.
 func lived(t *testing.T, product string) (h *house, former string, full *disk) {
 	t.Helper()
-	top := t.TempDir()
+	top := shortDir(t)
 	if err := os.MkdirAll(outIn(top), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func lived(t *testing.T, product string) (h *house, former string, full *disk) {
 // from before, which a crash in the midst of a backup has left, lies beside the backup.
 func disowned(t *testing.T, h *house, full *disk, disown func(context.Context, *house, string) (receipt, error)) *disk {
 	t.Helper()
-	top := t.TempDir()
+	top := shortDir(t)
 	if err := full.write(top); err != nil {
 		t.Fatal(err)
 	}

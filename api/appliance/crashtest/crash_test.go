@@ -10,7 +10,8 @@ import (
 
 var (
 	kills  = flag.Int("kills", 30, "how often the product is killed, three times of ten in a migration, restore, wipe or the like")
-	images = flag.Int("images", 100, "how many crash images of the state directory the product is started on, three of ten of a migration and so on")
+	images = flag.Int("images", 1000, "how many crash images of a busy product's state directory are opened")
+	starts = flag.Int("starts", 100, "on how many crash images the product itself is started, three of ten of a migration, restore, wipe or the like")
 	seed   = flag.Uint64("seed", uint64(time.Now().UnixNano()), "the same seed crashes at the same moments")
 )
 
@@ -21,7 +22,7 @@ func ofUpkeep(crashes int) int { return crashes * 3 / 10 }
 // their turns so that writers are not starved by each other.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
-	t.Logf("-kills %d -images %d -seed %d", *kills, *images, *seed)
+	t.Logf("-kills %d -images %d -starts %d -seed %d", *kills, *images, *starts, *seed)
 	product, counts := box.Build(t), &tally{}
 	t.Run("when it is killed at its first start", func(t *testing.T) { killedAtFirst(t, product, counts) })
 	t.Run("when the process is killed", func(t *testing.T) { killed(t, product, counts) })

@@ -51,7 +51,7 @@ func now() motion.Time { return motion.TimeOf(time.Now()) }
 // furnish makes a house on a new state directory and leaves its product stopped.
 func furnish(t *testing.T, product string) *house {
 	t.Helper()
-	return furnishAt(t, product, t.TempDir())
+	return furnishAt(t, product, shortDir(t))
 }
 
 // furnishAt is furnish with the state in dir.

@@ -35,10 +35,9 @@ func (s shape) String() string {
 
 // image is what is on the disk after a power cut.
 type image struct {
-	at    int // the steps before it were done
-	shape shape
-	disk  *disk
-	done  []int // of each writer: how many operations were acknowledged
+	cut
+	disk *disk
+	done []int // of each writer: how many operations were acknowledged
 }
 
 // String names the image in a failure.
@@ -48,8 +47,9 @@ func (i image) String() string {
 
 // cut is a moment at which the power is cut: the steps before it were done.
 type cut struct {
-	at    int
-	shape shape
+	at     int
+	shape  shape
+	number int // of the cut among all, from 1: it is of no meaning to the moment
 }
 
 // cutsOf returns n random cuts of a trace. Every other one follows soon after a change of
@@ -58,7 +58,7 @@ func cutsOf(steps []step, n int, chance *rand.Rand) []cut {
 	changed := changesOfNames(steps)
 	cuts := make([]cut, n)
 	for i := range cuts {
-		cuts[i] = cut{chance.IntN(len(steps) + 1), shape(chance.IntN(int(shapes)))}
+		cuts[i] = cut{at: chance.IntN(len(steps) + 1), shape: shape(chance.IntN(int(shapes)))}
 		if i%2 == 1 && len(changed) > 0 {
 			cuts[i].at = min(len(steps), changed[chance.IntN(len(changed))]+1+chance.IntN(2))
 		}
@@ -70,11 +70,11 @@ func cutsOf(steps []step, n int, chance *rand.Rand) []cut {
 // change of names, which alone survives, one step after each removal, which alone does
 // not, and at the end, with nothing that is unsynced.
 func corners(steps []step) []cut {
-	cuts := []cut{{len(steps), none}}
+	cuts := []cut{{at: len(steps), shape: none}}
 	for _, i := range changesOfNames(steps) {
-		cuts = append(cuts, cut{i + 1, last})
+		cuts = append(cuts, cut{at: i + 1, shape: last})
 		if steps[i].removes() && i+2 <= len(steps) {
-			cuts = append(cuts, cut{i + 2, named})
+			cuts = append(cuts, cut{at: i + 2, shape: named})
 		}
 	}
 	return cuts
@@ -94,6 +94,9 @@ func changesOfNames(steps []step) []int {
 // eachImage makes the images of cuts of a trace that began with a synced disk, in the
 // order of their moments.
 func eachImage(steps []step, found *disk, writers []*writer, cuts []cut, chance *rand.Rand, use func(image)) {
+	for i := range cuts {
+		cuts[i].number = i + 1
+	}
 	slices.SortStableFunc(cuts, func(a, b cut) int { return a.at - b.at })
 	owners := map[receipt]int{}
 	for i, w := range writers {
@@ -104,8 +107,7 @@ func eachImage(steps []step, found *disk, writers []*writer, cuts []cut, chance 
 	durable, done, pending := found.clone(), make([]int, len(writers)), []int(nil)
 	for at := 0; at <= len(steps); at++ {
 		for ; len(cuts) > 0 && cuts[0].at == at; cuts = cuts[1:] {
-			s := cuts[0].shape
-			use(image{at, s, s.apply(durable, steps, pending, chance), slices.Clone(done)})
+			use(image{cuts[0], cuts[0].shape.apply(durable, steps, pending, chance), slices.Clone(done)})
 		}
 		if at == len(steps) {
 			return
@@ -220,7 +222,7 @@ func TestPowerCutKeepsWhatWasSyncedAndAnyPartOfTheRest(t *testing.T) {
 	if len(seen) != int(shapes)+5 || seen["under both names"] || !seen["a sector"] || !seen["a large sector"] || !seen["synced without its name"] || !seen["named before the sync"] {
 		t.Errorf("seen %v", seen)
 	}
-	if want := []cut{{14, none}, {8, last}, {11, last}, {13, last}, {14, named}}; !slices.Equal(corners(steps), want) {
+	if want := []cut{{14, none, 0}, {8, last, 0}, {11, last, 0}, {13, last, 0}, {14, named, 0}}; !slices.Equal(corners(steps), want) {
 		t.Errorf("corners %v, want %v", corners(steps), want)
 	}
 	if !bytes.Equal(found.files[file], []byte{0}) || len(found.paths()) != 1 {

@@ -67,7 +67,7 @@ func firstStarts() int { return max(1, *kills/10) }
 func killedAtFirst(t *testing.T, product string, counts *tally) {
 	moments := rand.New(rand.NewPCG(*seed, 3))
 	for range firstStarts() {
-		h := &house{product: product, dir: t.TempDir()}
+		h := &house{product: product, dir: shortDir(t)}
 		h.stumble(t, time.Duration(moments.Int64N(int64(startLife))))
 		err := reopen(product, h.dir)
 		if err == nil {

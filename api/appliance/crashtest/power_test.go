@@ -114,13 +114,11 @@ func (r recording) complete(t *testing.T) {
 // each, several at a time.
 func lookAt(t *testing.T, steps []step, found *disk, writers []*writer, cuts []cut, check func(dir string, i image) error, tell func(image, error)) {
 	t.Helper()
-	root := t.TempDir()
+	root := shortDir(t)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	number := 0
 	eachImage(steps, found, writers, cuts, rand.New(rand.NewPCG(*seed, 1)), func(i image) {
-		number++
-		dir := filepath.Join(root, strconv.Itoa(number))
+		dir := filepath.Join(root, strconv.Itoa(i.number))
 		group.Go(func() error {
 			if err := i.disk.write(dir); err != nil {
 				return err
@@ -134,12 +132,15 @@ func lookAt(t *testing.T, steps []step, found *disk, writers []*writer, cuts []c
 	}
 }
 
-// open starts the product on n images and tells of each what is wrong or missing.
-func (r recording) open(t *testing.T, n int, tell func(image, error)) {
+// open opens n images and tells of each what is wrong or missing. On the first of them the
+// product itself is started before.
+func (r recording) open(t *testing.T, n, starts int, tell func(image, error)) {
 	t.Helper()
 	check := func(dir string, i image) error {
-		if err := reopen(r.house.product, dir); err != nil {
-			return err
+		if i.number <= starts {
+			if err := reopen(r.house.product, dir); err != nil {
+				return err
+			}
 		}
 		if err := keysKept(r.base, "", dir); err != nil {
 			return err
@@ -168,12 +169,16 @@ func keysKept(want *disk, prefix, dir string) error {
 // powerCut opens what power cuts leave of a product's directory.
 func powerCut(t *testing.T, product string, counts *tally) {
 	r := record(t, product)
-	n := *images - ofUpkeep(*images)
-	r.open(t, n, func(i image, err error) {
+	started := *starts - ofUpkeep(*starts)
+	r.open(t, max(*images, started), started, func(i image, err error) {
 		if err != nil {
 			err = fmt.Errorf("%v: %w", i, err)
 		}
-		counts.crashed(t, "power cut at work", err)
+		kind := "power cut at work"
+		if i.number > started {
+			kind += ", opened by the store alone"
+		}
+		counts.crashed(t, kind, err)
 	})
 	chance := rand.New(rand.NewPCG(*seed, 2))
 	eachImage(r.steps, r.base, r.writers, cutsOf(r.steps, asked, chance), chance, func(i image) { r.ask(t, i) })
@@ -183,7 +188,7 @@ func powerCut(t *testing.T, product string, counts *tally) {
 func (r recording) ask(t *testing.T, i image) {
 	t.Helper()
 	h := *r.house
-	h.dir = t.TempDir()
+	h.dir = shortDir(t)
 	if err := i.disk.write(h.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +210,7 @@ func neverSynced(t *testing.T, product string) {
 	r := record(t, product, "-e", "inject=fsync,fdatasync:retval=0")
 	var lost atomic.Int64
 	var example atomic.Value
-	r.open(t, controlImages, func(i image, err error) {
+	r.open(t, controlImages, controlImages, func(i image, err error) {
 		if err != nil {
 			lost.Add(1)
 			example.Store(fmt.Sprintf("%v: %v", i, err))

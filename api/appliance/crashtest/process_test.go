@@ -26,6 +26,22 @@ func start(t *testing.T, dir string, line ...string) *box.Process {
 	return box.Start(t, box.Setup{Dir: dir, Line: line})
 }
 
+// shortDir is t.TempDir with a path that does not grow with the name of the test: below it
+// the product opens a socket, whose path may have 107 bytes.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "crash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // inspect opens the database at path with the product's store, which must find it
 // clean, and has check look at it.
 func inspect(ctx context.Context, path string, check func(*store.DB) error) error {

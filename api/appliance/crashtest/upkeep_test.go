@@ -24,7 +24,7 @@ func upkeep(t *testing.T, product string, counts *tally) {
 	}
 	needStrace(t)
 	for i, c := range all {
-		c.cutPower(t, product, part(max(len(all), ofUpkeep(*images)), len(all), i), counts)
+		c.cutPower(t, product, part(max(len(all), ofUpkeep(*starts)), len(all), i), counts)
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *chore) do(t *testing.T, product, top string, life time.Duration, tracer
 // place writes what the chore begins with to a new directory.
 func (c *chore) place(t *testing.T) string {
 	t.Helper()
-	top := t.TempDir()
+	top := shortDir(t)
 	if err := c.found.write(top); err != nil {
 		t.Fatal(err)
 	}
@@ -177,10 +177,12 @@ func (c *chore) kill(t *testing.T, product string, length time.Duration, moments
 		if err != nil {
 			return err
 		}
-		if !result.killed {
-			continue
+		if result.killed {
+			err = c.wrong(product, top, result.acked, c.found)
 		}
-		return errors.Join(c.wrong(product, top, result.acked, c.found), os.RemoveAll(top))
+		if err := errors.Join(err, os.RemoveAll(top)); err != nil || result.killed {
+			return err
+		}
 	}
 	return fmt.Errorf("it was never killed in %v", length)
 }
@@ -189,7 +191,7 @@ func (c *chore) kill(t *testing.T, product string, length time.Duration, moments
 func (c *chore) cutPower(t *testing.T, product string, n int, counts *tally) {
 	t.Helper()
 	needStrace(t)
-	top, out := c.place(t), filepath.Join(t.TempDir(), "trace")
+	top, out := c.place(t), filepath.Join(shortDir(t), "trace")
 	found, err := readDisk(top)
 	if err != nil {
 		t.Fatal(err)
