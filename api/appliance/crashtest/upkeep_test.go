@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -44,62 +45,78 @@ type done struct {
 
 // do does the chore in a directory, below a tracer or not, and kills it after a time; life
 // 0: it comes to its end.
-func (c *chore) do(t *testing.T, product, top string, life time.Duration, tracer ...string) (done, error) {
-	t.Helper()
-	line := append(tracer, product)
-	environment := unkept
-	if c.words != nil {
-		line = append(line, c.words(top)...)
-	}
-	if c.wipes {
-		self, err := os.Executable()
-		if err != nil {
-			return done{}, err
-		}
-		line, environment = append(tracer, self), append(unkept, wipeVariable+"="+databaseIn(top))
-	}
-	began := time.Now()
-	r, err := launch(stateIn(top), environment, line...)
+func (c *chore) do(ctx context.Context, product, top string, life time.Duration, tracer ...string) (done, error) {
+	line, environment, err := c.line(product, top)
 	if err != nil {
 		return done{}, err
 	}
-	if life > 0 && c.ask == nil {
+	began := time.Now()
+	r, err := launch(stateIn(top), environment, append(tracer, line...)...)
+	if err != nil {
+		return done{}, err
+	}
+	if c.ask != nil {
+		return c.answer(ctx, r, life)
+	}
+	if life > 0 {
 		r.killAfter(life)
 	}
-	if c.words != nil || c.wipes {
-		killed := r.killed()
-		if life == 0 && r.err != nil {
-			return done{}, fmt.Errorf("%s: %w\n%s", c.name, r.err, strings.Join(r.log, "\n"))
-		}
-		return done{acked: r.out.Len() > 0, ack: ofOutput, killed: killed, took: time.Since(began)}, nil
+	if len(line) == 1 && !c.wipes {
+		return serve(r, life)
 	}
-	if life > 0 && c.ask == nil {
+	result := done{killed: r.killed(), acked: r.out.Len() > 0, ack: ofOutput, took: time.Since(began)}
+	if !result.killed && r.err != nil {
+		return result, fmt.Errorf("%s: %w\n%s", c.name, r.err, strings.Join(r.log, "\n"))
+	}
+	return result, nil
+}
+
+// line returns the command line of the chore and its environment.
+func (c *chore) line(product, top string) (line, environment []string, err error) {
+	switch {
+	case c.wipes:
+		self, err := os.Executable()
+		return []string{self}, append(unkept, wipeVariable+"="+databaseIn(top)), err
+	case c.words != nil:
+		return append([]string{product}, c.words(top)...), unkept, nil
+	}
+	return []string{product}, unkept, nil
+}
+
+// serve waits until the product serves and ends it in order, or until it was killed.
+func serve(r *running, life time.Duration) (done, error) {
+	if life > 0 {
 		return done{killed: r.killed()}, nil
 	}
+	began := time.Now()
+	if _, err := r.serving(); err != nil {
+		return done{}, err
+	}
+	return done{acked: true, ack: ofReady, took: time.Since(began)}, r.stop()
+}
+
+// answer asks the product, once it serves, to do the chore.
+func (c *chore) answer(ctx context.Context, r *running, life time.Duration) (done, error) {
 	address, err := r.serving()
 	if err != nil {
 		return done{}, err
 	}
-	result := done{acked: true, ack: ofReady, took: time.Since(began)}
-	if c.ask == nil {
-		return result, r.stop()
-	}
 	h := c.house
-	h.dir = stateIn(top)
+	h.dir = r.dir
 	if life > 0 {
 		r.killAfter(life)
 	}
-	began = time.Now()
-	result.ack, err = c.ask(t.Context(), &h, address)
-	result.acked, result.took = err == nil, time.Since(began)
-	if life > 0 {
-		result.killed = r.killed()
-		if errors.Is(err, errRefused) {
-			return result, err
-		}
-		return result, nil
+	began := time.Now()
+	ack, err := c.ask(ctx, &h, address)
+	result := done{acked: err == nil, ack: ack, took: time.Since(began)}
+	if life == 0 {
+		return result, errors.Join(err, r.stop())
 	}
-	return result, errors.Join(err, r.stop())
+	result.killed = r.killed()
+	if errors.Is(err, errRefused) {
+		return result, err
+	}
+	return result, nil // a connection that the kill has ended
 }
 
 // place writes what the chore begins with to a new directory.
@@ -124,7 +141,7 @@ func (c *chore) measure(t *testing.T, product string) time.Duration {
 			t.Fatal(err)
 		}
 	}
-	result, err := c.do(t, product, top, 0)
+	result, err := c.do(t.Context(), product, top, 0)
 	if err == nil {
 		c.after, err = said(databaseIn(top))
 	}
@@ -173,7 +190,7 @@ func (c *chore) kill(t *testing.T, product string, length time.Duration, moments
 	const tries = 100 // one that comes to its end before is tried again
 	for range tries {
 		top := c.place(t)
-		result, err := c.do(t, product, top, 1+time.Duration(moments.Int64N(int64(length))))
+		result, err := c.do(t.Context(), product, top, 1+time.Duration(moments.Int64N(int64(length))))
 		if err != nil {
 			return err
 		}
@@ -196,7 +213,7 @@ func (c *chore) cutPower(t *testing.T, product string, n int, counts *tally) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := c.do(t, product, top, 0, tracer(out)...)
+	result, err := c.do(t.Context(), product, top, 0, tracer(out)...)
 	if err != nil {
 		t.Fatal(err)
 	}
