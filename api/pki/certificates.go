@@ -47,7 +47,11 @@ type Certificates struct {
 // cannot be used, is complained about, and the appliance's own shown instead.
 func Open(o Options) (*Certificates, error) {
 	c := &Certificates{options: o, turns: newTurns(), reload: make(chan struct{}, 1)}
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	err := os.MkdirAll(o.Dir, 0o700)
+	if err == nil { // a power cut must not take an authority that somebody trusts
+		err = durable.SyncDirectory(filepath.Dir(o.Dir))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make directory of certificates: %w", err)
 	}
 	if err := c.openAuthority(); err != nil {

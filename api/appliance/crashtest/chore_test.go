@@ -86,8 +86,11 @@ func chores(t *testing.T, product string) []*chore {
 	lost := full.clone()
 	_, _, database := lost.find("state/" + box.Database)
 	delete(lost.files, database)
+	bare := full.clone()
+	delete(bare.directories[bare.directories[rootInode]["state"]], "tls")
 	return []*chore{
 		{name: "first start", found: emptyTop()},
+		{name: "a new authority", found: bare},
 		{name: "migration from schema 1", found: schema1(t)},
 		{name: "migration from schema 2", found: schema2(t)},
 		{

@@ -18,8 +18,8 @@
 //     Acknowledgements stand in the same trace, so their order is exact. A run
 //     whose syncs are swallowed is the control: there the images must show losses.
 //
-// The same happens in ten chores, in which the product changes all of its state: the
-// first start, migrations from schemas 1 and 2, a restore, the recovery of a lost
+// The same happens in eleven chores, in which the product changes all of its state: the
+// first start, making a new authority, migrations from schemas 1 and 2, a restore, the recovery of a lost
 // database, a compaction, a backup, disowning a home, deleting an account, and the wipe
 // that follows. Their traces are also cut after each change of a name.
 //
