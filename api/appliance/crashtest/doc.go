@@ -21,7 +21,8 @@
 // The same happens in eleven chores, in which the product changes all of its state: the
 // first start, making a new authority, migrations from schemas 1 and 2, a restore, the recovery of a lost
 // database, a compaction, a backup, disowning a home, deleting an account, and the wipe
-// that follows. Their traces are also cut after each change of a name.
+// that follows. After half of the kills the next start is killed, too. Their traces are
+// also cut after each change of a name.
 //
 // The product itself is started on what is left; of images of a busy product, on some of
 // them, as that takes longer. It must start, and then its own store must find the

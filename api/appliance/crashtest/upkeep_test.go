@@ -17,20 +17,29 @@ import (
 func upkeep(t *testing.T, product string, counts *tally) {
 	all := chores(t, product)
 	moments := rand.New(rand.NewPCG(*seed, 4))
-	for i, c := range all {
+	for _, c := range all {
 		length := c.measure(t, product)
-		for range part(max(len(all), ofUpkeep(*kills)), len(all), i) {
+		for range share(ofUpkeep(*kills), all) {
 			counts.crashed(t, "kill in: "+c.name, c.kill(t, product, length, moments))
 		}
 	}
 	needStrace(t)
-	for i, c := range all {
-		c.cutPower(t, product, part(max(len(all), ofUpkeep(*starts)), len(all), i), counts)
+	for _, c := range all {
+		c.cutPower(t, product, share(ofUpkeep(*starts), all), counts)
 	}
 }
 
-// part returns how many of n crashes the chore at i of all gets.
-func part(n, all, i int) int { return (n + all - 1 - i) / all }
+// share returns how many crashes each chore gets, so that migrations, restores and wipes
+// get at least n.
+func share(n int, all []*chore) int {
+	asked := 0
+	for _, c := range all {
+		if !c.extra {
+			asked++
+		}
+	}
+	return max(1, (n+asked-1)/asked)
+}
 
 // unkept is the environment of old databases: what is in them is as old as they are.
 var unkept = []string{"SENSEGATE_STORE_RETENTION_EVENTS=876000h"}
@@ -194,7 +203,10 @@ func (c *chore) kill(t *testing.T, product string, length time.Duration, moments
 		if err != nil {
 			return err
 		}
-		if result.killed {
+		if result.killed && moments.IntN(2) == 0 {
+			err = killAgain(product, top, time.Duration(moments.Int64N(int64(startLife))))
+		}
+		if result.killed && err == nil {
 			err = c.wrong(product, top, result.acked, c.found)
 		}
 		if err := errors.Join(err, os.RemoveAll(top)); err != nil || result.killed {
@@ -202,6 +214,19 @@ func (c *chore) kill(t *testing.T, product string, length time.Duration, moments
 		}
 	}
 	return fmt.Errorf("it was never killed in %v", length)
+}
+
+// killAgain kills the start that follows.
+func killAgain(product, top string, life time.Duration) error {
+	r, err := launch(stateIn(top), unkept, product)
+	if err != nil {
+		return err
+	}
+	r.killAfter(life)
+	if !r.killed() {
+		return fmt.Errorf("%w: %w\n%s", errRefusedStart, r.err, strings.Join(r.log, "\n"))
+	}
+	return nil
 }
 
 // cutPower starts the product on n images of the chore.
