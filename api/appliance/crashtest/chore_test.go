@@ -73,11 +73,10 @@ func wipe(path string) error {
 func chores(t *testing.T, product string) []*chore {
 	t.Helper()
 	h, former, full := lived(t, product)
-	home := func(method, path, body string) func(context.Context, *house, string) (receipt, error) {
-		return func(ctx context.Context, h *house, address string) (receipt, error) {
-			header, err := request(ctx, http.DefaultClient, method, "http://"+address+path, h.session, body, nil)
-			return ofRequest(header.Get("X-Request-Id")), err
-		}
+	disown := func(ctx context.Context, h *house, address string) (receipt, error) {
+		url, body := fmt.Sprintf("http://%s/api/v1/networks/%d", address, h.home), fmt.Sprintf(`{"current_password": %q}`, h.password)
+		header, err := request(ctx, http.DefaultClient, "DELETE", url, h.session, body, nil)
+		return ofRequest(header.Get("X-Request-Id")), err
 	}
 	account := func(ctx context.Context, h *house, _ string) (receipt, error) {
 		admin := administrator(h.dir)
@@ -85,7 +84,6 @@ func chores(t *testing.T, product string) []*chore {
 		_, err := request(ctx, admin, "POST", "http://administration/users/delete", "", fmt.Sprintf(`{"email": %q, "networks": true}`, owner), nil)
 		return ofCommand(1), err
 	}
-	disown := home("DELETE", fmt.Sprintf("/api/v1/networks/%d", h.home), fmt.Sprintf(`{"current_password": %q}`, h.password))
 	lost := full.clone()
 	_, _, database := lost.find("state/" + box.Database)
 	delete(lost.files, database)

@@ -77,8 +77,8 @@ func (h *house) writers() []*writer {
 	}
 }
 
-// What can be wrong with what is stored after a crash; anything else is refusedToStart or a
-// database that is not clean.
+// What can be wrong with what is stored after a crash. Anything else is a start that is
+// refused (errRefusedStart) or a database that is not clean.
 var (
 	errLost    = errors.New("lost")
 	errDoubled = errors.New("stored although it was not made, or more than once")
