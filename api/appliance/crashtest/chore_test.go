@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -204,7 +205,7 @@ const fixtures = "../../../store/testdata/"
 func schema2(t *testing.T) *disk { return ofSchema(t, fixtures+"v2.db") }
 
 // moreEvents is how many events are added to the one of the file of schema 1, so that its
-// migration takes several transactions.
+// migration takes several transactions. Each two share a time.
 const moreEvents = 3000
 
 // schema1 returns the file of schema 1 with more events.
@@ -222,17 +223,22 @@ func schema1(t *testing.T) *disk {
 	err = db.Update(func(tx *bolt.Tx) error {
 		events, byID := tx.Bucket([]byte("events")), tx.Bucket([]byte("events_by_id"))
 		first, data := events.Cursor().First()
-		const idSize = 16 // at the end of a key; a text at _id
-		const id = "019ab6a4-7000-7b61-8a52-3b1f0c6d2e11"
-		if !strings.Contains(string(data), id) {
+		const networkSize, idSize = 4, 16 // the time is between
+		const id, second = "019ab6a4-7000-7b61-8a52-3b1f0c6d2e11", 1764000000
+		begin := fmt.Sprintf(`{"_id":"%s",`, id)
+		rest, found := strings.CutPrefix(string(data), begin)
+		rest, also := strings.CutSuffix(rest, `"_dedupe":"a7937b64b8caa58f03721bb6bacf5c78"}`)
+		before, after, timed := strings.Cut(rest, fmt.Sprintf(`"ts":%d.5,`, second))
+		if !found || !also || !timed {
 			return fmt.Errorf("the event of schema 1 is another one: %s", data)
 		}
-		record := strings.Replace(string(data), `"_dedupe"`, `"_former"`, 1)
 		for n := range moreEvents {
-			key := append([]byte(nil), first...)
+			key, micros := bytes.Clone(first), n/2*10
+			binary.BigEndian.PutUint64(key[networkSize:], second*1e6+uint64(micros))
 			binary.BigEndian.PutUint32(key[len(key)-4:], uint32(n))
-			text := fmt.Sprintf("%s%08x", id[:len(id)-8], n)
-			if err := errors.Join(events.Put(key, []byte(strings.Replace(record, id, text, 1))), byID.Put(key[len(key)-idSize:], key)); err != nil {
+			record := fmt.Sprintf(`{"_id":"%s%08x",%s"ts":%d.%06d,%s`, id[:len(id)-8], n, before, second, micros, after)
+			record = strings.TrimSuffix(record, ",") + "}"
+			if err := errors.Join(events.Put(key, []byte(record)), byID.Put(key[len(key)-idSize:], key)); err != nil {
 				return err
 			}
 		}

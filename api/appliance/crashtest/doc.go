@@ -33,7 +33,7 @@
 // there, and so are signing keys and the authority.
 //
 // A short run takes less than a minute and a half; go test ./api/appliance/crashtest -v
-// -kills 1000 -images 20000 -starts 1000 -timeout 2h is the long one and prints a table of
+// -kills 1000 -images 5000 -starts 1000 -timeout 2h is the long one and prints a table of
 // what came of the crashes. -seed repeats the moments of a run.
 //
 // The package knows the interfaces from outside and the store for reading, and lets it
