@@ -1,6 +1,6 @@
 // Package insight reads habits out of a network's stored motion: activity per
-// quarter of an hour and per day, what is usual, household sleep times with the
-// quiet-time scorings behind them, and the shares of locations.
+// quarter of an hour and per day, what is usual, household sleep times with the model
+// of a night behind them, and the shares of locations.
 //
 // It knows local days (Date), the shapes of payloads.md 4.9, 4.12 and 5.6, and
 // the algorithms of detection.md section 7. It must not know where samples are

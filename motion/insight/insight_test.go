@@ -139,7 +139,6 @@ func TestDamageIsToldNotHidden(t *testing.T) {
 		"activity": func() error { _, err := insight.ActivityOf(s, base, base+900); return err },
 		"days":     func() error { _, err := insight.Days(s, d, d, time.UTC); return err },
 		"nights":   func() error { _, err := insight.Nights(s, h, d-1, d-1, base+86400); return err },
-		"counts":   func() error { _, err := insight.CountsOf(s, base, base+60, leaf(0x31)); return err },
 		"first":    func() error { _, _, err := insight.First(s, base, base+900); return err },
 		"warm-up":  func() error { _, err := insight.WarmedUp(s, base, base+3*3600); return err },
 		"places":   func() error { _, err := insight.HistogramOf(s, base, base+900, 900, nil); return err },

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"sensegate/motion"
 	"sensegate/motion/series"
 )
 
@@ -18,10 +17,11 @@ type Schedule struct {
 
 // Rules of a night (payloads.md 4.9).
 const (
-	margin       = 4 * hourS // s before the sleep and after the wake time
-	quietSpan    = 30        // minutes: at least so long
-	interruption = 2         // minutes: at least so long
-	noon         = 12        // hour that one night is told from the next at
+	margin             = 4 * hourS // s before the sleep and after the wake time
+	interruption       = 2         // minutes: at least so long
+	interruptionsApart = 10        // minutes: those closer to each other are one
+	sureEnough         = 0.6       // a night is told that the model is so sure of
+	noon               = 12        // hour that one night is told from the next at
 )
 
 // Bed returns the configured sleep and wake time of the night that date's evening
@@ -46,159 +46,98 @@ func (h Schedule) Window(date Date) (from, to int64) {
 	return floorTo(sleep-margin, minuteS), wake + margin
 }
 
-// Night is the quiet time of a household in one night (payloads.md 4.9). It tells
-// when motion stopped and began again, which is what a home can know of sleep.
+// Night is when a household went to rest and got up (payloads.md 4.9), which is what a
+// home can know of sleep.
 type Night struct {
 	Interruptions int       `json:"hst_interruptions"`
 	SleepTime     time.Time `json:"sleep_time"` // in the schedule's zone, whole minutes
 	WakeTime      time.Time `json:"wake_time"`
 	Timezone      string    `json:"timezone"`   // IANA name
-	Confidence    float64   `json:"confidence"` // 0..1, see confidence
+	Confidence    float64   `json:"confidence"` // sureEnough..1: how likely the model holds it that each time is off by at most 45 min
 	Date          Date      `json:"-"`          // of the evening
-	Quiet         []Quiet   `json:"-"`          // by Cole–Kripke, within the window
 }
 
-// Quiet is a period of quiet time of at least 160 minutes (Periods).
-type Quiet struct {
-	From, To time.Time // [From, To)
-	Period
-}
+// Absence is a time that a household is known to be away, in seconds: [From, To).
+type Absence struct{ From, To int64 }
 
 // Nights returns the nights that the evenings from first to last begin, both
 // included, as far as their windows are over at second now: an earlier answer
-// would take a short awakening for the morning. Minutes are quiet, in motion or
-// unknown as the package comment says. sleep_time is the start of the first quiet
-// span of 30 minutes or more, wake_time the end of the last; only spans count
-// that have motion before and after them in the window, so that an empty house or
-// missing data is not a night. A night without such a span is left out. Motion of
-// 2 minutes or more in a row in between is an interruption.
-//
-// bedrooms are the leafs that CountsOf takes; they bear on Confidence and Quiet
-// alone. The number of nights is for the caller to bound, as is the warm-up
-// (WarmedUp). The error is series.ErrDamaged.
-func Nights(s *series.Set, h Schedule, first, last Date, now int64, bedrooms ...motion.MAC) ([]Night, error) {
-	var watches []watch
+// would take a short awakening for the morning. The model of a night (phase) finds
+// the times; spans of 2 minutes or more in between that somebody is up are
+// interruptions, those less than 10 minutes apart one. A night is left out when its
+// model is not sure, when less than half of it holds data, and when the household was
+// away. The number of nights is for the caller to bound, as is the warm-up (WarmedUp).
+// The error is series.ErrDamaged.
+func Nights(s *series.Set, h Schedule, first, last Date, now int64, away ...Absence) ([]Night, error) {
+	nights := []Night{}
 	for date := first; date <= last; date++ {
-		if from, to := h.Window(date); from < 0 || to > now {
+		from, to := h.Window(date)
+		if from < 0 || to > now {
 			continue
 		}
-		w, err := h.watch(s, date, bedrooms)
+		sight, err := h.sight(s, date, away)
 		if err != nil {
 			return nil, err
 		}
-		watches = append(watches, w)
-	}
-	scale := scaleOfNights(watches)
-	nights := []Night{}
-	for _, w := range watches {
-		if sleep, wake, ok := w.night(); ok {
-			nights = append(nights, w.tell(h.Zone, sleep, wake, scale))
+		g, ok := sight.guess()
+		if !ok || g.sure < sureEnough || !sight.known(g.sleep, g.wake) {
+			continue
 		}
+		at := func(minute int) time.Time { return time.Unix(from+int64(minute)*minuteS, 0).In(h.Zone) }
+		nights = append(nights, Night{
+			Date: date, SleepTime: at(g.sleep), WakeTime: at(g.wake), Timezone: h.Zone.String(),
+			Interruptions: interruptions(g.up[g.sleep:g.wake]), Confidence: float64(Value(g.sure).round(2)),
+		})
 	}
 	return nights, nil
 }
 
-// watch is what was seen in the window of one night, per minute.
-type watch struct {
-	date    Date
-	from    int64 // second of the first minute
-	bed, up int   // minutes of the configured sleep and wake time
-	states  []state
-	counts  Counts
-}
-
-func (h Schedule) watch(s *series.Set, date Date, bedrooms []motion.MAC) (watch, error) {
+// sight returns what is known of the window of the night that date's evening begins.
+func (h Schedule) sight(s *series.Set, date Date, away []Absence) (sight, error) {
 	from, to := h.Window(date)
-	sleep, wake := h.Bed(date)
-	w := watch{date: date, from: from, bed: int(sleep-from) / minuteS, up: int(wake-from) / minuteS}
-	var err error
-	if w.states, err = states(s, from, to); err != nil {
-		return watch{}, err
+	intensities, err := minutes(s, series.Network, series.Mean, from, to)
+	if err != nil {
+		return sight{}, err
 	}
-	w.counts, err = CountsOf(s, from, to, bedrooms...)
-	return w, err
+	bed, up := h.Bed(date)
+	out := sight{
+		levels: make([]level, len(intensities)), away: make([]bool, len(intensities)),
+		bed: int(bed-from) / minuteS, up: int(up-from) / minuteS,
+	}
+	for i, intensity := range intensities {
+		out.levels[i] = levelOf(intensity)
+		begin := from + int64(i)*minuteS
+		out.away[i] = slices.ContainsFunc(away, func(a Absence) bool { return a.From < begin+minuteS && begin < a.To })
+	}
+	return out, nil
 }
 
-// scaleOfNights returns the factor for the counts: from those between the
-// configured sleep and wake times, or from the whole windows when nothing ever
-// moved in between, which would leave the scorings blind.
-func scaleOfNights(watches []watch) float64 {
-	inBed, all := make([]Counts, len(watches)), make([]Counts, len(watches))
-	for i, w := range watches {
-		inBed[i], all[i] = w.counts[w.bed:w.up], w.counts
+// known reports whether at least half of the minutes [from, to) hold data, the one before
+// them and the one after them too.
+func (s sight) known(from, to int) bool {
+	if s.levels[from-1] == noLevel || s.levels[to] == noLevel {
+		return false
 	}
-	scale, ok := scaleOf(inBed...)
-	if !ok {
-		scale, _ = scaleOf(all...)
-	}
-	return scale
-}
-
-// night returns the minutes of the sleep and wake time.
-func (w watch) night() (sleep, wake int, ok bool) {
-	firstMotion := slices.Index(w.states, active)
-	lastMotion := 0
-	spans := runs(w.states)
-	for _, r := range spans {
-		if r.of == active {
-			lastMotion = r.from
+	known := 0
+	for _, l := range s.levels[from:to] {
+		if l != noLevel {
+			known++
 		}
 	}
-	for _, r := range spans {
-		if r.of != quiet || r.len() < quietSpan || firstMotion < 0 || r.from < firstMotion || r.to > lastMotion {
+	return 2*known >= to-from
+}
+
+// interruptions counts the spans of minutes in which somebody was up.
+func interruptions(up []bool) (n int) {
+	last := -interruptionsApart
+	for _, span := range runs(up) {
+		if !span.of || span.len() < interruption {
 			continue
 		}
-		if !ok {
-			sleep = r.from
+		if span.from-last >= interruptionsApart {
+			n++
 		}
-		wake, ok = r.to, true
-	}
-	return sleep, wake, ok
-}
-
-// tell describes the night from minute sleep to minute wake.
-func (w watch) tell(zone *time.Location, sleep, wake int, scale float64) Night {
-	n := Night{
-		Date:      w.date,
-		SleepTime: w.time(sleep, zone), WakeTime: w.time(wake, zone), Timezone: zone.String(),
-	}
-	for _, r := range runs(w.states[sleep:wake]) {
-		if r.of == active && r.len() >= interruption {
-			n.Interruptions++
-		}
-	}
-	counts := w.counts.scaled(scale)
-	scores := ColeKripke(counts, OneMinute)
-	n.Confidence = float64(w.confidence(scores[sleep:wake], Sadeh(counts)[sleep:wake]))
-	for _, p := range Periods(counts, scores, DefaultPeriods()) {
-		n.Quiet = append(n.Quiet, Quiet{From: w.time(p.From, zone), To: w.time(p.To, zone), Period: p})
+		last = span.to
 	}
 	return n
-}
-
-// confidence returns the share of the window's minutes that hold data, times the
-// share of the night that the two scorings call asleep, in the mean. It is low
-// when data is missing, and when an evening or a morning that was lived through
-// stands between the first and the last quiet span. It is not a probability.
-func (w watch) confidence(scorings ...[]Score) Value {
-	seen := 0
-	for _, m := range w.states {
-		if m != unknown {
-			seen++
-		}
-	}
-	shares := make([]Value, len(scorings))
-	for i, s := range scorings {
-		shares[i] = asleepShare(s)
-	}
-	agreed := mean(shares)
-	if !agreed.Known() {
-		return 0
-	}
-	return (ratio(seen, len(w.states), 1) * agreed).round(2)
-}
-
-// time returns the start of a minute.
-func (w watch) time(minute int, zone *time.Location) time.Time {
-	return time.Unix(w.from+int64(minute)*minuteS, 0).In(zone)
 }

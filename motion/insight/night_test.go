@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sensegate/motion"
 	"sensegate/motion/insight"
 	"sensegate/motion/series"
 )
@@ -17,17 +16,17 @@ func usualHours(z *time.Location) insight.Schedule {
 }
 
 // nightOf returns the nights that the evening of date begins, told long after.
-func nightOf(t testing.TB, s *series.Set, h insight.Schedule, evening string, bedrooms ...motion.MAC) []insight.Night {
+func nightOf(t testing.TB, s *series.Set, h insight.Schedule, evening string, away ...insight.Absence) []insight.Night {
 	t.Helper()
 	d := date(t, evening)
-	nights, err := insight.Nights(s, h, d, d, (d + 3).Start(h.Zone), bedrooms...)
+	nights, err := insight.Nights(s, h, d, d, (d + 3).Start(h.Zone), away...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return nights
 }
 
-func TestNightIsBetweenTheFirstAndTheLastQuietSpan(t *testing.T) {
+func TestNightIsBetweenGoingToBedAndGettingUp(t *testing.T) {
 	t.Parallel()
 	toronto := zone(t, "America/Toronto")
 	asleep := []span{{"2025-11-23 22:53", "2025-11-24 06:28", still}}
@@ -47,8 +46,16 @@ func TestNightIsBetweenTheFirstAndTheLastQuietSpan(t *testing.T) {
 		{"a minute of motion is none", with(span{"2025-11-24 03:00", "2025-11-24 03:01", moving}), "22:53", "06:28", 0},
 		{"five seconds of motion are not even an awake minute", with(span{"2025-11-23 23:10", "2025-11-23 23:11", 5}), "22:53", "06:28", 0},
 		{"29 quiet minutes in the evening", with(span{"2025-11-23 20:00", "2025-11-23 20:29", still}), "22:53", "06:28", 0},
-		{"30 quiet minutes in the evening", with(span{"2025-11-23 20:00", "2025-11-23 20:30", still}), "20:00", "06:28", 1},
-		{"30 quiet minutes in the morning", with(span{"2025-11-24 08:00", "2025-11-24 08:30", still}), "22:53", "08:30", 1},
+		{"30 quiet minutes in the evening", with(span{"2025-11-23 20:00", "2025-11-23 20:30", still}), "22:53", "06:28", 0},
+		{"30 quiet minutes in the morning", with(span{"2025-11-24 08:00", "2025-11-24 08:30", still}), "22:53", "06:28", 0},
+		{"two hours of sitting still in the evening", with(span{"2025-11-23 20:00", "2025-11-23 22:00", still}), "22:53", "06:28", 0},
+		{"an empty house in the morning", with(span{"2025-11-24 08:00", "2025-11-24 18:00", still}), "22:53", "06:28", 0},
+		{"sat still until late", with(span{"2025-11-23 20:00", "2025-11-23 22:40", still}), "22:53", "06:28", 0},
+		{"two interruptions that are close", with(
+			span{"2025-11-24 03:00", "2025-11-24 03:03", moving},
+			span{"2025-11-24 03:08", "2025-11-24 03:10", moving},
+		), "22:53", "06:28", 1},
+		{"up for a quarter of an hour", with(span{"2025-11-24 02:00", "2025-11-24 02:15", moving}), "22:53", "06:28", 1},
 		{"out until late", with(span{"2025-11-23 12:00", "2025-11-23 21:00", still}), "22:53", "06:28", 0},
 		{"gone for the day", with(span{"2025-11-24 08:00", "2025-11-24 18:00", still}), "22:53", "06:28", 0},
 		{"an hour without data in the night", with(span{"2025-11-24 02:00", "2025-11-24 03:00", silent}), "22:53", "06:28", 0},
@@ -102,9 +109,6 @@ func TestNightHasTheShapeOfTheContract(t *testing.T) {
 	want := `[{"hst_interruptions":0,"sleep_time":"2025-11-23T22:53:00-05:00","wake_time":"2025-11-24T06:28:00-05:00","timezone":"America/Toronto","confidence":1}]`
 	if got := asJSON(t, nights); got != want {
 		t.Errorf("nights = %s, want %s", got, want)
-	}
-	if len(nights[0].Quiet) != 1 || nights[0].Quiet[0].Len() < 440 || nights[0].Quiet[0].From.Before(nights[0].SleepTime) {
-		t.Errorf("quiet time = %+v, want one period within the night", nights[0].Quiet)
 	}
 }
 
@@ -195,28 +199,61 @@ func TestNightIsToldWhenItsWindowIsOver(t *testing.T) {
 	}
 }
 
-func TestConfidenceFallsWithWhatIsMissingOrLivedThrough(t *testing.T) {
+func TestNightThatNothingIsSureOfIsLeftOut(t *testing.T) {
 	t.Parallel()
 	toronto := zone(t, "America/Toronto")
 	asleep := span{"2025-11-23 23:00", "2025-11-24 07:00", still}
 	cases := []struct {
-		name       string
-		spans      []span
-		low, upper float64
+		name  string
+		spans []span
+		told  bool
 	}{
-		{"a whole night", []span{asleep}, 0.95, 1},
-		{"a quarter of the window without data", []span{asleep, {"2025-11-24 01:00", "2025-11-24 05:00", silent}}, 0.7, 0.76},
-		{"an evening in between", []span{asleep, {"2025-11-23 19:30", "2025-11-23 20:00", still}}, 0.6, 0.8},
+		{"a whole night", []span{asleep}, true},
+		{"an hour without data", []span{asleep, {"2025-11-24 03:00", "2025-11-24 04:00", silent}}, true},
+		{"no data while it goes to bed", []span{asleep, {"2025-11-23 21:30", "2025-11-24 00:30", silent}}, false},
+		{"no data while it gets up", []span{asleep, {"2025-11-24 05:30", "2025-11-24 08:30", silent}}, false},
+		{"data of less than half of the night", []span{asleep, {"2025-11-23 23:30", "2025-11-24 06:00", silent}}, false},
+		{"still from afternoon to noon", []span{{"2025-11-23 16:00", "2025-11-24 12:00", still}}, false},
+		{"still from the beginning of the window on", []span{{"2025-11-23 19:30", "2025-11-24 07:00", still}}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := record(t, series.FiveSeconds, base-12*3600, base+18*3600, spans(t, toronto, moving, c.spans...))
 			nights := nightOf(t, s, usualHours(toronto), "2025-11-23")
-			if len(nights) != 1 || nights[0].Confidence < c.low || nights[0].Confidence > c.upper {
-				t.Errorf("nights = %+v, want one with a confidence in [%v, %v]", nights, c.low, c.upper)
+			if len(nights) != count(c.told) {
+				t.Errorf("nights = %+v, want one: %t", nights, c.told)
 			}
 		})
+	}
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestNightOfWhoIsAwayIsLeftOut(t *testing.T) {
+	t.Parallel()
+	toronto := zone(t, "America/Toronto")
+	s := record(t, series.FiveSeconds, base-12*3600, base+18*3600, spans(t, toronto, moving,
+		span{"2025-11-23 23:00", "2025-11-24 07:00", still}))
+	absence := func(from, to string) insight.Absence {
+		return insight.Absence{From: at(t, toronto, from), To: at(t, toronto, to)}
+	}
+	for name, c := range map[string]struct {
+		away insight.Absence
+		told int
+	}{
+		"all night":      {absence("2025-11-23 23:05", "2025-11-24 06:55"), 0},
+		"in the evening": {absence("2025-11-23 18:00", "2025-11-23 21:00"), 1},
+		"by day":         {absence("2025-11-24 08:00", "2025-11-24 17:00"), 1},
+	} {
+		if nights := nightOf(t, s, usualHours(toronto), "2025-11-23", c.away); len(nights) != c.told {
+			t.Errorf("away %s: nights = %+v, want %d", name, nights, c.told)
+		}
 	}
 }
 
@@ -227,20 +264,19 @@ func TestNightsHoldTheirRules(t *testing.T) {
 	h := usualHours(toronto)
 	rapid.Check(t, func(r *rapid.T) {
 		blocks := rapid.SliceOfN(rapid.SampledFrom([]float64{still, still, moving, silent}), 96, 96).Draw(r, "quarters of an hour")
-		s := record(t, series.FiveSeconds, base-12*3600, base+12*3600, func(ts int64) float64 {
-			return blocks[(ts-base+12*3600)/900]
-		})
+		quarter := func(ts int64) float64 { return blocks[(ts-base+12*3600)/900] }
+		s := record(t, series.FiveSeconds, base-12*3600, base+12*3600, quarter)
 		for _, n := range nightOf(t, s, h, "2025-11-23") {
 			from, to := h.Window(n.Date)
-			if n.WakeTime.Sub(n.SleepTime) < 30*time.Minute || n.SleepTime.Unix() <= from || n.WakeTime.Unix() >= to {
-				r.Fatalf("night %+v is too short or not inside its window", n)
+			sleep, wake := n.SleepTime.Unix(), n.WakeTime.Unix()
+			if sleep >= wake || sleep < from+45*60 || wake > to-45*60 {
+				r.Fatalf("night %+v is empty or not inside its window", n)
 			}
-			if n.Confidence < 0 || n.Confidence > 1 || n.Interruptions < 0 {
+			if n.Confidence < 0.6 || n.Confidence > 1 || n.Interruptions < 0 {
 				r.Fatalf("night %+v is out of bounds", n)
 			}
-			quarter := func(ts int64) float64 { return blocks[(ts-base+12*3600)/900] }
-			if quarter(n.SleepTime.Unix()) != still || quarter(n.WakeTime.Unix()-60) != still {
-				r.Fatalf("night %+v begins or ends where it is not quiet", n)
+			if quarter(sleep-60) == silent || quarter(wake) == silent {
+				r.Fatalf("night %+v begins or ends when nothing is known", n)
 			}
 		}
 	})

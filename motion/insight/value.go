@@ -35,6 +35,17 @@ func ratio[N int | int64 | float64](part, whole N, scale float64) Value {
 	return Value(scale * float64(part) / float64(whole))
 }
 
+// plus adds two values; what is unknown adds nothing to what is known.
+func plus(a, b Value) Value {
+	switch {
+	case !a.Known():
+		return b
+	case !b.Known():
+		return a
+	}
+	return a + b
+}
+
 // round returns v with the given number of decimals.
 func (v Value) round(decimals int) Value {
 	unit := math.Pow10(decimals)

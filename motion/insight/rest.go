@@ -1,0 +1,238 @@
+package insight
+
+import "math"
+
+// The model of a night. Each minute the household is in one of these phases:
+//
+//	evening:  busy ⇄ steady
+//	          busy → rest           it goes to bed: the sleep time
+//	night:    rest ⇄ risen          somebody gets up and lies down again
+//	          rest → busy           it gets up: the wake time
+//	morning:  busy ⇄ steady
+//
+// busy is somebody who moves about; steady is a home in which nobody does: people sit,
+// or are out. Rest is as steady, with fewer movements. How much of people who do not
+// move about is seen depends on the home, on where they are and on where a pet has lain
+// down: steady and rest each come in three ways, seen not at all, faintly or a little,
+// and one may change into another. So stillness alone is neither sleep nor an empty
+// home: a night is what lies between going to bed and getting up, which are motion. The
+// configured times say when these are likely. All paths through the phases are weighed
+// (forward–backward algorithm, Rabiner, Proc. IEEE 77(2), 1989), so that the model also
+// tells how sure it is.
+type phase uint8
+
+const (
+	eveningBusy   phase = iota
+	eveningSteady       // and the next two
+	rest          = eveningSteady + ways
+	risen         = rest + ways
+	morningBusy   = risen + 1
+	morningSteady = morningBusy + 1
+	phases        = morningSteady + ways
+)
+
+// ways is how many levels a home without movement can be seen at: those below some.
+const ways = 3
+
+// level says how much motion a minute had: its mean intensity.
+type level uint8
+
+const (
+	noMotion level = iota
+	faint          // up to 0.05: single moments, or somebody who sits
+	little         // up to 0.15: somebody turns over
+	some           // up to 0.35
+	much           // somebody walks about
+	levels
+	noLevel level = levels // not known
+)
+
+// levelOf returns the level of a mean intensity, 0..1.
+func levelOf(intensity Value) level {
+	switch {
+	case !intensity.Known():
+		return noLevel
+	case intensity == 0:
+		return noMotion
+	case intensity <= 0.05:
+		return faint
+	case intensity <= 0.15:
+		return little
+	case intensity <= 0.35:
+		return some
+	}
+	return much
+}
+
+// How likely the levels are while somebody moves about.
+var whileBusy = [levels]float64{0.02, 0.08, 0.2, 0.35, 0.35}
+
+// How likely movements are while nobody moves about: people who sit fetch something now
+// and then, people who sleep turn over and seldom get up. Any other minute is at the
+// level of the way with a likelihood of asUsual, or at another of the lower ones.
+const (
+	steadySome, steadyMuch = 0.03, 0.01
+	restSome, restMuch     = 0.03, 0.005
+	asUsual                = 0.85
+)
+
+// How the household changes: mean lengths in minutes.
+const (
+	meanBusy    = 15.0
+	meanSteady  = 30.0
+	meanWay     = 60.0 // until it is seen in another way
+	meanRestful = 180.0
+	meanRisen   = 8.0
+	usualSpread = 25.0  // mean distance of going to bed and getting up from the configured times
+	noNight     = 0.001 // how likely it is that nobody sleeps there, a night being 1
+)
+
+// anyWay is how many minutes of each way are taken for seen in the middle of a night,
+// beside those that are.
+const anyWay = 1.0
+
+// witness is what the evidence of one minute counts. A minute resembles the one before,
+// so they are no independent witnesses.
+const witness = 0.5
+
+// sight is what is known of each minute of a night's window.
+type sight struct {
+	levels  []level
+	away    []bool // the household is known to be away
+	bed, up int    // minutes of the configured sleep and wake time
+}
+
+// chances returns how likely each minute's level is in each phase.
+func (s sight) chances() []weights {
+	var looks [levels + 1]weights
+	for l := range levels {
+		busy := math.Pow(whileBusy[l], witness)
+		looks[l][eveningBusy], looks[l][risen], looks[l][morningBusy] = busy, busy, busy
+		for way := range level(ways) {
+			steady := math.Pow(still(way, l, steadySome, steadyMuch), witness)
+			looks[l][eveningSteady+phase(way)], looks[l][morningSteady+phase(way)] = steady, steady
+			looks[l][rest+phase(way)] = math.Pow(still(way, l, restSome, restMuch), witness)
+		}
+	}
+	for p := range looks[noLevel] {
+		looks[noLevel][p] = 1
+	}
+	chances := make([]weights, len(s.levels))
+	for t, l := range s.levels {
+		if s.away[t] {
+			l = noLevel
+		}
+		if chances[t] = looks[l]; s.away[t] {
+			for p := rest; p <= risen; p++ {
+				chances[t][p] = 0
+			}
+		}
+	}
+	return chances
+}
+
+// still returns how likely a level is while nobody moves about and is seen in a way, and
+// the two upper levels have these likelihoods.
+func still(way, l level, ofSome, ofMuch float64) float64 {
+	switch lower := 1 - ofSome - ofMuch; {
+	case l == some:
+		return ofSome
+	case l == much:
+		return ofMuch
+	case l == way:
+		return asUsual * lower
+	default:
+		return (1 - asUsual) / (ways - 1) * lower
+	}
+}
+
+// change says how likely each phase follows another from one minute to the next:
+// change[from][to].
+type change [phases]weights
+
+// course is how a household changes in the course of a night.
+type course struct {
+	always    change
+	beds, ups []float64     // how likely it goes to bed, and gets up, at each minute
+	restWays  [ways]float64 // how likely it is seen so at rest
+}
+
+// changes returns the course of the night.
+func (s sight) changes() course {
+	c := course{beds: likely(len(s.levels), s.bed), ups: likely(len(s.levels), s.up), restWays: s.restWays()}
+	for t, l := range s.levels {
+		if t == 0 || s.levels[t-1] == noMotion {
+			c.beds[t] = 0 // who goes to bed moves
+		}
+		if l == noMotion {
+			c.ups[t] = 0
+		}
+	}
+	even := [ways]float64{1. / ways, 1. / ways, 1. / ways}
+	for _, part := range []struct {
+		moving, still phase
+		moves, stays  float64
+		ways          [ways]float64
+	}{
+		{eveningBusy, eveningSteady, meanBusy, meanSteady, even},
+		{morningBusy, morningSteady, meanBusy, meanSteady, even},
+		{risen, rest, meanRisen, meanRestful, c.restWays},
+	} {
+		c.always[part.moving][part.moving] = 1 - 1/part.moves
+		for way := range phase(ways) {
+			from := part.still + way
+			c.always[part.moving][from] = part.ways[way] / part.moves
+			for other := range phase(ways) {
+				c.always[from][part.still+other] = part.ways[other] / meanWay
+			}
+			c.always[from][from] += 1 - 1/part.stays - 1/meanWay
+			c.always[from][part.moving] = 1 / part.stays
+		}
+	}
+	return c
+}
+
+// restWays returns how much of the middle half of the configured night the household is
+// seen in each way.
+func (s sight) restWays() (shares [ways]float64) {
+	total := 0.0
+	for way := range shares {
+		shares[way] = anyWay
+		total += anyWay
+	}
+	quarter := (s.up - s.bed) / 4
+	for t := s.bed + quarter; t < s.up-quarter; t++ {
+		if l := s.levels[t]; l < ways && !s.away[t] {
+			shares[l]++
+			total++
+		}
+	}
+	for way := range shares {
+		shares[way] /= total
+	}
+	return shares
+}
+
+// into returns the change into a minute.
+func (c course) into(t int) *change {
+	now := c.always
+	for way := range phase(ways) {
+		now[eveningBusy][rest+way] = c.beds[t] * c.restWays[way]
+		now[rest+way][morningBusy] = c.ups[t]
+	}
+	return &now
+}
+
+// likely returns how likely each of n minutes is for what usually happens at one; their
+// sum is 1.
+func likely(n, usual int) []float64 {
+	p, total := make([]float64, n), 0.0
+	for t := range p {
+		p[t] = math.Exp(-math.Abs(float64(t-usual)) / usualSpread)
+		total += p[t]
+	}
+	for t := range p {
+		p[t] /= total
+	}
+	return p
+}
