@@ -7,7 +7,7 @@ package motion
 type ApplicationSettings struct {
 	NetworkID   NetworkID `json:"network_id" doc:"Core network id" example:"1042"`
 	Timezone    string    `json:"timezone" doc:"IANA name of the time zone" example:"America/Toronto"`
-	Enabled     bool      `json:"enabled" doc:"Whether the household wants its sleep shown"`
+	Enabled     bool      `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
 	SleepHour   int       `json:"sleep_hour" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
 	SleepMinute int       `json:"sleep_minute" minimum:"0" maximum:"59" example:"0"`
 	WakeHour    int       `json:"wake_hour" minimum:"0" maximum:"23" example:"7"`

@@ -15,7 +15,7 @@ import (
 // sleepSettings are when a household sleeps (interface document 2.4), on the clocks of
 // its time zone.
 type sleepSettings struct {
-	Enabled     bool  `json:"enabled" doc:"Whether the household wants its sleep shown"`
+	Enabled     bool  `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
 	SleepHour   int32 `json:"sleep_hour" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone" example:"23"`
 	SleepMinute int32 `json:"sleep_minute" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
 	WakeHour    int32 `json:"wake_hour" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone" example:"7"`
@@ -39,7 +39,7 @@ type setSleepIn struct {
 	NetworkQuery
 	Body struct {
 		Network     *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
-		Enabled     bool                  `json:"enabled" doc:"Whether the household wants its sleep shown"`
+		Enabled     bool                  `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
 		SleepHour   *int                  `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"23"`
 		SleepMinute *int                  `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
 		WakeHour    *int                  `json:"wake_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"7"`
@@ -75,7 +75,7 @@ type sleepDataOut struct {
 type sleepData struct {
 	SleepTime     *float64    `json:"avg_sleep_time_s" doc:"Mean sleep time, seconds after local midnight; null: no night is known" example:"82380"`
 	WakeTime      *float64    `json:"avg_wake_time_s" doc:"Mean wake time, seconds after local midnight; null: no night is known" example:"23280"`
-	Interruptions *float64    `json:"average_interruptions" doc:"Mean number of stretches of motion of 2 minutes or more in between; null: no night is known" example:"1.5"`
+	Interruptions *float64    `json:"average_interruptions" doc:"Mean number of times that somebody was up for 2 minutes or more in between; null: no night is known" example:"1.5"`
 	Duration      *float64    `json:"duration_avg_s" doc:"Mean time from sleep to wake time, seconds; null: no night is known" example:"27900"`
 	Days          int32       `json:"queried_days" doc:"As asked" example:"6"`
 	MotionState   motionState `json:"motion_state" doc:"Whether the household was away, from the local midnight before the first night until now"`

@@ -143,6 +143,13 @@ type sleepAnswer struct {
 	} `json:"motion_state"`
 }
 
+// enableSleep has the household's nights looked at, by the hours of the template.
+func (h *household) enableSleep(enabled bool) {
+	h.T.Helper()
+	body := fmt.Sprintf(`{"enabled":%t}`, enabled)
+	apitest.Want[map[string]any](h.T, h.as(h.owner, http.MethodPost, "/sleep_times/settings", body), 200)
+}
+
 // midnight returns the start of the day, UTC, that is so many before today.
 func (h *household) midnight(before int64) int64 { return h.engine.Now().Second()/day*day - before*day }
 
@@ -165,6 +172,11 @@ func TestSleepDataAreTheMeansOfTheNights(t *testing.T) {
 	}
 	h.sleeps(h.midnight(3)+23*3600+600, h.midnight(2)+6*3600) // 23:10 to 6:00
 	h.sleeps(h.midnight(1)+1200, h.midnight(1)+7*3600)        // 0:20 to 7:00
+	off := apitest.Want[sleepAnswer](t, h.as(h.member, http.MethodGet, "/sleep_times/data/3", ""), 200)
+	if off.Sleep != nil || off.Wake != nil || off.Interruptions != nil || off.Duration != nil || off.MotionState.FirstBucket != h.midnight(3) {
+		t.Errorf("not enabled: %+v", off)
+	}
+	h.enableSleep(true)
 	got := apitest.Want[sleepAnswer](t, h.as(h.member, http.MethodGet, "/sleep_times/data/3", ""), 200)
 	if got.Sleep == nil || *got.Sleep != 23*3600+2700 || *got.Wake != 6*3600+1800 || *got.Interruptions != 0 || *got.Duration != 6*3600+2700 {
 		t.Errorf("two nights: %+v", got)
@@ -178,6 +190,7 @@ func TestNextHouseholdSeesNoHabitOfTheFirst(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.claimedAfter(-10 * day)
+	h.enableSleep(true)
 	h.sleeps(h.midnight(3)+23*3600, h.midnight(2)+6*3600)
 	type activity struct {
 		FirstBucket int64      `json:"first_bucket"`

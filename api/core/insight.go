@@ -135,11 +135,11 @@ type sleepOut struct {
 // night is the household sleep time (HST) of one night (payloads.md 4.9). Beside
 // the known fields stands how much it can be relied on.
 type night struct {
-	Interruptions int32     `json:"hst_interruptions" doc:"Stretches of motion of 2 minutes or more in between" example:"3"`
-	SleepTime     time.Time `json:"sleep_time" doc:"Start of the first quiet span of 30 minutes or more" example:"2025-11-23T22:53:00-05:00"`
-	WakeTime      time.Time `json:"wake_time" doc:"End of the last such span" example:"2025-11-24T06:28:00-05:00"`
+	Interruptions int32     `json:"hst_interruptions" doc:"How often somebody was up for 2 minutes or more in between; those less than 10 minutes apart count once" example:"3"`
+	SleepTime     time.Time `json:"sleep_time" doc:"When the household went to rest" example:"2025-11-23T22:53:00-05:00"`
+	WakeTime      time.Time `json:"wake_time" doc:"When it got up" example:"2025-11-24T06:28:00-05:00"`
 	Timezone      string    `json:"timezone" doc:"IANA name" example:"America/Toronto"`
-	Confidence    float64   `json:"confidence" minimum:"0" maximum:"1" doc:"Share of the night's minutes with data, times how far the quiet-time scorings agree with it; no probability" example:"0.87"`
+	Confidence    float64   `json:"confidence" minimum:"0" maximum:"1" doc:"How likely it is, by the model of a night, that each time is off by at most 45 minutes; a night below 0.6 is left out" example:"0.87"`
 }
 
 func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*sleepOut, error) {

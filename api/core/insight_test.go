@@ -185,12 +185,20 @@ func TestNightIsTheQuietTimeOfTheHousehold(t *testing.T) {
 			t.Errorf("%s: %v, want %s to %s in %s with %v interruptions", question, n, sleep, wake, zone, interruptions)
 		}
 	}
-	// The template is 23:00 to 07:00, in UTC: its night is looked at until 11:00.
-	night("2025-11-02T03:10:00Z", "2025-11-02T08:00:00Z", "UTC", 0)
+	apitest.WantJSON(t, h.insights(question), "[]") // no settings: not enabled
 	h.setSettings(true)
+	apitest.WantJSON(t, h.insights(question), "[]") // they are as in the template: not enabled
+	enable := func(enabled bool) {
+		t.Helper()
+		apitest.Want[map[string]any](t, h.As(h.all, "PATCH", h.settings(), fmt.Sprintf(`{"enabled":%t}`, enabled)), 200)
+	}
+	enable(true)
 	night("2025-11-01T23:10:00-04:00", "2025-11-02T06:20:00-05:00", "America/Toronto", 1)
 	question += "&timezone=America/New_York"
 	night("2025-11-01T23:10:00-04:00", "2025-11-02T06:20:00-05:00", "America/New_York", 1)
+	enable(false)
+	apitest.WantJSON(t, h.insights(question), "[]")
+	enable(true)
 
 	apitest.Want[map[string]any](t, h.As(h.all, "PATCH", h.settings(), `{"sleep_hour":9,"wake_hour":17}`), 200)
 	apitest.WantJSON(t, h.insights(question), "[]") // who sleeps by day was up, and is away afterwards

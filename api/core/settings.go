@@ -27,7 +27,7 @@ func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *settings
 // as at a new network.
 type SleepTimes struct {
 	NetworkID   *motion.NetworkID  `json:"network_id,omitempty" doc:"That of the path" example:"1042"`
-	Enabled     api.Nullable[bool] `json:"enabled,omitempty" doc:"Whether the household wants its sleep shown" example:"true"`
+	Enabled     api.Nullable[bool] `json:"enabled,omitempty" doc:"Whether nights are looked at; false: no sleep is told" example:"true"`
 	SleepHour   api.Nullable[int]  `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
 	SleepMinute api.Nullable[int]  `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0"`
 	WakeHour    api.Nullable[int]  `json:"wake_hour,omitempty" minimum:"0" maximum:"23" example:"7"`

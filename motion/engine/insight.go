@@ -8,6 +8,7 @@ import (
 	"sensegate/motion/fault"
 	"sensegate/motion/insight"
 	"sensegate/motion/series"
+	"sensegate/store"
 )
 
 // InsightsVersion is the version of the insights interface.
@@ -17,7 +18,7 @@ const InsightsVersion = "2.0.0"
 // far below the memory of a small gateway.
 const (
 	MaxInsightDays = 92 // of activity and daily activity
-	MaxNights      = 31 // whose counts share one scale, and so are read at once
+	MaxNights      = 31 // whose samples are read at once
 )
 
 const (
@@ -99,9 +100,8 @@ func (e *Engine) ActiveDays(ctx context.Context, id motion.NetworkID, first, las
 
 // Nights returns the nights that the evenings from first to last begin, both
 // included, as far as they are over and anything can be told of them; the zone is
-// found as Activity finds it, and a network without settings sleeps by the
-// template. It is empty during the warm-up. More than MaxNights is for the caller
-// to refuse.
+// found as Activity finds it. It is empty unless the household has enabled its sleep
+// times, and during the warm-up. More than MaxNights is for the caller to refuse.
 func (e *Engine) Nights(ctx context.Context, id motion.NetworkID, first, last insight.Date, asked *time.Location) ([]insight.Night, error) {
 	if err := e.Insights(); err != nil {
 		return nil, err
@@ -110,6 +110,9 @@ func (e *Engine) Nights(ctx context.Context, id motion.NetworkID, first, last in
 	if err != nil {
 		return nil, err
 	}
+	if !settings.Enabled {
+		return []insight.Night{}, nil
+	}
 	schedule := scheduleOf(settings, zone)
 	from, _ := schedule.Window(first)
 	_, to := schedule.Window(last)
@@ -117,7 +120,15 @@ func (e *Engine) Nights(ctx context.Context, id motion.NetworkID, first, last in
 	if err != nil {
 		return nil, err
 	}
-	nights, err := insight.Nights(set, schedule, first, last, e.now().Second())
+	var away []insight.Absence
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		away, err = absences(tx, id, motion.Time(from), motion.Time(to))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	nights, err := insight.Nights(set, schedule, first, last, e.now().Second(), away...)
 	if err != nil || len(nights) == 0 {
 		return nights, err
 	}

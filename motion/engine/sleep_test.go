@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/home"
+	"sensegate/motion/insight"
 	"sensegate/store"
 )
 
@@ -108,6 +110,117 @@ func TestMotionStateIsOneWhileAwayAndArmed(t *testing.T) {
 					t.Errorf("hour %d, quarter %d: %v, want %v", i, k, v, want)
 				}
 			}
+		}
+	})
+}
+
+// evenings returns the days whose evenings begin the nights that are told of the first
+// days from a time on.
+func (b *box) evenings(id motion.NetworkID, from time.Time, days insight.Date) []string {
+	b.t.Helper()
+	date := insight.DateOf(from.Unix(), time.UTC)
+	nights, err := b.Nights(b.t.Context(), id, date, date+days-1, nil)
+	if err != nil || nights == nil {
+		b.t.Fatalf("nights %v, %v", nights, err)
+	}
+	told := []string{}
+	for _, night := range nights {
+		told = append(told, night.Date.String())
+	}
+	return told
+}
+
+func TestNightsAreToldWhileTheyAreEnabled(t *testing.T) {
+	at := func(day, hour int) time.Time { return time.Date(2025, time.November, day, hour, 0, 0, 0, time.UTC) }
+	run(t, func(t *testing.T, b *box) {
+		b.post(master(), "")
+		id := b.network()
+		b.slept(id, at(1, 23), at(2, 7))
+		enable := func(enabled bool) {
+			t.Helper()
+			if _, err := b.ChangeSleepSettings(t.Context(), id, func(s *motion.ApplicationSettings) { s.Enabled = enabled }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := b.evenings(id, at(1, 0), 1); len(got) != 0 {
+			t.Errorf("never enabled: nights of %v", got)
+		}
+		enable(true)
+		if got := b.evenings(id, at(1, 0), 1); !slices.Equal(got, []string{"2025-11-01"}) {
+			t.Errorf("enabled: nights of %v", got)
+		}
+		enable(false)
+		if got := b.evenings(id, at(1, 0), 1); len(got) != 0 {
+			t.Errorf("no longer enabled: nights of %v", got)
+		}
+	}, clockIs(at(4, 12)))
+}
+
+func TestNightsOfWhoIsAwayAreLeftOut(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.post(master(), "")
+		id, ctx, begin := b.network(), t.Context(), time.Now().UTC().Truncate(24*time.Hour)
+		if _, err := b.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled = true }); err != nil {
+			t.Fatal(err)
+		}
+		at := func(day, hour int) time.Time { return begin.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour) }
+		var one home.Home
+		var phone, none home.Membership
+		update := func(when time.Time, kind string, change func(tx *store.Tx) error) {
+			t.Helper()
+			time.Sleep(time.Until(when))
+			err := b.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+				if kind == "" {
+					return nil, change(tx)
+				}
+				return []motion.Event{{Category: motion.CategorySystem, Event: kind, NetworkID: id, TS: tx.Now()}}, change(tx)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		scene := func(s home.Scene) func(*store.Tx) error {
+			return func(tx *store.Tx) error { one.Scene = s; return tx.PutHome(one) }
+		}
+		present := func(is bool) func(*store.Tx) error {
+			return func(tx *store.Tx) error {
+				phone.IsPresent, phone.Devices = is, []home.DevicePresence{{Present: is, At: tx.Now()}}
+				return tx.PutMembership(phone)
+			}
+		}
+		update(at(0, 12), "", func(tx *store.Tx) error {
+			one, _ = tx.CreateHome(home.Home{ExternalID: id, Scene: home.AtHome})
+			user, _ := tx.CreateUser(home.User{Email: "jdoe@example.com", Sub: "1"})
+			var err error
+			phone, err = tx.CreateMembership(home.Membership{User: user.ID, Home: one.ID, Role: home.OwnerRole})
+			return err
+		})
+		update(at(0, 13), motion.MemberArrivedEvent, present(true))
+		update(at(1, 23), "", scene(home.Away))
+		update(at(2, 7), "", scene(home.AtHome))
+		update(at(2, 23), motion.MemberLeftEvent, present(false))
+		update(at(3, 7), motion.MemberArrivedEvent, present(true))
+		time.Sleep(time.Until(at(6, 0)))
+		for day := range 4 {
+			b.slept(id, at(day, 23), at(day+1, 7))
+		}
+		dates := func(days ...int) (list []string) {
+			for _, day := range days {
+				list = append(list, at(day, 0).Format(time.DateOnly))
+			}
+			return list
+		}
+		if got := b.evenings(id, begin, 4); !slices.Equal(got, dates(0, 3)) {
+			t.Errorf("nights of %v, want %v: away on the second, nobody present in the third", got, dates(0, 3))
+		}
+		update(at(6, 1), "", func(tx *store.Tx) error {
+			user, _ := tx.CreateUser(home.User{Email: "mum@example.com", Sub: "2"})
+			var err error
+			none, err = tx.CreateMembership(home.Membership{User: user.ID, Home: one.ID, Role: home.MemberRole})
+			return err
+		})
+		if got := b.evenings(id, begin, 4); !slices.Equal(got, dates(0, 2, 3)) {
+			t.Errorf("nights of %v, want %v: member %d does not report, and may be at home", got, dates(0, 2, 3), none.ID)
 		}
 	})
 }
