@@ -5,7 +5,7 @@ import "math"
 // The model of a night. Each minute the household is in one of these phases:
 //
 //	evening:  busy ⇄ steady
-//	          busy → rest           it goes to bed: the sleep time
+//	          either → rest         it goes to bed: the sleep time
 //	night:    rest ⇄ risen          somebody gets up and lies down again
 //	          rest → busy           it gets up: the wake time
 //	morning:  busy ⇄ steady
@@ -79,7 +79,7 @@ const (
 // How the household changes: mean lengths in minutes.
 const (
 	meanBusy    = 15.0
-	meanSteady  = 30.0
+	meanSteady  = 90.0
 	meanWay     = 60.0 // until it is seen in another way
 	meanRestful = 180.0
 	meanRisen   = 8.0
@@ -217,7 +217,9 @@ func (s sight) restWays() (shares [ways]float64) {
 func (c course) into(t int) *change {
 	now := c.always
 	for way := range phase(ways) {
-		now[eveningBusy][rest+way] = c.beds[t] * c.restWays[way]
+		for up := eveningBusy; up < rest; up++ { // from a seat it may be a few steps
+			now[up][rest+way] = c.beds[t] * c.restWays[way]
+		}
 		now[rest+way][morningBusy] = c.ups[t]
 	}
 	return &now
