@@ -71,8 +71,8 @@ var arrows = map[string][]string{
 	"firmware-sim/sensorcloud": {"motion", "motion/sensor", "motion/sensor/cloud"},
 	"firmware-sim/capture":     {"motion", "motion/csi"},
 	"firmware-sim/evaluate": {
-		"firmware-sim/capture", "firmware-sim/channel", "firmware-sim/scenario",
-		"motion", "motion/csi", "motion/detect", "motion/fuse",
+		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario",
+		"motion", "motion/csi", "motion/detect", "motion/fuse", "motion/insight", "motion/series",
 	},
 	"firmware-sim/compare": {
 		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",

@@ -21,6 +21,8 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "of the scenarios' people and radio")
 	set.DurationVar(&play.Length, "length", play.Length, "how long each part of a scenario's day is scored: at night, in the morning, before noon and in the evening")
+	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times told of so many nights of each home and habit; 0 = none")
+	seeds := set.Int("homes", 2, "with -nights: how many homes are simulated of a scenario, with the seeds from -seed on")
 	paths, err := c.parse(set, args, out)
 	options.LM1 = *detector == "lm1"
 	switch {
@@ -36,16 +38,24 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-scenario plays no captures: leave out %q", paths[0])
 	case play.Length <= 0 || play.Length > maxPlay:
 		return usagef("-length %s: want more than 0, at most %s", play.Length, maxPlay)
+	case *nights < 0 || *nights > maxNights || *seeds < 1 || *seeds > maxNights:
+		return usagef("-nights %d, -homes %d: want at most %d, and one home or more", *nights, *seeds, maxNights)
 	}
 	homes, err := openScenarios(*names)
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if *nights > 0 {
+		return evaluate.RunNights(homes, evaluate.Nights{Seed: play.Seed, Homes: *seeds, Nights: *nights}, out)
 	}
 	return evaluate.RunScenarios(homes, play, out)
 }
 
 // maxPlay is the longest part of a scenario that is scored.
 const maxPlay = 2 * time.Hour
+
+// maxNights is the greatest number of nights, and of homes, that are simulated.
+const maxNights = 400
 
 // openScenarios opens those that a list names.
 func openScenarios(list string) ([]*scenario.Scenario, error) {

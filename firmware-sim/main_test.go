@@ -28,6 +28,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"evaluate of nothing", "evaluate", "name one directory"},
 		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
 		{"evaluate for ever", "evaluate -scenario flat -length 99h", "want more than 0"},
+		{"evaluate nights without end", "evaluate -scenario flat -nights 9999", "want at most 400"},
 		{"compare of nothing", "compare", "name one directory"},
 		{"load of nobody", "load -networks 0", "want 1 to 1000"},
 		{"load of a flood", "load -rate 1e9", "at most 400"},

@@ -65,8 +65,14 @@ func (s *Scenario) Day(seed uint64, midnight time.Time) *Day {
 	return day
 }
 
+// FanBody returns the body of a fan that is on all the time.
+func FanBody(f *Fan, seed uint64) channel.Body {
+	return channel.Body{Kind: channel.Fan, Seed: seed, Track: channel.Stay(f.At.Point())}
+}
+
 func fanOf(f *Fan, seed uint64, midnight motion.Time) channel.Body {
-	b := channel.Body{Kind: channel.Fan, Seed: seed, Track: channel.Stay(f.At.Point()), Present: []channel.Span{}}
+	b := FanBody(f, seed)
+	b.Present = []channel.Span{}
 	for _, slot := range f.On {
 		b.Present = append(b.Present, channel.Span{From: midnight.Add(slot.From.Seconds()), To: midnight.Add(slot.To.Seconds())})
 	}
@@ -93,10 +99,13 @@ type planner struct {
 	came  float64
 }
 
-// seat returns where somebody rests in a room: the same place every day.
-func (p *planner) seat(room int) channel.Point {
-	return p.s.Rooms[room].Area().Spot(p.seed, uint64(p.who), uint64(room))
+// Seat returns where somebody rests in a room, both by index: the same place every
+// day of a seed.
+func (s *Scenario) Seat(seed uint64, who, room int) channel.Point {
+	return s.Rooms[room].Area().Spot(seed, uint64(who), uint64(room))
 }
+
+func (p *planner) seat(room int) channel.Point { return p.s.Seat(p.seed, p.who, room) }
 
 // begin puts the planner into a room at midnight, −1 = away.
 func (p *planner) begin(room int) {
