@@ -154,10 +154,10 @@ func (h *household) enableSleep(enabled bool) {
 func (h *household) midnight(before int64) int64 { return h.engine.Now().Second()/day*day - before*day }
 
 // sleeps puts an evening and a night in the history, which ends at wake: up to sleep
-// there is motion, and after wake.
+// there is motion for four hours, and after wake for one.
 func (h *household) sleeps(sleep, wake int64) {
 	h.T.Helper()
-	h.imports(sleep-3600, sleep, moving)
+	h.imports(sleep-4*3600, sleep, moving)
 	h.imports(sleep, wake, still)
 	h.imports(wake, wake+3600, moving)
 }
