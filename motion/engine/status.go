@@ -255,8 +255,8 @@ func (n *network) allowed(choices map[string]motion.Choice) map[string]motion.Ch
 }
 
 // nodePresence returns the presence of every node: of its own session, of the links at
-// it that only the figures of the guardian name, and of the guardian itself, which runs
-// on the master.
+// it that only the figures of the guardian name, and of the figures themselves, which
+// come from the master.
 func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Presence {
 	n.mu.Lock()
 	devices := make(map[motion.NodeID]string, len(n.nodes))
@@ -273,17 +273,15 @@ func (e *Engine) nodePresence(n *network, now motion.Time) map[motion.NodeID]Pre
 			sensed[link.Src] = max(sensed[link.Src], link.heard)
 		}
 	}
-	guardian, master := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}, n.record.MasterID
+	if master := n.record.MasterID; n.source.Holder == guardianHolds && n.status == nil {
+		sensed[master] = max(sensed[master], n.source.Heard)
+	}
 	n.mu.Unlock()
 	present := make(map[motion.NodeID]Presence, len(devices))
 	for id, device := range devices {
 		p := e.presence(motion.DeviceKey{Kind: motion.RadarKind, ID: device}, now)
 		p.LastHeard = max(p.LastHeard, stored[id], sensed[id])
 		p.Online = p.Online || !sensed[id].IsZero() && now.Since(sensed[id]) <= silentAfter
-		if id == master {
-			leads := e.presence(guardian, now)
-			p.Online, p.LastHeard = p.Online || leads.Online, max(p.LastHeard, leads.LastHeard)
-		}
 		present[id] = p
 	}
 	return present
