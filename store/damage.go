@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,17 +27,19 @@ type Recovery struct {
 	At       motion.Time `json:"at"`                  // seconds
 	Damage   string      `json:"damage"`              // what was found
 	Aside    string      `json:"aside"`               // where the damaged file lies; "" = it was missing, or is in use still
-	Backup   string      `json:"backup,omitempty"`    // that took its place; "" = none, of a recovery by a former version: the database began empty
-	BackupAt motion.Time `json:"backup_at,omitempty"` // what happened since is lost, seconds
-	Lost     string      `json:"lost,omitempty"`      // records that were dropped, such as "2 of leafs"; "" = none
+	Backup   string      `json:"backup,omitempty"`    // that took its place, or what could not be read was taken from; "" = none
+	BackupAt motion.Time `json:"backup_at,omitempty"` // when it was made, seconds
+	Restored string      `json:"restored,omitempty"`  // records that were taken from Backup, such as "2 of leafs"; "" = Backup as a whole, and what happened since is lost
+	Lost     string      `json:"lost,omitempty"`      // records that are lost, such as "2 of leafs"; "" = none
 }
 
 // OpenOrRecover opens the database as Open does and verifies its records too, for at
 // most 2 s. Wrong indexes are rebuilt, and records that cannot be read are dropped unless
-// what a person owns or who may enter depends on them. Otherwise a damaged file is kept under another name, and the newest backup that is
-// whole takes its place. Without one the error says what to do: an empty database would be
-// a new appliance, open to whoever comes first. recovery is nil when there was none to be
-// done.
+// what a person owns or who may enter depends on them. Otherwise a damaged file is kept
+// under another name, and what can be read of it takes its place in a new one, with the
+// newest backup that is whole for the rest; where that is too little, the backup alone.
+// Without one the error says what to do: an empty database would be a new appliance, open
+// to whoever comes first. recovery is nil when there was none to be done.
 func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, err error) {
 	o = o.withDefaults()
 	db, lost, err := openChecked(ctx, o)
@@ -50,7 +53,7 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	if !isDamage(err) {
 		return nil, nil, sentence(o.Path, err)
 	}
-	met := err
+	met, dropped := err, lost
 	recovery, err = replaceDamaged(ctx, o, met)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -58,9 +61,13 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	case err != nil:
 		return nil, nil, fmt.Errorf("recover the damaged database %s: %w", o.Path, err)
 	}
-	if db, recovery.Lost, err = openChecked(ctx, o); err != nil {
+	if db, lost, err = openChecked(ctx, o); err != nil {
 		return nil, nil, sentence(o.Path, err)
 	}
+	if recovery.Whole() {
+		dropped = "" // the backup has them
+	}
+	recovery.Lost = strings.Join(slices.DeleteFunc([]string{dropped, recovery.Lost, lost}, func(s string) bool { return s == "" }), ", ")
 	return db.recovered(o, recovery)
 }
 
@@ -112,7 +119,7 @@ func openChecked(ctx context.Context, o Options) (db *DB, lost string, err error
 	case ctx.Err() == nil && fault.KindOf(err) != fault.Unavailable:
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return nil, "", errors.Join(err, db.Close())
+	return nil, lost, errors.Join(err, db.Close())
 }
 
 // isDamage reports whether opening failed for what the file holds, and not for what
@@ -130,26 +137,54 @@ func isDamage(err error) bool {
 	return true
 }
 
-// replaceDamaged puts the newest backup in place of the damaged database; without one it
-// changes nothing and returns an error that wraps fs.ErrNotExist.
-// A power cut meanwhile leaves the damaged file in its place, or the new one.
+// replaceDamaged puts in place of the damaged database what can be salvaged of it, with the
+// newest whole backup for the rest; or else that backup. Without either it changes nothing
+// and returns an error that wraps fs.ErrNotExist.
 func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, error) {
 	now := o.Now()
-	recovery := &Recovery{
-		At: motion.TimeOf(now), Damage: damage.Error(),
+	aside := ""
+	info, err := os.Lstat(o.Path)
+	if err == nil {
+		aside = asidePath(o.Path, "damaged", now)
 	}
-	if _, err := os.Lstat(o.Path); err == nil {
-		recovery.Aside = asidePath(o.Path, "damaged", now)
+	var recovery *Recovery
+	if err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		recovery, err = salvageDamaged(ctx, o, aside)
+		if err != nil && !errors.Is(err, errNotSalvaged) {
+			return nil, err
+		}
 	}
-	o.aside = recovery.Aside
-	b, err := RestoreLast(ctx, o)
-	if err != nil {
-		return nil, err
+	if recovery == nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			o.Logger.Warn("the damaged database cannot be salvaged", "err", err)
+		}
+		o.aside = aside
+		b, err := RestoreLast(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		recovery = &Recovery{Backup: b.Path, BackupAt: motion.TimeOf(b.At)}
 	}
-	recovery.Backup, recovery.BackupAt = b.Path, motion.TimeOf(b.At)
-	o.Logger.Error("database was damaged: the last backup took its place, what happened since is lost",
-		"damage", recovery.Damage, "aside", recovery.Aside, "backup", recovery.Backup)
+	recovery.At, recovery.Damage, recovery.Aside = motion.TimeOf(now), damage.Error(), aside
+	o.Logger.Error(recovery.sentence(), "damage", recovery.Damage, "aside", recovery.Aside,
+		"lost", recovery.Lost, "backup", recovery.Backup, "restored", recovery.Restored)
 	return recovery, nil
+}
+
+// Whole reports whether a backup as a whole took the place of the database.
+func (r *Recovery) Whole() bool { return r.Backup != "" && r.Restored == "" }
+
+// sentence says what was done about the damage.
+func (r *Recovery) sentence() string {
+	switch {
+	case r.Whole():
+		return "database was damaged: the last backup took its place, what happened since is lost"
+	case r.Backup != "":
+		return "database was damaged: what could be read was copied into a new file, and what could not was taken from the last backup"
+	case r.Lost != "":
+		return "database was damaged: what could be read was copied into a new file, the rest is lost"
+	}
+	return "database was damaged: all of it could be read and was copied into a new file, nothing is lost"
 }
 
 // guarded runs fn, which uses the mapped file. Damage that bbolt meets there makes it

@@ -42,10 +42,11 @@ func (db *DB) mend(ctx context.Context) (lost string, err error) {
 			return tally(dropped), met
 		}
 		if errors.Is(err, errVital) {
-			return "", met
+			dropped[unread.table]--
+			err = met
 		}
 		if err != nil {
-			return "", err
+			return tally(dropped), err
 		}
 	}
 }
@@ -54,6 +55,9 @@ func (db *DB) mend(ctx context.Context) (lost string, err error) {
 func tally(counts map[string]int) string {
 	var said []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] == 0 {
+			continue
+		}
 		said = append(said, fmt.Sprintf("%d of %s", counts[name], name))
 	}
 	return strings.Join(said, ", ")

@@ -97,7 +97,7 @@ func open(o Options, steps []migration) (*DB, error) {
 		return nil, err
 	}
 	if !isNew && !o.candidate { // what an update of the file has left that was cut off
-		if err := remove(newPath(o.Path)); err != nil {
+		if err := errors.Join(remove(newPath(o.Path)), remove(salvagePath(o.Path))); err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
 	}
@@ -268,7 +268,7 @@ func sentence(path string, err error) error {
 	case errors.Is(err, ErrLost):
 		return say("is %w: restore a backup (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first", err, filepath.Dir(path))
 	case errors.Is(err, ErrDamaged):
-		return say("is damaged: sensegate serve puts its newest whole backup (in %s) in its place; where there is none, restore one from elsewhere (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first (%w)", BackupDirectory(path), filepath.Dir(path), err)
+		return say("is damaged: sensegate serve salvages what can be read, with the newest whole backup (in %s) for the rest; where that is too little, restore one from elsewhere (sensegate restore FILE); to begin anew on purpose, and lose accounts, settings and history, move everything in %s aside first (%w)", BackupDirectory(path), filepath.Dir(path), err)
 	case errors.Is(err, ErrNewer):
 		return say("was %w: run the newer program, or restore the backup from before its update (in %s)", err, BackupDirectory(path))
 	case errors.Is(err, syscall.EISDIR):

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 )
 
 // bbolt trusts its pages: damage makes it panic, read outside its mapping
@@ -37,6 +38,8 @@ const (
 
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 24
+
+	mostOverflow = 16 << 20 // bytes: no value of this program is as long
 )
 
 // meta is what a valid meta page says.
@@ -78,10 +81,16 @@ func verifyPages(file *os.File) error {
 	}
 	p := &pages{file: file, meta: meta, used: make([]bool, meta.highest)}
 	p.used[0], p.used[1] = true, true
-	if err := p.tree(meta.root, nil, nil); err != nil {
+	if err := p.root(meta.root); err != nil {
 		return err
 	}
-	return p.freelist()
+	if err := p.freelist(); err != nil {
+		return err
+	}
+	if lost := slices.Index(p.used, false); lost >= 0 {
+		return damaged("page %d is neither in use nor free", lost)
+	}
+	return nil
 }
 
 // damaged returns an error that wraps ErrDamaged.
@@ -163,8 +172,8 @@ func (p *pages) read(id uint64) (page, error) {
 		return page{}, damaged("page %d calls itself %d", id, says)
 	}
 	more := uint64(binary.LittleEndian.Uint32(header[12:]))
-	if more >= p.meta.highest-id {
-		return page{}, damaged("page %d reaches past the end", id)
+	if more >= p.meta.highest-id || more*p.meta.pageSize > mostOverflow {
+		return page{}, damaged("page %d reaches too far", id)
 	}
 	for i := id; i <= id+more; i++ {
 		if p.used[i] {
@@ -199,32 +208,53 @@ func (p *pages) release(done page) {
 	}
 }
 
-// tree verifies the page id and all below it. Keys must ascend, not be below
-// low and be below high; nil is no bound.
+// root verifies the root page of a bucket and all below it. It alone may be an empty leaf.
+func (p *pages) root(id uint64) error {
+	read, err := p.read(id)
+	if err != nil {
+		return err
+	}
+	defer p.release(read)
+	if read.emptyRoot() {
+		return nil
+	}
+	return p.node(read, nil, nil)
+}
+
+// tree verifies the page id, which is no root, and all below it.
 func (p *pages) tree(id uint64, low, high []byte) error {
 	read, err := p.read(id)
 	if err != nil {
 		return err
 	}
 	defer p.release(read)
+	return p.node(read, low, high)
+}
+
+// node verifies a page that was read and all below it. Keys must ascend, not be below
+// low and be below high; nil is no bound.
+func (p *pages) node(read page, low, high []byte) error {
+	if read.count == 0 {
+		return damaged("page %d is empty", read.id)
+	}
 	switch read.flags {
 	case leafPage:
 		return p.leaf(read, low, high)
 	case branchPage:
 		return p.branch(read, low, high)
 	}
-	return damaged("page %d has flags %#x inside a tree", id, read.flags)
+	return damaged("page %d has flags %#x inside a tree", read.id, read.flags)
 }
 
 // branch verifies a branch page and the pages it names.
 func (p *pages) branch(b page, low, high []byte) error {
-	if b.count == 0 {
-		return damaged("page %d is an empty branch", b.id)
-	}
 	keys := make([][]byte, b.count+1)
 	keys[b.count] = high
 	for i := range b.count {
 		key, _, err := b.element(i, 0, 4)
+		if err == nil {
+			err = b.follows(i, 0, 4)
+		}
 		if err != nil {
 			return err
 		}
@@ -246,6 +276,9 @@ func (p *pages) branch(b page, low, high []byte) error {
 func (p *pages) leaf(l page, low, high []byte) error {
 	for i := range l.count {
 		key, value, err := l.element(i, 4, 8)
+		if err == nil {
+			err = l.follows(i, 4, 8)
+		}
 		if err != nil {
 			return err
 		}
@@ -272,17 +305,20 @@ func (p *pages) bucket(id uint64, value []byte) error {
 		return damaged("page %d holds a bucket of %d bytes", id, len(value))
 	}
 	if root := binary.LittleEndian.Uint64(value); root != 0 {
-		return p.tree(root, nil, nil)
+		return p.root(root)
 	}
 	inline := value[bucketHeader:]
 	if len(inline) < pageHeader {
 		return damaged("page %d holds an inline bucket of %d bytes", id, len(value))
 	}
 	leaf := parsePage(id, inline)
-	if leaf.flags != leafPage {
+	switch {
+	case leaf.flags != leafPage:
 		return damaged("page %d holds an inline bucket with flags %#x", id, leaf.flags)
+	case leaf.emptyRoot():
+		return nil
 	}
-	return p.leaf(leaf, nil, nil)
+	return p.node(leaf, nil, nil)
 }
 
 // element returns the key of element i, whose position field lies at posAt and
@@ -303,6 +339,38 @@ func (p page) element(i, posAt, valueAt int) (key, value []byte, err error) {
 		return nil, nil, damaged("page %d: the data of element %d lie outside", p.id, i)
 	}
 	return p.bytes[keyStart:keyEnd], p.bytes[keyEnd:valueEnd], nil
+}
+
+// follows verifies that the data of element i begin where those of the one before it end,
+// and those of the first one behind the last element: bbolt leaves no room between them. It
+// is what tells a wrong count.
+func (p page) follows(i, posAt, valueAt int) error {
+	begin := pageHeader + p.count*elementSize
+	if i > 0 {
+		_, begin = p.data(i-1, posAt, valueAt)
+	}
+	if start, _ := p.data(i, posAt, valueAt); start != begin {
+		return damaged("page %d: the data of element %d begin at %d, want %d", p.id, i, start, begin)
+	}
+	return nil
+}
+
+// data returns where the key of an element that lies inside begins, and where its value ends.
+func (p page) data(i, posAt, valueAt int) (start, end int) {
+	at := pageHeader + i*elementSize
+	field := func(by int) int { return int(binary.LittleEndian.Uint32(p.bytes[at+by:])) }
+	start = at + field(posAt)
+	end = start + field(posAt+4)
+	if posAt == 4 {
+		end += field(valueAt + 4)
+	}
+	return start, end
+}
+
+// emptyRoot reports whether the page is the leaf of a bucket without keys. bbolt fills
+// what it does not use of a page with zeros.
+func (p page) emptyRoot() bool {
+	return p.flags == leafPage && p.count == 0 && len(bytes.TrimRight(p.bytes[pageHeader:], "\x00")) == 0
 }
 
 // ascends verifies that key follows low, or is not below it when it is the

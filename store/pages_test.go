@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -139,4 +140,57 @@ func FuzzVerifyPages(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestLostElementsAreDamage takes what bbolt would not miss: elements off the end of leaf
+// pages, and pages off the list of free ones.
+func TestLostElementsAreDamage(t *testing.T) {
+	t.Parallel()
+	data := filled(t)
+	m, err := newestMeta(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := 0
+	for id := uint64(2); id < m.highest; id++ {
+		p := parsePage(id, data[id*m.pageSize:(id+1)*m.pageSize])
+		if p.count < 2 || binary.LittleEndian.Uint64(p.bytes) != id || !inUse(t, data, id) {
+			continue
+		}
+		for count := range 2 {
+			broken := bytes.Clone(data)
+			binary.LittleEndian.PutUint16(broken[id*m.pageSize+10:], uint16(count*p.count/2))
+			path := filepath.Join(t.TempDir(), "sensegate.db")
+			if err := os.WriteFile(path, broken, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if db, err := Open(testOptions(path)); !errors.Is(err, ErrDamaged) {
+				t.Errorf("page %d with flags %#x has %d elements of %d: %v", id, p.flags, count*p.count/2, p.count, errors.Join(err, db.Close()))
+			}
+			spoilt++
+		}
+	}
+	if spoilt < 10 {
+		t.Errorf("only %d pages were spoilt", spoilt)
+	}
+}
+
+// inUse reports whether a page is part of the last commit of a database.
+func inUse(t *testing.T, data []byte, id uint64) bool {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sensegate.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := readRemains(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := r.freePages()
+	return !free[id]
 }

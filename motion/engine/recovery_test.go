@@ -110,8 +110,8 @@ func live(t *testing.T, path string) (recovery *store.Recovery, networks int, ev
 
 // TestDamagedDatabaseNeverKeepsTheEngineFromRunning changes 1 to 64 bytes anywhere in
 // a database. Each time the engine starts, runs and stops without a panic or an error,
-// on the file itself, without records that cannot be read, or on the backup, and does so
-// again at the next start.
+// on the file itself, without records that cannot be read, on what is salvaged, or on the
+// backup, and does so again at the next start.
 func TestDamagedDatabaseNeverKeepsTheEngineFromRunning(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
@@ -137,17 +137,17 @@ func TestDamagedDatabaseNeverKeepsTheEngineFromRunning(t *testing.T) {
 				continue
 			}
 			recovered++
-			if recovery.Lost != "" && recovery.Backup == "" {
+			if recovery.Aside == "" && recovery.Lost != "" && recovery.Backup == "" {
 				continue // on the file itself, but for records that are told
 			}
-			if aside, err := os.ReadFile(recovery.Aside); recovery.Backup == "" || err != nil || len(aside) < len(broken) {
-				t.Errorf("round %d: recovery %+v, aside %v, want the backup in place and the damaged file kept", round, recovery, err)
+			if aside, err := os.ReadFile(recovery.Aside); err != nil || len(aside) < len(broken) {
+				t.Errorf("round %d: recovery %+v, aside %v, want the damaged file kept", round, recovery, err)
 			}
 			if again, _, _ := live(t, path); again != nil {
 				t.Errorf("round %d: damaged again: %+v", round, again)
 			}
 		}
-		t.Logf("%d of %d damaged files were replaced by the backup, the others served", recovered, rounds)
+		t.Logf("%d of %d damaged files were recovered, the others served", recovered, rounds)
 		if recovered < rounds/10 {
 			t.Errorf("only %d of %d were recovered", recovered, rounds)
 		}

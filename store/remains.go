@@ -1,0 +1,421 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+)
+
+// remains reads what can be read of a damaged file, with plain reads: pages that bbolt
+// would panic on are gaps. It trusts no page that could be another one than the last commit
+// has written: one that two places name, or that is free. Whether a value is what was
+// written, only its checksum tells.
+type remains struct {
+	file     *os.File
+	meta     meta
+	owner    []uint32 // by page id: the first page of the node that it belongs to, 0 = none
+	doubtful []bool   // by page id: it may be the wrong page
+	buckets  map[string]bucketPage
+	whole    bool // the list of buckets has no gap
+}
+
+// bucketPage is where the keys of a bucket stand.
+type bucketPage struct {
+	root     uint64 // 0: in inline
+	inline   []byte
+	sequence uint64
+}
+
+// reading is what happens with what is read of a bucket. Keys ascend.
+type reading struct {
+	low, high []byte                                                         // keys in [low, high); nil is no bound
+	item      func(key, value []byte, isBucket bool) (known bool, err error) // false: it is not what was written. The slices are valid until it returns
+	gap       func(gap)                                                      // something is missing there
+}
+
+// gap is a range of keys, [low, high), of which some could not be read; nil is no bound.
+type gap struct {
+	low, high []byte
+	items     int // how many are known to be there; of an unreadable page none is
+}
+
+// readRemains finds the buckets in a damaged file. The error wraps ErrDamaged when there is
+// nothing to be read, or nothing to be trusted.
+func readRemains(ctx context.Context, file *os.File) (*remains, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newestMeta(file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	if m.highest > math.MaxUint32 {
+		return nil, damaged("it has %d pages", m.highest)
+	}
+	r := &remains{
+		file: file, meta: m, owner: make([]uint32, m.highest), doubtful: make([]bool, m.highest),
+		buckets: map[string]bucketPage{}, whole: true,
+	}
+	gaps, err := r.claimPages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = r.read(ctx, bucketPage{root: m.root}, reading{
+		item: func(name, header []byte, isBucket bool) (bool, error) {
+			b, ok := parseBucket(header)
+			if !isBucket || !ok {
+				return false, nil
+			}
+			r.buckets[string(name)] = b
+			return true, nil
+		},
+		gap: func(gap) { r.whole = false },
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(r.buckets) == 0:
+		return nil, damaged("no bucket can be read")
+	case gaps == 0 && !slices.Contains(r.doubtful, true) && !r.accounted():
+		return nil, damaged("pages are missing, and nothing tells of what")
+	}
+	return r, nil
+}
+
+// parseBucket returns what the header of a bucket says. The rest of it is copied.
+func parseBucket(header []byte) (bucketPage, bool) {
+	if len(header) < bucketHeader {
+		return bucketPage{}, false
+	}
+	b := bucketPage{root: binary.LittleEndian.Uint64(header), sequence: binary.LittleEndian.Uint64(header[8:])}
+	if b.root == 0 {
+		b.inline = bytes.Clone(header[bucketHeader:])
+	}
+	return b, b.root != 0 || len(b.inline) >= pageHeader
+}
+
+// claimPages notes which page belongs to what, and doubts those that two claim or that are
+// free. It returns how many gaps it has met.
+func (r *remains) claimPages(ctx context.Context) (gaps int, err error) {
+	free := r.freePages()
+	claim := func(p page) {
+		for id := p.id; id < p.id+uint64(len(p.bytes))/r.meta.pageSize; id++ {
+			if other := r.owner[id]; other != 0 {
+				r.doubtful[other], r.doubtful[p.id] = true, true
+			}
+			r.owner[id] = uint32(p.id)
+			if free != nil && free[id] {
+				r.doubtful[p.id] = true
+			}
+		}
+	}
+	var all reading
+	all.gap = func(gap) { gaps++ }
+	all.item = func(_, value []byte, isBucket bool) (bool, error) {
+		b, ok := parseBucket(value)
+		if !isBucket || !ok {
+			return !isBucket, nil
+		}
+		return true, (&reader{remains: r, ctx: ctx, reading: all, claim: claim}).bucket(b)
+	}
+	err = (&reader{remains: r, ctx: ctx, reading: all, claim: claim}).bucket(bucketPage{root: r.meta.root})
+	if free != nil {
+		for id, isFree := range free {
+			if isFree && r.owner[id] == 0 {
+				r.owner[id] = uint32(id) // accounted for
+			}
+		}
+	}
+	return gaps, err
+}
+
+// accounted reports whether every page is in use or free, as far as that is known. A page
+// that is not was in use, and what named it names another one.
+func (r *remains) accounted() bool {
+	list, ok := r.page(r.meta.freelist)
+	if !ok || list.flags != freelistPage || r.freePages() == nil {
+		return true
+	}
+	for i := range uint64(len(list.bytes)) / r.meta.pageSize {
+		r.owner[list.id+i] = uint32(list.id)
+	}
+	return !slices.Contains(r.owner[2:], 0)
+}
+
+// freePages returns which pages are free, by page id, nil when the list of them is damaged.
+func (r *remains) freePages() []bool {
+	if r.meta.freelist == noFreelist {
+		return nil
+	}
+	list, ok := r.page(r.meta.freelist)
+	if !ok || list.flags != freelistPage {
+		return nil
+	}
+	ids, count := list.bytes[pageHeader:], uint64(list.count)
+	if count == 0xffff {
+		count, ids = binary.LittleEndian.Uint64(ids), ids[8:]
+	}
+	if count > uint64(len(ids))/8 || len(bytes.TrimRight(ids[8*count:], "\x00")) > 0 {
+		return nil
+	}
+	free, last := make([]bool, r.meta.highest), uint64(1)
+	for i := range count {
+		id := binary.LittleEndian.Uint64(ids[8*i:])
+		if id <= last || id >= r.meta.highest {
+			return nil
+		}
+		free[id], last = true, id
+	}
+	return free
+}
+
+// page returns page id with its overflow pages, if it can be read.
+func (r *remains) page(id uint64) (page, bool) {
+	if id < 2 || id >= r.meta.highest || r.doubtful[id] {
+		return page{}, false
+	}
+	data := make([]byte, r.meta.pageSize)
+	if _, err := r.file.ReadAt(data, int64(id*r.meta.pageSize)); err != nil {
+		return page{}, false
+	}
+	more := uint64(binary.LittleEndian.Uint32(data[12:]))
+	if binary.LittleEndian.Uint64(data) != id || more >= r.meta.highest-id || more*r.meta.pageSize > mostOverflow {
+		return page{}, false
+	}
+	if more > 0 {
+		data = make([]byte, (more+1)*r.meta.pageSize)
+		if _, err := r.file.ReadAt(data, int64(id*r.meta.pageSize)); err != nil {
+			return page{}, false
+		}
+	}
+	return parsePage(id, data), true
+}
+
+// each reads the keys of a bucket. One that is not there is a gap.
+func (r *remains) each(ctx context.Context, name string, what reading) error {
+	b, ok := r.buckets[name]
+	if !ok {
+		what.gap(gap{low: what.low, high: what.high})
+		return nil
+	}
+	return r.read(ctx, b, what)
+}
+
+// read reads the keys of a bucket.
+func (r *remains) read(ctx context.Context, b bucketPage, what reading) error {
+	return (&reader{remains: r, ctx: ctx, reading: what}).bucket(b)
+}
+
+// has reports whether a key of a bucket has a value, and whether it is sure of that.
+func (r *remains) has(ctx context.Context, name string, key, want []byte) (present, sure bool, err error) {
+	sure = true
+	err = r.each(ctx, name, reading{
+		low: key, high: after(key),
+		item: func(_, value []byte, isBucket bool) (bool, error) {
+			present = !isBucket && bytes.Equal(value, want)
+			return true, nil
+		},
+		gap: func(gap) { sure = false },
+	})
+	return present, sure, err
+}
+
+// after returns the key that comes next after a key.
+func after(key []byte) []byte { return append(bytes.Clone(key), 0) }
+
+// reader reads one bucket.
+type reader struct {
+	*remains
+	ctx context.Context
+	reading
+	claim func(page) // nil: the pages are known
+	last  []byte     // the last key that was read, nil: none
+}
+
+func (r *reader) bucket(b bucketPage) error {
+	if b.root != 0 {
+		return r.tree(b.root, nil, nil, true)
+	}
+	p := parsePage(0, b.inline)
+	if p.flags != leafPage {
+		r.miss(nil, nil, 0)
+		return nil
+	}
+	return r.node(p, nil, nil, true)
+}
+
+// tree reads the page id and all below it. Its keys are in [low, high); nil is no bound.
+func (r *reader) tree(id uint64, low, high []byte, isRoot bool) error {
+	if err := r.ctx.Err(); err != nil {
+		return fmt.Errorf("read what is left: %w", err)
+	}
+	if !r.wants(low, high) {
+		return nil
+	}
+	p, ok := r.page(id)
+	if !ok {
+		r.miss(low, high, 0)
+		return nil
+	}
+	if r.claim != nil {
+		if !p.fits(low, high) {
+			r.miss(low, high, 0)
+			return nil
+		}
+		known := r.owner[id] == uint32(id)
+		r.claim(p)
+		if known { // and what is below it
+			return nil
+		}
+	}
+	return r.node(p, low, high, isRoot)
+}
+
+// node reads a page and all below it.
+func (r *reader) node(p page, low, high []byte, isRoot bool) error {
+	switch {
+	case isRoot && p.emptyRoot():
+	case p.flags == leafPage:
+		return r.leaf(p, low, high)
+	case p.flags == branchPage:
+		return r.branch(p, low, high)
+	default:
+		r.miss(low, high, 0)
+	}
+	return nil
+}
+
+// wants reports whether the reading is about keys in [low, high).
+func (r *reader) wants(low, high []byte) bool {
+	return (r.high == nil || low == nil || bytes.Compare(low, r.high) < 0) && (r.low == nil || high == nil || bytes.Compare(high, r.low) > 0)
+}
+
+// contains reports whether the reading is about a key.
+func (r *reader) contains(key []byte) bool {
+	return bytes.Compare(key, r.low) >= 0 && (r.high == nil || bytes.Compare(key, r.high) < 0)
+}
+
+// miss tells of a gap, as far as the reading is about it.
+func (r *reader) miss(low, high []byte, items int) {
+	if !r.wants(low, high) {
+		return
+	}
+	if low == nil || bytes.Compare(low, r.low) < 0 {
+		low = r.low
+	}
+	if high == nil || r.high != nil && bytes.Compare(high, r.high) > 0 {
+		high = r.high
+	}
+	r.gap(gap{low: bytes.Clone(low), high: bytes.Clone(high), items: items})
+}
+
+// elements returns how many elements a page has. The data of the first one tell it too:
+// they begin behind the last element.
+func (p page) elements(posAt int) (n int, sure bool) {
+	if len(p.bytes) < pageHeader+elementSize {
+		return 0, false
+	}
+	told := binary.LittleEndian.Uint32(p.bytes[pageHeader+posAt:]) / elementSize
+	room := (len(p.bytes) - pageHeader) / elementSize
+	return min(max(p.count, int(min(told, math.MaxUint16))), room), p.count > 0 && told == uint32(p.count)
+}
+
+// fits reports whether the first key of the page that can be read is in [low, high).
+func (p page) fits(low, high []byte) bool {
+	posAt := 0
+	if p.flags == leafPage {
+		posAt = 4
+	}
+	for i := range p.count {
+		if key, _, err := p.element(i, posAt, posAt+4); err == nil {
+			return ascends(p.id, key, low, high, true) == nil
+		}
+	}
+	return true
+}
+
+// branch reads the pages that a branch page names.
+func (r *reader) branch(p page, low, high []byte) error {
+	n, sure := p.elements(0)
+	bounds := make([][]byte, 0, n+1)
+	for i := range n {
+		key, _, err := p.element(i, 0, 4)
+		if err == nil {
+			err = ascends(p.id, key, low, high, i == 0)
+		}
+		if err == nil && i > 0 {
+			err = ascends(p.id, key, bounds[i-1], nil, false)
+		}
+		if err != nil {
+			sure = false
+			break
+		}
+		bounds = append(bounds, key)
+	}
+	if !sure { // of any key it is unknown which page has it
+		r.miss(low, high, 0)
+	}
+	bounds = append(bounds, high)
+	for i := range n {
+		from, to := low, high
+		if sure {
+			from, to = bounds[i], bounds[i+1]
+		}
+		child := binary.LittleEndian.Uint64(p.bytes[pageHeader+i*elementSize+8:])
+		if err := r.tree(child, from, to, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaf reads the elements of a leaf page. What lies between two good ones is a gap where
+// others are not.
+func (r *reader) leaf(p page, low, high []byte) error {
+	n, sure := p.elements(4)
+	if !sure {
+		r.miss(low, high, 0)
+	}
+	missed, from := 0, low
+	for i := range n {
+		key, value, err := p.element(i, 4, 8)
+		if err != nil || !r.follows(key) {
+			missed++
+			continue
+		}
+		if ascends(p.id, key, low, high, true) != nil { // it is the wrong page, or the key in the branch is wrong
+			r.miss(nil, nil, 1)
+			continue
+		}
+		known := true
+		if r.contains(key) {
+			flags := binary.LittleEndian.Uint32(p.bytes[pageHeader+i*elementSize:])
+			if known = flags <= bucketFlag; known {
+				if known, err = r.item(key, value, flags == bucketFlag); err != nil {
+					return err
+				}
+			}
+		}
+		if !known {
+			missed++
+			continue
+		}
+		if missed > 0 {
+			r.miss(from, key, missed)
+		}
+		r.last = append(r.last[:0], key...)
+		missed, from = 0, after(key)
+	}
+	if missed > 0 {
+		r.miss(from, high, missed)
+	}
+	return nil
+}
+
+// follows reports whether a key comes after the last one.
+func (r *reader) follows(key []byte) bool { return r.last == nil || bytes.Compare(key, r.last) > 0 }

@@ -1,0 +1,372 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
+)
+
+// salvagePath names the file that what can be read of the database at path is copied to.
+func salvagePath(path string) string { return path + ".salvage" }
+
+// errNotSalvaged says that too little of a damaged file can be read.
+var errNotSalvaged = errors.New("nothing is salvaged")
+
+// mostSequence bounds what the counter of a bucket is believed: it has no checksum.
+const mostSequence = 1 << 31
+
+// salvage copies what can be read of a damaged database into a new file.
+type salvage struct {
+	ctx     context.Context
+	o       Options
+	damaged *remains
+	backup  *remains // nil: not needed yet, or there is none
+	made    Backup   // the backup
+	looked  bool     // for a backup
+	to      *DB
+	btx     *bolt.Tx
+	bytes   int // of the transaction
+
+	lost     []string // such as "2 of leafs"
+	restored []string // from the backup
+	kept     int      // records of the damaged file
+	people   bool     // accounts, homes or memberships were damaged
+}
+
+// salvageDamaged copies what can be read of the damaged database at o.Path, bucket by
+// bucket, into a new file, which takes its place; the damaged one is kept as aside. A record
+// is copied when its checksum is right, and indexes are made anew. What cannot be read is
+// taken from the newest backup that is whole, unless the rest of the file shows that it was
+// removed since. The error wraps errNotSalvaged when that leaves out who owns what and who
+// may enter. A power cut leaves the damaged file in its place, or the new one.
+func salvageDamaged(ctx context.Context, o Options, aside string) (recovery *Recovery, err error) {
+	file, err := os.OpenFile(o.Path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // and with it the lock
+	if err := lock(file, o.LockTimeout); err != nil {
+		return nil, err
+	}
+	s := &salvage{ctx: ctx, o: o}
+	defer func() {
+		if met := recover(); met != nil {
+			err = fmt.Errorf("%w: %v", errNotSalvaged, met)
+		}
+		err = errors.Join(err, s.cleanUp())
+	}()
+	if s.damaged, err = readRemains(ctx, file); err == nil {
+		err = s.requireSchema()
+	}
+	if errors.Is(err, ErrDamaged) {
+		err = fmt.Errorf("%w: %w", errNotSalvaged, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Logger.Warn("the database is damaged: what can be read is copied into a new file, which may take minutes", "path", o.Path)
+	if err := s.copy(); err != nil {
+		return nil, err
+	}
+	if s.kept == 0 {
+		return nil, errNotSalvaged
+	}
+	if _, err := examine(ctx, o, salvagePath(o.Path)); err != nil {
+		if isDamage(err) {
+			err = fmt.Errorf("%w: %w", errNotSalvaged, err)
+		}
+		return nil, err
+	}
+	recovery = &Recovery{Lost: strings.Join(s.lost, ", "), Restored: strings.Join(s.restored, ", ")}
+	if len(s.restored) > 0 {
+		recovery.Backup, recovery.BackupAt = s.made.Path, motion.TimeOf(s.made.At)
+	}
+	return recovery, replace(o.Path, salvagePath(o.Path), aside)
+}
+
+// requireSchema returns errNotSalvaged unless the records are those of this program. Those
+// of an earlier one are brought up to date with a backup only.
+func (s *salvage) requireSchema() error {
+	steps, schema := migrations(), 0
+	err := s.damaged.each(s.ctx, metaBucket, reading{
+		low: []byte(schemaKey), high: after([]byte(schemaKey)),
+		item: func(_, value []byte, _ bool) (bool, error) { return json.Unmarshal(value, &schema) == nil, nil },
+		gap:  func(gap) {},
+	})
+	if err == nil && schema != 0 && schema != steps[len(steps)-1].version {
+		err = fmt.Errorf("%w: it has schema %d", errNotSalvaged, schema)
+	}
+	return err
+}
+
+// cleanUp ends what is open and removes what is of no more use.
+func (s *salvage) cleanUp() error {
+	var err error
+	if s.btx != nil {
+		err = s.btx.Rollback()
+	}
+	if s.to != nil {
+		err = errors.Join(err, s.to.bolt.Close())
+	}
+	if s.backup != nil {
+		err = errors.Join(err, s.backup.file.Close())
+	}
+	return errors.Join(err, remove(salvagePath(s.o.Path)), remove(newPath(s.o.Path)))
+}
+
+// copy writes the new file and syncs it.
+func (s *salvage) copy() error {
+	if err := s.create(); err != nil {
+		return err
+	}
+	steps := []func() error{s.copyMeta}
+	for _, r := range salvageRules() {
+		steps = append(steps, func() error { return r.salvage(s) })
+	}
+	for _, step := range append(steps, s.copySamples, s.copyJournal, s.settle, s.copySequences, s.commit) {
+		if err := step(); err != nil {
+			return fmt.Errorf("copy what can be read: %w", err)
+		}
+	}
+	err := errors.Join(s.to.bolt.Sync(), s.to.bolt.Close())
+	s.to = nil
+	return err
+}
+
+// create makes the new file with its empty buckets. It is synced when it is complete.
+func (s *salvage) create() error {
+	path := salvagePath(s.o.Path)
+	if err := remove(path); err != nil {
+		return err
+	}
+	to, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, MaxSize: s.o.MaxSize})
+	if err != nil {
+		return err
+	}
+	to.AllocSize = growStep
+	s.to = &DB{path: path, now: s.o.Now, logger: s.o.Logger, retention: s.o.Retention, bolt: to, candidate: true}
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	steps := migrations()
+	for _, step := range steps {
+		for _, name := range step.buckets {
+			if _, err := tx.bolt.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.putMeta(schemaKey, steps[len(steps)-1].version)
+}
+
+// tx returns the transaction that writes the new file.
+func (s *salvage) tx() (*Tx, error) {
+	if s.btx == nil {
+		btx, err := s.to.bolt.Begin(true)
+		if err != nil {
+			return nil, err
+		}
+		s.btx = btx
+	}
+	return s.to.tx(s.btx), nil
+}
+
+// commit ends the transaction.
+func (s *salvage) commit() error {
+	if s.btx == nil {
+		return nil
+	}
+	btx := s.btx
+	s.btx, s.bytes = nil, 0
+	return btx.Commit()
+}
+
+// wrote counts what is written, so that a transaction takes a bounded amount of memory.
+func (s *salvage) wrote(n int) error {
+	if s.bytes += n; s.bytes < compactStep {
+		return nil
+	}
+	return s.commit()
+}
+
+// openBackup returns the newest backup that is whole, in the form of this program, nil when
+// there is none.
+func (s *salvage) openBackup() (*remains, error) {
+	if s.looked {
+		return s.backup, nil
+	}
+	s.looked = true
+	list, err := Backups(s.o.Path)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range list {
+		file, err := s.receive(b.Path)
+		if err == nil {
+			if s.backup, err = readRemains(s.ctx, file); err == nil {
+				s.made = b
+				return s.backup, nil
+			}
+			err = errors.Join(err, file.Close())
+		}
+		if !isDamage(err) && !errors.Is(err, ErrNewer) {
+			return nil, err
+		}
+		s.o.Logger.Warn("backup cannot be used", "path", b.Path, "err", err)
+	}
+	return nil, nil
+}
+
+// receive copies a backup beside the database, brings it to the schema of this program,
+// checks all of it and opens it.
+func (s *salvage) receive(path string) (*os.File, error) {
+	from, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	candidate := newPath(s.o.Path)
+	if err := receive(s.ctx, s.o, candidate, from); err != nil {
+		return nil, err
+	}
+	if _, err := examine(s.ctx, s.o, candidate); err != nil {
+		return nil, err
+	}
+	return os.Open(candidate)
+}
+
+// tell notes what became of the records of a bucket: how many are lost, at least, and how
+// many the backup had.
+func (s *salvage) tell(bucket string, lost int, exact bool, restored int) {
+	if restored > 0 {
+		s.restored = append(s.restored, fmt.Sprintf("%d of %s", restored, bucket))
+	}
+	switch {
+	case lost > 0:
+		s.lost = append(s.lost, fmt.Sprintf("%d of %s", lost, bucket))
+	case !exact:
+		s.lost = append(s.lost, "perhaps some of "+bucket)
+	}
+}
+
+// copyMeta copies the facts about the file. What is lost of them closes windows and voids
+// codes; only when the installation was made is taken from the backup.
+func (s *salvage) copyMeta() error {
+	missing := false
+	put := func(key, value []byte, isBucket bool) (bool, error) {
+		if string(key) == schemaKey {
+			return true, nil
+		}
+		if _, err := verified(key, value); err != nil || isBucket {
+			return false, nil
+		}
+		tx, err := s.tx()
+		if err == nil {
+			err = tx.bucket(metaBucket).Put(key, bytes.Clone(value))
+		}
+		return true, err
+	}
+	gone := func(gap) { missing = true }
+	if err := s.damaged.each(s.ctx, metaBucket, reading{item: put, gap: gone}); err != nil || !missing {
+		return err
+	}
+	s.tell(metaBucket, 0, false, 0)
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	key := []byte(installedAtKey)
+	if tx.bucket(metaBucket).Get(key) != nil {
+		return nil
+	}
+	b, err := s.openBackup()
+	if err == nil && b != nil {
+		err = b.each(s.ctx, metaBucket, reading{low: key, high: after(key), item: put, gap: gone})
+	}
+	if tx, txErr := s.tx(); err == nil && txErr == nil && tx.bucket(metaBucket).Get(key) == nil {
+		err = tx.putMeta(installedAtKey, motion.Time(1)) // so long ago that no first window is open
+	}
+	return err
+}
+
+// settle brings into order what a mix of two times may have left: windows that may have
+// been closed are, and every home has an owner or nobody.
+func (s *salvage) settle() error {
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.lost, func(told string) bool { return strings.HasSuffix(told, " "+windows.name) }) {
+		for _, key := range networks.keys(tx) {
+			if id := motion.NetworkID(binary.BigEndian.Uint32(key)); tx.bucket(windows.name).Get(key) == nil {
+				if err := windows.put(tx, id, window{Until: tx.now}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if !s.people {
+		return nil
+	}
+	all, err := tx.Homes()
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		members, err := tx.MembershipsOfHome(h.ID)
+		if err == nil && !slices.ContainsFunc(members, owns) {
+			err = tx.settleOwner(h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copySequences sets the counters that ids are taken from past every id.
+func (s *salvage) copySequences() error {
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	return tx.bolt.ForEach(func(name []byte, to *bolt.Bucket) error {
+		next := max(to.Sequence(), lastNumber(to))
+		if string(name) == nodes.name {
+			next = max(next, lastNumber(tx.bucket(leafs.name)))
+		}
+		for _, from := range []*remains{s.damaged, s.backup} {
+			if from == nil {
+				continue
+			}
+			if told := from.buckets[string(name)].sequence; told < mostSequence {
+				next = max(next, told)
+			}
+		}
+		return to.SetSequence(next)
+	})
+}
+
+// lastNumber returns the number in the last key of a bucket whose keys are numbers; 0
+// of others.
+func lastNumber(b *bolt.Bucket) uint64 {
+	key, _ := b.Cursor().Last()
+	switch len(key) {
+	case 4:
+		return uint64(binary.BigEndian.Uint32(key))
+	case 8:
+		return binary.BigEndian.Uint64(key)
+	}
+	return 0
+}

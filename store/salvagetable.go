@@ -1,0 +1,311 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"sensegate/motion/series"
+)
+
+// bucket returns the name of the table's bucket.
+func (r rule[K, V]) bucket() string { return r.table.name }
+
+// salvage copies the records of a table, and takes those that cannot be read from the
+// backup as the rule says.
+func (r rule[K, V]) salvage(s *salvage) error {
+	var gaps []gap
+	kept, orphans := 0, 0
+	err := s.damaged.each(s.ctx, r.table.name, reading{
+		item: func(key, value []byte, isBucket bool) (bool, error) {
+			v, err := r.table.decode(key, value)
+			if isBucket || err != nil {
+				return false, nil
+			}
+			belongs, err := r.belongs(s, key, v)
+			if err != nil || !belongs {
+				orphans++
+				return true, err
+			}
+			ok, err := r.take(s, key, value, v)
+			if ok {
+				kept++
+				s.kept++
+			}
+			return ok, err
+		},
+		gap: func(g gap) { gaps = append(gaps, g) },
+	})
+	if err != nil {
+		return err
+	}
+	named, exact, err := r.named(s)
+	if err != nil || len(gaps) == 0 || exact && named <= kept+orphans {
+		s.tell(r.table.name, orphans, true, 0)
+		return err
+	}
+	restored, err := r.refillFrom(s, gaps)
+	if err != nil {
+		return err
+	}
+	if r.table.vital && s.backup == nil {
+		return fmt.Errorf("%w: %s cannot be read", errNotSalvaged, r.table.name)
+	}
+	lost := named - kept - restored
+	if !exact {
+		lost, exact = orphans-restored, true
+		for _, g := range gaps {
+			lost += g.items
+			exact = exact && g.items > 0
+		}
+	}
+	s.tell(r.table.name, max(lost, 0), exact, restored)
+	switch r.table.name {
+	case users.name, homes.name, memberships.name:
+		s.people = true
+	}
+	return nil
+}
+
+// belongs reports whether what a record belongs to is there.
+func (r rule[K, V]) belongs(s *salvage, key []byte, v V) (bool, error) {
+	tx, err := s.tx()
+	if err != nil || r.under == nil {
+		return err == nil, err
+	}
+	for _, p := range r.under(key, v) {
+		if tx.bucket(p.bucket).Get(p.key) == nil {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// take stores a record with its index entries. ok is false when another record has a key
+// that only one can have.
+func (r rule[K, V]) take(s *salvage, key, value []byte, v V) (ok bool, err error) {
+	tx, err := s.tx()
+	if err != nil {
+		return false, err
+	}
+	bucket, entries, size := tx.bucket(r.table.name), r.table.entries(key, v), len(key)+len(value)
+	for _, e := range entries {
+		if len(e.key) > maxKeySize || tx.bucket(e.index).Get(e.key) != nil {
+			return false, nil
+		}
+		size += len(e.key) + len(key)
+	}
+	key = bytes.Clone(key)
+	if err := r.table.reindex(tx, key, nil, entries); err != nil {
+		return false, err
+	}
+	if r.table.grows {
+		bucket.FillPercent = growingFill
+	}
+	if err := bucket.Put(key, bytes.Clone(value)); err != nil {
+		return false, err
+	}
+	return true, s.wrote(size)
+}
+
+// named returns how many records the first index of the table names, which has an entry of
+// each, and whether all of it can be read.
+func (r rule[K, V]) named(s *salvage) (n int, exact bool, err error) {
+	if len(r.table.indexes) == 0 {
+		return 0, false, nil
+	}
+	exact = true
+	err = s.damaged.each(s.ctx, r.table.indexes[0].name, reading{
+		item: func(_, _ []byte, isBucket bool) (bool, error) {
+			n++
+			return !isBucket, nil
+		},
+		gap: func(gap) { exact = false },
+	})
+	return n, exact, err
+}
+
+// refillFrom copies the records of the backup whose keys lie in gaps, as the rule says. It
+// returns how many.
+func (r rule[K, V]) refillFrom(s *salvage, gaps []gap) (restored int, err error) {
+	backup, err := s.openBackup()
+	if err != nil || backup == nil || r.refill == never {
+		return 0, err
+	}
+	for _, g := range gaps {
+		err := backup.each(s.ctx, r.table.name, reading{
+			low: g.low, high: g.high,
+			item: func(key, value []byte, _ bool) (bool, error) {
+				v, err := r.table.decode(key, value)
+				if err != nil {
+					return false, nil
+				}
+				ok, err := r.returns(s, key, v)
+				if ok {
+					ok, err = r.belongs(s, key, v)
+				}
+				if ok {
+					ok, err = r.take(s, key, value, v)
+				}
+				if ok {
+					restored++
+				}
+				return true, err
+			},
+			gap: func(gap) {},
+		})
+		if err != nil {
+			return restored, err
+		}
+	}
+	return restored, nil
+}
+
+// returns reports whether a record of the backup takes the place of one that cannot be
+// read. One that is there already, or that no index names any more, does not.
+func (r rule[K, V]) returns(s *salvage, key []byte, v V) (bool, error) {
+	tx, err := s.tx()
+	if err != nil || tx.bucket(r.table.name).Get(key) != nil {
+		return false, err
+	}
+	seen, gone := 0, 0
+	for _, e := range r.table.entries(key, v) {
+		present, sure, err := s.damaged.has(s.ctx, e.index, e.key, key)
+		switch {
+		case err != nil:
+			return false, err
+		case present:
+			seen++
+		case sure:
+			gone++
+		}
+	}
+	if seen == 0 && gone > 0 || r.refill == ifSeen && (seen == 0 || gone > 0) {
+		return false, nil
+	}
+	if r.allow == nil {
+		return true, nil
+	}
+	return r.allow(tx, v, seen > 0 && gone == 0)
+}
+
+// copySamples copies the sealed blocks of networks whose checksums and places are right, and
+// takes those that cannot be read from the backup.
+func (s *salvage) copySamples() error {
+	for _, tier := range series.Tiers() {
+		name, lost, exact, restored := bucketOf(tier), 0, true, 0
+		var gaps []gap
+		take := func(key, value []byte) (bool, error) {
+			if len(key) != 8 {
+				return false, nil
+			}
+			start, network := parseSampleKey(key)
+			info, err := series.Inspect(value)
+			if err != nil || info.Tier != tier || tier.BlockStart(info.Start) != start {
+				return false, nil
+			}
+			tx, err := s.tx()
+			if err != nil || tx.requireNetwork(network) != nil || tx.bucket(name).Get(key) != nil {
+				return false, err
+			}
+			if err := putBlock(tx.bucket(name), bytes.Clone(key), bytes.Clone(value)); err != nil {
+				return false, err
+			}
+			return true, s.wrote(len(key) + len(value))
+		}
+		err := s.damaged.each(s.ctx, name, reading{
+			item: func(key, value []byte, _ bool) (bool, error) { return take(key, value) },
+			gap:  func(g gap) { gaps = append(gaps, g) },
+		})
+		if err != nil {
+			return err
+		}
+		if len(gaps) == 0 {
+			continue
+		}
+		backup, err := s.openBackup()
+		if err != nil {
+			return err
+		}
+		for _, g := range gaps {
+			lost, exact = lost+g.items, exact && g.items > 0
+			if backup == nil {
+				continue
+			}
+			err := backup.each(s.ctx, name, reading{low: g.low, high: g.high, gap: func(gap) {}, item: func(key, value []byte, _ bool) (bool, error) {
+				ok, err := take(key, value)
+				if ok {
+					restored++
+				}
+				return true, err
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		s.tell(name, max(lost-restored, 0), exact, restored)
+	}
+	return nil
+}
+
+// copyJournal copies the rows of the open blocks whose checksums are right.
+func (s *salvage) copyJournal() error {
+	lost, exact, last := 0, true, uint64(0)
+	err := s.damaged.each(s.ctx, journalBucket, reading{
+		gap: func(g gap) { lost, exact = lost+g.items, exact && g.items > 0 },
+		item: func(key, value []byte, isBucket bool) (bool, error) {
+			at, network, ok := parseJournalKey(key, nil)
+			if !ok || network != 0 || !isBucket {
+				return false, nil
+			}
+			rows, err := s.journalEntry(value)
+			if err != nil {
+				return false, err
+			}
+			if _, err := parseJournal(at, rows); err != nil {
+				return false, nil
+			}
+			tx, err := s.tx()
+			if err != nil {
+				return false, err
+			}
+			entry, err := tx.bucket(journalBucket).CreateBucket(bytes.Clone(key))
+			if err == nil {
+				err = entry.Put([]byte{0}, rows)
+			}
+			if err != nil {
+				return false, err
+			}
+			last = max(last, uint64(binary.BigEndian.Uint32(key[4:]))) // the number of the flush
+			return true, s.wrote(len(key) + len(rows))
+		},
+	})
+	if err != nil {
+		return err
+	}
+	s.tell(journalBucket, lost, exact, 0)
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	return tx.bucket(journalBucket).SetSequence(last)
+}
+
+// journalEntry returns the value in an entry of the journal, which is a bucket; nil when it
+// cannot be read.
+func (s *salvage) journalEntry(header []byte) (rows []byte, err error) {
+	b, ok := parseBucket(header)
+	if !ok {
+		return nil, nil
+	}
+	err = s.damaged.read(s.ctx, b, reading{
+		gap: func(gap) {},
+		item: func(key, value []byte, isBucket bool) (bool, error) {
+			if len(key) == 1 && key[0] == 0 && !isBucket {
+				rows = bytes.Clone(value)
+			}
+			return true, nil
+		},
+	})
+	return rows, err
+}
