@@ -92,3 +92,13 @@ func ClearIndex(db *DB, index string) error {
 		return err
 	})
 }
+
+// What tests of salvaging need to know.
+var (
+	Records     = records
+	TestOptions = testOptions
+	UsedPages   = usedPages
+	At          = at
+	Leftovers   = func(path string) []string { return []string{newPath(path), salvagePath(path)} }
+	Verified    = func(key, value []byte) bool { _, err := verified(key, value); return err == nil }
+)

@@ -73,7 +73,7 @@ func furnished(t testing.TB) (data, backup []byte) {
 }
 
 // records returns what the buckets of records and indexes hold, by bucket and key.
-func records(t *testing.T, db *DB) map[string]string {
+func records(t testing.TB, db *DB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := db.View(t.Context(), func(tx *Tx) error {
@@ -155,7 +155,7 @@ func TestNoAlteredValueIsServed(t *testing.T) {
 
 // at writes a database and a backup of it to a directory of their own and returns the path
 // of the former.
-func at(t *testing.T, data, backup []byte) string {
+func at(t testing.TB, data, backup []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sensegate.db")
 	copied := filepath.Join(BackupDirectory(path), "20251124T150000Z"+backupSuffix)
@@ -163,6 +163,9 @@ func at(t *testing.T, data, backup []byte) string {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{path: data, copied: backup} {
+		if content == nil {
+			continue
+		}
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

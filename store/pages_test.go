@@ -191,6 +191,5 @@ func inUse(t *testing.T, data []byte, id uint64) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free := r.freePages()
-	return !free[id]
+	return !r.free[id]
 }

@@ -19,8 +19,8 @@ type remains struct {
 	meta     meta
 	owner    []uint32 // by page id: the first page of the node that it belongs to, 0 = none
 	doubtful []bool   // by page id: it may be the wrong page
+	free     []bool   // by page id, nil: the list of free pages is damaged
 	buckets  map[string]bucketPage
-	whole    bool // the list of buckets has no gap
 }
 
 // bucketPage is where the keys of a bucket stand.
@@ -59,7 +59,7 @@ func readRemains(ctx context.Context, file *os.File) (*remains, error) {
 	}
 	r := &remains{
 		file: file, meta: m, owner: make([]uint32, m.highest), doubtful: make([]bool, m.highest),
-		buckets: map[string]bucketPage{}, whole: true,
+		buckets: map[string]bucketPage{},
 	}
 	gaps, err := r.claimPages(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func readRemains(ctx context.Context, file *os.File) (*remains, error) {
 			r.buckets[string(name)] = b
 			return true, nil
 		},
-		gap: func(gap) { r.whole = false },
+		gap: func(gap) {},
 	})
 	switch {
 	case err != nil:
@@ -102,14 +102,14 @@ func parseBucket(header []byte) (bucketPage, bool) {
 // claimPages notes which page belongs to what, and doubts those that two claim or that are
 // free. It returns how many gaps it has met.
 func (r *remains) claimPages(ctx context.Context) (gaps int, err error) {
-	free := r.freePages()
+	r.free = r.freePages()
 	claim := func(p page) {
 		for id := p.id; id < p.id+uint64(len(p.bytes))/r.meta.pageSize; id++ {
 			if other := r.owner[id]; other != 0 {
 				r.doubtful[other], r.doubtful[p.id] = true, true
 			}
 			r.owner[id] = uint32(p.id)
-			if free != nil && free[id] {
+			if r.free != nil && r.free[id] {
 				r.doubtful[p.id] = true
 			}
 		}
@@ -124,13 +124,6 @@ func (r *remains) claimPages(ctx context.Context) (gaps int, err error) {
 		return true, (&reader{remains: r, ctx: ctx, reading: all, claim: claim}).bucket(b)
 	}
 	err = (&reader{remains: r, ctx: ctx, reading: all, claim: claim}).bucket(bucketPage{root: r.meta.root})
-	if free != nil {
-		for id, isFree := range free {
-			if isFree && r.owner[id] == 0 {
-				r.owner[id] = uint32(id) // accounted for
-			}
-		}
-	}
 	return gaps, err
 }
 
@@ -138,13 +131,16 @@ func (r *remains) claimPages(ctx context.Context) (gaps int, err error) {
 // that is not was in use, and what named it names another one.
 func (r *remains) accounted() bool {
 	list, ok := r.page(r.meta.freelist)
-	if !ok || list.flags != freelistPage || r.freePages() == nil {
+	if !ok || r.free == nil {
 		return true
 	}
-	for i := range uint64(len(list.bytes)) / r.meta.pageSize {
-		r.owner[list.id+i] = uint32(list.id)
+	end := list.id + uint64(len(list.bytes))/r.meta.pageSize
+	for id := uint64(2); id < r.meta.highest; id++ {
+		if r.owner[id] == 0 && !r.free[id] && (id < list.id || id >= end) {
+			return false
+		}
 	}
-	return !slices.Contains(r.owner[2:], 0)
+	return true
 }
 
 // freePages returns which pages are free, by page id, nil when the list of them is damaged.

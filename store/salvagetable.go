@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 
 	"sensegate/motion/series"
@@ -21,6 +22,9 @@ func (r rule[K, V]) salvage(s *salvage) error {
 			v, err := r.table.decode(key, value)
 			if isBucket || err != nil {
 				return false, nil
+			}
+			if wrong, err := r.misplaced(s, key, value, v); wrong || err != nil {
+				return false, err
 			}
 			belongs, err := r.belongs(s, key, v)
 			if err != nil || !belongs {
@@ -65,6 +69,41 @@ func (r rule[K, V]) salvage(s *salvage) error {
 		s.people = true
 	}
 	return nil
+}
+
+// misplaced reports whether a record, whose checksum is right, is one of another table or
+// of former times: a damaged page may name another than it did. A record of another table
+// has fields that this one does not know, and no index names it. Former ones stand in free
+// pages, which are not read unless the list of them is damaged too.
+func (r rule[K, V]) misplaced(s *salvage, key, value []byte, v V) (bool, error) {
+	strict := json.NewDecoder(bytes.NewReader(value[:len(value)-checksumSize]))
+	strict.DisallowUnknownFields()
+	isKnown := strict.Decode(new(V)) == nil
+	if isKnown && s.damaged.free != nil {
+		return false, nil
+	}
+	seen, gone, err := r.indexed(s, key, v)
+	if err != nil || seen > 0 {
+		return false, err
+	}
+	return !isKnown || gone > 0, nil
+}
+
+// indexed returns how many indexes of the damaged file name a record, and how many are sure
+// not to.
+func (r rule[K, V]) indexed(s *salvage, key []byte, v V) (seen, gone int, err error) {
+	for _, e := range r.table.entries(key, v) {
+		present, sure, err := s.damaged.has(s.ctx, e.index, e.key, key)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case present:
+			seen++
+		case sure:
+			gone++
+		}
+	}
+	return seen, gone, nil
 }
 
 // belongs reports whether what a record belongs to is there.
@@ -168,17 +207,9 @@ func (r rule[K, V]) returns(s *salvage, key []byte, v V) (bool, error) {
 	if err != nil || tx.bucket(r.table.name).Get(key) != nil {
 		return false, err
 	}
-	seen, gone := 0, 0
-	for _, e := range r.table.entries(key, v) {
-		present, sure, err := s.damaged.has(s.ctx, e.index, e.key, key)
-		switch {
-		case err != nil:
-			return false, err
-		case present:
-			seen++
-		case sure:
-			gone++
-		}
+	seen, gone, err := r.indexed(s, key, v)
+	if err != nil {
+		return false, err
 	}
 	if seen == 0 && gone > 0 || r.refill == ifSeen && (seen == 0 || gone > 0) {
 		return false, nil
