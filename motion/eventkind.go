@@ -121,8 +121,9 @@ var eventKinds = []EventKind{
 		Words: []Wording{{"title", "{title}"}, {"", "Alert"}}, Push: &PushText{},
 	},
 	{
-		Name: DatabaseRecoveredEvent, Category: CategorySystem, Meaning: "the database was damaged: `detail` says which backup took its place and what is lost",
+		Name: DatabaseRecoveredEvent, Category: CategorySystem, Meaning: "the database was damaged: `detail` says which backup took its place, or which records were taken from it, and what is lost",
 		Words: []Wording{
+			{"restored", "Damaged records of the database replaced from a backup"},
 			{"backup", "Damaged database replaced by a backup"}, {"lost", "Damaged records of the database lost"},
 			{"", "Damaged database replaced by a backup"},
 		},

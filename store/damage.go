@@ -31,6 +31,7 @@ type Recovery struct {
 	BackupAt motion.Time `json:"backup_at,omitempty"` // when it was made, seconds
 	Restored string      `json:"restored,omitempty"`  // records that were taken from Backup, such as "2 of leafs"; "" = Backup as a whole, and what happened since is lost
 	Lost     string      `json:"lost,omitempty"`      // records that are lost, such as "2 of leafs"; "" = none
+	Untold   bool        `json:"untold,omitempty"`    // the networks' histories do not tell of it yet
 }
 
 // OpenOrRecover opens the database as Open does and verifies its records too, for at
@@ -47,7 +48,7 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 		return db, nil, nil
 	}
 	if err == nil {
-		recovery = &Recovery{At: motion.TimeOf(o.Now()), Damage: "records could not be read", Lost: lost}
+		recovery = &Recovery{At: motion.TimeOf(o.Now()), Damage: "records could not be read", Lost: lost, Untold: true}
 		return db.recovered(o, recovery)
 	}
 	if !isDamage(err) {
@@ -142,33 +143,38 @@ func isDamage(err error) bool {
 // and returns an error that wraps fs.ErrNotExist.
 func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, error) {
 	now := o.Now()
-	aside := ""
+	recovery := &Recovery{At: motion.TimeOf(now), Damage: damage.Error(), Untold: true}
 	info, err := os.Lstat(o.Path)
 	if err == nil {
-		aside = asidePath(o.Path, "damaged", now)
-	}
-	var recovery *Recovery
-	if err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		recovery, err = salvageDamaged(ctx, o, aside)
-		if err != nil && !errors.Is(err, errNotSalvaged) {
-			return nil, err
+		recovery.Aside = asidePath(o.Path, "damaged", now)
+		err = fmt.Errorf("%w: it is no file, or empty", errNotSalvaged)
+		if info.Mode().IsRegular() && info.Size() > 0 {
+			err = salvageDamaged(ctx, o, recovery)
 		}
-	}
-	if recovery == nil {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, errNotSalvaged) {
 			o.Logger.Warn("the damaged database cannot be salvaged", "err", err)
 		}
-		o.aside = aside
-		b, err := RestoreLast(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		recovery = &Recovery{Backup: b.Path, BackupAt: motion.TimeOf(b.At)}
 	}
-	recovery.At, recovery.Damage, recovery.Aside = motion.TimeOf(now), damage.Error(), aside
+	if errors.Is(err, errNotSalvaged) || errors.Is(err, fs.ErrNotExist) {
+		err = recovery.restore(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
 	o.Logger.Error(recovery.sentence(), "damage", recovery.Damage, "aside", recovery.Aside,
 		"lost", recovery.Lost, "backup", recovery.Backup, "restored", recovery.Restored)
 	return recovery, nil
+}
+
+// restore puts the newest whole backup in place of the database.
+func (r *Recovery) restore(ctx context.Context, o Options) error {
+	o.aside = r.Aside
+	b, err := RestoreLast(ctx, o)
+	if err != nil {
+		return err
+	}
+	r.Backup, r.BackupAt, r.Restored, r.Lost = b.Path, motion.TimeOf(b.At), "", ""
+	return nil
 }
 
 // Whole reports whether a backup as a whole took the place of the database.

@@ -140,8 +140,9 @@
 //
 // Beside the file FILE lie FILE.pid, the process that holds it, which stays when that
 // does not end in order; FILE.new while it, or what replaces it, is being made;
-// FILE.replaced-TIME, what a restore has replaced; FILE.damaged-TIME, a damaged one
-// that a backup took the place of; and the directory backups: TIME.backup, those of
-// the last nights, and TIME-schemaN.backup, a copy from before the migration that led
-// away from schema N. A backup is the pages of FILE and a seal (backupseal.go).
+// FILE.salvage while what can be read of a damaged one is copied; FILE.replaced-TIME,
+// what a restore has replaced; FILE.damaged-TIME, a damaged one that was replaced; and
+// the directory backups: TIME.backup, those of the last nights, and
+// TIME-schemaN.backup, a copy from before the migration that led away from schema N. A
+// backup is the pages of FILE and a seal (backupseal.go).
 package store

@@ -101,6 +101,20 @@ func (db *DB) noteHealth(wasUnclean bool, recovery *Recovery) error {
 	return err
 }
 
+// ToldRecovery notes that the networks' histories tell of the last recovery.
+func (db *DB) ToldRecovery(ctx context.Context) error {
+	db.health.mu.Lock()
+	known := db.health.known
+	if known.Recovery != nil {
+		told := *known.Recovery
+		told.Untold = false
+		known.Recovery = &told
+	}
+	db.health.known = known
+	db.health.mu.Unlock()
+	return db.Update(ctx, func(tx *Tx) error { return tx.putMeta(healthKey, known) })
+}
+
 // letGo writes the noted uses of API keys and takes the process id back. After a failed
 // commit the id stays, so that the next start knows.
 func (db *DB) letGo() error {

@@ -27,15 +27,16 @@ const mostSequence = 1 << 31
 
 // salvage copies what can be read of a damaged database into a new file.
 type salvage struct {
-	ctx     context.Context
-	o       Options
-	damaged *remains
-	backup  *remains // nil: not needed yet, or there is none
-	made    Backup   // the backup
-	looked  bool     // for a backup
-	to      *DB
-	btx     *bolt.Tx
-	bytes   int // of the transaction
+	ctx      context.Context
+	o        Options
+	recovery *Recovery // to be completed
+	damaged  *remains
+	backup   *remains // nil: not needed yet, or there is none
+	made     Backup   // the backup
+	looked   bool     // for a backup
+	to       *DB
+	btx      *bolt.Tx
+	bytes    int // of the transaction
 
 	lost     []string // such as "2 of leafs"
 	restored []string // from the backup
@@ -48,17 +49,18 @@ type salvage struct {
 // is copied when its checksum is right, and indexes are made anew. What cannot be read is
 // taken from the newest backup that is whole, unless the rest of the file shows that it was
 // removed since. The error wraps errNotSalvaged when that leaves out who owns what and who
-// may enter. A power cut leaves the damaged file in its place, or the new one.
-func salvageDamaged(ctx context.Context, o Options, aside string) (recovery *Recovery, err error) {
+// may enter. A power cut leaves the damaged file in its place, or the new one, which tells
+// of the recovery.
+func salvageDamaged(ctx context.Context, o Options, recovery *Recovery) (err error) {
 	file, err := os.OpenFile(o.Path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close() // and with it the lock
 	if err := lock(file, o.LockTimeout); err != nil {
-		return nil, err
+		return err
 	}
-	s := &salvage{ctx: ctx, o: o}
+	s := &salvage{ctx: ctx, o: o, recovery: recovery}
 	defer func() {
 		if met := recover(); met != nil {
 			err = fmt.Errorf("%w: %v", errNotSalvaged, met)
@@ -72,26 +74,19 @@ func salvageDamaged(ctx context.Context, o Options, aside string) (recovery *Rec
 		err = fmt.Errorf("%w: %w", errNotSalvaged, err)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.Logger.Warn("the database is damaged: what can be read is copied into a new file, which may take minutes", "path", o.Path)
 	if err := s.copy(); err != nil {
-		return nil, err
-	}
-	if s.kept == 0 {
-		return nil, errNotSalvaged
+		return err
 	}
 	if _, err := examine(ctx, o, salvagePath(o.Path)); err != nil {
 		if isDamage(err) {
 			err = fmt.Errorf("%w: %w", errNotSalvaged, err)
 		}
-		return nil, err
+		return err
 	}
-	recovery = &Recovery{Lost: strings.Join(s.lost, ", "), Restored: strings.Join(s.restored, ", ")}
-	if len(s.restored) > 0 {
-		recovery.Backup, recovery.BackupAt = s.made.Path, motion.TimeOf(s.made.At)
-	}
-	return recovery, replace(o.Path, salvagePath(o.Path), aside)
+	return replace(o.Path, salvagePath(o.Path), recovery.Aside)
 }
 
 // requireSchema returns errNotSalvaged unless the records are those of this program. Those
@@ -133,7 +128,7 @@ func (s *salvage) copy() error {
 	for _, r := range salvageRules() {
 		steps = append(steps, func() error { return r.salvage(s) })
 	}
-	for _, step := range append(steps, s.copySamples, s.copyJournal, s.settle, s.copySequences, s.commit) {
+	for _, step := range append(steps, s.copySamples, s.copyJournal, s.settle, s.copySequences, s.note, s.commit) {
 		if err := step(); err != nil {
 			return fmt.Errorf("copy what can be read: %w", err)
 		}
@@ -333,6 +328,28 @@ func (s *salvage) settle() error {
 		}
 	}
 	return nil
+}
+
+// note completes what is known of the recovery and puts it into the new file. It is an error
+// when nothing was copied.
+func (s *salvage) note() error {
+	if s.kept == 0 {
+		return fmt.Errorf("%w: no record can be read", errNotSalvaged)
+	}
+	s.recovery.Lost, s.recovery.Restored = strings.Join(s.lost, ", "), strings.Join(s.restored, ", ")
+	if len(s.restored) > 0 {
+		s.recovery.Backup, s.recovery.BackupAt = s.made.Path, motion.TimeOf(s.made.At)
+	}
+	tx, err := s.tx()
+	if err != nil {
+		return err
+	}
+	var known Health
+	if err := tx.getMeta(healthKey, &known); err != nil {
+		return err
+	}
+	known.Recovery = s.recovery
+	return tx.putMeta(healthKey, known)
 }
 
 // copySequences sets the counters that ids are taken from past every id.

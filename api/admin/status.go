@@ -137,6 +137,12 @@ func (now status) show(w io.Writer) {
 	}
 	if r := now.Health.Recovery; r != nil {
 		line("recovered", "%s from damage (%s)", when(r.At), r.Damage)
+		switch {
+		case r.Whole():
+			line("from backup", "all, of %s", when(r.BackupAt))
+		case r.Backup != "":
+			line("from backup", "%s, of %s", r.Restored, when(r.BackupAt))
+		}
 		if r.Lost != "" {
 			line("lost", "%s", r.Lost)
 		}

@@ -132,6 +132,7 @@ func TestEventsSayInWordsWhatHappened(t *testing.T) {
 		{motion.Event{Category: "System", Event: motion.DeviceRefusedEvent, Detail: motion.Document{"more": 7}}, "7 more requests of devices were refused"},
 		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent}, "Damaged database replaced by a backup"},
 		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent, Detail: motion.Document{"lost": "2 of leafs"}}, "Damaged records of the database lost"},
+		{motion.Event{Category: "System", Event: motion.DatabaseRecoveredEvent, Detail: motion.Document{"restored": "2 of leafs", "backup": "b"}}, "Damaged records of the database replaced from a backup"},
 		{motion.Event{Category: "System", Event: motion.ClockSetEvent, Detail: motion.Document{"by_s": 3600}}, "Clock of the appliance set"},
 		{motion.Event{Category: "System", Event: motion.SceneChangedToAwayEvent, Detail: motion.Document{"scene_id": 1}}, "Scene changed to away"},
 		{motion.Event{Category: "System", Event: motion.CustomAlertEvent, Data: document("title", "Tea")}, "Tea"},

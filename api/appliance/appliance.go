@@ -41,7 +41,7 @@ type Appliance struct {
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	db, recovery, err := store.OpenOrRecover(ctx, store.Options{
+	db, _, err := store.OpenOrRecover(ctx, store.Options{
 		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
 	})
 	if err != nil {
@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
-		Recovery: recovery, Built: Built(),
+		Built: Built(),
 	})
 	if err != nil {
 		return nil, err

@@ -49,8 +49,6 @@ type Options struct {
 	// follows from it is as durable; nil = nobody. It must be quick, its error is trouble
 	// with the store.
 	Stored func(*store.Tx, motion.Event) error
-	// Recovery is what was done about a damaged database before the start; nil: nothing.
-	Recovery *store.Recovery
 	// Built is when the program was built: the wall clock has not been set while it is
 	// before that. Zero: it always is.
 	Built motion.Time

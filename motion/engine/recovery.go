@@ -8,21 +8,32 @@ import (
 	"sensegate/motion/fault"
 )
 
-// tellRecovery stores an event of every network when the database was damaged: which
-// backup took its place and since when all is lost, or which records are.
+// tellRecovery stores an event of every network when the database was damaged and something
+// was lost or went back: which backup took its place and since when all is lost, or which
+// records were taken from it and which are lost.
 func (e *Engine) tellRecovery(ctx context.Context) error {
-	r := e.options.Recovery
-	if r == nil {
+	r := e.db.Health().Recovery
+	if r == nil || !r.Untold || r.Backup == "" && r.Lost == "" {
 		return nil
 	}
 	detail := motion.Document{}
-	if r.Backup != "" {
+	switch {
+	case r.Whole():
 		detail["backup"], detail["lost_since"] = filepath.Base(r.Backup), float64(r.BackupAt)
+	case r.Backup != "":
+		detail["backup"], detail["backup_at"], detail["restored"] = filepath.Base(r.Backup), float64(r.BackupAt), r.Restored
 	}
 	if r.Lost != "" {
 		detail["lost"] = r.Lost
 	}
-	return e.tellAll(ctx, motion.DatabaseRecoveredEvent, detail)
+	if err := e.tellAll(ctx, motion.DatabaseRecoveredEvent, detail); err != nil || ctx.Err() != nil {
+		return err
+	}
+	err := e.db.ToldRecovery(ctx)
+	if ctx.Err() != nil || fault.KindOf(err) == fault.Unavailable {
+		return nil // the next start tells it again
+	}
+	return err
 }
 
 // tellAll stores an event of category System of every network.

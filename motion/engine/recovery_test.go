@@ -74,7 +74,7 @@ func live(t *testing.T, path string) (recovery *store.Recovery, networks int, ev
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	e, err := engine.New(context.Background(), db, engine.Options{Recovery: recovery, Log: slog.New(slog.DiscardHandler)})
+	e, err := engine.New(context.Background(), db, engine.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatalf("new: %v", err)
 	}
@@ -166,11 +166,15 @@ func TestRecoveryIsToldInTheHistoryAndTheHealth(t *testing.T) {
 		if last := events[len(events)-1]; last != motion.DatabaseRecoveredEvent {
 			t.Errorf("events %v, want the last to tell of the recovery", events)
 		}
+		if _, _, again := live(t, path); len(again) != len(events) {
+			t.Errorf("events %v after another start, want it told once", again)
+		}
 		db, again, err := store.OpenOrRecover(t.Context(), store.Options{Path: path})
 		if err != nil || again != nil {
 			t.Fatal(again, err)
 		}
 		defer db.Close()
+		recovery.Untold = false
 		if known := db.Health().Recovery; known == nil || *known != *recovery {
 			t.Errorf("health tells of %+v, want %+v", known, recovery)
 		}
