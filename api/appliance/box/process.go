@@ -76,6 +76,16 @@ type Process struct {
 // test ends before.
 func Start(t *testing.T, s Setup) *Process {
 	t.Helper()
+	p, ready := Try(t, s)
+	if !ready {
+		t.Fatalf("the product does not start:\n%s", p.Log())
+	}
+	return p
+}
+
+// Try is Start of a product that may end instead of being ready; it is false then.
+func Try(t *testing.T, s Setup) (*Process, bool) {
+	t.Helper()
 	p := &Process{t: t, dir: s.Dir, traced: len(s.Line) > 1, cmd: exec.Command(s.Line[0], s.Line[1:]...), drained: make(chan struct{})}
 	p.cmd.Env = Environment(s.Dir, s.Environment...)
 	out, err := p.cmd.StderrPipe()
@@ -92,11 +102,12 @@ func Start(t *testing.T, s Setup) *Process {
 	case at := <-ready:
 		p.HTTP, p.MQTT = at[0], at[1]
 	case <-p.drained:
-		t.Fatalf("the product does not start:\n%s", p.Log())
+		_ = p.cmd.Wait() // its log tells why
+		return p, false
 	case <-time.After(Patience):
 		t.Fatalf("the product is not ready:\n%s", p.Log())
 	}
-	return p
+	return p, true
 }
 
 // read follows the log, as JSON or text, and tells the addresses once they are bound.
