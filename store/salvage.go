@@ -144,7 +144,7 @@ func (s *salvage) create() error {
 	if err := remove(path); err != nil {
 		return err
 	}
-	to, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, MaxSize: s.o.MaxSize})
+	to, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true, MaxSize: s.o.MaxSize})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"sensegate/motion/series"
 )
@@ -31,18 +32,20 @@ func (r rule[K, V]) salvage(s *salvage) error {
 				orphans++
 				return true, err
 			}
-			ok, err := r.take(s, key, value, v)
-			if ok {
-				kept++
-				s.kept++
-			}
-			return ok, err
+			kept++
+			return true, r.put(s, key, value)
 		},
 		gap: func(g gap) { gaps = append(gaps, g) },
 	})
 	if err != nil {
 		return err
 	}
+	refused, err := r.index(s)
+	if err != nil {
+		return err
+	}
+	gaps, kept = append(gaps, refused...), kept-len(refused)
+	s.kept += kept
 	named, exact, err := r.named(s)
 	if err != nil || len(gaps) == 0 || exact && named <= kept+orphans {
 		s.tell(r.table.name, orphans, true, 0)
@@ -120,31 +123,110 @@ func (r rule[K, V]) belongs(s *salvage, key []byte, v V) (bool, error) {
 	return true, nil
 }
 
-// take stores a record with its index entries. ok is false when another record has a key
-// that only one can have.
-func (r rule[K, V]) take(s *salvage, key, value []byte, v V) (ok bool, err error) {
+// put stores a record without its index entries.
+func (r rule[K, V]) put(s *salvage, key, value []byte) error {
 	tx, err := s.tx()
 	if err != nil {
-		return false, err
+		return err
 	}
-	bucket, entries, size := tx.bucket(r.table.name), r.table.entries(key, v), len(key)+len(value)
-	for _, e := range entries {
-		if len(e.key) > maxKeySize || tx.bucket(e.index).Get(e.key) != nil {
-			return false, nil
+	bucket := tx.bucket(r.table.name)
+	bucket.FillPercent = growingFill // keys ascend
+	if err := bucket.Put(bytes.Clone(key), bytes.Clone(value)); err != nil {
+		return err
+	}
+	return s.wrote(len(key) + len(value))
+}
+
+// index makes the indexes of the copied records. First it takes over the entries that can be
+// read and are right, in their order: to put those of many records in the order of the
+// records would rewrite every page of an index over and over. Then it adds what is missing.
+// Records that claim what another one has are removed and returned as gaps.
+func (r rule[K, V]) index(s *salvage) (refused []gap, err error) {
+	for _, index := range r.table.indexes {
+		err := s.damaged.each(s.ctx, index.name, reading{
+			gap: func(gap) {},
+			item: func(key, primary []byte, isBucket bool) (bool, error) {
+				tx, err := s.tx()
+				if err != nil || isBucket || len(primary) == 0 {
+					return err == nil, err
+				}
+				v, found, err := r.table.read(tx, primary)
+				if err != nil || !found || !slices.ContainsFunc(r.table.entries(primary, v), entry{index: index.name, key: key}.equal) {
+					return true, err
+				}
+				bucket := tx.bucket(index.name)
+				bucket.FillPercent = growingFill
+				if err := bucket.Put(bytes.Clone(key), bytes.Clone(primary)); err != nil {
+					return false, err
+				}
+				return true, s.wrote(len(key) + len(primary))
+			},
+		})
+		if err != nil {
+			return nil, err
 		}
-		size += len(e.key) + len(key)
 	}
-	key = bytes.Clone(key)
-	if err := r.table.reindex(tx, key, nil, entries); err != nil {
-		return false, err
+	for next := []byte{}; next != nil && len(r.table.indexes) > 0; {
+		if next, err = r.indexSome(s, next, &refused); err != nil {
+			return nil, err
+		}
 	}
-	if r.table.grows {
-		bucket.FillPercent = growingFill
+	return refused, nil
+}
+
+// indexSome adds the missing index entries of up to checksumStep records from a key on. It
+// returns where to go on; nil: it came to the end.
+func (r rule[K, V]) indexSome(s *salvage, from []byte, refused *[]gap) (next []byte, err error) {
+	tx, err := s.tx()
+	if err != nil {
+		return nil, err
 	}
-	if err := bucket.Put(key, bytes.Clone(value)); err != nil {
-		return false, err
+	size, looked := 0, 0
+	var conflicts [][]byte
+	cursor := tx.bucket(r.table.name).Cursor()
+	for key, value := cursor.Seek(from); key != nil; key, value = cursor.Next() {
+		if looked++; looked > checksumStep {
+			next = bytes.Clone(key)
+			break
+		}
+		v, err := r.table.decode(key, value)
+		if err != nil {
+			return nil, err
+		}
+		missing, free := r.missing(tx, key, v)
+		if !free {
+			conflicts = append(conflicts, bytes.Clone(key))
+			continue
+		}
+		if err := r.table.reindex(tx, bytes.Clone(key), nil, missing); err != nil {
+			return nil, err
+		}
+		size += len(missing) * len(key)
 	}
-	return true, s.wrote(size)
+	for _, key := range conflicts {
+		if err := r.table.reindex(tx, key, r.table.entriesNaming(tx, key), nil); err != nil {
+			return nil, err
+		}
+		if err := tx.bucket(r.table.name).Delete(key); err != nil {
+			return nil, err
+		}
+		*refused = append(*refused, gap{low: key, high: after(key), items: 1})
+	}
+	return next, s.wrote(size)
+}
+
+// missing returns the index entries of a record that are not there. free is false when
+// another record has one of them.
+func (r rule[K, V]) missing(tx *Tx, key []byte, v V) (missing []entry, free bool) {
+	for _, e := range r.table.entries(key, v) {
+		holder := tx.bucket(e.index).Get(e.key)
+		if holder == nil && len(e.key) <= maxKeySize {
+			missing = append(missing, e)
+		} else if !bytes.Equal(holder, key) {
+			return nil, false
+		}
+	}
+	return missing, true
 }
 
 // named returns how many records the first index of the table names, which has an entry of
@@ -183,13 +265,22 @@ func (r rule[K, V]) refillFrom(s *salvage, gaps []gap) (restored int, err error)
 				if ok {
 					ok, err = r.belongs(s, key, v)
 				}
-				if ok {
-					ok, err = r.take(s, key, value, v)
+				if !ok || err != nil {
+					return true, err
 				}
-				if ok {
-					restored++
+				tx, err := s.tx()
+				if err != nil {
+					return false, err
 				}
-				return true, err
+				missing, free := r.missing(tx, key, v)
+				if !free || len(missing) < len(r.table.entries(key, v)) {
+					return true, nil
+				}
+				if err := r.table.reindex(tx, bytes.Clone(key), nil, missing); err != nil {
+					return false, err
+				}
+				restored++
+				return true, r.put(s, key, value)
 			},
 			gap: func(gap) {},
 		})
