@@ -2,6 +2,7 @@ package crashtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -111,7 +112,7 @@ func (e *estate) read(t *testing.T, database, backup string) {
 		name, relErr := filepath.Rel(e.dir, path)
 		switch path {
 		case database:
-			e.data = raw
+			e.data = raw[:usedSize(raw)]
 		case backup:
 			e.backup = raw
 		default:
@@ -122,6 +123,13 @@ func (e *estate) read(t *testing.T, database, backup string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// usedSize returns how many bytes of a database were ever used: what lies behind is nothing
+// to damage.
+func usedSize(raw []byte) uint64 {
+	const mark = 16 + 40 // of a meta page: the first page that was never used
+	return pageSize * max(binary.LittleEndian.Uint64(raw[mark:]), binary.LittleEndian.Uint64(raw[pageSize+mark:]))
 }
 
 // settle writes the files to a directory of their own, with a database and, if asked for,

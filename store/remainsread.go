@@ -1,0 +1,201 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// reader reads one bucket.
+type reader struct {
+	*remains
+	ctx context.Context
+	reading
+	claim func(page) // nil: the pages are known
+	last  []byte     // the last key that was read, nil: none
+}
+
+func (r *reader) bucket(b bucketPage) error {
+	if b.root != 0 {
+		return r.tree(b.root, nil, nil, true)
+	}
+	p := parsePage(0, b.inline)
+	if p.flags != leafPage {
+		r.miss(nil, nil, 0)
+		return nil
+	}
+	return r.node(p, nil, nil, true)
+}
+
+// tree reads the page id and all below it. Its keys are in [low, high); nil is no bound.
+func (r *reader) tree(id uint64, low, high []byte, isRoot bool) error {
+	if err := r.ctx.Err(); err != nil {
+		return fmt.Errorf("read what is left: %w", err)
+	}
+	if !r.wants(low, high) {
+		return nil
+	}
+	p, ok := r.page(id)
+	if !ok {
+		r.miss(low, high, 0)
+		return nil
+	}
+	if r.claim != nil {
+		if !p.fits(low, high) {
+			r.miss(low, high, 0)
+			return nil
+		}
+		known := r.owner[id] == uint32(id)
+		r.claim(p)
+		if known { // and what is below it
+			return nil
+		}
+	}
+	return r.node(p, low, high, isRoot)
+}
+
+// node reads a page and all below it.
+func (r *reader) node(p page, low, high []byte, isRoot bool) error {
+	switch {
+	case isRoot && p.emptyRoot():
+	case p.flags == leafPage:
+		return r.leaf(p, low, high)
+	case p.flags == branchPage:
+		return r.branch(p, low, high)
+	default:
+		r.miss(low, high, 0)
+	}
+	return nil
+}
+
+// wants reports whether the reading is about keys in [low, high).
+func (r *reader) wants(low, high []byte) bool {
+	return (r.high == nil || low == nil || bytes.Compare(low, r.high) < 0) && (r.low == nil || high == nil || bytes.Compare(high, r.low) > 0)
+}
+
+// contains reports whether the reading is about a key.
+func (r *reader) contains(key []byte) bool {
+	return bytes.Compare(key, r.low) >= 0 && (r.high == nil || bytes.Compare(key, r.high) < 0)
+}
+
+// miss tells of a gap, as far as the reading is about it.
+func (r *reader) miss(low, high []byte, items int) {
+	if !r.wants(low, high) {
+		return
+	}
+	if low == nil || bytes.Compare(low, r.low) < 0 {
+		low = r.low
+	}
+	if high == nil || r.high != nil && bytes.Compare(high, r.high) > 0 {
+		high = r.high
+	}
+	r.gap(gap{low: bytes.Clone(low), high: bytes.Clone(high), items: items})
+}
+
+// elements returns how many elements a page has. The data of the first one tell it too:
+// they begin behind the last element.
+func (p page) elements(posAt int) (n int, sure bool) {
+	if len(p.bytes) < pageHeader+elementSize {
+		return 0, false
+	}
+	told := binary.LittleEndian.Uint32(p.bytes[pageHeader+posAt:]) / elementSize
+	room := (len(p.bytes) - pageHeader) / elementSize
+	return min(max(p.count, int(min(told, math.MaxUint16))), room), p.count > 0 && told == uint32(p.count)
+}
+
+// fits reports whether the first key of the page that can be read is in [low, high).
+func (p page) fits(low, high []byte) bool {
+	posAt := 0
+	if p.flags == leafPage {
+		posAt = 4
+	}
+	for i := range p.count {
+		if key, _, err := p.element(i, posAt, posAt+4); err == nil {
+			return ascends(p.id, key, low, high, true) == nil
+		}
+	}
+	return true
+}
+
+// branch reads the pages that a branch page names.
+func (r *reader) branch(p page, low, high []byte) error {
+	n, sure := p.elements(0)
+	bounds := make([][]byte, 0, n+1)
+	for i := range n {
+		key, _, err := p.element(i, 0, 4)
+		if err == nil {
+			err = ascends(p.id, key, low, high, i == 0)
+		}
+		if err == nil && i > 0 {
+			err = ascends(p.id, key, bounds[i-1], nil, false)
+		}
+		if err != nil {
+			sure = false
+			break
+		}
+		bounds = append(bounds, key)
+	}
+	if !sure { // of any key it is unknown which page has it
+		r.miss(low, high, 0)
+	}
+	bounds = append(bounds, high)
+	for i := range n {
+		from, to := low, high
+		if sure {
+			from, to = bounds[i], bounds[i+1]
+		}
+		child := binary.LittleEndian.Uint64(p.bytes[pageHeader+i*elementSize+8:])
+		if err := r.tree(child, from, to, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaf reads the elements of a leaf page. What lies between two good ones is a gap where
+// others are not.
+func (r *reader) leaf(p page, low, high []byte) error {
+	n, sure := p.elements(4)
+	if !sure {
+		r.miss(low, high, 0)
+	}
+	missed, from := 0, low
+	for i := range n {
+		key, value, err := p.element(i, 4, 8)
+		if err != nil || !r.follows(key) {
+			missed++
+			continue
+		}
+		if ascends(p.id, key, low, high, true) != nil { // it is the wrong page, or the key in the branch is wrong
+			r.miss(nil, nil, 1)
+			continue
+		}
+		known := true
+		if r.contains(key) {
+			flags := binary.LittleEndian.Uint32(p.bytes[pageHeader+i*elementSize:])
+			if known = flags <= bucketFlag; known {
+				if known, err = r.item(key, value, flags == bucketFlag); err != nil {
+					return err
+				}
+			}
+		}
+		if !known {
+			missed++
+			continue
+		}
+		if missed > 0 {
+			r.miss(from, key, missed)
+		}
+		r.last = append(r.last[:0], key...)
+		missed, from = 0, after(key)
+	}
+	if missed > 0 {
+		r.miss(from, high, missed)
+	}
+	return nil
+}
+
+// follows reports whether a key comes after the last one.
+func (r *reader) follows(key []byte) bool { return r.last == nil || bytes.Compare(key, r.last) > 0 }
