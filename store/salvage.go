@@ -256,7 +256,8 @@ func (s *salvage) tell(bucket string, lost int, exact bool, restored int) {
 }
 
 // copyMeta copies the facts about the file. What is lost of them closes windows and voids
-// codes; only when the installation was made is taken from the backup.
+// codes; only when the installation was made, and which networks were owned before they were
+// deleted, is taken from the backup.
 func (s *salvage) copyMeta() error {
 	missing := false
 	put := func(key, value []byte, isBucket bool) (bool, error) {
@@ -277,19 +278,21 @@ func (s *salvage) copyMeta() error {
 		return err
 	}
 	s.tell(metaBucket, 0, false, 0)
-	tx, err := s.tx()
+	b, err := s.openBackup()
 	if err != nil {
 		return err
 	}
-	key := []byte(installedAtKey)
-	if tx.bucket(metaBucket).Get(key) != nil {
-		return nil
+	for _, key := range [][]byte{[]byte(installedAtKey), []byte(ownedKey)} {
+		tx, err := s.tx()
+		if err == nil && b != nil && tx.bucket(metaBucket).Get(key) == nil {
+			err = b.each(s.ctx, metaBucket, reading{low: key, high: after(key), item: put, gap: gone})
+		}
+		if err != nil {
+			return err
+		}
 	}
-	b, err := s.openBackup()
-	if err == nil && b != nil {
-		err = b.each(s.ctx, metaBucket, reading{low: key, high: after(key), item: put, gap: gone})
-	}
-	if tx, txErr := s.tx(); err == nil && txErr == nil && tx.bucket(metaBucket).Get(key) == nil {
+	tx, err := s.tx()
+	if err == nil && tx.bucket(metaBucket).Get([]byte(installedAtKey)) == nil {
 		err = tx.putMeta(installedAtKey, motion.Time(1)) // so long ago that no first window is open
 	}
 	return err
