@@ -31,6 +31,10 @@ func (p *place) alert(network motion.NetworkID, name, actions string) (uuid stri
 func (p *place) furnish(network motion.NetworkID, owner home.UserID) {
 	p.t.Helper()
 	leaf := motion.MAC{2, 0xbb, 0, 0, 0, 0x31}
+	met := p.db.Update(p.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.PutLeaf(motion.Leaf{NetworkID: network, MAC: leaf, PeerType: motion.PeerClient})
+		return err
+	})
 	described := p.engine.DescribeDevice(p.t.Context(), network, motion.DeviceInfo{MAC: leaf, Hostname: "Rosenduft-phone", Name: "Rosenduft's phone", Brand: "Acme"})
 	clients, err := p.engine.SoundingClients(network)
 	if err != nil || len(clients.Nodes) != 1 {
@@ -48,7 +52,7 @@ func (p *place) furnish(network motion.NetworkID, owner home.UserID) {
 		_, err := tx.AddPush(store.Push{NetworkID: network, Payload: motion.Document{"data": map[string]any{"body": "Rosenduft waits"}}})
 		return errors.Join(err, tx.AddDelivery(store.Delivery{NetworkID: network, UserIDs: []home.UserID{owner}, Payload: motion.Document{"body": "Rosenduft is on its way"}}))
 	})
-	if err := errors.Join(described, placed, sounded, slept, pushed); err != nil {
+	if err := errors.Join(met, described, placed, sounded, slept, pushed); err != nil {
 		p.t.Fatal(err)
 	}
 }
