@@ -38,8 +38,8 @@ type estate struct {
 	settings map[string]bool            // values of a setting, at the backup and later
 }
 
-// early is how many operations each writer makes before the backup, and as many after it.
-const early = 25
+// rounds is how many operations each writer makes before the backup, and as many after it.
+const rounds = 25
 
 // revoked is the name of an API key that was revoked after the backup.
 const revoked = "revoked-since"
@@ -52,7 +52,7 @@ func leaveEstate(t *testing.T, product string) *estate {
 	p := start(t, e.dir, product)
 	box.Administer(t, product, e.dir, "apikey", "create", revoked, "-network", "1")
 	v := e.visit(t, p)
-	if err := v.work(t.Context(), writers, early); err != nil {
+	if err := v.work(t.Context(), writers, rounds); err != nil {
 		t.Fatal(err)
 	}
 	v.leave()
@@ -69,13 +69,13 @@ func leaveEstate(t *testing.T, product string) *estate {
 	p = start(t, e.dir, product)
 	revoke(t, product, e.dir)
 	v = e.visit(t, p)
-	if err := v.work(t.Context(), writers, 2*early); err != nil {
+	if err := v.work(t.Context(), writers, 2*rounds); err != nil {
 		t.Fatal(err)
 	}
-	for n := range 2*early + 2 {
+	for n := range 2*rounds + 2 {
 		e.settings[fmt.Sprint(n)] = true
 	}
-	if e.events = e.served(t, p, e.key); len(e.events) < 2*early {
+	if e.events = e.served(t, p, e.key); len(e.events) < 2*rounds {
 		t.Fatalf("%d events are served", len(e.events))
 	}
 	v.leave()
