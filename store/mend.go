@@ -106,7 +106,7 @@ func (t table[K, V]) drop(tx *Tx, key []byte) error {
 	if t.vital {
 		return errVital
 	}
-	if err := t.reindex(tx, key, t.entriesNaming(tx, key), nil); err != nil {
+	if err := reindex(tx, key, entriesNaming(tx, t.indexNames(), key), nil); err != nil {
 		return err
 	}
 	return tx.bucket(t.name).Delete(key)
@@ -145,6 +145,6 @@ func (t table[K, V]) rebuild(tx *Tx) error {
 				return fmt.Errorf("%s: records %x and %x have the same %s", t.name, holder, key, e.noun)
 			}
 		}
-		return t.reindex(tx, key, nil, entries)
+		return reindex(tx, key, nil, entries)
 	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -26,77 +27,109 @@ type parent struct {
 	key    []byte
 }
 
-// rule says what salvaging does with the records of one table.
-type rule[K, V any] struct {
+// rule says what salvaging does with the records of one table. Its functions take them as
+// what decode returns: the code below is the same for every kind.
+type rule struct {
+	name    string // of the bucket
+	vital   bool
+	indexes []entry // without keys
+	refill  refill
+	decode  func(key, value []byte) (any, error)
+	knows   func(text []byte) bool // every field of a record
+	entries func(key []byte, v any) []entry
+	under   func(key []byte, v any) []parent
+	allow   func(tx *Tx, v any, seen bool) (bool, error)
+}
+
+// ruled is the rule of a table in the terms of its records.
+type ruled[K, V any] struct {
 	table  table[K, V]
 	refill refill
 	under  func(key []byte, v V) []parent             // what a record belongs to; nil: to nothing
 	allow  func(tx *Tx, v V, seen bool) (bool, error) // what else decides about a record of a backup; nil: nothing
 }
 
-// salvager is a rule of any kind of record.
-type salvager interface {
-	bucket() string
-	salvage(*salvage) error
+// rule returns it as the one of any table.
+func (r ruled[K, V]) rule() rule {
+	made := rule{
+		name: r.table.name, vital: r.table.vital, indexes: r.table.indexNames(), refill: r.refill,
+		decode:  func(key, value []byte) (any, error) { return r.table.decode(key, value) },
+		entries: func(key []byte, v any) []entry { return r.table.entries(key, v.(V)) },
+		knows:   func(text []byte) bool { return decodeStrictly(text, new(V)) == nil },
+	}
+	if r.under != nil {
+		made.under = func(key []byte, v any) []parent { return r.under(key, v.(V)) }
+	}
+	if r.allow != nil {
+		made.allow = func(tx *Tx, v any, seen bool) (bool, error) { return r.allow(tx, v.(V), seen) }
+	}
+	return made
+}
+
+// decodeStrictly decodes the text of a record that has no field that v does not know.
+func decodeStrictly(text []byte, v any) error {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	return strict.Decode(v)
 }
 
 // salvageRules returns what is salvaged how, a table before those that belong to it. What
 // lets somebody in, or would be done or sent a second time, does not come back from a
 // backup unless an index shows that it is there still; who owns a home does, because a home
 // that nobody owns could be claimed by anybody.
-func salvageRules() []salvager {
-	return []salvager{
-		rule[motion.NetworkID, motion.Network]{table: networks, refill: always},
-		rule[motion.NodeID, motion.Node]{table: nodes, refill: always, under: func(_ []byte, n motion.Node) []parent { return ofNetwork(n.NetworkID) }},
-		rule[motion.NodeID, motion.Radar]{table: radars, refill: always, under: ofKey[motion.Radar](nodes.name, 4)},
-		rule[motion.NodeID, motion.Leaf]{table: leafs, refill: always, under: func(_ []byte, l motion.Leaf) []parent { return ofNetwork(l.NetworkID) }},
-		rule[linkKey, motion.Link]{table: links, refill: always, under: ofKey[motion.Link](networks.name, 4)},
-		rule[motion.NetworkID, motion.StatusReport]{table: status, under: ofKey[motion.StatusReport](networks.name, 4)},
-		rule[motion.NetworkID, StatusHeard]{table: statusHeard, under: ofKey[StatusHeard](networks.name, 4)},
-		rule[motion.DeviceKey, motion.Device]{table: devices, refill: always, under: func(_ []byte, d motion.Device) []parent { return ofNetwork(d.NetworkID) }},
-		rule[motion.DeviceKey, sign]{table: heard, under: ofKey[sign](devices.name, 0)},
-		rule[motion.DeviceKey, tokens]{table: deviceTokens, under: ofKey[tokens](devices.name, 0)},
-		rule[string, motion.PendingDevice]{table: pending},
-		rule[motion.NetworkID, window]{table: windows, under: ofKey[window](networks.name, 4)},
-		rule[uint32, apiKeyRecord]{table: apiKeys, refill: ifSeen, under: func(_ []byte, k apiKeyRecord) []parent {
+func salvageRules() []rule {
+	return []rule{
+		ruled[motion.NetworkID, motion.Network]{table: networks, refill: always}.rule(),
+		ruled[motion.NodeID, motion.Node]{table: nodes, refill: always, under: func(_ []byte, n motion.Node) []parent { return ofNetwork(n.NetworkID) }}.rule(),
+		ruled[motion.NodeID, motion.Radar]{table: radars, refill: always, under: ofKey[motion.Radar](nodes.name, 4)}.rule(),
+		ruled[motion.NodeID, motion.Leaf]{table: leafs, refill: always, under: func(_ []byte, l motion.Leaf) []parent { return ofNetwork(l.NetworkID) }}.rule(),
+		ruled[linkKey, motion.Link]{table: links, refill: always, under: ofKey[motion.Link](networks.name, 4)}.rule(),
+		ruled[motion.NetworkID, motion.StatusReport]{table: status, under: ofKey[motion.StatusReport](networks.name, 4)}.rule(),
+		ruled[motion.NetworkID, StatusHeard]{table: statusHeard, under: ofKey[StatusHeard](networks.name, 4)}.rule(),
+		ruled[motion.DeviceKey, motion.Device]{table: devices, refill: always, under: func(_ []byte, d motion.Device) []parent { return ofNetwork(d.NetworkID) }}.rule(),
+		ruled[motion.DeviceKey, sign]{table: heard, under: ofKey[sign](devices.name, 0)}.rule(),
+		ruled[motion.DeviceKey, tokens]{table: deviceTokens, under: ofKey[tokens](devices.name, 0)}.rule(),
+		ruled[string, motion.PendingDevice]{table: pending}.rule(),
+		ruled[motion.NetworkID, window]{table: windows, under: ofKey[window](networks.name, 4)}.rule(),
+		ruled[uint32, apiKeyRecord]{table: apiKeys, refill: ifSeen, under: func(_ []byte, k apiKeyRecord) []parent {
 			if k.NetworkID == 0 {
 				return nil
 			}
 			return ofNetwork(k.NetworkID)
-		}},
-		rule[string, integrationUserRecord]{table: integrationUsers},
-		rule[motion.NetworkID, json.RawMessage]{table: detectorStates, refill: always, under: ofKey[json.RawMessage](networks.name, 4)},
-		rule[motion.NetworkID, json.RawMessage]{table: eventStates, under: ofKey[json.RawMessage](networks.name, 4)},
-		rule[AlertKey, Alert]{table: alerts, refill: always, under: ofKey[Alert](networks.name, 4)},
-		rule[pushKey, Push]{table: pushes, under: ofKey[Push](networks.name, 4)},
-		rule[motion.NetworkID, motion.ApplicationSettings]{table: applicationSettings, refill: always, under: ofKey[motion.ApplicationSettings](networks.name, 4)},
+		}}.rule(),
+		ruled[string, integrationUserRecord]{table: integrationUsers}.rule(),
+		ruled[motion.NetworkID, json.RawMessage]{table: detectorStates, refill: always, under: ofKey[json.RawMessage](networks.name, 4)}.rule(),
+		ruled[motion.NetworkID, json.RawMessage]{table: eventStates, under: ofKey[json.RawMessage](networks.name, 4)}.rule(),
+		ruled[AlertKey, Alert]{table: alerts, refill: always, under: ofKey[Alert](networks.name, 4)}.rule(),
+		ruled[pushKey, Push]{table: pushes, under: ofKey[Push](networks.name, 4)}.rule(),
+		ruled[motion.NetworkID, motion.ApplicationSettings]{table: applicationSettings, refill: always, under: ofKey[motion.ApplicationSettings](networks.name, 4)}.rule(),
 
-		rule[home.UserID, userRecord]{table: users, refill: always},
-		rule[home.ID, home.Home]{table: homes, refill: always, under: func(_ []byte, h home.Home) []parent { return ofNetwork(h.ExternalID) }},
-		rule[home.MembershipID, home.Membership]{
+		ruled[home.UserID, userRecord]{table: users, refill: always}.rule(),
+		ruled[home.ID, home.Home]{table: homes, refill: always, under: func(_ []byte, h home.Home) []parent { return ofNetwork(h.ExternalID) }}.rule(),
+		ruled[home.MembershipID, home.Membership]{
 			table: memberships, refill: always, allow: mayReturn,
 			under: func(_ []byte, m home.Membership) []parent { return append(ofHome(m.Home), ofUser(m.User)...) },
-		},
-		rule[string, Session]{table: sessions, under: func(_ []byte, s Session) []parent { return ofUser(s.User) }},
-		rule[home.UserID, []digest]{table: familiar, under: ofKey[[]digest](users.name, 8)},
-		rule[home.InvitationID, invitationRecord]{table: invitations, under: func(_ []byte, i invitationRecord) []parent { return ofHome(i.Home) }},
-		rule[home.LocationID, home.Location]{table: homeLocations, refill: always, under: func(_ []byte, l home.Location) []parent { return ofHome(*l.Home) }},
-		rule[home.ID, motion.Document]{table: homeMeta, refill: always, under: ofKey[motion.Document](homes.name, 4)},
-		rule[home.UserID, motion.Document]{table: userMeta, refill: always, under: ofKey[motion.Document](users.name, 8)},
-		rule[home.SceneConfigID, home.SceneConfig]{table: sceneConfigs, refill: always, under: func(_ []byte, c home.SceneConfig) []parent { return ofHome(c.HomeID) }},
-		rule[uint64, Mail]{table: mails},
-		rule[home.MobileID, MobileDevice]{table: mobiles, under: func(_ []byte, d MobileDevice) []parent { return ofUser(d.UserID) }},
-		rule[uint64, Delivery]{table: deliveries, under: func(_ []byte, d Delivery) []parent { return ofNetwork(d.NetworkID) }},
-		rule[sensor.ID, sensor.Integration]{table: integrations, refill: always, under: func(_ []byte, i sensor.Integration) []parent { return ofHome(i.Home) }},
-		rule[string, sensor.Farewell]{table: farewells, refill: always},
-		rule[string, string]{table: sensorCursors, refill: always},
-		rule[sensor.DeviceID, sensor.Device]{table: sensors, refill: always, under: func(_ []byte, d sensor.Device) []parent { return ofHome(d.Home) }},
+		}.rule(),
+		ruled[string, Session]{table: sessions, under: func(_ []byte, s Session) []parent { return ofUser(s.User) }}.rule(),
+		ruled[home.UserID, []digest]{table: familiar, under: ofKey[[]digest](users.name, 8)}.rule(),
+		ruled[home.InvitationID, invitationRecord]{table: invitations, under: func(_ []byte, i invitationRecord) []parent { return ofHome(i.Home) }}.rule(),
+		ruled[home.LocationID, home.Location]{table: homeLocations, refill: always, under: func(_ []byte, l home.Location) []parent { return ofHome(*l.Home) }}.rule(),
+		ruled[home.ID, motion.Document]{table: homeMeta, refill: always, under: ofKey[motion.Document](homes.name, 4)}.rule(),
+		ruled[home.UserID, motion.Document]{table: userMeta, refill: always, under: ofKey[motion.Document](users.name, 8)}.rule(),
+		ruled[home.SceneConfigID, home.SceneConfig]{table: sceneConfigs, refill: always, under: func(_ []byte, c home.SceneConfig) []parent { return ofHome(c.HomeID) }}.rule(),
+		ruled[uint64, Mail]{table: mails}.rule(),
+		ruled[home.MobileID, MobileDevice]{table: mobiles, under: func(_ []byte, d MobileDevice) []parent { return ofUser(d.UserID) }}.rule(),
+		ruled[uint64, Delivery]{table: deliveries, under: func(_ []byte, d Delivery) []parent { return ofNetwork(d.NetworkID) }}.rule(),
+		ruled[sensor.ID, sensor.Integration]{table: integrations, refill: always, under: func(_ []byte, i sensor.Integration) []parent { return ofHome(i.Home) }}.rule(),
+		ruled[string, sensor.Farewell]{table: farewells, refill: always}.rule(),
+		ruled[string, string]{table: sensorCursors, refill: always}.rule(),
+		ruled[sensor.DeviceID, sensor.Device]{table: sensors, refill: always, under: func(_ []byte, d sensor.Device) []parent { return ofHome(d.Home) }}.rule(),
 
-		rule[command.ID, command.Command]{table: commands, under: func(_ []byte, c command.Command) []parent { return ofNetwork(c.NetworkID) }},
-		rule[command.BatchID, command.Batch]{table: batches, under: func(_ []byte, b command.Batch) []parent { return ofNetwork(b.NetworkID) }},
-		rule[armedKey, armedRecord]{table: armed, refill: always, under: ofKey[armedRecord](networks.name, 4)},
-		rule[eventKey, eventRecord]{table: events, refill: always, allow: namesNobodyGone, under: ofKey[eventRecord](networks.name, 4)},
-		rule[detectionKey, detectionRecord]{table: detections, refill: always, under: ofKey[detectionRecord](homes.name, 4)},
+		ruled[command.ID, command.Command]{table: commands, under: func(_ []byte, c command.Command) []parent { return ofNetwork(c.NetworkID) }}.rule(),
+		ruled[command.BatchID, command.Batch]{table: batches, under: func(_ []byte, b command.Batch) []parent { return ofNetwork(b.NetworkID) }}.rule(),
+		ruled[armedKey, armedRecord]{table: armed, refill: always, under: ofKey[armedRecord](networks.name, 4)}.rule(),
+		ruled[eventKey, eventRecord]{table: events, refill: always, allow: namesNobodyGone, under: ofKey[eventRecord](networks.name, 4)}.rule(),
+		ruled[detectionKey, detectionRecord]{table: detections, refill: always, under: ofKey[detectionRecord](homes.name, 4)}.rule(),
 	}
 }
 

@@ -2,22 +2,18 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 )
 
-// bucket returns the name of the table's bucket.
-func (r rule[K, V]) bucket() string { return r.table.name }
-
 // salvage copies the records of a table, and takes those that cannot be read from the
 // backup as the rule says.
-func (r rule[K, V]) salvage(s *salvage) error {
+func (r rule) salvage(s *salvage) error {
 	var gaps []gap
 	kept, orphans := 0, 0
-	err := s.damaged.each(s.ctx, r.table.name, reading{
+	err := s.damaged.each(s.ctx, r.name, reading{
 		item: func(key, value []byte, isBucket bool) (bool, error) {
-			v, err := r.table.decode(key, value)
+			v, err := r.decode(key, value)
 			if isBucket || err != nil {
 				return false, nil
 			}
@@ -45,15 +41,15 @@ func (r rule[K, V]) salvage(s *salvage) error {
 	s.kept += kept
 	named, exact, err := r.named(s)
 	if err != nil || len(gaps) == 0 || exact && named <= kept+orphans {
-		s.tell(r.table.name, orphans, true, 0)
+		s.tell(r.name, orphans, true, 0)
 		return err
 	}
 	restored, err := r.refillFrom(s, gaps)
 	if err != nil {
 		return err
 	}
-	if r.table.vital && s.backup == nil {
-		return fmt.Errorf("%w: %s cannot be read", errNotSalvaged, r.table.name)
+	if r.vital && s.backup == nil {
+		return fmt.Errorf("%w: %s cannot be read", errNotSalvaged, r.name)
 	}
 	lost := named - kept - restored
 	if !exact {
@@ -63,8 +59,8 @@ func (r rule[K, V]) salvage(s *salvage) error {
 			exact = exact && g.items > 0
 		}
 	}
-	s.tell(r.table.name, max(lost, 0), exact, restored)
-	switch r.table.name {
+	s.tell(r.name, max(lost, 0), exact, restored)
+	switch r.name {
 	case users.name, homes.name, memberships.name:
 		s.people = true
 	}
@@ -75,10 +71,8 @@ func (r rule[K, V]) salvage(s *salvage) error {
 // of former times: a damaged page may name another than it did. A record of another table
 // has fields that this one does not know, and no index names it. Former ones stand in free
 // pages, which are not read unless the list of them is damaged too.
-func (r rule[K, V]) misplaced(s *salvage, key, value []byte, v V) (bool, error) {
-	strict := json.NewDecoder(bytes.NewReader(value[:len(value)-checksumSize]))
-	strict.DisallowUnknownFields()
-	isKnown := strict.Decode(new(V)) == nil
+func (r rule) misplaced(s *salvage, key, value []byte, v any) (bool, error) {
+	isKnown := r.knows(value[:len(value)-checksumSize])
 	if isKnown && s.damaged.free != nil {
 		return false, nil
 	}
@@ -91,8 +85,8 @@ func (r rule[K, V]) misplaced(s *salvage, key, value []byte, v V) (bool, error) 
 
 // indexed returns how many indexes of the damaged file name a record, and how many are sure
 // not to.
-func (r rule[K, V]) indexed(s *salvage, key []byte, v V) (seen, gone int, err error) {
-	for _, e := range r.table.entries(key, v) {
+func (r rule) indexed(s *salvage, key []byte, v any) (seen, gone int, err error) {
+	for _, e := range r.entries(key, v) {
 		present, sure, err := s.damaged.has(s.ctx, e.index, e.key, key)
 		switch {
 		case err != nil:
@@ -107,7 +101,7 @@ func (r rule[K, V]) indexed(s *salvage, key []byte, v V) (seen, gone int, err er
 }
 
 // belongs reports whether what a record belongs to is there.
-func (r rule[K, V]) belongs(s *salvage, key []byte, v V) (bool, error) {
+func (r rule) belongs(s *salvage, key []byte, v any) (bool, error) {
 	tx, err := s.tx()
 	if err != nil || r.under == nil {
 		return err == nil, err
@@ -121,12 +115,12 @@ func (r rule[K, V]) belongs(s *salvage, key []byte, v V) (bool, error) {
 }
 
 // put stores a record without its index entries.
-func (r rule[K, V]) put(s *salvage, key, value []byte) error {
+func (r rule) put(s *salvage, key, value []byte) error {
 	tx, err := s.tx()
 	if err != nil {
 		return err
 	}
-	bucket := tx.bucket(r.table.name)
+	bucket := tx.bucket(r.name)
 	bucket.FillPercent = growingFill // keys ascend
 	if err := bucket.Put(bytes.Clone(key), bytes.Clone(value)); err != nil {
 		return err
@@ -138,20 +132,24 @@ func (r rule[K, V]) put(s *salvage, key, value []byte) error {
 // read and are right, in their order: to put those of many records in the order of the
 // records would rewrite every page of an index over and over. Then it adds what is missing.
 // Records that claim what another one has are removed and returned as gaps.
-func (r rule[K, V]) index(s *salvage) (refused []gap, err error) {
-	for _, index := range r.table.indexes {
-		err := s.damaged.each(s.ctx, index.name, reading{
+func (r rule) index(s *salvage) (refused []gap, err error) {
+	for _, index := range r.indexes {
+		err := s.damaged.each(s.ctx, index.index, reading{
 			gap: func(gap) {},
 			item: func(key, primary []byte, isBucket bool) (bool, error) {
 				tx, err := s.tx()
 				if err != nil || isBucket || len(primary) == 0 {
 					return err == nil, err
 				}
-				v, found, err := r.table.read(tx, primary)
-				if err != nil || !found || !slices.ContainsFunc(r.table.entries(primary, v), entry{index: index.name, key: key}.equal) {
+				data := tx.bucket(r.name).Get(primary)
+				if data == nil {
+					return true, nil
+				}
+				v, err := r.decode(primary, data)
+				if err != nil || !slices.ContainsFunc(r.entries(primary, v), entry{index: index.index, key: key}.equal) {
 					return true, err
 				}
-				bucket := tx.bucket(index.name)
+				bucket := tx.bucket(index.index)
 				bucket.FillPercent = growingFill
 				if err := bucket.Put(bytes.Clone(key), bytes.Clone(primary)); err != nil {
 					return false, err
@@ -163,7 +161,7 @@ func (r rule[K, V]) index(s *salvage) (refused []gap, err error) {
 			return nil, err
 		}
 	}
-	for next := []byte{}; next != nil && len(r.table.indexes) > 0; {
+	for next := []byte{}; next != nil && len(r.indexes) > 0; {
 		if next, err = r.indexSome(s, next, &refused); err != nil {
 			return nil, err
 		}
@@ -173,20 +171,20 @@ func (r rule[K, V]) index(s *salvage) (refused []gap, err error) {
 
 // indexSome adds the missing index entries of up to checksumStep records from a key on. It
 // returns where to go on; nil: it came to the end.
-func (r rule[K, V]) indexSome(s *salvage, from []byte, refused *[]gap) (next []byte, err error) {
+func (r rule) indexSome(s *salvage, from []byte, refused *[]gap) (next []byte, err error) {
 	tx, err := s.tx()
 	if err != nil {
 		return nil, err
 	}
 	size, looked := 0, 0
 	var conflicts [][]byte
-	cursor := tx.bucket(r.table.name).Cursor()
+	cursor := tx.bucket(r.name).Cursor()
 	for key, value := cursor.Seek(from); key != nil; key, value = cursor.Next() {
 		if looked++; looked > checksumStep {
 			next = bytes.Clone(key)
 			break
 		}
-		v, err := r.table.decode(key, value)
+		v, err := r.decode(key, value)
 		if err != nil {
 			return nil, err
 		}
@@ -195,16 +193,16 @@ func (r rule[K, V]) indexSome(s *salvage, from []byte, refused *[]gap) (next []b
 			conflicts = append(conflicts, bytes.Clone(key))
 			continue
 		}
-		if err := r.table.reindex(tx, bytes.Clone(key), nil, missing); err != nil {
+		if err := reindex(tx, bytes.Clone(key), nil, missing); err != nil {
 			return nil, err
 		}
 		size += len(missing) * len(key)
 	}
 	for _, key := range conflicts {
-		if err := r.table.reindex(tx, key, r.table.entriesNaming(tx, key), nil); err != nil {
+		if err := reindex(tx, key, entriesNaming(tx, r.indexes, key), nil); err != nil {
 			return nil, err
 		}
-		if err := tx.bucket(r.table.name).Delete(key); err != nil {
+		if err := tx.bucket(r.name).Delete(key); err != nil {
 			return nil, err
 		}
 		*refused = append(*refused, gap{low: key, high: after(key), items: 1})
@@ -214,8 +212,8 @@ func (r rule[K, V]) indexSome(s *salvage, from []byte, refused *[]gap) (next []b
 
 // missing returns the index entries of a record that are not there. free is false when
 // another record has one of them.
-func (r rule[K, V]) missing(tx *Tx, key []byte, v V) (missing []entry, free bool) {
-	for _, e := range r.table.entries(key, v) {
+func (r rule) missing(tx *Tx, key []byte, v any) (missing []entry, free bool) {
+	for _, e := range r.entries(key, v) {
 		holder := tx.bucket(e.index).Get(e.key)
 		if holder == nil && len(e.key) <= maxKeySize {
 			missing = append(missing, e)
@@ -228,12 +226,12 @@ func (r rule[K, V]) missing(tx *Tx, key []byte, v V) (missing []entry, free bool
 
 // named returns how many records the first index of the table names, which has an entry of
 // each, and whether all of it can be read.
-func (r rule[K, V]) named(s *salvage) (n int, exact bool, err error) {
-	if len(r.table.indexes) == 0 {
+func (r rule) named(s *salvage) (n int, exact bool, err error) {
+	if len(r.indexes) == 0 {
 		return 0, false, nil
 	}
 	exact = true
-	err = s.damaged.each(s.ctx, r.table.indexes[0].name, reading{
+	err = s.damaged.each(s.ctx, r.indexes[0].index, reading{
 		item: func(_, _ []byte, isBucket bool) (bool, error) {
 			n++
 			return !isBucket, nil
@@ -245,16 +243,16 @@ func (r rule[K, V]) named(s *salvage) (n int, exact bool, err error) {
 
 // refillFrom copies the records of the backup whose keys lie in gaps, as the rule says. It
 // returns how many.
-func (r rule[K, V]) refillFrom(s *salvage, gaps []gap) (restored int, err error) {
+func (r rule) refillFrom(s *salvage, gaps []gap) (restored int, err error) {
 	backup, err := s.openBackup()
 	if err != nil || backup == nil || r.refill == never {
 		return 0, err
 	}
 	for _, g := range gaps {
-		err := backup.each(s.ctx, r.table.name, reading{
+		err := backup.each(s.ctx, r.name, reading{
 			low: g.low, high: g.high,
 			item: func(key, value []byte, _ bool) (bool, error) {
-				v, err := r.table.decode(key, value)
+				v, err := r.decode(key, value)
 				if err != nil {
 					return false, nil
 				}
@@ -270,10 +268,10 @@ func (r rule[K, V]) refillFrom(s *salvage, gaps []gap) (restored int, err error)
 					return false, err
 				}
 				missing, free := r.missing(tx, key, v)
-				if !free || len(missing) < len(r.table.entries(key, v)) {
+				if !free || len(missing) < len(r.entries(key, v)) {
 					return true, nil
 				}
-				if err := r.table.reindex(tx, bytes.Clone(key), nil, missing); err != nil {
+				if err := reindex(tx, bytes.Clone(key), nil, missing); err != nil {
 					return false, err
 				}
 				restored++
@@ -290,9 +288,9 @@ func (r rule[K, V]) refillFrom(s *salvage, gaps []gap) (restored int, err error)
 
 // returns reports whether a record of the backup takes the place of one that cannot be
 // read. One that is there already, or that no index names any more, does not.
-func (r rule[K, V]) returns(s *salvage, key []byte, v V) (bool, error) {
+func (r rule) returns(s *salvage, key []byte, v any) (bool, error) {
 	tx, err := s.tx()
-	if err != nil || tx.bucket(r.table.name).Get(key) != nil {
+	if err != nil || tx.bucket(r.name).Get(key) != nil {
 		return false, err
 	}
 	seen, gone, err := r.indexed(s, key, v)

@@ -117,7 +117,7 @@ func (t table[K, V]) put(tx *Tx, k K, v V) error {
 	if err != nil {
 		return err
 	}
-	if err := t.reindex(tx, key, stale, entries); err != nil {
+	if err := reindex(tx, key, stale, entries); err != nil {
 		return err
 	}
 	if t.grows {
@@ -149,7 +149,7 @@ func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := t.reindex(tx, key, stale, nil); err != nil {
+	if err := reindex(tx, key, stale, nil); err != nil {
 		return false, err
 	}
 	if err := bucket.Delete(key); err != nil {
@@ -308,13 +308,13 @@ func (t table[K, V]) staleEntries(tx *Tx, key, data []byte) ([]entry, error) {
 	v, err := t.decode(key, data)
 	if err != nil { // it goes, or is replaced
 		tx.db.leaveOut(t.name, key, err)
-		return t.entriesNaming(tx, key), nil
+		return entriesNaming(tx, t.indexNames(), key), nil
 	}
 	return t.entries(key, v), nil
 }
 
 // reindex replaces the index entries of the record at key.
-func (t table[K, V]) reindex(tx *Tx, key []byte, stale, fresh []entry) error {
+func reindex(tx *Tx, key []byte, stale, fresh []entry) error {
 	for _, e := range stale {
 		if slices.ContainsFunc(fresh, e.equal) {
 			continue

@@ -45,14 +45,23 @@ func (t table[K, V]) readable(tx *Tx, key, data []byte) (V, bool) {
 	return v, err == nil
 }
 
-// entriesNaming returns the index entries that name the record at key. It reads the whole
-// indexes: it is for a record that cannot tell its entries.
-func (t table[K, V]) entriesNaming(tx *Tx, key []byte) (entries []entry) {
+// indexNames returns an entry without a key for each index.
+func (t table[K, V]) indexNames() (names []entry) {
 	for _, index := range t.indexes {
-		cursor := tx.bucket(index.name).Cursor()
+		names = append(names, entry{index: index.name, noun: index.noun, grows: index.grows})
+	}
+	return names
+}
+
+// entriesNaming returns the entries of indexes that name the record at key. It reads the
+// whole indexes: it is for a record that cannot tell its entries.
+func entriesNaming(tx *Tx, indexes []entry, key []byte) (entries []entry) {
+	for _, index := range indexes {
+		cursor := tx.bucket(index.index).Cursor()
 		for k, primary := cursor.First(); k != nil; k, primary = cursor.Next() {
 			if bytes.Equal(primary, key) {
-				entries = append(entries, entry{index: index.name, noun: index.noun, grows: index.grows, key: bytes.Clone(k)})
+				index.key = bytes.Clone(k)
+				entries = append(entries, index)
 			}
 		}
 	}
