@@ -107,38 +107,64 @@ func (s *Set) holdsFives(ids []ID, from, to int64) (bool, error) {
 // begins in [from, to) tells of more seconds of it than rows of one second do.
 func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
 	seconds, fives := s.of(Second), s.of(FiveSeconds)
-	if len(fives.between(from, to)) == 0 {
-		return false, nil
-	}
 	for _, id := range ids {
-		held := covered{}.fold(FiveSeconds.Step(), seconds.extent(from, to))
-		err := seconds.walk(id, from, to, runsOnly, func(r stretch) bool {
-			if r.kind != absent {
-				held.add(r.start, int64(r.rows))
-			}
-			return true
-		})
+		held, err := seconds.spans(id, from, to)
 		if err != nil {
 			return false, err
 		}
-		for _, deep := range []depth{runsOnly, noTotals} { // a row has 5 seconds, as far as runs alone say
-			hidden = false
-			err := fives.walk(id, from, to, deep, func(r stretch) bool {
-				hidden = r.kind != absent && r.tellsMore(held, to)
-				return !hidden
-			})
-			if err != nil {
-				return false, err
-			}
-			if !hidden {
-				break
-			}
+		told, err := fives.spans(id, from, to)
+		if err != nil {
+			return false, err
 		}
-		if hidden {
-			return true, nil
+		if held.cover(told) { // whatever of a row's 5 seconds was known
+			continue
+		}
+		slots := covered{}.fold(FiveSeconds.Step(), seconds.extent(from, to))
+		for _, span := range held {
+			slots.add(span[0], span[1]-span[0])
+		}
+		err = fives.walk(id, from, to, noTotals, func(r stretch) bool {
+			hidden = r.kind != absent && r.tellsMore(slots, to)
+			return !hidden
+		})
+		if err != nil || hidden {
+			return hidden, err
 		}
 	}
 	return false, nil
+}
+
+// spans are stretches of seconds [from, to) in order, none of which touch.
+type spans [][2]int64
+
+// spans returns what the rows of series id that begin in [from, to) reach over, before to.
+func (t tierValues) spans(id ID, from, to int64) (list spans, err error) {
+	err = t.walk(id, from, to, runsOnly, func(r stretch) bool {
+		if r.kind == absent {
+			return true
+		}
+		end := min(r.start+int64(r.rows)*t.tier.Step(), to)
+		if n := len(list); n > 0 && list[n-1][1] >= r.start {
+			list[n-1][1] = max(list[n-1][1], end)
+		} else {
+			list = append(list, [2]int64{r.start, end})
+		}
+		return true
+	})
+	return list, err
+}
+
+// cover reports whether other reaches over nothing that s does not.
+func (s spans) cover(other spans) bool {
+	for _, o := range other {
+		for len(s) > 0 && s[0][1] < o[1] {
+			s = s[1:]
+		}
+		if len(s) == 0 || s[0][0] > o[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // tellsMore reports whether a row of the stretch, of 5 s, has more seconds before to than
