@@ -203,13 +203,11 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 	return byWindow, "", nil
 }
 
-// approved reports whether exactly what the post shows was approved by hand, by the
-// administrator or by who owns still what they owned then.
+// approved reports whether exactly what the post shows was approved by hand.
 func (p *post) approved() (bool, error) {
-	for _, entry := range p.pending.approvals(p.shown(""), p.now()) {
-		owner, err := ownerOf(p.tx, entry.ApprovedBy)
-		if err != nil || owner == entry.ApprovedFor {
-			return err == nil, err
+	for _, entry := range p.pending.approvals(p.shown("")) {
+		if holds, err := p.holds(p.tx, entry); err != nil || holds {
+			return holds, err
 		}
 	}
 	return false, nil

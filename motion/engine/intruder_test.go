@@ -213,6 +213,9 @@ func TestApprovalEndsWithTheOwnershipAndAfterADay(t *testing.T) {
 					t.Fatal(err)
 				}
 				c.change(b, id)
+				if list := b.Pending(); list[0].Approved != c.in {
+					t.Errorf("waits: %+v", list)
+				}
 				if a := b.postFrom(elsewhere, newcomer(location, 1), ""); (a.TryAgain == "") != c.in {
 					t.Errorf("%+v", a)
 				}

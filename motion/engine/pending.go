@@ -83,13 +83,12 @@ func (l *pendingList) list() []motion.PendingDevice {
 }
 
 // approvals returns the entries that hold exactly what a post shows and were approved by
-// hand, not too long ago.
-func (l *pendingList) approvals(shown motion.PendingDevice, now motion.Time) (list []motion.PendingDevice) {
+// hand.
+func (l *pendingList) approvals(shown motion.PendingDevice) (list []motion.PendingDevice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.entries {
-		if p.Approved && same(p, shown) && now.Since(p.ApprovedAt) < approvalHolds &&
-			(p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID) {
+		if p.Approved && same(p, shown) && (p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID) {
 			list = append(list, p)
 		}
 	}
@@ -154,8 +153,29 @@ func (l *pendingList) unstored() {
 	l.stale = true
 }
 
-// Pending returns the devices that wait for adoption, those seen last first.
-func (e *Engine) Pending() []motion.PendingDevice { return e.pending.list() }
+// Pending returns the devices that wait for adoption, those seen last first. An approval
+// that has ended is none.
+func (e *Engine) Pending() []motion.PendingDevice {
+	list := e.pending.list()
+	_ = e.db.View(context.Background(), func(tx *store.Tx) error { // it can only be closed, and then nobody is let in
+		for i := range list {
+			holds, err := e.holds(tx, list[i])
+			list[i].Approved = holds && err == nil
+		}
+		return nil
+	})
+	return list
+}
+
+// holds reports whether an entry was approved by hand not too long ago, by the administrator
+// or by who owns still what they owned then.
+func (e *Engine) holds(tx *store.Tx, p motion.PendingDevice) (bool, error) {
+	if !p.Approved || e.now().Since(p.ApprovedAt) >= approvalHolds {
+		return false, nil
+	}
+	owner, err := ownerOf(tx, p.ApprovedBy)
+	return owner == p.ApprovedFor, err
+}
 
 // Adopt approves an entry of the waiting list, named by its id or by its deviceId: the
 // next post that shows what it holds, within a day, is answered with tokens. by is the

@@ -19,8 +19,9 @@ func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (unt
 	if until, err = h.engine.AdoptionUntil(ctx, network); err != nil {
 		return 0, nil, err
 	}
+	pending := h.engine.Pending() // in a transaction of its own
 	err = h.db.View(ctx, func(tx *store.Tx) error {
-		for _, p := range h.engine.Pending() {
+		for _, p := range pending {
 			foreign, err := ofAnother(tx, network, p)
 			if err != nil {
 				return err
