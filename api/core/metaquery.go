@@ -98,26 +98,22 @@ func (q metaQuery) matches(meta motion.Document) bool {
 	return err == nil && like(string(text), q.pattern)
 }
 
-// like reports whether text as a whole fits a pattern in which each % stands for
-// any run of characters, none included, and everything else for itself.
+// like reports whether text as a whole fits a pattern in which each % stands for any run
+// of characters, none included, \% for a percent sign, and everything else for itself.
 func like(text, pattern string) bool {
-	first, rest, wild := strings.Cut(pattern, "%")
-	if !wild {
-		return text == pattern
+	const percent = "\x00" // no query has it
+	parts := strings.Split(strings.ReplaceAll(pattern, `\%`, percent), "%")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], percent, "%")
 	}
-	text, ok := strings.CutPrefix(text, first)
-	if !ok {
-		return false
+	last := len(parts) - 1
+	if last == 0 {
+		return text == parts[0]
 	}
-	for {
-		part, next, more := strings.Cut(rest, "%")
-		if !more {
-			return strings.HasSuffix(text, part)
-		}
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text, rest = text[at+len(part):], next
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1:last] {
+		_, after, found := strings.Cut(text, part)
+		text, ok = after, ok && found
 	}
+	return ok && strings.HasSuffix(text, parts[last])
 }

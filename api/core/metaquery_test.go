@@ -102,8 +102,8 @@ func TestMetaQueryMatches(t *testing.T) {
 	}
 }
 
-// TestLikeAgreesWithItsDefinition compares with the definition: % is any run,
-// everything else itself.
+// TestLikeAgreesWithItsDefinition compares with the definition: % is any run, \% a percent
+// sign, everything else itself.
 func TestLikeAgreesWithItsDefinition(t *testing.T) {
 	t.Parallel()
 	var defined func(text, pattern string) bool
@@ -113,12 +113,14 @@ func TestLikeAgreesWithItsDefinition(t *testing.T) {
 			return text == ""
 		case pattern[0] == '%':
 			return defined(text, pattern[1:]) || text != "" && defined(text[1:], pattern)
+		case strings.HasPrefix(pattern, `\%`):
+			return text != "" && text[0] == '%' && defined(text[1:], pattern[2:])
 		}
 		return text != "" && text[0] == pattern[0] && defined(text[1:], pattern[1:])
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`[ab_]{0,8}`).Draw(t, "text")
-		pattern := rapid.StringMatching(`[ab_%]{0,6}`).Draw(t, "pattern")
+		text := rapid.StringMatching(`[ab_%\\]{0,8}`).Draw(t, "text")
+		pattern := rapid.StringMatching(`[ab_%\\]{0,6}`).Draw(t, "pattern")
 		if got := like(text, pattern); got != defined(text, pattern) {
 			t.Fatalf("like(%q, %q) = %t", text, pattern, got)
 		}
