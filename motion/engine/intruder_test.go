@@ -168,6 +168,16 @@ func TestNodesOfANetworkAreBounded(t *testing.T) {
 				t.Errorf("round %d: %v", round, err)
 			}
 		}
+		for round := range 4 { // each would give up its name to a new one
+			radars := map[string]motion.Radar{}
+			for i := range 60 {
+				name := fmt.Sprintf("G0-%d", i)
+				taken := fmt.Sprintf("R%d-%d", round, i)
+				radars["a"+name] = motion.Radar{DeviceID: name, NodeName: taken, RootMode: 1}
+				radars["b"+name] = motion.Radar{DeviceID: "x" + taken, NodeName: name, RootMode: 1}
+			}
+			_ = b.Report(context.Background(), guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: radars})
+		}
 		nodes, err := b.Nodes(id)
 		if len(nodes) > 128 || err != nil {
 			t.Errorf("%d nodes, %v", len(nodes), err)

@@ -72,8 +72,12 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	n.mu.Unlock()
 	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, r.TS)
-		if err := v.room(r.Radars); err != nil {
+		before, err := tx.Nodes(n.id)
+		if err != nil {
 			return nil, err
+		}
+		if many := len(r.Radars); many > max(maxNodes, len(before)) { // or else it would take long to find out
+			return nil, fault.New(fault.TooLarge, "radars: %d nodes: at most %d", many, maxNodes)
 		}
 		names := slices.Sorted(maps.Keys(r.Radars))
 		nodes := make([]motion.Node, len(names)) // all of them before the links between them
@@ -81,10 +85,12 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 			if err := v.mayReport(r.Radars[name]); err != nil {
 				return nil, err
 			}
-			var err error
 			if nodes[i], err = putNode(tx, n.id, r.Radars[name]); err != nil {
 				return nil, err
 			}
+		}
+		if err := v.room(len(before)); err != nil {
+			return nil, err
 		}
 		for i, name := range names {
 			if err := v.peers(nodes[i], r.Radars[name], r.Leafblower); err != nil {
@@ -99,22 +105,14 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	})
 }
 
-// room refuses a report that names more new nodes than the network can have.
-func (v *inventory) room(radars map[string]motion.Radar) error {
+// room refuses a report that has brought the network more nodes than it can have; before
+// is how many it had.
+func (v *inventory) room(before int) error {
 	nodes, err := v.tx.Nodes(v.network.ID)
-	if err != nil {
-		return err
+	if n := len(nodes); n > maxNodes && n > before {
+		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", n, maxNodes)
 	}
-	count := len(nodes)
-	for _, radar := range radars {
-		if !slices.ContainsFunc(nodes, func(n motion.Node) bool { return n.DeviceID == radar.DeviceID || n.Name == radar.NodeName }) {
-			count++
-		}
-	}
-	if count > maxNodes && count > len(nodes) {
-		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", count, maxNodes)
-	}
-	return nil
+	return err
 }
 
 // admissible takes those nodes out of a report that a guardian cannot tell of: what they
