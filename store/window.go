@@ -43,30 +43,57 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 // reformKey is the key in the meta bucket of the devices of deleted networks.
 const reformKey = "reform_until"
 
-// ReformUntil returns until when a device of a deleted network may form or join another by
-// itself; zero: it is none.
-func (tx *Tx) ReformUntil(deviceID string) (motion.Time, error) {
-	var until map[string]motion.Time
-	err := tx.getMeta(reformKey, &until)
-	return until[reformName(deviceID)], err
+// reform says until when a device of a deleted network may form or join another by itself,
+// and where it is known from. Names stand for what they are of, as nothing stored tells of a
+// deleted network.
+type reform struct {
+	Until   motion.Time `json:"until"`
+	Address string      `json:"address"`
+	MAC     string      `json:"mac,omitempty"` // empty: not known
 }
 
-// reformName stands for a device, as nothing stored names those of a deleted network.
-func reformName(deviceID string) string {
-	sum := sha256.Sum256([]byte(deviceID))
+// ReformUntil returns until when a device that posts from an address and MAC, zero when that
+// is not known, may form or join a network by itself because its own was deleted; zero: it
+// may not. The MAC is compared where it is known of both, or else the address.
+func (tx *Tx) ReformUntil(deviceID, address string, mac motion.MAC) (motion.Time, error) {
+	var all map[string]reform
+	err := tx.getMeta(reformKey, &all)
+	r := all[reformName(deviceID)]
+	if !mac.IsZero() && r.MAC != "" {
+		if r.MAC != reformName(mac.String()) {
+			return 0, err
+		}
+		return r.Until, err
+	}
+	if r.Address != reformName(address) {
+		return 0, err
+	}
+	return r.Until, err
+}
+
+// reformName stands for a device, an address or a MAC.
+func reformName(of string) string {
+	sum := sha256.Sum256([]byte(of))
 	return hex.EncodeToString(sum[:16])
 }
 
-// LetReform lets devices form or join a network by themselves until a time, and forgets
-// those whose time is over.
-func (tx *Tx) LetReform(deviceIDs []string, until motion.Time) error {
-	all := map[string]motion.Time{}
+// LetReform lets the devices of a network form or join another by themselves until a time,
+// and forgets those whose time is over.
+func (tx *Tx) LetReform(devices []motion.Device, until motion.Time) error {
+	all := map[string]reform{}
 	if err := tx.getMeta(reformKey, &all); err != nil {
 		return err
 	}
-	maps.DeleteFunc(all, func(_ string, end motion.Time) bool { return end <= tx.now })
-	for _, id := range deviceIDs {
-		all[reformName(id)] = until
+	maps.DeleteFunc(all, func(_ string, r reform) bool { return r.Until <= tx.now })
+	for _, d := range devices {
+		if d.Kind != motion.RadarKind {
+			continue
+		}
+		r := reform{Until: until, Address: reformName(d.Address)}
+		if !d.MAC.IsZero() {
+			r.MAC = reformName(d.MAC.String())
+		}
+		all[reformName(d.ID)] = r
 	}
 	return tx.putMeta(reformKey, all)
 }

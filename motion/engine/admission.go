@@ -220,7 +220,7 @@ func (p *post) reforms() (bool, error) {
 	if err != nil || owned {
 		return false, err
 	}
-	until, err := p.tx.ReformUntil(p.key.ID)
+	until, err := p.tx.ReformUntil(p.key.ID, p.c.Address.String(), p.c.MAC)
 	return p.endOfWindow(until) > p.now(), err
 }
 
@@ -237,8 +237,8 @@ func (p *post) full(invitation how) (string, error) {
 		}
 		return networkFull, nil
 	}
-	if invitation != byWindow {
-		return "", nil
+	if reforms, err := p.reforms(); invitation != byWindow || reforms || err != nil {
+		return "", err
 	}
 	networks, err := p.tx.Networks()
 	if err != nil {

@@ -96,11 +96,17 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 		return network, err
 	}
 	deleted, leads := slices.Contains(network.Removed, p.key.ID), p.master() && network.MasterID != in.after.ID
-	if !deleted && !leads {
-		return network, nil
-	}
-	if leads {
+	stepsDown := !p.master() && network.MasterID == in.after.ID
+	switch {
+	case leads:
 		network.MasterID = in.after.ID
+	case stepsDown:
+		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}); err != nil {
+			return network, err
+		}
+		network.MasterID = 0
+	case !deleted:
+		return network, nil
 	}
 	network.Removed = slices.DeleteFunc(slices.Clone(network.Removed), func(id string) bool { return id == p.key.ID })
 	network.UpdatedAt = p.tx.Now()

@@ -122,6 +122,24 @@ func TestMasterThatMovesAwayLeadsItsFormerNetworkNoMore(t *testing.T) {
 	})
 }
 
+func TestMasterThatStepsDownIsItsGuardianNoMore(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		guardian, radar := b.tokens()
+		down := master()
+		down.Radar.RootMode = 1
+		if a := b.post(down, radar); a.Network != id || a.GuardianToken != "" {
+			t.Fatalf("%+v", a)
+		}
+		if _, err := b.login(location, guardian); fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("its guardian token: %v", err)
+		}
+		if a := b.postFrom(elsewhere, newcomer(location, 2), ""); a.Network != id || a.GuardianToken == "" {
+			t.Errorf("the next master: %+v", a)
+		}
+	})
+}
+
 func TestReplacedMasterIsItsGuardianNoMore(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
@@ -186,6 +204,50 @@ func TestNodesOfANetworkAreBounded(t *testing.T) {
 	})
 }
 
+func TestNodesThatNeverConnectGiveWay(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		extender := func(name string) motion.Bootstrap {
+			p := newcomer(location, 1)
+			p.Radar.DeviceID, p.Radar.NodeName = name, name
+			return p
+		}
+		for i := range 126 {
+			b.postFrom(elsewhere, extender(fmt.Sprint("s", i)), "")
+		}
+		b.wantWaiting(address, extender("own"), "", "the network has 128 nodes already: remove some first")
+		time.Sleep(11 * time.Minute)
+		if a := b.post(extender("own"), ""); a.Network != id {
+			t.Errorf("%+v", a)
+		}
+		if _, err := b.NodeByDevice(context.Background(), peerID); err != nil {
+			t.Errorf("a node that has connected: %v", err)
+		}
+	})
+}
+
+func TestWhatANodeSaysOfItselfIsBounded(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		for name, change := range map[string]func(*motion.Radar){
+			"version":    func(r *motion.Radar) { r.Version = motion.Document{"x": strings.Repeat("x", 5000)} },
+			"firmware":   func(r *motion.Radar) { r.FWVersion = strings.Repeat("x", 5000) },
+			"interfaces": func(r *motion.Radar) { r.Interfaces = make([]motion.Interface, 1000) },
+		} {
+			p := peer()
+			change(&p.Radar)
+			if _, err := b.Admit(context.Background(), p, motion.Credentials{Address: address}); fault.KindOf(err) != fault.TooLarge {
+				t.Errorf("%s at the gatekeeper: %v", name, err)
+			}
+			r := motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: map[string]motion.Radar{peerName: p.Radar}}
+			if err := b.Report(context.Background(), guardianKey, r); fault.KindOf(err) != fault.TooLarge {
+				t.Errorf("%s in a report: %v", name, err)
+			}
+		}
+		b.report(guardianKey, status())
+	})
+}
+
 func TestNetworksThatNobodyOwnsAreBounded(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		var last motion.NetworkID
@@ -199,6 +261,11 @@ func TestNetworksThatNobodyOwnsAreBounded(t *testing.T) {
 		b.claim(last)
 		if a := b.postFrom(elsewhere, stranger("more"), ""); a.Network == 0 {
 			t.Errorf("room again: %+v", a)
+		}
+		b.wantWaiting(elsewhere, stranger("another"), "", "100 networks wait for an owner already: claim or delete some, or use a pre-shared token")
+		time.Sleep(11 * time.Minute)
+		if a := b.post(master(), ""); a.Network == 0 {
+			t.Errorf("networks of which nothing was heard give no way: %+v", a)
 		}
 	})
 }
@@ -240,12 +307,13 @@ func TestDeletionLetsOnlyItsOwnDevicesFormANetwork(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		b.deleteNetwork(id)
 		b.wantWaiting(elsewhere, stranger("evil"), "", "waiting for adoption")
+		b.wantWaiting(elsewhere, master(), "", "waiting for adoption")
 		formed := b.post(master(), "").Network
 		if formed == 0 {
 			t.Fatal("the devices form no network")
 		}
 		b.wantWaiting(elsewhere, newcomer(location, 1), "", "waiting for adoption")
-		if a := b.postFrom(elsewhere, peer(), ""); a.Network != formed {
+		if a := b.post(peer(), ""); a.Network != formed {
 			t.Errorf("its peer: %+v", a)
 		}
 		b.deleteNetwork(formed)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 // people have set (location, friendly name) stays. Nothing is written when
 // nothing has changed.
 func putNode(tx *store.Tx, network motion.NetworkID, radar motion.Radar) (motion.Node, error) {
+	if err := bounded(radar); err != nil {
+		return motion.Node{}, err
+	}
 	node, err := findNode(tx, network, radar)
 	if err != nil {
 		return motion.Node{}, err
@@ -44,6 +48,26 @@ func putNode(tx *store.Tx, network motion.NetworkID, radar motion.Radar) (motion
 		return motion.Node{}, err
 	}
 	return node, tx.PutRadar(node.ID, radar)
+}
+
+// The most that is kept of what a node says of itself, in bytes of JSON, beside its links.
+const (
+	maxRadar   = 16 << 10
+	maxVersion = 4 << 10 // and of its hardware and firmware: these are in memory
+)
+
+// bounded refuses a node that says more of itself than is kept.
+func bounded(radar motion.Radar) error {
+	radar.Links = nil
+	whole, err := json.Marshal(radar)
+	if err != nil || len(whole) > maxRadar {
+		return fault.New(fault.TooLarge, "node %q: more than %d bytes", radar.DeviceID, maxRadar)
+	}
+	version, err := json.Marshal(radar.Version)
+	if err != nil || len(version)+len(radar.HWID)+len(radar.HWVersion)+len(radar.FWVersion) > maxVersion {
+		return fault.New(fault.TooLarge, "node %q: version, hw_id, hw_version and fw_version of more than %d bytes", radar.DeviceID, maxVersion)
+	}
+	return nil
 }
 
 // refreshInterfaces keeps the addresses of a node, whose record is as it was, up to

@@ -70,13 +70,7 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		var names []string
-		for _, device := range removed {
-			if device.Kind == motion.RadarKind {
-				names = append(names, device.ID)
-			}
-		}
-		return tx.LetReform(names, tx.Now().Add(afterDeletion))
+		return tx.LetReform(devices, tx.Now().Add(afterDeletion))
 	})
 	if err != nil {
 		return nil, err
