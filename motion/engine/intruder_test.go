@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -319,5 +320,30 @@ func TestDeletionLetsOnlyItsOwnDevicesFormANetwork(t *testing.T) {
 		b.deleteNetwork(formed)
 		time.Sleep(11 * time.Minute)
 		b.wantWaiting(address, master(), "", "waiting for adoption")
+	})
+}
+
+// TestGuardianCannotSilenceAnother has a guardian tell of another home's extender before
+// that home does.
+func TestGuardianCannotSilenceAnother(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		evil := b.postFrom(elsewhere, stranger("evil"), "")
+		key := b.connect("evil", evil.GuardianToken)
+		ghost := motion.Radar{DeviceID: "extA", NodeName: "GHOST", RootMode: 1}
+		b.report(key, motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: map[string]motion.Radar{"GHOST": ghost}})
+		r := status()
+		radars := maps.Clone(r.Radars)
+		radars["EXTA"] = motion.Radar{DeviceID: "extA", NodeName: "EXTA", RootMode: 1}
+		r.Radars = radars
+		b.report(guardianKey, r)
+		if links, err := b.Topology(id, true); err != nil || len(links.Links) == 0 {
+			t.Errorf("of the rest of the report: %+v, %v", links, err)
+		}
+		real := newcomer(location, 1)
+		real.Radar.DeviceID, real.Radar.NodeName = "extA", "EXTA"
+		if a := b.post(real, ""); a.Network != id {
+			t.Errorf("the extender itself: %+v", a)
+		}
 	})
 }

@@ -121,7 +121,7 @@ func (e *Engine) admissible(ctx context.Context, n *network, guardian motion.Dev
 	if r.Heartbeat() {
 		return nil
 	}
-	radars := map[string]motion.Radar{}
+	radars, foreign := map[string]motion.Radar{}, 0
 	err := e.db.View(ctx, func(tx *store.Tx) error {
 		network, err := tx.Network(n.id)
 		if err != nil {
@@ -132,6 +132,9 @@ func (e *Engine) admissible(ctx context.Context, n *network, guardian motion.Dev
 			if err != nil {
 				return err
 			}
+			if why == ofAnother {
+				foreign++
+			}
 			if why != "" {
 				e.BadInput(guardian.DeviceKey.String(), "radars: "+why, nil)
 				continue
@@ -140,9 +143,15 @@ func (e *Engine) admissible(ctx context.Context, n *network, guardian motion.Dev
 		}
 		return nil
 	})
+	if err == nil && foreign > 0 && foreign == len(r.Radars) {
+		return fault.New(fault.Forbidden, "radars: all nodes belong to another network")
+	}
 	r.Radars = radars
 	return err
 }
+
+// ofAnother is why a guardian cannot tell of a node that is in another network.
+const ofAnother = "a node is one of another network"
 
 // untold returns why a guardian cannot tell of a node, "" when it can: the node was
 // deleted and not adopted since, or would get the record or the node_id of an adopted
@@ -162,7 +171,9 @@ func untold(tx *store.Tx, network motion.Network, radar motion.Radar) (why strin
 	}
 	known := own
 	switch {
-	case own.ID == holder.ID, own.ID != 0 && own.NetworkID != network.ID: // as it is known; or refused as a whole, by mayReport
+	case own.ID != 0 && own.NetworkID != network.ID: // whoever spoke of it first must not silence the rest of the report
+		return ofAnother, nil
+	case own.ID == holder.ID: // as it is known
 		return "", nil
 	case own.ID != 0 && holder.ID != 0:
 		return fmt.Sprintf("node_id %q of node %q is that of node %q", radar.NodeName, radar.DeviceID, holder.DeviceID), nil
