@@ -214,14 +214,15 @@ func (p *post) approved() (bool, error) {
 }
 
 // reforms reports whether the device belonged to a network that was deleted a moment ago,
-// and forms or joins one without an owner.
+// and forms another, or joins one without an owner that was formed since.
 func (p *post) reforms() (bool, error) {
 	owned, err := hasOwner(p.tx, p.place.ID)
 	if err != nil || owned {
 		return false, err
 	}
 	until, err := p.tx.ReformUntil(p.key.ID, p.c.Address.String(), p.c.MAC)
-	return p.endOfWindow(until) > p.now(), err
+	formedSince := p.place.ID == 0 || p.place.CreatedAt >= until.Add(-afterDeletion)
+	return formedSince && p.endOfWindow(until) > p.now(), err
 }
 
 // full returns why there is no room for the device: its network has as many nodes as one

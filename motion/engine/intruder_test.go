@@ -302,6 +302,33 @@ func TestApprovalEndsWithTheOwnershipAndAfterADay(t *testing.T) {
 	}
 }
 
+func TestOwnerApprovesNoNetworkOfItsOwn(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.claim(id)
+		time.Sleep(25 * time.Hour)
+		b.wantWaiting(elsewhere, stranger("sham"), "", "waiting for adoption")
+		if _, err := b.Adopt(context.Background(), "csi-sham", id); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("approved: %v", err)
+		}
+		b.wantWaiting(elsewhere, stranger("sham"), "", "waiting for adoption")
+	})
+}
+
+func TestDeletionOpensNoNetworkThatWasThereBefore(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		vacated := b.postFrom(elsewhere, stranger("vacated"), "").Network
+		time.Sleep(25 * time.Hour)
+		b.deleteNetwork(id)
+		intruder := master()
+		intruder.LocationID, intruder.Radar.LocationID = "vacated", "vacated"
+		if a := b.post(intruder, ""); a.Network == vacated {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
 func TestDeletionLetsOnlyItsOwnDevicesFormANetwork(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()

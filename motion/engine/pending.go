@@ -88,7 +88,7 @@ func (l *pendingList) approvals(shown motion.PendingDevice) (list []motion.Pendi
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.entries {
-		if p.Approved && same(p, shown) && (p.ApprovedBy == 0 || shown.NetworkID == 0 || p.ApprovedBy == shown.NetworkID) {
+		if p.Approved && same(p, shown) && (p.ApprovedBy == 0 || p.ApprovedBy == shown.NetworkID) {
 			list = append(list, p)
 		}
 	}
@@ -186,6 +186,9 @@ func (e *Engine) Adopt(ctx context.Context, name string, by motion.NetworkID) (m
 	entry, err := Choose(e.pending.list(), name)
 	if err != nil {
 		return motion.PendingDevice{}, err
+	}
+	if by != 0 && entry.NetworkID == 0 && entry.RootMode == motion.RootModeMaster {
+		return motion.PendingDevice{}, fault.New(fault.Conflict, "device_id: %s asks to lead a network that there is not: the administrator lets it in", entry.DeviceID)
 	}
 	approval := motion.PendingDevice{Approved: true, ApprovedBy: by, ApprovedAt: e.now()}
 	err = e.db.View(ctx, func(tx *store.Tx) error {

@@ -11,15 +11,12 @@ import (
 
 // ByBSSID returns the home of the network of which mac is an address of a node (2.4
 // GHz, 5 GHz, mesh or p2p BSSID), and whether it was made just now because the network
-// had none. What adopted devices say of their addresses counts before what a guardian says
-// of nodes that were never adopted. NotFound: no such network. Conflict: devices of several
-// networks say that it is theirs, as anybody can who hears it.
+// had none. NotFound: no such network. Conflict: nodes of several networks are said to have
+// it, as anybody can say who hears it.
 func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (one home.Home, created bool, err error) {
 	var nodes []motion.Node
 	err = h.db.View(ctx, func(tx *store.Tx) error {
-		if nodes, err = tx.AdoptedByBSSID(mac); err == nil && len(nodes) == 0 {
-			nodes, err = tx.NodesByBSSID(mac)
-		}
+		nodes, err = tx.NodesByBSSID(mac)
 		return err
 	})
 	networks := motion.NetworksOf(nodes)

@@ -148,11 +148,20 @@ func TestNobodyIsFoundInAnothersPlace(t *testing.T) {
 	p.home("sham", 1)
 	_, _, err := p.ByBSSID(t.Context(), bssid)
 	wantKind(t, "two that have it", err, fault.Conflict)
+	if err := p.db.Update(t.Context(), func(tx *store.Tx) error { // a guardian has told of it, and it never posted
+		_, err := tx.PutNode(motion.Node{NetworkID: 1, DeviceID: "extender", Name: "EXT", APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 0, 9}})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.home("sham2", 9)
+	_, _, err = p.ByBSSID(t.Context(), motion.MAC{2, 0xaa, 0, 0, 0, 9})
+	wantKind(t, "an extender of the home and a stranger", err, fault.Conflict)
 	first := motion.Bootstrap{LocationID: "early", Radar: motion.Radar{DeviceID: "late", NodeName: "N", RootMode: motion.RootModeMaster}}
 	if _, err := p.engine.Admit(t.Context(), first, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")}); err != nil {
 		t.Fatal(err)
 	}
-	if found := p.home("late", 3); found.ExternalID != 4 {
+	if found := p.home("late", 3); found.ExternalID != 5 {
 		t.Errorf("the guardian late is found as that of network %d", found.ExternalID)
 	}
 }
