@@ -38,6 +38,7 @@ func NextPage(ctx context.Context, id string) Paged {
 		return Paged{}
 	}
 	query.Del("token")
+	query.Del("access_token") // no parameter of ours, and a secret all the same
 	query.Set("after", id)
 	return Paged{Link: "<?" + query.Encode() + `>; rel="next"`}
 }

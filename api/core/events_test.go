@@ -256,7 +256,7 @@ func TestPagesLoseNoneOfManyEventsOfOneTime(t *testing.T) {
 			t.Errorf("%s: %d pairs, want 11", query, len(seen))
 		}
 	}
-	a := h.get(path + "?last=1&token=abc&to=1770000000")
+	a := h.get(path + "?last=1&token=abc&access_token=abc&to=1770000000")
 	if link := a.Header.Get("Link"); strings.Contains(link, "abc") || !strings.Contains(link, "after=") {
 		t.Errorf("link %q", link)
 	}
