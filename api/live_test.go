@@ -400,6 +400,8 @@ func TestOneUserCannotTakeAllConnectionsOfANetwork(t *testing.T) {
 	first.Close()
 	waitFor(t, "the place is free", func() bool { return s.env.live.count() == 3 })
 	dial(t, addr, "/named/network/7/live", c)
+	s.env.live.mu.Lock()
+	defer s.env.live.mu.Unlock()
 	if n := len(s.env.live.shares); n != 4 {
 		t.Errorf("%d shares are counted, want 4", n)
 	}
