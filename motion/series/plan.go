@@ -37,12 +37,20 @@ func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 			p.bucket = ceilTo(p.bucket, FiveSeconds.Step())
 		}
 	}
+	seconds := step == Second.Step()
+	if !seconds {
+		if seconds, err = s.of(Second).holdsAny(ids, from, to); err != nil {
+			return plan{}, err
+		}
+	}
 	from, to = ceilTo(from, step), ceilTo(to, step)
 	p.first = floorTo(from, p.bucket)
 	if from < to {
 		p.points = int((to-1-p.first)/p.bucket) + 1
 	}
-	fitting := slices.DeleteFunc(slices.Clone(s.tiers), func(t tierValues) bool { return p.bucket%t.tier.Step() != 0 })
+	fitting := slices.DeleteFunc(slices.Clone(s.tiers), func(t tierValues) bool {
+		return p.bucket%t.tier.Step() != 0 || t.tier == Second && !seconds // those behind the end are not asked for
+	})
 	p.parts = s.split(nil, fitting, from, to)
 	return p, nil
 }

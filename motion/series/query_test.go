@@ -134,7 +134,7 @@ func (m model) at(s int64, q series.Query, bucket int64) (figure, bool) {
 	}
 	slot := s / 5 * 5
 	f, ok := m[series.FiveSeconds][slot]
-	return f, ok && bucket >= 5 && slot >= q.From && slot < q.To
+	return f, ok && bucket%5 == 0 && slot >= q.From && slot < q.To
 }
 
 func measured(m series.Measure, peak, sum, seconds int) any {
