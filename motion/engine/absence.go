@@ -47,7 +47,7 @@ func emptyTimes(tx *store.Tx, id motion.NetworkID, from, to motion.Time) ([]insi
 		return nil, err
 	}
 	now := tx.Now()
-	events, err := tx.Events(store.EventQuery{
+	events, full, err := tx.EventPage(store.EventQuery{
 		Network: id, From: &from, To: &now, Last: maxPresenceEvents,
 		Kinds: []string{motion.MemberArrivedEvent, motion.MemberLeftEvent},
 	})
@@ -67,7 +67,7 @@ func emptyTimes(tx *store.Tx, id motion.NetworkID, from, to motion.Time) ([]insi
 			present = max(present-1, 0)
 		}
 	}
-	if len(events) < maxPresenceEvents { // all since from
+	if !full { // these are all since from
 		note(from)
 	}
 	return empty, err
