@@ -33,6 +33,8 @@ type office struct {
 	sessions *auth.Sessions
 	ended    atomic.Int32
 
+	addresses atomic.Int32 // that mails' tokens were sent from
+
 	mu    sync.Mutex
 	now   time.Time
 	mails []notify.Mail

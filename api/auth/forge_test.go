@@ -159,10 +159,9 @@ func (f forger) swap(key string, value any) string {
 // purposes are what tokens are for, and how each is used.
 func (o *office) purposes() map[string]func(string) error {
 	ctx := o.t.Context()
-	tries := 0
-	from := func() netip.Addr { // wrong tokens are counted by address
-		tries++
-		return netip.AddrFrom4([4]byte{10, byte(tries >> 16), byte(tries >> 8), byte(tries)})
+	from := func() netip.Addr { // wrong tokens are counted by address, and a count may be shared
+		n := o.addresses.Add(1)
+		return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
 	}
 	return map[string]func(string) error{
 		"session": func(s string) error { _, err := o.sessions.Check(ctx, s, at(1)); return err },
