@@ -144,23 +144,17 @@ func (r *remains) accounted() bool {
 
 // freePages returns which pages are free, by page id, nil when the list of them is damaged.
 func (r *remains) freePages() []bool {
-	if r.meta.freelist == noFreelist {
-		return nil
-	}
 	list, ok := r.page(r.meta.freelist)
-	if !ok || list.flags != freelistPage {
+	if !ok {
 		return nil
 	}
-	ids, count := list.bytes[pageHeader:], uint64(list.count)
-	if count == 0xffff {
-		count, ids = binary.LittleEndian.Uint64(ids), ids[8:]
-	}
-	if count > uint64(len(ids))/8 || len(bytes.TrimRight(ids[8*count:], "\x00")) > 0 {
+	ids, rest, err := list.freeIDs()
+	if err != nil || len(bytes.TrimRight(rest, "\x00")) > 0 {
 		return nil
 	}
 	free, last := make([]bool, r.meta.highest), uint64(1)
-	for i := range count {
-		id := binary.LittleEndian.Uint64(ids[8*i:])
+	for raw := range slices.Chunk(ids, 8) {
+		id := binary.LittleEndian.Uint64(raw)
 		if id <= last || id >= r.meta.highest {
 			return nil
 		}
@@ -169,26 +163,10 @@ func (r *remains) freePages() []bool {
 	return free
 }
 
-// page returns page id with its overflow pages, if it can be read.
+// page returns page id with its overflow pages, if it can be read and is not doubtful.
 func (r *remains) page(id uint64) (page, bool) {
-	if id < 2 || id >= r.meta.highest || r.doubtful[id] {
-		return page{}, false
-	}
-	data := make([]byte, r.meta.pageSize)
-	if _, err := r.file.ReadAt(data, int64(id*r.meta.pageSize)); err != nil {
-		return page{}, false
-	}
-	more := uint64(binary.LittleEndian.Uint32(data[12:]))
-	if binary.LittleEndian.Uint64(data) != id || more >= r.meta.highest-id || more*r.meta.pageSize > mostOverflow {
-		return page{}, false
-	}
-	if more > 0 {
-		data = make([]byte, (more+1)*r.meta.pageSize)
-		if _, err := r.file.ReadAt(data, int64(id*r.meta.pageSize)); err != nil {
-			return page{}, false
-		}
-	}
-	return parsePage(id, data), true
+	p, err := readPage(r.file, r.meta, id, make([]byte, r.meta.pageSize))
+	return p, err == nil && !r.doubtful[id]
 }
 
 // each reads the keys of a bucket. One that is not there is a gap.

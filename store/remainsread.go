@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 )
@@ -96,23 +95,20 @@ func (r *reader) miss(low, high []byte, items int) {
 
 // elements returns how many elements a page has. The data of the first one tell it too:
 // they begin behind the last element.
-func (p page) elements(posAt int) (n int, sure bool) {
-	if len(p.bytes) < pageHeader+elementSize {
+func (p page) elements() (n int, sure bool) {
+	room := (len(p.bytes) - pageHeader) / elementSize
+	if room == 0 {
 		return 0, false
 	}
-	told := binary.LittleEndian.Uint32(p.bytes[pageHeader+posAt:]) / elementSize
-	room := (len(p.bytes) - pageHeader) / elementSize
-	return min(max(p.count, int(min(told, math.MaxUint16))), room), p.count > 0 && told == uint32(p.count)
+	start, _, _ := p.data(0)
+	told := (start - pageHeader) / elementSize
+	return min(max(p.count, int(min(told, math.MaxUint16))), room), p.count > 0 && told == uint64(p.count)
 }
 
 // fits reports whether the first key of the page that can be read is in [low, high).
 func (p page) fits(low, high []byte) bool {
-	posAt := 0
-	if p.flags == leafPage {
-		posAt = 4
-	}
 	for i := range p.count {
-		if key, _, err := p.element(i, posAt, posAt+4); err == nil {
+		if key, _, err := p.element(i); err == nil {
 			return ascends(p.id, key, low, high, true) == nil
 		}
 	}
@@ -121,10 +117,10 @@ func (p page) fits(low, high []byte) bool {
 
 // branch reads the pages that a branch page names.
 func (r *reader) branch(p page, low, high []byte) error {
-	n, sure := p.elements(0)
+	n, sure := p.elements()
 	bounds := make([][]byte, 0, n+1)
 	for i := range n {
-		key, _, err := p.element(i, 0, 4)
+		key, _, err := p.element(i)
 		if err == nil {
 			err = ascends(p.id, key, low, high, i == 0)
 		}
@@ -146,8 +142,7 @@ func (r *reader) branch(p page, low, high []byte) error {
 		if sure {
 			from, to = bounds[i], bounds[i+1]
 		}
-		child := binary.LittleEndian.Uint64(p.bytes[pageHeader+i*elementSize+8:])
-		if err := r.tree(child, from, to, false); err != nil {
+		if err := r.tree(p.child(i), from, to, false); err != nil {
 			return err
 		}
 	}
@@ -157,13 +152,13 @@ func (r *reader) branch(p page, low, high []byte) error {
 // leaf reads the elements of a leaf page. What lies between two good ones is a gap where
 // others are not.
 func (r *reader) leaf(p page, low, high []byte) error {
-	n, sure := p.elements(4)
+	n, sure := p.elements()
 	if !sure {
 		r.miss(low, high, 0)
 	}
 	missed, from := 0, low
 	for i := range n {
-		key, value, err := p.element(i, 4, 8)
+		key, value, err := p.element(i)
 		if err != nil || !r.follows(key) {
 			missed++
 			continue
@@ -174,7 +169,7 @@ func (r *reader) leaf(p page, low, high []byte) error {
 		}
 		known := true
 		if r.contains(key) {
-			flags := binary.LittleEndian.Uint32(p.bytes[pageHeader+i*elementSize:])
+			flags := p.leafFlags(i)
 			if known = flags <= bucketFlag; known {
 				if known, err = r.item(key, value, flags == bucketFlag); err != nil {
 					return err

@@ -47,7 +47,7 @@ func pagesOf(t *testing.T, data []byte, bucket string) (ids []uint64) {
 			return
 		}
 		for i := range p.count {
-			walk(binary.LittleEndian.Uint64(p.bytes[pageHeader+i*elementSize+8:]))
+			walk(p.child(i))
 		}
 	}
 	if root := r.buckets[bucket].root; root != 0 {
