@@ -26,33 +26,13 @@ func (db *DB) partEvents(ctx context.Context) error {
 	})
 	for keys := range slices.Chunk(late, checksumStep) {
 		if err == nil {
-			err = db.Update(ctx, func(tx *Tx) error { return tx.moveOn(keys) })
+			err = db.Update(ctx, func(tx *Tx) error {
+				return moveRecords(tx, events, keys, func(record *eventRecord) (eventKey, error) { return record.complete(tx) })
+			})
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("part events: %w", err)
-	}
-	return nil
-}
-
-// moveOn gives the events with these keys times of their own. One that cannot be read
-// stays where it is.
-func (tx *Tx) moveOn(keys [][]byte) error {
-	for _, key := range keys {
-		record, ok := events.readable(tx, key, tx.bucket(events.name).Get(key))
-		if !ok {
-			continue
-		}
-		if _, err := events.remove(tx, key); err != nil {
-			return err
-		}
-		moved, err := record.complete(tx)
-		if err != nil {
-			return err
-		}
-		if err := events.put(tx, moved, record); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -111,25 +111,34 @@ func (tx *Tx) restampDetections(r Restamp) error {
 }
 
 // restampRecords moves those of the owners' records of a table, whose keys are owner, µs
-// u64, id, that r is about: change stamps one anew and returns its new key. One that
-// cannot be read stays where it is.
+// u64, id, that r is about: change stamps one anew and returns its new key.
 func restampRecords[K, V any](tx *Tx, t table[K, V], owners [][]byte, r Restamp, change func(*V) (K, error)) error {
 	for _, owner := range owners {
-		for _, key := range tx.stamped(t.name, owner, r) {
-			record, ok := t.readable(tx, key, tx.bucket(t.name).Get(key))
-			if !ok {
-				continue
-			}
-			if _, err := t.remove(tx, key); err != nil {
-				return err
-			}
-			moved, err := change(&record)
-			if err != nil {
-				return fmt.Errorf("stamp %s anew: %w", t.noun, err)
-			}
-			if err := t.put(tx, moved, record); err != nil {
-				return err
-			}
+		if err := moveRecords(tx, t, tx.stamped(t.name, owner, r), change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveRecords removes the records at the encoded keys, one after the other, and stores each
+// again as change leaves it, at the key that change returns. One that cannot be read stays
+// where it is.
+func moveRecords[K, V any](tx *Tx, t table[K, V], keys [][]byte, change func(*V) (K, error)) error {
+	for _, key := range keys {
+		record, ok := t.readable(tx, key, tx.bucket(t.name).Get(key))
+		if !ok {
+			continue
+		}
+		if _, err := t.remove(tx, key); err != nil {
+			return err
+		}
+		moved, err := change(&record)
+		if err != nil {
+			return fmt.Errorf("move %s %x: %w", t.noun, key, err)
+		}
+		if err := t.put(tx, moved, record); err != nil {
+			return err
 		}
 	}
 	return nil
