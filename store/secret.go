@@ -12,8 +12,8 @@ import (
 // randomness a plain hash is enough to store it: there is nothing to guess.
 const secretSize = 32
 
-// digest is the SHA-256 of a secret; the zero digest is that of no secret. Its
-// text form is hexadecimal.
+// digest is the SHA-256 of a secret, or of what is kept only to be known again; the zero
+// digest is that of nothing. Its text form is hexadecimal, also as a key in JSON.
 type digest [sha256.Size]byte
 
 // newSecret returns a random secret that starts with prefix, and its digest.
@@ -24,8 +24,8 @@ func newSecret(prefix string) (string, digest) {
 	return secret, digestOf(secret)
 }
 
-// digestOf returns the digest of a secret.
-func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
+// digestOf returns the digest of a text.
+func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
 
 // matches reports, in constant time, whether d is the digest of the secret
 // whose digest is other. The zero digest matches nothing.

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 
 	"sensegate/motion"
@@ -44,56 +42,48 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 const reformKey = "reform_until"
 
 // reform says until when a device of a deleted network may form or join another by itself,
-// and where it is known from. Names stand for what they are of, as nothing stored tells of a
-// deleted network.
+// and where it is known from. It is kept under the digest of the id of the device: nothing
+// stored tells of a deleted network.
 type reform struct {
 	Until   motion.Time `json:"until"`
-	Address string      `json:"address"`
-	MAC     string      `json:"mac,omitempty"` // empty: not known
+	Address digest      `json:"address"`
+	MAC     digest      `json:"mac,omitzero"` // zero: not known
 }
 
 // ReformUntil returns until when a device that posts from an address and MAC, zero when that
 // is not known, may form or join a network by itself because its own was deleted; zero: it
 // may not. The MAC is compared where it is known of both, or else the address.
 func (tx *Tx) ReformUntil(deviceID, address string, mac motion.MAC) (motion.Time, error) {
-	var all map[string]reform
+	var all map[digest]reform
 	err := tx.getMeta(reformKey, &all)
-	r := all[reformName(deviceID)]
-	if !mac.IsZero() && r.MAC != "" {
-		if r.MAC != reformName(mac.String()) {
-			return 0, err
-		}
-		return r.Until, err
+	r := all[digestOf(deviceID)]
+	same := r.Address == digestOf(address)
+	if !mac.IsZero() && r.MAC != (digest{}) {
+		same = r.MAC == digestOf(mac.String())
 	}
-	if r.Address != reformName(address) {
+	if !same {
 		return 0, err
 	}
 	return r.Until, err
 }
 
-// reformName stands for a device, an address or a MAC.
-func reformName(of string) string {
-	sum := sha256.Sum256([]byte(of))
-	return hex.EncodeToString(sum[:16])
-}
-
 // LetReform lets the devices of a network form or join another by themselves until a time,
 // and forgets those whose time is over.
 func (tx *Tx) LetReform(devices []motion.Device, until motion.Time) error {
-	all := map[string]reform{}
+	all := map[digest]reform{}
 	if err := tx.getMeta(reformKey, &all); err != nil {
 		return err
 	}
-	maps.DeleteFunc(all, func(_ string, r reform) bool { return r.Until <= tx.now })
+	maps.DeleteFunc(all, func(_ digest, r reform) bool { return r.Until <= tx.now })
 	for _, d := range devices {
 		if d.Kind != motion.RadarKind {
 			continue
 		}
-		r := reform{Until: until, Address: reformName(d.Address)}
+		r := reform{Until: until, Address: digestOf(d.Address)}
 		if !d.MAC.IsZero() {
-			r.MAC = reformName(d.MAC.String())
+			r.MAC = digestOf(d.MAC.String())
 		}
-		all[reformName(d.ID)] = r
+		all[digestOf(d.ID)] = r
 	}
 	return tx.putMeta(reformKey, all)
 }
