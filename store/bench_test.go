@@ -89,7 +89,7 @@ func BenchmarkQuery100Of100k(b *testing.B) {
 	b.Run("pairs", func(b *testing.B) {
 		for b.Loop() {
 			view(b, db, func(tx *store.Tx) error {
-				list, err := tx.EventPairs(store.EventQuery{Network: 5, Last: 100})
+				list, _, err := tx.PairPage(store.EventQuery{Network: 5, Last: 100})
 				if len(list) != 100 {
 					b.Fatalf("%d pairs", len(list))
 				}

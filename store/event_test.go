@@ -406,7 +406,7 @@ func TestPairsJoinDetectedAndStopped(t *testing.T) {
 			c.query.Network = network
 		}
 		view(t, db, func(tx *store.Tx) error {
-			pairs, err := tx.EventPairs(c.query)
+			pairs, _, err := tx.PairPage(c.query)
 			ids := []string{}
 			for _, p := range pairs {
 				ids = append(ids, p.ID)

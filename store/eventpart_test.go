@@ -50,7 +50,7 @@ func TestEventsOfOneTimeArePartedByTheMigration(t *testing.T) {
 					t.Errorf("event %d is of %d, want %d", i, e.TS.Micros(), want)
 				}
 			}
-			pairs, also := tx.EventPairs(EventQuery{Network: network.ID})
+			pairs, _, also := tx.PairPage(EventQuery{Network: network.ID})
 			if len(list) != 12 || len(pairs) != 1 {
 				t.Errorf("%d events and %d pairs, want 12 and 1", len(list), len(pairs))
 			}

@@ -67,12 +67,6 @@ func (tx *Tx) PairPage(q EventQuery) (list []motion.EventPair, full bool, err er
 	return turned(q, list), full, err
 }
 
-// EventPairs is PairPage without its full.
-func (tx *Tx) EventPairs(q EventQuery) ([]motion.EventPair, error) {
-	list, _, err := tx.PairPage(q)
-	return list, err
-}
-
 // eachSelected calls take with the events that q selects, from the end that it wants, until
 // enough were taken, which it reports.
 func (tx *Tx) eachSelected(q EventQuery, take func(motion.Event) bool) (enough bool, err error) {

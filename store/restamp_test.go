@@ -110,7 +110,7 @@ func TestEventsOfAWrongClockAreStampedAnew(t *testing.T) {
 			got += fmt.Sprintf("%s %.2f, ", e.Event, float64(e.TS-motion.Time(base)))
 		}
 		s.want("history", got, "before -1763999950.00, MotionDetectedEvent 200.25, right 205.00, MotionStoppedEvent 210.50, same 210.50, ")
-		pairs, err := tx.EventPairs(store.EventQuery{Network: s.network})
+		pairs, _, err := tx.PairPage(store.EventQuery{Network: s.network})
 		if len(pairs) != 1 {
 			t.Errorf("%d pairs, %v, want the one", len(pairs), err)
 		}

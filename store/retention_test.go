@@ -62,7 +62,7 @@ func TestEventPastItsRetentionIsNowhere(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			both, err := tx.EventPairs(store.EventQuery{Network: network})
+			both, _, err := tx.PairPage(store.EventQuery{Network: network})
 			if err != nil {
 				return err
 			}

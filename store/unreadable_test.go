@@ -34,7 +34,7 @@ func TestUnreadableEventIsLeftOutCountedAndSaidOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			both, err := tx.EventPairs(store.EventQuery{Network: network})
+			both, _, err := tx.PairPage(store.EventQuery{Network: network})
 			if err != nil {
 				return err
 			}

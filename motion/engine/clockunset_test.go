@@ -128,7 +128,7 @@ func TestWhatAClockThatWasNotSetStampedIsStampedAnew(t *testing.T) {
 			t.Errorf("samples around the setting %s", got)
 		}
 		b.view(func(tx *store.Tx) error {
-			pairs, err := tx.EventPairs(store.EventQuery{Network: b.network()})
+			pairs, _, err := tx.PairPage(store.EventQuery{Network: b.network()})
 			if len(pairs) != 2 {
 				t.Errorf("%d pairs, %v", len(pairs), err)
 			}

@@ -224,7 +224,7 @@ func TestStopOfAWrongClockRefersToItsDetection(t *testing.T) {
 		b.report(guardianKey, stop)
 		var pairs []motion.EventPair
 		b.view(func(tx *store.Tx) (err error) {
-			pairs, err = tx.EventPairs(store.EventQuery{Network: b.network()})
+			pairs, _, err = tx.PairPage(store.EventQuery{Network: b.network()})
 			return err
 		})
 		if len(pairs) != 1 || !sameMoment(pairs[0].StoppedTS, pairs[0].DetectedTS+60) {
