@@ -178,18 +178,20 @@ func TestLostElementsAreDamage(t *testing.T) {
 // inUse reports whether a page is part of the last commit of a database.
 func inUse(t *testing.T, data []byte, id uint64) bool {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sensegate.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
+	return !remainsOf(t, data).free[id]
+}
+
+// remainsOf returns what can be read of a database, until the test ends.
+func remainsOf(t *testing.T, data []byte) *remains {
+	t.Helper()
+	file, err := os.Open(at(t, data, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	t.Cleanup(func() { file.Close() })
 	r, err := readRemains(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return !r.free[id]
+	return r
 }

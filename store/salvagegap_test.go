@@ -23,19 +23,7 @@ import (
 // that stands in the list of buckets itself.
 func pagesOf(t *testing.T, data []byte, bucket string) (ids []uint64) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sensegate.db")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	r, err := readRemains(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := remainsOf(t, data)
 	var walk func(id uint64)
 	walk = func(id uint64) {
 		p, ok := r.page(id)
