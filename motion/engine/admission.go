@@ -27,12 +27,6 @@ const (
 	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
 )
 
-// What an appliance takes in without being told by those who own it.
-const (
-	maxNodes     = 128 // of one network
-	maxUnclaimed = 100 // networks without an owner that windows form
-)
-
 // how is what lets a device in.
 type how string
 
@@ -223,42 +217,6 @@ func (p *post) reforms() (bool, error) {
 	until, err := p.tx.ReformUntil(p.key.ID, p.c.Address.String(), p.c.MAC)
 	formedSince := p.place.ID == 0 || p.place.CreatedAt >= until.Add(-afterDeletion)
 	return formedSince && p.endOfWindow(until) > p.now(), err
-}
-
-// full returns why there is no room for the device: its network has as many nodes as one
-// can have, or as many networks as windows form wait for an owner; "" when there is.
-func (p *post) full(invitation how) (string, error) {
-	if p.place.ID != 0 {
-		if p.node.NetworkID == p.place.ID {
-			return "", nil
-		}
-		nodes, err := p.tx.Nodes(p.place.ID)
-		if err != nil || len(nodes) < maxNodes {
-			return "", err
-		}
-		return networkFull, nil
-	}
-	if reforms, err := p.reforms(); invitation != byWindow || reforms || err != nil {
-		return "", err
-	}
-	networks, err := p.tx.Networks()
-	if err != nil {
-		return "", err
-	}
-	unclaimed := 0
-	for _, n := range networks {
-		owned, err := hasOwner(p.tx, n.ID)
-		if err != nil {
-			return "", err
-		}
-		if !owned {
-			unclaimed++
-		}
-	}
-	if unclaimed < maxUnclaimed {
-		return "", nil
-	}
-	return unclaimedFull, nil
 }
 
 // preShared reports whether token is the configured one, in constant time.

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -52,83 +50,6 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	e.pending.note(shown, e.now())
 	e.tellRefused(about, shown)
 	return motion.Admission{TryAgain: shown.Reason}, nil
-}
-
-// unheardAfter is how long a device, or a network that windows have formed, keeps its place
-// although nothing was ever heard of it.
-const unheardAfter motion.Seconds = 600
-
-// giveWay deletes the oldest network without an owner of whose devices nothing was ever
-// heard, so that another one can be formed, and reports whether there was one.
-func (e *Engine) giveWay(ctx context.Context) bool {
-	var oldest motion.Network
-	err := e.db.View(ctx, func(tx *store.Tx) error {
-		networks, err := tx.Networks()
-		for _, n := range networks {
-			if unheard, err := e.unheard(tx, n); err != nil {
-				return err
-			} else if unheard && (oldest.ID == 0 || n.CreatedAt < oldest.CreatedAt) {
-				oldest = n
-			}
-		}
-		return err
-	})
-	if err != nil || oldest.ID == 0 {
-		return false
-	}
-	err = e.DeleteNetwork(ctx, oldest.ID, func(tx *store.Tx) error {
-		if unheard, err := e.unheard(tx, oldest); err != nil || !unheard {
-			return cmp.Or(err, error(fault.New(fault.Conflict, "network %d is in use", oldest.ID)))
-		}
-		return nil
-	})
-	if err == nil {
-		e.log.Warn("a network of which nothing was ever heard gives way to a new one", "network", oldest.ID)
-	}
-	return err == nil
-}
-
-// nodeGivesWay deletes the node of a network whose device was adopted first and has never
-// connected, so that another one can come in, and reports whether there was one.
-func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool {
-	var oldest motion.Device
-	err := e.db.View(ctx, func(tx *store.Tx) error {
-		devices, err := tx.NetworkDevices(network)
-		for _, d := range devices {
-			due := d.Kind == motion.RadarKind && e.now().Since(d.AdoptedAt) >= unheardAfter && !e.everHeard(d)
-			if due && (oldest.ID == "" || d.AdoptedAt < oldest.AdoptedAt) {
-				oldest = d
-			}
-		}
-		return err
-	})
-	if err != nil || oldest.ID == "" {
-		return false
-	}
-	if _, err := e.DeleteNode(ctx, oldest.NodeID); err != nil {
-		return false
-	}
-	e.log.Warn("a node of which nothing was ever heard gives way to a new one", "network", network, "device", oldest.ID)
-	return true
-}
-
-// unheard reports whether a network has no owner, and none of its devices has connected in
-// the time that it is given.
-func (e *Engine) unheard(tx *store.Tx, n motion.Network) (bool, error) {
-	owned, err := hasOwner(tx, n.ID)
-	if err != nil || owned || e.now().Since(n.CreatedAt) < unheardAfter {
-		return false, err
-	}
-	devices, err := tx.NetworkDevices(n.ID)
-	return !slices.ContainsFunc(devices, e.everHeard), err
-}
-
-// everHeard reports whether a device has ever connected.
-func (e *Engine) everHeard(d motion.Device) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.sessions[d.DeviceKey]
-	return !d.LastHeard.IsZero() || s != nil && (s.connections > 0 || !s.lastHeard.IsZero())
 }
 
 // ofDevice matches the entries of the waiting list with a deviceId.

@@ -105,16 +105,6 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	})
 }
 
-// room refuses a report that has brought the network more nodes than it can have; before
-// is how many it had.
-func (v *inventory) room(before int) error {
-	nodes, err := v.tx.Nodes(v.network.ID)
-	if n := len(nodes); n > maxNodes && n > before {
-		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", n, maxNodes)
-	}
-	return err
-}
-
 // admissible takes those nodes out of a report that a guardian cannot tell of: what they
 // are is decided where devices are adopted.
 func (e *Engine) admissible(ctx context.Context, n *network, guardian motion.Device, r *motion.StatusReport) error {
