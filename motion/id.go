@@ -42,6 +42,9 @@ type DeviceKey struct {
 // String returns "radar/csi-a-02aa00000110".
 func (k DeviceKey) String() string { return string(k.Kind) + "/" + k.ID }
 
+// GuardianKey names the session of the network's guardian.
+func (n Network) GuardianKey() DeviceKey { return DeviceKey{Kind: Guardian, ID: n.GuardianID} }
+
 // Link ends are written with stable wire names (a node's name, or a leaf's MAC
 // without colons), never with friendly names.
 

@@ -75,7 +75,7 @@ func (tx *Tx) Networks() ([]motion.Network, error) {
 
 // networkHeard lays the last sign of life of the guardian over n.
 func (tx *Tx) networkHeard(n motion.Network) (motion.Network, error) {
-	last, _, err := heard.get(tx, motion.DeviceKey{Kind: motion.Guardian, ID: n.GuardianID})
+	last, _, err := heard.get(tx, n.GuardianKey())
 	n.LastHeard = max(n.LastHeard, last.At)
 	return n, err
 }

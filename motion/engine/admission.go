@@ -140,7 +140,7 @@ func (p *post) showsToken() (bool, error) {
 	if err != nil || network.MasterID != p.device.NodeID {
 		return false, err
 	}
-	return p.tx.CheckToken(motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}, p.c.Token) == nil, nil
+	return p.tx.CheckToken(network.GuardianKey(), p.c.Token) == nil, nil
 }
 
 // judge decides about the post (device-protocol.md section 1).
@@ -284,7 +284,7 @@ func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: v.network.GuardianID}
+	guardian := v.network.GuardianKey()
 	if taken.ID != 0 && (p.connected(radarOf(taken)) || taken.ID == v.network.MasterID && p.connected(guardian)) {
 		return refuse(nameConnected), nil
 	}
@@ -318,7 +318,7 @@ func (p *post) holdsOn(v verdict) (reason string, err error) {
 	sessions := []motion.DeviceKey{p.key}
 	leads := p.node.ID != 0 && p.node.ID == home.MasterID
 	if leads {
-		sessions = append(sessions, motion.DeviceKey{Kind: motion.Guardian, ID: home.GuardianID})
+		sessions = append(sessions, home.GuardianKey())
 	}
 	for _, session := range sessions {
 		switch {

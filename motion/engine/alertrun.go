@@ -168,7 +168,7 @@ func (e *Engine) look(ctx context.Context, id motion.NetworkID) alert.Look {
 			return nil, false
 		}
 		n.mu.Lock()
-		guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
+		guardian := n.record.GuardianKey()
 		more := n.source.Holder != ownHolds && !n.record.Paused()
 		n.mu.Unlock()
 		return period, more && e.connected(guardian)

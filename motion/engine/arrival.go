@@ -59,7 +59,7 @@ func (p *post) replace(network motion.Network, in *arrival) error {
 		in.replaced = leader.DeviceID
 	}
 	if in.replaced != "" {
-		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}); err != nil {
+		if err := in.end(p.tx, network.GuardianKey()); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 	case leads:
 		network.MasterID = in.after.ID
 	case stepsDown:
-		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}); err != nil {
+		if err := in.end(p.tx, network.GuardianKey()); err != nil {
 			return network, err
 		}
 		network.MasterID = 0
@@ -148,7 +148,7 @@ func (p *post) tokens(network motion.Network, node motion.Node) (admission motio
 	if err != nil || !p.master() {
 		return admission, err
 	}
-	admission.GuardianToken, err = adopt(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}, node, p.c)
+	admission.GuardianToken, err = adopt(p.tx, network.GuardianKey(), node, p.c)
 	return admission, err
 }
 
@@ -164,7 +164,7 @@ func (p *post) moveOut(in *arrival) error {
 		return err
 	}
 	if left.MasterID == node.ID {
-		if err := in.end(p.tx, motion.DeviceKey{Kind: motion.Guardian, ID: left.GuardianID}); err != nil {
+		if err := in.end(p.tx, left.GuardianKey()); err != nil {
 			return err
 		}
 		left.MasterID, left.UpdatedAt = 0, p.tx.Now()

@@ -50,7 +50,7 @@ func (e *Engine) commandDevice(tx *store.Tx, node motion.Node) motion.DeviceKey 
 		return radar
 	}
 	network, err := tx.Network(node.NetworkID)
-	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: network.GuardianID}
+	guardian := network.GuardianKey()
 	if err == nil && network.MasterID == node.ID && e.connected(guardian) {
 		return guardian
 	}

@@ -47,7 +47,7 @@ func (e *Engine) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	state.Meta = n.meta
 	state.LastMotion, state.MotionTripped = n.lastMotion(), n.tripped(e.now())
 	n.mu.Unlock()
-	guardian := e.presence(motion.DeviceKey{Kind: motion.Guardian, ID: state.GuardianID}, e.now())
+	guardian := e.presence(state.GuardianKey(), e.now())
 	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)
 	for _, node := range state.Nodes {
 		state.Online = state.Online || node.Online

@@ -100,7 +100,7 @@ type liveCommand struct {
 // sendLive asks a network's guardian for live motion, if it is connected.
 func (e *Engine) sendLive(n *network) {
 	n.mu.Lock()
-	key := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
+	key := n.record.GuardianKey()
 	command := liveCommand{Enable: 1, Interval: n.guardian.LiveMotion.Interval, TimeoutS: n.guardian.LiveMotion.TimeoutS}
 	if !n.source.Events { // the event machine counts samples of half a second
 		command.Interval = min(command.Interval, int(sampleMS))

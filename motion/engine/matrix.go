@@ -70,7 +70,7 @@ func (n *network) newMatrixLinks(names []string) (added []sensedLink) {
 
 // takeMatrix takes in the samples of a matrix; n.mu is held.
 func (e *Engine) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
-	guardian := motion.DeviceKey{Kind: motion.Guardian, ID: n.record.GuardianID}
+	guardian := n.record.GuardianKey()
 	interval := motion.Seconds(r.Interval) / 1000
 	first, server := e.clocks.stamp(r.TS, now)
 	if server { // the last step is what came now

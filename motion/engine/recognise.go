@@ -65,7 +65,7 @@ func (e *Engine) silent(n motion.Network) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	heard := max(e.started, n.CreatedAt)
-	if s := e.sessions[motion.DeviceKey{Kind: motion.Guardian, ID: n.GuardianID}]; s != nil {
+	if s := e.sessions[n.GuardianKey()]; s != nil {
 		if s.connections > 0 {
 			return false
 		}
