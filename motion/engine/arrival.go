@@ -81,6 +81,12 @@ func (in *arrival) end(tx *store.Tx, key motion.DeviceKey) error {
 	return err
 }
 
+// leaderless ends the guardian of a network whose master leads it no more.
+func (in *arrival) leaderless(tx *store.Tx, network *motion.Network) error {
+	network.MasterID = 0
+	return in.end(tx, network.GuardianKey())
+}
+
 // settle puts the device's node in its place and returns the network as it is then.
 func (p *post) settle(network motion.Network, in *arrival) (motion.Network, error) {
 	if in.before.NetworkID != 0 && in.before.NetworkID != network.ID {
@@ -101,10 +107,9 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 	case leads:
 		network.MasterID = in.after.ID
 	case stepsDown:
-		if err := in.end(p.tx, network.GuardianKey()); err != nil {
+		if err := in.leaderless(p.tx, &network); err != nil {
 			return network, err
 		}
-		network.MasterID = 0
 	case !deleted:
 		return network, nil
 	}
@@ -164,10 +169,10 @@ func (p *post) moveOut(in *arrival) error {
 		return err
 	}
 	if left.MasterID == node.ID {
-		if err := in.end(p.tx, left.GuardianKey()); err != nil {
+		if err := in.leaderless(p.tx, &left); err != nil {
 			return err
 		}
-		left.MasterID, left.UpdatedAt = 0, p.tx.Now()
+		left.UpdatedAt = p.tx.Now()
 		if err := p.tx.PutNetwork(left); err != nil {
 			return err
 		}
