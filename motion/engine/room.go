@@ -33,7 +33,10 @@ func (p *post) full(invitation how) (string, error) {
 		}
 		return networkFull, nil
 	}
-	if reforms, err := p.reforms(); invitation != byWindow || reforms || err != nil {
+	if invitation != byWindow {
+		return "", nil
+	}
+	if reforms, err := p.reforms(); err != nil || reforms {
 		return "", err
 	}
 	networks, err := p.tx.Networks()
