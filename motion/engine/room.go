@@ -59,11 +59,14 @@ func (p *post) full(invitation how) (string, error) {
 	return unclaimedFull, nil
 }
 
-// room refuses a report that has brought the network more nodes than it can have; before
-// is how many it had.
-func (v *inventory) room(before int) error {
+// room refuses a report that has brought the network more nodes than it can have; reported
+// are those that it tells of. They are counted only when one of them is new.
+func (v *inventory) room(reported []motion.Node) error {
+	if !slices.ContainsFunc(reported, func(n motion.Node) bool { return n.CreatedAt == v.tx.Now() }) {
+		return nil
+	}
 	nodes, err := v.tx.Nodes(v.network.ID)
-	if n := len(nodes); n > maxNodes && n > before {
+	if n := len(nodes); n > maxNodes {
 		return fault.New(fault.TooLarge, "radars: the network would have %d nodes: at most %d", n, maxNodes)
 	}
 	return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -72,12 +73,11 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	n.mu.Unlock()
 	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, r.TS)
-		before, err := tx.Nodes(n.id)
-		if err != nil {
-			return nil, err
-		}
-		if many := len(r.Radars); many > max(maxNodes, len(before)) { // or else it would take long to find out
-			return nil, fault.New(fault.TooLarge, "radars: %d nodes: at most %d", many, maxNodes)
+		if many := len(r.Radars); many > maxNodes { // or else it would take long to find out
+			known, err := tx.Nodes(n.id)
+			if err != nil || many > len(known) {
+				return nil, cmp.Or(err, error(fault.New(fault.TooLarge, "radars: %d nodes: at most %d", many, maxNodes)))
+			}
 		}
 		names := slices.Sorted(maps.Keys(r.Radars))
 		nodes := make([]motion.Node, len(names)) // all of them before the links between them
@@ -85,11 +85,12 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 			if err := v.mayReport(r.Radars[name]); err != nil {
 				return nil, err
 			}
+			var err error
 			if nodes[i], err = putNode(tx, n.id, r.Radars[name]); err != nil {
 				return nil, err
 			}
 		}
-		if err := v.room(len(before)); err != nil {
+		if err := v.room(nodes); err != nil {
 			return nil, err
 		}
 		for i, name := range names {
