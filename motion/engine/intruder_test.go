@@ -217,6 +217,11 @@ func TestNodesThatNeverConnectGiveWay(t *testing.T) {
 			b.postFrom(elsewhere, extender(fmt.Sprint("s", i)), "")
 		}
 		b.wantWaiting(address, extender("own"), "", "the network has 128 nodes already: remove some first")
+		spare := extender("spare")
+		spare.Radar.NodeName = "s0"
+		if a := b.post(spare, ""); a.Network != id {
+			t.Errorf("one that takes the place of another: %+v", a)
+		}
 		time.Sleep(11 * time.Minute)
 		if a := b.post(extender("own"), ""); a.Network != id {
 			t.Errorf("%+v", a)

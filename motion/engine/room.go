@@ -20,12 +20,17 @@ const (
 // although nothing was ever heard of it.
 const unheardAfter motion.Seconds = 600
 
-// full returns why there is no room for the device: its network has as many nodes as one
-// can have, or as many networks as windows form wait for an owner; "" when there is.
+// full returns why there is no room for the device: it would be one more node of a network
+// that has as many as one can have, or as many networks as windows form wait for an owner;
+// "" when there is.
 func (p *post) full(invitation how) (string, error) {
 	if p.place.ID != 0 {
 		if p.node.NetworkID == p.place.ID {
 			return "", nil
+		}
+		taken, err := p.takes(p.place)
+		if err != nil || taken.ID != 0 {
+			return "", err
 		}
 		nodes, err := p.tx.Nodes(p.place.ID)
 		if err != nil || len(nodes) < maxNodes {
