@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -14,7 +15,7 @@ const (
 	waitingForAdoption = "waiting for adoption"
 	waitingForMaster   = "waiting for its master"
 	anotherNetwork     = "adopted in another network: open an adoption window to move it"
-	ownedElsewhere     = "adopted in another household's network: remove it there first"
+	ownedElsewhere     = "adopted in another household's network, or another's master: remove it there first"
 	anotherMaster      = "the network has another master: open an adoption window to replace it"
 	anotherRole        = "known by its address alone, which is not enough for another role: open an adoption window"
 	needsToken         = "adopted, but without its token: open an adoption window or remove the device"
@@ -189,12 +190,24 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 		}
 	}
 	if p.adopted() && p.device.NetworkID != p.place.ID && !own {
-		owned, err := hasOwner(p.tx, p.device.NetworkID)
-		if err != nil || owned {
+		if held, err := p.heldElsewhere(); err != nil || held {
 			return "", ownedElsewhere, err
 		}
 	}
 	return byWindow, "", nil
+}
+
+// heldElsewhere reports whether the adopted device needs its token to leave its network: that
+// has an owner who does not own the one which it asks to join, or it leads it.
+func (p *post) heldElsewhere() (bool, error) {
+	owned, err := hasOwner(p.tx, p.device.NetworkID)
+	if err != nil || !owned {
+		return false, err
+	}
+	left, err1 := p.tx.Network(p.device.NetworkID)
+	owner, err2 := ownerOf(p.tx, left.ID)
+	asked, err3 := ownerOf(p.tx, p.place.ID)
+	return owner == 0 || owner != asked || left.MasterID == p.device.NodeID, errors.Join(err1, err2, err3)
 }
 
 // approved reports whether exactly what the post shows was approved by hand.

@@ -250,6 +250,8 @@ func TestApprovedPeerMayWaitForItsMaster(t *testing.T) {
 	}, closed)
 }
 
+const held = "adopted in another household's network, or another's master: remove it there first"
+
 func TestDeviceOfAnotherHouseholdNeedsItsToken(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		first := b.home()
@@ -263,10 +265,50 @@ func TestDeviceOfAnotherHouseholdNeedsItsToken(t *testing.T) {
 		b.Disconnected(peerKey, "gone")
 		moved := peer()
 		moved.LocationID = "second"
-		b.wantWaiting(address, moved, "", "adopted in another household's network: remove it there first")
+		b.wantWaiting(address, moved, "", held)
 		if a := b.post(moved, token); a.Network != second {
 			t.Errorf("with its token: %+v", a)
 		}
+	})
+}
+
+func TestDeviceMovesBetweenNetworksOfOneOwner(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		first := b.home()
+		b.report(guardianKey, status())
+		second := b.postFrom(elsewhere, stranger("second"), "").Network
+		for _, id := range []motion.NetworkID{first, second} {
+			b.claim(id)
+			b.own(id, "olga")
+		}
+		time.Sleep(25 * time.Hour)
+		moved := peer()
+		moved.LocationID = "second"
+		b.wantWaiting(address, moved, "", "adopted in another network: open an adoption window to move it")
+		if _, err := b.OpenAdoption(context.Background(), second, 600); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWaiting(elsewhere, moved, "", "the device is connected from another address: switch it off or remove it first")
+		b.wantWaiting(address, moved, "", "adopted in another network: open an adoption window to move it")
+		b.Disconnected(peerKey, "gone")
+		b.own(second, "eve")
+		b.wantWaiting(elsewhere, moved, "", held)
+		b.own(second, "olga")
+		if a := b.postFrom(elsewhere, moved, ""); a.Network != second {
+			t.Fatalf("between networks of one owner: %+v", a)
+		}
+		leader := master()
+		leader.LocationID, leader.Radar.RootMode = "second", 1
+		b.Disconnected(masterKey, "gone")
+		b.Disconnected(guardianKey, "gone")
+		b.wantWaiting(elsewhere, leader, "", held)
+		b.view(func(tx *store.Tx) error {
+			list, err := tx.Events(store.EventQuery{Network: first, Kinds: []string{motion.DeviceMovedEvent}})
+			if len(list) != 1 || list[0].DeviceID != peerID {
+				t.Errorf("told where it was: %+v", list)
+			}
+			return err
+		})
 	})
 }
 

@@ -31,7 +31,7 @@ func (b *box) tokens() (guardian, radar string) {
 	return a.GuardianToken, a.RadarToken
 }
 
-// own gives a claimed network an owner, a new user.
+// own gives a claimed network an owner, a new user unless there is one of that name.
 func (b *box) own(id motion.NetworkID, name string) {
 	b.t.Helper()
 	err := b.db.Update(context.Background(), func(tx *store.Tx) error {
@@ -48,7 +48,10 @@ func (b *box) own(id motion.NetworkID, name string) {
 				return err
 			}
 		}
-		user, err := tx.CreateUser(home.User{Email: name + "@example.com", Sub: "sub-" + name})
+		user, known, err := tx.UserByEmail(name + "@example.com")
+		if err == nil && !known {
+			user, err = tx.CreateUser(home.User{Email: name + "@example.com", Sub: "sub-" + name})
+		}
 		if err != nil {
 			return err
 		}
