@@ -14,6 +14,8 @@ import (
 const (
 	waitingForAdoption = "waiting for adoption"
 	waitingForMaster   = "waiting for its master"
+	severalPlaces      = "devices of several networks say that they have the BSSID it hears: open an adoption window of its own network alone, or approve it there"
+	letInElsewhere     = "devices of several networks say that they have the BSSID it hears: another one has let it in"
 	anotherNetwork     = "adopted in another network: open an adoption window to move it"
 	ownedElsewhere     = "adopted in another household's network, or another's master: remove it there first"
 	anotherMaster      = "the network has another master: open an adoption window to replace it"
@@ -57,10 +59,11 @@ type post struct {
 	c  motion.Credentials
 
 	key        motion.DeviceKey
-	device     motion.Device  // as adopted; zero: it is not
-	node       motion.Node    // of the device; zero: none
-	place      motion.Network // that it asks to join; ID 0: none that exists
-	byLocation bool           // its location_id names place
+	device     motion.Device    // as adopted; zero: it is not
+	node       motion.Node      // of the device; zero: none
+	place      motion.Network   // that it asks to join; ID 0: none that exists
+	byLocation bool             // its location_id names place
+	rivals     []motion.Network // whose devices say that they have the BSSID it hears; place is one of them, or none
 }
 
 // newPost reads what is known of a device that posts.
@@ -80,52 +83,37 @@ func (e *Engine) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials)
 	return p, err
 }
 
-// meshPlace returns the network of a mesh peer that is adopted, or else the one where the
-// device's node is; none for a master, which forms the network of its location_id. A BSSID
-// that is said to be that of nodes in several networks names none of them.
-func (p *post) meshPlace() (motion.Network, error) {
-	if p.master() {
-		return motion.Network{}, nil
-	}
-	for _, link := range p.b.Radar.Links {
-		if link.PeerType != motion.PeerMesh {
-			continue
-		}
-		peers, err := p.tx.AdoptedByBSSID(link.MAC)
-		if err != nil {
-			return motion.Network{}, err
-		}
-		if networks := motion.NetworksOf(peers); len(networks) == 1 {
-			return p.tx.Network(networks[0])
-		}
-	}
-	if p.node.NetworkID != 0 {
-		return p.tx.Network(p.node.NetworkID)
-	}
-	return motion.Network{}, nil
-}
-
 // master reports whether the device asks to lead its network.
 func (p *post) master() bool { return p.b.Radar.RootMode == motion.RootModeMaster }
 
 // adopted reports whether the device is adopted.
 func (p *post) adopted() bool { return p.device.ID != "" }
 
-// about returns the network that the post is about: that which it asks to join, or else
-// that of the adopted device; ID 0: none.
-func (p *post) about() (motion.Network, error) {
-	if p.place.ID != 0 || !p.adopted() {
-		return p.place, nil
+// about returns the networks that the post is about: that which it asks to join and its
+// rivals, or else that of the adopted device; none: it is listed as pending only.
+func (p *post) about() ([]motion.Network, error) {
+	switch {
+	case len(p.rivals) > 0:
+		return p.rivals, nil
+	case p.place.ID != 0:
+		return []motion.Network{p.place}, nil
+	case !p.adopted():
+		return nil, nil
 	}
-	return p.tx.Network(p.device.NetworkID)
+	home, err := p.tx.Network(p.device.NetworkID)
+	return []motion.Network{home}, err
 }
 
-// shown returns what the post shows, as an entry of the waiting list.
+// shown returns what the post shows, as an entry of the waiting list. Of rivals it shows none.
 func (p *post) shown(reason string) motion.PendingDevice {
-	return motion.PendingDevice{
+	shown := motion.PendingDevice{
 		DeviceID: p.b.Radar.DeviceID, NodeName: p.b.Radar.NodeName, LocationID: p.b.LocationID, RootMode: p.b.Radar.RootMode,
-		Address: p.c.Address.String(), NetworkID: p.place.ID, Mesh: p.place.ID != 0 && !p.byLocation, Reason: reason,
+		Address: p.c.Address.String(), Reason: reason,
 	}
+	if len(p.rivals) == 0 {
+		shown.NetworkID, shown.Mesh = p.place.ID, p.place.ID != 0 && !p.byLocation
+	}
+	return shown
 }
 
 // showsToken reports whether the post shows a valid token of the adopted device: that of its
@@ -146,6 +134,9 @@ func (p *post) showsToken() (bool, error) {
 
 // judge decides about the post (device-protocol.md section 1).
 func (p *post) judge() (verdict, error) {
+	if p.place.ID == 0 && len(p.rivals) > 0 {
+		return refuse(severalPlaces), nil
+	}
 	own, err := p.showsToken()
 	if err != nil {
 		return verdict{}, err
@@ -213,6 +204,9 @@ func (p *post) heldElsewhere() (bool, error) {
 // approved reports whether exactly what the post shows was approved by hand.
 func (p *post) approved() (bool, error) {
 	for _, entry := range p.pending.approvals(p.shown("")) {
+		if entry.ApprovedBy != 0 && entry.ApprovedBy != p.place.ID {
+			continue
+		}
 		if holds, err := p.holds(p.tx, entry); err != nil || holds {
 			return holds, err
 		}

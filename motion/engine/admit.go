@@ -16,7 +16,8 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 		return motion.Admission{}, err
 	}
 	var v verdict
-	var about motion.Network
+	var about, rivals []motion.Network
+	var place motion.NetworkID
 	var shown motion.PendingDevice
 	err := e.db.View(ctx, func(tx *store.Tx) error {
 		p, err := e.newPost(tx, b, c)
@@ -26,7 +27,7 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 		if v, err = p.judge(); err != nil {
 			return err
 		}
-		shown = p.shown(v.reason)
+		shown, place, rivals = p.shown(v.reason), p.place.ID, p.rivals
 		about, err = p.about()
 		return err
 	})
@@ -36,19 +37,24 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	if v.reason == "" {
 		if url := v.network.Meta.Text("gatekeeper_redirect"); url != "" {
 			e.pending.take(ofDevice(b.Radar.DeviceID))
+			e.tellLetIn(shown, v.network.ID, rivals)
 			return motion.Admission{Redirect: url}, nil
 		}
 		admission, err := e.admit(context.WithoutCancel(ctx), b, c)
-		if err != nil || admission.TryAgain == "" {
+		if err != nil {
 			return admission, err
+		}
+		if admission.TryAgain == "" {
+			e.tellLetIn(shown, admission.Network, rivals)
+			return admission, nil
 		}
 		shown.Reason = admission.TryAgain // a session or a window has begun or ended meanwhile
 	}
-	if v.reason == unclaimedFull && e.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && e.nodeGivesWay(context.WithoutCancel(ctx), about.ID) {
+	if v.reason == unclaimedFull && e.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && e.nodeGivesWay(context.WithoutCancel(ctx), place) {
 		return e.Admit(ctx, b, c)
 	}
 	e.pending.note(shown, e.now())
-	e.tellRefused(about, shown)
+	e.tellRefused(shown, about...)
 	return motion.Admission{TryAgain: shown.Reason}, nil
 }
 

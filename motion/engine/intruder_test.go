@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sensegate/motion"
@@ -83,7 +85,84 @@ func TestBSSIDIsNoClaimToAPlace(t *testing.T) {
 		b.postFrom(netip.MustParseAddr("192.168.10.98"), twin, "")
 		late := newcomer("unknown2", 1)
 		late.Radar.DeviceID, late.Radar.NodeName, late.Radar.Links = "csi-late", "LATE", byMesh.Radar.Links
-		b.wantWaiting(elsewhere, late, "", "waiting for its master")
+		b.wantWaiting(elsewhere, late, "", several)
+	})
+}
+
+const several = "devices of several networks say that they have the BSSID it hears: open an adoption window of its own network alone, or approve it there"
+
+// TestOwnerGetsTheExtenderWhoseMeshSeveralNetworksClaim has another home's master say that
+// the BSSIDs of the home are its own.
+func TestOwnerGetsTheExtenderWhoseMeshSeveralNetworksClaim(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		ctx := context.Background()
+		evil := b.postFrom(elsewhere, stranger("evil"), "")
+		id, third := b.home(), b.postFrom(elsewhere, stranger("third"), "").Network
+		for network, name := range map[motion.NetworkID]string{id: "olga", evil.Network: "eve", third: "tom"} {
+			b.claim(network)
+			b.own(network, name)
+		}
+		time.Sleep(25 * time.Hour)
+		twin := stranger("evil")
+		twin.Radar.MeshBSSID = masterBH
+		evil = b.postFrom(elsewhere, twin, evil.RadarToken)
+		extender := func(name string) motion.Bootstrap {
+			p := newcomer("unknown", 1)
+			p.Radar.DeviceID, p.Radar.NodeName = name, name
+			p.Radar.Links = []motion.RadarLink{{MAC: masterBH, PeerType: motion.PeerMesh}}
+			return p
+		}
+		wantTold := func(network motion.NetworkID, want ...string) {
+			t.Helper()
+			synctest.Wait()
+			b.view(func(tx *store.Tx) error {
+				list, err := tx.Events(store.EventQuery{Network: network, Last: 100, Kinds: []string{motion.DeviceRefusedEvent}, Ascending: true})
+				var got []string
+				for _, e := range list {
+					got = append(got, e.DeviceID+" "+e.Detail.Text("reason"))
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("network %d is told %q, want %q", network, got, want)
+				}
+				return err
+			})
+		}
+		const elsewhereIn = "devices of several networks say that they have the BSSID it hears: another one has let it in"
+
+		ghost := motion.Radar{DeviceID: "ext1", NodeName: "GHOST", RootMode: 1}
+		b.report(b.connect("evil", evil.GuardianToken), motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: map[string]motion.Radar{"GHOST": ghost}})
+		for range 2 {
+			b.wantWaiting(address, extender("ext1"), "", several)
+		}
+		wantTold(id, "ext1 "+several)
+		wantTold(evil.Network, "ext1 "+several)
+		if _, err := b.OpenAdoption(ctx, id, 600); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.post(extender("ext1"), ""); a.Network != id {
+			t.Errorf("in the only open window: %+v", a)
+		}
+		wantTold(evil.Network, "ext1 "+several, "ext1 "+elsewhereIn)
+		if _, err := b.OpenAdoption(ctx, evil.Network, 600); err != nil {
+			t.Fatal(err)
+		}
+		b.wantWaiting(address, extender("ext2"), "", several) // both are open
+		for _, by := range []motion.NetworkID{third, 0} {
+			if _, err := b.Adopt(ctx, "ext2", by); err != nil {
+				t.Fatal(err)
+			}
+			b.wantWaiting(address, extender("ext2"), "", several)
+		}
+		if _, err := b.Adopt(ctx, "ext2", id); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.post(extender("ext2"), ""); a.Network != id {
+			t.Errorf("approved by the owner: %+v", a)
+		}
+		if a := b.post(extender("ext2"), ""); a.Network != id {
+			t.Errorf("when it starts again: %+v", a)
+		}
+		wantTold(id, "ext1 "+several, "ext2 "+several)
 	})
 }
 

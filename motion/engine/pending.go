@@ -88,7 +88,7 @@ func (l *pendingList) approvals(shown motion.PendingDevice) (list []motion.Pendi
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.entries {
-		if p.Approved && same(p, shown) && (p.ApprovedBy == 0 || p.ApprovedBy == shown.NetworkID) {
+		if p.Approved && same(p, shown) {
 			list = append(list, p)
 		}
 	}

@@ -76,25 +76,34 @@ func (r *refusals) ended(now motion.Time) map[motion.NetworkID]int {
 	return counts
 }
 
-// tellRefused queues the event of a refused post in the network that it is about, if it
+// tellRefused queues the event of a refused post in each network that it is about where it
 // is worth one; nobody waits for it.
-func (e *Engine) tellRefused(network motion.Network, shown motion.PendingDevice) {
-	if network.ID == 0 {
-		return // listed as pending only
+func (e *Engine) tellRefused(shown motion.PendingDevice, about ...motion.Network) {
+	for _, network := range about {
+		worth, more := e.refusals.note(network.ID, shown.DeviceID, shown.Reason, e.now())
+		if !worth {
+			continue
+		}
+		detail := deviceDetail(shown)
+		detail["reason"] = shown.Reason
+		if more > 0 {
+			detail["more"] = more
+		}
+		e.recorder.append(entry{event: motion.Event{
+			Event: motion.DeviceRefusedEvent, NetworkID: network.ID, GuardianID: network.GuardianID,
+			TS: e.now(), DeviceID: shown.DeviceID, NodeName: shown.NodeName, Detail: detail,
+		}})
 	}
-	worth, more := e.refusals.note(network.ID, shown.DeviceID, shown.Reason, e.now())
-	if !worth {
-		return
+}
+
+// tellLetIn tells those rivals that a device was not let into.
+func (e *Engine) tellLetIn(shown motion.PendingDevice, into motion.NetworkID, rivals []motion.Network) {
+	shown.Reason = letInElsewhere
+	for _, n := range rivals {
+		if n.ID != into {
+			e.tellRefused(shown, n)
+		}
 	}
-	detail := deviceDetail(shown)
-	detail["reason"] = shown.Reason
-	if more > 0 {
-		detail["more"] = more
-	}
-	e.recorder.append(entry{event: motion.Event{
-		Event: motion.DeviceRefusedEvent, NetworkID: network.ID, GuardianID: network.GuardianID,
-		TS: e.now(), DeviceID: shown.DeviceID, NodeName: shown.NodeName, Detail: detail,
-	}})
 }
 
 // deviceDetail is what the events of section 1 say of a device.

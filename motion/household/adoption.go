@@ -46,15 +46,18 @@ func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (
 	} else if fault.KindOf(err) != fault.NotFound {
 		return false, err
 	}
+	radar := motion.DeviceKey{Kind: motion.RadarKind, ID: p.DeviceID}
 	switch asked {
 	case 0:
 		node, err := tx.NodeByDevice(p.DeviceID)
 		if fault.KindOf(err) == fault.NotFound {
 			return false, nil
 		}
-		return node.NetworkID != network, err
+		_, unadopted := tx.Device(radar)
+		told := p.RootMode != motion.RootModeMaster && fault.KindOf(unadopted) == fault.NotFound
+		return node.NetworkID != network && !told, err
 	case network:
-		device, err := tx.Device(motion.DeviceKey{Kind: motion.RadarKind, ID: p.DeviceID})
+		device, err := tx.Device(radar)
 		if fault.KindOf(err) == fault.NotFound || device.NetworkID == network {
 			return false, nil
 		}

@@ -166,6 +166,39 @@ func TestNobodyIsFoundInAnothersPlace(t *testing.T) {
 	}
 }
 
+// TestExtenderOfSeveralNetworksIsTheOwnersToApprove has a stranger's guardian tell of the
+// extender of a home, and its master say that it has the BSSID that the extender hears.
+func TestExtenderOfSeveralNetworksIsTheOwnersToApprove(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.home("own", 1)
+	p.home("sham", 1)
+	if err := p.db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.PutNode(motion.Node{NetworkID: 2, DeviceID: "extender", Name: "EXT"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	extender := motion.Bootstrap{LocationID: "unknown", Radar: motion.Radar{DeviceID: "extender", RootMode: 1,
+		Links: []motion.RadarLink{{MAC: motion.MAC{2, 0xaa, 0, 0, 0, 1}, PeerType: motion.PeerMesh}}}}
+	post := func() motion.Admission {
+		a, err := p.engine.Admit(t.Context(), extender, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := post(); a.TryAgain == "" {
+		t.Fatalf("%+v", a)
+	}
+	if err := p.Adopt(t.Context(), 1, "extender"); err != nil {
+		t.Fatal(err)
+	}
+	if a := post(); a.Network != 1 {
+		t.Errorf("approved by the owner: %+v", a)
+	}
+}
+
 func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
