@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -501,6 +502,39 @@ func TestRefusedPostsWriteLittle(t *testing.T) {
 		t.Logf("%d bytes written", bytes)
 		if bytes > 1e6 {
 			t.Errorf("%d bytes written, want 1 MB at most", bytes)
+		}
+	})
+}
+
+// TestPostThatSaysNothingNewWritesItsTokensAlone has a device post again, twice as it did
+// before and once after a sign of life of it was stored.
+func TestPostThatSaysNothingNewWritesItsTokensAlone(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		for i := range 60 { // their records fill several pages
+			b.postFrom(elsewhere, stranger(fmt.Sprint("s", i)), "")
+		}
+		b.home()
+		written := func() int64 {
+			t.Helper()
+			synctest.Wait()
+			before, err1 := b.db.Stats(context.Background())
+			b.post(master(), "")
+			after, err2 := b.db.Stats(context.Background())
+			if err1 != nil || err2 != nil || after.Commits != before.Commits+1 {
+				t.Fatalf("%d commits, %v, %v", after.Commits-before.Commits, err1, err2)
+			}
+			return after.Bytes - before.Bytes
+		}
+		written()
+		quiet := written()
+		time.Sleep(11*time.Minute + 30*time.Second)
+		b.report(guardianKey, status())
+		b.report(masterKey, batch(kitchen, masterAP, now(), nil))
+		if err := b.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if heard := written(); heard > quiet+int64(os.Getpagesize()) {
+			t.Errorf("%d bytes after a sign of life, %d without one", heard, quiet)
 		}
 	})
 }

@@ -203,7 +203,8 @@ func leave(tx *store.Tx, node motion.Node) error {
 
 // adopt makes or refreshes a device and issues its new token.
 func adopt(tx *store.Tx, key motion.DeviceKey, node motion.Node, c motion.Credentials) (token string, err error) {
-	device, err := tx.Device(key)
+	known, err := tx.Device(key)
+	device := known
 	if fault.KindOf(err) == fault.NotFound {
 		device = motion.Device{DeviceKey: key, AdoptedAt: tx.Now()}
 	} else if err != nil {
@@ -212,6 +213,9 @@ func adopt(tx *store.Tx, key motion.DeviceKey, node motion.Node, c motion.Creden
 	device.NetworkID, device.NodeID, device.Address = node.NetworkID, node.ID, c.Address.String()
 	if !c.MAC.IsZero() {
 		device.MAC = c.MAC
+	}
+	if device == known { // its last sign of life is stored elsewhere, and would make it another record
+		return tx.IssueToken(key)
 	}
 	if err := tx.PutDevice(device); err != nil {
 		return "", err
