@@ -107,7 +107,8 @@ func (p page) elements() (n int, sure bool) {
 
 // fits reports whether the first key of the page that can be read is in [low, high).
 func (p page) fits(low, high []byte) bool {
-	for i := range p.count {
+	n, _ := p.elements()
+	for i := range n {
 		if key, _, err := p.element(i); err == nil {
 			return ascends(p.id, key, low, high, true) == nil
 		}

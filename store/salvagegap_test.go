@@ -372,3 +372,20 @@ func spoil(data []byte, from, to uint64) {
 		}
 	}
 }
+
+// TestDamagedCountIsNotBelieved looks at a page whose header says that it has 65,535
+// elements. It has room for 255, and no more are looked at: each costs an error, which is
+// what is counted here, and a damaged database may have many such pages.
+func TestDamagedCountIsNotBelieved(t *testing.T) {
+	data := make([]byte, 4096)
+	binary.LittleEndian.PutUint32(data[8:], 0xffffffff)
+	p := parsePage(7, data)
+	made := testing.AllocsPerRun(3, func() {
+		if !p.fits([]byte("a"), []byte("b")) {
+			t.Error("a page without a key that can be read does not fit")
+		}
+	})
+	if made > 255*20 {
+		t.Errorf("%v allocations, want those of 255 elements", made)
+	}
+}
