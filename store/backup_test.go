@@ -257,11 +257,11 @@ func TestCopyIsRefusedWithoutRoom(t *testing.T) {
 	if list := names(t, store.BackupDirectory(db.Path())); len(list) != 0 {
 		t.Errorf("the directory of backups holds %v", list)
 	}
-	if err := db.CheckCopy(t.Context()); err != nil {
+	if _, err := db.CheckCopy(t.Context()); err != nil {
 		t.Errorf("check, whose copy is small and gone at once: %v", err)
 	}
 	store.SetFree(db, 1<<10)
-	if err := db.CheckCopy(t.Context()); !errors.Is(err, store.ErrNoRoom) {
+	if _, err := db.CheckCopy(t.Context()); !errors.Is(err, store.ErrNoRoom) {
 		t.Errorf("check: %v, want ErrNoRoom", err)
 	}
 }

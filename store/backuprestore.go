@@ -23,6 +23,8 @@ type Restored struct {
 	Users       int         `json:"users"`
 	Size        int64       `json:"size"`            // of the database, bytes
 	Aside       string      `json:"aside,omitempty"` // where the former database is now; empty: there was none
+
+	leftOut LeftOut
 }
 
 // Restore puts the backup that it reads from in place of the database at o.Path, or
@@ -142,7 +144,9 @@ func examine(ctx context.Context, o Options, path string) (done Restored, err er
 		}
 		done.Networks = tx.bucket(networks.name).Stats().KeyN
 		done.Users = tx.bucket(users.name).Stats().KeyN
-		return nil
+		done.leftOut.Records = db.unreadable.count()
+		done.leftOut.Samples, err = tx.damagedSamples()
+		return err
 	})
 }
 

@@ -108,7 +108,7 @@ func TestBackupWithAWrongIndexReplacesNothing(t *testing.T) {
 func TestDatabaseWithAWrongIndexIsNotBackedUp(t *testing.T) {
 	t.Parallel()
 	db := withWrongIndex(t)
-	if err := db.CheckCopy(t.Context()); err == nil {
+	if _, err := db.CheckCopy(t.Context()); err == nil {
 		t.Error("the check finds nothing")
 	}
 	if made, err := db.Backup(t.Context()); err == nil {

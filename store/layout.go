@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
 	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion/series"
 )
 
 // Layout says what takes the room in the file.
@@ -60,17 +63,49 @@ func (db *DB) Layout(ctx context.Context) (Layout, error) {
 	return l, nil
 }
 
-// CheckCopy verifies every page and index as they are now. Other than Check it does so
-// on a copy: nothing waits meanwhile. Without room for the copy, the error wraps
+// LeftOut counts what cannot be read and is left out of every answer, while the rest of the
+// database is whole.
+type LeftOut struct {
+	Records int `json:"unreadable_records"` // events and detections, at most 1,000 are counted
+	Samples int `json:"damaged_samples"`    // blocks, and entries of the journal
+}
+
+// CheckCopy verifies every page, record and index as they are now. Other than Check it does
+// so on a copy: nothing waits meanwhile. Without room for the copy, the error wraps
 // ErrNoRoom.
-func (db *DB) CheckCopy(ctx context.Context) error {
+func (db *DB) CheckCopy(ctx context.Context) (left LeftOut, err error) {
 	reserve := min(backupReserve, db.fileSize()) // it is gone in a moment
-	err := db.withCopy(ctx, reserve, func(file *os.File) error {
-		_, err := examine(ctx, Options{}.withDefaults(), file.Name())
+	err = db.withCopy(ctx, reserve, func(file *os.File) error {
+		done, err := examine(ctx, Options{}.withDefaults(), file.Name())
+		left = done.leftOut
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("check: %w", err)
+		return left, fmt.Errorf("check: %w", err)
 	}
-	return nil
+	return left, nil
+}
+
+// damagedSamples counts the sealed blocks, and the entries of the journal, that cannot be read.
+func (tx *Tx) damagedSamples() (n int, err error) {
+	for _, tier := range series.Tiers() {
+		err = errors.Join(err, tx.bucket(bucketOf(tier)).ForEach(func(_, value []byte) error {
+			if _, err := series.Inspect(value); err != nil {
+				n++
+			}
+			return nil
+		}))
+	}
+	journal := tx.bucket(journalBucket)
+	return n, errors.Join(err, journal.ForEach(func(key, value []byte) error {
+		at, _, ok := parseJournalKey(key, value)
+		if ok && value == nil {
+			_, err := parseJournal(at, journal.Bucket(key).Get([]byte{0}))
+			ok = err == nil
+		}
+		if !ok {
+			n++
+		}
+		return nil
+	}))
 }

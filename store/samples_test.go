@@ -441,3 +441,33 @@ func TestDamagedJournalCostsNoMoreThanItself(t *testing.T) {
 		t.Errorf("%d entries are left in the journal, %v", got, err)
 	}
 }
+
+func TestCheckTellsWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	addEvent(t, s.db, motion.Event{Category: motion.CategoryMotion, Event: motion.MotionDetectedEvent, NetworkID: s.network, TS: motion.Time(base)}, "")
+	s.add(0, 0.1)
+	s.flush(700) // seals the first block
+	s.add(701, 0.1)
+	s.flush(702)
+	for _, c := range []struct {
+		of     string
+		damage func() error
+		want   store.LeftOut
+	}{
+		{"nothing", func() error { return nil }, store.LeftOut{}},
+		{"an event", func() error { return store.SpoilFirst(s.db, "events", true) }, store.LeftOut{Records: 1}},
+		{"a block", func() error { return store.SpoilFirst(s.db, "samples_1s", true) }, store.LeftOut{Records: 1, Samples: 1}},
+		{"the journal", func() error { return store.DamageJournal(s.db, 0) }, store.LeftOut{Records: 1, Samples: 2}},
+	} {
+		if err := c.damage(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.db.CheckCopy(t.Context()); got != c.want || err != nil {
+			t.Errorf("after damage of %s: %+v, %v, want %+v", c.of, got, err, c.want)
+		}
+	}
+	if err := store.SpoilFirst(s.db, "events", false); err != nil { // for the check at the end
+		t.Fatal(err)
+	}
+}
