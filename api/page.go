@@ -30,9 +30,18 @@ func (p Page) Check() error {
 // Forward reports whether the page goes towards newer records.
 func (p Page) Forward() bool { return p.From.Set && !p.To.Set }
 
-// NextPage returns the header of a page that ends with the record with the id, for the
-// request of ctx.
-func NextPage(ctx context.Context, id string) Paged {
+// Next returns the header of a full page for the request of ctx: the address of the page
+// after it. first and last are the ids of its first and its last record; ascending says that
+// its records are the oldest first.
+func (p Page) Next(ctx context.Context, ascending bool, first, last string) Paged {
+	if p.Forward() != ascending { // the page was turned round
+		return nextPage(ctx, first)
+	}
+	return nextPage(ctx, last)
+}
+
+// nextPage returns the header that goes on after the record with the id.
+func nextPage(ctx context.Context, id string) Paged {
 	query, err := url.ParseQuery(exchangeOf(ctx).query)
 	if err != nil {
 		return Paged{}

@@ -91,11 +91,7 @@ func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*event
 	names, err := a.deviceNames(who.Network)
 	out := &eventsOut{Body: make([]eventRecord, len(list))}
 	if full {
-		end := list[len(list)-1]
-		if in.Forward() { // the newest first all the same
-			end = list[0]
-		}
-		out.Paged = api.NextPage(ctx, end.ID)
+		out.Paged = in.Next(ctx, false, list[0].ID, list[len(list)-1].ID)
 	}
 	for i, e := range list {
 		out.Body[i] = recordOf(e, who.Home, names)

@@ -78,15 +78,6 @@ func (p Page) query(id motion.NetworkID) (store.EventQuery, error) {
 	return q, p.Check()
 }
 
-// next returns the header of a full page, the first and the last record of which have
-// these ids.
-func (p Page) next(ctx context.Context, first, last string) api.Paged {
-	if p.Forward() != p.Sort { // the page was turned round
-		return api.NextPage(ctx, first)
-	}
-	return api.NextPage(ctx, last)
-}
-
 type eventHistoryIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
 	Page
@@ -116,7 +107,7 @@ func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn)
 		return err
 	})
 	if full {
-		out.Paged = in.next(ctx, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
+		out.Paged = in.Next(ctx, in.Sort, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
 	}
 	return out, err
 }
@@ -147,7 +138,7 @@ func (c *Core) eventPairs(ctx context.Context, _ auth.Key, in *eventPairsIn) (*e
 		return err
 	})
 	if full {
-		out.Paged = in.next(ctx, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
+		out.Paged = in.Next(ctx, in.Sort, out.Body[0].ID, out.Body[len(out.Body)-1].ID)
 	}
 	for i := range out.Body {
 		if out.Body[i].IntensityWindow == nil {
