@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"strings"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -21,13 +20,13 @@ type Update struct {
 type soundingIn struct{ NetworkQuery }
 
 type soundingOut struct {
-	Unsupported string `header:"X-Unsupported-Settings" doc:"Comma-separated: settings that are kept and sent to the devices, and that have no effect on what the appliance senses itself in this network; left out when there are none, as where a guardian senses" example:"pet_mode, mesh_auto_disable"`
-	Body        setting.SoundingSettings
+	api.Unsupported
+	Body setting.SoundingSettings
 }
 
 func (a *App) soundingSettings(_ context.Context, who auth.Member, _ *soundingIn) (*soundingOut, error) {
 	s, err := a.Engine.SoundingSettings(who.Network)
-	return &soundingOut{strings.Join(a.Engine.Unsupported(who.Network, setting.SoundingView), ", "), s}, err
+	return &soundingOut{api.UnsupportedSettings(a.Engine.Unsupported(who.Network, setting.SoundingView)), s}, err
 }
 
 type changeSoundingIn struct {

@@ -48,12 +48,12 @@ func answered[T any](value any, err error) (*documentOut[T], error) {
 }
 
 type guardianOut struct {
-	Unsupported
+	api.Unsupported
 	Body api.Part[motion.GuardianConfig]
 }
 
 type radarOut struct {
-	Unsupported
+	api.Unsupported
 	Body api.Part[motion.RadarConfig]
 }
 

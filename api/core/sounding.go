@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"strings"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -16,18 +15,13 @@ type soundingIn struct {
 }
 
 type soundingOut struct {
-	Unsupported
+	api.Unsupported
 	Body setting.SoundingSettings
 }
 
-// Unsupported says which settings of an answer have no effect in this network.
-type Unsupported struct {
-	Names string `header:"X-Unsupported-Settings" doc:"Comma-separated: settings of this answer that are kept and sent to the devices, and that have no effect on what the appliance senses itself in this network (from raw channel state, or figures of nodes); left out when there are none, as where a guardian senses" example:"pet_mode, mesh_auto_disable"`
-}
-
 // unsupported returns what of a view has no effect in a network.
-func (c *Core) unsupported(id motion.NetworkID, v setting.View) Unsupported {
-	return Unsupported{strings.Join(c.engine.Unsupported(id, v), ", ")}
+func (c *Core) unsupported(id motion.NetworkID, v setting.View) api.Unsupported {
+	return api.UnsupportedSettings(c.engine.Unsupported(id, v))
 }
 
 func (c *Core) soundingSettings(_ context.Context, _ auth.Key, in *soundingIn) (*soundingOut, error) {
