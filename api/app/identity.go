@@ -47,5 +47,8 @@ func (a *App) unlinkIdentity(ctx context.Context, u auth.User, in *unlinkIn) (*s
 	if err := a.stepUp(ctx, u, in.current()); err != nil {
 		return nil, err
 	}
-	return nil, a.Providers.Unlink(ctx, u, in.Identity)
+	if err := a.Providers.Unlink(ctx, u, in.Identity); err != nil {
+		return nil, err
+	}
+	return nil, a.Household.Depart(ctx)
 }

@@ -92,9 +92,10 @@ func (p *Providers) tie(tx *store.Tx, u home.User, identity store.Identity) erro
 	return p.accounts.notice(tx, notify.IdentityLinked, u)
 }
 
-// Unlink unties an account at a provider from a user, who has shown who they are. NotFound:
-// they have none with the id. Conflict with the code last_login: without it they could not
-// log in any more.
+// Unlink unties an account at a provider from a user, who has shown who they are, and ends
+// their other sessions: whoever has that account may have logged in with it. NotFound: they
+// have none with the id. Conflict with the code last_login: without it they could not log in
+// any more.
 func (p *Providers) Unlink(ctx context.Context, who User, id string) error {
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		all, err := tx.Identities(who.ID)
@@ -112,6 +113,9 @@ func (p *Providers) Unlink(ctx context.Context, who User, id string) error {
 		if password == "" && len(all) == 1 {
 			return &fault.Error{Kind: fault.Conflict, Code: "last_login", Message: "identity: is the only way to log in; POST /password_resets sets a password, and unlinks it"}
 		}
-		return tx.RemoveIdentity(who.ID, all[at])
+		if err := tx.RemoveIdentity(who.ID, all[at]); err != nil {
+			return err
+		}
+		return p.accounts.sessions.endOthers(tx, who.ID, who.Session)
 	})
 }

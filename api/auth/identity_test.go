@@ -6,6 +6,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion/fault"
 	"sensegate/motion/notify"
+	"sensegate/store"
 )
 
 func TestIdentityIsLinkedAndUnlinked(t *testing.T) {
@@ -42,6 +43,59 @@ func TestIdentityIsLinkedAndUnlinked(t *testing.T) {
 	}
 	if _, err = p.Link(t.Context(), second, "idp_a", token); err != nil {
 		t.Errorf("once it is free: %v", err)
+	}
+}
+
+func TestUnlinkingEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	o, id := newOffice(t), newIDP(t)
+	p := o.providers(t.TempDir(), id.config())
+	o.person(email)
+	own := o.login(true)
+	who, token := o.caller(own, 1), id.sign(person())
+	list, err := p.Link(t.Context(), who, "idp_a", token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := o.sso(p, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phones := map[string]string{"own": who.Session, "theirs": o.caller(theirs, 2).Session, "of before": "a session that has ended"}
+	err = o.db.Update(t.Context(), func(tx *store.Tx) error {
+		for token, session := range phones {
+			if _, err := tx.RegisterMobile(store.MobileRegistration{User: who.ID, Token: token, Session: session}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.wantKind(p.Unlink(t.Context(), who, "unknown"), fault.NotFound)
+	if !o.valid(theirs.Token) {
+		t.Error("a session has ended although nothing was unlinked")
+	}
+	told := o.ended.Load()
+	if err := p.Unlink(t.Context(), who, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if !o.valid(own.Token) || o.valid(theirs.Token) {
+		t.Errorf("own session valid: %t, the provider's: %t", o.valid(own.Token), o.valid(theirs.Token))
+	}
+	if o.ended.Load() == told {
+		t.Error("live connections are not looked at again")
+	}
+	err = o.db.View(t.Context(), func(tx *store.Tx) error {
+		left, err := tx.MobilesOfUser(who.ID)
+		if len(left) != 1 || left[0].Token != "own" {
+			t.Errorf("phones %+v", left)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -252,9 +252,24 @@ func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
 	if err := tx.PutUser(u); err != nil {
 		return err
 	}
+	return s.endOthers(tx, id, "")
+}
+
+// endOthers ends every session of a user but that with the id kept, within a transaction; ""
+// keeps none. The phones that others than kept have registered are not pushed to any more.
+func (s *Sessions) endOthers(tx *store.Tx, id home.UserID, kept string) error {
 	tx.OnCommit(s.ended)
-	if err := tx.DeleteMobilesOf(id, ""); err != nil {
+	phones, err := tx.MobilesOfUser(id)
+	if err != nil {
 		return err
 	}
-	return tx.EndSessionsOfUser(id, "")
+	for _, phone := range phones {
+		if kept != "" && phone.Session == kept {
+			continue
+		}
+		if err := tx.DeleteMobile(phone.ID); err != nil {
+			return err
+		}
+	}
+	return tx.EndSessionsOfUser(id, kept)
 }
