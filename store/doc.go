@@ -31,7 +31,7 @@
 //	                          "clock_unset"    when the appliance worked by a clock that was not set: UnsetRun
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
-//	                          "owned"          SHA-256, hex, of the guardian ids of networks that were owned and deleted, at most 1024
+//	                          "owned"          networks that were owned and deleted, at most 1024: SHA-256, hex, of the guardian id, and the owner who deleted it
 //	                          "reform_until"   by SHA-256, hex, of the id of a device of a deleted network: until when it may form or join another by itself, seconds, and the SHA-256, hex, of its address and MAC: {until, address, mac}
 //	                          "setup_code"     SHA-256 of the setup code, hex, and the users who have shown one
 //

@@ -227,6 +227,9 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 	if _, err := familiar.delete(tx, id); err != nil {
 		return err
 	}
+	if err := tx.forgetDisowner(id); err != nil {
+		return err
+	}
 	if _, err = users.delete(tx, id); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"sensegate/motion"
@@ -19,9 +20,10 @@ type Proof struct {
 // Claim makes a user the owner of a home that nobody lives in (interface document section
 // 3); the home's history begins now. While the appliance has no owner at all, and for a
 // home that was owned before, this takes the setup code, shown now or when the account was
-// made, or a seat at the appliance (payloads.md 5.2 and section 6 no. 16). Conflict: it has
-// people, or there is no such home, so that ids tell a stranger nothing. Forbidden, code
-// setup_code: the code is needed. Invalid: the code is not the right one.
+// made, or a seat at the appliance (payloads.md 5.2 and section 6 no. 16). The last owner,
+// who has disowned it themselves, needs none of these. Conflict: it has people, or there is no
+// such home, so that ids tell a stranger nothing. Forbidden, code setup_code: the code is
+// needed. Invalid: the code is not the right one.
 func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, proof Proof) (claimed home.Membership, err error) {
 	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		members, err := tx.MembershipsOfHome(id)
@@ -39,7 +41,7 @@ func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, pro
 			return nil, err
 		}
 		one.ClaimedAt, one.OwnedBefore, one.UpdatedAt = tx.Now(), true, tx.Now().Stamp()
-		if err := tx.PutHome(one); err != nil {
+		if err := errors.Join(tx.PutHome(one), tx.ForgetDisowner(one.ExternalID)); err != nil {
 			return nil, err
 		}
 		var events []motion.Event
@@ -66,6 +68,9 @@ func mayClaim(tx *store.Tx, one home.Home, user home.UserID, proof Proof) error 
 			return err
 		}
 		return tx.EndSetupCode()
+	}
+	if by, err := tx.DisownedBy(one.ExternalID); err != nil || by == user {
+		return err
 	}
 	needed, err := codeNeeded(tx, one)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 // scene configuration, sensors, meta, and in Core its history, events, alerts, devices
 // and their tokens. Users whose only membership this was are deleted with their phones,
 // but for those whom an owner has added by their id. For ten minutes devices may form a
-// new network. NotFound: no such home. Forbidden: by does not own it.
+// new network, which the owner claims again without the setup code, unless their account is
+// deleted too or somebody has claimed it since. NotFound: no such home. Forbidden: by does not own it.
 func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
 	var one home.Home
 	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -32,10 +33,11 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 	return nil
 }
 
-// forgetMembers deletes the users of a home who belong to no other. Whom the owner has
-// added without their doing stays, without a home.
+// forgetMembers deletes the users of a home that its owner disowns who belong to no other.
+// Whom the owner has added without their doing stays, without a home.
 func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
-	if _, err := tx.Home(id); err != nil { // disowned meanwhile
+	one, err := tx.Home(id)
+	if err != nil { // disowned meanwhile
 		return err
 	}
 	asking, _, err := tx.MembershipOf(id, by)
@@ -44,6 +46,9 @@ func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) erro
 	}
 	if asking.Role != home.OwnerRole {
 		return fault.New(fault.Forbidden, "only the owner of the network may do this")
+	}
+	if err := tx.NoteDisowned(one.ExternalID, by); err != nil {
+		return err
 	}
 	members, err := tx.MembershipsOfHome(id)
 	if err != nil {
