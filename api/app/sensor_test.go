@@ -88,7 +88,7 @@ func (c *cupboard) Remove(_ context.Context, _ sensor.Account, d sensor.Device) 
 	return err
 }
 
-func (c *cupboard) Single() bool { return false }
+func (c *cupboard) Single() (motion.NetworkID, bool) { return 0, false }
 
 func (c *cupboard) Run(ctx context.Context, host sensor.Host) error {
 	c.mu.Lock()

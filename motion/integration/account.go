@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -19,7 +20,8 @@ import (
 // is the default one.
 //
 // Conflict: no provider is configured, the integration has an account at another one,
-// or the provider serves one household and that is another. Unavailable: the provider
+// or the provider serves one household, and that is another or one of several that nobody
+// has named. Unavailable: the provider
 // cannot be reached; nothing is initialized then.
 func (s *Service) Create(ctx context.Context, h home.ID, user home.UserID, enabled bool, provider string) (sensor.Integration, error) {
 	if enabled {
@@ -123,17 +125,47 @@ func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider st
 }
 
 // single returns a Conflict fault when the provider of an integration serves one
-// household only, and that is another.
+// household only, and not this one: the administrator has named another, or another has an
+// account, or nobody says which of several households it is. From a household that the
+// administrator has not named the account is taken.
 func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	p, err := s.provider(i)
-	if err != nil || !p.Single() {
+	if err != nil {
 		return err
 	}
+	only, single := p.Single()
+	if !single {
+		return nil
+	}
 	all, err := tx.Integrations()
+	if err != nil {
+		return err
+	}
 	for _, other := range all {
-		if other.Provider == i.Provider && other.Home != i.Home && other.Account.UserThingName != "" {
-			return fault.New(fault.Conflict, "provider: %s serves another network of this appliance already", i.Provider)
+		switch {
+		case other.Provider != i.Provider || other.Home == i.Home || other.Account.UserThingName == "":
+		case only == 0:
+			return servesAnother(i)
+		default:
+			other.Account, other.Enabled = sensor.Account{}, false
+			if _, err := tx.PutIntegration(other); err != nil {
+				return err
+			}
 		}
+	}
+	if only != 0 || i.Account.UserThingName != "" {
+		return nil
+	}
+	return onlyHousehold(tx, i)
+}
+
+// onlyHousehold returns a Conflict fault when other homes than that of an integration have,
+// or have had, an owner: a provider that serves one household is not for whoever asks first.
+func onlyHousehold(tx *store.Tx, i sensor.Integration) error {
+	homes, err := tx.Homes()
+	if slices.ContainsFunc(homes, func(h home.Home) bool { return h.ID != i.Home && h.OwnedBefore }) {
+		return fault.New(fault.Conflict,
+			"provider: %[1]s serves one network, and others here have had an owner: the administrator names the one in sensors.%[1]s.network", i.Provider)
 	}
 	return err
 }

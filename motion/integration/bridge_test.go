@@ -2,6 +2,7 @@ package integration
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"sensegate/broker"
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/motion/sensor"
 	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/store"
@@ -47,6 +49,13 @@ type bridge struct {
 
 // newBridgeFixture is a running service with a broker that a bridge can connect to.
 func newBridgeFixture(t *testing.T) (f *fixture, connect func() *bridge) {
+	f, connect, _ = newNamedBridgeFixture(t)
+	return f, connect
+}
+
+// newNamedBridgeFixture is newBridgeFixture where restart starts the service anew, with the
+// network that the administrator has named; 0: none.
+func newNamedBridgeFixture(t *testing.T) (f *fixture, connect func() *bridge, restart func(motion.NetworkID)) {
 	t.Helper()
 	f = newFixture(t, nil)
 	config := broker.Defaults()
@@ -58,17 +67,25 @@ func newBridgeFixture(t *testing.T) (f *fixture, connect func() *bridge) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Service = New(f.db, f.engine, Options{Providers: map[string]sensor.Provider{
-		zigbee2mqtt.Name: zigbee2mqtt.New(zigbee2mqtt.Defaults(), server, slog.New(slog.DiscardHandler)),
-	}})
-	f.stop = background(t, f.Run)
+	start := func(network motion.NetworkID) {
+		config := zigbee2mqtt.Defaults()
+		config.Network = network
+		f.Service = New(f.db, f.engine, Options{Providers: map[string]sensor.Provider{
+			zigbee2mqtt.Name: zigbee2mqtt.New(config, server, slog.New(slog.DiscardHandler)),
+		}})
+		f.stop = background(t, f.Run)
+	}
+	start(0)
 	background(t, server.Run)
 	var secret string
 	f.update(func(tx *store.Tx) (err error) {
 		_, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: "zigbee2mqtt", TopicPrefix: "zigbee2mqtt"})
 		return err
 	})
-	return f, func() *bridge { return newBridge(t, server.Addr().String(), secret) }
+	return f, func() *bridge { return newBridge(t, server.Addr().String(), secret) }, func(network motion.NetworkID) {
+		f.stop()
+		start(network)
+	}
 }
 
 func newBridge(t *testing.T, address, secret string) *bridge {
@@ -285,6 +302,73 @@ func TestBridgeServesOneHome(t *testing.T) {
 	}
 	if list, err := f.Devices(t.Context(), f.other); err != nil || len(list) != 3 {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// TestBridgeIsNotForWhoeverAsksFirst has two households ask for a bridge that the
+// administrator has connected, before and after they say whose it is, and has it handed over.
+func TestBridgeIsNotForWhoeverAsksFirst(t *testing.T) {
+	t.Parallel()
+	f, connect, restart := newNamedBridgeFixture(t)
+	enable := func(h home.ID) error {
+		_, err := f.Create(t.Context(), h, 9, true, "")
+		return err
+	}
+	for _, id := range []home.ID{f.home, f.other} {
+		f.update(func(tx *store.Tx) error {
+			one, err := tx.Home(id)
+			one.OwnedBefore = true
+			return errors.Join(err, tx.PutHome(one))
+		})
+	}
+	for _, id := range []home.ID{f.home, f.other} {
+		if err := enable(id); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "sensors.zigbee2mqtt.network") {
+			t.Errorf("home %d, while nobody says whose it is: %v", id, err)
+		}
+	}
+	restart(f.network)
+	if err := enable(f.other); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("another than the named one: %v", err)
+	}
+	if err := enable(f.home); err != nil {
+		t.Fatal(err)
+	}
+	connect()
+	f.eventually("the sensor is online", func() bool { d, _ := f.device(zigbeeMotion); return d.Config.Online })
+	restart(0) // it keeps what it has
+	if err := enable(f.home); err != nil {
+		t.Error(err)
+	}
+
+	var second motion.NetworkID
+	f.update(func(tx *store.Tx) error {
+		one, err := tx.Home(f.other)
+		second = one.ExternalID
+		return err
+	})
+	restart(second)
+	b := connect()
+	if d, _ := f.device(zigbeeMotion); d.Config.Online {
+		t.Error("the former household hears of the sensor")
+	}
+	if _, err := f.Pair(t.Context(), f.home, zigbeeHub, 60); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("the former household pairs: %v", err)
+	}
+	if err := f.RemoveDevice(t.Context(), f.home, zigbeeMotion); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("the former household removes a sensor: %v", err)
+	}
+	if err := enable(f.other); err != nil {
+		t.Fatal(err)
+	}
+	b.list()
+	if list, err := f.Devices(t.Context(), f.other); err != nil || len(list) != 3 || !list[0].Config.Online {
+		t.Errorf("the new household has %+v, %v", list, err)
+	}
+	if i, err := f.Integration(t.Context(), f.home); err != nil || i.Enabled || i.Account.UserThingName != "" {
+		t.Errorf("the former household has %+v, %v", i, err)
+	}
+	if err := f.Delete(t.Context(), f.home); err != nil {
+		t.Errorf("the former household ends its integration: %v", err)
 	}
 }
 

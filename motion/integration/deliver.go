@@ -16,12 +16,15 @@ type host struct {
 
 var _ sensor.Host = host{}
 
-// Accounts returns the accounts at the provider.
+// Accounts returns the accounts at the provider that it may serve.
 func (h host) Accounts(ctx context.Context) (accounts []sensor.Account, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		all, err := tx.Integrations()
 		for _, i := range all {
-			if i.Provider == h.provider && i.Account.UserThingName != "" {
+			if i.Provider != h.provider || i.Account.UserThingName == "" {
+				continue
+			}
+			if _, err := h.Service.provider(i); err == nil {
 				accounts = append(accounts, i.Account)
 			}
 		}

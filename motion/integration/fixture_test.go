@@ -238,5 +238,5 @@ func (shelf) UpdateConfig(context.Context, sensor.Account, sensor.Device, sensor
 	return nil
 }
 func (shelf) Remove(context.Context, sensor.Account, sensor.Device) error { return nil }
-func (shelf) Single() bool                                                { return false }
+func (shelf) Single() (motion.NetworkID, bool)                            { return 0, false }
 func (shelf) Run(ctx context.Context, _ sensor.Host) error                { <-ctx.Done(); return nil }

@@ -128,13 +128,22 @@ func tolerate(err error) error {
 	return err
 }
 
-// provider returns the provider of an integration; Unavailable when it is not
-// configured any more.
+// provider returns the provider of an integration. Unavailable: it is not configured any
+// more. Conflict: it is configured for another network alone.
 func (s *Service) provider(i sensor.Integration) (sensor.Provider, error) {
-	if p := s.options.Providers[i.Provider]; p != nil {
-		return p, nil
+	p := s.options.Providers[i.Provider]
+	if p == nil {
+		return nil, fault.New(fault.Unavailable, "the sensor provider %s is not configured on this appliance", i.Provider)
 	}
-	return nil, fault.New(fault.Unavailable, "the sensor provider %s is not configured on this appliance", i.Provider)
+	if only, _ := p.Single(); only != 0 && only != i.Network {
+		return nil, servesAnother(i)
+	}
+	return p, nil
+}
+
+// servesAnother is the fault of a provider that serves another household alone.
+func servesAnother(i sensor.Integration) error {
+	return fault.New(fault.Conflict, "provider: %s serves another network of this appliance", i.Provider)
 }
 
 // choose returns the name of the provider that a caller wants.

@@ -27,8 +27,9 @@ type Provider interface {
 	UpdateConfig(ctx context.Context, a Account, before, after Device) error
 	// Remove removes a thing; one that is gone already is no error.
 	Remove(ctx context.Context, a Account, d Device) error
-	// Single reports whether the provider serves one household only.
-	Single() bool
+	// Single reports whether the provider serves one household only, and that of which
+	// network; 0: of whichever network is the only one with a household.
+	Single() (only motion.NetworkID, single bool)
 	// Run delivers what things tell to host until ctx ends.
 	Run(ctx context.Context, host Host) error
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/hook"
 	"sensegate/motion/sensor"
@@ -66,7 +67,7 @@ func New(c Config, log *slog.Logger) *Cloud {
 }
 
 // Single is false: each household has an account.
-func (c *Cloud) Single() bool { return false }
+func (c *Cloud) Single() (motion.NetworkID, bool) { return 0, false }
 
 func accountPath(user string) string { return "/v1/accounts/" + url.PathEscape(user) }
 

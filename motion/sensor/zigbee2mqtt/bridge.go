@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/sensor"
 )
@@ -27,7 +28,8 @@ type Broker interface {
 
 // Bridge is the provider. Make it with New.
 type Bridge struct {
-	base     string // of every topic, with a slash
+	base     string           // of every topic, with a slash
+	network  motion.NetworkID // whose household it serves; 0: the only one there is
 	broker   Broker
 	log      *slog.Logger
 	state    state
@@ -44,7 +46,7 @@ var _ sensor.Provider = (*Bridge)(nil)
 // New returns the provider for the bridge of a valid configuration, and listens to it
 // from now on: what it says before Run is delivered then.
 func New(c Config, broker Broker, log *slog.Logger) *Bridge {
-	b := &Bridge{base: c.BaseTopic + "/", broker: broker, log: log.With("sensors", Name), wake: make(chan struct{}, 1)}
+	b := &Bridge{base: c.BaseTopic + "/", network: c.Network, broker: broker, log: log.With("sensors", Name), wake: make(chan struct{}, 1)}
 	broker.Subscribe(c.BaseTopic, b.hear)
 	return b
 }

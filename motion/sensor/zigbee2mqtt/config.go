@@ -3,11 +3,14 @@ package zigbee2mqtt
 import (
 	"errors"
 	"strings"
+
+	"sensegate/motion"
 )
 
-// Config says where the bridge publishes. Start from Defaults.
+// Config says where the bridge publishes, and for whom. Start from Defaults.
 type Config struct {
-	BaseTopic string `yaml:"base_topic" env:"BASE_TOPIC"` // mqtt.base_topic of the bridge; empty: not offered
+	BaseTopic string           `yaml:"base_topic" env:"BASE_TOPIC"` // mqtt.base_topic of the bridge; empty: not offered
+	Network   motion.NetworkID `yaml:"network" env:"NETWORK"`       // whose household it serves; 0: the only one there is
 }
 
 // Defaults returns the bridge's own default.

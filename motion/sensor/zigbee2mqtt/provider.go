@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/sensor"
 )
@@ -17,7 +18,7 @@ const (
 )
 
 // Single is true: the bridge is one household's.
-func (b *Bridge) Single() bool { return true }
+func (b *Bridge) Single() (motion.NetworkID, bool) { return b.network, true }
 
 // CreateAccount needs nothing of the bridge, which may still be away.
 func (b *Bridge) CreateAccount(_ context.Context, userThingName string) (sensor.Account, error) {
