@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -164,8 +165,14 @@ func TestSetupCodeServesOneUser(t *testing.T) {
 		return tx.PutSetupCode("AAAA-BBBB-CCCC") // as a restart does
 	})
 	update(t, db, func(tx *store.Tx) error {
-		if err := tx.RedeemSetupCode("", 1); err != nil {
-			t.Errorf("who has shown one before: %v", err)
+		if err := tx.RedeemSetupCode("7k2m q9xa 04tz", 1); err != nil {
+			t.Errorf("who has shown it before: %v", err)
+		}
+		if err := tx.RedeemSetupCode("0000-0000-0000", 1); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("a wrong one from who has shown another: %v", err)
+		}
+		if err := errors.Join(tx.RedeemSetupCode("AAAA-BBBB-CCCC", 1), tx.RedeemSetupCode("AAAA-BBBB-CCCC", 1)); err != nil {
+			t.Errorf("the present one from who has shown another: %v", err)
 		}
 		if err := tx.EndSetupCode(); err != nil {
 			return err

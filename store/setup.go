@@ -12,8 +12,9 @@ const setupCodeKey = "setup_code"
 
 // setupCode is the code that makes the first owner.
 type setupCode struct {
-	Code   digest        `json:"code"`   // of the code that can be shown; zero: none
-	Served []home.UserID `json:"served"` // who has shown one
+	Code   digest                 `json:"code"`            // of the code that can be shown; zero: none
+	Served []home.UserID          `json:"served"`          // who has shown one
+	Shown  map[home.UserID]digest `json:"shown,omitempty"` // of the code that each of them has shown; records of before have none
 }
 
 // PutSetupCode makes code the only one that can be shown; it is kept as a digest.
@@ -39,20 +40,27 @@ func (tx *Tx) CheckSetupCode(code string) error {
 }
 
 // RedeemSetupCode accepts the setup code from a user, once: nobody else can show it
-// afterwards. A user who has shown one already need not show another, since an account
-// and its network are made in two steps. Anything else is an Invalid fault.
+// afterwards. The user may show it again, since an account and its network are made in two
+// steps. Anything else is an Invalid fault, also from a user who need not show a code.
 func (tx *Tx) RedeemSetupCode(code string, user home.UserID) error {
-	if served, err := tx.HasSetupCode(user); err != nil || served {
-		return err
-	}
-	if err := tx.CheckSetupCode(code); err != nil {
-		return err
-	}
 	held, err := tx.setupCode()
 	if err != nil {
 		return err
 	}
-	held.Code, held.Served = digest{}, append(held.Served, user)
+	sent, served := digestOf(home.SetupCode(code)), slices.Contains(held.Served, user)
+	if shown, kept := held.Shown[user]; served && (!kept || shown.matches(sent)) {
+		return nil
+	}
+	if err := tx.CheckSetupCode(code); err != nil {
+		return err
+	}
+	if !served {
+		held.Served = append(held.Served, user)
+	}
+	if held.Shown == nil {
+		held.Shown = map[home.UserID]digest{}
+	}
+	held.Code, held.Shown[user] = digest{}, sent
 	return tx.putMeta(setupCodeKey, held)
 }
 

@@ -150,6 +150,15 @@ func TestNetworkThatWasOwnedBeforeTakesTheSetupCode(t *testing.T) {
 		"an account that has shown it": {prepare: func(h *household) {
 			h.update(func(tx *store.Tx) error { return tx.RedeemSetupCode("7K2M-Q9XA-04TZ", h.nobody.ID) })
 		}, want: 200},
+		"an account that has shown it, with it": {prepare: func(h *household) {
+			h.update(func(tx *store.Tx) error { return tx.RedeemSetupCode("7K2M-Q9XA-04TZ", h.nobody.ID) })
+		}, code: "7K2M-Q9XA-04TZ", want: 200},
+		"an account that has shown it, with a wrong code": {prepare: func(h *household) {
+			h.update(func(tx *store.Tx) error { return tx.RedeemSetupCode("7K2M-Q9XA-04TZ", h.nobody.ID) })
+		}, code: "7K2M-Q9XA-04TY", want: 422},
+		"an account of the administrator's, with a wrong code": {prepare: func(h *household) {
+			h.update(func(tx *store.Tx) error { return tx.TrustUser(h.nobody.ID) })
+		}, code: "7K2M-Q9XA-04TY", want: 422},
 		"an account of the administrator's": {prepare: func(h *household) {
 			h.update(func(tx *store.Tx) error { return errors.Join(tx.TrustUser(h.nobody.ID), tx.EndSetupCode()) })
 		}, want: 200},

@@ -407,7 +407,7 @@ func TestSetupCodeWorksOnce(t *testing.T) {
 				t.Errorf("user %d has shown it: %t %v", user, has, err)
 			}
 		}
-		if err := tx.RedeemSetupCode("", u.ID); err != nil {
+		if err := tx.RedeemSetupCode(code, u.ID); err != nil {
 			t.Errorf("shown already: %v", err)
 		}
 		return tx.EndSetupCode()
