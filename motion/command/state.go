@@ -70,7 +70,7 @@ func (s State) Text() string {
 	case WaitingForTrigger:
 		return "waiting for trigger"
 	case WaitingForOnline:
-		return "waiting for online"
+		return "waiting for the device"
 	case Sent(1):
 		return "sent 1 time"
 	case Running:

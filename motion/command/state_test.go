@@ -11,7 +11,7 @@ import (
 func TestStatesSayWhatTheyMean(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[command.State]string{
-		"000": "pending", "001": "waiting for trigger", "002": "waiting for online",
+		"000": "pending", "001": "waiting for trigger", "002": "waiting for the device",
 		"011": "sent 1 time", "012": "sent 2 times", "015": "sent 5 times",
 		"100": "accepted by the device, running", "200": "done", "204": "done",
 		"400": "failed on device", "404": "unknown command", "408": "no answer after 5 attempts",
