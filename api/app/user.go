@@ -53,11 +53,11 @@ func (a *App) register(ctx context.Context, who auth.Anyone, in *registerIn) (*u
 type changeUserIn struct {
 	UserPath
 	Body struct {
-		Email     *string `json:"email,omitempty" maxLength:"254" doc:"A new address; taken over when the link that is mailed to it is opened" example:"jdoe@example.com"`
-		Password  *string `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password, at least 6 characters, none of the commonest, nor the address; ends every session of the user" example:"correct horse battery"`
-		Current   string  `json:"current_password,omitempty" maxLength:"512" doc:"The present password: needed for another address or password when the log-in is more than ten minutes ago" example:"battery staple"`
-		FirstName *string `json:"first_name,omitempty" maxLength:"100" example:"J"`
-		LastName  *string `json:"last_name,omitempty" maxLength:"100" example:"Doe"`
+		Email     *string              `json:"email,omitempty" maxLength:"254" doc:"A new address; taken over when the link that is mailed to it is opened" example:"jdoe@example.com"`
+		Password  *string              `json:"password,omitempty" minLength:"6" maxLength:"512" doc:"A new password, at least 6 characters, none of the commonest, nor the address; ends every session of the user" example:"correct horse battery"`
+		Current   string               `json:"current_password,omitempty" maxLength:"512" doc:"The present password: needed for another address or password when the log-in is more than ten minutes ago" example:"battery staple"`
+		FirstName api.Nullable[string] `json:"first_name,omitempty" maxLength:"100" doc:"null: none" example:"J"`
+		LastName  api.Nullable[string] `json:"last_name,omitempty" maxLength:"100" doc:"null: none" example:"Doe"`
 	}
 }
 
@@ -66,12 +66,20 @@ func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*u
 		return nil, err
 	}
 	record, err := a.Accounts.Change(ctx, u, auth.Changes{
-		Email: in.Body.Email, Password: in.Body.Password, Current: in.Body.Current, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
+		Email: in.Body.Email, Password: in.Body.Password, Current: in.Body.Current, FirstName: orEmpty(in.Body.FirstName), LastName: orEmpty(in.Body.LastName),
 	})
 	if err == nil {
 		err = a.Household.Depart(ctx)
 	}
 	return &userOut{record}, err
+}
+
+// orEmpty returns the new value of a field whose null is the empty string; nil: it stays.
+func orEmpty(field api.Nullable[string]) *string {
+	if !field.Set {
+		return nil
+	}
+	return &field.Value
 }
 
 type deleteUserIn struct {

@@ -81,6 +81,20 @@ func TestAccountIsMadeByForm(t *testing.T) {
 	}
 }
 
+func TestNullClearsANameAndNothingElse(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	path := fmt.Sprintf("/users/%d", h.owner.ID)
+	u := apitest.Want[home.User](t, h.as(h.owner, "PUT", path, `{"first_name":null,"email":null,"password":null}`), 200)
+	if u.FirstName != "" || u.LastName != h.owner.LastName || u.Email != h.owner.Email {
+		t.Errorf("first_name null: %+v", u)
+	}
+	u = apitest.Want[home.User](t, h.as(h.owner, "PUT", path, `{"first_name":"Jane","last_name":null}`), 200)
+	if u.FirstName != "Jane" || u.LastName != "" {
+		t.Errorf("last_name null: %+v", u)
+	}
+}
+
 func TestFirstOwnerIsMadeWithTheSetupCode(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
