@@ -127,7 +127,7 @@ func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mista
 		}
 		for place, user := range edit.Users() {
 			if user >= 1 && !members[user] {
-				mistakes = append(mistakes, fault.Detail{Location: place, Message: "is no member of the network", Value: user})
+				mistakes = append(mistakes, fault.Detail{Location: place, Message: "is no member of the network: name members, or leave user_ids out to push to all of them", Value: user})
 			}
 		}
 		return err

@@ -98,7 +98,7 @@ func TestAlertPushesToMembersAlone(t *testing.T) {
 	users := fmt.Sprintf("%d,%d,%d", h.owner.ID, h.neighbour.ID, 4711)
 	wrong := func(a apitest.Answer, more ...string) {
 		t.Helper()
-		for _, says := range append(more, "body.no_motion_actions[0].user_ids[1]", "body.no_motion_actions[0].user_ids[2]", "no member of the network") {
+		for _, says := range append(more, "body.no_motion_actions[0].user_ids[1]", "body.no_motion_actions[0].user_ids[2]", "no member of the network: name members, or leave user_ids out") {
 			apitest.WantProblem(t, a, 422, says)
 		}
 		if strings.Contains(string(a.Body), "user_ids[0]") {
