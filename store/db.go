@@ -32,6 +32,7 @@ type DB struct {
 	backing    sync.Mutex    // held while a backup is made
 	deleted    chan struct{} // holds a value when something is to be wiped
 	space      space
+	share      eventShare
 	health     health
 	unreadable unreadable
 

@@ -73,6 +73,9 @@ var events = table[eventKey, eventRecord]{
 // A dedupe text that is not empty makes adding idempotent: when an event of the
 // network was added with the same text, or with the same id, that one is
 // returned and isNew is false.
+//
+// Where the network has more than Options.EventShare, the oldest of its events go before
+// (EventCuts), so that it has more than that by one at most.
 func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNew bool, err error) {
 	if err := tx.requireNetwork(e.NetworkID); err != nil {
 		return e, false, err
@@ -80,7 +83,8 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 	if !(e.TS > 0 && e.TS < latestEvent) {
 		return e, false, fault.New(fault.Invalid, "ts: want seconds since 1970, have %v", e.TS)
 	}
-	if kind, known := motion.EventKindOf(e.Event); known && e.Category == "" {
+	if e.Category == "" {
+		kind, _ := motion.EventKindOf(e.Event)
 		e.Category = kind.Category
 	}
 	record := eventRecord{Event: e, Dedupe: dedupeSum(dedupe)}
@@ -88,11 +92,18 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 	if err != nil || ok {
 		return known, false, err
 	}
+	if err := tx.fitEvents(e.NetworkID); err != nil {
+		return e, false, err
+	}
 	key, err := record.complete(tx)
 	if err != nil {
 		return e, false, err
 	}
-	return record.Event, true, events.put(tx, key, record)
+	if err := events.put(tx, key, record); err != nil {
+		return e, false, err
+	}
+	tx.db.share.counted[e.NetworkID] += int64(len(key.bytes()) + len(tx.bucket(events.name).Get(key.bytes())))
+	return record.Event, true, nil
 }
 
 // complete gives the record its stored form and returns its key.

@@ -42,6 +42,7 @@ type Options struct {
 	MaxSize     int              // bytes that the file may grow to; 0: unlimited (32 bit: 512 MiB)
 	MinFree     int64            // bytes of the disk that are left to others: with less free nothing is stored; 0: none. See DB.Watch
 	Retention   Retention        // what is kept how long; zero: all of it for ever
+	EventShare  int64            // bytes of events that a network may have before its oldest go, a sixteenth of the disk at most; 0: any number
 	Beside      []string         // files and directories that a former run leaves: where one of them, or a backup, is there, a missing or empty database is ErrLost
 
 	candidate bool   // the file is a copy that is being checked
@@ -103,6 +104,7 @@ func open(o Options, steps []migration) (*DB, error) {
 	}
 	db := &DB{path: o.Path, now: o.Now, logger: o.Logger, retention: o.Retention, candidate: o.candidate, file: file, deleted: make(chan struct{}, 1), failed: make(chan struct{})}
 	db.writes.since, db.space = motion.TimeOf(o.Now()), newSpace(o.Path, o.MinFree)
+	db.share = newEventShare(filepath.Dir(o.Path), o.EventShare)
 	if err := db.start(o, steps, isNew); err != nil {
 		_ = file.Close() // bbolt may have closed it
 		return nil, err

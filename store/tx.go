@@ -20,6 +20,7 @@ type Tx struct {
 	db       *DB
 	now      motion.Time
 	onCommit []func()
+	cuts     []EventCut
 }
 
 // Now returns the time at which the transaction began.

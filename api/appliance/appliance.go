@@ -43,6 +43,7 @@ type Appliance struct {
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
 	db, _, err := store.OpenOrRecover(ctx, store.Options{
 		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
+		EventShare: int64(c.Store.EventsOfNetwork),
 	})
 	if err != nil {
 		return nil, err

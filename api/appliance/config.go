@@ -68,6 +68,8 @@ type StoreConfig struct {
 	FlushInterval time.Duration   `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
 	MinFree       Size            `yaml:"min_free" env:"MIN_FREE"`
 	Retention     store.Retention `yaml:"retention" envPrefix:"RETENTION_"`
+
+	EventsOfNetwork Size `yaml:"events_of_network" env:"EVENTS_OF_NETWORK"` // 0: any number
 }
 
 // InsightsConfig switches the household insights.
@@ -83,7 +85,7 @@ func Defaults() Config {
 		HTTP:       api.Defaults(),
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
-		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, Retention: store.DefaultRetention()},
+		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
 		Insights:   InsightsConfig{Enabled: true},
 		Relay:      relay.Defaults(),
 		Auth:       auth.Defaults(),
@@ -121,6 +123,7 @@ func (c *Config) Validate() error {
 	rule(token == 0 || token >= 16, "gatekeeper.access_token: want at least 16 characters")
 	rule(c.Store.FlushInterval >= time.Second && c.Store.FlushInterval <= 10*time.Minute, "store.flush_interval: want 1s to 10m")
 	rule(c.Store.MinFree >= mebibyte, "store.min_free: want 1MiB or more")
+	rule(c.Store.EventsOfNetwork == 0 || c.Store.EventsOfNetwork >= mebibyte, "store.events_of_network: want 1MiB or more, or 0KiB for any number")
 	check("store.retention.", c.Store.Retention.Validate())
 	check("relay.", c.Relay.Validate())
 	check("auth.", c.Auth.Validate())
