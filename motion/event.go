@@ -39,6 +39,7 @@ const (
 	GuardianMotionEvent            = "GuardianMotionEvent"
 	DatabaseRecoveredEvent         = "DatabaseRecoveredEvent"
 	ClockSetEvent                  = "ClockSetEvent"
+	HistoryCutEvent                = "HistoryCutEvent"
 	DeviceAdoptedEvent             = "DeviceAdoptedEvent"
 	DeviceReturnedEvent            = "DeviceReturnedEvent"
 	DeviceReplacedEvent            = "DeviceReplacedEvent"

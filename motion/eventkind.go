@@ -132,6 +132,10 @@ var eventKinds = []EventKind{
 		Name: ClockSetEvent, Category: CategorySystem, Meaning: "the appliance's clock was set: times before and after it cannot be compared",
 		Words: always("Clock of the appliance set"),
 	},
+	{
+		Name: HistoryCutEvent, Category: CategorySystem, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went; told once an hour at most",
+		Words: always("Too many events: the oldest were removed"),
+	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},
 	{Name: IntegrationDeletedEvent, Category: CategorySystem, Meaning: "the account of third-party sensors was removed"},

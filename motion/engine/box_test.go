@@ -126,7 +126,8 @@ type box struct {
 	t       *testing.T
 	path    string
 	options engine.Options
-	maxSize int // of the database, 0 = unlimited
+	maxSize int   // of the database, 0 = unlimited
+	share   int64 // of events that a network may have, bytes; 0 = unlimited
 	db      *store.DB
 	devices *devices
 	cancel  context.CancelFunc
@@ -162,7 +163,7 @@ func (b *box) start() {
 // open opens the database and makes an engine of it that does not run.
 func (b *box) open() {
 	b.t.Helper()
-	db, err := store.Open(store.Options{Path: b.path, MaxSize: b.maxSize, Now: b.options.Now})
+	db, err := store.Open(store.Options{Path: b.path, MaxSize: b.maxSize, EventShare: b.share, Now: b.options.Now})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ func (e *Engine) CreateEvent(ctx context.Context, event motion.Event) (motion.Ev
 	if wrong := e.wrongCreation(event); wrong != nil {
 		return motion.Event{}, fault.Mistakes(wrong...)
 	}
+	if err := n.throttle(e.options.Now()); err != nil {
+		return motion.Event{}, err
+	}
 	if err := n.createdBy(&event); err != nil {
 		return motion.Event{}, err
 	}

@@ -14,9 +14,11 @@ import (
 )
 
 // network is the state of one network. Everything below mu is guarded by it,
-// except id.
+// except what stands before it.
 type network struct {
-	id motion.NetworkID
+	id   motion.NetworkID
+	pace pace
+	cut  historyCut
 
 	mu        sync.Mutex
 	deletions int // under way or done: samples are not kept any more
@@ -64,7 +66,7 @@ type linkState struct {
 // state of its events, come again by themselves: when they cannot be read, it begins
 // without them.
 func (e *Engine) loadNetwork(tx *store.Tx, record motion.Network) (*network, error) {
-	n := &network{id: record.ID}
+	n := &network{id: record.ID, pace: newPace()}
 	if err := n.readRecords(tx, record); err != nil {
 		return nil, fmt.Errorf("network %d: %w", record.ID, err)
 	}

@@ -78,7 +78,7 @@ func (e *Engine) refuseRest(err error) {
 // full disk all are answered with that, and full is true. After any other error,
 // with which all are answered too, nothing more can be written.
 func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
-	fresh, err := e.storeBatch(batch)
+	fresh, cuts, err := e.storeBatch(batch)
 	kind := fault.KindOf(err)
 	switch {
 	case errors.Is(err, errPanicked):
@@ -93,6 +93,7 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 	case batch[0].take != nil && batch[0].event.NetworkID != 0:
 		batch[0].err = e.reload(context.Background(), batch[0].event.NetworkID)
 	}
+	e.tellCuts(cuts)
 	for i, one := range batch {
 		for _, event := range fresh[i] {
 			e.publishEvent(event)
@@ -111,8 +112,8 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 var errPanicked = errors.New("storing panicked")
 
 // storeBatch stores a batch in one commit and returns what is to be pushed of each
-// entry.
-func (e *Engine) storeBatch(batch []entry) (fresh [][]motion.Event, err error) {
+// entry, and what went of the history for it.
+func (e *Engine) storeBatch(batch []entry) (fresh [][]motion.Event, cuts []store.EventCut, err error) {
 	fresh, err = make([][]motion.Event, len(batch)), errPanicked
 	_ = e.contained.run("record events", func() error {
 		err = e.db.Update(context.Background(), func(tx *store.Tx) error {
@@ -123,11 +124,12 @@ func (e *Engine) storeBatch(batch []entry) (fresh [][]motion.Event, err error) {
 					return one.err
 				}
 			}
+			cuts = tx.EventCuts()
 			return nil
 		})
 		return err
 	})
-	return fresh, err
+	return fresh, cuts, err
 }
 
 // write stores an entry, has Options.Stored know what is to be pushed, and returns it.
@@ -187,12 +189,15 @@ func (one *entry) writeEvent(tx *store.Tx) (fresh []motion.Event, err error) {
 	return fresh, tx.PutEventState(stored.NetworkID, one.state)
 }
 
-// publishEvent pushes a stored event to the live readers of its network.
+// publishEvent pushes a stored event to the live readers of its network, and counts it.
 func (e *Engine) publishEvent(event motion.Event) {
 	raw, err := json.Marshal(event)
 	if err != nil {
 		e.log.Error("event not pushed", "network", event.NetworkID, "err", err)
 		return
+	}
+	if n, err := e.network(event.NetworkID); err == nil {
+		n.pace.note(len(raw), e.options.Now())
 	}
 	e.events.Publish(event.NetworkID, Message{&message{JSON: raw, Event: &event}})
 }

@@ -33,6 +33,11 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	}
 	switch r := report.(type) {
 	case motion.StatusReport:
+		if !r.Heartbeat() { // raises events
+			if err := e.hold(ctx, n, key); err != nil {
+				return err
+			}
+		}
 		return e.statusReport(ctx, n, s, r, now)
 	case motion.Matrix:
 		e.noteClock(s, r.TS, now)
@@ -40,6 +45,9 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	case motion.History:
 		return e.history(n, s, r, now)
 	case motion.EventReport:
+		if err := e.hold(ctx, n, key); err != nil {
+			return err
+		}
 		return e.deviceEvent(ctx, n, key, r, now)
 	case motion.LinkMotions:
 		e.noteClock(s, r.TS, now)
