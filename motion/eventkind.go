@@ -133,7 +133,7 @@ var eventKinds = []EventKind{
 		Words: always("Clock of the appliance set"),
 	},
 	{
-		Name: HistoryCutEvent, Category: CategorySystem, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went; told once an hour at most",
+		Name: HistoryCutEvent, Category: CategorySystem, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went",
 		Words: always("Too many events: the oldest were removed"),
 	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},

@@ -53,7 +53,7 @@ func manyEvents(b *testing.B) *store.DB {
 // BenchmarkAddEvent stores one event a commit: bbolt syncs the data, then the
 // meta page, so two fdatasync each, and a third when the file has to grow.
 func BenchmarkAddEvent(b *testing.B) {
-	db := storetest.Open(b)
+	db := storetest.Open(b, func(o *store.Options) { o.EventShare = 32 << 20 })
 	network := newNetwork(b, db, "g")
 	b.ResetTimer()
 	b.ReportAllocs()

@@ -102,7 +102,8 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 	if err := events.put(tx, key, record); err != nil {
 		return e, false, err
 	}
-	tx.db.share.counted[e.NetworkID] += int64(len(key.bytes()) + len(tx.bucket(events.name).Get(key.bytes())))
+	at := key.bytes()
+	tx.db.share.counted[e.NetworkID] += int64(len(at) + len(tx.bucket(events.name).Get(at)))
 	return record.Event, true, nil
 }
 

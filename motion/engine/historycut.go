@@ -16,7 +16,7 @@ type historyCut struct {
 }
 
 // tellCuts queues an event for each network whose oldest events went because it had too
-// many, at most one an hour; the next one tells of the rest.
+// many, at most one an hour unless the last one went too; the next one tells of the rest.
 func (e *Engine) tellCuts(cuts []store.EventCut) {
 	now := e.now()
 	for _, cut := range cuts {
@@ -25,7 +25,7 @@ func (e *Engine) tellCuts(cuts []store.EventCut) {
 			continue // deleted meanwhile
 		}
 		n.cut.events += cut.Events
-		if passed := now.Since(n.cut.told); passed >= 0 && passed < cutTold {
+		if passed := now.Since(n.cut.told); passed >= 0 && passed < cutTold && cut.Until < n.cut.told {
 			continue
 		}
 		detail := motion.Document{"events": n.cut.events, "until": float64(cut.Until)}

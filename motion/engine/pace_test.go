@@ -131,5 +131,8 @@ func TestHistoryTellsOnceAnHourThatItWasCut(t *testing.T) {
 		if many, _ := told[1].Detail["events"].(float64); many < 4 || many > 12 {
 			t.Errorf("told %v, want the events that went since the first was told", told[1].Detail)
 		}
+		if told = flood(200, 100); len(told) == 0 {
+			t.Error("the history does not tell that it was cut: what told of it went too")
+		}
 	})
 }
