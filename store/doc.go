@@ -32,7 +32,7 @@
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
 //	                          "owned"          networks that were owned and deleted, at most 1024: SHA-256, hex, of the guardian id, and the owner who deleted it
-//	                          "reform_until"   by SHA-256, hex, of the id of a device of a deleted network: until when it may form or join another by itself, seconds, and the SHA-256, hex, of its address and MAC: {until, address, mac}
+//	                          "reform_until"   by SHA-256, hex, of the id of a device of a deleted network: until when it may form that anew or join it by itself, seconds, and the SHA-256, hex, of the guardian id, its address and MAC: {until, guardian, address, mac}
 //	                          "setup_code"     SHA-256 of the setup code, hex, the users who have shown one, and what each showed
 //
 //	networks                  network u32    → motion.Network; the sequence gives network ids

@@ -41,19 +41,21 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 // reformKey is the key in the meta bucket of the devices of deleted networks.
 const reformKey = "reform_until"
 
-// reform says until when a device of a deleted network may form or join another by itself,
-// and where it is known from. It is kept under the digest of the id of the device: nothing
-// stored tells of a deleted network.
+// reform says until when a device of a deleted network may form that network anew, or join
+// it, and where it is known from. It is kept under the digest of the id of the device:
+// nothing stored tells of a deleted network.
 type reform struct {
-	Until   motion.Time `json:"until"`
-	Address digest      `json:"address"`
-	MAC     digest      `json:"mac,omitzero"` // zero: not known
+	Until    motion.Time `json:"until"`
+	Guardian digest      `json:"guardian"` // guardian id of the network
+	Address  digest      `json:"address"`
+	MAC      digest      `json:"mac,omitzero"` // zero: not known
 }
 
 // ReformUntil returns until when a device that posts from an address and MAC, zero when that
-// is not known, may form or join a network by itself because its own was deleted; zero: it
-// may not. The MAC is compared where it is known of both, or else the address.
-func (tx *Tx) ReformUntil(deviceID, address string, mac motion.MAC) (motion.Time, error) {
+// is not known, may by itself form or join a network of that guardian id, because it was in
+// the one of this id that was deleted; zero: it may not. The MAC is compared where it is
+// known of both, or else the address.
+func (tx *Tx) ReformUntil(guardian, deviceID, address string, mac motion.MAC) (motion.Time, error) {
 	var all map[digest]reform
 	err := tx.getMeta(reformKey, &all)
 	r := all[digestOf(deviceID)]
@@ -61,15 +63,15 @@ func (tx *Tx) ReformUntil(deviceID, address string, mac motion.MAC) (motion.Time
 	if !mac.IsZero() && r.MAC != (digest{}) {
 		same = r.MAC == digestOf(mac.String())
 	}
-	if !same {
+	if !same || r.Guardian != digestOf(guardian) {
 		return 0, err
 	}
 	return r.Until, err
 }
 
-// LetReform lets the devices of a network form or join another by themselves until a time,
-// and forgets those whose time is over.
-func (tx *Tx) LetReform(devices []motion.Device, until motion.Time) error {
+// LetReform lets the devices of a network form it anew, or join it, by themselves until a
+// time, and forgets those whose time is over.
+func (tx *Tx) LetReform(guardian string, devices []motion.Device, until motion.Time) error {
 	all := map[digest]reform{}
 	if err := tx.getMeta(reformKey, &all); err != nil {
 		return err
@@ -79,7 +81,7 @@ func (tx *Tx) LetReform(devices []motion.Device, until motion.Time) error {
 		if d.Kind != motion.RadarKind {
 			continue
 		}
-		r := reform{Until: until, Address: digestOf(d.Address)}
+		r := reform{Until: until, Guardian: digestOf(guardian), Address: digestOf(d.Address)}
 		if !d.MAC.IsZero() {
 			r.MAC = digestOf(d.MAC.String())
 		}

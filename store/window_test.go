@@ -18,31 +18,32 @@ func TestDeviceOfADeletedNetworkIsKnownByItsMACOrElseItsAddress(t *testing.T) {
 	}
 	err := db.Update(t.Context(), func(tx *Tx) error {
 		until := tx.now.Add(600)
-		if err := tx.LetReform([]motion.Device{device(motion.RadarKind, "csi-over", mac)}, tx.now); err != nil {
+		if err := tx.LetReform("guard-a", []motion.Device{device(motion.RadarKind, "csi-over", mac)}, tx.now); err != nil {
 			return err
 		}
-		err := tx.LetReform([]motion.Device{
+		err := tx.LetReform("guard-a", []motion.Device{
 			device(motion.RadarKind, "csi-mac", mac), device(motion.RadarKind, "csi-address", motion.MAC{}), device(motion.Guardian, "guardian", mac),
 		}, until)
 		if err != nil {
 			return err
 		}
 		for name, c := range map[string]struct {
-			id, address string
-			mac         motion.MAC
-			want        motion.Time
+			guardian, id, address string
+			mac                   motion.MAC
+			want                  motion.Time
 		}{
-			"its MAC":                          {"csi-mac", "192.0.2.9", mac, until},
-			"another MAC":                      {"csi-mac", "192.0.2.1", other, 0},
-			"its address, the MAC unknown now": {"csi-mac", "192.0.2.1", motion.MAC{}, until},
-			"another address":                  {"csi-mac", "192.0.2.9", motion.MAC{}, 0},
-			"its address, the MAC never known": {"csi-address", "192.0.2.1", mac, until},
-			"another address, MAC never known": {"csi-address", "192.0.2.9", mac, 0},
-			"a guardian":                       {"guardian", "192.0.2.1", mac, 0},
-			"a device of no deleted network":   {"csi-else", "192.0.2.1", mac, 0},
-			"a device whose time is over":      {"csi-over", "192.0.2.1", mac, 0},
+			"its MAC":                          {"guard-a", "csi-mac", "192.0.2.9", mac, until},
+			"another MAC":                      {"guard-a", "csi-mac", "192.0.2.1", other, 0},
+			"its address, the MAC unknown now": {"guard-a", "csi-mac", "192.0.2.1", motion.MAC{}, until},
+			"another address":                  {"guard-a", "csi-mac", "192.0.2.9", motion.MAC{}, 0},
+			"its address, the MAC never known": {"guard-a", "csi-address", "192.0.2.1", mac, until},
+			"another address, MAC never known": {"guard-a", "csi-address", "192.0.2.9", mac, 0},
+			"a guardian":                       {"guard-a", "guardian", "192.0.2.1", mac, 0},
+			"a device of no deleted network":   {"guard-a", "csi-else", "192.0.2.1", mac, 0},
+			"another network":                  {"guard-b", "csi-mac", "192.0.2.1", mac, 0},
+			"a device whose time is over":      {"guard-a", "csi-over", "192.0.2.1", mac, 0},
 		} {
-			if got, err := tx.ReformUntil(c.id, c.address, c.mac); got != c.want || err != nil {
+			if got, err := tx.ReformUntil(c.guardian, c.id, c.address, c.mac); got != c.want || err != nil {
 				t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
 			}
 		}
@@ -50,7 +51,7 @@ func TestDeviceOfADeletedNetworkIsKnownByItsMACOrElseItsAddress(t *testing.T) {
 		if n := bytes.Count(stored, []byte(`"until"`)); n != 2 {
 			t.Errorf("%d devices are kept, want 2: %s", n, stored)
 		}
-		for _, told := range []string{"csi-", "192.0.2", mac.String()} {
+		for _, told := range []string{"guard-a", "csi-", "192.0.2", mac.String()} {
 			if bytes.Contains(stored, []byte(told)) {
 				t.Errorf("%q is kept: %s", told, stored)
 			}

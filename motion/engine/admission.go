@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -215,15 +216,16 @@ func (p *post) approved() (bool, error) {
 }
 
 // reforms reports whether the device belonged to a network that was deleted a moment ago,
-// and forms another, or joins one without an owner that was formed since.
+// and forms it anew or joins it since another one did. While nobody owns that there is one
+// network for each that was deleted.
 func (p *post) reforms() (bool, error) {
 	owned, err := hasOwner(p.tx, p.place.ID)
 	if err != nil || owned {
 		return false, err
 	}
-	until, err := p.tx.ReformUntil(p.key.ID, p.c.Address.String(), p.c.MAC)
-	formedSince := p.place.ID == 0 || p.place.CreatedAt >= until.Add(-afterDeletion)
-	return formedSince && p.endOfWindow(until) > p.now(), err
+	guardian := cmp.Or(p.place.GuardianID, p.b.LocationID)
+	until, err := p.tx.ReformUntil(guardian, p.key.ID, p.c.Address.String(), p.c.MAC)
+	return p.endOfWindow(until) > p.now(), err
 }
 
 // preShared reports whether token is the configured one, in constant time.

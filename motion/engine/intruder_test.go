@@ -287,31 +287,73 @@ func TestNodesOfANetworkAreBounded(t *testing.T) {
 	})
 }
 
-func TestNodesThatNeverConnectGiveWay(t *testing.T) {
-	run(t, func(t *testing.T, b *box) {
-		id := b.home()
-		extender := func(name string) motion.Bootstrap {
-			p := newcomer(location, 1)
-			p.Radar.DeviceID, p.Radar.NodeName = name, name
-			return p
-		}
-		for i := range 126 {
-			b.postFrom(elsewhere, extender(fmt.Sprint("s", i)), "")
-		}
-		b.wantWaiting(address, extender("own"), "", "the network has 128 nodes already: remove some first")
-		spare := extender("spare")
-		spare.Radar.NodeName = "s0"
-		if a := b.post(spare, ""); a.Network != id {
-			t.Errorf("one that takes the place of another: %+v", a)
-		}
-		time.Sleep(11 * time.Minute)
-		if a := b.post(extender("own"), ""); a.Network != id {
-			t.Errorf("%+v", a)
-		}
-		if _, err := b.NodeByDevice(context.Background(), peerID); err != nil {
-			t.Errorf("a node that has connected: %v", err)
-		}
-	})
+// TestNodesOfWhichNothingIsHeardGiveWay fills a home with strangers' nodes, that never
+// connect or once did, and has its own extender come then.
+func TestNodesOfWhichNothingIsHeardGiveWay(t *testing.T) {
+	for name, c := range map[string]struct {
+		connect, stay bool
+		after         time.Duration
+	}{
+		"never connected": {false, false, 3 * time.Minute}, "connected once": {true, false, 62 * time.Minute},
+		"connected": {true, true, 62 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(t *testing.T, b *box) {
+				a := b.post(master(), "") // its guardian alone connects, and tells of both
+				id := a.Network
+				b.connect(location, a.GuardianToken)
+				b.post(peer(), "")
+				extender := func(name string) motion.Bootstrap {
+					p := newcomer(location, 1)
+					p.Radar.DeviceID, p.Radar.NodeName = name, name
+					return p
+				}
+				if a := b.post(extender("asleep"), ""); a.Network != id {
+					t.Fatalf("%+v", a)
+				}
+				for i := range 125 {
+					name := fmt.Sprint("s", i)
+					a := b.postFrom(elsewhere, extender(name), "")
+					if a.Network != id {
+						t.Fatalf("%s: %+v", name, a)
+					}
+					if !c.connect {
+						continue
+					}
+					if key := b.connect(name, a.RadarToken); !c.stay {
+						b.Disconnected(key, "gone")
+					}
+				}
+				b.wantWaiting(address, extender("own"), "", "the network has 128 nodes already: remove some first")
+				spare := extender("spare")
+				spare.Radar.NodeName = "s0"
+				if a := b.post(spare, ""); (a.Network == id) == c.stay {
+					t.Errorf("one that takes the place of another: %+v", a)
+				}
+				time.Sleep(c.after)
+				b.report(guardianKey, status())
+				if a := b.post(extender("own"), ""); a.Network != id {
+					t.Errorf("%+v", a)
+				}
+				own := []string{masterID, peerID, "own"}
+				if c.stay { // where all others are connected
+					b.wantWaiting(elsewhere, extender("more"), "", "the network has 128 nodes already: remove some first")
+				} else {
+					own = append(own, "asleep")
+				}
+				if !c.stay {
+					usurper := newcomer(location, 2)
+					usurper.Radar.DeviceID, usurper.Radar.NodeName = "usurper", "usurper"
+					b.wantWaiting(elsewhere, usurper, "", "the network's master is connected: switch it off or remove it first")
+				}
+				for _, device := range own {
+					if _, err := b.NodeByDevice(context.Background(), device); err != nil {
+						t.Errorf("a node of the home: %v", err)
+					}
+				}
+			})
+		})
+	}
 }
 
 func TestWhatANodeSaysOfItselfIsBounded(t *testing.T) {
@@ -351,9 +393,24 @@ func TestNetworksThatNobodyOwnsAreBounded(t *testing.T) {
 			t.Errorf("room again: %+v", a)
 		}
 		b.wantWaiting(elsewhere, stranger("another"), "", "100 networks wait for an owner already: claim or delete some, or use a pre-shared token")
-		time.Sleep(11 * time.Minute)
-		if a := b.post(master(), ""); a.Network == 0 {
+		time.Sleep(3 * time.Minute)
+		a := b.post(master(), "")
+		if a.Network == 0 {
 			t.Errorf("networks of which nothing was heard give no way: %+v", a)
+		}
+		b.connect(location, a.GuardianToken)
+		for i := range 100 { // each connects once
+			if a := b.postFrom(elsewhere, stranger(fmt.Sprint("t", i)), ""); a.Network != 0 {
+				name := fmt.Sprint("t", i)
+				b.Disconnected(b.connect(name, a.GuardianToken), "gone")
+			}
+			time.Sleep(3 * time.Minute)
+		}
+		if a := b.postFrom(elsewhere, stranger("last"), ""); a.Network == 0 {
+			t.Errorf("networks that connected once give no way: %+v", a)
+		}
+		if _, err := b.NetworkState(a.Network); err != nil {
+			t.Errorf("the network that is connected: %v", err)
 		}
 	})
 }
@@ -412,6 +469,29 @@ func TestDeletionOpensNoNetworkThatWasThereBefore(t *testing.T) {
 		intruder.LocationID, intruder.Radar.LocationID = "vacated", "vacated"
 		if a := b.post(intruder, ""); a.Network == vacated {
 			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// TestDeletionLetsFormNoOtherNetwork has a device of one deleted network ask for another one
+// that was deleted, and for one that never was.
+func TestDeletionLetsFormNoOtherNetwork(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		left := b.postFrom(elsewhere, stranger("left"), "").Network
+		time.Sleep(25 * time.Hour)
+		b.deleteNetwork(id)
+		b.deleteNetwork(left)
+		for _, where := range []string{location, "anywhere"} {
+			intruder := stranger("left")
+			intruder.LocationID, intruder.Radar.LocationID = where, where
+			b.wantWaiting(elsewhere, intruder, "", "waiting for adoption")
+		}
+		if a := b.post(master(), ""); a.Network == 0 {
+			t.Errorf("its own device: %+v", a)
+		}
+		if a := b.postFrom(elsewhere, stranger("left"), ""); a.Network == 0 {
+			t.Errorf("the other device in its own: %+v", a)
 		}
 	})
 }

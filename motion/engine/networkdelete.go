@@ -15,8 +15,8 @@ const afterDeletion motion.Seconds = 600
 // configuration, history, events, alerts and the keys for it alone. first runs before
 // in the same transaction; what it fails with is returned and nothing is deleted. Open
 // commands are cancelled, live readers' streams end, the tokens of its devices end at
-// once and their sessions are closed, and for ten minutes they may form or join a network
-// without an owner by themselves.
+// once and their sessions are closed, and for ten minutes they may form the network anew,
+// with the same guardian id, or join it, by themselves.
 // Reports that are under way meanwhile bring nothing of it back. NotFound: no such
 // network.
 func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
@@ -60,6 +60,10 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := first(tx); err != nil {
 			return err
 		}
+		network, err := tx.Network(id)
+		if err != nil {
+			return err
+		}
 		devices, err := tx.NetworkDevices(id)
 		if err != nil {
 			return err
@@ -70,7 +74,7 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		return tx.LetReform(devices, tx.Now().Add(afterDeletion))
+		return tx.LetReform(network.GuardianID, devices, tx.Now().Add(afterDeletion))
 	})
 	if err != nil {
 		return nil, err

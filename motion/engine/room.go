@@ -16,9 +16,13 @@ const (
 	maxUnclaimed = 100 // networks without an owner that windows form
 )
 
-// unheardAfter is how long a device, or a network that windows have formed, keeps its place
-// although nothing was ever heard of it.
-const unheardAfter motion.Seconds = 600
+// How long what a window has let in keeps its place where there is no room for another: never
+// heard, and heard once but silent since. What has been there for a day is left alone then.
+const (
+	unheardAfter motion.Seconds = 120
+	unusedAfter  motion.Seconds = 3600
+	settledAfter motion.Seconds = 24 * 3600
+)
 
 // full returns why there is no room for the device: it would be one more node of a network
 // that has as many as one can have, or as many networks as windows form wait for an owner;
@@ -77,75 +81,110 @@ func (v *inventory) room(reported []motion.Node) error {
 	return err
 }
 
-// giveWay deletes the oldest network without an owner of whose devices nothing was ever
-// heard, so that another one can be formed, and reports whether there was one.
+// givesWay reports whether what was let in at a time, and heard last at another one, 0 for
+// never, makes room for others. Nothing was heard while the appliance did not run.
+func (e *Engine) givesWay(since, heard motion.Time) bool {
+	now, started := e.now(), e.clock.restamped(e.started)
+	if heard.IsZero() {
+		return now.Since(max(since, started)) >= unheardAfter
+	}
+	return now.Since(since) < settledAfter && now.Since(max(heard, started)) >= unusedAfter
+}
+
+// giveWay deletes a network without an owner of which nothing is heard, so that another one
+// can be formed, and reports whether there was one. The newest goes first: who comes later
+// pushes out nobody who was there.
 func (e *Engine) giveWay(ctx context.Context) bool {
-	var oldest motion.Network
+	var newest motion.Network
 	err := e.db.View(ctx, func(tx *store.Tx) error {
 		networks, err := tx.Networks()
 		for _, n := range networks {
-			if unheard, err := e.unheard(tx, n); err != nil {
+			if unused, err := e.unused(tx, n); err != nil {
 				return err
-			} else if unheard && (oldest.ID == 0 || n.CreatedAt < oldest.CreatedAt) {
-				oldest = n
+			} else if unused && n.CreatedAt >= newest.CreatedAt {
+				newest = n
 			}
 		}
 		return err
 	})
-	if err != nil || oldest.ID == 0 {
+	if err != nil || newest.ID == 0 {
 		return false
 	}
-	err = e.DeleteNetwork(ctx, oldest.ID, func(tx *store.Tx) error {
-		if unheard, err := e.unheard(tx, oldest); err != nil || !unheard {
-			return cmp.Or(err, error(fault.New(fault.Conflict, "network %d is in use", oldest.ID)))
+	err = e.DeleteNetwork(ctx, newest.ID, func(tx *store.Tx) error {
+		if unused, err := e.unused(tx, newest); err != nil || !unused {
+			return cmp.Or(err, error(fault.New(fault.Conflict, "network %d is in use", newest.ID)))
 		}
 		return nil
 	})
 	if err == nil {
-		e.log.Warn("a network of which nothing was ever heard gives way to a new one", "network", oldest.ID)
+		e.log.Warn("a network of which nothing is heard gives way to a new one", "network", newest.ID)
 	}
 	return err == nil
 }
 
-// nodeGivesWay deletes the node of a network whose device was adopted first and has never
-// connected, so that another one can come in, and reports whether there was one.
-func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool {
-	var oldest motion.Device
-	err := e.db.View(ctx, func(tx *store.Tx) error {
-		devices, err := tx.NetworkDevices(network)
-		for _, d := range devices {
-			due := d.Kind == motion.RadarKind && e.now().Since(d.AdoptedAt) >= unheardAfter && !e.everHeard(d)
-			if due && (oldest.ID == "" || d.AdoptedAt < oldest.AdoptedAt) {
-				oldest = d
-			}
-		}
-		return err
-	})
-	if err != nil || oldest.ID == "" {
-		return false
-	}
-	if _, err := e.DeleteNode(ctx, oldest.NodeID); err != nil {
-		return false
-	}
-	e.log.Warn("a node of which nothing was ever heard gives way to a new one", "network", network, "device", oldest.ID)
-	return true
-}
-
-// unheard reports whether a network has no owner, and none of its devices has connected in
-// the time that it is given.
-func (e *Engine) unheard(tx *store.Tx, n motion.Network) (bool, error) {
-	owned, err := hasOwner(tx, n.ID)
-	if err != nil || owned || e.now().Since(n.CreatedAt) < unheardAfter {
+// unused reports whether a network has no owner and nothing is heard of its devices.
+func (e *Engine) unused(tx *store.Tx, n motion.Network) (bool, error) {
+	if owned, err := hasOwner(tx, n.ID); err != nil || owned {
 		return false, err
 	}
 	devices, err := tx.NetworkDevices(n.ID)
-	return !slices.ContainsFunc(devices, e.everHeard), err
+	var heard motion.Time
+	for _, d := range devices {
+		at, live := e.lastHeard(d)
+		if live {
+			return false, err
+		}
+		heard = max(heard, at)
+	}
+	return e.givesWay(n.CreatedAt, heard), err
 }
 
-// everHeard reports whether a device has ever connected.
-func (e *Engine) everHeard(d motion.Device) bool {
+// nodeGivesWay deletes a node of a network of which nothing is heard, neither from its device
+// nor from the guardian, so that another one can come in, and reports whether there was one.
+// The master stays, and the node adopted last goes first.
+func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool {
+	nodes, err := e.Nodes(network)
+	if err != nil {
+		return false
+	}
+	var newest motion.Device
+	err = e.db.View(ctx, func(tx *store.Tx) error {
+		n, err := tx.Network(network)
+		if err != nil {
+			return err
+		}
+		for _, node := range nodes {
+			device, err := tx.Device(radarOf(node))
+			if fault.KindOf(err) == fault.NotFound || node.ID == n.MasterID {
+				continue
+			} else if err != nil {
+				return err
+			}
+			heard, live := e.lastHeard(device)
+			if !live && !node.Online && e.givesWay(device.AdoptedAt, max(heard, node.LastHeard)) && device.AdoptedAt >= newest.AdoptedAt {
+				newest = device
+			}
+		}
+		return nil
+	})
+	if err != nil || newest.ID == "" {
+		return false
+	}
+	if _, err := e.DeleteNode(ctx, newest.NodeID); err != nil {
+		return false
+	}
+	e.log.Warn("a node of which nothing is heard gives way to a new one", "network", network, "device", newest.ID)
+	return true
+}
+
+// lastHeard returns when a device was heard last, 0 for never, and whether it has a live
+// session.
+func (e *Engine) lastHeard(d motion.Device) (at motion.Time, live bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.sessions[d.DeviceKey]
-	return !d.LastHeard.IsZero() || s != nil && (s.connections > 0 || !s.lastHeard.IsZero())
+	if s == nil {
+		return d.LastHeard, false
+	}
+	return max(d.LastHeard, s.lastHeard, s.since), s.connections > 0
 }
