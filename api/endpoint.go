@@ -33,7 +33,7 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 		fail(w, r, err)
 		return
 	}
-	req := &Request{http: r, params: params, route: e.route}
+	req := &Request{http: r, params: params, route: e.route, live: e.live}
 	known, err := e.principal.identify(r.Context(), req)
 	if slow := e.table.env.limiter.allow(req, e.guarded && err == nil); slow != nil {
 		err = slow
@@ -98,7 +98,7 @@ func (e *typed) recheck(r *Request) func(context.Context) error {
 		if authorization != "" {
 			again.Header.Set("Authorization", authorization)
 		}
-		req := &Request{http: again, params: params, route: e.route}
+		req := &Request{http: again, params: params, route: e.route, live: e.live}
 		known, err := e.principal.identify(ctx, req)
 		if err == nil {
 			_, err = e.principal.admit(ctx, req, known)

@@ -64,6 +64,7 @@ type Request struct {
 	http   *http.Request
 	params []param
 	route  string
+	live   bool   // of a row that is a websocket
 	body   []byte // nil until it has been read
 }
 
@@ -108,8 +109,9 @@ func (r *Request) Field(name string) string {
 	return ""
 }
 
-// Live reports whether the request asks for a websocket.
-func (r *Request) Live() bool { return websocket.IsWebSocketUpgrade(r.http) }
+// Live reports whether the request asks for a websocket, of a row that is one: what its
+// headers say of another row does not count.
+func (r *Request) Live() bool { return r.live && websocket.IsWebSocketUpgrade(r.http) }
 
 // Remote returns the address of the other end of the connection.
 func (r *Request) Remote() netip.Addr { return remoteAddr(r.http) }

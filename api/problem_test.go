@@ -214,6 +214,9 @@ func TestCredentialsComeFirst(t *testing.T) {
 	s, _ := testServer(t, noLive())
 	wantStatus(t, do(s, "PATCH", "/core/network/x/devices", `{`), http.StatusUnauthorized)
 	wantStatus(t, do(s, "GET", "/core/whoami?token=secret-a", ""), http.StatusUnauthorized) // only a websocket may
+	upgrade := []string{"Upgrade", "websocket", "Connection", "Upgrade"}
+	wantStatus(t, do(s, "GET", "/core/whoami?token=secret-a", "", upgrade...), http.StatusUnauthorized) // and what says that it is one is none
+	wantStatus(t, do(s, "DELETE", "/core/alert/1?token=secret-a", "", upgrade...), http.StatusUnauthorized)
 	for _, value := range []string{"secret-a", "Bearer secret-a", "bearer  secret-a"} {
 		wantJSON(t, do(s, "GET", "/core/whoami", "", "Authorization", value), `{"route":"","value":"a"}`)
 	}
