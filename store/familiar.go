@@ -11,8 +11,8 @@ import (
 // maxFamiliar bounds the addresses that are remembered of one user.
 const maxFamiliar = 8
 
-// familiar is the table of the addresses that users have logged in from, the newest
-// first, as digests. It lets the people of a house in while a stranger guesses.
+// familiar is the table of the addresses that users have logged in from, or shown as much
+// from as with a log-in, the newest first, as digests. It lets the people of a house in while a stranger guesses.
 var familiar = table[home.UserID, []digest]{name: "familiar", noun: "familiar addresses of user", key: keyUser}
 
 // familiarDigest is of the user too, so that equal addresses do not look alike.

@@ -12,13 +12,15 @@ import (
 //
 // Nobody can be locked out of their account by somebody else's guesses:
 //
-//   - From an address that the person has logged in from before (familiar) only the
+//   - From an address that the person has logged in from before (familiar), or has set a
+//     new password from by mail, or confirmed the account with its password, only the
 //     wrong guesses from there at this account count: 5 a minute, 60 an hour.
 //   - All other addresses together have 60 an hour at an account: 40 that are taken as
 //     they come, at most 5 a minute, and 20 that are kept for newcomers, of which one
 //     address gets no more than 2 in an hour. So a person on a new phone gets in while
 //     a stranger guesses from another address, or from up to 10 others; the person's
-//     familiar devices get in whatever strangers do.
+//     familiar devices get in whatever strangers do, and whoever is kept out sets a new
+//     password by mail.
 //   - One address has 5 a minute, thus 300 an hour, over all accounts.
 //
 // An IPv6 address counts as its /64 (source), but is familiar by itself: else all in the

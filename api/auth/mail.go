@@ -138,7 +138,8 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 }
 
 // ConfirmWithPassword is Confirm by somebody who reads the mail and knows the password of
-// its account, "" when that has none. One that is not right is a Forbidden fault with the
+// its account, "" when that has none. With the password they have shown as much as with a
+// log-in: their address is familiar from then on. One that is not right is a Forbidden fault with the
 // code wrong_password; it counts as a wrong log-in does.
 func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	var holder home.User
@@ -180,6 +181,9 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 			if proof, err = tx.ProofOf(holder.ID, token); err != nil { // as things were
 				return err
 			}
+			if err := tx.NoteFamiliar(holder.ID, from); err != nil {
+				return err
+			}
 		}
 		now := tx.Now().Stamp()
 		holder.Email, holder.ConfirmedAt, holder.UpdatedAt = c.Email, &now, now
@@ -194,8 +198,10 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 
 // Reset sets the password of the account that the token of a reset mail is about,
 // confirms its address, since the mail has come to it, ends all its sessions, unlinks its
-// accounts at identity providers, which may be somebody else's, and returns the user. The token works once. One that is not valid any more is an
-// Unauthorized fault.
+// accounts at identity providers, which may be somebody else's, and returns the user. The
+// address that it comes from is familiar from then on, as after a log-in, so that whoever
+// guesses does not keep its person out there. The token works once. One that is not valid
+// any more is an Unauthorized fault.
 func (a *Accounts) Reset(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	if err := home.CheckPassword(password); err != nil {
 		return home.User{}, err
@@ -218,6 +224,9 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 		}
 		proof.By = nil // the links of other mails than confirmations are shown to others
 		if err := tx.RemoveIdentities(holder.ID); err != nil {
+			return err
+		}
+		if err := tx.NoteFamiliar(holder.ID, from); err != nil {
 			return err
 		}
 		u, err = a.overwrite(tx, holder, hash, proof)
