@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +40,8 @@ type Accounts struct {
 	mails    *throttle // by whom they go to
 	codes    sources   // wrong setup codes
 	tokens   sources   // wrong tokens of mails
-	entries  *throttle // log-ins, by user
+	entries  *throttle // right passwords, by user
+	checking sync.Map  // home.UserID: users whose password check looks at
 	arrivals sources   // log-ins, by address
 	births   *throttle // registrations without the setup code
 	refusals refusals

@@ -25,13 +25,20 @@ const codeUnconfirmed = "unconfirmed"
 // Login begins a session. A wrong password and an address without an account are the
 // same Unauthorized fault; an account that is not confirmed is Forbidden, once the
 // password was right; too many wrong ones are Throttled, and too many right ones: 10 a
-// minute of an account, 60 from an address.
+// minute of an account, 60 from an address. After those 10 no password of the account is
+// looked at, because that is what costs.
 func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
 	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
 	if err != nil {
 		return Tokens{}, err
 	}
+	again, err := a.admitAccount(u.ID)
+	if err != nil {
+		return Tokens{}, err
+	}
+	again() // counted when it is right
 	fresh, err := a.verify(ctx, c, stored, familiar)
+	a.refusals.note(c.Email, c.From, err)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -84,7 +91,6 @@ func (a *Accounts) lookUp(ctx context.Context, email string, from netip.Addr) (u
 // passwords that come together do not count against each other; before that it is only
 // seen whether it would be.
 func (a *Accounts) verify(ctx context.Context, c Credentials, stored string, familiar bool) (fresh string, err error) {
-	defer func() { a.refusals.note(c.Email, c.From, err) }()
 	right, err := a.guesses.take(c.Email, c.From, familiar)
 	if err != nil {
 		return "", err
@@ -113,6 +119,26 @@ func (a *Accounts) verify(ctx context.Context, c Credentials, stored string, fam
 	return fresh, nil
 }
 
+// check returns nil when the password is the one of a stored hash, for a caller who has
+// shown in another way that the account is theirs: by a session, or by the token of a mail.
+// Else the error is that of verify. A right one counts as a log-in of the account, and one
+// at a time is looked at for each user: so that none of them fills the line of those who
+// wait for their turn.
+func (a *Accounts) check(ctx context.Context, id home.UserID, c Credentials, stored string, familiar bool) error {
+	if _, busy := a.checking.LoadOrStore(id, true); busy {
+		return throttled(lineRetry, "another request of this account shows a password")
+	}
+	defer a.checking.Delete(id)
+	wrong, err := a.admitAccount(id)
+	if err != nil {
+		return err
+	}
+	if _, err = a.verify(ctx, c, stored, familiar); err != nil {
+		wrong()
+	}
+	return err
+}
+
 // enter begins a session for somebody who has shown who they are.
 func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, error) {
 	u, err := tx.User(id)
@@ -138,15 +164,25 @@ func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, er
 // commit, and ends the log-ins before it. Only log-ins of the account itself count against
 // it, so that nobody else can lock its person out.
 func (a *Accounts) admitEntry(id home.UserID, from netip.Addr) error {
-	own, wait := a.entries.take(strconv.FormatInt(int64(id), 10))
-	if wait > 0 {
-		return throttled(wait, "too many log-ins of this account")
+	own, err := a.admitAccount(id)
+	if err != nil {
+		return err
 	}
 	if _, wait := a.arrivals.take(from); wait > 0 {
 		own()
 		return throttled(wait, "too many log-ins from this address")
 	}
 	return nil
+}
+
+// admitAccount counts a right password of an account, or returns a Throttled fault. undo
+// takes the count back.
+func (a *Accounts) admitAccount(id home.UserID) (undo func(), err error) {
+	undo, wait := a.entries.take(strconv.FormatInt(int64(id), 10))
+	if wait > 0 {
+		return nil, throttled(wait, "too many log-ins of this account")
+	}
+	return undo, nil
 }
 
 func refusedUnconfirmed() error {

@@ -139,8 +139,8 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 
 // ConfirmWithPassword is Confirm by somebody who reads the mail and knows the password of
 // its account, "" when that has none. With the password they have shown as much as with a
-// log-in: their address is familiar from then on. One that is not right is a Forbidden fault with the
-// code wrong_password; it counts as a wrong log-in does.
+// log-in: their address is familiar from then on. One that is not right is a Forbidden
+// fault with the code wrong_password; wrong and right ones count as log-ins do.
 func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	var holder home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(_ *store.Tx, u home.User, _ claims) error {
@@ -155,7 +155,8 @@ func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password stri
 		return home.User{}, err
 	}
 	if stored != "" {
-		_, err = a.verify(ctx, Credentials{Email: holder.Email, Password: password, From: from}, stored, familiar)
+		err = a.check(ctx, holder.ID, Credentials{Email: holder.Email, Password: password, From: from}, stored, familiar)
+		a.refusals.note(holder.Email, from, err)
 		if fault.KindOf(err) == fault.Unauthorized {
 			err = &fault.Error{Kind: fault.Forbidden, Code: codeWrongPassword, Message: "password: is not that of the account which the mail is about"}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -24,8 +25,8 @@ const (
 //
 // Forbidden with the code step_up: neither. Forbidden with the code wrong_password: the
 // password is not right, whatever the age of the log-in. It is not Unauthorized, because
-// the session goes on. Wrong passwords count as those of log-ins do, and are Throttled in
-// the same way.
+// the session goes on. Wrong and right passwords count as those of log-ins do, and are
+// Throttled in the same way; so are two of a user at once.
 func (a *Accounts) StepUp(ctx context.Context, who User, password string) error {
 	if password == "" {
 		return a.recentLogin(ctx, who)
@@ -34,15 +35,21 @@ func (a *Accounts) StepUp(ctx context.Context, who User, password string) error 
 	if err != nil {
 		return err
 	}
-	_, stored, familiar, err := a.lookUp(ctx, u.Email, who.Address)
-	if err != nil {
-		return err
-	}
-	_, err = a.verify(ctx, Credentials{Email: u.Email, Password: password, From: who.Address}, stored, familiar)
+	err = a.checkOwn(ctx, who, u, password)
+	a.refusals.note(u.Email, who.Address, err)
 	if fault.KindOf(err) == fault.Unauthorized {
 		return &fault.Error{Kind: fault.Forbidden, Code: codeWrongPassword, Message: "current_password: is not right"}
 	}
 	return err
+}
+
+// checkOwn is check for the caller of a session, whose account is u.
+func (a *Accounts) checkOwn(ctx context.Context, who User, u home.User, password string) error {
+	_, stored, familiar, err := a.lookUp(ctx, u.Email, who.Address)
+	if err != nil {
+		return err
+	}
+	return a.check(ctx, who.ID, Credentials{Email: u.Email, Password: password, From: who.Address}, stored, familiar)
 }
 
 // recentLogin returns nil when the log-in of the caller's session is recent.
