@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"image/png"
 	"io"
@@ -94,6 +95,44 @@ func TestOutboxShowsWhatHasBecomeOfEachMail(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestOutboxDoesNotTellWhichAddressesHaveAccounts(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	move := func(address string) (answer, mails string) {
+		t.Helper()
+		body := fmt.Sprintf(`{"email": %q}`, address)
+		a := h.as(h.owner, http.MethodPut, fmt.Sprintf("/users/%d", h.owner.ID), body)
+		list := apitest.Want[struct {
+			Data []struct {
+				Kind, Address, Subject, Text, State string
+				UserID                              home.UserID `json:"user_id"`
+				Link                                *string
+			}
+		}](t, h.as(h.owner, http.MethodGet, "/outbox", ""), http.StatusOK).Data
+		for _, m := range list {
+			mails += strings.ReplaceAll(fmt.Sprintln(m.Kind, m.Address, m.Subject, m.Text, m.State, m.UserID, m.Link != nil), address, "ADDRESS")
+		}
+		for _, m := range h.mails() { // so that the next has the outbox to itself
+			h.update(func(tx *store.Tx) error { return tx.ForgetMail(m.ID) })
+		}
+		var stored struct{ Email string }
+		if err := json.Unmarshal(a.Body, &stored); err != nil {
+			t.Error(err)
+		}
+		return fmt.Sprint(a.Status, " ", stored.Email), mails
+	}
+	answer, mails := move("nobody@example.com")
+	if !strings.Contains(mails, "ADDRESS") {
+		t.Fatalf("mails %s", mails)
+	}
+	for _, known := range []string{h.neighbour.Email, h.nobody.Email, h.member.Email} {
+		gotAnswer, got := move(known)
+		if gotAnswer != answer || got != mails {
+			t.Errorf("%s: %s\n%swant as for one without an account: %s\n%s", known, gotAnswer, got, answer, mails)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
@@ -172,6 +173,9 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 	var u home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(tx *store.Tx, holder home.User, c claims) error {
 		if home.EmailKey(holder.Email) != home.EmailKey(c.Email) {
+			if _, taken, err := tx.UserByEmail(c.Email); err != nil || taken {
+				return cmp.Or(err, refusedMail())
+			}
 			if err := a.notice(tx, notify.AddressChanged, holder); err != nil {
 				return err
 			}

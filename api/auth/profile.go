@@ -6,7 +6,6 @@ import (
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
-	"sensegate/motion/notify"
 	"sensegate/store"
 )
 
@@ -18,9 +17,10 @@ type Changes struct {
 }
 
 // Change changes an account and returns it. Another address is taken over when the link
-// that is mailed to it is opened; until then the old one stays. When it belongs to
-// somebody else they are told instead, and the answer is the same. A new password ends
-// every session of the user. Both need what StepUp asks for; an address or a password that
+// that is mailed to it is opened; until then the old one stays. The same mail goes to one
+// that belongs to somebody else, since the caller may see in the outbox what was written;
+// its link is refused like one that has expired. A new password ends every session of the
+// user. Both need what StepUp asks for; an address or a password that
 // is the present one is no change (payloads.md section 6 no. 18).
 func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, error) {
 	if err := checkAccount(c.Email, c.Password); err != nil {
@@ -118,13 +118,6 @@ func (c Changes) apply(u *home.User) {
 func (a *Accounts) moveAddress(tx *store.Tx, u home.User, email *string) error {
 	if email == nil || *email == u.Email {
 		return nil
-	}
-	holder, taken, err := tx.UserByEmail(*email)
-	if err != nil {
-		return err
-	}
-	if taken {
-		return a.mail(tx, notify.Mail{Kind: notify.KnownAddress, To: holder.Email, User: holder.ID})
 	}
 	return a.mailConfirmation(tx, u, *email)
 }

@@ -91,7 +91,7 @@ func (o *Outbox) link(path string, query url.Values) string {
 
 // The words of the mails; the link follows them.
 const (
-	confirmText = "Somebody, hopefully you, has made an account with this address.\n\n" +
+	confirmText = "Somebody, hopefully you, has made an account with this address, or is moving theirs to it.\n\n" +
 		"Open the link within two days and enter the password of the account to confirm that the address is yours. If it was not you, do nothing."
 	resetText = "Somebody, hopefully you, wants to set a new password for the account with this address.\n\n" +
 		"Open the link within one hour and choose one. Other services do not log you in any more then, until you link them again. If it was not you, do nothing: your password stays as it is."
