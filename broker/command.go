@@ -26,8 +26,8 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 		return fault.New(fault.Unavailable, "device %s is not connected", d)
 	}
 	if retain {
-		s.retained.Lock()
-		defer s.retained.Unlock()
+		s.retainedLock.Lock()
+		defer s.retainedLock.Unlock()
 	}
 	err := s.mqtt.InjectPacket(s.local, packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1, Retain: retain},

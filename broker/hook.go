@@ -18,10 +18,6 @@ import (
 // loginTimeout bounds one Sink.Login.
 const loginTimeout = 5 * time.Second
 
-// maxRetained is how many retained messages all integration users and the
-// appliance may have; what exceeds it is delivered and not kept.
-const maxRetained = 16384
-
 // hook is the one hook of the library: who may connect, and do what.
 type hook struct {
 	*guard.Hook
@@ -35,7 +31,7 @@ func (h *hook) ID() string { return "policy" }
 func (h *hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
-		mqtt.OnPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed:
+		mqtt.OnPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed, mqtt.OnRetainedExpired:
 		return true
 	}
 	return h.Hook.Provides(method)
@@ -75,6 +71,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	if !id.IsDevice() {
 		s.key += "/" + cl.ID
 		conn.AllowPackets(maxIntegrationPacket)
+		conn.Share(h.accounts.of(id.User))
 	}
 	own(cl, s)
 	h.sessions.add(s)
@@ -141,7 +138,10 @@ func (h *hook) ended(s *session, reason error) {
 	if errors.As(reason, &violation) {
 		h.refusedBy(s, ActPacket, violation.Text)
 	}
-	h.retained.release(&s.holder)
+	h.retainedLock.release(&s.holder)
+	if !s.identity.IsDevice() && errors.Is(reason, guard.ErrSlowReader) {
+		h.accounts.giveBack()
+	}
 	if s.live {
 		h.sink.Disconnected(s.identity, reasonText(reason))
 	}
@@ -151,7 +151,7 @@ func (h *hook) ended(s *session, reason error) {
 // or a topic about to be delivered.
 func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	s, ok := h.sessions.get(cl.ID)
-	if !ok {
+	if !ok || s.conn.Closing() {
 		return false
 	}
 	if write {
@@ -178,7 +178,7 @@ func (h *hook) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 			pk.Filters[i].Filter = ""
 		}
 	}
-	h.retained.acquire(&s.holder, reading)
+	h.retainedLock.acquire(&s.holder, reading)
 	return pk
 }
 
@@ -208,15 +208,14 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	if s.identity.IsDevice() {
 		return pk, packets.CodeSuccessIgnore
 	}
-	if pk.FixedHeader.Retain && len(pk.Payload) > 0 && h.mqtt.Topics.Retained.Len() >= maxRetained {
-		if _, replaces := h.mqtt.Topics.Retained.Get(pk.TopicName); !replaces {
-			h.refusedBy(s, ActPublish, fmt.Sprintf("more than %d retained messages", maxRetained))
-			pk.FixedHeader.Retain = false
+	if pk.FixedHeader.Retain && !h.retain(s, pk) {
+		if s.info.Version >= 5 && pk.FixedHeader.Qos > 0 {
+			return pk, packets.ErrQuotaExceeded // its PUBACK says so
 		}
+		pk.FixedHeader.Retain = false // there is no way to say it: delivered and not retained
+		h.outdated(pk.TopicName)
 	}
-	if pk.FixedHeader.Retain {
-		h.retained.acquire(&s.holder, writing)
-	}
+	h.hand(pk.TopicName, len(pk.Payload), cl.ID)
 	return pk, nil
 }
 
@@ -231,10 +230,14 @@ func (h *hook) take(s *session, pk packets.Packet) error {
 	return h.listeners.hear(h.ctx, pk.TopicName, pk.Payload)
 }
 
-// OnWill keeps subscriptions away from a will that is about to be retained.
+// OnWill keeps subscriptions away from a will that is about to be retained, if there
+// is room for it.
 func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	if s, ok := h.sessions.get(cl.ID); ok && will.Retain {
-		h.retained.acquire(&s.holder, writing)
+		pk := packets.Packet{TopicName: will.TopicName, Payload: will.Payload, Properties: packets.Properties{User: will.User}}
+		if will.Retain = h.retain(s, pk); !will.Retain {
+			h.outdated(will.TopicName)
+		}
 	}
 	return will, nil
 }
@@ -246,7 +249,7 @@ func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	if !ok {
 		return
 	}
-	h.retained.release(&s.holder)
+	h.retainedLock.release(&s.holder)
 	if err := h.take(s, pk); err != nil {
 		h.counters.notStored.Add(1)
 		h.log.Warn("will not stored", "client", s.key, "err", err)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -45,9 +46,113 @@ func (l *retainedLock) release(s *holder) {
 	}
 }
 
+// What the retained messages of integration users may take, in bytes with what each
+// takes beside its payload. A box of 64 MB is the measure: the process has 25 MB, and
+// what it holds may double before the collector runs. The retained messages of one
+// user and what waits for its connections (maxWaiting) are 28 MB then, and fit. There
+// is room for 2,000 messages of 2 KiB, such as Home Assistant's discovery makes of 200
+// devices.
+const (
+	maxRetained     = 8 << 20 // of all users
+	maxRetainedUser = 6 << 20
+	retainedCost    = 1 << 10 // of one, beside its payload and topic
+)
+
+// noRoom is told of a message that is not retained.
+var noRoom = fmt.Sprintf("no room to retain more: %d MiB are for one user, %d MiB for all", maxRetainedUser>>20, maxRetained>>20)
+
+// kept is one retained message of an integration user.
+type kept struct {
+	user string
+	size int
+}
+
+// retainedRoom counts the retained messages of integration users.
+type retainedRoom struct {
+	mu     sync.Mutex
+	topics map[string]kept
+	users  map[string]int // bytes
+	sum    int
+}
+
+// keep reports whether there is room for a message of a user, and counts it in the
+// place of the topic's earlier one. An empty payload, and one no larger than the
+// earlier one of the same user, always fit.
+func (r *retainedRoom) keep(user string, pk packets.Packet) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(pk.Payload) == 0 {
+		r.dropLocked(pk.TopicName)
+		return true
+	}
+	size := sizeOf(pk)
+	before := r.topics[pk.TopicName]
+	own := r.users[user]
+	if before.user == user {
+		own -= before.size
+	}
+	if (before.user != user || size > before.size) && (own+size > maxRetainedUser || r.sum-before.size+size > maxRetained) {
+		return false
+	}
+	r.dropLocked(pk.TopicName)
+	if r.topics == nil {
+		r.topics, r.users = make(map[string]kept), make(map[string]int)
+	}
+	r.topics[pk.TopicName] = kept{user, size}
+	r.users[user] += size
+	r.sum += size
+	return true
+}
+
+// sizeOf returns what a message takes as a retained one, in bytes.
+func sizeOf(pk packets.Packet) int {
+	p := &pk.Properties
+	size := retainedCost + len(pk.TopicName) + len(pk.Payload) + len(p.CorrelationData) + len(p.ContentType) + len(p.ResponseTopic)
+	for _, one := range p.User {
+		size += len(one.Key) + len(one.Val)
+	}
+	return size
+}
+
+// drop forgets a topic's message.
+func (r *retainedRoom) drop(topic string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropLocked(topic)
+}
+
+func (r *retainedRoom) dropLocked(topic string) {
+	one, ok := r.topics[topic]
+	if !ok {
+		return
+	}
+	delete(r.topics, topic)
+	r.sum -= one.size
+	if r.users[one.user] -= one.size; r.users[one.user] == 0 {
+		delete(r.users, one.user)
+	}
+}
+
+// retain finds room for a message that is to be retained, and holds the lock for
+// writing until the message has been processed. Without room it tells so and returns
+// false.
+func (h *hook) retain(s *session, pk packets.Packet) bool {
+	h.retainedLock.acquire(&s.holder, writing)
+	return h.retained.keep(s.identity.User, pk) || h.refusedBy(s, ActPublish, noRoom)
+}
+
+// outdated ends what is retained for a topic whose newer message has no room.
+func (h *hook) outdated(topic string) {
+	h.retained.drop(topic)
+	h.mqtt.Topics.RetainMessage(packets.Packet{TopicName: topic})
+}
+
+// OnRetainedExpired forgets a message whose expiry has come.
+func (h *hook) OnRetainedExpired(topic string) { h.retained.drop(topic) }
+
 // OnPacketProcessed ends the hold that OnSubscribe or OnPublish began.
 func (h *hook) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) {
 	if s, ok := h.sessions.get(cl.ID); ok {
-		h.retained.release(&s.holder)
+		h.retainedLock.release(&s.holder)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,17 +19,19 @@ import (
 
 // Server is the MQTT broker. All methods may be called concurrently, Run once.
 type Server struct {
-	cfg      Config
-	sink     Sink
-	log      *slog.Logger
-	guard    *guard.Guard
-	mqtt     *mqtt.Server
-	local    *mqtt.Client // publishes for the appliance
-	sessions sessions
-	retained retainedLock
-	counters counters
-	ctx      context.Context // of calls to the sink; ends when the stop gives up waiting
-	cancel   context.CancelFunc
+	cfg          Config
+	sink         Sink
+	log          *slog.Logger
+	guard        *guard.Guard
+	mqtt         *mqtt.Server
+	local        *mqtt.Client // publishes for the appliance
+	sessions     sessions
+	retained     retainedRoom
+	retainedLock retainedLock
+	accounts     accounts
+	counters     counters
+	ctx          context.Context // of calls to the sink; ends when the stop gives up waiting
+	cancel       context.CancelFunc
 
 	listeners listeners // of the appliance, to integration users
 
@@ -57,6 +60,7 @@ func New(cfg Config, sink Sink, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, sink: sink, log: log, guard: g, mqtt: mqtt.New(options(cfg.Guard, log))}
+	s.accounts.free = debug.FreeOSMemory
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.local = s.mqtt.NewClient(nil, mqtt.LocalListener, "appliance", true)
 	if err := s.mqtt.AddHook(&hook{Hook: g.Hook(s.mqtt), Server: s}, nil); err != nil {

@@ -53,6 +53,23 @@ func (o *outbox) shutLocked(reason error, answer []byte) {
 	o.startLocked()
 }
 
+// cut closes the connection of a client that does not read, and forgets what
+// waits for it.
+func (o *outbox) cut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cutLocked()
+}
+
+func (o *outbox) cutLocked() {
+	if !o.closed {
+		o.counters.slowReaders.Add(1)
+	}
+	o.drop = true
+	o.queue, o.spare = nil, nil
+	o.shutLocked(ErrSlowReader, nil)
+}
+
 // cause returns why the guard closed the connection, net.ErrClosed when the
 // library did, nil while it is open.
 func (o *outbox) cause() error {
@@ -98,6 +115,12 @@ func (o *outbox) bury() {
 		_, _ = io.CopyN(io.Discard, o.raw, int64(o.cfg.MaxPacket))
 	}
 	_ = o.raw.Close()
+	o.mu.Lock()
+	account := o.account
+	o.mu.Unlock()
+	if account != nil {
+		account.leave(o)
+	}
 }
 
 func (o *outbox) lingers() bool {

@@ -86,6 +86,16 @@ func (c *Conn) AllowPackets(n int) {
 	c.hold(2 * n)
 }
 
+// Closing reports whether the connection is being closed: nothing more is delivered.
+func (c *Conn) Closing() bool {
+	select {
+	case <-c.closing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Done is closed once the connection has ended and all OnEnd functions have run.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 

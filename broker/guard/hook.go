@@ -31,7 +31,7 @@ func (h *Hook) ID() string { return "guard" }
 func (h *Hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnect, mqtt.OnSessionEstablish, mqtt.OnPacketEncode, mqtt.OnPublishDropped,
-		mqtt.OnRetainPublished, mqtt.OnClientExpired:
+		mqtt.OnRetainPublished, mqtt.OnClientExpired, mqtt.OnQosPublish, mqtt.OnQosComplete, mqtt.OnQosDropped:
 		return true
 	}
 	return false
@@ -98,8 +98,8 @@ func (h *Hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 }
 
 // OnPacketEncode announces the guard's limits in the CONNACK, which the library
-// leaves out, takes back what it should not return, and counts retained messages
-// out of its queue.
+// leaves out, takes back what it should not return, and counts messages out
+// of its queue.
 func (h *Hook) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	switch pk.FixedHeader.Type {
 	case packets.Connack:
@@ -114,7 +114,7 @@ func (h *Hook) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet
 		pk.Properties.User = nil // the library returns the client's own
 	case packets.Publish:
 		if c, ok := cl.Net.Conn.(*Conn); ok {
-			c.unretain()
+			c.taken(len(pk.Payload))
 		}
 	}
 	return pk
@@ -122,11 +122,28 @@ func (h *Hook) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet
 
 // OnRetainPublished lets a client with many retained messages wait for its own
 // socket, before the library's queue overflows.
-func (h *Hook) OnRetainPublished(cl *mqtt.Client, _ packets.Packet) {
+func (h *Hook) OnRetainPublished(cl *mqtt.Client, pk packets.Packet) {
 	if c, ok := cl.Net.Conn.(*Conn); ok {
-		c.retain()
+		c.retain(len(pk.Payload))
 	}
 }
+
+// OnQosPublish counts a message that the library keeps until it is acknowledged.
+func (h *Hook) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int) {
+	if c, ok := cl.Net.Conn.(*Conn); ok && pk.FixedHeader.Type == packets.Publish {
+		c.sent(pk.PacketID, len(pk.Payload))
+	}
+}
+
+// OnQosComplete ends what OnQosPublish began.
+func (h *Hook) OnQosComplete(cl *mqtt.Client, pk packets.Packet) {
+	if c, ok := cl.Net.Conn.(*Conn); ok {
+		c.acknowledged(pk.PacketID)
+	}
+}
+
+// OnQosDropped is OnQosComplete for a message that is given up.
+func (h *Hook) OnQosDropped(cl *mqtt.Client, pk packets.Packet) { h.OnQosComplete(cl, pk) }
 
 // OnPublishDropped closes a client whose queue in the library is full, unless
 // only a message of QoS 0 was lost: it would miss the message without knowing.

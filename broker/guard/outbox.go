@@ -13,6 +13,10 @@ const writeChunk = 16 << 10
 // one client, well under its own limit.
 const retainedAhead = 64
 
+// LargeMessage is the payload in bytes over which a message is counted while it
+// waits in the library's queue: retainedAhead smaller ones are 1 MiB at most.
+const LargeMessage = 16 << 10
+
 // outbox is the write half of a Conn: a bounded queue in memory, and a writer
 // that runs only while there is something to write. It also owns the closing.
 type outbox struct {
@@ -23,12 +27,18 @@ type outbox struct {
 	finished chan struct{} // closed when nothing more will be written
 
 	mu       sync.Mutex
-	room     sync.Cond // signalled when queue or retained shrink, and at the end
-	version  byte      // 0 until CONNECT
-	queue    []byte    // not yet taken by the writer
-	spare    []byte    // the writer's last batch, to be used again
-	retained int       // retained messages that the library has queued
-	writing  bool      // a writer runs
+	room     sync.Cond      // signalled when queue or retained shrink, and at the end
+	version  byte           // 0 until CONNECT
+	queue    []byte         // not yet taken by the writer
+	spare    []byte         // the writer's last batch, to be used again
+	retained int            // retained messages that the library has queued; -1: it took one before it was counted
+	ahead    int            // bytes of large messages that the library has and queue has not; below 0 likewise
+	coming   int            // bytes of those that the library is about to write
+	batch    int            // bytes that the writer has in hand
+	unacked  map[uint16]int // bytes of the messages of QoS 1 under way, by packet id; of a holder of an account
+	owed     int            // sum of unacked
+	account  *Account       // nil: none
+	writing  bool           // a writer runs
 	closed   bool
 	most     int  // bytes that may be queued
 	drop     bool // closed without writing what is queued
@@ -78,6 +88,12 @@ func (o *outbox) readUntil(t time.Time) error {
 // Write queues p, or closes the connection when the client has left too much
 // unread (ErrSlowReader).
 func (o *outbox) Write(p []byte) (int, error) {
+	n, err := o.enqueue(p)
+	o.settle()
+	return n, err
+}
+
+func (o *outbox) enqueue(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.onFirst != nil {
@@ -88,13 +104,14 @@ func (o *outbox) Write(p []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	n := len(p)
+	if n > LargeMessage {
+		o.ahead, o.coming = max(o.ahead-o.coming, -o.coming), 0
+	}
 	if o.version < 5 {
 		p = withoutDisconnects(p)
 	}
 	if len(o.queue)+len(p) > o.most {
-		o.counters.slowReaders.Add(1)
-		o.drop = true
-		o.shutLocked(ErrSlowReader, nil)
+		o.cutLocked()
 		return 0, ErrSlowReader
 	}
 	o.queue = append(o.queue, p...)
@@ -113,6 +130,7 @@ func (o *outbox) startLocked() {
 func (o *outbox) write() {
 	for {
 		batch, latest, closed := o.nextBatch()
+		o.settle()
 		if len(batch) > 0 {
 			o.failed(o.writeOut(batch, latest))
 			continue
@@ -128,16 +146,17 @@ func (o *outbox) write() {
 func (o *outbox) nextBatch() (batch []byte, latest time.Time, closed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.batch = 0
+	o.room.Broadcast()
 	if len(o.queue) == 0 || o.drop {
 		o.writing = o.closed // a closed outbox starts no further writer
 		return nil, time.Time{}, o.closed
 	}
-	batch = o.queue
+	batch, o.batch = o.queue, len(o.queue)
 	o.queue, o.spare = o.spare[:0], batch
 	if cap(batch) > keepBuffer {
 		o.spare = nil
 	}
-	o.room.Broadcast()
 	return batch, o.deadline, o.closed
 }
 
@@ -160,22 +179,39 @@ func (o *outbox) writeOut(batch []byte, latest time.Time) error {
 }
 
 // retain notes one more retained message in the library's queue for this
-// client, and waits while there are too many, or too many bytes behind them.
-func (o *outbox) retain() {
+// client, and waits while there are too many, or too many bytes with them.
+func (o *outbox) retain(payload int) {
+	o.mu.Lock()
+	o.retained++
+	o.ahead += large(payload)
+	o.mu.Unlock()
+	o.settle()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.retained++
-	for !o.closed && (o.retained > retainedAhead || len(o.queue) > o.most/2) {
+	for !o.closed && (o.retained > retainedAhead || o.busy() && o.ahead+len(o.queue)+o.batch > o.most/2) {
 		o.room.Wait()
 	}
 }
 
-// unretain notes that the library took a message from its queue.
-func (o *outbox) unretain() {
+// busy reports whether anything is left to wait for.
+func (o *outbox) busy() bool { return o.retained > 0 || o.batch+len(o.queue) > 0 }
+
+// taken notes that the library took a message from its queue, perhaps before
+// retain has counted it.
+func (o *outbox) taken(payload int) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.retained > 0 {
-		o.retained--
-		o.room.Broadcast()
+	o.retained = max(o.retained-1, -1)
+	o.coming += large(payload)
+	o.room.Broadcast()
+	o.mu.Unlock()
+	o.settle()
+}
+
+// large returns the bytes of a message that are counted while the library has it
+// queued: of small ones, their number is bound enough.
+func large(payload int) int {
+	if payload <= LargeMessage {
+		return 0
 	}
+	return payload
 }
