@@ -277,7 +277,7 @@ func TestUseOfAPIKeyIsWrittenLater(t *testing.T) {
 func TestIntegrationUserNeedsTopicsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)
-	for _, prefix := range []string{"", "#", "+", "home/#", "home/+/x", "$SYS", "iot-2", "iot-2/type/guardian", "/home"} {
+	for _, prefix := range []string{"", "#", "+", "home/#", "home/+/x", "$SYS", "iot-2", "iot-2/type/guardian", "/home", " home", "home ", "home/", "home//x", "home\tx"} {
 		err := db.Update(t.Context(), func(tx *store.Tx) error {
 			_, _, err := tx.CreateIntegrationUser(store.IntegrationUser{Name: "home", TopicPrefix: prefix})
 			return err
@@ -288,12 +288,41 @@ func TestIntegrationUserNeedsTopicsOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestIntegrationUsersShareNoTopics(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	create := func(prefix string) error {
+		return db.Update(t.Context(), func(tx *store.Tx) error {
+			_, _, err := tx.CreateIntegrationUser(store.IntegrationUser{Name: "of " + prefix, TopicPrefix: prefix})
+			return err
+		})
+	}
+	for _, step := range []struct {
+		prefix string
+		want   fault.Kind
+	}{
+		{"espectre/v1/one", 0}, {"espectre/v1/two", 0}, {"espectre/v1/one2", 0}, {"espectre/v2", 0},
+		{"espectre", fault.Conflict}, {"espectre/v1", fault.Conflict}, {"espectre/v2/one", fault.Conflict},
+	} {
+		if err := create(step.prefix); fault.KindOf(err) != step.want {
+			t.Errorf("%q: %v, want kind %v", step.prefix, err, step.want)
+		}
+	}
+	update(t, db, func(tx *store.Tx) error {
+		_, _, err := tx.CreateIntegrationUser(store.IntegrationUser{Name: "same", TopicPrefix: "espectre/v2"})
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "of espectre/v2") {
+			t.Errorf("the same prefix: %v, want a conflict that names its user", err)
+		}
+		return nil
+	})
+}
+
 func TestIntegrationUserNeedsNameAndSecret(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, fixedTime)
 	var secret string
 	create := func(tx *store.Tx) (err error) {
-		_, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant/"})
+		_, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant"})
 		return err
 	}
 	update(t, db, create)
@@ -301,7 +330,7 @@ func TestIntegrationUserNeedsNameAndSecret(t *testing.T) {
 	wantKind(t, db.Update(t.Context(), create), fault.Conflict)
 	view(t, db, func(tx *store.Tx) error {
 		user, err := tx.CheckIntegrationUser("homeassistant", good)
-		want := store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant/", CreatedAt: 1764000000}
+		want := store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant", CreatedAt: 1764000000}
 		list, err2 := tx.IntegrationUsers()
 		if user != want || len(list) != 1 || list[0] != want {
 			t.Errorf("user %+v, list %+v, want %+v", user, list, want)

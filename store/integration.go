@@ -2,6 +2,7 @@ package store
 
 import (
 	"strings"
+	"unicode"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -27,16 +28,18 @@ var integrationUsers = table[string, integrationUserRecord]{
 }
 
 // CreateIntegrationUser stores a new user and returns it with its secret, which
-// nothing can show again. A name that is taken is a Conflict, an empty one
-// Invalid, and so is a topic prefix that the broker would refuse (device-protocol.md
-// section 2).
+// nothing can show again. A name that is taken is a Conflict, and so is a prefix
+// with topics of another user; an empty name is Invalid, and so is a topic prefix that
+// the broker would refuse (device-protocol.md section 2) or that is likely a slip.
 func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
 	if u.Name == "" {
 		return u, "", fault.New(fault.Invalid, "name: must not be empty")
 	}
 	first, _, _ := strings.Cut(u.TopicPrefix, "/")
-	if first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(u.TopicPrefix, "+#\x00") {
-		return u, "", fault.New(fault.Invalid, "prefix: %.80q cannot be a user's; want the beginning of its topics, such as homeassistant, without + and #, and neither $... nor iot-2, which are others'", u.TopicPrefix)
+	if first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(u.TopicPrefix, "+#\x00") ||
+		strings.TrimSpace(u.TopicPrefix) != u.TopicPrefix || strings.ContainsFunc(u.TopicPrefix, unicode.IsControl) ||
+		strings.HasSuffix(u.TopicPrefix, "/") || strings.Contains(u.TopicPrefix, "//") {
+		return u, "", fault.New(fault.Invalid, "prefix: %.80q cannot be a user's; want the beginning of its topics, such as homeassistant, without + and #, a space at either end or a / without a level, and neither $... nor iot-2, which are others'", u.TopicPrefix)
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {
@@ -44,6 +47,15 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 	}
 	if taken {
 		return u, "", fault.New(fault.Conflict, "name: %.80q is taken", u.Name)
+	}
+	others, err := tx.IntegrationUsers()
+	if err != nil {
+		return u, "", err
+	}
+	for _, one := range others {
+		if strings.HasPrefix(u.TopicPrefix+"/", one.TopicPrefix+"/") || strings.HasPrefix(one.TopicPrefix+"/", u.TopicPrefix+"/") {
+			return u, "", fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", u.TopicPrefix, one.TopicPrefix, one.Name)
+		}
 	}
 	u.CreatedAt = tx.now
 	secret, sum := newSecret("")
