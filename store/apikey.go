@@ -165,6 +165,9 @@ func (tx *Tx) revokeAPIKeys(network motion.NetworkID) error {
 		if err := tx.RevokeAPIKey(record.ID); err != nil {
 			return err
 		}
+		tx.OnCommit(func() {
+			tx.db.logger.Info("API key revoked with the household of its network", "key", record.ID, "name", record.Name, "network", network)
+		})
 	}
 	return nil
 }

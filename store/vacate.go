@@ -1,17 +1,18 @@
 package store
 
 import (
-	"maps"
-
 	"sensegate/motion"
 	"sensegate/motion/home"
 )
 
 // VacateHome wipes what a household leaves behind (payloads.md section 6 no. 16): the
 // network gets a home that says nothing of it, under another id, but that it was owned
-// before. The network keeps its devices, links, history, and settings of sensing; names
-// and places of its devices, zone priority, sleep settings, waiting pushes, and alerts go,
-// but for alerts that only raise events.
+// before. The network keeps its devices, links, history, sensitivity, cooldown and what
+// roomSettings names. All else goes that served the household or says something of it: the
+// API keys for this network alone, meta with the pause and the gatekeeper to move to, all other
+// settings, the last status report, names and places of its devices, sleep settings, waiting
+// pushes, and alerts, but for alerts that only raise events. Open commands are left to the
+// caller (engine.Vacated).
 func (tx *Tx) VacateHome(id home.ID) (home.Home, error) {
 	h, err := homes.must(tx, id)
 	if err != nil {
@@ -55,7 +56,7 @@ func (tx *Tx) forgetHouseholds() error {
 // forgetHousehold removes from a network what its household has said of itself there.
 func (tx *Tx) forgetHousehold(network motion.NetworkID) error {
 	for _, forget := range []func(motion.NetworkID) error{
-		tx.forgetZones, tx.forgetNodeNames, tx.forgetLeafNames, tx.forgetAlerts, tx.deleteDeliveriesOf,
+		tx.revokeAPIKeys, tx.forgetSettings, tx.DeleteStatus, tx.forgetNodeNames, tx.forgetLeafNames, tx.forgetAlerts, tx.deleteDeliveriesOf,
 	} {
 		if err := forget(network); err != nil {
 			return err
@@ -68,25 +69,44 @@ func (tx *Tx) forgetHousehold(network motion.NetworkID) error {
 	return err
 }
 
-// forgetZones empties the zone priority list of a network, and with it the mode that
-// follows the list.
-func (tx *Tx) forgetZones(network motion.NetworkID) error {
+// roomSettings are the settings that outlast a household, by document and section: they fit
+// the rooms and the devices in them, keep nothing from being sensed, and say nothing of people.
+var roomSettings = struct{ guardian, radar map[string][]string }{
+	guardian: map[string][]string{"motion_events": {"sens", "cooldown"}},
+	radar:    map[string][]string{"sounding": {"rate_ms"}, "measurement": {"bandwidth_mhz", "interval_ms"}},
+}
+
+// forgetSettings takes the settings of a network back to their defaults, but for those that
+// fit the rooms.
+func (tx *Tx) forgetSettings(network motion.NetworkID) error {
 	n, err := networks.must(tx, network)
 	if err != nil {
 		return err
 	}
-	leafblower, _ := n.GuardianConfig["leafblower"].(map[string]any)
-	if leafblower["zone_priority_list"] == nil {
-		return nil
-	}
-	leafblower = maps.Clone(leafblower)
-	delete(leafblower, "zone_priority_list")
-	delete(leafblower, "mode")
-	n.GuardianConfig = n.GuardianConfig.Clone()
-	n.GuardianConfig["leafblower"] = leafblower
+	n.Meta = motion.Document{}
+	n.GuardianConfig = onlyOf(n.GuardianConfig, roomSettings.guardian)
+	n.RadarConfig = onlyOf(n.RadarConfig, roomSettings.radar)
 	n.ConfigRev++
 	n.UpdatedAt = tx.now
-	return networks.put(tx, network, n)
+	return tx.PutNetwork(n)
+}
+
+// onlyOf returns of a document the keys of its sections that are named.
+func onlyOf(doc motion.Document, named map[string][]string) motion.Document {
+	left := motion.Document{}
+	for section, keys := range named {
+		values, _ := doc[section].(map[string]any)
+		kept := map[string]any{}
+		for _, key := range keys {
+			if value, set := values[key]; set {
+				kept[key] = value
+			}
+		}
+		if len(kept) > 0 {
+			left[section] = kept
+		}
+	}
+	return left
 }
 
 // forgetNodeNames takes their names and places from the nodes of a network.

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	"sensegate/api"
@@ -58,10 +59,10 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 		}
 		return err
 	})
-	if err != nil || !membership.Muted || !namesHome(r) {
+	if err != nil || !membership.Unasked || !namesHome(r) {
 		return m, err
 	}
-	if err := a.Household.Unmute(ctx, membership.ID); fault.KindOf(err) != fault.Unavailable { // a full disk stops no reader
+	if err := a.Household.Accept(ctx, membership.ID); fault.KindOf(err) != fault.Unavailable { // a full disk stops no reader
 		return m, err
 	}
 	return m, nil
@@ -86,9 +87,13 @@ func (a *App) owner(ctx context.Context, r *api.Request, u auth.User) (auth.Owne
 	return m.Own()
 }
 
+// asked reports whether a person has had a say in a membership of theirs.
+func asked(m home.Membership) bool { return !m.Unasked }
+
 // homeOf returns the home that a request is about: the one that its path names, by
 // itself or by a record of it; else network_id of the query or the body; else the
-// caller's only one (payloads.md section 1).
+// caller's only one (payloads.md section 1), besides which others may have added them to
+// theirs without asking.
 func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 	if find, ok := byPath[r.Route()]; ok {
 		id, err := strconv.ParseUint(r.Path("id"), 10, 32)
@@ -117,9 +122,13 @@ func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 		return home.ID(id), nil
 	}
 	memberships, err := tx.MembershipsOfUser(u.ID)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
+	}
+	if slices.ContainsFunc(memberships, asked) {
+		memberships = slices.DeleteFunc(memberships, func(m home.Membership) bool { return !asked(m) })
+	}
+	switch {
 	case len(memberships) == 0:
 		return 0, fault.New(fault.NotFound, "network: you belong to none; claim one, or accept an invitation, with POST /network_memberships")
 	case len(memberships) > 1:

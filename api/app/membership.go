@@ -16,7 +16,7 @@ import (
 type shownMembership struct {
 	ID        home.MembershipID         `json:"id" example:"31"`
 	Role      home.Role                 `json:"role" enum:"owner,member"`
-	User      expandable[home.User]     `json:"user" doc:"User id; with expand=user the user, but for one whom the owner has added by that id and who has not joined yet" example:"9"`
+	User      expandable[home.User]     `json:"user" doc:"User id; with expand=user the user, but for one whom the owner has added and who has not joined or named the network yet" example:"9"`
 	Network   expandable[networkRecord] `json:"network" doc:"App Cloud network id; with expand=network the network" example:"17"`
 	IsPresent bool                      `json:"is_present" doc:"Whether they are at home, as far as their phone has told"`
 	CreatedAt motion.Stamp              `json:"created_at"`

@@ -288,7 +288,40 @@ func TestPersonAddedByIDShowsNoNameUntilTheyJoin(t *testing.T) {
 	if a := h.as(h.owner, "GET", "/network_memberships?expand=user", ""); !strings.Contains(string(a.Body), h.nobody.Email) {
 		t.Errorf("who has joined: %s", a.Body)
 	}
-	apitest.WantProblem(t, h.as(h.nobody, "POST", "/network_memberships", joins), 409, "member")
+	apitest.Want[shown](t, h.as(h.nobody, "POST", "/network_memberships", joins), 200) // once more
+	apitest.WantProblem(t, h.as(h.member, "POST", "/network_memberships", joins), 409, "member")
+}
+
+// TestInvitedUserWhoIsAddedByIDHasNoPartUntilTheyNameTheNetwork: the invitation is the
+// owner's doing, not theirs.
+func TestInvitedUserWhoIsAddedByIDHasNoPartUntilTheyNameTheNetwork(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite(h.neighbour.Email)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
+	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	promote := func() apitest.Answer {
+		return h.as(h.owner, "PATCH", fmt.Sprintf("/network_memberships/%d", added.ID), `{"role":"owner"}`)
+	}
+	apitest.WantProblem(t, promote(), 409, "has not joined")
+	if m := h.membershipOf(h.neighbour, h.home); !m.Unasked || !m.Muted {
+		t.Errorf("added %+v", m)
+	}
+	if a := h.as(h.owner, "GET", "/network_memberships?expand=user", ""); a.Status != 200 || strings.Contains(string(a.Body), h.neighbour.Sub) {
+		t.Errorf("the owner reads %s", a.Body)
+	}
+	scene := apitest.Want[map[string]any](t, h.as(h.neighbour, "GET", "/network_statuses", ""), 200)
+	if scene["network_id"] != float64(h.other) {
+		t.Errorf("a request that names no network is about %v, want their own home %d", scene["network_id"], h.other)
+	}
+	apitest.Want[any](t, h.as(h.neighbour, "GET", fmt.Sprintf("/network_statuses?network_id=%d", h.home), ""), 200)
+	if m := h.membershipOf(h.neighbour, h.home); m.Unasked || m.Muted {
+		t.Errorf("after a request that names the network %+v", m)
+	}
+	if a := h.as(h.owner, "GET", "/network_memberships?expand=user", ""); !strings.Contains(string(a.Body), h.neighbour.Sub) {
+		t.Errorf("the owner reads %s", a.Body)
+	}
+	apitest.Want[any](t, promote(), 200)
 }
 
 func TestAddedUserIsMutedUntilARequestNamesTheNetwork(t *testing.T) {

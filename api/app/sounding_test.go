@@ -83,6 +83,16 @@ func TestTopologyLadder(t *testing.T) {
 	)
 }
 
+func TestStatusOfAPausedNetworkSaysThatNothingIsSensed(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.reportStatus()
+	apitest.Want[any](t, h.as(h.owner, "PUT", "/network_motion_config", `{"motion_paused":true}`), 200)
+	h.climb(http.MethodGet, step{"paused", h.member, "/network_statuses", "", 200, `"motion_enabled":0`})
+	apitest.Want[any](t, h.as(h.owner, "PUT", "/network_motion_config", `{"motion_paused":false}`), 200)
+	h.climb(http.MethodGet, step{"goes on", h.member, "/network_statuses", "", 200, `"motion_enabled":1`})
+}
+
 func TestNetworkStatusLadder(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

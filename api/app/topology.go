@@ -33,7 +33,7 @@ type networkStatus struct {
 	Network       home.ID      `json:"network_id" example:"17"`
 	LastMotion    *motion.Time `json:"last_motion" nullable:"true" doc:"When motion was last detected, seconds since the epoch; null: not since the network was last claimed" example:"1764000000.5"`
 	MotionTripped *int32       `json:"motion_tripped" nullable:"true" doc:"1 while motion is detected, 0 while not; null: unknown" example:"1"`
-	MotionEnabled int32        `json:"motion_enabled" enum:"0,1" doc:"1: motion is sensed" example:"1"`
+	MotionEnabled int32        `json:"motion_enabled" enum:"0,1" doc:"1: motion is sensed; 0 while it is paused, too" example:"1"`
 	Online        bool         `json:"online" doc:"Whether the guardian or a node is"`
 	TS            *motion.Time `json:"ts" nullable:"true" doc:"When the network was last heard of, seconds since the epoch; null: never" example:"1764000060.2"`
 }
@@ -48,9 +48,10 @@ func (a *App) networkStatus(_ context.Context, who auth.Member, _ *networkStatus
 		out.Body.TS = &state.LastHeard
 	}
 	switch {
+	case state.Paused(): // whatever the last report says
 	case state.Status != nil:
 		out.Body.MotionEnabled = int32(state.Status.MotionEnabled)
-	case !state.Paused(): // what a report would say
+	default: // what a report would say
 		out.Body.MotionEnabled = int32(state.Guardian().MotionEvents.Enabled)
 	}
 	if state.LastMotion > who.Since { // what was before belongs to those who lived there then

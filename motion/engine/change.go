@@ -23,12 +23,35 @@ func (e *Engine) RecordChange(ctx context.Context, change func(tx *store.Tx) ([]
 	return err
 }
 
-// Vacated brings what the engine keeps in memory of a network up to date after
-// store.VacateHome, and sends the configuration to its devices. NotFound: no such network.
+// Vacated follows store.VacateHome: it cancels the open commands of a network, brings what
+// the engine keeps of it in memory up to date, and sends the configuration to its devices.
+// The status is empty until they report again. NotFound: no such network.
 func (e *Engine) Vacated(ctx context.Context, id motion.NetworkID) error {
+	n, err := e.network(id)
+	if err != nil {
+		return err
+	}
+	if err := e.cancelCommands(ctx, id, 0); err != nil {
+		return err
+	}
+	if err := e.forgetStatus(ctx, n); err != nil {
+		return err
+	}
 	if err := e.reload(ctx, id); err != nil {
 		return err
 	}
-	_, err := e.Propagate(ctx, id)
+	_, err = e.Propagate(ctx, id)
 	return err
+}
+
+// forgetStatus forgets the status that was reported of a network until now, also where a
+// flush has stored it since store.VacateHome.
+func (e *Engine) forgetStatus(ctx context.Context, n *network) error {
+	e.flushing.Lock()
+	defer e.flushing.Unlock()
+	if err := e.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteStatus(n.id) }); err != nil {
+		return err
+	}
+	n.clearStatus(e.now())
+	return nil
 }

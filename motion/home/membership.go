@@ -26,8 +26,8 @@ type Membership struct {
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
 	Added      bool         `json:"added"`             // by the owner, without the person's doing
-	Unasked    bool         `json:"unasked,omitempty"` // added by their id alone: the others see no name until they join themselves
-	Muted      bool         `json:"muted,omitempty"`   // unasked, and no request of theirs has named the home yet: no push of it reaches them
+	Unasked    bool         `json:"unasked,omitempty"` // added, and no doing of theirs since: the others see no name, and requests that name no home are about others
+	Muted      bool         `json:"muted,omitempty"`   // unasked: no push of the home reaches them
 	IsPresent  bool         `json:"is_present"`        // one of Devices is
 	Left       bool         `json:"left,omitempty"`    // they are absent since the device by which they were present was removed; no event says so yet
 	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none

@@ -22,10 +22,10 @@ type Candidate struct {
 // up, and shows its token, unless the address is known to be theirs (store.AddressProof).
 //
 // The owner adds confirmed users by their id: those whom they have invited, those whom they
-// share another home with, and those who belong to no home. Ids can be guessed, so the last
-// have no name in the home until they join themselves, and get no push of it until a request
-// of theirs names it (Unmute). Users of other homes are not added:
-// they alone decide where they live.
+// share another home with, and those who belong to no home. Users of other homes are not
+// added: they alone decide where they live. Nobody is asked before they are added, so they
+// have no name in the home, get no push of it and cannot own it until they join themselves,
+// or a request of theirs names the home (Accept).
 //
 // Forbidden: whoever asks is neither the owner nor invited, or there is no such home, so
 // that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
@@ -42,7 +42,7 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 			return nil, err
 		case c.User != c.By && (!asks || asking.Role != home.OwnerRole):
 			return nil, notInvited()
-		case member && c.User == c.By && known.Unasked:
+		case member && c.User == c.By && known.Added: // also once more: they have accepted, perhaps by naming the home
 			joined, err = accept(tx, known)
 			return nil, err
 		case member:
@@ -68,13 +68,17 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 
 // accept stores that a user joins a home that they were added to.
 func accept(tx *store.Tx, m home.Membership) (home.Membership, error) {
+	if !m.Unasked && !m.Muted {
+		return m, nil
+	}
 	m.Unasked, m.Muted, m.UpdatedAt = false, false, tx.Now().Stamp()
 	return m, tx.PutMembership(m)
 }
 
 // admit returns the membership that a candidate gets, or a fault when they get none.
 func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
-	m := home.Membership{Role: home.MemberRole, User: c.User, Added: c.User != c.By}
+	added := c.User != c.By
+	m := home.Membership{Role: home.MemberRole, User: c.User, Added: added, Unasked: added, Muted: added}
 	invited, err := invitedTo(tx, id, c)
 	if err != nil || invited {
 		return m, err
@@ -86,28 +90,22 @@ func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
 	if err == nil && !free {
 		err = fault.New(fault.NotFound, "user_id: %d is not known; invite their address first", c.User)
 	}
-	if err != nil {
-		return m, err
-	}
-	elsewhere, err := tx.MembershipsOfUser(c.User)
-	m.Unasked = len(elsewhere) == 0
-	m.Muted = m.Unasked
 	return m, err
 }
 
-// Unmute lets the pushes of a home reach a member who was added without being asked, once
-// a request of theirs has named the home. A membership that is gone is no error.
-func (h *Household) Unmute(ctx context.Context, id home.MembershipID) error {
+// Accept stores that a member who was added without being asked has named the home in a
+// request of theirs: they have a name there from now on, and get its pushes. A membership
+// that is gone is no error.
+func (h *Household) Accept(ctx context.Context, id home.MembershipID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.Membership(id)
 		if fault.KindOf(err) == fault.NotFound {
 			return nil
 		}
-		if err != nil || !m.Muted {
-			return err
+		if err == nil {
+			_, err = accept(tx, m)
 		}
-		m.Muted = false
-		return tx.PutMembership(m)
+		return err
 	})
 }
 

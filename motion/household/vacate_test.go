@@ -6,8 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sensegate/motion"
 	"sensegate/motion/alert"
+	"sensegate/motion/command"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/household"
 	"sensegate/motion/setting"
@@ -113,5 +117,78 @@ func TestHomeWithASuccessorKeepsWhatItSaid(t *testing.T) {
 	clients, failed := p.engine.SoundingClients(one.ExternalID)
 	if err := errors.Join(err, failed); err != nil || len(rules) != 1 || clients.Leafs[0].FriendlyName != "Rosenduft phone" {
 		t.Errorf("alerts %+v, clients %+v, %v", rules, clients, err)
+	}
+}
+
+// TestVacatedNetworkServesItsHouseholdNoMore wants keys, settings, commands and the status of
+// the former household gone, and what fits the rooms kept.
+func TestVacatedNetworkServesItsHouseholdNoMore(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one, owner := p.home("g", 1), p.user("owner")
+	network := one.ExternalID
+	p.claim(one.ID, owner)
+	clients, err := p.engine.SoundingClients(network)
+	if err != nil || len(clients.Nodes) != 1 {
+		t.Fatalf("%+v %v", clients, err)
+	}
+	var own, all string
+	keyed := p.db.Update(t.Context(), func(tx *store.Tx) error {
+		_, a, err := tx.CreateAPIKey(store.APIKey{Name: "laptop", NetworkID: network})
+		_, b, also := tx.CreateAPIKey(store.APIKey{Name: "administrator"})
+		own, all = a, b
+		c, made := tx.CreateCommand(command.Command{NetworkID: network, NodeID: clients.Nodes[0].ID, State: command.WaitingForOnline, Payload: map[string]string{"command": "reboot"}})
+		return errors.Join(err, also, made, tx.PutStatus(motion.StatusReport{NetworkID: network, TS: 1, GuardianID: "olgas-iphone"}), func() error {
+			if c.ID != 1 {
+				return errors.New("the command has another id")
+			}
+			return nil
+		}())
+	})
+	edit := func(text string) (e setting.Edit) {
+		e.Body = map[string]any{}
+		if err := json.Unmarshal([]byte(text), &e.Body); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	err = errors.Join(keyed,
+		p.engine.EditGuardian(t.Context(), network, false, edit(`{"olga":"secret","motion_events":{"enabled":0,"sens":3,"cooldown":90},"link_events":{"enabled":0}}`)),
+		p.engine.EditRadar(t.Context(), network, false, edit(`{"olga":"secret","sounding":{"rate_ms":50,"mode":"deny","clients":{"02:bb:00:00:00:31":{"mode":"deny"}}},"measurement":{"base_threshold":99999}}`)),
+		p.engine.EditMeta(t.Context(), network, false, edit(`{"gatekeeper_redirect":"https://olga.example/gk","olga_note":"secret","motion_paused":1}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
+		t.Fatal(err)
+	}
+	_, revoked := p.db.CheckAPIKey(t.Context(), own)
+	wantKind(t, "the household's key", revoked, fault.Unauthorized)
+	if _, err := p.db.CheckAPIKey(t.Context(), all); err != nil {
+		t.Errorf("the administrator's key: %v", err)
+	}
+	if p.ended.Load() == 0 {
+		t.Error("nobody looks at what was opened with the key")
+	}
+	err = p.db.View(t.Context(), func(tx *store.Tx) error {
+		n, err := tx.Network(network)
+		if diff := cmp.Diff([]motion.Document{
+			{}, {"motion_events": map[string]any{"sens": 3.0, "cooldown": 90.0}}, {"sounding": map[string]any{"rate_ms": 50.0}},
+		}, []motion.Document{n.Meta, n.GuardianConfig, n.RadarConfig}); diff != "" {
+			t.Error(diff)
+		}
+		c, also := tx.Command(1)
+		if c.State != command.Cancelled {
+			t.Errorf("the command is in state %s", c.State)
+		}
+		_, told := tx.Status(network)
+		wantKind(t, "the last report", told, fault.NotFound)
+		return errors.Join(err, also)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if state, err := p.engine.NetworkState(network); err != nil || state.Paused() || state.Guardian().MotionEvents.Enabled != 1 {
+		t.Errorf("the engine goes on with %+v %v", state.Network, err)
 	}
 }
