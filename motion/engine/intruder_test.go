@@ -541,3 +541,25 @@ func TestGuardianCannotSilenceAnother(t *testing.T) {
 		}
 	})
 }
+
+func TestNetworkThatGivesWayIsNotFormedAnewBeyondTheBound(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		for i := range 100 {
+			b.postFrom(elsewhere, stranger(fmt.Sprint("s", i)), "")
+		}
+		time.Sleep(11 * time.Minute)
+		for round := range 5 {
+			b.postFrom(elsewhere, stranger(fmt.Sprint("more", round)), "")
+			for i := range 100 {
+				b.postFrom(elsewhere, stranger(fmt.Sprint("s", i)), "")
+			}
+		}
+		b.view(func(tx *store.Tx) error {
+			networks, err := tx.Networks()
+			if len(networks) > 100 {
+				t.Errorf("%d networks wait for an owner", len(networks))
+			}
+			return err
+		})
+	})
+}

@@ -20,6 +20,11 @@ const afterDeletion motion.Seconds = 600
 // Reports that are under way meanwhile bring nothing of it back. NotFound: no such
 // network.
 func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
+	return e.deleteNetwork(ctx, id, first, afterDeletion)
+}
+
+// deleteNetwork is DeleteNetwork whose devices may form the network anew for so many seconds.
+func (e *Engine) deleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, anew motion.Seconds) error {
 	n, err := e.network(id)
 	if err != nil {
 		return err
@@ -28,7 +33,7 @@ func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first f
 		return err
 	}
 	n.close(1)
-	removed, err := e.deleteRecords(ctx, id, first)
+	removed, err := e.deleteRecords(ctx, id, first, anew)
 	if err != nil {
 		n.close(-1)
 		return err
@@ -52,7 +57,7 @@ func (n *network) close(by int) {
 
 // deleteRecords deletes what is stored of a network and returns its devices. Commands
 // that came since they were cancelled are forgotten with it.
-func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) (removed []motion.DeviceKey, err error) {
+func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, anew motion.Seconds) (removed []motion.DeviceKey, err error) {
 	e.commands.mu.Lock()
 	defer e.commands.mu.Unlock()
 	err = e.db.Update(ctx, func(tx *store.Tx) error {
@@ -74,7 +79,7 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		return tx.LetReform(network.GuardianID, devices, tx.Now().Add(afterDeletion))
+		return tx.LetReform(network.GuardianID, devices, tx.Now().Add(anew))
 	})
 	if err != nil {
 		return nil, err

@@ -93,7 +93,8 @@ func (e *Engine) givesWay(since, heard motion.Time) bool {
 
 // giveWay deletes a network without an owner of which nothing is heard, so that another one
 // can be formed, and reports whether there was one. The newest goes first: who comes later
-// pushes out nobody who was there.
+// pushes out nobody who was there. Its devices have no right to form it anew: networks formed
+// so are not counted, and would make more and more of them.
 func (e *Engine) giveWay(ctx context.Context) bool {
 	var newest motion.Network
 	err := e.db.View(ctx, func(tx *store.Tx) error {
@@ -110,12 +111,12 @@ func (e *Engine) giveWay(ctx context.Context) bool {
 	if err != nil || newest.ID == 0 {
 		return false
 	}
-	err = e.DeleteNetwork(ctx, newest.ID, func(tx *store.Tx) error {
+	err = e.deleteNetwork(ctx, newest.ID, func(tx *store.Tx) error {
 		if unused, err := e.unused(tx, newest); err != nil || !unused {
 			return cmp.Or(err, error(fault.New(fault.Conflict, "network %d is in use", newest.ID)))
 		}
 		return nil
-	})
+	}, 0)
 	if err == nil {
 		e.log.Warn("a network of which nothing is heard gives way to a new one", "network", newest.ID)
 	}
