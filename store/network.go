@@ -84,6 +84,22 @@ func (tx *Tx) networkHeard(n motion.Network) (motion.Network, error) {
 // owner is remembered (OwnedBefore). Its bytes are wiped from the file soon after
 // (DB.WipeDeleted).
 func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
+	if err := tx.removeNetwork(id); err != nil {
+		return err
+	}
+	return tx.dueToWipe(true)
+}
+
+// DropNetwork is DeleteNetwork of one that was never used: backups that hold it stay.
+func (tx *Tx) DropNetwork(id motion.NetworkID) error {
+	if err := tx.removeNetwork(id); err != nil {
+		return err
+	}
+	return tx.dueToWipe(false)
+}
+
+// removeNetwork removes a network with everything that belongs to it.
+func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 	if err := tx.requireNetwork(id); err != nil {
 		return err
 	}
@@ -104,10 +120,8 @@ func (tx *Tx) DeleteNetwork(id motion.NetworkID) error {
 			return err
 		}
 	}
-	if _, err := networks.delete(tx, id); err != nil {
-		return err
-	}
-	return tx.dueToWipe(true)
+	_, err := networks.delete(tx, id)
+	return err
 }
 
 // deleteNodes removes the nodes of a network.

@@ -202,12 +202,18 @@ func TestBackupsOfADeletedNetworkAreReplaced(t *testing.T) {
 	now = now.AddDate(3, 0, 0)
 	backUp()
 	now = now.AddDate(-3, 0, 0) // the clock was wrong
-	update(t, db, func(tx *store.Tx) error { return tx.DeleteUser(users[0]) })
+	update(t, db, func(tx *store.Tx) error {
+		unused, err := tx.CreateNetwork(motion.Network{GuardianID: "unused"})
+		if err != nil {
+			return err
+		}
+		return errors.Join(tx.DeleteUser(users[0]), tx.DropNetwork(unused.ID))
+	})
 	if err := db.Wipe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := store.Backups(db.Path()); len(list) != 3 || err != nil {
-		t.Errorf("a deleted user costs backups: %v, %v", list, err)
+		t.Errorf("a deleted user or an unused network costs backups: %v, %v", list, err)
 	}
 	now = now.Add(time.Hour)
 	uproot(t, db, users[1:], network)

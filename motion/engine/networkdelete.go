@@ -20,11 +20,12 @@ const afterDeletion motion.Seconds = 600
 // Reports that are under way meanwhile bring nothing of it back. NotFound: no such
 // network.
 func (e *Engine) DeleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error) error {
-	return e.deleteNetwork(ctx, id, first, afterDeletion)
+	return e.deleteNetwork(ctx, id, first, false)
 }
 
-// deleteNetwork is DeleteNetwork whose devices may form the network anew for so many seconds.
-func (e *Engine) deleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, anew motion.Seconds) error {
+// deleteNetwork is DeleteNetwork, also of an unused one that gives way to others: its devices
+// may not form that anew, and backups that hold it stay.
+func (e *Engine) deleteNetwork(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, unused bool) error {
 	n, err := e.network(id)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (e *Engine) deleteNetwork(ctx context.Context, id motion.NetworkID, first f
 		return err
 	}
 	n.close(1)
-	removed, err := e.deleteRecords(ctx, id, first, anew)
+	removed, err := e.deleteRecords(ctx, id, first, unused)
 	if err != nil {
 		n.close(-1)
 		return err
@@ -57,7 +58,7 @@ func (n *network) close(by int) {
 
 // deleteRecords deletes what is stored of a network and returns its devices. Commands
 // that came since they were cancelled are forgotten with it.
-func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, anew motion.Seconds) (removed []motion.DeviceKey, err error) {
+func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first func(*store.Tx) error, unused bool) (removed []motion.DeviceKey, err error) {
 	e.commands.mu.Lock()
 	defer e.commands.mu.Unlock()
 	err = e.db.Update(ctx, func(tx *store.Tx) error {
@@ -76,10 +77,13 @@ func (e *Engine) deleteRecords(ctx context.Context, id motion.NetworkID, first f
 		for _, device := range devices {
 			removed = append(removed, device.DeviceKey)
 		}
+		if unused {
+			return tx.DropNetwork(id)
+		}
 		if err := tx.DeleteNetwork(id); err != nil {
 			return err
 		}
-		return tx.LetReform(network.GuardianID, devices, tx.Now().Add(anew))
+		return tx.LetReform(network.GuardianID, devices, tx.Now().Add(afterDeletion))
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/command"
+	"sensegate/store"
 )
 
 // DeleteNode removes a node and returns its record as it was, offline. Its links go
@@ -15,12 +16,21 @@ import (
 // comes back, as a new node, only when it is adopted again: what a guardian reports of it
 // is left out. NotFound: the node.
 func (e *Engine) DeleteNode(ctx context.Context, id motion.NodeID) (motion.Node, error) {
+	return e.deleteNode(ctx, id, func(*store.Tx) error { return nil })
+}
+
+// deleteNode is DeleteNode after first, in the same transaction; nothing is deleted when that
+// fails.
+func (e *Engine) deleteNode(ctx context.Context, id motion.NodeID, first func(*store.Tx) error) (motion.Node, error) {
 	node, err := e.Node(ctx, id)
 	if err != nil {
 		return motion.Node{}, err
 	}
 	var removed []motion.DeviceKey
 	err = e.settle(ctx, func(tx *commandTx) (steps []command.Step, err error) {
+		if err := first(tx.Tx); err != nil {
+			return nil, err
+		}
 		now, err := tx.Node(id)
 		if err != nil {
 			return nil, err

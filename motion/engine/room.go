@@ -116,7 +116,7 @@ func (e *Engine) giveWay(ctx context.Context) bool {
 			return cmp.Or(err, error(fault.New(fault.Conflict, "network %d is in use", newest.ID)))
 		}
 		return nil
-	}, 0)
+	}, true)
 	if err == nil {
 		e.log.Warn("a network of which nothing is heard gives way to a new one", "network", newest.ID)
 	}
@@ -171,7 +171,14 @@ func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) boo
 	if err != nil || newest.ID == "" {
 		return false
 	}
-	if _, err := e.DeleteNode(ctx, newest.NodeID); err != nil {
+	_, err = e.deleteNode(ctx, newest.NodeID, func(tx *store.Tx) error {
+		n, err := tx.Network(network)
+		if _, live := e.lastHeard(newest); err == nil && (live || n.MasterID == newest.NodeID) {
+			return fault.New(fault.Conflict, "node %d is in use", newest.NodeID)
+		}
+		return err
+	})
+	if err != nil {
 		return false
 	}
 	e.log.Warn("a node of which nothing is heard gives way to a new one", "network", network, "device", newest.ID)
