@@ -1,6 +1,8 @@
 package store
 
 import (
+	"reflect"
+
 	"sensegate/motion"
 	"sensegate/motion/home"
 )
@@ -83,9 +85,11 @@ func (tx *Tx) forgetSettings(network motion.NetworkID) error {
 	if err != nil {
 		return err
 	}
-	n.Meta = motion.Document{}
-	n.GuardianConfig = onlyOf(n.GuardianConfig, roomSettings.guardian)
-	n.RadarConfig = onlyOf(n.RadarConfig, roomSettings.radar)
+	guardian, radar := onlyOf(n.GuardianConfig, roomSettings.guardian), onlyOf(n.RadarConfig, roomSettings.radar)
+	if len(n.Meta) == 0 && reflect.DeepEqual(guardian, n.GuardianConfig) && reflect.DeepEqual(radar, n.RadarConfig) {
+		return nil
+	}
+	n.Meta, n.GuardianConfig, n.RadarConfig = motion.Document{}, guardian, radar
 	n.ConfigRev++
 	n.UpdatedAt = tx.now
 	return tx.PutNetwork(n)

@@ -28,6 +28,9 @@ func tell(tx *store.Tx, out io.Writer) error {
 	line("networks", len(networks), err)
 	for _, n := range networks {
 		n.LastHeard = 0
+		if n.UpdatedAt > eldest { // by a migration
+			n.UpdatedAt = 0
+		}
 		line("network", n, nil)
 		leafs, err := tx.Leafs(n.ID)
 		line("leafs", leafs, err)
