@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	mqtt3 "github.com/eclipse/paho.mqtt.golang"
 	mochi "github.com/mochi-mqtt/server/v2"
-	"github.com/mochi-mqtt/server/v2/listeners"
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
@@ -63,21 +63,47 @@ func outside(t *testing.T, address string, secure *tls.Config) (addr string, sto
 	if err := server.AddHook(new(users), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.AddListener(listeners.NewNet("mqtt", listener)); err != nil {
-		t.Fatal(err)
-	}
 	if err := server.Serve(); err != nil {
 		t.Fatal(err)
 	}
-	stopped := false
-	stop = func() {
-		if !stopped {
-			stopped = true
-			server.Close()
-		}
-	}
+	stop = serveFrom(server, listener)
 	t.Cleanup(stop)
 	return addr, stop
+}
+
+// serveFrom serves the connections of a listener until stop. The library's own listeners may
+// still take one in while its Close waits for the others.
+func serveFrom(server *mochi.Server, listener net.Listener) (stop func()) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	var taken []net.Conn
+	ended := false
+	all.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			taken = append(taken, conn)
+			if ended {
+				conn.Close()
+			}
+			mu.Unlock()
+			all.Go(func() { _ = server.EstablishConnection("mqtt", conn) })
+		}
+	})
+	return sync.OnceFunc(func() {
+		listener.Close()
+		mu.Lock()
+		ended = true
+		for _, conn := range taken {
+			conn.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+		server.Close()
+	})
 }
 
 // subscriber is a client of the outside broker that sees everything below a topic,
