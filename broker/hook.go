@@ -76,6 +76,10 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	own(cl, s)
 	h.sessions.add(s)
 	conn.OnEnd(func(reason error) { h.ended(s, reason) })
+	conn.OnStall(func() (resume func()) { // who reads slowly keeps nobody waiting
+		h.retainedLock.release(&s.holder)
+		return func() { h.retainedLock.acquire(&s.holder, reading) }
+	})
 	return true
 }
 
@@ -125,7 +129,7 @@ func shortened(id string) string { return strings.ToValidUTF8(id[:min(len(id), 6
 
 // OnSessionEstablished reports the session once the client has its CONNACK.
 func (h *hook) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
-	if s, ok := h.sessions.get(cl.ID); ok {
+	if s, ok := h.sessions.of(cl.Net.Conn); ok {
 		s.live = true
 		h.sink.Connected(s.identity, s.info)
 	}
@@ -150,7 +154,7 @@ func (h *hook) ended(s *session, reason error) {
 // OnACLCheck decides on a topic to publish to (write), a filter to subscribe to,
 // or a topic about to be delivered.
 func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
-	s, ok := h.sessions.get(cl.ID)
+	s, ok := h.sessions.of(cl.Net.Conn)
 	if !ok || s.conn.Closing() {
 		return false
 	}
@@ -163,7 +167,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 // OnSubscribe refuses what goes beyond the number of subscriptions: the library
 // answers an empty filter as invalid.
 func (h *hook) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
-	s, ok := h.sessions.get(cl.ID)
+	s, ok := h.sessions.of(cl.Net.Conn)
 	if !ok {
 		return pk
 	}
@@ -188,7 +192,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	if cl.Net.Inline {
 		return pk, nil
 	}
-	s, ok := h.sessions.get(cl.ID)
+	s, ok := h.sessions.of(cl.Net.Conn)
 	if !ok {
 		return pk, packets.ErrRejectPacket
 	}
@@ -233,7 +237,7 @@ func (h *hook) take(s *session, pk packets.Packet) error {
 // OnWill keeps subscriptions away from a will that is about to be retained, if there
 // is room for it.
 func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
-	if s, ok := h.sessions.get(cl.ID); ok && will.Retain {
+	if s, ok := h.sessions.of(cl.Net.Conn); ok && will.Retain {
 		pk := packets.Packet{TopicName: will.TopicName, Payload: will.Payload, Properties: packets.Properties{User: will.User}}
 		if will.Retain = h.retain(s, pk); !will.Retain {
 			h.outdated(will.TopicName)
@@ -245,7 +249,7 @@ func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 // OnWillSent gives a will to the sink, which the library publishes past
 // OnPublish. Nobody waits for its acknowledgement.
 func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
-	s, ok := h.sessions.get(cl.ID)
+	s, ok := h.sessions.of(cl.Net.Conn)
 	if !ok {
 		return
 	}

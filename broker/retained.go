@@ -152,7 +152,7 @@ func (h *hook) OnRetainedExpired(topic string) { h.retained.drop(topic) }
 
 // OnPacketProcessed ends the hold that OnSubscribe or OnPublish began.
 func (h *hook) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) {
-	if s, ok := h.sessions.get(cl.ID); ok {
+	if s, ok := h.sessions.of(cl.Net.Conn); ok {
 		h.retainedLock.release(&s.holder)
 	}
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"io"
+	"net"
 	"sync"
 
 	"sensegate/broker/guard"
@@ -25,17 +26,18 @@ type session struct {
 
 // sessions are the authenticated connections by key.
 type sessions struct {
-	mu    sync.RWMutex
-	byKey map[string]*session
+	mu     sync.RWMutex
+	byKey  map[string]*session
+	byConn map[net.Conn]*session // also of those that another connection takes over
 }
 
 func (s *sessions) add(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byKey == nil {
-		s.byKey = make(map[string]*session)
+		s.byKey, s.byConn = make(map[string]*session), make(map[net.Conn]*session)
 	}
-	s.byKey[one.key] = one
+	s.byKey[one.key], s.byConn[one.conn] = one, one
 }
 
 func (s *sessions) remove(one *session) {
@@ -44,6 +46,15 @@ func (s *sessions) remove(one *session) {
 	if s.byKey[one.key] == one {
 		delete(s.byKey, one.key)
 	}
+	delete(s.byConn, one.conn)
+}
+
+// of returns the session of a connection, also while another one of its key takes over.
+func (s *sessions) of(conn net.Conn) (*session, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	one, ok := s.byConn[conn]
+	return one, ok
 }
 
 func (s *sessions) get(key string) (*session, bool) {

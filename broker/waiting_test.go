@@ -122,6 +122,31 @@ func TestLargeRetainedMessagesAllArrive(t *testing.T) {
 	sub.Alive()
 }
 
+// TestSlowReaderKeepsNobodyWaiting has a client not read what is retained: others go on
+// publishing and subscribing.
+func TestSlowReaderKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), func(c *Config) { c.Guard.WriteTimeout = time.Hour })
+	pub := r.user(t, "homeassistant", "writer")
+	retain := func(name, payload string) {
+		pub.Send(guardtest.Publish{Topic: "homeassistant/" + name, Payload: payload, QoS: 1, ID: 1, Retain: true}.Bytes())
+		pub.Expect("40020001")
+	}
+	for i := range 5 {
+		retain(fmt.Sprint(i), heavy)
+	}
+	slow := r.user(t, "homeassistant", "slow")
+	slow.Send(guardtest.Subscribe(4, 1, "homeassistant/#"))
+	slow.Expect("9003000101")
+	retain("later", "x")
+	other := r.user(t, "homeassistant", "other")
+	other.Send(guardtest.Subscribe(4, 0, "homeassistant/later"))
+	other.Expect("9003000100")
+	if got := other.Packet(); !strings.Contains(string(got), "later") {
+		t.Errorf("the other subscriber has %x", got)
+	}
+}
+
 func TestWhatWaitsForAUserIsBounded(t *testing.T) {
 	t.Parallel()
 	r := start(t, newSink(), func(c *Config) { c.Guard.WriteTimeout = time.Hour })

@@ -58,15 +58,32 @@ type reform struct {
 func (tx *Tx) ReformUntil(guardian, deviceID, address string, mac motion.MAC) (motion.Time, error) {
 	var all map[digest]reform
 	err := tx.getMeta(reformKey, &all)
-	r := all[digestOf(deviceID)]
-	same := r.Address == digestOf(address)
+	if r := all[digestOf(deviceID)]; r.Guardian == digestOf(guardian) && r.isOf(address, mac) {
+		return r.Until, err
+	}
+	return 0, err
+}
+
+// isOf reports whether a device that posts from an address and MAC is the one of r.
+func (r reform) isOf(address string, mac motion.MAC) bool {
 	if !mac.IsZero() && r.MAC != (digest{}) {
-		same = r.MAC == digestOf(mac.String())
+		return r.MAC == digestOf(mac.String())
 	}
-	if !same || r.Guardian != digestOf(guardian) {
-		return 0, err
+	return r.Address == digestOf(address)
+}
+
+// Reserved reports whether a device that posts from an address and MAC, as ReformUntil has
+// them, must wait because a network was deleted a moment ago: others may form it anew, or
+// another device has its id.
+func (tx *Tx) Reserved(guardian, deviceID, address string, mac motion.MAC) (bool, error) {
+	var all map[digest]reform
+	err := tx.getMeta(reformKey, &all)
+	for id, r := range all {
+		if r.Until > tx.now && (r.Guardian == digestOf(guardian) || id == digestOf(deviceID) && !r.isOf(address, mac)) {
+			return true, err
+		}
 	}
-	return r.Until, err
+	return false, err
 }
 
 // LetReform lets the devices of a network form it anew, or join it, by themselves until a

@@ -78,6 +78,11 @@ func bound(raw net.Conn) {
 // orderly DISCONNECT. Call it from a hook on the connection's own goroutine.
 func (c *Conn) OnEnd(fn func(reason error)) { c.ends = append(c.ends, fn) }
 
+// OnStall registers fn to run when retained messages have waited for the client for a second,
+// while they go on waiting; what it returns runs before the next one is sent. Call it from a
+// hook on the connection's own goroutine.
+func (c *Conn) OnStall(fn func() (resume func())) { c.onStall = fn }
+
 // AllowPackets sets the largest packet that is read from now on, in bytes after its
 // fixed header: Config.MaxPacket at first. As much as two of them may wait to be
 // written. Call it from a hook on the connection's own goroutine.

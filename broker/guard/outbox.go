@@ -13,6 +13,10 @@ const writeChunk = 16 << 10
 // one client, well under its own limit.
 const retainedAhead = 64
 
+// stallAfter is how long the retained messages of one subscription wait for their client
+// before OnStall runs.
+const stallAfter = time.Second
+
 // LargeMessage is the payload in bytes over which a message is counted while it
 // waits in the library's queue: retainedAhead smaller ones are 1 MiB at most.
 const LargeMessage = 16 << 10
@@ -46,6 +50,9 @@ type outbox struct {
 	reason   error     // why the guard closed, nil if the library did
 	deadline time.Time // for all that is left, once closed
 	onFirst  func()    // runs at the first write
+
+	waited  time.Duration          // for the client, since it had all retained messages last
+	onStall func() (resume func()) // nil: nothing
 }
 
 func (o *outbox) init(g *Guard, raw net.Conn) {
@@ -187,10 +194,39 @@ func (o *outbox) retain(payload int) {
 	o.mu.Unlock()
 	o.settle()
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	for !o.closed && (o.retained > retainedAhead || o.busy() && o.ahead+len(o.queue)+o.batch > o.most/2) {
+	if !o.behind() {
+		if !o.busy() {
+			o.waited = 0
+		}
+		o.mu.Unlock()
+		return
+	}
+	start, resume := time.Now(), func() {}
+	stalled := o.onStall == nil
+	wake := time.AfterFunc(stallAfter-o.waited, func() {
+		o.mu.Lock() // or it would be missed
+		defer o.mu.Unlock()
+		o.room.Broadcast()
+	})
+	for o.behind() {
+		if !stalled && o.waited+time.Since(start) >= stallAfter {
+			stalled = true
+			o.mu.Unlock()
+			resume = o.onStall()
+			o.mu.Lock()
+			continue
+		}
 		o.room.Wait()
 	}
+	wake.Stop()
+	o.waited += time.Since(start)
+	o.mu.Unlock()
+	resume()
+}
+
+// behind reports whether retained messages have to wait for the client; o.mu is held.
+func (o *outbox) behind() bool {
+	return !o.closed && (o.retained > retainedAhead || o.busy() && o.ahead+len(o.queue)+o.batch > o.most/2)
 }
 
 // busy reports whether anything is left to wait for.

@@ -175,10 +175,16 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if until <= p.now() {
-		reforms, err := p.reforms()
-		if err != nil || !reforms {
-			return "", needsToken, err
+	reforms, err := p.reforms()
+	if err != nil {
+		return "", "", err
+	}
+	if !reforms {
+		if until <= p.now() {
+			return "", needsToken, nil
+		}
+		if reserved, err := p.reserved(); err != nil || reserved {
+			return "", waitingForAdoption, err
 		}
 	}
 	if p.adopted() && p.device.NetworkID != p.place.ID && !own {
@@ -226,6 +232,23 @@ func (p *post) reforms() (bool, error) {
 	guardian := cmp.Or(p.place.GuardianID, p.b.LocationID)
 	until, err := p.tx.ReformUntil(guardian, p.key.ID, p.c.Address.String(), p.c.MAC)
 	return p.endOfWindow(until) > p.now(), err
+}
+
+// reserved reports whether the post asks for a network, or a place in it, that others may form
+// anew because it was deleted a moment ago, or shows the id of one of those.
+func (p *post) reserved() (bool, error) {
+	if p.adopted() && p.device.NetworkID == p.place.ID {
+		return false, nil
+	}
+	guardian := cmp.Or(p.place.GuardianID, p.b.LocationID)
+	owned, err := hasOwner(p.tx, p.place.ID)
+	if err != nil {
+		return false, err
+	}
+	if owned {
+		guardian = "" // its owner decides who joins
+	}
+	return p.tx.Reserved(guardian, p.key.ID, p.c.Address.String(), p.c.MAC)
 }
 
 // preShared reports whether token is the configured one, in constant time.

@@ -496,6 +496,27 @@ func TestDeletionLetsFormNoOtherNetwork(t *testing.T) {
 	})
 }
 
+// TestDeletedNetworkIsFormedAnewByItsOwnDevicesAlone has windows open for everybody.
+func TestDeletedNetworkIsFormedAnewByItsOwnDevicesAlone(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.deleteNetwork(id)
+		b.wantWaiting(elsewhere, newcomer(location, 2), "", "waiting for adoption")
+		sham := peer()
+		sham.LocationID, sham.Radar.LocationID, sham.Radar.RootMode = "another", "another", 2
+		b.wantWaiting(elsewhere, sham, "", "waiting for adoption")
+		formed := b.post(master(), "").Network
+		if formed == 0 || b.post(peer(), "").Network != formed {
+			t.Fatal("its own devices wait")
+		}
+		b.wantWaiting(elsewhere, newcomer(location, 1), "", "waiting for adoption")
+		time.Sleep(11 * time.Minute)
+		if a := b.postFrom(elsewhere, newcomer(location, 1), ""); a.Network != formed {
+			t.Errorf("ten minutes later: %+v", a)
+		}
+	})
+}
+
 func TestDeletionLetsOnlyItsOwnDevicesFormANetwork(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()

@@ -196,10 +196,20 @@ func (e *Engine) publishEvent(event motion.Event) {
 		e.log.Error("event not pushed", "network", event.NetworkID, "err", err)
 		return
 	}
-	if n, err := e.network(event.NetworkID); err == nil {
+	if n, err := e.network(event.NetworkID); err == nil && !fromGatekeeper(event.Event) {
 		n.pace.note(len(raw), e.options.Now())
 	}
 	e.events.Publish(event.NetworkID, Message{&message{JSON: raw, Event: &event}})
+}
+
+// fromGatekeeper reports whether events of a kind are raised by posts to the gatekeeper, which
+// strangers send too: these cost a network's own devices nothing of their pace.
+func fromGatekeeper(kind string) bool {
+	switch kind {
+	case motion.DeviceAdoptedEvent, motion.DeviceReturnedEvent, motion.DeviceReplacedEvent, motion.DeviceRefusedEvent, motion.DeviceMovedEvent:
+		return true
+	}
+	return false
 }
 
 // Record stores an event and pushes it to the live readers, in this order, and
