@@ -44,7 +44,13 @@ func BenchmarkLogin(b *testing.B) {
 	o := newOffice(b)
 	o.restart(auth.DefaultArgon())
 	o.person(email)
-	for b.Loop() {
+	for n := 1; b.Loop(); n++ {
+		if n%10 == 0 { // as many as there may be in a minute
+			b.StopTimer()
+			o.restart(auth.DefaultArgon())
+			b.StartTimer()
+		}
+		o.pass(time.Second) // or else it is too many at once
 		o.login(false)
 	}
 }

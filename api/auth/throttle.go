@@ -22,12 +22,20 @@ type rule struct {
 // out by filling it, and that two keys share a count is rare and cannot be aimed at.
 const slots = 1 << 12
 
+func hashed() (slot func(key string) uint64) {
+	seed := maphash.MakeSeed()
+	return func(key string) uint64 { return maphash.String(seed, key) % slots }
+}
+
+// newSlot is hashed, but in tests: there no two keys share a count by chance.
+var newSlot = hashed
+
 // throttle counts things by key and holds them to rules. It reads the monotonic clock,
 // so that setting the wall clock neither opens nor closes it. Its methods may be called
 // concurrently.
 type throttle struct {
 	rules []rule // the longest span last
-	seed  maphash.Seed
+	slot  func(key string) uint64
 	start time.Time
 
 	mu    sync.Mutex
@@ -35,13 +43,13 @@ type throttle struct {
 }
 
 func newThrottle(rules ...rule) *throttle {
-	return &throttle{rules: rules, seed: maphash.MakeSeed(), start: time.Now(), marks: map[uint64][]time.Duration{}}
+	return &throttle{rules: rules, slot: newSlot(), start: time.Now(), marks: map[uint64][]time.Duration{}}
 }
 
 // take counts one thing for a key, if the rules allow it: then undo takes the count
 // back. Otherwise wait is how long it takes until they do.
 func (t *throttle) take(key string) (undo func(), wait time.Duration) {
-	slot := maphash.String(t.seed, key) % slots
+	slot := t.slot(key)
 	now := time.Since(t.start)
 	t.mu.Lock()
 	defer t.mu.Unlock()
