@@ -29,6 +29,8 @@ func (r *reader) bucket(b bucketPage) error {
 }
 
 // tree reads the page id and all below it. Its keys are in [low, high); nil is no bound.
+// Where the damage makes pages name each other it comes to an end: a page that fits in two
+// places is doubtful once both have claimed it, and below one that does not fit nothing is read.
 func (r *reader) tree(id uint64, low, high []byte, isRoot bool) error {
 	if err := r.ctx.Err(); err != nil {
 		return fmt.Errorf("read what is left: %w", err)
@@ -41,8 +43,13 @@ func (r *reader) tree(id uint64, low, high []byte, isRoot bool) error {
 		r.miss(low, high, 0)
 		return nil
 	}
+	fits := p.fits(low, high)
+	if !fits && p.flags == branchPage { // it stands elsewhere too, perhaps above
+		r.miss(nil, nil, 0)
+		return nil
+	}
 	if r.claim != nil {
-		if !p.fits(low, high) {
+		if !fits {
 			r.miss(low, high, 0)
 			return nil
 		}

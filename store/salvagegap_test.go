@@ -389,3 +389,41 @@ func TestDamagedCountIsNotBelieved(t *testing.T) {
 		t.Errorf("%v allocations, want those of 255 elements", made)
 	}
 }
+
+// TestPagesThatNameEachOtherAreReadOnce puts a branch page in the place of a leaf page, which
+// leads back to the page above. Its key is of another part of the bucket.
+func TestPagesThatNameEachOtherAreReadOnce(t *testing.T) {
+	t.Parallel()
+	data, backup := furnished(t)
+	r := remainsOf(t, data)
+	root := r.buckets[events.name].root
+	above, ok := r.page(root)
+	if !ok || above.flags != branchPage || above.count < 3 {
+		t.Fatalf("the root of the events is %+v", above)
+	}
+	key, _, err := above.element(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, element := range []int{1, above.count - 1} {
+		broken := bytes.Clone(data)
+		spoilt := broken[above.child(element)*4096:][:4096]
+		clear(spoilt[8:])
+		binary.LittleEndian.PutUint16(spoilt[8:], branchPage)
+		binary.LittleEndian.PutUint16(spoilt[10:], 1)
+		binary.LittleEndian.PutUint32(spoilt[pageHeader:], elementSize)
+		binary.LittleEndian.PutUint32(spoilt[pageHeader+4:], uint32(len(key)))
+		binary.LittleEndian.PutUint64(spoilt[pageHeader+8:], root)
+		copy(spoilt[pageHeader+elementSize:], key)
+		db, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, broken, backup)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if recovery == nil || len(records(t, db)) < 100 {
+			t.Errorf("element %d: %+v", element, recovery)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -56,8 +56,15 @@ func inspect(ctx context.Context, path string, check func(*store.DB) error) erro
 	return check(db)
 }
 
-// errRefusedStart says that the product does not start on what a crash has left.
-var errRefusedStart = errors.New("the product does not start")
+// errRefusedStart says that the product does not start on what a crash has left. With
+// errBroken it did not refuse in order: it panicked, or hung.
+var (
+	errRefusedStart = errors.New("the product does not start")
+	errBroken       = errors.New("it panics or hangs")
+)
+
+// panicked is the exit code of a Go program that panics; the product refuses with 1.
+const panicked = 2
 
 // running is a product or a command of it that may refuse, end or be killed at any moment.
 type running struct {
@@ -115,11 +122,15 @@ func (r *running) serving() (address string, err error) {
 	case address = <-r.ready:
 		return address, nil
 	case <-r.ended:
-		return "", fmt.Errorf("%w: %w\n%s%s", errRefusedStart, r.err, strings.Join(r.log, "\n"), &r.out)
+		err := fmt.Errorf("%w: %w\n%s%s", errRefusedStart, r.err, strings.Join(r.log, "\n"), &r.out)
+		if r.cmd.ProcessState.ExitCode() == panicked {
+			err = fmt.Errorf("%w: %w", errBroken, err)
+		}
+		return "", err
 	case <-time.After(box.Patience):
 		_ = r.cmd.Process.Kill()
 		<-r.ended
-		return "", fmt.Errorf("%w: it is not ready\n%s", errRefusedStart, strings.Join(r.log, "\n"))
+		return "", fmt.Errorf("%w: %w\n%s", errBroken, errRefusedStart, strings.Join(r.log, "\n"))
 	}
 }
 
