@@ -128,8 +128,9 @@ func (r *eventRecord) complete(tx *Tx) (eventKey, error) {
 // freeTime returns the first microsecond from at on that no event of the network has, but
 // for the one with the id.
 func (tx *Tx) freeTime(network motion.NetworkID, at motion.Time, id string) motion.Time {
+	own, err := uuid.Parse(id)
 	for key, micros := range tx.eventRun(network, at) {
-		if own, err := uuid.FromBytes(key[len(key)-len(uuid.UUID{}):]); err == nil && own.String() == id {
+		if err == nil && bytes.HasSuffix(key, own[:]) {
 			return motion.FromMicros(int64(micros))
 		}
 		at = motion.FromMicros(int64(micros) + 1)
