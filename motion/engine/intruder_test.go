@@ -356,6 +356,35 @@ func TestNodesOfWhichNothingIsHeardGiveWay(t *testing.T) {
 	}
 }
 
+// TestNodeThatTheGuardianTellsOfStaysWhileTheGuardianIsAway fills a home, has it restart, and
+// a stranger come before its guardian is back.
+func TestNodeThatTheGuardianTellsOfStaysWhileTheGuardianIsAway(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		a := b.post(master(), "")
+		b.connect(location, a.GuardianToken)
+		extender := func(name string) motion.Bootstrap {
+			p := newcomer(location, 1)
+			p.Radar.DeviceID, p.Radar.NodeName = name, name
+			return p
+		}
+		for i := range 126 {
+			b.postFrom(elsewhere, extender(fmt.Sprint("s", i)), "")
+			time.Sleep(time.Second)
+		}
+		b.post(peer(), "")
+		b.report(guardianKey, status())
+		b.stop()
+		b.start()
+		time.Sleep(3 * time.Minute)
+		if a := b.postFrom(elsewhere, extender("more"), ""); a.TryAgain != "" {
+			t.Errorf("while others were never heard: %+v", a)
+		}
+		if _, err := b.NodeByDevice(context.Background(), peerID); err != nil {
+			t.Errorf("the node that the guardian tells of: %v", err)
+		}
+	})
+}
+
 func TestWhatANodeSaysOfItselfIsBounded(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()

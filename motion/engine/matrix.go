@@ -318,7 +318,7 @@ func (e *Engine) deviceEvent(ctx context.Context, n *network, device motion.Devi
 		}
 		event.Detail["clock"] = "server"
 	}
-	stored, err := e.recordEntry(ctx, entry{event: event, dedupe: dedupe})
+	stored, err := e.recordEntry(ctx, entry{event: event, dedupe: dedupe, ofGuardian: device.Kind == motion.Guardian})
 	if err == nil && event.Event == motion.MotionDetectedEvent {
 		n.mu.Lock()
 		n.detected = detectedAt{device: r.Event.TS, stored: stored.TS}

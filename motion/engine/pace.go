@@ -14,7 +14,7 @@ import (
 // 40 KB, and a long one nine times as much. A device that was away for days sends a few
 // thousand at once.
 const (
-	paceBurst  = 8192            // at once, of which devices other than the guardian, and callers, leave half
+	paceBurst  = 8192            // at once, of which half is for the guardian alone
 	paceEvery  = 2 * time.Second // and then one in
 	paceLength = 2 << 10         // bytes of JSON that count as one more
 	paceHold   = 10 * time.Second
@@ -26,9 +26,12 @@ type pace struct{ tokens *rate.Limiter }
 
 func newPace() pace { return pace{rate.NewLimiter(rate.Every(paceEvery), paceBurst)} }
 
-// note counts an event of so many bytes that was stored at now. It may go into debt.
-func (p pace) note(size int, now time.Time) {
-	p.tokens.ReserveN(now, min(1+size/paceLength, paceBurst))
+// note counts an event of so many bytes that was stored at now, while there is more of the
+// burst than it leaves to others. It may go into debt.
+func (p pace) note(size, leaves int, now time.Time) {
+	if p.wait(leaves, now) <= 0 {
+		p.tokens.ReserveN(now, min(1+size/paceLength, paceBurst))
+	}
 }
 
 // wait returns how long to wait at now until the next event may be stored that leaves so many
@@ -37,15 +40,19 @@ func (p pace) wait(leaves int, now time.Time) time.Duration {
 	return time.Duration((float64(leaves) + 1 - p.tokens.TokensAt(now)) * float64(paceEvery))
 }
 
+// leaves is how many of the burst events leave to the guardian, which speaks for the network.
+func leaves(ofGuardian bool) int {
+	if ofGuardian {
+		return 0
+	}
+	return paceBurst / 2
+}
+
 // hold waits until a network may have another event of a device stored, for paceHold at
 // most: who waits is not acknowledged. Whose turn comes later than that is refused, to send
-// again. The guardian, which speaks for the network, has half of the burst for itself.
+// again.
 func (e *Engine) hold(ctx context.Context, n *network, device motion.DeviceKey) error {
-	leaves := paceBurst / 2
-	if device.Kind == motion.Guardian {
-		leaves = 0
-	}
-	wait := n.pace.wait(leaves, e.options.Now())
+	wait := n.pace.wait(leaves(device.Kind == motion.Guardian), e.options.Now())
 	if wait <= 0 {
 		return nil
 	}
@@ -66,7 +73,7 @@ func (e *Engine) hold(ctx context.Context, n *network, device motion.DeviceKey) 
 
 // throttle refuses a caller's event while the network has had too many.
 func (n *network) throttle(now time.Time) error {
-	wait := n.pace.wait(paceBurst/2, now)
+	wait := n.pace.wait(leaves(false), now)
 	if wait <= 0 {
 		return nil
 	}

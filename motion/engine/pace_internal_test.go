@@ -50,3 +50,21 @@ func TestPostsToTheGatekeeperCostNoPace(t *testing.T) {
 		t.Errorf("%v of %d events are left", left, paceBurst)
 	}
 }
+
+// TestPeopleLeaveTheGuardianItsPace has members change what they like without end.
+func TestPeopleLeaveTheGuardianItsPace(t *testing.T) {
+	t.Parallel()
+	now, p := time.Unix(1764000000, 0), newPace()
+	for range 3 * paceBurst {
+		p.note(100, leaves(false), now)
+	}
+	if wait := p.wait(leaves(true), now); wait > 0 {
+		t.Errorf("the guardian's events wait for %v", wait)
+	}
+	for range paceBurst / 2 {
+		p.note(100, leaves(true), now)
+	}
+	if wait := p.wait(leaves(true), now); wait != paceEvery {
+		t.Errorf("after its half of the burst they wait for %v, want %v", wait, paceEvery)
+	}
+}

@@ -136,3 +136,29 @@ func TestHistoryTellsOnceAnHourThatItWasCut(t *testing.T) {
 		}
 	})
 }
+
+// TestChangesOfPeopleHoldNoDeviceBack stores three times the burst as changes do, through the
+// one writer.
+func TestChangesOfPeopleHoldNoDeviceBack(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		for batch := range 3 * 8192 / 512 {
+			err := b.RecordChange(context.Background(), func(*store.Tx) ([]motion.Event, error) {
+				changed := make([]motion.Event, 512)
+				for i := range changed {
+					changed[i] = motion.Event{Category: motion.CategorySystem, Event: motion.SceneChangedToAwayEvent, NetworkID: id, TS: now() - motion.Time(batch*512+i)}
+				}
+				return changed, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		b.report(guardianKey, status())
+		b.report(guardianKey, raised(motion.MotionDetectedEvent, now()))
+		if got := time.Since(began); got != 0 {
+			t.Errorf("the guardian's reports are acknowledged after %v", got)
+		}
+	})
+}

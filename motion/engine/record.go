@@ -96,7 +96,7 @@ func (e *Engine) recordBatch(batch []entry) (full bool, err error) {
 	e.tellCuts(cuts)
 	for i, one := range batch {
 		for _, event := range fresh[i] {
-			e.publishEvent(event)
+			e.publishEvent(event, leaves(one.ofGuardian))
 		}
 		if one.err != nil && one.done == nil {
 			e.log.Warn("event not stored", "network", one.event.NetworkID, "event", one.event.Event, "err", one.err)
@@ -189,15 +189,16 @@ func (one *entry) writeEvent(tx *store.Tx) (fresh []motion.Event, err error) {
 	return fresh, tx.PutEventState(stored.NetworkID, one.state)
 }
 
-// publishEvent pushes a stored event to the live readers of its network, and counts it.
-func (e *Engine) publishEvent(event motion.Event) {
+// publishEvent pushes a stored event to the live readers of its network, and counts it as one
+// that leaves so much of the pace to others.
+func (e *Engine) publishEvent(event motion.Event, leaves int) {
 	raw, err := json.Marshal(event)
 	if err != nil {
 		e.log.Error("event not pushed", "network", event.NetworkID, "err", err)
 		return
 	}
 	if n, err := e.network(event.NetworkID); err == nil && !fromGatekeeper(event.Event) {
-		n.pace.note(len(raw), e.options.Now())
+		n.pace.note(len(raw), leaves, e.options.Now())
 	}
 	e.events.Publish(event.NetworkID, Message{&message{JSON: raw, Event: &event}})
 }

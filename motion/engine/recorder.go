@@ -28,13 +28,14 @@ type recorder struct {
 // come of it; of an inventory event names the network whose records it changes, 0 for
 // none of those in memory.
 type entry struct {
-	event  motion.Event
-	dedupe string          // events of one network with the same key are one event; "" = none
-	past   bool            // of an import: stored, and not pushed
-	state  json.RawMessage // of the network's event machine after this transition; nil = as stored
-	take   takeInventory   // instead of event
-	done   chan<- entry    // receives the entry back when it is stored; nil = nobody waits
-	err    error
+	event      motion.Event
+	dedupe     string          // events of one network with the same key are one event; "" = none
+	past       bool            // of an import: stored, and not pushed
+	ofGuardian bool            // its guardian has reported it
+	state      json.RawMessage // of the network's event machine after this transition; nil = as stored
+	take       takeInventory   // instead of event
+	done       chan<- entry    // receives the entry back when it is stored; nil = nobody waits
+	err        error
 }
 
 // takeInventory brings the records of a network up to date.

@@ -144,7 +144,7 @@ func (e *Engine) unused(tx *store.Tx, n motion.Network) (bool, error) {
 // nor from the guardian, so that another one can come in, and reports whether there was one.
 // The master stays, and the node adopted last goes first.
 func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool {
-	nodes, err := e.Nodes(network)
+	live, err := e.network(network)
 	if err != nil {
 		return false
 	}
@@ -154,15 +154,19 @@ func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) boo
 		if err != nil {
 			return err
 		}
-		for _, node := range nodes {
+		for _, node := range e.nodesNow(live) {
 			device, err := tx.Device(radarOf(node))
 			if fault.KindOf(err) == fault.NotFound || node.ID == n.MasterID {
 				continue
 			} else if err != nil {
 				return err
 			}
-			heard, live := e.lastHeard(device)
-			if !live && !node.Online && e.givesWay(device.AdoptedAt, max(heard, node.LastHeard)) && device.AdoptedAt >= newest.AdoptedAt {
+			heard, connected := e.lastHeard(device)
+			heard = max(heard, node.LastHeard)
+			if heard.IsZero() && live.tells(node.Name) {
+				heard = device.AdoptedAt
+			}
+			if !connected && !node.Online && e.givesWay(device.AdoptedAt, heard) && device.AdoptedAt >= newest.AdoptedAt {
 				newest = device
 			}
 		}
@@ -183,6 +187,15 @@ func (e *Engine) nodeGivesWay(ctx context.Context, network motion.NetworkID) boo
 	}
 	e.log.Warn("a node of which nothing is heard gives way to a new one", "network", network, "device", newest.ID)
 	return true
+}
+
+// tells reports whether the guardian's newest full report tells of a node, also when it is
+// of before the start.
+func (n *network) tells(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, listed := n.listed(name)
+	return listed
 }
 
 // lastHeard returns when a device was heard last, 0 for never, and whether it has a live

@@ -71,7 +71,7 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 	n.mu.Lock()
 	record := n.record
 	n.mu.Unlock()
-	return e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
+	one := inventoryEntry(n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, r.TS)
 		if many := len(r.Radars); many > maxNodes { // or else it would take long to find out
 			known, err := tx.Nodes(n.id)
@@ -104,6 +104,9 @@ func (e *Engine) takeStatus(ctx context.Context, n *network, r motion.StatusRepo
 			return !r.Startup || slices.ContainsFunc(nodes, func(node motion.Node) bool { return node.ID == id })
 		})
 	})
+	one.ofGuardian = true
+	_, err := e.recordEntry(ctx, one)
+	return err
 }
 
 // admissible takes those nodes out of a report that a guardian cannot tell of: what they
