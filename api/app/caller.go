@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -59,7 +60,7 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 		}
 		return err
 	})
-	if err != nil || !membership.Unasked || !namesHome(r) {
+	if err != nil || !membership.Unasked || !namesHome(r) || declines(r) {
 		return m, err
 	}
 	if err := a.Household.Accept(ctx, membership.ID); fault.KindOf(err) != fault.Unavailable { // a full disk stops no reader
@@ -73,6 +74,15 @@ func namesHome(r *api.Request) bool {
 	_, byRecord := byPath[r.Route()]
 	return byRecord || r.Query("network_id") != "" || r.Field("network_id") != ""
 }
+
+// declines reports whether a request ends a membership: who was added without being asked
+// does not take part by that.
+func declines(r *api.Request) bool {
+	return r.Method() == http.MethodDelete && r.Route() == membershipRoute
+}
+
+// membershipRoute is that of one membership.
+const membershipRoute = "/api/v1/network_memberships/{id}"
 
 // liveRoute is the stream that live_enabled of a home closes to everybody. As it is
 // closed here, those who watch are sent away when it is switched off.
@@ -149,7 +159,7 @@ func unknown(r *api.Request, id home.ID) error {
 // byPath finds the home of a record that a path names by its id.
 var byPath = map[string]func(*store.Tx, uint32) (home.ID, error){
 	"/api/v1/networks/{id}": func(_ *store.Tx, id uint32) (home.ID, error) { return home.ID(id), nil },
-	"/api/v1/network_memberships/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
+	membershipRoute: func(tx *store.Tx, id uint32) (home.ID, error) {
 		m, err := tx.Membership(home.MembershipID(id))
 		return m.Home, err
 	},

@@ -355,3 +355,21 @@ func TestAddedUserIsMutedUntilARequestNamesTheNetwork(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoDeclinesIsNotNamed(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite(h.neighbour.Email)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
+	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	if a := h.as(h.neighbour, "DELETE", fmt.Sprintf("/network_memberships/%d", added.ID), ""); a.Status != 204 {
+		t.Fatalf("%d: %s", a.Status, a.Body)
+	}
+	events := h.eventsOf(motion.MemberRemovedEvent)
+	if len(events) != 1 {
+		t.Fatalf("%d events tell of it", len(events))
+	}
+	if told := fmt.Sprint(events[0].Data); strings.Contains(told, h.neighbour.Sub) || strings.Contains(told, h.neighbour.Email) {
+		t.Errorf("the network is told %s", told)
+	}
+}
