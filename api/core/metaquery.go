@@ -101,19 +101,29 @@ func (q metaQuery) matches(meta motion.Document) bool {
 // like reports whether text as a whole fits a pattern in which each % stands for any run
 // of characters, none included, \% for a percent sign, and everything else for itself.
 func like(text, pattern string) bool {
-	const percent = "\x00" // no query has it
-	parts := strings.Split(strings.ReplaceAll(pattern, `\%`, percent), "%")
-	for i := range parts {
-		parts[i] = strings.ReplaceAll(parts[i], percent, "%")
+	part, rest, wild := beforeWildcard(pattern)
+	if !wild {
+		return text == part
 	}
-	last := len(parts) - 1
-	if last == 0 {
-		return text == parts[0]
+	text, ok := strings.CutPrefix(text, part)
+	for ok {
+		if part, rest, wild = beforeWildcard(rest); !wild {
+			return strings.HasSuffix(text, part)
+		}
+		_, text, ok = strings.Cut(text, part)
 	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1:last] {
-		_, after, found := strings.Cut(text, part)
-		text, ok = after, ok && found
+	return false
+}
+
+// beforeWildcard returns what stands before the first wildcard of a pattern and what follows
+// it, or all of it.
+func beforeWildcard(pattern string) (part, rest string, wild bool) {
+	part = pattern
+	for i := range len(pattern) {
+		if pattern[i] == '%' && (i == 0 || pattern[i-1] != '\\') {
+			part, rest, wild = pattern[:i], pattern[i+1:], true
+			break
+		}
 	}
-	return ok && strings.HasSuffix(text, parts[last])
+	return strings.ReplaceAll(part, `\%`, "%"), rest, wild
 }
