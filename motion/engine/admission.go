@@ -27,6 +27,7 @@ const (
 	deviceConnected    = "the device is connected from another address: switch it off or remove it first"
 	nameKnown          = "another device has that node_id: remove that one first, or give this one another node_id"
 	networkFull        = "the network has 128 nodes already: remove some first"
+	tooManyLately      = "too many new devices have come into the network lately: wait, or close its adoption window"
 	unclaimedFull      = "100 networks wait for an owner already: claim or delete some, or use a pre-shared token"
 	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
 )

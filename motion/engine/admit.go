@@ -18,6 +18,7 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	var v verdict
 	var about, rivals []motion.Network
 	var place motion.NetworkID
+	var stranger bool
 	var shown motion.PendingDevice
 	err := e.db.View(ctx, func(tx *store.Tx) error {
 		p, err := e.newPost(tx, b, c)
@@ -28,11 +29,15 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 			return err
 		}
 		shown, place, rivals = p.shown(v.reason), p.place.ID, p.rivals
+		stranger = v.how == byWindow && !p.recognised()
 		about, err = p.about()
 		return err
 	})
 	if err != nil {
 		return motion.Admission{}, err
+	}
+	if stranger && e.entries.Take(place, e.options.Now()) > 0 {
+		v.reason, shown.Reason = tooManyLately, tooManyLately
 	}
 	if v.reason == "" {
 		if url := v.network.Meta.Text("gatekeeper_redirect"); url != "" {

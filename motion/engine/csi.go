@@ -14,7 +14,7 @@ import (
 
 // maxLinks bounds the links that raw reports make known, so that a receiver that
 // hears the whole neighbourhood does not fill the box: a block of samples holds
-// 256 series, the network's and two of each link.
+// 256 series, the network's and two of each link. Beyond it one gives way (yields).
 const maxLinks = 120
 
 // The interface names of links that no status report has listed: a report that lists
@@ -154,9 +154,13 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 	name, _, _ := n.linkName(key)
 	link := n.links[name]
 	present := knownSrc && link != nil && link.Online
-	full := link == nil && len(n.links) >= maxLinks
+	full, yields := link == nil && len(n.links) >= maxLinks, ""
+	if full {
+		yields = n.yields(device.NodeID)
+	}
 	record := n.record
 	n.mu.Unlock()
+	sensed := sensedLink{src: key.Src, dst: device.NodeID, ifName: sensedInterface, channel: channel}
 	switch {
 	case !known || owner != device.NodeID:
 		return fault.New(fault.Invalid, "destination %q is not an address of the reporting node: it must be listed in its gatekeeper record", key.Dst.String())
@@ -164,10 +168,12 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 		return fault.New(fault.Invalid, "source 00:00:00:00:00:00 is no address")
 	case present:
 		return nil
-	case full:
+	case full && (yields == "" || e.newLinks.Take(device.NodeID, e.options.Now()) > 0):
 		return fault.New(fault.TooLarge, "source %q: the network has %d links already", key.Src.String(), maxLinks)
+	case full:
+		return e.replaceLink(ctx, n, record, now, yields, sensed)
 	}
-	return e.takeInventory(ctx, n, e.addLinks(n, record, now, sensedLink{src: key.Src, dst: device.NodeID, ifName: sensedInterface, channel: channel}))
+	return e.takeInventory(ctx, n, e.addLinks(n, record, now, sensed))
 }
 
 // sensedLink is a link that is known from what was measured.

@@ -13,6 +13,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/feed"
+	"sensegate/motion/peer"
 	"sensegate/store"
 )
 
@@ -81,6 +82,8 @@ type Engine struct {
 	pending   pendingList
 	refusals  refusals
 	returns   returns
+	entries   *peer.Buckets[motion.NetworkID] // of devices that a window lets in, 0: of new networks
+	newLinks  *peer.Buckets[motion.NodeID]    // that take the place of others, by receiver
 	started   motion.Time
 	reloading sync.Mutex // one reload at a time, so that the newest records stay
 	flushing  sync.Mutex // one flush at a time, and the times of the last ones
@@ -113,6 +116,8 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		sessions: map[motion.DeviceKey]*session{},
 		refusals: refusals{hours: map[motion.NetworkID]*refusedHour{}},
 		returns:  returns{last: map[motion.DeviceKey]comeback{}},
+		entries:  peer.NewBuckets[motion.NetworkID](entryRate, entryBurst),
+		newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst),
 	}
 	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {
 		return nil, err

@@ -16,6 +16,16 @@ const (
 	maxUnclaimed = 100 // networks without an owner that windows form
 )
 
+// How many devices that nothing tells from strangers a window lets into a network, and how
+// many links in place of others a receiver makes known: each is a commit, and most have an
+// event or a record.
+const (
+	entryBurst = 2 * maxNodes
+	entryRate  = 1. / 10 // a second
+	linkBurst  = 8
+	linkRate   = 1. / 60
+)
+
 // How long what a window has let in keeps its place where there is no room for another: never
 // heard, and heard once but silent since. What has been there for a day is left alone then.
 const (
