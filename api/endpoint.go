@@ -38,6 +38,9 @@ func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	if slow := e.table.env.limiter.allow(req, e.guarded && err == nil); slow != nil {
 		err = slow
 	}
+	if err == nil && e.table.Paced {
+		err = e.table.env.limiter.allowChange(r.Method, known)
+	}
 	if err != nil {
 		leaveUnread(w, r)
 		fail(w, r, err)

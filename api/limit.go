@@ -14,10 +14,20 @@ import (
 type limiter struct {
 	tokens    *peer.Buckets[[16]byte] // by digest
 	addresses *peer.Rates
+	changes   *peer.Buckets[string] // of what is stored, by name of the caller
 }
 
+// Of a caller's requests, those that change something: each costs the flash some tens of KB.
+const (
+	changeRate  = 1. / 100 // of the rate of all requests
+	changeBurst = 2        // times the burst of all
+)
+
 func newLimiter(perSecond float64, burst int) *limiter {
-	return &limiter{tokens: peer.NewBuckets[[16]byte](perSecond, burst), addresses: peer.NewRates(perSecond, burst)}
+	return &limiter{
+		tokens: peer.NewBuckets[[16]byte](perSecond, burst), addresses: peer.NewRates(perSecond, burst),
+		changes: peer.NewBuckets[string](perSecond*changeRate, burst*changeBurst),
+	}
 }
 
 // allow counts a request. A request with valid credentials counts for its
@@ -30,6 +40,20 @@ func (l *limiter) allow(r *Request, authenticated bool) error {
 	}
 	sum := sha256.Sum256([]byte(token))
 	return slowDown(l.tokens.Take([16]byte(sum[:16]), time.Now()))
+}
+
+// allowChange counts a request that changes something, for whoever makes it with whatever
+// token.
+func (l *limiter) allowChange(method string, who any) error {
+	caller, named := who.(Named)
+	if !named || method == http.MethodGet || method == http.MethodHead {
+		return nil
+	}
+	wait := l.changes.Take(caller.Caller(), time.Now())
+	if wait == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Throttled, Message: "too many changes by this caller: wait as long as Retry-After says", RetryAfter: wait}
 }
 
 // allowAnyone counts a request that is answered whoever asks.

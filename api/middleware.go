@@ -92,12 +92,16 @@ func (s *Server) recovered(x *exchange, v any) {
 }
 
 // finished counts and logs a request: never its query, its body or a token, and
-// its path only as the row's template.
+// its path only as the row's template. Those that have to wait have a line a second,
+// after sixty.
 func (s *Server) finished(x *exchange, r *http.Request, took time.Duration) {
 	if x.status == 0 { // nothing written: net/http says 200
 		x.status = http.StatusOK
 	}
 	s.meter.count(x.route, r.Method, x.status, took)
+	if x.status == http.StatusTooManyRequests && !s.slowed.Allow() {
+		return
+	}
 	level := slog.LevelInfo
 	if x.quiet {
 		level = slog.LevelDebug

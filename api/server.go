@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/VictoriaMetrics/metrics"
+	"golang.org/x/time/rate"
 )
 
 // Server serves interfaces and plain handlers on one listener, and on another over TLS.
@@ -21,7 +22,8 @@ type Server struct {
 	env     *environment
 	metrics *metrics.Set
 	meter   *meter
-	mounts  []mount // longest path first
+	slowed  *rate.Limiter // lines about callers who have to wait
+	mounts  []mount       // longest path first
 	tables  []*table
 	handled *intake // of bodies that handlers read themselves
 	doors   *doors
@@ -41,7 +43,7 @@ type mount struct {
 // New returns a server without anything to serve.
 func New(c Config, log *slog.Logger) *Server {
 	s := &Server{
-		log: log, config: c, hosts: newHostList(c.Names()), origins: newOriginList(c), metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
+		log: log, slowed: rate.NewLimiter(1, 60), config: c, hosts: newHostList(c.Names()), origins: newOriginList(c), metrics: metrics.NewSet(), doors: newDoors(c.MaxConnections, c.MaxPerAddress),
 		handled: newIntake(handlerRoom),
 		env: &environment{
 			limiter: newLimiter(c.Rate, c.Burst),

@@ -356,3 +356,43 @@ func TestRemoteIsUnmapped(t *testing.T) {
 		t.Errorf("remote of a unix socket: %v", got)
 	}
 }
+
+// TestChangesOfOneCallerArePaced has somebody change and read without end with two tokens.
+func TestChangesOfOneCallerArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(50, 100)
+		changed := 0
+		for range 1000 {
+			if l.allowChange("PUT", namedCaller{caller{"user/1"}}) == nil {
+				changed++
+			}
+		}
+		if changed != 200 {
+			t.Errorf("%d changes at once, want 200", changed)
+		}
+		for _, c := range []struct {
+			method string
+			who    any
+		}{{"GET", namedCaller{caller{"user/1"}}}, {"PUT", namedCaller{caller{"user/2"}}}, {"POST", struct{}{}}} {
+			if err := l.allowChange(c.method, c.who); err != nil {
+				t.Errorf("%s of %v: %v", c.method, c.who, err)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		if l.allowChange("PUT", namedCaller{caller{"user/1"}}) != nil || l.allowChange("PUT", namedCaller{caller{"user/1"}}) == nil {
+			t.Error("want one change in two seconds then")
+		}
+	})
+}
+
+func TestCallersWhoHaveToWaitDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, log := testServer(t, noLive())
+		for range 5000 {
+			do(s, "GET", "/core/alert/status", "")
+		}
+		if lines := strings.Count(log.String(), "status=429"); lines < 1 || lines > 60 {
+			t.Errorf("%d lines about 4,900 refusals", lines)
+		}
+	})
+}

@@ -33,6 +33,9 @@ type Interface struct {
 	Forms bool
 	// DataWrapper accepts a body inside a top-level data key too.
 	DataWrapper bool
+	// Paced holds what a caller who has a name (Named) changes to a slower rate than what
+	// they read.
+	Paced bool
 }
 
 // table is a mounted interface. It is read by all requests and never changed.

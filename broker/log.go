@@ -3,13 +3,21 @@ package broker
 import (
 	"context"
 	"log/slog"
+
+	"golang.org/x/time/rate"
 )
 
 // quiet passes the library's log on without what it says about packets: it logs
 // refused ones with their payload, and a client can make it log as often as it
 // likes. Only plain values and errors pass; what is not an error of the library
-// itself becomes a debug line.
-type quiet struct{ slog.Handler }
+// itself becomes a debug line. Errors have a line a
+// second, after sixty.
+type quiet struct {
+	slog.Handler
+	lines *rate.Limiter
+}
+
+func newQuiet(h slog.Handler) quiet { return quiet{h, rate.NewLimiter(1, 60)} }
 
 // Enabled reports whether a line of the library's level would be written.
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
@@ -18,6 +26,9 @@ func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle writes the line at its lowered level, without packets.
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelError && !q.lines.Allow() {
+		return nil
+	}
 	clean := slog.NewRecord(r.Time, lowered(r.Level), "mqtt library: "+r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		if a, ok := plain(a); ok {
@@ -36,11 +47,11 @@ func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler {
 			kept = append(kept, a)
 		}
 	}
-	return quiet{q.Handler.WithAttrs(kept)}
+	return quiet{q.Handler.WithAttrs(kept), q.lines}
 }
 
 // WithGroup returns a handler for the group.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name), q.lines} }
 
 func lowered(level slog.Level) slog.Level {
 	if level >= slog.LevelError {

@@ -84,7 +84,7 @@ func options(limits guard.Config, log *slog.Logger) *mqtt.Options {
 		Capabilities:            caps,
 		ClientNetReadBufferSize: 64, // the guard has the buffer
 		SysTopicResendInterval:  60,
-		Logger:                  slog.New(quiet{log.Handler()}),
+		Logger:                  slog.New(newQuiet(log.Handler())),
 	}
 }
 
