@@ -3,9 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -60,7 +60,7 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 		}
 		return err
 	})
-	if err != nil || !membership.Unasked || !namesHome(r) || declines(r) {
+	if err != nil || !membership.Unasked || !takesPart(r) {
 		return m, err
 	}
 	if err := a.Household.Accept(ctx, membership.ID); fault.KindOf(err) != fault.Unavailable { // a full disk stops no reader
@@ -69,20 +69,19 @@ func (a *App) membership(ctx context.Context, r *api.Request, u auth.User) (auth
 	return m, nil
 }
 
-// namesHome reports whether a request names the home that it is about.
-func namesHome(r *api.Request) bool {
+// takesPart reports whether somebody who was added without being asked takes part by a
+// request: it names the home that it is about. Those about memberships do not count, so
+// that they can find theirs and end it.
+func takesPart(r *api.Request) bool {
+	if strings.HasPrefix(r.Route(), membershipsRoute) {
+		return false
+	}
 	_, byRecord := byPath[r.Route()]
 	return byRecord || r.Query("network_id") != "" || r.Field("network_id") != ""
 }
 
-// declines reports whether a request ends a membership: who was added without being asked
-// does not take part by that.
-func declines(r *api.Request) bool {
-	return r.Method() == http.MethodDelete && r.Route() == membershipRoute
-}
-
-// membershipRoute is that of one membership.
-const membershipRoute = "/api/v1/network_memberships/{id}"
+// membershipsRoute begins the routes about memberships.
+const membershipsRoute = "/api/v1/network_memberships"
 
 // liveRoute is the stream that live_enabled of a home closes to everybody. As it is
 // closed here, those who watch are sent away when it is switched off.
@@ -159,7 +158,7 @@ func unknown(r *api.Request, id home.ID) error {
 // byPath finds the home of a record that a path names by its id.
 var byPath = map[string]func(*store.Tx, uint32) (home.ID, error){
 	"/api/v1/networks/{id}": func(_ *store.Tx, id uint32) (home.ID, error) { return home.ID(id), nil },
-	membershipRoute: func(tx *store.Tx, id uint32) (home.ID, error) {
+	membershipsRoute + "/{id}": func(tx *store.Tx, id uint32) (home.ID, error) {
 		m, err := tx.Membership(home.MembershipID(id))
 		return m.Home, err
 	},

@@ -373,3 +373,28 @@ func TestWhoDeclinesIsNotNamed(t *testing.T) {
 		t.Errorf("the network is told %s", told)
 	}
 }
+
+// TestWhoIsAddedFindsTheirMembershipUnnamed: neither looking for it, with a home of their own,
+// nor what is refused tells the owner who they are; reporting where they are by the home's
+// number does.
+func TestWhoIsAddedFindsTheirMembershipUnnamed(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.invite(h.neighbour.Email)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
+	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	own := fmt.Sprintf("/network_memberships/%d", added.ID)
+	found := h.as(h.neighbour, "GET", fmt.Sprintf("/network_memberships?network_id=%d", h.home), "")
+	if found.Status != 200 || !strings.Contains(string(found.Body), fmt.Sprintf(`"id":%d`, added.ID)) {
+		t.Errorf("their list: %d %s", found.Status, found.Body)
+	}
+	apitest.WantProblem(t, h.as(h.neighbour, "PATCH", own, `{"role":"owner"}`), 403, "")
+	if m := h.membershipOf(h.neighbour, h.home); !m.Unasked || !m.Muted {
+		t.Errorf("they take part: %+v", m)
+	}
+	report := fmt.Sprintf(`{"user_presences":[{"network_id":%d,"event":"enter"}]}`, h.home)
+	apitest.Want[any](t, h.as(h.neighbour, "POST", "/bulk_user_presences", report), 200)
+	if m := h.membershipOf(h.neighbour, h.home); m.Unasked || m.Muted {
+		t.Errorf("they do not take part: %+v", m)
+	}
+}

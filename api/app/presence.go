@@ -100,6 +100,7 @@ func (a *App) postPresences(ctx context.Context, who auth.User, in *bulkPresence
 		if report.Home == 0 {
 			mistakes = append(mistakes, fault.Detail{Location: fmt.Sprintf("body.user_presences[%d].network_id", i), Message: "is required"})
 		}
+		report.Named = true
 		out.Body.Replies[i] = presenceReply{Network: report.Home, User: who.ID}
 		if mistakes != nil {
 			out.Body.Replies[i].Error = &replyProblem{http.StatusUnprocessableEntity, mistakes[0].Location + ": " + mistakes[0].Message}

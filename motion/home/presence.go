@@ -17,6 +17,7 @@ const (
 // has no coordinates: they are never kept.
 type PresenceReport struct {
 	Home    ID
+	Named   bool     // the report names its home
 	Device  MobileID // the phone; 0: it speaks for all the person's devices
 	Present bool
 	TS      motion.Time // by the phone's clock; 0: it gave none

@@ -133,6 +133,7 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 	after, heard, server := before, false, false
 	after.Muted = false
 	for _, r := range reports {
+		after.Unasked = after.Unasked && !r.Named
 		reported := after.Report(r, own, tx.Now())
 		if after = reported.Membership; reported.Heard {
 			heard, server = true, reported.ServerClock
