@@ -28,6 +28,7 @@ const (
 	nameKnown          = "another device has that node_id: remove that one first, or give this one another node_id"
 	networkFull        = "the network has 128 nodes already: remove some first"
 	tooManyLately      = "too many new devices have come into the network lately: wait, or close its adoption window"
+	tooOftenLately     = "the device has come too often lately: wait"
 	unclaimedFull      = "100 networks wait for an owner already: claim or delete some, or use a pre-shared token"
 	nameConnected      = "another device of that node_id is connected: switch it off or remove it first"
 )
@@ -68,9 +69,14 @@ type post struct {
 	rivals     []motion.Network // whose devices say that they have the BSSID it hears; place is one of them, or none
 }
 
+// radarKey names the radar session of a device that posts.
+func radarKey(b motion.Bootstrap) motion.DeviceKey {
+	return motion.DeviceKey{Kind: motion.RadarKind, ID: b.Radar.DeviceID}
+}
+
 // newPost reads what is known of a device that posts.
 func (e *Engine) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (p *post, err error) {
-	p = &post{Engine: e, tx: tx, b: b, c: c, key: motion.DeviceKey{Kind: motion.RadarKind, ID: b.Radar.DeviceID}}
+	p = &post{Engine: e, tx: tx, b: b, c: c, key: radarKey(b)}
 	if p.device, err = tx.Device(p.key); err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, err
 	}

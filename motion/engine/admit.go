@@ -29,15 +29,16 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 			return err
 		}
 		shown, place, rivals = p.shown(v.reason), p.place.ID, p.rivals
-		stranger = v.how == byWindow && !p.recognised()
+		stranger = v.how == byWindow && !(p.node.ID != 0 && p.recognised()) // who was replaced has no node
 		about, err = p.about()
 		return err
 	})
 	if err != nil {
 		return motion.Admission{}, err
 	}
-	if stranger && e.entries.Take(place, e.options.Now()) > 0 {
-		v.reason, shown.Reason = tooManyLately, tooManyLately
+	if v.reason == "" {
+		v.reason = e.tooOften(v.how, radarKey(b), place, stranger)
+		shown.Reason = v.reason
 	}
 	if v.reason == "" {
 		if url := v.network.Meta.Text("gatekeeper_redirect"); url != "" {
@@ -61,6 +62,21 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	e.pending.note(shown, e.now())
 	e.tellRefused(shown, about...)
 	return motion.Admission{TryAgain: shown.Reason}, nil
+}
+
+// tooOften counts a device that is let in and returns why it has to wait, "" when it has not.
+// place is the network that it asks to join, stranger says that nothing tells it from one.
+func (e *Engine) tooOften(by how, key motion.DeviceKey, place motion.NetworkID, stranger bool) string {
+	now := e.options.Now()
+	switch {
+	case by == byApproval || by == byPreShared:
+		return ""
+	case stranger && e.entries.Take(place, now) > 0:
+		return tooManyLately
+	case e.comings.Take(key, now) > 0:
+		return tooOftenLately
+	}
+	return ""
 }
 
 // ofDevice matches the entries of the waiting list with a deviceId.

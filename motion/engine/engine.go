@@ -83,6 +83,7 @@ type Engine struct {
 	refusals  refusals
 	returns   returns
 	entries   *peer.Buckets[motion.NetworkID] // of devices that a window lets in, 0: of new networks
+	comings   *peer.Buckets[motion.DeviceKey] // of devices that are let in
 	newLinks  *peer.Buckets[motion.NodeID]    // that take the place of others, by receiver
 	started   motion.Time
 	reloading sync.Mutex // one reload at a time, so that the newest records stay
@@ -117,6 +118,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 		refusals: refusals{hours: map[motion.NetworkID]*refusedHour{}},
 		returns:  returns{last: map[motion.DeviceKey]comeback{}},
 		entries:  peer.NewBuckets[motion.NetworkID](entryRate, entryBurst),
+		comings:  peer.NewBuckets[motion.DeviceKey](comingRate, comingBurst),
 		newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst),
 	}
 	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {

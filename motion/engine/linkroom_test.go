@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -78,27 +77,5 @@ func TestRadarThatHearsAllLeavesOthersTheirPart(t *testing.T) {
 			t.Errorf("links %v of %d leafs", byRadar, leafs)
 		}
 		b.refuse(masterKey, batch(motion.MAC{2, 0xee, 0, 0, 1, 1}, masterAP, now(), nil), fault.TooLarge)
-	})
-}
-
-// TestWindowLetsInSoManyStrangers has strangers take one another's place from ever other
-// addresses.
-func TestWindowLetsInSoManyStrangers(t *testing.T) {
-	run(t, func(t *testing.T, b *box) {
-		id := b.home()
-		in := 0
-		for i := range 600 {
-			p := newcomer(location, 1)
-			p.Radar.DeviceID, p.Radar.NodeName = fmt.Sprint("s", i), "X"
-			if a := b.postFrom(elsewhere, p, ""); a.Network == id {
-				in++
-			}
-		}
-		if in < 200 || in > 256 {
-			t.Errorf("%d of 600 strangers were let in at once", in)
-		}
-		if a := b.post(peer(), ""); a.Network != id {
-			t.Errorf("the home's own extender, meanwhile: %+v", a)
-		}
 	})
 }

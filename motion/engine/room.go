@@ -16,14 +16,13 @@ const (
 	maxUnclaimed = 100 // networks without an owner that windows form
 )
 
-// How many devices that nothing tells from strangers a window lets into a network, and how
-// many links in place of others a receiver makes known: each is a commit, and most have an
-// event or a record.
+// How many devices that nothing tells from strangers a window lets into a network, how often
+// one device is let in, and how many links in place of others a receiver makes known: at once,
+// and then a second. Each is a commit, and most have an event or a record.
 const (
-	entryBurst = 2 * maxNodes
-	entryRate  = 1. / 10 // a second
-	linkBurst  = 8
-	linkRate   = 1. / 60
+	entryBurst, entryRate   = 2 * maxNodes, 1. / 10
+	comingBurst, comingRate = 16, 1. / 60
+	linkBurst, linkRate     = 8, 1. / 60
 )
 
 // How long what a window has let in keeps its place where there is no room for another: never
