@@ -2,6 +2,8 @@ module sensegate
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	filippo.io/age v1.3.2
 	github.com/VictoriaMetrics/metrics v1.35.4
