@@ -21,6 +21,7 @@ const (
 	ownedElsewhere     = "adopted in another household's network, or another's master: remove it there first"
 	anotherMaster      = "the network has another master: open an adoption window to replace it"
 	anotherRole        = "known by its address alone, which is not enough for another role: open an adoption window"
+	anotherDevice      = "another device was adopted with that node_id: open an adoption window of the network to replace it, or approve it by hand"
 	needsToken         = "adopted, but without its token: open an adoption window or remove the device"
 	masterHeard        = "the network's master was heard less than 90 s ago: it has not failed"
 	masterConnected    = "the network's master is connected: switch it off or remove it first"
@@ -330,6 +331,11 @@ func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
 	if held, err := p.holdsName(v.network); err != nil || held {
 		return refuse(nameKnown), err
 	}
+	if v.how == byWindow {
+		if reason, err := p.replacesKnown(v.network, taken); err != nil || reason != "" {
+			return refuse(reason), err
+		}
+	}
 	if !p.master() || v.network.ID == 0 || p.node.ID != 0 && p.node.ID == v.network.MasterID {
 		return v, nil
 	}
@@ -341,6 +347,30 @@ func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
 		return refuse(masterConnected), nil
 	}
 	return v, nil
+}
+
+// replacesKnown returns why the device does not take the place of another adopted one, that of
+// a node or of the master, by the window that its network was claimed in: that is for new
+// devices (device-protocol.md section 1); one that the owner has opened replaces.
+func (p *post) replacesKnown(network motion.Network, taken motion.Node) (reason string, err error) {
+	first, err := inFirstWindow(p.tx, network.ID)
+	if err != nil || !first {
+		return "", err
+	}
+	if p.master() && p.node.ID != network.MasterID {
+		leader, err := p.leader(network)
+		if err != nil || leader.ID != 0 {
+			return anotherMaster, err
+		}
+	}
+	if taken.ID == 0 {
+		return "", nil
+	}
+	_, err = p.tx.Device(radarOf(taken))
+	if fault.KindOf(err) == fault.NotFound {
+		return "", nil // the guardian has told of it
+	}
+	return anotherDevice, err
 }
 
 // holdsOn returns why an adopted device that does not show its token stays as it is: it is

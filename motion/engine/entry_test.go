@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"sensegate/motion"
 )
 
 // TestWindowLetsInSoManyStrangers has strangers take one another's place.
@@ -51,6 +53,43 @@ func TestDeviceIsLetInSoOften(t *testing.T) {
 		time.Sleep(time.Minute)
 		if a := b.post(peer(), token); a.Network != id {
 			t.Errorf("a minute later: %+v", a)
+		}
+	})
+}
+
+// TestFirstWindowReplacesNobody has strangers come, within the first day of a home that was
+// claimed, for the places of its devices while those are switched off.
+func TestFirstWindowReplacesNobody(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.claim(id)
+		for _, key := range []motion.DeviceKey{guardianKey, masterKey, peerKey} {
+			b.Disconnected(key, "switched off")
+		}
+		time.Sleep(time.Hour)
+		extender := newcomer(location, 1)
+		extender.Radar.DeviceID, extender.Radar.NodeName = "csi-swap", peerName
+		lead := newcomer(location, 2)
+		lead.Radar.DeviceID, lead.Radar.NodeName = "csi-lead", "LEAD"
+		b.wantWaiting(elsewhere, extender, "", "another device was adopted with that node_id: open an adoption window of the network to replace it, or approve it by hand")
+		b.wantWaiting(elsewhere, lead, "", "the network has another master: open an adoption window to replace it")
+		if a := b.postFrom(elsewhere, newcomer(location, 1), ""); a.Network != id {
+			t.Errorf("a new extender: %+v", a)
+		}
+		if a := b.post(master(), ""); a.Network != id || a.GuardianToken == "" {
+			t.Errorf("the master itself: %+v", a)
+		}
+		if a := b.post(peer(), ""); a.Network != id {
+			t.Errorf("the extender itself: %+v", a)
+		}
+		if _, err := b.OpenAdoption(t.Context(), id, 600); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.postFrom(elsewhere, extender, ""); a.Network != id {
+			t.Errorf("in a window of the owner: %+v", a)
+		}
+		if a := b.postFrom(elsewhere, lead, ""); a.GuardianToken == "" {
+			t.Errorf("another master in a window of the owner: %+v", a)
 		}
 	})
 }

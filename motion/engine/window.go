@@ -43,6 +43,17 @@ func (e *Engine) windowUntil(tx *store.Tx, network motion.NetworkID) (motion.Tim
 	return max(e.endOfWindow(own), e.endOfWindow(ownerless), first), err
 }
 
+// inFirstWindow reports whether a network has an owner who has neither opened nor closed its
+// window: it has the first one of the installation still.
+func inFirstWindow(tx *store.Tx, network motion.NetworkID) (bool, error) {
+	owned, err := hasOwner(tx, network)
+	if err != nil || !owned {
+		return false, err
+	}
+	_, set, err := tx.AdoptionUntil(network)
+	return !set, err
+}
+
 // endOfWindow returns when a window ends, 0 for one that ends later than any can: since it
 // was opened the clock has gone back, as without a battery after a power cut, which must
 // not open it again.
