@@ -156,8 +156,7 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 // TestReplayedCapturesAreSensedAsOffline sends a labelled recording and a stream
 // of two real receivers through the gatekeeper and real MQTT, and compares the
 // history that the interface serves, second by second, and the first detection
-// with the same frames fused without any network between (detection.md section 8
-// point 3).
+// with the same frames fused without any network between.
 func TestReplayedCapturesAreSensedAsOffline(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{

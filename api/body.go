@@ -143,7 +143,7 @@ func formValue(text string, property *huma.Schema) any {
 }
 
 // unsetWords are what programs send in a form for a number that they do not have
-// (payloads.md section 6 no. 19).
+// (payloads.md 6 no. 19).
 var unsetWords = []string{"", "None", "null", "undefined"}
 
 // isNumber reports whether a property is a number, perhaps as text.

@@ -31,7 +31,7 @@ type Config struct {
 	TLS func(net.Listener) net.Listener `yaml:"-"`
 }
 
-// Defaults returns the limits of payloads.md section 1.
+// Defaults returns the limits of payloads.md 1.
 func Defaults() Config {
 	return Config{
 		Part: "http", Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64, LivePerUser: 16,

@@ -11,7 +11,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// The largest request bodies, in bytes (payloads.md section 1).
+// The largest request bodies, in bytes (payloads.md 1).
 const (
 	maxBody          = 1 << 20
 	maxAnonymousBody = 16 << 10

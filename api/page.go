@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Page says which part of a history of events is wanted (payloads.md section 6 no. 12).
+// Page says which part of a history of events is wanted (payloads.md 6 no. 12).
 type Page struct {
 	From  Opt[float64] `query:"from" doc:"Only events after this time, seconds since the epoch: that of the newest record the client has. Without to, the oldest such events are returned, so that paging forward loses nothing" example:"1763996400.5"`
 	To    Opt[float64] `query:"to" doc:"Only events before this time, seconds since the epoch: that of the oldest record the client has" example:"1764000000.5"`

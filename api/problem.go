@@ -19,7 +19,7 @@ import (
 // problemType is the media type of RFC 9457.
 const problemType = "application/problem+json"
 
-// The bounds of what a problem tells (payloads.md section 1: at most 20 mistakes).
+// The bounds of what a problem tells (payloads.md 1: at most 20 mistakes).
 const (
 	maxMistakes = 20
 	maxValue    = 256 // bytes of a value that is echoed

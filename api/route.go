@@ -12,7 +12,7 @@ import (
 type Route struct {
 	Method  string
 	Path    string // below the interface's base, parameters in braces: /networks/{id}
-	Who     string // who may call, as the interface document says it
+	Who     string // who may call, as the description of the interface says it
 	Summary string
 	Tag     string // heading in the document, given by Group
 	Live    bool   // a websocket

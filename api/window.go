@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// maxPoints bounds the points of one history answer (payloads.md section 1).
+// maxPoints bounds the points of one history answer (payloads.md 1).
 const maxPoints = 130_000
 
 // day is the window of a history that says no start, in seconds.

@@ -1,4 +1,4 @@
-// Package broker is the appliance's MQTT side (device-protocol.md section 2):
+// Package broker is the appliance's MQTT side (device-protocol.md 2):
 // listeners, authentication, who may publish and subscribe to what, durable
 // ingest before the acknowledgement, and commands to devices.
 //

@@ -74,11 +74,11 @@ type gatekeeper struct {
 	posters *peer.Rates
 }
 
-// NewGatekeeper returns the handler of POST /gatekeeper (device-protocol.md
-// section 1). It reads the body whatever its content type, at most 256 KiB of it,
+// NewGatekeeper returns the handler of POST /gatekeeper
+// (device-protocol.md 1). It reads the body whatever its content type, at most 256 KiB of it,
 // lets each address post once a second after a burst of 10 (loopback as often as
 // it likes), and answers in one of the three forms of wire.BootstrapAnswer, or
-// with a problem (payloads.md section 1). Tokens are neither logged nor cached.
+// with a problem (payloads.md 1). Tokens are neither logged nor cached.
 func NewGatekeeper(config GatekeeperConfig, admit Admitter, log *slog.Logger) http.Handler {
 	if config.Body == nil {
 		config.Body = plainBody

@@ -9,8 +9,8 @@ import (
 	"sensegate/motion"
 )
 
-// Subscriptions that one connection may hold (safety.md section 1,
-// device-protocol.md section 2).
+// Subscriptions that one connection may hold (device-protocol.md 2
+// no. 1).
 const (
 	maxDeviceSubscriptions      = 32
 	maxIntegrationSubscriptions = 1024

@@ -24,7 +24,7 @@ type Engine interface {
 	BadInput(device, reason string, message []byte)
 }
 
-// userOfDevices is the user name of every device (device-protocol.md section 2).
+// userOfDevices is the user name of every device (device-protocol.md 2).
 const userOfDevices = "device"
 
 // Intake is the Sink in front of an Engine: it tells devices from integration

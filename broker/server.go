@@ -69,7 +69,8 @@ func New(cfg Config, sink Sink, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
-// options are the library's settings (safety.md section 1, storage.md).
+// options are the library's settings: it keeps nothing on the disk, and little waits in
+// its memory.
 func options(limits guard.Config, log *slog.Logger) *mqtt.Options {
 	caps := mqtt.NewDefaultServerCapabilities()
 	caps.MaximumMessageExpiryInterval = 0 // otherwise retained messages vanish

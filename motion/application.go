@@ -2,7 +2,7 @@ package motion
 
 // ApplicationSettings are when a household sleeps and which clocks it lives by:
 // one record per network, which the application settings of Core (payloads.md
-// 4.11) and the sleep-wake settings of App Cloud (interface document 2.4) both
+// 4.11) and the sleep-wake settings of App Cloud (interfaces.md 2.4 no. 1) both
 // show.
 type ApplicationSettings struct {
 	NetworkID   NetworkID `json:"network_id" doc:"Core network id" example:"1042"`
@@ -15,7 +15,7 @@ type ApplicationSettings struct {
 }
 
 // DefaultApplicationSettings returns the template of a network that has none of
-// its own (interface document 2.4), in UTC.
+// its own (interfaces.md 2.4 no. 1), in UTC.
 func DefaultApplicationSettings(id NetworkID) ApplicationSettings {
 	return ApplicationSettings{NetworkID: id, Timezone: "UTC", SleepHour: 23, WakeHour: 7}
 }

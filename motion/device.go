@@ -17,8 +17,8 @@ type Device struct {
 }
 
 // PendingDevice is what a device that asked at the gatekeeper and is not adopted has
-// shown of itself. A post that shows anything else is another entry (device-protocol.md
-// section 1).
+// shown of itself. A post that shows anything else is another entry
+// (device-protocol.md 1).
 type PendingDevice struct {
 	ID          string    `json:"id"` // of the entry, random
 	DeviceID    string    `json:"deviceId"`
@@ -54,7 +54,7 @@ type Credentials struct {
 }
 
 // Admission is the gatekeeper's answer to one post: exactly one of its three
-// forms (device-protocol.md section 1).
+// forms (device-protocol.md 1).
 type Admission struct {
 	Redirect string // meta.gatekeeper_redirect: nothing else is answered
 	TryAgain string // the reason why not yet

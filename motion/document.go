@@ -41,7 +41,7 @@ type GuardianConfig struct {
 	Leafblower    Leafblower    `json:"leafblower"`
 }
 
-// MotionEvents says when motion becomes an event (device-protocol.md section 3).
+// MotionEvents says when motion becomes an event (device-protocol.md 3).
 type MotionEvents struct {
 	Enabled          int     `json:"enabled" enum:"0,1"`
 	Armed            int     `json:"armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs enabled"`

@@ -2,7 +2,7 @@ package motion
 
 import "strings"
 
-// Category groups events (interface document 2.2).
+// Category groups events (interfaces.md 2.2).
 type Category string
 
 // The categories of responses, and the three more that creation accepts.
@@ -16,7 +16,7 @@ const (
 	CategoryInternal Category = "Internal"
 )
 
-// The names of the event kinds of interface document section 6 and of those that this
+// The names of the event kinds of interfaces.md 6 and of those that this
 // product adds; EventKinds says what they are.
 const (
 	MotionDetectedEvent            = "MotionDetectedEvent"
@@ -59,7 +59,7 @@ const (
 // that says of 120 links why it was raised has room.
 const MaxEvent = 16 << 10
 
-// Event is the event record (interface document 2.2, payloads.md 4.8).
+// Event is the event record (interfaces.md 2.2, payloads.md 4.8).
 type Event struct {
 	ID              string      `json:"_id" doc:"Event uuid (version 7), used for tagging; empty: neither stored nor pushed"`
 	Category        Category    `json:"category" enum:"Link,Network,Motion,System"`
@@ -102,7 +102,7 @@ type EventDebug struct {
 	Sens     int                `json:"sens"`
 }
 
-// tagLength is the fixed length of a stored tag (interface document section 8).
+// tagLength is the fixed length of a stored tag (interfaces.md 8 no. 1).
 const tagLength = 10
 
 // PadTag truncates tag to 10 characters and pads it with spaces to 10.

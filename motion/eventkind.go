@@ -9,7 +9,7 @@ type EventKind struct {
 	Category Category
 	Meaning  string    // when it is raised, for documentation
 	Devices  bool      // devices raise it (device-protocol.md 2.4)
-	Callers  bool      // events/create accepts it (interface document section 6)
+	Callers  bool      // events/create accepts it (interfaces.md 6)
 	Words    []Wording // what happened, in English; the first that applies; none: the name in words
 	Push     *PushText // what is pushed to members about it unless the configuration says otherwise; nil: it is never pushed
 }

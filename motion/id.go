@@ -22,8 +22,8 @@ func ParseNetworkID(s string) (NetworkID, error) {
 // so that topology can name either.
 type NodeID uint32
 
-// DeviceKind is the mqType of a device: what it speaks for (device-protocol.md
-// section 2).
+// DeviceKind is the mqType of a device: what it speaks for
+// (device-protocol.md 2).
 type DeviceKind string
 
 // The two kinds of devices.
@@ -48,5 +48,5 @@ func (n Network) GuardianKey() DeviceKey { return DeviceKey{Kind: Guardian, ID: 
 // Link ends are written with stable wire names (a node's name, or a leaf's MAC
 // without colons), never with friendly names.
 
-// LinkName returns the link_id "dst_name.src_name" (payloads.md section 6 no. 3).
+// LinkName returns the link_id "dst_name.src_name" (payloads.md 6 no. 3).
 func LinkName(dst, src string) string { return dst + "." + src }

@@ -2,8 +2,8 @@ package motion
 
 // Report is what a device tells the appliance in one message. The decoders of
 // the device protocol make them; the engine takes them in. Times are as the
-// device sent them; the engine replaces those of a wrong clock (payloads.md
-// section 6 no. 14).
+// device sent them; the engine replaces those of a wrong clock
+// (payloads.md 6 no. 14).
 type Report interface{ report() }
 
 func (StatusReport) report()  {}
@@ -188,7 +188,7 @@ type DeviceInfoAck struct {
 }
 
 // Bootstrap is what an access point or extender posts to the gatekeeper when it
-// starts (device-protocol.md section 1).
+// starts (device-protocol.md 1).
 type Bootstrap struct {
 	Radar        Radar  `json:"radar_status"`
 	FactoryReset bool   `json:"factory_reset"`

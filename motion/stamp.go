@@ -7,7 +7,7 @@ import (
 
 // Stamp is a point in time in milliseconds since the Unix epoch; 0 is "never".
 // Its text is RFC 3339, UTC, with milliseconds: "2025-11-24T13:00:01.000Z", and
-// "" for never (payloads.md section 1: times of records for the household's apps).
+// "" for never (payloads.md 1: times of records for the household's apps).
 type Stamp int64
 
 // StampOf returns t, cut to the millisecond.

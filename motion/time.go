@@ -6,7 +6,7 @@ import (
 )
 
 // Time is a point in time in seconds since the Unix epoch, UTC, with fractions
-// (interface document 2.2: "UTC timestamp"). Today its resolution is better
+// (interfaces.md 2.2: "UTC timestamp"). Today its resolution is better
 // than a microsecond. Zero means "never" or "unknown".
 type Time float64
 

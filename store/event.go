@@ -68,7 +68,7 @@ var events = table[eventKey, eventRecord]{
 // the event's own time unless one is given), the category of its kind unless one is given, times rounded to the microsecond
 // and the tag padded to 10 characters. No two events of a network share a time,
 // so that paging by time loses none: one that comes later is moved on to the next
-// free microsecond (payloads.md section 6 no. 12).
+// free microsecond (payloads.md 6 no. 12).
 //
 // A dedupe text that is not empty makes adding idempotent: when an event of the
 // network was added with the same text, or with the same id, that one is

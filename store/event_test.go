@@ -272,7 +272,7 @@ func drawQuery(t *rapid.T, network motion.NetworkID) store.EventQuery {
 	}
 }
 
-// answer is payloads.md section 6 no. 12 in its plainest form.
+// answer is payloads.md 6 no. 12 in its plainest form.
 func (c queryCase) answer() []motion.Event {
 	q, list := c.query, []motion.Event{}
 	for _, e := range c.all {

@@ -14,7 +14,7 @@ import (
 // DefaultEventLast is how many events a query returns unless it says how many.
 const DefaultEventLast = 10
 
-// EventQuery selects events of one network (payloads.md section 6 no. 12). With
+// EventQuery selects events of one network (payloads.md 6 no. 12). With
 // From alone it takes the oldest Last events after it, so that a client that
 // pages forward loses nothing; otherwise the newest Last ones.
 type EventQuery struct {

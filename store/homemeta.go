@@ -5,7 +5,7 @@ import (
 	"sensegate/motion/home"
 )
 
-// The meta storage of App Cloud (interface document 4.2): what apps keep for
+// The meta storage of App Cloud (interfaces.md 4.2 no. 9): what apps keep for
 // themselves, an area for each home and one for each user.
 var (
 	homeMeta = table[home.ID, motion.Document]{name: "home_meta", noun: "meta of network", key: key32[home.ID]}

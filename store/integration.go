@@ -9,7 +9,7 @@ import (
 )
 
 // IntegrationUser is an MQTT user that is no device, such as a home automation
-// (device-protocol.md section 2). Its secret is not kept.
+// (device-protocol.md 2). Its secret is not kept.
 type IntegrationUser struct {
 	Name        string      `json:"name"`
 	TopicPrefix string      `json:"topic_prefix"` // all it may use
@@ -33,7 +33,7 @@ const userOfDevices = "device"
 // CreateIntegrationUser stores a new user and returns it with its secret, which
 // nothing can show again. A name that is taken is a Conflict, and so is a prefix
 // with topics of another user; an empty name is Invalid, and so is a topic prefix that
-// the broker would refuse (device-protocol.md section 2) or that is likely a slip.
+// the broker would refuse (device-protocol.md 2) or that is likely a slip.
 func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
 	switch u.Name {
 	case "":

@@ -16,8 +16,8 @@ const (
 	mailKeeping = 30 * 24 * time.Hour // how long a mail is kept
 )
 
-// Mail is a message to a person, kept to be read and sent (payloads.md section 6
-// no. 8). The link stands apart from the text, because it is a secret that is
+// Mail is a message to a person, kept to be read and sent
+// (payloads.md 6 no. 8). The link stands apart from the text, because it is a secret that is
 // forgotten when it has expired.
 type Mail struct {
 	ID        uint64       `json:"id"`

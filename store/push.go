@@ -9,8 +9,8 @@ import (
 // pushLimit is how many pushes of one network can wait; the oldest go first.
 const pushLimit = 256
 
-// Push is a message to the people of a network that waits for a sender (payloads.md
-// section 6 no. 8).
+// Push is a message to the people of a network that waits for a sender
+// (payloads.md 6 no. 8).
 type Push struct {
 	ID        uint64           `json:"id"`
 	NetworkID motion.NetworkID `json:"network_id"`

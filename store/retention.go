@@ -9,8 +9,8 @@ import (
 	"sensegate/motion/series"
 )
 
-// Retention says how long what is kept is kept, by class (payloads.md section 6
-// no. 9). A class of 0 is kept for ever. What is older is not shown, and deleted:
+// Retention says how long what is kept is kept, by class
+// (payloads.md 6 no. 9). A class of 0 is kept for ever. What is older is not shown, and deleted:
 // samples as whole blocks, so that a bit more than asked for lies on the disk.
 type Retention struct {
 	At1s     time.Duration `yaml:"at_1s" env:"AT_1S"`     // motion at 1 s
@@ -26,7 +26,7 @@ type Retention struct {
 
 const day = 24 * time.Hour
 
-// DefaultRetention returns what payloads.md says; commands are kept as long as
+// DefaultRetention returns that of payloads.md 6 no. 9; commands are kept as long as
 // events.
 func DefaultRetention() Retention {
 	return Retention{

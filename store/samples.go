@@ -15,8 +15,8 @@ import (
 )
 
 // Samples holds the motion samples of all networks: the open blocks in memory,
-// their journal, the sealed blocks and their sums in the database (storage.md
-// parts 1 to 7). Its methods may be called concurrently; each network has a mutex of its
+// their journal, the sealed blocks and their sums in the database. Its
+// methods may be called concurrently; each network has a mutex of its
 // own, which is held for memory work only.
 type Samples struct {
 	db *DB

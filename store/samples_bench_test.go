@@ -15,7 +15,7 @@ import (
 	"sensegate/store/storetest"
 )
 
-// What storage is measured with (storage.md): 50 networks of 6 links for a day,
+// What storage is measured with (docs/performance.md): 50 networks of 6 links for a day,
 // flushed every minute.
 const (
 	benchNetworks = 50
@@ -110,7 +110,7 @@ func (d *stored) size(b *testing.B) int64 {
 	return info.Size()
 }
 
-// BenchmarkStoreDay prints storage.md S1 (sparse), S2 (noisy3) and S6: bytes a row of
+// BenchmarkStoreDay prints S1 (sparse), S2 (noisy3) and S6 of docs/performance.md: bytes a row of
 // the file as it lies on the disk with the sums of the day, where a row is a second
 // of a series; and the CPU time that a row of the next day costs: taking two frames in,
 // the journal, seals, sums and, as seconds are kept for a day, retention.
@@ -133,7 +133,7 @@ func BenchmarkStoreDay(b *testing.B) {
 	}
 }
 
-// BenchmarkStoreWeek prints storage.md S8, S9 and S10: the answer of a week at 5 s and
+// BenchmarkStoreWeek prints S8, S9 and S10 of docs/performance.md: the answer of a week at 5 s and
 // at 60 s, the file after 9 days against 8, and how long opening it takes; the best of
 // each, so that a busy machine does not count.
 func BenchmarkStoreWeek(b *testing.B) {
@@ -200,7 +200,7 @@ func (d *stored) start(b *testing.B) {
 	b.ReportMetric(best.Seconds()*1000, "best-ms")
 }
 
-// BenchmarkReadDay prints storage.md S7: a day at 1 s decoded, and the whole
+// BenchmarkReadDay prints S7 of docs/performance.md: a day at 1 s decoded, and the whole
 // answer from the disk in multiples of copying it.
 func BenchmarkReadDay(b *testing.B) {
 	for _, profile := range []seriestest.Profile{seriestest.Sparse, seriestest.Noisy3} {

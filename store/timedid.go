@@ -18,7 +18,7 @@ func (tx *Tx) newTimedID(bucket string, owner []byte, micros uint64) (uuid.UUID,
 	}
 	// The first 48 bits are milliseconds: those of what happened.
 	copy(id[:6], key64(micros / 1000)[2:])
-	// The 12 bits after the version are the fraction of the millisecond (section 6.2,
+	// The 12 bits after the version are the fraction of the millisecond (RFC 9562 section 6.2,
 	// method 3), the 14 after the variant count the records of one time (method 1).
 	binary.BigEndian.PutUint16(id[6:8], 7<<12|uint16(micros%1000*4096/1000))
 	count := uint16(0)

@@ -9,7 +9,7 @@ import (
 
 // tokens are the digests of a device's tokens. Devices learn a new token at
 // every start and may lose the answer, so the current one stays valid until the
-// next one is first used (device-protocol.md section 1).
+// next one is first used (device-protocol.md 1).
 type tokens struct {
 	Current digest `json:"current"`
 	Next    digest `json:"next"`

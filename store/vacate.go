@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/home"
 )
 
-// VacateHome wipes what a household leaves behind (payloads.md section 6 no. 16): the
+// VacateHome wipes what a household leaves behind (payloads.md 6 no. 16): the
 // network gets a home that says nothing of it, under another id, but that it was owned
 // before. The network keeps its devices, links, history, sensitivity, cooldown and what
 // roomSettings names. All else goes that served the household or says something of it: the

@@ -12,7 +12,7 @@
 // time package whose clock and timers run faster, so nothing in the product knows
 // of it. Deadlines of sockets stay in real time, and so only become more patient.
 // It prints a row now and then, and at the end whether memory and goroutines were
-// flat (safety.md section 4). It ends with status 1 when they were not.
+// flat (docs/safety.md, "A long time"). It ends with status 1 when they were not.
 package main
 
 import (

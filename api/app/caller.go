@@ -101,7 +101,7 @@ func asked(m home.Membership) bool { return !m.Unasked }
 
 // homeOf returns the home that a request is about: the one that its path names, by
 // itself or by a record of it; else network_id of the query or the body; else the
-// caller's only one (payloads.md section 1), besides which others may have added them to
+// caller's only one (payloads.md 1), besides which others may have added them to
 // theirs without asking.
 func homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, error) {
 	if find, ok := byPath[r.Route()]; ok {

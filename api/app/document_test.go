@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "rewrite openapi.json and docs/app.md")
 
 func table() api.Interface { return app.New(app.Parts{}).Interface() }
 
-// extra are the rows that the interface document does not have (payloads.md section 1
-// and section 6; design of the outbox and of adoption).
+// extra are the rows that api/testdata/routes.tsv does not have (payloads.md 1 and 6,
+// the outbox and adoption).
 func extra() []string {
 	return []string{
 		"GET /adoption", "POST /adoption", "DELETE /adoption", "POST /adoption/{device_id}",

@@ -92,7 +92,7 @@ func (e expandable[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.ID)
 }
 
-// list is the answer of an operation that lists records (payloads.md section 6 no. 1).
+// list is the answer of an operation that lists records (payloads.md 6 no. 1).
 type list[T any] struct {
 	Body struct {
 		Data []T `json:"data" nullable:"false"`

@@ -95,7 +95,7 @@ func newest(set *series.Set, query series.Query, last int) (json []byte, bucket 
 }
 
 // since returns the later of second from and the first second after a member's home was
-// claimed: history begins there (interface document section 8).
+// claimed: history begins there (interfaces.md 8 no. 4).
 func since(who auth.Member, from int64) int64 {
 	return max(from, int64(math.Ceil(float64(who.Since))))
 }

@@ -122,7 +122,7 @@ func TestCoarserHistorySaysSo(t *testing.T) {
 }
 
 // TestAFewLiveFramesHideNoHistory: five minutes of what a guardian measured while nobody
-// watched, then two seconds live, asked for in seconds (payloads.md section 6 no. 10).
+// watched, then two seconds live, asked for in seconds (payloads.md 6 no. 10).
 func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -11,7 +11,7 @@ import (
 	"sensegate/store"
 )
 
-// metaAreas are the two areas of meta storage (interface document 4.2).
+// metaAreas are the two areas of meta storage (interfaces.md 4.2 no. 9).
 type metaAreas struct {
 	Network motion.Document `json:"network" nullable:"false" doc:"Shared: read by members, written by the owner"`
 	User    motion.Document `json:"user" nullable:"false" doc:"The caller's own: that of /user/meta"`

@@ -7,7 +7,7 @@ import (
 	"sensegate/api"
 )
 
-// routes is the interface, in the order of the interface document.
+// routes is the interface, in the order of api/testdata/routes.tsv.
 func (a *App) routes() []api.Route {
 	return slices.Concat(
 		api.Group("Overview",

@@ -12,7 +12,7 @@ import (
 	"sensegate/motion/insight"
 )
 
-// sleepSettings are when a household sleeps (interface document 2.4), on the clocks of
+// sleepSettings are when a household sleeps (interfaces.md 2.4 no. 1), on the clocks of
 // its time zone.
 type sleepSettings struct {
 	Enabled     bool  `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`

@@ -22,8 +22,8 @@ func lateHousehold(t *testing.T) (*household, *atomic.Int64) {
 	return h, &later
 }
 
-// What cannot be taken back needs the password when the log-in is old (payloads.md
-// section 6 no. 18).
+// What cannot be taken back needs the password when the log-in is old
+// (payloads.md 6 no. 18).
 func TestStolenSessionNeitherTakesNorEndsAnAccount(t *testing.T) {
 	t.Parallel()
 	h, later := lateHousehold(t)

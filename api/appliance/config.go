@@ -54,7 +54,7 @@ type CoreConfig struct {
 	TLSListen string `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https beside it; "" or off = none
 }
 
-// GatekeeperConfig says how devices are let in (device-protocol.md section 1).
+// GatekeeperConfig says how devices are let in (device-protocol.md 1).
 type GatekeeperConfig struct {
 	MQTTServer  string        `yaml:"mqtt_server" env:"MQTT_SERVER"`
 	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN"`

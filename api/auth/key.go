@@ -28,7 +28,7 @@ type Key struct {
 }
 
 // Open returns nil when the key opens the network. For any other network the
-// answer is that of one that does not exist (payloads.md section 1: "unknown and
+// answer is that of one that does not exist (payloads.md 1: "unknown and
 // foreign ids answer the same 404").
 func (k Key) Open(id motion.NetworkID) error {
 	if k.Network == 0 || k.Network == id {

@@ -21,7 +21,7 @@ type Changes struct {
 // that belongs to somebody else, since the caller may see in the outbox what was written;
 // its link is refused like one that has expired. A new password ends every session of the
 // user. Both need what StepUp asks for; an address or a password that
-// is the present one is no change (payloads.md section 6 no. 18).
+// is the present one is no change (payloads.md 6 no. 18).
 func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, error) {
 	if err := checkAccount(c.Email, c.Password); err != nil {
 		return home.User{}, err

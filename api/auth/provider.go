@@ -18,8 +18,8 @@ import (
 	"sensegate/store"
 )
 
-// ProviderConfig is an identity provider whose tokens log people in (payloads.md
-// section 6 no. 7).
+// ProviderConfig is an identity provider whose tokens log people in
+// (payloads.md 6 no. 7).
 type ProviderConfig struct {
 	Name       string   `yaml:"name" env:"NAME"`             // in the path of the operation
 	Issuer     string   `yaml:"issuer" env:"ISSUER"`         // iss of its tokens

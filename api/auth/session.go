@@ -27,7 +27,7 @@ const sweepLimit = 16
 //
 // A session is a record; its tokens name it. A token is valid when its signature is,
 // it has not expired, it was issued at or after the user's valid_from, and its session
-// still exists (interface document sections 3 and 5).
+// still exists (interfaces.md 3 no. 2, 5 no. 3).
 type Sessions struct {
 	db    *store.DB
 	keys  *Keyring
@@ -40,7 +40,7 @@ func NewSessions(db *store.DB, keys *Keyring, ended func()) *Sessions {
 	return &Sessions{db: db, keys: keys, ended: ended}
 }
 
-// Tokens is a session response (interface document 2.3).
+// Tokens is a session response (interfaces.md 2.3).
 type Tokens struct {
 	Token        string    `json:"token" doc:"Session token, for the header Authorization: lives an hour"`
 	RefreshToken string    `json:"refresh_token" doc:"For PATCH /sessions, once: lives 30 days"`
@@ -48,7 +48,7 @@ type Tokens struct {
 }
 
 // Start begins a session of a user; unless multi, every earlier one ends
-// (payloads.md section 6 no. 13).
+// (payloads.md 6 no. 13).
 func (s *Sessions) Start(ctx context.Context, id home.UserID, multi bool) (Tokens, error) {
 	var g grant
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -113,7 +113,7 @@ func (s *Sessions) extend(tx *store.Tx, u home.User, session store.Session, mult
 const maxAhead = 5
 
 // nextValidFrom is later than every token of the user that was issued before, also
-// within the same second (payloads.md section 6 no. 13). When it would run ahead of the
+// within the same second (payloads.md 6 no. 13). When it would run ahead of the
 // clock it is a Throttled fault. One that is further ahead than it can run is of a clock
 // that was set back since: it starts again from now, because every other session ends.
 func nextValidFrom(u home.User, now motion.Time) (int64, error) {

@@ -99,7 +99,7 @@ func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err 
 // adopt returns the account that has the verified address of a person, and notes that they
 // are known to the provider. One whose own address was never confirmed, or by a link that an
 // owner could read in the outbox, may be somebody else's, who was quicker: it is not given
-// away (payloads.md section 6 no. 7).
+// away (payloads.md 6 no. 7).
 func (p *Providers) adopt(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
 	proof, err := tx.AddressProof(holder.ID)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // stepUpLife is how long after its log-in a session may change what matters without the
-// password (payloads.md section 6 no. 18).
+// password (payloads.md 6 no. 18).
 const stepUpLife = 10 * time.Minute
 
 // The codes of the answers to a caller who has to prove who they are.

@@ -15,8 +15,8 @@ type createIn struct {
 	Body    newEvent
 }
 
-// newEvent is an event that a caller makes up. The interface document names the
-// fields down to Tag; the others are chosen, so that every kind can say what it is
+// newEvent is an event that a caller makes up. The fields down to Tag are those of
+// interfaces.md 4.1 no. 5; the others are chosen, so that every kind can say what it is
 // about.
 type newEvent struct {
 	TS         float64          `json:"ts" minimum:"1" maximum:"281474976710" doc:"When it happened, seconds since the epoch; kept as given. At most five minutes ahead, and not older than events are kept" example:"1764000000.5"`

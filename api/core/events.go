@@ -18,8 +18,8 @@ type Selection struct {
 	EventTypes string `query:"event_types" doc:"Event kinds, comma-separated; default: all" example:"MotionDetectedEvent,MotionStoppedEvent"`
 }
 
-// eventCategories are the categories that stored events have (interface document
-// 2.2).
+// eventCategories are the categories that stored events have
+// (interfaces.md 2.2).
 func eventCategories() []motion.Category {
 	return []motion.Category{motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem}
 }

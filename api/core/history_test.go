@@ -60,7 +60,7 @@ func (h *home) live(ts motion.Time, intensities ...float64) {
 }
 
 // TestAFewLiveFramesHideNoHistory: five minutes of what a guardian measured while nobody
-// watched, then two seconds live, asked for in seconds (payloads.md section 6 no. 10).
+// watched, then two seconds live, asked for in seconds (payloads.md 6 no. 10).
 func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

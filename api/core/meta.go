@@ -6,7 +6,7 @@ import (
 	"sensegate/api/auth"
 )
 
-// metaDocument is the meta of a network (interface document 2.1).
+// metaDocument is the meta of a network (interfaces.md 2.1).
 type metaDocument struct {
 	DWM                *fleet            `json:"dwm,omitempty"`
 	Home               *homeState        `json:"home,omitempty"`

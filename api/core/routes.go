@@ -6,7 +6,7 @@ import (
 	"sensegate/api"
 )
 
-// routes is the interface, in the order of the interface document.
+// routes is the interface, in the order of api/testdata/routes.tsv.
 func (c *Core) routes() []api.Route {
 	return slices.Concat(
 		api.Group("Network meta",

@@ -9,7 +9,7 @@ import (
 )
 
 // BootstrapAnswer is the gatekeeper's answer to a post. It has one of three forms
-// (device-protocol.md section 1): Redirect alone; Status, RetryAfterS and Reason;
+// (device-protocol.md 1): Redirect alone; Status, RetryAfterS and Reason;
 // or LocalConfig with the two configuration documents.
 type BootstrapAnswer struct {
 	Redirect string `json:"gatekeeper_redirect,omitempty"` // URL of the gatekeeper to post to instead

@@ -8,7 +8,7 @@ import (
 
 // Config is the payload of the retained command config: the two configuration
 // documents in force and the revision that the agent reports once it has applied
-// them (device-protocol.md section 2.7).
+// them (device-protocol.md 2.7).
 type Config struct {
 	Rev            int             `json:"rev"`
 	GuardianConfig motion.Document `json:"guardian_config"`

@@ -5,8 +5,8 @@ import (
 	"sensegate/motion/fault"
 )
 
-// minCSI is the length of a csi message's header, in bytes (device-protocol.md
-// section 2.5).
+// minCSI is the length of a csi message's header, in bytes
+// (device-protocol.md 2.5).
 const minCSI = 31
 
 // Decode reads the payload of an event. What cannot be read is a *fault.Error of

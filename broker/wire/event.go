@@ -40,7 +40,7 @@ func decodeEvent(top map[string]any) (motion.Report, *fault.Error) {
 }
 
 // checkKind checks that a device may raise this kind in this category. Kinds that
-// the interface document does not list are accepted in any category; those
+// interfaces.md 6 does not list are accepted in any category; those
 // that the appliance raises itself are its own.
 func checkKind(category motion.Category, kind string) *fault.Error {
 	switch category {

@@ -12,7 +12,7 @@ import (
 // in memory, and are several times what the largest known home sends.
 const (
 	// MaxMessage is the largest message or bootstrap body, in bytes
-	// (device-protocol.md section 2).
+	// (device-protocol.md 2).
 	MaxMessage = 256 << 10
 
 	maxDepth   = 32

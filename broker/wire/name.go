@@ -66,7 +66,7 @@ func linkID(s string) (string, *fault.Error) {
 
 // OldLinkID reads the link id of older agents, "DDDDDD-SSSSSS": the last three
 // octets of the destination's and of the source's MAC in hexadecimal
-// (payloads.md section 6 no. 3). Decode leaves such ids as they are, in lower
+// (payloads.md 6 no. 3). Decode leaves such ids as they are, in lower
 // case; only the engine knows the MACs that complete them.
 func OldLinkID(s string) (dst, src [3]byte, ok bool) {
 	if len(s) != 13 || s[6] != '-' {

@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// The events that devices publish (device-protocol.md section 2).
+// The events that devices publish (device-protocol.md 2).
 const (
 	EventStatus        = "guardian-status"
 	EventMatrix        = "motion-matrix"
@@ -19,7 +19,7 @@ const (
 	EventCSI           = "csi"
 )
 
-// The commands that the appliance publishes (device-protocol.md section 2.7).
+// The commands that the appliance publishes (device-protocol.md 2.7).
 const (
 	CommandConfig     = "config"
 	CommandLive       = "live"

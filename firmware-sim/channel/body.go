@@ -66,7 +66,7 @@ type build struct {
 // buildOf returns the build of a kind. The chest of a person moves by 4–12 mm at
 // 0.2–0.34 Hz, but it is a small part of what scatters: the figures for breath and
 // sway are those of the whole, chosen so that the detector calls people who sit
-// still moving about as often as in real rooms (detection.md section 2).
+// still moving about as often as in real rooms.
 func buildOf(kind Kind) build {
 	if kind == Pet {
 		return build{torso: 0.06, limb: 0.012, height: 0.3, swing: 0.1, stride: 0.6, breath: 0.001, sway: 0.0005, breathing: 0.5, fidget: 0.03, restful: 0.9}

@@ -11,7 +11,7 @@ type feature struct {
 	low, high float64 // of the histograms; what lies beyond counts in the last bin
 }
 
-// features are those that are compared (detection.md section 2, steps 4 and 5).
+// features are those that are compared (lm1.md 2 no. 4 and no. 5).
 func features() []feature {
 	return []feature{
 		{"R", -0.2, 1},

@@ -1,5 +1,5 @@
 // Package evaluate measures the product's own detection on labelled captures of
-// real radios: detection.md section 3. It knows scoring and the reference
+// real radios, as docs/detection.md shows them. It knows scoring and the reference
 // figures; what a capture is it takes from the capture's header, and how motion
 // is detected is motion/detect's affair alone. On simulated homes it measures
 // detection, and the sleep times that motion/insight tells, against what happened.

@@ -56,7 +56,7 @@ func (s *score) figures() figures {
 	return f
 }
 
-// reference is the LM1 column of detection.md section 3.
+// reference is what LM1 to the letter reaches (docs/detection.md).
 type reference struct {
 	Recall         float64 `json:"recall"`
 	FalsePositives float64 `json:"false_positive_rate"`

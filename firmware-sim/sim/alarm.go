@@ -9,7 +9,7 @@ import (
 	"sensegate/motion"
 )
 
-// alarm is a guardian's event state machine (device-protocol.md section 3): a
+// alarm is a guardian's event state machine (device-protocol.md 3): a
 // MotionDetectedEvent when enough of the last samples saw motion, a
 // MotionStoppedEvent after the cooldown without.
 type alarm struct {

@@ -204,7 +204,7 @@ func (b *box) will(a *agent) []byte {
 	return payload
 }
 
-// post is what the box tells the gatekeeper (device-protocol.md section 1).
+// post is what the box tells the gatekeeper (device-protocol.md 1).
 func (b *box) post() motion.Bootstrap {
 	return motion.Bootstrap{Radar: b.record(), FactoryReset: b.wipe, LocationID: b.home.GuardianID}
 }

@@ -17,7 +17,7 @@ import (
 
 const (
 	bootstrapTimeout = 10 * time.Second
-	retryDefault     = 30 * time.Second // when the answer names no time (device-protocol.md section 1)
+	retryDefault     = 30 * time.Second // when the answer names no time (device-protocol.md 1)
 	retryMost        = 60 * time.Second
 	retryUnreachable = 2 * time.Second
 )

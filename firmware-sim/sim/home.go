@@ -74,7 +74,7 @@ func NewHome(index int) Home {
 }
 
 // HomeOf returns the home of a scenario. Homes of another index, 0..255, differ
-// in their ids and addresses only; index 0 carries the ids of payloads.md.
+// in their ids and addresses only; index 0 carries the ids of the examples in payloads.md.
 func HomeOf(place *scenario.Scenario, index int) Home {
 	h := Home{GuardianID: guardianID(index), Place: place}
 	for i, n := range place.Nodes {
@@ -102,7 +102,7 @@ func HomeOf(place *scenario.Scenario, index int) Home {
 	return h
 }
 
-// guardianID returns the location_id of a home: that of payloads.md for index 0.
+// guardianID returns the location_id of a home: that of the examples in payloads.md for index 0.
 func guardianID(index int) string {
 	if index == 0 {
 		return "a41f00c2d97b4e5580136c2e"

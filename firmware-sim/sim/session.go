@@ -17,7 +17,7 @@ import (
 	"sensegate/motion"
 )
 
-// userName is the MQTT user name of every device (device-protocol.md section 2).
+// userName is the MQTT user name of every device (device-protocol.md 2).
 const userName = "device"
 
 const (

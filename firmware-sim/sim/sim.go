@@ -20,7 +20,7 @@ const (
 )
 
 // OldestStart is how far back a simulation may start. What is over a day old
-// counts as a wrong clock (payloads.md section 6 no. 14); an hour is left for
+// counts as a wrong clock (payloads.md 6 no. 14); an hour is left for
 // devices that connect late or fall behind.
 const OldestStart = 23 * time.Hour
 

@@ -62,7 +62,7 @@ func New(edit Edit, now time.Time) (Job, error) {
 
 // Patch returns the job after a change. A rule that is switched on, and one with
 // another rrule, is armed anew and needs an occurrence after now: after the last
-// one it takes a new rrule (interface document section 3). Errors: fault.Invalid
+// one it takes a new rrule (interfaces.md 3 no. 4). Errors: fault.Invalid
 // with all mistakes; j is then unchanged.
 func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	var m mistakes

@@ -47,7 +47,7 @@ type Batch struct {
 const nameKey = "command"
 
 // New returns the command that was asked for, without an id, in the initial
-// state of interface document section 3: executeNow goes before a trigger. The
+// state of interfaces.md 3 no. 1: executeNow goes before a trigger. The
 // request must have passed its check; trigger is what Trigger.Of returned for
 // it, online says whether the node is.
 //

@@ -1,6 +1,6 @@
 // Package command holds the rules of management commands: what a caller may ask
 // a node to do, the states that a command goes through, and what follows for the
-// commands that wait for it (interface document section 3, payloads.md 4.13).
+// commands that wait for it (interfaces.md 3 no. 1, payloads.md 4.13).
 //
 // It knows records, states, time-outs and chains of triggers. It must not read
 // the clock, store, send, or know HTTP or MQTT: its caller gives it the time and

@@ -10,7 +10,7 @@ import (
 // command sort before Done, in the order in which they can follow each other.
 type State string
 
-// The states of interface document section 3 and payloads.md 4.13. Between
+// The states of interfaces.md 3 no. 1 and payloads.md 4.13. Between
 // WaitingForOnline and Running stand those that Sent returns. A device may
 // answer with any other 2xx (success) or 4xx (failure).
 const (

@@ -1,5 +1,5 @@
 // Package csi knows the raw channel state that a radio publishes: the `CSI1`
-// batch of device-protocol.md section 2.5, and how an amplitude is taken from
+// batch of device-protocol.md 2.5, and how an amplitude is taken from
 // it. It must not know topics, brokers, clocks or what the amplitudes mean.
 //
 // Nothing here keeps state or starts goroutines. A Batch belongs to one
@@ -9,7 +9,7 @@ package csi
 
 import "sensegate/motion"
 
-// Limits of a batch (device-protocol.md section 2.5).
+// Limits of a batch (device-protocol.md 2.5).
 const (
 	MaxSubcarriers = 2048
 	MaxFrames      = 1000

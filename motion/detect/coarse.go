@@ -12,10 +12,10 @@ type Source uint8
 // The sources. Their thresholds differ, their logic does not.
 const (
 	// Signal is the RSSI of frames in dBm, at least 4 per second: its variance
-	// over 3 s is what moves (section 2, "RSSI-only links").
+	// over 3 s is what moves (lm1.md 2 no. 9).
 	Signal Source = iota
 	// Reported is an intensity that the device computes itself, at least one in
-	// 1.5 s: its newest value counts ("Intensity-only links").
+	// 1.5 s: its newest value counts (lm1.md 2 no. 10).
 	Reported
 )
 

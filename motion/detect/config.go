@@ -8,7 +8,7 @@ import (
 
 // Config is how a link is to be run. Begin with Defaults.
 type Config struct {
-	// Sensitivity is s of detection.md section 2, 0 (deaf) to 100 (jumpy).
+	// Sensitivity is s of lm1.md 2 no. 7: 0 (deaf) to 100 (jumpy).
 	Sensitivity float64
 	// Calibration is how long after its first frame the link gathers the power
 	// of its surroundings, in seconds. The room need not be empty. It is skipped
@@ -17,7 +17,7 @@ type Config struct {
 	// Anchored starts the ticks one second after the first frame. Otherwise
 	// they fall on the multiples of TickInterval, the same for all links.
 	Anchored bool
-	// LM1 runs the detector of detection.md section 2 to the letter: the
+	// LM1 runs the detector of lm1.md 2 to the letter: the
 	// reference that the golden vectors hold, to measure the product's against.
 	LM1 bool
 }
@@ -41,7 +41,7 @@ func Defaults() Config {
 }
 
 // SensitivityOf returns the point of the 0..100 scale that a settings level
-// stands for: 1 High, 2 Medium, 3 Low, 4 Very Low (detection.md section 2).
+// stands for: 1 High, 2 Medium, 3 Low, 4 Very Low (lm1.md 2 no. 7).
 // A level below 1 is High, one above 4 Very Low.
 func SensitivityOf(level int) float64 {
 	switch {
@@ -56,8 +56,8 @@ func SensitivityOf(level int) float64 {
 	}
 }
 
-// strictOffset is how much less sensitive the strict verdict is (section 4
-// rule 2).
+// strictOffset is how much less sensitive the strict verdict is
+// (lm1.md 4 no. 2).
 const strictOffset = -20
 
 // coherenceScale multiplies the high-rate thresholds at sensitivity s.

@@ -1,5 +1,5 @@
 // Package detect knows how one radio link senses motion: the LM1 detector of
-// detection.md section 2. Human motion makes neighbouring subcarriers fluctuate
+// lm1.md 2. Human motion makes neighbouring subcarriers fluctuate
 // together and smoothly in time; receiver noise does neither, and gain steps
 // move all subcarriers at once. So frames are normalised by their own mean, and
 // what counts is the covariance between near subcarriers at non-zero lags.

@@ -13,7 +13,7 @@ const (
 )
 
 // layout is which bins of a frame are looked at, and which of them form pairs
-// (section 2 steps 0 and 2). Columns are the valid bins in order.
+// (lm1.md 2 no. 0 and no. 2). Columns are the valid bins in order.
 type layout struct {
 	bins  []int     // bin of each column
 	parts []part    // segments that have enough columns

@@ -6,7 +6,7 @@ import "sensegate/motion"
 const learnFrames = 200
 
 // learner keeps the first frames of a link as they came, because which bins are
-// valid is known only after some of them (section 2 step 0).
+// valid is known only after some of them (lm1.md 2 no. 0).
 type learner struct {
 	length int
 	times  []motion.Time

@@ -6,7 +6,7 @@ import (
 	"sensegate/motion"
 )
 
-// A link below one of these is weak (detection.md section 2, "Link quality").
+// A link below one of these is weak (lm1.md 2 no. 8).
 const (
 	MinAmplitude = 6.0 // median amplitude of the valid bins, counts
 	MinRate      = 5.0 // frames/s

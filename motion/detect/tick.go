@@ -3,7 +3,7 @@ package detect
 import "sensegate/motion"
 
 // TickInterval is the time between two decisions of a link, in seconds
-// (detection.md section 2, step 3).
+// (lm1.md 2 no. 3).
 const TickInterval motion.Seconds = 0.25
 
 // Tick is what a link says at one multiple of TickInterval.

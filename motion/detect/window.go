@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxLag     = 6    // frames; K of section 2 step 4
+	maxLag     = 6    // frames; K of lm1.md 2 no. 4
 	maxBlocks  = 10   // of the longest window, 2.5 s
 	maxFrames  = 2048 // in the window; what comes faster is left out
 	minHistory = 64   // frames a new window has room for

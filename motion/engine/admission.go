@@ -11,7 +11,7 @@ import (
 	"sensegate/store"
 )
 
-// Reasons why a device has to try again (device-protocol.md section 1).
+// Reasons why a device has to try again (device-protocol.md 1).
 const (
 	waitingForAdoption = "waiting for adoption"
 	waitingForMaster   = "waiting for its master"
@@ -141,7 +141,7 @@ func (p *post) showsToken() (bool, error) {
 	return p.tx.CheckToken(network.GuardianKey(), p.c.Token) == nil, nil
 }
 
-// judge decides about the post (device-protocol.md section 1).
+// judge decides about the post (device-protocol.md 1).
 func (p *post) judge() (verdict, error) {
 	if p.place.ID == 0 && len(p.rivals) > 0 {
 		return refuse(severalPlaces), nil

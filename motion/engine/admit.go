@@ -9,8 +9,8 @@ import (
 )
 
 // Admit decides about a device that posts to the gatekeeper: it is adopted and gets new
-// tokens, or it is listed as pending and told to try again (device-protocol.md section
-// 1). A post that is refused writes at most an event.
+// tokens, or it is listed as pending and told to try again
+// (device-protocol.md 1). A post that is refused writes at most an event.
 func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credentials) (motion.Admission, error) {
 	if err := checkBootstrap(&b); err != nil {
 		return motion.Admission{}, err

@@ -16,8 +16,8 @@ type AlertStatus struct {
 	History []store.AlertRun `json:"history" nullable:"false" doc:"The last occurrences that fired or were missed, oldest first, at most 20"`
 }
 
-// Alerts returns the alert rules of a network (interface document 4.1, universal
-// alerting), in the order of their creation, never nil.
+// Alerts returns the alert rules of a network (interfaces.md 4.1 no. 7), in
+// the order of their creation, never nil.
 func (e *Engine) Alerts(ctx context.Context, id motion.NetworkID) ([]alert.Rule, error) {
 	list, err := e.storedAlerts(ctx, id)
 	rules := make([]alert.Rule, len(list))

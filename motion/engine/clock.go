@@ -2,7 +2,7 @@ package engine
 
 import "sensegate/motion"
 
-// Bounds of a device clock that is believed (payloads.md section 6 no. 14).
+// Bounds of a device clock that is believed (payloads.md 6 no. 14).
 const (
 	maxAge   motion.Seconds = 24 * 3600
 	maxAhead motion.Seconds = 5 * 60

@@ -10,8 +10,8 @@ import (
 	"sensegate/motion/fault"
 )
 
-// CreateEvent stores and pushes an event that a caller has made up (interface
-// document 4.1, events/create) and returns the stored record. Its time is kept as
+// CreateEvent stores and pushes an event that a caller has made up
+// (interfaces.md 4.1 no. 5) and returns the stored record. Its time is kept as
 // given: who calls is no device, and may tell of the past, as far as the history goes. A motion event is
 // subject to motion_events.armed: while that is 0 it comes back with an empty ID,
 // neither stored nor pushed. An id, tag or armed in event is not used.

@@ -175,7 +175,7 @@ func (e *Engine) NetworksByMeta(match func(motion.Document) bool) []motion.Netwo
 }
 
 // NetworksByGuardian returns the networks that a guardian leads: by its
-// guardian_id, which is what the interface document calls its deviceId (2.2), or
+// guardian_id, which is what callers of Core know as its deviceId, or
 // by the deviceId of the master node that it runs on.
 func (e *Engine) NetworksByGuardian(ctx context.Context, deviceID string) ([]motion.NetworkID, error) {
 	return e.networksOf(ctx,

@@ -15,7 +15,7 @@ import (
 	"sensegate/store"
 )
 
-// What an appliance lives through in BenchmarkFlash (storage.md S3 and S4).
+// What an appliance lives through in BenchmarkFlash (docs/performance.md S3 and S4).
 const (
 	flashNetworks = 50
 	flashLinks    = 6
@@ -188,7 +188,7 @@ func (r *flashRig) minute(b *testing.B) {
 	}
 }
 
-// BenchmarkFlash prints storage.md S3 and S4: KB written and syncs a minute by the
+// BenchmarkFlash prints S3 and S4 of docs/performance.md: KB written and syncs a minute by the
 // whole appliance in its steady state, with 50 networks of 6 links whose guardians
 // send a whole status report a minute. There are no events: each is a commit of its
 // own.

@@ -32,7 +32,7 @@ const (
 )
 
 // Insights returns nil when the insights are enabled, else a NotFound fault
-// (interface document section 7).
+// (interfaces.md 7 no. 2).
 func (e *Engine) Insights() error {
 	if e.options.WithoutInsights {
 		return fault.New(fault.NotFound, "insights are not enabled on this appliance")

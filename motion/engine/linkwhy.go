@@ -10,7 +10,7 @@ import (
 )
 
 // slowRate is the rate in frames/s below which a link decides by power against its
-// calibrated quiet instead of by coherence (detection.md section 2, step 5).
+// calibrated quiet instead of by coherence (lm1.md 2 no. 5).
 const slowRate = 20
 
 // whyBlind returns why a link takes no part in motion, "" when it does; n.mu is

@@ -16,7 +16,7 @@ import (
 const (
 	liveQueue   = 64               // frames a reader may be behind
 	liveRenewal = 30 * time.Second // between two live commands to a guardian (device-protocol.md 2.7)
-	sampleMS    = 500              // of a network's sample (device-protocol.md section 3)
+	sampleMS    = 500              // of a network's sample (device-protocol.md 3)
 )
 
 // Subscription is a reader's queue of live messages.
@@ -70,8 +70,8 @@ func (e *Engine) Refresh(id motion.NetworkID) (motion.Time, error) {
 }
 
 // wantsLive reports whether a network's guardian is to send live motion:
-// somebody watches, or the appliance decides on what it sends (payloads.md
-// section 6 no. 4 b) or does not know yet whether it has to.
+// somebody watches, or the appliance decides on what it sends
+// (payloads.md 6 no. 4, b) or does not know yet whether it has to.
 func (n *network) wantsLive(now motion.Time, readers int) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -126,7 +126,7 @@ func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fus
 }
 
 // gated returns the intensity of a sample that a device has measured: 0 unless its
-// msad is above base_threshold times the sensitivity (device-protocol.md section 3).
+// msad is above base_threshold times the sensitivity (device-protocol.md 3).
 // NaN is unknown: a sample without msad has been gated by the device alone.
 func (n *network) gated(intensity, msad float64, sens int) float64 {
 	if msad <= n.radar.Measurement.BaseThreshold*float64(sens) && !math.IsNaN(intensity) {
@@ -154,7 +154,7 @@ func (n *network) zoneName(key fuse.Link) string {
 	return key.Src.String()
 }
 
-// maxHistory is how long samples of 5 s are kept (payloads.md section 6 no. 9).
+// maxHistory is how long samples of 5 s are kept (payloads.md 6 no. 9).
 const maxHistory motion.Seconds = 7 * 24 * 3600
 
 // historySlot is the resolution of what devices report afterwards, in seconds.

@@ -11,7 +11,7 @@ import (
 	"sensegate/store"
 )
 
-// Meta returns the meta of a network (interface document 2.1) as callers see it:
+// Meta returns the meta of a network (interfaces.md 2.1) as callers see it:
 // home, location and friendly_name are views of the guardian configuration and the
 // leafs. With a key it is the value at that top-level key; home always has the
 // values in force then. NotFound: no such network or key. The value is shared and

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// pendingLimit is how many entries can wait for adoption (device-protocol.md
-	// section 1).
+	// pendingLimit is how many entries can wait for adoption
+	// (device-protocol.md 1).
 	pendingLimit = 256
 	// approvalHolds is how long an approval by hand waits for the device's next post.
 	approvalHolds motion.Seconds = 24 * 3600

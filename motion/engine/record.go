@@ -169,7 +169,7 @@ func (one *entry) write(tx *store.Tx, clock *ownClock) (fresh []motion.Event, er
 // writeEvent stores an event, and with it the state of the event machine that raised
 // it: after a power cut an open detection is still open, and an ended one is not.
 // Here alone stands the rule that an event with armed 0 is neither stored nor
-// pushed (interface document section 6 rule 3).
+// pushed (interfaces.md 6 no. 3).
 func (one *entry) writeEvent(tx *store.Tx) (fresh []motion.Event, err error) {
 	if armed := one.event.Armed; armed != nil && *armed == 0 {
 		one.event.ID, one.event.Tag = "", motion.PadTag("")

@@ -7,7 +7,7 @@ import (
 	"sensegate/motion"
 )
 
-// Limits of the events about devices at the gatekeeper (device-protocol.md section 1).
+// Limits of the events about devices at the gatekeeper (device-protocol.md 1 no. 10).
 const (
 	refusalHour   = motion.Seconds(3600)
 	refusalsShown = 10 // an hour and network; further ones are counted
@@ -106,7 +106,7 @@ func (e *Engine) tellLetIn(shown motion.PendingDevice, into motion.NetworkID, ri
 	}
 }
 
-// deviceDetail is what the events of section 1 say of a device.
+// deviceDetail is what the events of device-protocol.md 1 no. 10 say of a device.
 func deviceDetail(shown motion.PendingDevice) motion.Document {
 	return motion.Document{
 		"category": string(motion.CategoryDevice), "deviceId": shown.DeviceID, "node_name": shown.NodeName,

@@ -9,7 +9,7 @@ import (
 )
 
 // Report takes in one report of an adopted device, received now. It returns nil
-// when the report is taken in as durably as device-protocol.md section 2 says
+// when the report is taken in as durably as device-protocol.md 2 says
 // for its kind; a fault.Error when it is against a rule, and sending it again
 // would not help; any other error when it could not be stored, and the device
 // has to send it again.

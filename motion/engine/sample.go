@@ -159,8 +159,8 @@ func (n *network) placeName(mac string) string {
 	return mac
 }
 
-// noiseEvent tells that a link was marked noisy, or no longer is (detection.md
-// section 4 rule 5).
+// noiseEvent tells that a link was marked noisy, or no longer is
+// (lm1.md 4 no. 5).
 func (n *network) noiseEvent(change fuse.NoiseChange) motion.Event {
 	name, dst, src := n.linkName(change.Link)
 	return motion.Event{

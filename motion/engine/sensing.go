@@ -240,7 +240,7 @@ func (n *network) endName(mac motion.MAC) string {
 
 // linkKey returns the key of a link that a device names: "dst.src" by stable
 // names, or the old "DDDDDD-SSSSSS", the last three octets of each end
-// (payloads.md section 6 no. 3). Names that the records do not know get a key of
+// (payloads.md 6 no. 3). Names that the records do not know get a key of
 // their own.
 func (n *network) linkKey(name string) fuse.Link {
 	dst, src, ok := strings.Cut(name, ".")

@@ -14,8 +14,7 @@ import (
 )
 
 // silentAfter is the silence after which a device, a link and with them motion
-// are unknown (safety.md section 2: "a device silent for 90 s ... reads as
-// unknown").
+// are unknown, not quiet.
 const silentAfter motion.Seconds = 90
 
 // session is what the engine knows of one device's connection.

@@ -11,7 +11,7 @@ import (
 )
 
 // SleepSettings returns when a household sleeps: the application settings of its
-// network, or the template when it has none (interface document 2.4).
+// network, or the template when it has none (interfaces.md 2.4 no. 1).
 func (e *Engine) SleepSettings(ctx context.Context, id motion.NetworkID) (motion.ApplicationSettings, error) {
 	s, _, err := e.household(ctx, id, nil)
 	return s, err
@@ -19,7 +19,7 @@ func (e *Engine) SleepSettings(ctx context.Context, id motion.NetworkID) (motion
 
 // ChangeSleepSettings changes when a household sleeps and returns what then is in
 // force; the caller has checked what change sets. Until the feature is enabled for the
-// first time nothing is kept (interface document 2.4).
+// first time nothing is kept (interfaces.md 2.4 no. 1).
 func (e *Engine) ChangeSleepSettings(ctx context.Context, id motion.NetworkID, change func(*motion.ApplicationSettings)) (s motion.ApplicationSettings, err error) {
 	if _, err := e.network(id); err != nil {
 		return s, err

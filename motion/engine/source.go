@@ -7,14 +7,14 @@ import (
 	"sensegate/motion/fuse"
 )
 
-// sourceHold is how long a silent source keeps a network to itself (payloads.md
-// section 6 no. 4).
+// sourceHold is how long a silent source keeps a network to itself
+// (payloads.md 6 no. 4).
 const sourceHold motion.Seconds = 600
 
 // holder is a kind of source that can decide about a network's motion.
 type holder string
 
-// The holders: (a) and (b) of payloads.md section 6 no. 4 are one guardian that
+// The holders: (a) and (b) of payloads.md 6 no. 4 are one guardian that
 // does or does not send events of its own; (c) is the appliance's own engine.
 const (
 	nobody        holder = ""

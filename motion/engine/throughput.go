@@ -103,8 +103,8 @@ func (n *network) mergeThroughput(s *fuse.Sample) {
 }
 
 // watchThroughput raises the events of the links of a sample whose throughput has
-// become low. A guardian that raises events itself raises these too (payloads.md
-// section 6 no. 4). n.mu is held.
+// become low. A guardian that raises events itself raises these too
+// (payloads.md 6 no. 4). n.mu is held.
 func (e *Engine) watchThroughput(n *network, s *fuse.Sample) {
 	config := n.guardian.LinkEvents
 	guardianDecides := n.source.Holder == guardianHolds && n.source.Events

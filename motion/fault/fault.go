@@ -14,7 +14,7 @@ import (
 // Kind says whose mistake it was and what can be done about it.
 type Kind uint8
 
-// The kinds, in the order of their HTTP status (payloads.md section 1).
+// The kinds, in the order of their HTTP status (payloads.md 1).
 const (
 	Malformed    Kind = iota + 1 // unreadable input
 	Unauthorized                 // no valid credentials

@@ -1,7 +1,7 @@
 package fuse
 
 // minIntensity is the least intensity of a link that takes part in motion, so
-// that intensity > 0 says motion (device-protocol.md section 3).
+// that intensity > 0 says motion (device-protocol.md 3).
 const minIntensity = 0.01
 
 // votes counts the links at one tick.
@@ -31,12 +31,12 @@ func (j *joint) update(k int64, v votes) {
 	j.on = j.on && k-j.last < holdTicks
 }
 
-// fuse decides tick time k (detection.md section 4 rules 1 to 5) and emits it.
+// fuse decides tick time k (lm1.md 4 no. 1 to no. 5) and emits it.
 //
 // The number of links is that of the network, not of a zone: a home's zones have
 // mostly one link each, and a rule "a single link decides at its normal
-// thresholds" per zone would be the plain OR of links that section 4 measured
-// and rejected. A zone is in motion when one of its links takes part.
+// thresholds" per zone would be the plain OR of links, which multiplies
+// false alarms. A zone is in motion when one of its links takes part.
 func (f *Fuser) fuse(k int64) {
 	f.head = k
 	v := f.count(k)

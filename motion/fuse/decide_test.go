@@ -73,7 +73,7 @@ func TestMotionInTwoZonesShowsInBoth(t *testing.T) {
 
 // walk makes the ticks of a link whose coherence R is normally distributed, now
 // and then between the normal and the strict threshold, with both decisions of
-// detection.md section 2 step 5a.
+// lm1.md 2 no. 5.
 type walk struct {
 	rng            *rand.Rand
 	mean, sd       float64
@@ -106,9 +106,8 @@ func verdict(last *float64, t motion.Time, r, threshold float64) detect.Verdict 
 	return v
 }
 
-// TestOneLinkIsNotOutvoted makes situation (b) of detection.md section 4 with
-// made-up ticks: the first half quiet everywhere, in the second half one link
-// sees the motion and its neighbours do not.
+// TestOneLinkIsNotOutvoted has made-up ticks: the first half is quiet everywhere, in
+// the second half one link sees the motion and its neighbours do not.
 func TestOneLinkIsNotOutvoted(t *testing.T) {
 	t.Parallel()
 	const half = 8000 // ticks

@@ -1,6 +1,6 @@
 // Package fuse turns the ticks of a network's links into one answer: is there
 // motion in this network, how much, near which zone, and when does it become an
-// event (detection.md section 4, device-protocol.md section 3).
+// event (lm1.md 4, device-protocol.md 3).
 //
 //	detect.Tick ─► Fuser ─► Step (0.25 s) ─► Sample (0.5 s) ─┐
 //	motion-matrix, link-motion ───────────► FromLinks ───────┴─► Events ─► Transition

@@ -38,7 +38,7 @@ func ConfigOf(m motion.MotionEvents, paused bool) Config {
 	}
 }
 
-// Events is the event machine of one network (device-protocol.md section 3). It
+// Events is the event machine of one network (device-protocol.md 3). It
 // is fed with samples of any interval and answers with the transitions between
 // "no motion" and "motion detected".
 //

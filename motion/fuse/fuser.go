@@ -54,7 +54,7 @@ type zone struct {
 type Step struct {
 	Time   motion.Time
 	Valid  bool    // a link had data; otherwise nothing is known, not "no motion"
-	Motion bool    // the decision of detection.md section 4 rule 3
+	Motion bool    // the decision of lm1.md 4 no. 3
 	Sample *Sample // the 500 ms sample that this tick completes; nil on every other tick
 	Noisy  []NoiseChange
 }
@@ -80,7 +80,7 @@ func (f *Fuser) SetZone(key Link, name string) {
 	l.sample.Zone = name
 }
 
-// SetPriority sets the zone priority list (interface document /zone_priority),
+// SetPriority sets the zone priority list (interfaces.md 4.2 no. 6),
 // which decides between zones of equal share.
 func (f *Fuser) SetPriority(zones []string) { f.priority = slices.Clone(zones) }
 

@@ -14,7 +14,7 @@ const pendingTicks = 8
 const never = math.MinInt64 / 2
 
 // lowRateCoherence is the coherence R that a low-rate link needs to start a
-// motion (detection.md section 2, step 5b).
+// motion (lm1.md 2 no. 5).
 const lowRateCoherence = 0.05
 
 // lowRateMargin is how far above the quiet level a low-rate link's threshold
@@ -83,7 +83,7 @@ func (l *link) forget() {
 }
 
 // margin returns a tick's msad = 100·R and mconf = 100·(the on threshold)
-// (device-protocol.md section 3), and how clear its decision is, 0 at the
+// (device-protocol.md 3), and how clear its decision is, 0 at the
 // threshold to 1. A low-rate link decides on power, which has no place on the
 // scale of R: its mconf is the coherence it needs besides. Both are absent for a
 // link without coherence (RSSI only, intensity only).

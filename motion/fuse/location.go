@@ -7,7 +7,7 @@ import (
 )
 
 // minShare is the least share, in percent, of a zone that motion is reported
-// near (detection.md section 5).
+// near (lm1.md 5).
 const minShare = 25
 
 // Place is a zone in motion. The wording towards people is "likely": even the
@@ -39,7 +39,7 @@ func (s *Sample) Locate(p Place) {
 }
 
 // locate fills Zones: s_z = Σ intensity·weight of zone z / Σ of all zones
-// (detection.md section 5), ordered by share in whole percent, then by the
+// (lm1.md 5), ordered by share in whole percent, then by the
 // priority list, then by name.
 func (s *Sample) locate(priority []string) {
 	s.Zones = s.Zones[:0]

@@ -4,7 +4,7 @@ import "sensegate/motion"
 
 // Times of the noise watch, in ticks at which the link had data.
 const (
-	noisyAfter   = 2400 // 10 min alone in motion (detection.md section 4 rule 5)
+	noisyAfter   = 2400 // 10 min alone in motion (lm1.md 4 no. 5)
 	noisyAlone   = 7200 // 30 min, for a link without a neighbour in its zone
 	pauseTicks   = 40   // 10 s of quiet end a stretch of motion
 	forgiveAfter = 7200 // 30 min of quiet take the mark away

@@ -6,7 +6,7 @@ import (
 )
 
 // Reading is a value that may be absent. Absent is NaN here and null in JSON:
-// what is not known is never 0 (device-protocol.md section 3).
+// what is not known is never 0 (device-protocol.md 3).
 type Reading float64
 
 // Unknown returns the absent reading.
@@ -62,9 +62,8 @@ func (r Reading) share() Reading { return max(0, min(r.finite(), 1)) }
 // Readings is a list of readings.
 type Readings []Reading
 
-// Floats returns the values with 0 where one is absent, for the fields that the
-// interface document declares as "array of float" (2.2: intensity_window, msad,
-// mconf).
+// Floats returns the values with 0 where one is absent, for the fields that are
+// arrays of floats (interfaces.md 2.2: intensity_window, msad, mconf).
 func (rs Readings) Floats() []float64 {
 	floats := make([]float64, len(rs))
 	for i, r := range rs {

@@ -9,8 +9,8 @@ import (
 // sampleInterval is the length of a Fuser's samples: two ticks.
 const sampleInterval motion.Seconds = 0.5
 
-// Sample is what a network says about one short stretch of time (device-protocol.md
-// section 3): of the own engine two ticks, of a device one row of its
+// Sample is what a network says about one short stretch of time
+// (device-protocol.md 3): of the own engine two ticks, of a device one row of its
 // motion-matrix or link-motion. Absent readings say that there was no data.
 type Sample struct {
 	Time     motion.Time    // its end

@@ -9,7 +9,7 @@ type ID uint32
 // Scene is the state of a household that its people or their phones set.
 type Scene int
 
-// The scenes, with their codes in PUT /scenes (interface document 2.4).
+// The scenes, with their codes in PUT /scenes (interfaces.md 2.4 no. 2).
 const (
 	Away   Scene = 1
 	AtHome Scene = 4

@@ -7,7 +7,7 @@ import (
 	"sensegate/motion"
 )
 
-// Role is what a member of a home may do (interface document section 5).
+// Role is what a member of a home may do (interfaces.md 5 no. 5).
 type Role string
 
 // The roles. A home has one owner, or neither an owner nor members.
@@ -45,8 +45,8 @@ type DevicePresence struct {
 	At      motion.Time `json:"at"`
 }
 
-// Successor returns the member who owns a home next when its owner leaves (payloads.md
-// section 6 no. 16): of those whose accounts are confirmed the one named, or else the one
+// Successor returns the member who owns a home next when its owner leaves
+// (payloads.md 6 no. 16): of those whose accounts are confirmed the one named, or else the one
 // who joined first. It skips members who were added and have not joined. ok is false when
 // nobody is left.
 func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {

@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Bounds of a phone's clock that is believed (payloads.md section 6 no. 14).
+// Bounds of a phone's clock that is believed (payloads.md 6 no. 14).
 const (
 	maxReportAge   motion.Seconds = 24 * 3600
 	maxReportAhead motion.Seconds = 5 * 60
@@ -66,7 +66,7 @@ type Reported struct {
 
 // Report returns the membership after a report that was received at a time; own are the
 // mobile devices of the person. A report that is older than the last one of its device is
-// ignored. The person is present while one of the devices is (payloads.md section 6 no. 17).
+// ignored. The person is present while one of the devices is (payloads.md 6 no. 17).
 func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Time) Reported {
 	after := Reported{Membership: m}
 	var at motion.Time

@@ -11,8 +11,8 @@ const (
 // Scenes returns all scenes, in the order of their codes.
 func Scenes() []Scene { return []Scene{Away, AtHome} }
 
-// Event returns the kind of event that a change to the scene raises (interface
-// document section 6 rule 4).
+// Event returns the kind of event that a change to the scene raises
+// (interfaces.md 6 no. 4).
 func (s Scene) Event() string {
 	if s == Away {
 		return motion.SceneChangedToAwayEvent
@@ -21,7 +21,7 @@ func (s Scene) Event() string {
 }
 
 // Armed returns the motion_events.armed that goes with the scene where arming
-// follows it (payloads.md section 6 no. 5).
+// follows it (payloads.md 6 no. 5).
 func (s Scene) Armed() int {
 	if s == Away {
 		return 1

@@ -12,7 +12,7 @@ import (
 // UserID identifies a user. Ids are positive.
 type UserID int64
 
-// User is a person with an account (interface document 2.3).
+// User is a person with an account (interfaces.md 2.3).
 type User struct {
 	ID          UserID        `json:"id"`
 	Username    string        `json:"username"`

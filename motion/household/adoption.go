@@ -10,7 +10,7 @@ import (
 )
 
 // AdoptionWindow is for how long an owner lets new devices in at a time, in seconds
-// (payloads.md section 6 no. 6).
+// (payloads.md 6 no. 6).
 const AdoptionWindow motion.Seconds = 600
 
 // Adoption returns until when a network adopts devices that ask, and the devices that

@@ -17,10 +17,10 @@ type Proof struct {
 	Local     bool   // they sit at the appliance itself
 }
 
-// Claim makes a user the owner of a home that nobody lives in (interface document section
-// 3); the home's history begins now. While the appliance has no owner at all, and for a
-// home that was owned before, this takes the setup code, shown now or when the account was
-// made, or a seat at the appliance (payloads.md 5.2 and section 6 no. 16). The last owner,
+// Claim makes a user the owner of a home that nobody lives in (interfaces.md 3
+// no. 3); the home's history begins now. While the appliance has no owner at all, and for
+// a home that was owned before, this takes the setup code, shown now or when the account was
+// made, or a seat at the appliance (payloads.md 5.2 and 6 no. 16). The last owner,
 // who has disowned it themselves, needs none of these. Conflict: it has people, or there is no
 // such home, so that ids tell a stranger nothing. Forbidden, code setup_code: the code is
 // needed. Invalid: the code is not the right one.

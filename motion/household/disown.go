@@ -9,7 +9,7 @@ import (
 )
 
 // Disown deletes a network on behalf of its owner, with its home and whatever belongs
-// to either (interface document 4.2, payloads.md 5.3): memberships, invitations, mails,
+// to either (interfaces.md 4.2 no. 4, payloads.md 5.3): memberships, invitations, mails,
 // scene configuration, sensors, meta, and in Core its history, events, alerts, devices
 // and their tokens. Users whose only membership this was are deleted with their phones,
 // but for those whom an owner has added by their id. For ten minutes devices may form a

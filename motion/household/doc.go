@@ -1,7 +1,7 @@
 // Package household holds the rules of people and homes that take several steps,
 // raise events or touch devices: finding and claiming a home, members and
-// invitations, leaving and disowning, scenes and presence (interface document 3,
-// 4.2, 5 and 6; payloads.md section 5).
+// invitations, leaving and disowning, scenes and presence (interfaces.md 3,
+// 4.2, 5 and 6; payloads.md 5).
 //
 // It knows the store, the engine and how mails are queued. It must not know HTTP,
 // tokens, or how a caller has shown who they are: callers say who acts, and have made

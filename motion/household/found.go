@@ -55,8 +55,8 @@ func (h *Household) ByGuardian(ctx context.Context, guardianID string) (one home
 	return h.homeOf(ctx, networks[0])
 }
 
-// homeOf returns the home of a network, made when it has none (interface document 4.2,
-// searches and find).
+// homeOf returns the home of a network, made when it has none (interfaces.md 4.2
+// no. 1).
 func (h *Household) homeOf(ctx context.Context, network motion.NetworkID) (one home.Home, created bool, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		one, created, err = tx.HomeOfNetwork(network)

@@ -84,7 +84,7 @@ type Leaving struct {
 // (payloads.md 5.1), their part in the history of any network included: the event of
 // their leaving names nobody. What they own is disowned, or else goes to a successor
 // (home.Successor); a home without one is wiped while its network goes on in Core
-// (payloads.md section 6 no. 16). NotFound: no such user. Invalid: the successor is no
+// (payloads.md 6 no. 16). NotFound: no such user. Invalid: the successor is no
 // member of what the user owns.
 func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving) error {
 	owned, err := h.owned(ctx, id)

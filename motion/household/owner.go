@@ -18,7 +18,7 @@ const (
 )
 
 // HandOver makes the holder of a membership the owner of the home, on behalf of its owner,
-// who becomes a member (payloads.md section 6 no. 16). The history stays as it is, the
+// who becomes a member (payloads.md 6 no. 16). The history stays as it is, the
 // invitations of the former owner are void, and both get a mail. Forbidden: by does not own
 // the home. Conflict: the account is not confirmed, or was added and has not joined.
 // NotFound: no such membership.

@@ -12,8 +12,8 @@ import (
 )
 
 // ChangeScene changes the scene of a home and reports whether it was another one; then
-// the event of interface document section 6 rule 4 is raised, and where the home wants
-// it the devices are armed or disarmed (payloads.md section 6 no. 5). by is who brought
+// the event of interfaces.md 6 no. 4 is raised, and where the home wants
+// it the devices are armed or disarmed (payloads.md 6 no. 5). by is who brought
 // it about, reason is home.ByUser or home.ByGeofence. Invalid: no such scene. NotFound:
 // no such home. When arming fails the scene has changed all the same; saying it again
 // arms again.

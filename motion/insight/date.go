@@ -53,7 +53,7 @@ func (d *Date) UnmarshalText(text []byte) (err error) {
 func (d Date) Weekday() time.Weekday { return d.at(0, 0, time.UTC).Weekday() }
 
 // weekend reports whether d is a Saturday or a Sunday: the weekday type of
-// detection.md section 7.
+// lm1.md 7.
 func (d Date) weekend() bool { return d.Weekday() == time.Saturday || d.Weekday() == time.Sunday }
 
 // Start returns the first second of the day in zone. It is not 00:00 where

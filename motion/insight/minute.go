@@ -7,7 +7,7 @@ import (
 )
 
 // activeDensity is the percent of a minute above which the minute is in motion
-// (detection.md section 7: "motion density > 0.1").
+// (lm1.md 7: "motion density > 0.1").
 const activeDensity = 10
 
 // state says what a minute was.

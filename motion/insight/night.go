@@ -7,7 +7,7 @@ import (
 	"sensegate/motion/series"
 )
 
-// Schedule is when a household sleeps (interface document 2.4), on the clocks of
+// Schedule is when a household sleeps (interfaces.md 2.4 no. 1), on the clocks of
 // Zone.
 type Schedule struct {
 	SleepHour, SleepMinute int // 0..23, 0..59

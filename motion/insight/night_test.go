@@ -10,7 +10,7 @@ import (
 	"sensegate/motion/series"
 )
 
-// usualHours is the template of the interface document 2.4.
+// usualHours is the template of interfaces.md 2.4 no. 1.
 func usualHours(z *time.Location) insight.Schedule {
 	return insight.Schedule{SleepHour: 23, WakeHour: 7, Zone: z}
 }

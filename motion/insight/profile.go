@@ -10,7 +10,7 @@ type Typical struct {
 }
 
 // Profile is the week of a network, by time.Weekday (Sunday is 0) and hour
-// (detection.md section 7).
+// (lm1.md 7).
 type Profile [7][24]Typical
 
 // ProfileOf returns the profile of the given days, in any order.
@@ -47,7 +47,7 @@ const (
 	More         Comparison = "more"
 )
 
-// minPast is the number of days that a comparison needs (detection.md section 7).
+// minPast is the number of days that a comparison needs (lm1.md 7).
 const minPast = 14
 
 // DayComparison is a day held against others.

@@ -6,7 +6,7 @@ import (
 	"sensegate/motion/series"
 )
 
-// Warm-up of daily activity and sleep (interface document section 8: 2 to 4
+// Warm-up of daily activity and sleep (interfaces.md 8 no. 5: 2 to 4
 // hours after first activation).
 const (
 	warmedUpMinutes = 120      // of data are enough
@@ -35,9 +35,8 @@ func First(s *series.Set, from, to int64) (ts int64, found bool, err error) {
 }
 
 // WarmedUp reports whether a network whose first sample is of second first can be
-// told its daily activity and its nights at second now. The interface document
-// gives 2 to 4 hours: it is as soon as the four hours from the first sample on
-// hold 120 minutes with data (2 h when nothing is missing), and 4 h after the
+// told its daily activity and its nights at second now. That takes 2 to 4 hours:
+// it is as soon as the four hours from the first sample on hold 120 minutes with data (2 h when nothing is missing), and 4 h after the
 // first sample at the latest. s must hold [first, min(now, first + 4 h)), unless
 // now is later. The error is series.ErrDamaged.
 func WarmedUp(s *series.Set, first, now int64) (bool, error) {

@@ -1,6 +1,6 @@
 // Package integration holds the rules of third-party sensors that take several steps:
 // accounts at providers, pairing, following what things tell, what is kept of it, and
-// the events of interface document section 6 rule 5.
+// the events of interfaces.md 6 no. 5.
 //
 // It knows the store, the engine and providers by what package sensor says of them. It
 // must not know how a provider speaks, HTTP, or who may call: callers have made sure

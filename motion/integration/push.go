@@ -12,7 +12,7 @@ import (
 // says nothing.
 const pushFresh motion.Seconds = 300
 
-// tell pushes a detection as motion is pushed (interface document section 6 rule 3): while
+// tell pushes a detection as motion is pushed (interfaces.md 6 no. 3): while
 // the home is away and its network armed, and of one sensor at most once in the cooldown of
 // motion events. That a thing is at rest again, and what it measures, is not pushed.
 func (b *batch) tell(one *thing, found sensor.Detection) error {

@@ -17,7 +17,7 @@ const (
 // Event queues a push to all members for an event, or a sensor's detection, that was just
 // stored, in the transaction that stores it, if its kind has a message. Motion is pushed only while
 // the scene is away; an event with armed 0 never comes here, because it is not stored
-// (interface document section 6 rule 3). The words name the home and a place in it,
+// (interfaces.md 6 no. 3). The words name the home and a place in it,
 // never a person.
 func (p *Pusher) Event(tx *store.Tx, e motion.Event) error {
 	message := p.config.Messages[e.Event]

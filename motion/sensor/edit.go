@@ -14,7 +14,7 @@ const MaxName = 256
 
 // DeviceEdit changes a device; what is nil stays.
 type DeviceEdit struct {
-	Notify           *bool // a must (interface document 4.1): whether its detections are kept
+	Notify           *bool // a must (interfaces.md 4.2 no. 8): whether its detections are kept
 	Purpose          *Purpose
 	FriendlyName     *string
 	Location         *string

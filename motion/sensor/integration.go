@@ -41,7 +41,7 @@ const MaxOOBPhase = 64
 
 // Apply returns the integration with the edit. A new phase of the out-of-band set-up
 // lets removed hubs come back: that set-up is how a hub that was reset is given its
-// account again (interface document 4.1).
+// account again (interfaces.md 4.2 no. 8).
 func (i Integration) Apply(e Edit) (Integration, error) {
 	if e.Enabled == nil && e.OOBPhase == nil {
 		return i, fault.New(fault.Invalid, "body: name integrations_enabled, oob_phase or both")

@@ -19,7 +19,7 @@ type part struct {
 
 // plan chooses the tiers and the effective bucket for the series ids in
 // [from, to). The bucket is rounded up to a multiple of the step that covers
-// the range (payloads.md 4.6, section 6 no. 10), and to one of 5 s where rows of 5 s
+// the range (payloads.md 4.6, 6 no. 10), and to one of 5 s where rows of 5 s
 // tell of seconds that are not held themselves: no point hides what is held.
 func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 	from, to, bucket = min(max(from, 0), maxStart), min(to, maxStart), min(max(bucket, 1), maxStart)

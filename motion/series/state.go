@@ -38,8 +38,8 @@ type LocationPoints struct {
 }
 
 // StateBlocks answers q: consecutive state buckets that have the same state, one
-// of q.States, become one block. (The interface document leaves open whether
-// different wanted states merge; they do not, so that a block's state is true
+// of q.States, become one block. (Different wanted states do
+// not merge, so that a block's state is true
 // of all of it.) The error is ErrDamaged.
 func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 	states, err := s.Points(Query{Network, State, q.From, q.To, q.StateBucket})

@@ -1,5 +1,5 @@
 // Package setting knows what may stand in the documents that people and programs
-// set: meta, the guardian and the radar configuration (interface document 2.1,
+// set: meta, the guardian and the radar configuration (interfaces.md 2.1,
 // payloads.md 4.11), and the views over them: sounding settings and sounding
 // clients (payloads.md 4.4 and 4.5). It checks values by type and range, with every
 // mistake at once, and says what a change makes of a document.

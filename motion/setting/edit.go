@@ -17,7 +17,7 @@ const largest = 48 << 10
 // Edit is a change of a document as a caller asks for it: with Replace the body
 // takes the place of what is there (POST), otherwise it is merged into it by the
 // rules of RFC 7396, null deleting a key (PATCH). With a Key both concern the value
-// at that top-level key alone (interface document 4.1).
+// at that top-level key alone (interfaces.md 4.1 no. 1).
 type Edit struct {
 	Key     string
 	Replace bool

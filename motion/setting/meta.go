@@ -124,7 +124,7 @@ func (t Meta) Reset(keepGuardian bool, keep []string) Meta {
 	return t
 }
 
-// metaShape is meta (interface document 2.1): typed keys, and strings at all
+// metaShape is meta (interfaces.md 2.1): typed keys, and strings at all
 // others.
 func metaShape() object {
 	names := map[string]shape{}

@@ -7,8 +7,8 @@ import (
 	"sensegate/motion"
 )
 
-// Placement is what a household asks for one node or leaf (interface document 4.2,
-// PUT /node, PUT /leaf and PATCH /devices). Nil is not asked for.
+// Placement is what a household asks for one node or leaf (PUT /node, PUT /leaf
+// and PATCH /devices, interfaces.md 4.2 no. 5). Nil is not asked for.
 type Placement struct {
 	At string // its place in the request, such as body[1]
 

@@ -46,7 +46,7 @@ func PetModeFits(n motion.Network) bool {
 }
 
 // followZones returns a guardian configuration in which the mode of the leaf
-// blower is that of its zone priority list (interface document 4.2, zone_priority).
+// blower is that of its zone priority list (interfaces.md 4.2 no. 6).
 func followZones(config motion.Document) motion.Document {
 	leafblower, ok := config["leafblower"].(map[string]any)
 	if !ok {

@@ -6,7 +6,7 @@
 // the household that change settings, alerts, memberships and their own records by
 // HTTP, an administrator who creates and revokes keys. Each writer makes one
 // operation after the other and counts acknowledgements. The binary then ends in one
-// of two ways (safety.md section 3):
+// of two ways:
 //
 //   - kill -9 at a random moment, and a new start. The state of the kernel
 //     survives, that of the process does not.

@@ -16,7 +16,7 @@ import (
 func (d *trial) skewed() float64 { return now() + d.skew }
 
 // believed returns when a report about the present begins: as its clock says, or so that it
-// ends when it came (section 6 no. 14).
+// ends when it came (payloads.md 6 no. 14).
 func (d *trial) believed(ts, length float64) float64 {
 	if ts == 0 || now()-ts > 86400 || ts-now() > 300 {
 		return now() - length

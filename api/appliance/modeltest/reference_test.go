@@ -121,7 +121,7 @@ func (q question) holds(s sample) bool {
 func (q question) expired() float64 { return math.Floor((q.now-86400)/600) * 600 }
 
 // effective returns the bucket of an answer about the series: the finest, not finer than
-// asked, at which nothing that is held in the range is hidden (section 6 no. 10).
+// asked, at which nothing that is held in the range is hidden (payloads.md 6 no. 10).
 func (r *reference) effective(q question, series ...string) int64 {
 	if q.bucket%5 == 0 {
 		return q.bucket
@@ -310,7 +310,7 @@ func (r *reference) histogram(q question) (map[string]map[int64]float64, int64) 
 	return list, size
 }
 
-// machine is the event machine of device-protocol.md section 3.
+// machine is the event machine of device-protocol.md 3.
 type machine struct {
 	window    int
 	threshold float64
