@@ -103,6 +103,19 @@ func TestSubscriptionsAreLimited(t *testing.T) {
 	}
 }
 
+func TestIntegrationUserHasRoomForManySubscriptions(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), nil)
+	c := r.user(t, "lights", "one")
+	for i := range maxIntegrationSubscriptions {
+		c.Send(guardtest.Subscribe(4, 0, fmt.Sprint("homeassistant/lights/", i)))
+		c.Expect("9003000100")
+	}
+	c.Send(guardtest.Subscribe(4, 0, "homeassistant/lights/more"))
+	c.Expect("9003000180")
+	c.Alive()
+}
+
 func TestLoginIsRefused(t *testing.T) {
 	t.Parallel()
 	r := start(t, newSink(), nil)
