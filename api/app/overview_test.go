@@ -9,8 +9,15 @@ import (
 	"testing"
 
 	"sensegate/api"
+	"sensegate/api/apitest"
 	"sensegate/api/app"
 )
+
+func TestVersionIsTheOneThatClientsKnow(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	apitest.WantJSON(t, h.as(person{}, http.MethodGet, "/version", ""), `{"version":"v1-5-0","product":"app-cloud"}`)
+}
 
 func TestHealthSaysWhetherTheApplianceWorksAndNotWhy(t *testing.T) {
 	t.Parallel()

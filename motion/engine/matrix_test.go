@@ -46,6 +46,30 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 	})
 }
 
+func TestConfidenceOfPlacesIsShownWhenAskedFor(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		b.report(guardianKey, status())
+		live, err := b.Live(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer live.Close()
+		for enabled, want := range []bool{false, true} {
+			b.configure(func(n *motion.Network) {
+				n.GuardianConfig = motion.Document{"live_motion": map[string]any{"loc_conf_enable": float64(enabled)}}
+			})
+			time.Sleep(500 * time.Millisecond)
+			drain(t, live)
+			b.report(guardianKey, matrix(0.35, 0.35))
+			f := frames(t, live)[0]
+			if got := len(f.LocConf) > 0; got != want || want && f.LocConf[0] != f.Loc[1] {
+				t.Errorf("loc_conf_enable %d: loc %v, loc_conf %v", enabled, f.Loc, f.LocConf)
+			}
+		}
+	})
+}
+
 func TestMatrixOfManySteps(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
