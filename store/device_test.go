@@ -62,6 +62,27 @@ func TestFormerTokenIsValidUntilTheNewOneIsUsed(t *testing.T) {
 	wantKind(t, check(first), fault.Unauthorized)
 }
 
+func TestSecretsOfDevicesAndProgramsAreStoredHashed(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t)
+	newDevice(t, db)
+	secrets := map[string]string{"a device's token": issue(t, db)}
+	update(t, db, func(tx *store.Tx) error {
+		_, key, err := tx.CreateAPIKey(store.APIKey{Name: "laptop", Scopes: []string{"core:read"}})
+		_, password, err2 := tx.CreateIntegrationUser(store.IntegrationUser{Name: "homeassistant", TopicPrefix: "homeassistant"})
+		secrets["an API key"], secrets["an MQTT user's password"] = strings.TrimPrefix(key, "sg_"), password
+		return errors.Join(err, err2)
+	})
+	for what, secret := range secrets {
+		for _, found := range storetest.Scan(t, db, secret) {
+			t.Errorf("%s: %s", what, found)
+		}
+	}
+	if len(storetest.Scan(t, db, "192.168.1.2")) == 0 {
+		t.Error("the device is not found either: the test sees nothing")
+	}
+}
+
 // TestTokenRotation walks through random issues and uses: of all tokens ever
 // issued, the one used last and the one issued last are valid, no other.
 func TestTokenRotation(t *testing.T) {

@@ -3,6 +3,8 @@ package appliance
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -68,5 +70,29 @@ func TestHintOfANewKeyWorks(t *testing.T) {
 				t.Errorf("the hint is answered %d", answer.StatusCode)
 			}
 		})
+	}
+}
+
+func TestCredentialsOfOneInterfaceOpenNothingInTheOther(t *testing.T) {
+	t.Parallel()
+	r := serve(t, func(*Config) {})
+	word := filepath.Join(t.TempDir(), "word")
+	if err := os.WriteFile(word, []byte("an invented password\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.command("user", "create", "jdoe@example.com", "-password-file", word)
+	session := r.claim()
+	key, _, _ := strings.Cut(r.command("apikey", "create", "rack", "-all-networks", "-write"), "\n")
+	for path, want := range map[string]struct{ session, key int }{
+		"/core/networks": {401, 200},
+		"/core/api/v1/universal-alert?network_id=1": {401, 200},
+		"/api/v1/networks":                          {200, 401},
+		"/api/v1/universal-alert":                   {200, 401},
+	} {
+		bySession, _, _ := r.answer(http.MethodGet, path, session, "")
+		byKey, _, _ := r.answer(http.MethodGet, path, key, "")
+		if bySession != want.session || byKey != want.key {
+			t.Errorf("%s: %d with a session, %d with a key; want %d and %d", path, bySession, byKey, want.session, want.key)
+		}
 	}
 }
