@@ -109,6 +109,18 @@ func TestMetaIsReplacedAndMerged(t *testing.T) {
 	}
 }
 
+func TestResetKeepsWhatMetaSaysOfTheFleet(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	kept := `{"dwm":{"groupId":"lab"},"guardian_env":"local","neuron_env":"n"}`
+	apitest.Want[any](t, h.post(h.at("/meta"), kept[:len(kept)-1]+`,"note":"x"}`), 200)
+	found := apitest.Want[networkAnswer](t, h.post(h.at("/config/reset"), ""), 200)
+	apitest.WantJSON(t, h.get(h.at("/meta")), kept)
+	if found.ID != h.network {
+		t.Errorf("answered network %d", found.ID)
+	}
+}
+
 func TestConfigurationIsReplacedMergedAndReset(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

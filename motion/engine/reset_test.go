@@ -122,6 +122,19 @@ func TestResetEmptiesStatusAndTopologyUntilDevicesReport(t *testing.T) {
 	})
 }
 
+func TestResetEndsOpenCommands(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		sent, waits := b.create(b.ping(masterID), "011"), b.create(b.ping(peerID), "011")
+		b.report(masterKey, result(sent, "200"))
+		if err := b.Reset(context.Background(), b.network(), engine.Keep{}, false); err != nil {
+			t.Fatal(err)
+		}
+		b.wantState(sent, "200")
+		b.wantState(waits, "409")
+	})
+}
+
 func TestResetKeepsWhatItIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		keep engine.Keep

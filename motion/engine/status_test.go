@@ -214,6 +214,27 @@ func TestStatusIsComposedWithoutAGuardian(t *testing.T) {
 	})
 }
 
+func TestClientThatIsNotSoundedIsNoLeaf(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		b.report(guardianKey, status())
+		if err := b.clients(`{"devices":[{"mac":"02:bb:00:00:00:31","sounding_mode":"deny"}]}`); err != nil {
+			t.Fatal(err)
+		}
+		top, err := b.Topology(b.network(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := map[string]string{}
+		for _, d := range top.Devices {
+			shown[d.Name] = string(d.Type) + " " + d.Icon
+		}
+		if shown[kitchen.Name()] != "CLIENT DEFAULT" || shown[hallway.Name()] != "LEAF LEAF" {
+			t.Errorf("devices %v", shown)
+		}
+	})
+}
+
 func TestTopologyLeavesOutWhatIsOffline(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
