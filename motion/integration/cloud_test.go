@@ -135,6 +135,27 @@ func TestDetectionSaysWhereItWas(t *testing.T) {
 	}
 }
 
+func TestDeletedIntegrationTakesItsDetectionsAlong(t *testing.T) {
+	t.Parallel()
+	f, tell := living(t)
+	f.notify(door)
+	tell(cloud.Told{ThingName: door, Status: sensor.Open})
+	f.eventually("kept", func() bool { return len(f.statuses(door)) > 0 })
+	if err := f.Delete(t.Context(), f.home); err != nil {
+		t.Fatal(err)
+	}
+	err := f.db.View(t.Context(), func(tx *store.Tx) error {
+		left, err := tx.Detections(store.DetectionQuery{Home: f.home, Last: 10})
+		if len(left) != 0 {
+			t.Errorf("left %+v", left)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDisabledIntegrationKeepsNothing(t *testing.T) {
 	t.Parallel()
 	f, tell := living(t)
