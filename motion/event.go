@@ -63,7 +63,7 @@ const MaxEvent = 16 << 10
 type Event struct {
 	ID              string      `json:"_id" doc:"Event uuid (version 7), used for tagging; empty: neither stored nor pushed"`
 	Category        Category    `json:"category" enum:"Link,Network,Motion,System"`
-	Event           string      `json:"event" doc:"Event kind (interface document section 6)"`
+	Event           string      `json:"event" doc:"Event kind"`
 	NetworkID       NetworkID   `json:"network_id"`
 	GuardianID      string      `json:"guardian_id"`
 	TS              Time        `json:"ts" doc:"UTC timestamp, seconds"`
