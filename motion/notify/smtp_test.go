@@ -73,6 +73,7 @@ func serveMail(t *testing.T, encryption string) *mailServer {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	t.Cleanup(func() {
+		_ = listener.Close() // in case it does not serve yet: then Close does not know of it
 		_ = server.Close()
 		<-ended
 	})
