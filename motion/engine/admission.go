@@ -70,14 +70,9 @@ type post struct {
 	rivals     []motion.Network // whose devices say that they have the BSSID it hears; place is one of them, or none
 }
 
-// radarKey names the radar session of a device that posts.
-func radarKey(b motion.Bootstrap) motion.DeviceKey {
-	return motion.DeviceKey{Kind: motion.RadarKind, ID: b.Radar.DeviceID}
-}
-
 // newPost reads what is known of a device that posts.
 func (e *Engine) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (p *post, err error) {
-	p = &post{Engine: e, tx: tx, b: b, c: c, key: radarKey(b)}
+	p = &post{Engine: e, tx: tx, b: b, c: c, key: motion.DeviceKey{Kind: motion.RadarKind, ID: b.Radar.DeviceID}}
 	if p.device, err = tx.Device(p.key); err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, err
 	}
@@ -309,132 +304,4 @@ func (p *post) comesBack(by how) (verdict, error) {
 // it shows its token, or is connected from the same address.
 func (p *post) mayReportFailure(by how) bool {
 	return p.b.MasterFailed && (by == byToken || p.connected(p.key))
-}
-
-// unlessLive is the verdict v unless the device would replace one that has a live
-// session. Its own token lets a device replace its own session. failed says that the
-// master has been silent, and that the device may report it.
-func (p *post) unlessLive(v verdict, failed bool) (verdict, error) {
-	if v.how != byToken {
-		if reason, err := p.holdsOn(v); err != nil || reason != "" {
-			return refuse(reason), err
-		}
-	}
-	taken, err := p.takes(v.network)
-	if err != nil {
-		return verdict{}, err
-	}
-	guardian := v.network.GuardianKey()
-	if taken.ID != 0 && (p.connected(radarOf(taken)) || taken.ID == v.network.MasterID && p.connected(guardian)) {
-		return refuse(nameConnected), nil
-	}
-	if held, err := p.holdsName(v.network); err != nil || held {
-		return refuse(nameKnown), err
-	}
-	if v.how == byWindow {
-		if reason, err := p.replacesKnown(v.network, taken); err != nil || reason != "" {
-			return refuse(reason), err
-		}
-	}
-	if !p.master() || v.network.ID == 0 || p.node.ID != 0 && p.node.ID == v.network.MasterID {
-		return v, nil
-	}
-	leader, err := p.leader(v.network)
-	if err != nil {
-		return verdict{}, err
-	}
-	if p.connected(guardian) || p.connected(radarOf(leader)) && !(failed && v.how == byToken) {
-		return refuse(masterConnected), nil
-	}
-	return v, nil
-}
-
-// replacesKnown returns why the device does not take the place of another adopted one, that of
-// a node or of the master, by the window that its network was claimed in: that is for new
-// devices (device-protocol.md section 1); one that the owner has opened replaces.
-func (p *post) replacesKnown(network motion.Network, taken motion.Node) (reason string, err error) {
-	first, err := inFirstWindow(p.tx, network.ID)
-	if err != nil || !first {
-		return "", err
-	}
-	if p.master() && p.node.ID != network.MasterID {
-		leader, err := p.leader(network)
-		if err != nil || leader.ID != 0 {
-			return anotherMaster, err
-		}
-	}
-	if taken.ID == 0 {
-		return "", nil
-	}
-	_, err = p.tx.Device(radarOf(taken))
-	if fault.KindOf(err) == fault.NotFound {
-		return "", nil // the guardian has told of it
-	}
-	return anotherDevice, err
-}
-
-// holdsOn returns why an adopted device that does not show its token stays as it is: it is
-// connected from another address, or is connected and would change its network or, as a
-// master, its role. A master is connected while its guardian is.
-func (p *post) holdsOn(v verdict) (reason string, err error) {
-	if !p.adopted() {
-		return "", nil
-	}
-	home, err := p.tx.Network(p.device.NetworkID)
-	if err != nil {
-		return "", err
-	}
-	sessions := []motion.DeviceKey{p.key}
-	leads := p.node.ID != 0 && p.node.ID == home.MasterID
-	if leads {
-		sessions = append(sessions, home.GuardianKey())
-	}
-	for _, session := range sessions {
-		switch {
-		case p.liveElsewhere(session):
-			return deviceConnected, nil
-		case p.connected(session) && v.network.ID != home.ID:
-			return anotherNetwork, nil
-		case p.connected(session) && leads && !p.master():
-			return anotherRole, nil
-		}
-	}
-	return "", nil
-}
-
-// radarOf names the radar session of a node.
-func radarOf(node motion.Node) motion.DeviceKey {
-	return motion.DeviceKey{Kind: motion.RadarKind, ID: node.DeviceID}
-}
-
-// takes returns the node of another device whose name the device shows; zero: none.
-func (p *post) takes(network motion.Network) (motion.Node, error) {
-	if network.ID == 0 || p.node.ID != 0 {
-		return motion.Node{}, nil
-	}
-	return findNode(p.tx, network.ID, p.b.Radar)
-}
-
-// holdsName reports whether the device has a node and shows the name of another one.
-func (p *post) holdsName(network motion.Network) (bool, error) {
-	if network.ID == 0 || p.node.ID == 0 {
-		return false, nil
-	}
-	holder, err := p.tx.NodeByName(network.ID, p.b.Radar.NodeName)
-	if fault.KindOf(err) == fault.NotFound {
-		return false, nil
-	}
-	return err == nil && holder.ID != p.node.ID, err
-}
-
-// leader returns the master node of a network; zero: none.
-func (p *post) leader(network motion.Network) (motion.Node, error) {
-	if network.MasterID == 0 {
-		return motion.Node{}, nil
-	}
-	node, err := p.tx.Node(network.MasterID)
-	if fault.KindOf(err) == fault.NotFound {
-		return motion.Node{}, nil
-	}
-	return node, err
 }

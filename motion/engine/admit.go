@@ -15,21 +15,16 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	if err := checkBootstrap(&b); err != nil {
 		return motion.Admission{}, err
 	}
+	var p *post // read only, once the transaction is over
 	var v verdict
-	var about, rivals []motion.Network
-	var place motion.NetworkID
-	var stranger bool
-	var shown motion.PendingDevice
-	err := e.db.View(ctx, func(tx *store.Tx) error {
-		p, err := e.newPost(tx, b, c)
-		if err != nil {
+	var about []motion.Network
+	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
+		if p, err = e.newPost(tx, b, c); err != nil {
 			return err
 		}
 		if v, err = p.judge(); err != nil {
 			return err
 		}
-		shown, place, rivals = p.shown(v.reason), p.place.ID, p.rivals
-		stranger = v.how == byWindow && !(p.node.ID != 0 && p.recognised()) // who was replaced has no node
 		about, err = p.about()
 		return err
 	})
@@ -37,13 +32,13 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 		return motion.Admission{}, err
 	}
 	if v.reason == "" {
-		v.reason = e.tooOften(v.how, radarKey(b), place, stranger)
-		shown.Reason = v.reason
+		v.reason = p.tooOften(v.how)
 	}
+	shown := p.shown(v.reason)
 	if v.reason == "" {
 		if url := v.network.Meta.Text("gatekeeper_redirect"); url != "" {
 			e.pending.take(ofDevice(b.Radar.DeviceID))
-			e.tellLetIn(shown, v.network.ID, rivals)
+			e.tellLetIn(shown, v.network.ID, p.rivals)
 			return motion.Admission{Redirect: url}, nil
 		}
 		admission, err := e.admit(context.WithoutCancel(ctx), b, c)
@@ -51,12 +46,12 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 			return admission, err
 		}
 		if admission.TryAgain == "" {
-			e.tellLetIn(shown, admission.Network, rivals)
+			e.tellLetIn(shown, admission.Network, p.rivals)
 			return admission, nil
 		}
 		shown.Reason = admission.TryAgain // a session or a window has begun or ended meanwhile
 	}
-	if v.reason == unclaimedFull && e.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && e.nodeGivesWay(context.WithoutCancel(ctx), place) {
+	if v.reason == unclaimedFull && e.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && e.nodeGivesWay(context.WithoutCancel(ctx), p.place.ID) {
 		return e.Admit(ctx, b, c)
 	}
 	e.pending.note(shown, e.now())
@@ -65,15 +60,17 @@ func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credent
 }
 
 // tooOften counts a device that is let in and returns why it has to wait, "" when it has not.
-// place is the network that it asks to join, stranger says that nothing tells it from one.
-func (e *Engine) tooOften(by how, key motion.DeviceKey, place motion.NetworkID, stranger bool) string {
-	now := e.options.Now()
+// One that a window lets in counts as a stranger, unless it is recognised in its own place;
+// who was replaced has none.
+func (p *post) tooOften(by how) string {
+	now := p.options.Now()
+	stranger := by == byWindow && !(p.node.ID != 0 && p.recognised())
 	switch {
 	case by == byApproval || by == byPreShared:
 		return ""
-	case stranger && e.entries.Take(place, now) > 0:
+	case stranger && p.entries.Take(p.place.ID, now) > 0:
 		return tooManyLately
-	case e.comings.Take(key, now) > 0:
+	case p.comings.Take(p.key, now) > 0:
 		return tooOftenLately
 	}
 	return ""

@@ -35,6 +35,13 @@ func newcomer(location string, rootMode int) motion.Bootstrap {
 	return motion.Bootstrap{LocationID: location, Radar: motion.Radar{DeviceID: "csi-new", NodeName: "NEW1", RootMode: rootMode}}
 }
 
+// extender is a new device that wants to join the home as a node of its own name.
+func extender(name string) motion.Bootstrap {
+	p := newcomer(location, 1)
+	p.Radar.DeviceID, p.Radar.NodeName = name, name
+	return p
+}
+
 // wantWaiting posts from an address and wants to be told to wait for the reason.
 func (b *box) wantWaiting(from netip.Addr, p motion.Bootstrap, token, reason string) {
 	b.t.Helper()

@@ -14,8 +14,8 @@ func TestWindowLetsInSoManyStrangers(t *testing.T) {
 		id := b.home()
 		in := 0
 		for i := range 600 {
-			p := newcomer(location, 1)
-			p.Radar.DeviceID, p.Radar.NodeName = fmt.Sprint("s", i), "X"
+			p := extender(fmt.Sprint("s", i))
+			p.Radar.NodeName = "X"
 			if a := b.postFrom(elsewhere, p, ""); a.Network == id {
 				in++
 			}
@@ -37,8 +37,8 @@ func TestDeviceIsLetInSoOften(t *testing.T) {
 		token := b.post(peer(), "").RadarToken
 		in := map[string]int{}
 		for i := range 100 {
-			p := newcomer(location, 1)
-			p.Radar.DeviceID, p.Radar.NodeName = fmt.Sprint("s", i%2), "X"
+			p := extender(fmt.Sprint("s", i%2))
+			p.Radar.NodeName = "X"
 			if a := b.postFrom(elsewhere, p, ""); a.Network == id {
 				in[p.Radar.DeviceID]++
 			}
@@ -63,15 +63,16 @@ func TestFirstWindowReplacesNobody(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.claim(id)
+		lead := extender("csi-lead")
+		lead.Radar.RootMode = 2
+		b.wantWaiting(elsewhere, lead, "", "the network's master is connected: switch it off or remove it first")
 		for _, key := range []motion.DeviceKey{guardianKey, masterKey, peerKey} {
 			b.Disconnected(key, "switched off")
 		}
 		time.Sleep(time.Hour)
-		extender := newcomer(location, 1)
-		extender.Radar.DeviceID, extender.Radar.NodeName = "csi-swap", peerName
-		lead := newcomer(location, 2)
-		lead.Radar.DeviceID, lead.Radar.NodeName = "csi-lead", "LEAD"
-		b.wantWaiting(elsewhere, extender, "", "another device was adopted with that node_id: open an adoption window of the network to replace it, or approve it by hand")
+		swap := extender("csi-swap")
+		swap.Radar.NodeName = peerName
+		b.wantWaiting(elsewhere, swap, "", "another device was adopted with that node_id: open an adoption window of the network to replace it, or approve it by hand")
 		b.wantWaiting(elsewhere, lead, "", "the network has another master: open an adoption window to replace it")
 		if a := b.postFrom(elsewhere, newcomer(location, 1), ""); a.Network != id {
 			t.Errorf("a new extender: %+v", a)
@@ -85,7 +86,7 @@ func TestFirstWindowReplacesNobody(t *testing.T) {
 		if _, err := b.OpenAdoption(t.Context(), id, 600); err != nil {
 			t.Fatal(err)
 		}
-		if a := b.postFrom(elsewhere, extender, ""); a.Network != id {
+		if a := b.postFrom(elsewhere, swap, ""); a.Network != id {
 			t.Errorf("in a window of the owner: %+v", a)
 		}
 		if a := b.postFrom(elsewhere, lead, ""); a.GuardianToken == "" {

@@ -303,11 +303,6 @@ func TestNodesOfWhichNothingIsHeardGiveWay(t *testing.T) {
 				id := a.Network
 				b.connect(location, a.GuardianToken)
 				b.post(peer(), "")
-				extender := func(name string) motion.Bootstrap {
-					p := newcomer(location, 1)
-					p.Radar.DeviceID, p.Radar.NodeName = name, name
-					return p
-				}
 				if a := b.post(extender("asleep"), ""); a.Network != id {
 					t.Fatalf("%+v", a)
 				}
@@ -362,11 +357,6 @@ func TestNodeThatTheGuardianTellsOfStaysWhileTheGuardianIsAway(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		a := b.post(master(), "")
 		b.connect(location, a.GuardianToken)
-		extender := func(name string) motion.Bootstrap {
-			p := newcomer(location, 1)
-			p.Radar.DeviceID, p.Radar.NodeName = name, name
-			return p
-		}
 		for i := range 126 {
 			b.postFrom(elsewhere, extender(fmt.Sprint("s", i)), "")
 			time.Sleep(time.Second)
