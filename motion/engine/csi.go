@@ -154,10 +154,7 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 	name, _, _ := n.linkName(key)
 	link := n.links[name]
 	present := knownSrc && link != nil && link.Online
-	full, yields := link == nil && len(n.links) >= maxLinks, ""
-	if full {
-		yields = n.yields(device.NodeID)
-	}
+	full := link == nil && len(n.links) >= maxLinks
 	record := n.record
 	n.mu.Unlock()
 	sensed := sensedLink{src: key.Src, dst: device.NodeID, ifName: sensedInterface, channel: channel}
@@ -168,10 +165,8 @@ func (e *Engine) ensureLink(ctx context.Context, n *network, device motion.Devic
 		return fault.New(fault.Invalid, "source 00:00:00:00:00:00 is no address")
 	case present:
 		return nil
-	case full && (yields == "" || e.newLinks.Take(device.NodeID, e.options.Now()) > 0):
-		return fault.New(fault.TooLarge, "source %q: the network has %d links already", key.Src.String(), maxLinks)
 	case full:
-		return e.replaceLink(ctx, n, record, now, yields, sensed)
+		return e.replaceLink(ctx, n, record, now, sensed)
 	}
 	return e.takeInventory(ctx, n, e.addLinks(n, record, now, sensed))
 }

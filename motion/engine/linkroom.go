@@ -62,16 +62,24 @@ func namedLeaf(leaf motion.Leaf) bool {
 }
 
 // replaceLink makes a link known in place of another one, whose source is forgotten with it
-// when nothing else is known of that.
-func (e *Engine) replaceLink(ctx context.Context, n *network, record motion.Network, now motion.Time, name string, l sensedLink) error {
-	n.mu.Lock()
-	var keys []fuse.Link
-	for key := range n.sensing.sensors {
-		if of, _, _ := n.linkName(key); of == name {
-			keys = append(keys, key)
+// when nothing else is known of that. TooLarge: none gives way, or the receiver has tried too
+// often lately; so a full network costs little to who hears many strangers.
+func (e *Engine) replaceLink(ctx context.Context, n *network, record motion.Network, now motion.Time, l sensedLink) error {
+	var name string
+	var keys []fuse.Link // of its sensors
+	if e.newLinks.Take(l.dst, e.options.Now()) == 0 {
+		n.mu.Lock()
+		name = n.yields(l.dst)
+		for key := range n.sensing.sensors {
+			if of, _, _ := n.linkName(key); of == name {
+				keys = append(keys, key)
+			}
 		}
+		n.mu.Unlock()
 	}
-	n.mu.Unlock()
+	if name == "" {
+		return fault.New(fault.TooLarge, "source %q: the network has %d links already", l.src.String(), maxLinks)
+	}
 	err := e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
 		v := newInventory(tx, record, now)
 		if err := v.dropLink(name); err != nil {
@@ -91,7 +99,8 @@ func (e *Engine) replaceLink(ctx context.Context, n *network, record motion.Netw
 	return nil
 }
 
-// dropLink deletes a link, and its source if that is a client without a name or another link.
+// dropLink deletes the link of a client, and the client if it has neither a name nor another
+// link.
 func (v *inventory) dropLink(name string) error {
 	link, err := v.tx.Link(v.network.ID, name)
 	if err != nil {
@@ -105,14 +114,8 @@ func (v *inventory) dropLink(name string) error {
 	if err := v.tx.DeleteLink(v.network.ID, name); err != nil {
 		return err
 	}
-	mac, err := motion.ParseMAC(link.SrcName)
-	if err != nil {
-		return nil // a node
-	}
-	leaf, err := v.tx.LeafByMAC(v.network.ID, mac)
-	if fault.KindOf(err) == fault.NotFound || err == nil && namedLeaf(leaf) {
-		return nil
-	} else if err != nil {
+	leaf, err := v.tx.Leaf(link.Src)
+	if err != nil || namedLeaf(leaf) {
 		return err
 	}
 	others, err := v.tx.Links(v.network.ID)
