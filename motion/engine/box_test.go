@@ -310,6 +310,16 @@ func (b *box) reconnect() {
 	b.connect(peerID, b.post(peer(), "").RadarToken)
 }
 
+// watch subscribes to the live motion of a network.
+func (b *box) watch(id motion.NetworkID) *engine.Subscription {
+	b.t.Helper()
+	live, err := b.Live(id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return live
+}
+
 // report hands in a report that must be taken.
 func (b *box) report(device motion.DeviceKey, r motion.Report) {
 	b.t.Helper()

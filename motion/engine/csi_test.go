@@ -143,10 +143,7 @@ func TestCapturedMotionIsDetectedAndLocated(t *testing.T) {
 	r := recording(t, "espectre", "test_c3_64sc_20260329_130804")
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		begin := int64(now())
 		b.quiet(r, quietLength)
@@ -259,10 +256,7 @@ func TestDeviceWithAClockOffIsMovedOntoTheNetworks(t *testing.T) {
 				good := stream{device: masterKey, src: kitchen, dst: masterAP, recording: r}
 				off := stream{device: peerKey, src: hallway, dst: peerAP, recording: r, skew: skew}
 				b.play(5, good)
-				live, err := b.Live(id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				live := b.watch(id)
 				defer live.Close()
 				b.play(20, good, off)
 				if list := frames(t, live); len(list) < 38 || now().Since(list[len(list)-1].TS) > 2 {
@@ -297,10 +291,7 @@ func TestShortOutageCostsNoMoreThanItself(t *testing.T) {
 		s := stream{device: masterKey, src: kitchen, dst: masterAP, recording: r}
 		b.play(10, s)
 		time.Sleep(1500 * time.Millisecond)
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		b.play(5, s)
 		if list := frames(t, live); len(list) < 11 {
@@ -321,10 +312,7 @@ func TestDeviceThatCorrectsItsClockIsBelievedAgain(t *testing.T) {
 		good := stream{device: masterKey, src: kitchen, dst: masterAP, recording: r}
 		off := stream{device: peerKey, src: hallway, dst: peerAP, recording: r, skew: -30}
 		b.play(20, good, off)
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		off.skew = 0
 		b.play(20, off)

@@ -97,10 +97,7 @@ func TestLinkThatIsNotChosenTakesNoPart(t *testing.T) {
 		b.three(240, 0.02)
 		b.sound(`{"link_limit":1}`)
 		before := len(b.kinds())
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		b.three(3, 0.02) // what was fused before is over
 		drain(t, live)
@@ -224,10 +221,7 @@ func TestLiveFramesAreAsLongAsTheyAreSet(t *testing.T) {
 				id := b.home()
 				b.devices.commands(guardianKey, "live")
 				b.guardianConfig(fmt.Sprintf(`{"live_motion":{"interval":%d}}`, interval))
-				live, err := b.Live(id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				live := b.watch(id)
 				defer live.Close()
 				equal(t, "asked of the guardian", b.devices.commands(guardianKey, "live"), []string{fmt.Sprintf(`{"enable":1,"interval":%d,"timeout_s":60}`, min(interval, 500))})
 				length := max(500, (interval+499)/500*500)

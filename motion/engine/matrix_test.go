@@ -18,10 +18,7 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		m := matrix(0.35, 0)
 		m.Loc = []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}}
@@ -50,10 +47,7 @@ func TestConfidenceOfPlacesIsShownWhenAskedFor(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		for enabled, want := range []bool{false, true} {
 			b.configure(func(n *motion.Network) {
@@ -74,10 +68,7 @@ func TestMatrixOfManySteps(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		m := motion.Matrix{TS: now(), Interval: 500, Count: 4, Links: []string{masterName + "." + kitchen.Name()},
 			Values: map[string][][]float64{"mkai": {{0, 0.2, 0.4, math.NaN()}}}}
@@ -102,10 +93,7 @@ func TestOldLinkNamesAreNormalised(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		m := matrix(0.5, 0.1)
 		m.Links = []string{"000112-000031", "UNKNOWN.02dd00000001"}
@@ -309,10 +297,7 @@ func TestPausedNetworkIsUnknown(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.send(10, 0.35, 0)
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		b.configure(func(n *motion.Network) { n.Meta = motion.Document{"motion_paused": 1} })
 		list := b.events(motion.MotionStoppedEvent)
@@ -365,10 +350,7 @@ func TestLiveMotionIsAskedForWhileSomebodyWatches(t *testing.T) {
 		id := b.home()
 		b.report(guardianKey, raised(motion.MotionDetectedEvent, now())) // so that the appliance itself needs none
 		b.devices.commands(guardianKey, "live")
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		want := `{"enable":1,"interval":500,"timeout_s":60}`
 		equal(t, "at once", b.devices.commands(guardianKey, "live"), []string{want})
 		time.Sleep(61 * time.Second)
@@ -401,10 +383,7 @@ func TestConnectedDeviceGetsItsConfiguration(t *testing.T) {
 func TestSlowReaderIsCutOff(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		b.send(33, 0, 0)
 		n := 0
 		for range live.C() {
@@ -497,10 +476,7 @@ func TestTrippedIsWhatTheGuardianSays(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, raised(motion.MotionDetectedEvent, now()))
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		for _, tripped := range []int{1, 0} {
 			m := matrix(0, 0)

@@ -116,10 +116,7 @@ func TestFullDiskRefusesAndLosesNothingOfItsOwn(t *testing.T) {
 		if err := b.Report(context.Background(), guardianKey, e); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("device's event on a full disk: %v, want one that is not acknowledged", err)
 		}
-		live, err := b.Live(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := b.watch(id)
 		defer live.Close()
 		b.send(10, 0.35, 0) // detected here, and perhaps not stored yet
 		if len(drain(t, live)) != 20 {
