@@ -36,10 +36,10 @@ func newLimiter(perSecond float64, burst int) *limiter {
 func (l *limiter) allow(r *Request, authenticated bool) error {
 	token := r.Token()
 	if !authenticated || token == "" {
-		return slowDown(l.addresses.Take(r.Remote(), time.Now()))
+		return slowDown("requests", l.addresses.Take(r.Remote(), time.Now()))
 	}
 	sum := sha256.Sum256([]byte(token))
-	return slowDown(l.tokens.Take([16]byte(sum[:16]), time.Now()))
+	return slowDown("requests", l.tokens.Take([16]byte(sum[:16]), time.Now()))
 }
 
 // allowChange counts a request that changes something, for whoever makes it with whatever
@@ -49,22 +49,19 @@ func (l *limiter) allowChange(method string, who any) error {
 	if !named || method == http.MethodGet || method == http.MethodHead {
 		return nil
 	}
-	wait := l.changes.Take(caller.Caller(), time.Now())
-	if wait == 0 {
-		return nil
-	}
-	return &fault.Error{Kind: fault.Throttled, Message: "too many changes by this caller: wait as long as Retry-After says", RetryAfter: wait}
+	return slowDown("changes", l.changes.Take(caller.Caller(), time.Now()))
 }
 
 // allowAnyone counts a request that is answered whoever asks.
 func (l *limiter) allowAnyone(r *http.Request) error {
-	return slowDown(l.addresses.Take(remoteAddr(r), time.Now()))
+	return slowDown("requests", l.addresses.Take(remoteAddr(r), time.Now()))
 }
 
-// slowDown is the answer to a caller who has to wait, nil to one who has not.
-func slowDown(wait time.Duration) error {
+// slowDown is the answer to a caller who has to wait with more of something, nil to one who has
+// not.
+func slowDown(what string, wait time.Duration) error {
 	if wait == 0 {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Throttled, Message: "too many requests from this caller: wait as long as Retry-After says", RetryAfter: wait}
+	return &fault.Error{Kind: fault.Throttled, Message: "too many " + what + " from this caller: wait as long as Retry-After says", RetryAfter: wait}
 }
