@@ -24,9 +24,6 @@ type Engine interface {
 	BadInput(device, reason string, message []byte)
 }
 
-// userOfDevices is the user name of every device (device-protocol.md 2).
-const userOfDevices = "device"
-
 // Intake is the Sink in front of an Engine: it tells devices from integration
 // users and decodes what devices send. Messages that cannot be read are
 // acknowledged, since sending them again would not help, and counted.
@@ -36,7 +33,7 @@ type Intake struct {
 
 // Login tells devices from integration users by their user name.
 func (i Intake) Login(ctx context.Context, c Credentials) (Identity, error) {
-	if c.Username == userOfDevices {
+	if c.Username == motion.UserOfDevices {
 		device, err := i.Engine.Login(ctx, c.ClientID, c.Password)
 		return Identity{Device: device}, err
 	}

@@ -32,6 +32,9 @@ const (
 	RadarKind DeviceKind = "radar"    // the sensing agent of one node
 )
 
+// UserOfDevices is the MQTT user name of every device (device-protocol.md 2).
+const UserOfDevices = "device"
+
 // DeviceKey names a device session: its kind and its client id (guardian_id or
 // deviceId).
 type DeviceKey struct {

@@ -27,9 +27,6 @@ var integrationUsers = table[string, integrationUserRecord]{
 	name: "integration_users", vital: true, noun: "integration user", key: keyText,
 }
 
-// userOfDevices is what all devices log in as (device-protocol.md section 2).
-const userOfDevices = "device"
-
 // CreateIntegrationUser stores a new user and returns it with its secret, which
 // nothing can show again. A name that is taken is a Conflict, and so is a prefix
 // with topics of another user; an empty name is Invalid, and so is a topic prefix that
@@ -38,7 +35,7 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 	switch u.Name {
 	case "":
 		return u, "", fault.New(fault.Invalid, "name: must not be empty")
-	case userOfDevices:
+	case motion.UserOfDevices:
 		return u, "", fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
 	}
 	first, _, _ := strings.Cut(u.TopicPrefix, "/")

@@ -17,9 +17,6 @@ import (
 	"sensegate/motion"
 )
 
-// userName is the MQTT user name of every device (device-protocol.md 2).
-const userName = "device"
-
 const (
 	keepAliveS      = 60
 	reconnectFirst  = 500 * time.Millisecond
@@ -67,7 +64,7 @@ func openSession(c credentials, will []byte, calls callbacks) (*session, error) 
 	manager, err := autopaho.NewConnection(ctx, autopaho.ClientConfig{
 		ServerUrls:        []*url.URL{{Scheme: "mqtt", Host: c.server}},
 		KeepAlive:         keepAliveS,
-		ConnectUsername:   userName,
+		ConnectUsername:   motion.UserOfDevices,
 		ConnectPassword:   []byte(c.token),
 		ReconnectBackoff:  s.backoff,
 		AttemptConnection: s.dial,

@@ -70,7 +70,7 @@ func Dial(ctx context.Context, dialer Dialer, address string, l Login) (net.Conn
 
 // Connect opens a session of a device and subscribes to its commands.
 func Connect(ctx context.Context, address string, key motion.DeviceKey, token string, ids *atomic.Uint32) (*Device, error) {
-	conn, err := Dial(ctx, &net.Dialer{}, address, Login{key.ID, "device", token})
+	conn, err := Dial(ctx, &net.Dialer{}, address, Login{key.ID, motion.UserOfDevices, token})
 	if err != nil {
 		return nil, err
 	}
