@@ -143,6 +143,8 @@ func checkHolders(t *testing.T, rule *ruled, holders string, tests map[string][]
 	}
 }
 
+var testName = regexp.MustCompile(`^(Test|Fuzz)[A-Z]`)
+
 // testsOf returns the names of the tests of a package.
 func testsOf(t *testing.T, dir string) (names []string) {
 	t.Helper()
@@ -156,7 +158,7 @@ func testsOf(t *testing.T, dir string) (names []string) {
 			t.Fatal(err)
 		}
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && regexp.MustCompile(`^(Test|Fuzz)[A-Z]`).MatchString(fn.Name.Name) {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && testName.MatchString(fn.Name.Name) {
 				names = append(names, fn.Name.Name)
 			}
 		}

@@ -10,8 +10,7 @@ import (
 // quiet passes the library's log on without what it says about packets: it logs
 // refused ones with their payload, and a client can make it log as often as it
 // likes. Only plain values and errors pass; what is not an error of the library
-// itself becomes a debug line. Errors have a line a
-// second, after sixty.
+// itself becomes a debug line. Errors have a line a second, after sixty.
 type quiet struct {
 	slog.Handler
 	lines *rate.Limiter

@@ -51,7 +51,8 @@ Unknown and foreign ids answer the same 404.
 **Bodies** are JSON; flat ones also ` + "`application/x-www-form-urlencoded`" + `, or inside a top-level ` + "`data`" + `.
 
 **Limits.** 50 requests a second of one token, after a burst of 100, and as many without a valid one of one address (IPv6: one /64): then 429 with
-` + "`Retry-After`" + `. Of a user's requests those other than GET also count for a burst of 200, then one in two seconds. A body has at most 1 MiB, 16 KiB where no token is asked for, and 32,768 values: else 413. A refusal tells at most 20 mistakes. A network has 64 live
+` + "`Retry-After`" + `. Of a user's requests those other than GET also count for a burst of 200, then one in two seconds. A body has at most 1 MiB,
+16 KiB where no token is asked for, and 32,768 values: else 413. A refusal tells at most 20 mistakes. A network has 64 live
 connections, of which one user holds at most 16: then 429 with ` + "`too_many_connections`" + ` or ` + "`too_many_own_connections`" + `.
 
 **Web pages** of another origin (scheme, host and port) may neither write without the header Authorization nor open a websocket:

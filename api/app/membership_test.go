@@ -292,14 +292,20 @@ func TestPersonAddedByIDShowsNoNameUntilTheyJoin(t *testing.T) {
 	apitest.WantProblem(t, h.as(h.member, "POST", "/network_memberships", joins), 409, "member")
 }
 
+// addNeighbour has the owner invite the neighbour, who lives elsewhere, and add them by their id.
+func (h *household) addNeighbour() shown {
+	h.T.Helper()
+	h.invite(h.neighbour.Email)
+	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
+	return apitest.Want[shown](h.T, h.as(h.owner, "POST", "/network_memberships", add), 200)
+}
+
 // TestInvitedUserWhoIsAddedByIDHasNoPartUntilTheyNameTheNetwork: the invitation is the
 // owner's doing, not theirs.
 func TestInvitedUserWhoIsAddedByIDHasNoPartUntilTheyNameTheNetwork(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	h.invite(h.neighbour.Email)
-	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
-	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	added := h.addNeighbour()
 	promote := func() apitest.Answer {
 		return h.as(h.owner, "PATCH", fmt.Sprintf("/network_memberships/%d", added.ID), `{"role":"owner"}`)
 	}
@@ -359,9 +365,7 @@ func TestAddedUserIsMutedUntilARequestNamesTheNetwork(t *testing.T) {
 func TestWhoDeclinesIsNotNamed(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	h.invite(h.neighbour.Email)
-	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
-	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	added := h.addNeighbour()
 	if a := h.as(h.neighbour, "DELETE", fmt.Sprintf("/network_memberships/%d", added.ID), ""); a.Status != 204 {
 		t.Fatalf("%d: %s", a.Status, a.Body)
 	}
@@ -380,9 +384,7 @@ func TestWhoDeclinesIsNotNamed(t *testing.T) {
 func TestWhoIsAddedFindsTheirMembershipUnnamed(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	h.invite(h.neighbour.Email)
-	add := fmt.Sprintf(`{"role":"member","network_id":%d,"user_id":%d}`, h.home, h.neighbour.ID)
-	added := apitest.Want[shown](t, h.as(h.owner, "POST", "/network_memberships", add), 200)
+	added := h.addNeighbour()
 	own := fmt.Sprintf("/network_memberships/%d", added.ID)
 	found := h.as(h.neighbour, "GET", fmt.Sprintf("/network_memberships?network_id=%d", h.home), "")
 	if found.Status != 200 || !strings.Contains(string(found.Body), fmt.Sprintf(`"id":%d`, added.ID)) {
