@@ -28,7 +28,7 @@ import (
 	"sensegate/motion/command"
 	"sensegate/motion/csi"
 	"sensegate/motion/detect"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
 	"sensegate/motion/fuse"
 	"sensegate/motion/hook"
 )
@@ -395,10 +395,10 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	for range 200 {
 		actions += fmt.Sprintf(`,{"node_id":%d,"payload":{"command":"ping"}}`, id(2))
 	}
-	var batch engine.BatchActions
+	var batch management.BatchActions
 	a.post(t, "/manage/batch", fmt.Sprintf(`{"name":"e2e","network_id":%d,"actions":[%s]}`, home.Network(), actions), &batch)
 	monitor := a.dial(t, fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID))
-	var snapshot engine.MonitorSnapshot
+	var snapshot management.MonitorSnapshot
 	if readFrame(t, monitor, &snapshot); snapshot.Type != "snapshot" || len(snapshot.Actions) != len(batch.Actions) {
 		t.Fatalf("snapshot %+v", snapshot)
 	}
@@ -408,8 +408,8 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	a.post(t, "/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID), &batch)
 
 	went := map[command.ID][]command.State{}
-	for frame := (engine.MonitorUpdate{}); frame.Type != "done"; {
-		frame = engine.MonitorUpdate{}
+	for frame := (management.MonitorUpdate{}); frame.Type != "done"; {
+		frame = management.MonitorUpdate{}
 		readFrame(t, monitor, &frame)
 		if frame.Type == "update" {
 			went[frame.Action.ID] = append(went[frame.Action.ID], frame.Action.State)

@@ -72,7 +72,7 @@ func (o *output) describe(op *huma.Operation, schemas huma.Registry, example jso
 }
 
 // write sends what the handler has returned: a pointer to its struct, or a nil one.
-func (o *output) write(w http.ResponseWriter, r *http.Request, p *packers, out any) {
+func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, out any) {
 	value := reflect.ValueOf(out).Elem()
 	if !value.IsValid() || o.body == nil {
 		w.WriteHeader(o.status)
@@ -90,7 +90,7 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, p *packers, out a
 		_, _ = w.Write(body) // the client may be gone
 		return
 	}
-	p.send(w, r, o.status, body)
+	c.send(w, r, o.status, body)
 }
 
 // encode returns a whole body before the first byte is sent, so that a value that
@@ -110,17 +110,3 @@ func encode(v any) []byte {
 	}
 	return body.Bytes()
 }
-
-// Encoded is a response body that is JSON already, for answers that are written
-// from storage without decoding them. T is what it says, for the document.
-type Encoded[T any] []byte
-
-// Schema describes the body as its T.
-func (Encoded[T]) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[T](), true, "")
-}
-
-// MarshalJSON returns the bytes as they are.
-func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e, nil }
-
-func (e Encoded[T]) encoded() []byte { return e }

@@ -1,17 +1,15 @@
-// Package api is the serving layer: route tables, the router, typed operations
-// with their OpenAPI document, problem+json errors, the websocket pump, limits,
-// the access log and the http.Server itself.
+// Package api binds typed operations to HTTP: tables of operations, their router, how their
+// input is read and their answers are written, problem+json errors, and the OpenAPI document.
 //
 // An interface of the product is an [Interface]: a table of [Route] rows. A row
 // holds a typed operation wrapped by [Guarded], which binds it to the kind of
 // caller it takes; the interface's principals say how such a caller shows who
-// they are. [Server.Mount] checks the whole table and panics when it is wrong, so
+// they are. [Environment.Handler] checks the whole table and panics when it is wrong, so
 // that a mistake never outlives the start.
 //
-// The package knows HTTP, websockets and the kinds of [fault.Error]. It must not
-// know any rule of the product: no network, no key, no role. Kinds of errors
-// become status codes here and nowhere else.
+// The package knows HTTP and the kinds of [fault.Error], which become status codes here and
+// nowhere else. It must not know listeners, or any rule of the product: no network, no key,
+// no role.
 //
-// Operations run concurrently. A [Server] is assembled by one goroutine and
-// then only read.
+// Operations run concurrently.
 package api

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"sensegate/api/live"
 	"sensegate/motion/fault"
 )
 
@@ -24,110 +25,133 @@ type typed struct {
 	live      bool
 }
 
-// serve authenticates and counts the caller, reads the body, asks what the caller may
-// do, and runs the operation.
+// requestKey is where the context of an operation has its *Request.
+type requestKey struct{}
+
+// serve runs the operation, or refuses the request.
 func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
-	x := exchangeOf(r.Context())
-	x.route, x.params, x.query = e.route, params, r.URL.RawQuery
-	if err := checkQuery(r.URL.RawQuery); err != nil {
-		fail(w, r, err)
-		return
+	r.Pattern = e.route
+	if err := e.run(w, &Request{http: r, params: params, live: e.live}); err != nil {
+		Refuse(w, err)
 	}
-	req := &Request{http: r, params: params, route: e.route, live: e.live}
-	known, err := e.principal.identify(r.Context(), req)
-	if slow := e.table.env.limiter.allow(req, e.guarded && err == nil); slow != nil {
-		err = slow
+}
+
+// run authenticates and counts the caller, reads the body, asks what the caller may do, and
+// calls the handler. Nothing has been answered when it returns an error.
+func (e *typed) run(w http.ResponseWriter, r *Request) error {
+	if err := checkQuery(r.http.URL.RawQuery); err != nil {
+		return err
+	}
+	known, err := e.identify(r.http.Context(), r)
+	if err != nil {
+		leaveUnread(w, r.http)
+		return err
+	}
+	body, done, err := e.readBody(w, r.http)
+	if err != nil {
+		return err
+	}
+	decoded := sync.OnceFunc(done)
+	defer decoded()
+	r.body = body
+	who, err := e.admit(r.http.Context(), r, known)
+	if err != nil {
+		return err
+	}
+	if !e.live {
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	in, err := e.input.read(e.table, r)
+	r.body = nil
+	decoded()
+	switch {
+	case err != nil:
+		return err
+	case e.live:
+		return e.stream(w, r, who, in)
+	}
+	return e.answer(w, r, who, in)
+}
+
+// identify reads the credentials of a request and counts it.
+func (e *typed) identify(ctx context.Context, r *Request) (known any, err error) {
+	limits := e.table.env.Limits
+	known, err = e.principal.identify(ctx, r)
+	if slow := limits.Allow(r, e.guarded && err == nil); slow != nil {
+		return nil, slow
 	}
 	if err == nil && e.table.Paced {
-		err = e.table.env.limiter.allowChange(r.Method, known)
+		err = limits.AllowChange(r.Method(), known)
 	}
-	if err != nil {
-		leaveUnread(w, r)
-		fail(w, r, err)
-		return
-	}
-	body, done, err := e.readBody(w, r)
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	x.decoded = sync.OnceFunc(done)
-	defer x.decoded()
-	req.body = body
-	if x.principal, err = e.principal.admit(r.Context(), req, known); err != nil {
-		if fault.KindOf(err) == fault.Invalid { // perhaps for want of what cannot be read
-			err = cmp.Or(e.input.check(e.table, req), err)
-		}
-		fail(w, r, err)
-		return
-	}
-	if e.live {
-		if err := upgradeable(r); err != nil {
-			fail(w, r, err)
-			return
-		}
-		x.recheck = e.recheck(req)
-		e.run(w, r, req)
-		return
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	ctx, cancel := context.WithTimeout(r.Context(), e.table.env.timeout)
-	defer cancel()
-	e.run(w, r.WithContext(ctx), req)
+	return known, err
 }
 
-// readBody returns the body when it may be decoded. A caller who shows credentials may
-// send more than one who does not.
-func (e *typed) readBody(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	in, limit := e.table.env.others, maxAnonymousBody
-	if e.guarded {
-		in, limit = e.table.env.known, maxBody
-	}
-	body, done, err = in.read(w, r, limit)
+// readBody returns the body when it may be decoded.
+func (e *typed) readBody(w http.ResponseWriter, r *http.Request) (body []byte, decoded func(), err error) {
+	body, decoded, err = e.table.env.Limits.ReadBody(w, r, e.guarded)
 	if err == nil && tooMany(mediaType(r.Header.Get("Content-Type")), body) {
-		done()
+		decoded()
 		err = fault.New(fault.TooLarge, "body holds more than %d values: send fewer at a time", maxValues)
 	}
-	return body, done, err
+	return body, decoded, err
 }
 
-// recheck returns a later look at a live request's credentials. It keeps the few words
-// that an authenticator may see of the request, and makes one of them for each look.
+// admit decides what a known caller may do. A live request has to ask for a websocket too.
+func (e *typed) admit(ctx context.Context, r *Request, known any) (who any, err error) {
+	who, err = e.principal.admit(ctx, r, known)
+	if fault.KindOf(err) == fault.Invalid { // perhaps for want of what cannot be read
+		err = cmp.Or(e.input.check(e.table, r), err)
+	}
+	if err == nil && e.live && !live.Requested(r.http) {
+		p := NewProblem(http.StatusUpgradeRequired, "upgrade_required", "this address is a websocket")
+		p.header.Set("Upgrade", "websocket")
+		p.header.Set("Connection", "Upgrade")
+		err = p
+	}
+	return who, err
+}
+
+// answer calls the handler and sends what it returns.
+func (e *typed) answer(w http.ResponseWriter, r *Request, who, in any) error {
+	ctx, cancel := context.WithTimeout(context.WithValue(r.http.Context(), requestKey{}, r), RequestTime)
+	defer cancel()
+	out, err := e.call(ctx, who, in)
+	if err == nil {
+		e.output.write(w, r.http, &e.table.env.compressor, out)
+	}
+	return err
+}
+
+// stream calls the handler and starts the stream that it returns.
+func (e *typed) stream(w http.ResponseWriter, r *Request, who, in any) error {
+	out, err := e.call(r.http.Context(), who, in)
+	if err != nil {
+		return err
+	}
+	viewer := live.Viewer{Route: e.route, Recheck: e.recheck(r)}
+	if named, ok := who.(Named); ok {
+		viewer.Name = named.Caller()
+	}
+	e.table.env.Live.Start(w, r.http, out.(*live.Stream), viewer)
+	return nil
+}
+
+// recheck returns a function that checks the credentials of a live request again. It keeps
+// what an authenticator may see of the request, and nothing else.
 func (e *typed) recheck(r *Request) func(context.Context) error {
 	method, address, remote := r.http.Method, r.http.URL, r.http.RemoteAddr
 	authorization, params := strings.Clone(r.http.Header.Get("Authorization")), r.params
 	return func(ctx context.Context) error {
-		again := &http.Request{Method: method, URL: address, RemoteAddr: remote, Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}}
+		again := &http.Request{Method: method, URL: address, Pattern: e.route, RemoteAddr: remote, Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}}
 		if authorization != "" {
 			again.Header.Set("Authorization", authorization)
 		}
-		req := &Request{http: again, params: params, route: e.route, live: e.live}
+		req := &Request{http: again, params: params, live: e.live}
 		known, err := e.principal.identify(ctx, req)
 		if err == nil {
 			_, err = e.principal.admit(ctx, req, known)
 		}
 		return err
-	}
-}
-
-// run reads the input, calls the handler and answers.
-func (e *typed) run(w http.ResponseWriter, r *http.Request, req *Request) {
-	x := exchangeOf(r.Context())
-	in, err := e.input.read(e.table, req)
-	req.body = nil
-	x.decoded()
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	out, err := e.call(r.Context(), x.principal, in)
-	switch {
-	case err != nil:
-		fail(w, r, err)
-	case e.live:
-		e.table.env.live.start(w, r, out.(*Stream))
-	default:
-		e.output.write(w, r, &e.table.env.packers, out)
 	}
 }
 

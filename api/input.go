@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -106,8 +105,8 @@ func (in *input) readBody(t *table, r *Request, value reflect.Value, found *mist
 	return nil
 }
 
-// check returns why the body of a request cannot be read at all, whoever sends it; nil when
-// it can, or when the row takes none.
+// check returns why the body of a request cannot be read at all; nil when it can, or when the
+// row takes none.
 func (in *input) check(t *table, r *Request) error {
 	if in.body == nil {
 		return nil
@@ -136,11 +135,11 @@ func unreadable(err error) string {
 type mistakes struct {
 	schemas huma.Registry
 	kind    fault.Kind
-	details []fault.Detail
+	details fault.Details
 }
 
 func (m *mistakes) add(place, message string, value any) {
-	m.details = append(m.details, fault.Detail{Location: place, Message: message, Value: value})
+	m.details.Add(place, value, "%s", message)
 }
 
 // validate notes where a value does not fit a schema, and reports whether it does.
@@ -168,6 +167,6 @@ func (m *mistakes) err() error {
 	if len(m.details) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(m.details, func(a, b fault.Detail) int { return strings.Compare(a.Location, b.Location) })
+	m.details.Sort()
 	return &fault.Error{Kind: m.kind, Message: "request is not valid", Details: m.details}
 }

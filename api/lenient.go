@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -37,10 +38,22 @@ func (Lenient[T]) Schema(r huma.Registry) *huma.Schema {
 func (l *Lenient[T]) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		raw = []byte(text)
+		raw = []byte(withoutZeros(text))
 	}
 	if json.Unmarshal(raw, &l.Value) != nil {
 		return errors.New("a number is out of range")
 	}
 	return nil
+}
+
+// withoutZeros returns a number as JSON writes it: without zeros before its digits.
+func withoutZeros(number string) string {
+	digits, negative := strings.CutPrefix(number, "-")
+	for len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+		digits = digits[1:]
+	}
+	if negative {
+		return "-" + digits
+	}
+	return digits
 }

@@ -1,19 +1,21 @@
-package api
+package api_test
 
 import (
 	"encoding/json"
 	"testing"
+
+	"sensegate/api"
 )
 
 func TestLenientFieldIsReadFromBothForms(t *testing.T) {
 	t.Parallel()
 	type body struct {
-		Number  Lenient[uint32]   `json:"number"`
-		Decimal *Lenient[float64] `json:"decimal"`
-		Flag    Lenient[bool]     `json:"flag"`
-		Absent  *Lenient[bool]    `json:"absent"`
+		Number  api.Lenient[uint32]   `json:"number"`
+		Decimal *api.Lenient[float64] `json:"decimal"`
+		Flag    api.Lenient[bool]     `json:"flag"`
+		Absent  *api.Lenient[bool]    `json:"absent"`
 	}
-	for _, text := range []string{`{"number":17,"decimal":-80.5,"flag":true}`, `{"number":"17","decimal":"-80.5","flag":"true"}`} {
+	for _, text := range []string{`{"number":17,"decimal":-80.5,"flag":true}`, `{"number":"17","decimal":"-80.5","flag":"true"}`, `{"number":"0017","decimal":"-080.5","flag":"true"}`} {
 		var b body
 		if err := json.Unmarshal([]byte(text), &b); err != nil {
 			t.Errorf("%s: %v", text, err)

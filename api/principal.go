@@ -13,11 +13,12 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/gorilla/websocket"
+
+	"sensegate/api/live"
 )
 
 // Principal says how a caller of one Go type shows who they are. Make it with
-// [Authenticate] or [Anyone].
+// [Authenticate] or [Authorize].
 type Principal struct {
 	kind   reflect.Type
 	scheme string // name of the security scheme in the document; "" = no credentials
@@ -50,11 +51,6 @@ func Authorize[U, P any](scheme, note string, identify func(context.Context, *Re
 	return p
 }
 
-// Anyone makes callers of type P without asking for credentials.
-func Anyone[P any](who P) Principal {
-	return Authenticate("", "", func(context.Context, *Request) (P, error) { return who, nil })
-}
-
 // Named is a caller who has a name, by which the live connections of one user are
 // counted: the same for all that the user's credentials make of them.
 type Named interface{ Caller() string }
@@ -63,16 +59,18 @@ type Named interface{ Caller() string }
 type Request struct {
 	http   *http.Request
 	params []param
-	route  string
 	live   bool   // of a row that is a websocket
 	body   []byte // nil until it has been read
 }
+
+// NewRequest returns a request to a handler that is no operation.
+func NewRequest(r *http.Request) *Request { return &Request{http: r} }
 
 // Method returns the HTTP method.
 func (r *Request) Method() string { return r.http.Method }
 
 // Route returns the path template of the row, with the interface's base.
-func (r *Request) Route() string { return r.route }
+func (r *Request) Route() string { return r.http.Pattern }
 
 // Path returns a path parameter, unescaped; "" when the row has none of that name.
 func (r *Request) Path(name string) string { return valueOf(r.params, name) }
@@ -111,14 +109,32 @@ func (r *Request) Field(name string) string {
 
 // Live reports whether the request asks for a websocket, of a row that is one: what its
 // headers say of another row does not count.
-func (r *Request) Live() bool { return r.live && websocket.IsWebSocketUpgrade(r.http) }
+func (r *Request) Live() bool { return r.live && live.Requested(r.http) }
 
-// Remote returns the address of the other end of the connection.
-func (r *Request) Remote() netip.Addr { return remoteAddr(r.http) }
+// Remote returns the address of the other end of the connection, the zero Addr when it has
+// none.
+func (r *Request) Remote() netip.Addr {
+	host, _, err := net.SplitHostPort(r.http.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addr.Unmap().WithZone("")
+}
 
 // Local reports whether the request was made on the appliance itself. One that a proxy
 // passed on was not.
-func (r *Request) Local() bool { return onAppliance(r.http) }
+func (r *Request) Local() bool {
+	for _, passed := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if r.http.Header.Get(passed) != "" {
+			return false
+		}
+	}
+	return r.Remote().IsLoopback()
+}
 
 // Token returns the credential: the Authorization header with or without the
 // word Bearer; for a websocket, where a browser cannot set headers, also the
@@ -135,19 +151,4 @@ func (r *Request) Token() string {
 		return r.Query("token")
 	}
 	return header
-}
-
-func remoteAddr(r *http.Request) netip.Addr { return addrOf(r.RemoteAddr) }
-
-// addrOf returns the address of host:port, the zero Addr when it has none.
-func addrOf(text string) netip.Addr {
-	host, _, err := net.SplitHostPort(text)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return addr.Unmap().WithZone("")
 }

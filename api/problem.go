@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"sensegate/api/live"
 	"sensegate/motion/fault"
 )
 
@@ -49,85 +51,60 @@ type Mistake struct {
 // Error returns the detail.
 func (p *Problem) Error() string { return p.Detail }
 
-func newProblem(status int, code, detail string) *Problem {
+// NewProblem returns a problem with a status that no kind of [fault.Error] has.
+func NewProblem(status int, code, detail string) *Problem {
 	return &Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: int32(status),
 		Detail: detail, Code: code, header: http.Header{},
 	}
 }
 
-// kindStatus is the one place where a kind of error becomes a status.
-func kindStatus(k fault.Kind) int {
-	switch k {
-	case fault.Malformed:
-		return http.StatusBadRequest
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound:
-		return http.StatusNotFound
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.Unsupported:
-		return http.StatusUnsupportedMediaType
-	case fault.Invalid:
-		return http.StatusUnprocessableEntity
-	case fault.Throttled:
-		return http.StatusTooManyRequests
-	case fault.Unavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
-// statusCode is the code of a problem that brings none of its own.
-func statusCode(status int) string {
-	switch status {
-	case http.StatusBadRequest:
-		return "malformed"
-	case http.StatusRequestEntityTooLarge:
-		return "too_large"
-	case http.StatusUnprocessableEntity:
-		return "invalid"
-	case http.StatusTooManyRequests:
-		return "throttled"
-	case http.StatusServiceUnavailable:
-		return "unavailable"
-	case http.StatusInternalServerError:
-		return "internal"
-	}
-	return strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
+// answers are the status of each kind of error, and the code of one that brings none of its
+// own. This is the one place where a kind becomes a status.
+var answers = map[fault.Kind]struct {
+	status int
+	code   string
+}{
+	fault.Malformed:    {http.StatusBadRequest, "malformed"},
+	fault.Unauthorized: {http.StatusUnauthorized, "unauthorized"},
+	fault.Forbidden:    {http.StatusForbidden, "forbidden"},
+	fault.NotFound:     {http.StatusNotFound, "not_found"},
+	fault.Conflict:     {http.StatusConflict, "conflict"},
+	fault.TooLarge:     {http.StatusRequestEntityTooLarge, "too_large"},
+	fault.Unsupported:  {http.StatusUnsupportedMediaType, "unsupported_media_type"},
+	fault.Invalid:      {http.StatusUnprocessableEntity, "invalid"},
+	fault.Throttled:    {http.StatusTooManyRequests, "throttled"},
+	fault.Unavailable:  {http.StatusServiceUnavailable, "unavailable"},
 }
 
 // problemOf translates an error. internal is true when it is our own trouble,
 // which is logged and not shown.
 func problemOf(err error) (p *Problem, internal bool) {
 	var f *fault.Error
+	var handshake *live.HandshakeError
 	switch {
 	case errors.As(err, &p):
 		return p, false
 	case errors.As(err, &f):
 		return problemOfFault(f), false
+	case errors.As(err, &handshake):
+		return NewProblem(handshake.Status, "handshake", handshake.Error()), false
 	case errors.Is(err, context.DeadlineExceeded):
-		p = newProblem(http.StatusServiceUnavailable, "timeout", "the request took too long; ask for less or try again")
+		p = NewProblem(http.StatusServiceUnavailable, "timeout", "the request took too long; ask for less or try again")
 		p.retryAfter(0)
 		return p, false
 	case errors.Is(err, context.Canceled):
-		return newProblem(http.StatusServiceUnavailable, "cancelled", "the request was given up"), false
+		return NewProblem(http.StatusServiceUnavailable, "cancelled", "the request was given up"), false
 	}
-	return newProblem(http.StatusInternalServerError, "internal", "the appliance failed; its log has the cause under the X-Request-Id of this answer"), true
+	return NewProblem(http.StatusInternalServerError, "internal", "the appliance failed; its log has the cause under the X-Request-Id of this answer"), true
 }
 
 func problemOfFault(f *fault.Error) *Problem {
-	status := kindStatus(f.Kind)
-	code := f.Code
-	if code == "" {
-		code = statusCode(status)
+	answer, known := answers[f.Kind]
+	if !known {
+		answer.status, answer.code = http.StatusInternalServerError, "internal"
 	}
-	p := newProblem(status, code, f.Message)
+	p := NewProblem(answer.status, cmp.Or(f.Code, answer.code), f.Message)
 	told := f.Details[:min(len(f.Details), maxMistakes)]
 	if len(f.Details) > len(told) {
 		p.Detail = fmt.Sprintf("%s: %d mistakes, of which the first %d are told", f.Message, len(f.Details), len(told))
@@ -187,7 +164,7 @@ func shortValue(v any) any {
 	return v
 }
 
-// write answers with the problem where no typed operation is involved.
+// write answers with the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	body := &bytes.Buffer{}
 	enc := json.NewEncoder(body)
@@ -203,22 +180,61 @@ func (p *Problem) write(w http.ResponseWriter) {
 		h[k] = v
 	}
 	h.Set("Content-Type", problemType)
-	if x, ok := w.(*exchange); ok && x.leave(int(p.Status), body.Bytes()) {
+	if rec, ok := w.(recorder); ok && rec.Leave(int(p.Status), body.Bytes()) {
 		return
 	}
 	w.WriteHeader(int(p.Status))
 	_, _ = w.Write(body.Bytes()) // the client may be gone
 }
 
-// Refuse answers a request with the problem that err is, for a handler that is no
-// operation.
-func Refuse(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, err) }
+// recorder is what the response writer of a server can do for a problem.
+type recorder interface {
+	// Failed notes our own trouble for the log.
+	Failed(cause error)
+	// Leave answers a request whose body is left unread and ends the connection, when the
+	// header Connection says close; otherwise it does nothing and returns false.
+	Leave(status int, body []byte) bool
+}
 
-// fail answers a request with err and leaves an internal cause for the log.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
+// Refuse answers a request with the problem that err is. Our own trouble is left for the
+// log of the server.
+func Refuse(w http.ResponseWriter, err error) {
 	p, internal := problemOf(err)
-	if internal {
-		exchangeOf(r.Context()).cause = err
+	if rec, ok := w.(recorder); ok && internal {
+		rec.Failed(err)
 	}
 	p.write(w)
+}
+
+// RefuseUnread is Refuse before the body of the request has been read.
+func RefuseUnread(w http.ResponseWriter, r *http.Request, err error) {
+	leaveUnread(w, r)
+	Refuse(w, err)
+}
+
+// leaveUnread ends the connection with the answer when the body of the request may be larger
+// than MaxAnonymousBody, which would be much to read for nothing.
+func leaveUnread(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength < 0 || r.ContentLength > MaxAnonymousBody {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// RefuseMethod answers 405 to a request whose method is none of those allowed, such as
+// "GET, HEAD".
+func RefuseMethod(w http.ResponseWriter, allowed string) {
+	p := NewProblem(http.StatusMethodNotAllowed, "method_not_allowed", "this address takes "+allowed)
+	p.header.Set("Allow", allowed)
+	p.write(w)
+}
+
+// ReadOnly answers 405 to anything but GET and HEAD.
+func ReadOnly(h http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			RefuseMethod(w, "GET, HEAD")
+			return
+		}
+		h(w, r)
+	})
 }

@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"fmt"
@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"sensegate/api"
+	"sensegate/api/sampletest"
 	"sensegate/motion/fault"
 )
 
 func TestEachKindHasItsStatus(t *testing.T) {
 	t.Parallel()
-	s, log := testServer(t, noLive())
+	s, log := testServer(t, sampletest.NoLive())
 	for kind, want := range map[string]struct {
 		status int
 		code   string
@@ -30,14 +32,14 @@ func TestEachKindHasItsStatus(t *testing.T) {
 		"internal":     {500, "internal", ""},
 		"deadline":     {503, "timeout", "Retry-After"},
 	} {
-		w := do(s, "GET", "/core/fail?kind="+kind, "")
+		w := sampletest.Do(s, "GET", "/core/fail?kind="+kind, "")
 		if w.Code != want.status || !strings.Contains(w.Body.String(), `"code":"`+want.code+`"`) {
 			t.Errorf("%s: %d %s, want %d %s", kind, w.Code, w.Body, want.status, want.code)
 		}
 		if want.header != "" && w.Header().Get(want.header) == "" {
 			t.Errorf("%s: no header %s", kind, want.header)
 		}
-		if ct := w.Header().Get("Content-Type"); ct != problemType {
+		if ct := w.Header().Get("Content-Type"); ct != api.ProblemType {
 			t.Errorf("%s: content type %q", kind, ct)
 		}
 		if strings.Contains(w.Body.String(), "disk") {
@@ -52,7 +54,7 @@ func TestEachKindHasItsStatus(t *testing.T) {
 func TestEveryKindHasAStatus(t *testing.T) {
 	t.Parallel()
 	for k := fault.Malformed; k <= fault.Unavailable; k++ {
-		if kindStatus(k) == http.StatusInternalServerError {
+		if api.KindStatus(k) == 0 {
 			t.Errorf("kind %d has no status", k)
 		}
 	}
@@ -60,11 +62,11 @@ func TestEveryKindHasAStatus(t *testing.T) {
 
 func TestAllMistakesAtOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	w := do(s, "PATCH", "/core/network/7/devices?last=0", `[{"name":"a"},{"name":"","rank":12,"extra":1},{"rank":"1"}]`,
+	s, _ := testServer(t, sampletest.NoLive())
+	w := sampletest.Do(s, "PATCH", "/core/network/7/devices?last=0", `[{"name":"a"},{"name":"","rank":12,"extra":1},{"rank":"1"}]`,
 		"Authorization", "secret-a")
-	wantStatus(t, w, http.StatusUnprocessableEntity)
-	wantJSON(t, w, `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"request is not valid","code":"invalid","errors":[
+	sampletest.WantStatus(t, w, http.StatusUnprocessableEntity)
+	sampletest.WantJSON(t, w, `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"request is not valid","code":"invalid","errors":[
 		{"location":"body[1].extra","message":"unexpected property"},
 		{"location":"body[1].name","message":"expected length >= 1","value":""},
 		{"location":"body[1].rank","message":"expected number <= 9","value":12},
@@ -75,10 +77,10 @@ func TestAllMistakesAtOnce(t *testing.T) {
 
 func TestQueryThatCannotBeReadIsMalformed(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	w := do(s, "PATCH", "/core/network/7/devices?last=0&from=x", `[{"name":""}]`, "Authorization", "secret-a")
-	wantStatus(t, w, http.StatusBadRequest)
-	wantJSON(t, w, `{"type":"about:blank","title":"Bad Request","status":400,"detail":"request is not valid","code":"malformed","errors":[
+	s, _ := testServer(t, sampletest.NoLive())
+	w := sampletest.Do(s, "PATCH", "/core/network/7/devices?last=0&from=x", `[{"name":""}]`, "Authorization", "secret-a")
+	sampletest.WantStatus(t, w, http.StatusBadRequest)
+	sampletest.WantJSON(t, w, `{"type":"about:blank","title":"Bad Request","status":400,"detail":"request is not valid","code":"malformed","errors":[
 		{"location":"body[0].name","message":"expected length >= 1","value":""},
 		{"location":"query.from","message":"invalid float","value":"x"},
 		{"location":"query.last","message":"expected number >= 1","value":0}]}`)
@@ -86,7 +88,7 @@ func TestQueryThatCannotBeReadIsMalformed(t *testing.T) {
 
 func TestAtMost20MistakesAreTold(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	for name, c := range map[string]struct {
 		body, says string
 		told       int
@@ -97,7 +99,7 @@ func TestAtMost20MistakesAreTold(t *testing.T) {
 		"long keys":   {`[{"name":"a","` + strings.Repeat("ä", 100_000) + `":0,"` + strings.Repeat("b", 100_000) + `":0}]`, `"detail":"request is not valid"`, 2},
 		"long values": {`[{"name":"` + strings.Repeat("a", 100_000) + `"}]`, `"detail":"request is not valid"`, 1},
 	} {
-		w := do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a")
+		w := sampletest.Do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a")
 		if n := strings.Count(w.Body.String(), `"location"`); w.Code != http.StatusUnprocessableEntity || n != c.told || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s: %d, %d mistakes told, want 422 and %d: %.300s", name, w.Code, n, c.told, w.Body)
 		}
@@ -119,23 +121,23 @@ func unknownKeys(n int) string {
 
 func TestValuesOfABodyAreBounded(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	most := strings.Repeat("0,", maxValues-2) + "0"
+	s, _ := testServer(t, sampletest.NoLive())
+	most := strings.Repeat("0,", api.MaxValues-2) + "0"
 	for name, c := range map[string]struct {
 		body, media string
 		status      int
 	}{
-		"as many as may be":  {"[" + most + "]", jsonType, 422},
-		"one more":           {"[" + most + ",0]", jsonType, 413},
-		"keys":               {unknownKeys(maxValues + 1), jsonType, 413},
-		"wrapped":            {`{"data":` + unknownKeys(maxValues) + `}`, jsonType, 413},
-		"nested":             {strings.Repeat("[", maxValues+1), jsonType, 413},
-		"commas in a text":   {`[{"name":"\"` + strings.Repeat(",", 2*maxValues) + `"}]`, jsonType, 422},
-		"fields of a form":   {strings.Repeat("a=1&", maxValues+1), formType, 413},
-		"behind a quote":     {`"` + strings.Repeat("a=1&", maxValues+1), formType, 413},
-		"text with no quote": {`["` + strings.Repeat(",", 2*maxValues), jsonType, 400},
+		"as many as may be":  {"[" + most + "]", api.JSONType, 422},
+		"one more":           {"[" + most + ",0]", api.JSONType, 413},
+		"keys":               {unknownKeys(api.MaxValues + 1), api.JSONType, 413},
+		"wrapped":            {`{"data":` + unknownKeys(api.MaxValues) + `}`, api.JSONType, 413},
+		"nested":             {strings.Repeat("[", api.MaxValues+1), api.JSONType, 413},
+		"commas in a text":   {`[{"name":"\"` + strings.Repeat(",", 2*api.MaxValues) + `"}]`, api.JSONType, 422},
+		"fields of a form":   {strings.Repeat("a=1&", api.MaxValues+1), api.FormType, 413},
+		"behind a quote":     {`"` + strings.Repeat("a=1&", api.MaxValues+1), api.FormType, 413},
+		"text with no quote": {`["` + strings.Repeat(",", 2*api.MaxValues), api.JSONType, 400},
 	} {
-		w := do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a", "Content-Type", c.media)
+		w := sampletest.Do(s, "PATCH", "/core/network/7/devices", c.body, "Authorization", "secret-a", "Content-Type", c.media)
 		if w.Code != c.status {
 			t.Errorf("%s: %d, want %d: %.300s", name, w.Code, c.status, w.Body)
 		}
@@ -144,7 +146,7 @@ func TestValuesOfABodyAreBounded(t *testing.T) {
 
 func TestMalformedIsNotInvalid(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	key := []string{"Authorization", "Bearer secret-a"}
 	for name, c := range map[string]struct {
 		body   string
@@ -162,7 +164,7 @@ func TestMalformedIsNotInvalid(t *testing.T) {
 		"wrong type":          {`[]`, nil, 422},
 		"number too large":    {`{"name":"a","rank":-4294967297}`, nil, 422},
 	} {
-		w := do(s, "PUT", "/core/device", c.body, append(c.header, key...)...)
+		w := sampletest.Do(s, "PUT", "/core/device", c.body, append(c.header, key...)...)
 		if w.Code != c.status {
 			t.Errorf("%s: %d %.300s, want %d", name, w.Code, w.Body, c.status)
 		}
@@ -174,10 +176,10 @@ func TestMalformedIsNotInvalid(t *testing.T) {
 
 func TestNumbersAreNotCut(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	for _, target := range []string{"/core/network/4294967303/devices", "/core/network/-1/devices", "/core/network/7/devices?from=NaN",
 		"/core/network/7/devices?from=-Inf", "/core/network/7/devices?last=4294967297"} {
-		w := do(s, "PATCH", target, `[]`, "Authorization", "secret-a")
+		w := sampletest.Do(s, "PATCH", target, `[]`, "Authorization", "secret-a")
 		if w.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d %s, want 422", target, w.Code, w.Body)
 		}
@@ -186,23 +188,24 @@ func TestNumbersAreNotCut(t *testing.T) {
 
 func TestAbsentParametersHaveDefaults(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	wantJSON(t, do(s, "PATCH", "/core/network/7/devices", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":10,"gain":-1}`)
-	wantJSON(t, do(s, "PATCH", "/core/network/7/devices?from=2.5&last=3", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":3,"gain":2.5}`)
+	s, _ := testServer(t, sampletest.NoLive())
+	sampletest.WantJSON(t, sampletest.Do(s, "PATCH", "/core/network/7/devices", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":10,"gain":-1}`)
+	sampletest.WantJSON(t, sampletest.Do(s, "PATCH", "/core/network/7/devices?from=2.5&last=3", `[]`, "Authorization", "secret-a"), `{"name":"ok","rank":3,"gain":2.5}`)
 }
 
 func TestPanicIsAnsweredAndCounted(t *testing.T) {
 	t.Parallel()
-	s, log := testServer(t, noLive())
+	s, log := testServer(t, sampletest.NoLive())
 	for _, path := range []string{"/core/panic", "/core/nan"} {
-		w := do(s, "GET", path, "", "Accept-Encoding", "gzip")
-		wantStatus(t, w, http.StatusInternalServerError)
+		w := sampletest.Do(s, "GET", path, "", "Accept-Encoding", "gzip")
+		sampletest.WantStatus(t, w, http.StatusInternalServerError)
 		if strings.Contains(w.Body.String(), "secret-panic") || !strings.Contains(w.Body.String(), `"code":"internal"`) {
 			t.Errorf("%s: %s", path, w.Body)
 		}
 	}
-	if s.meter.panics.Get() != 2 {
-		t.Errorf("%d panics counted, want 2", s.meter.panics.Get())
+	var counted strings.Builder
+	if s.WriteMetrics(&counted); !strings.Contains(counted.String(), "sensegate_http_panics_total{door=\"http\"} 2\n") {
+		t.Errorf("want 2 panics counted:\n%s", &counted)
 	}
 	if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "secret-panic") {
 		t.Error("the panic is not logged")
@@ -211,18 +214,18 @@ func TestPanicIsAnsweredAndCounted(t *testing.T) {
 
 func TestCredentialsComeFirst(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	wantStatus(t, do(s, "PATCH", "/core/network/x/devices", `{`), http.StatusUnauthorized)
-	wantStatus(t, do(s, "GET", "/core/whoami?token=secret-a", ""), http.StatusUnauthorized) // only a websocket may
+	s, _ := testServer(t, sampletest.NoLive())
+	sampletest.WantStatus(t, sampletest.Do(s, "PATCH", "/core/network/x/devices", `{`), http.StatusUnauthorized)
+	sampletest.WantStatus(t, sampletest.Do(s, "GET", "/core/whoami?token=secret-a", ""), http.StatusUnauthorized) // only a websocket may
 	upgrade := []string{"Upgrade", "websocket", "Connection", "Upgrade"}
-	wantStatus(t, do(s, "GET", "/core/whoami?token=secret-a", "", upgrade...), http.StatusUnauthorized) // and what says that it is one is none
-	wantStatus(t, do(s, "DELETE", "/core/alert/1?token=secret-a", "", upgrade...), http.StatusUnauthorized)
+	sampletest.WantStatus(t, sampletest.Do(s, "GET", "/core/whoami?token=secret-a", "", upgrade...), http.StatusUnauthorized) // and what says that it is one is none
+	sampletest.WantStatus(t, sampletest.Do(s, "DELETE", "/core/alert/1?token=secret-a", "", upgrade...), http.StatusUnauthorized)
 	for _, value := range []string{"secret-a", "Bearer secret-a", "bearer  secret-a"} {
-		wantJSON(t, do(s, "GET", "/core/whoami", "", "Authorization", value), `{"route":"","value":"a"}`)
+		sampletest.WantJSON(t, sampletest.Do(s, "GET", "/core/whoami", "", "Authorization", value), `{"route":"","value":"a"}`)
 	}
-	wantStatus(t, do(s, "GET", "/core/whoami", "", "Authorization", "Basic secret-a"), http.StatusUnauthorized)
-	w := do(s, "DELETE", "/core/alert/1", "", "Authorization", "secret-a")
-	wantStatus(t, w, http.StatusNoContent)
+	sampletest.WantStatus(t, sampletest.Do(s, "GET", "/core/whoami", "", "Authorization", "Basic secret-a"), http.StatusUnauthorized)
+	w := sampletest.Do(s, "DELETE", "/core/alert/1", "", "Authorization", "secret-a")
+	sampletest.WantStatus(t, w, http.StatusNoContent)
 }
 
 func TestSecretsAreNotEchoed(t *testing.T) {
@@ -232,7 +235,7 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 		"body.password": nil, "query.access_token": nil, "body.token": nil, "body.setup_code": nil, "body.webhook.secret": nil,
 		"body.emails[3]": nil, "body.user.email": nil,
 	} {
-		if got := shown(place, "value"); got != want {
+		if got := api.Shown(place, "value"); got != want {
 			t.Errorf("%s: %v is echoed, want %v", place, got, want)
 		}
 	}

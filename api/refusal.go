@@ -28,7 +28,7 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 		refusal(http.StatusNotFound):     answer("There is none of that id, or the caller has nothing to do with it"),
 		refusal(http.StatusConflict):     answer("The present state does not allow it; the detail says what to do first"),
 		refusal(http.StatusRequestEntityTooLarge): answer(fmt.Sprintf(
-			"The body is larger than %d bytes, or than %d where no credentials are asked for, or holds more than %d values", maxBody, maxAnonymousBody, maxValues)),
+			"The body is larger than %d bytes, or than %d where no credentials are asked for, or holds more than %d values", MaxBody, MaxAnonymousBody, maxValues)),
 		refusal(http.StatusUnsupportedMediaType): answer("The body is neither JSON nor, where that is taken, a form"),
 		refusal(http.StatusUnprocessableEntity):  answer("What is asked for is not valid; all mistakes are told, at most 20"),
 		refusal(http.StatusUpgradeRequired):      answer("It is a websocket, and the request asks for none"),
@@ -40,6 +40,11 @@ func refusals(schemas huma.Registry) map[string]*huma.Response {
 // refusal names a refusal in the document.
 func refusal(status int) string { return "Problem" + strconv.Itoa(status) }
 
+// IsSafe reports whether a method changes nothing (RFC 9110 9.2.1).
+func IsSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
 // describeRefusals adds to the row's part of the document how it can be refused. What an
 // operation that writes finds in its way it may call a conflict.
 func describeRefusals(row Route, op *huma.Operation) {
@@ -50,7 +55,7 @@ func describeRefusals(row Route, op *huma.Operation) {
 			}
 		}
 	}
-	guarded, takesBody, writes := len(op.Security) > 0, op.RequestBody != nil, row.Live || !reads(row.Method)
+	guarded, takesBody, writes := len(op.Security) > 0, op.RequestBody != nil, row.Live || !IsSafe(row.Method)
 	input := takesBody || len(op.Parameters) > 0
 	add(true, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable)
 	add(input, http.StatusUnprocessableEntity)

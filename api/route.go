@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"sensegate/api/live"
 )
 
 // Route is one row of an interface's table. Make it with [Get], [Post], [Put],
@@ -31,7 +33,7 @@ type Operation struct {
 }
 
 // live reports whether the operation streams.
-func (o Operation) live() bool { return o.out == reflect.TypeFor[Stream]() }
+func (o Operation) live() bool { return o.out == reflect.TypeFor[live.Stream]() }
 
 // Get is a row that reads. A HEAD request for it is answered too.
 func Get(path string, op Operation, summary string) Route {
@@ -58,7 +60,7 @@ func Delete(path string, op Operation, summary string) Route {
 	return newRoute(http.MethodDelete, path, op, summary)
 }
 
-// Live is a row that streams over a websocket: its handler returns a [Stream].
+// Live is a row that streams over a websocket: its handler returns a [live.Stream].
 func Live(path string, op Operation, summary string) Route {
 	r := newRoute(http.MethodGet, path, op, summary)
 	r.Live = true
@@ -91,7 +93,7 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // In is a struct: fields tagged path or query (use [Opt] for a parameter that may be
 // absent), an optional field Body, and RawBody []byte for the body as it came; a
 // pointer to it may be a [Checker]. Out is a struct with an optional Body and strings
-// tagged header; without Body the answer is 204. An Out of [Stream] makes a live
+// tagged header; without Body the answer is 204. An Out of [live.Stream] makes a live
 // operation. An error is a [fault.Error], or it is logged and answered as 500
 // without its cause.
 func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in *In) (*Out, error)) Operation {

@@ -41,7 +41,7 @@ func newRouter(routes []Route, endpoints []endpoint) *router {
 		tree.Handle(row.Method, pattern, func(w http.ResponseWriter, r *http.Request, ps httprouter.Params) {
 			params, err := unescape(names, ps)
 			if err != nil {
-				fail(w, r, err)
+				Refuse(w, err)
 				return
 			}
 			ep.serve(w, r, params)
@@ -132,14 +132,12 @@ func (t *router) serve(w http.ResponseWriter, r *http.Request, path string) {
 	allowed := t.allowed(path)
 	switch {
 	case allowed == "":
-		fail(w, r, errNoRow)
+		Refuse(w, errNoRow)
 	case r.Method == http.MethodOptions:
 		w.Header().Set("Allow", allowed)
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		p := newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "this address takes "+allowed)
-		p.header.Set("Allow", allowed)
-		p.write(w)
+		RefuseMethod(w, allowed)
 	}
 }
 

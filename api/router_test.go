@@ -1,4 +1,4 @@
-package api
+package api_test
 
 import (
 	"context"
@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sensegate/api"
+	"sensegate/api/sampletest"
 )
 
 func TestFixedSegmentWins(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	for path, want := range map[string]string{
 		"GET /core/network/7/meta":                  "meta",
 		"GET /core/network/7/meta/":                 "meta",
@@ -25,7 +28,7 @@ func TestFixedSegmentWins(t *testing.T) {
 		"GET /core/network/find/meta/%2e%2e?x=%2F&": "find-meta",
 	} {
 		method, target, _ := strings.Cut(path, " ")
-		w := do(s, method, target, "")
+		w := sampletest.Do(s, method, target, "")
 		var got struct{ Route string }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Route != want || w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s, want row %s", path, w.Code, w.Body, want)
@@ -35,19 +38,19 @@ func TestFixedSegmentWins(t *testing.T) {
 
 func TestEscapedSlashStaysInItsSegment(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	w := do(s, "GET", `/core/network/find/meta/a%2Fb%25%20%22c%22%3E%C3%A9%3F`, "")
-	wantJSON(t, w, `{"route":"find-meta","value":"a/b% \"c\">é?"}`)
+	s, _ := testServer(t, sampletest.NoLive())
+	w := sampletest.Do(s, "GET", `/core/network/find/meta/a%2Fb%25%20%22c%22%3E%C3%A9%3F`, "")
+	sampletest.WantJSON(t, w, `{"route":"find-meta","value":"a/b% \"c\">é?"}`)
 }
 
 func TestControlCharactersAreRefused(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	for _, target := range []string{
 		"/core/network/find/meta/a%00b", "/core/network/find/meta/a%0Ab", "/core/network/find/meta/a%7f", "/core/network/find/meta/%ff",
 		"/core/whoami?x=%00", "/core/whoami?x=%zz", "/core/whoami?x=%ff",
 	} {
-		w := do(s, "GET", target, "")
+		w := sampletest.Do(s, "GET", target, "")
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"code":"malformed"`) {
 			t.Errorf("%s: %d %s, want 400 malformed", target, w.Code, w.Body)
 		}
@@ -56,14 +59,14 @@ func TestControlCharactersAreRefused(t *testing.T) {
 
 func TestUnknownAddressIsNotFound(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	for _, target := range []string{"/", "/core", "/core/", "/core//", "/core/network", "/core/network//meta", "/core/alert/status/x",
 		"/core/../core/whoami", "/corex/alert/status", "/core/network/find/id/7//"} {
-		w := do(s, "GET", target, "")
+		w := sampletest.Do(s, "GET", target, "")
 		if w.Code != http.StatusNotFound || w.Header().Get("Location") != "" {
 			t.Errorf("%s: %d, want 404 without a redirect", target, w.Code)
 		}
-		if ct := w.Header().Get("Content-Type"); ct != problemType {
+		if ct := w.Header().Get("Content-Type"); ct != api.ProblemType {
 			t.Errorf("%s: content type %q", target, ct)
 		}
 	}
@@ -71,19 +74,19 @@ func TestUnknownAddressIsNotFound(t *testing.T) {
 
 func TestMethodNotAllowedListsBothTrees(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
-	w := do(s, "POST", "/core/alert/status", "")
-	wantStatus(t, w, http.StatusMethodNotAllowed)
+	s, _ := testServer(t, sampletest.NoLive())
+	w := sampletest.Do(s, "POST", "/core/alert/status", "")
+	sampletest.WantStatus(t, w, http.StatusMethodNotAllowed)
 	if got, want := w.Header().Get("Allow"), "DELETE, GET, HEAD, OPTIONS"; got != want {
 		t.Errorf("Allow %q, want %q", got, want)
 	}
-	w = do(s, "OPTIONS", "/core/alert/status", "")
-	wantStatus(t, w, http.StatusNoContent)
+	w = sampletest.Do(s, "OPTIONS", "/core/alert/status", "")
+	sampletest.WantStatus(t, w, http.StatusNoContent)
 	if got, want := w.Header().Get("Allow"), "DELETE, GET, HEAD, OPTIONS"; got != want {
 		t.Errorf("Allow %q, want %q", got, want)
 	}
-	wantStatus(t, do(s, "OPTIONS", "/core/nothing", ""), http.StatusNotFound)
-	wantStatus(t, do(s, "GET", "/core/device", ""), http.StatusMethodNotAllowed)
+	sampletest.WantStatus(t, sampletest.Do(s, "OPTIONS", "/core/nothing", ""), http.StatusNotFound)
+	sampletest.WantStatus(t, sampletest.Do(s, "GET", "/core/device", ""), http.StatusMethodNotAllowed)
 }
 
 type xIn struct {
@@ -96,17 +99,17 @@ type yIn struct {
 
 func TestWrongTablesPanic(t *testing.T) {
 	t.Parallel()
-	newTable(Interface{Base: "/a", Principals: []Principal{Anyone(stranger{})}, Routes: []Route{
-		Get("/a/{x}", echo[xIn]("1"), "s"), Post("/a/{y}", echo[yIn]("2"), "s"), Get("/a/c/{y}", echo[yIn]("3"), "s"),
-	}}, nil)
-	for name, rows := range map[string][]Route{
-		"no field for a parameter": {Get("/a/{x}", echo[noIn]("1"), "s")},
-		"same path, other names":   {Get("/a/{x}", echo[xIn]("1"), "s"), Get("/a/{y}", echo[yIn]("2"), "s")},
-		"neither more exact":       {Get("/a/{x}/b", echo[xIn]("1"), "s"), Get("/a/c/{y}", echo[yIn]("2"), "s")},
-		"no summary":               {Get("/a", echo[noIn]("1"), "")},
-		"live row without stream":  {Live("/a", echo[noIn]("1"), "s")},
-		"stream in a plain row":    {Get("/a", noLive(), "s")},
-		"no principal":             {Get("/a", Guarded("x", func(_ context.Context, _ int, _ *noIn) (*noIn, error) { return nil, nil }), "s")},
+	new(api.Environment).Handler(api.Interface{Base: "/a", Principals: []api.Principal{sampletest.WithoutCredentials()}, Routes: []api.Route{
+		api.Get("/a/{x}", sampletest.Echo[xIn]("1"), "s"), api.Post("/a/{y}", sampletest.Echo[yIn]("2"), "s"), api.Get("/a/c/{y}", sampletest.Echo[yIn]("3"), "s"),
+	}})
+	for name, rows := range map[string][]api.Route{
+		"no field for a parameter": {api.Get("/a/{x}", sampletest.Echo[sampletest.NoIn]("1"), "s")},
+		"same path, other names":   {api.Get("/a/{x}", sampletest.Echo[xIn]("1"), "s"), api.Get("/a/{y}", sampletest.Echo[yIn]("2"), "s")},
+		"neither more exact":       {api.Get("/a/{x}/b", sampletest.Echo[xIn]("1"), "s"), api.Get("/a/c/{y}", sampletest.Echo[yIn]("2"), "s")},
+		"no summary":               {api.Get("/a", sampletest.Echo[sampletest.NoIn]("1"), "")},
+		"live row without stream":  {api.Live("/a", sampletest.Echo[sampletest.NoIn]("1"), "s")},
+		"stream in a plain row":    {api.Get("/a", sampletest.NoLive(), "s")},
+		"no principal":             {api.Get("/a", api.Guarded("x", func(_ context.Context, _ int, _ *sampletest.NoIn) (*sampletest.NoIn, error) { return nil, nil }), "s")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,21 +118,16 @@ func TestWrongTablesPanic(t *testing.T) {
 					t.Error("table was accepted")
 				}
 			}()
-			i := testInterface(noLive())
+			i := sampletest.Interface(sampletest.NoLive())
 			i.Routes = rows
-			newTable(i, nil)
+			new(api.Environment).Handler(i)
 		})
 	}
 }
 
 // FuzzRouter: no path breaks the router, and none is redirected.
 func FuzzRouter(f *testing.F) {
-	i := testInterface(noLive())
-	endpoints := make([]endpoint, len(i.Routes))
-	for n := range endpoints {
-		endpoints[n] = reached{}
-	}
-	r := newRouter(i.Routes, endpoints)
+	lookup := api.Lookup(sampletest.Interface(sampletest.NoLive()).Routes)
 	for _, seed := range []string{"/network/1/meta", "/network/find/meta/%2F", "//", "/network/find", "/alert/", ""} {
 		f.Add("GET", seed)
 	}
@@ -137,11 +135,6 @@ func FuzzRouter(f *testing.F) {
 		if path != "" && path[0] != '/' {
 			return
 		}
-		r.find(method, path)
-		r.allowed(path)
+		lookup(method, path)
 	})
 }
-
-type reached struct{}
-
-func (reached) serve(http.ResponseWriter, *http.Request, []param) {}

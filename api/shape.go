@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -85,3 +86,58 @@ func (Series) Schema(huma.Registry) *huma.Schema {
 		},
 	}
 }
+
+// Values is a list of figures for the document, null where one is not known.
+// Answers carry it inside what they encode themselves (see [Encoded]).
+type Values struct{}
+
+// Schema describes the list.
+func (Values) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeNumber, Nullable: true}}
+}
+
+// Either is an answer of one of two forms for the document, carried as [Encoded]
+// of Either.
+type Either[A, B any] struct{}
+
+// Schema describes both forms: one that holds an empty list can be of either.
+func (Either[A, B]) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		r.Schema(reflect.TypeFor[A](), true, ""), r.Schema(reflect.TypeFor[B](), true, ""),
+	}}
+}
+
+// Encoded is a response body that is JSON already, for answers that are written
+// from storage without decoding them. T is what it says, for the document.
+type Encoded[T any] []byte
+
+// Schema describes the body as its T.
+func (Encoded[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// MarshalJSON returns the bytes as they are.
+func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e, nil }
+
+func (e Encoded[T]) encoded() []byte { return e }
+
+// PNG is an answer that is a PNG image.
+type PNG []byte
+
+// Schema describes the image.
+func (PNG) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "A PNG image"}
+}
+
+func (PNG) mediaType() string { return "image/png" }
+
+func (p PNG) encoded() []byte { return p }
+
+// Unsupported is the header of an answer with settings: which of them have no effect in this
+// network.
+type Unsupported struct {
+	Names string `header:"X-Unsupported-Settings" doc:"Comma-separated: settings of this answer that are kept and sent to the devices, and that have no effect on what the appliance senses itself in this network (from raw channel state, or figures of nodes); left out when there are none, as where a guardian senses" example:"pet_mode, mesh_auto_disable"`
+}
+
+// UnsupportedSettings returns the header that lists these settings.
+func UnsupportedSettings(names []string) Unsupported { return Unsupported{strings.Join(names, ", ")} }

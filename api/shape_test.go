@@ -1,10 +1,13 @@
-package api
+package api_test
 
 import (
 	"context"
 	"net/url"
 	"strings"
 	"testing"
+
+	"sensegate/api"
+	"sensegate/api/sampletest"
 )
 
 // URL is a record of the tests.
@@ -19,28 +22,28 @@ type Userinfo struct {
 
 type shapesOut struct {
 	Body struct {
-		Own     Userinfo        `json:"own"`
-		Foreign url.Userinfo    `json:"foreign"`
-		One     OneOrMany[URL]  `json:"one"`
-		Null    OrNull[URL]     `json:"null"`
-		Series  Encoded[Series] `json:"series"`
+		Own     Userinfo                `json:"own"`
+		Foreign url.Userinfo            `json:"foreign"`
+		One     api.OneOrMany[URL]      `json:"one"`
+		Null    api.OrNull[URL]         `json:"null"`
+		Series  api.Encoded[api.Series] `json:"series"`
 	}
 }
 
-func shapes(found ...URL) Interface {
-	i := testInterface(noLive())
+func shapes(found ...URL) api.Interface {
+	i := sampletest.Interface(sampletest.NoLive())
 	i.Base = "/shapes"
-	i.Routes = []Route{
-		Get("/all", anyone(func(context.Context, stranger, *noIn) (*shapesOut, error) {
+	i.Routes = []api.Route{
+		api.Get("/all", sampletest.Anyone(func(context.Context, sampletest.Stranger, *sampletest.NoIn) (*shapesOut, error) {
 			out := &shapesOut{}
-			out.Body.One.Found, out.Body.Series = found, Encoded[Series](`[[null,1]]`)
+			out.Body.One.Found, out.Body.Series = found, api.Encoded[api.Series](`[[null,1]]`)
 			return out, nil
 		}), "All shapes"),
-		Get("/one", anyone(func(context.Context, stranger, *noIn) (*struct{ Body OneOrMany[URL] }, error) {
-			return &struct{ Body OneOrMany[URL] }{OneOrMany[URL]{Found: found}}, nil
+		api.Get("/one", sampletest.Anyone(func(context.Context, sampletest.Stranger, *sampletest.NoIn) (*struct{ Body api.OneOrMany[URL] }, error) {
+			return &struct{ Body api.OneOrMany[URL] }{api.OneOrMany[URL]{Found: found}}, nil
 		}), "One or many"),
-		Get("/array", anyone(func(context.Context, stranger, *noIn) (*struct{ Body OneOrMany[URL] }, error) {
-			return &struct{ Body OneOrMany[URL] }{OneOrMany[URL]{Found: found, Array: true}}, nil
+		api.Get("/array", sampletest.Anyone(func(context.Context, sampletest.Stranger, *sampletest.NoIn) (*struct{ Body api.OneOrMany[URL] }, error) {
+			return &struct{ Body api.OneOrMany[URL] }{api.OneOrMany[URL]{Found: found, Array: true}}, nil
 		}), "Always an array"),
 	}
 	return i
@@ -48,14 +51,14 @@ func shapes(found ...URL) Interface {
 
 func TestOneIsAnObjectAndSeveralAreAnArray(t *testing.T) {
 	t.Parallel()
-	s, _ := testServer(t, noLive())
+	s, _ := testServer(t, sampletest.NoLive())
 	s.Mount(shapes(URL{"a"}))
-	wantJSON(t, do(s, "GET", "/shapes/one", ""), `{"here":"a"}`)
-	wantJSON(t, do(s, "GET", "/shapes/array", ""), `[{"here":"a"}]`)
-	wantJSON(t, do(s, "GET", "/shapes/all", ""), `{"own":{"name":""},"foreign":{},"one":{"here":"a"},"null":null,"series":[[null,1]]}`)
-	s, _ = testServer(t, noLive())
+	sampletest.WantJSON(t, sampletest.Do(s, "GET", "/shapes/one", ""), `{"here":"a"}`)
+	sampletest.WantJSON(t, sampletest.Do(s, "GET", "/shapes/array", ""), `[{"here":"a"}]`)
+	sampletest.WantJSON(t, sampletest.Do(s, "GET", "/shapes/all", ""), `{"own":{"name":""},"foreign":{},"one":{"here":"a"},"null":null,"series":[[null,1]]}`)
+	s, _ = testServer(t, sampletest.NoLive())
 	s.Mount(shapes(URL{"a"}, URL{"b"}))
-	wantJSON(t, do(s, "GET", "/shapes/one", ""), `[{"here":"a"},{"here":"b"}]`)
+	sampletest.WantJSON(t, sampletest.Do(s, "GET", "/shapes/one", ""), `[{"here":"a"},{"here":"b"}]`)
 }
 
 func TestTypesOfOneNameHaveSchemasOfTheirOwn(t *testing.T) {

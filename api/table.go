@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"sensegate/api/live"
 )
 
 // Interface is one documented interface: a table of rows below a base path.
@@ -41,31 +43,56 @@ type Interface struct {
 // table is a mounted interface. It is read by all requests and never changed.
 type table struct {
 	Interface
-	env     *environment
+	env     *Environment
 	schemas huma.Registry // of bodies
 	router  *router
-	doc     func() (packed, error) // the document, made when it is first asked for
+	doc     func() (precompressed, error) // the document, made when it is first asked for
 	check   map[reflect.Type]Principal
 }
 
-// environment is what the tables of one server share.
-type environment struct {
-	limiter *limiter
-	known   *intake // of bodies from callers with credentials
-	others  *intake // of bodies from callers without
-	live    *liveSet
-	timeout time.Duration // of a request that is not live
-	packers packers
+// The bounds of one request (payloads.md 1). What is written after RequestTime is cut off;
+// it does not hold for websockets.
+const (
+	MaxBody          = 1 << 20  // bytes of a body
+	MaxAnonymousBody = 16 << 10 // bytes of a body where no credentials are asked for
+	RequestTime      = 30 * time.Second
+)
+
+// Environment is what the interfaces of one server share.
+type Environment struct {
+	Limits     Limits
+	Live       *live.Set
+	compressor compressor
 }
 
-// newTable checks and builds an interface. It panics when the table is wrong.
-func newTable(i Interface, env *environment) *table {
+// Limits bound what the callers of a server may take. All methods may be called
+// concurrently.
+type Limits interface {
+	// Allow counts a request, for its token when its credentials are valid, else for its
+	// address. The error is a fault, Throttled.
+	Allow(r *Request, authenticated bool) error
+	// AllowChange counts a request of a caller who is [Named] and changes something.
+	AllowChange(method string, caller any) error
+	// ReadBody returns the body of a request when it may be decoded. A caller who shows
+	// credentials may send MaxBody, others MaxAnonymousBody. decoded has to be called once
+	// after that, also when there is no body. The errors are faults: TooLarge, Malformed for
+	// a body that breaks off, and Unavailable.
+	ReadBody(w http.ResponseWriter, r *http.Request, authenticated bool) (body []byte, decoded func(), err error)
+}
+
+// Handler returns what serves an interface below its base, and its document at
+// <base>/openapi.json, which is made when it is first asked for. It sets the Pattern of a
+// request to the base and path of its row, and panics when the table is wrong.
+func (env *Environment) Handler(i Interface) http.Handler { return newTable(i, env) }
+
+// newTable checks and builds an interface.
+func newTable(i Interface, env *Environment) *table {
 	t := &table{
 		Interface: i, env: env, schemas: newSchemas(), check: map[reflect.Type]Principal{},
 	}
-	t.doc = sync.OnceValues(func() (packed, error) {
+	t.doc = sync.OnceValues(func() (precompressed, error) {
 		plain, err := i.Document()
-		return packed{plain, env.packers.pack(plain)}, err
+		return precompressed{plain, env.compressor.gzip(plain)}, err
 	})
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
@@ -82,9 +109,9 @@ func newTable(i Interface, env *environment) *table {
 func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.EscapedPath(), t.Base)
 	if strings.TrimSuffix(path, "/") == "/openapi.json" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		exchangeOf(r.Context()).route = t.Base + "/openapi.json"
-		if slow := t.env.limiter.allowAnyone(r); slow != nil {
-			fail(w, r, slow)
+		r.Pattern = t.Base + "/openapi.json"
+		if slow := t.env.Limits.Allow(NewRequest(r), false); slow != nil {
+			Refuse(w, slow)
 			return
 		}
 		t.serveDocument(w, r)
@@ -96,7 +123,7 @@ func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (t *table) serveDocument(w http.ResponseWriter, r *http.Request) {
 	doc, err := t.doc()
 	if err != nil {
-		fail(w, r, err)
+		Refuse(w, err)
 		return
 	}
 	w.Header().Set("Content-Type", jsonType)

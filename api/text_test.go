@@ -1,14 +1,17 @@
-package api
+package api_test
 
 import (
 	"testing"
 	"testing/fstest"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"sensegate/api"
+	"sensegate/api/sampletest"
 )
 
-func withTexts(files map[string]string) Interface {
-	i := testInterface(noLive())
+func withTexts(files map[string]string) api.Interface {
+	i := sampletest.Interface(sampletest.NoLive())
 	texts := fstest.MapFS{}
 	for name, text := range files {
 		texts[name] = &fstest.MapFile{Data: []byte(text)}

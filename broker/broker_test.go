@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"sensegate/broker/guard/guardtest"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -173,3 +175,5 @@ func next[T any](t testing.TB, ch <-chan T) T {
 		panic("unreachable")
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -12,11 +12,11 @@ import (
 )
 
 // Send publishes a command to a device at QoS 1, on
-// iot-2/type/{mqType}/id/{id}/cmd/{command}/fmt/json. A retained command is given
-// to the device at every subscription until another of its name replaces it, an
-// empty one removes it. Any other command needs a device that is connected and
-// subscribed (fault.Unavailable). That Send succeeds does not mean that the
-// device has it: commands are acknowledged and repeated above MQTT.
+// iot-2/type/{mqType}/id/{id}/cmd/{command}/fmt/json. A retained command is given to the
+// device at every subscription until another of its name replaces it, an empty one removes it.
+// Any other command needs a device that is connected and subscribed (fault.Unavailable).
+// Success does not mean that the device has received it: commands are acknowledged and
+// repeated above MQTT.
 func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain bool) error {
 	topic := wire.CommandTopic(d, command)
 	if len(payload) > s.cfg.Guard.MaxPacket/2 {
@@ -54,14 +54,14 @@ func (s *Server) Disconnect(d motion.DeviceKey, reason string) {
 	s.kick(reason, func(id Identity) bool { return id.Device == d })
 }
 
-// DisconnectUser closes the connections of an integration user likewise.
+// DisconnectUser closes the connections of an integration user in the same way.
 func (s *Server) DisconnectUser(name, reason string) {
 	s.kick(reason, func(id Identity) bool { return !id.IsDevice() && id.User == name })
 }
 
-// kick closes the connections of whoever matches.
+// kick closes the connections of the identities that match.
 func (s *Server) kick(reason string, match func(Identity) bool) {
-	for _, one := range s.sessions.matching(match) {
-		one.conn.Kick(packets.ErrAdministrativeAction.Code, errors.New(reason))
+	for _, client := range s.sessions.matching(match) {
+		client.conn.Kick(packets.ErrAdministrativeAction.Code, errors.New(reason))
 	}
 }

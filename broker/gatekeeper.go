@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// retryAfterS is told to a device that is not admitted yet, in seconds.
+	// retryAfterS is after how many seconds a device that is not admitted yet asks again.
 	retryAfterS = 30
 	// postRate and postBurst are what one address may post, per second and at once.
 	postRate  = 1
@@ -39,9 +39,9 @@ const (
 	TurnedMalformed = "malformed" // body unreadable or against a rule
 )
 
-// Admitter decides about a device that asks to join. Admit is called
-// concurrently. The device is told of a fault, and of one that is Unavailable or
-// Throttled when to come back; any other error is the appliance's own trouble.
+// Admitter decides about a device that asks to join. Admit is called concurrently. A fault is
+// shown to the device, with a time to come back when it is Unavailable or Throttled; any other
+// error is internal, and is logged.
 type Admitter interface {
 	Admit(ctx context.Context, b motion.Bootstrap, c motion.Credentials) (motion.Admission, error)
 }
@@ -52,21 +52,20 @@ type GatekeeperConfig struct {
 	MQPort       int
 	MQSecurePort int // 0: TLS is off
 
-	// Body returns the body of a post, of at most limit bytes, once it may be decoded,
-	// and what has to be called after that. Its errors are faults: TooLarge, Unavailable
-	// or Malformed. nil: bodies are read as they come.
+	// Body returns the body of a post, of at most limit bytes, once it may be decoded, and a
+	// function to call when it has been. Its errors are faults: TooLarge, Unavailable or
+	// Malformed. nil: bodies are read without waiting.
 	Body func(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error)
 
 	// Neighbour, unless nil, returns the MAC of the sender at an address, zero when it
 	// cannot be had. It is called concurrently.
 	Neighbour func(address netip.Addr) motion.MAC
-	// TurnedAway, unless nil, is told of every post that never reaches the
-	// Admitter: one of the Turned reasons, and err in words. It is called
-	// concurrently, and at the rate of a flood while there is one.
+	// TurnedAway, unless nil, is called for every post that does not reach the Admitter, with
+	// one of the Turned reasons and what was wrong. It is called concurrently, and during a
+	// flood as often as posts come.
 	TurnedAway func(address netip.Addr, reason string, err error)
 }
 
-// gatekeeper answers POST /gatekeeper.
 type gatekeeper struct {
 	config  GatekeeperConfig
 	admit   Admitter
@@ -86,7 +85,6 @@ func NewGatekeeper(config GatekeeperConfig, admit Admitter, log *slog.Logger) ht
 	return &gatekeeper{config: config, admit: admit, log: log, posters: peer.NewRates(postRate, postBurst)}
 }
 
-// ServeHTTP answers one post.
 func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	address := senderOf(r)
@@ -150,7 +148,7 @@ func (g *gatekeeper) bootstrap(w http.ResponseWriter, r *http.Request) (motion.B
 	return wire.DecodeBootstrap(body)
 }
 
-// plainBody reads a body as it comes.
+// plainBody reads a body without waiting.
 func plainBody(w http.ResponseWriter, r *http.Request, limit int) (body []byte, decoded func(), err error) {
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	var tooLarge *http.MaxBytesError
@@ -163,8 +161,8 @@ func plainBody(w http.ResponseWriter, r *http.Request, limit int) (body []byte, 
 	return body, func() {}, nil
 }
 
-// answer asks the Admitter, and only once the answer can be given: an admission
-// may carry a token that exists nowhere else.
+// answer asks the Admitter, but not before the answer can be given: an admission may carry a
+// token that exists nowhere else.
 func (g *gatekeeper) answer(r *http.Request, b motion.Bootstrap, address netip.Addr) (wire.BootstrapAnswer, error) {
 	server := g.config.MQServer
 	if server == "" {
@@ -189,7 +187,7 @@ func (g *gatekeeper) answer(r *http.Request, b motion.Bootstrap, address netip.A
 	return g.access(admission, server), nil
 }
 
-// access tells an admitted device how to reach the broker at server.
+// access returns how an admitted device reaches the broker at server.
 func (g *gatekeeper) access(a motion.Admission, server string) wire.BootstrapAnswer {
 	local := &wire.LocalConfig{Radar: &wire.RadarAccess{
 		NetworkID: a.Network, DeviceID: a.DeviceID, MQServer: server, MQPort: g.config.MQPort,

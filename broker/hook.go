@@ -15,10 +15,11 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// loginTimeout bounds one Sink.Login.
+// loginTimeout bounds a call of Sink.Login.
 const loginTimeout = 5 * time.Second
 
-// hook is the one hook of the library: who may connect, and do what.
+// hook is the server's only hook in the library. It decides who may connect, publish and
+// subscribe.
 type hook struct {
 	*guard.Hook
 	*Server
@@ -71,12 +72,12 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 	if !id.IsDevice() {
 		s.key += "/" + cl.ID
 		conn.AllowPackets(maxIntegrationPacket)
-		conn.Share(h.accounts.of(id.User))
+		conn.Share(h.budgets.of(id.User))
 	}
 	own(cl, s)
 	h.sessions.add(s)
 	conn.OnEnd(func(reason error) { h.ended(s, reason) })
-	conn.OnStall(func() (resume func()) { // who reads slowly keeps nobody waiting
+	conn.OnStall(func() (resume func()) { // so that a slow reader delays nobody else
 		h.retainedLock.release(&s.holder)
 		return func() { h.retainedLock.acquire(&s.holder, reading) }
 	})
@@ -99,9 +100,9 @@ func (h *hook) login(cred Credentials, pk packets.Packet) (Identity, error) {
 	return id, nil
 }
 
-// own makes the library's client the session's: a key that no other identity
-// can have, a session that ends with its connection, and so does the wait for
-// its will. A device's will is not retained.
+// own prepares the library's client for the session: it gets a key that no other identity can
+// have, and its session and the wait for its will end with its connection. A device's will is
+// not retained.
 func own(cl *mqtt.Client, s *session) {
 	cl.ID = s.key
 	cl.Properties.Clean = true
@@ -111,8 +112,8 @@ func own(cl *mqtt.Client, s *session) {
 	}
 }
 
-// refuseLogin tells the client whether trying again with the same credentials
-// makes sense; the library's own answer knows only wrong credentials.
+// refuseLogin answers whether the client may try the same credentials again later; the
+// library's own answer knows only wrong credentials.
 func (h *hook) refuseLogin(cl *mqtt.Client, cred Credentials, err error) {
 	code := packets.ErrBadUsernameOrPassword
 	if kind := fault.KindOf(err); kind == 0 || kind == fault.Unavailable {
@@ -124,7 +125,7 @@ func (h *hook) refuseLogin(cl *mqtt.Client, cred Credentials, err error) {
 	cl.Stop(code)
 }
 
-// shortened returns what a stranger calls itself, in at most 64 bytes.
+// shortened returns a client id in at most 64 bytes of valid UTF-8.
 func shortened(id string) string { return strings.ToValidUTF8(id[:min(len(id), 64)], "") }
 
 // OnSessionEstablished reports the session once the client has its CONNACK.
@@ -144,7 +145,7 @@ func (h *hook) ended(s *session, reason error) {
 	}
 	h.retainedLock.release(&s.holder)
 	if !s.identity.IsDevice() && errors.Is(reason, guard.ErrSlowReader) {
-		h.accounts.giveBack()
+		h.budgets.giveBack()
 	}
 	if s.live {
 		h.sink.Disconnected(s.identity, reasonText(reason))
@@ -223,7 +224,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	return pk, nil
 }
 
-// take gives a message to the sink and to those of the appliance who listen to it.
+// take passes a message to the sink and to the listeners of the appliance.
 func (h *hook) take(s *session, pk packets.Packet) error {
 	if err := h.sink.Ingest(h.ctx, s.identity, pk.TopicName, pk.Payload, pk.FixedHeader.Qos); err != nil {
 		return err
@@ -234,8 +235,7 @@ func (h *hook) take(s *session, pk packets.Packet) error {
 	return h.listeners.hear(h.ctx, pk.TopicName, pk.Payload)
 }
 
-// OnWill keeps subscriptions away from a will that is about to be retained, if there
-// is room for it.
+// OnWill locks out subscriptions while a will is being retained, if there is room for it.
 func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	if s, ok := h.sessions.of(cl.Net.Conn); ok && will.Retain {
 		pk := packets.Packet{TopicName: will.TopicName, Payload: will.Payload, Properties: packets.Properties{User: will.User}}
@@ -246,8 +246,8 @@ func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	return will, nil
 }
 
-// OnWillSent gives a will to the sink, which the library publishes past
-// OnPublish. Nobody waits for its acknowledgement.
+// OnWillSent passes a will, which the library publishes without OnPublish, to the sink. Nobody
+// waits for its acknowledgement.
 func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	s, ok := h.sessions.of(cl.Net.Conn)
 	if !ok {

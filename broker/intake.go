@@ -9,7 +9,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Engine is the product behind the broker, in its own words.
+// Engine is what the broker needs of the product.
 type Engine interface {
 	// Login returns the device that has the id and the token.
 	Login(ctx context.Context, id, token string) (motion.DeviceKey, error)
@@ -17,8 +17,8 @@ type Engine interface {
 	LoginUser(ctx context.Context, name, password string) (prefix string, err error)
 	Connected(device motion.DeviceKey, address netip.Addr)
 	Disconnected(device motion.DeviceKey, reason string)
-	// Report takes in a report. A fault other than Unavailable is the device's
-	// mistake, after any other error the device has to send it again.
+	// Report stores a report and acts on it. A fault other than Unavailable is the device's
+	// mistake; after any other error the device has to send the report again.
 	Report(ctx context.Context, device motion.DeviceKey, report motion.Report) error
 	// BadInput counts what was wrong with a message, or was refused.
 	BadInput(device, reason string, message []byte)
@@ -55,7 +55,7 @@ func (i Intake) Disconnected(id Identity, reason string) {
 	}
 }
 
-// Ingest decodes a device's message and has it taken in.
+// Ingest decodes a device's message and reports it to the engine.
 func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
 	if !id.IsDevice() {
 		return nil

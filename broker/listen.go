@@ -15,12 +15,12 @@ import (
 // bridge describes all its devices in one message.
 const maxIntegrationPacket = 1 << 20
 
-// Subscribe has hear called with every message that an integration user publishes, or
-// leaves as its will, on a topic below prefix + "/": before it is acknowledged and
-// passed on to others, in order for each client, concurrently for several. After an
-// error a message of QoS 1 is not acknowledged and the connection is closed, as after
-// [Sink].Ingest. The payload may be kept. A call that takes long delays this client
-// only. Retained messages of before are not repeated.
+// Subscribe calls hear with every message that an integration user publishes, or leaves as its
+// will, on a topic below prefix + "/": before it is acknowledged and passed on to others, in
+// order for each client, concurrently for several. After an error a message of QoS 1 is not
+// acknowledged and the connection is closed, as after [Sink].Ingest. The payload may be kept.
+// A call that takes long delays this client only. Messages that were retained earlier are not
+// repeated.
 func (s *Server) Subscribe(prefix string, hear func(ctx context.Context, topic string, payload []byte) error) {
 	s.listeners.mu.Lock()
 	defer s.listeners.mu.Unlock()
@@ -56,22 +56,21 @@ type listener struct {
 	hear   func(ctx context.Context, topic string, payload []byte) error
 }
 
-// listeners are the listeners of a server.
 type listeners struct {
 	mu   sync.RWMutex
 	list []listener
 }
 
-// hear tells everyone who listens to the topic, until one returns an error.
+// hear calls every listener to the topic, until one returns an error.
 func (l *listeners) hear(ctx context.Context, topic string, payload []byte) error {
 	l.mu.RLock()
 	list := l.list // appended to only
 	l.mu.RUnlock()
-	for _, one := range list {
-		if !below(topic, one.prefix) {
+	for _, listener := range list {
+		if !below(topic, listener.prefix) {
 			continue
 		}
-		if err := one.hear(ctx, topic, payload); err != nil {
+		if err := listener.hear(ctx, topic, payload); err != nil {
 			return err
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// quiet passes the library's log on without what it says about packets: it logs
-// refused ones with their payload, and a client can make it log as often as it
-// likes. Only plain values and errors pass; what is not an error of the library
-// itself becomes a debug line. Errors have a line a second, after sixty.
+// quiet filters the library's log, which holds the payload of refused packets and which a
+// client can make as long as it likes. Only plain values and errors pass; lines that are no
+// errors of the library itself become debug lines. Beyond sixty, one error a second is logged.
 type quiet struct {
 	slog.Handler
 	lines *rate.Limiter

@@ -56,8 +56,8 @@ func parseNeighbour(data []byte) (n neighbour, ok bool) {
 	return n, n.address.IsValid() && !n.mac.IsZero()
 }
 
-// macOf returns the MAC that neighbours have for an address on the interface of that
-// index, or with 0 on any; zero: none, or several that differ.
+// macOf returns the MAC that neighbours have for an address on the interface with that index,
+// 0 = any; zero when there is none, or several that differ.
 func macOf(neighbours []neighbour, address netip.Addr, link int) (mac motion.MAC) {
 	for _, n := range neighbours {
 		if n.address.Unmap() != address || link != 0 && n.link != link {

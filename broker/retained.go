@@ -9,10 +9,9 @@ import (
 	"github.com/mochi-mqtt/server/v2/packets"
 )
 
-// retainedLock keeps apart what the library does not: a SUBSCRIBE with a wildcard
-// looks through the retained messages without a lock while a publish changes
-// them. A subscription holds it for reading, a retained publish for writing, from
-// the hook before the library's work to the one after it.
+// retainedLock is a lock that the library lacks: a SUBSCRIBE with a wildcard reads the
+// retained messages while a publish changes them. A subscription holds it for reading, a
+// retained publish for writing, from the hook before the library's work to the one after it.
 type retainedLock struct{ sync.RWMutex }
 
 // hold is what a connection holds of a retainedLock.
@@ -46,19 +45,18 @@ func (l *retainedLock) release(s *holder) {
 	}
 }
 
-// What the retained messages of integration users may take, in bytes with what each
-// takes beside its payload. A box of 64 MB is the measure: the process has 25 MB, and
-// what it holds may double before the collector runs. The retained messages of one
-// user and what waits for its connections (maxWaiting) are 28 MB then, and fit. There
-// is room for 2,000 messages of 2 KiB, such as Home Assistant's discovery makes of 200
-// devices.
+// What the retained messages of integration users may take, in bytes with what each takes
+// beside its payload. They are made for a machine with 64 MB: the process takes 25 MB, and its
+// heap may double before the collector runs. The retained messages of one user and what waits
+// for its connections (maxWaiting) are 28 MB then, and fit. There is room for 2,000 messages
+// of 2 KiB, such as Home Assistant's discovery makes of 200 devices.
 const (
 	maxRetained     = 8 << 20 // of all users
 	maxRetainedUser = 6 << 20
 	retainedCost    = 1 << 10 // of one, beside its payload and topic
 )
 
-// noRoom is told of a message that is not retained.
+// noRoom is the reason for which a message is not retained.
 var noRoom = fmt.Sprintf("no room to retain more: %d MiB are for one user, %d MiB for all", maxRetainedUser>>20, maxRetained>>20)
 
 // kept is one retained message of an integration user.
@@ -75,9 +73,9 @@ type retainedRoom struct {
 	sum    int
 }
 
-// keep reports whether there is room for a message of a user, and counts it in the
-// place of the topic's earlier one. An empty payload, and one no larger than the
-// earlier one of the same user, always fit.
+// keep reports whether there is room for a message of a user, and counts it instead of the
+// topic's earlier one. An empty payload, and one no larger than the earlier one of the same
+// user, always fit.
 func (r *retainedRoom) keep(user string, pk packets.Packet) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,12 +102,12 @@ func (r *retainedRoom) keep(user string, pk packets.Packet) bool {
 	return true
 }
 
-// sizeOf returns what a message takes as a retained one, in bytes.
+// sizeOf returns how many bytes a retained message takes.
 func sizeOf(pk packets.Packet) int {
 	p := &pk.Properties
 	size := retainedCost + len(pk.TopicName) + len(pk.Payload) + len(p.CorrelationData) + len(p.ContentType) + len(p.ResponseTopic)
-	for _, one := range p.User {
-		size += len(one.Key) + len(one.Val)
+	for _, property := range p.User {
+		size += len(property.Key) + len(property.Val)
 	}
 	return size
 }
@@ -122,32 +120,31 @@ func (r *retainedRoom) drop(topic string) {
 }
 
 func (r *retainedRoom) dropLocked(topic string) {
-	one, ok := r.topics[topic]
+	message, ok := r.topics[topic]
 	if !ok {
 		return
 	}
 	delete(r.topics, topic)
-	r.sum -= one.size
-	if r.users[one.user] -= one.size; r.users[one.user] == 0 {
-		delete(r.users, one.user)
+	r.sum -= message.size
+	if r.users[message.user] -= message.size; r.users[message.user] == 0 {
+		delete(r.users, message.user)
 	}
 }
 
-// retain finds room for a message that is to be retained, and holds the lock for
-// writing until the message has been processed. Without room it tells so and returns
-// false.
+// retain counts a message that is to be retained, and holds the lock for writing until the
+// message has been processed. Without room it reports a refusal and returns false.
 func (h *hook) retain(s *session, pk packets.Packet) bool {
 	h.retainedLock.acquire(&s.holder, writing)
 	return h.retained.keep(s.identity.User, pk) || h.refusedBy(s, ActPublish, noRoom)
 }
 
-// outdated ends what is retained for a topic whose newer message has no room.
+// outdated removes the retained message of a topic whose newer message has no room.
 func (h *hook) outdated(topic string) {
 	h.retained.drop(topic)
 	h.mqtt.Topics.RetainMessage(packets.Packet{TopicName: topic})
 }
 
-// OnRetainedExpired forgets a message whose expiry has come.
+// OnRetainedExpired stops counting a message that has expired.
 func (h *hook) OnRetainedExpired(topic string) { h.retained.drop(topic) }
 
 // OnPacketProcessed ends the hold that OnSubscribe or OnPublish began.

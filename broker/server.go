@@ -1,3 +1,10 @@
+// Package broker is the appliance's MQTT side (device-protocol.md 2): listeners,
+// authentication, the rights of each client, durable ingest before the acknowledgement, and
+// commands to devices.
+//
+// It knows the MQTT library, which it runs behind package guard, and the topics
+// of the device protocol. It must not know the database, the API, or what a
+// message means: all that goes through a [Sink].
 package broker
 
 import (
@@ -12,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"sensegate/broker/guard"
-
 	mqtt "github.com/mochi-mqtt/server/v2"
+
+	"sensegate/broker/guard"
 )
 
 // Server is the MQTT broker. All methods may be called concurrently, Run once.
@@ -28,7 +35,7 @@ type Server struct {
 	sessions     sessions
 	retained     retainedRoom
 	retainedLock retainedLock
-	accounts     accounts
+	budgets      budgets
 	counters     counters
 	ctx          context.Context // of calls to the sink; ends when the stop gives up waiting
 	cancel       context.CancelFunc
@@ -60,7 +67,7 @@ func New(cfg Config, sink Sink, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, sink: sink, log: log, guard: g, mqtt: mqtt.New(options(cfg.Guard, log))}
-	s.accounts.free = debug.FreeOSMemory
+	s.budgets.free = debug.FreeOSMemory
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.local = s.mqtt.NewClient(nil, mqtt.LocalListener, "appliance", true)
 	if err := s.mqtt.AddHook(&hook{Hook: g.Hook(s.mqtt), Server: s}, nil); err != nil {
@@ -89,8 +96,8 @@ func options(limits guard.Config, log *slog.Logger) *mqtt.Options {
 	}
 }
 
-// Listen binds the listeners, so that a port in use is known at the start. Run
-// does it if it has not been done.
+// Listen binds the listeners, so that a port in use is an error at the start. Run calls it
+// unless it was called before.
 func (s *Server) Listen() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +148,8 @@ func (s *Server) addr(i int) net.Addr {
 	return s.bound[i].Addr()
 }
 
-// Run serves until ctx ends, then disconnects every client and waits until what
-// they sent has been taken by the sink, for a bounded time.
+// Run serves until ctx ends, then disconnects every client and waits, for a bounded time,
+// until the sink has taken what they sent.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.cancel()
 	if err := s.Listen(); err != nil {
@@ -164,7 +171,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.stop(guarded)
 }
 
-// Ready says why no client is served any more, nil until Run has ended.
+// Ready returns nil until Run has ended, then why no client is served any more.
 func (s *Server) Ready() error {
 	if s.ctx.Err() != nil {
 		return errors.New("the broker has stopped")
@@ -172,7 +179,7 @@ func (s *Server) Ready() error {
 	return nil
 }
 
-// stop closes the listeners first and the library once.
+// stop closes the listeners and then the library.
 func (s *Server) stop(guarded []*guard.Listener) error {
 	done := make(chan error, 1)
 	go func() {

@@ -28,40 +28,41 @@ type session struct {
 type sessions struct {
 	mu     sync.RWMutex
 	byKey  map[string]*session
-	byConn map[net.Conn]*session // also of those that another connection takes over
+	byConn map[net.Conn]*session // including those that another connection takes over
 }
 
-func (s *sessions) add(one *session) {
+func (s *sessions) add(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byKey == nil {
 		s.byKey, s.byConn = make(map[string]*session), make(map[net.Conn]*session)
 	}
-	s.byKey[one.key], s.byConn[one.conn] = one, one
+	s.byKey[client.key], s.byConn[client.conn] = client, client
 }
 
-func (s *sessions) remove(one *session) {
+func (s *sessions) remove(client *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byKey[one.key] == one {
-		delete(s.byKey, one.key)
+	if s.byKey[client.key] == client {
+		delete(s.byKey, client.key)
 	}
-	delete(s.byConn, one.conn)
+	delete(s.byConn, client.conn)
 }
 
-// of returns the session of a connection, also while another one of its key takes over.
+// of returns the session of a connection, also while another connection with its key takes
+// over.
 func (s *sessions) of(conn net.Conn) (*session, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	one, ok := s.byConn[conn]
-	return one, ok
+	client, ok := s.byConn[conn]
+	return client, ok
 }
 
 func (s *sessions) get(key string) (*session, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	one, ok := s.byKey[key]
-	return one, ok
+	client, ok := s.byKey[key]
+	return client, ok
 }
 
 func (s *sessions) len() int {
@@ -75,9 +76,9 @@ func (s *sessions) matching(match func(Identity) bool) []*session {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*session
-	for _, one := range s.byKey {
-		if match(one.identity) {
-			found = append(found, one)
+	for _, client := range s.byKey {
+		if match(client.identity) {
+			found = append(found, client)
 		}
 	}
 	return found

@@ -16,7 +16,7 @@ type Sink interface {
 	// wrong credentials, anything else tells the client to try again later.
 	Login(ctx context.Context, c Credentials) (Identity, error)
 	Connected(id Identity, s Session)
-	// Disconnected gives the reason in words.
+	// Disconnected is called with the reason in words.
 	Disconnected(id Identity, reason string)
 	// Ingest takes a message, durably if its QoS is 1: nil acknowledges it. After
 	// an error a message of QoS 1 is not acknowledged and the connection is
@@ -24,8 +24,8 @@ type Sink interface {
 	// that takes long delays this client only. An integration user's message is
 	// passed on to other integration users afterwards.
 	Ingest(ctx context.Context, id Identity, topic string, payload []byte, qos byte) error
-	// Refused tells of something that a client was not allowed to do. A hostile
-	// client makes many, up to its rate limit.
+	// Refused is called for everything that a client was not allowed to do: of a hostile
+	// client as often as its rate limit lets it try.
 	Refused(r Refusal)
 }
 
@@ -45,7 +45,7 @@ type Session struct {
 	KeepAlive time.Duration // as capped by the broker
 }
 
-// Act is what a client was refused.
+// Act is what a client tried when it was refused.
 type Act string
 
 // The acts that can be refused.

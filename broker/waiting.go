@@ -13,44 +13,44 @@ import (
 // why it is so many.
 const maxWaiting = 8 << 20
 
-// giveBackAfter is how long after a connection was cut its memory goes back to the
-// system: the library has let go of it by then, and others are cut in the meantime.
+// giveBackAfter is how long after a connection was cut its memory goes back to the system: by
+// then the library has dropped it, and other connections were cut too.
 const giveBackAfter = time.Second
 
-// accounts are the accounts of integration users, who are made by command and few.
-type accounts struct {
+// budgets are the budgets of integration users, of whom there are few: a command makes them.
+type budgets struct {
 	mu     sync.Mutex
-	byUser map[string]*guard.Account
+	byUser map[string]*guard.Budget
 
 	giving atomic.Bool
 	free   func() // gives memory back to the system
 }
 
-func (a *accounts) of(user string) *guard.Account {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.byUser == nil {
-		a.byUser = make(map[string]*guard.Account)
+func (b *budgets) of(user string) *guard.Budget {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.byUser == nil {
+		b.byUser = make(map[string]*guard.Budget)
 	}
-	if a.byUser[user] == nil {
-		a.byUser[user] = guard.NewAccount(maxWaiting)
+	if b.byUser[user] == nil {
+		b.byUser[user] = guard.NewBudget(maxWaiting)
 	}
-	return a.byUser[user]
+	return b.byUser[user]
 }
 
-// giveBack returns the memory of connections that were cut to the system, soon and
-// once for several. The collector alone would wait for as much again.
-func (a *accounts) giveBack() {
-	if a.giving.Swap(true) {
+// giveBack returns the memory of cut connections to the system, soon and once for several. The
+// collector alone would wait for as much again.
+func (b *budgets) giveBack() {
+	if b.giving.Swap(true) {
 		return
 	}
 	time.AfterFunc(giveBackAfter, func() {
-		a.giving.Store(false)
-		a.free()
+		b.giving.Store(false)
+		b.free()
 	})
 }
 
-// hand tells the connections that a message is about to be queued for.
+// hand counts a message for every connection that it is about to be queued for.
 func (s *Server) hand(topic string, payload int, from string) {
 	if payload <= guard.LargeMessage {
 		return
@@ -59,8 +59,8 @@ func (s *Server) hand(topic string, payload int, from string) {
 		if sub.NoLocal && id == from {
 			continue
 		}
-		if one, ok := s.sessions.get(id); ok && one.rights.maySubscribe(topic) {
-			one.conn.Hand(payload)
+		if client, ok := s.sessions.get(id); ok && client.rights.maySubscribe(topic) {
+			client.conn.Hand(payload)
 		}
 	}
 }

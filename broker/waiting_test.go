@@ -203,10 +203,10 @@ func TestMemoryGoesBackOnceForSeveralThatAreCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var given atomic.Int32
-		a := accounts{free: func() { given.Add(1) }}
+		b := budgets{free: func() { given.Add(1) }}
 		for want := int32(1); want <= 2; want++ {
 			for range 10 {
-				a.giveBack()
+				b.giveBack()
 			}
 			time.Sleep(2 * giveBackAfter)
 			if given.Load() != want {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sensegate/firmware-sim/compare"
 	"sensegate/firmware-sim/evaluate"
 	"sensegate/firmware-sim/scenario"
 )
@@ -72,4 +73,16 @@ func openScenarios(list string) ([]*scenario.Scenario, error) {
 		homes = append(homes, home)
 	}
 	return homes, nil
+}
+
+// compareCaptures is the command compare.
+func compareCaptures(_ context.Context, c command, args []string, out io.Writer) error {
+	paths, err := c.parse(c.flags(), args, out)
+	if err != nil {
+		return err
+	}
+	if len(paths) != 1 {
+		return usagef("name one directory of labelled captures")
+	}
+	return compare.Run(paths[0], out)
 }

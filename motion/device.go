@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Device is an adopted device: something with a token of its own.
+// Device is an adopted device: it has a token of its own.
 type Device struct {
 	DeviceKey
 	NetworkID NetworkID `json:"network_id"`
@@ -16,9 +16,8 @@ type Device struct {
 	MAC       MAC       `json:"mac,omitzero"` // of the sender of an accepted post, as the neighbour table said last; zero: it never did
 }
 
-// PendingDevice is what a device that asked at the gatekeeper and is not adopted has
-// shown of itself. A post that shows anything else is another entry
-// (device-protocol.md 1).
+// PendingDevice is a device that asked at the gatekeeper and is not adopted, as its post
+// describes it. A post with another description is another entry (device-protocol.md 1).
 type PendingDevice struct {
 	ID          string    `json:"id"` // of the entry, random
 	DeviceID    string    `json:"deviceId"`
@@ -32,7 +31,7 @@ type PendingDevice struct {
 	FirstSeen   Time      `json:"first_seen"`
 	LastSeen    Time      `json:"last_seen"`
 	Posts       int       `json:"posts"`
-	Approved    bool      `json:"approved"`               // adopted by hand: the next post that shows the same is answered with a token
+	Approved    bool      `json:"approved"`               // adopted by hand: the next post with the same description gets a token
 	ApprovedBy  NetworkID `json:"approved_by,omitempty"`  // whose owner did that, who decides about no other owned network; 0: the administrator
 	ApprovedFor uint64    `json:"approved_for,omitempty"` // the user who owned that network then
 	ApprovedAt  Time      `json:"approved_at,omitempty"`
@@ -46,7 +45,7 @@ func (p PendingDevice) Role() string {
 	return "peer"
 }
 
-// Credentials are what a post to the gatekeeper shows beside its body.
+// Credentials are what comes with a post to the gatekeeper beside its body.
 type Credentials struct {
 	Token   string     // of the Authorization header, else of ?access_token=; "" = none
 	Address netip.Addr // the sender's

@@ -41,7 +41,7 @@ type GuardianConfig struct {
 	Leafblower    Leafblower    `json:"leafblower"`
 }
 
-// MotionEvents says when motion becomes an event (device-protocol.md 3).
+// MotionEvents configures when motion becomes an event (device-protocol.md 3).
 type MotionEvents struct {
 	Enabled          int     `json:"enabled" enum:"0,1"`
 	Armed            int     `json:"armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs enabled"`
@@ -89,7 +89,7 @@ type Leafblower struct {
 	Mode             string   `json:"mode" enum:"legacy,zone" doc:"Follows zone_priority_list: legacy for an empty one"`
 	Cutoff           float64  `json:"cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
 	LinkLimit        int      `json:"link_limit" minimum:"1" maximum:"120" doc:"Links of clients that are sounded at most; those between nodes are not counted"`
-	ZonePriorityList []string `json:"zone_priority_list" maxItems:"64" nullable:"false" doc:"Zones whose links are sounded first, in order"`
+	ZonePriorityList []string `json:"zone_priority_list" maxItems:"64" shape:"zone" nullable:"false" doc:"Zones whose links are sounded first, in order"`
 }
 
 // RadarConfig is the sensing configuration shared by all nodes of a network
@@ -101,13 +101,13 @@ type RadarConfig struct {
 	LogLevel     string       `json:"log_level" enum:"debug,info,warn,error" doc:"Of the sensing agents"`
 }
 
-// Sounding says which clients are sounded, and how often.
+// Sounding configures which clients are sounded, and how often.
 type Sounding struct {
 	Enabled int                       `json:"enabled" enum:"0,1"`
 	Mode    string                    `json:"mode" enum:"allow,deny" doc:"Of clients that say nothing else"`
 	RateMS  int                       `json:"rate_ms" minimum:"10" maximum:"10000" doc:"Milliseconds between two soundings of a link"`
 	WarmupS int                       `json:"warmup_s" minimum:"0" maximum:"3600" doc:"Seconds for which a link that has begun learns its quiet"`
-	Clients map[string]SoundingClient `json:"clients" doc:"Settings of clients of their own, by MAC"`
+	Clients map[string]SoundingClient `json:"clients" entries:"1024" doc:"Settings of clients of their own, by MAC"`
 }
 
 // SoundingClient overrides the global sounding settings for one client.
@@ -172,8 +172,8 @@ func (n Network) Radar() RadarConfig {
 // Paused reports whether meta.motion_paused is set.
 func (n Network) Paused() bool { return n.Meta.Int("motion_paused") == 1 }
 
-// overlay decodes doc over the defaults in config. Documents are validated when
-// they are written, so what does not fit is left at its default.
+// overlay decodes doc over the defaults in config. Documents are validated when they are
+// written; a value that does not fit keeps its default.
 func overlay(config any, doc Document) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
@@ -210,4 +210,34 @@ func merge(dst, src map[string]any) {
 		}
 		dst[key] = value
 	}
+}
+
+// ApplicationSettings are the sleep times and the time zone of a household: one record per
+// network, which is the application settings of Core (payloads.md 4.11) and the sleep-wake
+// settings of App Cloud (interfaces.md 2.4 no. 1).
+type ApplicationSettings struct {
+	NetworkID   NetworkID `json:"network_id" doc:"Core network id" example:"1042"`
+	Timezone    string    `json:"timezone" doc:"IANA name of the time zone" example:"America/Toronto"`
+	Enabled     bool      `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
+	SleepHour   int       `json:"sleep_hour" minimum:"0" maximum:"23" doc:"On the clocks of the time zone" example:"23"`
+	SleepMinute int       `json:"sleep_minute" minimum:"0" maximum:"59" example:"0"`
+	WakeHour    int       `json:"wake_hour" minimum:"0" maximum:"23" example:"7"`
+	WakeMinute  int       `json:"wake_minute" minimum:"0" maximum:"59" example:"0"`
+}
+
+// DefaultApplicationSettings returns the template of a network that has none of
+// its own (interfaces.md 2.4 no. 1), in UTC.
+func DefaultApplicationSettings(id NetworkID) ApplicationSettings {
+	return ApplicationSettings{NetworkID: id, Timezone: "UTC", SleepHour: 23, WakeHour: 7}
+}
+
+// FollowsDevice reports whether device events are raised for the client with that
+// address (payloads.md 4.4): device_events is enabled, sounding is denied in
+// general and allowed for this device.
+func (n Network) FollowsDevice(mac MAC) bool {
+	if n.Guardian().DeviceEvents.Enabled != 1 {
+		return false
+	}
+	sounding := n.Radar().Sounding
+	return sounding.Mode == "deny" && sounding.Clients[mac.String()].Mode == "allow"
 }

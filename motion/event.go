@@ -1,6 +1,8 @@
 package motion
 
-import "strings"
+import (
+	"strings"
+)
 
 // Category groups events (interfaces.md 2.2).
 type Category string
@@ -55,8 +57,8 @@ const (
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 )
 
-// MaxEvent is the longest event that devices and callers may send, in bytes of JSON: one
-// that says of 120 links why it was raised has room.
+// MaxEvent is the longest event that devices and callers may send, in bytes of JSON: enough
+// for the detail of 120 links.
 const MaxEvent = 16 << 10
 
 // Event is the event record (interfaces.md 2.2, payloads.md 4.8).
@@ -142,4 +144,12 @@ func Pair(detected, stopped Event, now Time) EventPair {
 		LocName: detected.LocName, IntensityWindow: detected.IntensityWindow,
 		DetectedTS: detected.TS, StoppedTS: stopped.TS, Debug: stopped.Debug, Tag: detected.Tag,
 	}
+}
+
+// ArmedChange is a moment from which a household was, or was no longer, away with
+// motion armed (payloads.md 5.6, motion_state).
+type ArmedChange struct {
+	NetworkID NetworkID `json:"network_id"`
+	At        Time      `json:"at"`
+	Armed     bool      `json:"armed"`
 }

@@ -11,7 +11,7 @@ type EventKind struct {
 	Devices  bool      // devices raise it (device-protocol.md 2.4)
 	Callers  bool      // events/create accepts it (interfaces.md 6)
 	Words    []Wording // what happened, in English; the first that applies; none: the name in words
-	Push     *PushText // what is pushed to members about it unless the configuration says otherwise; nil: it is never pushed
+	Push     *PushText // the push to members unless the configuration has another; nil: never pushed
 }
 
 // Wording is a sentence about an event.
@@ -59,7 +59,7 @@ var eventKinds = []EventKind{
 	},
 	{Name: DeviceConnectedEvent, Category: CategorySystem, Devices: true, Meaning: "a client that is followed has a link again"},
 	{Name: DeviceDisconnectedEvent, Category: CategorySystem, Devices: true, Meaning: "a report no longer lists its last link"},
-	{Name: DeviceTimedOutEvent, Category: CategorySystem, Devices: true, Meaning: "its last link fell silent without a goodbye"},
+	{Name: DeviceTimedOutEvent, Category: CategorySystem, Devices: true, Meaning: "its last link fell silent without a disconnect"},
 	{
 		Name: DeviceAdoptedEvent, Category: CategorySystem, Meaning: "a device is new in the network",
 		Words: always("{device} was let in as a new device"),
@@ -93,7 +93,7 @@ var eventKinds = []EventKind{
 		Words: always("{member} joined the household"), Push: &PushText{"A new member", "Somebody joined {network}."},
 	},
 	{
-		Name: MemberRemovedEvent, Category: CategorySystem, Callers: true, Meaning: "a member is one no more",
+		Name: MemberRemovedEvent, Category: CategorySystem, Callers: true, Meaning: "a member was removed",
 		Words: always("{member} was removed from the household"), Push: &PushText{},
 	},
 	{
@@ -175,15 +175,14 @@ func IsEventKind(text string) bool {
 	return true
 }
 
-// Takes reports whether an event of the kind may be given in that category. Motion and
-// Link have kinds of their own, as arming is a matter of Motion; what is neither may be
-// said to be of any other category.
+// Takes reports whether an event of the kind may have that category. Kinds of Motion and Link
+// have their own, because arming depends on Motion; other kinds may have any other category.
 func (k EventKind) Takes(c Category) bool {
 	return c == k.Category || k.Category != CategoryMotion && c != CategoryMotion && c != CategoryLink
 }
 
-// Sentence returns in words what happened; value returns what a name stands for, empty
-// when that is not known.
+// Sentence returns in words what happened; value returns the value of a name, empty when it is
+// not known.
 func (k EventKind) Sentence(value func(name string) string) string {
 	for _, w := range k.Words {
 		if w.If != "" && value(w.If) == "" {

@@ -1,9 +1,8 @@
 package motion
 
-// Report is what a device tells the appliance in one message. The decoders of
-// the device protocol make them; the engine takes them in. Times are as the
-// device sent them; the engine replaces those of a wrong clock
-// (payloads.md 6 no. 14).
+// Report is one message of a device. The decoders of the device protocol make them; the engine
+// processes them. Times are as the device sent them; the engine replaces those of a wrong
+// clock (payloads.md 6 no. 14).
 type Report interface{ report() }
 
 func (StatusReport) report()  {}
@@ -36,7 +35,7 @@ type StatusReport struct {
 // Heartbeat reports whether the report is the short form without radars.
 func (r StatusReport) Heartbeat() bool { return len(r.Radars) == 0 }
 
-// Choice is what the link selection thinks of one leaf.
+// Choice is the link selection's score of one leaf.
 type Choice struct {
 	IsStatic string             `json:"is_static"` // STATIC or MOBILE
 	Sounding *bool              `json:"sounding"`
@@ -44,9 +43,8 @@ type Choice struct {
 	Leaf     Document           `json:"leaf,omitempty"`
 }
 
-// Radar is what one node says of itself: its record at the gatekeeper and its
-// part of a status report. Numbers that existing agents send as strings stay
-// strings.
+// Radar is a node's description of itself: its record at the gatekeeper and its part of a
+// status report. Numbers that existing agents send as strings stay strings.
 type Radar struct {
 	DeviceID     string            `json:"deviceId"`
 	NodeName     string            `json:"node_id"`
@@ -129,7 +127,7 @@ type Matrix struct {
 	LastMotion    Time
 }
 
-// MatrixLoc is where a device thinks motion was.
+// MatrixLoc is where a device located motion.
 type MatrixLoc struct {
 	MAC        MAC
 	Confidence float64 // 0..1; 1 when the device sent none
@@ -194,4 +192,29 @@ type Bootstrap struct {
 	FactoryReset bool   `json:"factory_reset"`
 	MasterFailed bool   `json:"master_failed"`
 	LocationID   string `json:"location_id"`
+}
+
+// LiveFrame is one frame of the live motion stream (payloads.md 4.7). Values
+// that are not known are null.
+type LiveFrame struct {
+	TS            Time      `json:"ts"`
+	Interval      int       `json:"interval"` // ms
+	Count         int       `json:"count"`
+	Links         []string  `json:"links"`
+	Data          LiveData  `json:"data"`
+	Loc           []any     `json:"loc"` // ["nomotion"], or [mac, confidence]
+	LocName       string    `json:"loc_name"`
+	LocConf       []float64 `json:"loc_conf,omitempty"`
+	LastMotion    *Time     `json:"last_motion"`
+	MotionTripped *int      `json:"motion_tripped"` // null: unknown
+	MotionEnabled int       `json:"motion_enabled"`
+}
+
+// LiveData holds one value per link of the frame.
+type LiveData struct {
+	MKAI       []*float64 `json:"mkai"`       // gated intensity, 0..1
+	LRaw       []*float64 `json:"lraw"`       // before gating, 0..1
+	Throughput []*float64 `json:"throughput"` // sounding success, 0..1
+	MConf      []*float64 `json:"mconf"`
+	MSAD       []*float64 `json:"msad"`
 }

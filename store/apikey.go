@@ -145,11 +145,7 @@ func (tx *Tx) APIKeys() ([]APIKey, error) {
 
 // RevokeAPIKey removes a key: its secret is not valid any more.
 func (tx *Tx) RevokeAPIKey(id uint32) error {
-	ok, err := apiKeys.delete(tx, id)
-	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "API key %d: not found", id)
-	}
-	return err
+	return apiKeys.mustDelete(tx, id)
 }
 
 // revokeAPIKeys removes the keys that open one network only.

@@ -2,75 +2,20 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
-	"sensegate/store/durable"
-
-	bolt "go.etcd.io/bbolt"
+	"sensegate/store/file"
 )
-
-// keptBackups is how many backups are kept beside a database.
-const keptBackups = 7
-
-// backupReserve is what must stay free on the disk beyond Options.MinFree when a copy
-// has been made: copies never take the room that the database needs to go on.
-const backupReserve = 64 << 20
-
-// A backup's file is named after its time, such as 20260102T030405Z.backup, or
-// 20260102T030405Z-schema1.backup before a migration away from schema 1.
-const (
-	backupTime   = "20060102T150405Z"
-	backupSuffix = ".backup"
-)
-
-// ErrNoRoom says that a copy was not made because it would fill the disk.
-var ErrNoRoom = errors.New("not enough room on the disk")
 
 // Backup is a whole copy of the database in a file.
-type Backup struct {
-	Path string    `json:"path"`
-	At   time.Time `json:"at"`
-	Size int64     `json:"size"` // bytes
-}
+type Backup = file.Backup
 
 // BackupDirectory returns where the backups of the database at path lie.
-func BackupDirectory(path string) string { return filepath.Join(filepath.Dir(path), "backups") }
+func BackupDirectory(path string) string { return file.BackupDirectory(path) }
 
 // Backups returns the backups of the database at path, the newest first.
-func Backups(path string) ([]Backup, error) {
-	directory := BackupDirectory(path)
-	entries, err := os.ReadDir(directory)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list backups: %w", err)
-	}
-	var list []Backup
-	for _, entry := range entries {
-		stem, isBackup := strings.CutSuffix(entry.Name(), backupSuffix)
-		stamp, _, _ := strings.Cut(stem, "-")
-		at, err := time.Parse(backupTime, stamp)
-		if !isBackup || err != nil {
-			continue // not made by this program
-		}
-		info, err := entry.Info()
-		if err != nil {
-			continue // removed meanwhile
-		}
-		list = append(list, Backup{Path: filepath.Join(directory, entry.Name()), At: at, Size: info.Size()})
-	}
-	slices.SortFunc(list, func(a, b Backup) int { return strings.Compare(b.Path, a.Path) })
-	return list, nil
-}
+func Backups(path string) ([]Backup, error) { return file.Backups(path) }
 
 // Backup copies the database into its directory of backups, whole or not at all, checks
 // every page and index of the copy, and removes all but the last 7 there: a database that
@@ -78,155 +23,87 @@ func Backups(path string) ([]Backup, error) {
 // before Backup was called is in the copy. Without room for the copy, the error wraps
 // ErrNoRoom.
 func (db *DB) Backup(ctx context.Context) (Backup, error) {
-	return db.backup(ctx, "", func(path string) error {
+	return db.file.Backup(ctx, "", wholeCopy(ctx))
+}
+
+// wholeCopy returns a check of the copy at a path.
+func wholeCopy(ctx context.Context) func(path string) error {
+	return func(path string) error {
 		_, err := examine(ctx, Options{}.withDefaults(), path)
 		return err
-	})
-}
-
-// backup is Backup with a mark in the name, and a check of the copy at a path.
-func (db *DB) backup(ctx context.Context, mark string, check func(string) error) (b Backup, err error) {
-	b.At = db.now().UTC().Truncate(time.Second)
-	b.Path = filepath.Join(BackupDirectory(db.path), b.At.Format(backupTime)+mark+backupSuffix)
-	err = db.withCopy(ctx, backupReserve, func(file *os.File) (err error) {
-		if err := check(file.Name()); err != nil {
-			return err
-		}
-		if b.Size, err = seal(file); err != nil {
-			return err
-		}
-		if err := file.Sync(); err != nil {
-			return err
-		}
-		if err := os.Rename(file.Name(), b.Path); err != nil {
-			return err
-		}
-		return durable.SyncDirectory(filepath.Dir(b.Path))
-	})
-	if err != nil {
-		return b, fmt.Errorf("back up: %w", err)
 	}
-	return b, db.prune(b.Path)
-}
-
-// unfinishedBackup returns where a backup of the database at path is made.
-func unfinishedBackup(path string) string { return filepath.Join(BackupDirectory(path), "new") }
-
-// withCopy copies the database to a file among the backups and gives it to use. It is
-// removed afterwards, unless use has renamed it; what a crash leaves, the next one
-// overwrites.
-func (db *DB) withCopy(ctx context.Context, reserve int64, use func(*os.File) error) error {
-	db.backing.Lock()
-	defer db.backing.Unlock()
-	directory := BackupDirectory(db.path)
-	if err := makeDirectory(directory); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(unfinishedBackup(db.path), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	err = db.requireRoom(directory, reserve)
-	if err == nil {
-		err = db.copyTo(ctx, file)
-	}
-	if err == nil {
-		err = use(file)
-	}
-	return errors.Join(err, file.Close(), remove(file.Name()))
-}
-
-// prune removes all but the last backups, and never the one just made: a clock that
-// was wrong may have named others after the future.
-func (db *DB) prune(made string) error {
-	list, err := Backups(db.path)
-	if err != nil {
-		return err
-	}
-	list = slices.DeleteFunc(list, func(b Backup) bool { return b.Path == made })
-	for _, old := range list[min(len(list), keptBackups-1):] {
-		if err := os.Remove(old.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove an old backup: %w", err)
-		}
-	}
-	return nil
 }
 
 // Snapshot returns a copy of the database as it is now, to be read from its start,
 // and its size. The file has no name any more: closing it removes it. Readers of the
 // copy may take their time, as the database does not wait for them. Without room for
 // the copy, the error wraps ErrNoRoom.
-func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) {
-	file, err := os.CreateTemp(filepath.Dir(db.path), "snapshot-*")
+func (db *DB) Snapshot(ctx context.Context) (*os.File, int64, error) { return db.file.Snapshot(ctx) }
+
+// When the database is backed up.
+const (
+	backupTick  = 10 * time.Minute // between two looks at the clock
+	backupHour  = 3                // local time, when a home sleeps
+	backupNight = 12 * time.Hour   // less than from one night to the next
+	backupLate  = 36 * time.Hour   // after which it is made at any hour: the box is off at night
+)
+
+// BackUpNightly makes a backup each night until ctx ends. One that cannot be made is
+// logged and tried again in the next night.
+func (db *DB) BackUpNightly(ctx context.Context) error {
+	last, err := db.lastBackup(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("copy the database: %w", err)
+		db.logger.Warn("last backup unknown", "err", err)
+		last = db.now()
 	}
-	directory := filepath.Dir(db.path)
-	err = os.Remove(file.Name())
-	if err == nil { // a power cut leaves no copy that nobody would remove
-		err = durable.SyncDirectory(directory)
+	ticker := time.NewTicker(backupTick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		now := db.now()
+		if !backupDue(now, last) {
+			continue
+		}
+		last = now
+		made, err := db.Backup(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			db.logger.Warn("database not backed up", "err", err)
+		default:
+			db.logger.Info("database backed up", "path", made.Path, "bytes", made.Size)
+		}
 	}
-	var size int64
-	if err == nil {
-		err = db.requireRoom(directory, backupReserve)
-	}
-	if err == nil {
-		err = db.copyTo(ctx, file)
-	}
-	if err == nil {
-		size, err = seal(file)
-	}
-	if err == nil {
-		_, err = file.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("copy the database: %w", errors.Join(err, file.Close()))
-	}
-	return file, size, nil
 }
 
-// copyTo copies the database to an empty file and verifies the pages of the copy. The
-// read transaction lasts as long as writing to the memory of the file system takes, about
-// a second for each GiB (BenchmarkSnapshot), longer where the system lets no more wait
-// for the disk. What is slow, checking and syncing, comes after it.
-func (db *DB) copyTo(ctx context.Context, file *os.File) error {
-	end := db.readers.begin()
-	err := db.guarded(func() error {
-		return db.bolt.View(func(btx *bolt.Tx) error {
-			_, err := btx.WriteTo(writer{ctx, file})
-			return err
-		})
+// backupDue reports whether a database that was backed up at last is to be backed up
+// now. While the clock is behind last it is wrong, and nothing is due.
+func backupDue(now, last time.Time) bool {
+	age := now.Sub(last)
+	return now.Hour() == backupHour && age > backupNight || age > backupLate
+}
+
+// lastBackup returns when the newest backup was made, and without one the database.
+// What a clock that was wrong has named after the future does not count.
+func (db *DB) lastBackup(ctx context.Context) (last time.Time, err error) {
+	list, err := Backups(db.Path())
+	if err != nil {
+		return last, err
+	}
+	for _, b := range list {
+		if !b.At.After(db.now()) {
+			return b.At, nil
+		}
+	}
+	err = db.View(ctx, func(tx *Tx) error {
+		installed, err := tx.InstalledAt()
+		last = installed.Std()
+		return err
 	})
-	end()
-	if err != nil {
-		return err
-	}
-	return verifyPages(file)
-}
-
-// requireRoom returns an error that wraps ErrNoRoom when a copy in the directory would
-// leave less free than Options.MinFree and a reserve.
-func (db *DB) requireRoom(directory string, reserve int64) error {
-	free, err := db.space.measure(directory)
-	if err != nil {
-		return err
-	}
-	const mib = 1 << 20
-	if size, rest := db.fileSize(), db.space.least+reserve; free < size+rest {
-		return fmt.Errorf("%w: a copy takes %d MiB and %d MiB must stay free, there are %d MiB", ErrNoRoom, size/mib+1, rest/mib, free/mib)
-	}
-	return nil
-}
-
-// writer writes until its context ends.
-type writer struct {
-	ctx context.Context
-	to  io.Writer
-}
-
-func (w writer) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.to.Write(p)
+	return last, err
 }

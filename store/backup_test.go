@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -248,8 +249,11 @@ func TestRestoreLastSkipsBackupsThatAreDamaged(t *testing.T) {
 
 func TestCopyIsRefusedWithoutRoom(t *testing.T) {
 	t.Parallel()
-	db := storetest.Open(t)
-	store.SetFree(db, 10<<20)
+	var free atomic.Int64
+	free.Store(10 << 20)
+	db := storetest.Open(t, func(o *store.Options) {
+		store.SetMeasure(o, func(string) (int64, error) { return free.Load(), nil })
+	})
 	_, err := db.Backup(t.Context())
 	if !errors.Is(err, store.ErrNoRoom) || !strings.Contains(err.Error(), "there are 10 MiB") {
 		t.Errorf("backup: %v, want ErrNoRoom with figures", err)
@@ -260,7 +264,7 @@ func TestCopyIsRefusedWithoutRoom(t *testing.T) {
 	if _, err := db.CheckCopy(t.Context()); err != nil {
 		t.Errorf("check, whose copy is small and gone at once: %v", err)
 	}
-	store.SetFree(db, 1<<10)
+	free.Store(1 << 10)
 	if _, err := db.CheckCopy(t.Context()); !errors.Is(err, store.ErrNoRoom) {
 		t.Errorf("check: %v, want ErrNoRoom", err)
 	}

@@ -1,31 +1,29 @@
 package store
 
 import (
-	"context"
 	"errors"
+	"io"
 	"os"
 	"time"
 )
 
-// SetFree makes db see that many free bytes on the disk.
-func SetFree(db *DB, free int64) {
-	db.space.measure = func(string) (int64, error) { return free, nil }
-}
+// SetMeasure makes the database see as many free bytes on the disk as measure says.
+func SetMeasure(o *Options, measure func(string) (int64, error)) { o.measure = measure }
 
 // CopyTime copies db to a new file at path and returns how long the read transaction of
 // that was open.
 func CopyTime(db *DB, path string) (time.Duration, error) {
-	file, err := os.Create(path)
+	to, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}
 	start := time.Now()
-	btx, err := db.bolt.Begin(false)
+	btx, err := db.file.Bolt.Begin(false)
 	if err != nil {
-		return 0, errors.Join(err, file.Close())
+		return 0, errors.Join(err, to.Close())
 	}
-	_, err = btx.WriteTo(writer{context.Background(), file})
+	_, err = btx.WriteTo(struct{ io.Writer }{to})
 	err = errors.Join(err, btx.Rollback())
 	open := time.Since(start)
-	return open, errors.Join(err, file.Close())
+	return open, errors.Join(err, to.Close())
 }

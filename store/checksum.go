@@ -58,7 +58,7 @@ const checksumStep = 2000
 func (db *DB) addChecksums(ctx context.Context) error {
 	names := []string{metaBucket}
 	for _, t := range allTables() {
-		names = append(names, t.bucket())
+		names = append(names, t.name)
 	}
 	for _, name := range names {
 		for next := []byte{}; next != nil; {

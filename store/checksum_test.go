@@ -47,7 +47,7 @@ func TestChecksumsAreAddedAfterAPowerCutToo(t *testing.T) {
 // which have two.
 func withoutChecksum(t *testing.T, db *DB, buckets ...string) (n int) {
 	t.Helper()
-	err := db.bolt.View(func(btx *bolt.Tx) error {
+	err := db.file.Bolt.View(func(btx *bolt.Tx) error {
 		for _, name := range buckets {
 			err := btx.Bucket([]byte(name)).ForEach(func(key, value []byte) error {
 				text, err := verified(key, value)

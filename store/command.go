@@ -155,13 +155,8 @@ func (tx *Tx) deleteCommands(network motion.NetworkID) error {
 		}
 	}
 	groups, err := batches.allBy(tx, "batches_by_network", key32(network))
-	if err != nil {
+	return each(groups, err, func(b command.Batch) error {
+		_, err := batches.delete(tx, b.ID)
 		return err
-	}
-	for _, b := range groups {
-		if _, err := batches.delete(tx, b.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +13,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/store/file"
 )
 
 // checkTime is how long the records of a file are verified at a start. Those that a
@@ -80,29 +79,6 @@ func (db *DB) recovered(o Options, recovery *Recovery) (*DB, *Recovery, error) {
 	return db, recovery, nil
 }
 
-// lost returns an error that wraps ErrLost when the database is missing or empty and was
-// not before: a backup of it, or what else a former run leaves, is there.
-func lost(o Options) error {
-	info, err := os.Stat(o.Path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if o.candidate || !missing && (err != nil || !info.Mode().IsRegular() || info.Size() > 0) {
-		return nil // opening it tells what is wrong
-	}
-	backups, err := Backups(o.Path)
-	if err != nil {
-		return err
-	}
-	if len(backups) > 0 {
-		return fmt.Errorf("%w, and there are backups of it in %s", ErrLost, BackupDirectory(o.Path))
-	}
-	for _, path := range o.Beside {
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%w, and %s shows that it was there", ErrLost, path)
-		}
-	}
-	return nil
-}
-
 // openChecked opens the database, verifies its records for a bounded time and mends what
 // it can. lost tells which records were dropped, "" for none.
 func openChecked(ctx context.Context, o Options) (db *DB, lost string, err error) {
@@ -146,7 +122,7 @@ func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, er
 	recovery := &Recovery{At: motion.TimeOf(now), Damage: damage.Error(), Untold: true}
 	info, err := os.Lstat(o.Path)
 	if err == nil {
-		recovery.Aside = asidePath(o.Path, "damaged", now)
+		recovery.Aside = file.AsidePath(o.Path, "damaged", now)
 		err = fmt.Errorf("%w: it is no file, or empty", errNotSalvaged)
 		if info.Mode().IsRegular() && info.Size() > 0 {
 			err = salvageDamaged(ctx, o, recovery)
@@ -191,56 +167,4 @@ func (r *Recovery) sentence() string {
 		return "database was damaged: what could be read was copied into a new file, the rest is lost"
 	}
 	return "database was damaged: all of it could be read and was copied into a new file, nothing is lost"
-}
-
-// guarded runs fn, which uses the mapped file. Damage that bbolt meets there makes it
-// panic, and a page that the disk cannot give any more makes the system fault. Either is
-// made an error that wraps ErrDamaged and closes Failed: the process has to end and start
-// again, where the file is verified and recovered.
-func (db *DB) guarded(fn func() error) error {
-	met, err := damageMet(fn)
-	if met != nil {
-		return db.fail(damaged("%s cannot be read: %v", db.path, met))
-	}
-	return err
-}
-
-// damageMet runs fn, which uses the mapped file, and returns the panic or fault with which
-// damage cut it short, nil for none. Other panics go on.
-func damageMet(fn func() error) (met any, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		met = recover()
-		if met == nil {
-			return
-		}
-		_, isFault := met.(interface{ Addr() uintptr })
-		if !isFault && !panickedInBolt() {
-			panic(met)
-		}
-	}()
-	return nil, fn()
-}
-
-// boltModule begins the names of bbolt's functions.
-const boltModule = "go.etcd.io/bbolt"
-
-// panickedInBolt reports whether the panic that runs was raised by a function of bbolt. A
-// deferred function calls it: the stack is that of the panic still.
-func panickedInBolt() bool {
-	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
-	for raised := false; ; {
-		frame, more := frames.Next()
-		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
-		switch {
-		case raised && !inRuntime:
-			return strings.HasPrefix(frame.Function, boltModule)
-		case frame.Function == "runtime.gopanic":
-			raised = true
-		}
-		if !more {
-			return false
-		}
-	}
 }

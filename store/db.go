@@ -3,66 +3,38 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"sync"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store/file"
 )
 
 // DB is an open database. Its methods may be called concurrently.
 type DB struct {
-	path    string
-	now     func() time.Time
-	logger  *slog.Logger
-	bolt    *bolt.DB
-	file    *os.File // the handle that bolt writes to and that holds the lock
-	readers readers
-	uses    keyUses
+	file   *file.File
+	now    func() time.Time
+	logger *slog.Logger
+	uses   keyUses
 
 	retention  Retention
-	writes     writes
-	candidate  bool          // a copy that is being checked
-	backing    sync.Mutex    // held while a backup is made
 	deleted    chan struct{} // holds a value when something is to be wiped
-	space      space
 	share      eventShare
 	health     health
 	unreadable unreadable
-
-	failOnce sync.Once
-	failed   chan struct{}
-	failure  error // set before failed is closed
 }
 
 // Path returns the path of the database file.
-func (db *DB) Path() string { return db.path }
+func (db *DB) Path() string { return db.file.Path() }
 
 // View runs fn in a read transaction, which sees the database as it was when
 // fn began. It returns what fn returns. Damage that it meets closes Failed, after which
 // every View and Update is refused.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := db.Err(); err != nil {
-		return err
-	}
-	defer db.readers.begin()()
-	return db.guarded(func() error {
-		btx, err := db.bolt.Begin(false)
-		if err != nil {
-			return fmt.Errorf("begin reading %s: %w", db.path, err)
-		}
-		defer btx.Rollback()
-		return fn(db.tx(btx))
-	})
+	return db.file.View(ctx, func(btx *bolt.Tx) error { return fn(db.tx(btx)) })
 }
 
 // Update runs fn in the one write transaction, waiting for its turn. When fn
@@ -75,30 +47,10 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // any other failed commit it is unknown what is on the disk: every later Update is
 // refused and Failed is closed.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := db.Err(); err != nil {
-		return err
-	}
 	var tx *Tx
-	err := db.guarded(func() error {
-		btx, err := db.bolt.Begin(true)
-		if err != nil {
-			return fmt.Errorf("begin writing %s: %w", db.path, err)
-		}
-		defer btx.Rollback()
-		if err := db.Writable(); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := db.file.Update(ctx, func(btx *bolt.Tx) error {
 		tx = db.tx(btx)
-		if err := fn(tx); err != nil {
-			return err
-		}
-		return db.commit(btx)
+		return fn(tx)
 	})
 	if err != nil {
 		return err
@@ -109,108 +61,83 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return nil
 }
 
-// commit makes what btx changed durable. bbolt materialises a node for every
-// change, so that a transaction without nodes has nothing to write.
-func (db *DB) commit(btx *bolt.Tx) error {
-	if stats := btx.Stats(); stats.GetNodeCount() == 0 {
-		return btx.Rollback()
-	}
-	size := db.fileSize()
-	err := btx.Commit()
-	switch {
-	case err == nil:
-		stats := btx.Stats()
-		db.writes.count(stats.GetPageAlloc(), db.bolt.Info().PageSize, db.fileSize() > size)
-		return nil
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, berrors.ErrMaxSizeReached):
-		return db.noRoom()
-	}
-	return db.fail(fmt.Errorf("commit to %s: %w", db.path, err))
-}
-
-// fail records the first failed commit and stops all further ones.
-func (db *DB) fail(err error) error {
-	db.failOnce.Do(func() {
-		db.failure = err
-		close(db.failed)
-		db.logger.Error("storing failed: the appliance stops, so that it starts again from what is really on the disk", "err", err)
-	})
-	return err
-}
-
 // Failed is closed when a commit failed in a way that leaves its outcome
 // unknown, such as an I/O error. The process must then end and start again, so
 // that it reads what is really on the disk.
-func (db *DB) Failed() <-chan struct{} { return db.failed }
+func (db *DB) Failed() <-chan struct{} { return db.file.Failed() }
 
 // Err returns the error that closed Failed, nil before that.
-func (db *DB) Err() error {
-	select {
-	case <-db.failed:
-		return db.failure
-	default:
-		return nil
-	}
-}
+func (db *DB) Err() error { return db.file.Err() }
+
+// Writable returns nil, the fault of kind Unavailable with which Update refuses while
+// the disk has too little room, or the error that closed Failed.
+func (db *DB) Writable() error { return db.file.Writable() }
+
+// Watch looks at the room on the disk until ctx ends, so that the database becomes
+// read-only in time, and writes again soon after there is room. Without it, that
+// happens at Open and after a commit for which there was no room.
+func (db *DB) Watch(ctx context.Context) error { return db.file.Watch(ctx) }
 
 // Check verifies every page of the file and every index against its records.
 // It holds the write lock meanwhile; reading goes on.
 func (db *DB) Check(ctx context.Context) error {
-	return db.guarded(func() error { return db.check(ctx) })
-}
-
-// check is Check without the guard.
-func (db *DB) check(ctx context.Context) error {
-	btx, err := db.bolt.Begin(true)
-	if err != nil {
-		return fmt.Errorf("begin checking %s: %w", db.path, err)
-	}
-	defer btx.Rollback()
-	var problems []error
-	for problem := range btx.Check() {
-		problems = append(problems, problem)
-	}
-	if len(problems) > 0 {
-		return fmt.Errorf("check %s: %w", db.path, errors.Join(problems...))
-	}
-	if err := db.tx(btx).checkRecords(ctx); err != nil {
-		return fmt.Errorf("check %s: %w", db.path, err)
-	}
-	return nil
+	return db.file.Check(func(btx *bolt.Tx) error { return db.tx(btx).checkRecords(ctx) })
 }
 
 // Close waits for open transactions, writes the noted uses of API keys and
 // releases the file. It must be called once, when nothing uses the database
 // any more.
 func (db *DB) Close() error {
-	err := db.letGo()
-	if db.Err() != nil {
-		return errors.Join(err, db.abandon())
+	var err error
+	if db.Err() == nil {
+		err = db.Update(context.Background(), (*Tx).WriteKeyUses)
 	}
-	if err := db.bolt.Close(); err != nil {
-		return fmt.Errorf("close %s: %w", db.path, err)
+	if fault.KindOf(err) == fault.Unavailable {
+		err = nil
 	}
-	return err
-}
-
-// abandonTime is how long closing a failed database may take.
-const abandonTime = 2 * time.Second
-
-// abandon closes a database that has failed. A panic may have left a lock of bbolt held:
-// then only the lock of the file is released, and the process ends with the rest. The
-// process id stays beside the file, so that the next start knows.
-func (db *DB) abandon() error {
-	closed := make(chan error, 1)
-	go func() { closed <- db.bolt.Close() }()
-	select {
-	case err := <-closed:
-		return err
-	case <-time.After(abandonTime):
-		return db.file.Close()
-	}
+	return errors.Join(err, db.file.Close())
 }
 
 // tx wraps a transaction of bbolt.
 func (db *DB) tx(btx *bolt.Tx) *Tx {
 	return &Tx{bolt: btx, db: db, now: motion.TimeOf(db.now())}
+}
+
+// Tx is a transaction: the typed methods on it read, and inside an Update also
+// write, the records of this package. It must not be used by two goroutines,
+// nor after the function it was given to has returned. What its methods return
+// are copies.
+//
+// Of a record that is not there the methods answer a fault of kind NotFound,
+// of a value that must be unique and is taken one of kind Conflict. All other
+// errors are trouble with the file or its contents.
+type Tx struct {
+	bolt     *bolt.Tx
+	db       *DB
+	now      motion.Time
+	onCommit []func()
+	cuts     []EventCut
+}
+
+// Now returns the time at which the transaction began.
+func (tx *Tx) Now() motion.Time { return tx.now }
+
+// OnCommit has fn called after the transaction was committed, in the order of
+// the calls, on the goroutine that called Update. Nothing happens when it is
+// rolled back, or in a View.
+func (tx *Tx) OnCommit(fn func()) { tx.onCommit = append(tx.onCommit, fn) }
+
+// bucket returns a bucket by its name. It is never nil: Open made sure that
+// every bucket of the schema is there.
+func (tx *Tx) bucket(name string) *bolt.Bucket {
+	return tx.bolt.Bucket([]byte(name))
+}
+
+// requireNetwork returns a NotFound fault unless the network exists: records
+// that belong to a network cannot outlive it.
+func (tx *Tx) requireNetwork(id motion.NetworkID) error {
+	if tx.bucket(networks.name).Get(key32(id)) == nil {
+		return fault.New(fault.NotFound, "network %d: not found", id)
+	}
+	return nil
 }

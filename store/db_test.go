@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -152,38 +151,5 @@ func TestFullFileIsUnavailableAndWorksAgain(t *testing.T) {
 	})
 	if err != nil {
 		t.Errorf("after the disk was full: %v", err)
-	}
-}
-
-func TestFailedCommitStopsFurtherOnes(t *testing.T) {
-	t.Parallel()
-	db, err := Open(testOptions(filepath.Join(t.TempDir(), "sensegate.db")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	broken, err := os.Open(os.DevNull) // cannot be written to
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer broken.Close()
-	whole := *db.file
-	*db.file = *broken
-	create := func(tx *Tx) error {
-		_, err := tx.CreateNetwork(motion.Network{GuardianID: "g"})
-		return err
-	}
-	first := db.Update(t.Context(), create)
-	*db.file = whole
-	second := db.Update(t.Context(), create)
-	if first == nil || fault.KindOf(first) != 0 || !errors.Is(second, first) {
-		t.Errorf("errors %v and %v, want the same trouble twice", first, second)
-	}
-	select {
-	case <-db.Failed():
-	default:
-		t.Error("Failed is not closed")
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -39,10 +39,7 @@ type Heard struct {
 
 // PutDevice stores an adopted device, as given; its tokens stay.
 func (tx *Tx) PutDevice(d motion.Device) error {
-	if err := tx.requireNetwork(d.NetworkID); err != nil {
-		return err
-	}
-	return devices.put(tx, d.DeviceKey, d)
+	return devices.putOf(tx, d.NetworkID, d.DeviceKey, d)
 }
 
 // Device returns the device with the key.
@@ -57,30 +54,13 @@ func (tx *Tx) Device(key motion.DeviceKey) (motion.Device, error) {
 // Devices returns all devices, by kind and id.
 func (tx *Tx) Devices() ([]motion.Device, error) {
 	list, err := devices.all(tx, nil)
-	if err != nil {
-		return nil, err
-	}
-	return tx.devicesHeard(list)
+	return completed(list, err, tx.deviceHeard)
 }
 
 // NetworkDevices returns the devices of a network, by kind and id.
 func (tx *Tx) NetworkDevices(network motion.NetworkID) ([]motion.Device, error) {
 	list, err := devices.allBy(tx, "devices_by_network", key32(network))
-	if err != nil {
-		return nil, err
-	}
-	return tx.devicesHeard(list)
-}
-
-// devicesHeard lays the last signs of life over the devices of list.
-func (tx *Tx) devicesHeard(list []motion.Device) ([]motion.Device, error) {
-	var err error
-	for i := range list {
-		if list[i], err = tx.deviceHeard(list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return completed(list, err, tx.deviceHeard)
 }
 
 // deviceHeard lays the last sign of life over d.

@@ -80,7 +80,7 @@
 //	batches                   batch u64      → command.Batch
 //	  batches_by_network      network u32, batch u64 → batch u64
 //
-//	samples_journal           block start u32, flush u32, step u32 → 0 → rows of the open blocks of all networks (samples_journal.go)
+//	samples_journal           block start u32, flush u32, step u32 → 0 → rows of the open blocks of all networks (samples/journal.go)
 //	samples_1s                block start u32, network u32 → block of 10 minutes of live frames
 //	samples_5s                block start u32, network u32 → block of 1 hour: devices' history, sums of samples_1s
 //	samples_60s               block start u32, network u32 → block of 6 hours: sums of samples_5s
@@ -128,7 +128,7 @@
 //	sensor_integrations       integration u32 → sensor.Integration, at most one of a home
 //	  sensor_integrations_by_home home u32   → integration u32
 //	  sensor_integrations_by_account userThingName → integration u32
-//	sensor_farewells          userThingName  → sensor.Farewell, accounts to be deleted at their providers
+//	sensor_farewells          userThingName  → sensor.PendingDeletion, accounts to be deleted at their providers
 //	sensor_cursors            provider       → how far its messages have been taken, text
 //	sensors                   device u32     → sensor.Device, hubs and sensors
 //	  sensors_by_home         home u32, thingName → device u32
@@ -145,5 +145,5 @@
 // what a restore has replaced; FILE.damaged-TIME, a damaged one that was replaced; and
 // the directory backups: TIME.backup, those of the last nights, and
 // TIME-schemaN.backup, a copy from before the migration that led away from schema N. A
-// backup is the pages of FILE and a seal (backupseal.go).
+// backup is the pages of FILE and a seal (file/seal.go).
 package store

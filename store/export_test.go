@@ -6,12 +6,14 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/series"
+	"sensegate/store/file"
+	"sensegate/store/samples"
 )
 
 // SealedBlocks returns the stored blocks of a tier in the order of keys.
 func SealedBlocks(db *DB, tier series.Tier) (blocks [][]byte, err error) {
 	err = db.View(context.Background(), func(tx *Tx) error {
-		return tx.bucket(bucketOf(tier)).ForEach(func(_, value []byte) error {
+		return tx.bucket(samples.Bucket(tier)).ForEach(func(_, value []byte) error {
 			blocks = append(blocks, bytes.Clone(value))
 			return nil
 		})
@@ -36,14 +38,14 @@ func PutJournal(db *DB, value []byte, words ...uint32) error {
 		for _, word := range words {
 			key = append(key, key32(word)...)
 		}
-		return tx.bucket(journalBucket).Put(key, value)
+		return tx.bucket(samples.Journal).Put(key, value)
 	})
 }
 
 // JournalEntries returns how many entries the journal has.
 func JournalEntries(db *DB) (n int, err error) {
 	err = db.View(context.Background(), func(tx *Tx) error {
-		return tx.bucket(journalBucket).ForEach(func([]byte, []byte) error {
+		return tx.bucket(samples.Journal).ForEach(func([]byte, []byte) error {
 			n++
 			return nil
 		})
@@ -54,8 +56,15 @@ func JournalEntries(db *DB) (n int, err error) {
 // DamageJournal changes a byte of an entry of the journal.
 func DamageJournal(db *DB, entry int) error {
 	return db.Update(context.Background(), func(tx *Tx) error {
-		keys := journalKeys(tx.bucket(journalBucket), nil, func(blockKey, motion.NetworkID) bool { return true })
-		b := tx.bucket(journalBucket).Bucket(keys[entry])
+		var keys [][]byte
+		err := tx.bucket(samples.Journal).ForEachBucket(func(key []byte) error {
+			keys = append(keys, bytes.Clone(key))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		b := tx.bucket(samples.Journal).Bucket(keys[entry])
 		value := bytes.Clone(b.Get([]byte{0}))
 		value[len(value)-1] ^= 1
 		return b.Put([]byte{0}, value)
@@ -99,6 +108,6 @@ var (
 	TestOptions = testOptions
 	UsedPages   = usedPages
 	At          = at
-	Leftovers   = func(path string) []string { return []string{newPath(path), salvagePath(path)} }
+	Leftovers   = func(path string) []string { return []string{file.NewPath(path), file.SalvagePath(path)} }
 	Verified    = func(key, value []byte) bool { _, err := verified(key, value); return err == nil }
 )

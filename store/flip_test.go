@@ -158,7 +158,7 @@ func TestNoAlteredValueIsServed(t *testing.T) {
 func at(t testing.TB, data, backup []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sensegate.db")
-	copied := filepath.Join(BackupDirectory(path), "20251124T150000Z"+backupSuffix)
+	copied := filepath.Join(BackupDirectory(path), "20251124T150000Z.backup")
 	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
 		t.Fatal(err)
 	}

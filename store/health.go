@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"sync"
+
+	"github.com/VictoriaMetrics/metrics"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -54,22 +53,14 @@ func (db *DB) Health() Health {
 
 // Metrics writes the health of the database in the Prometheus text format.
 func (db *DB) Metrics(w io.Writer) {
-	known, readOnly := db.Health(), 0
+	known, readOnly := db.Health(), uint64(0)
 	if known.ReadOnly != "" {
 		readOnly = 1
 	}
-	fmt.Fprintf(w, "sensegate_store_read_only %d\n", readOnly)
-	fmt.Fprintf(w, "sensegate_store_unreadable_records %d\n", known.Unreadable)
-	fmt.Fprintf(w, "sensegate_store_samples_lost_seconds_total %d\n", known.SamplesLost)
-	fmt.Fprintf(w, "sensegate_store_unclean_stops_total %d\n", known.UncleanStops)
-}
-
-// unclean reports whether the process that held the database before has left its
-// process id behind: it ended by a power cut, a kill or a crash, or after a commit
-// that failed.
-func unclean(path string) bool {
-	_, err := os.Lstat(pidPath(path))
-	return err == nil
+	metrics.WriteGaugeUint64(w, "sensegate_store_read_only", readOnly)
+	metrics.WriteGaugeUint64(w, "sensegate_store_unreadable_records", uint64(known.Unreadable))
+	metrics.WriteCounterUint64(w, "sensegate_store_samples_lost_seconds_total", uint64(known.SamplesLost))
+	metrics.WriteCounterUint64(w, "sensegate_store_unclean_stops_total", uint64(known.UncleanStops))
 }
 
 // noteHealth reads what is known of former runs and adds how the last one ended and
@@ -113,17 +104,4 @@ func (db *DB) ToldRecovery(ctx context.Context) error {
 	db.health.known = known
 	db.health.mu.Unlock()
 	return db.Update(ctx, func(tx *Tx) error { return tx.putMeta(healthKey, known) })
-}
-
-// letGo writes the noted uses of API keys and takes the process id back. After a failed
-// commit the id stays, so that the next start knows.
-func (db *DB) letGo() error {
-	if db.Err() != nil {
-		return nil
-	}
-	err := db.Update(context.Background(), (*Tx).WriteKeyUses)
-	if fault.KindOf(err) == fault.Unavailable {
-		err = nil
-	}
-	return errors.Join(err, removePID(db.path))
 }

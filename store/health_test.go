@@ -12,7 +12,11 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/series"
 )
+
+// spaceInterval is the time between two looks at the room on the disk.
+const spaceInterval = 2 * time.Second
 
 // roomOf returns a measure of the room on the disk that the test sets.
 func roomOf(bytes *atomic.Int64) func(string) (int64, error) {
@@ -22,9 +26,9 @@ func roomOf(bytes *atomic.Int64) func(string) (int64, error) {
 func TestWithTooLittleRoomNothingIsStoredUntilThereIsEnough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := testDB(t, func(o *Options) { o.MinFree = 800 })
 		var free atomic.Int64
-		db.space.measure = roomOf(&free)
+		free.Store(1 << 40)
+		db := testDB(t, func(o *Options) { o.MinFree, o.measure = 800, roomOf(&free) })
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go func() { _ = db.Watch(ctx) }()
@@ -60,6 +64,25 @@ func TestWithTooLittleRoomNothingIsStoredUntilThereIsEnough(t *testing.T) {
 	})
 }
 
+func TestSamplesGivenUpAreCounted(t *testing.T) {
+	t.Parallel()
+	var free atomic.Int64
+	db := testDB(t, func(o *Options) { o.MinFree, o.measure = 800, roomOf(&free) })
+	samples, err := OpenSamples(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day := range 30 {
+		for minute := range 24 * 60 {
+			second := motion.Time(1764000000 + day*24*3600 + minute*60)
+			samples.Add(1, second, []Value{{ID: series.Network, Value: 0.5}})
+		}
+	}
+	if lost := db.Health().SamplesLost; lost == 0 || lost%600 != 0 {
+		t.Errorf("%d s lost, want some blocks of 600", lost)
+	}
+}
+
 func TestDatabaseOpensAndClosesOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sensegate.db")
@@ -88,7 +111,7 @@ func TestUncleanStopsAreCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.bolt.Close(); err != nil {
+		if err := db.file.Bolt.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +127,7 @@ func TestUncleanStopsAreCounted(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(pidPath(path)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(path + ".pid"); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the process id is still there: %v", err)
 		}
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"sensegate/motion"
 	"sensegate/motion/home"
 )
@@ -27,18 +29,8 @@ func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
 		return h, err
 	}
 	h.ID = home.ID(sequence)
-	if h.CreatedAt == 0 {
-		h.CreatedAt = tx.now.Stamp()
-	}
-	if h.UpdatedAt == 0 {
-		h.UpdatedAt = tx.now.Stamp()
-	}
-	if h.Scene == 0 {
-		h.Scene = home.AtHome
-	}
-	if h.PetSize == "" {
-		h.PetSize = home.NoPet
-	}
+	h.CreatedAt, h.UpdatedAt = cmp.Or(h.CreatedAt, tx.now.Stamp()), cmp.Or(h.UpdatedAt, tx.now.Stamp())
+	h.Scene, h.PetSize = cmp.Or(h.Scene, home.AtHome), cmp.Or(h.PetSize, home.NoPet)
 	config, err := tx.createSceneConfig(h.ID)
 	if err != nil {
 		return h, err
@@ -52,10 +44,7 @@ func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
 
 // PutHome stores h over the home with its id, as given.
 func (tx *Tx) PutHome(h home.Home) error {
-	if _, err := homes.must(tx, h.ID); err != nil {
-		return err
-	}
-	if err := homes.put(tx, h.ID, h); err != nil {
+	if err := homes.replace(tx, h.ID, h); err != nil {
 		return err
 	}
 	return tx.noteArmed(h.ExternalID)
@@ -99,15 +88,7 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 // deleteMemberships removes the memberships of a home.
 func (tx *Tx) deleteMemberships(id home.ID) error {
 	memberships, err := tx.MembershipsOfHome(id)
-	if err != nil {
-		return err
-	}
-	for _, m := range memberships {
-		if err := tx.DeleteMembership(m.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) })
 }
 
 // deleteHomeOf removes the home of a network, if there is one.

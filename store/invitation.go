@@ -107,18 +107,12 @@ func (tx *Tx) DeleteInvitation(id home.InvitationID) error {
 // or all.
 func (tx *Tx) DropInvitations(h home.ID, all bool) error {
 	list, err := tx.InvitationsOfHome(h)
-	if err != nil {
-		return err
-	}
-	for _, i := range list {
+	return each(list, err, func(i home.Invitation) error {
 		if !all && i.Open(tx.now.Stamp()) {
-			continue
+			return nil
 		}
-		if err := tx.DeleteInvitation(i.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.DeleteInvitation(i.ID)
+	})
 }
 
 // deleteInvitationsOfHome removes the invitations to a home.
@@ -127,16 +121,10 @@ func (tx *Tx) deleteInvitationsOfHome(h home.ID) error { return tx.DropInvitatio
 // deleteInvitationsTo removes the invitations of an address to any home.
 func (tx *Tx) deleteInvitationsTo(address string) error {
 	list, err := invitations.all(tx, nil)
-	if err != nil {
-		return err
-	}
-	for _, i := range list {
+	return each(list, err, func(i invitationRecord) error {
 		if home.EmailKey(i.Email) != home.EmailKey(address) {
-			continue
+			return nil
 		}
-		if err := tx.DeleteInvitation(i.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.DeleteInvitation(i.ID)
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"sensegate/motion"
@@ -64,11 +65,7 @@ func (tx *Tx) Leafs(network motion.NetworkID) ([]motion.Leaf, error) {
 
 // DeleteLeaf removes a leaf.
 func (tx *Tx) DeleteLeaf(id motion.NodeID) error {
-	ok, err := leafs.delete(tx, id)
-	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "leaf %d: not found", id)
-	}
-	return err
+	return leafs.mustDelete(tx, id)
 }
 
 // orNow returns t, or the time of the transaction when t is not known.
@@ -82,4 +79,39 @@ func (tx *Tx) orNow(t motion.Time) motion.Time {
 // sortByID orders records by their id.
 func sortByID[V any](list []V, id func(V) motion.NodeID) {
 	slices.SortFunc(list, func(a, b V) int { return cmp.Compare(id(a), id(b)) })
+}
+
+// linkKey names a link: its name is unique in its network.
+type linkKey struct {
+	network motion.NetworkID
+	name    string
+}
+
+// String returns the name of the link and its network, for messages.
+func (k linkKey) String() string { return fmt.Sprintf("%.80s of network %d", k.name, k.network) }
+
+// bytes returns the key in the table.
+func (k linkKey) bytes() []byte { return join(key32(k.network), keyText(k.name)) }
+
+// links is the table of links.
+var links = table[linkKey, motion.Link]{name: "links", noun: "link", key: linkKey.bytes}
+
+// PutLink stores a link under its network and name.
+func (tx *Tx) PutLink(l motion.Link) error {
+	return links.putOf(tx, l.NetworkID, linkKey{l.NetworkID, l.Name}, l)
+}
+
+// Link returns the link of a network with the name.
+func (tx *Tx) Link(network motion.NetworkID, name string) (motion.Link, error) {
+	return links.must(tx, linkKey{network, name})
+}
+
+// Links returns the links of a network, by name.
+func (tx *Tx) Links(network motion.NetworkID) ([]motion.Link, error) {
+	return links.all(tx, key32(network))
+}
+
+// DeleteLink removes a link.
+func (tx *Tx) DeleteLink(network motion.NetworkID, name string) error {
+	return links.mustDelete(tx, linkKey{network, name})
 }

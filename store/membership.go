@@ -1,7 +1,6 @@
 package store
 
 import (
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
 
@@ -73,28 +72,18 @@ func (tx *Tx) MembershipsOfUser(user home.UserID) ([]home.Membership, error) {
 
 // DeleteMembership removes a membership.
 func (tx *Tx) DeleteMembership(id home.MembershipID) error {
-	existed, err := memberships.delete(tx, id)
-	if err == nil && !existed {
-		err = fault.New(fault.NotFound, "membership %d: not found", id)
-	}
-	return err
+	return memberships.mustDelete(tx, id)
 }
 
 // nameDevices brings memberships into the form of schema 4, in which each mobile device of
 // a user speaks for itself. Which one spoke until then is not known.
 func (tx *Tx) nameDevices() error {
 	all, err := memberships.all(tx, nil)
-	if err != nil {
-		return err
-	}
-	for _, m := range all {
+	return each(all, err, func(m home.Membership) error {
 		if m.PresenceAt.IsZero() && !m.IsPresent || len(m.Devices) > 0 {
-			continue
+			return nil
 		}
 		m.Devices = []home.DevicePresence{{Present: m.IsPresent, At: m.PresenceAt}}
-		if err := tx.PutMembership(m); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.PutMembership(m)
+	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -8,8 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	berrors "go.etcd.io/bbolt/errors"
 )
 
 // errIndex says that an index does not agree with its table.
@@ -72,7 +71,7 @@ func (db *DB) checkAtStart(ctx context.Context) error {
 
 // dropRecord deletes a record that cannot be read. errVital: it stays.
 func (db *DB) dropRecord(ctx context.Context, unread *recordError) error {
-	at := slices.IndexFunc(allTables(), func(t checkedTable) bool { return t.bucket() == unread.table })
+	at := slices.IndexFunc(allTables(), func(t plain) bool { return t.name == unread.table })
 	if at < 0 {
 		return errVital // of no table: a fact about the file itself
 	}
@@ -101,50 +100,51 @@ func (db *DB) rebuildIndexes(ctx context.Context, damage error) error {
 	return nil
 }
 
-// drop deletes a record that cannot be read, and whatever names it. A vital one stays.
-func (t table[K, V]) drop(tx *Tx, key []byte) error {
-	if t.vital {
-		return errVital
-	}
-	if err := reindex(tx, key, entriesNaming(tx, t.indexNames(), key), nil); err != nil {
+// checkRecords verifies that every record can be read and that every index agrees
+// with its table, until ctx ends, whose error it returns then. Events and detections that
+// cannot be read are counted: no backup is worth more than the others. Samples carry
+// checksums of their own and are left out when they are damaged.
+func (tx *Tx) checkRecords(ctx context.Context) error {
+	if err := tx.checkMeta(); err != nil {
 		return err
 	}
-	return tx.bucket(t.name).Delete(key)
-}
-
-// bucket returns the name of a table's bucket.
-func (t table[K, V]) bucket() string { return t.name }
-
-// rebuild makes the indexes of a table anew. A unique key that two records claim is an
-// error; records of history that cannot be decoded get no entry.
-func (t table[K, V]) rebuild(tx *Tx) error {
-	for _, index := range t.indexes {
-		name := []byte(index.name)
-		if err := tx.bolt.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
-			return fmt.Errorf("drop %s: %w", index.name, err)
-		}
-		if _, err := tx.bolt.CreateBucket(name); err != nil {
-			return fmt.Errorf("create %s: %w", index.name, err)
-		}
-	}
-	if len(t.indexes) == 0 {
-		return nil
-	}
-	return tx.bucket(t.name).ForEach(func(key, data []byte) error {
-		v, err := t.decode(key, data)
-		if err != nil && t.history {
-			tx.db.leaveOut(t.name, key, err)
-			return nil
-		}
-		if err != nil {
+	for _, t := range allTables() {
+		if err := t.check(ctx, tx); err != nil {
 			return err
 		}
-		entries := t.entries(key, v)
-		for _, e := range entries {
-			if holder := tx.bucket(e.index).Get(e.key); holder != nil {
-				return fmt.Errorf("%s: records %x and %x have the same %s", t.name, holder, key, e.noun)
-			}
+	}
+	return nil
+}
+
+// checkMeta verifies the facts about the file itself.
+func (tx *Tx) checkMeta() error {
+	err := tx.bucket(metaBucket).ForEach(func(key, value []byte) error {
+		if string(key) == schemaKey {
+			return nil // read before this
 		}
-		return reindex(tx, key, nil, entries)
+		if _, err := verified(key, value); err != nil {
+			return &recordError{table: metaBucket, key: bytes.Clone(key), err: err}
+		}
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	var a age
+	return tx.getMeta(ageKey, &a)
+}
+
+// allTables returns all tables: first those that a start reads, then the history.
+func allTables() []plain {
+	return []plain{
+		networks.plain(), nodes.plain(), radars.plain(), leafs.plain(), links.plain(), status.plain(), statusHeard.plain(),
+		devices.plain(), heard.plain(), deviceTokens.plain(), pending.plain(),
+		apiKeys.plain(), integrationUsers.plain(), detectorStates.plain(), eventStates.plain(),
+		alerts.plain(), pushes.plain(), applicationSettings.plain(),
+		users.plain(), homes.plain(), memberships.plain(), sessions.plain(), familiar.plain(),
+		invitations.plain(), homeLocations.plain(), homeMeta.plain(), userMeta.plain(), sceneConfigs.plain(),
+		mails.plain(), mobiles.plain(), deliveries.plain(),
+		integrations.plain(), farewells.plain(), sensorCursors.plain(), sensors.plain(),
+		commands.plain(), batches.plain(), armed.plain(), events.plain(), detections.plain(),
+	}
 }

@@ -1,14 +1,17 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
 	"sensegate/motion"
+	"sensegate/store/file"
 )
 
 // The bucket of facts about the file itself, and its keys.
@@ -55,7 +58,7 @@ func bucketsV1() []string {
 		"batches", "batches_by_network",
 		"application_settings",
 		"alerts", "pushes",
-		journalBucket, "samples_1s", "samples_5s",
+		"samples_journal", "samples_1s", "samples_5s",
 	}
 }
 
@@ -95,14 +98,14 @@ func (tx *Tx) toV4() error {
 }
 
 // migrate brings the file to the version of the last step. An existing file is
-// copied first.
-func (db *DB) migrate(steps []migration) error {
+// copied first, unless it is a copy that is being checked.
+func (db *DB) migrate(steps []migration, candidate bool) error {
 	version, err := db.schema()
 	if err != nil {
 		return err
 	}
-	if version == 0 && db.candidate {
-		return damaged("it holds nothing of sensegate")
+	if version == 0 && candidate {
+		return file.Damaged("it holds nothing of sensegate")
 	}
 	last := steps[len(steps)-1].version
 	if version > last {
@@ -111,7 +114,7 @@ func (db *DB) migrate(steps []migration) error {
 	if version == last {
 		return nil
 	}
-	if version > 0 && !db.candidate {
+	if version > 0 && !candidate {
 		if err := db.backUpFirst(version); err != nil {
 			return err
 		}
@@ -135,7 +138,7 @@ func (db *DB) migrate(steps []migration) error {
 
 // apply runs one migration.
 func (db *DB) apply(step migration) error {
-	btx, err := db.bolt.Begin(true)
+	btx, err := db.file.Bolt.Begin(true)
 	if err != nil {
 		return err
 	}
@@ -159,7 +162,7 @@ func (db *DB) apply(step migration) error {
 
 // schema returns the version of the file, 0 when it is empty.
 func (db *DB) schema() (version int, err error) {
-	err = db.bolt.View(func(btx *bolt.Tx) error {
+	err = db.file.Bolt.View(func(btx *bolt.Tx) error {
 		if key, _ := btx.Cursor().First(); key == nil {
 			return nil
 		}
@@ -174,11 +177,11 @@ func (db *DB) schema() (version int, err error) {
 // requireBuckets makes sure that every bucket of the schema is there, so that
 // Tx.bucket never returns nil.
 func (db *DB) requireBuckets(steps []migration) error {
-	return db.bolt.View(func(btx *bolt.Tx) error {
+	return db.file.Bolt.View(func(btx *bolt.Tx) error {
 		for _, step := range steps {
 			for _, name := range step.buckets {
 				if btx.Bucket([]byte(name)) == nil {
-					return damaged("bucket %s is missing", name)
+					return file.Damaged("bucket %s is missing", name)
 				}
 			}
 		}
@@ -190,7 +193,7 @@ func (db *DB) requireBuckets(steps []migration) error {
 // goes on: it is one transaction, and refusing to start would help nobody.
 func (db *DB) backUpFirst(version int) error {
 	unchecked := func(string) error { return nil } // its indexes are those of another schema
-	made, err := db.backup(context.Background(), fmt.Sprintf("-schema%d", version), unchecked)
+	made, err := db.file.Backup(context.Background(), fmt.Sprintf("-schema%d", version), unchecked)
 	if errors.Is(err, ErrNoRoom) {
 		db.logger.Warn("database not backed up before migration", "err", err)
 		return nil
@@ -244,6 +247,34 @@ func (tx *Tx) putMeta(key string, v any) error {
 	}
 	if err := tx.bucket(metaBucket).Put([]byte(key), data); err != nil {
 		return fmt.Errorf("put %s of %s: %w", key, metaBucket, err)
+	}
+	return nil
+}
+
+// partEvents moves on, by a microsecond each, the events that share a time with another
+// of their network, where schema 4 allowed it. It can go on after a power cut.
+func (db *DB) partEvents(ctx context.Context) error {
+	const head = 4 + 8 // network and time
+	var late [][]byte
+	err := db.file.Bolt.View(func(btx *bolt.Tx) error {
+		former := []byte{}
+		return btx.Bucket([]byte(events.name)).ForEach(func(key, _ []byte) error {
+			if len(former) == head && bytes.HasPrefix(key, former) {
+				late = append(late, bytes.Clone(key))
+			}
+			former = append(former[:0], key[:min(head, len(key))]...)
+			return nil
+		})
+	})
+	for keys := range slices.Chunk(late, checksumStep) {
+		if err == nil {
+			err = db.Update(ctx, func(tx *Tx) error {
+				return moveRecords(tx, events, keys, func(record *eventRecord) (eventKey, error) { return record.complete(tx) })
+			})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("part events: %w", err)
 	}
 	return nil
 }

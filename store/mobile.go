@@ -115,10 +115,7 @@ func (tx *Tx) FindMobile(id home.MobileID) (MobileDevice, bool, error) { return 
 
 // PutMobile stores d over the mobile device with its id, as given.
 func (tx *Tx) PutMobile(d MobileDevice) error {
-	if _, err := mobiles.must(tx, d.ID); err != nil {
-		return err
-	}
-	return mobiles.put(tx, d.ID, d)
+	return mobiles.replace(tx, d.ID, d)
 }
 
 // Mobiles returns all mobile devices, by id.
@@ -157,16 +154,10 @@ func (tx *Tx) DeleteMobile(id home.MobileID) error {
 // and another user may register it.
 func (tx *Tx) DeleteMobilesOf(user home.UserID, session string) error {
 	list, err := tx.MobilesOfUser(user)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
+	return each(list, err, func(d MobileDevice) error {
 		if session != "" && d.Session != session {
-			continue
+			return nil
 		}
-		if err := tx.DeleteMobile(d.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.DeleteMobile(d.ID)
+	})
 }

@@ -62,15 +62,7 @@ func (tx *Tx) NetworkByGuardian(guardianID string) (motion.Network, error) {
 // Networks returns all networks, by id.
 func (tx *Tx) Networks() ([]motion.Network, error) {
 	list, err := networks.all(tx, nil)
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i], err = tx.networkHeard(list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return completed(list, err, tx.networkHeard)
 }
 
 // networkHeard lays the last sign of life of the guardian over n.
@@ -104,7 +96,7 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 		return err
 	}
 	for _, remove := range []func(motion.NetworkID) error{
-		tx.noteOwned, tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.deleteSamples, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
+		tx.noteOwned, tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.samples().Delete, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
 	} {
 		if err := remove(id); err != nil {
 			return err
@@ -127,41 +119,17 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 // deleteNodes removes the nodes of a network.
 func (tx *Tx) deleteNodes(network motion.NetworkID) error {
 	list, err := tx.Nodes(network)
-	if err != nil {
-		return err
-	}
-	for _, n := range list {
-		if err := tx.DeleteNode(n.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, err, func(n motion.Node) error { return tx.DeleteNode(n.ID) })
 }
 
 // deleteLeafs removes the leafs of a network.
 func (tx *Tx) deleteLeafs(network motion.NetworkID) error {
 	list, err := tx.Leafs(network)
-	if err != nil {
-		return err
-	}
-	for _, l := range list {
-		if err := tx.DeleteLeaf(l.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, err, func(l motion.Leaf) error { return tx.DeleteLeaf(l.ID) })
 }
 
 // deleteDevices removes the devices of a network.
 func (tx *Tx) deleteDevices(network motion.NetworkID) error {
 	list, err := tx.NetworkDevices(network)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
-		if err := tx.DeleteDevice(d.DeviceKey); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, err, func(d motion.Device) error { return tx.DeleteDevice(d.DeviceKey) })
 }

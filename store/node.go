@@ -116,16 +116,9 @@ func (tx *Tx) foundNode(n motion.Node, ok bool, err error, what string) (motion.
 // Nodes returns the nodes of a network, by id.
 func (tx *Tx) Nodes(network motion.NetworkID) ([]motion.Node, error) {
 	list, err := nodes.allBy(tx, "nodes_by_name", key32(network))
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if list[i], err = tx.nodeHeard(list[i]); err != nil {
-			return nil, err
-		}
-	}
+	list, err = completed(list, err, tx.nodeHeard)
 	sortByID(list, func(n motion.Node) motion.NodeID { return n.ID })
-	return list, nil
+	return list, err
 }
 
 // nodeHeard lays the last sign of life of the node's agent over n.
@@ -137,14 +130,10 @@ func (tx *Tx) nodeHeard(n motion.Node) (motion.Node, error) {
 
 // DeleteNode removes a node and its radar record; its device stays.
 func (tx *Tx) DeleteNode(id motion.NodeID) error {
-	ok, err := nodes.delete(tx, id)
-	if err != nil {
+	if err := nodes.mustDelete(tx, id); err != nil {
 		return err
 	}
-	if !ok {
-		return fault.New(fault.NotFound, "node %d: not found", id)
-	}
-	_, err = radars.delete(tx, id)
+	_, err := radars.delete(tx, id)
 	return err
 }
 

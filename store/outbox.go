@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
 
@@ -144,10 +143,7 @@ func (tx *Tx) oldestMails(most int) (old []Mail) {
 
 // PutMail stores m over the mail with its id, as given.
 func (tx *Tx) PutMail(m Mail) error {
-	if _, err := mails.must(tx, m.ID); err != nil {
-		return err
-	}
-	return mails.put(tx, m.ID, m)
+	return mails.replace(tx, m.ID, m)
 }
 
 // Mail returns the mail with the id. A link that has expired is not told.
@@ -194,20 +190,12 @@ func (tx *Tx) MailsDue() (due []Mail, waiting int, err error) {
 // that have expired.
 func (tx *Tx) SweepMails() error {
 	list, err := mails.all(tx, nil)
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
+	return each(list, err, func(m Mail) error {
 		if tx.now.Stamp().Since(m.CreatedAt) > mailKeeping {
-			err = tx.deleteMails([]Mail{m})
-		} else {
-			err = mails.put(tx, m.ID, tx.withoutExpired(m))
+			return tx.deleteMails([]Mail{m})
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return mails.put(tx, m.ID, tx.withoutExpired(m))
+	})
 }
 
 // withoutExpired returns a mail without its link when that has expired.
@@ -220,11 +208,7 @@ func (tx *Tx) withoutExpired(m Mail) Mail {
 
 // DeleteMail removes a mail.
 func (tx *Tx) DeleteMail(id uint64) error {
-	existed, err := mails.delete(tx, id)
-	if err == nil && !existed {
-		err = fault.New(fault.NotFound, "mail %d: not found", id)
-	}
-	return err
+	return mails.mustDelete(tx, id)
 }
 
 // ForgetMail removes a mail, and soon after its bytes from the file (DB.WipeDeleted).
@@ -238,18 +222,12 @@ func (tx *Tx) ForgetMail(id uint64) error {
 // DeleteMailsOfInvitation removes the mails with which a home invited an address.
 func (tx *Tx) DeleteMailsOfInvitation(h home.ID, address string) error {
 	list, err := mails.allBy(tx, "mails_by_home", key32(h))
-	if err != nil {
-		return err
-	}
-	for _, m := range list {
+	return each(list, err, func(m Mail) error {
 		if home.EmailKey(m.Address) != home.EmailKey(address) {
-			continue
+			return nil
 		}
-		if err := tx.DeleteMail(m.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.DeleteMail(m.ID)
+	})
 }
 
 // deleteMailsOfUser removes the mails about a user's account and to their address.

@@ -27,12 +27,7 @@ func (tx *Tx) AddressProof(id home.UserID) (AddressProof, error) {
 
 // SetAddressProof stores how the present address of a user was confirmed.
 func (tx *Tx) SetAddressProof(id home.UserID, p AddressProof) error {
-	r, err := users.must(tx, id)
-	if err != nil {
-		return err
-	}
-	r.Proof = p
-	return users.put(tx, id, r)
+	return users.change(tx, id, func(r *userRecord) { r.Proof = p })
 }
 
 // ProofOf returns what following the link with the token, of a mail that confirms the

@@ -118,36 +118,22 @@ func countKeys(tx *Tx, bucket string) (n int) {
 // deleteDeliveriesOf removes the deliveries of a network.
 func (tx *Tx) deleteDeliveriesOf(network motion.NetworkID) error {
 	list, err := deliveries.allBy(tx, "deliveries_by_network", key32(network))
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
-		if err := tx.DeleteDelivery(d.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, err, func(d Delivery) error { return tx.DeleteDelivery(d.ID) })
 }
 
 // deleteDeliveriesTo removes what is on its way to a user's mobile devices, and their
 // id from what is on its way to the webhook.
 func (tx *Tx) deleteDeliveriesTo(user home.UserID) error {
 	list, err := deliveries.all(tx, nil)
-	if err != nil {
-		return err
-	}
-	for _, d := range list {
+	return each(list, err, func(d Delivery) error {
 		kept := slices.DeleteFunc(slices.Clone(d.UserIDs), func(id home.UserID) bool { return id == user })
-		switch {
-		case d.UserID == user, len(kept) == 0 && len(d.UserIDs) > 0:
-			err = tx.DeleteDelivery(d.ID)
-		case len(kept) < len(d.UserIDs):
-			d.UserIDs = kept
-			err = deliveries.put(tx, d.ID, d)
+		if d.UserID == user || len(kept) == 0 && len(d.UserIDs) > 0 {
+			return tx.DeleteDelivery(d.ID)
 		}
-		if err != nil {
-			return err
+		if len(kept) == len(d.UserIDs) {
+			return nil
 		}
-	}
-	return nil
+		d.UserIDs = kept
+		return deliveries.put(tx, d.ID, d)
+	})
 }

@@ -59,7 +59,7 @@ func (s *Samples) Restamp(tx *Tx, r Restamp) error {
 			return err
 		}
 	}
-	return s.restamp(tx, r)
+	return s.heads.Move(tx.samples(), r.From.Second(), r.To.Second(), int64(r.By))
 }
 
 // restampInstallation keeps the windows in which devices are adopted as long as they were.

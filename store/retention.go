@@ -76,16 +76,18 @@ func (r Retention) of(tier series.Tier) time.Duration {
 	return r.At900s
 }
 
-// since returns the second before which rows of a tier are past their retention
+// since returns, of a tier, the second before which its rows are past their retention
 // when it is now, 0 when none are. It lies at a multiple of 10 minutes, so that it
 // does not cut into an hour, or a day, while a question about it is on its way.
-func (r Retention) since(tier series.Tier, now int64) int64 {
-	keep := r.of(tier)
-	if keep == 0 {
-		return 0
+func (r Retention) since(now int64) func(series.Tier) int64 {
+	return func(tier series.Tier) int64 {
+		keep := r.of(tier)
+		if keep == 0 {
+			return 0
+		}
+		since := max(0, now-int64(keep/time.Second))
+		return since - since%series.Second.Span()
 	}
-	since := max(0, now-int64(keep/time.Second))
-	return since - since%series.Second.Span()
 }
 
 // before returns the time before which what is kept for so long is past its

@@ -14,10 +14,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"sensegate/motion"
+	"sensegate/motion/home"
+	"sensegate/store/file"
 )
-
-// salvagePath names the file that what can be read of the database at path is copied to.
-func salvagePath(path string) string { return path + ".salvage" }
 
 // errNotSalvaged says that too little of a damaged file can be read.
 var errNotSalvaged = errors.New("nothing is salvaged")
@@ -30,11 +29,12 @@ type salvage struct {
 	ctx      context.Context
 	o        Options
 	recovery *Recovery // to be completed
-	damaged  *remains
-	backup   *remains // nil: not needed yet, or there is none
-	made     Backup   // the backup
-	looked   bool     // for a backup
-	to       *DB
+	damaged  *file.Remains
+	backup   *file.Remains // nil: not needed yet, or there is none
+	made     Backup        // the backup
+	looked   bool          // for a backup
+	into     *bolt.DB      // the new file, nil: it is closed
+	to       *DB           // its records
 	btx      *bolt.Tx
 	bytes    int // of the transaction
 
@@ -52,12 +52,12 @@ type salvage struct {
 // may enter. A power cut leaves the damaged file in its place, or the new one, which tells
 // of the recovery.
 func salvageDamaged(ctx context.Context, o Options, recovery *Recovery) (err error) {
-	file, err := os.OpenFile(o.Path, os.O_RDWR, 0)
+	handle, err := os.OpenFile(o.Path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	defer file.Close() // and with it the lock
-	if err := lock(file, o.LockTimeout); err != nil {
+	defer handle.Close() // and with it the lock
+	if err := file.Lock(handle, o.LockTimeout); err != nil {
 		return err
 	}
 	s := &salvage{ctx: ctx, o: o, recovery: recovery}
@@ -67,7 +67,7 @@ func salvageDamaged(ctx context.Context, o Options, recovery *Recovery) (err err
 		}
 		err = errors.Join(err, s.cleanUp())
 	}()
-	if s.damaged, err = readRemains(ctx, file); err == nil {
+	if s.damaged, err = file.ReadRemains(ctx, handle); err == nil {
 		err = s.requireSchema()
 	}
 	if errors.Is(err, ErrDamaged) {
@@ -80,23 +80,23 @@ func salvageDamaged(ctx context.Context, o Options, recovery *Recovery) (err err
 	if err := s.copy(); err != nil {
 		return err
 	}
-	if _, err := examine(ctx, o, salvagePath(o.Path)); err != nil {
+	if _, err := examine(ctx, o, file.SalvagePath(o.Path)); err != nil {
 		if isDamage(err) {
 			err = fmt.Errorf("%w: %w", errNotSalvaged, err)
 		}
 		return err
 	}
-	return replace(o.Path, salvagePath(o.Path), recovery.Aside)
+	return file.Replace(o.Path, file.SalvagePath(o.Path), recovery.Aside)
 }
 
 // requireSchema returns errNotSalvaged unless the records are those of this program. Those
 // of an earlier one are brought up to date with a backup only.
 func (s *salvage) requireSchema() error {
 	steps, schema := migrations(), 0
-	err := s.damaged.each(s.ctx, metaBucket, reading{
-		low: []byte(schemaKey), high: after([]byte(schemaKey)),
-		item: func(_, value []byte, _ bool) (bool, error) { return json.Unmarshal(value, &schema) == nil, nil },
-		gap:  func(gap) {},
+	err := s.damaged.Each(s.ctx, metaBucket, file.Reading{
+		Low: []byte(schemaKey), High: file.After([]byte(schemaKey)),
+		Item: func(_, value []byte, _ bool) (bool, error) { return json.Unmarshal(value, &schema) == nil, nil },
+		Gap:  func(file.Gap) {},
 	})
 	if err == nil && schema != 0 && schema != steps[len(steps)-1].version {
 		err = fmt.Errorf("%w: it has schema %d", errNotSalvaged, schema)
@@ -110,13 +110,13 @@ func (s *salvage) cleanUp() error {
 	if s.btx != nil {
 		err = s.btx.Rollback()
 	}
-	if s.to != nil {
-		err = errors.Join(err, s.to.bolt.Close())
+	if s.into != nil {
+		err = errors.Join(err, s.into.Close())
 	}
 	if s.backup != nil {
-		err = errors.Join(err, s.backup.file.Close())
+		err = errors.Join(err, s.backup.Close())
 	}
-	return errors.Join(err, remove(salvagePath(s.o.Path)), remove(newPath(s.o.Path)))
+	return errors.Join(err, file.Remove(file.SalvagePath(s.o.Path)), file.Remove(file.NewPath(s.o.Path)))
 }
 
 // copy writes the new file and syncs it.
@@ -133,23 +133,23 @@ func (s *salvage) copy() error {
 			return fmt.Errorf("copy what can be read: %w", err)
 		}
 	}
-	err := errors.Join(s.to.bolt.Sync(), s.to.bolt.Close())
-	s.to = nil
+	err := errors.Join(s.into.Sync(), s.into.Close())
+	s.into = nil
 	return err
 }
 
 // create makes the new file with its empty buckets. It is synced when it is complete.
 func (s *salvage) create() error {
-	path := salvagePath(s.o.Path)
-	if err := remove(path); err != nil {
+	path := file.SalvagePath(s.o.Path)
+	if err := file.Remove(path); err != nil {
 		return err
 	}
-	to, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true, MaxSize: s.o.MaxSize})
+	made, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true, MaxSize: s.o.MaxSize})
 	if err != nil {
 		return err
 	}
-	to.AllocSize = growStep
-	s.to = &DB{path: path, now: s.o.Now, logger: s.o.Logger, retention: s.o.Retention, bolt: to, candidate: true}
+	made.AllocSize = file.GrowStep
+	s.into, s.to = made, &DB{now: s.o.Now, logger: s.o.Logger, retention: s.o.Retention}
 	tx, err := s.tx()
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (s *salvage) create() error {
 // tx returns the transaction that writes the new file.
 func (s *salvage) tx() (*Tx, error) {
 	if s.btx == nil {
-		btx, err := s.to.bolt.Begin(true)
+		btx, err := s.into.Begin(true)
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func (s *salvage) wrote(n int) error {
 
 // openBackup returns the newest backup that is whole, in the form of this program, nil when
 // there is none.
-func (s *salvage) openBackup() (*remains, error) {
+func (s *salvage) openBackup() (*file.Remains, error) {
 	if s.looked {
 		return s.backup, nil
 	}
@@ -207,13 +207,13 @@ func (s *salvage) openBackup() (*remains, error) {
 		return nil, err
 	}
 	for _, b := range list {
-		file, err := s.receive(b.Path)
+		handle, err := s.receive(b.Path)
 		if err == nil {
-			if s.backup, err = readRemains(s.ctx, file); err == nil {
+			if s.backup, err = file.ReadRemains(s.ctx, handle); err == nil {
 				s.made = b
 				return s.backup, nil
 			}
-			err = errors.Join(err, file.Close())
+			err = errors.Join(err, handle.Close())
 		}
 		if !isDamage(err) && !errors.Is(err, ErrNewer) {
 			return nil, err
@@ -231,8 +231,8 @@ func (s *salvage) receive(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer from.Close()
-	candidate := newPath(s.o.Path)
-	if err := receive(s.ctx, s.o, candidate, from); err != nil {
+	candidate := file.NewPath(s.o.Path)
+	if err := file.Receive(s.ctx, s.o.file(), candidate, from); err != nil {
 		return nil, err
 	}
 	if _, err := examine(s.ctx, s.o, candidate); err != nil {
@@ -273,8 +273,8 @@ func (s *salvage) copyMeta() error {
 		}
 		return true, err
 	}
-	gone := func(gap) { missing = true }
-	if err := s.damaged.each(s.ctx, metaBucket, reading{item: put, gap: gone}); err != nil || !missing {
+	gone := func(file.Gap) { missing = true }
+	if err := s.damaged.Each(s.ctx, metaBucket, file.Reading{Item: put, Gap: gone}); err != nil || !missing {
 		return err
 	}
 	s.tell(metaBucket, 0, false, 0)
@@ -285,7 +285,7 @@ func (s *salvage) copyMeta() error {
 	for _, key := range [][]byte{[]byte(installedAtKey), []byte(ownedKey)} {
 		tx, err := s.tx()
 		if err == nil && b != nil && tx.bucket(metaBucket).Get(key) == nil {
-			err = b.each(s.ctx, metaBucket, reading{low: key, high: after(key), item: put, gap: gone})
+			err = b.Each(s.ctx, metaBucket, file.Reading{Low: key, High: file.After(key), Item: put, Gap: gone})
 		}
 		if err != nil {
 			return err
@@ -318,19 +318,13 @@ func (s *salvage) settle() error {
 		return nil
 	}
 	all, err := tx.Homes()
-	if err != nil {
-		return err
-	}
-	for _, h := range all {
+	return each(all, err, func(h home.Home) error {
 		members, err := tx.MembershipsOfHome(h.ID)
-		if err == nil && !slices.ContainsFunc(members, owns) {
-			err = tx.settleOwner(h)
-		}
-		if err != nil {
+		if err != nil || slices.ContainsFunc(members, owns) {
 			return err
 		}
-	}
-	return nil
+		return tx.settleOwner(h)
+	})
 }
 
 // note completes what is known of the recovery and puts it into the new file. It is an error
@@ -366,11 +360,11 @@ func (s *salvage) copySequences() error {
 		if string(name) == nodes.name {
 			next = max(next, lastNumber(tx.bucket(leafs.name)))
 		}
-		for _, from := range []*remains{s.damaged, s.backup} {
+		for _, from := range []*file.Remains{s.damaged, s.backup} {
 			if from == nil {
 				continue
 			}
-			if told := from.buckets[string(name)].sequence; told < mostSequence {
+			if told := from.Sequence(string(name)); told < mostSequence {
 				next = max(next, told)
 			}
 		}

@@ -17,33 +17,36 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/home"
+	"sensegate/store/file"
 )
 
 // pagesOf returns which pages of a database hold the leaf elements of a bucket, 0 for one
 // that stands in the list of buckets itself.
 func pagesOf(t *testing.T, data []byte, bucket string) (ids []uint64) {
 	t.Helper()
-	r := remainsOf(t, data)
+	root := rootOf(t, data, bucket)
+	if root == 0 {
+		return []uint64{0}
+	}
 	var walk func(id uint64)
 	walk = func(id uint64) {
-		p, ok := r.page(id)
-		if !ok {
-			t.Fatalf("page %d of %s cannot be read", id, bucket)
-		}
-		if p.flags == leafPage {
+		if flagsOf(data, id) == leafPage {
 			ids = append(ids, id)
 			return
 		}
-		for i := range p.count {
-			walk(p.child(i))
+		for i := range countOf(data, id) {
+			walk(childOf(data, id, i))
 		}
 	}
-	if root := r.buckets[bucket].root; root != 0 {
-		walk(root)
-		return ids
-	}
-	return []uint64{0}
+	walk(root)
+	return ids
 }
+
+// The flags of pages.
+const (
+	branchPage = 1
+	leafPage   = 2
+)
 
 // withoutPages returns a database whose pages are zeros.
 func withoutPages(data []byte, ids ...uint64) []byte {
@@ -220,7 +223,7 @@ func TestSalvagingGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	data, backup := furnished(t)
 	path := at(t, withoutPages(data, pagesOf(t, data, events.name)[1]), backup)
-	for _, left := range []string{salvagePath(path), newPath(path)} { // half written
+	for _, left := range []string{file.SalvagePath(path), file.NewPath(path)} { // half written
 		if err := os.WriteFile(left, data[:len(data)/2], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -331,9 +334,9 @@ func TestPageOfFormerTimesIsNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := usedPages(t, path)
-	m, err := newestMeta(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
+	freelist := uint64(2)
+	for kindOf(t, data, freelist) != "freelist" {
+		freelist++
 	}
 	for _, id := range stale { // put back, should they have been used again
 		if !reflect.DeepEqual(data[id*4096:][:4096], before[id*4096:][:4096]) && inUse(t, data, id) {
@@ -346,7 +349,7 @@ func TestPageOfFormerTimesIsNotRead(t *testing.T) {
 		t.Fatalf("pages %v were %v", now, stale)
 	}
 	spoil(data, now[len(now)-1], stale[len(stale)-1])
-	for name, broken := range map[string][]byte{"free": data, "unknown": withoutPages(data, m.freelist)} {
+	for name, broken := range map[string][]byte{"free": data, "unknown": withoutPages(data, freelist)} {
 		db, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, broken, nil)))
 		if err != nil {
 			continue // the records cannot be read then
@@ -373,48 +376,28 @@ func spoil(data []byte, from, to uint64) {
 	}
 }
 
-// TestDamagedCountIsNotBelieved looks at a page whose header says that it has 65,535
-// elements. It has room for 255, and no more are looked at: each costs an error, which is
-// what is counted here, and a damaged database may have many such pages.
-func TestDamagedCountIsNotBelieved(t *testing.T) {
-	data := make([]byte, 4096)
-	binary.LittleEndian.PutUint32(data[8:], 0xffffffff)
-	p := parsePage(7, data)
-	made := testing.AllocsPerRun(3, func() {
-		if !p.fits([]byte("a"), []byte("b")) {
-			t.Error("a page without a key that can be read does not fit")
-		}
-	})
-	if made > 255*20 {
-		t.Errorf("%v allocations, want those of 255 elements", made)
-	}
-}
-
 // TestPagesThatNameEachOtherAreReadOnce puts a branch page in the place of a leaf page, which
 // leads back to the page above. Its key is of another part of the bucket.
 func TestPagesThatNameEachOtherAreReadOnce(t *testing.T) {
 	t.Parallel()
 	data, backup := furnished(t)
-	r := remainsOf(t, data)
-	root := r.buckets[events.name].root
-	above, ok := r.page(root)
-	if !ok || above.flags != branchPage || above.count < 3 {
-		t.Fatalf("the root of the events is %+v", above)
+	const header, elementSize = 16, 16
+	root := rootOf(t, data, events.name)
+	above, children := data[root*4096:], countOf(data, root)
+	if flagsOf(data, root) != branchPage || children < 3 {
+		t.Fatalf("the root of the events has %d children", children)
 	}
-	key, _, err := above.element(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, element := range []int{1, above.count - 1} {
+	key := above[header+binary.LittleEndian.Uint32(above[header:]):][:binary.LittleEndian.Uint32(above[header+4:])]
+	for _, element := range []int{1, children - 1} {
 		broken := bytes.Clone(data)
-		spoilt := broken[above.child(element)*4096:][:4096]
+		spoilt := broken[childOf(data, root, element)*4096:][:4096]
 		clear(spoilt[8:])
 		binary.LittleEndian.PutUint16(spoilt[8:], branchPage)
 		binary.LittleEndian.PutUint16(spoilt[10:], 1)
-		binary.LittleEndian.PutUint32(spoilt[pageHeader:], elementSize)
-		binary.LittleEndian.PutUint32(spoilt[pageHeader+4:], uint32(len(key)))
-		binary.LittleEndian.PutUint64(spoilt[pageHeader+8:], root)
-		copy(spoilt[pageHeader+elementSize:], key)
+		binary.LittleEndian.PutUint32(spoilt[header:], elementSize)
+		binary.LittleEndian.PutUint32(spoilt[header+4:], uint32(len(key)))
+		binary.LittleEndian.PutUint64(spoilt[header+8:], root)
+		copy(spoilt[header+elementSize:], key)
 		db, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, broken, backup)))
 		if err != nil {
 			t.Fatal(err)

@@ -121,7 +121,7 @@ func salvageRules() []rule {
 		ruled[home.MobileID, MobileDevice]{table: mobiles, under: func(_ []byte, d MobileDevice) []parent { return ofUser(d.UserID) }}.rule(),
 		ruled[uint64, Delivery]{table: deliveries, under: func(_ []byte, d Delivery) []parent { return ofNetwork(d.NetworkID) }}.rule(),
 		ruled[sensor.ID, sensor.Integration]{table: integrations, refill: always, under: func(_ []byte, i sensor.Integration) []parent { return ofHome(i.Home) }}.rule(),
-		ruled[string, sensor.Farewell]{table: farewells, refill: always}.rule(),
+		ruled[string, sensor.PendingDeletion]{table: farewells, refill: always}.rule(),
 		ruled[string, string]{table: sensorCursors, refill: always}.rule(),
 		ruled[sensor.DeviceID, sensor.Device]{table: sensors, refill: always, under: func(_ []byte, d sensor.Device) []parent { return ofHome(d.Home) }}.rule(),
 

@@ -2,38 +2,35 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"sensegate/motion/series"
+	"sensegate/store/file"
+	"sensegate/store/samples"
 )
 
 // copySamples copies the sealed blocks of networks whose checksums and places are right, and
 // takes those that cannot be read from the backup.
 func (s *salvage) copySamples() error {
 	for _, tier := range series.Tiers() {
-		name, lost, exact, restored := bucketOf(tier), 0, true, 0
-		var gaps []gap
+		name, lost, exact, restored := samples.Bucket(tier), 0, true, 0
+		var gaps []file.Gap
 		take := func(key, value []byte) (bool, error) {
-			if len(key) != 8 {
-				return false, nil
-			}
-			start, network := parseSampleKey(key)
-			info, err := series.Inspect(value)
-			if err != nil || info.Tier != tier || tier.BlockStart(info.Start) != start {
+			network, ok := samples.ParseBlock(tier, key, value)
+			if !ok {
 				return false, nil
 			}
 			tx, err := s.tx()
 			if err != nil || tx.requireNetwork(network) != nil || tx.bucket(name).Get(key) != nil {
 				return false, err
 			}
-			if err := putBlock(tx.bucket(name), bytes.Clone(key), bytes.Clone(value)); err != nil {
+			if err := samples.PutBlock(tx.bucket(name), bytes.Clone(key), bytes.Clone(value)); err != nil {
 				return false, err
 			}
 			return true, s.wrote(len(key) + len(value))
 		}
-		err := s.damaged.each(s.ctx, name, reading{
-			item: func(key, value []byte, _ bool) (bool, error) { return take(key, value) },
-			gap:  func(g gap) { gaps = append(gaps, g) },
+		err := s.damaged.Each(s.ctx, name, file.Reading{
+			Item: func(key, value []byte, _ bool) (bool, error) { return take(key, value) },
+			Gap:  func(g file.Gap) { gaps = append(gaps, g) },
 		})
 		if err != nil {
 			return err
@@ -46,11 +43,11 @@ func (s *salvage) copySamples() error {
 			return err
 		}
 		for _, g := range gaps {
-			lost, exact = lost+g.items, exact && g.items > 0
+			lost, exact = lost+g.Items, exact && g.Items > 0
 			if backup == nil {
 				continue
 			}
-			err := backup.each(s.ctx, name, reading{low: g.low, high: g.high, gap: func(gap) {}, item: func(key, value []byte, _ bool) (bool, error) {
+			err := backup.Each(s.ctx, name, file.Reading{Low: g.Low, High: g.High, Gap: func(file.Gap) {}, Item: func(key, value []byte, _ bool) (bool, error) {
 				ok, err := take(key, value)
 				if ok {
 					restored++
@@ -69,56 +66,45 @@ func (s *salvage) copySamples() error {
 // copyJournal copies the rows of the open blocks whose checksums are right.
 func (s *salvage) copyJournal() error {
 	lost, exact, last := 0, true, uint64(0)
-	err := s.damaged.each(s.ctx, journalBucket, reading{
-		gap: func(g gap) { lost, exact = lost+g.items, exact && g.items > 0 },
-		item: func(key, value []byte, isBucket bool) (bool, error) {
-			at, network, ok := parseJournalKey(key, nil)
-			if !ok || network != 0 || !isBucket {
+	err := s.damaged.Each(s.ctx, samples.Journal, file.Reading{
+		Gap: func(g file.Gap) { lost, exact = lost+g.Items, exact && g.Items > 0 },
+		Item: func(key, value []byte, isBucket bool) (bool, error) {
+			if !isBucket {
 				return false, nil
 			}
 			rows, err := s.journalEntry(value)
-			if err != nil {
+			flush, ok := samples.ParseEntry(key, rows)
+			if err != nil || !ok {
 				return false, err
-			}
-			if _, err := parseJournal(at, rows); err != nil {
-				return false, nil
 			}
 			tx, err := s.tx()
-			if err != nil {
-				return false, err
-			}
-			entry, err := tx.bucket(journalBucket).CreateBucket(bytes.Clone(key))
 			if err == nil {
-				err = entry.Put([]byte{0}, rows)
+				err = samples.PutEntry(tx.bucket(samples.Journal), bytes.Clone(key), rows)
 			}
 			if err != nil {
 				return false, err
 			}
-			last = max(last, uint64(binary.BigEndian.Uint32(key[4:]))) // the number of the flush
+			last = max(last, flush)
 			return true, s.wrote(len(key) + len(rows))
 		},
 	})
 	if err != nil {
 		return err
 	}
-	s.tell(journalBucket, lost, exact, 0)
+	s.tell(samples.Journal, lost, exact, 0)
 	tx, err := s.tx()
 	if err != nil {
 		return err
 	}
-	return tx.bucket(journalBucket).SetSequence(last)
+	return tx.bucket(samples.Journal).SetSequence(last)
 }
 
 // journalEntry returns the value in an entry of the journal, which is a bucket; nil when it
 // cannot be read.
 func (s *salvage) journalEntry(header []byte) (rows []byte, err error) {
-	b, ok := parseBucket(header)
-	if !ok {
-		return nil, nil
-	}
-	err = s.damaged.read(s.ctx, b, reading{
-		gap: func(gap) {},
-		item: func(key, value []byte, isBucket bool) (bool, error) {
+	err = s.damaged.EachIn(s.ctx, header, file.Reading{
+		Gap: func(file.Gap) {},
+		Item: func(key, value []byte, isBucket bool) (bool, error) {
 			if len(key) == 1 && key[0] == 0 && !isBucket {
 				rows = bytes.Clone(value)
 			}

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"sensegate/store/file"
 )
 
 // salvage copies the records of a table, and takes those that cannot be read from the
 // backup as the rule says.
 func (r rule) salvage(s *salvage) error {
-	var gaps []gap
+	var gaps []file.Gap
 	kept, orphans := 0, 0
-	err := s.damaged.each(s.ctx, r.name, reading{
-		item: func(key, value []byte, isBucket bool) (bool, error) {
+	err := s.damaged.Each(s.ctx, r.name, file.Reading{
+		Item: func(key, value []byte, isBucket bool) (bool, error) {
 			v, err := r.decode(key, value)
 			if isBucket || err != nil {
 				return false, nil
@@ -28,7 +30,7 @@ func (r rule) salvage(s *salvage) error {
 			kept++
 			return true, r.put(s, key, value)
 		},
-		gap: func(g gap) { gaps = append(gaps, g) },
+		Gap: func(g file.Gap) { gaps = append(gaps, g) },
 	})
 	if err != nil {
 		return err
@@ -55,8 +57,8 @@ func (r rule) salvage(s *salvage) error {
 	if !exact {
 		lost, exact = orphans-restored, true
 		for _, g := range gaps {
-			lost += g.items
-			exact = exact && g.items > 0
+			lost += g.Items
+			exact = exact && g.Items > 0
 		}
 	}
 	s.tell(r.name, max(lost, 0), exact, restored)
@@ -73,7 +75,7 @@ func (r rule) salvage(s *salvage) error {
 // pages, which are not read unless the list of them is damaged too.
 func (r rule) misplaced(s *salvage, key, value []byte, v any) (bool, error) {
 	isKnown := r.knows(value[:len(value)-checksumSize])
-	if isKnown && s.damaged.free != nil {
+	if isKnown && s.damaged.KnowsFree() {
 		return false, nil
 	}
 	seen, gone, err := r.indexed(s, key, v)
@@ -87,7 +89,7 @@ func (r rule) misplaced(s *salvage, key, value []byte, v any) (bool, error) {
 // not to.
 func (r rule) indexed(s *salvage, key []byte, v any) (seen, gone int, err error) {
 	for _, e := range r.entries(key, v) {
-		present, sure, err := s.damaged.has(s.ctx, e.index, e.key, key)
+		present, sure, err := s.damaged.Has(s.ctx, e.index, e.key, key)
 		switch {
 		case err != nil:
 			return 0, 0, err
@@ -132,11 +134,11 @@ func (r rule) put(s *salvage, key, value []byte) error {
 // read and are right, in their order: to put those of many records in the order of the
 // records would rewrite every page of an index over and over. Then it adds what is missing.
 // Records that claim what another one has are removed and returned as gaps.
-func (r rule) index(s *salvage) (refused []gap, err error) {
+func (r rule) index(s *salvage) (refused []file.Gap, err error) {
 	for _, index := range r.indexes {
-		err := s.damaged.each(s.ctx, index.index, reading{
-			gap: func(gap) {},
-			item: func(key, primary []byte, isBucket bool) (bool, error) {
+		err := s.damaged.Each(s.ctx, index.index, file.Reading{
+			Gap: func(file.Gap) {},
+			Item: func(key, primary []byte, isBucket bool) (bool, error) {
 				tx, err := s.tx()
 				if err != nil || isBucket || len(primary) == 0 {
 					return err == nil, err
@@ -171,7 +173,7 @@ func (r rule) index(s *salvage) (refused []gap, err error) {
 
 // indexSome adds the missing index entries of up to checksumStep records from a key on. It
 // returns where to go on; nil: it came to the end.
-func (r rule) indexSome(s *salvage, from []byte, refused *[]gap) (next []byte, err error) {
+func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []byte, err error) {
 	tx, err := s.tx()
 	if err != nil {
 		return nil, err
@@ -205,7 +207,7 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]gap) (next []byte, e
 		if err := tx.bucket(r.name).Delete(key); err != nil {
 			return nil, err
 		}
-		*refused = append(*refused, gap{low: key, high: after(key), items: 1})
+		*refused = append(*refused, file.Gap{Low: key, High: file.After(key), Items: 1})
 	}
 	return next, s.wrote(size)
 }
@@ -231,27 +233,27 @@ func (r rule) named(s *salvage) (n int, exact bool, err error) {
 		return 0, false, nil
 	}
 	exact = true
-	err = s.damaged.each(s.ctx, r.indexes[0].index, reading{
-		item: func(_, _ []byte, isBucket bool) (bool, error) {
+	err = s.damaged.Each(s.ctx, r.indexes[0].index, file.Reading{
+		Item: func(_, _ []byte, isBucket bool) (bool, error) {
 			n++
 			return !isBucket, nil
 		},
-		gap: func(gap) { exact = false },
+		Gap: func(file.Gap) { exact = false },
 	})
 	return n, exact, err
 }
 
 // refillFrom copies the records of the backup whose keys lie in gaps, as the rule says. It
 // returns how many.
-func (r rule) refillFrom(s *salvage, gaps []gap) (restored int, err error) {
+func (r rule) refillFrom(s *salvage, gaps []file.Gap) (restored int, err error) {
 	backup, err := s.openBackup()
 	if err != nil || backup == nil || r.refill == never {
 		return 0, err
 	}
 	for _, g := range gaps {
-		err := backup.each(s.ctx, r.name, reading{
-			low: g.low, high: g.high,
-			item: func(key, value []byte, _ bool) (bool, error) {
+		err := backup.Each(s.ctx, r.name, file.Reading{
+			Low: g.Low, High: g.High,
+			Item: func(key, value []byte, _ bool) (bool, error) {
 				v, err := r.decode(key, value)
 				if err != nil {
 					return false, nil
@@ -277,7 +279,7 @@ func (r rule) refillFrom(s *salvage, gaps []gap) (restored int, err error) {
 				restored++
 				return true, r.put(s, key, value)
 			},
-			gap: func(gap) {},
+			Gap: func(file.Gap) {},
 		})
 		if err != nil {
 			return restored, err

@@ -22,7 +22,7 @@ var integrations = table[sensor.ID, sensor.Integration]{
 }
 
 // farewells is the table of accounts that are to be deleted at their providers.
-var farewells = table[string, sensor.Farewell]{name: "sensor_farewells", noun: "account", key: keyText}
+var farewells = table[string, sensor.PendingDeletion]{name: "sensor_farewells", noun: "account", key: keyText}
 
 // sensorCursors is the table of how far the messages of providers have been taken.
 var sensorCursors = table[string, string]{name: "sensor_cursors", noun: "cursor", key: keyText}
@@ -77,7 +77,7 @@ func (tx *Tx) DeleteIntegration(h home.ID) error {
 		return err
 	}
 	if i.Account.UserThingName != "" {
-		if err := tx.PutFarewell(sensor.Farewell{Provider: i.Provider, Account: i.Account, Due: tx.now}); err != nil {
+		if err := tx.PutPendingDeletion(sensor.PendingDeletion{Provider: i.Provider, Account: i.Account, Due: tx.now}); err != nil {
 			return err
 		}
 	}
@@ -94,16 +94,16 @@ func (tx *Tx) DeleteIntegration(h home.ID) error {
 	return err
 }
 
-// PutFarewell notes an account that is to be deleted at its provider.
-func (tx *Tx) PutFarewell(f sensor.Farewell) error {
+// PutPendingDeletion notes an account that is to be deleted at its provider.
+func (tx *Tx) PutPendingDeletion(f sensor.PendingDeletion) error {
 	return farewells.put(tx, f.Account.UserThingName, f)
 }
 
-// Farewells returns the accounts that are to be deleted at their providers.
-func (tx *Tx) Farewells() ([]sensor.Farewell, error) { return farewells.all(tx, nil) }
+// PendingDeletions returns the accounts that are to be deleted at their providers.
+func (tx *Tx) PendingDeletions() ([]sensor.PendingDeletion, error) { return farewells.all(tx, nil) }
 
-// DeleteFarewell removes the note of an account, if there is one.
-func (tx *Tx) DeleteFarewell(userThingName string) error {
+// DeletePendingDeletion removes the note of an account, if there is one.
+func (tx *Tx) DeletePendingDeletion(userThingName string) error {
 	_, err := farewells.delete(tx, userThingName)
 	return err
 }

@@ -101,7 +101,7 @@ func TestDeletedHomeLeavesNothingOfItsSensors(t *testing.T) {
 				t.Errorf("home %d: %d sensors, %d detections, integration %t, want %d; %v", one, len(sensors), len(found), ok, want, err)
 			}
 		}
-		list, err := tx.Farewells()
+		list, err := tx.PendingDeletions()
 		if len(list) != 1 || list[0].Account.UserThingName != "USER_1" || list[0].Provider != "cloud" || list[0].Due != 1764000000 {
 			t.Errorf("%+v", list)
 		}

@@ -213,12 +213,12 @@ func TestSweepTakesUsersWhoNeverConfirmed(t *testing.T) {
 	})
 }
 
-func TestRehearsedUserLeavesNothing(t *testing.T) {
+func TestTakenUserIDIsNobodys(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)
 	var id home.UserID
 	update(t, db, func(tx *store.Tx) (err error) {
-		id, err = tx.RehearseUser(home.User{Email: "a@example.com", Sub: "s"}, "hash")
+		id, err = tx.NextUserID()
 		return err
 	})
 	view(t, db, func(tx *store.Tx) error {

@@ -77,12 +77,7 @@ func (tx *Tx) HasSetupCode(user home.UserID) (bool, error) {
 
 // TrustUser notes that the administrator has made the account of a user.
 func (tx *Tx) TrustUser(user home.UserID) error {
-	r, err := users.must(tx, user)
-	if err != nil {
-		return err
-	}
-	r.Trusted = true
-	return users.put(tx, user, r)
+	return users.change(tx, user, func(r *userRecord) { r.Trusted = true })
 }
 
 // EndSetupCode makes the setup code void and forgets who has shown one: to be called

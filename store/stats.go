@@ -3,73 +3,24 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"sync"
 
 	bolt "go.etcd.io/bbolt"
 
-	"sensegate/motion"
-	"sensegate/motion/series"
+	"sensegate/store/file"
+	"sensegate/store/samples"
 )
 
 // Stats say what the database costs the disk.
 type Stats struct {
-	Since    motion.Time `json:"since"`     // when the database was opened
-	Commits  int64       `json:"commits"`   // since then
-	Bytes    int64       `json:"bytes"`     // written since then, whole pages
-	Syncs    int64       `json:"syncs"`     // fdatasync and fsync calls since then
-	Size     int64       `json:"size"`      // of the file, bytes
-	Free     int64       `json:"free"`      // of the file system, bytes that the process may use
-	DayBytes int64       `json:"day_bytes"` // that a day of samples takes at all resolutions, as of the last days; 0: not known yet
-	Days     int64       `json:"days"`      // of samples that fit into the file and what is free at that rate; 0: not known yet
-}
-
-// writes counts what was written since the database was opened.
-type writes struct {
-	mu                    sync.Mutex
-	since                 motion.Time
-	commits, bytes, syncs int64
-}
-
-// count adds one commit: bbolt writes and syncs the pages, then the meta page, and
-// syncs a third time when it has made the file longer.
-func (w *writes) count(pages int64, pageSize int, grew bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.commits++
-	w.bytes += pages + int64(pageSize)
-	w.syncs += 2
-	if grew {
-		w.syncs++
-	}
-}
-
-// wiped adds free pages that were overwritten, and their sync.
-func (w *writes) wiped(bytes int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bytes += bytes
-	w.syncs++
-}
-
-// fileSize returns the length of the file, 0 when it cannot be told.
-func (db *DB) fileSize() int64 {
-	info, err := db.file.Stat()
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	file.Stats
+	DayBytes int64 `json:"day_bytes"` // that a day of samples takes at all resolutions, as of the last days; 0: not known yet
+	Days     int64 `json:"days"`      // of samples that fit into the file and what is free at that rate; 0: not known yet
 }
 
 // Stats returns what the database costs the disk. It reads the keys of the last
 // days' samples.
-func (db *DB) Stats(ctx context.Context) (Stats, error) {
-	db.writes.mu.Lock()
-	stats := Stats{Since: db.writes.since, Commits: db.writes.commits, Bytes: db.writes.bytes, Syncs: db.writes.syncs}
-	db.writes.mu.Unlock()
-	stats.Size = db.fileSize()
-	var err error
-	if stats.Free, err = freeBytes(filepath.Dir(db.path)); err != nil {
+func (db *DB) Stats(ctx context.Context) (stats Stats, err error) {
+	if stats.Stats, err = db.file.Stats(); err != nil {
 		return stats, err
 	}
 	err = db.View(ctx, func(tx *Tx) error {
@@ -77,9 +28,7 @@ func (db *DB) Stats(ctx context.Context) (Stats, error) {
 		if err := tx.getMeta(ageKey, &a); err != nil {
 			return err
 		}
-		for _, tier := range series.Tiers() {
-			stats.DayBytes += bytesOfDay(tx.bucket(bucketOf(tier)), tier, a.Summed)
-		}
+		stats.DayBytes = samples.BytesOfDay(tx.bolt, a.Summed)
 		return nil
 	})
 	if err != nil {
@@ -91,26 +40,76 @@ func (db *DB) Stats(ctx context.Context) (Stats, error) {
 	return stats, nil
 }
 
-// bytesOfDay returns the bytes of a day of a tier, as of its last whole blocks that
-// span a day or more before second summed.
-func bytesOfDay(b *bolt.Bucket, tier series.Tier, summed int64) int64 {
-	const dayS = 24 * 3600
-	end := tier.BlockStart(summed)
-	first := end - max(tier.Span(), dayS)
-	if first < 0 {
-		return 0
-	}
-	bytes, oldest := int64(0), end
-	cursor := b.Cursor()
-	for key, value := cursor.Seek(key32(uint32(first))); key != nil; key, value = cursor.Next() {
-		start, _ := parseSampleKey(key)
-		if start >= end {
-			break
+// Layout says what takes the room in the file.
+type Layout struct {
+	Path      string         `json:"path"`
+	Schema    int            `json:"schema"`
+	PageSize  int            `json:"page_size"` // bytes
+	Size      int64          `json:"size"`      // of the file, bytes
+	Pages     int64          `json:"pages"`     // in use or free
+	FreePages int            `json:"free_pages"`
+	Buckets   []BucketLayout `json:"buckets"` // in the order of names
+}
+
+// BucketLayout is what one bucket holds.
+type BucketLayout struct {
+	Name  string `json:"name"`
+	Keys  int    `json:"keys"`
+	Bytes int    `json:"bytes"` // of its keys and values, with what the pages say about them
+	Pages int    `json:"pages"`
+}
+
+// Layout reads the whole tree, one bucket in each transaction.
+func (db *DB) Layout(ctx context.Context) (Layout, error) {
+	l := Layout{Path: db.Path(), PageSize: db.file.Bolt.Info().PageSize, Size: db.file.Size()}
+	var names [][]byte
+	err := db.View(ctx, func(tx *Tx) error {
+		l.Pages = tx.bolt.Size() / int64(l.PageSize)
+		stats := db.file.Bolt.Stats()
+		l.FreePages = stats.FreePageN + stats.PendingPageN
+		if err := tx.getMeta(schemaKey, &l.Schema); err != nil {
+			return err
 		}
-		bytes, oldest = bytes+int64(len(key)+len(value)), min(oldest, start)
+		return tx.bolt.ForEach(func(name []byte, _ *bolt.Bucket) error {
+			names = append(names, append([]byte(nil), name...))
+			return nil
+		})
+	})
+	if err != nil {
+		return l, fmt.Errorf("read the layout: %w", err)
 	}
-	if oldest == end {
-		return 0
+	for _, name := range names {
+		err := db.View(ctx, func(tx *Tx) error {
+			s := tx.bucket(string(name)).Stats()
+			pages := s.BranchPageN + s.BranchOverflowN + s.LeafPageN + s.LeafOverflowN
+			l.Buckets = append(l.Buckets, BucketLayout{Name: string(name), Keys: s.KeyN, Bytes: s.LeafInuse + s.InlineBucketInuse, Pages: pages})
+			return nil
+		})
+		if err != nil {
+			return l, fmt.Errorf("read the layout: %w", err)
+		}
 	}
-	return bytes * dayS / (end - oldest)
+	return l, nil
+}
+
+// LeftOut counts what cannot be read and is left out of every answer, while the rest of the
+// database is whole.
+type LeftOut struct {
+	Records int `json:"unreadable_records"` // events and detections, at most 1,000 are counted
+	Samples int `json:"damaged_samples"`    // blocks, and entries of the journal
+}
+
+// CheckCopy verifies every page, record and index as they are now. Other than Check it does
+// so on a copy: nothing waits meanwhile. Without room for the copy, the error wraps
+// ErrNoRoom.
+func (db *DB) CheckCopy(ctx context.Context) (left LeftOut, err error) {
+	err = db.file.CheckCopy(ctx, func(path string) error {
+		done, err := examine(ctx, Options{}.withDefaults(), path)
+		left = done.leftOut
+		return err
+	})
+	if err != nil {
+		return left, fmt.Errorf("check: %w", err)
+	}
+	return left, nil
 }

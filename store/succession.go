@@ -34,15 +34,7 @@ func (tx *Tx) Successor(id home.ID, named home.UserID) (next home.Membership, ok
 // household.TellOwners tells the members.
 func (tx *Tx) settleOwners() error {
 	all, err := tx.Homes()
-	if err != nil {
-		return err
-	}
-	for _, h := range all {
-		if err := tx.settleOwner(h); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(all, err, func(h home.Home) error { return tx.settleOwner(h) })
 }
 
 func (tx *Tx) settleOwner(h home.Home) error {

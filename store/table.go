@@ -2,11 +2,11 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 )
 
@@ -90,43 +90,70 @@ func (t table[K, V]) decode(key, data []byte) (V, error) {
 // index key that another record holds is a Conflict fault, and nothing has
 // changed then. Storing what is already there changes no page.
 func (t table[K, V]) put(tx *Tx, k K, v V) error {
-	key := t.key(k)
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode %s %v: %w", t.noun, k, err)
 	}
+	key := t.key(k)
 	data = summed(key, data)
-	bucket := tx.bucket(t.name)
-	before := bucket.Get(key)
+	before := tx.bucket(t.name).Get(key)
 	if before != nil && bytes.Equal(before, data) {
 		return nil
 	}
-	entries := t.entries(key, v)
-	if len(key) > maxKeySize {
-		return fault.New(fault.Invalid, "%s: its name is longer than %d bytes", t.noun, maxKeySize)
-	}
-	for _, e := range entries {
-		if len(e.key) > maxKeySize {
-			return fault.New(fault.Invalid, "%s: its %s is longer than %d bytes", t.noun, e.noun, maxKeySize)
-		}
-		if holder := tx.bucket(e.index).Get(e.key); holder != nil && !bytes.Equal(holder, key) {
-			return fault.New(fault.Conflict, "%s %v: another %s has the same %s", t.noun, k, t.noun, e.noun)
-		}
-	}
-	stale, err := t.staleEntries(tx, key, before)
+	return t.plain().put(tx, key, before, data, t.entries(key, v), k)
+}
+
+// change stores the record at k as fn leaves it. Without one it is a NotFound fault.
+func (t table[K, V]) change(tx *Tx, k K, fn func(*V)) error {
+	v, err := t.must(tx, k)
 	if err != nil {
 		return err
 	}
-	if err := reindex(tx, key, stale, entries); err != nil {
+	fn(&v)
+	return t.put(tx, k, v)
+}
+
+// replace stores v over the record at k. Without one it is a NotFound fault.
+func (t table[K, V]) replace(tx *Tx, k K, v V) error {
+	return t.change(tx, k, func(stored *V) { *stored = v })
+}
+
+// putOf is put of a record that belongs to a network. Without that it is a NotFound fault.
+func (t table[K, V]) putOf(tx *Tx, network motion.NetworkID, k K, v V) error {
+	if err := tx.requireNetwork(network); err != nil {
 		return err
 	}
-	if t.grows {
-		bucket.FillPercent = growingFill
+	return t.put(tx, k, v)
+}
+
+// mustDelete removes the record at k. Without one it is a NotFound fault.
+func (t table[K, V]) mustDelete(tx *Tx, k K) error {
+	ok, err := t.delete(tx, k)
+	if err == nil && !ok {
+		err = fault.New(fault.NotFound, "%s %v: not found", t.noun, k)
 	}
-	if err := bucket.Put(key, data); err != nil {
-		return fmt.Errorf("put %s %v: %w", t.noun, k, err)
+	return err
+}
+
+// each calls fn with every element of a list until it fails. err is the error of reading
+// the list.
+func each[V any](list []V, err error, fn func(V) error) error {
+	for i := 0; err == nil && i < len(list); i++ {
+		err = fn(list[i])
 	}
-	return nil
+	return err
+}
+
+// completed returns a list as complete returns its elements. err is the error of reading
+// the list.
+func completed[V any](list []V, err error, complete func(V) (V, error)) ([]V, error) {
+	for i := 0; err == nil && i < len(list); i++ {
+		list[i], err = complete(list[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // delete removes the record at k and reports whether there was one.
@@ -136,27 +163,7 @@ func (t table[K, V]) delete(tx *Tx, k K) (bool, error) {
 
 // remove deletes the record with the encoded key from the table and from its
 // indexes.
-func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) {
-	if len(key) == 0 {
-		return false, nil
-	}
-	bucket := tx.bucket(t.name)
-	before := bucket.Get(key)
-	if before == nil {
-		return false, nil
-	}
-	stale, err := t.staleEntries(tx, key, before)
-	if err != nil {
-		return false, err
-	}
-	if err := reindex(tx, key, stale, nil); err != nil {
-		return false, err
-	}
-	if err := bucket.Delete(key); err != nil {
-		return false, fmt.Errorf("delete %s %x: %w", t.noun, key, err)
-	}
-	return true, nil
-}
+func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) { return t.plain().remove(tx, key) }
 
 // removePrefix deletes every record whose key starts with prefix.
 func (t table[K, V]) removePrefix(tx *Tx, prefix []byte) error {
@@ -202,7 +209,7 @@ func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
 		}
 		records = append(records, v)
 	}
-	return records, t.dropUnread(tx, unread)
+	return records, t.plain().dropUnread(tx, unread)
 }
 
 // by returns the record at a key of a unique index and whether there is one.
@@ -235,21 +242,7 @@ func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
 		}
 		records = append(records, v)
 	}
-	return records, t.dropUnread(tx, unread)
-}
-
-// dropUnread drops records that cannot be read where the transaction writes. Those of
-// history stay until they are past their retention.
-func (t table[K, V]) dropUnread(tx *Tx, keys [][]byte) error {
-	if !tx.bolt.Writable() || t.history {
-		return nil
-	}
-	for _, key := range keys {
-		if err := t.drop(tx, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return records, t.plain().dropUnread(tx, unread)
 }
 
 // indexed returns the record that an index entry names; ok is false when it cannot be read
@@ -299,20 +292,6 @@ func (t table[K, V]) entries(key []byte, v V) []entry {
 	return entries
 }
 
-// staleEntries returns the index entries of the stored data of the record at key; none
-// of nil.
-func (t table[K, V]) staleEntries(tx *Tx, key, data []byte) ([]entry, error) {
-	if data == nil || len(t.indexes) == 0 {
-		return nil, nil
-	}
-	v, err := t.decode(key, data)
-	if err != nil { // it goes, or is replaced
-		tx.db.leaveOut(t.name, key, err)
-		return entriesNaming(tx, t.indexNames(), key), nil
-	}
-	return t.entries(key, v), nil
-}
-
 // reindex replaces the index entries of the record at key.
 func reindex(tx *Tx, key []byte, stale, fresh []entry) error {
 	for _, e := range stale {
@@ -341,48 +320,4 @@ func reindex(tx *Tx, key []byte, stale, fresh []entry) error {
 // equal reports whether both are the same key of the same index.
 func (e entry) equal(other entry) bool {
 	return e.index == other.index && bytes.Equal(e.key, other.key)
-}
-
-// check verifies that the indexes hold exactly the entries of the records, until
-// ctx ends. Of history, records that cannot be decoded are counted (Health), with
-// whatever entries name them.
-func (t table[K, V]) check(ctx context.Context, tx *Tx) error {
-	expected, unreadable := map[string]int{}, map[string]bool{}
-	err := tx.bucket(t.name).ForEach(func(key, data []byte) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		v, err := t.decode(key, data)
-		if err != nil && t.history {
-			tx.db.leaveOut(t.name, key, err)
-			unreadable[string(key)] = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, e := range t.entries(key, v) {
-			expected[e.index]++
-			if primary := tx.bucket(e.index).Get(e.key); !bytes.Equal(primary, key) {
-				return fmt.Errorf("%w %s: entry %x names %x, want %x", errIndex, e.index, e.key, primary, key)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, index := range t.indexes {
-		n := 0
-		cursor := tx.bucket(index.name).Cursor()
-		for key, primary := cursor.First(); key != nil; key, primary = cursor.Next() {
-			if !unreadable[string(primary)] {
-				n++
-			}
-		}
-		if n != expected[index.name] {
-			return fmt.Errorf("%w %s: %d entries, want %d", errIndex, index.name, n, expected[index.name])
-		}
-	}
-	return nil
 }

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
 
-	"sensegate/motion/fault"
+	"sensegate/motion"
 	"sensegate/motion/home"
 )
 
@@ -68,33 +71,27 @@ var users = table[home.UserID, userRecord]{
 
 func keyUser(id home.UserID) []byte { return key64(uint64(id)) }
 
+// NextUserID takes the next id of users. No other user will have it.
+func (tx *Tx) NextUserID() (home.UserID, error) {
+	sequence, err := tx.bucket(users.name).NextSequence()
+	return home.UserID(sequence), err
+}
+
 // CreateUser stores a new user under the next id and returns them. CreatedAt and
 // UpdatedAt are set to now unless given. An address that another user has is a
 // Conflict.
-func (tx *Tx) CreateUser(u home.User) (home.User, error) {
-	sequence, err := tx.bucket(users.name).NextSequence()
-	if err != nil {
+func (tx *Tx) CreateUser(u home.User) (_ home.User, err error) {
+	if u.ID, err = tx.NextUserID(); err != nil {
 		return u, err
 	}
-	u.ID = home.UserID(sequence)
-	if u.CreatedAt == 0 {
-		u.CreatedAt = tx.now.Stamp()
-	}
-	if u.UpdatedAt == 0 {
-		u.UpdatedAt = tx.now.Stamp()
-	}
+	u.CreatedAt, u.UpdatedAt = cmp.Or(u.CreatedAt, tx.now.Stamp()), cmp.Or(u.UpdatedAt, tx.now.Stamp())
 	return u, users.put(tx, u.ID, userRecord{User: u})
 }
 
 // PutUser stores u over the user with its id, as given; the password and the
 // identities stay.
 func (tx *Tx) PutUser(u home.User) error {
-	r, err := users.must(tx, u.ID)
-	if err != nil {
-		return err
-	}
-	r.User = u
-	return users.put(tx, u.ID, r)
+	return users.change(tx, u.ID, func(r *userRecord) { r.User = u })
 }
 
 // User returns the user with the id.
@@ -110,15 +107,6 @@ func (tx *Tx) UserByEmail(address string) (home.User, bool, error) {
 	return r.User, ok, err
 }
 
-// UserBySub returns the user with the subject of a token.
-func (tx *Tx) UserBySub(sub string) (home.User, error) {
-	r, ok, err := users.by(tx, "users_by_sub", keyText(sub))
-	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "user: not found")
-	}
-	return r.User, err
-}
-
 // UserByIdentity returns the user who has the account at an identity provider, and
 // whether there is one.
 func (tx *Tx) UserByIdentity(i Identity) (home.User, bool, error) {
@@ -129,12 +117,7 @@ func (tx *Tx) UserByIdentity(i Identity) (home.User, bool, error) {
 // AddIdentity ties an account at an identity provider to a user. One that another
 // user has is a Conflict.
 func (tx *Tx) AddIdentity(id home.UserID, i Identity) error {
-	r, err := users.must(tx, id)
-	if err != nil {
-		return err
-	}
-	r.Identities = append(r.Identities, i)
-	return users.put(tx, id, r)
+	return users.change(tx, id, func(r *userRecord) { r.Identities = append(r.Identities, i) })
 }
 
 // Identities returns the accounts at identity providers that are tied to a user, the
@@ -146,22 +129,14 @@ func (tx *Tx) Identities(id home.UserID) ([]Identity, error) {
 
 // RemoveIdentity unties an account at an identity provider from a user.
 func (tx *Tx) RemoveIdentity(id home.UserID, i Identity) error {
-	r, err := users.must(tx, id)
-	if err != nil {
-		return err
-	}
-	r.Identities = slices.DeleteFunc(slices.Clone(r.Identities), func(other Identity) bool { return other == i })
-	return users.put(tx, id, r)
+	return users.change(tx, id, func(r *userRecord) {
+		r.Identities = slices.DeleteFunc(slices.Clone(r.Identities), func(other Identity) bool { return other == i })
+	})
 }
 
 // RemoveIdentities unties every account at an identity provider from a user.
 func (tx *Tx) RemoveIdentities(id home.UserID) error {
-	r, err := users.must(tx, id)
-	if err != nil {
-		return err
-	}
-	r.Identities = nil
-	return users.put(tx, id, r)
+	return users.change(tx, id, func(r *userRecord) { r.Identities = nil })
 }
 
 // Users returns all users, by id.
@@ -182,12 +157,32 @@ func (tx *Tx) Password(id home.UserID) (string, error) {
 
 // SetPassword stores the hash of a user's password.
 func (tx *Tx) SetPassword(id home.UserID, hash string) error {
-	r, err := users.must(tx, id)
-	if err != nil {
-		return err
+	return users.change(tx, id, func(r *userRecord) { r.Password = hash })
+}
+
+// SweepUnconfirmed removes users who were made before a time, have never confirmed
+// their address and belong to no home: at most limit of them. It belongs into the
+// transaction that makes users, so that strangers who register fill no disk.
+func (tx *Tx) SweepUnconfirmed(before motion.Stamp, limit int) error {
+	stale := []home.UserID{}
+	end := key64(uint64(max(0, before)))
+	cursor := tx.bucket("users_by_unconfirmed").Cursor()
+	for key, id := cursor.First(); key != nil && bytes.Compare(key[:8], end) < 0 && len(stale) < limit; key, id = cursor.Next() {
+		stale = append(stale, home.UserID(binary.BigEndian.Uint64(id)))
 	}
-	r.Password = hash
-	return users.put(tx, id, r)
+	for _, id := range stale {
+		memberships, err := tx.MembershipsOfUser(id)
+		if err != nil {
+			return err
+		}
+		if len(memberships) > 0 {
+			continue
+		}
+		if err := tx.DeleteUser(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeleteUser removes a user with everything that is theirs alone. Their bytes are wiped
@@ -198,39 +193,29 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 		return err
 	}
 	memberships, err := tx.MembershipsOfUser(id)
-	if err != nil {
+	if err := each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) }); err != nil {
 		return err
-	}
-	for _, m := range memberships {
-		if err := tx.DeleteMembership(m.ID); err != nil {
-			return err
-		}
 	}
 	if err := tx.deleteMailsOfUser(u); err != nil {
-		return err
-	}
-	if err := tx.DeleteMobilesOf(id, ""); err != nil {
-		return err
-	}
-	if err := tx.deleteDeliveriesTo(id); err != nil {
 		return err
 	}
 	if err := tx.deleteInvitationsTo(u.Email); err != nil {
 		return err
 	}
-	if _, err := userMeta.delete(tx, id); err != nil {
-		return err
+	for _, remove := range []func(home.UserID) error{
+		func(id home.UserID) error { return tx.DeleteMobilesOf(id, "") },
+		tx.deleteDeliveriesTo,
+		func(id home.UserID) error { return tx.EndSessionsOfUser(id, "") },
+		tx.forgetDisowner,
+	} {
+		if err := remove(id); err != nil {
+			return err
+		}
 	}
-	if err := tx.EndSessionsOfUser(id, ""); err != nil {
-		return err
-	}
-	if _, err := familiar.delete(tx, id); err != nil {
-		return err
-	}
-	if err := tx.forgetDisowner(id); err != nil {
-		return err
-	}
-	if _, err = users.delete(tx, id); err != nil {
+	_, metaErr := userMeta.delete(tx, id)
+	_, familiarErr := familiar.delete(tx, id)
+	_, err = users.delete(tx, id)
+	if err := cmp.Or(metaErr, familiarErr, err); err != nil {
 		return err
 	}
 	return tx.dueToWipe(false)

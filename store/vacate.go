@@ -38,21 +38,15 @@ func (tx *Tx) VacateHome(id home.ID) (home.Home, error) {
 // before.
 func (tx *Tx) forgetHouseholds() error {
 	all, err := tx.Homes()
-	if err != nil {
-		return err
-	}
-	for _, h := range all {
+	return each(all, err, func(h home.Home) error {
 		if h.Claimed() || !h.OwnedBefore {
-			continue
+			return nil
 		}
 		if err := tx.forgetHousehold(h.ExternalID); err != nil {
 			return err
 		}
-		if err := tx.dueToWipe(false); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.dueToWipe(false)
+	})
 }
 
 // forgetHousehold removes from a network what its household has said of itself there.
@@ -116,34 +110,22 @@ func onlyOf(doc motion.Document, named map[string][]string) motion.Document {
 // forgetNodeNames takes their names and places from the nodes of a network.
 func (tx *Tx) forgetNodeNames(network motion.NetworkID) error {
 	list, err := nodes.allBy(tx, "nodes_by_name", key32(network))
-	if err != nil {
-		return err
-	}
-	for _, node := range list {
+	return each(list, err, func(node motion.Node) error {
 		node.FriendlyName, node.Location = "", ""
-		if err := nodes.put(tx, node.ID, node); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nodes.put(tx, node.ID, node)
+	})
 }
 
 // forgetLeafNames takes their names and places from the leafs of a network. Those that are
 // still there tell their host names again with the next report.
 func (tx *Tx) forgetLeafNames(network motion.NetworkID) error {
 	list, err := tx.Leafs(network)
-	if err != nil {
-		return err
-	}
-	for _, leaf := range list {
+	return each(list, err, func(leaf motion.Leaf) error {
 		leaf.FriendlyName, leaf.Hostname, leaf.IP = "", "", ""
 		leaf.Location, leaf.Located, leaf.Mobile = "", false, false
 		leaf.DeviceInfo.Name, leaf.DeviceInfo.Hostname = "", ""
-		if err := leafs.put(tx, leaf.ID, leaf); err != nil {
-			return err
-		}
-	}
-	return nil
+		return leafs.put(tx, leaf.ID, leaf)
+	})
 }
 
 // forgetAlerts removes the alerts of a network, but for those that only raise events:
@@ -151,16 +133,10 @@ func (tx *Tx) forgetLeafNames(network motion.NetworkID) error {
 // of the household.
 func (tx *Tx) forgetAlerts(network motion.NetworkID) error {
 	list, err := tx.Alerts(network)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
+	return each(list, err, func(a Alert) error {
 		if a.Rule.OnlyRaisesEvents() {
-			continue
+			return nil
 		}
-		if err := tx.DeleteAlert(a.Key()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.DeleteAlert(a.Key())
+	})
 }

@@ -32,10 +32,7 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 	if network == 0 {
 		return tx.putMeta(adoptionUntilKey, until)
 	}
-	if err := tx.requireNetwork(network); err != nil {
-		return err
-	}
-	return windows.put(tx, network, window{Until: until})
+	return windows.putOf(tx, network, network, window{Until: until})
 }
 
 // reformKey is the key in the meta bucket of the devices of deleted networks.

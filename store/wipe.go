@@ -2,14 +2,10 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"sensegate/motion"
-	"sensegate/store/durable"
 )
 
 // When what was deleted is wiped.
@@ -89,16 +85,13 @@ func (db *DB) Wipe(ctx context.Context) error {
 	if due.Deletions == 0 {
 		return nil
 	}
-	db.backing.Lock() // a backup copies free pages too: none begins before they are wiped
-	wiped, err := db.wipePages(ctx)
-	cleared := db.now()
-	db.backing.Unlock()
+	wiped, ended, err := db.file.Wipe(ctx)
 	if err != nil {
 		return fmt.Errorf("wipe free pages: %w", err)
 	}
 	removed := 0
 	if due.Network > 0 {
-		if removed, err = db.replaceBackups(ctx, cleared); err != nil {
+		if removed, err = db.file.ReplaceBackups(ctx, ended, wholeCopy(ctx)); err != nil {
 			return fmt.Errorf("replace the backups that hold a deleted network: %w", err)
 		}
 	}
@@ -110,52 +103,4 @@ func (db *DB) Wipe(ctx context.Context) error {
 		}
 		return tx.bucket(metaBucket).Delete([]byte(wipeKey))
 	})
-}
-
-// replaceBackups makes a backup and removes those from before cleared, or after now, when
-// there are any: a clock that was wrong names backups after the future. It returns how
-// many were removed. Without room for the new one the former stay. What is removed is gone
-// for good when it returns nil, and so is a backup that a crash has cut off.
-func (db *DB) replaceBackups(ctx context.Context, cleared time.Time) (removed int, err error) {
-	list, err := Backups(db.path)
-	if err != nil {
-		return 0, err
-	}
-	now, former := db.now(), list[:0]
-	for _, b := range list {
-		if b.At.Before(cleared) || b.At.After(now) {
-			former = append(former, b)
-		}
-	}
-	var made Backup
-	if len(former) > 0 {
-		if made, err = db.Backup(ctx); err != nil {
-			return 0, err
-		}
-	}
-	for _, b := range former {
-		if b.Path == made.Path {
-			continue
-		}
-		if err := os.Remove(b.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, err
-		}
-		removed++
-	}
-	return removed, db.removeUnfinished()
-}
-
-// removeUnfinished removes what a crash has left of a backup that was being made, and makes
-// durable what was removed from the directory of backups before.
-func (db *DB) removeUnfinished() error {
-	db.backing.Lock()
-	defer db.backing.Unlock()
-	if err := remove(unfinishedBackup(db.path)); err != nil {
-		return err
-	}
-	err := durable.SyncDirectory(BackupDirectory(db.path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there never was one
-	}
-	return err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"sensegate/api"
+	stream "sensegate/api/live"
+	product "sensegate/api/server"
 	"sensegate/motion/feed"
 )
 
@@ -78,16 +80,17 @@ type nobody struct{}
 
 // newViewersRole serves a live route by the product's server and its feed.
 func newViewersRole([]string) (role, error) {
-	var hub feed.Hub[int, *websocket.PreparedMessage]
-	same := func(m *websocket.PreparedMessage) (*websocket.PreparedMessage, error) { return m, nil }
-	watch := api.Guarded("anyone", func(context.Context, nobody, *struct{}) (*api.Stream, error) {
-		return api.NewStream("bench", hub.Subscribe(0, 64), same), nil
+	var hub feed.Hub[int, *stream.Frame]
+	same := func(m *stream.Frame) (*stream.Frame, error) { return m, nil }
+	watch := api.Guarded("anyone", func(context.Context, nobody, *struct{}) (*stream.Stream, error) {
+		return stream.NewStream("bench", hub.Subscribe(0, 64), same), nil
 	})
-	config := api.Defaults()
+	caller := api.Authenticate("", "", func(context.Context, *api.Request) (nobody, error) { return nobody{}, nil })
+	config := product.Defaults()
 	config.Listen, config.Rate, config.Burst, config.LiveLimit = "127.0.0.1:0", 1e9, 1e9, 1e6
-	s := api.New(config, slog.New(slog.DiscardHandler))
+	s := product.New(config, slog.New(slog.DiscardHandler))
 	s.Mount(api.Interface{
-		Base: "/bench", Title: "Bench", Version: "1", Principals: []api.Principal{api.Anyone(nobody{})},
+		Base: "/bench", Title: "Bench", Version: "1", Principals: []api.Principal{caller},
 		Routes: api.Group("Bench", api.Live("/live", watch, "Frames")),
 	})
 	if err := s.Listen(); err != nil {
@@ -99,7 +102,7 @@ func newViewersRole([]string) (role, error) {
 	return &server{
 		addr: s.Addr(),
 		publish: func(text []byte) error {
-			message, err := api.TextFrame(text)
+			message, err := stream.TextFrame(text)
 			hub.Publish(0, message)
 			return err
 		},

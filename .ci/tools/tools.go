@@ -4,4 +4,7 @@
 // are pinned beside the project and not in its own module.
 package tools
 
-import _ "honnef.co/go/tools/cmd/staticcheck"
+import (
+	_ "golang.org/x/tools/cmd/deadcode"
+	_ "honnef.co/go/tools/cmd/staticcheck"
+)

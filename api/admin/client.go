@@ -34,9 +34,9 @@ func newClient(socket string, stop func() error) *Client {
 	return &Client{transport: &http.Transport{DialContext: dial}, stop: stop}
 }
 
-// Open returns a client for a state directory. Where no appliance runs it opens the
-// database itself, and what that means for it (it is brought to this version, or restored)
-// is written to said. The caller closes the client.
+// Open returns a client for a state directory. Where no appliance runs it opens the database
+// itself, and writes to said when that migrates or restores the database. The caller closes
+// the client.
 func Open(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
 	socket := Socket(stateDir)
 	probe, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -49,8 +49,7 @@ func Open(ctx context.Context, stateDir string, said io.Writer) (*Client, error)
 	return openOffline(ctx, stateDir, said)
 }
 
-// openOffline serves the commands itself, over the database of an appliance that
-// does not run.
+// openOffline returns a client that opens the database of an appliance that does not run.
 func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
 	path := Database(stateDir)
 	lived := slices.ContainsFunc(append(Beside(stateDir), path), func(path string) bool {
@@ -87,7 +86,7 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client,
 	}), nil
 }
 
-// Close ends the client.
+// Close closes the client, and the database if it opened that.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
 	return c.stop()
@@ -111,12 +110,12 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 	return json.NewDecoder(response).Decode(answer)
 }
 
-// stream asks for something long; the caller closes it.
+// stream sends a command with a long answer; the caller closes it.
 func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error) {
 	return c.send(ctx, http.MethodGet, path, http.NoBody)
 }
 
-// send sends a command and returns the body of an answer of success.
+// send sends a command and returns the body of a successful answer.
 func (c *Client) send(ctx context.Context, method, path string, content io.Reader) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://appliance"+path, content)
 	if err != nil {

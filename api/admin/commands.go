@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,16 +14,13 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"encoding/json"
-
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/state"
 	"sensegate/store"
 )
 
-// ErrUsage is returned for a command line that makes no sense; what is wrong has
-// been written.
+// ErrUsage is returned for a wrong command line, after the message about it was written.
 var ErrUsage = errors.New("usage")
 
 // Usage lists the commands of this package.
@@ -45,7 +43,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
 `
 
-// command is one administration command on its way.
+// command is one administration command that is being run.
 type command struct {
 	client   *Client // nil: the command is for an appliance that does not run
 	stateDir string
@@ -53,9 +51,9 @@ type command struct {
 	json     bool
 }
 
-// Run carries out one command, such as "apikey", "list", for the appliance of a
-// state directory, and writes the answer to out. flags are the words after the
-// command; -state-dir and -json go with every one.
+// Run runs one command, such as "apikey", "list", for the appliance of a state directory, and
+// writes the answer to out. flags are the words after the command; -state-dir and -json go
+// with every one.
 func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
 	name, run := find(words)
 	if run == nil {
@@ -106,7 +104,7 @@ func interspersed(flags *flag.FlagSet, words []string) (arguments []string, err 
 	}
 }
 
-// action carries out a command whose flags have been parsed.
+// action runs a command whose flags have been parsed.
 type action func(ctx context.Context, c command, arguments []string) error
 
 // commands returns each command by name: a function that declares its flags.
@@ -114,19 +112,19 @@ func commands() map[string]func(*flag.FlagSet) action {
 	return map[string]func(*flag.FlagSet) action{
 		"apikey create":   createKey,
 		"apikey list":     plain(listKeys),
-		"apikey revoke":   plain(one("apikeys", "the key's ID, as apikey list shows it")),
+		"apikey revoke":   plain(removal("apikeys", "the key's ID, as apikey list shows it")),
 		"backup":          makeBackup,
 		"db check":        plain(showCheck),
 		"db compact":      plain(compactDatabase),
 		"db stat":         plain(showLayout),
 		"device list":     plain(listDevices),
 		"device adopt":    adoptDevice,
-		"device remove":   plain(one("devices", "the device's id, as device list shows it")),
+		"device remove":   plain(removal("devices", "the device's id, as device list shows it")),
 		"calibrate":       calibrateLinks,
 		"links":           plain(listLinks),
 		"mqttuser create": createUser,
 		"mqttuser list":   plain(listUsers),
-		"mqttuser remove": plain(one("mqttusers", "the user's name")),
+		"mqttuser remove": plain(removal("mqttusers", "the user's name")),
 		"outbox list":     plain(listOutbox),
 		"outbox show":     plain(showMail),
 		"restore":         restoreBackup,
@@ -144,8 +142,8 @@ func plain(act action) func(*flag.FlagSet) action {
 	return func(*flag.FlagSet) action { return act }
 }
 
-// one is a command that removes the one thing it names.
-func one(collection, what string) action {
+// removal is a command that removes the thing that its argument names.
+func removal(collection, what string) action {
 	return func(ctx context.Context, c command, arguments []string) error {
 		id, err := single(arguments, what)
 		if err != nil {
@@ -167,7 +165,7 @@ func single(arguments []string, what string) (string, error) {
 	return arguments[0], nil
 }
 
-// print writes an answer: as JSON where asked for, otherwise as show does.
+// print writes an answer: as JSON with -json, otherwise as show does.
 func (c command) print(answer any, show func(io.Writer)) error {
 	if c.json {
 		return json.NewEncoder(c.out).Encode(answer)
@@ -208,7 +206,7 @@ func createKey(flags *flag.FlagSet) action {
 	}
 }
 
-// reach says what a key opens.
+// reach returns in words which networks a key opens.
 func reach(k store.APIKey) string {
 	network, end := "all networks", "for ever"
 	if k.NetworkID != 0 {
@@ -263,8 +261,8 @@ func listDevices(ctx context.Context, c command, _ []string) error {
 	})
 }
 
-// refusals lists under a device what was refused of it.
-func refusals(w io.Writer, refused []engine.Refused) {
+// refusals lists under a device which of its messages were refused.
+func refusals(w io.Writer, refused []state.Refused) {
 	for _, r := range refused {
 		fmt.Fprintf(w, "  %d x %s (last %s)\n", r.Count, r.Reason, when(r.Last))
 		if r.Sample != "" {
@@ -343,7 +341,7 @@ func listUsers(ctx context.Context, c command, _ []string) error {
 	})
 }
 
-// when writes a time for a person, "-" for never.
+// when returns a time for a person, "-" for never.
 func when(t motion.Time) string {
 	if t.IsZero() {
 		return "-"

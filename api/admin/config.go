@@ -44,12 +44,12 @@ func (e *ConfigError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// LoadConfig fills config, a pointer to a struct that holds the defaults, from the YAML
-// file at path ("" = none) and then from the environment. validate returns the rules that
-// config breaks, each beginning with its key such as "http.listen: ". All mistakes are
-// told at once, as a *ConfigError: unknown keys and variables, keys that are set twice, a
-// second YAML document, values of another type, and broken rules. Of a file that is no
-// YAML only that is told, and no rule, because its values are missing.
+// LoadConfig fills config, a pointer to a struct that holds the defaults, from the YAML file
+// at path ("" = none) and then from the environment. validate returns the rules that config
+// breaks, each beginning with its key such as "http.listen: ". All mistakes come at once, as a
+// *ConfigError: unknown keys and variables, keys that are set twice, a second YAML document,
+// values of another type, and broken rules. A file that is not YAML is the only mistake then:
+// without its values no rule is checked.
 func LoadConfig(path string, environ []string, config any, validate func() error) error {
 	file := configFile{}
 	if path != "" {
@@ -106,8 +106,8 @@ func origin(key string, file *configFile, variables *environment) (line int, var
 	return 0, ""
 }
 
-// found returns what a rule was broken by, ", found 0" for example. It never shows texts,
-// which can be secrets: their rules show those that cannot.
+// found returns the value that breaks a rule, such as ", found 0". It never shows texts, which
+// can be secrets: the rules themselves show those that cannot.
 func found(v reflect.Value, path []string) string {
 	for _, name := range path {
 		next := reflect.Value{}
@@ -154,8 +154,8 @@ func eachField(v reflect.Value, visit func(field reflect.StructField, key string
 	}
 }
 
-// wanted says in words what a value of a type looks like. For a type that reads itself
-// from text these are the words of its error for an empty text, "want ...".
+// wanted returns in words what a value of a type looks like: of a type with UnmarshalText what
+// that says of an empty text, "want ...".
 func wanted(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
@@ -229,8 +229,8 @@ func leaves(err error) []error {
 		return []error{err}
 	}
 	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, leaves(one)...)
+	for _, leaf := range joined.Unwrap() {
+		all = append(all, leaves(leaf)...)
 	}
 	return all
 }

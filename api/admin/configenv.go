@@ -18,14 +18,13 @@ const EnvPrefix = "SENSEGATE_"
 // fileSuffix ends a variable that holds the name of a file with the value.
 const fileSuffix = "_FILE"
 
-// isOfTests reports whether only the project's own tests and benchmarks read a variable:
-// it says where the captures and more test vectors are, or begins as theirs do.
+// isOfTests reports whether only the project's own tests and benchmarks read a variable.
 func isOfTests(name string) bool {
 	own := strings.TrimPrefix(name, EnvPrefix)
 	return own == "DATA" || own == "RRULE_VECTORS" || strings.HasPrefix(own, "TEST_") || strings.HasPrefix(own, "BENCH_")
 }
 
-// environment is what the variables with EnvPrefix say.
+// environment is the configuration in the variables with EnvPrefix.
 type environment struct {
 	set      map[string]variable // by the name of the setting's own variable
 	mistakes []Mistake
@@ -58,12 +57,12 @@ func readEnvironment(environ []string, config any) *environment {
 	reached := map[string]bool{}
 	err := e.parse(config, func(name string) { reached[name] = true }, slices.Collect(maps.Keys(e.set))...)
 	for name, v := range e.set {
-		one := reflect.New(reflect.TypeOf(config).Elem())
-		one.Elem().Set(reflect.ValueOf(config).Elem())
+		trial := reflect.New(reflect.TypeOf(config).Elem())
+		trial.Elem().Set(reflect.ValueOf(config).Elem())
 		switch {
 		case !reached[name]:
 			e.refuse(name, "number the entries from 0, without gaps")
-		case err != nil && e.parse(one.Interface(), func(string) {}, name) != nil:
+		case err != nil && e.parse(trial.Interface(), func(string) {}, name) != nil:
 			e.refuse(name, v.mistake())
 		}
 	}
@@ -90,7 +89,7 @@ func settings(v reflect.Value, prefix string, known map[string]reflect.Type) {
 	})
 }
 
-// add takes in a variable.
+// add reads a variable.
 func (e *environment) add(name, value string, known map[string]reflect.Type) {
 	typeOf := func(name string) (reflect.Type, bool) {
 		kind, ok := known[index.ReplaceAllString(name, "_0_")]
@@ -122,7 +121,7 @@ func (e *environment) add(name, value string, known map[string]reflect.Type) {
 	}
 }
 
-// unknown takes in a variable that is none of the known settings.
+// unknown notes a variable that is none of the known settings.
 func (e *environment) unknown(name string, known []string) {
 	own := strings.TrimPrefix(name, EnvPrefix)
 	text := "no such variable: see config.example.yaml"
@@ -150,14 +149,14 @@ func (e *environment) parse(config any, reached func(setting string), settings .
 	})
 }
 
-// refuse takes in that the value of a setting was not taken.
+// refuse notes that the value of a setting was not taken.
 func (e *environment) refuse(setting, text string) {
 	e.broken[setting] = true
 	e.mistakes = append(e.mistakes, Mistake{Variable: e.set[setting].name, Text: text})
 }
 
-// mistake says what is wanted in place of the value. What a file holds is not shown: it
-// can be a secret that belongs to another variable.
+// mistake returns in words what is wanted instead of the value. It does not show what a file
+// holds, which can be a secret that belongs to another variable.
 func (v variable) mistake() string {
 	if v.fromFile {
 		return wanted(v.kind) + ", in the file"

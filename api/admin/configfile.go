@@ -14,16 +14,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// configFile is what a YAML file says. It is decoded value by value, because the
+// configFile is the configuration in a YAML file. It is decoded value by value, because the
 // library stops at the first value that a type of ours refuses, and names no line.
 type configFile struct {
 	root      yaml.Node
-	malformed bool // no YAML: nothing was read
+	malformed bool // not YAML: nothing was read
 	mistakes  []Mistake
 	broken    map[string]bool // keys whose value was not taken
 }
 
-// syntaxMistake is how the library words what is no YAML.
+// syntaxMistake matches the library's error for a file that is not YAML.
 var syntaxMistake = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // read fills config from raw.
@@ -45,7 +45,7 @@ func (f *configFile) read(raw []byte, config reflect.Value) {
 	}
 }
 
-// next reads a document; it returns false at the end and when the rest is no YAML.
+// next reads a document; it returns false at the end and when the rest is not YAML.
 func (f *configFile) next(decoder *yaml.Decoder, document *yaml.Node) bool {
 	err := decoder.Decode(document)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -54,7 +54,7 @@ func (f *configFile) next(decoder *yaml.Decoder, document *yaml.Node) bool {
 	return err == nil
 }
 
-// refuse takes in that the file is no YAML.
+// refuse notes that the file is not YAML.
 func (f *configFile) refuse(err error) {
 	m := Mistake{Line: 1, Text: err.Error()}
 	if parts := syntaxMistake.FindStringSubmatch(m.Text); parts != nil {
@@ -199,7 +199,7 @@ func lineOf(node *yaml.Node, path []string) (line, depth int) {
 	return 0, 0
 }
 
-// lineBelow is lineOf for what begins at a node, with its value.
+// lineBelow is lineOf below a key at a node, with its value.
 func lineBelow(at, value *yaml.Node, path []string) (line, depth int) {
 	line, depth = lineOf(value, path[1:])
 	if depth == 0 {
@@ -218,7 +218,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
-// shown says what a node is, with at most 40 bytes of its text.
+// shown returns in words what a node is, with at most 40 bytes of its text.
 func shown(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:

@@ -2,12 +2,149 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"sensegate/store"
+	"sensegate/store/durable"
 )
+
+// backup answers with a copy of the database. The copy is made before the first byte is sent,
+// so that a slow reader delays nothing else.
+func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
+	file, size, err := s.db.Snapshot(r.Context())
+	if err != nil {
+		s.refuse(w, r.Pattern, err)
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	if _, err := io.Copy(w, file); err != nil {
+		s.log.Warn("backup not sent completely", "err", err)
+		return
+	}
+	s.log.Info("backup sent", "bytes", size)
+}
+
+// backupMade is the answer of the backup command.
+type backupMade struct {
+	Path      string `json:"path"`
+	Size      int64  `json:"size"` // bytes
+	Encrypted bool   `json:"encrypted"`
+}
+
+// makeBackup is the backup command.
+func makeBackup(flags *flag.FlagSet) action {
+	output := flags.String("o", "", "file to write, which is not there yet, - for standard output; empty: sensegate-TIME.backup here")
+	secret := flags.String("passphrase-file", "", "encrypt with the passphrase in the first line of this file, - for standard input")
+	return func(ctx context.Context, c command, arguments []string) error {
+		if len(arguments) > 0 {
+			return errors.New("backup takes no argument: name the file by -o")
+		}
+		var passphrase string
+		if *secret != "" {
+			var err error
+			if passphrase, err = newPassphrase(*secret); err != nil {
+				return err
+			}
+		}
+		copied, err := c.client.stream(ctx, "/backup")
+		if err != nil {
+			return err
+		}
+		defer copied.Close()
+		if *output == "-" {
+			_, err := writeBackup(c.out, copied, passphrase)
+			return err
+		}
+		made := backupMade{Path: *output, Encrypted: passphrase != ""}
+		if _, err := os.Stat(made.Path); err == nil && made.Path != "" {
+			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
+		}
+		if made.Path == "" {
+			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
+		}
+		if made.Size, err = saveBackup(made.Path, copied, passphrase); err != nil {
+			return err
+		}
+		return c.print(made, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %d bytes\n\nIt holds homes, accounts and history: keep it where nobody else reads it. It does not\nhold the configuration, the certificates and signing.json of the state directory.\n", made.Path, made.Size)
+		})
+	}
+}
+
+// saveBackup writes a backup to a file, whole or not at all.
+func saveBackup(path string, from io.Reader, passphrase string) (size int64, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // mode 0600
+	if err != nil {
+		return 0, fmt.Errorf("write the backup: %w", err)
+	}
+	size, err = writeBackup(file, from, passphrase)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("write the backup: %w", errors.Join(err, os.Remove(file.Name())))
+	}
+	return size, durable.SyncDirectory(filepath.Dir(path))
+}
+
+// writeBackup writes a backup, encrypted when there is a passphrase, and returns how
+// many bytes it had before that.
+func writeBackup(to io.Writer, from io.Reader, passphrase string) (int64, error) {
+	if passphrase == "" {
+		return io.Copy(to, from)
+	}
+	writer, err := encrypted(to, passphrase)
+	if err != nil {
+		return 0, err
+	}
+	size, err := io.Copy(writer, from)
+	if err != nil {
+		return size, err // not closed: the file is not complete
+	}
+	return size, writer.Close()
+}
+
+// restoreBackup is the restore command; no appliance may run.
+func restoreBackup(flags *flag.FlagSet) action {
+	secret := flags.String("passphrase-file", "", "file with the passphrase of an encrypted backup in its first line, - for standard input")
+	return func(ctx context.Context, c command, arguments []string) error {
+		path, err := single(arguments, "the file of the backup")
+		if err != nil {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("read the backup: %w", err)
+		}
+		defer file.Close()
+		plain, err := decrypted(file, *secret)
+		if err != nil {
+			return err
+		}
+		done, err := store.Restore(ctx, store.Options{Path: Database(c.stateDir)}, plain)
+		if err != nil {
+			return err
+		}
+		return c.print(done, func(w io.Writer) {
+			fmt.Fprintf(w, "restored %s: %d networks, %d accounts, installed %s\n", Database(c.stateDir), done.Networks, done.Users, when(done.InstalledAt))
+			if done.Aside != "" {
+				fmt.Fprintf(w, "The former database is %s: remove it when all is well.\n", done.Aside)
+			}
+		})
+	}
+}
 
 func (s *Server) layout(r *http.Request) (any, error) { return s.db.Layout(r.Context()) }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
 )
 
@@ -24,7 +24,7 @@ type calibration struct {
 	Cancel    bool             `json:"cancel"`
 }
 
-// calibrations says of how many links a calibration was begun or cancelled.
+// calibrations is the answer: how many links' calibrations were begun or cancelled.
 type calibrations struct {
 	Links int `json:"links"`
 }
@@ -37,7 +37,7 @@ func (s *Server) listLinks(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.engine.ExplainLinks(id)
+	return s.engine.Sensing.ExplainLinks(id)
 }
 
 func (s *Server) calibrate(r *http.Request) (any, error) {
@@ -45,9 +45,9 @@ func (s *Server) calibrate(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	begin := s.engine.Calibrate
+	begin := s.engine.Sensing.Calibrate
 	if body.Cancel {
-		begin = s.engine.CancelCalibration
+		begin = s.engine.Sensing.CancelCalibration
 	}
 	links, err := begin(body.NetworkID, body.Link)
 	return calibrations{links}, err
@@ -71,7 +71,7 @@ func listLinks(ctx context.Context, c command, arguments []string) error {
 	default:
 		return fmt.Errorf("want one network, or none for all")
 	}
-	var links []engine.LinkState
+	var links []sensing.LinkState
 	if err := c.client.do(ctx, http.MethodGet, "/links"+query, nil, &links); err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func listLinks(ctx context.Context, c command, arguments []string) error {
 	})
 }
 
-// linkRow writes what is known of a link, and below it what stands in its way.
-func linkRow(w io.Writer, l *engine.LinkState) {
+// linkRow writes a line about a link, and below it why it cannot sense.
+func linkRow(w io.Writer, l *sensing.LinkState) {
 	floor, calibrated := "-", l.Calibration
 	if l.Floor != nil {
 		floor = fmt.Sprintf("%.2f", *l.Floor)
@@ -99,7 +99,7 @@ func linkRow(w io.Writer, l *engine.LinkState) {
 	}
 }
 
-// figure writes a figure of which 0 says that it is not known.
+// figure returns a figure, "-" for 0: not known.
 func figure(v float64) string {
 	if v == 0 {
 		return "-"
@@ -107,7 +107,7 @@ func figure(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
 
-// dash writes a text, "-" for none.
+// dash returns a text, "-" for none.
 func dash(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "-"

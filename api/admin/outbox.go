@@ -16,20 +16,20 @@ import (
 	"sensegate/store"
 )
 
-// mailState is a mail with what has become of it.
+// mailState is a mail and whether it was sent.
 type mailState struct {
 	store.Mail
 	State notify.State `json:"state"`
 }
 
-// outbox is the answer of the outbox list: all mails, the newest first, and the phones
-// to which the last push was given up.
+// outbox is the answer of the outbox list: all mails, newest first, and the phones whose last
+// push failed for good.
 type outbox struct {
 	Mails   []mailState  `json:"mails"`
 	GivenUp []lostMobile `json:"pushes_given_up"`
 }
 
-// lostMobile is a mobile device to which a push was given up.
+// lostMobile is a mobile device whose last push failed for good.
 type lostMobile struct {
 	ID        home.MobileID `json:"id"`
 	UserID    home.UserID   `json:"user_id"`
@@ -113,5 +113,5 @@ func showMail(ctx context.Context, c command, arguments []string) error {
 	})
 }
 
-// stamped writes a time of a record for a person, "-" for never.
+// stamped returns a record's time for a person, "-" for never.
 func stamped(s motion.Stamp) string { return when(motion.Time(s) / 1000) }

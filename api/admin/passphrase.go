@@ -23,8 +23,8 @@ const (
 // encryptedLine begins what age has encrypted.
 const encryptedLine = "age-encryption.org/"
 
-// encrypted returns a writer that encrypts to w; closing it ends the file, which is
-// recognised as cut off without that. w is not closed.
+// encrypted returns a writer that encrypts to w. Closing it ends the file: one that was not
+// closed cannot be decrypted as complete. w is not closed.
 func encrypted(w io.Writer, passphrase string) (io.WriteCloser, error) {
 	recipient, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
@@ -84,8 +84,8 @@ func newPassphrase(file string) (string, error) {
 	return passphrase, nil
 }
 
-// firstLine returns the first line of a file, "-" being the standard input: a secret
-// that stands in no command line.
+// firstLine returns the first line of a file, "-" = standard input: a secret that is not part
+// of the command line.
 func firstLine(file string) (line string, err error) {
 	var data []byte
 	if file == "-" {

@@ -27,8 +27,8 @@ type People struct {
 	Household *household.Household // nil: the appliance does not run
 }
 
-// offlinePeople returns the people of an appliance that does not run: nobody is
-// connected, and no mail is written.
+// offlinePeople returns the People of an appliance that does not run: without connections and
+// mails.
 func offlinePeople(stateDir string, db *store.DB, log *slog.Logger) (People, error) {
 	keys, err := auth.OpenKeyring(SigningKeys(stateDir), motion.TimeOf(time.Now()), log)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Server) deletePerson(r *http.Request) (any, error) {
 	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
 }
 
-// userOf returns the user with the address that a field of a command has.
+// userOf returns the user whose address is in a field of a command.
 func userOf(tx *store.Tx, field, email string) (home.User, error) {
 	u, ok, err := tx.UserByEmail(email)
 	if err == nil && !ok {
@@ -118,7 +118,7 @@ func makeSetupCode(ctx context.Context, c command, _ []string) error {
 		return err
 	}
 	return c.print(made, func(w io.Writer) {
-		fmt.Fprintf(w, "%s\n\nWhoever registers with this code can claim the first network. It works once; a former code works no more.\n", made.Code)
+		fmt.Fprintf(w, "%s\n\nWhoever registers with this code can claim the first network. It works once; earlier codes stop working.\n", made.Code)
 	})
 }
 

@@ -1,3 +1,9 @@
+// Package admin administers the appliance from the machine it runs on: the commands for API
+// keys, devices, MQTT users, the outbox, backups and the database, the unix socket over which
+// they reach the running appliance, and the reading of its configuration file. When no
+// appliance runs, a command opens the database itself; a running one holds the file's lock.
+//
+// It must not hold a rule of the engine.
 package admin
 
 import (
@@ -10,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +24,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/devices"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -34,7 +42,7 @@ func SigningKeys(stateDir string) string { return filepath.Join(stateDir, "signi
 // directory.
 func Certificates(stateDir string) string { return filepath.Join(stateDir, "tls") }
 
-// Beside returns what lies beside the database once an appliance has run.
+// Beside returns the paths of what an appliance keeps beside the database.
 func Beside(stateDir string) []string {
 	return []string{SigningKeys(stateDir), Certificates(stateDir)}
 }
@@ -46,17 +54,17 @@ type Server struct {
 	db     *store.DB
 	people People
 	ready  func() error  // nil: the appliance does not run
-	trust  func() string // nil: as long as nothing is known of it
-	ended  func()        // nil: nobody wants to know
-	core   func() string // nil: it is not served
+	trust  func() string // nil until Trust is called
+	ended  func()        // nil until OnRevoke is called
+	core   func() string // nil until Core is called
 	log    *slog.Logger
 	mux    http.ServeMux
 
 	listener net.Listener
 }
 
-// NewServer returns the commands over an engine, its database and its people. ready says
-// why the appliance cannot work; it is nil when none runs and a command serves itself.
+// NewServer returns a server of the commands over an engine, its database and its people.
+// ready returns why the appliance cannot work; it is nil when the appliance does not run.
 func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error, log *slog.Logger) *Server {
 	s := &Server{engine: e, db: db, people: people, ready: ready, log: log}
 	s.handle("GET /apikeys", s.listKeys)
@@ -85,19 +93,19 @@ func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error
 	return s
 }
 
-// Trust has status show the fingerprint of the authority that clients are to trust. It
-// is called before Run; fingerprint is called concurrently.
+// Trust makes status show the fingerprint of the authority that clients are to trust. It is
+// called before Run; fingerprint is called concurrently.
 func (s *Server) Trust(fingerprint func() string) { s.trust = fingerprint }
 
-// Core has a new key come with the address of the Core interface. It is called before Run;
-// address is called concurrently.
+// Core adds the address of the Core interface to the answer with a new key. It is called
+// before Run; address is called concurrently.
 func (s *Server) Core(address func() string) { s.core = address }
 
-// OnRevoke calls ended after an API key was revoked, so that what was opened with it
-// ends. It is called before Run.
+// OnRevoke calls ended after an API key was revoked, so that connections opened with it end.
+// It is called before Run.
 func (s *Server) OnRevoke(ended func()) { s.ended = ended }
 
-// ServeHTTP answers one command.
+// ServeHTTP answers a command.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Listen opens the socket in a state directory, before Run.
@@ -152,7 +160,7 @@ func (s *Server) handle(pattern string, command func(*http.Request) (any, error)
 	})
 }
 
-// refuse answers why a command could not be done.
+// refuse writes the answer to a command that failed.
 func (s *Server) refuse(w http.ResponseWriter, pattern string, err error) {
 	if fault.KindOf(err) == 0 {
 		s.log.Error("administration command failed", "command", pattern, "err", err)
@@ -162,7 +170,7 @@ func (s *Server) refuse(w http.ResponseWriter, pattern string, err error) {
 	_ = json.NewEncoder(w).Encode(failure{Error: inFull(err)})
 }
 
-// inFull returns what is wrong, with every mistake of an input.
+// inFull returns the text of an error with all its details.
 func inFull(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) || len(f.Details) == 0 {
@@ -175,7 +183,7 @@ func inFull(err error) string {
 	return strings.Join(mistakes, "; ")
 }
 
-// failure is the answer to a command that could not be done.
+// failure is the answer to a command that failed.
 type failure struct {
 	Error string `json:"error"`
 }
@@ -211,8 +219,8 @@ func (s *Server) createKey(r *http.Request) (any, error) {
 		return nil, err
 	}
 	for _, scope := range body.Scopes {
-		if scope != auth.ScopeRead && scope != auth.ScopeWrite {
-			return nil, fault.New(fault.Invalid, "scope %q: want %s or %s", scope, auth.ScopeRead, auth.ScopeWrite)
+		if !slices.Contains(auth.Scopes(), scope) {
+			return nil, fault.New(fault.Invalid, "scope %q: want %s", scope, strings.Join(auth.Scopes(), " or "))
 		}
 	}
 	var key apiKey
@@ -236,8 +244,8 @@ func (s *Server) createKey(r *http.Request) (any, error) {
 	return key, err
 }
 
-// networkOfKey returns the network that a new key is bound to, 0 when it opens all. Where
-// there is no network yet there is none to name.
+// networkOfKey returns the network that a new key is bound to, 0 when it opens all, as every
+// key does that is made before the first network.
 func networkOfKey(tx *store.Tx, k newKey) (motion.NetworkID, error) {
 	if k.AllNetworks && k.NetworkID != 0 {
 		return 0, fault.New(fault.Invalid, "name one network, or all of them, not both")
@@ -273,27 +281,27 @@ func (s *Server) revokeKey(r *http.Request) (any, error) {
 
 // deviceList is the answer of the device list.
 type deviceList struct {
-	Devices       []engine.DeviceState `json:"devices"`
-	AdoptionUntil motion.Time          `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
-	Open          bool                 `json:"adoption_open"`
-	Windows       []engine.Window      `json:"adoption_windows"` // open ones of single networks
+	Devices       []devices.DeviceState `json:"devices"`
+	AdoptionUntil motion.Time           `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
+	Open          bool                  `json:"adoption_open"`
+	Windows       []devices.Window      `json:"adoption_windows"` // open ones of single networks
 }
 
 func (s *Server) listDevices(r *http.Request) (any, error) {
-	devices, until, err := s.engine.DeviceList(r.Context())
+	devices, until, err := s.engine.Devices.DeviceList(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	windows, err := s.engine.Windows(r.Context())
+	windows, err := s.engine.Devices.Windows(r.Context())
 	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
 }
 
 func (s *Server) adoptDevice(r *http.Request) (any, error) {
-	return s.engine.Adopt(r.Context(), r.PathValue("id"), 0)
+	return s.engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
 }
 
 func (s *Server) removeDevice(r *http.Request) (any, error) {
-	return struct{}{}, s.engine.RemoveDevice(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
 }
 
 // window is the body and the answer of opening an adoption window.
@@ -308,7 +316,7 @@ func (s *Server) openAdoption(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	until, err := s.engine.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
+	until, err := s.engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
 	return window{NetworkID: body.NetworkID, Until: until}, err
 }
 
@@ -341,7 +349,7 @@ func (s *Server) createUser(r *http.Request) (any, error) {
 }
 
 func (s *Server) removeUser(r *http.Request) (any, error) {
-	return struct{}{}, s.engine.RemoveUser(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
 }
 
 // read decodes the body of a command.

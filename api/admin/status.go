@@ -39,7 +39,7 @@ func Version() string {
 
 func (s *Server) status(r *http.Request) (any, error) {
 	now := status{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
-	now.ClockUnset = s.engine.ClockUnset()
+	now.ClockUnset = s.engine.State.ClockUnset()
 	if s.trust != nil {
 		now.Authority = s.trust()
 	}
@@ -48,7 +48,7 @@ func (s *Server) status(r *http.Request) (any, error) {
 			now.NotReady = err.Error()
 		}
 	}
-	devices, _, err := s.engine.DeviceList(r.Context())
+	devices, _, err := s.engine.Devices.DeviceList(r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -7,15 +7,15 @@ import (
 	"sync"
 	"testing"
 
-	"sensegate/api"
+	"sensegate/api/server"
 )
 
 // NewServer returns a server on a free port of the loopback interface, whose limits no
 // test reaches. Trouble of its own, which it logs, fails the test.
-func NewServer(t testing.TB) *api.Server {
-	config := api.Defaults()
+func NewServer(t testing.TB) *server.Server {
+	config := server.Defaults()
 	config.Listen, config.Rate, config.Burst = "127.0.0.1:0", 1e6, 1e6
-	return api.New(config, slog.New(slog.NewTextHandler(TroubleLog{t}, &slog.HandlerOptions{Level: slog.LevelError})))
+	return server.New(config, slog.New(slog.NewTextHandler(TroubleLog{t}, &slog.HandlerOptions{Level: slog.LevelError})))
 }
 
 // TroubleLog fails a test in which the server has trouble of its own, and shows it.
@@ -28,7 +28,7 @@ func (t TroubleLog) Write(line []byte) (int, error) {
 
 // Start runs a server, with everything mounted, until the test ends, and calls it from
 // now on.
-func (c *Client) Start(server *api.Server) {
+func (c *Client) Start(server *server.Server) {
 	c.T.Helper()
 	if err := server.Listen(); err != nil {
 		c.T.Fatal(err)

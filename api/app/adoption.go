@@ -41,14 +41,14 @@ type openAdoptionIn struct {
 }
 
 func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*adoptionOut, error) {
-	if _, err := a.Engine.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
+	if _, err := a.Engine.Devices.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
 		return nil, err
 	}
 	return a.adoptionOf(ctx, o)
 }
 
 func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*adoptionOut, error) {
-	if err := a.Engine.CloseAdoption(ctx, o.Network); err != nil {
+	if err := a.Engine.Devices.CloseAdoption(ctx, o.Network); err != nil {
 		return nil, err
 	}
 	return a.adoptionOf(ctx, o)
@@ -71,7 +71,7 @@ func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*adoptionOut, error
 	if err != nil {
 		return nil, err
 	}
-	state := adoptionState{Open: until > a.Engine.Now(), Pending: []waitingDevice{}}
+	state := adoptionState{Open: until > a.Engine.State.Now(), Pending: []waitingDevice{}}
 	if !until.IsZero() {
 		stamp := until.Stamp()
 		state.Until = &stamp

@@ -25,7 +25,7 @@ func (h *household) ask(guardian, device string) string {
 func (h *household) askFrom(address, guardian, device string) string {
 	h.T.Helper()
 	post := motion.Bootstrap{LocationID: guardian, Radar: motion.Radar{DeviceID: device, NodeName: "EXA1000135", RootMode: 1}}
-	a, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr(address)})
+	a, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr(address)})
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestOwnerLetsDevicesInForTenMinutes(t *testing.T) {
 	if waits := h.ask(guardianID, "csi-a-02aa00000310"); waits == "" {
 		t.Fatal("the window is open")
 	}
-	before := h.engine.Now()
+	before := h.engine.State.Now()
 	opened := apitest.Want[adoption](t, h.as(h.owner, "POST", "/adoption", `{"network_id":1}`), 200)
 	if !opened.Open || opened.Until == nil || opened.Until.Since(before.Stamp()) < 9*time.Minute || opened.Until.Since(before.Stamp()) > 11*time.Minute {
 		t.Errorf("opened %+v at %v", opened, before)

@@ -6,9 +6,10 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/body"
 	"sensegate/motion"
 	"sensegate/motion/alert"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/alerting"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -32,7 +33,7 @@ type alertsOut struct {
 }
 
 type alertStatusesOut struct {
-	Body []engine.AlertStatus `nullable:"false"`
+	Body []alerting.AlertStatus `nullable:"false"`
 }
 
 // alertEdit is what a member may write of an alert.
@@ -54,7 +55,7 @@ type changeAlertIn struct {
 type switchAlertsIn struct {
 	NetworkQuery
 	Body struct {
-		alert.Switches
+		body.Switches
 		Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
 	}
 }
@@ -68,12 +69,12 @@ func own(who auth.Member, rules ...alert.Rule) []alert.Rule {
 }
 
 func (a *App) alerts(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertsOut, error) {
-	rules, err := a.Engine.Alerts(ctx, who.Network)
+	rules, err := a.Engine.Alerts.Alerts(ctx, who.Network)
 	return &alertsOut{Body: own(who, rules...)}, err
 }
 
 func (a *App) alertStatuses(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertStatusesOut, error) {
-	statuses, err := a.Engine.AlertStatuses(ctx, who.Network)
+	statuses, err := a.Engine.Alerts.AlertStatuses(ctx, who.Network)
 	for i := range statuses {
 		statuses[i].Data = own(who, statuses[i].Data)[0]
 	}
@@ -81,7 +82,7 @@ func (a *App) alertStatuses(ctx context.Context, who auth.Member, _ *NetworkQuer
 }
 
 func (a *App) alert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
-	rule, err := a.Engine.Alert(ctx, who.Network, strings.ToLower(in.UUID))
+	rule, err := a.Engine.Alerts.Alert(ctx, who.Network, strings.ToLower(in.UUID))
 	return &alertOut{Body: own(who, rule)[0]}, err
 }
 
@@ -90,7 +91,7 @@ func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertI
 	if err != nil {
 		return nil, err
 	}
-	rule, err := a.Engine.CreateAlert(ctx, who.Network, in.Body.Edit, strangers...)
+	rule, err := a.Engine.Alerts.CreateAlert(ctx, who.Network, in.Body.Edit, strangers...)
 	return &alertOut{Body: own(who, rule)[0]}, err
 }
 
@@ -99,12 +100,12 @@ func (a *App) changeAlert(ctx context.Context, who auth.Member, in *changeAlertI
 	if err != nil {
 		return nil, err
 	}
-	rule, err := a.Engine.ChangeAlert(ctx, who.Network, strings.ToLower(in.UUID), in.Body.Edit, strangers...)
+	rule, err := a.Engine.Alerts.ChangeAlert(ctx, who.Network, strings.ToLower(in.UUID), in.Body.Edit, strangers...)
 	return &alertOut{Body: own(who, rule)[0]}, err
 }
 
 func (a *App) deleteAlert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
-	rule, err := a.Engine.DeleteAlert(ctx, who.Network, strings.ToLower(in.UUID))
+	rule, err := a.Engine.Alerts.DeleteAlert(ctx, who.Network, strings.ToLower(in.UUID))
 	return &alertOut{Body: own(who, rule)[0]}, err
 }
 
@@ -113,12 +114,12 @@ func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlert
 	if err != nil {
 		return nil, err
 	}
-	rules, err := a.Engine.SwitchAlerts(ctx, who.Network, switches)
+	rules, err := a.Engine.Alerts.SwitchAlerts(ctx, who.Network, switches)
 	return &alertsOut{Body: own(who, rules...)}, err
 }
 
 // strangers names the users of an edit's actions who do not belong to the home.
-func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mistakes []fault.Detail, err error) {
+func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mistakes fault.Details, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		memberships, err := tx.MembershipsOfHome(id)
 		members := map[int64]bool{}
@@ -127,7 +128,7 @@ func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mista
 		}
 		for place, user := range edit.Users() {
 			if user >= 1 && !members[user] {
-				mistakes = append(mistakes, fault.Detail{Location: place, Message: "is no member of the network: name members, or leave user_ids out to push to all of them", Value: user})
+				mistakes.Add(place, user, "is no member of the network: name members, or leave user_ids out to push to all of them")
 			}
 		}
 		return err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"sensegate/api/app"
+	"sensegate/api/web"
 )
 
 // browser is a page in a real browser, spoken to by the DevTools protocol.
@@ -169,7 +169,7 @@ func TestPageConfirmsAnAddressWhenItsButtonIsPressed(t *testing.T) {
 	b := openBrowser(t)
 	h := newHousehold(t)
 	front := http.NewServeMux()
-	for path, page := range app.Pages() {
+	for path, page := range web.Pages() {
 		front.Handle(path, page)
 	}
 	front.Handle("/", h.server)

@@ -104,11 +104,11 @@ func TestHistoryBeginsAtTheClaim(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	id := h.neverOwned()
-	before := h.engine.Now()
+	before := h.engine.State.Now()
 	apitest.Want[shown](t, h.claim(h.member, id, ""), 200)
 	h.update(func(tx *store.Tx) error {
 		one, err := tx.Home(id)
-		if one.ClaimedAt < before || one.ClaimedAt > h.engine.Now() {
+		if one.ClaimedAt < before || one.ClaimedAt > h.engine.State.Now() {
 			t.Errorf("claimed at %v, want after %v", one.ClaimedAt, before)
 		}
 		return err

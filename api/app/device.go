@@ -33,22 +33,22 @@ type leafDevice struct {
 	Mobile       bool          `json:"mobile" doc:"Whether it moves about: flagged so, or placed nowhere"`
 }
 
-// leafChange describes the body of PUT /leaf; setting.ReadLeaf checks it.
+// leafChange is the body of PUT /leaf.
 type leafChange struct {
 	NetworkField
 	MAC          motion.MAC `json:"mac_address" example:"02:bb:00:00:00:31"`
-	FriendlyName *string    `json:"friendly_name,omitempty" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Speaker"`
-	Location     *string    `json:"location,omitempty" maxLength:"256" doc:"Characters as in friendly_name; empty: it moves about" example:"Kitchen"`
+	FriendlyName *string    `json:"friendly_name,omitempty" maxLength:"256" shape:"place" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Speaker"`
+	Location     *string    `json:"location,omitempty" maxLength:"256" shape:"place" doc:"Characters as in friendly_name; empty: it moves about" example:"Kitchen"`
 	Auto         any        `json:"auto,omitempty" doc:"1: may be selected for sounding, 0: never, empty: as the network; a text or a number"`
 	Mobile       any        `json:"mobile,omitempty" doc:"true or false, also as text: it moves about"`
 }
 
-// nodeChange describes the body of PUT /node; setting.ReadNode checks it.
+// nodeChange is the body of PUT /node.
 type nodeChange struct {
 	NetworkField
 	Node         api.Lenient[motion.NodeID] `json:"node_id" doc:"As the topology has it" example:"134"`
-	FriendlyName *string                    `json:"friendly_name,omitempty" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Mesh node"`
-	Location     *string                    `json:"location,omitempty" maxLength:"256" doc:"Characters as in friendly_name" example:"Hallway"`
+	FriendlyName *string                    `json:"friendly_name,omitempty" maxLength:"256" shape:"place" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Mesh node"`
+	Location     *string                    `json:"location,omitempty" maxLength:"256" shape:"place" doc:"Characters as in friendly_name" example:"Hallway"`
 }
 
 type leafIn struct {
@@ -61,10 +61,10 @@ type leafOut struct {
 }
 
 func (a *App) putLeaf(ctx context.Context, who auth.Member, in *leafIn) (*leafOut, error) {
-	var mistakes setting.Mistakes
-	leaf := setting.ReadLeaf(&mistakes, in.Body.Value)
-	out := &leafOut{}
-	err := a.place(ctx, who, leaf, mistakes, func(tx *store.Tx) (err error) {
+	leaf, out := in.Body.Value, &leafOut{}
+	err := a.place(ctx, who, setting.Placement{
+		At: "body", MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location, Mode: modeOf(leaf.Auto), Mobile: boolOf(leaf.Mobile),
+	}, in.Body.Found, func(tx *store.Tx) (err error) {
 		out.Body, err = leafOf(tx, who, leaf.MAC)
 		return err
 	})
@@ -81,25 +81,25 @@ type nodeOut struct {
 }
 
 func (a *App) putNode(ctx context.Context, who auth.Member, in *nodeIn) (*nodeOut, error) {
-	var mistakes setting.Mistakes
-	node := setting.ReadNode(&mistakes, in.Body.Value)
-	out := &nodeOut{}
-	err := a.place(ctx, who, node, mistakes, func(tx *store.Tx) (err error) {
-		out.Body, err = nodeOf(tx, who, node.Node)
+	node, out := in.Body.Value, &nodeOut{}
+	err := a.place(ctx, who, setting.Placement{
+		At: "body", Node: node.Node.Value, FriendlyName: node.FriendlyName, Location: node.Location,
+	}, in.Body.Found, func(tx *store.Tx) (err error) {
+		out.Body, err = nodeOf(tx, who, node.Node.Value)
 		return err
 	})
 	return out, err
 }
 
 // place places one device, which read finds, or else NotFound.
-func (a *App) place(ctx context.Context, who auth.Member, one setting.Placement, mistakes setting.Mistakes, read func(*store.Tx) error) error {
-	if err := mistakes.Err(); err != nil {
+func (a *App) place(ctx context.Context, who auth.Member, one setting.Placement, found fault.Details, read func(*store.Tx) error) error {
+	if err := found.Err(); err != nil {
 		return err
 	}
 	if err := a.DB.View(ctx, read); err != nil {
 		return err
 	}
-	if err := a.Engine.PlaceDevices(ctx, who.Network, []setting.Placement{one}, nil); err != nil {
+	if err := a.Engine.Inventory.PlaceDevices(ctx, who.Network, []setting.Placement{one}, nil); err != nil {
 		return err
 	}
 	return a.DB.View(ctx, read)
@@ -114,7 +114,7 @@ func leafOf(tx *store.Tx, who auth.Member, mac motion.MAC) (leafDevice, error) {
 	network, err := tx.Network(who.Network)
 	return leafDevice{
 		ID: leaf.ID, Network: who.Home, MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location,
-		Auto: setting.AutoOf(setting.Client(network.Radar(), leaf.MAC).Mode), Mobile: leaf.IsMobile(),
+		Auto: autoOf(setting.Client(network.Radar(), leaf.MAC).Mode), Mobile: leaf.IsMobile(),
 	}, err
 }
 

@@ -30,7 +30,7 @@ func newPlaced(t *testing.T) (h *household, master, foreign motion.NodeID) {
 		network motion.NetworkID
 		node    *motion.NodeID
 	}{{h.network, &master}, {h.abroad, &foreign}} {
-		nodes, err := h.engine.Nodes(at.network)
+		nodes, err := h.engine.Inventory.Nodes(at.network)
 		if err != nil || len(nodes) != 1 {
 			t.Fatalf("nodes %v %v", nodes, err)
 		}

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -9,7 +11,9 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/setting"
+	"sensegate/motion/shape"
 	"sensegate/store"
 )
 
@@ -18,15 +22,50 @@ type devicesIn struct {
 	Body deviceChanges
 }
 
-// deviceChanges is the body of PATCH /devices, which setting.ReadPlacements checks.
-type deviceChanges struct{ value any }
+// deviceChanges is the body of PATCH /devices: a list, or an object that has it as devices.
+// Leafs and nodes may be mixed; each has its place and name.
+type deviceChanges struct {
+	placements []setting.Placement
+	found      fault.Details
+}
 
-// UnmarshalJSON keeps the decoded value.
+// maxPlaced bounds the leafs and nodes of one change.
+const maxPlaced = 256
+
+// UnmarshalJSON reads whatever is JSON.
 func (c *deviceChanges) UnmarshalJSON(raw []byte) error {
-	var checked api.Checked[any]
-	err := checked.UnmarshalJSON(raw)
-	c.value = checked.Value
-	return err
+	var body any
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return err
+	}
+	at := "body"
+	if wrapper, ok := body.(map[string]any); ok {
+		at, body = "body.devices", wrapper["devices"]
+		shape.Object{Known: map[string]shape.Shape{"devices": shape.Anything, "network_id": positive}, Others: shape.Nothing}.Check(&c.found, "body", wrapper)
+	}
+	items, _ := body.([]any)
+	before := len(c.found)
+	if shape.Array(maxPlaced, "leafs or nodes")(&c.found, at, body); len(c.found) > before {
+		return nil
+	}
+	for i, item := range items {
+		c.read(fmt.Sprintf("%s[%d]", at, i), item)
+	}
+	return nil
+}
+
+// read reads a leaf, or, with a node_id, a node.
+func (c *deviceChanges) read(at string, item any) {
+	fields, _ := item.(map[string]any)
+	if _, isNode := fields["node_id"]; isNode {
+		n := shape.Read[nodePlacement](&c.found, at, item)
+		c.placements = append(c.placements, setting.Placement{At: at, Node: n.Node.Value, FriendlyName: &n.FriendlyName, Location: &n.Location})
+		return
+	}
+	l := shape.Read[leafPlacement](&c.found, at, item)
+	c.placements = append(c.placements, setting.Placement{
+		At: at, MAC: l.MAC, FriendlyName: &l.FriendlyName, Location: &l.Location, Mode: modeOf(l.Auto), Mobile: boolOf(l.Mobile),
+	})
 }
 
 // Schema describes the bare list and the wrapped one, which is not enforced.
@@ -43,16 +82,16 @@ func (deviceChanges) Schema(r huma.Registry) *huma.Schema {
 type leafPlacement struct {
 	MAC          motion.MAC `json:"mac_address" example:"02:bb:00:00:00:31"`
 	Auto         any        `json:"auto" doc:"1: may be selected for sounding, 0: never, empty: as the network; a text or a number"`
-	Location     string     `json:"location" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; empty: it moves about" example:"Kitchen"`
-	FriendlyName string     `json:"friendly_name" maxLength:"256" doc:"Characters as in location; may be empty" example:"Speaker"`
+	Location     string     `json:"location" maxLength:"256" shape:"place" doc:"Letters of any script, digits, spaces and = + - _ @ !; empty: it moves about" example:"Kitchen"`
+	FriendlyName string     `json:"friendly_name" maxLength:"256" shape:"place" doc:"Characters as in location; may be empty" example:"Speaker"`
 	Mobile       any        `json:"mobile,omitempty" doc:"true or false: it moves about"`
 }
 
 // nodePlacement is a node in the body of PATCH /devices.
 type nodePlacement struct {
 	Node         api.Lenient[motion.NodeID] `json:"node_id" doc:"As the topology has it" example:"134"`
-	Location     string                     `json:"location" maxLength:"256" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Hallway"`
-	FriendlyName string                     `json:"friendly_name" maxLength:"256" doc:"Characters as in location; may be empty" example:"Mesh node"`
+	Location     string                     `json:"location" maxLength:"256" shape:"place" doc:"Letters of any script, digits, spaces and = + - _ @ !; may be empty" example:"Hallway"`
+	FriendlyName string                     `json:"friendly_name" maxLength:"256" shape:"place" doc:"Characters as in location; may be empty" example:"Mesh node"`
 }
 
 // wrappedPlacements is the body of PATCH /devices as an object.
@@ -68,9 +107,8 @@ type devicesOut struct {
 }
 
 func (a *App) patchDevices(ctx context.Context, who auth.Member, in *devicesIn) (*devicesOut, error) {
-	var mistakes setting.Mistakes
-	placements := setting.ReadPlacements(&mistakes, in.Body.value)
-	if err := a.Engine.PlaceDevices(ctx, who.Network, placements, mistakes); err != nil {
+	placements := in.Body.placements
+	if err := a.Engine.Inventory.PlaceDevices(ctx, who.Network, placements, in.Body.found); err != nil {
 		return nil, err
 	}
 	out := &devicesOut{}

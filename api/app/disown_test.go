@@ -43,7 +43,7 @@ func (h *household) furnish() {
 			h.T.Fatalf("%s %s: %d %s", call.method, call.path, a.Status, a.Body)
 		}
 	}
-	if _, err := h.engine.CreateEvent(h.T.Context(), motion.Event{NetworkID: h.network, Category: motion.CategorySystem, Event: motion.MemberJoinedEvent, TS: h.engine.Now()}); err != nil {
+	if _, err := h.engine.Events.CreateEvent(h.T.Context(), motion.Event{NetworkID: h.network, Category: motion.CategorySystem, Event: motion.MemberJoinedEvent, TS: h.engine.State.Now()}); err != nil {
 		h.T.Fatal(err)
 	}
 	if err := h.engine.Flush(h.T.Context()); err != nil {
@@ -233,7 +233,7 @@ func TestDeletedAccountLeavesNoTrace(t *testing.T) {
 	for _, found := range storetest.Scan(t, h.db, "Rosenduft", "Fliederweg", "Rosengarten", "guest@example.com") {
 		t.Errorf("the home that nobody lives in: %s", found)
 	}
-	if err := h.engine.Known(h.network); err != nil {
+	if err := h.engine.State.Known(h.network); err != nil {
 		t.Errorf("the network in Core: %v", err)
 	}
 	if removed := h.eventsOf(motion.MemberRemovedEvent); len(removed) > 1 {
@@ -248,7 +248,7 @@ func TestDeletedAccountCanTakeItsNetworksAlong(t *testing.T) {
 	if err := h.parts.Household.DeleteUser(t.Context(), h.owner.ID, rules.Leaving{Disown: true}); err != nil {
 		t.Fatal(err)
 	}
-	if h.engine.Known(h.network) == nil || h.engine.Known(h.abroad) != nil {
+	if h.engine.State.Known(h.network) == nil || h.engine.State.Known(h.abroad) != nil {
 		t.Error("want the own network deleted and the other kept")
 	}
 	h.update(func(tx *store.Tx) error {

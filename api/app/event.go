@@ -110,10 +110,7 @@ func categories(filter string) (list []motion.Category, err error) {
 		case motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem:
 			list = append(list, c)
 		default:
-			return nil, fault.Mistakes(fault.Detail{
-				Location: "query.filter", Value: name,
-				Message: "no category of events: want Link, Network, Motion or System, comma-separated",
-			})
+			return nil, fault.At("query.filter", name, "no category of events: want Link, Network, Motion or System, comma-separated")
 		}
 	}
 	return list, nil
@@ -143,7 +140,7 @@ func (a *App) tagEvent(ctx context.Context, who auth.Member, in *tagIn) (*eventO
 		case e.TS < who.Since:
 			return fault.New(fault.NotFound, "event %.40q: not found", in.Body.EventID)
 		case e.Event != motion.MotionDetectedEvent:
-			return fault.Mistakes(fault.Detail{Location: "body.eventid", Message: "must be that of a MotionDetectedEvent", Value: in.Body.EventID})
+			return fault.At("body.eventid", in.Body.EventID, "must be that of a MotionDetectedEvent")
 		}
 		tagged, err = tx.TagEvent(who.Network, in.Body.EventID, in.Body.Tag)
 		return err

@@ -28,8 +28,8 @@ type eventAnswer struct {
 // raise stores an event of the first home, so many seconds after now.
 func (h *household) raise(after motion.Seconds, e motion.Event) motion.Event {
 	h.T.Helper()
-	e.NetworkID, e.TS = h.network, h.engine.Now().Add(after)
-	stored, err := h.engine.CreateEvent(h.T.Context(), e)
+	e.NetworkID, e.TS = h.network, h.engine.State.Now().Add(after)
+	stored, err := h.engine.Events.CreateEvent(h.T.Context(), e)
 	if err != nil {
 		h.T.Fatal(err)
 	}

@@ -13,7 +13,7 @@ type deviceNames map[string]string
 
 // deviceNames returns the names of a network's devices.
 func (a *App) deviceNames(id motion.NetworkID) (deviceNames, error) {
-	topology, err := a.Engine.Topology(id, true)
+	topology, err := a.Engine.Inventory.Topology(id, true)
 	names := deviceNames{}
 	for _, d := range topology.Devices {
 		names[d.Name] = d.FriendlyName

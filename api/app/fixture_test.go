@@ -13,10 +13,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/app"
 	"sensegate/api/auth"
+	"sensegate/api/server"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/home"
@@ -47,7 +47,7 @@ type household struct {
 	*apitest.Client
 	db       *store.DB
 	engine   *engine.Engine
-	server   *api.Server
+	server   *server.Server
 	sessions *auth.Sessions
 	accounts *auth.Accounts
 	parts    app.Parts
@@ -143,7 +143,7 @@ const loadTestToken = "a-load-test"
 func (h *household) assemble() {
 	h.T.Helper()
 	h.server = apitest.NewServer(h.T)
-	keys, err := auth.OpenKeyring(filepath.Join(h.T.TempDir(), "signing.json"), h.engine.Now(), slog.New(slog.DiscardHandler))
+	keys, err := auth.OpenKeyring(filepath.Join(h.T.TempDir(), "signing.json"), h.engine.State.Now(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func (h *household) assemble() {
 	}
 	people := rules.New(h.db, h.engine, rules.Options{Mail: notifier.Outbox.Mail, Ended: h.server.Recheck})
 	h.accounts = auth.NewAccounts(h.db, h.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	h.accounts.Step = time.Millisecond // the tests are about what is answered, and not when
+	h.accounts.Step = 0 // the tests are about what is answered, and not when
 	providers, err := auth.NewProviders(nil, h.T.TempDir(), h.accounts, slog.New(slog.DiscardHandler))
 	if err != nil {
 		h.T.Fatal(err)
@@ -182,15 +182,15 @@ func (h *household) admit(guardian, device, name string, low byte) motion.Networ
 	h.T.Helper()
 	address := netip.MustParseAddr("127.0.0.1")
 	post := motion.Bootstrap{Radar: radarOf(guardian, device, name, low), LocationID: guardian}
-	admission, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: address})
+	admission, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: address})
 	if err != nil || admission.Network == 0 {
 		h.T.Fatalf("admit %s: %+v %v", device, admission, err)
 	}
-	key, err := h.engine.Login(h.T.Context(), guardian, admission.GuardianToken)
+	key, err := h.engine.Devices.Login(h.T.Context(), guardian, admission.GuardianToken)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.engine.Connected(key, address)
+	h.engine.State.Connected(key, address)
 	return admission.Network
 }
 
@@ -209,11 +209,11 @@ func (h *household) reportStatus() {
 	radar.Links = []motion.RadarLink{{MAC: kitchen, PeerType: motion.PeerClient, IfName: "home-ap-24", Hostname: "kitchen-speaker", RSSI: "-59"}}
 	sounding := true
 	h.report(motion.StatusReport{
-		TS: h.engine.Now(), ShardID: "local", MotionEnabled: 1, MotionTripped: new(int), Version: motion.Document{"core": "0.7.2"},
+		TS: h.engine.State.Now(), ShardID: "local", MotionEnabled: 1, MotionTripped: new(int), Version: motion.Document{"core": "0.7.2"},
 		Leafblower: map[string]motion.Choice{kitchen.String(): {IsStatic: "STATIC", Sounding: &sounding}},
 		Radars:     map[string]motion.Radar{"GWA1000133": radar},
 	})
-	if err := h.engine.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil {
+	if err := h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil {
 		h.T.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ type historyOut struct {
 
 func (a *App) densities(ctx context.Context, who auth.Member, in *densitiesIn) (*historyOut, error) {
 	if in.Last > 0 && !in.From.Set {
-		end := in.To.Or(float64(a.Engine.Now()))
+		end := in.To.Or(float64(a.Engine.State.Now()))
 		in.From = api.Opt[float64]{Value: end - float64(in.Last)*float64(in.Bucket), Set: true}
 	}
 	return a.history(ctx, who, series.Density, in.Window, in.Points)
@@ -55,7 +55,7 @@ func (a *App) intensities(ctx context.Context, who auth.Member, in *intensitiesI
 // history answers a query for one measure, written straight from the stored samples,
 // with nothing of before the home was claimed (payloads.md 5.4).
 func (a *App) history(ctx context.Context, who auth.Member, measure series.Measure, window api.Window, p Points) (*historyOut, error) {
-	from, to, err := window.Seconds(float64(a.Engine.Now()))
+	from, to, err := window.Seconds(float64(a.Engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a *App) history(ctx context.Context, who auth.Member, measure series.Measu
 	if mistakes := api.TooMany(1, from, to, p.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := a.Engine.SamplesFor(ctx, who.Network, from, to, int64(p.Bucket))
+	set, err := a.Engine.State.SamplesFor(ctx, who.Network, from, to, int64(p.Bucket))
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +127,12 @@ type locationShare struct {
 }
 
 func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locationsIn) (*locationsOut, error) {
-	from, to, err := in.Seconds(float64(a.Engine.Now()))
+	from, to, err := in.Seconds(float64(a.Engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
 	from = min(since(who, from), to)
-	set, err := a.Engine.SamplesFor(ctx, who.Network, from, to, series.QuarterHour.Step())
+	set, err := a.Engine.State.SamplesFor(ctx, who.Network, from, to, series.QuarterHour.Step())
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locati
 	if err != nil {
 		return nil, err
 	}
-	topology, err := a.Engine.Topology(who.Network, true)
+	topology, err := a.Engine.Inventory.Topology(who.Network, true)
 	devices := map[string]motion.TopologyDevice{}
 	for _, d := range topology.Devices {
 		for _, mac := range d.MACs {

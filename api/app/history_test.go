@@ -39,14 +39,14 @@ func (h *household) imports(from, to int64, intensity float64, shares ...share) 
 		r.MKAI = append(r.MKAI, intensity)
 		r.Density = append(r.Density, near)
 	}
-	if err := h.engine.Import(h.T.Context(), h.network, []motion.History{r}, nil); err != nil {
+	if err := h.engine.Sensing.Import(h.T.Context(), h.network, []motion.History{r}, nil); err != nil {
 		h.T.Fatal(err)
 	}
 }
 
 // quarter returns the start of the quarter of an hour that is so many before now.
 func (h *household) quarter(before int64) int64 {
-	return h.engine.Now().Second()/900*900 - before*900
+	return h.engine.State.Now().Second()/900*900 - before*900
 }
 
 func TestHistoryLadder(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.claimedAfter(-25 * 3600)
-	begin := h.engine.Now().Second()/5*5 - 600
+	begin := h.engine.State.Now().Second()/5*5 - 600
 	h.imports(begin, begin+300, moving)
 	h.imports(begin-86400, begin-86400+300, moving) // of before the seconds that are kept
 	h.report(motion.Matrix{
@@ -161,7 +161,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 func TestTooManyPointsNameTheBucketThatFits(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	h.claimedAfter(-float64(h.engine.Now()))
+	h.claimedAfter(-float64(h.engine.State.Now()))
 	apitest.WantProblem(t, h.as(h.member, http.MethodGet, "/motion_history_densities?bucket=1&from=0&to=200000", ""), 422, "the smallest bucket that fits is 2")
 }
 
@@ -172,7 +172,7 @@ func TestNextHouseholdSeesNoMotionOfTheFirst(t *testing.T) {
 	const moved = 900 + 300 // the claim falls into the second quarter
 	h.imports(q, q+moved, moving, share{kitchen, 1})
 	h.imports(q+moved, q+2700, still, share{kitchen, 0})
-	h.claimedAfter(motion.Time(q + moved).Since(h.engine.Now()))
+	h.claimedAfter(motion.Time(q + moved).Since(h.engine.State.Now()))
 	window := fmt.Sprintf("?from=%d&to=%d", q, q+2700)
 	quiet := fmt.Sprintf(`[[0,%d],[0,%d]]`, q+900, q+1800)
 	apitest.WantJSON(t, h.as(h.owner, http.MethodGet, "/motion_history_densities"+window, ""), quiet)

@@ -73,16 +73,16 @@ func (h *household) benchHomes() (guardians []motion.DeviceKey, tokens []string)
 			radar.Links = append(radar.Links, motion.RadarLink{MAC: benchMAC(i, byte(l+1)), PeerType: motion.PeerClient, RSSI: "-59"})
 		}
 		address := netip.MustParseAddr("127.0.0.1")
-		admission, err := h.engine.Admit(h.T.Context(), motion.Bootstrap{Radar: radar, LocationID: location}, motion.Credentials{Address: address})
+		admission, err := h.engine.Devices.Admit(h.T.Context(), motion.Bootstrap{Radar: radar, LocationID: location}, motion.Credentials{Address: address})
 		if err != nil || admission.Network == 0 {
 			h.T.Fatalf("admit %s: %+v %v", node, admission, err)
 		}
-		key, err := h.engine.Login(h.T.Context(), location, admission.GuardianToken)
+		key, err := h.engine.Devices.Login(h.T.Context(), location, admission.GuardianToken)
 		if err != nil {
 			h.T.Fatal(err)
 		}
-		h.engine.Connected(key, address)
-		report := motion.StatusReport{TS: h.engine.Now(), MotionEnabled: 1, Radars: map[string]motion.Radar{node: radar}}
+		h.engine.State.Connected(key, address)
+		report := motion.StatusReport{TS: h.engine.State.Now(), MotionEnabled: 1, Radars: map[string]motion.Radar{node: radar}}
 		if err := h.engine.Report(h.T.Context(), key, report); err != nil {
 			h.T.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func (h *household) broadcast(guardians []motion.DeviceKey, rounds int) {
 	for range rounds {
 		for i, key := range guardians {
 			<-ticker.C
-			if err := h.engine.Report(h.T.Context(), key, benchMatrix(i, h.engine.Now())); err != nil {
+			if err := h.engine.Report(h.T.Context(), key, benchMatrix(i, h.engine.State.Now())); err != nil {
 				h.T.Fatal(err)
 			}
 		}

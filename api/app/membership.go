@@ -92,11 +92,11 @@ func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembersh
 	var err error
 	switch {
 	case in.Body.Role == home.MemberRole && in.Body.SetupCode != "":
-		err = fault.Mistakes(fault.Detail{Location: "body.setup_code", Message: "an owner shows it who claims: leave it out"})
+		err = fault.At("body.setup_code", nil, "an owner shows it who claims: leave it out")
 	case in.Body.Role == home.MemberRole:
 		made, err = a.Household.Join(ctx, id, household.Candidate{User: user, By: u.ID, Token: in.Body.Invitation})
 	case user != u.ID:
-		err = fault.Mistakes(fault.Detail{Location: "body.user_id", Message: "an owner claims for themselves: leave it out", Value: int64(user)})
+		err = fault.At("body.user_id", int64(user), "an owner claims for themselves: leave it out")
 	default:
 		made, err = a.claim(ctx, u, id, in.Body.SetupCode)
 	}

@@ -22,7 +22,7 @@ func (h *household) register(p person, body string) home.MobileDevice {
 func TestLadderOfMobileDevices(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	long := strings.Repeat("x", home.MaxMobileToken+1)
+	long := strings.Repeat("x", 4097)
 	h.climb(http.MethodPost,
 		step{"no token", person{}, "/mobile_devices", phone, http.StatusUnauthorized, "unauthorized"},
 		step{"malformed", h.owner, "/mobile_devices", `{"token": `, http.StatusBadRequest, ""},

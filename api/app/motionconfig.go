@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
@@ -65,56 +63,29 @@ type changeMotionConfigIn struct {
 }
 
 func (a *App) putMotionConfig(ctx context.Context, who auth.Member, in *changeMotionConfigIn) (*motionConfigOut, error) {
-	asked, body := map[string]any{}, in.Body
-	given(asked, "sensitivity", number, body.Sens)
-	given(asked, "cooldown", number, body.Cooldown)
-	given(asked, "pet_mode", toggle, body.PetMode)
-	given(asked, "motion_paused", toggle, body.Paused)
+	body := in.Body
+	change := setting.SoundingChange{Sensitivity: body.Sens, Cooldown: body.Cooldown, PetMode: toggle(body.PetMode), MotionPaused: toggle(body.Paused)}
 	if body.Level != nil {
-		sens := number(int32(setting.Sens(*body.Level)))
-		if before, both := asked["sensitivity"]; both && before != sens {
-			return nil, fault.Mistakes(fault.Detail{Location: "body.sensitivity_level", Message: "is not the level of sens", Value: *body.Level})
+		sens := int32(setting.Sens(*body.Level))
+		if body.Sens != nil && *body.Sens != sens {
+			return nil, fault.At("body.sensitivity_level", *body.Level, "is not the level of sens")
 		}
-		asked["sensitivity"] = sens
+		change.Sensitivity = &sens
 	}
-	if err := a.Engine.EditSounding(ctx, who.Network, true, asked); err != nil {
-		return nil, relocated(err, "body.sensitivity", "body.sens")
+	if err := a.Engine.Inventory.EditSounding(ctx, who.Network, true, change, nil); err != nil {
+		return nil, err
 	}
 	return a.motionConfigOf(ctx, who)
 }
 
-// given puts a value that is given into a change of sounding settings, decoded as JSON
-// is.
-func given[T any](asked map[string]any, name string, as func(T) any, value *T) {
-	if value != nil {
-		asked[name] = as(*value)
-	}
-}
-
-func number(n int32) any { return float64(n) }
-
 // toggle returns a switch as sounding settings have them.
-func toggle(on bool) any {
-	if on {
-		return 1.0
+func toggle(on *bool) *int32 {
+	if on == nil {
+		return nil
 	}
-	return 0.0
-}
-
-// relocated returns err with the mistakes that stand at one place of another
-// interface's request moved to where they stand here.
-func relocated(err error, from, to string) error {
-	var e *fault.Error
-	if !errors.As(err, &e) {
-		return err
+	value := int32(0)
+	if *on {
+		value = 1
 	}
-	moved := *e
-	moved.Details = make([]fault.Detail, len(e.Details))
-	for i, d := range e.Details {
-		if rest, found := strings.CutPrefix(d.Location, from); found {
-			d.Location = to + rest
-		}
-		moved.Details[i] = d
-	}
-	return &moved
+	return &value
 }

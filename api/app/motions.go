@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/gorilla/websocket"
-
-	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/live"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/state"
 )
 
 // liveFrame is a frame of live motion as the household's apps get it (payloads.md 4.7):
@@ -32,13 +30,13 @@ type liveData struct {
 
 // prepared is a message as it goes to every viewer.
 type prepared struct {
-	message *websocket.PreparedMessage
+	message *live.Frame
 	err     error
 }
 
 // prepare encodes a message for all of its viewers: what was before since belongs to those
 // who lived there then.
-func prepare(m engine.Message, since motion.Time) any {
+func prepare(m state.Message, since motion.Time) any {
 	frame, d := *m.Frame, m.Frame.Data
 	if frame.LastMotion != nil && *frame.LastMotion <= since {
 		frame.LastMotion = nil
@@ -47,19 +45,19 @@ func prepare(m engine.Message, since motion.Time) any {
 	if err != nil {
 		return prepared{err: err}
 	}
-	message, err := api.TextFrame(raw)
+	message, err := live.TextFrame(raw)
 	return prepared{message, err}
 }
 
 // motions streams live motion. Viewers of both interfaces count as those of one
 // network.
-func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*api.Stream, error) {
-	frames, err := a.Engine.Live(who.Network)
+func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*live.Stream, error) {
+	frames, err := a.Engine.Sensing.Live(who.Network)
 	if err != nil {
 		return nil, err
 	}
-	return api.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m engine.Message) (*websocket.PreparedMessage, error) {
-		p := m.Prepared(engine.HouseholdDoor, func(m engine.Message) any { return prepare(m, who.Since) }).(prepared)
+	return live.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m state.Message) (*live.Frame, error) {
+		p := m.Prepared(state.HouseholdDoor, func(m state.Message) any { return prepare(m, who.Since) }).(prepared)
 		return p.message, p.err
 	}).UntilGone(), nil
 }

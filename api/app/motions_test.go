@@ -32,7 +32,7 @@ func (h *household) watch(p person, path string) *websocket.Conn {
 // matrix sends a live report of motion in the kitchen.
 func (h *household) matrix() (at motion.Time) {
 	h.T.Helper()
-	at = h.engine.Now()
+	at = h.engine.State.Now()
 	h.report(motion.Matrix{
 		TS: at, Interval: 500, Count: 1, Links: []string{kitchenLink}, MotionEnabled: 1,
 		Values: map[string][][]float64{"mkai": {{0.35}}, "lraw": {{0.4}}, "throughput": {{0.98}}, "msad": {{132.7}}, "mconf": {{84.85}}},

@@ -10,7 +10,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/insights"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
@@ -55,22 +55,23 @@ type ReadOnlyFields struct {
 }
 
 // Mistakes returns what no schema can tell.
-func (in *putNetworkIn) Mistakes() (mistakes []fault.Detail) {
+func (in *putNetworkIn) Mistakes() []fault.Detail {
+	var mistakes fault.Details
 	if zone := in.Body.Timezone.Value; zone != "" {
-		if _, err := engine.LoadZone(zone); err != nil {
-			mistakes = append(mistakes, fault.Detail{Location: "body.timezone", Message: err.Error(), Value: zone})
+		if _, err := insights.LoadZone(zone); err != nil {
+			mistakes.Add("body.timezone", zone, "%s", err)
 		}
 	}
 	degrees := func(field string, value float64, most float64) {
 		if !(math.Abs(value) <= most) {
-			mistakes = append(mistakes, fault.Detail{Location: "body." + field, Message: "want -" + shortFloat(most) + " to " + shortFloat(most) + " degrees", Value: value})
+			mistakes.Add("body."+field, value, "want -%s to %[1]s degrees", shortFloat(most))
 		}
 	}
 	degrees("latitude", in.Body.Latitude.Value.Value, 90)
 	degrees("longitude", in.Body.Longitude.Value.Value, 180)
 	for field, id := range map[string]api.Nullable[api.Lenient[home.ID]]{"id": in.Body.ID, "network_id": in.Body.NetworkID} {
 		if id.Set && !id.Null && id.Value.Value != in.ID {
-			mistakes = append(mistakes, fault.Detail{Location: "body." + field, Message: "want that of the path: it cannot be changed", Value: id.Value.Value})
+			mistakes.Add("body."+field, id.Value.Value, "want that of the path: it cannot be changed")
 		}
 	}
 	return mistakes
@@ -114,7 +115,7 @@ func (c networkChange) apply(one *home.Home) {
 
 func (a *App) putNetwork(ctx context.Context, o auth.Owner, in *putNetworkIn) (*networkOut, error) {
 	if id := in.Body.ExternalID; id.Set && !id.Null && id.Value.Value != o.Network {
-		return nil, fault.Mistakes(fault.Detail{Location: "body.external_id", Message: "want that of this network: it cannot be changed", Value: id.Value.Value})
+		return nil, fault.At("body.external_id", id.Value.Value, "want that of this network: it cannot be changed")
 	}
 	zone := in.Body.Timezone.Value
 	if in.Body.Timezone.Null {

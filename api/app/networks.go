@@ -90,7 +90,7 @@ type nodeInfo struct {
 type networkInfoOut struct{ Body networkInfo }
 
 func (a *App) networkInfo(_ context.Context, m auth.Member, _ *NetworkQuery) (*networkInfoOut, error) {
-	state, err := a.Engine.NetworkState(m.Network)
+	state, err := a.Engine.Inventory.NetworkState(m.Network)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestNetworkRecordHasTheKnownShape(t *testing.T) {
 		h.home, h.network, one.SceneConfigID, created, created)
 	apitest.WantJSON(t, h.as(h.member, "GET", fmt.Sprintf("/networks/%d", h.home), ""), record)
 	apitest.WantJSON(t, h.as(h.member, "GET", "/networks", ""), `{"data":[`+record+`]}`)
-	state, err := h.engine.NetworkState(h.network)
+	state, err := h.engine.Inventory.NetworkState(h.network)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"sensegate/api/apitest"
-	"sensegate/api/app"
+	"sensegate/api/web"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -33,7 +33,7 @@ func (h *household) addMail(m store.Mail) (id uint64) {
 func (h *household) resetMail(p person) store.Mail {
 	return store.Mail{
 		Kind: "reset", UserID: p.ID, Address: p.Email, Subject: "Set a new password", Text: "Open the link.",
-		Link: "http://home.example/reset?token=t", ExpiresAt: h.engine.Now().Stamp() + 3_600_000,
+		Link: "http://home.example/reset?token=t", ExpiresAt: h.engine.State.Now().Stamp() + 3_600_000,
 	}
 }
 
@@ -155,7 +155,7 @@ func TestLinkComesAsAnImage(t *testing.T) {
 
 func TestPagesRunTheirOwnScriptAndNoOther(t *testing.T) {
 	t.Parallel()
-	for path, page := range app.Pages() {
+	for path, page := range web.Pages() {
 		w := httptest.NewRecorder()
 		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path+"?token=secret", nil))
 		body, err := io.ReadAll(w.Result().Body)

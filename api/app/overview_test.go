@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/app"
+	"sensegate/api/server"
 )
 
 func TestVersionIsTheOneThatClientsKnow(t *testing.T) {
@@ -30,7 +30,7 @@ func TestHealthSaysWhetherTheApplianceWorksAndNotWhy(t *testing.T) {
 		"ill":   {errors.New("disk on fire"), http.StatusServiceUnavailable, "not ready"},
 		"again": {nil, http.StatusOK, `{"status":"ok"}`},
 	} {
-		server := api.New(api.Defaults(), slog.New(slog.DiscardHandler))
+		server := server.New(server.Defaults(), slog.New(slog.DiscardHandler))
 		server.Mount(app.New(app.Parts{Ready: func() error { return c.trouble }}).Interface())
 		w := httptest.NewRecorder()
 		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/api/v1/healthz/", nil))

@@ -47,10 +47,10 @@ type presenceOut struct {
 }
 
 func (a *App) postPresence(ctx context.Context, who auth.Member, in *presenceIn) (*presenceOut, error) {
-	var mistakes []fault.Detail
+	var mistakes fault.Details
 	report := in.Body.read("body", &mistakes)
-	if mistakes != nil {
-		return nil, fault.Mistakes(mistakes...)
+	if err := mistakes.Err(); err != nil {
+		return nil, err
 	}
 	report.Home = who.Home
 	replies, err := a.Household.ReportPresence(ctx, who.ID, []home.PresenceReport{report})
@@ -95,10 +95,10 @@ func (a *App) postPresences(ctx context.Context, who auth.User, in *bulkPresence
 	var reports []home.PresenceReport
 	var of []int // the place of each in the list
 	for i, item := range in.Body.Reports {
-		var mistakes []fault.Detail
+		var mistakes fault.Details
 		report := item.read(fmt.Sprintf("body.user_presences[%d]", i), &mistakes)
 		if report.Home == 0 {
-			mistakes = append(mistakes, fault.Detail{Location: fmt.Sprintf("body.user_presences[%d].network_id", i), Message: "is required"})
+			mistakes.Add(fmt.Sprintf("body.user_presences[%d].network_id", i), nil, "is required")
 		}
 		report.Named = true
 		out.Body.Replies[i] = presenceReply{Network: report.Home, User: who.ID}
@@ -131,7 +131,7 @@ func replyOf(r household.PresenceReply, user home.UserID) presenceReply {
 }
 
 // read returns what a report says, and adds what is wrong with it.
-func (r presenceReport) read(at string, mistakes *[]fault.Detail) home.PresenceReport {
+func (r presenceReport) read(at string, mistakes *fault.Details) home.PresenceReport {
 	var report home.PresenceReport
 	if r.NetworkID != nil {
 		report.Home = r.NetworkID.Value
@@ -141,7 +141,7 @@ func (r presenceReport) read(at string, mistakes *[]fault.Detail) home.PresenceR
 	}
 	if d := r.DeviceID; d != nil {
 		if report.Device = home.MobileID(d.Value); int64(report.Device) != d.Value || d.Value == 0 {
-			*mistakes = append(*mistakes, fault.Detail{Location: at + ".device_id", Message: "is none of your mobile devices"})
+			mistakes.Add(at+".device_id", nil, "is none of your mobile devices")
 		}
 	}
 	var isPresent *bool
@@ -154,7 +154,7 @@ func (r presenceReport) read(at string, mistakes *[]fault.Detail) home.PresenceR
 		if !named {
 			field, message = "event", err.Error()
 		}
-		*mistakes = append(*mistakes, fault.Detail{Location: at + "." + field, Message: message})
+		mistakes.Add(at+"."+field, nil, "%s", message)
 	}
 	for _, limit := range []struct {
 		name      string
@@ -162,7 +162,7 @@ func (r presenceReport) read(at string, mistakes *[]fault.Detail) home.PresenceR
 		low, high float64
 	}{{"latitude", r.Latitude, -90, 90}, {"longitude", r.Longitude, -180, 180}, {"accuracy", r.Accuracy, 0, 1e9}, {"ts", r.TS, 0, 1e15}} {
 		if v := limit.value; v != nil && !(v.Value >= limit.low && v.Value <= limit.high) {
-			*mistakes = append(*mistakes, fault.Detail{Location: at + "." + limit.name, Message: fmt.Sprintf("want %g to %g", limit.low, limit.high)})
+			mistakes.Add(at+"."+limit.name, nil, "want %g to %g", limit.low, limit.high)
 		}
 	}
 	report.Present = present

@@ -122,7 +122,7 @@ func TestBulkPresenceLadder(t *testing.T) {
 func TestNewestReportOfABulkCountsAndAnOlderOneIsIgnored(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	now := float64(h.engine.Now())
+	now := float64(h.engine.State.Now())
 	item := func(event string, ago float64) string {
 		return fmt.Sprintf(`{"network_id":%d,"event":%q,"ts":%f}`, h.home, event, now-ago)
 	}

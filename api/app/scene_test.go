@@ -155,7 +155,7 @@ func TestArmingFollowsTheSceneOnlyWithAutoArm(t *testing.T) {
 	h := newHousehold(t)
 	armed := func(want int) {
 		t.Helper()
-		s, err := h.engine.SoundingSettings(h.network)
+		s, err := h.engine.Inventory.SoundingSettings(h.network)
 		if err != nil || int(s.MotionEventsArmed) != want {
 			t.Fatalf("armed %d %v, want %d", s.MotionEventsArmed, err, want)
 		}

@@ -24,8 +24,8 @@ func (h *household) look() {
 // moving is a network in which motion goes on that began so long ago.
 func (h *household) moving(ago motion.Seconds) {
 	h.T.Helper()
-	now, tripped := h.engine.Now(), 1
-	_, err := h.engine.CreateEvent(h.T.Context(), motion.Event{
+	now, tripped := h.engine.State.Now(), 1
+	_, err := h.engine.Events.CreateEvent(h.T.Context(), motion.Event{
 		NetworkID: h.network, Category: motion.CategoryMotion, Event: motion.MotionDetectedEvent, TS: now.Add(-ago), LocName: "Kitchen",
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func TestMotionInTheGuardianWindowIsToldOnce(t *testing.T) {
 		}
 		apitest.Want[any](t, h.as(h.owner, http.MethodPut, h.configPath(), body+"}"), 200)
 	}
-	now := h.engine.Now().Std()
+	now := h.engine.State.Now().Std()
 	window(now.Add(2*time.Hour), now.Add(3*time.Hour))
 	h.moving(1)
 	h.look()

@@ -38,7 +38,7 @@ type foundOut struct{ Body foundNetwork }
 func (a *App) searchNetwork(ctx context.Context, u auth.User, in *searchIn) (*foundOut, error) {
 	mac, err := motion.ParseMAC(in.Body.BSSID)
 	if err != nil {
-		return nil, fault.Mistakes(fault.Detail{Location: "body.bssid", Message: "want an address such as 02:aa:00:00:01:13", Value: in.Body.BSSID})
+		return nil, fault.At("body.bssid", in.Body.BSSID, "want an address such as 02:aa:00:00:01:13")
 	}
 	one, created, err := a.Household.ByBSSID(ctx, mac)
 	if err != nil {

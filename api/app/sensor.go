@@ -136,7 +136,7 @@ func (a *App) pair(ctx context.Context, m auth.Member, in *pairIn) (*pairOut, er
 		seconds = in.Body.Timeout.Value
 	}
 	if seconds < 1 || seconds > longestPairing {
-		return nil, fault.Mistakes(fault.Detail{Location: "body.timeout", Message: "want 1 to 600 seconds", Value: seconds})
+		return nil, fault.At("body.timeout", seconds, "want 1 to 600 seconds")
 	}
 	until, err := a.Sensors.Pair(ctx, m.Home, in.Hub, seconds)
 	if err != nil {

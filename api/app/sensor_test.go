@@ -310,7 +310,7 @@ func TestSensorHistoryBeginsWithTheClaim(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
 	h.integrate()
-	now := h.engine.Now()
+	now := h.engine.State.Now()
 	h.tell(doorThing, sensor.Open, now-10)
 	h.tell(doorThing, sensor.Closed, now-5)
 	type answer struct {

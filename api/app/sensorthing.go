@@ -94,7 +94,7 @@ type detectionsOut struct {
 // was last claimed.
 func (w SensorWindow) history(ctx context.Context, a *App, m auth.Member, thing string) (*detectionsOut, error) {
 	if w.From.Set && w.To.Set && w.From.Value > w.To.Value {
-		return nil, fault.Mistakes(fault.Detail{Location: "query.from", Message: "must not be after to", Value: w.From.Value})
+		return nil, fault.At("query.from", w.From.Value, "must not be after to")
 	}
 	from, to := motion.Time(w.From.Value), motion.Time(w.To.Value)
 	var out detectionsOut

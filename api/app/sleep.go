@@ -7,7 +7,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/insights"
 	"sensegate/motion/home"
 	"sensegate/motion/insight"
 )
@@ -31,7 +31,7 @@ type sleepSettingsOut struct {
 }
 
 func (a *App) sleepSettings(ctx context.Context, who auth.Member, _ *NetworkQuery) (*sleepSettingsOut, error) {
-	s, err := a.Engine.SleepSettings(ctx, who.Network)
+	s, err := a.Engine.Insights.SleepSettings(ctx, who.Network)
 	return &sleepSettingsOut{Body: sleepSettingsOf(s)}, err
 }
 
@@ -48,7 +48,7 @@ type setSleepIn struct {
 }
 
 func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleepIn) (*sleepSettingsOut, error) {
-	s, err := a.Engine.ChangeSleepSettings(ctx, who.Network, func(s *motion.ApplicationSettings) {
+	s, err := a.Engine.Insights.ChangeSleepSettings(ctx, who.Network, func(s *motion.ApplicationSettings) {
 		s.Enabled = in.Body.Enabled
 		for field, given := range map[*int]*int{
 			&s.SleepHour: in.Body.SleepHour, &s.SleepMinute: in.Body.SleepMinute,
@@ -89,7 +89,7 @@ type motionState struct {
 }
 
 func (a *App) sleepData(ctx context.Context, who auth.Member, in *sleepDataIn) (*sleepDataOut, error) {
-	t, err := a.Engine.SleepTimes(ctx, who.Network, int(in.Days), who.Since)
+	t, err := a.Engine.Insights.SleepTimes(ctx, who.Network, int(in.Days), who.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ type recentActivity struct {
 }
 
 func (a *App) recentActivity(ctx context.Context, who auth.Member, in *recentActivityIn) (*recentActivityOut, error) {
-	activity, err := a.Engine.RecentActivity(ctx, who.Network, int(in.Days), who.Since)
+	activity, err := a.Engine.Insights.RecentActivity(ctx, who.Network, int(in.Days), who.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +140,11 @@ type activityOut struct {
 // activity answers as Core does, in the time zone of the home and with nothing of before
 // it was claimed.
 func (a *App) activity(ctx context.Context, who auth.Member, in *activityIn) (*activityOut, error) {
-	from, to, err := in.Seconds(float64(a.Engine.Now()), engine.MaxInsightDays)
+	from, to, err := in.Seconds(float64(a.Engine.State.Now()), insights.MaxInsightDays)
 	if err != nil {
 		return nil, err
 	}
-	flat, zone, err := a.Engine.Activity(ctx, who.Network, min(since(who, from), to), to, nil)
+	flat, zone, err := a.Engine.Insights.Activity(ctx, who.Network, min(since(who, from), to), to, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestSleepSettingsLadder(t *testing.T) {
 // same record, and whether there are some.
 func (h *household) stored() (motion.ApplicationSettings, bool) {
 	h.T.Helper()
-	s, err := h.engine.ApplicationSettings(h.T.Context(), h.network)
+	s, err := h.engine.Insights.ApplicationSettings(h.T.Context(), h.network)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		h.T.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestSleepSettingsAreKeptFromTheFirstTimeTheyAreEnabled(t *testing.T) {
 	if s, there := h.stored(); there {
 		t.Errorf("stored %+v before it is enabled", s)
 	}
-	err := h.engine.CreateApplicationSettings(t.Context(), motion.ApplicationSettings{NetworkID: h.network, Timezone: "America/Toronto", SleepHour: 23, WakeHour: 7})
+	err := h.engine.Insights.CreateApplicationSettings(t.Context(), motion.ApplicationSettings{NetworkID: h.network, Timezone: "America/Toronto", SleepHour: 23, WakeHour: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,9 @@ func (h *household) enableSleep(enabled bool) {
 }
 
 // midnight returns the start of the day, UTC, that is so many before today.
-func (h *household) midnight(before int64) int64 { return h.engine.Now().Second()/day*day - before*day }
+func (h *household) midnight(before int64) int64 {
+	return h.engine.State.Now().Second()/day*day - before*day
+}
 
 // sleeps puts an evening and a night in the history, which ends at wake: up to sleep
 // there is motion for four hours, and after wake for one.
@@ -209,7 +211,7 @@ func TestNextHouseholdSeesNoHabitOfTheFirst(t *testing.T) {
 		t.Errorf("the first household: %+v %+v", sleep, activities)
 	}
 	const claimed = 2*3600 + 60 // of the night
-	h.claimedAfter(motion.Time(h.midnight(2) + claimed).Since(h.engine.Now()))
+	h.claimedAfter(motion.Time(h.midnight(2) + claimed).Since(h.engine.State.Now()))
 	sleep, activities = ask()
 	if sleep.Sleep != nil || sleep.MotionState.FirstBucket != h.midnight(2)+2*3600 {
 		t.Errorf("the second household's sleep: %+v", sleep)

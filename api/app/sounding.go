@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
 
 	"sensegate/api"
 	"sensegate/api/auth"
-	"sensegate/motion/engine"
-	"sensegate/motion/home"
+	"sensegate/api/body"
 	"sensegate/motion/setting"
+	"sensegate/motion/shape"
 )
 
 // Update says whether a change is sent to the devices at once.
@@ -25,8 +23,8 @@ type soundingOut struct {
 }
 
 func (a *App) soundingSettings(_ context.Context, who auth.Member, _ *soundingIn) (*soundingOut, error) {
-	s, err := a.Engine.SoundingSettings(who.Network)
-	return &soundingOut{api.UnsupportedSettings(a.Engine.Unsupported(who.Network, setting.SoundingView)), s}, err
+	s, err := a.Engine.Inventory.SoundingSettings(who.Network)
+	return &soundingOut{api.UnsupportedSettings(a.Engine.Inventory.Unsupported(who.Network, setting.SoundingView)), s}, err
 }
 
 type changeSoundingIn struct {
@@ -41,40 +39,23 @@ type soundingChange struct {
 	setting.SoundingChange
 }
 
+// Shapes says what may stand in fields whose types do not say it.
+func (c soundingChange) Shapes() map[string]shape.Shape {
+	shapes := c.SoundingChange.Shapes()
+	shapes["network_id"] = positive
+	return shapes
+}
+
 func (a *App) patchSoundingSettings(ctx context.Context, who auth.Member, in *changeSoundingIn) (*soundingOut, error) {
-	if err := a.Engine.EditSounding(ctx, who.Network, in.Update.Update, withoutNetwork(in.Body.Value)); err != nil {
+	if err := a.Engine.Inventory.EditSounding(ctx, who.Network, in.Update.Update, in.Body.Value.SoundingChange, in.Body.Found); err != nil {
 		return nil, err
 	}
 	return a.soundingSettings(ctx, who, nil)
 }
 
-// withoutNetwork returns a body without its network_id, which says whose it is; what
-// cannot be one stays, to be refused.
-func withoutNetwork(body any) any {
-	object, ok := body.(map[string]any)
-	if !ok {
-		return body
-	}
-	raw, err := json.Marshal(object["network_id"])
-	var id api.Lenient[home.ID]
-	if err != nil || id.UnmarshalJSON(raw) != nil || id.Value == 0 {
-		return body
-	}
-	object = maps.Clone(object)
-	delete(object, "network_id")
-	return object
-}
-
 type clientsOut struct {
-	Body soundingClients
+	Body body.SoundingClients
 }
-
-// soundingClients is the answer of sounding/clients.
-type soundingClients struct {
-	Devices []soundingDevice `json:"devices" nullable:"false" doc:"Nodes, then clients, each by id"`
-}
-
-type soundingDevice = api.OneOf[engine.SoundingNode, engine.SoundingLeaf]
 
 func (a *App) soundingClients(_ context.Context, who auth.Member, _ *soundingIn) (*clientsOut, error) {
 	return a.clients(who)
@@ -82,15 +63,8 @@ func (a *App) soundingClients(_ context.Context, who auth.Member, _ *soundingIn)
 
 // clients answers with the nodes and clients of a network.
 func (a *App) clients(who auth.Member) (*clientsOut, error) {
-	clients, err := a.Engine.SoundingClients(who.Network)
-	out := &clientsOut{Body: soundingClients{Devices: []soundingDevice{}}}
-	for i := range clients.Nodes {
-		out.Body.Devices = append(out.Body.Devices, soundingDevice{A: &clients.Nodes[i]})
-	}
-	for i := range clients.Leafs {
-		out.Body.Devices = append(out.Body.Devices, soundingDevice{B: &clients.Leafs[i]})
-	}
-	return out, err
+	clients, err := a.Engine.Inventory.SoundingClients(who.Network)
+	return &clientsOut{Body: body.SoundingClientsOf(clients)}, err
 }
 
 type changeClientsIn struct {
@@ -105,8 +79,13 @@ type soundingClientChanges struct {
 	setting.SoundingClientChanges
 }
 
+// Shapes says what may stand in fields whose types do not say it.
+func (soundingClientChanges) Shapes() map[string]shape.Shape {
+	return map[string]shape.Shape{"network_id": positive}
+}
+
 func (a *App) patchSoundingClients(ctx context.Context, who auth.Member, in *changeClientsIn) (*clientsOut, error) {
-	if err := a.Engine.EditClients(ctx, who.Network, in.Update.Update, withoutNetwork(in.Body.Value)); err != nil {
+	if err := a.Engine.Inventory.EditClients(ctx, who.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}
 	return a.clients(who)

@@ -29,6 +29,7 @@ func TestSoundingSettingsLadder(t *testing.T) {
 		step{"malformed", h.owner, path, `{`, 400, ""},
 		step{"no object", h.owner, path, `[]`, 422, "body"},
 		step{"mistakes", h.owner, path, `{"sensitivity":5,"mesh_sounding_disabled":[],"colour":1}`, 422, "body.colour"},
+		step{"no network", h.owner, path, `{"network_id":null}`, 422, "body.network_id"},
 		step{"armed needs enabled", h.owner, path, `{"motion_events_enabled":0,"motion_events_armed":1}`, 422, "body.motion_events_armed"},
 		step{"pet mode", h.owner, path, `{"pet_mode":1,"sensitivity":2}`, 422, "body.pet_mode"},
 		step{"right, not sent", h.member, path, fmt.Sprintf(`{"network_id":%d,"cooldown":60}`, h.home), 200, `"cooldown":60`},
@@ -61,6 +62,7 @@ func TestSoundingClientsLadder(t *testing.T) {
 		step{"foreign", h.neighbour, foreign, `{"devices":[]}`, 404, ""},
 		step{"malformed", h.owner, path, `{"devices":`, 400, ""},
 		step{"no list", h.owner, path, `{}`, 422, "body.devices"},
+		step{"no network", h.owner, path, `{"network_id":null,"devices":[]}`, 422, "body.network_id"},
 		step{"no name", h.owner, path, `{"devices":[{"location":"Hall"}]}`, 422, "body.devices[0]"},
 		step{"no override", h.owner, path, `{"devices":[{"mac":"02:bb:00:00:00:31","sensitivity":2}]}`, 422, "body.devices[0].sensitivity"},
 		step{"right", h.member, path + "?update=true", fmt.Sprintf(`{"network_id":"%d","devices":[{"id":%d,"location":"Attic"},{"mac":"02:bb:00:00:00:31","sounding_mode":"deny"}]}`, h.home, master),
@@ -107,7 +109,7 @@ func TestNetworkStatusLadder(t *testing.T) {
 func TestLastMotionBeginsWithTheClaim(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)
-	at := h.engine.Now()
+	at := h.engine.State.Now()
 	tripped := 1
 	h.report(motion.StatusReport{TS: at, MotionEnabled: 1, MotionTripped: &tripped, LastMotion: at.Add(-30), Radars: map[string]motion.Radar{"GWA1000133": radarOf(guardianID, masterID, "GWA1000133", 0x10)}})
 	status := func() string {

@@ -18,7 +18,7 @@ type topologyOut struct {
 }
 
 func (a *App) topology(_ context.Context, who auth.Member, in *topologyIn) (*topologyOut, error) {
-	topology, err := a.Engine.Topology(who.Network, in.Offline)
+	topology, err := a.Engine.Inventory.Topology(who.Network, in.Offline)
 	return &topologyOut{Body: topology}, err
 }
 
@@ -39,7 +39,7 @@ type networkStatus struct {
 }
 
 func (a *App) networkStatus(_ context.Context, who auth.Member, _ *networkStatusIn) (*networkStatusOut, error) {
-	state, err := a.Engine.NetworkState(who.Network)
+	state, err := a.Engine.Inventory.NetworkState(who.Network)
 	if err != nil {
 		return nil, err
 	}

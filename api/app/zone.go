@@ -2,10 +2,14 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"sensegate/api/auth"
+	"sensegate/motion/fault"
+	"sensegate/motion/setting"
 )
 
 type zonesIn struct{ NetworkQuery }
@@ -31,7 +35,7 @@ func (a *App) zonePriority(_ context.Context, who auth.Member, _ *zonesIn) (*zon
 
 // zones answers with the list in force.
 func (a *App) zones(who auth.Member) (*zonesOut, error) {
-	s, err := a.Engine.SoundingSettings(who.Network)
+	s, err := a.Engine.Inventory.SoundingSettings(who.Network)
 	out := &zonesOut{Body: []zone{}}
 	for _, name := range s.ZonePriorityList {
 		out.Body = append(out.Body, zone(name))
@@ -45,13 +49,15 @@ type changeZonesIn struct {
 }
 
 func (a *App) patchZonePriority(ctx context.Context, who auth.Member, in *changeZonesIn) (*zonesOut, error) {
-	names := make([]any, len(in.Body))
-	for i, name := range in.Body {
-		names[i] = string(name)
+	names, found := make([]string, len(in.Body)), fault.Details{}
+	for i, zone := range in.Body {
+		names[i] = string(zone)
+		if slices.Contains(in.Body[:i], zone) {
+			found.Add(fmt.Sprintf("body[%d]", i), names[i], "stands twice")
+		}
 	}
-	err := a.Engine.EditSounding(ctx, who.Network, true, map[string]any{"zone_priority_list": names})
-	if err != nil {
-		return nil, relocated(err, "body.zone_priority_list", "body")
+	if err := a.Engine.Inventory.EditSounding(ctx, who.Network, true, setting.SoundingChange{ZonePriorityList: &names}, found); err != nil {
+		return nil, err
 	}
 	return a.zones(who)
 }

@@ -1,19 +1,22 @@
-// Package appliance assembles the product: its configuration, its parts, their
-// order at start and stop. It knows every part's constructor and no rule of any.
+// Package appliance assembles the product: its configuration, its parts, their order at start
+// and stop. It knows the constructor of every part. It must not hold a rule of one.
 package appliance
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"sensegate/api"
 	"sensegate/api/admin"
 	"sensegate/api/app"
 	"sensegate/api/pki"
+	"sensegate/api/server"
 	"sensegate/broker"
+	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/integration"
 	"sensegate/motion/notify"
@@ -32,8 +35,8 @@ type Appliance struct {
 	sensors *integration.Service
 	base    string // that links in mails begin with, once the ports are bound
 	broker  *broker.Server
-	http    *api.Server
-	core    *api.Server // nil: on http
+	http    *server.Server
+	core    *server.Server // nil: on http
 	admin   *admin.Server
 	certs   *pki.Certificates
 	parts   app.Parts
@@ -102,9 +105,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	return a, a.admin.Listen(c.StateDir)
 }
 
-// Run serves until ctx ends. The doors close first, then the engine writes what it
-// holds, then mails and pushes end, then the relay says goodbye outside, and the
-// database is closed last. It is called once.
+// Run serves until ctx ends. It closes the listeners first; then the engine writes what it
+// holds, mails and pushes end, the relay disconnects, and the database is closed last. It is
+// called once.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
 
 // Failed is closed when the store has failed: Run returns its error soon.
@@ -124,22 +127,22 @@ func (a *Appliance) serve(ctx context.Context) error {
 	relayed := make(chan error, 1)
 	go func() { relayed <- a.relay.Run(relaying) }()
 
-	doors, open := errgroup.WithContext(ctx)
-	doors.Go(func() error { return a.db.Watch(open) })
-	doors.Go(func() error { return a.broker.Run(open) })
-	doors.Go(func() error { return a.sensors.Run(open) })
-	doors.Go(func() error { return a.parts.Household.Watch(open) })
-	doors.Go(func() error { return a.http.Run(open) })
-	doors.Go(func() error { return a.certs.Run(open) })
+	services, running := errgroup.WithContext(ctx)
+	services.Go(func() error { return a.db.Watch(running) })
+	services.Go(func() error { return a.broker.Run(running) })
+	services.Go(func() error { return a.sensors.Run(running) })
+	services.Go(func() error { return a.parts.Household.Watch(running) })
+	services.Go(func() error { return a.http.Run(running) })
+	services.Go(func() error { return a.certs.Run(running) })
 	if a.core != nil {
-		doors.Go(func() error { return a.core.Run(open) })
+		services.Go(func() error { return a.core.Run(running) })
 	}
-	doors.Go(func() error { return a.admin.Run(open) })
-	doors.Go(func() error { return a.db.BackUpNightly(open) })
-	doors.Go(func() error { return a.db.WipeDeleted(open) })
-	doors.Go(func() error {
+	services.Go(func() error { return a.admin.Run(running) })
+	services.Go(func() error { return a.db.BackUpNightly(running) })
+	services.Go(func() error { return a.db.WipeDeleted(running) })
+	services.Go(func() error {
 		select {
-		case <-open.Done():
+		case <-running.Done():
 			return nil
 		case err := <-worked:
 			worked <- err
@@ -153,11 +156,40 @@ func (a *Appliance) serve(ctx context.Context) error {
 	})
 	a.log.Info("ready", "http", a.http.Addr().String(), "mqtt", a.broker.Addr().String(), "state", a.config.StateDir)
 	a.sayTLS()
-	err := doors.Wait()
+	err := services.Wait()
+	a.parts.Accounts.Wait()
 	stopWorking()
 	err = errors.Join(err, <-worked)
 	stopTelling()
 	err = errors.Join(err, <-told)
 	stopRelaying()
 	return errors.Join(err, <-relayed)
+}
+
+// releaseDate replaces the build date of a program that was not built from a repository; a
+// release updates it.
+const releaseDate = "2026-11-01T00:00:00Z"
+
+// Built returns when this program was built, or the time of the commit that it was built from:
+// a clock that shows less is wrong.
+func Built() motion.Time {
+	info, _ := debug.ReadBuildInfo()
+	return builtOf(info)
+}
+
+// builtOf returns when the program that info, which may be nil, describes was built.
+func builtOf(info *debug.BuildInfo) motion.Time {
+	date := releaseDate
+	if info != nil {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.time" {
+				date = setting.Value
+			}
+		}
+	}
+	at, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		return builtOf(nil)
+	}
+	return motion.TimeOf(at)
 }

@@ -7,13 +7,15 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"sensegate/api"
 	"sensegate/api/admin"
 	"sensegate/api/auth"
 	"sensegate/api/pki"
+	"sensegate/api/server"
 	"sensegate/broker"
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
@@ -26,7 +28,7 @@ import (
 type Config struct {
 	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
 	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
-	HTTP       api.Config       `yaml:"http" envPrefix:"HTTP_"`
+	HTTP       server.Config    `yaml:"http" envPrefix:"HTTP_"`
 	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
 	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
 	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
@@ -54,7 +56,7 @@ type CoreConfig struct {
 	TLSListen string `yaml:"tls_listen" env:"TLS_LISTEN"` // host:port for https beside it; "" or off = none
 }
 
-// GatekeeperConfig says how devices are let in (device-protocol.md 1).
+// GatekeeperConfig configures how devices join (device-protocol.md 1).
 type GatekeeperConfig struct {
 	MQTTServer  string        `yaml:"mqtt_server" env:"MQTT_SERVER"`
 	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN"`
@@ -62,8 +64,8 @@ type GatekeeperConfig struct {
 	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
 }
 
-// StoreConfig says how often samples are written, how much of the disk is left to
-// others, and how long what is kept is kept.
+// StoreConfig configures how often samples are written, how much of the disk stays free, and
+// how long records are kept.
 type StoreConfig struct {
 	FlushInterval time.Duration   `yaml:"flush_interval" env:"FLUSH_INTERVAL"`
 	MinFree       Size            `yaml:"min_free" env:"MIN_FREE"`
@@ -82,7 +84,7 @@ func Defaults() Config {
 	return Config{
 		StateDir:   "./data",
 		Log:        LogConfig{Format: "text"},
-		HTTP:       api.Defaults(),
+		HTTP:       server.Defaults(),
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
 		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
@@ -149,8 +151,8 @@ func (c CoreConfig) Validate() error {
 	return errors.Join(wrong...)
 }
 
-// Load reads the configuration file at path ("" = none) and the environment over
-// the defaults. What is wrong comes as an *admin.ConfigError.
+// Load reads the configuration file at path ("" = none) and the environment over the defaults.
+// Mistakes come as an *admin.ConfigError.
 func Load(path string) (Config, error) {
 	c := Defaults()
 	err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
@@ -164,4 +166,73 @@ func (c LogConfig) Logger(w io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// Size is a number of bytes, written as 64MiB, with KiB, MiB or GiB.
+type Size int64
+
+const (
+	kibibyte Size = 1 << 10
+	mebibyte Size = 1 << 20
+	gibibyte Size = 1 << 30
+)
+
+// UnmarshalText reads a size.
+func (s *Size) UnmarshalText(text []byte) error {
+	for unit, bytes := range map[string]Size{"KiB": kibibyte, "MiB": mebibyte, "GiB": gibibyte} {
+		digits, ok := strings.CutSuffix(string(text), unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 32)
+		if err != nil {
+			break
+		}
+		*s = Size(n) * bytes
+		return nil
+	}
+	return errors.New("want a size such as 64MiB")
+}
+
+// MarshalText writes the size in the largest unit that divides it.
+func (s Size) MarshalText() ([]byte, error) {
+	switch {
+	case s%gibibyte == 0 && s > 0:
+		return fmt.Appendf(nil, "%dGiB", s/gibibyte), nil
+	case s%mebibyte == 0:
+		return fmt.Appendf(nil, "%dMiB", s/mebibyte), nil
+	}
+	return fmt.Appendf(nil, "%dKiB", s/kibibyte), nil
+}
+
+// spareFiles is how many files and sockets the appliance opens at most beside the limited
+// connections: unlimited ones of loopback, outgoing ones, the database.
+const spareFiles = 1024
+
+// openFiles returns how many files and sockets the process may open, 0 when the system does
+// not say. Go has raised the soft limit to the hard one.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(uint64(limit.Cur), 1<<30))
+}
+
+// fitConnections lowers the maximum numbers of connections when the process may not open as
+// many files: otherwise no listener would know that it is full, and silent connections would
+// never give way.
+func (c *Config) fitConnections(files int, log *slog.Logger) {
+	http, mqtt := c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections
+	wanted := http + mqtt
+	if c.Core.Listen != "" {
+		wanted += http
+	}
+	left := max(files-spareFiles, files/4)
+	if files == 0 || wanted <= left {
+		return
+	}
+	c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections = max(1, http*left/wanted), max(1, mqtt*left/wanted)
+	log.Warn("fewer connections than configured: raise the limit of open files", "files", files,
+		"http.max_connections", c.HTTP.MaxConnections, "mqtt.max_connections", c.MQTT.Guard.MaxConnections)
 }

@@ -78,7 +78,7 @@ func (r running) guardian() *guardian {
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12},
 	}
 	own := motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}
-	a, err := r.engine.Admit(r.t.Context(), motion.Bootstrap{Radar: radar, LocationID: radar.LocationID}, own)
+	a, err := r.engine.Devices.Admit(r.t.Context(), motion.Bootstrap{Radar: radar, LocationID: radar.LocationID}, own)
 	if err != nil || a.GuardianToken == "" {
 		r.t.Fatalf("%+v, %v", a, err)
 	}

@@ -107,7 +107,7 @@ func (r running) claim() (token string) {
 		DeviceID: "csi-a-02aa00000110", NodeName: "GWA1000133", LocationID: "a41f00c2d97b4e5580136c2e", RootMode: motion.RootModeMaster,
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, HWVersion: "AP-900",
 	}
-	admission, err := r.engine.Admit(r.t.Context(), motion.Bootstrap{Radar: radar, LocationID: radar.LocationID}, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")})
+	admission, err := r.engine.Devices.Admit(r.t.Context(), motion.Bootstrap{Radar: radar, LocationID: radar.LocationID}, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")})
 	if err != nil || admission.Network == 0 {
 		r.t.Fatalf("%+v, %v", admission, err)
 	}

@@ -7,10 +7,11 @@ import (
 
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
-// What a caller in the same process, such as the demo, does with an appliance.
+// What follows is for a caller in the same process, such as the demo.
 
 // HTTP returns the address of the HTTP listener.
 func (a *Appliance) HTTP() net.Addr { return a.http.Addr() }
@@ -24,7 +25,7 @@ func (a *Appliance) MQTTS() net.Addr { return a.broker.TLSAddr() }
 // HTTPS returns the address of the HTTP listener with TLS, nil without one.
 func (a *Appliance) HTTPS() net.Addr { return a.http.TLSAddr() }
 
-// coreHere returns how a program on this machine reaches the Core interface.
+// coreHere returns the URL of the Core interface for programs on this machine.
 func (a *Appliance) coreHere() string {
 	server := a.http
 	if a.core != nil {
@@ -41,7 +42,7 @@ func (a *Appliance) coreHere() string {
 // Key makes an API key that may do everything and returns its secret.
 func (a *Appliance) Key(ctx context.Context) (secret string, err error) {
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		_, secret, err = tx.CreateAPIKey(store.APIKey{Name: "demo", Scopes: []string{auth.ScopeRead, auth.ScopeWrite}})
+		_, secret, err = tx.CreateAPIKey(store.APIKey{Name: "demo", Scopes: auth.Scopes()})
 		return err
 	})
 	return secret, err
@@ -49,31 +50,32 @@ func (a *Appliance) Key(ctx context.Context) (secret string, err error) {
 
 // Import stores history and events of the past; see engine.Import.
 func (a *Appliance) Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error {
-	return a.engine.Import(ctx, network, history, events)
+	return a.engine.Sensing.Import(ctx, network, history, events)
 }
 
-// PlaceNode tells where a node stands, by its deviceId; see engine.PlaceNode.
+// PlaceNode sets the location and name of a node, by its deviceId; see engine.PlaceNode.
 func (a *Appliance) PlaceNode(ctx context.Context, device, location, friendlyName string) error {
-	node, err := a.engine.NodeByDevice(ctx, device)
+	node, err := a.engine.Inventory.NodeByDevice(ctx, device)
 	if err != nil {
 		return err
 	}
-	return a.engine.PlaceNode(ctx, node.ID, location, friendlyName)
+	return a.engine.Inventory.PlaceNode(ctx, node.ID, location, friendlyName)
 }
 
-// PlaceLeaf tells where a leaf stands; see engine.PlaceLeaf.
+// PlaceLeaf sets the location and name of a leaf; see engine.PlaceLeaf.
 func (a *Appliance) PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error {
-	return a.engine.PlaceLeaf(ctx, network, mac, location, friendlyName)
+	return a.engine.Inventory.PlaceLeaf(ctx, network, mac, location, friendlyName)
 }
 
-// SetCooldown sets after how many seconds of quiet motion has stopped.
+// SetCooldown sets after how many seconds without motion the motion event ends.
 func (a *Appliance) SetCooldown(ctx context.Context, network motion.NetworkID, seconds int) error {
-	return a.engine.EditSounding(ctx, network, true, map[string]any{"cooldown": float64(seconds)})
+	cooldown := int32(seconds)
+	return a.engine.Inventory.EditSounding(ctx, network, true, setting.SoundingChange{Cooldown: &cooldown}, nil)
 }
 
 // Watch calls see for every event of a network, in order, until ctx ends.
 func (a *Appliance) Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error {
-	events, err := a.engine.LiveEvents(network)
+	events, err := a.engine.Sensing.LiveEvents(network)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"sensegate/api/pki"
 )
 
-// openCertificates makes the certificates ready and gives them to the listeners.
+// openCertificates opens the certificates and sets them in the listeners' configurations.
 func (a *Appliance) openCertificates() (err error) {
 	a.certs, err = pki.Open(pki.Options{
 		Dir:      admin.Certificates(a.config.StateDir),
@@ -24,11 +24,12 @@ func (a *Appliance) openCertificates() (err error) {
 	return nil
 }
 
-// ReloadCertificate reads the owner's certificate again, if one is configured. It
-// does not wait; the log says what came of it.
+// ReloadCertificate reads the owner's certificate again, if one is configured. It does not
+// wait; the result is logged.
 func (a *Appliance) ReloadCertificate() { a.certs.Reload() }
 
-// sayTLS logs what is spoken over TLS and whom clients have to trust.
+// sayTLS logs the TLS addresses and the fingerprint of the authority that clients have to
+// trust.
 func (a *Appliance) sayTLS() {
 	https, mqtts := a.http.TLSAddr(), a.broker.TLSAddr()
 	spoken := []any{"https", https, "mqtts", mqtts}

@@ -1,3 +1,19 @@
+// Package auth says who a caller is and what they may do: the API keys of the Core
+// interface with their scopes, and the accounts, sessions and roles of the App Cloud
+// interface.
+//
+// It knows tokens and the keys that sign them, passwords and their hashes, the identity
+// providers, and how guessing is slowed down. It must not know HTTP: its callers read the
+// token from the request. All methods may be called concurrently.
+//
+// # What lies on disk
+//
+// Users, sessions and the digest of the setup code are in the database; see store. In
+// the state directory, readable by its owner only:
+//
+//	signing.json      {"keys": [{"kid", "secret": base64 of 32 bytes, "since": seconds}], newest last;
+//	                  "names": base64 of 32 bytes, the key of account digests in the log}
+//	jwks-<name>.json  the key set of an identity provider as it was fetched last
 package auth
 
 import (
@@ -7,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,11 +39,12 @@ import (
 // and deleting them. Its methods may be called concurrently.
 //
 // Nothing tells a stranger whether an address has an account: for one that has and one
-// that has not, an answer is the same in status, code and shape, costs as many password
-// hashes, commits as often, and where a mail makes a difference its time is rounded up.
+// that has not, an answer is the same in status, code and shape and costs as many password
+// hashes. A registration commits once in both cases, and its time is rounded up; whoever
+// asks for a mail is answered at a fixed time, without waiting for what is stored.
 type Accounts struct {
-	// Step is that to which the time of an answer is rounded up where a mail makes a
-	// difference; NewAccounts sets it.
+	// Step is the time after which a request for a mail is answered, and to which that of
+	// a registration is rounded up; NewAccounts sets it. 0: answers come when the work is done.
 	Step time.Duration
 
 	db        *store.DB
@@ -34,17 +52,19 @@ type Accounts struct {
 	passwords *Passwords
 	mailer    func(*store.Tx, notify.Mail) error
 
-	guesses  *guesses
-	requests sources   // for mails, by who asks
-	moves    *throttle // to another e-mail address, by user
-	mails    *throttle // by whom they go to
-	codes    sources   // wrong setup codes
-	tokens   sources   // wrong tokens of mails
-	entries  *throttle // right passwords, by user
-	checking sync.Map  // home.UserID: users whose password check looks at
-	arrivals sources   // log-ins, by address
-	births   *throttle // registrations without the setup code
-	refusals refusals
+	guesses       *guesses
+	requests      sources   // for mails, by address of the caller
+	moves         *throttle // to another e-mail address, by user
+	mails         *throttle // by e-mail address
+	codes         sources   // wrong setup codes
+	tokens        sources   // wrong tokens of mails
+	accountLogins *throttle // right passwords, by user
+	checking      sync.Map  // home.UserID: users whose password check is verifying
+	addressLogins sources   // log-ins, by address
+	registrations *throttle // registrations without the setup code
+	refusals      refusals
+	pending       sync.WaitGroup // mails that are being stored
+	storing       chan struct{}  // a slot of each
 }
 
 // NewAccounts returns the accounts that db holds. mail queues a mail as part of a
@@ -53,16 +73,17 @@ func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail fu
 	return &Accounts{
 		Step: 250 * time.Millisecond,
 		db:   db, sessions: sessions, passwords: passwords, mailer: mail,
-		guesses:  newGuesses(),
-		requests: newSources(rule{5, time.Minute}, rule{60, time.Hour}),
-		moves:    newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
-		mails:    newThrottle(rule{5, time.Minute}, rule{20, time.Hour}),
-		codes:    newSources(rule{5, time.Minute}),
-		tokens:   newSources(rule{10, time.Minute}),
-		entries:  newThrottle(rule{10, time.Minute}),
-		arrivals: newSources(rule{60, time.Minute}),
-		births:   newThrottle(rule{30, time.Minute}, rule{300, time.Hour}),
-		refusals: newRefusals(sessions.keys),
+		guesses:       newGuesses(),
+		requests:      newSources(rule{5, time.Minute}, rule{60, time.Hour}),
+		moves:         newThrottle(rule{5, time.Minute}, rule{60, time.Hour}),
+		mails:         newThrottle(rule{5, time.Minute}, rule{20, time.Hour}),
+		codes:         newSources(rule{5, time.Minute}),
+		tokens:        newSources(rule{10, time.Minute}),
+		accountLogins: newThrottle(rule{10, time.Minute}),
+		addressLogins: newSources(rule{60, time.Minute}),
+		registrations: newThrottle(rule{30, time.Minute}, rule{300, time.Hour}),
+		refusals:      newRefusals(sessions.keys),
+		storing:       make(chan struct{}, mostStoring),
 	}
 }
 
@@ -70,7 +91,7 @@ func NewAccounts(db *store.DB, sessions *Sessions, passwords *Passwords, mail fu
 // it may be removed; after confirmLife another registration takes its place.
 const unconfirmedLife = 7 * 24 * time.Hour
 
-// Registration is what a new user says.
+// Registration is the request of a new user.
 type Registration struct {
 	Email, Password     string
 	FirstName, LastName string
@@ -78,13 +99,13 @@ type Registration struct {
 	From                netip.Addr
 }
 
-// Register makes an account that its confirmation mail, or the setup code, confirms.
-// For an address that has an account the answer looks the same, with an id that nobody
-// has, and the address is told by mail; only whoever shows the setup code hears of it,
-// as a Conflict. A wrong code is an Invalid fault. Too many are Throttled: 5 a minute from an
-// address, and without the code 30 a minute and 300 an hour in all. So few bound what a log-in
-// with the password tells afterwards: Forbidden for a new account, Unauthorized for a known
-// one (payloads.md 5.1).
+// Register makes an account that its confirmation mail, or the setup code, confirms. For an
+// address that has an account the answer looks the same, with an id that nobody has, and a
+// mail tells the address; only with the setup code the answer is a Conflict. A wrong code is
+// an Invalid fault. Too many are Throttled: 5 a minute from an address, and without the code
+// 30 a minute and 300 an hour in all. These limits bound what a log-in with the password
+// reveals afterwards: Forbidden for a new account, Unauthorized for a known one (payloads.md
+// 5.1).
 func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, err error) {
 	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
 		return u, err
@@ -100,7 +121,7 @@ func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, e
 		defer func() { judge(err) }()
 	}
 	if r.SetupCode == "" {
-		if _, wait := a.births.take(""); wait > 0 {
+		if _, wait := a.registrations.take(""); wait > 0 {
 			return u, throttled(wait, "too many registrations")
 		}
 	}
@@ -119,7 +140,7 @@ func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, e
 			return err
 		}
 		if ok {
-			u.ID, err = a.registerKnown(tx, r, known, u, hash)
+			u.ID, err = a.registerKnown(tx, r, known)
 			return err
 		}
 		u, err = a.registerNew(tx, r, u, hash)
@@ -137,8 +158,8 @@ func newUser(tx *store.Tx, r Registration) home.User {
 	}
 }
 
-// holderOf returns the user whom an address belongs to. One who has let the time for
-// the confirmation pass and is nobody's member gives way.
+// holderOf returns the user whom an address belongs to. One who did not confirm it in time and
+// belongs to no home does not count.
 func (a *Accounts) holderOf(tx *store.Tx, email string) (home.User, bool, error) {
 	u, ok, err := tx.UserByEmail(email)
 	if err != nil || !ok || u.Confirmed() || tx.Now().Stamp().Since(u.CreatedAt) < confirmLife {
@@ -151,18 +172,18 @@ func (a *Accounts) holderOf(tx *store.Tx, email string) (home.User, bool, error)
 	return home.User{}, false, tx.DeleteUser(u.ID)
 }
 
-// registerKnown tells the holder of an address that somebody registered with it, and
-// does as if it stored a user. An account that is not confirmed yet may be somebody
-// else's, who was quicker: the link sets a new password, so that whoever holds the address
-// and follows it does not confirm an account that a stranger knows the password of.
-func (a *Accounts) registerKnown(tx *store.Tx, r Registration, known, u home.User, hash string) (home.UserID, error) {
+// registerKnown mails the holder of an address that somebody registered with it, and takes an
+// id as a new user does. An account that is not confirmed yet may be a stranger's, who
+// registered first: the link of the mail sets a new password, so that the holder of the
+// address does not confirm an account whose password a stranger knows.
+func (a *Accounts) registerKnown(tx *store.Tx, r Registration, known home.User) (home.UserID, error) {
 	if r.SetupCode != "" {
 		if err := tx.CheckSetupCode(r.SetupCode); err != nil {
 			return 0, err
 		}
 		return 0, fault.New(fault.Conflict, "email: has an account already; log in, or set a new password")
 	}
-	id, err := tx.RehearseUser(u, hash)
+	id, err := tx.NextUserID()
 	if err != nil {
 		return 0, err
 	}
@@ -195,15 +216,14 @@ func (a *Accounts) registerNew(tx *store.Tx, r Registration, u home.User, hash s
 	return u, tx.SetAddressProof(u.ID, vouched())
 }
 
-// checkAccount returns an Invalid fault with every mistake of an address and a
-// password; nil is neither. A password that is long enough is also to be a choice for an
-// account with addresses, when these are known.
+// checkAccount returns an Invalid fault with every mistake of an address and a password, each
+// of which may be nil. A password that is long enough is also checked by checkChoice.
 func checkAccount(email, password *string, addresses ...string) error {
-	var mistakes []fault.Detail
+	var mistakes fault.Details
 	note := func(at string, err error) {
 		var f *fault.Error
 		if errors.As(err, &f) {
-			mistakes = append(mistakes, fault.Detail{Location: at, Message: f.Message})
+			mistakes.Add(at, nil, "%s", f.Message)
 		}
 	}
 	if email != nil {
@@ -216,11 +236,11 @@ func checkAccount(email, password *string, addresses ...string) error {
 		}
 		note("body.password", err)
 	}
-	return fault.Also(nil, mistakes)
+	return mistakes.Err()
 }
 
-// accountState is what a token of a mail is bound to: it works once, because using it
-// changes the account, and not after the password or the address was changed in
+// accountState is the state that a mail's token is bound to: the token works once, because
+// using it changes the account, and stops working when the password or the address changes in
 // another way.
 func accountState(tx *store.Tx, u home.User) (string, error) {
 	password, err := tx.Password(u.ID)
@@ -229,4 +249,37 @@ func accountState(tx *store.Tx, u home.User) (string, error) {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", u.Sub, u.Email, u.Confirmed(), password))
 	return base64.RawURLEncoding.EncodeToString(sum[:16]), nil
+}
+
+// Config is the auth part of the configuration.
+type Config struct {
+	Argon2    Argon            `yaml:"argon2" envPrefix:"ARGON2_"`
+	Providers []ProviderConfig `yaml:"providers" envPrefix:"PROVIDERS_"`
+}
+
+// Defaults returns what holds without any configuration.
+func Defaults() Config { return Config{Argon2: DefaultArgon(), Providers: []ProviderConfig{}} }
+
+// Validate returns every rule that the configuration breaks.
+func (c Config) Validate() error {
+	var wrong []error
+	under := func(key string, err error) {
+		if err == nil {
+			return
+		}
+		for line := range strings.Lines(err.Error()) {
+			wrong = append(wrong, errors.New(key+strings.TrimSpace(line)))
+		}
+	}
+	under("argon2.", c.Argon2.Validate())
+	names := map[string]bool{}
+	for i, p := range c.Providers {
+		key := fmt.Sprintf("providers.%d.", i)
+		under(key, p.Validate())
+		if names[p.Name] {
+			under(key, errors.New("name: is there twice"))
+		}
+		names[p.Name] = true
+	}
+	return errors.Join(wrong...)
 }

@@ -18,8 +18,8 @@ import (
 //go:embed common/passwords.bloom
 var commonPasswords []byte
 
-// commonProbes is how many bits of the filter a password sets: the best number for 19 bits
-// a password.
+// commonProbes is how many bits of the filter a password sets: the optimum for 19 bits a
+// password.
 const commonProbes = 13
 
 // commonBits returns the bits of a filter of a size that a password sets, in any case: by
@@ -45,8 +45,8 @@ func isCommon(password string) bool {
 	return true
 }
 
-// checkChoice returns an Invalid fault unless a new password may be chosen for an account
-// with addresses: it is none of the commonest, nor an address or what stands before the @.
+// checkChoice returns an Invalid fault when a new password is one of the commonest, one of the
+// account's addresses, or the part of one before the @.
 func checkChoice(password string, addresses ...string) error {
 	word := home.EmailKey(password)
 	own := slices.ContainsFunc(addresses, func(address string) bool {

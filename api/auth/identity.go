@@ -11,7 +11,7 @@ import (
 	"sensegate/store"
 )
 
-// maxIdentities bounds the accounts at identity providers that are tied to one user.
+// maxIdentities bounds the accounts at identity providers that are linked with one user.
 const maxIdentities = 8
 
 // LinkedIdentity is an account at an identity provider with which a user logs in.
@@ -21,7 +21,7 @@ type LinkedIdentity struct {
 	Issuer   string  `json:"issuer" doc:"The provider's address" example:"https://id.example.com"`
 }
 
-// Linked returns the accounts at identity providers that are tied to a user.
+// Linked returns the accounts at identity providers that are linked with a user.
 func (p *Providers) Linked(ctx context.Context, id home.UserID) (list []LinkedIdentity, err error) {
 	err = p.db.View(ctx, func(tx *store.Tx) error {
 		list, err = p.linked(tx, id)
@@ -44,9 +44,9 @@ func (p *Providers) linked(tx *store.Tx, id home.UserID) ([]LinkedIdentity, erro
 	return list, err
 }
 
-// Link ties the account that a token of a provider names to a user, who has shown who they
-// are, and returns all of theirs. Conflict with the code identity_taken: another user has
-// it. The other errors are those of Login.
+// Link links the account that a provider's token names with a user, who has proven who they
+// are, and returns all accounts linked with them. Conflict with the code identity_taken: it is
+// linked with another user. The other errors are those of Login.
 func (p *Providers) Link(ctx context.Context, who User, name, token string) (list []LinkedIdentity, err error) {
 	b, err := p.read(ctx, name, token)
 	if err != nil {
@@ -77,7 +77,8 @@ func (p *Providers) Link(ctx context.Context, who User, name, token string) (lis
 	return list, err
 }
 
-// tie ties an account at a provider that nobody has to a user, and tells them.
+// tie links an account at a provider, which is linked with nobody, with a user, and mails
+// them.
 func (p *Providers) tie(tx *store.Tx, u home.User, identity store.Identity) error {
 	all, err := tx.Identities(u.ID)
 	if err != nil {
@@ -92,10 +93,10 @@ func (p *Providers) tie(tx *store.Tx, u home.User, identity store.Identity) erro
 	return p.accounts.notice(tx, notify.IdentityLinked, u)
 }
 
-// Unlink unties an account at a provider from a user, who has shown who they are, and ends
-// their other sessions: whoever has that account may have logged in with it. NotFound: they
-// have none with the id. Conflict with the code last_login: without it they could not log in
-// any more.
+// Unlink removes the link of an account at a provider with a user, who has proven who they
+// are, and ends their other sessions: whoever has that account may have logged in with it.
+// NotFound: no linked account has the id. Conflict with the code last_login: without it the
+// user could not log in any more.
 func (p *Providers) Unlink(ctx context.Context, who User, id string) error {
 	return p.db.Update(ctx, func(tx *store.Tx) error {
 		all, err := tx.Identities(who.ID)

@@ -18,23 +18,23 @@ import (
 	"sensegate/store/durable"
 )
 
-// keyLife is how long a key signs. It verifies for as long again as the longest token
-// lives, so that a change of keys ends no session.
+// keyLife is how long a key signs. After that it verifies for the life of the longest token,
+// so that a rotation ends no session.
 const keyLife = 30 * 24 * time.Hour
 
 // keySize is the length of a key in bytes: that of the digest (RFC 7518 3.2).
 const keySize = 32
 
-// maxKeys bounds the keys in the file, whatever the clock did.
+// maxKeys bounds the keys in the file, however the clock was set.
 const maxKeys = 16
 
 // Keyring holds the keys that sign tokens, newest last, in a file that only its owner
 // can read. Its methods may be called concurrently.
 type Keyring struct {
-	path    string
-	log     *slog.Logger
-	names   []byte             // the key of account digests in the log; never changes
-	turning singleflight.Group // a change of keys
+	path     string
+	log      *slog.Logger
+	names    []byte             // the key of account digests in the log; never changes
+	rotating singleflight.Group // one rotation at a time
 
 	mu   sync.Mutex
 	keys []signingKey
@@ -44,7 +44,7 @@ type Keyring struct {
 type signingKey struct {
 	ID     string      `json:"kid"`
 	Secret []byte      `json:"secret"` // keySize bytes, base64
-	Since  motion.Time `json:"since"`  // when it began to sign
+	Since  motion.Time `json:"since"`  // when it was added
 }
 
 // keyFile is what the file holds.
@@ -54,8 +54,8 @@ type keyFile struct {
 }
 
 // OpenKeyring reads the keys from the file at path and makes it when it is not there. A
-// damaged file is moved aside and made anew: everybody has to log in again, which is worth
-// less than an appliance that senses.
+// damaged file is moved aside and replaced: everybody has to log in again, but the appliance
+// starts and senses.
 func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, error) {
 	k := &Keyring{path: path, log: log, names: random(keySize)}
 	data, err := os.ReadFile(path)
@@ -86,7 +86,7 @@ func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, erro
 		return k, nil
 	}
 	if err := k.write(k.keys); err != nil {
-		log.Error("key of account digests not kept: it is another after the next start", "err", err)
+		log.Error("key of account digests not written: it changes at the next start", "err", err)
 	}
 	return k, nil
 }
@@ -107,21 +107,21 @@ func parseKeys(data []byte) (file keyFile, err error) {
 	return file, nil
 }
 
-// turn changes the key that signs when it has served its time. When a new one cannot
-// be written, the old one goes on.
-func (k *Keyring) turn(now motion.Time) {
+// rotateIfDue rotates the keys when the newest has signed for keyLife. When a new one cannot
+// be written, the old one goes on signing.
+func (k *Keyring) rotateIfDue(now motion.Time) {
 	served := func() bool { return now.Since(k.newest().Since) >= keyLife.Seconds() }
 	if !served() {
 		return
 	}
-	_, err, _ := k.turning.Do("", func() (any, error) {
+	_, err, _ := k.rotating.Do("", func() (any, error) {
 		if !served() {
-			return nil, nil // another request was first
+			return nil, nil // another request has rotated them
 		}
 		return nil, k.rotate(now)
 	})
 	if err != nil {
-		k.log.Error("signing key not changed: the old one goes on", "err", err)
+		k.log.Error("signing key not rotated: the old one goes on", "err", err)
 	}
 }
 
@@ -144,8 +144,8 @@ func (k *Keyring) find(id string) []byte {
 	return nil
 }
 
-// rotate adds a new key, and drops those that no living token can be signed with. It
-// runs once at a time.
+// rotate adds a new key, and drops those whose tokens have all expired. One call runs at a
+// time.
 func (k *Keyring) rotate(now motion.Time) error {
 	key := signingKey{ID: uuid.NewString(), Secret: make([]byte, keySize), Since: now}
 	rand.Read(key.Secret) // never fails: it ends the program instead
@@ -174,8 +174,8 @@ func (k *Keyring) write(keys []signingKey) error {
 	return nil
 }
 
-// living returns the keys whose tokens may still be valid: a key signed until the one
-// after it began.
+// living returns the keys whose tokens may still be valid: a key signed until the next one was
+// added.
 func living(keys []signingKey, now motion.Time) []signingKey {
 	var kept []signingKey
 	for i, key := range keys {

@@ -27,7 +27,7 @@ func ringAt(t *testing.T, path string, now motion.Time) *Keyring {
 // signAt returns a refresh token that was issued at a time.
 func signAt(t *testing.T, k *Keyring, now motion.Time) string {
 	t.Helper()
-	k.turn(now)
+	k.rotateIfDue(now)
 	token, err := k.sign(claims{}.stamp(home.User{ID: 1, Sub: "s"}, forRefresh, "id", now.Second(), now.Add(refreshLife.Seconds())))
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestOneKeyIsMadeForManyWhoSign(t *testing.T) {
 	now := motion.Time(1764000000 + 31*day)
 	var all sync.WaitGroup
 	for range 16 {
-		all.Go(func() { k.turn(now) })
+		all.Go(func() { k.rotateIfDue(now) })
 	}
 	all.Wait()
 	if len(k.keys) != 2 || k.newest().Since != now {

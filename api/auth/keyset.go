@@ -18,14 +18,14 @@ import (
 
 const (
 	fetchTime = 10 * time.Second // for one fetch
-	fetchRest = time.Minute      // between two, whatever keys tokens name
+	fetchRest = time.Minute      // between two fetches
 	maxKeySet = 256 << 10        // bytes of a key set
 )
 
-// keySet is the public keys of an identity provider (RFC 7517): from a file, or from
-// an address with a copy on disk, so that it works without internet after the first
-// fetch. It looks again for a key that it does not know, at most once a minute. Its
-// methods may be called concurrently.
+// keySet is the public keys of an identity provider (RFC 7517): from a file, or from an
+// address with a copy on disk, so that it works without internet after the first fetch. It
+// reads the set again for a key that it does not know, at most once a minute. Its methods may
+// be called concurrently.
 type keySet struct {
 	path   string // the file, or the copy
 	url    string // "" = the file alone
@@ -36,7 +36,7 @@ type keySet struct {
 	looked time.Time
 }
 
-// newKeySet reads the keys that lie on disk; for an address there may be none yet.
+// newKeySet reads the keys on disk; of an address there may be none yet.
 func newKeySet(path, url string) (*keySet, error) {
 	s := &keySet{path: path, url: url, client: &http.Client{Timeout: fetchTime}, keys: &jose.JSONWebKeySet{}}
 	data, err := os.ReadFile(path)
@@ -65,9 +65,9 @@ func parseKeySet(data []byte) (*jose.JSONWebKeySet, error) {
 		return nil, err
 	}
 	set := &jose.JSONWebKeySet{}
-	for _, one := range raw.Keys {
+	for _, encoded := range raw.Keys {
 		var key jose.JSONWebKey
-		if json.Unmarshal(one, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
+		if json.Unmarshal(encoded, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
 			set.Keys = append(set.Keys, key)
 		}
 	}
@@ -77,8 +77,8 @@ func parseKeySet(data []byte) (*jose.JSONWebKeySet, error) {
 	return set, nil
 }
 
-// VerifySignature returns what a token says when one of the keys has signed it. The
-// caller has fixed the algorithms, and looks at everything else.
+// VerifySignature returns the payload of a token that one of the keys has signed. The caller
+// has fixed the algorithms, and checks everything else.
 func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSignedCompact(token, asymmetric())
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return nil, errors.New("verify token: no key of the provider has signed it")
 }
 
-// verifyWith tries the keys that a token may mean.
+// verifyWith tries the keys that a token's header allows.
 func verifyWith(keys *jose.JSONWebKeySet, signed *jose.JSONWebSignature) ([]byte, bool) {
 	if len(signed.Signatures) != 1 {
 		return nil, false
@@ -120,8 +120,8 @@ func (s *keySet) known() *jose.JSONWebKeySet {
 	return s.keys
 }
 
-// look reads the keys again, unless that was done within the last minute. When the
-// provider cannot be reached, those that are known go on.
+// look reads the keys again, unless it did within the last minute. When the provider cannot be
+// reached, the known keys stay.
 func (s *keySet) look(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	s.mu.Lock()
 	now := time.Now()
@@ -144,7 +144,7 @@ func (s *keySet) look(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	return s.keys, nil
 }
 
-// read reads the keys from where they come from, and keeps a copy of what was fetched.
+// read reads the file, or fetches the keys and writes the copy.
 func (s *keySet) read(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if s.url == "" {
 		data, err := os.ReadFile(s.path)
@@ -187,8 +187,8 @@ func (s *keySet) fetch(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// asymmetric are the algorithms that a provider may sign with (RFC 7518 3.1, RFC 8037):
-// none whose key both ends know, and not "none".
+// asymmetric are the algorithms that a provider may sign with (RFC 7518 3.1, RFC 8037): none
+// with a shared key, and not "none".
 func asymmetric() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{
 		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,

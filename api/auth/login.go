@@ -13,8 +13,8 @@ import (
 // Credentials are what somebody logs in with.
 type Credentials struct {
 	Email, Password     string
-	FirstName, LastName string // fill what the account leaves empty
-	Multi               bool   // earlier sessions go on
+	FirstName, LastName string // for an account that has none
+	Multi               bool   // keep earlier sessions
 	From                netip.Addr
 }
 
@@ -22,21 +22,21 @@ type Credentials struct {
 // confirmed.
 const codeUnconfirmed = "unconfirmed"
 
-// Login begins a session. A wrong password and an address without an account are the
-// same Unauthorized fault; an account that is not confirmed is Forbidden, once the
-// password was right; too many wrong ones are Throttled, and too many right ones: 10 a
-// minute of an account, 60 from an address. After those 10 no password of the account is
-// looked at, because that is what costs.
+// Login begins a session. A wrong password and an address without an account are the same
+// Unauthorized fault; an account that is not confirmed is Forbidden, if the password was
+// right. Too many wrong passwords are Throttled, and so are too many right ones: 10 a minute
+// of an account, 60 from an address. After those 10 no password of the account is hashed,
+// because hashing is what costs.
 func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
 	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
 	if err != nil {
 		return Tokens{}, err
 	}
-	again, err := a.admitAccount(u.ID)
+	undo, err := a.admitAccount(u.ID)
 	if err != nil {
 		return Tokens{}, err
 	}
-	again() // counted when it is right
+	undo() // startSession counts it when the password was right
 	fresh, err := a.verify(ctx, c, stored, familiar)
 	a.refusals.note(c.Email, c.From, err)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
 				return err
 			}
 		}
-		g, err = a.enter(tx, u.ID, c)
+		g, err = a.startSession(tx, u.ID, c)
 		return err
 	})
 	if err != nil {
@@ -86,61 +86,60 @@ func (a *Accounts) lookUp(ctx context.Context, email string, from netip.Addr) (u
 	return u, hash, familiar, err
 }
 
-// verify returns nil when the password is the one of a stored hash, and the hash to
-// store instead, if any. The guess is counted when it is its turn, so that right
-// passwords that come together do not count against each other; before that it is only
-// seen whether it would be.
+// verify returns nil when the password is the one of a stored hash, and the hash to store
+// instead, if any. It checks the limits of guesses at once and counts the guess after it has
+// waited for a slot, so that right passwords that come together do not count against each
+// other.
 func (a *Accounts) verify(ctx context.Context, c Credentials, stored string, familiar bool) (fresh string, err error) {
-	right, err := a.guesses.take(c.Email, c.From, familiar)
+	undo, err := a.guesses.take(c.Email, c.From, familiar)
 	if err != nil {
 		return "", err
 	}
-	right()
-	leave, err := a.passwords.turn(ctx, familiar)
+	undo()
+	release, err := a.passwords.acquire(ctx, familiar)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
-	if right, err = a.guesses.take(c.Email, c.From, familiar); err != nil {
+	defer release()
+	if undo, err = a.guesses.take(c.Email, c.From, familiar); err != nil {
 		return "", err
 	}
 	ok, stale, err := a.passwords.verify(c.Password, stored)
 	if err != nil {
-		right()
+		undo()
 		return "", err
 	}
 	if !ok {
 		return "", refusedLogin()
 	}
-	right()
+	undo()
 	if stale {
 		fresh = a.passwords.hash(c.Password)
 	}
 	return fresh, nil
 }
 
-// check returns nil when the password is the one of a stored hash, for a caller who has
-// shown in another way that the account is theirs: by a session, or by the token of a mail.
-// Else the error is that of verify. A right one counts as a log-in of the account, and one
-// at a time is looked at for each user: so that none of them fills the line of those who
-// wait for their turn.
+// check returns nil when the password is the one of a stored hash, for a caller who has proven
+// in another way that the account is theirs: by a session, or by the token of a mail.
+// Otherwise the error is that of verify. A right password counts as a log-in of the account.
+// It verifies one password of a user at a time, so that no user fills the queue.
 func (a *Accounts) check(ctx context.Context, id home.UserID, c Credentials, stored string, familiar bool) error {
 	if _, busy := a.checking.LoadOrStore(id, true); busy {
-		return throttled(lineRetry, "another request of this account shows a password")
+		return throttled(queueRetry, "another request of this account shows a password")
 	}
 	defer a.checking.Delete(id)
-	wrong, err := a.admitAccount(id)
+	undo, err := a.admitAccount(id)
 	if err != nil {
 		return err
 	}
 	if _, err = a.verify(ctx, c, stored, familiar); err != nil {
-		wrong()
+		undo()
 	}
 	return err
 }
 
-// enter begins a session for somebody who has shown who they are.
-func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, error) {
+// startSession begins a session for somebody who has proven who they are.
+func (a *Accounts) startSession(tx *store.Tx, id home.UserID, c Credentials) (grant, error) {
 	u, err := tx.User(id)
 	if err != nil {
 		return grant{}, err
@@ -148,7 +147,7 @@ func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, er
 	if !u.Confirmed() {
 		return grant{}, refusedUnconfirmed()
 	}
-	if err := a.admitEntry(id, c.From); err != nil {
+	if err := a.admitLogin(id, c.From); err != nil {
 		return grant{}, err
 	}
 	if fillNames(&u, c) {
@@ -160,25 +159,25 @@ func (a *Accounts) enter(tx *store.Tx, id home.UserID, c Credentials) (grant, er
 	return a.sessions.begin(tx, u, c.Multi)
 }
 
-// admitEntry counts a log-in that is right, or returns a Throttled fault: each costs a
-// commit, and ends the log-ins before it. Only log-ins of the account itself count against
-// it, so that nobody else can lock its person out.
-func (a *Accounts) admitEntry(id home.UserID, from netip.Addr) error {
-	own, err := a.admitAccount(id)
+// admitLogin counts a successful log-in, or returns a Throttled fault: each costs a commit,
+// and ends earlier sessions. Only log-ins of the account itself count against it, so that
+// nobody else can lock its user out.
+func (a *Accounts) admitLogin(id home.UserID, from netip.Addr) error {
+	undo, err := a.admitAccount(id)
 	if err != nil {
 		return err
 	}
-	if _, wait := a.arrivals.take(from); wait > 0 {
-		own()
+	if _, wait := a.addressLogins.take(from); wait > 0 {
+		undo()
 		return throttled(wait, "too many log-ins from this address")
 	}
 	return nil
 }
 
 // admitAccount counts a right password of an account, or returns a Throttled fault. undo
-// takes the count back.
+// undoes the count.
 func (a *Accounts) admitAccount(id home.UserID) (undo func(), err error) {
-	undo, wait := a.entries.take(strconv.FormatInt(int64(id), 10))
+	undo, wait := a.accountLogins.take(strconv.FormatInt(int64(id), 10))
 	if wait > 0 {
 		return nil, throttled(wait, "too many log-ins of this account")
 	}

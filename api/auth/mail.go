@@ -3,7 +3,9 @@ package auth
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,8 +27,8 @@ func (a *Accounts) admitRequest(from netip.Addr) error {
 
 func tooManyMails(wait time.Duration) error { return throttled(wait, "too many mails were asked for") }
 
-// mail queues a mail, unless its address has had its share: whoever asked is not told,
-// for that would tell whether the address has an account.
+// mail queues a mail, unless the address has had too many. The caller does not learn that,
+// because it would reveal whether the address has an account.
 func (a *Accounts) mail(tx *store.Tx, m notify.Mail) error {
 	if _, wait := a.mails.take(home.EmailKey(m.To)); wait > 0 {
 		return nil
@@ -34,14 +36,13 @@ func (a *Accounts) mail(tx *store.Tx, m notify.Mail) error {
 	return a.mailer(tx, m)
 }
 
-// notice tells the address of an account of a change that is done. It is not held down as
-// other mails are: else whoever makes the change could ask for so many mails before that
-// nobody hears of it.
+// notice mails the address of an account about a change that was made. It has no limit:
+// otherwise whoever makes the change could suppress the mail by asking for many others before.
 func (a *Accounts) notice(tx *store.Tx, kind notify.Kind, u home.User) error {
 	return a.mailer(tx, notify.Mail{Kind: kind, To: u.Email, User: u.ID})
 }
 
-// mailConfirmation sends the link that confirms an address for a user.
+// mailConfirmation mails the link that confirms an address for a user.
 func (a *Accounts) mailConfirmation(tx *store.Tx, u home.User, email string) error {
 	expires := tx.Now().Add(confirmLife.Seconds())
 	token, err := a.mailToken(tx, u, forConfirm, email, expires)
@@ -62,24 +63,23 @@ func (a *Accounts) mailToken(tx *store.Tx, u home.User, purpose, email string, e
 }
 
 // SendConfirmation sends another confirmation mail to an address whose account is not
-// confirmed; otherwise it does nothing that shows.
+// confirmed; otherwise it has no visible effect.
 func (a *Accounts) SendConfirmation(ctx context.Context, email string, from netip.Addr) error {
 	return a.request(ctx, email, from, func(tx *store.Tx, u home.User) error {
 		if u.Confirmed() {
-			return pretend(tx, email)
+			return nil
 		}
 		return a.mailConfirmation(tx, u, u.Email)
 	})
 }
 
-// SendReset sends a mail with which a new password can be set to an address that has
-// an account; otherwise it does nothing that shows.
+// SendReset mails a link that sets a new password to an address that has an account; otherwise
+// it has no visible effect.
 func (a *Accounts) SendReset(ctx context.Context, email string, from netip.Addr) error {
 	return a.request(ctx, email, from, a.mailReset)
 }
 
-// mailReset sends the link with which a new password can be set; using it confirms the
-// address too.
+// mailReset mails the link that sets a new password; using it confirms the address too.
 func (a *Accounts) mailReset(tx *store.Tx, u home.User) error {
 	expires := tx.Now().Add(resetLife.Seconds())
 	token, err := a.mailToken(tx, u, forReset, "", expires)
@@ -89,31 +89,74 @@ func (a *Accounts) mailReset(tx *store.Tx, u home.User) error {
 	return a.mail(tx, notify.Mail{Kind: notify.Reset, To: u.Email, User: u.ID, Token: token, Expires: expires.Stamp()})
 }
 
-// request runs answer with the user of an address; when there is none it makes a
-// commit all the same.
-func (a *Accounts) request(ctx context.Context, email string, from netip.Addr, answer func(*store.Tx, home.User) error) error {
+// How many mails that were asked for are stored at a time, and how long one may wait for the
+// database.
+const (
+	mostStoring = 32
+	storingTime = 30 * time.Second
+)
+
+// request runs write with the user of an address, if there is one. Neither the answer nor
+// its time depends on that: it comes a Step after the request, and write may still run.
+func (a *Accounts) request(ctx context.Context, email string, from netip.Addr, write func(*store.Tx, home.User) error) error {
+	start := time.Now()
 	if err := home.CheckEmail(email); err != nil {
 		return err
 	}
 	if err := a.admitRequest(from); err != nil {
 		return err
 	}
-	defer a.evenOut(ctx, time.Now())
-	return a.db.Update(ctx, func(tx *store.Tx) error {
-		u, ok, err := tx.UserByEmail(email)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return pretend(tx, email)
-		}
-		return answer(tx, u)
+	if err := a.db.Writable(); err != nil {
+		return err
+	}
+	select {
+	case a.storing <- struct{}{}:
+	default:
+		return fault.New(fault.Unavailable, "too many mails are being stored: try again in a moment")
+	}
+	a.pending.Go(func() {
+		defer func() { <-a.storing }()
+		a.storeMail(email, write)
 	})
+	if a.Step == 0 {
+		a.Wait()
+	}
+	a.evenOut(ctx, start)
+	return nil
 }
 
-// evenOut waits until whole steps have passed since start, so that the fraction of a
-// millisecond by which a mail differs from none does not show.
+// storeMail runs write with the user of an address, if there is one. It ends by itself, a panic
+// in it too: nobody waits for it any more.
+func (a *Accounts) storeMail(email string, write func(*store.Tx, home.User) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storingTime)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			a.sessions.keys.log.Error("storing a mail panicked", "err", fmt.Sprintf("%.200v", p), "stack", string(debug.Stack()))
+		}
+	}()
+	err := a.db.Update(ctx, func(tx *store.Tx) error {
+		u, ok, err := tx.UserByEmail(email)
+		if err != nil || !ok {
+			return err
+		}
+		return write(tx, u)
+	})
+	if err != nil {
+		a.sessions.keys.log.Error("a mail that was asked for is not stored", "err", err)
+	}
+}
+
+// Wait waits until every mail that was asked for is stored. It must be called before the
+// database is closed, when nobody can ask any more.
+func (a *Accounts) Wait() { a.pending.Wait() }
+
+// evenOut waits until a whole number of steps has passed since start, so that the time does
+// not reveal whether a mail was written.
 func (a *Accounts) evenOut(ctx context.Context, start time.Time) {
+	if a.Step == 0 {
+		return
+	}
 	rest := time.NewTimer(a.Step - time.Since(start)%a.Step)
 	defer rest.Stop()
 	select {
@@ -122,15 +165,9 @@ func (a *Accounts) evenOut(ctx context.Context, start time.Time) {
 	}
 }
 
-// pretend writes and takes back about as much as a mail takes.
-func pretend(tx *store.Tx, email string) error {
-	_, err := tx.RehearseUser(newUser(tx, Registration{Email: email}), "")
-	return err
-}
-
-// Confirm confirms the address that the token of a confirmation mail is about, and
-// returns the user: of a new account, or the new address of an old one. The token
-// works once. One that is not valid any more is an Unauthorized fault.
+// Confirm confirms the address in the token of a confirmation mail, of a new account or the
+// new address of an existing one, and returns the user. The token works once. One that is not
+// valid any more is an Unauthorized fault.
 //
 // It proves that somebody opened a link, as mail scanners do, and no more: a home takes
 // the address for the user's only by an invitation's token then.
@@ -138,10 +175,10 @@ func (a *Accounts) Confirm(ctx context.Context, token string, from netip.Addr) (
 	return a.confirm(ctx, token, from, false)
 }
 
-// ConfirmWithPassword is Confirm by somebody who reads the mail and knows the password of
-// its account, "" when that has none. With the password they have shown as much as with a
-// log-in: their address is familiar from then on. One that is not right is a Forbidden
-// fault with the code wrong_password; wrong and right ones count as log-ins do.
+// ConfirmWithPassword is Confirm by somebody who also knows the password of the account, ""
+// when that has none. That proves as much as a log-in: their address is familiar from then on.
+// A wrong password is a Forbidden fault with the code wrong_password; wrong and right ones
+// count as those of log-ins.
 func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	var holder home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(_ *store.Tx, u home.User, _ claims) error {
@@ -168,7 +205,8 @@ func (a *Accounts) ConfirmWithPassword(ctx context.Context, token, password stri
 	return a.confirm(ctx, token, from, stored != "")
 }
 
-// confirm confirms the address of a token. proven: its holder did, and no scanner.
+// confirm confirms the address of a token. proven: the holder of the address did it, and not a
+// mail scanner.
 func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, proven bool) (home.User, error) {
 	var u home.User
 	err := a.redeem(ctx, token, forConfirm, from, func(tx *store.Tx, holder home.User, c claims) error {
@@ -183,7 +221,7 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 		var proof store.AddressProof
 		if proven {
 			var err error
-			if proof, err = tx.ProofOf(holder.ID, token); err != nil { // as things were
+			if proof, err = tx.ProofOf(holder.ID, token); err != nil { // before the change
 				return err
 			}
 			if err := tx.NoteFamiliar(holder.ID, from); err != nil {
@@ -201,12 +239,12 @@ func (a *Accounts) confirm(ctx context.Context, token string, from netip.Addr, p
 	return u, err
 }
 
-// Reset sets the password of the account that the token of a reset mail is about,
-// confirms its address, since the mail has come to it, ends all its sessions, unlinks its
-// accounts at identity providers, which may be somebody else's, and returns the user. The
-// address that it comes from is familiar from then on, as after a log-in, so that whoever
-// guesses does not keep its person out there. The token works once. One that is not valid
-// any more is an Unauthorized fault.
+// Reset sets the password of the account in the token of a reset mail and returns the user. It
+// confirms the address, which has received the mail, ends all sessions of the account, and
+// unlinks its accounts at identity providers, which may be somebody else's. The caller's
+// address is familiar from then on, as after a log-in, so that guesses by others do not keep
+// the user out there. The token works once. One that is not valid any more is an Unauthorized
+// fault.
 func (a *Accounts) Reset(ctx context.Context, token, password string, from netip.Addr) (home.User, error) {
 	if err := home.CheckPassword(password); err != nil {
 		return home.User{}, err
@@ -242,7 +280,7 @@ func (a *Accounts) Reset(ctx context.Context, token, password string, from netip
 
 // redeem runs use with the user and the claims of a mail's token, if it is valid.
 func (a *Accounts) redeem(ctx context.Context, token, purpose string, from netip.Addr, use func(*store.Tx, home.User, claims) error) error {
-	right, wait := a.tokens.take(from)
+	undo, wait := a.tokens.take(from)
 	if wait > 0 {
 		return throttled(wait, "token: too many were wrong")
 	}
@@ -269,7 +307,7 @@ func (a *Accounts) redeem(ctx context.Context, token, purpose string, from netip
 		err = refusedMail()
 	}
 	if fault.KindOf(err) != fault.Unauthorized {
-		right()
+		undo()
 	}
 	return err
 }
@@ -278,7 +316,7 @@ func refusedMail() error {
 	return fault.New(fault.Unauthorized, "token: is not valid, has expired or was used; ask for another mail")
 }
 
-// setPassword stores the hash of a new password, ends every session of the user and tells
+// setPassword stores the hash of a new password, ends every session of the user and mails
 // them.
 func (a *Accounts) setPassword(tx *store.Tx, id home.UserID, hash string) (home.User, error) {
 	if err := tx.SetPassword(id, hash); err != nil {

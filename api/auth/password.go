@@ -28,8 +28,8 @@ type Argon struct {
 // DefaultArgon is the cost when nothing is configured.
 func DefaultArgon() Argon { return Argon{Memory: 19456, Passes: 2, Threads: 1} }
 
-// Validate returns the rules that the cost breaks. Less than 7 MiB is no protection
-// (OWASP), and a gateway has not more than 256 MiB to give.
+// Validate returns the rules that the cost breaks. OWASP recommends at least 7 MiB, and a
+// gateway can spare at most 256 MiB.
 func (a Argon) Validate() error {
 	var wrong []error
 	if a.Memory < 7168 || a.Memory > 262144 {
@@ -48,88 +48,87 @@ const (
 	saltSize = 16 // bytes (RFC 9106 3.1)
 	hashSize = 32
 
-	atOnce       = 1 // hashes: each needs its memory, and a processor that sensing can use
-	strangerLine = 8 // callers who wait
-	familiarLine = 4 // further callers who wait, who have logged in from their address before
-	lineRetry    = 2 * time.Second
+	atOnce        = 1 // hashes: each takes memory, and a processor that sensing needs
+	strangerQueue = 8 // callers who wait
+	familiarQueue = 4 // further callers who wait, who have logged in from their address before
+	queueRetry    = 2 * time.Second
 )
 
-// Passwords hashes and verifies passwords, one at a time, and frees the memory of one
-// before the next begins, so that a flood of logins cannot exhaust it. Few may wait for their turn: so the wait is short, and
-// whoever finds the line full is Throttled. Familiar callers have a line of their own,
-// which a crowd of strangers cannot fill. The methods may be called concurrently.
+// Passwords hashes and verifies passwords, one at a time, and frees the memory of one before
+// the next begins, so that a flood of log-ins cannot exhaust it. The queue is short, so that
+// nobody waits long, and a caller who finds it full is Throttled. Familiar callers have a
+// queue of their own, which strangers cannot fill. The methods may be called concurrently.
 type Passwords struct {
-	cost  Argon
-	turns chan struct{}
-	lines map[bool]chan struct{} // by whether the caller is familiar
-	dummy string                 // a hash that no password is known to have
+	cost   Argon
+	slots  chan struct{}
+	queues map[bool]chan struct{} // by whether the caller is familiar
+	dummy  string                 // a hash that no password is known to have
 }
 
-// NewPasswords returns the hashing of a cost.
+// NewPasswords returns Passwords that hash at a cost.
 func NewPasswords(cost Argon) *Passwords {
 	p := &Passwords{
-		cost: cost, turns: make(chan struct{}, atOnce),
-		lines: map[bool]chan struct{}{
-			false: make(chan struct{}, strangerLine+atOnce), true: make(chan struct{}, familiarLine+atOnce),
+		cost: cost, slots: make(chan struct{}, atOnce),
+		queues: map[bool]chan struct{}{
+			false: make(chan struct{}, strangerQueue+atOnce), true: make(chan struct{}, familiarQueue+atOnce),
 		},
 	}
 	p.dummy = encode(cost, random(saltSize), random(hashSize))
 	return p
 }
 
-// turn waits for a turn to hash. The caller calls leave when done.
-func (p *Passwords) turn(ctx context.Context, familiar bool) (leave func(), err error) {
-	line := p.lines[familiar]
+// acquire waits for the slot to hash. The caller calls release when done.
+func (p *Passwords) acquire(ctx context.Context, familiar bool) (release func(), err error) {
+	queue := p.queues[familiar]
 	select {
-	case line <- struct{}{}:
+	case queue <- struct{}{}:
 	default:
-		return nil, &fault.Error{Kind: fault.Throttled, Message: "too many log in at once: try again in a moment", RetryAfter: lineRetry}
+		return nil, &fault.Error{Kind: fault.Throttled, Message: "too many log in at once: try again in a moment", RetryAfter: queueRetry}
 	}
 	select {
-	case p.turns <- struct{}{}:
+	case p.slots <- struct{}{}:
 		return func() {
 			p.free()
-			<-p.turns
-			<-line
+			<-p.slots
+			<-queue
 		}, nil
 	case <-ctx.Done():
-		<-line
+		<-queue
 		return nil, ctx.Err()
 	}
 }
 
-// free gives back the memory of the hash that has ended, which would wait for the collector
-// else while the next one takes as much. Where callers wait it goes back to the system,
-// because small things soon lie in the midst of what the collector alone has freed.
+// free frees the memory of the hash that has ended, before the next one allocates as much.
+// While callers wait it returns the memory to the system, because small allocations soon
+// fragment what the collector alone has freed.
 func (p *Passwords) free() {
-	if len(p.lines[false])+len(p.lines[true]) > 1 {
+	if len(p.queues[false])+len(p.queues[true]) > 1 {
 		debug.FreeOSMemory()
 		return
 	}
 	runtime.GC()
 }
 
-// hash returns the hash of a password in PHC form, with a salt of its own. The caller
-// has a turn.
+// hash returns the hash of a password in PHC form, with a new salt. The caller holds the slot.
 func (p *Passwords) hash(password string) string {
 	salt := random(saltSize)
 	return encode(p.cost, salt, derive(password, salt, p.cost, hashSize))
 }
 
-// Hash returns the hash of a new password in PHC form. Its errors are those of a full
-// line and of the context.
+// Hash returns the hash of a new password in PHC form. The error is Throttled when the queue
+// is full, or that of the context.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	leave, err := p.turn(ctx, false)
+	release, err := p.acquire(ctx, false)
 	if err != nil {
 		return "", err
 	}
-	defer leave()
+	defer release()
 	return p.hash(password), nil
 }
 
-// verify reports whether the password is the one of a stored hash, and whether it is to
-// be hashed anew, because the cost has changed. A stored "" (no password, no account)
-// takes as long and is never right. The caller has a turn.
+// verify reports whether the password is the one of a stored hash, and whether to hash it
+// again because the cost has changed. A stored "" (no password, no account) takes as long and
+// is never right. The caller holds the slot.
 func (p *Passwords) verify(password, stored string) (right, stale bool, err error) {
 	known := stored != ""
 	if !known {
@@ -159,7 +158,7 @@ func encode(a Argon, salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, a.Memory, a.Passes, a.Threads, b64.EncodeToString(salt), b64.EncodeToString(hash))
 }
 
-// errHash tells of a stored hash, without showing it.
+// errHash is the error of a stored hash that cannot be read. It does not show the hash.
 var errHash = errors.New("decode password hash: it is not argon2id in PHC form")
 
 // decode reads the PHC form.

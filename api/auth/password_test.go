@@ -2,8 +2,10 @@ package auth
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"sensegate/motion/fault"
 )
@@ -70,7 +72,7 @@ func TestLineForHashingIsShort(t *testing.T) {
 	p := cheapPasswords()
 	var leaves []func()
 	for range atOnce {
-		leave, err := p.turn(t.Context(), false)
+		leave, err := p.acquire(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,29 +80,29 @@ func TestLineForHashingIsShort(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	waited := make(chan error)
-	for range strangerLine {
-		go func() { _, err := p.turn(ctx, false); waited <- err }()
+	for range strangerQueue {
+		go func() { _, err := p.acquire(ctx, false); waited <- err }()
 	}
-	for len(p.lines[false]) < cap(p.lines[false]) {
+	for len(p.queues[false]) < cap(p.queues[false]) {
 		select { // until all stand in line
 		case err := <-waited:
 			t.Fatal(err)
 		default:
 		}
 	}
-	if _, err := p.turn(ctx, false); fault.KindOf(err) != fault.Throttled {
+	if _, err := p.acquire(ctx, false); fault.KindOf(err) != fault.Throttled {
 		t.Errorf("the line is full: %v, want throttled", err)
 	}
 	familiar := make(chan error)
 	go func() {
-		leave, err := p.turn(t.Context(), true)
+		leave, err := p.acquire(t.Context(), true)
 		if err == nil {
 			leave()
 		}
 		familiar <- err
 	}()
 	cancel()
-	for range strangerLine {
+	for range strangerQueue {
 		if err := <-waited; err == nil {
 			t.Error("a second hash runs")
 		}
@@ -111,7 +113,7 @@ func TestLineForHashingIsShort(t *testing.T) {
 	if err := <-familiar; err != nil {
 		t.Errorf("a familiar caller beside a full line: %v", err)
 	}
-	if n := len(p.turns) + len(p.lines[false]) + len(p.lines[true]); n != 0 {
+	if n := len(p.slots) + len(p.queues[false]) + len(p.queues[true]); n != 0 {
 		t.Errorf("%d places are not given back", n)
 	}
 }
@@ -134,4 +136,44 @@ func FuzzStoredHash(f *testing.F) {
 			t.Errorf("%q: read as %+v", phc, cost)
 		}
 	})
+}
+
+func TestOnePasswordOfAUserIsLookedAtAtATime(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p := cheapPasswords()
+	a := NewAccounts(nil, &Sessions{}, p, nil)
+	stored, err := p.Hash(ctx, "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave, err := p.acquire(ctx, false) // so that the first check waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Credentials{Email: "jdoe@example.com", Password: "correct horse", From: netip.MustParseAddr("192.168.1.1")}
+	first := make(chan error, 1)
+	go func() { first <- a.check(ctx, 1, c, stored, true) }()
+	for len(p.queues[true]) == 0 {
+		select {
+		case err := <-first:
+			t.Fatalf("did not wait: %v", err)
+		default:
+		}
+	}
+	if err := a.check(ctx, 1, c, stored, true); fault.KindOf(err) != fault.Throttled {
+		t.Errorf("a second at once: %v, want throttled", err)
+	}
+	other := make(chan error, 1)
+	go func() { other <- a.check(ctx, 2, c, stored, true) }()
+	leave()
+	for name, done := range map[string]chan error{"the first": first, "another user": other} {
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := a.check(ctx, 1, c, stored, true); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
 }

@@ -1,21 +1,24 @@
 package auth
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/store"
 )
 
 // The callers of the App Cloud interface. A handler that takes an Owner cannot be put
 // in a row for members.
 type (
-	// Anyone is a caller who shows nothing.
+	// Anyone is a caller without credentials.
 	Anyone struct{ Address netip.Addr }
 
-	// User is whoever shows a valid session token.
+	// User is a caller with a valid session token.
 	User struct {
 		ID      home.UserID
 		Session string     // the session's id, sid
@@ -36,7 +39,7 @@ type (
 	Owner struct{ Member }
 )
 
-// Caller returns the name by which what a user has open is counted.
+// Caller returns the name under which a user's live connections are counted.
 func (u User) Caller() string { return fmt.Sprintf("user/%d", u.ID) }
 
 // Own returns the member as the owner of their home, or a Forbidden fault.
@@ -45,4 +48,55 @@ func (m Member) Own() (Owner, error) {
 		return Owner{}, fault.New(fault.Forbidden, "only the owner of the network may do this")
 	}
 	return Owner{m}, nil
+}
+
+// The scopes of an API key. Neither includes the other.
+const (
+	ScopeRead  = "core:read"  // reads and live streams
+	ScopeWrite = "core:write" // everything else
+)
+
+// Scopes returns every scope that an API key can have.
+func Scopes() []string { return []string{ScopeRead, ScopeWrite} }
+
+// Key is a caller of the Core interface: one with an API key.
+type Key struct {
+	ID      uint32
+	Name    string
+	Scopes  []string
+	Network motion.NetworkID // the only network it opens; 0: all
+}
+
+// Open returns nil when the key opens the network, and otherwise the NotFound fault of a
+// network that does not exist (payloads.md 1: "unknown and foreign ids answer the same 404").
+func (k Key) Open(id motion.NetworkID) error {
+	if k.Network == 0 || k.Network == id {
+		return nil
+	}
+	return fault.New(fault.NotFound, "network %d is not known", id)
+}
+
+// Caller returns the name under which a key's live connections are counted.
+func (k Key) Caller() string { return fmt.Sprintf("key/%d", k.ID) }
+
+// Keys checks API keys.
+type Keys struct{ db *store.DB }
+
+// NewKeys returns the keys that db holds.
+func NewKeys(db *store.DB) *Keys { return &Keys{db: db} }
+
+// Check returns the key whose secret is token. The error is Unauthorized when
+// there is none (unknown, revoked or expired), Forbidden when it lacks scope.
+func (k *Keys) Check(ctx context.Context, token, scope string) (Key, error) {
+	if token == "" {
+		return Key{}, fault.New(fault.Unauthorized, "authorization: send an API key, such as Authorization: Bearer sg_...; sensegate apikey create makes one")
+	}
+	record, err := k.db.CheckAPIKey(ctx, token)
+	if err != nil {
+		return Key{}, err
+	}
+	if !slices.Contains(record.Scopes, scope) {
+		return Key{}, fault.New(fault.Forbidden, "API key: needs the scope %s", scope)
+	}
+	return Key{ID: record.ID, Name: record.Name, Scopes: record.Scopes, Network: record.NetworkID}, nil
 }

@@ -9,19 +9,18 @@ import (
 	"sensegate/store"
 )
 
-// Changes are what a user changes of their account; nil leaves a field as it is.
+// Changes are a user's changes to their account; nil leaves a field as it is.
 type Changes struct {
 	Email, Password     *string
 	Current             string // the present password, "": not shown; see StepUp
 	FirstName, LastName *string
 }
 
-// Change changes an account and returns it. Another address is taken over when the link
-// that is mailed to it is opened; until then the old one stays. The same mail goes to one
-// that belongs to somebody else, since the caller may see in the outbox what was written;
-// its link is refused like one that has expired. A new password ends every session of the
-// user. Both need what StepUp asks for; an address or a password that
-// is the present one is no change (payloads.md 6 no. 18).
+// Change changes an account and returns it. A new address replaces the old one when the link
+// that is mailed to it is opened. An address of another account gets the same mail, since the
+// caller may see it in the outbox; its link is refused like an expired one. A new password
+// ends every session of the user. Both need the proof of StepUp; the present address and the
+// present password are no change (payloads.md 6 no. 18).
 func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, error) {
 	if err := checkAccount(c.Email, c.Password); err != nil {
 		return home.User{}, err
@@ -61,9 +60,9 @@ func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, 
 	return u, err
 }
 
-// provenChange returns nil when nothing that matters changes, or the caller may change it.
-// A password that is the present one is taken out of c: whoever sends it has shown it.
-// Another one is to be one that may be chosen.
+// provenChange returns nil when neither address nor password changes, or the caller may change
+// them. It removes the present password from c: it counts as shown. A new one has to pass
+// checkChoice.
 func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error {
 	u, err := a.User(ctx, who.ID)
 	if err != nil {
@@ -113,8 +112,8 @@ func (c Changes) apply(u *home.User) {
 	}
 }
 
-// moveAddress sends the mail that moves an account to another address; nil and the
-// present one need none.
+// moveAddress sends the mail that changes the address of an account; nil and the present one
+// need none.
 func (a *Accounts) moveAddress(tx *store.Tx, u home.User, email *string) error {
 	if email == nil || *email == u.Email {
 		return nil
@@ -131,10 +130,10 @@ func (a *Accounts) User(ctx context.Context, id home.UserID) (u home.User, err e
 	return u, err
 }
 
-// What the administrator does, who has the appliance itself.
+// What follows is for the administrator.
 
-// Create makes a confirmed account, which counts as having shown the setup code. An
-// address that has one is a Conflict.
+// Create makes a confirmed account, as with the setup code. An address that has one is a
+// Conflict.
 func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err error) {
 	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
 		return u, err
@@ -166,7 +165,7 @@ func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err
 	return u, err
 }
 
-// vouched is the proof of an address that somebody knows to be the user's.
+// vouched is the proof of an address for which the administrator vouches.
 func vouched() store.AddressProof { return store.AddressProof{Vouched: true} }
 
 // SetPassword sets the password of the account with an address, confirms it, and ends
@@ -193,8 +192,8 @@ func (a *Accounts) SetPassword(ctx context.Context, email, password string) (u h
 	return u, err
 }
 
-// overwrite gives a user a password, as somebody who may whatever the account's state. One
-// that was not confirmed is, by proof.
+// overwrite sets a user's password whatever the state of the account, and confirms the account
+// by proof.
 func (a *Accounts) overwrite(tx *store.Tx, u home.User, hash string, proof store.AddressProof) (home.User, error) {
 	now := tx.Now().Stamp()
 	u.UpdatedAt = now

@@ -29,7 +29,7 @@ type ProviderConfig struct {
 	Algorithms []string `yaml:"algorithms" env:"ALGORITHMS"` // that it signs with; empty: RS256
 }
 
-// maxProviderToken bounds a token that is looked at, in bytes.
+// maxProviderToken bounds a token, in bytes.
 const maxProviderToken = 16 << 10
 
 var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
@@ -59,8 +59,8 @@ func (c ProviderConfig) Validate() error {
 // Providers log people in with tokens of the configured identity providers. The
 // methods may be called concurrently.
 //
-// A person is known by issuer and subject. An address leads to an account once: when its
-// person comes by that provider for the first time.
+// A person is identified by issuer and subject. The address identifies an account only once:
+// at the person's first log-in with that provider.
 type Providers struct {
 	db       *store.DB
 	sessions *Sessions
@@ -94,11 +94,11 @@ func NewProviders(list []ProviderConfig, stateDir string, accounts *Accounts, lo
 	return p, nil
 }
 
-// bearer is what a provider's token says of a person (OpenID Connect Core 5.1).
+// bearer is the person in a provider's token (OpenID Connect Core 5.1).
 type bearer struct {
 	identity    store.Identity
 	email       string
-	verified    bool // the provider knows that the address is the person's
+	verified    bool // the provider has verified the address
 	first, last string
 }
 
@@ -153,7 +153,7 @@ func refusedProvider() error {
 	return fault.New(fault.Unauthorized, "access_token: is not a valid token of this provider for this app")
 }
 
-// reason says why a token was refused in words that hold nothing of it.
+// reason returns why a token was refused, without any content of the token.
 func reason(err error) string {
 	var expired *oidc.TokenExpiredError
 	var network *url.Error

@@ -13,13 +13,12 @@ import (
 	"sensegate/store"
 )
 
-// refreshGrace is how long a refresh token that was used answers once more: the answer
-// may have been lost on its way. It gives out the same successor, so that whoever stole
-// it gains nothing that is not ended when both are used on.
+// refreshGrace is how long a used refresh token works once more, because the answer may have
+// been lost. It returns the same successor: when a thief and the owner both go on to use that,
+// the session ends.
 const refreshGrace = 30 * time.Second
 
-// sweepLimit is how many expired records a transaction clears away, many more than it
-// adds.
+// sweepLimit is how many expired records a transaction removes, many more than it adds.
 const sweepLimit = 16
 
 // Sessions makes and checks the tokens of the App Cloud interface. Its methods may be
@@ -34,8 +33,8 @@ type Sessions struct {
 	ended func()
 }
 
-// NewSessions returns the sessions that db holds. ended is called after the commit
-// that ended a session, so that its live connections are looked at again.
+// NewSessions returns the sessions that db holds. ended is called after the commit that ended
+// a session, so that its live connections are checked again.
 func NewSessions(db *store.DB, keys *Keyring, ended func()) *Sessions {
 	return &Sessions{db: db, keys: keys, ended: ended}
 }
@@ -65,7 +64,7 @@ func (s *Sessions) Start(ctx context.Context, id home.UserID, multi bool) (Token
 	return s.tokens(g)
 }
 
-// grant is what a transaction has granted, to be signed after its commit.
+// grant is a session that a transaction has granted: its tokens are signed after the commit.
 type grant struct {
 	user    home.User
 	session store.Session
@@ -108,14 +107,14 @@ func (s *Sessions) extend(tx *store.Tx, u home.User, session store.Session, mult
 	return grant{user: u, session: session, at: tx.Now()}, nil
 }
 
-// maxAhead is how many seconds valid_from may be ahead of the clock: so many log-ins may
-// come at once.
+// maxAhead is how many seconds valid_from may be ahead of the clock, and so how many log-ins
+// fit in a second.
 const maxAhead = 5
 
-// nextValidFrom is later than every token of the user that was issued before, also
-// within the same second (payloads.md 6 no. 13). When it would run ahead of the
-// clock it is a Throttled fault. One that is further ahead than it can run is of a clock
-// that was set back since: it starts again from now, because every other session ends.
+// nextValidFrom returns a second after every token of the user that was issued before, also
+// within the same second (payloads.md 6 no. 13), or a Throttled fault when it would be more
+// than maxAhead ahead of the clock. A stored one further ahead comes from a clock that was set
+// back since: then it starts again from now, because every other session ends.
 func nextValidFrom(u home.User, now motion.Time) (int64, error) {
 	next := max(now.Second(), u.ValidFrom+1)
 	switch ahead := next - now.Second(); {
@@ -129,9 +128,9 @@ func nextValidFrom(u home.User, now motion.Time) (int64, error) {
 
 // tokens signs what was granted.
 func (s *Sessions) tokens(g grant) (Tokens, error) {
-	s.keys.turn(g.at)
+	s.keys.rotateIfDue(g.at)
 	t := Tokens{User: g.user}
-	issued := max(g.at.Second(), g.user.ValidFrom) // else a multi login could be born invalid
+	issued := max(g.at.Second(), g.user.ValidFrom) // otherwise the token could be invalid at once
 	base := claims{Session: g.session.ID}
 	var err error
 	session := base.stamp(g.user, forSession, uuid.NewString(), issued, g.at.Add(sessionLife.Seconds()))
@@ -170,8 +169,8 @@ func refusedSession() error {
 	return fault.New(fault.Unauthorized, "authorization: the session token is missing, invalid or expired; log in with POST /sessions")
 }
 
-// holder returns the user and the session that claims speak of, and whether both are
-// there and belong together.
+// holder returns the user and the session in claims, and whether both exist and belong
+// together.
 func (s *Sessions) holder(tx *store.Tx, c claims) (home.User, store.Session, bool, error) {
 	session, ok, err := tx.Session(c.Session)
 	if err != nil || !ok || session.User != c.User {
@@ -181,10 +180,10 @@ func (s *Sessions) holder(tx *store.Tx, c claims) (home.User, store.Session, boo
 	return u, session, err == nil && u.Sub == c.Subject, err
 }
 
-// Refresh exchanges a refresh token for new tokens; unless multi, every other session
-// of the user ends. Each refresh token works once, and for half a minute afterwards
-// gives the same successor; later the use of an old one shows that somebody else has
-// it, and ends the session. The error is an Unauthorized fault.
+// Refresh exchanges a refresh token for new tokens; unless multi, every other session of the
+// user ends. Each refresh token works once, and for half a minute afterwards returns the same
+// successor; the use of an older one means that somebody else has it, and ends the session.
+// The error is an Unauthorized fault.
 func (s *Sessions) Refresh(ctx context.Context, token string, multi bool) (Tokens, error) {
 	c, ok, err := s.keys.readNow(ctx, s.db, token, forRefresh)
 	if err != nil {
@@ -225,8 +224,8 @@ func refusedRefresh() error {
 	return fault.New(fault.Unauthorized, "token: the refresh token is invalid, expired, or was used before; log in with POST /sessions")
 }
 
-// End ends the session of a user, or all of them: then no token that was issued before
-// is valid any more. The phones on which they log out by that are not pushed to any more.
+// End ends the session of a user, or all of them: then no token that was issued before is
+// valid any more. The phones of ended sessions get no more pushes.
 func (s *Sessions) End(ctx context.Context, who User, all bool) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if all {
@@ -248,7 +247,7 @@ func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
 	}
 	if next, err := nextValidFrom(u, tx.Now()); err == nil {
 		u.ValidFrom = next
-	} // else it stays: the sessions end below, and with them their tokens
+	} // otherwise the sessions end below, and with them their tokens
 	if err := tx.PutUser(u); err != nil {
 		return err
 	}
@@ -256,7 +255,7 @@ func (s *Sessions) endAll(tx *store.Tx, id home.UserID) error {
 }
 
 // endOthers ends every session of a user but that with the id kept, within a transaction; ""
-// keeps none. The phones that others than kept have registered are not pushed to any more.
+// keeps none. The phones that other sessions registered get no more pushes.
 func (s *Sessions) endOthers(tx *store.Tx, id home.UserID, kept string) error {
 	tx.OnCommit(s.ended)
 	phones, err := tx.MobilesOfUser(id)

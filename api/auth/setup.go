@@ -11,12 +11,12 @@ import (
 	"sensegate/store"
 )
 
-// setupGroups and setupGroup are the shape of a setup code: 12 letters, 60 bits, which
-// nobody guesses at 5 tries a minute.
+// setupGroups and setupGroup are the shape of a setup code: 12 letters, 60 bits, too many to
+// guess at 5 tries a minute.
 const setupGroups, setupGroup = 3, 4
 
-// NewSetupCode makes a setup code, such as 7K2M-Q9XA-04TZ, and puts it in the place of
-// the former one. Who shows it makes the first owner (payloads.md 5.2); it works once.
+// NewSetupCode makes a setup code, such as 7K2M-Q9XA-04TZ, which replaces the earlier one. It
+// makes a user the first owner (payloads.md 5.2), once.
 func NewSetupCode(ctx context.Context, db *store.DB) (string, error) {
 	random := make([]byte, setupGroups*setupGroup)
 	rand.Read(random) // never fails: it ends the program instead
@@ -31,17 +31,17 @@ func NewSetupCode(ctx context.Context, db *store.DB) (string, error) {
 	return code.String(), err
 }
 
-// TryCode counts a try of the setup code from an address, or returns a Throttled fault
-// after too many wrong ones. judge is called with what became of the try: only an
-// Invalid fault, a wrong code, stays counted.
+// TryCode counts a try of the setup code from an address, or returns a Throttled fault after
+// too many wrong ones. The caller calls judge with the error of the try: the count stays only
+// for an Invalid fault, a wrong code.
 func (a *Accounts) TryCode(from netip.Addr) (judge func(error), err error) {
-	right, wait := a.codes.take(from)
+	undo, wait := a.codes.take(from)
 	if wait > 0 {
 		return nil, throttled(wait, "setup_code: too many were wrong")
 	}
 	return func(err error) {
 		if fault.KindOf(err) != fault.Invalid {
-			right()
+			undo()
 		}
 	}, nil
 }

@@ -12,18 +12,17 @@ import (
 )
 
 // codeTaken is the code of the answer to a person whose address has an account that has not
-// proven it.
+// proven the address.
 const codeTaken = "address_taken"
 
-// Login begins a session for the person whom a token of a provider names. When they come
-// for the first time it is that of the account which has their address, if the provider has
-// that confirmed and the account has proven it; else their account is made. Of c only the names, which fill
-// empty ones after those of the token, Multi and From are used.
+// Login begins a session for the person in a provider's token. At their first log-in their
+// account is the one with their address, if the provider has verified the address and the
+// account has proven it; without one an account is made. Of c it uses Multi, From, and the
+// names where account and token have none.
 //
-// NotFound: no such provider. Unauthorized: the token is not valid. Invalid: it names
-// no address. Forbidden: the provider does not know that the address is theirs, so it
-// has to be confirmed first. Conflict: the address has an account that has not
-// proven it.
+// NotFound: no such provider. Unauthorized: the token is not valid. Invalid: it names no
+// address. Forbidden: the provider has not verified the address, so it has to be confirmed
+// first. Conflict: the address has an account that has not proven it.
 func (p *Providers) Login(ctx context.Context, name, token string, c Credentials) (Tokens, error) {
 	b, err := p.read(ctx, name, token)
 	if err != nil {
@@ -35,7 +34,7 @@ func (p *Providers) Login(ctx context.Context, name, token string, c Credentials
 		}
 	}
 	var g grant
-	var refused error // with a mail that is to be kept
+	var refused error // the transaction commits its mail
 	err = p.db.Update(ctx, func(tx *store.Tx) error {
 		u, known, err := tx.UserByIdentity(b.identity)
 		if err != nil {
@@ -50,7 +49,7 @@ func (p *Providers) Login(ctx context.Context, name, token string, c Credentials
 			return err
 		}
 		c.FirstName, c.LastName = first(b.first, c.FirstName), first(b.last, c.LastName)
-		g, err = p.accounts.enter(tx, u.ID, c)
+		g, err = p.accounts.startSession(tx, u.ID, c)
 		return err
 	})
 	switch {
@@ -73,8 +72,8 @@ func first(texts ...string) string {
 	return ""
 }
 
-// register makes the account of a person who comes for the first time. refused is the
-// answer to one who has to do something first.
+// register makes the account of a person at their first log-in. refused is the answer to a
+// person who has to do something first.
 func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err error) {
 	if home.CheckEmail(b.email) != nil {
 		return u, nil, fault.New(fault.Invalid, "access_token: names no e-mail address; ask the provider for it (scope email)")
@@ -96,10 +95,10 @@ func (p *Providers) register(tx *store.Tx, b bearer) (u home.User, refused, err 
 	return u, refusedUnconfirmed(), p.accounts.mailConfirmation(tx, u, u.Email)
 }
 
-// adopt returns the account that has the verified address of a person, and notes that they
-// are known to the provider. One whose own address was never confirmed, or by a link that an
-// owner could read in the outbox, may be somebody else's, who was quicker: it is not given
-// away (payloads.md 6 no. 7).
+// adopt returns the account with the verified address of a person, and links it with the
+// provider. An account whose address was never confirmed, or by a link that an owner could
+// read in the outbox, may be a stranger's, who registered first: the person does not get it
+// (payloads.md 6 no. 7).
 func (p *Providers) adopt(tx *store.Tx, b bearer, holder home.User) (u home.User, refused, err error) {
 	proof, err := tx.AddressProof(holder.ID)
 	if err != nil {
@@ -114,7 +113,7 @@ func (p *Providers) adopt(tx *store.Tx, b bearer, holder home.User) (u home.User
 	return holder, nil, p.tie(tx, holder, b.identity)
 }
 
-// create stores the account of a person who is known to a provider.
+// create stores a new account for a provider's person.
 func (p *Providers) create(tx *store.Tx, b bearer) (home.User, error) {
 	u, err := tx.CreateUser(home.User{
 		Username: home.LocalPart(b.email), Email: b.email, Sub: uuid.NewString(), ValidFrom: tx.Now().Second(),

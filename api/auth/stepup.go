@@ -9,23 +9,23 @@ import (
 	"sensegate/store"
 )
 
-// stepUpLife is how long after its log-in a session may change what matters without the
-// password (payloads.md 6 no. 18).
+// stepUpLife is how long after its log-in a session may change address and password without
+// showing the password (payloads.md 6 no. 18).
 const stepUpLife = 10 * time.Minute
 
-// The codes of the answers to a caller who has to prove who they are.
+// The codes of the answers to a caller without the proof of StepUp.
 const (
 	codeStepUp        = "step_up"        // nothing was shown, and the log-in is too old
 	codeWrongPassword = "wrong_password" // the password that was shown is not theirs
 )
 
-// StepUp returns nil when a caller may change what matters: they show the password of
-// their account, or show none ("") and have logged in at most ten minutes ago, by password
-// or SSO; a refresh does not count.
+// StepUp returns nil when a caller may change what protects the account: they show its
+// password, or show none ("") and have logged in at most ten minutes ago, by password or SSO;
+// a refresh does not count.
 //
 // Forbidden with the code step_up: neither. Forbidden with the code wrong_password: the
-// password is not right, whatever the age of the log-in. It is not Unauthorized, because
-// the session goes on. Wrong and right passwords count as those of log-ins do, and are
+// password is wrong, whatever the age of the log-in. It is not Unauthorized, because the
+// session stays valid. Wrong and right passwords count as those of log-ins do, and are
 // Throttled in the same way; so are two of a user at once.
 func (a *Accounts) StepUp(ctx context.Context, who User, password string) error {
 	if password == "" {

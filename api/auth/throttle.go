@@ -11,15 +11,15 @@ import (
 	"sensegate/motion/peer"
 )
 
-// rule allows n things within any span of a length.
+// rule allows n counts within any span of a length.
 type rule struct {
 	n   int
 	per time.Duration
 }
 
-// slots is how many counts a throttle keeps at most. Keys are hashed to them with a
-// seed that nobody knows: so its memory is bounded, nobody can push another's count
-// out by filling it, and that two keys share a count is rare and cannot be aimed at.
+// slots is how many counts a throttle keeps. Keys are hashed to them with a secret seed:
+// memory is bounded, nobody can push another key's count out by filling it, and two keys share
+// a slot rarely and not by design.
 const slots = 1 << 12
 
 func hashed() (slot func(key string) uint64) {
@@ -27,12 +27,11 @@ func hashed() (slot func(key string) uint64) {
 	return func(key string) uint64 { return maphash.String(seed, key) % slots }
 }
 
-// newSlot is hashed, but in tests: there no two keys share a count by chance.
+// newSlot is hashed; tests replace it, so that no two keys share a slot by chance.
 var newSlot = hashed
 
-// throttle counts things by key and holds them to rules. It reads the monotonic clock,
-// so that setting the wall clock neither opens nor closes it. Its methods may be called
-// concurrently.
+// throttle limits counts by key to rules. It reads the monotonic clock, so that setting the
+// wall clock changes nothing. Its methods may be called concurrently.
 type throttle struct {
 	rules []rule // the longest span last
 	slot  func(key string) uint64
@@ -46,8 +45,8 @@ func newThrottle(rules ...rule) *throttle {
 	return &throttle{rules: rules, slot: newSlot(), start: time.Now(), marks: map[uint64][]time.Duration{}}
 }
 
-// take counts one thing for a key, if the rules allow it: then undo takes the count
-// back. Otherwise wait is how long it takes until they do.
+// take counts one for a key, if the rules allow it; undo undoes that. Otherwise wait is how
+// long it takes until they do.
 func (t *throttle) take(key string) (undo func(), wait time.Duration) {
 	slot := t.slot(key)
 	now := time.Since(t.start)
@@ -90,9 +89,9 @@ func (t *throttle) undo(slot uint64, at time.Duration) {
 // source is what an address counts as: an IPv6 address as its /64.
 func source(a netip.Addr) string { return peer.Network(a).String() }
 
-// sources holds what addresses do to rules: each address by itself, and all of a source
-// together to peer.Share times as much, so that one host does not get more by using
-// many addresses, and does not use up what is for the others in the house.
+// sources limits addresses to rules: each address by itself, and all of a source together to
+// peer.Share times as much, so that one host gains nothing by using many addresses, and leaves
+// some for the others in the house.
 type sources struct{ each, all *throttle }
 
 func newSources(rules ...rule) sources {
@@ -103,7 +102,7 @@ func newSources(rules ...rule) sources {
 	return sources{each: newThrottle(rules...), all: newThrottle(shared...)}
 }
 
-// take is take of a throttle, for an address.
+// take counts one for an address, as take of a throttle does.
 func (s sources) take(from netip.Addr) (undo func(), wait time.Duration) {
 	own, wait := s.each.take(from.Unmap().String())
 	if wait > 0 {
@@ -117,7 +116,7 @@ func (s sources) take(from netip.Addr) (undo func(), wait time.Duration) {
 	return both(own, shared), 0
 }
 
-// throttled is the answer to whoever has to wait.
+// throttled returns a Throttled fault.
 func throttled(wait time.Duration, what string) error {
 	return &fault.Error{Kind: fault.Throttled, Message: what + ": wait before you try again", RetryAfter: wait}
 }

@@ -184,15 +184,15 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 			g := newGuesses()
 			for minute := range 65 {
 				guess(g, "jdoe@example.com", attackers, time.Minute)
-				if right, err := g.take("jdoe@example.com", address(9000), true); err != nil {
+				if undo, err := g.take("jdoe@example.com", address(9000), true); err != nil {
 					t.Fatalf("%d attackers, minute %d: the familiar address: %v", attackers, minute, err)
 				} else {
-					right()
+					undo()
 				}
-				if right, err := g.take("JDoe@example.com", address(9001), false); err != nil && attackers < 10 {
+				if undo, err := g.take("JDoe@example.com", address(9001), false); err != nil && attackers < 10 {
 					t.Fatalf("%d attackers, minute %d: the new phone: %v", attackers, minute, err)
 				} else if err == nil {
-					right()
+					undo()
 				}
 			}
 		})
@@ -205,11 +205,11 @@ func TestRightPasswordsDoNotCount(t *testing.T) {
 		for _, familiar := range []bool{false, true} {
 			g := newGuesses()
 			for range 100 {
-				right, err := g.take("jdoe@example.com", address(1), familiar)
+				undo, err := g.take("jdoe@example.com", address(1), familiar)
 				if err != nil {
 					t.Fatal(err)
 				}
-				right()
+				undo()
 			}
 		}
 	})

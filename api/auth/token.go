@@ -17,7 +17,7 @@ import (
 // issuer stands in every token (RFC 7519 4.1.1).
 const issuer = "sensegate"
 
-// The purposes of tokens: their audience. A token of one opens nothing of another.
+// The purposes of tokens: their audience. A token of one purpose is not valid for another.
 const (
 	forSession = "session"
 	forRefresh = "refresh"
@@ -33,10 +33,10 @@ const (
 	resetLife   = time.Hour
 )
 
-// maxToken bounds a token that is looked at, in bytes.
+// maxToken bounds a token, in bytes.
 const maxToken = 4096
 
-// claims is what a token says (payloads.md 5.1).
+// claims are the claims of a token (payloads.md 5.1).
 type claims struct {
 	jwt.RegisteredClaims             // but for the audience
 	Purpose              audience    `json:"aud"`
@@ -51,8 +51,8 @@ func (c claims) GetAudience() (jwt.ClaimStrings, error) {
 	return jwt.ClaimStrings{string(c.Purpose)}, nil
 }
 
-// audience is the one recipient of a token, a JSON string (RFC 7519 4.1.3). Tokens of
-// former versions have it as an array of one.
+// audience is the recipient of a token, a JSON string (RFC 7519 4.1.3). Tokens of earlier
+// versions have an array of one.
 type audience string
 
 // UnmarshalJSON reads a string, or an array of one.
@@ -68,7 +68,7 @@ func (a *audience) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// stamp fills in what every token says. issued is in seconds since the epoch.
+// stamp fills in the claims of every token. issued is in seconds since the epoch.
 func (c claims) stamp(u home.User, purpose, id string, issued int64, expires motion.Time) claims {
 	c.User, c.Purpose = u.ID, audience(purpose)
 	c.RegisteredClaims = jwt.RegisteredClaims{
@@ -90,8 +90,8 @@ func (k *Keyring) sign(c claims) (string, error) {
 	return text, nil
 }
 
-// read returns the claims of a token of one purpose. The error says what is wrong with
-// it; nobody outside is told more than that it is not valid.
+// read returns the claims of a token of one purpose. The error says what is wrong with it;
+// callers outside learn only that it is not valid.
 func (k *Keyring) read(token, purpose string, now motion.Time) (claims, error) {
 	var c claims
 	if len(token) > maxToken || strings.ContainsFunc(token, notOfToken) {
@@ -109,14 +109,14 @@ func (k *Keyring) read(token, purpose string, now motion.Time) (claims, error) {
 	return c, nil
 }
 
-// notOfToken reports whether a letter stands in no token (RFC 7515 section 3.1): Go's
-// base64 overlooks line breaks.
+// notOfToken reports whether a letter cannot stand in a token (RFC 7515 section 3.1): Go's
+// base64 ignores line breaks.
 func notOfToken(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r))
 }
 
 // readNow returns the claims of a token of one purpose and whether it is valid at the
-// database's time. The error is trouble, not the caller's mistake.
+// database's time. The error is internal, not the caller's mistake.
 func (k *Keyring) readNow(ctx context.Context, db *store.DB, token, purpose string) (c claims, ok bool, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		read, err := k.read(token, purpose, tx.Now())

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"sensegate/api/auth"
+	"sensegate/api/body"
 	"sensegate/motion"
 	"sensegate/motion/alert"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/alerting"
 )
 
 // NetworkQuery names the network of an operation on alerts, whose paths have only the
@@ -31,7 +32,7 @@ type alertsOut struct {
 }
 
 type alertStatusesOut struct {
-	Body []engine.AlertStatus `nullable:"false"`
+	Body []alerting.AlertStatus `nullable:"false"`
 }
 
 type createAlertIn struct {
@@ -48,7 +49,7 @@ func (c *Core) alerts(ctx context.Context, who auth.Key, in *NetworkQuery) (*ale
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rules, err := c.engine.Alerts(ctx, in.Network)
+	rules, err := c.engine.Alerts.Alerts(ctx, in.Network)
 	return &alertsOut{Body: rules}, err
 }
 
@@ -56,7 +57,7 @@ func (c *Core) alertStatuses(ctx context.Context, who auth.Key, in *NetworkQuery
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	statuses, err := c.engine.AlertStatuses(ctx, in.Network)
+	statuses, err := c.engine.Alerts.AlertStatuses(ctx, in.Network)
 	return &alertStatusesOut{Body: statuses}, err
 }
 
@@ -64,7 +65,7 @@ func (c *Core) alert(ctx context.Context, who auth.Key, in *AlertPath) (*alertOu
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.Alert(ctx, in.Network, strings.ToLower(in.UUID))
+	rule, err := c.engine.Alerts.Alert(ctx, in.Network, strings.ToLower(in.UUID))
 	return &alertOut{Body: rule}, err
 }
 
@@ -72,7 +73,7 @@ func (c *Core) createAlert(ctx context.Context, who auth.Key, in *createAlertIn)
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.CreateAlert(ctx, in.Network, in.Body)
+	rule, err := c.engine.Alerts.CreateAlert(ctx, in.Network, in.Body)
 	return &alertOut{Body: rule}, err
 }
 
@@ -80,7 +81,7 @@ func (c *Core) changeAlert(ctx context.Context, who auth.Key, in *changeAlertIn)
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.ChangeAlert(ctx, in.Network, strings.ToLower(in.UUID), in.Body)
+	rule, err := c.engine.Alerts.ChangeAlert(ctx, in.Network, strings.ToLower(in.UUID), in.Body)
 	return &alertOut{Body: rule}, err
 }
 
@@ -88,13 +89,13 @@ func (c *Core) deleteAlert(ctx context.Context, who auth.Key, in *AlertPath) (*a
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.DeleteAlert(ctx, in.Network, strings.ToLower(in.UUID))
+	rule, err := c.engine.Alerts.DeleteAlert(ctx, in.Network, strings.ToLower(in.UUID))
 	return &alertOut{Body: rule}, err
 }
 
 type switchAlertsIn struct {
 	NetworkQuery
-	Body alert.Switches
+	Body body.Switches
 }
 
 func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsIn) (*alertsOut, error) {
@@ -105,6 +106,6 @@ func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsI
 	if err != nil {
 		return nil, err
 	}
-	rules, err := c.engine.SwitchAlerts(ctx, in.Network, switches)
+	rules, err := c.engine.Alerts.SwitchAlerts(ctx, in.Network, switches)
 	return &alertsOut{Body: rules}, err
 }

@@ -12,7 +12,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/alert"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/alerting"
 	"sensegate/store"
 )
 
@@ -78,7 +78,7 @@ func TestAlertStatusIsTheQueuesView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := apitest.Want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
+	list := apitest.Want[[]alerting.AlertStatus](t, h.get(h.alertPath("/status")), 200)
 	if len(list) != 1 {
 		t.Fatalf("%d statuses", len(list))
 	}
@@ -86,7 +86,7 @@ func TestAlertStatusIsTheQueuesView(t *testing.T) {
 		"timestamp": %d, "delay_ms": %d, "attempts_made": 0, "processed_on": null, "finished_on": null, "failed_reason": null, "history": [], "data": %s}]`,
 		int64(made.CreatedAt), int64(made.Target)-int64(made.CreatedAt), rule))
 	apitest.Want[alert.Rule](t, h.patchAlert("/"+made.UUID, `{"enabled":false}`), 200)
-	list = apitest.Want[[]engine.AlertStatus](t, h.get(h.alertPath("/status")), 200)
+	list = apitest.Want[[]alerting.AlertStatus](t, h.get(h.alertPath("/status")), 200)
 	if len(list) != 1 || list[0].State != alert.Paused || list[0].ID == "1" || list[0].Data.ID != "1" {
 		t.Errorf("after a change: %+v, want a new paused job of the same alert", list)
 	}

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"testing"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
+	"sensegate/api/server"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -63,7 +63,7 @@ func benchNetwork(tx *store.Tx, i int) error {
 }
 
 // benchServer serves an appliance with so many networks, and returns a key.
-func benchServer(b *testing.B, networks int) (server *api.Server, token string) {
+func benchServer(b *testing.B, networks int) (s *server.Server, token string) {
 	b.Helper()
 	db := storetest.Open(b)
 	err := db.Update(b.Context(), func(tx *store.Tx) (err error) {
@@ -83,11 +83,11 @@ func benchServer(b *testing.B, networks int) (server *api.Server, token string) 
 		b.Fatal(err)
 	}
 	e.Introduce(silent{})
-	config := api.Defaults()
+	config := server.Defaults()
 	config.Rate, config.Burst = 1e9, 1e9
-	server = api.New(config, slog.New(slog.DiscardHandler))
-	server.Mount(core.New(e, db, auth.NewKeys(db)).Interface())
-	return server, token
+	s = server.New(config, slog.New(slog.DiscardHandler))
+	s.Mount(core.New(e, db, auth.NewKeys(db)).Interface())
+	return s, token
 }
 
 // weightless is a response writer without a cost of its own.
@@ -106,7 +106,7 @@ func (w *weightless) Write(b []byte) (int, error) {
 
 // benchGet reads path through the whole stack, the key's check included, without
 // the network.
-func benchGet(b *testing.B, server *api.Server, token, path string) {
+func benchGet(b *testing.B, server *server.Server, token, path string) {
 	b.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/core"+path, nil)
 	r.Header.Set("Authorization", token)
@@ -123,7 +123,7 @@ func benchGet(b *testing.B, server *api.Server, token, path string) {
 }
 
 // masterOf returns the node id of a network's master.
-func masterOf(b *testing.B, server *api.Server, token, path string) (id motion.NodeID) {
+func masterOf(b *testing.B, server *server.Server, token, path string) (id motion.NodeID) {
 	b.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/core"+path, nil)
 	r.Header.Set("Authorization", token)

@@ -43,10 +43,10 @@ type blockDevice struct {
 }
 
 func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*blocksOut, error) {
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.Seconds(float64(c.engine.Now()))
+	from, to, err := in.Seconds(float64(c.engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*bloc
 	if mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := c.engine.Samples(ctx, in.Network, from, to)
+	set, err := c.engine.State.Samples(ctx, in.Network, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*bloc
 type places map[string]motion.TopologyDevice
 
 func (c *Core) places(id motion.NetworkID) (places, error) {
-	topology, err := c.engine.Topology(id, true)
+	topology, err := c.engine.Inventory.Topology(id, true)
 	if err != nil {
 		return nil, err
 	}

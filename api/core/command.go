@@ -1,12 +1,14 @@
 package core
 
 import (
+	"encoding/json"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"sensegate/api"
 	"sensegate/motion"
 	"sensegate/motion/command"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
 )
 
 // commandRecord is a management command (payloads.md 4.13).
@@ -45,7 +47,7 @@ type batchRecord struct {
 }
 
 // batchOf returns the record of a batch.
-func batchOf(b engine.BatchActions) batchRecord {
+func batchOf(b management.BatchActions) batchRecord {
 	r := batchRecord{BatchID: b.BatchID, Actions: []commandRecord{}}
 	for _, c := range b.Actions {
 		r.Actions = append(r.Actions, commandOf(c))
@@ -66,6 +68,21 @@ func (trigger) Schema(huma.Registry) *huma.Schema {
 		},
 		Examples: []any{"#0"},
 	}
+}
+
+// UnmarshalJSON takes in null, a number or a text. What else it may be is kept
+// for the check to refuse, so that it stands beside the other mistakes.
+func (t *trigger) UnmarshalJSON(data []byte) error {
+	var text *string // nil: null
+	if json.Unmarshal(data, &text) != nil {
+		t.Trigger = command.Trigger(data)
+		return nil
+	}
+	t.Trigger = ""
+	if text != nil {
+		t.Trigger = command.Trigger(*text)
+	}
+	return nil
 }
 
 // payload is what to do, with its arguments.

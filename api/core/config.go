@@ -6,7 +6,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 	"sensegate/motion/setting"
 )
@@ -35,7 +35,11 @@ type changeIn[T any] struct {
 
 // edit is the change that a request asks for.
 func (in *changeIn[T]) edit(replace bool) setting.Edit {
-	return setting.Edit{Key: in.Key.Key, Replace: replace, Body: in.Body.Value}
+	body, _ := in.Body.Value.(map[string]any)
+	if in.Key.Key != "" {
+		body = motion.Document{in.Key.Key: in.Body.Value}
+	}
+	return setting.Edit{Key: in.Key.Key, Replace: replace, Body: body}
 }
 
 type documentOut[T any] struct {
@@ -58,7 +62,7 @@ type radarOut struct {
 }
 
 func (c *Core) guardianConfig(_ context.Context, _ auth.Key, in *documentIn) (*guardianOut, error) {
-	value, err := c.engine.GuardianConfig(in.Network, in.Key.Key)
+	value, err := c.engine.Inventory.GuardianConfig(in.Network, in.Key.Key)
 	return &guardianOut{c.unsupported(in.Network, setting.GuardianView), api.Part[motion.GuardianConfig]{Value: value}}, err
 }
 
@@ -71,7 +75,7 @@ func (c *Core) changeGuardianConfig(ctx context.Context, key auth.Key, in *chang
 }
 
 func (c *Core) editGuardian(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig], replace bool) (*guardianOut, error) {
-	if err := c.engine.EditGuardian(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+	if err := c.engine.Inventory.EditGuardian(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
 		return nil, err
 	}
 	out, err := c.guardianConfig(ctx, key, &documentIn{in.Network, in.Key})
@@ -79,7 +83,7 @@ func (c *Core) editGuardian(ctx context.Context, key auth.Key, in *changeIn[moti
 }
 
 func (c *Core) radarConfig(_ context.Context, _ auth.Key, in *documentIn) (*radarOut, error) {
-	value, err := c.engine.RadarConfig(in.Network, in.Key.Key)
+	value, err := c.engine.Inventory.RadarConfig(in.Network, in.Key.Key)
 	return &radarOut{c.unsupported(in.Network, setting.RadarView), api.Part[motion.RadarConfig]{Value: value}}, err
 }
 
@@ -92,7 +96,7 @@ func (c *Core) changeRadarConfig(ctx context.Context, key auth.Key, in *changeIn
 }
 
 func (c *Core) editRadar(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig], replace bool) (*radarOut, error) {
-	if err := c.engine.EditRadar(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+	if err := c.engine.Inventory.EditRadar(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
 		return nil, err
 	}
 	out, err := c.radarConfig(ctx, key, &documentIn{in.Network, in.Key})
@@ -127,7 +131,7 @@ type propagation struct {
 }
 
 func (c *Core) propagate(ctx context.Context, _ auth.Key, in *propagateIn) (*propagateOut, error) {
-	p, err := c.engine.Propagate(ctx, in.Network)
+	p, err := c.engine.Inventory.Propagate(ctx, in.Network)
 	return &propagateOut{Body: propagation{Network: in.Network, Propagated: p.Propagated, Rev: int32(p.Rev), AppliedRev: int32(p.AppliedRev)}}, err
 }
 
@@ -145,14 +149,14 @@ type networkOut struct {
 }
 
 func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*networkOut, error) {
-	keep := engine.Keep{
+	keep := inventory.Keep{
 		Guardian: in.KeepGuardian, Radar: in.KeepRadar, Status: in.KeepStatus,
 		Meta: commaList(in.KeepMeta.Or("dwm,guardian_env,neuron_env")),
 	}
-	if err := c.engine.Reset(ctx, in.Network, keep, in.Update.Update); err != nil {
+	if err := c.engine.Inventory.Reset(ctx, in.Network, keep, in.Update.Update); err != nil {
 		return nil, err
 	}
-	state, err := c.engine.NetworkState(in.Network)
+	state, err := c.engine.Inventory.NetworkState(in.Network)
 	if err != nil {
 		return nil, err
 	}

@@ -50,14 +50,14 @@ func (createdKind) Schema(huma.Registry) *huma.Schema {
 }
 
 func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*eventOut, error) {
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
 	b := in.Body
 	if b.NetworkID != in.Network {
-		return nil, fault.Mistakes(fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: b.NetworkID})
+		return nil, fault.At("body.network_id", b.NetworkID, "must be the network of the path")
 	}
-	stored, err := c.engine.CreateEvent(ctx, motion.Event{
+	stored, err := c.engine.Events.CreateEvent(ctx, motion.Event{
 		Category: b.Category, Event: string(b.Event), NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),
 		DetectedTS: motion.Time(b.DetectedTS), LinkID: b.LinkID, LocName: b.LocName, Detail: b.Detail, Data: b.Data, DeviceID: b.DeviceID,
 	})

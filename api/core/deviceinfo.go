@@ -37,7 +37,7 @@ type deviceInfoOut struct {
 // describeDevice answers with what was sent, as it was sent.
 func (c *Core) describeDevice(ctx context.Context, _ auth.Key, in *deviceInfoIn) (*deviceInfoOut, error) {
 	b := in.Body
-	err := c.engine.DescribeDevice(ctx, in.Network, motion.DeviceInfo{
+	err := c.engine.Devices.DescribeDevice(ctx, in.Network, motion.DeviceInfo{
 		MAC: b.MAC, Hostname: b.Hostname, DeviceType: b.DeviceType, OS: b.OS, Name: b.Name, Category: b.Category,
 		Brand: b.Brand, Model: b.Model, ModelNumber: b.ModelNumber, TS: motion.Time(b.TS),
 	})

@@ -23,7 +23,7 @@ func measured(h *home, mkai, msad float64) motion.Matrix {
 		return [][]float64{row}
 	}
 	return motion.Matrix{
-		TS: h.engine.Now().Add(-count / 2), Interval: 500, Count: count, Links: []string{kitchenID}, MotionEnabled: 1,
+		TS: h.engine.State.Now().Add(-count / 2), Interval: 500, Count: count, Links: []string{kitchenID}, MotionEnabled: 1,
 		Values: map[string][][]float64{"mkai": column(mkai), "lraw": column(mkai), "throughput": column(1), "msad": column(msad), "mconf": column(84.85)},
 	}
 }
@@ -32,7 +32,7 @@ func measured(h *home, mkai, msad float64) motion.Matrix {
 // motion.
 func stored(h *home) (data, moving int) {
 	h.T.Helper()
-	now := int64(h.engine.Now())
+	now := int64(h.engine.State.Now())
 	points := apitest.Want[[][2]*float64](h.T, h.get(h.at(fmt.Sprintf("/motion/history/intensity?from=%d&to=%d&bucket=5", now-600, now+5))), 200)
 	for _, p := range points {
 		if p[0] != nil {
@@ -98,7 +98,7 @@ func TestHistoryReportedLaterIsHeldAgainstTheSensitivity(t *testing.T) {
 	h := newHome(t)
 	apitest.Want[any](t, h.patch(h.at("/sounding/settings"), `{"sensitivity":2}`), 200)
 	h.report(motion.History{
-		TS: h.engine.Now().Add(-300), Interval: 5000, Count: 4, MKAI: []float64{0.5, 0.5, 0.5, 0}, MSAD: []float64{150, 169.7, 170, 300},
+		TS: h.engine.State.Now().Add(-300), Interval: 5000, Count: 4, MKAI: []float64{0.5, 0.5, 0.5, 0}, MSAD: []float64{150, 169.7, 170, 300},
 	})
 	if data, moving := stored(h); data < 4 || moving < 1 || moving > 2 { // a sample of 5 s lies in two points at most
 		t.Errorf("%d points with data, %d with motion", data, moving)
@@ -111,7 +111,7 @@ func TestHistoryThatIsSwitchedOffIsNotStored(t *testing.T) {
 	apitest.Want[any](t, h.patch(h.at("/sounding/settings"), `{"motion_history_enabled":0}`), 200)
 	report := func() {
 		h.report(measured(h, 0.5, 150))
-		h.report(motion.History{TS: h.engine.Now().Add(-300), Interval: 5000, Count: 2, MKAI: []float64{0.5, 0.5}})
+		h.report(motion.History{TS: h.engine.State.Now().Add(-300), Interval: 5000, Count: 2, MKAI: []float64{0.5, 0.5}})
 	}
 	report()
 	if data, _ := stored(h); data != 0 || detections(h) != 1 {
@@ -129,15 +129,15 @@ func senseHere(h *home) {
 	h.T.Helper()
 	address := netip.MustParseAddr("127.0.0.1")
 	post := motion.Bootstrap{Radar: radarOf(guardianID, masterID, "GWA1000133", 0x10), LocationID: guardianID}
-	admission, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: address})
+	admission, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: address})
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	key, err := h.engine.Login(h.T.Context(), masterID, admission.RadarToken)
+	key, err := h.engine.Devices.Login(h.T.Context(), masterID, admission.RadarToken)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.engine.Connected(key, address)
+	h.engine.State.Connected(key, address)
 	frame := csi.Frame{Noise: csi.NoiseUnknown, RSSI: -59, Data: make([]byte, 64)}
 	batch := csi.Batch{Src: kitchen, Dst: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, Flags: csi.Amplitude, Channel: 11, Subcarriers: 64, Frames: []csi.Frame{frame}}
 	if err := h.engine.Report(h.T.Context(), key, motion.RawCSI(csi.Append(nil, &batch))); err != nil {

@@ -29,20 +29,14 @@ func eventCategories() []motion.Category {
 func (s Selection) lists() (categories []motion.Category, kinds []string, err error) {
 	for _, name := range commaList(s.Filter) {
 		if !slices.Contains(eventCategories(), motion.Category(name)) {
-			return nil, nil, fault.Mistakes(fault.Detail{
-				Location: "query.filter", Value: name,
-				Message: "no category of events: want Link, Network, Motion or System, comma-separated",
-			})
+			return nil, nil, fault.At("query.filter", name, "no category of events: want Link, Network, Motion or System, comma-separated")
 		}
 		categories = append(categories, motion.Category(name))
 	}
 	kinds = commaList(s.EventTypes)
 	for _, name := range kinds {
 		if !motion.IsEventKind(name) {
-			return nil, nil, fault.Mistakes(fault.Detail{
-				Location: "query.event_types", Value: name,
-				Message: "no kind of events: want 1 to 64 letters, digits and _ each, comma-separated",
-			})
+			return nil, nil, fault.At("query.event_types", name, "no kind of events: want 1 to 64 letters, digits and _ each, comma-separated")
 		}
 	}
 	return categories, kinds, nil
@@ -97,7 +91,7 @@ func (c *Core) eventHistory(ctx context.Context, _ auth.Key, in *eventHistoryIn)
 	if query.Categories, query.Kinds, err = in.lists(); err != nil {
 		return nil, err
 	}
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
 	out := &eventHistoryOut{}
@@ -128,7 +122,7 @@ func (c *Core) eventPairs(ctx context.Context, _ auth.Key, in *eventPairsIn) (*e
 	if err != nil {
 		return nil, err
 	}
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
 	out := &eventPairsOut{}
@@ -159,7 +153,7 @@ type eventOut struct {
 }
 
 func (c *Core) tagEvent(ctx context.Context, _ auth.Key, in *tagIn) (*eventOut, error) {
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
 	out := &eventOut{}

@@ -115,7 +115,7 @@ func TestCreateRefusesWhatIsAgainstARule(t *testing.T) {
 		"milliseconds":        {good("ts", "1764000000500"), 422, "body.ts"},
 		"ts as text":          {good("ts", `"now"`), 422, "body.ts"},
 		"no category":         {good("category", ""), 422, "category"},
-		"three days ahead":    {good("ts", fmt.Sprint(int64(h.engine.Now())+3*86400)), 422, "body.ts"},
+		"three days ahead":    {good("ts", fmt.Sprint(int64(h.engine.State.Now())+3*86400)), 422, "body.ts"},
 		"motion as a link":    {strings.Replace(good("event", `"MotionDetectedEvent"`), "Network", "Link", 1), 422, "body.category"},
 		"link as motion":      {good("category", `"Motion"`), 422, "body.category"},
 		"too long":            {good("detail", `{"x":"`+strings.Repeat("x", 17<<10)+`"}`), 422, "16384 bytes"},
@@ -313,7 +313,7 @@ func TestPairsJoinDetectedAndStopped(t *testing.T) {
 	path := fmt.Sprintf("/network/%d/events/pairs", h.network)
 	a := h.get(path)
 	pairs := apitest.Want[[]motion.EventPair](t, a, 200)
-	if len(pairs) != 1 || h.engine.Now().Since(pairs[0].TS) > 60 {
+	if len(pairs) != 1 || h.engine.State.Now().Since(pairs[0].TS) > 60 {
 		t.Fatalf("%s", a.Body)
 	}
 	ts, _, _ := strings.Cut(strings.SplitN(string(a.Body), `"ts":`, 2)[1], ",")
@@ -336,8 +336,8 @@ func TestReportedEventKeepsItsDetails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.reportStatus()
-	now := h.engine.Now()
-	err := h.engine.Import(t.Context(), h.network, nil, []motion.Event{{
+	now := h.engine.State.Now()
+	err := h.engine.Sensing.Import(t.Context(), h.network, nil, []motion.Event{{
 		Category: motion.CategoryMotion, Event: motion.MotionDetectedEvent, TS: now.Add(-5), LinkID: kitchenID,
 		Loc: []motion.EventLoc{{MAC: kitchen.String(), Confidence: 0.82}}, IntensityWindow: []float64{0.3, 0.56},
 	}})

@@ -6,7 +6,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 )
 
@@ -37,7 +37,7 @@ type networksOut struct {
 }
 
 // record returns the network record of a state; its nodes only on demand.
-func record(state engine.NetworkState, nodes bool) networkRecord {
+func record(state inventory.NetworkState, nodes bool) networkRecord {
 	r := networkRecord{
 		ID: state.ID, GuardianID: state.GuardianID, MasterID: state.MasterID,
 		CreatedAt: state.CreatedAt, UpdatedAt: state.UpdatedAt, LastHeard: state.LastHeard, Online: state.Online,
@@ -60,7 +60,7 @@ func (c *Core) networks(who auth.Key, ids []motion.NetworkID, form Form) (*netwo
 		if who.Open(id) != nil {
 			continue
 		}
-		state, err := c.engine.NetworkState(id)
+		state, err := c.engine.Inventory.NetworkState(id)
 		if fault.KindOf(err) == fault.NotFound {
 			continue // deleted meanwhile
 		}
@@ -81,7 +81,7 @@ type findMasterIn struct {
 }
 
 func (c *Core) findMaster(ctx context.Context, who auth.Key, in *findMasterIn) (*networksOut, error) {
-	ids, err := c.engine.NetworksByMaster(ctx, in.Master)
+	ids, err := c.engine.Inventory.NetworksByMaster(ctx, in.Master)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ type findNetworkIn struct {
 }
 
 func (c *Core) findNetwork(_ context.Context, who auth.Key, in *findNetworkIn) (*networksOut, error) {
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
 	return c.networks(who, []motion.NetworkID{in.Network}, in.Form)
@@ -108,7 +108,7 @@ type findBSSIDIn struct {
 func (c *Core) findBSSID(_ context.Context, who auth.Key, in *findBSSIDIn) (*networksOut, error) {
 	var ids []motion.NetworkID
 	seen := map[motion.NetworkID]bool{}
-	for _, node := range c.engine.NodesByBSSID(in.BSSID) {
+	for _, node := range c.engine.Inventory.NodesByBSSID(in.BSSID) {
 		if !seen[node.NetworkID] {
 			seen[node.NetworkID] = true
 			ids = append(ids, node.NetworkID)
@@ -123,7 +123,7 @@ type findGuardianIn struct {
 }
 
 func (c *Core) findGuardian(ctx context.Context, who auth.Key, in *findGuardianIn) (*networksOut, error) {
-	ids, err := c.engine.NetworksByGuardian(ctx, in.Guardian)
+	ids, err := c.engine.Inventory.NetworksByGuardian(ctx, in.Guardian)
 	if err != nil {
 		return nil, err
 	}
@@ -141,5 +141,5 @@ func (c *Core) findMeta(_ context.Context, who auth.Key, in *findMetaIn) (*netwo
 	if err != nil {
 		return nil, err
 	}
-	return c.networks(who, c.engine.NetworksByMeta(query.matches), in.Form)
+	return c.networks(who, c.engine.Inventory.NetworksByMeta(query.matches), in.Form)
 }

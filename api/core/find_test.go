@@ -137,7 +137,7 @@ func TestNodesAreFound(t *testing.T) {
 		"/node/find/mac/02:aa:00:00:01:14", "/node/find/mac/02:AA:00:00:01:15",
 	} {
 		node := apitest.Want[motion.Node](t, h.get(path), 200)
-		if node.ID != 1 || node.DeviceID != masterID || node.Role != motion.MeshRoot || !node.Online || h.engine.Now().Since(node.LastHeard) > 60 {
+		if node.ID != 1 || node.DeviceID != masterID || node.Role != motion.MeshRoot || !node.Online || h.engine.State.Now().Since(node.LastHeard) > 60 {
 			t.Errorf("%s: %+v", path, node)
 		}
 		if list := apitest.Want[[]motion.Node](t, h.get(path+"?array=true"), 200); len(list) != 1 {
@@ -185,7 +185,7 @@ func TestTopologyShowsOfflineDevicesOnDemand(t *testing.T) {
 	if len(topology.Devices) != 2 || len(topology.Links) != 1 || topology.Links[0].LinkID != kitchenID || topology.Devices[1].Location != "Kitchen" {
 		t.Errorf("%+v", topology)
 	}
-	h.engine.Disconnected(motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}, "gone")
+	h.engine.State.Disconnected(motion.DeviceKey{Kind: motion.Guardian, ID: guardianID}, "gone")
 	other := fmt.Sprintf("/network/%d/topology", h.other)
 	if got := apitest.Want[motion.Topology](t, h.get(other), 200); len(got.Devices) != 0 {
 		t.Errorf("online without a session: %+v", got)

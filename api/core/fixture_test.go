@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
+	"sensegate/api/server"
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -37,7 +38,7 @@ type home struct {
 	*apitest.Client
 	engine *engine.Engine
 	db     *store.DB
-	server *api.Server
+	server *server.Server
 
 	stopEngine func()
 
@@ -55,7 +56,7 @@ func newClient(t testing.TB) *apitest.Client {
 func newHome(t testing.TB, change ...func(*engine.Options)) *home {
 	t.Helper()
 	h := &home{Client: newClient(t), db: storetest.Open(t)}
-	options := engine.Options{FirstWindow: time.Hour, Relays: map[string]engine.Relay{"mqtt": &outside{}, "webhook": &outside{gone: true}}}
+	options := engine.Options{FirstWindow: time.Hour, Relays: map[string]sensing.Relay{"mqtt": &outside{}, "webhook": &outside{gone: true}}}
 	for _, c := range change {
 		c(&options)
 	}
@@ -93,15 +94,15 @@ func (h *home) admit(guardian, device, name string, low byte) motion.NetworkID {
 	h.T.Helper()
 	address := netip.MustParseAddr("127.0.0.1")
 	post := motion.Bootstrap{Radar: radarOf(guardian, device, name, low), LocationID: guardian}
-	admission, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: address})
+	admission, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: address})
 	if err != nil || admission.Network == 0 {
 		h.T.Fatalf("admit %s: %+v %v", device, admission, err)
 	}
-	key, err := h.engine.Login(h.T.Context(), guardian, admission.GuardianToken)
+	key, err := h.engine.Devices.Login(h.T.Context(), guardian, admission.GuardianToken)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.engine.Connected(key, address)
+	h.engine.State.Connected(key, address)
 	return admission.Network
 }
 
@@ -120,11 +121,11 @@ func (h *home) reportStatus() {
 	radar.Links = []motion.RadarLink{{MAC: kitchen, PeerType: motion.PeerClient, IfName: "home-ap-24", Hostname: "kitchen-speaker", RSSI: "-59"}}
 	sounding := true
 	h.report(motion.StatusReport{
-		TS: h.engine.Now(), ShardID: "local", MotionEnabled: 1, MotionTripped: new(int), Version: motion.Document{"core": "0.7.2"},
+		TS: h.engine.State.Now(), ShardID: "local", MotionEnabled: 1, MotionTripped: new(int), Version: motion.Document{"core": "0.7.2"},
 		Leafblower: map[string]motion.Choice{kitchen.String(): {IsStatic: "STATIC", Sounding: &sounding}},
 		Radars:     map[string]motion.Radar{"GWA1000133": radar},
 	})
-	if err := h.engine.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil {
+	if err := h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil {
 		h.T.Fatal(err)
 	}
 }
@@ -143,7 +144,7 @@ func (h *home) change(change func(*motion.Network)) {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	if err := h.engine.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil { // reloads
+	if err := h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, kitchen, "Kitchen", "Kitchen speaker"); err != nil { // reloads
 		h.T.Fatal(err)
 	}
 }

@@ -37,17 +37,17 @@ func (c *Core) densityHistory(ctx context.Context, _ auth.Key, in *historyIn) (*
 // history answers a query for one measure of a network (payloads.md 4.6), written
 // straight from the stored samples.
 func (c *Core) history(ctx context.Context, in *historyIn, measure series.Measure) (*historyOut, error) {
-	if err := c.engine.Known(in.Network); err != nil {
+	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.Seconds(float64(c.engine.Now()))
+	from, to, err := in.Seconds(float64(c.engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
 	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
+	set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,12 @@ import (
 // two days ago, and returns that hour.
 func (h *home) past(intensities ...float64) (hour int64) {
 	h.T.Helper()
-	hour = (h.engine.Now().Second() - 48*3600) / 3600 * 3600
+	hour = (h.engine.State.Now().Second() - 48*3600) / 3600 * 3600
 	history := motion.History{TS: motion.Time(hour), Interval: 5000, Count: len(intensities), MKAI: intensities, MACs: []motion.MAC{kitchen}}
 	for _, v := range intensities {
 		history.Density = append(history.Density, []float64{min(1, v*2)})
 	}
-	if err := h.engine.Import(h.T.Context(), h.network, []motion.History{history}, nil); err != nil {
+	if err := h.engine.Sensing.Import(h.T.Context(), h.network, []motion.History{history}, nil); err != nil {
 		h.T.Fatal(err)
 	}
 	return hour
@@ -65,7 +65,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.reportStatus()
-	begin := h.engine.Now().Second()/5*5 - 600
+	begin := h.engine.State.Now().Second()/5*5 - 600
 	minutes := motion.History{TS: motion.Time(begin), Interval: 5000, Count: 60}
 	for range minutes.Count {
 		minutes.MKAI = append(minutes.MKAI, 0.5)
@@ -94,7 +94,7 @@ func TestAFewLiveFramesHideNoHistory(t *testing.T) {
 	}
 	old := minutes // of before the seconds that are kept
 	old.TS -= 24 * 3600
-	if err := h.engine.Import(t.Context(), h.network, []motion.History{old}, nil); err != nil {
+	if err := h.engine.Sensing.Import(t.Context(), h.network, []motion.History{old}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if moving, quiet, null := ask(begin-86400, begin+605, "5"); moving != 120 || quiet != 1 || null != 86400/5 {
@@ -107,7 +107,7 @@ func TestWindowWithoutLengthHasNoBucket(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.reportStatus()
-	now := h.engine.Now().Second()
+	now := h.engine.State.Now().Second()
 	h.live(motion.Time(now)-59.5, 0.5, 0.5)
 	hour := h.past(0.4)
 	for _, at := range []string{fmt.Sprint(now - 60), fmt.Sprintf("%d.5", now-60), fmt.Sprint(hour), fmt.Sprintf("%d.25", hour), "0"} {
@@ -125,7 +125,7 @@ func TestHistoryOfTheLastDayIsTheDefault(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	points := apitest.Want[[][2]*float64](t, h.get(fmt.Sprintf("/network/%d/motion/history/density", h.network)), 200)
-	now := float64(h.engine.Now())
+	now := float64(h.engine.State.Now())
 	if len(points) < 24 || len(points) > 25 || *points[0][1] > now-23*3600 || *points[len(points)-1][1] < now-3700 || points[0][0] != nil {
 		t.Errorf("%d points from %v to %v", len(points), *points[0][1], *points[len(points)-1][1])
 	}

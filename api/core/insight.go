@@ -3,13 +3,12 @@ package core
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/insights"
 	"sensegate/motion/fault"
 	"sensegate/motion/insight"
 )
@@ -23,7 +22,7 @@ type insightsVersion struct {
 }
 
 func (c *Core) insightsVersion(context.Context, auth.Key, *struct{}) (*versionOut, error) {
-	return &versionOut{Body: insightsVersion{engine.InsightsVersion}}, c.engine.Insights()
+	return &versionOut{Body: insightsVersion{insights.InsightsVersion}}, c.engine.Insights.Insights()
 }
 
 // zone is a time zone by its IANA name.
@@ -31,7 +30,7 @@ type zone struct{ *time.Location }
 
 // UnmarshalText reads the name.
 func (z *zone) UnmarshalText(name []byte) (err error) {
-	z.Location, err = engine.LoadZone(string(name))
+	z.Location, err = insights.LoadZone(string(name))
 	return err
 }
 
@@ -52,11 +51,11 @@ func (c *Core) activity(ctx context.Context, _ auth.Key, in *activityIn) (*activ
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
-	from, to, err := in.Seconds(float64(c.engine.Now()), engine.MaxInsightDays)
+	from, to, err := in.Seconds(float64(c.engine.State.Now()), insights.MaxInsightDays)
 	if err != nil {
 		return nil, err
 	}
-	flat, zone, err := c.engine.Activity(ctx, in.Network, from, to, in.Timezone.Value.Location)
+	flat, zone, err := c.engine.Insights.Activity(ctx, in.Network, from, to, in.Timezone.Value.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +69,10 @@ func (c *Core) activity(ctx context.Context, _ auth.Key, in *activityIn) (*activ
 
 // insightsOf answers 404 for an unknown network, and when there are no insights.
 func (c *Core) insightsOf(id motion.NetworkID) error {
-	if err := c.engine.Insights(); err != nil {
+	if err := c.engine.Insights.Insights(); err != nil {
 		return err
 	}
-	return c.engine.Known(id)
+	return c.engine.State.Known(id)
 }
 
 // Dates are the local days of a question.
@@ -87,12 +86,9 @@ type Dates struct {
 func (d Dates) atMost(days int64) error {
 	switch n := int64(d.EndDate.Date) - int64(d.StartDate.Date) + 1; {
 	case n < 1:
-		return fault.Mistakes(fault.Detail{Location: "query.end_date", Message: "must not be before start_date", Value: d.EndDate.String()})
+		return fault.At("query.end_date", d.EndDate.String(), "must not be before start_date")
 	case n > days:
-		return fault.Mistakes(fault.Detail{
-			Location: "query.end_date", Value: d.EndDate.String(),
-			Message: fmt.Sprintf("gives %d days, more than the %d of one answer; ask again from %s on", n, days, d.StartDate.Date+insight.Date(days)),
-		})
+		return fault.At("query.end_date", d.EndDate.String(), "gives %d days, more than the %d of one answer; ask again from %s on", n, days, d.StartDate.Date+insight.Date(days))
 	}
 	return nil
 }
@@ -117,10 +113,10 @@ func (c *Core) dailyActivity(ctx context.Context, _ auth.Key, in *daysIn) (*days
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
-	if err := in.atMost(engine.MaxInsightDays); err != nil {
+	if err := in.atMost(insights.MaxInsightDays); err != nil {
 		return nil, err
 	}
-	days, err := c.engine.ActiveDays(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
+	days, err := c.engine.Insights.ActiveDays(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
 	out := &daysOut{Body: make([]activeDay, len(days))}
 	for i, d := range days {
 		out.Body[i] = activeDay{d.Date.String(), d.PercentActive, d.TS}
@@ -146,10 +142,10 @@ func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*sleepOut, er
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
-	if err := in.atMost(engine.MaxNights); err != nil {
+	if err := in.atMost(insights.MaxNights); err != nil {
 		return nil, err
 	}
-	nights, err := c.engine.Nights(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
+	nights, err := c.engine.Insights.Nights(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
 	out := &sleepOut{Body: make([]night, len(nights))}
 	for i, n := range nights {
 		out.Body[i] = night{int32(n.Interruptions), n.SleepTime, n.WakeTime, n.Timezone, n.Confidence}

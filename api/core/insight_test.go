@@ -10,6 +10,7 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/insights"
 )
 
 // What the home does at a second, as motion-history tells it.
@@ -22,7 +23,7 @@ const (
 // show twice the first.
 func toronto(t testing.TB, text string) int64 {
 	t.Helper()
-	zone, err := engine.LoadZone("America/Toronto")
+	zone, err := insights.LoadZone("America/Toronto")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func (h *home) imports(from, to int64, intensity float64, shares ...share) {
 		r.MKAI = append(r.MKAI, intensity)
 		r.Density = append(r.Density, near)
 	}
-	if err := h.engine.Import(h.T.Context(), h.network, []motion.History{r}, nil); err != nil {
+	if err := h.engine.Sensing.Import(h.T.Context(), h.network, []motion.History{r}, nil); err != nil {
 		h.T.Fatal(err)
 	}
 }
@@ -93,7 +94,7 @@ func TestActivityOfTheLastDayIsTheDefault(t *testing.T) {
 		Data  []*float64 `json:"data"`
 	}
 	a := apitest.Want[flat](t, h.insights("activity?flattened=true"), 200)
-	if age := h.engine.Now().Second() - a.First; len(a.Data) < 96 || len(a.Data) > 97 || age < 86400 || age > 86400+900 || a.Data[0] != nil {
+	if age := h.engine.State.Now().Second() - a.First; len(a.Data) < 96 || len(a.Data) > 97 || age < 86400 || age > 86400+900 || a.Data[0] != nil {
 		t.Errorf("%d values from %d s ago", len(a.Data), age)
 	}
 }
@@ -208,7 +209,7 @@ func TestNightIsTheQuietTimeOfTheHousehold(t *testing.T) {
 func TestWarmUpTellsNothing(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	now := h.engine.Now().Second() / 60 * 60
+	now := h.engine.State.Now().Second() / 60 * 60
 	today := func(seconds int64) string { return time.Unix(now-seconds, 0).UTC().Format(time.DateOnly) }
 	question := "activity/daily?start_date=" + today(3*3600) + "&end_date=" + today(0)
 	days := func() int { t.Helper(); return len(apitest.Want[[]any](t, h.insights(question), 200)) }
@@ -228,7 +229,7 @@ func TestWarmUpTellsNothing(t *testing.T) {
 func TestNetworkThatWasAwayIsWarm(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	now := h.engine.Now().Second() / 60 * 60
+	now := h.engine.State.Now().Second() / 60 * 60
 	h.imports(now-3*86400, now-3*86400+60, still)
 	h.imports(now-1800, now, still)
 	date := time.Unix(now-1800, 0).UTC().Format(time.DateOnly)

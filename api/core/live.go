@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gorilla/websocket"
-
-	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/live"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/state"
 )
 
 type networkIn struct {
@@ -22,25 +20,25 @@ func streamKey(id motion.NetworkID) string { return fmt.Sprintf("network/%d", id
 
 // prepared is a message as it goes to every reader.
 type prepared struct {
-	message *websocket.PreparedMessage
+	message *live.Frame
 	err     error
 }
 
 // textFrame returns a message prepared once for all its readers.
-func textFrame(m engine.Message) (*websocket.PreparedMessage, error) {
-	frame := m.Prepared(engine.CoreDoor, func(m engine.Message) any {
-		message, err := api.TextFrame(m.JSON)
+func textFrame(m state.Message) (*live.Frame, error) {
+	frame := m.Prepared(state.CoreDoor, func(m state.Message) any {
+		message, err := live.TextFrame(m.JSON)
 		return prepared{message, err}
 	}).(prepared)
 	return frame.message, frame.err
 }
 
-func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*api.Stream, error) {
-	frames, err := c.engine.Live(in.Network)
+func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*live.Stream, error) {
+	frames, err := c.engine.Sensing.Live(in.Network)
 	if err != nil {
 		return nil, err
 	}
-	return api.NewStream(streamKey(in.Network), frames, textFrame).UntilGone(), nil
+	return live.NewStream(streamKey(in.Network), frames, textFrame).UntilGone(), nil
 }
 
 type refreshOut struct {
@@ -52,7 +50,7 @@ type refreshOut struct {
 }
 
 func (c *Core) refreshMotion(_ context.Context, _ auth.Key, in *networkIn) (*refreshOut, error) {
-	until, err := c.engine.Refresh(in.Network)
+	until, err := c.engine.Sensing.Refresh(in.Network)
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +64,16 @@ type eventsLiveIn struct {
 	Selection
 }
 
-func (c *Core) eventsLive(_ context.Context, _ auth.Key, in *eventsLiveIn) (*api.Stream, error) {
+func (c *Core) eventsLive(_ context.Context, _ auth.Key, in *eventsLiveIn) (*live.Stream, error) {
 	categories, kinds, err := in.lists()
 	if err != nil {
 		return nil, err
 	}
-	events, err := c.engine.LiveEvents(in.Network)
+	events, err := c.engine.Sensing.LiveEvents(in.Network)
 	if err != nil {
 		return nil, err
 	}
-	return api.NewStream(streamKey(in.Network), events, func(m engine.Message) (*websocket.PreparedMessage, error) {
+	return live.NewStream(streamKey(in.Network), events, func(m state.Message) (*live.Frame, error) {
 		wanted := (categories == nil || slices.Contains(categories, m.Event.Category)) &&
 			(kinds == nil || slices.Contains(kinds, m.Event.Event))
 		if !wanted {

@@ -49,7 +49,7 @@ func TestLiveMotionReachesEveryReader(t *testing.T) {
 	readers := []*websocket.Conn{h.dial(path), h.dial(path + "/")}
 	quiet := h.dial(fmt.Sprintf("/network/%d/motion/live", h.other))
 	h.report(motion.Matrix{
-		TS: h.engine.Now(), Interval: 500, Count: 1, Links: []string{kitchenID}, MotionEnabled: 1,
+		TS: h.engine.State.Now(), Interval: 500, Count: 1, Links: []string{kitchenID}, MotionEnabled: 1,
 		Values: map[string][][]float64{"mkai": {{0.35}}, "lraw": {{0.4}}, "throughput": {{0.98}}, "msad": {{132.7}}, "mconf": {{84.85}}},
 		Loc:    []motion.MatrixLoc{{MAC: kitchen, Confidence: 0.82}},
 	})
@@ -77,7 +77,7 @@ func TestRefreshTellsUntilWhen(t *testing.T) {
 		ExpiresAt motion.Time      `json:"expires_at"`
 	}
 	got := apitest.Want[refreshed](t, h.post(fmt.Sprintf("/network/%d/motion/refresh", h.network), ""), 200)
-	if ahead := got.ExpiresAt.Since(h.engine.Now()); got.NetworkID != h.network || !got.Live || ahead < 50 || ahead > 60 {
+	if ahead := got.ExpiresAt.Since(h.engine.State.Now()); got.NetworkID != h.network || !got.Live || ahead < 50 || ahead > 60 {
 		t.Errorf("%+v", got)
 	}
 	apitest.WantProblem(t, h.post("/network/99/motion/refresh", ""), 404, "network 99")
@@ -152,7 +152,7 @@ func TestLiveStreamsOfADeletedNetworkEndAs404(t *testing.T) {
 	for _, of := range []string{"motion", "events"} {
 		streams[of] = h.dial(fmt.Sprintf("/network/%d/%s/live", h.network, of))
 	}
-	if err := h.engine.DeleteNetwork(t.Context(), h.network, func(*store.Tx) error { return nil }); err != nil {
+	if err := h.engine.Devices.DeleteNetwork(t.Context(), h.network, func(*store.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for of, ws := range streams {

@@ -37,14 +37,14 @@ func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramI
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := in.Seconds(float64(c.engine.Now()))
+	from, to, err := in.Seconds(float64(c.engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
 	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
 		return nil, fault.Mistakes(mistakes...)
 	}
-	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
+	set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,11 @@ func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn)
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := in.Seconds(float64(c.engine.Now()))
+	from, to, err := in.Seconds(float64(c.engine.State.Now()))
 	if err != nil {
 		return nil, err
 	}
-	set, err := c.engine.SamplesFor(ctx, in.Network, from, to, series.QuarterHour.Step())
+	set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, series.QuarterHour.Step())
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ func (h *home) placed() (start int64) {
 	h.T.Helper()
 	h.reportStatus()
 	err := errors.Join(
-		h.engine.PlaceLeaf(h.T.Context(), h.network, fridge, "Kitchen", "Fridge"),
-		h.engine.PlaceLeaf(h.T.Context(), h.network, phone, "", "Phone"),
+		h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, fridge, "Kitchen", "Fridge"),
+		h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, phone, "", "Phone"),
 	)
 	if err != nil {
 		h.T.Fatal(err)
@@ -46,7 +46,7 @@ func TestLocationHistogramAddsUpWhatIsAtOnePlace(t *testing.T) {
 		start, start+2700, start, start+900, start+1800)
 	apitest.WantJSON(t, h.get(path), exact)
 	apitest.WantJSON(t, h.get(path+"&bucket=898"), exact) // no multiple of the 5 s that are stored
-	if err := h.engine.PlaceNode(t.Context(), 1, "Hall", "Gateway"); err != nil {
+	if err := h.engine.Inventory.PlaceNode(t.Context(), 1, "Hall", "Gateway"); err != nil {
 		t.Fatal(err)
 	}
 	type histogram struct {
@@ -94,7 +94,7 @@ func TestSharesAreOfTheWindowHoweverTheyAreTold(t *testing.T) {
 				busy.MKAI, busy.Density = append(busy.MKAI, intensity), append(busy.Density, shares)
 			}
 			silent := motion.History{TS: start + 300, Interval: 5000, Count: samples, MKAI: make([]float64, samples)}
-			if err := h.engine.Import(t.Context(), h.network, []motion.History{busy, silent}, nil); err != nil {
+			if err := h.engine.Sensing.Import(t.Context(), h.network, []motion.History{busy, silent}, nil); err != nil {
 				t.Fatal(err)
 			}
 			answers := func(seconds int64, density string) {

@@ -6,9 +6,10 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/live"
 	"sensegate/motion"
 	"sensegate/motion/command"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -47,7 +48,7 @@ func (c *Core) createCommand(ctx context.Context, who auth.Key, in *createComman
 	if err := who.Open(in.Body.NetworkID); err != nil {
 		return nil, err
 	}
-	made, err := c.engine.CreateCommand(ctx, in.Body.request(in.Body.NetworkID), in.CreateBatch)
+	made, err := c.engine.Commands.CreateCommand(ctx, in.Body.request(in.Body.NetworkID), in.CreateBatch)
 	return &commandOut{Body: commandOf(made)}, err
 }
 
@@ -65,6 +66,15 @@ type batchAction struct {
 	Action
 }
 
+// request returns the batch in the words of the rules.
+func (in *createBatchIn) request() command.BatchRequest {
+	batch := command.BatchRequest{Name: in.Body.Name, NetworkID: in.Body.NetworkID}
+	for _, a := range in.Body.Actions {
+		batch.Actions = append(batch.Actions, a.request(a.NetworkID))
+	}
+	return batch
+}
+
 type batchOut struct {
 	Body batchRecord
 }
@@ -73,11 +83,7 @@ func (c *Core) createBatch(ctx context.Context, who auth.Key, in *createBatchIn)
 	if err := who.Open(in.Body.NetworkID); err != nil {
 		return nil, err
 	}
-	batch := command.BatchRequest{Name: in.Body.Name, NetworkID: in.Body.NetworkID}
-	for _, a := range in.Body.Actions {
-		batch.Actions = append(batch.Actions, a.request(a.NetworkID))
-	}
-	made, err := c.engine.CreateBatch(ctx, batch)
+	made, err := c.engine.Commands.CreateBatch(ctx, in.request())
 	return &batchOut{Body: batchOf(made)}, err
 }
 
@@ -94,32 +100,32 @@ type selectionOut struct {
 }
 
 func (c *Core) execute(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
-	return c.changeCommands(ctx, who, in, c.engine.ExecuteCommand, c.engine.ExecuteBatch)
+	return c.changeCommands(ctx, who, in, c.engine.Commands.ExecuteCommand, c.engine.Commands.ExecuteBatch)
 }
 
 func (c *Core) cancel(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
-	return c.changeCommands(ctx, who, in, c.engine.CancelCommand, c.engine.CancelBatch)
+	return c.changeCommands(ctx, who, in, c.engine.Commands.CancelCommand, c.engine.Commands.CancelBatch)
 }
 
 // changeCommands changes the command, or those of the batch, that the request names.
 func (c *Core) changeCommands(ctx context.Context, who auth.Key, in *selectionIn,
-	one func(context.Context, command.ID) (command.Command, error), batch func(context.Context, command.BatchID) (engine.BatchActions, error),
+	one func(context.Context, command.ID) (command.Command, error), batch func(context.Context, command.BatchID) (management.BatchActions, error),
 ) (*selectionOut, error) {
-	ids := command.Selection{ID: in.Body.ID, BatchID: in.Body.BatchID}
-	if err := ids.Check(); err != nil {
-		return nil, err
+	id, batchID := in.Body.ID, in.Body.BatchID
+	if (id == nil) == (batchID == nil) {
+		return nil, fault.At("body", nil, "must have either id or batch_id")
 	}
-	if ids.ID != nil {
-		if err := c.opensCommand(ctx, who, *ids.ID); err != nil {
+	if id != nil {
+		if err := c.opensCommand(ctx, who, *id); err != nil {
 			return nil, err
 		}
-		changed, err := one(ctx, *ids.ID)
+		changed, err := one(ctx, *id)
 		return selectionAnswer(commandOf(changed), err)
 	}
-	if _, err := c.opensBatch(ctx, who, *ids.BatchID); err != nil {
+	if _, err := c.opensBatch(ctx, who, *batchID); err != nil {
 		return nil, err
 	}
-	changed, err := batch(ctx, *ids.BatchID)
+	changed, err := batch(ctx, *batchID)
 	return selectionAnswer(batchOf(changed), err)
 }
 
@@ -174,7 +180,7 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 	if in.State != "" {
 		state, err := command.ParseState(in.State)
 		if err != nil {
-			return nil, fault.Mistakes(fault.Detail{Location: "query.state", Message: "want 000, 001, 002, 011 to 015, 100, 200 to 299 or 400 to 499", Value: in.State})
+			return nil, fault.At("query.state", in.State, "want 000, 001, 002, 011 to 015, 100, 200 to 299 or 400 to 499")
 		}
 		q.State = state
 	}
@@ -182,7 +188,7 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 		if err := who.Open(q.Network); err != nil {
 			return nil, err
 		}
-		if err := c.engine.Known(q.Network); err != nil {
+		if err := c.engine.State.Known(q.Network); err != nil {
 			return nil, err
 		}
 	}
@@ -226,14 +232,14 @@ type monitorIn struct {
 	Batch command.BatchID `query:"batch_id" required:"true" minimum:"1" doc:"Batch id" example:"77"`
 }
 
-func (c *Core) monitor(ctx context.Context, who auth.Key, in *monitorIn) (*api.Stream, error) {
+func (c *Core) monitor(ctx context.Context, who auth.Key, in *monitorIn) (*live.Stream, error) {
 	batch, err := c.opensBatch(ctx, who, in.Batch)
 	if err != nil {
 		return nil, err
 	}
-	snapshot, updates, err := c.engine.Monitor(ctx, in.Batch)
+	snapshot, updates, err := c.engine.Commands.Monitor(ctx, in.Batch)
 	if err != nil {
 		return nil, err
 	}
-	return api.NewStream(streamKey(batch.NetworkID), updates, textFrame, snapshot), nil
+	return live.NewStream(streamKey(batch.NetworkID), updates, textFrame, snapshot), nil
 }

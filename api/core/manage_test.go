@@ -14,7 +14,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/command"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
 )
 
 // managed is a command as the interface returns it.
@@ -25,10 +25,10 @@ func (h *home) extender() motion.NodeID {
 	h.T.Helper()
 	device := fmt.Sprintf("csi-x-%d", h.extenders.Add(1))
 	post := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{DeviceID: device, NodeName: device, RootMode: 1}}
-	if _, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
+	if _, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
 		h.T.Fatal(err)
 	}
-	node, err := h.engine.NodeByDevice(h.T.Context(), device)
+	node, err := h.engine.Inventory.NodeByDevice(h.T.Context(), device)
 	if err != nil {
 		h.T.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestCommandIsShownAsItGoes(t *testing.T) {
 func TestBatchRunsAlongItsTriggers(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"name":"fw","network_id":%d,"actions":[
+	batch := apitest.Want[management.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"name":"fw","network_id":%d,"actions":[
 		{"node_id":1,"payload":{"command":"status"}},
 		{"node_id":1,"trigger_id":"#0","payload":{"command":"log"}},
 		{"node_id":%d,"trigger_id":"#1","payload":{"command":"ping"}}]}`, h.network, h.extender())), 200)
@@ -78,7 +78,7 @@ func TestBatchRunsAlongItsTriggers(t *testing.T) {
 	if batch.Actions[0].State != "000" || batch.Actions[2].State != "001" || *batch.Actions[1].TriggerID != ids[0] {
 		t.Fatalf("%+v", batch)
 	}
-	started := apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	started := apitest.Want[management.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	if started.BatchID != batch.BatchID || len(started.Actions) != 3 || started.Actions[0].State != "011" || started.Actions[1].State != "001" {
 		t.Fatalf("%+v", started)
 	}
@@ -98,7 +98,7 @@ func TestCommandIsCancelledUntilItHasEnded(t *testing.T) {
 	h := newHome(t)
 	sent := apitest.Want[managed](t, h.post("/manage/create", fmt.Sprintf(
 		`{"network_id":%d,"node_id":1,"executeNow":true,"payload":{"command":"reboot"}}`, h.network)), 200)
-	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
+	batch := apitest.Want[management.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
 		{"node_id":1,"payload":{"command":"status"}}, {"node_id":1,"trigger_id":"#0","payload":{"command":"log"}}]}`, h.network)), 200)
 	waits := apitest.Want[managed](t, h.post("/manage/create", fmt.Sprintf(
 		`{"network_id":%d,"node_id":1,"trigger_id":%d,"payload":{"command":"ping"}}`, h.network, batch.Actions[1].ID)), 200)
@@ -107,7 +107,7 @@ func TestCommandIsCancelledUntilItHasEnded(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	h.says(sent.ID, "200", nil) // too late
-	all := apitest.Want[engine.BatchActions](t, h.post("/manage/cancel", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	all := apitest.Want[management.BatchActions](t, h.post("/manage/cancel", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	if len(all.Actions) != 2 || all.Actions[0].State != "409" || all.Actions[1].State != "409" {
 		t.Errorf("%+v", all)
 	}
@@ -207,14 +207,14 @@ type monitorFrame struct {
 func TestMonitorTellsEveryChangeAndEnds(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
+	batch := apitest.Want[management.BatchActions](t, h.post("/manage/batch", fmt.Sprintf(`{"network_id":%d,"actions":[
 		{"node_id":1,"payload":{"command":"status"}},{"node_id":1,"trigger_id":"#0","payload":{"command":"log"}}]}`, h.network)), 200)
 	path := fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID)
 	ws := h.dial(path)
 	if first := next[monitorFrame](t, ws); first.Type != "snapshot" || first.BatchID != batch.BatchID || len(first.Actions) != 2 || first.Actions[1].State != "001" {
 		t.Fatalf("%+v", first)
 	}
-	apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	apitest.Want[management.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	h.says(batch.Actions[0].ID, "100", nil)
 	h.says(batch.Actions[0].ID, "200", nil)
 	h.says(batch.Actions[1].ID, "418", nil)
@@ -285,7 +285,7 @@ func TestDeletedNodeTakesItsLinksAndCommandsAlong(t *testing.T) {
 	apitest.WantProblem(t, h.As(h.all, http.MethodDelete, fmt.Sprintf("/node/%d/edit", id), ""), 404, "no such node")
 
 	master := apitest.Want[motion.Node](t, h.As(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
-	if _, err := h.engine.Login(context.Background(), guardianID, "x"); err == nil || master.DeviceID != masterID {
+	if _, err := h.engine.Devices.Login(context.Background(), guardianID, "x"); err == nil || master.DeviceID != masterID {
 		t.Errorf("%+v, login %v", master, err)
 	}
 	network := apitest.Want[struct {
@@ -307,13 +307,13 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 	for range 999 {
 		actions = append(actions, `{"node_id":1,"trigger_id":"#0","payload":{"command":"ping"}}`)
 	}
-	batch := apitest.Want[engine.BatchActions](t, h.post("/manage/batch",
+	batch := apitest.Want[management.BatchActions](t, h.post("/manage/batch",
 		fmt.Sprintf(`{"network_id":%d,"actions":[%s]}`, h.network, strings.Join(actions, ","))), 200)
 	ws := h.dial(fmt.Sprintf("/manage/monitor?batch_id=%d", batch.BatchID))
 	if first := next[monitorFrame](t, ws); len(first.Actions) != 1000 {
 		t.Fatalf("a snapshot of %d", len(first.Actions))
 	}
-	apitest.Want[engine.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
+	apitest.Want[management.BatchActions](t, h.post("/manage/execute", fmt.Sprintf(`{"batch_id":%d}`, batch.BatchID)), 200)
 	h.says(batch.Actions[0].ID, "200", nil) // all others start in this moment
 	apitest.Want[motion.Node](t, h.As(h.all, http.MethodDelete, "/node/1/edit", ""), 200)
 
@@ -337,5 +337,21 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 	}
 	if len(list) != 1000 || updates < 2+2*999 {
 		t.Errorf("%d commands, %d updates", len(list), updates)
+	}
+}
+
+func TestExecuteNamesACommandOrABatch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for body, places := range map[string][]string{
+		`{}`:                       {`{"location":"body","message":"must have either id or batch_id"}`},
+		`{"id":901,"batch_id":77}`: {`{"location":"body","message":"must have either id or batch_id"}`},
+		`{"id":0}`:                 {`"location":"body.id"`},
+		`{"batch_id":-1}`:          {`"location":"body.batch_id"`},
+		`{"id":-1,"batch_id":-1}`:  {`"location":"body.id"`, `"location":"body.batch_id"`},
+	} {
+		for _, place := range places {
+			apitest.WantProblem(t, h.post("/manage/execute", body), 422, place)
+		}
 	}
 }

@@ -40,7 +40,7 @@ type homeState struct {
 }
 
 func (c *Core) meta(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[metaDocument], error) {
-	return answered[metaDocument](c.engine.Meta(in.Network, in.Key.Key))
+	return answered[metaDocument](c.engine.Inventory.Meta(in.Network, in.Key.Key))
 }
 
 func (c *Core) setMeta(ctx context.Context, _ auth.Key, in *changeIn[metaDocument]) (*documentOut[metaDocument], error) {
@@ -52,8 +52,8 @@ func (c *Core) changeMeta(ctx context.Context, _ auth.Key, in *changeIn[metaDocu
 }
 
 func (c *Core) editMeta(ctx context.Context, in *changeIn[metaDocument], replace bool) (*documentOut[metaDocument], error) {
-	if err := c.engine.EditMeta(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+	if err := c.engine.Inventory.EditMeta(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
 		return nil, err
 	}
-	return answered[metaDocument](orGone(c.engine.Meta(in.Network, in.Key.Key)))
+	return answered[metaDocument](orGone(c.engine.Inventory.Meta(in.Network, in.Key.Key)))
 }

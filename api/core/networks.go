@@ -46,7 +46,7 @@ func (c *Core) networkList(ctx context.Context, who auth.Key, _ *struct{}) (*net
 		return nil, err
 	}
 	for i := range out.Body {
-		state, err := c.engine.NetworkState(out.Body[i].ID)
+		state, err := c.engine.Inventory.NetworkState(out.Body[i].ID)
 		if err != nil && fault.KindOf(err) != fault.NotFound { // deleted meanwhile
 			return nil, err
 		}

@@ -44,7 +44,7 @@ type nodeByIDIn struct {
 // nodeByID returns the network by node: its record, with that node alone
 // (payloads.md 4.1).
 func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*networksOut, error) {
-	node, err := c.engine.Node(ctx, in.Node)
+	node, err := c.engine.Inventory.Node(ctx, in.Node)
 	if err == nil {
 		err = who.Open(node.NetworkID)
 	}
@@ -54,7 +54,7 @@ func (c *Core) nodeByID(ctx context.Context, who auth.Key, in *nodeByIDIn) (*net
 	if err != nil {
 		return nil, err
 	}
-	state, err := c.engine.NetworkState(node.NetworkID)
+	state, err := c.engine.Inventory.NetworkState(node.NetworkID)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ type nodeByDeviceIn struct {
 }
 
 func (c *Core) nodeByDevice(ctx context.Context, who auth.Key, in *nodeByDeviceIn) (*nodesOut, error) {
-	node, err := c.engine.NodeByDevice(ctx, in.Device)
+	node, err := c.engine.Inventory.NodeByDevice(ctx, in.Device)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil, errNoNode()
 	}
@@ -84,7 +84,7 @@ type nodeByBSSIDIn struct {
 }
 
 func (c *Core) nodeByBSSID(_ context.Context, who auth.Key, in *nodeByBSSIDIn) (*nodesOut, error) {
-	return nodes(who, c.engine.NodesByBSSID(in.BSSID), in.NodeForm)
+	return nodes(who, c.engine.Inventory.NodesByBSSID(in.BSSID), in.NodeForm)
 }
 
 type nodesOfNetworkOut struct {
@@ -92,7 +92,7 @@ type nodesOfNetworkOut struct {
 }
 
 func (c *Core) nodesOfNetwork(_ context.Context, _ auth.Key, in *networkIn) (*nodesOfNetworkOut, error) {
-	list, err := c.engine.Nodes(in.Network)
+	list, err := c.engine.Inventory.Nodes(in.Network)
 	return &nodesOfNetworkOut{Body: list}, err
 }
 
@@ -105,12 +105,12 @@ type nodeOut struct {
 }
 
 func (c *Core) deleteNode(ctx context.Context, who auth.Key, in *deleteNodeIn) (*nodeOut, error) {
-	node, err := c.engine.Node(ctx, in.Node)
+	node, err := c.engine.Inventory.Node(ctx, in.Node)
 	if err == nil {
 		err = who.Open(node.NetworkID)
 	}
 	if err == nil {
-		node, err = c.engine.DeleteNode(ctx, in.Node)
+		node, err = c.engine.Devices.DeleteNode(ctx, in.Node)
 	}
 	if fault.KindOf(err) == fault.NotFound {
 		return nil, errNoNode()

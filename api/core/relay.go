@@ -24,7 +24,7 @@ type relayOut struct {
 // relayMotion starts or prolongs the delivery of live motion to an outside service
 // (payloads.md 4.7).
 func (c *Core) relayMotion(_ context.Context, _ auth.Key, in *relayIn) (*relayOut, error) {
-	until, err := c.engine.StartRelay(in.Network, in.Provider)
+	until, err := c.engine.Sensing.StartRelay(in.Network, in.Provider)
 	if err != nil {
 		return nil, err
 	}

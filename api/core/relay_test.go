@@ -46,7 +46,7 @@ func TestRelayTellsWhereAndUntilWhen(t *testing.T) {
 	}
 	for range 2 {
 		got := apitest.Want[relayed](t, h.post(fmt.Sprintf("/network/%d/motion/mqtt", h.network), ""), 200)
-		if ahead := got.ExpiresAt.Since(h.engine.Now()); got.Provider != "mqtt" || got.Channel != fmt.Sprintf("motion/%d", h.network) || ahead < 50 || ahead > 60 {
+		if ahead := got.ExpiresAt.Since(h.engine.State.Now()); got.Provider != "mqtt" || got.Channel != fmt.Sprintf("motion/%d", h.network) || ahead < 50 || ahead > 60 {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/insights"
 	"sensegate/motion/fault"
 )
 
@@ -19,7 +19,7 @@ type settingsOut struct {
 }
 
 func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*settingsOut, error) {
-	s, err := c.engine.ApplicationSettings(ctx, in.Network)
+	s, err := c.engine.Insights.ApplicationSettings(ctx, in.Network)
 	return &settingsOut{Body: s}, err
 }
 
@@ -57,15 +57,15 @@ func setOrReset[T any](field *T, value api.Nullable[T], fresh T) {
 
 // mistakes returns what no schema can tell: a network other than the path's, and a
 // zone that does not exist.
-func (t SleepTimes) mistakes(network motion.NetworkID, zone string) (mistakes []fault.Detail) {
+func (t SleepTimes) mistakes(network motion.NetworkID, zone string) (mistakes fault.Details) {
 	if t.NetworkID != nil && *t.NetworkID != network {
-		mistakes = append(mistakes, fault.Detail{Location: "body.network_id", Message: "must be the network of the path", Value: *t.NetworkID})
+		mistakes.Add("body.network_id", *t.NetworkID, "must be the network of the path")
 	}
 	if zone == "" { // left out
 		return mistakes
 	}
-	if _, err := engine.LoadZone(zone); err != nil {
-		mistakes = append(mistakes, fault.Detail{Location: "body.timezone", Message: err.Error(), Value: zone})
+	if _, err := insights.LoadZone(zone); err != nil {
+		mistakes.Add("body.timezone", zone, "%s", err)
 	}
 	return mistakes
 }
@@ -91,7 +91,7 @@ func (c *Core) createApplicationSettings(ctx context.Context, _ auth.Key, in *cr
 	s := motion.DefaultApplicationSettings(in.Network)
 	s.Timezone = in.Body.Timezone
 	in.Body.apply(&s)
-	return &settingsOut{Body: s}, c.engine.CreateApplicationSettings(ctx, s)
+	return &settingsOut{Body: s}, c.engine.Insights.CreateApplicationSettings(ctx, s)
 }
 
 type changeSettingsIn struct {
@@ -111,7 +111,7 @@ func (in *changeSettingsIn) Mistakes() []fault.Detail {
 }
 
 func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *changeSettingsIn) (*settingsOut, error) {
-	s, err := c.engine.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
+	s, err := c.engine.Insights.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
 		setOrReset(&s.Timezone, in.Body.Timezone, motion.DefaultApplicationSettings(s.NetworkID).Timezone)
 		in.Body.apply(s)
 	})
@@ -119,5 +119,5 @@ func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *ch
 }
 
 func (c *Core) deleteApplicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*struct{}, error) {
-	return nil, c.engine.DeleteApplicationSettings(ctx, in.Network)
+	return nil, c.engine.Insights.DeleteApplicationSettings(ctx, in.Network)
 }

@@ -5,8 +5,8 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/body"
 	"sensegate/motion"
-	"sensegate/motion/engine"
 	"sensegate/motion/setting"
 )
 
@@ -21,11 +21,11 @@ type soundingOut struct {
 
 // unsupported returns what of a view has no effect in a network.
 func (c *Core) unsupported(id motion.NetworkID, v setting.View) api.Unsupported {
-	return api.UnsupportedSettings(c.engine.Unsupported(id, v))
+	return api.UnsupportedSettings(c.engine.Inventory.Unsupported(id, v))
 }
 
 func (c *Core) soundingSettings(_ context.Context, _ auth.Key, in *soundingIn) (*soundingOut, error) {
-	s, err := c.engine.SoundingSettings(in.Network)
+	s, err := c.engine.Inventory.SoundingSettings(in.Network)
 	return &soundingOut{c.unsupported(in.Network, setting.SoundingView), s}, err
 }
 
@@ -36,22 +36,15 @@ type changeSoundingIn struct {
 }
 
 func (c *Core) changeSoundingSettings(ctx context.Context, key auth.Key, in *changeSoundingIn) (*soundingOut, error) {
-	if err := c.engine.EditSounding(ctx, in.Network, in.Update.Update, in.Body.Value); err != nil {
+	if err := c.engine.Inventory.EditSounding(ctx, in.Network, in.Update.Update, in.Body.Value, in.Body.Found); err != nil {
 		return nil, err
 	}
 	return c.soundingSettings(ctx, key, &soundingIn{Network: in.Network})
 }
 
 type clientsOut struct {
-	Body soundingClients
+	Body body.SoundingClients
 }
-
-// soundingClients is the answer of sounding/clients.
-type soundingClients struct {
-	Devices []soundingDevice `json:"devices" nullable:"false" doc:"Nodes, then clients, each by id"`
-}
-
-type soundingDevice = api.OneOf[engine.SoundingNode, engine.SoundingLeaf]
 
 func (c *Core) soundingClients(_ context.Context, _ auth.Key, in *soundingIn) (*clientsOut, error) {
 	return c.clients(in.Network)
@@ -59,15 +52,8 @@ func (c *Core) soundingClients(_ context.Context, _ auth.Key, in *soundingIn) (*
 
 // clients answers with the nodes and clients of a network.
 func (c *Core) clients(id motion.NetworkID) (*clientsOut, error) {
-	clients, err := c.engine.SoundingClients(id)
-	out := &clientsOut{Body: soundingClients{Devices: []soundingDevice{}}}
-	for i := range clients.Nodes {
-		out.Body.Devices = append(out.Body.Devices, soundingDevice{A: &clients.Nodes[i]})
-	}
-	for i := range clients.Leafs {
-		out.Body.Devices = append(out.Body.Devices, soundingDevice{B: &clients.Leafs[i]})
-	}
-	return out, err
+	clients, err := c.engine.Inventory.SoundingClients(id)
+	return &clientsOut{Body: body.SoundingClientsOf(clients)}, err
 }
 
 type changeClientsIn struct {
@@ -77,7 +63,7 @@ type changeClientsIn struct {
 }
 
 func (c *Core) changeSoundingClients(ctx context.Context, _ auth.Key, in *changeClientsIn) (*clientsOut, error) {
-	if err := c.engine.EditClients(ctx, in.Network, in.Update.Update, in.Body.Value); err != nil {
+	if err := c.engine.Inventory.EditClients(ctx, in.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}
 	return c.clients(in.Network)

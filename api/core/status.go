@@ -24,7 +24,7 @@ type topologyOut struct {
 }
 
 func (c *Core) topology(_ context.Context, _ auth.Key, in *topologyIn) (*topologyOut, error) {
-	topology, err := c.engine.Topology(in.Network, in.Offline)
+	topology, err := c.engine.Inventory.Topology(in.Network, in.Offline)
 	return &topologyOut{Body: topology}, err
 }
 
@@ -68,12 +68,10 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*statusOut, 
 	keys := commaList(in.Key)
 	for _, key := range keys {
 		if !slices.Contains(statusKeys(), key) {
-			return nil, fault.Mistakes(fault.Detail{
-				Location: "query.key", Value: key, Message: "no key of a status report: want of " + strings.Join(statusKeys(), ", "),
-			})
+			return nil, fault.At("query.key", key, "no key of a status report: want of %s", strings.Join(statusKeys(), ", "))
 		}
 	}
-	report, err := c.engine.Status(in.Network)
+	report, err := c.engine.Inventory.Status(in.Network)
 	if err != nil {
 		return nil, err
 	}

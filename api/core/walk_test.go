@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
+	"sensegate/api/server"
 	"sensegate/broker"
 	"sensegate/firmware-sim/clocktest"
 	"sensegate/firmware-sim/sim"
@@ -52,7 +52,7 @@ func newGateway(t *testing.T) *home {
 	apitest.Background(t, h.engine.Run)
 	apitest.Background(t, door.Run)
 	h.all = h.key("laptop", 0, auth.Scopes()...)
-	h.serve(func(s *api.Server) {
+	h.serve(func(s *server.Server) {
 		port := door.Addr().(*net.TCPAddr).Port
 		s.HandleAnyHost("/gatekeeper", broker.NewGatekeeper(broker.GatekeeperConfig{MQPort: port}, h.engine, slog.New(slog.DiscardHandler)))
 	})
@@ -60,7 +60,7 @@ func newGateway(t *testing.T) *home {
 }
 
 // serve starts the HTTP side with Core and what more mounts.
-func (h *home) serve(more func(*api.Server)) {
+func (h *home) serve(more func(*server.Server)) {
 	h.T.Helper()
 	h.server = apitest.NewServer(h.T)
 	h.server.Mount(core.New(h.engine, h.db, auth.NewKeys(h.db)).Interface())
@@ -79,19 +79,19 @@ func (h *home) moveIn(w *apitest.Walk) {
 			radar.RootMode = motion.RootModeMaster
 		}
 		post := motion.Bootstrap{Radar: radar, LocationID: house.GuardianID}
-		if _, err := h.engine.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
+		if _, err := h.engine.Devices.Admit(h.T.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
 			h.T.Fatal(err)
 		}
-		made, err := h.engine.NodeByDevice(h.T.Context(), node.DeviceID)
+		made, err := h.engine.Inventory.NodeByDevice(h.T.Context(), node.DeviceID)
 		if err == nil {
-			err = h.engine.PlaceNode(h.T.Context(), made.ID, node.Location, node.FriendlyName)
+			err = h.engine.Inventory.PlaceNode(h.T.Context(), made.ID, node.Location, node.FriendlyName)
 		}
 		if err != nil {
 			h.T.Fatal(err)
 		}
 	}
 	for _, leaf := range house.Leafs {
-		if err := h.engine.PlaceLeaf(h.T.Context(), h.network, leaf.MAC, leaf.Location, leaf.FriendlyName); err != nil {
+		if err := h.engine.Inventory.PlaceLeaf(h.T.Context(), h.network, leaf.MAC, leaf.Location, leaf.FriendlyName); err != nil {
 			h.T.Fatal(err)
 		}
 	}
@@ -108,9 +108,9 @@ func (h *home) moveIn(w *apitest.Walk) {
 		h.T.Fatal("the home is not connected")
 	}
 	const past = 3 * 24 * 3600
-	now := h.engine.Now()
+	now := h.engine.State.Now()
 	history, events := sim.Backfill(1, house, now.Add(-past), now)
-	if err := h.engine.Import(h.T.Context(), h.network, history, events); err != nil {
+	if err := h.engine.Sensing.Import(h.T.Context(), h.network, history, events); err != nil {
 		h.T.Fatal(err)
 	}
 	everything := `until curl -s -H "Authorization: $KEY" "http://127.0.0.1:8080/core/network/1/status" | jq -e '.health.network.links_ok == 11' >/dev/null; do sleep 1; done`

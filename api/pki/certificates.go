@@ -1,3 +1,12 @@
+// Package pki keeps the certificates that the appliance shows over TLS: an
+// authority of its own, made at the first start, a certificate for the names and
+// addresses of the box, renewed by itself, or one that the owner supplies.
+//
+// Files in its directory, readable by their owner only, each the certificate and
+// then its private key as PEM (RFC 7468): authority.pem and server.pem.
+//
+// It knows nothing of what is spoken over TLS: no HTTP, no MQTT, no configuration
+// but the two paths of the owner's certificate.
 package pki
 
 import (
@@ -16,7 +25,7 @@ import (
 	"sensegate/store/durable"
 )
 
-// lookEvery is how often names, addresses and dates are looked at.
+// lookEvery is how often names, addresses and dates are checked.
 const lookEvery = time.Minute
 
 // Options say where certificates are kept and what they are for.
@@ -32,21 +41,21 @@ type Options struct {
 // concurrently, Run once.
 type Certificates struct {
 	options Options
-	turns   chan struct{}
+	slots   chan struct{}
 	reload  chan struct{}
 
 	shown  atomic.Pointer[tls.Certificate] // to clients
 	trust  atomic.Pointer[tls.Certificate] // the authority
 	server *tls.Certificate                // our own; Open's and Run's
 	owners *tls.Certificate                // supplied, nil without; Open's and Run's
-	wrong  string                          // what has been complained about
+	wrong  string                          // the error that was logged last
 }
 
-// Open reads the certificates and makes those that are missing. A damaged file is
-// moved aside and made anew, which the log says. The owner's certificate, when it
-// cannot be used, is complained about, and the appliance's own shown instead.
+// Open reads the certificates and makes those that are missing. A damaged file is moved aside
+// and made again, which is logged. When the owner's certificate cannot be used, Open logs that
+// and the appliance's own is shown instead.
 func Open(o Options) (*Certificates, error) {
-	c := &Certificates{options: o, turns: newTurns(), reload: make(chan struct{}, 1)}
+	c := &Certificates{options: o, slots: newSlots(), reload: make(chan struct{}, 1)}
 	err := os.MkdirAll(o.Dir, 0o700)
 	if err == nil { // a power cut must not take an authority that somebody trusts
 		err = durable.SyncDirectory(filepath.Dir(o.Dir))
@@ -82,9 +91,8 @@ func (c *Certificates) openAuthority() error {
 	return c.makeAuthority(nil)
 }
 
-// makeAuthority makes the first authority, or the one that follows former. One
-// that cannot be written is not used: nobody must come to trust what is gone with
-// the next restart.
+// makeAuthority makes the first authority, or the one that follows former. One that cannot be
+// written is not used: nobody should trust an authority that the next restart replaces.
 func (c *Certificates) makeAuthority(former *tls.Certificate) error {
 	authority, err := newAuthority(former, c.options.Now())
 	if err != nil {
@@ -121,8 +129,8 @@ func (c *Certificates) read(name string) (*tls.Certificate, error) {
 	return pair, nil
 }
 
-// renew makes anew what has to be: the authority when its end is near, and the
-// server certificate when one is due.
+// renew renews the authority when it expires soon, and the server certificate when that is
+// due.
 func (c *Certificates) renew() error {
 	now := c.options.Now()
 	if authority := c.trust.Load(); isSet(now) && now.Add(authorityRest).After(authority.Leaf.NotAfter) {
@@ -146,13 +154,13 @@ func (c *Certificates) renew() error {
 	c.show()
 	c.options.Log.Info("server certificate made", "reason", reason, "until", server.Leaf.NotAfter, "names", names.DNS, "addresses", names.Addresses)
 	if err := writePair(c.path("server.pem"), server); err != nil {
-		// it serves until the next start, which makes another
-		c.options.Log.Warn("server certificate is not kept", "err", err)
+		// it is used until the next start, which makes another
+		c.options.Log.Warn("server certificate not kept", "err", err)
 	}
 	return nil
 }
 
-// load reads the owner's certificate. A broken pair keeps what was shown.
+// load reads the owner's certificate. When it cannot be used, the one before stays.
 func (c *Certificates) load() {
 	if s := c.options.Supplied; s.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
@@ -175,8 +183,8 @@ func (c *Certificates) show() {
 	c.shown.Store(c.server)
 }
 
-// Run renews what has to be, each minute, and reads the owner's certificate again
-// when Reload asks for it, until ctx ends. It returns nil.
+// Run renews certificates that are due, each minute, and reads the owner's certificate again
+// after Reload, until ctx ends. It returns nil.
 func (c *Certificates) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -192,7 +200,7 @@ func (c *Certificates) Run(ctx context.Context) error {
 	}
 }
 
-// complain logs what is wrong, once while it lasts.
+// complain logs an error once while it lasts.
 func (c *Certificates) complain(err error) {
 	text := ""
 	if err != nil {
@@ -204,8 +212,7 @@ func (c *Certificates) complain(err error) {
 	c.wrong = text
 }
 
-// Reload has Run read the owner's certificate again. It does not wait. Without one
-// nothing happens.
+// Reload makes Run read the owner's certificate again, if one is configured. It does not wait.
 func (c *Certificates) Reload() {
 	select {
 	case c.reload <- struct{}{}:

@@ -18,7 +18,7 @@ const (
 	keyBlock         = "PRIVATE KEY"
 )
 
-// errDamaged is returned for a file that is there and makes no sense.
+// errDamaged is returned for a file that holds no certificate and key.
 var errDamaged = errors.New("damaged")
 
 // readPair returns the certificate and the key of a file: os.ErrNotExist when there
@@ -50,4 +50,23 @@ func writePair(path string, pair *tls.Certificate) error {
 // certificatePEM returns the certificate of a pair without its key.
 func certificatePEM(pair *tls.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: pair.Leaf.Raw})
+}
+
+// Config is the tls part of the configuration: the owner's certificate, which replaces the
+// appliance's own. Both empty: its own.
+type Config struct {
+	Certificate string `yaml:"certificate" env:"CERTIFICATE"` // PEM file, with its chain
+	Key         string `yaml:"key" env:"KEY"`                 // PEM file
+}
+
+// Validate returns the rule that the configuration breaks. It does not read the files, which
+// may change while the appliance runs.
+func (c Config) Validate() error {
+	switch {
+	case c.Certificate != "" && c.Key == "":
+		return errors.New("key: want the file of the certificate's private key")
+	case c.Certificate == "" && c.Key != "":
+		return errors.New("certificate: want the file of the key's certificate")
+	}
+	return nil
 }

@@ -98,7 +98,7 @@ func meet(t *testing.T, c *Certificates, config *tls.Config) (tls.ConnectionStat
 	if other := <-served; err == nil && other != nil {
 		t.Errorf("the server says %v", other)
 	}
-	if held := len(c.turns); held > 0 {
+	if held := len(c.slots); held > 0 {
 		t.Errorf("%d turns are held after the connection", held)
 	}
 	return state, err

@@ -26,15 +26,14 @@ const (
 	serverRest = 60 * day
 )
 
-// epoch is before everything that the product has lived through: a clock that
-// shows less has not been set.
+// epoch is before the first release: a clock that shows less has not been set.
 func epoch() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
-// isSet reports whether a clock that shows now can be believed.
+// isSet reports whether a clock that shows now has been set.
 func isSet(now time.Time) bool { return !now.Before(epoch()) }
 
-// newAuthority makes an authority. With a former one it has the same key and name,
-// so that whoever trusts that one trusts what the new one signs.
+// newAuthority makes an authority. With a former one it has the same key and name, so that
+// clients that trust the former one trust it too.
 func newAuthority(former *tls.Certificate, now time.Time) (*tls.Certificate, error) {
 	if !isSet(now) {
 		now = epoch()
@@ -79,9 +78,9 @@ func authorityKey(former *tls.Certificate) (*ecdsa.PrivateKey, pkix.Name, error)
 	return key, pkix.Name{CommonName: "sensegate CA " + hex.EncodeToString(sum[:4]), Organization: []string{"sensegate"}}, nil
 }
 
-// newServer makes a certificate for names, signed by an authority. made is the
-// time that the certificate before it was made at, or zero: a clock that has not
-// been set is not believed when it shows less.
+// newServer makes a certificate for names, signed by an authority. made is when the
+// certificate before it was made, or zero: it replaces the time of a clock that has not been
+// set and shows less.
 func newServer(authority *tls.Certificate, names Names, now, made time.Time) (*tls.Certificate, error) {
 	if !isSet(now) {
 		now = epoch()
@@ -129,9 +128,9 @@ func sign(template, parent *x509.Certificate, key *ecdsa.PrivateKey, by any) (*t
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// due says why a server certificate has to be made anew, "" when it need not.
-// Dates count only when the clock can be believed. A name or an address that has
-// gone does no harm.
+// due returns why a server certificate has to be renewed, "" when it need not. Dates count
+// only when the clock has been set. A name or an address that the machine no longer has is no
+// reason.
 func due(server, authority *tls.Certificate, names Names, now time.Time) string {
 	switch {
 	case server.Leaf.CheckSignatureFrom(authority.Leaf) != nil:

@@ -86,14 +86,14 @@ func TestClosedSocketHoldsNoTurn(t *testing.T) {
 	t.Parallel()
 	there, here := net.Pipe()
 	defer there.Close()
-	s := &socket{Conn: here, turns: make(chan struct{}, 1)}
-	s.take()
-	if len(s.turns) != 1 {
+	s := &socket{Conn: here, slots: make(chan struct{}, 1)}
+	s.acquire()
+	if len(s.slots) != 1 {
 		t.Error("no turn is held")
 	}
 	s.Close()
-	s.take() // the handshake had waited for its turn meanwhile
-	if len(s.turns) != 0 {
+	s.acquire() // the handshake had waited for its turn meanwhile
+	if len(s.slots) != 0 {
 		t.Error("a turn is held after the end")
 	}
 }

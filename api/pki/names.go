@@ -14,16 +14,16 @@ import (
 // carries them.
 const maxNames = 32
 
-// Names is what a box is reached by: host names in lower case, and addresses.
+// Names are the host names, in lower case, and the addresses of the machine.
 type Names struct {
 	DNS       []string
 	Addresses []netip.Addr
 }
 
-// HostNames returns the names of this box now: its host name, <host name>.local,
-// localhost, those configured (which may be addresses), its own IPv4 addresses and
-// private IPv6 addresses, and loopback. Public IPv6 addresses are left out: many
-// boxes take a new one each day.
+// HostNames returns the names of this machine now: its host name, <host name>.local,
+// localhost, those configured (which may be addresses), its own IPv4 addresses and private
+// IPv6 addresses, and loopback. Public IPv6 addresses are left out: many machines take a new
+// one each day.
 func HostNames(configured []string) Names {
 	var n Names
 	if name, err := os.Hostname(); err == nil {
@@ -35,11 +35,11 @@ func HostNames(configured []string) Names {
 	n.address(netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1"))
 	interfaces, err := net.InterfaceAddrs()
 	if err != nil {
-		interfaces = nil // a box that cannot tell is reached by name
+		interfaces = nil // only the names are left
 	}
 	var own []netip.Addr
-	for _, one := range interfaces {
-		if prefix, err := netip.ParsePrefix(one.String()); err == nil && ofTheHouse(prefix.Addr().Unmap()) {
+	for _, address := range interfaces {
+		if prefix, err := netip.ParsePrefix(address.String()); err == nil && ofTheHouse(prefix.Addr().Unmap()) {
 			own = append(own, prefix.Addr().Unmap())
 		}
 	}
@@ -50,7 +50,7 @@ func HostNames(configured []string) Names {
 	return n
 }
 
-// ofTheHouse reports whether clients on the local network may come by an address.
+// ofTheHouse reports whether clients on the local network may use an address.
 func ofTheHouse(a netip.Addr) bool { return !a.IsLoopback() && (a.Is4() || a.IsPrivate()) }
 
 // preference orders addresses for the case that there are too many.
@@ -86,8 +86,8 @@ func (n *Names) address(all ...netip.Addr) {
 	}
 }
 
-// isHostName reports whether clients can compare a name with one in a certificate
-// (RFC 1123 section 2.1, and the underscore that boxes have in theirs).
+// isHostName reports whether clients can compare a name with one in a certificate (RFC 1123
+// section 2.1, and the underscore that some devices have in theirs).
 func isHostName(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -102,7 +102,7 @@ func isHostName(name string) bool {
 
 // first returns the name that stands for all.
 func (n Names) first() string {
-	if len(n.DNS) == 0 || len(n.DNS[0]) > 64 { // what a common name may have (RFC 5280 appendix A.1)
+	if len(n.DNS) == 0 || len(n.DNS[0]) > 64 { // the longest common name (RFC 5280 appendix A.1)
 		return "sensegate"
 	}
 	return n.DNS[0]

@@ -8,123 +8,122 @@ import (
 	"time"
 )
 
-// lingerTimeout is how long a client that broke a rule gets to read why before
-// its socket is closed: closing with unread input would discard the answer.
+// lingerTimeout is how long a client that broke a rule may read the answer before its socket
+// is closed: closing with unread input would discard the answer.
 const lingerTimeout = 250 * time.Millisecond
 
 // Close closes the connection after what is queued has been written.
-func (o *outbox) Close() error {
-	o.shut(nil, nil)
+func (s *sender) Close() error {
+	s.shut(nil, nil)
 	return nil
 }
 
 // Kick closes the connection for reason and tells an MQTT 5 client the reason
 // code. It may be called from any goroutine and does not wait.
-func (o *outbox) Kick(code byte, reason error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (s *sender) Kick(code byte, reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var answer []byte
-	if o.version >= 5 {
+	if s.version >= 5 {
 		answer = disconnect(code)
 	}
-	o.shutLocked(reason, answer)
+	s.shutLocked(reason, answer)
 }
 
 // shut begins the closing with an optional last packet.
-func (o *outbox) shut(reason error, answer []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.shutLocked(reason, answer)
+func (s *sender) shut(reason error, answer []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shutLocked(reason, answer)
 }
 
-func (o *outbox) shutLocked(reason error, answer []byte) {
-	if o.closed {
+func (s *sender) shutLocked(reason error, answer []byte) {
+	if s.closed {
 		return
 	}
-	o.closed, o.reason, o.linger = true, reason, answer != nil
-	o.deadline = time.Now().Add(o.cfg.WriteTimeout)
-	o.queue = append(o.queue, answer...)
-	close(o.closing)
-	_ = o.raw.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-	if o.drop {
-		_ = o.raw.SetWriteDeadline(time.Unix(1, 0)) // wakes the writer
+	s.closed, s.reason, s.linger = true, reason, answer != nil
+	s.deadline = time.Now().Add(s.cfg.WriteTimeout)
+	s.queue = append(s.queue, answer...)
+	close(s.closing)
+	_ = s.raw.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
+	if s.drop {
+		_ = s.raw.SetWriteDeadline(time.Unix(1, 0)) // wakes the writer
 	}
-	o.room.Broadcast()
-	o.startLocked()
+	s.room.Broadcast()
+	s.startLocked()
 }
 
-// cut closes the connection of a client that does not read, and forgets what
-// waits for it.
-func (o *outbox) cut() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.cutLocked()
+// cut closes the connection of a client that does not read, and drops what waits for it.
+func (s *sender) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cutLocked()
 }
 
-func (o *outbox) cutLocked() {
-	if !o.closed {
-		o.counters.slowReaders.Add(1)
+func (s *sender) cutLocked() {
+	if !s.closed {
+		s.counters.slowReaders.Add(1)
 	}
-	o.drop = true
-	o.queue, o.spare = nil, nil
-	o.shutLocked(ErrSlowReader, nil)
+	s.drop = true
+	s.queue, s.spare = nil, nil
+	s.shutLocked(ErrSlowReader, nil)
 }
 
 // cause returns why the guard closed the connection, net.ErrClosed when the
 // library did, nil while it is open.
-func (o *outbox) cause() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed && o.reason == nil {
+func (s *sender) cause() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed && s.reason == nil {
 		return net.ErrClosed
 	}
-	return o.reason
+	return s.reason
 }
 
 // failed closes the connection after a write that ended with err.
-func (o *outbox) failed(err error) {
+func (s *sender) failed(err error) {
 	if err == nil {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.drop = true
-	if !o.closed && errors.Is(err, os.ErrDeadlineExceeded) {
-		o.counters.slowReaders.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop = true
+	if !s.closed && errors.Is(err, os.ErrDeadlineExceeded) {
+		s.counters.slowReaders.Add(1)
 		err = ErrSlowReader
 	}
-	o.shutLocked(err, nil)
+	s.shutLocked(err, nil)
 }
 
-// hangUp closes the socket, or only our half of it when the client is to read
-// first why it is disconnected.
-func (o *outbox) hangUp() {
-	defer close(o.finished)
-	half, ok := o.raw.(interface{ CloseWrite() error })
-	if !o.lingers() || !ok || half.CloseWrite() != nil {
-		_ = o.raw.Close()
+// hangUp closes the socket, or only its write half while the client may still read why it is
+// disconnected.
+func (s *sender) hangUp() {
+	defer close(s.finished)
+	half, ok := s.raw.(interface{ CloseWrite() error })
+	if !s.lingers() || !ok || half.CloseWrite() != nil {
+		_ = s.raw.Close()
 	}
 }
 
-// bury waits for the writer's end and closes what hangUp left open. Unread input
-// is read before, for a moment: closing a socket over it would discard the answer
-// on its way. Nobody else may be reading any more.
-func (o *outbox) bury() {
-	<-o.finished
-	if o.lingers() && o.raw.SetReadDeadline(time.Now().Add(lingerTimeout)) == nil {
-		_, _ = io.CopyN(io.Discard, o.raw, int64(o.cfg.MaxPacket))
+// drain waits until the writer has ended and closes what hangUp left open. It reads unread
+// input first, for a moment, because closing a socket with unread input would discard the
+// answer on its way. Nobody else may read any more.
+func (s *sender) drain() {
+	<-s.finished
+	if s.lingers() && s.raw.SetReadDeadline(time.Now().Add(lingerTimeout)) == nil {
+		_, _ = io.CopyN(io.Discard, s.raw, int64(s.cfg.MaxPacket))
 	}
-	_ = o.raw.Close()
-	o.mu.Lock()
-	account := o.account
-	o.mu.Unlock()
-	if account != nil {
-		account.leave(o)
+	_ = s.raw.Close()
+	s.mu.Lock()
+	budget := s.budget
+	s.mu.Unlock()
+	if budget != nil {
+		budget.leave(s)
 	}
 }
 
-func (o *outbox) lingers() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.linger && !o.drop
+func (s *sender) lingers() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.linger && !s.drop
 }

@@ -35,7 +35,7 @@ const (
 // Conn is one client connection as the library sees it: Read yields checked
 // packets only, Write and Close never block.
 type Conn struct {
-	outbox
+	sender
 	guard   *Guard
 	place   *peer.Place
 	in      *bufio.Reader // nil until CONNECT has been read
@@ -46,20 +46,20 @@ type Conn struct {
 	packet  []byte  // the last packet, header included
 	unread  []byte  // what of it the library has not read yet
 
-	ends []func(reason error) // run when the library has let go, last one first
+	ends []func(reason error) // run when the library has dropped the connection, last one first
 	done chan struct{}        // closed after them
 }
 
 func newConn(g *Guard, raw net.Conn) *Conn {
 	c := &Conn{guard: g, done: make(chan struct{}), largest: g.cfg.MaxPacket}
-	c.outbox.init(g, raw)
+	c.sender.init(g, raw)
 	bound(raw)
 	c.checker.Config = &g.cfg
 	return c
 }
 
-// bound keeps the kernel from buffering megabytes for a client that does not read,
-// as it does by itself; that would also hide for long that it does not.
+// bound limits what the kernel buffers for a client that does not read: by default megabytes,
+// which would also hide that client for long.
 func bound(raw net.Conn) {
 	for {
 		above, ok := raw.(interface{ NetConn() net.Conn }) // TLS
@@ -73,9 +73,9 @@ func bound(raw net.Conn) {
 	}
 }
 
-// OnEnd registers fn to run once after the library has let go of the
-// connection, for whatever reason, a panic included; reason is nil after an
-// orderly DISCONNECT. Call it from a hook on the connection's own goroutine.
+// OnEnd registers fn to run once after the library has dropped the connection, for whatever
+// reason, a panic included; reason is nil after an orderly DISCONNECT. Call it from a hook on
+// the connection's own goroutine.
 func (c *Conn) OnEnd(fn func(reason error)) { c.ends = append(c.ends, fn) }
 
 // OnStall registers fn to run when retained messages have waited for the client for a second,
@@ -152,7 +152,8 @@ func (c *Conn) readConnect() (connect, error) {
 	return con, nil
 }
 
-// connectError counts and names a time-out before the CONNECT was complete.
+// connectError counts a time-out before the CONNECT was complete and returns the error that
+// names it.
 func (c *Conn) connectError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && c.cause() == nil {
 		c.guard.counters.connectTimeout.Add(1)
@@ -168,8 +169,8 @@ func checkFirst(first byte) *Violation {
 	return nil
 }
 
-// next reads and checks the next packet, and delays it if its connection sends
-// faster than its rate.
+// next reads and checks the next packet, and delays it if the client sends faster than its
+// rate.
 func (c *Conn) next() error {
 	if cap(c.packet) > keepBuffer {
 		c.packet = nil
@@ -198,7 +199,7 @@ func (c *Conn) sayGoodbye(v *Violation) {
 	c.Kick(v.Code, v)
 }
 
-// readError names the reason for a failed read: ours, if we closed first.
+// readError returns why a read failed: our reason, if we closed first.
 func (c *Conn) readError(err error) error {
 	if cause := c.cause(); cause != nil {
 		return cause
@@ -209,7 +210,7 @@ func (c *Conn) readError(err error) error {
 	return err
 }
 
-// pace makes the packets of a fast sender wait; the rest of them wait in its
+// pace delays the packets of a client that sends faster than its rate; later ones wait in its
 // socket, and nothing is dropped.
 func (c *Conn) pace() error {
 	if c.limit == nil {

@@ -53,9 +53,8 @@ func more(from io.Reader, b []byte, n int) ([]byte, error) {
 	return b[:len(b)+n], err
 }
 
-// withoutDisconnects removes DISCONNECT packets from what the library writes to
-// a client of MQTT 3: there a server has none to send, but the library does.
-// Every write of the library holds whole packets.
+// withoutDisconnects removes DISCONNECT packets from what the library writes to a client of
+// MQTT 3, in which a server sends none. Every write of the library holds whole packets.
 func withoutDisconnects(p []byte) []byte {
 	for rest := p; len(rest) > 0; {
 		length := cursor{rest: rest[1:]}

@@ -65,7 +65,7 @@ func FuzzPacketsReachTheLibraryUnharmed(f *testing.F) {
 // finish closes the connection and waits for its writer.
 func (c *Conn) finish() {
 	_ = c.Close()
-	c.bury()
+	c.drain()
 }
 
 // decode does with a packet what the library does with it first.

@@ -1,21 +1,38 @@
+// Package guard stands between the network and the MQTT library (mochi-mqtt
+// v2.7.9) and hides that library's known defects.
+//
+// It has two halves. A [Listener] wraps any bound net.Listener: it counts and limits
+// connections, reads and checks every packet before the library sees a byte of it, never
+// blocks in a write, recovers from panics, and closes everything it opened. A [Hook] holds
+// what only a hook of the library can hold; a policy embeds it and adds who may do what.
+//
+// The package knows the MQTT 3.1.1 and 5 wire formats (OASIS standards; section
+// numbers in comments are those of MQTT 5) and the library. It must not know
+// devices, users, topics of the product or its store, so that the same guard
+// runs under an open policy in conformance tests.
+//
+// Concurrency: a Guard and its Listeners may be used from any goroutine. The
+// read half of a Conn belongs to the library's goroutine for that connection;
+// its write half and Close may be called from anywhere and never block.
 package guard
 
 import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"sync/atomic"
 
 	"sensegate/motion/peer"
 )
 
-// Guard holds what the listeners of one server share: limits, counters, the room for
+// Guard holds what the listeners of one server share: limits, counters, the number of
 // connections and the order of CONNECTs.
 type Guard struct {
-	cfg      Config
-	log      *slog.Logger
-	counters counters
-	turns    turns
-	room     *peer.Room
+	cfg        Config
+	log        *slog.Logger
+	counters   counters
+	connecting keyedMutex
+	room       *peer.Room
 }
 
 // New returns a Guard without listeners. Its errors name every wrong limit.
@@ -34,8 +51,8 @@ func (g *Guard) Counters() Counters {
 	return c
 }
 
-// admit counts a connection, or reports why it may not stay. One that stays may have to
-// give way to another until the policy has let its client in.
+// admit counts a connection, or returns why it is refused. Until the policy has let its client
+// in, a connection may have to give way to another.
 func (g *Guard) admit(c *Conn) error {
 	c.place = g.room.Place(AddrOf(c.RemoteAddr()), func() { c.shut(ErrGaveWay, nil) })
 	switch err := g.room.Enter(c.place); err {
@@ -66,4 +83,52 @@ func AddrOf(a net.Addr) netip.Addr {
 		return netip.Addr{}
 	}
 	return ap.Addr().Unmap()
+}
+
+// Counters are totals since the Guard was made, except Open.
+type Counters struct {
+	Open           int64  // connections open now
+	Accepted       uint64 // connections accepted and within the limits
+	AcceptErrors   uint64 // failed accepts, each tried again after a pause
+	OverTotal      uint64 // connections closed because MaxConnections was reached, and none was silent
+	OverAddress    uint64 // connections closed because MaxPerAddress was reached, of an address or its network, and none was silent
+	GaveWay        uint64 // silent connections closed to make room for others
+	ConnectTimeout uint64 // connections that sent no complete CONNECT in time
+	Malformed      uint64 // connections closed for a packet that breaks a rule of MQTT or a limit other than its size
+	TooLarge       uint64 // connections closed for the size of a packet
+	SlowReaders    uint64 // connections closed because they did not read
+	Throttled      uint64 // packets that were delayed for the rate of their connection
+	Panics         uint64 // connections closed because the library, or a hook, panicked
+}
+
+type counters struct {
+	open                                           atomic.Int64
+	accepted, acceptErrors, overTotal, overAddress atomic.Uint64
+	connectTimeout, malformed, tooLarge            atomic.Uint64
+	slowReaders, throttled, panics                 atomic.Uint64
+}
+
+// refused counts v under the counter that its code belongs to.
+func (c *counters) refused(v *Violation) {
+	if v.Code == codeTooLarge {
+		c.tooLarge.Add(1)
+		return
+	}
+	c.malformed.Add(1)
+}
+
+func (c *counters) snapshot() Counters {
+	return Counters{
+		Open:           c.open.Load(),
+		Accepted:       c.accepted.Load(),
+		AcceptErrors:   c.acceptErrors.Load(),
+		OverTotal:      c.overTotal.Load(),
+		OverAddress:    c.overAddress.Load(),
+		ConnectTimeout: c.connectTimeout.Load(),
+		Malformed:      c.malformed.Load(),
+		TooLarge:       c.tooLarge.Load(),
+		SlowReaders:    c.slowReaders.Load(),
+		Throttled:      c.throttled.Load(),
+		Panics:         c.panics.Load(),
+	}
 }

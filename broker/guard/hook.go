@@ -11,10 +11,9 @@ import (
 // end, which may still be storing something.
 const takeoverTimeout = 5 * time.Second
 
-// Hook is the part of the guard that only a hook of the library can hold. A
-// policy embeds it, calls its methods first where it overrides them, and adds
-// OnConnectAuthenticate and OnACLCheck. A server has exactly one hook, since one
-// that says yes is enough for the library.
+// Hook is the part of the guard that only a hook of the library can hold. A policy embeds it,
+// calls its methods first where it overrides them, and adds OnConnectAuthenticate and
+// OnACLCheck. A server has exactly one hook, because the library admits what any hook admits.
 type Hook struct {
 	mqtt.HookBase
 	guard  *Guard
@@ -72,9 +71,9 @@ func (h *Hook) outlives(cl *mqtt.Client) bool {
 	return !cl.Properties.Clean
 }
 
-// OnSessionEstablish notes that the client is let in, so that it gives way to nobody any
-// more. It ends an earlier connection of the same client, and waits until the library has
-// let go of it, so that its end cannot remove the new session.
+// OnSessionEstablish marks the client as let in, so that it gives way to nobody any more. It
+// ends an earlier connection of the same client, and waits until the library has dropped it,
+// so that its end cannot remove the new session.
 func (h *Hook) OnSessionEstablish(cl *mqtt.Client, _ packets.Packet) {
 	if c, ok := cl.Net.Conn.(*Conn); ok {
 		c.place.Busy()
@@ -120,8 +119,8 @@ func (h *Hook) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet
 	return pk
 }
 
-// OnRetainPublished lets a client with many retained messages wait for its own
-// socket, before the library's queue overflows.
+// OnRetainPublished delays a client's next retained message until its socket has taken the
+// earlier ones, so that the library's queue does not overflow.
 func (h *Hook) OnRetainPublished(cl *mqtt.Client, pk packets.Packet) {
 	if c, ok := cl.Net.Conn.(*Conn); ok {
 		c.retain(len(pk.Payload))
@@ -145,8 +144,8 @@ func (h *Hook) OnQosComplete(cl *mqtt.Client, pk packets.Packet) {
 // OnQosDropped is OnQosComplete for a message that is given up.
 func (h *Hook) OnQosDropped(cl *mqtt.Client, pk packets.Packet) { h.OnQosComplete(cl, pk) }
 
-// OnPublishDropped closes a client whose queue in the library is full, unless
-// only a message of QoS 0 was lost: it would miss the message without knowing.
+// OnPublishDropped closes a client whose queue in the library is full, unless only a message
+// of QoS 0 was lost: otherwise the client would miss the message without knowing.
 func (h *Hook) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	if c, ok := cl.Net.Conn.(*Conn); ok && pk.FixedHeader.Qos > 0 {
 		h.guard.counters.slowReaders.Add(1)

@@ -80,10 +80,9 @@ func (l *Listener) Serve(establish listeners.EstablishFn) {
 	}
 }
 
-// Close stops accepting, tells the clients that the server stops, closes every
-// connection and waits until the library has let go of all of them. The
-// library's own way of closing clients is not used: it can deadlock, and it
-// does not know connections without a CONNECT.
+// Close stops accepting, tells the clients that the server stops, closes every connection and
+// waits until the library has dropped all of them. The library's own way of closing clients is
+// not used: it can deadlock, and it does not know connections without a CONNECT.
 func (l *Listener) Close(listeners.CloseFn) {
 	l.mu.Lock()
 	if l.closed {
@@ -149,7 +148,7 @@ func (l *Listener) accepted(raw net.Conn, establish listeners.EstablishFn) {
 	}()
 }
 
-// run is the life of one connection whose first byte came, or did not.
+// run serves one connection, whose first byte came, or ends it, when that did not.
 func (l *Listener) run(c *Conn, reason error, establish listeners.EstablishFn) {
 	if reason == nil {
 		reason = l.attend(c, establish)
@@ -164,34 +163,32 @@ func (l *Listener) run(c *Conn, reason error, establish listeners.EstablishFn) {
 		l.contain(c, func() error { c.ends[i](reason); return nil })
 	}
 	close(c.done)
-	c.bury()
+	c.drain()
 	if reason != nil {
 		l.guard.log.Debug("connection ended", "listener", l.id, "addr", AddrOf(c.RemoteAddr()), "err", reason)
 	}
 }
 
-// attend reads the CONNECT, waits for the turn of its client id, and hands the
-// connection to the library until it ends. The turn ends with the first packet
-// that the library writes, which is the CONNACK: only then does the library know
-// the client by its id.
+// attend reads the CONNECT, locks its client id, and hands the connection to the library until
+// it ends. The first packet that the library writes, the CONNACK, unlocks the id: only then
+// does the library know the client by it.
 func (l *Listener) attend(c *Conn, establish listeners.EstablishFn) error {
 	con, err := c.readConnect()
 	if err != nil {
 		return err
 	}
 	if id := con.clientID; id != "" {
-		if !l.guard.turns.take(id, l.guard.cfg.ConnectTimeout, c.closing) {
+		if !l.guard.connecting.lock(id, l.guard.cfg.ConnectTimeout, c.closing) {
 			return ErrConnectTimeout
 		}
-		give := sync.OnceFunc(func() { l.guard.turns.give(id) })
+		give := sync.OnceFunc(func() { l.guard.connecting.unlock(id) })
 		defer give()
 		c.first(give)
 	}
 	return l.contain(c, func() error { return establish(l.id, c) })
 }
 
-// contain runs fn and turns a panic into ErrPanic, so that one connection's
-// trouble stays its own.
+// contain runs fn and turns a panic into ErrPanic, so that it ends one connection only.
 func (l *Listener) contain(c *Conn, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

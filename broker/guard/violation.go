@@ -7,7 +7,7 @@ import "fmt"
 type Violation struct {
 	Code   byte   // MQTT 5 reason code
 	Text   string // what is wrong, without any content of the packet
-	silent bool   // nothing is said: the peer does not speak MQTT, or is leaving
+	silent bool   // close without an answer: the peer does not speak MQTT, or is leaving
 }
 
 // Error returns the text.
@@ -19,7 +19,6 @@ const (
 	codeProtocol       = 0x82
 	codeVersion        = 0x84
 	codeClientID       = 0x85
-	codeNotAuthorized  = 0x87
 	codeShutdown       = 0x8b
 	codeAuthMethod     = 0x8c
 	codeFilterInvalid  = 0x8f
@@ -43,8 +42,8 @@ func refuseSilently(format string, args ...any) *Violation {
 // disconnect is the DISCONNECT that tells an MQTT 5 client code.
 func disconnect(code byte) []byte { return []byte{typeDisconnect << 4, 1, code} }
 
-// connack is the CONNACK that refuses a client of version for v, nil when there
-// is no way to say it (3.1.1 section 3.2.2.3).
+// connack is the CONNACK that refuses a client of version for v, nil when that version has
+// none (3.1.1 section 3.2.2.3).
 func connack(version byte, v *Violation) []byte {
 	switch {
 	case v.silent:

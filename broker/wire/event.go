@@ -9,9 +9,8 @@ import (
 
 const maxWindow = 64 // longest density window and longest list of places of an event
 
-// decodeEvent reads an event record without _id and tag, which are the
-// appliance's to give (device-protocol.md 2.4). Its ts must be there and may be 0
-// (a device without a clock).
+// decodeEvent reads an event record without _id and tag, which the appliance gives
+// (device-protocol.md 2.4). Its ts must be there and may be 0 (a device without a clock).
 func decodeEvent(top map[string]any) (motion.Report, *fault.Error) {
 	for _, required := range []string{"category", "event", "ts"} {
 		if top[required] == nil {
@@ -40,8 +39,8 @@ func decodeEvent(top map[string]any) (motion.Report, *fault.Error) {
 }
 
 // checkKind checks that a device may raise this kind in this category. Kinds that
-// interfaces.md 6 does not list are accepted in any category; those
-// that the appliance raises itself are its own.
+// interfaces.md 6 does not list are accepted in any category; those that only the appliance
+// raises are refused.
 func checkKind(category motion.Category, kind string) *fault.Error {
 	switch category {
 	case motion.CategoryLink, motion.CategoryNetwork, motion.CategoryMotion, motion.CategorySystem,

@@ -17,8 +17,8 @@ type history struct {
 	} `json:"location"`
 }
 
-// decodeHistory reads a motion-history (device-protocol.md 2.3). Of its figures
-// only mkai and msad are used, the others are not looked at.
+// decodeHistory reads a motion-history (device-protocol.md 2.3). Of its figures it reads mkai
+// and msad only.
 func decodeHistory(top map[string]any) (motion.Report, *fault.Error) {
 	message := history{Interval: defaultHistoryMS}
 	if err := into(&message, top); err != nil {

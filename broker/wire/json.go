@@ -20,9 +20,8 @@ const (
 	maxObjects = 8192
 )
 
-// notNumbers are the tokens that agents write for numbers that are none, those
-// of Python first, those of C's printf behind. Longer spellings stand before
-// their prefixes.
+// notNumbers are the tokens that agents write for NaN and infinity: those of Python first,
+// then those of C's printf. Longer spellings stand before their prefixes.
 var notNumbers = [...]string{"-Infinity", "Infinity", "NaN", "-NaN", "-infinity", "infinity", "-nan", "nan", "-inf", "inf", "-Inf", "Inf"}
 
 // parse reads one JSON object. Numbers are kept as json.Number; NaN and Infinity
@@ -51,9 +50,8 @@ func parse(payload []byte) (map[string]any, *fault.Error) {
 	return object, nil
 }
 
-// withoutNaN returns payload with every token that stands for no number replaced
-// by null, and refuses what is nested too deep or has too many values. Whether
-// the rest is JSON is not its question.
+// withoutNaN returns payload with every token of notNumbers replaced by null, and refuses what
+// is nested too deep or has too many values. It does not check that the rest is JSON.
 func withoutNaN(payload []byte) ([]byte, *fault.Error) {
 	var out []byte // nil until something is replaced
 	kept := 0      // payload[:kept] is in out
@@ -104,8 +102,7 @@ func stringEnd(payload []byte, start int) int {
 	return len(payload) - 1
 }
 
-// notNumber returns the length of the token for no number that b begins with, 0
-// when there is none.
+// notNumber returns the length of the token of notNumbers that b begins with, 0 for none.
 func notNumber(b []byte) int {
 	for _, token := range notNumbers {
 		if len(b) >= len(token) && string(b[:len(token)]) == token {

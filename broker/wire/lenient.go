@@ -17,12 +17,12 @@ const (
 	maxItems = 1024
 	// maxText is the longest text of a typed field, in bytes.
 	maxText = 1024
-	// endOfTime is the first time in seconds that is taken for no time at all: the
-	// year 2286, and any count of milliseconds since 2001.
+	// endOfTime is the first time in seconds that counts as no time: the year 2286, and with
+	// it every count of milliseconds since 2001.
 	endOfTime = 1e10
 )
 
-// into is coerce for a value of a type known at the call.
+// into calls coerce for a value whose type is known at compile time.
 func into[T any](dst *T, src any) *fault.Error { return coerce(reflect.ValueOf(dst).Elem(), src) }
 
 // coerce writes src, a value of parse, into dst and reads it as what dst wants:
@@ -147,7 +147,7 @@ func coerceScalar(dst reflect.Value, src any) *fault.Error {
 	}
 	if dst.Type() == reflect.TypeFor[motion.Time]() {
 		if number < 0 || number >= endOfTime {
-			number = 0 // a clock that is this wrong knows no time
+			number = 0 // the device's clock is wrong
 		}
 		dst.SetFloat(number)
 		return nil
@@ -193,8 +193,8 @@ func coerceText(dst encoding.TextUnmarshaler, src any) *fault.Error {
 	return nil
 }
 
-// toObject returns src as an object; a list without elements is an empty one,
-// because some agents cannot tell the two apart.
+// toObject returns src as an object; an empty list counts as an empty object, because some
+// agents cannot tell the two apart.
 func toObject(src any) (map[string]any, *fault.Error) {
 	switch v := src.(type) {
 	case map[string]any:
@@ -207,7 +207,7 @@ func toObject(src any) (map[string]any, *fault.Error) {
 	return nil, malformed("want an object")
 }
 
-// toList returns src as a list; an object without keys is an empty one.
+// toList returns src as a list; an empty object counts as an empty list.
 func toList(src any) ([]any, *fault.Error) {
 	switch v := src.(type) {
 	case []any:

@@ -23,8 +23,8 @@ type linkMotion struct {
 	RSSI       float64    `json:"rssi,omitempty"`
 }
 
-// decodeLinkMotions reads a link-motion (device-protocol.md 2.6). A link whose
-// mkai is null had no data and is left out: it is silent, not still.
+// decodeLinkMotions reads a link-motion (device-protocol.md 2.6). A link whose mkai is null
+// had no data and is left out: no data is not "no motion".
 func decodeLinkMotions(top map[string]any) (motion.Report, *fault.Error) {
 	message := linkMotions{Interval: defaultLiveMS}
 	if err := into(&message, top); err != nil {

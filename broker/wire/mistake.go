@@ -7,8 +7,8 @@ import (
 	"sensegate/motion/fault"
 )
 
-// malformed is input that cannot be read; invalid is input that can be read and
-// makes no sense. Messages begin with the place, once it is known.
+// malformed is the fault of input that cannot be read; invalid is that of input that can be
+// read and breaks a rule. under puts the place in front of the message.
 func malformed(format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, format, args...)
 }

@@ -29,9 +29,8 @@ func decodeStatus(top map[string]any) (motion.Report, *fault.Error) {
 	return report, nil
 }
 
-// decodeRadars reads the nodes of a full report: a list, or a map by node name or
-// by deviceId, into a map by node name. Of two with one name the
-// newer counts.
+// decodeRadars reads the nodes of a full report: a list, or a map by node name or by deviceId,
+// into a map by node name. Of two with the same name the newer counts.
 func decodeRadars(src any) (map[string]motion.Radar, *fault.Error) {
 	if src == nil || blank(src) {
 		return nil, nil
@@ -84,8 +83,8 @@ func addRadar(radars map[string]motion.Radar, radar motion.Radar) *fault.Error {
 	return nil
 }
 
-// normalRadar checks the ids of what a node says of itself. A node without a name
-// is called by its deviceId.
+// normalRadar checks the ids in a node's description of itself. A node without a name gets its
+// deviceId as its name.
 func normalRadar(radar *motion.Radar) *fault.Error {
 	if !ValidID(radar.DeviceID) {
 		return under("deviceId", invalid("%s: want 1 to 64 letters, digits and - _ . :", short(radar.DeviceID)))
@@ -104,9 +103,9 @@ func normalRadar(radar *motion.Radar) *fault.Error {
 	return nil
 }
 
-// normalChoices returns the link selection by lower-case MAC, with its scores by
-// normalised node name. Keys are taken in their order, so that the result is one
-// even when two of them mean the same.
+// normalChoices returns the link selection by lower-case MAC, with its scores by normalised
+// node name. Keys are read in sorted order, so that the result is the same even when two of
+// them mean the same.
 func normalChoices(choices map[string]motion.Choice) (map[string]motion.Choice, *fault.Error) {
 	normal := make(map[string]motion.Choice, len(choices))
 	for _, key := range slices.Sorted(maps.Keys(choices)) {

@@ -140,7 +140,7 @@ func TestPathsOfOneLengthDifferAreFlatAndTwoAreNot(t *testing.T) {
 func TestEveryBinHasThePhaseOfItsFrequency(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		layout := rapid.SampledFrom([]Layout{Legacy20(), HT20(), HT20Ascending(), LegacyHT(), VHT80()}).Draw(t, "layout")
+		layout := rapid.SampledFrom([]Layout{legacy20(), HT20(), HT20Ascending(), LegacyHT(), vht80()}).Draw(t, "layout")
 		length := rapid.Float64Range(0.5, 60).Draw(t, "length")
 		s := newSpectrum(&layout, carrier24Hz)
 		s.add(1, length)
@@ -256,11 +256,11 @@ func TestLayoutsAreThoseOfTheStandardAndTheCaptures(t *testing.T) {
 		first, last int // bins in use
 		width       int
 	}{
-		{"legacy", Legacy20(), 64, 52, 1, 63, 2},
+		{"legacy", legacy20(), 64, 52, 1, 63, 2},
 		{"HT", HT20(), 64, 56, 1, 63, 2},
 		{"HT of c5 and c6", HT20Ascending(), 64, 56, 4, 60, 2},
 		{"legacy and HT", LegacyHT(), 128, 108, 1, 127, 1},
-		{"VHT 80", VHT80(), 256, 244, 6, 250, 2},
+		{"VHT 80", vht80(), 256, 244, 6, 250, 2},
 	} {
 		used, first, last := 0, -1, 0
 		for bin, index := range test.layout.Indices {
@@ -309,3 +309,10 @@ func TestAWeakSignalIsNoisy(t *testing.T) {
 		t.Errorf("noise of %.2f counts at -50 dBm, %.2f at -88", strong, weak)
 	}
 }
+
+// legacy20 returns a 20 MHz legacy training field, 64 bins in the order of a fast
+// Fourier transform (0…31, −32…−1).
+func legacy20() Layout { return Layout{Indices: fourier(64, legacyMost), Flags: csi.ImagFirst} }
+
+// vht80 returns an 80 MHz field (IEEE 802.11, 21.3), 256 bins −128…127.
+func vht80() Layout { return Layout{Indices: ascending(256, 122)} }

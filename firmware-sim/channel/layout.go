@@ -18,16 +18,11 @@ type Layout struct {
 // SpacingHz is the distance between two subcarriers (IEEE 802.11n, 20.3).
 const SpacingHz = 312_500.0
 
-// The highest subcarriers of the formats of IEEE 802.11 (19.3, 20.3, 21.3).
+// The highest subcarriers of the formats of IEEE 802.11 (19.3, 20.3).
 const (
 	legacyMost = 26
 	htMost     = 28
-	vht80Most  = 122
 )
-
-// Legacy20 returns a 20 MHz legacy training field, 64 bins in the order of a fast
-// Fourier transform (0…31, −32…−1).
-func Legacy20() Layout { return Layout{Indices: fourier(64, legacyMost), Flags: csi.ImagFirst} }
 
 // HT20 returns a 20 MHz HT training field, 64 bins in the order of a fast Fourier
 // transform: how ESP32, S3 and C3 report it.
@@ -44,9 +39,6 @@ func LegacyHT() Layout {
 		Ends:    []int{64, 128}, Gains: []float64{0.3, 1}, Flags: csi.Amplitude,
 	}
 }
-
-// VHT80 returns an 80 MHz field, 256 bins −128…127.
-func VHT80() Layout { return Layout{Indices: ascending(256, vht80Most)} }
 
 // LayoutOf returns how a receiver of the family of chips that it names, as for
 // DeviceOf, reports a 20 MHz field.

@@ -1,3 +1,21 @@
+// Package channel is a physical model of a Wi-Fi link through a home: rooms with
+// walls and doors, what stands and what moves in them, and the receiver that
+// measures the result. It yields channel state (CSI) for any layout of
+// subcarriers. It knows geometry and radio; it must not know the device
+// protocol, networks, people's days or detection.
+//
+// The channel of a link is a sum of paths. Each subcarrier sees a path with the
+// phase of its length and, by Friis, an amplitude of λ/(4πd), weakened by every
+// wall crossed; walls, floor and ceiling reflect by the method of images (Allen
+// and Berkley, 1979); things and the parts of a moving body scatter by the
+// bistatic radar equation, λ√σ/((4π)^1.5·d1·d2), directly and over the
+// reflections; what is reflected more than once is a diffuse tail of virtual
+// sources whose delay spread follows Saleh and Valenzuela (1987). A body that
+// stands in the direct path shadows it.
+//
+// Everything is a function of the seed and of the time asked for. A Link reuses
+// its buffers and belongs to one goroutine; Plan, Track and Body are read only
+// after they were made and may be shared.
 package channel
 
 import (
@@ -172,4 +190,58 @@ func (l *Link) shadow(p Point) float64 {
 	width := math.Max(0.25, 0.5*math.Sqrt(l.friis*4*math.Pi*l.config.From.Distance(l.config.To))/2)
 	gap := gapTo(p, l.config.From, l.config.To) / width
 	return 1 - 0.6*math.Exp(-gap*gap)
+}
+
+const lightSpeed = 299_792_458.0 // m/s
+
+// spectrum is the channel of one link in all bins of its layout.
+type spectrum struct {
+	carrier float64 // Hz
+	runs    []run
+	bins    []complex128
+}
+
+func newSpectrum(layout *Layout, carrier float64) *spectrum {
+	return &spectrum{carrier: carrier, runs: layout.runs(), bins: make([]complex128, len(layout.Indices))}
+}
+
+// add adds a path of an amplitude and a length in metres to every bin.
+func (s *spectrum) add(amplitude, length float64) {
+	delay := length / lightSpeed
+	cycles := s.carrier * delay
+	gain := turned(amplitude, cycles-math.Floor(cycles))
+	step := turned(1, SpacingHz*delay)
+	twice := step * step
+	for _, r := range s.runs {
+		even := gain * turned(1, SpacingHz*delay*float64(r.first))
+		odd := even * step
+		bins := s.bins[r.bin : r.bin+r.count]
+		for ; len(bins) >= 2; bins = bins[2:] { // two chains keep the processor busy
+			bins[0] += even
+			bins[1] += odd
+			even *= twice
+			odd *= twice
+		}
+		if len(bins) > 0 {
+			bins[0] += even
+		}
+	}
+}
+
+// turned returns a number of a size that so many cycles have turned back.
+func turned(size, cycles float64) complex128 {
+	sin, cos := math.Sincos(-2 * math.Pi * cycles)
+	return complex(size*cos, size*sin)
+}
+
+// mean returns the mean amplitude over the bins in use.
+func (s *spectrum) mean() float64 {
+	total, count := 0.0, 0
+	for _, r := range s.runs {
+		for _, h := range s.bins[r.bin : r.bin+r.count] {
+			total += math.Sqrt(real(h)*real(h) + imag(h)*imag(h))
+		}
+		count += r.count
+	}
+	return total / math.Max(1, float64(count))
 }

@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"math"
 	"sort"
 
 	"sensegate/motion"
@@ -87,9 +86,3 @@ func hermite(p, q, vp, vq, u, span float64) (value, slope float64) {
 
 // At returns the place at a time.
 func (t *Track) At(at motion.Time) Point { return t.state(at).at }
-
-// Speed returns the speed at a time in m/s.
-func (t *Track) Speed(at motion.Time) float64 {
-	s := t.state(at)
-	return math.Hypot(s.vx, s.vy)
-}

@@ -59,9 +59,9 @@ func Replay(ctx context.Context, c ReplayConfig) (Counters, error) {
 		return Counters{}, err
 	}
 	for _, take := range c.Takes {
-		for _, one := range take.Captures {
-			if _, err := one.Header.Flags(); err != nil {
-				return Counters{}, fmt.Errorf("capture %s: %w", one.Path, err)
+		for _, recording := range take.Captures {
+			if _, err := recording.Header.Flags(); err != nil {
+				return Counters{}, fmt.Errorf("capture %s: %w", recording.Path, err)
 			}
 		}
 	}

@@ -1,6 +1,22 @@
+// Package sim is a simulated home that speaks the device protocol over real
+// sockets: access points that bootstrap at the gatekeeper by HTTP, connect by
+// MQTT 5, publish raw CSI or motion reports and answer commands. Who walks where
+// is the affair of a scenario, and what the radios hear of it that of the channel
+// model. It also replays captured CSI as a device would (Replay), makes plausible
+// past days for a demonstration (Backfill), and puts an appliance under load with
+// many networks (Load).
+//
+// Everything that happens in the home is a function of the seed and of the time
+// asked for, so that the same seed gives the same people, the same intensities
+// and the same CSI bytes, at any speed. Only the connections are real.
+//
+// The package knows the device protocol and nothing of the appliance behind it:
+// no store, no engine, no API. Its synthetic CSI is for protocol, load and
+// demonstration; accuracy is only ever claimed on real frames.
 package sim
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math"
@@ -111,3 +127,87 @@ func (s *Sim) Ready() <-chan struct{} { return s.ready }
 
 // Counters returns what has been done so far.
 func (s *Sim) Counters() Counters { return s.fleet.tally.counters() }
+
+// Run bootstraps and connects the devices, waiting for adoption as long as it
+// takes, and simulates until ctx ends. It returns nil then, with every connection
+// closed and no goroutine left; it may be called once.
+func (s *Sim) Run(ctx context.Context) error {
+	defer s.fleet.stop()
+	if !s.fleet.connect(ctx) {
+		return nil
+	}
+	now := s.config.Now()
+	start := s.config.Start
+	if start.IsZero() {
+		start = now
+	}
+	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed, now: s.config.Now}
+	s.world = newWorld(s.config.Seed, s.config.Home, s.config.Scene(s.config.Home, c.start))
+	close(s.ready)
+	s.live(ctx, c)
+	return nil
+}
+
+// live drives the home in steps of 500 ms of simulated time.
+func (s *Sim) live(ctx context.Context, c clock) {
+	var lead *guardian
+	var csi *streamer
+	if s.config.Mode == CSI {
+		csi = newStreamer(s.world, s.fleet.radars, s.fleet.settings, c.speed)
+	} else {
+		lead = newGuardian(s.world, s.fleet.guardian, s.fleet.settings, s.config.Mode == Event, c.start)
+	}
+	tell := narrator{world: s.world, log: s.config.Log}
+	for step := math.Floor(float64(c.start)/sampleStep) + 1; ; step++ {
+		t := motion.Time(step * sampleStep)
+		if c.wait(ctx, t) != nil {
+			return
+		}
+		s.fleet.power(ctx, s.world.up(t))
+		tell.step(t)
+		if csi != nil {
+			csi.step(ctx, t, c.present(t))
+		} else {
+			lead.step(ctx, t, s.Network())
+		}
+	}
+}
+
+// clock maps simulated to real time: it begins at start, runs speed times as
+// fast as real time until it has caught up with the present, and goes on in real
+// time. A clock of speed 1 that began in the past stays behind by as much.
+type clock struct {
+	start motion.Time // simulated
+	began time.Time   // real, when start was
+	speed float64
+	now   func() time.Time // real
+}
+
+// due returns when the simulated moment t comes.
+func (c clock) due(t motion.Time) time.Time {
+	fast := c.began.Add(time.Duration(t.Since(c.start) / c.speed * float64(time.Second)))
+	if present := t.Std(); c.speed > 1 && present.After(fast) {
+		return present
+	}
+	return fast
+}
+
+// wait returns when the simulated moment t has come, or with ctx's error.
+func (c clock) wait(ctx context.Context, t motion.Time) error {
+	pause := c.due(t).Sub(c.now())
+	if pause <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// present reports whether the simulated moment t has come no earlier than in
+// reality: the clock has caught up.
+func (c clock) present(t motion.Time) bool { return !c.due(t).After(t.Std()) }

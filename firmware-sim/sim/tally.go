@@ -1,6 +1,10 @@
 package sim
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
 
 // Counters are what a simulation has done so far.
 type Counters struct {
@@ -26,4 +30,47 @@ func (t *tally) counters() Counters {
 		History: t.history.Load(), Events: t.events.Load(), Commands: t.commands.Load(),
 		Connections: t.connections.Load(), Dropped: t.dropped.Load(),
 	}
+}
+
+// The histogram of latencies: steps of a sixteenth of a doubling from 1 µs on, so
+// that a quantile is right within 4.5 %, in a memory that does not grow.
+const (
+	latencyParts   = 16
+	latencyBuckets = 27 * latencyParts // up to two minutes
+)
+
+// latencies counts durations. It may be used concurrently.
+type latencies struct {
+	counts [latencyBuckets]atomic.Int64
+	total  atomic.Int64
+	most   atomic.Int64 // ns
+}
+
+// add counts one.
+func (l *latencies) add(d time.Duration) {
+	bucket := int(latencyParts * math.Log2(math.Max(1, float64(d)/float64(time.Microsecond))))
+	l.counts[min(bucket, latencyBuckets-1)].Add(1)
+	l.total.Add(1)
+	for {
+		most := l.most.Load()
+		if int64(d) <= most || l.most.CompareAndSwap(most, int64(d)) {
+			return
+		}
+	}
+}
+
+// quantile returns the duration that a share of all does not exceed, 0 of none.
+func (l *latencies) quantile(share float64) time.Duration {
+	total := l.total.Load()
+	if total == 0 {
+		return 0
+	}
+	wanted, seen := int64(math.Ceil(share*float64(total))), int64(0)
+	for bucket := range l.counts {
+		if seen += l.counts[bucket].Load(); seen >= wanted {
+			upper := time.Duration(math.Exp2(float64(bucket+1)/latencyParts) * float64(time.Microsecond))
+			return min(upper, time.Duration(l.most.Load()))
+		}
+	}
+	return time.Duration(l.most.Load())
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 )
 
 // Limits of what a caller may write.
@@ -33,6 +34,13 @@ type Edit struct {
 	NoHistory    *[]Action         `json:"no_history_actions,omitempty" doc:"Run when it is not known whether there was motion"`
 	UUID         *string           `json:"uuid,omitempty" doc:"Cannot be changed"`
 	ExternalID   *motion.NetworkID `json:"external_id,omitempty" doc:"Cannot be changed"`
+}
+
+// Switch says whether one alert is to be enabled.
+type Switch struct {
+	UUID     string `json:"uuid" format:"uuid" doc:"uuid of the alert" example:"01976b40-0d4e-7c11-9f02-77aa10c2e0b1"`
+	Enabled  bool   `json:"enabled" doc:"Whether it is to be enabled"`
+	Location string `json:"-"` // where the caller says so, for the mistake
 }
 
 // apply returns rule with what was sent.
@@ -77,14 +85,14 @@ func setActions(field, sent *[]Action) {
 
 // check adds what is wrong with the parts of a rule that a caller writes, and
 // returns its recurrence, which is of use when nothing is wrong.
-func (r Rule) check(m *mistakes) Recurrence {
+func (r Rule) check(m *fault.Details) Recurrence {
 	checkText(m, "body.alert_name", r.AlertName)
 	checkText(m, "body.analytics_tag", r.AnalyticsTag)
 	r.Monitor.check(m)
 	checkSize(m, "body.meta", r.Meta)
 	for _, list := range lists(&r.NoMotion, &r.Motion, &r.NoHistory) {
 		if len(list.actions) > maxActions {
-			m.add(list.place, len(list.actions), "must have at most %d actions", maxActions)
+			m.Add(list.place, len(list.actions), "must have at most %d actions", maxActions)
 			continue
 		}
 		for i, action := range list.actions {
@@ -126,7 +134,7 @@ func lists(noMotion, motion, noHistory *[]Action) []list {
 	return all
 }
 
-func (mon Monitor) check(m *mistakes) {
+func (mon Monitor) check(m *fault.Details) {
 	const at = "body.monitor."
 	least := 1
 	switch mon.Mode {
@@ -134,20 +142,20 @@ func (mon Monitor) check(m *mistakes) {
 		least = 0
 	case Simple, Inactivity:
 	default:
-		m.add(at+"monitor_mode", mon.Mode, "must be NONE, SIMPLE or INACTIVITY")
+		m.Add(at+"monitor_mode", mon.Mode, "must be NONE, SIMPLE or INACTIVITY")
 	}
 	if mon.DurationMinutes < least || mon.DurationMinutes > maxDuration {
-		m.add(at+"duration_minutes", mon.DurationMinutes, "must be %d to %d", least, maxDuration)
+		m.Add(at+"duration_minutes", mon.DurationMinutes, "must be %d to %d", least, maxDuration)
 	}
 	switch {
 	case mon.Mode == Inactivity && (mon.InactiveMinutes < 1 || mon.InactiveMinutes > mon.DurationMinutes):
-		m.add(at+"inactive_minutes", mon.InactiveMinutes, "must be 1 to duration_minutes when monitor_mode is INACTIVITY")
+		m.Add(at+"inactive_minutes", mon.InactiveMinutes, "must be 1 to duration_minutes when monitor_mode is INACTIVITY")
 	case mon.InactiveMinutes < 0 || mon.InactiveMinutes > maxDuration:
-		m.add(at+"inactive_minutes", mon.InactiveMinutes, "must be 0 to %d", maxDuration)
+		m.Add(at+"inactive_minutes", mon.InactiveMinutes, "must be 0 to %d", maxDuration)
 	}
 }
 
-func (a Action) check(m *mistakes, at string) {
+func (a Action) check(m *fault.Details, at string) {
 	checkSize(m, at+".payload", a.Payload)
 	switch a.Action {
 	case FCMPush:
@@ -155,55 +163,55 @@ func (a Action) check(m *mistakes, at string) {
 	case Event:
 		a.checkEvent(m, at)
 	default:
-		m.add(at+".action", a.Action, "must be fcm_push or event")
+		m.Add(at+".action", a.Action, "must be fcm_push or event")
 	}
 }
 
-func (a Action) checkPush(m *mistakes, at string) {
+func (a Action) checkPush(m *fault.Details, at string) {
 	if len(a.UserIDs) > maxUsers {
-		m.add(at+".user_ids", len(a.UserIDs), "must have at most %d users", maxUsers)
+		m.Add(at+".user_ids", len(a.UserIDs), "must have at most %d users", maxUsers)
 	}
 	for i, id := range a.UserIDs {
 		if id < 1 {
-			m.add(fmt.Sprintf("%s.user_ids[%d]", at, i), id, "must be a positive integer")
+			m.Add(fmt.Sprintf("%s.user_ids[%d]", at, i), id, "must be a positive integer")
 		}
 	}
 	if len(a.Payload) == 0 {
-		m.add(at+".payload", nil, "is needed: what to push")
+		m.Add(at+".payload", nil, "is needed: what to push")
 	}
 }
 
-func (a Action) checkEvent(m *mistakes, at string) {
+func (a Action) checkEvent(m *fault.Details, at string) {
 	if len(a.UserIDs) > 0 {
-		m.add(at+".user_ids", a.UserIDs, "must be left out of an event")
+		m.Add(at+".user_ids", a.UserIDs, "must be left out of an event")
 	}
 	for key, value := range a.Payload {
 		switch key {
 		case "_consumer":
 			if _, ok := value.(string); !ok {
-				m.add(at+".payload._consumer", value, "must be a string")
+				m.Add(at+".payload._consumer", value, "must be a string")
 			}
 		case "data":
 			if _, ok := value.(map[string]any); !ok {
-				m.add(at+".payload.data", value, "must be an object")
+				m.Add(at+".payload.data", value, "must be an object")
 			}
 		default:
-			m.add(at+".payload."+key, nil, "is unknown: an event has _consumer and data")
+			m.Add(at+".payload."+key, nil, "is unknown: an event has _consumer and data")
 		}
 	}
 }
 
-func checkText(m *mistakes, at, text string) {
+func checkText(m *fault.Details, at, text string) {
 	if n := utf8.RuneCountInString(text); n > maxName {
-		m.add(at, n, "must have at most %d characters", maxName)
+		m.Add(at, n, "must have at most %d characters", maxName)
 	}
 }
 
-func checkSize(m *mistakes, at string, doc motion.Document) {
+func checkSize(m *fault.Details, at string, doc motion.Document) {
 	raw, err := json.Marshal(doc)
 	if err != nil {
-		m.add(at, nil, "must be JSON")
+		m.Add(at, nil, "must be JSON")
 	} else if len(raw) > maxDocument {
-		m.add(at, len(raw), "must have at most %d bytes", maxDocument)
+		m.Add(at, len(raw), "must have at most %d bytes", maxDocument)
 	}
 }

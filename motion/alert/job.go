@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 )
 
 // Job is a rule with what the job queue remembers of it: the record to store.
@@ -44,9 +45,9 @@ type Skip struct {
 // ExternalID and NetworkID of the rule and JobID of the state. Errors:
 // fault.Invalid with all mistakes, also when no occurrence lies after now.
 func New(edit Edit, now time.Time) (Job, error) {
-	var m mistakes
+	var m fault.Details
 	if edit.Monitor == nil {
-		m.add("body.monitor", nil, "is needed")
+		m.Add("body.monitor", nil, "is needed")
 	}
 	stamp := motion.StampOf(now)
 	fresh := Rule{
@@ -65,15 +66,15 @@ func New(edit Edit, now time.Time) (Job, error) {
 // one it takes a new rrule (interfaces.md 3 no. 4). Errors: fault.Invalid
 // with all mistakes; j is then unchanged.
 func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
-	var m mistakes
+	var m fault.Details
 	if edit.Enabled == nil {
-		m.add("body.enabled", nil, "is needed")
+		m.Add("body.enabled", nil, "is needed")
 	}
 	if edit.UUID != nil && *edit.UUID != j.Rule.UUID {
-		m.add("body.uuid", *edit.UUID, "cannot be changed")
+		m.Add("body.uuid", *edit.UUID, "cannot be changed")
 	}
 	if edit.ExternalID != nil && *edit.ExternalID != j.Rule.ExternalID {
-		m.add("body.external_id", *edit.ExternalID, "cannot be changed")
+		m.Add("body.external_id", *edit.ExternalID, "cannot be changed")
 	}
 	stamp := motion.StampOf(now)
 	next := Job{Rule: edit.apply(j.Rule), State: j.State}
@@ -83,7 +84,7 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	} else {
 		next.Rule.check(&m)
 		next.Rule.UpdatedAt, next.State.Wake = stamp, 0
-		err = m.err()
+		err = m.Err()
 	}
 	if err != nil {
 		return j, err
@@ -93,17 +94,17 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 
 // arm checks the rule and lets it begin anew: what lies before now does not
 // count. Fired is kept, as the clock may yet go back.
-func (j *Job) arm(m *mistakes, now motion.Stamp) error {
+func (j *Job) arm(m *fault.Details, now motion.Stamp) error {
 	before := len(*m)
 	recurrence := j.Rule.check(m)
 	if len(*m) > before {
-		return m.err()
+		return m.Err()
 	}
 	target, ok := recurrence.Next(now.Std())
 	if !ok {
-		m.add("body.rrule", j.Rule.RRule, "has no occurrence left: send a new rrule with at least one in the future")
+		m.Add("body.rrule", j.Rule.RRule, "has no occurrence left: send a new rrule with at least one in the future")
 	}
-	if err := m.err(); err != nil {
+	if err := m.Err(); err != nil {
 		return err
 	}
 	j.Rule.Timezone, j.Rule.Target, j.Rule.UpdatedAt = recurrence.Zone(), Target(motion.StampOf(target)), now

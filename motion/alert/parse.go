@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/teambition/rrule-go"
+
+	"sensegate/motion/fault"
 )
 
 // maxText bounds the length of an rrule in bytes.
@@ -27,14 +29,14 @@ const (
 // allows with the FREQ. EXDATE, RDATE, EXRULE, floating times and dates without
 // a time are refused. X- parts are ignored.
 func Parse(text string) (Recurrence, error) {
-	var m mistakes
+	var m fault.Details
 	r := parse(text, "rrule", &m)
-	return r, m.err()
+	return r, m.Err()
 }
 
 // parse is Parse with its mistakes at a location.
 // The result is of use only when there are none.
-func parse(text, location string, m *mistakes) Recurrence {
+func parse(text, location string, m *fault.Details) Recurrence {
 	p := parser{location: location, mistakes: m, option: rrule.ROption{Freq: rrule.YEARLY, Interval: 1}}
 	if len(text) > maxText {
 		p.wrong(len(text), "must have at most %d characters", maxText)
@@ -47,14 +49,14 @@ func parse(text, location string, m *mistakes) Recurrence {
 // parser gathers one rrule.
 type parser struct {
 	location string
-	mistakes *mistakes
+	mistakes *fault.Details
 	option   rrule.ROption
 	zone     *time.Location
 	parts    map[string]string // of the RRULE line, as written in upper case
 }
 
 func (p *parser) wrong(value any, format string, args ...any) {
-	p.mistakes.add(p.location, value, format, args...)
+	p.mistakes.Add(p.location, value, format, args...)
 }
 
 func (p *parser) lines(text string) {

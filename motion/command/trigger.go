@@ -1,30 +1,14 @@
 package command
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 )
 
 // Trigger is the trigger_id of a request: "" for none, the decimal id of a
 // command, or in a batch "#" and the position of an earlier action, "#0" being
-// the first (payloads.md 4.13). Any text can be one until it is checked.
+// the first (payloads.md 4.13). Any text can be one until [Request.Check].
 type Trigger string
-
-// UnmarshalJSON takes in null, a number or a text. What else it may be is kept
-// for the check to refuse, so that it stands beside the other mistakes.
-func (t *Trigger) UnmarshalJSON(data []byte) error {
-	var text *string // nil: null
-	if json.Unmarshal(data, &text) != nil {
-		*t = Trigger(data)
-		return nil
-	}
-	*t = ""
-	if text != nil {
-		*t = Trigger(*text)
-	}
-	return nil
-}
 
 // Of returns the id of the command that t names, nil for none; earlier holds the
 // ids of the actions before it in its batch, none outside of one. t must have

@@ -7,13 +7,17 @@
 // once its slices have grown to size.
 package csi
 
-import "sensegate/motion"
+import (
+	"math"
+	"slices"
+
+	"sensegate/motion"
+)
 
 // Limits of a batch (device-protocol.md 2.5).
 const (
 	MaxSubcarriers = 2048
 	MaxFrames      = 1000
-	MaxSegments    = 255
 )
 
 // NoiseUnknown is the noise floor of a frame whose radio does not report one.
@@ -72,4 +76,25 @@ func (b *Batch) Time(i int) motion.Time {
 // counts.
 func (b *Batch) Amplitudes(dst []float32, i int) []float32 {
 	return Amplitudes(dst, b.Frames[i].Data, b.Flags)
+}
+
+// Amplitudes writes the amplitude of every subcarrier in data to dst, which it
+// grows if need be, and returns dst[:n]. Pairs of signed bytes become
+// √(I² + Q²), 0..181, whichever comes first; amplitude bytes stay, 0..255. An
+// odd last byte of I/Q data is ignored.
+func Amplitudes(dst []float32, data []byte, flags Flags) []float32 {
+	n := len(data) / flags.Width()
+	dst = slices.Grow(dst[:0], n)[:n]
+	if flags&Amplitude != 0 {
+		for k, a := range data {
+			dst[k] = float32(a)
+		}
+		return dst
+	}
+	data = data[:2*n]
+	for k := range dst {
+		i, q := int32(int8(data[2*k])), int32(int8(data[2*k+1]))
+		dst[k] = float32(math.Sqrt(float64(i*i + q*q)))
+	}
+	return dst
 }

@@ -43,11 +43,11 @@ func TestWaitingDeviceIsListedWithItsReason(t *testing.T) {
 		b.post(master(), "")
 		time.Sleep(time.Minute)
 		b.post(master(), "")
-		list, _, err := b.DeviceList(context.Background())
+		list, _, err := b.Devices.DeviceList(context.Background())
 		if err != nil || len(list) != 1 || list[0].State != "pending" || list[0].Why != "waiting for adoption" || list[0].Address != address.String() {
 			t.Fatalf("list %+v, %v", list, err)
 		}
-		if p := b.Pending()[0]; p.Posts != 2 || p.LastSeen.Since(p.FirstSeen) != 60 || p.RootMode != 2 || list[0].Entry.ID != p.ID || len(p.ID) != 8 {
+		if p := b.Devices.Pending()[0]; p.Posts != 2 || p.LastSeen.Since(p.FirstSeen) != 60 || p.RootMode != 2 || list[0].Entry.ID != p.ID || len(p.ID) != 8 {
 			t.Errorf("pending %+v, listed as %+v", p, list[0].Entry)
 		}
 	}, closed)
@@ -61,7 +61,7 @@ func TestAtMost256DevicesWait(t *testing.T) {
 			b.post(p, "")
 			time.Sleep(time.Second)
 		}
-		if list := b.Pending(); len(list) != 256 || list[255].DeviceID != "stranger-4" {
+		if list := b.Devices.Pending(); len(list) != 256 || list[255].DeviceID != "stranger-4" {
 			t.Errorf("%d wait, the oldest is %s", len(list), list[len(list)-1].DeviceID)
 		}
 	}, closed)
@@ -77,7 +77,7 @@ func TestPreSharedTokenAdopts(t *testing.T) {
 		if a := b.post(master(), "factory-secret"); a.TryAgain != "" {
 			t.Errorf("the pre-shared token: %+v", a)
 		}
-		if list := b.Pending(); len(list) != 0 {
+		if list := b.Devices.Pending(); len(list) != 0 {
 			t.Errorf("adopted device still waits: %+v", list)
 		}
 	}, closed, func(o *engine.Options) { o.AccessToken = "factory-secret" })
@@ -85,14 +85,14 @@ func TestPreSharedTokenAdopts(t *testing.T) {
 
 func TestApprovedDeviceIsLetInWithItsNextPost(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
-		if _, err := b.Adopt(context.Background(), masterID, 0); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Devices.Adopt(context.Background(), masterID, 0); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("approve a device that never asked: %v", err)
 		}
 		b.post(master(), "")
-		if _, err := b.Adopt(context.Background(), masterID, 0); err != nil {
+		if _, err := b.Devices.Adopt(context.Background(), masterID, 0); err != nil {
 			t.Fatal(err)
 		}
-		list, _, err := b.DeviceList(context.Background())
+		list, _, err := b.Devices.DeviceList(context.Background())
 		if err != nil || list[0].Why != "approved: it is let in with its next post" {
 			t.Errorf("list %+v, %v", list, err)
 		}
@@ -108,11 +108,11 @@ func TestApprovedDeviceIsLetInWithItsNextPost(t *testing.T) {
 func TestWindowAdoptsForItsTime(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		for _, length := range []float64{0, -1, 24*3600 + 1} {
-			if _, err := b.OpenAdoption(context.Background(), 0, length); fault.KindOf(err) != fault.Invalid {
+			if _, err := b.Devices.OpenAdoption(context.Background(), 0, length); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("window of %v s: %v", length, err)
 			}
 		}
-		until, err := b.OpenAdoption(context.Background(), 0, 600)
+		until, err := b.Devices.OpenAdoption(context.Background(), 0, 600)
 		if err != nil || until != now().Add(600) {
 			t.Fatalf("open until %v, %v", until, err)
 		}
@@ -166,7 +166,7 @@ func TestReturningDeviceIsKnownByItsAddress(t *testing.T) {
 				b.home()
 				time.Sleep(25 * time.Hour)
 				if !c.connected {
-					b.Disconnected(masterKey, "gone")
+					b.State.Disconnected(masterKey, "gone")
 				}
 				from := elsewhere
 				if c.sameAddress {
@@ -286,21 +286,21 @@ func TestReturningDeviceStaysInItsPlace(t *testing.T) {
 			t.Errorf("uninvited master: %+v", got)
 		}
 		b.connect(peerID, p.RadarToken)
-		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), 0, 60); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.post(moved, p.RadarToken); got.Network != second.Network {
 			t.Errorf("invited move: %+v", got)
 		}
 		for network, want := range map[motion.NetworkID]int{first.Network: 1, second.Network: 2} {
-			nodes, err := b.Topology(network, true)
+			nodes, err := b.Inventory.Topology(network, true)
 			if err != nil || len(nodes.Devices) != want {
 				t.Errorf("network %d has %d devices, %v, want %d", network, len(nodes.Devices), err, want)
 			}
 		}
 		key := motion.DeviceKey{Kind: motion.RadarKind, ID: peerID}
 		b.report(key, batch(kitchen, peerAP, now(), nil)) // its live session has moved with it
-		if links, err := b.Topology(second.Network, true); err != nil || len(links.Links) != 1 {
+		if links, err := b.Inventory.Topology(second.Network, true); err != nil || len(links.Links) != 1 {
 			t.Errorf("links %+v, %v", links.Links, err)
 		}
 	})
@@ -345,7 +345,7 @@ func TestBadPostIsRefused(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
 				p := master()
 				edit(&p)
-				_, err := b.Admit(context.Background(), p, motion.Credentials{Address: address})
+				_, err := b.Devices.Admit(context.Background(), p, motion.Credentials{Address: address})
 				if fault.KindOf(err) != fault.Invalid {
 					t.Errorf("error %v", err)
 				}
@@ -359,7 +359,7 @@ func TestRemovedDeviceIsOutAtOnce(t *testing.T) {
 		a := b.post(master(), "")
 		b.connect(masterID, a.RadarToken)
 		b.connect(location, a.GuardianToken)
-		if err := b.RemoveDevice(context.Background(), masterID); err != nil {
+		if err := b.Devices.RemoveDevice(context.Background(), masterID); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Contains(b.devices.disconnected, masterKey) || !slices.Contains(b.devices.disconnected, guardianKey) {
@@ -374,7 +374,7 @@ func TestRemovedDeviceIsOutAtOnce(t *testing.T) {
 		if err := b.Report(context.Background(), masterKey, motion.RawCSI("CSI1")); err == nil || fault.KindOf(err) != 0 {
 			t.Errorf("report of a removed device: %v, want one that ends the connection", err)
 		}
-		if err := b.RemoveDevice(context.Background(), masterID); fault.KindOf(err) != fault.NotFound {
+		if err := b.Devices.RemoveDevice(context.Background(), masterID); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("remove twice: %v", err)
 		}
 		synctest.Wait()
@@ -403,7 +403,7 @@ func TestClientsNamedAtTheGatekeeperAreKnown(t *testing.T) {
 		if events := b.kinds(); len(events) != 0 {
 			t.Errorf("events without data: %v", events)
 		}
-		topology, err := b.Topology(id, true)
+		topology, err := b.Inventory.Topology(id, true)
 		if err != nil || len(topology.Links) != 0 || len(topology.Devices) != 121 {
 			t.Errorf("topology with %d devices and %d links, %v", len(topology.Devices), len(topology.Links), err)
 		}

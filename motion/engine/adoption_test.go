@@ -13,6 +13,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/devices"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -69,13 +70,13 @@ func TestWindowOfANetworkOpensNoOther(t *testing.T) {
 		other := master()
 		other.LocationID, other.Radar.DeviceID, other.Radar.NodeName = "second", "csi-other", "GWB2"
 		other.Radar.APBSSID2GHz, other.Radar.MeshBSSID, other.Radar.Interfaces = motion.MAC{2, 1}, motion.MAC{2, 2}, nil
-		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), 0, 60); err != nil {
 			t.Fatal(err)
 		}
 		second := b.postFrom(elsewhere, other, "").Network
 		b.claim(second)
 		time.Sleep(time.Minute)
-		if _, err := b.OpenAdoption(context.Background(), second, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), second, 600); err != nil {
 			t.Fatal(err)
 		}
 		byMesh := newcomer("unknown", 1)
@@ -96,37 +97,37 @@ func TestFirstDayOfAClaimedNetworkLastsUntilItsOwnerClosesIt(t *testing.T) {
 		id := b.post(master(), "").Network
 		b.claim(id)
 		time.Sleep(time.Hour)
-		if until, err := b.AdoptionUntil(context.Background(), id); err != nil || until != installed+24*3600 {
+		if until, err := b.Devices.AdoptionUntil(context.Background(), id); err != nil || until != installed+24*3600 {
 			t.Errorf("open until %v, %v", until, err)
 		}
-		if until, err := b.OpenAdoption(context.Background(), id, 600); err != nil || until != installed+24*3600 {
+		if until, err := b.Devices.OpenAdoption(context.Background(), id, 600); err != nil || until != installed+24*3600 {
 			t.Errorf("opened until %v, %v: shorter than it was", until, err)
 		}
-		if err := b.CloseAdoption(context.Background(), id); err != nil {
+		if err := b.Devices.CloseAdoption(context.Background(), id); err != nil {
 			t.Fatal(err)
 		}
 		b.wantWaiting(elsewhere, peer(), "", "waiting for adoption")
 		if a := b.postFrom(elsewhere, newcomer("second", 2), ""); a.Network == 0 {
 			t.Errorf("a new network: %+v", a)
 		}
-		if list, err := b.Windows(context.Background()); err != nil || len(list) != 0 {
+		if list, err := b.Devices.Windows(context.Background()); err != nil || len(list) != 0 {
 			t.Errorf("windows %v, %v", list, err)
 		}
 		b.stop()
 		b.start()
 		b.wantWaiting(elsewhere, peer(), "", "waiting for adoption")
-		until, err := b.OpenAdoption(context.Background(), id, 600)
-		if list, err2 := b.Windows(context.Background()); err != nil || err2 != nil || len(list) != 1 || list[0] != (engine.Window{NetworkID: id, Until: until}) {
+		until, err := b.Devices.OpenAdoption(context.Background(), id, 600)
+		if list, err2 := b.Devices.Windows(context.Background()); err != nil || err2 != nil || len(list) != 1 || list[0] != (devices.Window{NetworkID: id, Until: until}) {
 			t.Errorf("windows %v, %v, %v", list, err, err2)
 		}
 		if a := b.postFrom(elsewhere, peer(), ""); a.Network != id {
 			t.Errorf("in the owner's window: %+v", a)
 		}
 		b.deleteNetwork(id)
-		if until, err := b.AdoptionUntil(context.Background(), id); err != nil || until > installed+24*3600 {
+		if until, err := b.Devices.AdoptionUntil(context.Background(), id); err != nil || until > installed+24*3600 {
 			t.Errorf("the window of the deleted network: %v, %v", until, err)
 		}
-		if _, err := b.OpenAdoption(context.Background(), 99, 600); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Devices.OpenAdoption(context.Background(), 99, 600); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("window of no network: %v", err)
 		}
 	})
@@ -147,10 +148,10 @@ func TestWhoIsConnectedIsNotReplaced(t *testing.T) {
 		twin := newcomer(location, 1)
 		twin.Radar.NodeName = peerName
 		b.wantWaiting(elsewhere, twin, "", name)
-		entry := b.Pending()[slices.IndexFunc(b.Pending(), func(p motion.PendingDevice) bool {
+		entry := b.Devices.Pending()[slices.IndexFunc(b.Devices.Pending(), func(p motion.PendingDevice) bool {
 			return p.DeviceID == "csi-new" && p.RootMode == 2 && p.Address == elsewhere.String()
 		})]
-		if _, err := b.Adopt(context.Background(), entry.ID, 0); err != nil {
+		if _, err := b.Devices.Adopt(context.Background(), entry.ID, 0); err != nil {
 			t.Fatal(err)
 		}
 		b.wantWaiting(elsewhere, newcomer(location, 2), "", live)
@@ -159,9 +160,9 @@ func TestWhoIsConnectedIsNotReplaced(t *testing.T) {
 		if a := b.postFrom(elsewhere, peer(), token); a.RadarToken == "" {
 			t.Errorf("its own token from another address: %+v", a)
 		}
-		b.Disconnected(guardianKey, "gone")
+		b.State.Disconnected(guardianKey, "gone")
 		b.wantWaiting(elsewhere, newcomer(location, 2), "", live) // its radar is there
-		b.Disconnected(masterKey, "gone")
+		b.State.Disconnected(masterKey, "gone")
 		if a := b.postFrom(elsewhere, newcomer(location, 2), ""); a.GuardianToken == "" {
 			t.Errorf("once the master is gone: %+v", a)
 		}
@@ -175,7 +176,7 @@ func TestDeviceThatTakesANodeEndsTheOneBefore(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
 		token := b.post(peer(), "").RadarToken
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		twin := newcomer(location, 1)
 		twin.Radar.NodeName = peerName
 		if a := b.postFrom(elsewhere, twin, ""); a.RadarToken == "" {
@@ -204,22 +205,22 @@ func TestApprovalHoldsWhatWasShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
 				b.home()
-				b.Disconnected(guardianKey, "gone")
-				b.Disconnected(masterKey, "gone")
+				b.State.Disconnected(guardianKey, "gone")
+				b.State.Disconnected(masterKey, "gone")
 				time.Sleep(25 * time.Hour)
 				p, from := newcomer("new", 2), elsewhere
 				if name == "a mesh link" {
 					p.Radar.RootMode = 1
 				}
 				b.wantWaiting(from, p, "", "waiting for adoption")
-				if _, err := b.Adopt(context.Background(), "csi-new", 0); err != nil {
+				if _, err := b.Devices.Adopt(context.Background(), "csi-new", 0); err != nil {
 					t.Fatal(err)
 				}
 				other := p
 				change(&other, &from)
 				b.wantWaiting(from, other, "", "waiting for adoption")
-				_, err := b.Adopt(context.Background(), "csi-new", 0)
-				if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), b.Pending()[0].ID) || !strings.Contains(err.Error(), b.Pending()[1].ID) {
+				_, err := b.Devices.Adopt(context.Background(), "csi-new", 0)
+				if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), b.Devices.Pending()[0].ID) || !strings.Contains(err.Error(), b.Devices.Pending()[1].ID) {
 					t.Errorf("which of two entries: %v", err)
 				}
 				want := "waiting for its master"
@@ -239,7 +240,7 @@ func TestApprovedPeerMayWaitForItsMaster(t *testing.T) {
 		b.post(peer(), "")
 		b.post(master(), "")
 		for _, id := range []string{peerID, masterID} {
-			if _, err := b.Adopt(context.Background(), id, 0); err != nil {
+			if _, err := b.Devices.Adopt(context.Background(), id, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -252,7 +253,7 @@ func TestApprovedPeerMayWaitForItsMaster(t *testing.T) {
 		}
 		b.crash()
 		b.start()
-		if list := b.Pending(); len(list) != 0 {
+		if list := b.Devices.Pending(); len(list) != 0 {
 			t.Errorf("an approval that was used is still there: %+v", list)
 		}
 	}, closed)
@@ -270,7 +271,7 @@ func TestDeviceOfAnotherHouseholdNeedsItsToken(t *testing.T) {
 		second := b.post(other, "").Network
 		b.claim(first)
 		b.claim(second)
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		moved := peer()
 		moved.LocationID = "second"
 		b.wantWaiting(address, moved, "", held)
@@ -293,12 +294,12 @@ func TestDeviceMovesBetweenNetworksOfOneOwner(t *testing.T) {
 		moved := peer()
 		moved.LocationID = "second"
 		b.wantWaiting(address, moved, "", "adopted in another network: open an adoption window to move it")
-		if _, err := b.OpenAdoption(context.Background(), second, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), second, 600); err != nil {
 			t.Fatal(err)
 		}
 		b.wantWaiting(elsewhere, moved, "", "the device is connected from another address: switch it off or remove it first")
 		b.wantWaiting(address, moved, "", "adopted in another network: open an adoption window to move it")
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		b.own(second, "eve")
 		b.wantWaiting(elsewhere, moved, "", held)
 		b.own(second, "olga")
@@ -307,8 +308,8 @@ func TestDeviceMovesBetweenNetworksOfOneOwner(t *testing.T) {
 		}
 		leader := master()
 		leader.LocationID, leader.Radar.RootMode = "second", 1
-		b.Disconnected(masterKey, "gone")
-		b.Disconnected(guardianKey, "gone")
+		b.State.Disconnected(masterKey, "gone")
+		b.State.Disconnected(guardianKey, "gone")
 		b.wantWaiting(elsewhere, leader, "", held)
 		b.view(func(tx *store.Tx) error {
 			list, err := tx.Events(store.EventQuery{Network: first, Kinds: []string{motion.DeviceMovedEvent}})
@@ -345,11 +346,11 @@ func TestMasterHasFailedOnceItsGuardianIsSilent(t *testing.T) {
 				}
 				time.Sleep(25 * time.Hour)
 				if c.offline {
-					b.Disconnected(peerKey, "gone")
+					b.State.Disconnected(peerKey, "gone")
 				}
 				if !c.alive {
-					b.Disconnected(guardianKey, "gone")
-					b.Disconnected(masterKey, "gone")
+					b.State.Disconnected(guardianKey, "gone")
+					b.State.Disconnected(masterKey, "gone")
 				}
 				time.Sleep(c.silence)
 				p := peer()
@@ -367,7 +368,7 @@ func TestReturnByAddressChangesNeitherNetworkNorRole(t *testing.T) {
 		b.home()
 		time.Sleep(25 * time.Hour)
 		for _, key := range []motion.DeviceKey{guardianKey, masterKey, peerKey} {
-			b.Disconnected(key, "gone")
+			b.State.Disconnected(key, "gone")
 		}
 		demoted, crowned, moved := master(), peer(), peer()
 		demoted.Radar.RootMode, crowned.Radar.RootMode, moved.LocationID = 1, 2, "unknown"
@@ -400,7 +401,7 @@ func TestReturnByAddressComparesTheMAC(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
 				b.home()
 				admit := func(from netip.Addr, mac motion.MAC) motion.Admission {
-					a, err := b.Admit(context.Background(), peer(), motion.Credentials{Address: from, MAC: mac})
+					a, err := b.Devices.Admit(context.Background(), peer(), motion.Credentials{Address: from, MAC: mac})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -409,7 +410,7 @@ func TestReturnByAddressComparesTheMAC(t *testing.T) {
 				admit(address, c.before)
 				time.Sleep(25 * time.Hour)
 				if !c.live {
-					b.Disconnected(peerKey, "gone")
+					b.State.Disconnected(peerKey, "gone")
 				}
 				if a := admit(c.from, c.after); (a.RadarToken != "") != c.in {
 					t.Errorf("answer %+v", a)
@@ -442,8 +443,8 @@ func TestOwnerSeesWhoCameAndWhoWasRefused(t *testing.T) {
 		if told := b.told(); !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		if len(b.Pending()) != 3 {
-			t.Errorf("pending %+v", b.Pending())
+		if len(b.Devices.Pending()) != 3 {
+			t.Errorf("pending %+v", b.Devices.Pending())
 		}
 		event := b.events(motion.DeviceRefusedEvent)[0]
 		if event.Category != motion.CategorySystem || event.Detail.Text("category") != "Device" || event.Detail.Text("address") != elsewhere.String() ||
@@ -565,7 +566,7 @@ func TestRepeatedRefusalWritesNothing(t *testing.T) {
 		}
 		b.stop()
 		b.start()
-		if list := b.Pending(); len(list) != 1 {
+		if list := b.Devices.Pending(); len(list) != 1 {
 			t.Errorf("after a restart %+v", list)
 		}
 	}, closed)
@@ -600,8 +601,8 @@ func TestKnownDeviceThatShowsTheNameOfAnotherHasToTryAgain(t *testing.T) {
 		b.home()
 		peer := newcomer(location, 0)
 		b.post(peer, "") // the first day is open
-		b.Disconnected(guardianKey, "gone")
-		b.Disconnected(masterKey, "gone")
+		b.State.Disconnected(guardianKey, "gone")
+		b.State.Disconnected(masterKey, "gone")
 		renamed := peer
 		renamed.Radar.NodeName = masterName
 		b.wantWaiting(address, renamed, "", "another device has that node_id: remove that one first, or give this one another node_id")
@@ -621,20 +622,20 @@ func TestOwnerApprovesForTheirNetworkAlone(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		late := newcomer("b52f00c2d97b4e5580136c2e", 1)
 		b.wantWaiting(elsewhere, late, "", "waiting for adoption")
-		if _, err := b.Adopt(context.Background(), "csi-new", other); err != nil {
+		if _, err := b.Devices.Adopt(context.Background(), "csi-new", other); err != nil {
 			t.Fatal(err)
 		}
 		leads := master()
 		leads.LocationID, leads.Radar.DeviceID, leads.Radar.NodeName = late.LocationID, "csi-b", "GWB"
 		leads.Radar.APBSSID2GHz, leads.Radar.MeshBSSID = motion.MAC{2, 0xdd, 1}, motion.MAC{2, 0xdd, 2}
-		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), 0, 60); err != nil {
 			t.Fatal(err)
 		}
 		formed := b.post(leads, "").Network
 		b.claim(formed)
 		time.Sleep(2 * time.Minute)
 		b.wantWaiting(elsewhere, late, "", "waiting for adoption")
-		if _, err := b.Adopt(context.Background(), "csi-new", formed); err != nil {
+		if _, err := b.Devices.Adopt(context.Background(), "csi-new", formed); err != nil {
 			t.Fatal(err)
 		}
 		if a := b.postFrom(elsewhere, late, ""); a.Network != formed {

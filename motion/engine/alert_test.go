@@ -10,7 +10,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/alert"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/alerting"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -23,7 +23,7 @@ func (b *box) addAlert(id motion.NetworkID, rrule, monitor string) alert.Rule {
 		"no_motion_actions":[{"action":"event","payload":{"_consumer":"still","data":{"id":7}}},{"action":"fcm_push","user_ids":[5],"payload":{"data":{"title":"Tea"}}}],
 		"motion_actions":[{"action":"event","payload":{"_consumer":"moved"}}],
 		"no_history_actions":[{"action":"event","payload":{"_consumer":"unknown"}}]}`, rrule, monitor))
-	rule, err := b.CreateAlert(context.Background(), id, edit)
+	rule, err := b.Alerts.CreateAlert(context.Background(), id, edit)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -55,10 +55,10 @@ func (b *box) fired() []string {
 }
 
 // alertStatus returns the queue's view of the one alert.
-func (b *box) alertStatus() engine.AlertStatus {
+func (b *box) alertStatus() alerting.AlertStatus {
 	b.t.Helper()
 	synctest.Wait()
-	list, err := b.AlertStatuses(context.Background(), b.network())
+	list, err := b.Alerts.AlertStatuses(context.Background(), b.network())
 	if err != nil || len(list) != 1 {
 		b.t.Fatalf("%d alerts, error %v", len(list), err)
 	}
@@ -86,7 +86,7 @@ const (
 func TestAlertFiresAtItsTime(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		live, err := b.LiveEvents(id)
+		live, err := b.Sensing.LiveEvents(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestSimpleAlertTellsMotionFromNone(t *testing.T) {
 		"motion before it":    {func(b *box) { b.send(50, 0.4, 0); b.send(610, 0, 0) }, "still 01:00"},
 		"no data":             {func(b *box) { time.Sleep(660 * time.Second) }, "unknown 01:05"},
 		"data for half of it": {func(b *box) { b.send(360, 0, 0); time.Sleep(300 * time.Second) }, "unknown 01:05"},
-		"no guardian":         {func(b *box) { b.Disconnected(guardianKey, "lost"); time.Sleep(660 * time.Second) }, "unknown 01:00"},
+		"no guardian":         {func(b *box) { b.State.Disconnected(guardianKey, "lost"); time.Sleep(660 * time.Second) }, "unknown 01:00"},
 		"told afterwards": {func(b *box) {
 			time.Sleep(11*time.Minute + 4*time.Minute)
 			b.report(guardianKey, history(now()-900, make([]float64, 180)...))
@@ -231,20 +231,20 @@ func TestChangedAlertFiresAsItNowStands(t *testing.T) {
 		want   []string
 	}{
 		"switched off": {func(b *box, id motion.NetworkID, uuid string) error {
-			_, err := b.ChangeAlert(context.Background(), id, uuid, b.edit(`{"enabled":false}`))
+			_, err := b.Alerts.ChangeAlert(context.Background(), id, uuid, b.edit(`{"enabled":false}`))
 			return err
 		}, []string{}},
 		"moved to an earlier time": {func(b *box, id motion.NetworkID, uuid string) error {
-			_, err := b.ChangeAlert(context.Background(), id, uuid, b.edit(`{"enabled":true,"rrule":"DTSTART:20000101T004500Z\nRRULE:FREQ=DAILY"}`))
+			_, err := b.Alerts.ChangeAlert(context.Background(), id, uuid, b.edit(`{"enabled":true,"rrule":"DTSTART:20000101T004500Z\nRRULE:FREQ=DAILY"}`))
 			return err
 		}, []string{"still 00:45"}},
 		"deleted": {func(b *box, id motion.NetworkID, uuid string) error {
-			_, err := b.DeleteAlert(context.Background(), id, uuid)
+			_, err := b.Alerts.DeleteAlert(context.Background(), id, uuid)
 			return err
 		}, []string{}},
 		"switched off and on": {func(b *box, id motion.NetworkID, uuid string) error {
 			for _, on := range []bool{false, true} {
-				if _, err := b.SwitchAlerts(context.Background(), id, []alert.Switch{{UUID: uuid, Enabled: on}}); err != nil {
+				if _, err := b.Alerts.SwitchAlerts(context.Background(), id, []alert.Switch{{UUID: uuid, Enabled: on}}); err != nil {
 					return err
 				}
 			}
@@ -272,11 +272,11 @@ func TestFinishedAlertIsRearmedByANewRule(t *testing.T) {
 		rule := b.addAlert(id, once, atOnce)
 		time.Sleep(70 * time.Minute)
 		for _, body := range []string{`{"enabled":true}`, `{"enabled":true,"rrule":"DTSTART:20000101T010500Z\nRRULE:FREQ=DAILY;COUNT=1"}`} {
-			if _, err := b.ChangeAlert(context.Background(), id, rule.UUID, b.edit(body)); fault.KindOf(err) != fault.Invalid {
+			if _, err := b.Alerts.ChangeAlert(context.Background(), id, rule.UUID, b.edit(body)); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%s: %v, want Invalid", body, err)
 			}
 		}
-		again, err := b.ChangeAlert(context.Background(), id, rule.UUID, b.edit(`{"enabled":true,"rrule":"DTSTART:20000101T013000Z\nRRULE:FREQ=DAILY;COUNT=1"}`))
+		again, err := b.Alerts.ChangeAlert(context.Background(), id, rule.UUID, b.edit(`{"enabled":true,"rrule":"DTSTART:20000101T013000Z\nRRULE:FREQ=DAILY;COUNT=1"}`))
 		if err != nil || !again.Enabled {
 			t.Fatalf("%+v %v", again, err)
 		}

@@ -258,7 +258,7 @@ func TestAlertWaitsForRoomOnTheDisk(t *testing.T) {
 		b.start()
 		room := b.pinPages()
 		for full := false; !full; {
-			_, err := b.Record(context.Background(), system(id, ""))
+			_, err := b.Events.Record(context.Background(), system(id, ""))
 			full = err != nil
 		}
 		time.Sleep(6 * time.Minute)

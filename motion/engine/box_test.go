@@ -19,6 +19,8 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 	"sensegate/motion/series"
 	"sensegate/store"
@@ -79,15 +81,15 @@ type sent struct {
 	retain  bool
 }
 
-// devices records what the engine does to devices.
-type devices struct {
+// recordedDevices records what the engine does to devices.
+type recordedDevices struct {
 	mu           sync.Mutex
 	sent         []sent
 	disconnected []motion.DeviceKey
 	deaf         map[motion.DeviceKey]bool // connected, but not subscribed yet
 }
 
-func (d *devices) Send(device motion.DeviceKey, command string, payload []byte, retain bool) error {
+func (d *recordedDevices) Send(device motion.DeviceKey, command string, payload []byte, retain bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.deaf[device] && !retain {
@@ -97,16 +99,16 @@ func (d *devices) Send(device motion.DeviceKey, command string, payload []byte, 
 	return nil
 }
 
-func (d *devices) Disconnect(device motion.DeviceKey, _ string) {
+func (d *recordedDevices) Disconnect(device motion.DeviceKey, _ string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.disconnected = append(d.disconnected, device)
 }
 
-func (d *devices) DisconnectUser(string, string) {}
+func (d *recordedDevices) DisconnectUser(string, string) {}
 
 // commands returns the payloads of the commands of one name, and forgets them.
-func (d *devices) commands(device motion.DeviceKey, name string) []string {
+func (d *recordedDevices) commands(device motion.DeviceKey, name string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var payloads []string
@@ -129,7 +131,7 @@ type box struct {
 	maxSize int   // of the database, 0 = unlimited
 	share   int64 // of events that a network may have, bytes; 0 = unlimited
 	db      *store.DB
-	devices *devices
+	devices *recordedDevices
 	cancel  context.CancelFunc
 	ended   chan error
 }
@@ -140,7 +142,7 @@ func run(t *testing.T, test func(t *testing.T, b *box), change ...func(*engine.O
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := &box{t: t, path: filepath.Join(t.TempDir(), "sensegate.db"), devices: &devices{}}
+		b := &box{t: t, path: filepath.Join(t.TempDir(), "sensegate.db"), devices: &recordedDevices{}}
 		b.options = engine.Options{FirstWindow: 24 * time.Hour, Readopt: true}
 		for _, c := range change {
 			c(&b.options)
@@ -243,7 +245,7 @@ func (b *box) configure(change func(*motion.Network)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.PlaceLeaf(context.Background(), id, motion.MAC{2, 0xcc, 9, 9, 9, 9}, "Attic", ""); err != nil {
+	if err := b.Inventory.PlaceLeaf(context.Background(), id, motion.MAC{2, 0xcc, 9, 9, 9, 9}, "Attic", ""); err != nil {
 		b.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -262,7 +264,7 @@ func (b *box) post(p motion.Bootstrap, token string) motion.Admission {
 
 func (b *box) postFrom(from netip.Addr, p motion.Bootstrap, token string) motion.Admission {
 	b.t.Helper()
-	a, err := b.Admit(context.Background(), p, motion.Credentials{Token: token, Address: from})
+	a, err := b.Devices.Admit(context.Background(), p, motion.Credentials{Token: token, Address: from})
 	if err != nil {
 		b.t.Fatalf("post of %s: %v", p.Radar.DeviceID, err)
 	}
@@ -271,7 +273,7 @@ func (b *box) postFrom(from netip.Addr, p motion.Bootstrap, token string) motion
 
 // login logs a device in with a token; "" as the answer says why not.
 func (b *box) login(id, token string) (motion.DeviceKey, error) {
-	return b.Login(context.Background(), id, token)
+	return b.Devices.Login(context.Background(), id, token)
 }
 
 // connect logs a device in and connects it.
@@ -281,7 +283,7 @@ func (b *box) connect(id, token string) motion.DeviceKey {
 	if err != nil {
 		b.t.Fatalf("login of %s: %v", id, err)
 	}
-	b.Connected(key, address)
+	b.State.Connected(key, address)
 	return key
 }
 
@@ -294,7 +296,7 @@ func (b *box) home() motion.NetworkID {
 	b.connect(masterID, a.RadarToken)
 	b.connect(peerID, b.post(peer(), "").RadarToken)
 	for mac, place := range map[motion.MAC]string{kitchen: "Kitchen", hallway: "Hallway"} {
-		if err := b.PlaceLeaf(context.Background(), a.Network, mac, place, ""); err != nil {
+		if err := b.Inventory.PlaceLeaf(context.Background(), a.Network, mac, place, ""); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -311,9 +313,9 @@ func (b *box) reconnect() {
 }
 
 // watch subscribes to the live motion of a network.
-func (b *box) watch(id motion.NetworkID) *engine.Subscription {
+func (b *box) watch(id motion.NetworkID) *sensing.Subscription {
 	b.t.Helper()
-	live, err := b.Live(id)
+	live, err := b.Sensing.Live(id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -363,10 +365,10 @@ func (b *box) kinds() []string {
 }
 
 // drain returns what a live reader has waiting.
-func drain(t *testing.T, s *engine.Subscription) []engine.Message {
+func drain(t *testing.T, s *sensing.Subscription) []state.Message {
 	t.Helper()
 	synctest.Wait()
-	var list []engine.Message
+	var list []state.Message
 	for {
 		select {
 		case m, ok := <-s.C():
@@ -381,7 +383,7 @@ func drain(t *testing.T, s *engine.Subscription) []engine.Message {
 }
 
 // frames returns the live frames that wait.
-func frames(t *testing.T, s *engine.Subscription) []motion.LiveFrame {
+func frames(t *testing.T, s *sensing.Subscription) []motion.LiveFrame {
 	t.Helper()
 	var list []motion.LiveFrame
 	for _, m := range drain(t, s) {
@@ -456,7 +458,7 @@ func status() motion.StatusReport {
 // data.
 func (b *box) points(from, to int64, bucket int64) string {
 	b.t.Helper()
-	set, err := b.Samples(context.Background(), b.network(), from, to)
+	set, err := b.State.Samples(context.Background(), b.network(), from, to)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
@@ -24,20 +25,20 @@ func scene(tx *store.Tx, detail any) []motion.Event {
 func TestChangeAndItsEventAreOne(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
-	live, err := s.LiveEvents(1)
+	live, err := s.Sensing.LiveEvents(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
 	settings := motion.ApplicationSettings{NetworkID: 1, SleepHour: 22}
 	refused := fault.New(fault.Conflict, "not now")
-	err = s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+	err = s.Events.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
 		return scene(tx, 1.0), errors.Join(tx.PutApplicationSettings(settings), refused)
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("error %v, want %v", err, refused)
 	}
-	err = s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+	err = s.Events.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
 		if _, err := tx.ApplicationSettings(1); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("a refused change has written: %v", err)
 		}
@@ -59,7 +60,7 @@ func TestEventsOfChangesComeInTheOrderOfTheChanges(t *testing.T) {
 	var changes sync.WaitGroup
 	for range 20 {
 		changes.Go(func() {
-			err := s.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
+			err := s.Events.RecordChange(t.Context(), func(tx *store.Tx) ([]motion.Event, error) {
 				settings, err := tx.ApplicationSettings(1)
 				if err != nil && fault.KindOf(err) != fault.NotFound {
 					return nil, err
@@ -101,7 +102,7 @@ func TestVacatedNetworkTellsItsDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.EditSounding(t.Context(), id, true, object(t, `{"zone_priority_list":["Nursery"]}`)); err != nil {
+		if err := b.Inventory.EditSounding(t.Context(), id, true, setting.SoundingChange{ZonePriorityList: &[]string{"Nursery"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		before := b.devices.commands(guardianKey, "config")
@@ -112,7 +113,7 @@ func TestVacatedNetworkTellsItsDevices(t *testing.T) {
 			_, err := tx.VacateHome(house.ID)
 			return err
 		})
-		if err := errors.Join(err, b.Vacated(t.Context(), id)); err != nil {
+		if err := errors.Join(err, b.Inventory.Vacated(t.Context(), id)); err != nil {
 			t.Fatal(err)
 		}
 		sent := b.devices.commands(guardianKey, "config")

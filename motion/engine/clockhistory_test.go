@@ -24,7 +24,7 @@ func TestHistoryAndAlertsOutliveClocksThatAreWrong(t *testing.T) {
 				withClock(t, func(t *testing.T, b *box, clock *wallClock) {
 					clock.set(10 * year) // from the year in which the alert begins
 					b.addAlert(b.home(), hourly, atOnce)
-					from := b.Now().Second()
+					from := b.State.Now().Second()
 					b.send(20, 0.35, 0.1)
 					b.send(100, 0, 0)
 					points, events := b.points(from, from+120, 5), len(b.events())

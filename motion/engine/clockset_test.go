@@ -23,7 +23,7 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 					b.stop()
 					clock.to(time.Unix(60, 0))
 					b.start()
-					if _, err := b.OpenAdoption(t.Context(), 0, 600); err != nil { // the first window is not open by such a clock
+					if _, err := b.Devices.OpenAdoption(t.Context(), 0, 600); err != nil { // the first window is not open by such a clock
 						t.Fatal(err)
 					}
 				}
@@ -37,7 +37,7 @@ func TestSensingBearsClocksThatAreSet(t *testing.T) {
 				all, late := map[string]int{}, map[string]int{}
 				for _, event := range b.events() {
 					all[event.Event]++
-					if age := b.Now().Since(event.TS); age >= 0 && age < 600 {
+					if age := b.State.Now().Since(event.TS); age >= 0 && age < 600 {
 						late[event.Event]++
 					}
 				}
@@ -64,7 +64,7 @@ func TestClockThatGoesBackOpensNoWindow(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		network := b.home()
 		for _, id := range []motion.NetworkID{0, network} {
-			if _, err := b.OpenAdoption(t.Context(), id, 3600); err != nil {
+			if _, err := b.Devices.OpenAdoption(t.Context(), id, 3600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -73,8 +73,8 @@ func TestClockThatGoesBackOpensNoWindow(t *testing.T) {
 		clock.to(time.Unix(60, 0))
 		b.start()
 		for _, id := range []motion.NetworkID{0, network} {
-			if until, err := b.AdoptionUntil(t.Context(), id); err != nil || until > b.Now() {
-				t.Errorf("network %d adopts devices until %v, and it is %v (%v)", id, until, b.Now(), err)
+			if until, err := b.Devices.AdoptionUntil(t.Context(), id); err != nil || until > b.State.Now() {
+				t.Errorf("network %d adopts devices until %v, and it is %v (%v)", id, until, b.State.Now(), err)
 			}
 		}
 	}, func(o *engine.Options) { o.Now = clock.now })

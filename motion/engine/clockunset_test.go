@@ -90,7 +90,7 @@ func TestDeviceTimeIsUsedUntilTheClockIsSet(t *testing.T) {
 				r := status()
 				r.TS = c.ts
 				b.report(guardianKey, r)
-				if got, err := b.Status(b.network()); err != nil || got.TS != want {
+				if got, err := b.Inventory.Status(b.network()); err != nil || got.TS != want {
 					t.Errorf("status of %v, %v, want %v", got.TS, err, want)
 				}
 			})
@@ -134,16 +134,16 @@ func TestWhatAClockThatWasNotSetStampedIsStampedAnew(t *testing.T) {
 			}
 			return err
 		})
-		if s, err := b.Status(b.network()); err != nil || s.TS.Since(start) != 1900 {
+		if s, err := b.Inventory.Status(b.network()); err != nil || s.TS.Since(start) != 1900 {
 			t.Errorf("status %v after the start, %v", s.TS.Since(start), err)
 		}
-		if state, err := b.NetworkState(b.network()); err != nil || state.LastMotion.Since(set) < 0 {
+		if state, err := b.Inventory.NetworkState(b.network()); err != nil || state.LastMotion.Since(set) < 0 {
 			t.Errorf("last motion %v after the setting, %v", state.LastMotion.Since(set), err)
 		}
 		if n := len(b.events(motion.LinkDisconnectedEvent)); n > 0 {
 			t.Errorf("%d links were lost", n)
 		}
-		window, err := b.AdoptionUntil(context.Background(), 0)
+		window, err := b.Devices.AdoptionUntil(context.Background(), 0)
 		if hours := window.Since(start) / 3600; err != nil || hours < 999 || hours > 1001 {
 			t.Errorf("devices are adopted for %.0f hours, %v", hours, err)
 		}
@@ -262,4 +262,27 @@ func TestClockThatIsSetInStepsMovesOnce(t *testing.T) {
 		b.report(guardianKey, told("Third", now()))
 		equal(t, "events", b.withTimes(start, "First", "Second", "Third"), []string{"First 0 by us", "Second 3610 by us", "Third 3612"})
 	})
+}
+
+// TestMasterIsNotSilentBecauseTheClockWasSet restarts without the time: the guardian has had a
+// minute and a half since that, and not since 1970.
+func TestMasterIsNotSilentBecauseTheClockWasSet(t *testing.T) {
+	c := &wallClock{}
+	run(t, func(t *testing.T, b *box) {
+		b.home()
+		token := b.post(peer(), "").RadarToken
+		time.Sleep(25 * time.Hour)
+		right := c.ahead.Load()
+		b.stop()
+		c.to(time.Unix(60, 0))
+		b.start()
+		time.Sleep(10 * time.Second)
+		c.ahead.Store(right)
+		time.Sleep(3 * time.Second)
+		p := peer()
+		p.Radar.RootMode, p.MasterFailed = motion.RootModeMaster, true
+		if a := b.post(p, token); a.TryAgain != "the network's master was heard less than 90 s ago: it has not failed" {
+			t.Errorf("after ten seconds: %+v", a)
+		}
+	}, func(o *engine.Options) { o.Now, o.Built, o.FirstWindow = c.now, built, time.Hour })
 }

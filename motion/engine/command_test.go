@@ -12,7 +12,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/command"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -20,7 +20,7 @@ import (
 // node returns the id of the node with a device id.
 func (b *box) node(deviceID string) motion.NodeID {
 	b.t.Helper()
-	node, err := b.NodeByDevice(context.Background(), deviceID)
+	node, err := b.Inventory.NodeByDevice(context.Background(), deviceID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (b *box) ping(deviceID string, change ...func(*command.Request)) command.Re
 // create stores a command and wants it in a state.
 func (b *box) create(r command.Request, want command.State) command.ID {
 	b.t.Helper()
-	c, err := b.CreateCommand(context.Background(), r, false)
+	c, err := b.Commands.CreateCommand(context.Background(), r, false)
 	if err != nil || c.State != want {
 		b.t.Fatalf("created %v, error %v, want state %s", c, err, want)
 	}
@@ -100,7 +100,7 @@ func TestCommandIsSentAndAnswered(t *testing.T) {
 func TestOfflineNodeGetsItsCommandWhenItReturns(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		id := b.create(b.ping(peerID), "002")
 		time.Sleep(time.Hour)
 		b.wantState(id, "002")
@@ -129,7 +129,7 @@ func TestCommandWaitsUntilTheDeviceListens(t *testing.T) {
 }
 
 // deafen says whether a device is connected without listening.
-func (d *devices) deafen(device motion.DeviceKey, deaf bool) {
+func (d *recordedDevices) deafen(device motion.DeviceKey, deaf bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.deaf == nil {
@@ -190,12 +190,12 @@ func TestOnlyTheNodeItselfAnswers(t *testing.T) {
 func TestGuardianTakesTheCommandsOfAMasterWithoutAgent(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
-		b.Disconnected(masterKey, "gone")
+		b.State.Disconnected(masterKey, "gone")
 		b.create(b.ping(masterID), "011")
 		if got := b.devices.commands(guardianKey, "manage"); len(got) != 1 {
 			t.Errorf("the guardian got %q", got)
 		}
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		b.create(b.ping(peerID), "002")
 		equal(t, "the guardian got", b.devices.commands(guardianKey, "manage"), nil)
 	})
@@ -237,7 +237,7 @@ func TestCommandsGoOnAfterARestart(t *testing.T) {
 				b.report(masterKey, result(running, "100"))
 				waiting := b.create(b.ping(peerID, after(running)), "001")
 				sent := b.create(b.ping(peerID), "011")
-				b.Disconnected(peerKey, "gone")
+				b.State.Disconnected(peerKey, "gone")
 				offline := b.create(b.ping(peerID), "002")
 				pending := b.create(b.ping(peerID, func(r *command.Request) { r.ExecuteNow = false }), "000")
 				end(b)
@@ -288,7 +288,7 @@ func TestManyCommandsOfOneNodeTakeTurns(t *testing.T) {
 }
 
 // batch creates a batch of n pings; each says for which device, and its trigger.
-func (b *box) batch(n int, each func(i int) (deviceID, trigger string), now bool) engine.BatchActions {
+func (b *box) batch(n int, each func(i int) (deviceID, trigger string), now bool) management.BatchActions {
 	b.t.Helper()
 	request := command.BatchRequest{Name: "fw", NetworkID: b.network()}
 	nodes := map[string]motion.NodeID{}
@@ -301,7 +301,7 @@ func (b *box) batch(n int, each func(i int) (deviceID, trigger string), now bool
 			NodeID: nodes[device], TriggerID: command.Trigger(trigger), ExecuteNow: now && trigger == "", Payload: map[string]string{"command": "ping"},
 		})
 	}
-	batch, err := b.CreateBatch(context.Background(), request)
+	batch, err := b.Commands.CreateBatch(context.Background(), request)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestDeletedNodeIsCutOff(t *testing.T) {
 		b.devices.deafen(peerKey, true)
 		unsent := b.create(b.ping(peerID), "011")
 		kept := b.create(b.ping(masterID), "011")
-		node, err := b.DeleteNode(context.Background(), id)
+		node, err := b.Devices.DeleteNode(context.Background(), id)
 		if err != nil || node.ID != id || node.Name != peerName || node.Online {
 			t.Fatalf("%+v, %v", node, err)
 		}
@@ -358,11 +358,11 @@ func TestDeletedNodeIsCutOff(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		equal(t, "sent afterwards", b.devices.commands(peerKey, "manage"), nil)
-		topology, err := b.Topology(network, true)
+		topology, err := b.Inventory.Topology(network, true)
 		if err != nil || strings.Contains(fmt.Sprint(topology.Links), peerName) {
 			t.Errorf("links %v, %v", topology.Links, err)
 		}
-		if _, err := b.DeleteNode(context.Background(), id); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Devices.DeleteNode(context.Background(), id); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("deleted twice: %v", err)
 		}
 		if again := b.post(peer(), ""); again.RadarToken == "" || b.node(peerID) == id {
@@ -374,10 +374,10 @@ func TestDeletedNodeIsCutOff(t *testing.T) {
 func TestDeletedMasterTakesTheGuardianAlong(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		network := b.home()
-		if _, err := b.DeleteNode(context.Background(), b.node(masterID)); err != nil {
+		if _, err := b.Devices.DeleteNode(context.Background(), b.node(masterID)); err != nil {
 			t.Fatal(err)
 		}
-		state, err := b.NetworkState(network)
+		state, err := b.Inventory.NetworkState(network)
 		if err != nil || state.MasterID != 0 || !slices.Contains(b.devices.disconnected, guardianKey) || !slices.Contains(b.devices.disconnected, masterKey) {
 			t.Errorf("%+v, %v, disconnected %v", state.Network, err, b.devices.disconnected)
 		}
@@ -385,7 +385,7 @@ func TestDeletedMasterTakesTheGuardianAlong(t *testing.T) {
 			t.Error("the guardian still speaks")
 		}
 		b.reconnect()
-		if state, err := b.NetworkState(network); err != nil || state.MasterID == 0 {
+		if state, err := b.Inventory.NetworkState(network); err != nil || state.MasterID == 0 {
 			t.Errorf("%+v, %v", state.Network, err)
 		}
 	})

@@ -52,7 +52,7 @@ func (s *story) step() {
 		s.createSome()
 	case 2:
 		if id := s.any(); id != 0 {
-			_, err := s.ExecuteCommand(context.Background(), id)
+			_, err := s.Commands.ExecuteCommand(context.Background(), id)
 			if kind := fault.KindOf(err); err != nil && kind != fault.Conflict {
 				s.t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func (s *story) createSome() {
 		if id := s.any(); id != 0 && s.dice.IntN(2) == 0 {
 			r.TriggerID = command.Trigger(fmt.Sprint(id))
 		}
-		if _, err := s.CreateCommand(context.Background(), r, false); err != nil {
+		if _, err := s.Commands.CreateCommand(context.Background(), r, false); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -114,7 +114,7 @@ func (s *story) answer(state string) {
 // toggle lets a device go, or come back.
 func (s *story) toggle(key motion.DeviceKey) {
 	if s.online[key] = !s.online[key]; !s.online[key] {
-		s.Disconnected(key, "gone")
+		s.State.Disconnected(key, "gone")
 		return
 	}
 	post := master()
@@ -164,7 +164,7 @@ func (s *story) end() {
 	}
 	for id, state := range s.states {
 		if state == command.Pending {
-			if _, err := s.ExecuteCommand(context.Background(), id); err != nil {
+			if _, err := s.Commands.ExecuteCommand(context.Background(), id); err != nil {
 				s.t.Fatal(err)
 			}
 		}

@@ -20,7 +20,7 @@ func TestTopologyOfAGuardianThatReportsNone(t *testing.T) {
 		b.report(guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1}) // a heartbeat
 		shown := func() string {
 			synctest.Wait()
-			topology, err := b.Topology(a.Network, false)
+			topology, err := b.Inventory.Topology(a.Network, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestTopologyOfAGuardianThatReportsNone(t *testing.T) {
 		if got := shown(); got != all {
 			t.Errorf("topology %s", got)
 		}
-		report, err := b.Status(a.Network)
+		report, err := b.Inventory.Status(a.Network)
 		if err != nil || len(report.Radars) != 2 || len(report.Radars[peerName].Links) != 1 || !*report.Leafblower[hallway.String()].Sounding {
 			t.Errorf("status %+v, %v", report, err)
 		}
@@ -58,7 +58,7 @@ func TestTopologyOfAGuardianThatReportsNone(t *testing.T) {
 			t.Errorf("when it is heard again: %s", got)
 		}
 		b.report(guardianKey, status()) // what it reports takes the place
-		topology, err := b.Topology(a.Network, false)
+		topology, err := b.Inventory.Topology(a.Network, false)
 		if err != nil || len(topology.Links) != 3 || topology.Links[0].IfName != "home" {
 			t.Errorf("with a report: %+v, %v", topology.Links, err)
 		}
@@ -114,7 +114,7 @@ func TestWhatMovesAboutIsTheSameEverywhere(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				topology, err := b.Topology(a.Network, true)
+				topology, err := b.Inventory.Topology(a.Network, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +123,7 @@ func TestWhatMovesAboutIsTheSameEverywhere(t *testing.T) {
 						t.Errorf("topology %+v", d)
 					}
 				}
-				report, err := b.Status(a.Network)
+				report, err := b.Inventory.Status(a.Network)
 				if err != nil || c.reported != "" && report.Leafblower[kitchen.String()].IsStatic != c.static {
 					t.Errorf("status %+v, %v", report.Leafblower, err)
 				}

@@ -61,12 +61,12 @@ func (b *box) deviceTasks() map[string]func(i int) error {
 		},
 		"history": func(int) error { return b.Report(ctx, guardianKey, history(now()-3600, 0.1, 0.2)) },
 		"post": func(int) error {
-			_, err := b.Admit(ctx, peer(), motion.Credentials{Address: address})
+			_, err := b.Devices.Admit(ctx, peer(), motion.Credentials{Address: address})
 			return err
 		},
 		"connection": func(int) error {
-			b.Connected(peerKey, address)
-			b.Disconnected(peerKey, "test")
+			b.State.Connected(peerKey, address)
+			b.State.Disconnected(peerKey, "test")
 			return nil
 		},
 	}
@@ -76,21 +76,21 @@ func (b *box) deviceTasks() map[string]func(i int) error {
 func (b *box) peopleTasks(id motion.NetworkID) map[string]func(i int) error {
 	ctx := context.Background()
 	return map[string]func(i int) error{
-		"place": func(i int) error { return b.PlaceLeaf(ctx, id, kitchen, fmt.Sprint("Room ", i), "") },
+		"place": func(i int) error { return b.Inventory.PlaceLeaf(ctx, id, kitchen, fmt.Sprint("Room ", i), "") },
 		"flush": func(int) error { return b.Flush(ctx) },
 		"read": func(int) error {
-			_, _ = b.Status(id)
-			if _, err := b.Samples(ctx, id, int64(now())-3600, int64(now())); err != nil {
+			_, _ = b.Inventory.Status(id)
+			if _, err := b.State.Samples(ctx, id, int64(now())-3600, int64(now())); err != nil {
 				return err
 			}
-			if _, _, err := b.DeviceList(ctx); err != nil {
+			if _, _, err := b.Devices.DeviceList(ctx); err != nil {
 				return err
 			}
-			_, err := b.Topology(id, true)
+			_, err := b.Inventory.Topology(id, true)
 			return err
 		},
 		"watch": func(int) error {
-			s, err := b.Live(id)
+			s, err := b.Sensing.Live(id)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (b *box) peopleTasks(id motion.NetworkID) map[string]func(i int) error {
 			case <-s.C():
 			case <-time.After(time.Second):
 			}
-			_, err = b.Refresh(id)
+			_, err = b.Sensing.Refresh(id)
 			return err
 		},
 	}

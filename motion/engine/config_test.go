@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 	"sensegate/motion/setting"
+	"sensegate/motion/shape"
 	"sensegate/store"
 )
 
-// object returns JSON as a request brings it.
-func object(t *testing.T, raw string) (value any) {
+// object returns a JSON object.
+func object(t *testing.T, raw string) (value motion.Document) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(raw), &value); err != nil {
 		t.Fatalf("%s: %v", raw, err)
@@ -29,7 +30,9 @@ func object(t *testing.T, raw string) (value any) {
 // sound changes sounding settings, which must be taken.
 func (b *box) sound(raw string) {
 	b.t.Helper()
-	if err := b.EditSounding(context.Background(), b.network(), false, object(b.t, raw)); err != nil {
+	var found fault.Details
+	change := shape.Read[setting.SoundingChange](&found, "body", map[string]any(object(b.t, raw)))
+	if err := b.Inventory.EditSounding(context.Background(), b.network(), false, change, found); err != nil {
 		b.t.Fatalf("%s: %v", raw, err)
 	}
 }
@@ -37,14 +40,16 @@ func (b *box) sound(raw string) {
 // clients changes sounding clients and returns what came of it.
 func (b *box) clients(raw string) error {
 	b.t.Helper()
-	return b.EditClients(context.Background(), b.network(), false, object(b.t, raw))
+	var found fault.Details
+	changes := shape.Read[setting.SoundingClientChanges](&found, "body", map[string]any(object(b.t, raw)))
+	return b.Inventory.EditClients(context.Background(), b.network(), false, changes.Devices, found)
 }
 
 // client returns a client as sounding sees it.
-func (b *box) client(mac motion.MAC) engine.SoundingLeaf {
+func (b *box) client(mac motion.MAC) inventory.SoundingLeaf {
 	b.t.Helper()
 	synctest.Wait()
-	all, err := b.SoundingClients(b.network())
+	all, err := b.Inventory.SoundingClients(b.network())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func (b *box) client(mac motion.MAC) engine.SoundingLeaf {
 		}
 	}
 	b.t.Fatalf("%s is not listed", mac)
-	return engine.SoundingLeaf{}
+	return inventory.SoundingLeaf{}
 }
 
 func TestShorterCooldownEndsAnOpenDetectionEarlier(t *testing.T) {
@@ -78,7 +83,8 @@ func TestPauseEndsDetectionAndItsEndSensesAgain(t *testing.T) {
 		if got := fmt.Sprint(b.kinds()); got != "[MotionDetectedEvent MotionStoppedEvent]" {
 			t.Errorf("paused: events %s", got)
 		}
-		if err := b.EditSounding(context.Background(), b.network(), false, object(t, `{"cooldown":7}`)); fault.KindOf(err) != fault.Conflict {
+		cooldown := int32(7)
+		if err := b.Inventory.EditSounding(context.Background(), b.network(), false, setting.SoundingChange{Cooldown: &cooldown}, nil); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a change while paused: %v", err)
 		}
 		if err := b.clients(`{"devices":[{"mac":"02:bb:00:00:00:31","sounding_mode":"deny"}]}`); fault.KindOf(err) != fault.Conflict {
@@ -186,7 +192,7 @@ func TestMultiLinkDeviceIsNeitherListedNorConfigurable(t *testing.T) {
 		radar.Links[0].MLDMAC = motion.MAC{2, 0xbb, 1, 0, 0, 0x31}
 		b.report(guardianKey, report)
 		synctest.Wait()
-		all, err := b.SoundingClients(b.network())
+		all, err := b.Inventory.SoundingClients(b.network())
 		if err != nil || len(all.Leafs) != 1 || all.Leafs[0].MAC != hallway {
 			t.Errorf("listed: %+v %v", all.Leafs, err)
 		}
@@ -241,7 +247,7 @@ func TestOverrideReachesTheClientAndGlobalTakesItBack(t *testing.T) {
 				t.Errorf("%s: %+v", s.set, c)
 			}
 		}
-		value, err := b.RadarConfig(id, "sounding")
+		value, err := b.Inventory.RadarConfig(id, "sounding")
 		if sounding, _ := value.(map[string]any); err != nil || len(sounding["clients"].(map[string]any)) != 0 {
 			t.Errorf("left behind: %v %v", value, err)
 		}
@@ -254,11 +260,11 @@ func TestNodeIsDeniedMeshSounding(t *testing.T) {
 		if err := b.clients(`{"devices":[{"device_id":"csi-a-02aa00000210","sounding_mesh":"deny","location":"Hall","sensitivity_mode":"override","sensitivity":2}]}`); err != nil {
 			t.Fatal(err)
 		}
-		settings, err := b.SoundingSettings(id)
+		settings, err := b.Inventory.SoundingSettings(id)
 		if err != nil || fmt.Sprint(settings.MeshSoundingDisabled) != "[csi-a-02aa00000210]" {
 			t.Errorf("settings %+v %v", settings, err)
 		}
-		all, err := b.SoundingClients(id)
+		all, err := b.Inventory.SoundingClients(id)
 		if err != nil || len(all.Nodes) != 2 || all.Nodes[1].Mesh != "deny" || all.Nodes[1].Location != "Hall" || all.Nodes[1].Sensitivity != 2 || !all.Nodes[1].IsExtender {
 			t.Errorf("nodes %+v %v", all.Nodes, err)
 		}
@@ -281,7 +287,7 @@ func TestPushReachesEveryDeviceAndTheNextConnection(t *testing.T) {
 				t.Errorf("%s was sent %v without update", key, got)
 			}
 		}
-		p, err := b.Propagate(context.Background(), id)
+		p, err := b.Inventory.Propagate(context.Background(), id)
 		if err != nil || !p.Propagated || p.Rev != 2 || p.AppliedRev != 0 {
 			t.Errorf("propagation %+v %v", p, err)
 		}
@@ -291,8 +297,8 @@ func TestPushReachesEveryDeviceAndTheNextConnection(t *testing.T) {
 				t.Errorf("%s was sent %v", key, got)
 			}
 		}
-		b.Disconnected(peerKey, "gone")
-		if err := b.EditGuardian(context.Background(), id, true, setting.Edit{Body: object(t, `{"motion_events":{"cooldown":34}}`)}); err != nil {
+		b.State.Disconnected(peerKey, "gone")
+		if err := b.Inventory.EditGuardian(context.Background(), id, true, setting.Edit{Body: object(t, `{"motion_events":{"cooldown":34}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		b.devices.commands(peerKey, "config")
@@ -303,7 +309,7 @@ func TestPushReachesEveryDeviceAndTheNextConnection(t *testing.T) {
 		report := status()
 		report.Rev = 3
 		b.report(guardianKey, report)
-		if p, err := b.Propagate(context.Background(), id); err != nil || p.AppliedRev != 3 {
+		if p, err := b.Inventory.Propagate(context.Background(), id); err != nil || p.AppliedRev != 3 {
 			t.Errorf("applied: %+v %v", p, err)
 		}
 	})
@@ -312,18 +318,18 @@ func TestPushReachesEveryDeviceAndTheNextConnection(t *testing.T) {
 func TestChangeConfigIsAllOrNothing(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		_, err := b.ChangeConfig(context.Background(), id, true, func(tx *store.Tx, n *motion.Network) error {
+		_, err := b.Inventory.ChangeConfig(context.Background(), id, true, func(tx *store.Tx, n *motion.Network) error {
 			n.Meta = motion.Document{"motion_paused": 1.0}
 			if err := tx.PutNetwork(*n); err != nil {
 				return err
 			}
 			return fault.New(fault.Invalid, "no")
 		})
-		state, found := b.NetworkState(id)
+		state, found := b.Inventory.NetworkState(id)
 		if fault.KindOf(err) != fault.Invalid || found != nil || state.ConfigRev != 1 || state.Paused() {
 			t.Errorf("%v %v: %+v", err, found, state.Network)
 		}
-		if _, err := b.ChangeConfig(context.Background(), 77, true, nil); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Inventory.ChangeConfig(context.Background(), 77, true, nil); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 	})
@@ -332,7 +338,7 @@ func TestChangeConfigIsAllOrNothing(t *testing.T) {
 // radarConfig changes the radar configuration, which must be taken.
 func (b *box) radarConfig(raw string) {
 	b.t.Helper()
-	if err := b.EditRadar(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
+	if err := b.Inventory.EditRadar(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
 		b.t.Fatalf("%s: %v", raw, err)
 	}
 }
@@ -340,7 +346,7 @@ func (b *box) radarConfig(raw string) {
 // guardianConfig changes the guardian configuration likewise.
 func (b *box) guardianConfig(raw string) {
 	b.t.Helper()
-	if err := b.EditGuardian(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
+	if err := b.Inventory.EditGuardian(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
 		b.t.Fatalf("%s: %v", raw, err)
 	}
 }

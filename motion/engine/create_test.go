@@ -27,12 +27,12 @@ func (s street) stored(t *testing.T) (list []motion.Event) {
 func TestCreatedEventIsCompletedFromTheRecords(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
-	live, err := s.LiveEvents(1)
+	live, err := s.Sensing.LiveEvents(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	event, err := s.CreateEvent(t.Context(), motion.Event{
+	event, err := s.Events.CreateEvent(t.Context(), motion.Event{
 		ID: "not used", Tag: "not used", Category: motion.CategoryMotion, Event: motion.MotionDetectedEvent, NetworkID: 1,
 		TS: 1764000000.5, DeviceID: "ap-first", LinkID: "ap-first.02bb00000031",
 	})
@@ -55,7 +55,7 @@ func TestGivenDetailIsNotChanged(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
 	given := motion.Document{"a": 1.0}
-	event, err := s.CreateEvent(t.Context(), motion.Event{
+	event, err := s.Events.CreateEvent(t.Context(), motion.Event{
 		Category: motion.CategoryUser, Event: motion.MemberArrivedEvent, NetworkID: 1, TS: 1764000000, Detail: given,
 	})
 	if err != nil || event.Category != motion.CategorySystem || event.Detail["category"] != "User" || event.Detail["a"] != 1.0 {
@@ -81,18 +81,18 @@ func TestBadEventDoesNotReachTheWriter(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if _, err := s.CreateEvent(t.Context(), bad); fault.KindOf(err) != fault.Invalid {
+		if _, err := s.Events.CreateEvent(t.Context(), bad); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v, want invalid", name, err)
 		}
 	}
 	unknown := good
 	unknown.NetworkID = 99
-	if _, err := s.CreateEvent(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.Events.CreateEvent(t.Context(), unknown); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("unknown network: %v", err)
 	}
 	for _, guardian := range []string{"", "first", "ap-first"} {
 		good.GuardianID = guardian
-		if event, err := s.CreateEvent(t.Context(), good); err != nil || event.GuardianID != "first" {
+		if event, err := s.Events.CreateEvent(t.Context(), good); err != nil || event.GuardianID != "first" {
 			t.Errorf("guardian %q: %+v %v", guardian, event, err)
 		}
 	}

@@ -211,7 +211,7 @@ func TestSilentLinkIsUnknown(t *testing.T) {
 				if got := b.points(begin, begin+60, 20); strings.Trim(got, "nul ") != "" {
 					t.Errorf("samples of the silence %s", got)
 				}
-				if top, _ := b.Topology(b.network(), false); len(top.Links) != 0 {
+				if top, _ := b.Inventory.Topology(b.network(), false); len(top.Links) != 0 {
 					t.Errorf("links %+v", top.Links)
 				}
 				b.quiet(r, 1)
@@ -381,7 +381,7 @@ func TestSoundingBetweenNodesIsAMeshLink(t *testing.T) {
 		id := b.home()
 		b.report(masterKey, batch(peerAP, masterAP, now(), nil))
 		equal(t, "links", b.linkEvents(), []string{"LinkCreatedEvent GWA1000133.EXA1000134"})
-		if top, _ := b.Topology(id, true); top.Links[0].Type != "MESH" || !top.Links[0].Sounding {
+		if top, _ := b.Inventory.Topology(id, true); top.Links[0].Type != "MESH" || !top.Links[0].Sounding {
 			t.Errorf("link %+v", top.Links[0])
 		}
 	})
@@ -433,7 +433,7 @@ func TestSensitivityIsObeyed(t *testing.T) {
 func TestLinkThatAlwaysMovesIsReportedAsNoisy(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		if err := b.PlaceLeaf(context.Background(), id, motion.MAC{2, 0xbb, 0, 0, 0, 0x33}, "Kitchen", ""); err != nil {
+		if err := b.Inventory.PlaceLeaf(context.Background(), id, motion.MAC{2, 0xbb, 0, 0, 0, 0x33}, "Kitchen", ""); err != nil {
 			t.Fatal(err)
 		}
 		witness := motion.LinkMotion{Src: motion.MAC{2, 0xbb, 0, 0, 0, 0x33}, Dst: masterAP, MKAI: 0.02, LRaw: math.NaN()}

@@ -12,16 +12,17 @@ import (
 	"time"
 
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/devices"
 )
 
 // device returns the entry of one device in the list.
-func (b *box) device(id string) engine.DeviceState {
+func (b *box) device(id string) devices.DeviceState {
 	b.t.Helper()
-	list, _, err := b.DeviceList(context.Background())
+	list, _, err := b.Devices.DeviceList(context.Background())
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	i := slices.IndexFunc(list, func(d engine.DeviceState) bool { return d.ID == id })
+	i := slices.IndexFunc(list, func(d devices.DeviceState) bool { return d.ID == id })
 	if i < 0 {
 		b.t.Fatalf("%s is not in %+v", id, list)
 	}
@@ -40,7 +41,7 @@ func TestDeviceListSaysWhyADeviceIsOffline(t *testing.T) {
 		if d := b.device(masterID); d.State != "offline" || d.Why != "connected, but silent for 100 s" {
 			t.Errorf("silent: %+v", d)
 		}
-		b.Disconnected(masterKey, "connection lost")
+		b.State.Disconnected(masterKey, "connection lost")
 		if d := b.device(masterID); d.State != "offline" || d.Why != "connection lost" {
 			t.Errorf("disconnected: %+v", d)
 		}
@@ -56,8 +57,8 @@ func TestDeviceListSaysWhyADeviceIsOffline(t *testing.T) {
 func TestTakenOverSessionStaysOnline(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
-		b.Connected(masterKey, elsewhere) // the device comes back before its old connection has ended
-		b.Disconnected(masterKey, "session taken over")
+		b.State.Connected(masterKey, elsewhere) // the device comes back before its old connection has ended
+		b.State.Disconnected(masterKey, "session taken over")
 		if d := b.device(masterID); d.State != "online" || d.Address != elsewhere.String() {
 			t.Errorf("%+v", d)
 		}
@@ -87,10 +88,10 @@ func TestBadInputIsCountedAndRarelyLogged(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
 		for i := range 120 {
-			b.BadInput(masterKey.String(), "csi batch: too short", fmt.Appendf(nil, "\x00%d\xff é", i))
+			b.State.BadInput(masterKey.String(), "csi batch: too short", fmt.Appendf(nil, "\x00%d\xff é", i))
 			time.Sleep(time.Second)
 		}
-		b.BadInput("client/"+masterID, "connect refused: wrong token", nil)
+		b.State.BadInput("client/"+masterID, "connect refused: wrong token", nil)
 		d := b.device(masterID)
 		if len(d.Refused) != 2 || d.Refused[0].Count != 120 || d.Refused[0].Sample != ".119. .." || d.Refused[0].Last != now()-1 {
 			t.Errorf("refused %+v", d.Refused)
@@ -98,11 +99,11 @@ func TestBadInputIsCountedAndRarelyLogged(t *testing.T) {
 		if n := logged.count("csi batch: too short"); n != 2 {
 			t.Errorf("logged %d times in two minutes", n)
 		}
-		b.BadInput("client/x", `event: "it's \"secret\"": want letters; mac "cut of`, nil)
+		b.State.BadInput("client/x", `event: "it's \"secret\"": want letters; mac "cut of`, nil)
 		if logged.count("secret") > 0 || logged.count("cut of") > 0 || logged.count("event: …: want letters; mac …") != 1 {
 			t.Error("what a reason quotes is logged")
 		}
-		b.BadInput("address/192.168.10.66", "gatekeeper: not JSON", bytes.Repeat([]byte("x"), 100_000))
+		b.State.BadInput("address/192.168.10.66", "gatekeeper: not JSON", bytes.Repeat([]byte("x"), 100_000))
 		u := b.device("address/192.168.10.66")
 		if u.State != "refused" || u.Kind != "unknown" || len(u.Refused[0].Sample) != 256 {
 			t.Errorf("unknown sender %+v", u)
@@ -114,7 +115,7 @@ func TestLedgerIsBounded(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
 		for i := range 100 {
-			b.BadInput(masterKey.String(), fmt.Sprint("reason ", i), nil)
+			b.State.BadInput(masterKey.String(), fmt.Sprint("reason ", i), nil)
 		}
 		total := 0
 		d := b.device(masterID)
@@ -126,9 +127,9 @@ func TestLedgerIsBounded(t *testing.T) {
 		}
 		for i := range 600 {
 			time.Sleep(time.Millisecond)
-			b.BadInput(fmt.Sprint("client/", i), "connect refused", nil)
+			b.State.BadInput(fmt.Sprint("client/", i), "connect refused", nil)
 		}
-		list, _, err := b.DeviceList(context.Background())
+		list, _, err := b.Devices.DeviceList(context.Background())
 		if err != nil || len(list) != 3+512 || b.device("client/599").State != "refused" {
 			t.Errorf("%d entries, %v", len(list), err)
 		}
@@ -141,16 +142,16 @@ func TestLedgerIsBounded(t *testing.T) {
 func TestAdoptionWindowIsListed(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		installed := now()
-		_, until, err := b.DeviceList(context.Background())
+		_, until, err := b.Devices.DeviceList(context.Background())
 		if err != nil || until != installed+24*3600 {
 			t.Errorf("until %v, %v", until, err)
 		}
 		time.Sleep(30 * time.Hour)
-		opened, err := b.OpenAdoption(context.Background(), 0, 600)
+		opened, err := b.Devices.OpenAdoption(context.Background(), 0, 600)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, until, _ := b.DeviceList(context.Background()); until != opened || opened != now()+600 {
+		if _, until, _ := b.Devices.DeviceList(context.Background()); until != opened || opened != now()+600 {
 			t.Errorf("until %v, opened until %v", until, opened)
 		}
 	})

@@ -1,38 +1,38 @@
+// Package engine is the product without its doors: its rooms put together. It knows neither
+// MQTT nor HTTP; the broker reaches it through Report, Admit and the calls of sessions, and it
+// reaches devices through state.Devices. Callers use the room that they need.
+//
+// Concurrency. All exported methods of all rooms may be called concurrently; package state says
+// what is locked in which order. Management commands have a mutex of their own, which is held
+// for the whole of an event, commit and sending included, and comes before every other one.
+// Time comes from the data; the wall clock (Options.Now) only stamps receipt and moves silent
+// networks on.
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/motion"
-	"sensegate/motion/fault"
-	"sensegate/motion/feed"
-	"sensegate/motion/peer"
+	"sensegate/motion/engine/alerting"
+	"sensegate/motion/engine/devices"
+	"sensegate/motion/engine/events"
+	"sensegate/motion/engine/insights"
+	"sensegate/motion/engine/inventory"
+	"sensegate/motion/engine/management"
+	"sensegate/motion/engine/sensing"
+	"sensegate/motion/engine/state"
 	"sensegate/store"
 )
 
-// Devices is how the engine reaches devices; the broker implements it.
-type Devices interface {
-	// Send publishes a command to a device; a retained one also waits for its
-	// next connection.
-	Send(device motion.DeviceKey, command string, payload []byte, retain bool) error
-	// Disconnect ends the device's session, if it has one.
-	Disconnect(device motion.DeviceKey, reason string)
-	// DisconnectUser ends the sessions of an integration user.
-	DisconnectUser(name, reason string)
-}
-
 // Options configure an Engine.
 type Options struct {
-	// FlushInterval is the time between two writes of samples: what a power cut may
-	// cost of them. 60 s when zero.
-	FlushInterval time.Duration
 	// AccessToken is the pre-shared token that adopts any device; "" = none.
 	AccessToken string
 	// Readopt lets an adopted device that lost its token back in from the address
@@ -42,10 +42,13 @@ type Options struct {
 	// creation: into networks without an owner, and into those that were claimed
 	// meanwhile until their owners close it. Zero: never.
 	FirstWindow time.Duration
+	// FlushInterval is the time between two writes of samples: what a power cut may
+	// cost of them. 60 s when zero.
+	FlushInterval time.Duration
 	// WithoutInsights leaves activity and sleep insights unserved.
 	WithoutInsights bool
 	// Relays are the outside services that live motion can be delivered to, by name.
-	Relays map[string]Relay
+	Relays map[string]sensing.Relay
 	// Stored is told of every new event in the transaction that stores it, so that what
 	// follows from it is as durable; nil = nobody. It must be quick, its error is trouble
 	// with the store.
@@ -58,99 +61,44 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Engine is the running product. Make it with New, start it with Run.
+// Engine is the running product: its rooms, and what runs them. Make it with New, start it
+// with Run.
 type Engine struct {
-	db      *store.DB
-	options Options
-	log     *slog.Logger
-	devices Devices
+	State     *state.State
+	Events    *events.Writer
+	Commands  *management.Manager
+	Inventory *inventory.Inventory
+	Devices   *devices.Fleet
+	Sensing   *sensing.Sensing
+	Alerts    *alerting.Runner
+	Insights  *insights.Insights
 
-	live   feed.Hub[motion.NetworkID, Message]
-	events feed.Hub[motion.NetworkID, Message]
-
-	alerts   *alertQueue
-	commands commands
-
-	deliveries deliveries
-
-	contained containment
-	samples   *store.Samples
-	clocks    deviceClocks
-	clock     ownClock
-	recorder  recorder
-	ledger    ledger
-	pending   pendingList
-	refusals  refusals
-	returns   returns
-	entries   *peer.Buckets[motion.NetworkID] // of devices that a window lets in, 0: of new networks
-	comings   *peer.Buckets[motion.DeviceKey] // of devices that are let in
-	newLinks  *peer.Buckets[motion.NodeID]    // that take the place of others, by receiver
-	started   motion.Time
-	reloading sync.Mutex // one reload at a time, so that the newest records stay
-	flushing  sync.Mutex // one flush at a time, and the times of the last ones
-	learned   written    // signs of life and what links have learned
-	reported  written    // whole status reports
-
-	mu       sync.Mutex
-	networks map[motion.NetworkID]*network
-	sessions map[motion.DeviceKey]*session
+	learned  written // signs of life and what links have learned; Flushing guards both
+	reported written // whole status reports
 }
 
 // New loads every network from db. Introduce must be called before Run.
-func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err error) {
-	if options.FlushInterval == 0 {
-		options.FlushInterval = time.Minute
+func New(ctx context.Context, db *store.DB, o Options) (*Engine, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if options.Now == nil {
-		options.Now = time.Now
+	if o.Now == nil {
+		o.Now = time.Now
 	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
-	e := &Engine{
-		db: db, options: options, log: options.Log, contained: containment{log: options.Log},
-		recorder: newRecorder(),
-		clocks:   deviceClocks{built: options.Built},
-		alerts:   newAlertQueue(),
-		commands: newCommands(),
-		networks: map[motion.NetworkID]*network{},
-		sessions: map[motion.DeviceKey]*session{},
-		refusals: refusals{hours: map[motion.NetworkID]*refusedHour{}},
-		returns:  returns{last: map[motion.DeviceKey]comeback{}},
-		entries:  peer.NewBuckets[motion.NetworkID](entryRate, entryBurst),
-		comings:  peer.NewBuckets[motion.DeviceKey](comingRate, comingBurst),
-		newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst),
-	}
-	if e.samples, err = store.OpenSamples(ctx, db); e.samples == nil {
+	s, err := state.New(ctx, db, o.Log, o.Now, cmp.Or(o.FlushInterval, time.Minute), o.Built)
+	if err != nil {
 		return nil, err
-	} else if err != nil {
-		e.log.Warn("part of the last samples is lost", "err", err)
 	}
-	if err := e.openClock(ctx); err != nil {
-		return nil, fmt.Errorf("look at the clock: %w", err)
-	}
-	e.started = e.now()
-	e.learned, e.reported = written(e.started), written(e.started)
+	e := &Engine{State: s, Events: events.New(s, o.Stored), Commands: management.New(s), Insights: insights.New(s, o.WithoutInsights)}
+	e.Inventory = inventory.New(s, e.Events, e.Commands)
+	e.Devices = devices.New(s, e.Events, e.Commands, e.Inventory, devices.Options{
+		AccessToken: o.AccessToken, Readopt: o.Readopt, FirstWindow: o.FirstWindow,
+	})
+	e.Sensing = sensing.New(s, e.Events, e.Inventory, o.Relays)
+	e.Alerts = alerting.New(s, e.Events)
+	e.learned, e.reported = written(s.Started), written(s.Started)
 	err = db.View(ctx, func(tx *store.Tx) error {
-		if e.pending.entries, err = tx.PendingDevices(); err != nil {
-			return err
-		}
-		records, err := tx.Networks()
-		if err != nil {
-			return err
-		}
-		for _, record := range records {
-			n, err := e.loadNetwork(tx, record)
-			if err != nil {
-				return err
-			}
-			n.restamp(e.clock.restampedLate)
-			e.networks[record.ID] = n
-			if err := e.loadCommands(tx, record.ID); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(s.Load(tx), e.Devices.Load(tx), e.Commands.Load(tx))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load networks: %w", err)
@@ -159,7 +107,7 @@ func New(ctx context.Context, db *store.DB, options Options) (_ *Engine, err err
 }
 
 // Introduce tells the engine how to reach devices, before Run.
-func (e *Engine) Introduce(devices Devices) { e.devices = devices }
+func (e *Engine) Introduce(devices state.Devices) { e.State.Devices = devices }
 
 // Run works until ctx ends, then writes everything that is held in memory. It
 // returns early with an error when an event could not be stored: its outcome on
@@ -169,7 +117,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRecording()
 	recorded := make(chan error, 1)
-	go func() { recorded <- e.record(recording) }()
+	go func() { recorded <- e.Events.Run(recording) }()
 	group.Go(func() error {
 		select {
 		case err := <-recorded:
@@ -181,17 +129,17 @@ func (e *Engine) Run(ctx context.Context) error {
 	})
 	group.Go(func() error { return e.tellRecovery(running) })
 	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
-	group.Go(func() error { return e.every(running, liveRenewal, "renew live", e.renewLive) })
-	group.Go(func() error { return e.every(running, e.options.FlushInterval, "flush", e.flushRegularly) })
-	group.Go(func() error { return e.every(running, time.Minute, "count refusals", e.countRefused) })
-	group.Go(func() error { return e.runCommands(running) })
-	group.Go(func() error { return e.runAlerts(running) })
+	group.Go(func() error { return e.every(running, sensing.LiveRenewal, "renew live", e.Sensing.RenewLive) })
+	group.Go(func() error { return e.every(running, e.State.FlushInterval, "flush", e.flushRegularly) })
+	group.Go(func() error { return e.every(running, time.Minute, "count refusals", e.Devices.CountRefused) })
+	group.Go(func() error { return e.Commands.Run(running) })
+	group.Go(func() error { return e.Alerts.Run(running) })
 	err := group.Wait()
 
-	e.live.Close()
-	e.deliveries.close()
-	e.events.Close()
-	e.commands.watch.Close()
+	e.State.Live.Close()
+	e.Sensing.Close()
+	e.State.Events.Close()
+	e.Commands.Close()
 	stopRecording()
 	if last := <-recorded; err == nil {
 		err = last
@@ -208,41 +156,9 @@ func (e *Engine) every(ctx context.Context, interval time.Duration, what string,
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			if err := e.contained.run(what, func() error { return step(ctx) }); err != nil && ctx.Err() == nil {
+			if err := e.State.Contained.Run(what, func() error { return step(ctx) }); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}
 	}
-}
-
-// now returns the wall clock. While that is not set, it follows on former runs in which
-// it was not either.
-func (e *Engine) now() motion.Time {
-	now := motion.TimeOf(e.options.Now())
-	if e.clocks.unset(now) {
-		return now.Add(e.clock.ahead)
-	}
-	return now
-}
-
-// network returns the state of a network.
-func (e *Engine) network(id motion.NetworkID) (*network, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := e.networks[id]
-	if n == nil {
-		return nil, fault.New(fault.NotFound, "network %d is not known", id)
-	}
-	return n, nil
-}
-
-// all returns every network's state.
-func (e *Engine) all() []*network {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	networks := make([]*network, 0, len(e.networks))
-	for _, n := range e.networks {
-		networks = append(networks, n)
-	}
-	return networks
 }

@@ -67,7 +67,7 @@ func TestFirstWindowReplacesNobody(t *testing.T) {
 		lead.Radar.RootMode = 2
 		b.wantWaiting(elsewhere, lead, "", "the network's master is connected: switch it off or remove it first")
 		for _, key := range []motion.DeviceKey{guardianKey, masterKey, peerKey} {
-			b.Disconnected(key, "switched off")
+			b.State.Disconnected(key, "switched off")
 		}
 		time.Sleep(time.Hour)
 		swap := extender("csi-swap")
@@ -83,7 +83,7 @@ func TestFirstWindowReplacesNobody(t *testing.T) {
 		if a := b.post(peer(), ""); a.Network != id {
 			t.Errorf("the extender itself: %+v", a)
 		}
-		if _, err := b.OpenAdoption(t.Context(), id, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(t.Context(), id, 600); err != nil {
 			t.Fatal(err)
 		}
 		if a := b.postFrom(elsewhere, swap, ""); a.Network != id {

@@ -62,7 +62,7 @@ func (s street) settle(t testing.TB, name, device string, mode int, low byte) mo
 		MeshBSSID: motion.MAC{2, 0, 0, 0, 0, low + 2}, P2PBSSID: motion.MAC{2, 0, 0, 0, 0, low + 3},
 		Interfaces: []motion.Interface{{Name: "eth0", Type: "ETHERNET", MAC: motion.MAC{2, 0, 0, 0, 0, low + 4}}},
 	}
-	admission, err := s.Admit(t.Context(), motion.Bootstrap{Radar: radar, LocationID: name}, motion.Credentials{Address: netip.IPv6Loopback()})
+	admission, err := s.Devices.Admit(t.Context(), motion.Bootstrap{Radar: radar, LocationID: name}, motion.Credentials{Address: netip.IPv6Loopback()})
 	if err != nil || admission.Network == 0 {
 		t.Fatalf("admit %s: %+v %v", device, admission, err)
 	}
@@ -78,42 +78,42 @@ func (s street) connect(t testing.TB, device string, kind motion.DeviceKind) mot
 	if kind == motion.Guardian {
 		id, token = admission.GuardianID, admission.GuardianToken
 	}
-	key, err := s.Login(t.Context(), id, token)
+	key, err := s.Devices.Login(t.Context(), id, token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Connected(key, netip.IPv6Loopback())
+	s.State.Connected(key, netip.IPv6Loopback())
 	return key
 }
 
 func TestNetworksAreFoundByWhatTheyAreKnownBy(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
-	master, err := s.NodeByDevice(t.Context(), "ap-second")
+	master, err := s.Inventory.NodeByDevice(t.Context(), "ap-second")
 	if err != nil {
 		t.Fatal(err)
 	}
 	extender := s.settle(t, "second", "extender", 1, 0x40)
-	node, err := s.NodeByDevice(t.Context(), "extender")
+	node, err := s.Inventory.NodeByDevice(t.Context(), "extender")
 	if err != nil || node.NetworkID != extender {
 		t.Fatalf("extender: %+v %v", node, err)
 	}
 	second := []motion.NetworkID{extender}
-	if got, err := s.NetworksByMaster(t.Context(), master.ID); err != nil || !slices.Equal(got, second) {
+	if got, err := s.Inventory.NetworksByMaster(t.Context(), master.ID); err != nil || !slices.Equal(got, second) {
 		t.Errorf("by master: %v", got)
 	}
-	if got, err := s.NetworksByMaster(t.Context(), node.ID); err != nil || len(got) != 0 {
+	if got, err := s.Inventory.NetworksByMaster(t.Context(), node.ID); err != nil || len(got) != 0 {
 		t.Errorf("by a node that is no master: %v", got)
 	}
-	if got, err := s.NetworksByMaster(t.Context(), 0); err != nil || len(got) != 0 {
+	if got, err := s.Inventory.NetworksByMaster(t.Context(), 0); err != nil || len(got) != 0 {
 		t.Errorf("by master 0: %v", got)
 	}
 	for device, want := range map[string][]motion.NetworkID{"second": second, "ap-second": second, "extender": {}, "nobody": {}, "": {}} {
-		if got, err := s.NetworksByGuardian(t.Context(), device); err != nil || !slices.Equal(got, want) {
+		if got, err := s.Inventory.NetworksByGuardian(t.Context(), device); err != nil || !slices.Equal(got, want) {
 			t.Errorf("by guardian %q: %v %v", device, got, err)
 		}
 	}
-	if got := s.NetworksByMeta(func(motion.Document) bool { return true }); !slices.Equal(got, []motion.NetworkID{1, 2}) {
+	if got := s.Inventory.NetworksByMeta(func(motion.Document) bool { return true }); !slices.Equal(got, []motion.NetworkID{1, 2}) {
 		t.Errorf("by meta: %v", got)
 	}
 }
@@ -122,12 +122,12 @@ func TestNodesAreFoundByEachOfFourAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
 	for low := byte(0x20); low < 0x24; low++ {
-		if got := s.NodesByBSSID(motion.MAC{2, 0, 0, 0, 0, low}); len(got) != 1 || got[0].DeviceID != "ap-second" {
+		if got := s.Inventory.NodesByBSSID(motion.MAC{2, 0, 0, 0, 0, low}); len(got) != 1 || got[0].DeviceID != "ap-second" {
 			t.Errorf("address %x: %+v", low, got)
 		}
 	}
 	for _, mac := range []motion.MAC{{2, 0, 0, 0, 0, 0x24}, {}} {
-		if got := s.NodesByBSSID(mac); len(got) != 0 {
+		if got := s.Inventory.NodesByBSSID(mac); len(got) != 0 {
 			t.Errorf("%s: %+v", mac, got)
 		}
 	}
@@ -136,16 +136,16 @@ func TestNodesAreFoundByEachOfFourAddresses(t *testing.T) {
 func TestUnknownIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
-	_, byID := s.Node(t.Context(), 99)
-	_, byDevice := s.NodeByDevice(t.Context(), "nobody")
-	_, nodes := s.Nodes(99)
-	_, state := s.NetworkState(99)
-	for name, err := range map[string]error{"node": byID, "device": byDevice, "nodes": nodes, "state": state, "known": s.Known(99)} {
+	_, byID := s.Inventory.Node(t.Context(), 99)
+	_, byDevice := s.Inventory.NodeByDevice(t.Context(), "nobody")
+	_, nodes := s.Inventory.Nodes(99)
+	_, state := s.Inventory.NetworkState(99)
+	for name, err := range map[string]error{"node": byID, "device": byDevice, "nodes": nodes, "state": state, "known": s.State.Known(99)} {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := s.Known(1); err != nil {
+	if err := s.State.Known(1); err != nil {
 		t.Error(err)
 	}
 }
@@ -154,23 +154,23 @@ func TestNetworkIsOnlineWithItsGuardianOrAnyNode(t *testing.T) {
 	t.Parallel()
 	for kind, nodeOnline := range map[motion.DeviceKind]bool{motion.Guardian: false, motion.RadarKind: true} {
 		s := newStreet(t)
-		before, err := s.NetworkState(1)
+		before, err := s.Inventory.NetworkState(1)
 		if err != nil || before.Online || !before.LastHeard.IsZero() || before.Status != nil || before.Meta == nil {
 			t.Fatalf("before: %+v %v", before, err)
 		}
 		key := s.connect(t, "ap-first", kind)
-		state, err := s.NetworkState(1)
+		state, err := s.Inventory.NetworkState(1)
 		if err != nil || !state.Online || state.LastHeard.IsZero() {
 			t.Errorf("%s connected: %+v %v", kind, state, err)
 		}
-		if nodes, err := s.Nodes(1); err != nil || len(nodes) != 1 || nodes[0].Online != nodeOnline || nodes[0].LastHeard.IsZero() == nodeOnline {
+		if nodes, err := s.Inventory.Nodes(1); err != nil || len(nodes) != 1 || nodes[0].Online != nodeOnline || nodes[0].LastHeard.IsZero() == nodeOnline {
 			t.Errorf("%s connected: nodes %+v %v", kind, nodes, err)
 		}
-		if other, err := s.NetworkState(2); err != nil || other.Online {
+		if other, err := s.Inventory.NetworkState(2); err != nil || other.Online {
 			t.Errorf("the other network: %+v %v", other, err)
 		}
-		s.Disconnected(key, "gone")
-		if state, err := s.NetworkState(1); err != nil || state.Online || state.LastHeard.IsZero() {
+		s.State.Disconnected(key, "gone")
+		if state, err := s.Inventory.NetworkState(1); err != nil || state.Online || state.LastHeard.IsZero() {
 			t.Errorf("%s gone: %+v %v", kind, state, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestNetworkIsOnlineWithItsGuardianOrAnyNode(t *testing.T) {
 func TestStateShowsConfigurationInForce(t *testing.T) {
 	t.Parallel()
 	s := newStreet(t)
-	state, err := s.NetworkState(1)
+	state, err := s.Inventory.NetworkState(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestStateShowsConfigurationInForce(t *testing.T) {
 func BenchmarkNetworkState(b *testing.B) {
 	s := newStreet(b)
 	for b.Loop() {
-		if _, err := s.NetworkState(1); err != nil {
+		if _, err := s.Inventory.NetworkState(1); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func BenchmarkNetworkState(b *testing.B) {
 func BenchmarkNodeByDevice(b *testing.B) {
 	s := newStreet(b)
 	for b.Loop() {
-		if _, err := s.NodeByDevice(b.Context(), "ap-second"); err != nil {
+		if _, err := s.Inventory.NodeByDevice(b.Context(), "ap-second"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -64,7 +64,7 @@ func newFlashRig(b *testing.B, profile seriestest.Profile) *flashRig {
 	r.Introduce(mute{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.record(ctx) }() // the rest of Run would see a clock that leaps
+	go func() { ended <- r.Events.Run(ctx) }() // the rest of Run would see a clock that leaps
 	b.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -92,13 +92,13 @@ func (r *flashRig) adopt(b *testing.B, i int, profile seriestest.Profile) *flash
 			DeviceID: fmt.Sprintf("csi-%03d-%d", i, n), NodeName: fmt.Sprintf("GW%05d%d", i, n), RootMode: 2 - n,
 			APBSSID2GHz: mac, MeshBSSID: motion.MAC{2, 0xaa, 0, byte(i), byte(n), 0x14},
 		}
-		a, err := r.Admit(b.Context(), motion.Bootstrap{LocationID: location, Radar: radar}, motion.Credentials{Address: address})
+		a, err := r.Devices.Admit(b.Context(), motion.Bootstrap{LocationID: location, Radar: radar}, motion.Credentials{Address: address})
 		if err != nil {
 			b.Fatal(err)
 		}
 		if n == 0 {
 			h.guardian = r.connect(b, location, a.GuardianToken, address)
-			_, err := r.ChangeConfig(b.Context(), a.Network, false, func(_ *store.Tx, n *motion.Network) error {
+			_, err := r.Inventory.ChangeConfig(b.Context(), a.Network, false, func(_ *store.Tx, n *motion.Network) error {
 				n.GuardianConfig = motion.Document{"motion_events": map[string]any{"enabled": 0}}
 				return nil
 			})
@@ -117,11 +117,11 @@ func (r *flashRig) adopt(b *testing.B, i int, profile seriestest.Profile) *flash
 
 func (r *flashRig) connect(b *testing.B, id, token string, address netip.Addr) motion.DeviceKey {
 	b.Helper()
-	key, err := r.Login(b.Context(), id, token)
+	key, err := r.Devices.Login(b.Context(), id, token)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.Connected(key, address)
+	r.State.Connected(key, address)
 	return key
 }
 
@@ -176,7 +176,7 @@ func (r *flashRig) minute(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, key := range h.radars {
-				r.heard(key, now)
+				r.State.Heard(key, now)
 			}
 		}
 		if err := r.advance(b.Context()); err != nil {

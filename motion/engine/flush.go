@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"sensegate/motion"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
-	"sensegate/motion/fuse"
 	"sensegate/store"
 )
 
@@ -23,7 +22,7 @@ const (
 
 // kept is what one network has in memory that a flush writes.
 type kept struct {
-	network           *network
+	network           *state.Network
 	id                motion.NetworkID
 	detectors, events json.RawMessage      // nil: not now
 	status            *motion.StatusReport // nil: not now
@@ -40,43 +39,43 @@ func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
 func (e *Engine) flushRegularly(ctx context.Context) error { return e.flush(ctx, false) }
 
 func (e *Engine) flush(ctx context.Context, all bool) error {
-	e.flushing.Lock()
-	defer e.flushing.Unlock()
-	now := e.now()
+	e.State.Flushing.Lock()
+	defer e.State.Flushing.Unlock()
+	now := e.State.Now()
 	learn := all || e.learned.due(now, learnInterval)
 	reports := all || e.reported.due(now, reportInterval)
-	pending := learn && e.pending.due()
+	pending := learn && e.Devices.PendingDue()
 	var networks []kept
-	for _, n := range e.all() {
-		k, err := n.keep(learn, reports)
+	for _, n := range e.State.All() {
+		k, err := e.keep(n, learn, reports)
 		if err != nil {
-			return fmt.Errorf("flush network %d: %w", n.id, err)
+			return fmt.Errorf("flush network %d: %w", n.ID, err)
 		}
 		networks = append(networks, k)
 	}
-	err := e.db.Update(ctx, func(tx *store.Tx) error {
+	err := e.State.DB.Update(ctx, func(tx *store.Tx) error {
 		for _, k := range networks {
 			if err := k.write(tx); err != nil {
 				return err
 			}
 		}
 		if learn {
-			if err := tx.TouchDevices(e.touched(motion.Time(e.learned))); err != nil {
+			if err := tx.TouchDevices(e.State.Touched(motion.Time(e.learned))); err != nil {
 				return err
 			}
 		}
 		if pending {
-			if err := tx.SetPending(e.pending.list()); err != nil {
+			if err := e.Devices.StorePending(tx); err != nil {
 				return err
 			}
 		}
 		if err := tx.WriteKeyUses(); err != nil {
 			return err
 		}
-		if err := e.noteUnset(tx); err != nil {
+		if err := e.State.NoteUnset(tx); err != nil {
 			return err
 		}
-		return e.samples.Flush(tx)
+		return e.State.Series.Flush(tx)
 	})
 	if err == nil {
 		if learn {
@@ -88,13 +87,13 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		return nil
 	}
 	if pending {
-		e.pending.unstored()
+		e.Devices.PendingUnstored()
 	}
 	for _, k := range networks {
 		k.unkeep()
 	}
 	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
-		e.log.Error("not flushed, will be tried again", "err", err)
+		e.State.Log.Error("not flushed, will be tried again", "err", err)
 		return nil
 	}
 	return fmt.Errorf("flush: %w", err)
@@ -112,42 +111,34 @@ func (w written) due(now motion.Time, interval motion.Seconds) bool {
 
 // keep copies out what a network has to write: what it has learned and heard only with
 // learn, and its whole report only with reports, or when none is stored yet.
-func (n *network) keep(learn, reports bool) (kept, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	k := kept{network: n, id: n.id, appliedRev: n.record.AppliedRev}
-	if learn && n.statusHeard && n.status != nil {
+func (e *Engine) keep(n *state.Network, learn, reports bool) (kept, error) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	k := kept{network: n, id: n.ID, appliedRev: n.Record.AppliedRev}
+	if learn && n.StatusHeard && n.Status != nil {
 		k.heard = &store.StatusHeard{
-			TS: n.status.TS, LastMotion: n.status.LastMotion,
-			MotionTripped: n.status.MotionTripped, MotionEnabled: n.status.MotionEnabled,
+			TS: n.Status.TS, LastMotion: n.Status.LastMotion,
+			MotionTripped: n.Status.MotionTripped, MotionEnabled: n.Status.MotionEnabled,
 		}
-		n.statusHeard = false
+		n.StatusHeard = false
 	}
-	if n.statusDirty && n.status != nil && (reports || !n.statusStored) {
-		status := *n.status
+	if n.StatusDirty && n.Status != nil && (reports || !n.StatusStored) {
+		status := *n.Status
 		k.status = &status
-		n.statusDirty, n.statusStored = false, true
-	}
-	if n.sensing.reach.received.IsZero() && n.source.Heard <= n.sensing.learned.Source.Heard {
-		return k, nil // nothing has come since the start
+		n.StatusDirty, n.StatusStored = false, true
 	}
 	var err error
-	if learn {
-		k.detectors, err = n.saveLearned()
-	}
-	if state := n.sensing.events.State(); err == nil && (learn || state.Open != nil) {
-		k.events, err = json.Marshal(state)
-	}
+	k.detectors, k.events, err = e.Sensing.Keep(n, learn)
 	return k, err
 }
 
 // unkeep marks what could not be written as still to be written.
 func (k kept) unkeep() {
-	k.network.mu.Lock()
-	defer k.network.mu.Unlock()
-	k.network.statusDirty = k.network.statusDirty || k.status != nil
-	k.network.statusStored = k.network.statusStored && k.status == nil
-	k.network.statusHeard = k.network.statusHeard || k.heard != nil
+	k.network.Mu.Lock()
+	defer k.network.Mu.Unlock()
+	k.network.StatusDirty = k.network.StatusDirty || k.status != nil
+	k.network.StatusStored = k.network.StatusStored && k.status == nil
+	k.network.StatusHeard = k.network.StatusHeard || k.heard != nil
 }
 
 // write stores what keep has copied.
@@ -184,76 +175,4 @@ func (k kept) write(tx *store.Tx) error {
 		return nil
 	}
 	return tx.PutEventState(k.id, k.events)
-}
-
-// advance moves networks on whose links are silent: their samples become "no
-// data", and links that were silent for long are noted as gone.
-func (e *Engine) advance(ctx context.Context) error {
-	now := e.now() // before it is watched: what is silent is told by a clock that was watched
-	if err := e.watchClock(ctx); err != nil {
-		return err
-	}
-	for _, n := range e.all() {
-		var silent []string
-		_ = e.contained.run(fmt.Sprintf("advance network %d", n.id), func() error {
-			silent = e.advanceNetwork(n, now)
-			return nil
-		})
-		if len(silent) == 0 {
-			continue
-		}
-		if err := e.disconnectLinks(ctx, n, silent, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// advanceNetwork moves one network on and returns the names of the links that
-// are sensed here and have fallen silent.
-func (e *Engine) advanceNetwork(n *network, now motion.Time) (silent []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if length := motion.Seconds(n.guardian.LiveMotion.Interval) / 1000; n.record.Paused() && math.Abs(now.Since(n.live.paused)) >= length {
-		n.live.paused = now
-		e.publishLive(n, fuse.Silence(now, length))
-	}
-	n.chooseLinks(now)
-	n.sensing.fuser.Advance(now)
-	e.absorb(n)
-	if transition, ended := n.sensing.events.Advance(n.sensing.reach.at(now)); ended {
-		e.transition(n, transition)
-	}
-	for name, link := range n.links {
-		if link.sensedHere() && link.Online && now.Since(max(link.heard, link.LastHeard, e.clock.restamped(e.started))) > silentAfter {
-			silent = append(silent, name)
-		}
-	}
-	return silent
-}
-
-// disconnectLinks notes links as gone.
-func (e *Engine) disconnectLinks(ctx context.Context, n *network, names []string, now motion.Time) error {
-	n.mu.Lock()
-	record := n.record
-	n.mu.Unlock()
-	err := e.takeInventory(ctx, n, func(tx *store.Tx) (*inventory, error) {
-		v := newInventory(tx, record, now)
-		v.silent = true
-		for _, name := range names {
-			link, err := tx.Link(n.id, name)
-			if err != nil || !link.Online {
-				continue
-			}
-			if err := v.disconnect(link); err != nil {
-				return nil, err
-			}
-		}
-		return v, nil
-	})
-	if fault.KindOf(err) != 0 {
-		e.log.Error("links not noted as gone", "network", n.id, "err", err)
-		return nil
-	}
-	return err
 }

@@ -39,7 +39,7 @@ func TestHistoryFillsGapsOnly(t *testing.T) {
 		if got := b.kinds(); len(got) != 1 {
 			t.Errorf("events %v, want that of the live motion", got)
 		}
-		set, err := b.Samples(context.Background(), b.network(), begin-20, begin)
+		set, err := b.State.Samples(context.Background(), b.network(), begin-20, begin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestHistoryMakesOneSampleOfEach(t *testing.T) {
 				if got := b.points(begin, begin+25, 5); got != c.want {
 					t.Errorf("samples %s, want %s", got, c.want)
 				}
-				set, err := b.Samples(context.Background(), b.network(), begin, begin+25)
+				set, err := b.State.Samples(context.Background(), b.network(), begin, begin+25)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -169,7 +169,7 @@ func TestDeviceEventIsStoredOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
 				id := b.home()
-				pushed, err := b.LiveEvents(id)
+				pushed, err := b.Sensing.LiveEvents(id)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -236,14 +236,14 @@ func TestStopOfAWrongClockRefersToItsDetection(t *testing.T) {
 func TestImportIsStoredAndNotPushed(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		pushed, err := b.LiveEvents(id)
+		pushed, err := b.Sensing.LiveEvents(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer pushed.Close()
 		begin := int64(now()) - 6*24*3600
 		past := raised(motion.MotionDetectedEvent, motion.Time(begin)).Event
-		err = b.Import(context.Background(), id, []motion.History{history(motion.Time(begin), 0.4, 0)}, []motion.Event{past, past})
+		err = b.Sensing.Import(context.Background(), id, []motion.History{history(motion.Time(begin), 0.4, 0)}, []motion.Event{past, past})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,10 +256,10 @@ func TestImportIsStoredAndNotPushed(t *testing.T) {
 		if got := b.points(begin, begin+10, 5); got != "0.4 0 " {
 			t.Errorf("samples %s", got)
 		}
-		if err := b.Import(context.Background(), id+1, nil, nil); fault.KindOf(err) != fault.NotFound {
+		if err := b.Sensing.Import(context.Background(), id+1, nil, nil); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
-		if err := b.Import(context.Background(), id, nil, []motion.Event{{Event: "X"}}); fault.KindOf(err) != fault.Invalid {
+		if err := b.Sensing.Import(context.Background(), id, nil, []motion.Event{{Event: "X"}}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("event without a time: %v", err)
 		}
 	})

@@ -15,8 +15,8 @@ import (
 func (b *box) lives(id motion.NetworkID, d time.Duration) {
 	b.t.Helper()
 	n := int(d / (5 * time.Second))
-	h := motion.History{TS: b.Now().Add(-d.Seconds()), Interval: 5000, Count: n, MKAI: make([]float64, n)}
-	if err := b.Import(b.t.Context(), id, []motion.History{h}, nil); err != nil {
+	h := motion.History{TS: b.State.Now().Add(-d.Seconds()), Interval: 5000, Count: n, MKAI: make([]float64, n)}
+	if err := b.Sensing.Import(b.t.Context(), id, []motion.History{h}, nil); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -24,8 +24,8 @@ func (b *box) lives(id motion.NetworkID, d time.Duration) {
 // today returns the activity of the day that a second ago was of.
 func (b *box) today(id motion.NetworkID) []insight.Day {
 	b.t.Helper()
-	date := insight.DateOf(b.Now().Second()-1, time.UTC)
-	days, err := b.ActiveDays(b.t.Context(), id, date, date, time.UTC)
+	date := insight.DateOf(b.State.Now().Second()-1, time.UTC)
+	days, err := b.Insights.ActiveDays(b.t.Context(), id, date, date, time.UTC)
 	if err != nil || days == nil {
 		b.t.Fatalf("days %v, %v", days, err)
 	}
@@ -78,7 +78,7 @@ func TestStoredZoneThatIsNotKnownIsUTC(t *testing.T) {
 		b.post(master(), "")
 		id := b.network()
 		zoneOf := func() string {
-			_, zone, err := b.Activity(t.Context(), id, 0, 900, nil)
+			_, zone, err := b.Insights.Activity(t.Context(), id, 0, 900, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,12 +102,12 @@ func TestStoredZoneThatIsNotKnownIsUTC(t *testing.T) {
 
 func TestSettingsOfAnUnknownNetworkAreNotFound(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
-		_, read := b.ApplicationSettings(t.Context(), 9)
-		_, changed := b.ChangeApplicationSettings(t.Context(), 9, func(*motion.ApplicationSettings) {})
-		created := b.CreateApplicationSettings(t.Context(), motion.DefaultApplicationSettings(9))
-		deleted := b.DeleteApplicationSettings(t.Context(), 9)
-		_, days := b.ActiveDays(t.Context(), 9, 0, 1, nil)
-		_, nights := b.Nights(t.Context(), 9, 0, 1, nil)
+		_, read := b.Insights.ApplicationSettings(t.Context(), 9)
+		_, changed := b.Insights.ChangeApplicationSettings(t.Context(), 9, func(*motion.ApplicationSettings) {})
+		created := b.Insights.CreateApplicationSettings(t.Context(), motion.DefaultApplicationSettings(9))
+		deleted := b.Insights.DeleteApplicationSettings(t.Context(), 9)
+		_, days := b.Insights.ActiveDays(t.Context(), 9, 0, 1, nil)
+		_, nights := b.Insights.Nights(t.Context(), 9, 0, 1, nil)
 		for _, err := range []error{read, changed, created, deleted, days, nights} {
 			if fault.KindOf(err) != fault.NotFound {
 				t.Errorf("error %v, want a fault NotFound", err)

@@ -26,8 +26,8 @@ func stranger(location string) motion.Bootstrap {
 func (b *box) tokens() (guardian, radar string) {
 	b.t.Helper()
 	a := b.post(master(), "")
-	b.Disconnected(guardianKey, "taken over")
-	b.Disconnected(masterKey, "taken over")
+	b.State.Disconnected(guardianKey, "taken over")
+	b.State.Disconnected(masterKey, "taken over")
 	b.connect(location, a.GuardianToken)
 	b.connect(masterID, a.RadarToken)
 	return a.GuardianToken, a.RadarToken
@@ -136,24 +136,24 @@ func TestOwnerGetsTheExtenderWhoseMeshSeveralNetworksClaim(t *testing.T) {
 		}
 		wantTold(id, "ext1 "+several)
 		wantTold(evil.Network, "ext1 "+several)
-		if _, err := b.OpenAdoption(ctx, id, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(ctx, id, 600); err != nil {
 			t.Fatal(err)
 		}
 		if a := b.post(extender("ext1"), ""); a.Network != id {
 			t.Errorf("in the only open window: %+v", a)
 		}
 		wantTold(evil.Network, "ext1 "+several, "ext1 "+elsewhereIn)
-		if _, err := b.OpenAdoption(ctx, evil.Network, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(ctx, evil.Network, 600); err != nil {
 			t.Fatal(err)
 		}
 		b.wantWaiting(address, extender("ext2"), "", several) // both are open
 		for _, by := range []motion.NetworkID{third, 0} {
-			if _, err := b.Adopt(ctx, "ext2", by); err != nil {
+			if _, err := b.Devices.Adopt(ctx, "ext2", by); err != nil {
 				t.Fatal(err)
 			}
 			b.wantWaiting(address, extender("ext2"), "", several)
 		}
-		if _, err := b.Adopt(ctx, "ext2", id); err != nil {
+		if _, err := b.Devices.Adopt(ctx, "ext2", id); err != nil {
 			t.Fatal(err)
 		}
 		if a := b.post(extender("ext2"), ""); a.Network != id {
@@ -171,12 +171,12 @@ func TestMasterThatMovesAwayLeadsItsFormerNetworkNoMore(t *testing.T) {
 		id := b.home()
 		b.claim(id)
 		time.Sleep(25 * time.Hour)
-		if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), 0, 60); err != nil {
 			t.Fatal(err)
 		}
 		other := b.postFrom(elsewhere, stranger("other"), "").Network
 		b.claim(other)
-		if _, err := b.OpenAdoption(context.Background(), other, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), other, 600); err != nil {
 			t.Fatal(err)
 		}
 		guardian, radar := b.tokens()
@@ -195,7 +195,7 @@ func TestMasterThatMovesAwayLeadsItsFormerNetworkNoMore(t *testing.T) {
 			}
 			return err
 		})
-		if _, err := b.OpenAdoption(context.Background(), id, 600); err != nil {
+		if _, err := b.Devices.OpenAdoption(context.Background(), id, 600); err != nil {
 			t.Fatal(err)
 		}
 		next := newcomer(location, 2)
@@ -227,8 +227,8 @@ func TestReplacedMasterIsItsGuardianNoMore(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		guardian, _ := b.tokens()
-		b.Disconnected(guardianKey, "gone")
-		b.Disconnected(masterKey, "gone")
+		b.State.Disconnected(guardianKey, "gone")
+		b.State.Disconnected(masterKey, "gone")
 		if a := b.postFrom(elsewhere, newcomer(location, 2), ""); a.Network != id || a.GuardianToken == "" {
 			t.Fatalf("%+v", a)
 		}
@@ -245,7 +245,7 @@ func TestRemovalOfARadarLeavesTheGuardianOfThatNameAlone(t *testing.T) {
 		twin := newcomer("other", 2)
 		twin.Radar.DeviceID = location
 		b.postFrom(elsewhere, twin, "")
-		if err := b.RemoveDevice(context.Background(), location); err != nil {
+		if err := b.Devices.RemoveDevice(context.Background(), location); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.login(location, guardian); err != nil {
@@ -279,7 +279,7 @@ func TestNodesOfANetworkAreBounded(t *testing.T) {
 			}
 			_ = b.Report(context.Background(), guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: radars})
 		}
-		nodes, err := b.Nodes(id)
+		nodes, err := b.Inventory.Nodes(id)
 		if len(nodes) > 128 || err != nil {
 			t.Errorf("%d nodes, %v", len(nodes), err)
 		}
@@ -316,7 +316,7 @@ func TestNodesOfWhichNothingIsHeardGiveWay(t *testing.T) {
 						continue
 					}
 					if key := b.connect(name, a.RadarToken); !c.stay {
-						b.Disconnected(key, "gone")
+						b.State.Disconnected(key, "gone")
 					}
 				}
 				b.wantWaiting(address, extender("own"), "", "the network has 128 nodes already: remove some first")
@@ -342,7 +342,7 @@ func TestNodesOfWhichNothingIsHeardGiveWay(t *testing.T) {
 					b.wantWaiting(elsewhere, usurper, "", "the network's master is connected: switch it off or remove it first")
 				}
 				for _, device := range own {
-					if _, err := b.NodeByDevice(context.Background(), device); err != nil {
+					if _, err := b.Inventory.NodeByDevice(context.Background(), device); err != nil {
 						t.Errorf("a node of the home: %v", err)
 					}
 				}
@@ -369,7 +369,7 @@ func TestNodeThatTheGuardianTellsOfStaysWhileTheGuardianIsAway(t *testing.T) {
 		if a := b.postFrom(elsewhere, extender("more"), ""); a.TryAgain != "" {
 			t.Errorf("while others were never heard: %+v", a)
 		}
-		if _, err := b.NodeByDevice(context.Background(), peerID); err != nil {
+		if _, err := b.Inventory.NodeByDevice(context.Background(), peerID); err != nil {
 			t.Errorf("the node that the guardian tells of: %v", err)
 		}
 	})
@@ -385,7 +385,7 @@ func TestWhatANodeSaysOfItselfIsBounded(t *testing.T) {
 		} {
 			p := peer()
 			change(&p.Radar)
-			if _, err := b.Admit(context.Background(), p, motion.Credentials{Address: address}); fault.KindOf(err) != fault.TooLarge {
+			if _, err := b.Devices.Admit(context.Background(), p, motion.Credentials{Address: address}); fault.KindOf(err) != fault.TooLarge {
 				t.Errorf("%s at the gatekeeper: %v", name, err)
 			}
 			r := motion.StatusReport{TS: now(), MotionEnabled: 1, Radars: map[string]motion.Radar{peerName: p.Radar}}
@@ -421,14 +421,14 @@ func TestNetworksThatNobodyOwnsAreBounded(t *testing.T) {
 		for i := range 100 { // each connects once
 			if a := b.postFrom(elsewhere, stranger(fmt.Sprint("t", i)), ""); a.Network != 0 {
 				name := fmt.Sprint("t", i)
-				b.Disconnected(b.connect(name, a.GuardianToken), "gone")
+				b.State.Disconnected(b.connect(name, a.GuardianToken), "gone")
 			}
 			time.Sleep(3 * time.Minute)
 		}
 		if a := b.postFrom(elsewhere, stranger("last"), ""); a.Network == 0 {
 			t.Errorf("networks that connected once give no way: %+v", a)
 		}
-		if _, err := b.NetworkState(a.Network); err != nil {
+		if _, err := b.Inventory.NetworkState(a.Network); err != nil {
 			t.Errorf("the network that is connected: %v", err)
 		}
 	})
@@ -450,11 +450,11 @@ func TestApprovalEndsWithTheOwnershipAndAfterADay(t *testing.T) {
 				b.own(id, "first")
 				time.Sleep(25 * time.Hour)
 				b.wantWaiting(elsewhere, newcomer(location, 1), "", "waiting for adoption")
-				if _, err := b.Adopt(context.Background(), "csi-new", id); err != nil {
+				if _, err := b.Devices.Adopt(context.Background(), "csi-new", id); err != nil {
 					t.Fatal(err)
 				}
 				c.change(b, id)
-				if list := b.Pending(); list[0].Approved != c.in {
+				if list := b.Devices.Pending(); list[0].Approved != c.in {
 					t.Errorf("waits: %+v", list)
 				}
 				if a := b.postFrom(elsewhere, newcomer(location, 1), ""); (a.TryAgain == "") != c.in {
@@ -471,7 +471,7 @@ func TestOwnerApprovesNoNetworkOfItsOwn(t *testing.T) {
 		b.claim(id)
 		time.Sleep(25 * time.Hour)
 		b.wantWaiting(elsewhere, stranger("sham"), "", "waiting for adoption")
-		if _, err := b.Adopt(context.Background(), "csi-sham", id); fault.KindOf(err) != fault.Conflict {
+		if _, err := b.Devices.Adopt(context.Background(), "csi-sham", id); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("approved: %v", err)
 		}
 		b.wantWaiting(elsewhere, stranger("sham"), "", "waiting for adoption")
@@ -571,7 +571,7 @@ func TestGuardianCannotSilenceAnother(t *testing.T) {
 		radars["EXTA"] = motion.Radar{DeviceID: "extA", NodeName: "EXTA", RootMode: 1}
 		r.Radars = radars
 		b.report(guardianKey, r)
-		if links, err := b.Topology(id, true); err != nil || len(links.Links) == 0 {
+		if links, err := b.Inventory.Topology(id, true); err != nil || len(links.Links) == 0 {
 			t.Errorf("of the rest of the report: %+v, %v", links, err)
 		}
 		real := newcomer(location, 1)

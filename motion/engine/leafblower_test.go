@@ -29,11 +29,11 @@ func (b *box) three(length motion.Seconds, mkai float64) {
 func (b *box) sounded() string {
 	b.t.Helper()
 	text := ""
-	topology, err := b.Topology(b.network(), true)
+	topology, err := b.Inventory.Topology(b.network(), true)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	report, err := b.Status(b.network())
+	report, err := b.Inventory.Status(b.network())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestLinksAreChosenByTheirScore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
-				if err := b.PlaceLeaf(context.Background(), b.home(), office, "Office", ""); err != nil {
+				if err := b.Inventory.PlaceLeaf(context.Background(), b.home(), office, "Office", ""); err != nil {
 					t.Fatal(err)
 				}
 				b.three(240, 0.02)
@@ -123,7 +123,7 @@ func TestEveryZoneHasALinkBeforeASecondOne(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.home()
 		oven := motion.MAC{2, 0xbb, 0, 0, 0, 0x30} // by name the two of the kitchen would be first
-		if err := b.PlaceLeaf(context.Background(), b.network(), oven, "Kitchen", ""); err != nil {
+		if err := b.Inventory.PlaceLeaf(context.Background(), b.network(), oven, "Kitchen", ""); err != nil {
 			t.Fatal(err)
 		}
 		b.sound(`{"link_limit":2}`)
@@ -195,10 +195,10 @@ func TestChannelIsThatOfTheFrames(t *testing.T) {
 				payload[25] = byte(want.channel) // device-protocol.md 2.5
 				b.report(masterKey, payload)
 			}
-			if err := b.PlaceLeaf(context.Background(), id, hallway, fmt.Sprint("Room ", i), ""); err != nil {
+			if err := b.Inventory.PlaceLeaf(context.Background(), id, hallway, fmt.Sprint("Room ", i), ""); err != nil {
 				t.Fatal(err)
 			}
-			topology, err := b.Topology(id, false)
+			topology, err := b.Inventory.Topology(id, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -44,7 +44,7 @@ func TestPassersByDoNotBlindAHome(t *testing.T) {
 		id := b.home()
 		_, _, before := b.linksOf()
 		b.fillLinks(0)
-		if err := b.PlaceLeaf(t.Context(), id, motion.MAC{2, 0xcc, 0, 0, 1, 0}, "", "Lamp"); err != nil { // heard first
+		if err := b.Inventory.PlaceLeaf(t.Context(), id, motion.MAC{2, 0xcc, 0, 0, 1, 0}, "", "Lamp"); err != nil { // heard first
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Minute) // they have gone

@@ -7,20 +7,20 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
 )
 
 var kitchenLink = masterName + "." + kitchen.Name()
 
 // explain returns what is said of the links of the only network, by name.
-func (b *box) explain() map[string]engine.LinkState {
+func (b *box) explain() map[string]sensing.LinkState {
 	b.t.Helper()
-	list, err := b.ExplainLinks(b.network())
+	list, err := b.Sensing.ExplainLinks(b.network())
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	byName := map[string]engine.LinkState{}
+	byName := map[string]sensing.LinkState{}
 	for _, l := range list {
 		byName[l.Link] = l
 	}
@@ -31,7 +31,7 @@ func (b *box) explain() map[string]engine.LinkState {
 }
 
 // says reports whether one of the reasons contains a text.
-func says(l engine.LinkState, text string) bool {
+func says(l sensing.LinkState, text string) bool {
 	return strings.Contains(strings.Join(l.Why, "\n"), text)
 }
 
@@ -41,7 +41,7 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 		b.home()
 		b.quiet(r, 20)
 		l := b.explain()[kitchenLink]
-		if l.Source != "csi" || l.Can != engine.LinkDecides || l.Calibration != "running" || !says(l, "calibrating") || !l.LastMotion.IsZero() {
+		if l.Source != "csi" || l.Can != sensing.LinkDecides || l.Calibration != "running" || !says(l, "calibrating") || !l.LastMotion.IsZero() {
 			t.Errorf("after twenty quiet seconds %+v", l)
 		}
 		if math.Abs(l.Rate-100) > 5 || l.Missing > 0.1 || l.Amplitude < 6 || l.Floor == nil || *l.Floor > -7 || now().Since(l.Heard) > 2 {
@@ -53,18 +53,18 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 			t.Errorf("after fifteen seconds of motion %+v", l)
 		}
 		time.Sleep(30 * time.Second)
-		if l = b.explain()[kitchenLink]; l.Can != engine.LinkBlind || !says(l, "silent for 30s") {
+		if l = b.explain()[kitchenLink]; l.Can != sensing.LinkBlind || !says(l, "silent for 30s") {
 			t.Errorf("after half a minute of silence %+v", l)
 		}
 		b.configure(func(n *motion.Network) {
 			n.RadarConfig = motion.Document{"sounding": map[string]any{"clients": map[string]any{kitchen.String(): map[string]any{"mode": "deny"}}}}
 		})
-		if l = b.explain()[kitchenLink]; l.Can != engine.LinkBlind || !says(l, "deny") {
+		if l = b.explain()[kitchenLink]; l.Can != sensing.LinkBlind || !says(l, "deny") {
 			t.Errorf("denied %+v", l)
 		}
 		b.stop()
 		b.start()
-		if l = b.explain()[peerName+"."+hallway.Name()]; l.Can != engine.LinkBlind || !says(l, "nothing has come since the start") {
+		if l = b.explain()[peerName+"."+hallway.Name()]; l.Can != sensing.LinkBlind || !says(l, "nothing has come since the start") {
 			t.Errorf("after a restart %+v", l)
 		}
 	})
@@ -82,10 +82,10 @@ func TestLinkWithoutChannelStateSupports(t *testing.T) {
 		}
 		// Two figures a second are too few for signal strength: the other is alone.
 		other := links[masterName+"."+hallway.Name()]
-		if other.Source != "rssi" || other.Can != engine.LinkBlind || !says(other, "four times a second") {
+		if other.Source != "rssi" || other.Can != sensing.LinkBlind || !says(other, "four times a second") {
 			t.Errorf("signal strength: %+v", other)
 		}
-		if l.Can != engine.LinkDecides || !says(l, "no other link") {
+		if l.Can != sensing.LinkDecides || !says(l, "no other link") {
 			t.Errorf("the only link that senses: %+v", l)
 		}
 	})
@@ -96,7 +96,7 @@ func TestGuardianDecidesInsteadOfLinks(t *testing.T) {
 		b.home()
 		b.send(20, 0.2, 0)
 		for name, l := range b.explain() {
-			if l.Can != engine.LinkBlind || !says(l, "guardian decides") {
+			if l.Can != sensing.LinkBlind || !says(l, "guardian decides") {
 				t.Errorf("%s: %+v", name, l)
 			}
 		}
@@ -108,20 +108,20 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 		id := b.home()
 		b.figures(60, constant(0.02))
 		before := b.explain()[kitchenLink]
-		if n, err := b.Calibrate(id, kitchenLink); n != 1 || err != nil {
+		if n, err := b.Sensing.Calibrate(id, kitchenLink); n != 1 || err != nil {
 			t.Fatalf("%d links, %v", n, err)
 		}
 		b.figures(10, constant(0.3))
 		if l := b.explain()[kitchenLink]; l.Calibration != "running" || *l.Floor <= *before.Floor {
 			t.Errorf("under way: %+v", l)
 		}
-		if n, err := b.CancelCalibration(id, ""); n != 1 || err != nil {
+		if n, err := b.Sensing.CancelCalibration(id, ""); n != 1 || err != nil {
 			t.Fatalf("%d links cancelled, %v", n, err)
 		}
 		if l := b.explain()[kitchenLink]; l.Calibration != "done" || l.CalibratedAt != before.CalibratedAt || *l.Floor != *before.Floor {
 			t.Errorf("cancelled: %+v, before: %+v", l, before)
 		}
-		if _, err := b.Calibrate(id, ""); err != nil {
+		if _, err := b.Sensing.Calibrate(id, ""); err != nil {
 			t.Fatal(err)
 		}
 		b.figures(40, constant(0.05))
@@ -131,7 +131,7 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 		}
 		b.stop()
 		b.start()
-		if l := b.explain()[kitchenLink]; l.Can != engine.LinkBlind || l.CalibratedAt != done.CalibratedAt {
+		if l := b.explain()[kitchenLink]; l.Can != sensing.LinkBlind || l.CalibratedAt != done.CalibratedAt {
 			t.Errorf("after a restart, before anything is heard: %+v", l)
 		}
 		b.reconnect()
@@ -149,11 +149,11 @@ func TestCalibrationOfWhatIsNotSensedIsRefused(t *testing.T) {
 			network motion.NetworkID
 			link    string
 		}{{id, ""}, {id, "nobody.knows"}, {id + 1, ""}} {
-			if _, err := b.Calibrate(c.network, c.link); fault.KindOf(err) != fault.NotFound {
+			if _, err := b.Sensing.Calibrate(c.network, c.link); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("network %d, link %q: %v", c.network, c.link, err)
 			}
 		}
-		if _, err := b.ExplainLinks(id + 1); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Sensing.ExplainLinks(id + 1); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("links of an unknown network: %v", err)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 )
 
@@ -37,7 +37,7 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 		if f := frames(t, live)[0]; f.LocName != "" || len(f.Loc) != 1 || f.Loc[0] != "nomotion" {
 			t.Errorf("quiet frame %+v", f)
 		}
-		if _, err := b.Live(id + 1); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Sensing.Live(id + 1); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestMatrixRaisesDetectedAndStopped(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		pushed, err := b.LiveEvents(id)
+		pushed, err := b.Sensing.LiveEvents(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestArmedZeroIsNeitherStoredNorPushed(t *testing.T) {
 		id := b.home()
 		b.report(guardianKey, status())
 		b.configure(func(n *motion.Network) { motionEvents(n, "armed", 0) })
-		pushed, err := b.LiveEvents(id)
+		pushed, err := b.Sensing.LiveEvents(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +358,7 @@ func TestLiveMotionIsAskedForWhileSomebodyWatches(t *testing.T) {
 		live.Close()
 		time.Sleep(61 * time.Second)
 		equal(t, "when it has gone", b.devices.commands(guardianKey, "live"), nil)
-		if until, err := b.Refresh(id); err != nil || until != now()+60 {
+		if until, err := b.Sensing.Refresh(id); err != nil || until != now()+60 {
 			t.Errorf("refresh until %v, %v", until, err)
 		}
 		time.Sleep(2 * time.Minute)
@@ -398,17 +398,17 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 func TestMessageIsPreparedOnceForEachDoor(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		one, _ := b.Live(id)
-		two, _ := b.Live(id)
+		one, _ := b.Sensing.Live(id)
+		two, _ := b.Sensing.Live(id)
 		defer one.Close()
 		defer two.Close()
 		b.send(0.5, 0, 0)
 		made := 0
-		prepare := func(engine.Message) any { made++; return made }
+		prepare := func(state.Message) any { made++; return made }
 		first, second := drain(t, one)[0], drain(t, two)[0]
 		for range 2 {
-			core, household := first.Prepared(engine.CoreDoor, prepare), first.Prepared(engine.HouseholdDoor, prepare)
-			if core != second.Prepared(engine.CoreDoor, prepare) || household != second.Prepared(engine.HouseholdDoor, prepare) || made != 2 {
+			core, household := first.Prepared(state.CoreDoor, prepare), first.Prepared(state.HouseholdDoor, prepare)
+			if core != second.Prepared(state.CoreDoor, prepare) || household != second.Prepared(state.HouseholdDoor, prepare) || made != 2 {
 				t.Errorf("prepared %v and %v, %d times", core, household, made)
 			}
 		}
@@ -456,7 +456,7 @@ func TestPlaceOfTheGuardianIsStoredWithOrWithoutALinkThere(t *testing.T) {
 // shares returns the percent of time in which motion was near each place.
 func (b *box) shares(from, to int64) map[string]float64 {
 	b.t.Helper()
-	set, err := b.Samples(context.Background(), b.network(), from, to)
+	set, err := b.State.Samples(context.Background(), b.network(), from, to)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/command"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/management"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 	"sensegate/store/storetest"
 )
@@ -21,7 +23,7 @@ import (
 type watched struct {
 	t       testing.TB
 	batch   command.BatchID
-	updates *engine.Monitor
+	updates *management.Monitor
 	states  map[command.ID]command.State
 	count   int // updates
 	done    bool
@@ -30,11 +32,11 @@ type watched struct {
 // watch monitors a batch.
 func watch(t testing.TB, e *engine.Engine, batch command.BatchID) *watched {
 	t.Helper()
-	raw, updates, err := e.Monitor(context.Background(), batch)
+	raw, updates, err := e.Commands.Monitor(context.Background(), batch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var snapshot engine.MonitorSnapshot
+	var snapshot management.MonitorSnapshot
 	if err := json.Unmarshal(raw, &snapshot); err != nil || snapshot.Type != "snapshot" || snapshot.BatchID != batch {
 		t.Fatalf("%v: %s", err, raw)
 	}
@@ -47,9 +49,9 @@ func watch(t testing.TB, e *engine.Engine, batch command.BatchID) *watched {
 
 // take takes in one message: a state that is not later than the one before is out
 // of order.
-func (w *watched) take(m engine.Message) {
+func (w *watched) take(m state.Message) {
 	w.t.Helper()
-	var u engine.MonitorUpdate
+	var u management.MonitorUpdate
 	if err := json.Unmarshal(m.JSON, &u); err != nil || u.BatchID != w.batch || w.done {
 		w.t.Fatalf("after done %v, error %v: %s", w.done, err, m.JSON)
 	}
@@ -82,7 +84,7 @@ func TestMonitorEndsWithItsBatch(t *testing.T) {
 			return peerID, []string{"", "#0", "#1"}[i]
 		}, false)
 		w := watch(t, b.Engine, batch.BatchID)
-		if _, err := b.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
 			t.Fatal(err)
 		}
 		b.report(peerKey, result(batch.Actions[0].ID, "100"))
@@ -97,10 +99,10 @@ func TestMonitorEndsWithItsBatch(t *testing.T) {
 		if late.count != 0 || late.states[batch.Actions[2].ID] != "404" {
 			t.Errorf("late: %+v", late)
 		}
-		if _, _, err := b.Monitor(context.Background(), 99); fault.KindOf(err) != fault.NotFound {
+		if _, _, err := b.Commands.Monitor(context.Background(), 99); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown batch: %v", err)
 		}
-		if _, err := b.ExecuteBatch(context.Background(), batch.BatchID); fault.KindOf(err) != fault.Conflict {
+		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("executed twice: %v", err)
 		}
 	})
@@ -117,7 +119,7 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 				return peerID, fmt.Sprintf("#%d", i-1)
 			}, false)
 			w := watch(t, b.Engine, batch.BatchID)
-			if _, err := b.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+			if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
 				t.Fatal(err)
 			}
 			if name == "one after another" { // nobody reads while all fail in one moment
@@ -155,14 +157,14 @@ func TestDisconnectsAndCancelsReachTheMonitor(t *testing.T) {
 		b.home()
 		batch := b.batch(2, func(i int) (string, string) { return []string{masterID, peerID}[i], "" }, false)
 		w := watch(t, b.Engine, batch.BatchID)
-		b.Disconnected(peerKey, "gone")
-		if _, err := b.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+		b.State.Disconnected(peerKey, "gone")
+		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
 			t.Fatal(err)
 		}
 		b.report(masterKey, result(batch.Actions[0].ID, "200"))
 		b.reconnectPeer()
 		time.Sleep(2 * time.Second)
-		if _, err := b.DeleteNode(context.Background(), batch.Actions[1].NodeID); err != nil {
+		if _, err := b.Devices.DeleteNode(context.Background(), batch.Actions[1].NodeID); err != nil {
 			t.Fatal(err)
 		}
 		w.finish()
@@ -207,7 +209,7 @@ func TestCancelledCommandIsNeverSent(t *testing.T) {
 		for worker := range 4 {
 			all.Go(func() {
 				for i := worker; i < 300; i += 4 {
-					_, err := b.ExecuteCommand(context.Background(), batch.Actions[i].ID)
+					_, err := b.Commands.ExecuteCommand(context.Background(), batch.Actions[i].ID)
 					if kind := fault.KindOf(err); err != nil && kind != fault.Conflict {
 						t.Error(err)
 					}
@@ -225,7 +227,7 @@ func TestCancelledCommandIsNeverSent(t *testing.T) {
 		var sentBefore int
 		all.Go(func() {
 			time.Sleep(1500 * time.Millisecond)
-			if _, err := b.DeleteNode(context.Background(), id); err != nil {
+			if _, err := b.Devices.DeleteNode(context.Background(), id); err != nil {
 				t.Error(err)
 			}
 			sentBefore = len(b.devices.commands(peerKey, "manage"))
@@ -261,34 +263,34 @@ func BenchmarkMonitorOf1000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := &devices{}
+	d := &recordedDevices{}
 	e.Introduce(d)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	a, err := e.Admit(ctx, master(), motion.Credentials{Address: address})
+	a, err := e.Devices.Admit(ctx, master(), motion.Credentials{Address: address})
 	if err != nil {
 		b.Fatal(err)
 	}
-	key, err := e.Login(ctx, masterID, a.RadarToken)
+	key, err := e.Devices.Login(ctx, masterID, a.RadarToken)
 	if err != nil {
 		b.Fatal(err)
 	}
-	e.Connected(key, address)
+	e.State.Connected(key, address)
 	request := command.BatchRequest{NetworkID: a.Network}
 	for range 1000 {
 		request.Actions = append(request.Actions, command.Request{NodeID: 1, Payload: map[string]string{"command": "ping"}})
 	}
 	for b.Loop() {
-		batch, err := e.CreateBatch(ctx, request)
+		batch, err := e.Commands.CreateBatch(ctx, request)
 		if err != nil {
 			b.Fatal(err)
 		}
 		w := watch(b, e, batch.BatchID)
 		over := make(chan struct{})
 		go func() { w.finish(); close(over) }()
-		if _, err := e.ExecuteBatch(ctx, batch.BatchID); err != nil {
+		if _, err := e.Commands.ExecuteBatch(ctx, batch.BatchID); err != nil {
 			b.Fatal(err)
 		}
 		for answered := 0; answered < 1000; {

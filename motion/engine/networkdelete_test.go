@@ -14,7 +14,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/command"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
 	"sensegate/store"
 	"sensegate/store/storetest"
@@ -26,7 +26,7 @@ func keep(*store.Tx) error { return nil }
 // deleteNetwork deletes a network, which must work.
 func (b *box) deleteNetwork(id motion.NetworkID) {
 	b.t.Helper()
-	if err := b.DeleteNetwork(context.Background(), id, keep); err != nil {
+	if err := b.Devices.DeleteNetwork(context.Background(), id, keep); err != nil {
 		b.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -61,7 +61,7 @@ func TestDeletedNetworkLeavesNoTrace(t *testing.T) {
 		for _, found := range storetest.Scan(t, b.db, traces()...) {
 			t.Error(found)
 		}
-		if err := b.Known(id); fault.KindOf(err) != fault.NotFound {
+		if err := b.State.Known(id); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("still known: %v", err)
 		}
 	})
@@ -117,14 +117,14 @@ func TestNothingOfADeletedNetworkComesBack(t *testing.T) {
 func TestDeletionEndsStreamsSessionsAndCommands(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		live, err1 := b.Live(id)
-		events, err2 := b.LiveEvents(id)
+		live, err1 := b.Sensing.Live(id)
+		events, err2 := b.Sensing.LiveEvents(id)
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
-		b.Disconnected(peerKey, "test")
+		b.State.Disconnected(peerKey, "test")
 		group := b.batch(1, func(int) (string, string) { return peerID, "" }, true)
-		snapshot, watch, err := b.Monitor(context.Background(), group.BatchID)
+		snapshot, watch, err := b.Commands.Monitor(context.Background(), group.BatchID)
 		if err != nil || len(snapshot) == 0 {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestDeletionEndsStreamsSessionsAndCommands(t *testing.T) {
 }
 
 // hasEnded reports whether a stream has ended, behind what still waits in it.
-func hasEnded(s *engine.Subscription) bool {
+func hasEnded(s *sensing.Subscription) bool {
 	for {
 		select {
 		case _, open := <-s.C():
@@ -198,7 +198,7 @@ func TestDeletionThatFailsDeletesNothing(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		reason := errors.New("reason")
-		if err := b.DeleteNetwork(context.Background(), id, func(*store.Tx) error { return reason }); !errors.Is(err, reason) {
+		if err := b.Devices.DeleteNetwork(context.Background(), id, func(*store.Tx) error { return reason }); !errors.Is(err, reason) {
 			t.Fatalf("error %v", err)
 		}
 		from := now()
@@ -206,7 +206,7 @@ func TestDeletionThatFailsDeletesNothing(t *testing.T) {
 		if len(b.kinds()) == 0 || b.points(from.Second(), now().Second(), 3600) == "null " {
 			t.Error("the network does not work on")
 		}
-		if err := b.DeleteNetwork(context.Background(), 99, keep); fault.KindOf(err) != fault.NotFound {
+		if err := b.Devices.DeleteNetwork(context.Background(), 99, keep); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 	})

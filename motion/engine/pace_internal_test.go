@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/engine/state"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -25,7 +26,7 @@ func TestPostsToTheGatekeeperCostNoPace(t *testing.T) {
 	e.Introduce(mute{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- e.record(ctx) }()
+	go func() { ended <- e.Events.Run(ctx) }()
 	defer func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -38,33 +39,33 @@ func TestPostsToTheGatekeeperCostNoPace(t *testing.T) {
 			radar.NodeName, radar.RootMode = "M", 2
 		}
 		from := motion.Credentials{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})}
-		if a, err := e.Admit(t.Context(), motion.Bootstrap{LocationID: "g", Radar: radar}, from); err != nil || a.Network != 1 {
+		if a, err := e.Devices.Admit(t.Context(), motion.Bootstrap{LocationID: "g", Radar: radar}, from); err != nil || a.Network != 1 {
 			t.Fatalf("%s: %+v, %v", id, a, err)
 		}
 	}
-	n, err := e.network(1)
+	n, err := e.State.Network(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := n.pace.tokens.TokensAt(now); left != paceBurst {
-		t.Errorf("%v of %d events are left", left, paceBurst)
+	if left := n.Pace.Tokens.TokensAt(now); left != state.PaceBurst {
+		t.Errorf("%v of %d events are left", left, state.PaceBurst)
 	}
 }
 
 // TestPeopleLeaveTheGuardianItsPace has members change what they like without end.
 func TestPeopleLeaveTheGuardianItsPace(t *testing.T) {
 	t.Parallel()
-	now, p := time.Unix(1764000000, 0), newPace()
-	for range 3 * paceBurst {
-		p.note(100, leaves(false), now)
+	now, p := time.Unix(1764000000, 0), state.NewPace()
+	for range 3 * state.PaceBurst {
+		p.Note(100, state.Leaves(false), now)
 	}
-	if wait := p.wait(leaves(true), now); wait > 0 {
+	if wait := p.Wait(state.Leaves(true), now); wait > 0 {
 		t.Errorf("the guardian's events wait for %v", wait)
 	}
-	for range paceBurst / 2 {
-		p.note(100, leaves(true), now)
+	for range state.PaceBurst / 2 {
+		p.Note(100, state.Leaves(true), now)
 	}
-	if wait := p.wait(leaves(true), now); wait != paceEvery {
-		t.Errorf("after its half of the burst they wait for %v, want %v", wait, paceEvery)
+	if wait := p.Wait(state.Leaves(true), now); wait != state.PaceEvery {
+		t.Errorf("after its half of the burst they wait for %v, want %v", wait, state.PaceEvery)
 	}
 }

@@ -48,7 +48,7 @@ func TestFloodOfEventsIsHeldBack(t *testing.T) {
 		took("the radar's next, whose turn is too late", masterKey, 1000, 10*time.Second, fault.Unavailable)
 		took("sent again", masterKey, 1000, 4*time.Second, 0)
 		created := motion.Event{Category: motion.CategorySystem, Event: motion.MemberLeftEvent, NetworkID: id, TS: now()}
-		if _, err := b.CreateEvent(context.Background(), created); fault.KindOf(err) != fault.Throttled {
+		if _, err := b.Events.CreateEvent(context.Background(), created); fault.KindOf(err) != fault.Throttled {
 			t.Errorf("a caller's event beside the flood: %v, want it to be too many", err)
 		}
 		began := time.Now()
@@ -143,7 +143,7 @@ func TestChangesOfPeopleHoldNoDeviceBack(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		for batch := range 3 * 8192 / 512 {
-			err := b.RecordChange(context.Background(), func(*store.Tx) ([]motion.Event, error) {
+			err := b.Events.RecordChange(context.Background(), func(*store.Tx) ([]motion.Event, error) {
 				changed := make([]motion.Event, 512)
 				for i := range changed {
 					changed[i] = motion.Event{Category: motion.CategorySystem, Event: motion.SceneChangedToAwayEvent, NetworkID: id, TS: now() - motion.Time(batch*512+i)}

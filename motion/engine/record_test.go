@@ -25,7 +25,7 @@ func system(network motion.NetworkID, detail string) motion.Event {
 func TestLiveOrderIsTheOrderOfRecording(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		pushed, err := b.LiveEvents(id)
+		pushed, err := b.Sensing.LiveEvents(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestLiveOrderIsTheOrderOfRecording(t *testing.T) {
 		for w := range 4 {
 			writers.Go(func() {
 				for i := range 10 {
-					if _, err := b.Record(context.Background(), system(id, fmt.Sprint(w, " ", i))); err != nil {
+					if _, err := b.Events.Record(context.Background(), system(id, fmt.Sprint(w, " ", i))); err != nil {
 						t.Error(err)
 					}
 				}
@@ -70,7 +70,7 @@ func TestUnarmedEventComesBackWithoutAnID(t *testing.T) {
 		zero := 0
 		e := system(id, "x")
 		e.Category, e.Armed = motion.CategoryMotion, &zero
-		got, err := b.Record(context.Background(), e)
+		got, err := b.Events.Record(context.Background(), e)
 		if err != nil || got.ID != "" || len(b.events()) != 0 {
 			t.Errorf("record %+v, %v", got, err)
 		}
@@ -82,13 +82,13 @@ func TestOneBadEventDoesNotStopTheOthers(t *testing.T) {
 		id := b.home()
 		bad := system(id, "bad")
 		bad.TS = 0
-		if _, err := b.Record(context.Background(), bad); fault.KindOf(err) != fault.Invalid {
+		if _, err := b.Events.Record(context.Background(), bad); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("event without a time: %v", err)
 		}
-		if _, err := b.Record(context.Background(), system(id+1, "lost")); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Events.Record(context.Background(), system(id+1, "lost")); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("event of an unknown network: %v", err)
 		}
-		if got, err := b.Record(context.Background(), system(id, "good")); err != nil || got.ID == "" {
+		if got, err := b.Events.Record(context.Background(), system(id, "good")); err != nil || got.ID == "" {
 			t.Errorf("event after them: %+v, %v", got, err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestFullDiskRefusesAndLosesNothingOfItsOwn(t *testing.T) {
 		room := b.pinPages()
 		var refused error
 		for refused == nil {
-			_, refused = b.Record(context.Background(), system(id, ""))
+			_, refused = b.Events.Record(context.Background(), system(id, ""))
 		}
 		if fault.KindOf(refused) != fault.Unavailable {
 			t.Fatalf("on a full disk: %v", refused)
@@ -141,7 +141,7 @@ func TestEventsAtTheEndAreWritten(t *testing.T) {
 		b.start()
 		equal(t, "events", b.kinds(), []string{motion.MotionDetectedEvent})
 		b.stop()
-		if _, err := b.Record(context.Background(), system(1, "late")); err == nil {
+		if _, err := b.Events.Record(context.Background(), system(1, "late")); err == nil {
 			t.Error("an event after the end was accepted")
 		}
 		b.start()
@@ -171,7 +171,7 @@ func TestFlushOnAFullDiskIsRepeated(t *testing.T) {
 		b.reconnect()
 		room := b.pinPages()
 		for full := false; !full; {
-			_, err := b.Record(context.Background(), system(id, ""))
+			_, err := b.Events.Record(context.Background(), system(id, ""))
 			full = err != nil
 		}
 		begin := int64(now())
@@ -205,7 +205,7 @@ func TestStoreThatFailsEndsTheRun(t *testing.T) {
 		if err := <-b.ended; err == nil {
 			t.Error("the run goes on")
 		}
-		if _, err := b.Record(context.Background(), system(id, "late")); err == nil {
+		if _, err := b.Events.Record(context.Background(), system(id, "late")); err == nil {
 			t.Error("an event after the failure was accepted")
 		}
 		b.cancel()
@@ -223,10 +223,10 @@ func TestIntegrationUserLogsIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if prefix, err := b.LoginUser(context.Background(), "homeassistant", secret); err != nil || prefix != "homeassistant" {
+		if prefix, err := b.Devices.LoginUser(context.Background(), "homeassistant", secret); err != nil || prefix != "homeassistant" {
 			t.Errorf("prefix %q, %v", prefix, err)
 		}
-		if _, err := b.LoginUser(context.Background(), "homeassistant", "guess"); fault.KindOf(err) != fault.Unauthorized {
+		if _, err := b.Devices.LoginUser(context.Background(), "homeassistant", "guess"); fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("wrong password: %v", err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // was lost or went back: which backup took its place and since when all is lost, or which
 // records were taken from it and which are lost.
 func (e *Engine) tellRecovery(ctx context.Context) error {
-	r := e.db.Health().Recovery
+	r := e.State.DB.Health().Recovery
 	if r == nil || !r.Untold || r.Backup == "" && r.Lost == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (e *Engine) tellRecovery(ctx context.Context) error {
 	if err := e.tellAll(ctx, motion.DatabaseRecoveredEvent, detail); err != nil || ctx.Err() != nil {
 		return err
 	}
-	err := e.db.ToldRecovery(ctx)
+	err := e.State.DB.ToldRecovery(ctx)
 	if ctx.Err() != nil || fault.KindOf(err) == fault.Unavailable {
 		return nil // the next start tells it again
 	}
@@ -38,18 +38,16 @@ func (e *Engine) tellRecovery(ctx context.Context) error {
 
 // tellAll stores an event of category System of every network.
 func (e *Engine) tellAll(ctx context.Context, kind string, detail motion.Document) error {
-	for _, n := range e.all() {
-		n.mu.Lock()
-		guardian := n.record.GuardianID
-		n.mu.Unlock()
+	for _, n := range e.State.All() {
+		guardian := n.GuardianID()
 		event := motion.Event{
-			Event: kind, NetworkID: n.id, GuardianID: guardian, TS: e.now(), Detail: detail,
+			Event: kind, NetworkID: n.ID, GuardianID: guardian, TS: e.State.Now(), Detail: detail,
 		}
-		if _, err := e.Record(ctx, event); err != nil && ctx.Err() == nil {
+		if _, err := e.Events.Record(ctx, event); err != nil && ctx.Err() == nil {
 			if fault.KindOf(err) == 0 {
 				return err
 			}
-			e.log.Error("event not noted", "network", n.id, "event", kind, "err", err)
+			e.State.Log.Error("event not noted", "network", n.ID, "event", kind, "err", err)
 		}
 	}
 	return nil

@@ -78,7 +78,7 @@ func live(t *testing.T, path string) (recovery *store.Recovery, networks int, ev
 	if err != nil {
 		t.Fatalf("new: %v", err)
 	}
-	e.Introduce(&devices{})
+	e.Introduce(&recordedDevices{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
@@ -87,7 +87,7 @@ func live(t *testing.T, path string) (recovery *store.Recovery, networks int, ev
 		list, err := tx.Networks()
 		networks = len(list)
 		for _, n := range list {
-			_, _ = e.Samples(ctx, n.ID, 0, tx.Now().Second()) // what is damaged is left out
+			_, _ = e.State.Samples(ctx, n.ID, 0, tx.Now().Second()) // what is damaged is left out
 			_ = tx.EachEvent(n.ID, func(event motion.Event) error {
 				events = append(events, event.Event)
 				return nil

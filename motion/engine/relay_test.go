@@ -10,6 +10,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
 )
 
@@ -45,7 +46,7 @@ func (o *outside) count() int {
 // relays offers services under their names.
 func relays(services map[string]*outside) func(*engine.Options) {
 	return func(o *engine.Options) {
-		o.Relays = map[string]engine.Relay{}
+		o.Relays = map[string]sensing.Relay{}
 		for name, service := range services {
 			o.Relays[name] = service
 		}
@@ -58,7 +59,7 @@ func TestLiveMotionIsDeliveredForAMinute(t *testing.T) {
 		id := b.home()
 		b.report(guardianKey, raised(motion.MotionDetectedEvent, now())) // so that the appliance itself needs none
 		b.devices.commands(guardianKey, "live")
-		until, err := b.StartRelay(id, "mqtt")
+		until, err := b.Sensing.StartRelay(id, "mqtt")
 		if err != nil || until != now()+60 {
 			t.Fatalf("until %v, %v", until, err)
 		}
@@ -67,14 +68,14 @@ func TestLiveMotionIsDeliveredForAMinute(t *testing.T) {
 		if n := service.count(); n != 60 {
 			t.Errorf("%d frames in 30 s", n)
 		}
-		if until, err := b.StartRelay(id, "mqtt"); err != nil || until != now()+60 {
+		if until, err := b.Sensing.StartRelay(id, "mqtt"); err != nil || until != now()+60 {
 			t.Fatalf("prolonged until %v, %v", until, err)
 		}
 		b.send(70, 0.35, 0)
 		if n := service.count(); n < 119 || n > 120 {
 			t.Errorf("%d frames in the minute after that", n)
 		}
-		if _, err := b.StartRelay(id, "mqtt"); err != nil {
+		if _, err := b.Sensing.StartRelay(id, "mqtt"); err != nil {
 			t.Fatal(err)
 		}
 		b.send(1, 0.35, 0)
@@ -89,7 +90,7 @@ func TestEachServiceGetsItsOwn(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		for _, name := range []string{"mqtt", "webhook"} {
-			if _, err := b.StartRelay(id, name); err != nil {
+			if _, err := b.Sensing.StartRelay(id, name); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,13 +105,13 @@ func TestRelayThatIsNotThereIsRefused(t *testing.T) {
 	gone := &outside{err: fault.New(fault.Conflict, "gone")}
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		if _, err := b.StartRelay(id+1, "mqtt"); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Sensing.StartRelay(id+1, "mqtt"); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
-		if _, err := b.StartRelay(id, "nats"); fault.KindOf(err) != fault.NotFound || !strings.HasSuffix(err.Error(), "configured: mqtt, webhook") {
+		if _, err := b.Sensing.StartRelay(id, "nats"); fault.KindOf(err) != fault.NotFound || !strings.HasSuffix(err.Error(), "configured: mqtt, webhook") {
 			t.Errorf("unknown provider: %v", err)
 		}
-		if _, err := b.StartRelay(id, "webhook"); fault.KindOf(err) != fault.Conflict {
+		if _, err := b.Sensing.StartRelay(id, "webhook"); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("gone provider: %v", err)
 		}
 	}, relays(map[string]*outside{"mqtt": {}, "webhook": gone}))
@@ -119,11 +120,11 @@ func TestRelayThatIsNotThereIsRefused(t *testing.T) {
 func TestDeliveriesEndWithTheEngine(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
-		if _, err := b.StartRelay(id, "mqtt"); err != nil {
+		if _, err := b.Sensing.StartRelay(id, "mqtt"); err != nil {
 			t.Fatal(err)
 		}
 		b.stop()
-		if _, err := b.StartRelay(id, "mqtt"); fault.KindOf(err) != fault.Unavailable {
+		if _, err := b.Sensing.StartRelay(id, "mqtt"); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("after the end: %v", err)
 		}
 		b.start()
@@ -139,19 +140,19 @@ func TestRefreshStartsLiveMotionWheneverTheGuardianComes(t *testing.T) {
 		b.report(guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1})
 		b.report(guardianKey, raised(motion.MotionDetectedEvent, now())) // so that the appliance itself needs none
 		b.devices.commands(guardianKey, "live")
-		if _, err := b.Refresh(id); err != nil {
+		if _, err := b.Sensing.Refresh(id); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "at once", b.devices.commands(guardianKey, "live"), want)
 		time.Sleep(2*time.Minute + time.Second) // between two renewals
 		b.devices.commands(guardianKey, "live")
 
-		b.Disconnected(guardianKey, "gone")
-		if _, err := b.Refresh(id); err != nil {
+		b.State.Disconnected(guardianKey, "gone")
+		if _, err := b.Sensing.Refresh(id); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "while it is away", b.devices.commands(guardianKey, "live"), nil)
-		b.Connected(guardianKey, address)
+		b.State.Connected(guardianKey, address)
 		b.report(guardianKey, motion.StatusReport{TS: now(), MotionEnabled: 1})
 		equal(t, "when it is back", b.devices.commands(guardianKey, "live"), want)
 	})

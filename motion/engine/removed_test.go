@@ -16,7 +16,7 @@ import (
 // nodes returns the nodes of the network as "deviceId node_id", in order.
 func (b *box) nodes() []string {
 	b.t.Helper()
-	list, err := b.Nodes(b.network())
+	list, err := b.Inventory.Nodes(b.network())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ const (
 func TestDeletedNodeStaysDeletedUntilItIsAdopted(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		window := func() {
-			if _, err := b.OpenAdoption(context.Background(), 0, 60); err != nil {
+			if _, err := b.Devices.OpenAdoption(context.Background(), 0, 60); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,21 +44,21 @@ func TestDeletedNodeStaysDeletedUntilItIsAdopted(t *testing.T) {
 		id := b.home()
 		time.Sleep(2 * time.Minute)
 		b.report(guardianKey, status())
-		node, err := b.NodeByDevice(context.Background(), peerID)
+		node, err := b.Inventory.NodeByDevice(context.Background(), peerID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.DeleteNode(context.Background(), node.ID); err != nil {
+		if _, err := b.Devices.DeleteNode(context.Background(), node.ID); err != nil {
 			t.Fatal(err)
 		}
 		gone := func(when string) {
 			t.Helper()
 			equal(t, when, b.nodes(), []string{masterNode})
-			report, err := b.Status(id)
+			report, err := b.Inventory.Status(id)
 			if err != nil || len(report.Radars) != 1 {
 				t.Errorf("%s: status %+v, %v", when, report.Radars, err)
 			}
-			topology, err := b.Topology(id, true)
+			topology, err := b.Inventory.Topology(id, true)
 			if err != nil || slices.ContainsFunc(topology.Devices, func(d motion.TopologyDevice) bool { return d.Name == peerName }) {
 				t.Errorf("%s: topology %+v, %v", when, topology, err)
 			}
@@ -121,7 +121,7 @@ func TestReportGivesNoAdoptedNodeAway(t *testing.T) {
 					equal(t, "nodes", b.nodes(), want)
 				}
 				noted := false
-				devices, _, err := b.DeviceList(context.Background())
+				devices, _, err := b.Devices.DeviceList(context.Background())
 				for _, d := range devices {
 					noted = noted || d.ID == location && len(d.Refused) > 0
 				}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -14,17 +15,17 @@ import (
 // would not help; any other error when it could not be stored, and the device
 // has to send it again.
 func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion.Report) error {
-	if e.clock.unset.Load() {
+	if e.State.Clock.Unset.Load() {
 		if err := e.watchClock(ctx); err != nil {
 			return err
 		}
 	}
-	now := e.now()
-	s, device := e.heard(key, now)
+	now := e.State.Now()
+	s, device := e.State.Heard(key, now)
 	if s == nil {
 		return fmt.Errorf("device %s is not logged in", key)
 	}
-	n, err := e.network(device.NetworkID)
+	n, err := e.State.Network(device.NetworkID)
 	if err != nil {
 		return err
 	}
@@ -34,30 +35,36 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	switch r := report.(type) {
 	case motion.StatusReport:
 		if !r.Heartbeat() { // raises events
-			if err := e.hold(ctx, n, key); err != nil {
+			if err := e.Events.Hold(ctx, n, key); err != nil {
 				return err
 			}
 		}
-		return e.statusReport(ctx, n, s, r, now)
-	case motion.Matrix:
-		e.noteClock(s, r.TS, now)
-		return e.matrix(n, r, now)
-	case motion.History:
-		return e.history(n, s, r, now)
-	case motion.EventReport:
-		if err := e.hold(ctx, n, key); err != nil {
+		if err := e.Inventory.Report(ctx, n, s, r, now); err != nil {
 			return err
 		}
-		return e.deviceEvent(ctx, n, key, r, now)
+		if e.State.Greets(s) {
+			e.Sensing.AskLive(n, now)
+		}
+		return nil
+	case motion.Matrix:
+		e.State.NoteClock(s, r.TS, now)
+		return e.Sensing.Matrix(n, r, now)
+	case motion.History:
+		return e.Sensing.History(n, s, r, now)
+	case motion.EventReport:
+		if err := e.Events.Hold(ctx, n, key); err != nil {
+			return err
+		}
+		return e.Sensing.Event(ctx, n, key, r, now)
 	case motion.LinkMotions:
-		e.noteClock(s, r.TS, now)
-		return e.linkMotions(ctx, n, device, r, now)
+		e.State.NoteClock(s, r.TS, now)
+		return e.Sensing.LinkMotions(ctx, n, device, r, now)
 	case motion.RawCSI:
-		return e.rawCSI(ctx, n, s, device, r, now)
+		return e.Sensing.RawCSI(ctx, n, s, device, r, now)
 	case motion.ManageResult:
-		return e.manageResult(ctx, key, r)
+		return e.Commands.Result(ctx, key, r)
 	case motion.DeviceInfoAck:
-		e.log.Debug("device info acknowledged", "device", key.String())
+		e.State.Log.Debug("device info acknowledged", "device", key.String())
 		return nil
 	}
 	return fmt.Errorf("report of type %T is not known", report)
@@ -83,17 +90,34 @@ func speaks(device motion.DeviceKey, report motion.Report) error {
 	return nil
 }
 
-// noteClock remembers whether a device's clock was right when it last said
-// something about the present.
-func (e *Engine) noteClock(s *session, ts, now motion.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s.clockTrusted = e.clocks.believable(ts, now)
+// The broker and the gatekeeper reach the engine by what follows, as by Report.
+
+// Admit decides about a device that posts to the gatekeeper, as devices.Fleet has it.
+func (e *Engine) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credentials) (motion.Admission, error) {
+	return e.Devices.Admit(ctx, b, c)
 }
 
-// clockTrusted reports what noteClock remembered.
-func (e *Engine) clockTrusted(s *session) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return s.clockTrusted
+// Login returns the device that has the id and the token.
+func (e *Engine) Login(ctx context.Context, id, token string) (motion.DeviceKey, error) {
+	return e.Devices.Login(ctx, id, token)
+}
+
+// LoginUser returns the topic prefix of the integration user that has the password.
+func (e *Engine) LoginUser(ctx context.Context, name, password string) (prefix string, err error) {
+	return e.Devices.LoginUser(ctx, name, password)
+}
+
+// Connected notes that a device that has logged in has a live session.
+func (e *Engine) Connected(device motion.DeviceKey, address netip.Addr) {
+	e.State.Connected(device, address)
+}
+
+// Disconnected notes the end of a device's session.
+func (e *Engine) Disconnected(device motion.DeviceKey, reason string) {
+	e.State.Disconnected(device, reason)
+}
+
+// BadInput counts a message that could not be read or was against a rule.
+func (e *Engine) BadInput(device, reason string, message []byte) {
+	e.State.BadInput(device, reason, message)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 	"sensegate/motion/setting"
 )
@@ -18,7 +18,7 @@ import (
 // setMeta merges into meta, which must be taken.
 func (b *box) setMeta(raw string) {
 	b.t.Helper()
-	if err := b.EditMeta(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
+	if err := b.Inventory.EditMeta(context.Background(), b.network(), false, setting.Edit{Body: object(b.t, raw)}); err != nil {
 		b.t.Fatalf("%s: %v", raw, err)
 	}
 }
@@ -26,7 +26,7 @@ func (b *box) setMeta(raw string) {
 // meta returns meta, or a key of it, as JSON.
 func (b *box) meta(key string) string {
 	b.t.Helper()
-	value, err := b.Meta(b.network(), key)
+	value, err := b.Inventory.Meta(b.network(), key)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestMetaAndLeafsAreOneTruth(t *testing.T) {
 		if c := b.client(motion.MAC{2, 0xbb, 0, 0, 0, 0x77}); c.Location != "Attic" {
 			t.Errorf("a leaf that was not seen yet: %+v", c)
 		}
-		if err := b.PlaceLeaf(context.Background(), id, hallway, "Hall", "Plug"); err != nil {
+		if err := b.Inventory.PlaceLeaf(context.Background(), id, hallway, "Hall", "Plug"); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.meta("friendly_name"); got != `{"02:bb:00:00:00:31":"Speaker","02:bb:00:00:00:32":"Plug"}` {
@@ -63,10 +63,10 @@ func TestMetaAndLeafsAreOneTruth(t *testing.T) {
 		if got := b.meta("home"); got != `{"cooldown":120,"sens":3,"sensitivity_level":"low"}` {
 			t.Errorf("home %s", got)
 		}
-		if got := b.NetworksByMeta(func(meta motion.Document) bool { return meta["friendly_name"] != nil }); len(got) != 1 {
+		if got := b.Inventory.NetworksByMeta(func(meta motion.Document) bool { return meta["friendly_name"] != nil }); len(got) != 1 {
 			t.Errorf("found by friendly_name: %v", got)
 		}
-		err := b.EditMeta(context.Background(), id, false, setting.Edit{Body: object(t, `{"note":"x","location":{"`+masterAP.String()+`":"Office"}}`)})
+		err := b.Inventory.EditMeta(context.Background(), id, false, setting.Edit{Body: object(t, `{"note":"x","location":{"`+masterAP.String()+`":"Office"}}`)})
 		if fault.KindOf(err) != fault.Invalid || strings.Contains(b.meta(""), "note") {
 			t.Errorf("an address of a node: %v, meta %s", err, b.meta(""))
 		}
@@ -79,18 +79,18 @@ func TestResetEmptiesStatusAndTopologyUntilDevicesReport(t *testing.T) {
 		b.report(guardianKey, status())
 		b.setMeta(`{"guardian_env":"local","note":"x","home":{"sens":2}}`)
 		time.Sleep(time.Second)
-		if err := b.Reset(context.Background(), id, engine.Keep{Meta: []string{"guardian_env"}}, true); err != nil {
+		if err := b.Inventory.Reset(context.Background(), id, inventory.Keep{Meta: []string{"guardian_env"}}, true); err != nil {
 			t.Fatal(err)
 		}
 		wantEmpty := func(when string) {
 			t.Helper()
 			synctest.Wait()
-			topology, err := b.Topology(id, true)
+			topology, err := b.Inventory.Topology(id, true)
 			raw, _ := json.Marshal(topology)
 			if err != nil || string(raw) != `{"ts":null,"devices":[],"links":[]}` {
 				t.Errorf("%s: topology %s %v", when, raw, err)
 			}
-			if _, err := b.Status(id); fault.KindOf(err) != fault.NotFound {
+			if _, err := b.Inventory.Status(id); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("%s: status %v", when, err)
 			}
 		}
@@ -98,7 +98,7 @@ func TestResetEmptiesStatusAndTopologyUntilDevicesReport(t *testing.T) {
 		if got := b.meta(""); got != `{"guardian_env":"local"}` {
 			t.Errorf("meta %s", got)
 		}
-		state, err := b.NetworkState(id)
+		state, err := b.Inventory.NetworkState(id)
 		if err != nil || state.Guardian().MotionEvents.Sens != 1 || state.Status != nil {
 			t.Errorf("network %+v %v", state, err)
 		}
@@ -115,7 +115,7 @@ func TestResetEmptiesStatusAndTopologyUntilDevicesReport(t *testing.T) {
 		time.Sleep(time.Second)
 		b.report(guardianKey, status())
 		synctest.Wait()
-		topology, err := b.Topology(id, false)
+		topology, err := b.Inventory.Topology(id, false)
 		if err != nil || len(topology.Devices) != 4 || len(topology.Links) != 3 || topology.TS == nil {
 			t.Errorf("after a report: %+v %v", topology, err)
 		}
@@ -127,7 +127,7 @@ func TestResetEndsOpenCommands(t *testing.T) {
 		b.home()
 		sent, waits := b.create(b.ping(masterID), "011"), b.create(b.ping(peerID), "011")
 		b.report(masterKey, result(sent, "200"))
-		if err := b.Reset(context.Background(), b.network(), engine.Keep{}, false); err != nil {
+		if err := b.Inventory.Reset(context.Background(), b.network(), inventory.Keep{}, false); err != nil {
 			t.Fatal(err)
 		}
 		b.wantState(sent, "200")
@@ -137,14 +137,14 @@ func TestResetEndsOpenCommands(t *testing.T) {
 
 func TestResetKeepsWhatItIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
-		keep engine.Keep
+		keep inventory.Keep
 		want string
 	}{
-		"nothing":  {engine.Keep{}, "sens 1, cooldown 120, mode allow, meta {}, status false"},
-		"guardian": {engine.Keep{Guardian: true}, `sens 2, cooldown 60, mode allow, meta {"home":{"cooldown":60,"sens":2,"sensitivity_level":"medium"}}, status false`},
-		"radar":    {engine.Keep{Radar: true}, "sens 1, cooldown 120, mode deny, meta {}, status false"},
-		"status":   {engine.Keep{Status: true}, "sens 1, cooldown 120, mode allow, meta {}, status true"},
-		"meta": {engine.Keep{Meta: []string{"home", "location", "note"}},
+		"nothing":  {inventory.Keep{}, "sens 1, cooldown 120, mode allow, meta {}, status false"},
+		"guardian": {inventory.Keep{Guardian: true}, `sens 2, cooldown 60, mode allow, meta {"home":{"cooldown":60,"sens":2,"sensitivity_level":"medium"}}, status false`},
+		"radar":    {inventory.Keep{Radar: true}, "sens 1, cooldown 120, mode deny, meta {}, status false"},
+		"status":   {inventory.Keep{Status: true}, "sens 1, cooldown 120, mode allow, meta {}, status true"},
+		"meta": {inventory.Keep{Meta: []string{"home", "location", "note"}},
 			`sens 2, cooldown 60, mode allow, meta {"home":{"cooldown":60,"sens":2,"sensitivity_level":"medium"},"location":{"02:bb:00:00:00:31":"Kitchen","02:bb:00:00:00:32":"Hallway"},"note":"x"}, status false`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,14 +153,14 @@ func TestResetKeepsWhatItIsTold(t *testing.T) {
 				b.report(guardianKey, status())
 				b.sound(`{"sensitivity":2,"cooldown":60,"sounding_mode":"deny"}`)
 				b.setMeta(`{"note":"x","motion_paused":1,"guardian_env":"local"}`)
-				if err := b.Reset(context.Background(), id, c.keep, false); err != nil {
+				if err := b.Inventory.Reset(context.Background(), id, c.keep, false); err != nil {
 					t.Fatal(err)
 				}
-				settings, err := b.SoundingSettings(id)
+				settings, err := b.Inventory.SoundingSettings(id)
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = b.Status(id)
+				_, err = b.Inventory.Status(id)
 				got := fmt.Sprintf("sens %d, cooldown %d, mode %s, meta %s, status %t", settings.Sensitivity, settings.Cooldown, settings.SoundingMode, b.meta(""), err == nil)
 				if got != c.want {
 					t.Errorf("got  %s\nwant %s", got, c.want)
@@ -174,14 +174,14 @@ func TestDeviceInfoIsKeptShownAndSent(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		b.Disconnected(peerKey, "gone")
+		b.State.Disconnected(peerKey, "gone")
 		info := motion.DeviceInfo{MAC: kitchen, Hostname: "kitchen-speaker", Brand: "Acme", ModelNumber: "S1-CA"}
-		if err := b.DescribeDevice(context.Background(), id, info); err != nil {
+		if err := b.Devices.DescribeDevice(context.Background(), id, info); err != nil {
 			t.Fatal(err)
 		}
 		info.TS = now()
 		synctest.Wait()
-		topology, err := b.Topology(id, true)
+		topology, err := b.Inventory.Topology(id, true)
 		shown := false
 		for _, d := range topology.Devices {
 			shown = shown || d.DeviceInfo == any(info)
@@ -200,20 +200,20 @@ func TestDeviceInfoIsKeptShownAndSent(t *testing.T) {
 		}
 		for _, mac := range []motion.MAC{masterAP, {2, 0xdd, 0, 0, 0, 1}} { // a node's own, and one that nobody knows
 			info.MAC = mac
-			if err := b.DescribeDevice(context.Background(), id, info); err != nil {
+			if err := b.Devices.DescribeDevice(context.Background(), id, info); err != nil {
 				t.Errorf("%s: %v", mac, err)
 			}
 			if got := b.devices.commands(guardianKey, "device-info"); len(got) != 1 || !strings.Contains(got[0], mac.String()) {
 				t.Errorf("of %s the guardian was sent %v", mac, got)
 			}
 		}
-		if all, err := b.SoundingClients(id); err != nil || len(all.Leafs) != 2 {
+		if all, err := b.Inventory.SoundingClients(id); err != nil || len(all.Leafs) != 2 {
 			t.Errorf("clients %+v, %v", all.Leafs, err)
 		}
-		if after, err := b.Topology(id, true); err != nil || len(after.Devices) != len(topology.Devices) {
+		if after, err := b.Inventory.Topology(id, true); err != nil || len(after.Devices) != len(topology.Devices) {
 			t.Errorf("topology %+v, %v", after, err)
 		}
-		if err := b.DescribeDevice(context.Background(), 77, info); fault.KindOf(err) != fault.NotFound {
+		if err := b.Devices.DescribeDevice(context.Background(), 77, info); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 		b.report(guardianKey, motion.DeviceInfoAck{MAC: kitchen})

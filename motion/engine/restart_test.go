@@ -158,13 +158,13 @@ func TestRecordsSurviveARestart(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
 				id := b.home()
 				b.report(guardianKey, status())
-				before, err := b.Topology(id, true)
+				before, err := b.Inventory.Topology(id, true)
 				if err != nil {
 					t.Fatal(err)
 				}
 				end(b)
 				b.start()
-				after, err := b.Topology(id, true)
+				after, err := b.Inventory.Topology(id, true)
 				if err != nil || len(after.Devices) != len(before.Devices) || len(after.Links) != len(before.Links) {
 					t.Errorf("before %+v\nafter %+v, %v", before, after, err)
 				}

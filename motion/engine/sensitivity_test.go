@@ -29,7 +29,7 @@ func TestSensitivityReachesTheRunningDetectors(t *testing.T) {
 		b.quiet(r, 20)
 		measured := func() (kitchenLink, hallwayLink float64) {
 			t.Helper()
-			s, err := b.Live(id)
+			s, err := b.Sensing.Live(id)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"sensegate/motion/engine"
 	"sensegate/motion/home"
 	"sensegate/motion/insight"
+	"sensegate/motion/setting"
 	"sensegate/store"
 )
 
@@ -29,7 +30,7 @@ func (b *box) slept(id motion.NetworkID, sleep, wake time.Time) {
 		for range h.Count {
 			h.MKAI = append(h.MKAI, part.mkai)
 		}
-		if err := b.Import(context.Background(), id, []motion.History{h}, nil); err != nil {
+		if err := b.Sensing.Import(context.Background(), id, []motion.History{h}, nil); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -46,24 +47,24 @@ func TestSleepTimesAreOfTheHomesClocks(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.post(master(), "")
 		id, ctx := b.network(), context.Background()
-		_, err := b.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled, s.Timezone = true, zone.String() })
+		_, err := b.Insights.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled, s.Timezone = true, zone.String() })
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.slept(id, at(1, 23, 0), at(2, 6, 30)) // clocks went back at two
 		b.slept(id, at(2, 23, 30), at(3, 6, 30))
-		got, err := b.SleepTimes(ctx, id, 3, 1)
+		got, err := b.Insights.SleepTimes(ctx, id, 3, 1)
 		if err != nil || got.SleepTime != 23*3600+900 || got.WakeTime != 6*3600+1800 || got.Duration != (8.5+7)/2*3600 {
 			t.Errorf("%+v %v", got, err)
 		}
 		if got.MotionState.FirstBucket != at(1, 0, 0).Unix() || len(got.MotionState.Data) != 4*(25+24+24+12) {
 			t.Errorf("motion state from %d, %d buckets", got.MotionState.FirstBucket, len(got.MotionState.Data))
 		}
-		got, err = b.SleepTimes(ctx, id, 3, motion.TimeOf(at(2, 12, 0))) // claimed between the two nights
+		got, err = b.Insights.SleepTimes(ctx, id, 3, motion.TimeOf(at(2, 12, 0))) // claimed between the two nights
 		if err != nil || got.SleepTime != 23*3600+1800 || got.MotionState.FirstBucket != at(2, 12, 0).Unix() {
 			t.Errorf("claimed on the second: %+v %v", got, err)
 		}
-		activity, err := b.RecentActivity(ctx, id, 3, 1)
+		activity, err := b.Insights.RecentActivity(ctx, id, 3, 1)
 		if err != nil || activity.FirstBucket != at(1, 0, 0).Unix() || len(activity.Data) != 4*(25+24+24+12) {
 			t.Errorf("activity from %d, %d buckets, %v", activity.FirstBucket, len(activity.Data), err)
 		}
@@ -90,16 +91,17 @@ func TestMotionStateIsOneWhileAwayAndArmed(t *testing.T) {
 			return err
 		})
 		update(scene(home.Away))
-		if err := b.EditSounding(ctx, id, false, map[string]any{"motion_events_armed": 0.0}); err != nil {
+		off, on := int32(0), int32(1)
+		if err := b.Inventory.EditSounding(ctx, id, false, setting.SoundingChange{MotionEventsArmed: &off}, nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
-		if err := b.EditSounding(ctx, id, false, map[string]any{"motion_events_armed": 1.0}); err != nil {
+		if err := b.Inventory.EditSounding(ctx, id, false, setting.SoundingChange{MotionEventsArmed: &on}, nil); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
 		update(scene(home.AtHome))
-		got, err := b.SleepTimes(ctx, id, 1, motion.Time(1))
+		got, err := b.Insights.SleepTimes(ctx, id, 1, motion.Time(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +121,7 @@ func TestMotionStateIsOneWhileAwayAndArmed(t *testing.T) {
 func (b *box) evenings(id motion.NetworkID, from time.Time, days insight.Date) []string {
 	b.t.Helper()
 	date := insight.DateOf(from.Unix(), time.UTC)
-	nights, err := b.Nights(b.t.Context(), id, date, date+days-1, nil)
+	nights, err := b.Insights.Nights(b.t.Context(), id, date, date+days-1, nil)
 	if err != nil || nights == nil {
 		b.t.Fatalf("nights %v, %v", nights, err)
 	}
@@ -138,7 +140,7 @@ func TestNightsAreToldWhileTheyAreEnabled(t *testing.T) {
 		b.slept(id, at(1, 23), at(2, 7))
 		enable := func(enabled bool) {
 			t.Helper()
-			if _, err := b.ChangeSleepSettings(t.Context(), id, func(s *motion.ApplicationSettings) { s.Enabled = enabled }); err != nil {
+			if _, err := b.Insights.ChangeSleepSettings(t.Context(), id, func(s *motion.ApplicationSettings) { s.Enabled = enabled }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -160,7 +162,7 @@ func TestNightsOfWhoIsAwayAreLeftOut(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		b.post(master(), "")
 		id, ctx, begin := b.network(), t.Context(), time.Now().UTC().Truncate(24*time.Hour)
-		if _, err := b.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled = true }); err != nil {
+		if _, err := b.Insights.ChangeSleepSettings(ctx, id, func(s *motion.ApplicationSettings) { s.Enabled = true }); err != nil {
 			t.Fatal(err)
 		}
 		at := func(day, hour int) time.Time { return begin.AddDate(0, 0, day).Add(time.Duration(hour) * time.Hour) }
@@ -169,7 +171,7 @@ func TestNightsOfWhoIsAwayAreLeftOut(t *testing.T) {
 		update := func(when time.Time, kind string, change func(tx *store.Tx) error) {
 			t.Helper()
 			time.Sleep(time.Until(when))
-			err := b.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+			err := b.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 				if kind == "" {
 					return nil, change(tx)
 				}

@@ -54,7 +54,7 @@ func TestStatusReportMakesRecordsAndLinkEvents(t *testing.T) {
 		equal(t, "a link goes and comes back", b.linkEvents(), append(created,
 			"LinkDisconnectedEvent GWA1000133.02bb00000031", "LinkConnectedEvent GWA1000133.02bb00000031"))
 
-		top, err := b.Topology(b.network(), false)
+		top, err := b.Inventory.Topology(b.network(), false)
 		if err != nil || len(top.Devices) != 4 || len(top.Links) != 3 {
 			t.Fatalf("topology %+v, %v", top, err)
 		}
@@ -92,7 +92,7 @@ func TestUnchangedReportWritesNothing(t *testing.T) {
 		if after := b.transaction(); after != before {
 			t.Errorf("%d commits for reports without news", after-before)
 		}
-		top, _ := b.Topology(b.network(), false)
+		top, _ := b.Inventory.Topology(b.network(), false)
 		if top.Links[1].RSSI != -70 {
 			t.Errorf("signal %d, want the newest", top.Links[1].RSSI)
 		}
@@ -135,7 +135,7 @@ func TestGuardianSpeaksForItsOwnNetworkOnly(t *testing.T) {
 		radar.Links = []motion.RadarLink{{MAC: masterBH, PeerType: motion.PeerMesh}} // a neighbour's node is no end of ours
 		own.Radars["GWB2"] = radar
 		b.report(key, own)
-		if top, err := b.Topology(second.Network, true); err != nil || len(top.Links) != 0 {
+		if top, err := b.Inventory.Topology(second.Network, true); err != nil || len(top.Links) != 0 {
 			t.Errorf("links %+v, %v", top.Links, err)
 		}
 		b.refuse(masterKey, status(), fault.Forbidden)
@@ -154,12 +154,12 @@ func TestHeartbeatRefreshesTheStatus(t *testing.T) {
 		time.Sleep(time.Minute)
 		tripped := 1
 		b.report(guardianKey, motion.StatusReport{TS: now(), LastMotion: now() - 5, MotionTripped: &tripped, MotionEnabled: 1})
-		got, err := b.Status(id)
+		got, err := b.Inventory.Status(id)
 		if err != nil || got.TS != now() || got.MotionTripped == nil || *got.MotionTripped != 1 || got.LastMotion != now()-5 || len(got.Radars) != 2 {
 			t.Errorf("status %+v, %v", got, err)
 		}
 		time.Sleep(2 * time.Minute)
-		if got, err := b.Status(id); err != nil || got.MotionTripped != nil {
+		if got, err := b.Inventory.Status(id); err != nil || got.MotionTripped != nil {
 			t.Errorf("after two minutes of silence motion_tripped is %v, %v; want null", got.MotionTripped, err)
 		}
 		if got.NetworkID != id || got.GuardianID != location {
@@ -180,7 +180,7 @@ func TestReportOfAWrongClockGetsTheServerTime(t *testing.T) {
 				r.LastMotion = ts - 5
 			}
 			b.report(guardianKey, r)
-			if got, err := b.Status(id); err != nil || got.TS != now() || got.LastMotion != 0 && got.LastMotion != now()-5 {
+			if got, err := b.Inventory.Status(id); err != nil || got.TS != now() || got.LastMotion != 0 && got.LastMotion != now()-5 {
 				t.Errorf("ts %v became %v, last motion %v, %v, want %v", ts, got.TS, got.LastMotion, err, now())
 			}
 		}
@@ -190,12 +190,12 @@ func TestReportOfAWrongClockGetsTheServerTime(t *testing.T) {
 func TestStatusIsComposedWithoutAGuardian(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		a := b.post(master(), "")
-		if _, err := b.Status(a.Network); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Inventory.Status(a.Network); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("before anything was heard: %v", err)
 		}
 		b.connect(masterID, a.RadarToken)
 		b.report(masterKey, batch(kitchen, masterAP, now(), nil))
-		got, err := b.Status(a.Network)
+		got, err := b.Inventory.Status(a.Network)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestClientThatIsNotSoundedIsNoLeaf(t *testing.T) {
 		if err := b.clients(`{"devices":[{"mac":"02:bb:00:00:00:31","sounding_mode":"deny"}]}`); err != nil {
 			t.Fatal(err)
 		}
-		top, err := b.Topology(b.network(), false)
+		top, err := b.Inventory.Topology(b.network(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,10 +240,10 @@ func TestTopologyLeavesOutWhatIsOffline(t *testing.T) {
 		id := b.home()
 		b.report(guardianKey, status())
 		time.Sleep(91 * time.Second)
-		if top, _ := b.Topology(id, false); len(top.Devices) != 0 || len(top.Links) != 0 {
+		if top, _ := b.Inventory.Topology(id, false); len(top.Devices) != 0 || len(top.Links) != 0 {
 			t.Errorf("after 91 s of silence: %+v", top)
 		}
-		top, err := b.Topology(id, true)
+		top, err := b.Inventory.Topology(id, true)
 		if err != nil || len(top.Devices) != 4 || len(top.Links) != 3 {
 			t.Fatalf("with what is offline: %+v, %v", top, err)
 		}
@@ -253,10 +253,10 @@ func TestTopologyLeavesOutWhatIsOffline(t *testing.T) {
 			}
 		}
 		b.report(guardianKey, motion.StatusReport{TS: now()})
-		if top, _ := b.Topology(id, false); len(top.Links) != 3 {
+		if top, _ := b.Inventory.Topology(id, false); len(top.Links) != 3 {
 			t.Errorf("after a heartbeat: %+v", top)
 		}
-		if _, err := b.Topology(id+1, true); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.Inventory.Topology(id+1, true); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 	})
@@ -266,9 +266,9 @@ func TestPeopleKeepTheirNames(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, status())
-		top, _ := b.Topology(id, true)
+		top, _ := b.Inventory.Topology(id, true)
 		root := top.Devices[0]
-		if err := b.PlaceNode(context.Background(), root.ID, "Living room", "Gateway"); err != nil {
+		if err := b.Inventory.PlaceNode(context.Background(), root.ID, "Living room", "Gateway"); err != nil {
 			t.Fatal(err)
 		}
 		moved := status()
@@ -276,14 +276,14 @@ func TestPeopleKeepTheirNames(t *testing.T) {
 		radar.FWVersion = "2.0"
 		moved.Radars[masterName] = radar
 		b.report(guardianKey, moved)
-		top, _ = b.Topology(id, true)
+		top, _ = b.Inventory.Topology(id, true)
 		if d := top.Devices[0]; d.Location != "Living room" || d.FriendlyName != "Gateway" || d.Type != motion.MeshRoot || d.IP != "192.168.10.13" {
 			t.Errorf("node %+v", d)
 		}
-		if err := b.PlaceNode(context.Background(), 9999, "", ""); fault.KindOf(err) != fault.NotFound {
+		if err := b.Inventory.PlaceNode(context.Background(), 9999, "", ""); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown node: %v", err)
 		}
-		if err := b.PlaceLeaf(context.Background(), id+1, kitchen, "", ""); fault.KindOf(err) != fault.NotFound {
+		if err := b.Inventory.PlaceLeaf(context.Background(), id+1, kitchen, "", ""); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown network: %v", err)
 		}
 	})
@@ -293,7 +293,7 @@ func TestAppliedRevisionIsKept(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		b.report(guardianKey, motion.StatusReport{TS: now(), Rev: 7})
-		if err := b.PlaceLeaf(context.Background(), id, kitchen, "Pantry", ""); err != nil { // reads the records again
+		if err := b.Inventory.PlaceLeaf(context.Background(), id, kitchen, "Pantry", ""); err != nil { // reads the records again
 			t.Fatal(err)
 		}
 		time.Sleep(61 * time.Second)

@@ -14,15 +14,15 @@ func TestEventIsToldInTheTransactionThatStoresIt(t *testing.T) {
 		id := b.home()
 		told = nil
 		once := system(id, "once")
-		if _, err := b.Record(t.Context(), once); err != nil {
+		if _, err := b.Events.Record(t.Context(), once); err != nil {
 			t.Fatal(err)
 		}
 		unarmed := system(id, "unarmed")
 		unarmed.Category, unarmed.Armed = motion.CategoryMotion, new(int)
-		if _, err := b.Record(t.Context(), unarmed); err != nil {
+		if _, err := b.Events.Record(t.Context(), unarmed); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Import(t.Context(), id, nil, []motion.Event{system(id, "past")}); err != nil {
+		if err := b.Sensing.Import(t.Context(), id, nil, []motion.Event{system(id, "past")}); err != nil {
 			t.Fatal(err)
 		}
 		if len(told) != 1 || told[0] != "once" {

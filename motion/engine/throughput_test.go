@@ -92,7 +92,7 @@ func TestNodesOwnThroughputCounts(t *testing.T) {
 			}
 		}
 		send(160)
-		live, err := b.Live(b.network())
+		live, err := b.Sensing.Live(b.network())
 		if err != nil {
 			t.Fatal(err)
 		}

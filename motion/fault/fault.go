@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +36,28 @@ type Detail struct {
 	Value    any
 }
 
+// Details collects everything that is wrong with one input, in the order in which it is
+// found. The zero value is empty.
+type Details []Detail
+
+// Add notes a mistake at a place of the input.
+func (d *Details) Add(location string, value any, format string, args ...any) {
+	*d = append(*d, Detail{Location: location, Message: fmt.Sprintf(format, args...), Value: value})
+}
+
+// Sort orders the mistakes by their places, those of one place as they were found.
+func (d Details) Sort() {
+	slices.SortStableFunc(d, func(a, b Detail) int { return strings.Compare(a.Location, b.Location) })
+}
+
+// Err returns an Invalid error with all that is wrong, nil when nothing is.
+func (d Details) Err() error {
+	if len(d) == 0 {
+		return nil
+	}
+	return Mistakes(d...)
+}
+
 // Error is a mistake that the caller is told about.
 type Error struct {
 	Kind       Kind
@@ -55,6 +78,11 @@ func New(kind Kind, format string, args ...any) *Error {
 // Mistakes returns an Invalid error with all that is wrong with an input.
 func Mistakes(list ...Detail) error {
 	return &Error{Kind: Invalid, Message: "request is not valid", Details: list}
+}
+
+// At returns an Invalid error with one mistake at a place of the input.
+func At(location string, value any, format string, args ...any) error {
+	return Mistakes(Detail{Location: location, Message: fmt.Sprintf(format, args...), Value: value})
 }
 
 // Also adds further mistakes to those of err, which is nil or an Invalid error with

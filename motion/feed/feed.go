@@ -26,8 +26,8 @@ type Subscription[K comparable, V any] struct {
 	stopped bool
 }
 
-// Subscribe adds a reader of key that may fall behind by queue values (at least
-// 1). The caller closes it. On a closed hub the subscription is born ended.
+// Subscribe adds a reader of key that may fall behind by queue values (at least 1). The caller
+// closes it. On a closed hub the subscription has ended at once.
 func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
 	s := &Subscription[K, V]{hub: h, key: key, values: make(chan V, max(queue, 1))}
 	h.mu.Lock()
@@ -47,7 +47,7 @@ func (h *Hub[K, V]) Subscribe(key K, queue int) *Subscription[K, V] {
 	return s
 }
 
-// Publish hands v to every reader of key. Readers that are full are cut off.
+// Publish queues v for every reader of key. A reader whose queue is full is cut off.
 func (h *Hub[K, V]) Publish(key K, v V) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,8 +118,7 @@ func (s *Subscription[K, V]) Behind() bool {
 	return s.behind
 }
 
-// Stopped reports whether the subscription ended because the hub was closed: this says
-// nothing of its key.
+// Stopped reports whether the subscription ended because the hub was closed, and not its key.
 func (s *Subscription[K, V]) Stopped() bool {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

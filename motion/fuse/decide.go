@@ -6,7 +6,7 @@ const minIntensity = 0.01
 
 // votes counts the links at one tick.
 type votes struct {
-	sensing int // had data within the last 2 s: the links there are
+	sensing int // had data within the last 2 s
 	valid   int // have data at this tick
 	on      int // start motion at the normal thresholds
 	stay    int // keep motion
@@ -84,10 +84,9 @@ func (f *Fuser) count(k int64) votes {
 	return v
 }
 
-// decides reports whether a link alone makes the network's motion: at the strict
-// thresholds unless it is weak or coarse, at the normal ones when it is all the
-// network has (then also a weak or coarse one, for want of anything better; the
-// sample says so in its confidence). A noisy link never does.
+// decides reports whether a link alone makes the network's motion: at the strict thresholds
+// unless it is weak or coarse, at the normal ones when it is the network's only link (then
+// also a weak or coarse one, which lowers the sample's confidence). A noisy link never does.
 func (l *link) decides(e *evidence, v votes) bool {
 	if l.noise.marked {
 		return false
@@ -113,7 +112,7 @@ func (l *link) gather(e *evidence, part bool) {
 	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked
 }
 
-// complete returns the sample that the step ends, and begins the next.
+// complete returns the sample that ends with this tick, and begins the next.
 func (f *Fuser) complete() *Sample {
 	s := &f.sample
 	s.Time, s.Interval, s.Links = f.step.Time, sampleInterval, s.Links[:0]

@@ -27,8 +27,7 @@ const (
 	Rearmed  Reason = "armed"    // the network was armed while an unarmed detection was open
 )
 
-// Transition is one step of the event machine, with all that an event record
-// needs but its ids and names.
+// Transition is one step of the event machine: an event record without its ids and names.
 type Transition struct {
 	Kind      Kind
 	Time      motion.Time // ts of the event; of Stopped never before Detection.Time
@@ -39,7 +38,7 @@ type Transition struct {
 // Detection is motion that was detected.
 type Detection struct {
 	Time      motion.Time `json:"time"`
-	Armed     bool        `json:"armed"` // when it was detected; its end carries the same, so that pairs stay whole
+	Armed     bool        `json:"armed"` // when it was detected; its end has the same, so that pairs match
 	Intensity float64     `json:"intensity"`
 	Density   float64     `json:"density"` // share of the window in motion, 0..1
 	Window    Readings    `json:"window"`  // the DensityWindow−1 intensities before it, oldest first
@@ -79,7 +78,7 @@ func (d *Detection) clone() Detection {
 	return c
 }
 
-// State is what the event machine must not lose at a restart.
+// State is the state of the event machine that survives a restart.
 type State struct {
 	Open      *Detection     `json:"open"` // nil: nothing is open
 	Window    Readings       `json:"window"`

@@ -5,9 +5,9 @@
 //	detect.Tick ─► Fuser ─► Step (0.25 s) ─► Sample (0.5 s) ─┐
 //	motion-matrix, link-motion ───────────► FromLinks ───────┴─► Events ─► Transition
 //
-// The package knows links, zones, samples and the event state machine. It knows
-// no device, message, record, clock or storage: time is that of the data, and
-// what was learned goes out and comes back as plain values (Learned, State).
+// The package knows links, zones, samples and the event state machine. It must not know
+// devices, messages, records, clocks or storage: time is that of the data, and its state is
+// saved and restored as plain values (Learned, State).
 //
 // A Fuser and an Events belong to one network and to one goroutine at a time.
 // Nothing is allocated per tick once every link has been heard. The order in

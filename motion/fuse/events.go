@@ -18,8 +18,8 @@ const (
 	maxWindow = 600
 )
 
-// Config says when motion becomes an event. Values outside a range are taken as
-// its nearest end; whoever accepts settings refuses them earlier.
+// Config configures when motion becomes an event. Values outside a range count as its nearest
+// end; settings with such values are refused earlier.
 type Config struct {
 	Enabled          bool
 	Armed            bool           // goes into the detection; arming ends an unarmed one
@@ -61,7 +61,7 @@ type Events struct {
 	quiet     motion.Seconds // of data without motion since then
 }
 
-// NewEvents returns a machine that has seen nothing yet.
+// NewEvents returns a machine without samples.
 func NewEvents(c Config) *Events {
 	e := &Events{}
 	e.adopt(c)
@@ -114,8 +114,8 @@ func (e *Events) Add(s *Sample) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Advance says that it is t on the samples' clock, for the case that no samples
-// come. It ends a detection that nothing can end otherwise.
+// Advance sets the samples' clock to t while no samples come. It ends a detection that has had
+// no data for too long.
 func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	switch {
 	case e.open == nil:
@@ -130,8 +130,8 @@ func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Restamp changes the times of the samples that were taken, when their clock is known to
-// have been wrong, to what anew returns. What goes on meanwhile goes on.
+// Restamp replaces the times of the samples so far by what anew returns, after their clock was
+// found wrong. An open detection stays open.
 func (e *Events) Restamp(anew func(motion.Time) motion.Time) {
 	e.last, e.lastValid, e.moved = anew(e.last), anew(e.lastValid), anew(e.moved)
 	if e.open != nil {
@@ -160,7 +160,7 @@ func (e *Events) Density() Reading {
 	return Reading(moving) / Reading(valid)
 }
 
-// dense reports whether the window says motion.
+// dense reports whether enough of the window is in motion.
 func (e *Events) dense() bool {
 	moving, valid := e.counts()
 	const rounding = 1e-9
@@ -177,7 +177,7 @@ func (e *Events) counts() (moving, valid int) {
 	return moving, valid
 }
 
-// adopt puts a configuration within its ranges in force.
+// adopt applies a configuration, with its values brought within their ranges.
 func (e *Events) adopt(c Config) {
 	c.DensityWindow = max(1, min(c.DensityWindow, maxWindow))
 	c.DensityThreshold = unit(c.DensityThreshold)
@@ -186,7 +186,7 @@ func (e *Events) adopt(c Config) {
 	e.resize(e.window)
 }
 
-// runs reports whether samples are looked at.
+// runs reports whether samples are evaluated.
 func (c Config) runs() bool { return c.Enabled && !c.Paused }
 
 // resize makes the window DensityWindow long, with the newest of samples kept.
@@ -208,8 +208,8 @@ func (e *Events) push(v Reading) {
 	e.window[len(e.window)-1] = v
 }
 
-// reach moves on to a sample that ends at t: what did not come since the last one
-// is "no data". When the clock was set back, nothing before is comparable.
+// reach advances to a sample that ends at t: samples missing since the last one count as "no
+// data". When the clock was set back, the whole window becomes "no data".
 func (e *Events) reach(t motion.Time, interval motion.Seconds) {
 	missing := math.Round(t.Since(e.last)/interval) - 1
 	if t < e.last {
@@ -224,7 +224,7 @@ func (e *Events) reach(t motion.Time, interval motion.Seconds) {
 	e.last = t
 }
 
-// time keeps the times that stopping depends on.
+// time updates the times that stopping depends on.
 func (e *Events) time(t motion.Time, value Reading, interval motion.Seconds) {
 	switch {
 	case !value.Known():

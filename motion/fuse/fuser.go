@@ -30,7 +30,7 @@ type Fuser struct {
 	started bool  // a tick was fused
 	head    int64 // newest fused tick time
 	newest  int64 // newest tick time heard
-	settled int64 // until newest is here, all links may not have been heard once
+	settled int64 // until newest reaches this, some links may not have been heard yet
 	now     int64 // of the owner's clock; see Advance
 	arrived int64 // what now was when the last tick came
 	clock   int64 // tick times up to here are fused whatever came
@@ -41,7 +41,7 @@ type Fuser struct {
 	sample Sample
 }
 
-// zone is a set of links, and how they stand at the tick being fused.
+// zone is a set of links, and their counts at the tick being fused.
 type zone struct {
 	name    string
 	links   int // links that belong to it
@@ -65,8 +65,8 @@ func New(emit func(*Step)) *Fuser {
 	return &Fuser{emit: emit, byKey: map[Link]*link{}, now: never, arrived: never}
 }
 
-// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own.
-// Links that Add has not met yet are made known.
+// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own. A link that Add
+// has not seen yet is created.
 func (f *Fuser) SetZone(key Link, name string) {
 	if name == "" {
 		name = key.ownZone()
@@ -104,9 +104,9 @@ func (f *Fuser) Late(key Link) int64 {
 	return 0
 }
 
-// Add takes the next tick of a link and emits what it completes. All links must
-// speak of the same clock; the time is rounded to the grid of
-// detect.TickInterval. A link that is not known becomes a zone of its own.
+// Add takes the next tick of a link and emits what it completes. All links must use the same
+// clock; the time is rounded to the grid of detect.TickInterval. A link that is not known
+// becomes a zone of its own.
 func (f *Fuser) Add(key Link, t detect.Tick) {
 	index, ok := tickIndex(t.Time)
 	if !ok {
@@ -133,11 +133,10 @@ func (f *Fuser) Add(key Link, t detect.Tick) {
 	f.drain()
 }
 
-// Advance says that time passes while links are silent; call it about once a
-// second. Once nothing has come for 3 s (the 2 s for which a link is live, and
-// the 1 s that a tick is waited for), tick times are fused as without data. Only
-// the differences between calls count, so t may be of another clock than the
-// data's.
+// Advance lets time pass while links are silent; call it about once a second. After 3 s
+// without a tick (the 2 s for which a link is live, and the 1 s for which fusion waits for a
+// tick), tick times are fused as without data. Only the differences between calls count, so t
+// may be of another clock than the data's.
 func (f *Fuser) Advance(t motion.Time) {
 	index, ok := tickIndex(t)
 	if !ok {
@@ -157,8 +156,8 @@ func (f *Fuser) Advance(t motion.Time) {
 	f.drain()
 }
 
-// ClockSet says that the clock of Advance was set: the time since the last call is not
-// known.
+// ClockSet tells the Fuser that the clock of Advance was set: the time since the last call is
+// not known.
 func (f *Fuser) ClockSet() { f.now, f.arrived = never, never }
 
 // late counts a tick whose time has been fused. It returns true when the tick
@@ -176,7 +175,7 @@ func (f *Fuser) late(l *link, index int64) bool {
 	return false
 }
 
-// restart begins at index with nothing waiting.
+// restart begins at index without waiting ticks.
 func (f *Fuser) restart(index int64) {
 	f.begun, f.started, f.lost = true, false, 0
 	f.newest, f.head, f.settled, f.clock = index, index-waitTicks, index+waitTicks, never
@@ -186,8 +185,7 @@ func (f *Fuser) restart(index int64) {
 	}
 }
 
-// skip fuses all that waits and goes on after head, leaving out what lies
-// between.
+// skip fuses all waiting ticks and continues after head, without the tick times between.
 func (f *Fuser) skip(head int64) {
 	for f.head < f.newest {
 		f.fuse(f.head + 1)

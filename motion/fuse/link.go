@@ -63,8 +63,7 @@ func (l *link) store(index int64, t *detect.Tick) {
 	l.pending[index&(pendingTicks-1)] = e
 }
 
-// at returns the evidence of tick index, nil when the link said nothing or had
-// no data then.
+// at returns the evidence of tick index, nil when the link had no tick or no data then.
 func (l *link) at(index int64) *evidence {
 	e := &l.pending[index&(pendingTicks-1)]
 	if e.index != index || !e.valid {

@@ -1,6 +1,18 @@
+// Package home holds users and homes, who belongs to which home in which role, and their rules
+// (interfaces.md 2.3, 2.4 and 5; payloads.md 5). A home is the record of a motion-sensing
+// network as its household sees it; the network itself is [motion.Network].
+//
+// It must not do I/O, read the clock, or know HTTP.
 package home
 
-import "sensegate/motion"
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
 
 // ID identifies a home: the App Cloud id of a network, which differs from its Core
 // id. Ids are positive and fit 32 bits.
@@ -41,10 +53,54 @@ type Home struct {
 	SceneConfigID  SceneConfigID    `json:"network_scene_config"`
 	ClaimedAt      motion.Time      `json:"claimed_at"`             // when it was last claimed; 0: it has no owner
 	OwnedBefore    bool             `json:"owned_before,omitempty"` // it has, or has had, an owner
-	OwnerUntold    bool             `json:"owner_untold,omitempty"` // an update of the database chose its owner; nobody was told yet
+	OwnerUntold    bool             `json:"owner_untold,omitempty"` // a migration of the database chose its owner; no event tells of it yet
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`
 }
 
 // Claimed reports whether the home has an owner.
 func (h Home) Claimed() bool { return h.ClaimedAt != 0 }
+
+// NoPet is the size of no pet.
+const NoPet = "none"
+
+// New returns the home of a network, with defaults.
+func New(network motion.NetworkID) Home {
+	return Home{ExternalID: network, PetSize: NoPet, LiveEnabled: true, Scene: AtHome}
+}
+
+// SetupCodeLetters are the letters of setup codes: digits and capitals without I, L, O
+// and U, which are easily misread (Crockford's base 32).
+const SetupCodeLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// SetupCode returns the canonical form of a setup code as a person has typed it: without
+// dashes and spaces, in capitals, with 0 for O and 1 for I and L.
+func SetupCode(text string) string {
+	return strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(text))
+}
+
+// MaxMeta bounds an area of meta storage, in bytes of JSON.
+const MaxMeta = 64 << 10
+
+// MergeMeta returns an area of meta storage with the keys of change set in it; null
+// deletes a key (payloads.md 5.8: a shallow merge). TooLarge, named after the area: it
+// would be over MaxMeta.
+func MergeMeta(area string, before, change motion.Document) (motion.Document, error) {
+	after := motion.Document{}
+	for key, value := range before {
+		after[key] = value
+	}
+	for key, value := range change {
+		if after[key] = value; value == nil {
+			delete(after, key)
+		}
+	}
+	raw, err := json.Marshal(after)
+	if err != nil {
+		return nil, fmt.Errorf("encode meta: %w", err)
+	}
+	if len(raw) > MaxMeta {
+		return nil, fault.New(fault.TooLarge, "%s: an area holds at most %d bytes of JSON", area, MaxMeta)
+	}
+	return after, nil
+}

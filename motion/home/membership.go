@@ -3,6 +3,7 @@ package home
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"sensegate/motion"
 )
@@ -25,20 +26,20 @@ type Membership struct {
 	Role       Role         `json:"role"`
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
-	Added      bool         `json:"added"`             // by the owner, without the person's doing
-	Unasked    bool         `json:"unasked,omitempty"` // added, and no doing of theirs since: the others see no name, and requests that name no home are about others
+	Added      bool         `json:"added"`             // by the owner, without asking the person
+	Unasked    bool         `json:"unasked,omitempty"` // added, and not accepted since: the others see no name, and requests that name no home do not mean this one
 	Muted      bool         `json:"muted,omitempty"`   // unasked: no push of the home reaches them
 	IsPresent  bool         `json:"is_present"`        // one of Devices is
-	Left       bool         `json:"left,omitempty"`    // they are absent since the device by which they were present was removed; no event says so yet
+	Left       bool         `json:"left,omitempty"`    // absent since the device by which they were present was removed; no event tells of it yet
 	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
 	UpdatedAt  motion.Stamp `json:"updated_at"`
 	OwnerSince motion.Stamp `json:"owner_since,omitempty"` // 0: not the owner, or since CreatedAt
 
-	Devices []DevicePresence `json:"devices,omitempty"` // what the user's mobile devices have said
+	Devices []DevicePresence `json:"devices,omitempty"` // the last report of each of the user's mobile devices
 }
 
-// DevicePresence is what a mobile device has said last of where its user is.
+// DevicePresence is the last report of a mobile device about its user's presence.
 type DevicePresence struct {
 	Device  MobileID    `json:"device,omitempty"` // 0: unknown, the user had none registered
 	Present bool        `json:"present"`
@@ -64,3 +65,28 @@ func Successor(members []Membership, confirmed func(UserID) bool, named UserID) 
 	}
 	return next, ok
 }
+
+// InvitationID identifies an invitation. Ids are positive and fit 32 bits.
+type InvitationID uint32
+
+// InvitationTime is how long an invitation is open.
+const InvitationTime = 7 * 24 * time.Hour
+
+// MaxInvitations bounds the invitations of one home that are open at a time, and the
+// addresses of one request.
+const MaxInvitations = 50
+
+// Invitation lets the holder of an address join a home once while it is open (payloads.md
+// 5.2). They need a confirmed account with that address, and the token of the mailed link
+// unless they have proven the address in another way.
+type Invitation struct {
+	ID        InvitationID `json:"id" example:"5"`
+	Email     string       `json:"email" doc:"The address that may join" example:"a@example.com"`
+	Home      ID           `json:"network_id" doc:"App Cloud network id" example:"17"`
+	Role      Role         `json:"role" enum:"member" doc:"What the address joins as"`
+	CreatedAt motion.Stamp `json:"created_at"`
+	ExpiresAt motion.Stamp `json:"expires_at" doc:"Seven days after it was last sent"`
+}
+
+// Open reports whether the invitation can be accepted at now.
+func (i Invitation) Open(now motion.Stamp) bool { return now < i.ExpiresAt }

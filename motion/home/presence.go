@@ -7,24 +7,24 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Bounds of a phone's clock that is believed (payloads.md 6 no. 14).
+// Bounds within which a phone's clock counts as right (payloads.md 6 no. 14).
 const (
 	maxReportAge   motion.Seconds = 24 * 3600
 	maxReportAhead motion.Seconds = 5 * 60
 )
 
-// PresenceReport is what a phone says of where its person is (payloads.md 5.5). It
-// has no coordinates: they are never kept.
+// PresenceReport is a phone's report of its user's presence (payloads.md 5.5). It has no
+// coordinates: they are never kept.
 type PresenceReport struct {
 	Home    ID
 	Named   bool     // the report names its home
-	Device  MobileID // the phone; 0: it speaks for all the person's devices
+	Device  MobileID // the phone; 0: the report is for all the person's devices
 	Present bool
 	TS      motion.Time // by the phone's clock; 0: it gave none
 }
 
-// Presence returns what a report says in its two ways: event is enter, exit or
-// leave, isPresent the same as a flag; either may be absent. Invalid: both are, the
+// Presence returns whether a report says that the person is present: event is enter, exit or
+// leave, isPresent the same as a flag; either may be absent. Invalid: both are absent, the
 // word is unknown, or they contradict each other.
 func Presence(event *string, isPresent *bool) (bool, error) {
 	if event == nil && isPresent == nil {
@@ -47,8 +47,8 @@ func Presence(event *string, isPresent *bool) (bool, error) {
 	return entered, nil
 }
 
-// When returns the time that a report is of, which is that of receipt where the phone gave
-// none or a wrong one: then server is true.
+// When returns the time of a report. When the phone gave none or a wrong one, that is the time
+// of receipt, and server is true.
 func (r PresenceReport) When(received motion.Time) (at motion.Time, server bool) {
 	if age := received.Since(r.TS); r.TS.IsZero() || !(age <= maxReportAge && age >= -maxReportAhead) {
 		return received, true
@@ -89,8 +89,8 @@ func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Tim
 	return after
 }
 
-// hear stores what a device says and returns true, unless it, or an unknown device, has
-// said something later. An unknown device was one of the user's, so its word is replaced.
+// hear stores the report of a device and returns true, unless there is a later one of it or of
+// an unknown device. A report replaces that of an unknown device, which was one of the user's.
 func (m *Membership) hear(said DevicePresence) bool {
 	same := func(d DevicePresence) bool { return d.Device == said.Device || d.Device == 0 }
 	if slices.ContainsFunc(m.Devices, func(d DevicePresence) bool { return same(d) && d.At > said.At }) {
@@ -100,8 +100,8 @@ func (m *Membership) hear(said DevicePresence) bool {
 	return true
 }
 
-// Without returns the membership without what a mobile device has said, and whether it has
-// said anything.
+// Without returns the membership without the report of a mobile device, and whether there was
+// one.
 func (m Membership) Without(device MobileID) (Membership, bool) {
 	left := slices.DeleteFunc(slices.Clone(m.Devices), func(d DevicePresence) bool { return d.Device == device })
 	said := len(left) < len(m.Devices)
@@ -113,7 +113,7 @@ func (m Membership) Without(device MobileID) (Membership, bool) {
 	return m, said
 }
 
-// settle brings the summary in line with what the devices have said.
+// settle computes the summary from the reports of the devices.
 func (m *Membership) settle() {
 	m.IsPresent, m.PresenceAt = false, 0
 	for _, d := range m.Devices {
@@ -130,4 +130,31 @@ func CountPresent(memberships []Membership) int {
 		}
 	}
 	return count
+}
+
+// LocationID identifies a default location. Ids are positive and fit 32 bits.
+type LocationID uint32
+
+// Location is a name of a place that an app offers for devices (payloads.md 5.3).
+type Location struct {
+	ID   LocationID `json:"id" example:"41"`
+	Name string     `json:"name" example:"Workshop"`
+	Home *ID        `json:"network_id" nullable:"true" doc:"App Cloud network id; null: built in" example:"17"`
+}
+
+// FirstLocation is the id of the first location that a household adds; those below it are
+// built in, or reserved.
+const FirstLocation LocationID = 41
+
+// MaxLocations bounds the locations that one home adds.
+const MaxLocations = 100
+
+// BuiltInLocations returns the locations that every home has.
+func BuiltInLocations() []Location {
+	names := []string{"Kitchen", "Living room", "Bedroom", "Hallway", "Bathroom", "Office", "Basement", "Garage"}
+	list := make([]Location, len(names))
+	for i, name := range names {
+		list[i] = Location{ID: LocationID(i + 1), Name: name}
+	}
+	return list
 }

@@ -1,8 +1,12 @@
 package home
 
-import "sensegate/motion"
+import (
+	"time"
 
-// Reasons of a scene change, as its event tells them (payloads.md 5.3).
+	"sensegate/motion"
+)
+
+// Reasons of a scene change, in its event (payloads.md 5.3).
 const (
 	ByUser     = "user"
 	ByGeofence = "geofence"
@@ -20,8 +24,8 @@ func (s Scene) Event() string {
 	return motion.SceneChangedToHomeEvent
 }
 
-// Armed returns the motion_events.armed that goes with the scene where arming
-// follows it (payloads.md 6 no. 5).
+// Armed returns the motion_events.armed of the scene, for homes whose arming follows it
+// (payloads.md 6 no. 5).
 func (s Scene) Armed() int {
 	if s == Away {
 		return 1
@@ -40,4 +44,80 @@ func (s Scene) Follow(before, after int) Scene {
 		return AtHome
 	}
 	return s
+}
+
+// SceneConfigID identifies a scene configuration. Ids are positive and fit 32 bits.
+type SceneConfigID uint32
+
+// SceneConfig is how a home's scenes behave (payloads.md 5.3). Each home has one.
+// Hours and minutes are of the home's time zone.
+type SceneConfig struct {
+	ID     SceneConfigID `json:"id" example:"23"`
+	HomeID ID            `json:"network_id" example:"17"`
+
+	ExcessiveMotionEnabled bool  `json:"excessive_motion_enabled" doc:"Whether motion that lasts raises ExcessiveMotionEvent"`
+	ExcessiveMotionSeconds int32 `json:"excessive_motion_seconds" minimum:"1" maximum:"86400" doc:"How long motion has to last for that, seconds" example:"600"`
+	AutoSwitching          bool  `json:"auto_switching_enabled" doc:"Whether the scene follows the members' phones: away when the last one leaves, home when the first one arrives"`
+	GuardianEnabled        bool  `json:"guardian_enabled" doc:"Whether motion in the guardian window of the day raises GuardianMotionEvent"`
+
+	WeekdayStartHours   int32 `json:"guardian_weekday_start_time_hours" minimum:"0" maximum:"23" doc:"Start of the guardian window, Monday to Friday" example:"6"`
+	WeekdayStartMinutes int32 `json:"guardian_weekday_start_time_minutes" minimum:"0" maximum:"59"`
+	WeekdayEndHours     int32 `json:"guardian_weekday_end_time_hours" minimum:"0" maximum:"23" doc:"End of the guardian window; before its start: on the next day" example:"8"`
+	WeekdayEndMinutes   int32 `json:"guardian_weekday_end_time_minutes" minimum:"0" maximum:"59"`
+	WeekendStartHours   int32 `json:"guardian_weekend_start_time_hours" minimum:"0" maximum:"23" doc:"Start of the guardian window, Saturday and Sunday" example:"7"`
+	WeekendStartMinutes int32 `json:"guardian_weekend_start_time_minutes" minimum:"0" maximum:"59"`
+	WeekendEndHours     int32 `json:"guardian_weekend_end_time_hours" minimum:"0" maximum:"23" doc:"End of the guardian window; before its start: on the next day" example:"9"`
+	WeekendEndMinutes   int32 `json:"guardian_weekend_end_time_minutes" minimum:"0" maximum:"59"`
+
+	AutoArm   bool         `json:"auto_arm" doc:"Whether arming follows the scene: away sets motion_events_armed to 1, home to 0"`
+	CreatedAt motion.Stamp `json:"created_at"`
+	UpdatedAt motion.Stamp `json:"updated_at"`
+}
+
+// DefaultSceneConfig returns the configuration of a new home.
+func DefaultSceneConfig() SceneConfig {
+	return SceneConfig{
+		ExcessiveMotionEnabled: true, ExcessiveMotionSeconds: 600,
+		WeekdayStartHours: 6, WeekdayEndHours: 8, WeekendStartHours: 7, WeekendEndHours: 9,
+	}
+}
+
+// GuardianWindow returns the guardian window that t lies in, and whether there is one
+// (payloads.md 5.3: guardian_*). Times and days are in t's zone. A window belongs to the day
+// on which it begins, ends on the next day when its end is before its start, and is empty when
+// they are equal.
+func (c SceneConfig) GuardianWindow(t time.Time) (from, to time.Time, in bool) {
+	if !c.GuardianEnabled {
+		return time.Time{}, time.Time{}, false
+	}
+	for _, ago := range []int{0, 1} {
+		from, to = c.windowOf(t.AddDate(0, 0, -ago))
+		if !t.Before(from) && t.Before(to) {
+			return from, to, true
+		}
+	}
+	return time.Time{}, time.Time{}, false
+}
+
+// windowOf returns the window that begins on a day.
+func (c SceneConfig) windowOf(day time.Time) (from, to time.Time) {
+	at := func(days int, hours, minutes int32) time.Time {
+		return time.Date(day.Year(), day.Month(), day.Day()+days, int(hours), int(minutes), 0, 0, day.Location())
+	}
+	startHours, startMinutes, endHours, endMinutes := c.WeekdayStartHours, c.WeekdayStartMinutes, c.WeekdayEndHours, c.WeekdayEndMinutes
+	if weekday := day.Weekday(); weekday == time.Saturday || weekday == time.Sunday {
+		startHours, startMinutes, endHours, endMinutes = c.WeekendStartHours, c.WeekendStartMinutes, c.WeekendEndHours, c.WeekendEndMinutes
+	}
+	days := 0
+	if endHours*60+endMinutes < startHours*60+startMinutes {
+		days = 1
+	}
+	return at(0, startHours, startMinutes), at(days, endHours, endMinutes)
+}
+
+// ArmedAway reports whether the people of a home are away and motion is armed in its
+// network: motion_state 1 of the household insights; at home or unarmed it is 0
+// (payloads.md 5.6).
+func ArmedAway(h Home, n motion.Network) bool {
+	return h.Scene == Away && n.Guardian().MotionEvents.Armed == 1
 }

@@ -26,7 +26,7 @@ type User struct {
 	ValidFrom   int64         `json:"valid_from" doc:"UTC timestamp, seconds: tokens issued before it are invalid"`
 }
 
-// Confirmed reports whether the person has shown that the address is theirs.
+// Confirmed reports whether the person has proven that the address is theirs.
 func (u User) Confirmed() bool { return u.ConfirmedAt != nil }
 
 // Limits of what a person types.
@@ -50,7 +50,7 @@ func CheckEmail(address string) error {
 // EmailKey returns the form in which addresses are compared: without regard to case.
 func EmailKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// LocalPart returns what stands before the @ of an address.
+// LocalPart returns the part of an address before the @.
 func LocalPart(address string) string {
 	return address[:max(0, strings.LastIndexByte(address, '@'))]
 }
@@ -62,4 +62,19 @@ func CheckPassword(password string) error {
 		return fault.New(fault.Invalid, "password: want %d to %d characters, without blanks before and after it", MinPassword, MaxPassword)
 	}
 	return nil
+}
+
+// MobileID identifies a mobile device. Ids are positive and fit 32 bits.
+type MobileID uint32
+
+// MobileDevice is one installation of an app that can be pushed to (payloads.md 5.2).
+type MobileDevice struct {
+	ID         MobileID     `json:"id"`
+	UserID     UserID       `json:"user_id"`
+	Token      string       `json:"token" doc:"Instance token of the push service"`
+	Platform   string       `json:"platform" doc:"Such as ios or android"`
+	Name       string       `json:"name"`
+	AppVersion string       `json:"app_version"`
+	CreatedAt  motion.Stamp `json:"created_at"`
+	UpdatedAt  motion.Stamp `json:"updated_at"`
 }

@@ -1,3 +1,8 @@
+// Package hook posts to outside HTTP services, one try at a time, signed by Standard Webhooks
+// 1.0, and judges the answer. It knows signatures, answers and the wait between tries. It must
+// not know what is posted, keep a queue, or decide how often something is tried.
+//
+// All functions and methods may be called concurrently.
 package hook
 
 import (
@@ -6,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,10 +21,10 @@ import (
 const (
 	postLimit  = 10 * time.Second // for one try
 	answerSize = 4 << 10          // bytes of an answer that are read
-	mostAsked  = 5 * time.Minute  // of a Retry-After that is obeyed
+	mostAsked  = 5 * time.Minute  // longest Retry-After that is obeyed
 )
 
-// Verdict is what became of one try.
+// Verdict is the result of one try.
 type Verdict int
 
 // The verdicts.
@@ -26,7 +32,7 @@ const (
 	Accepted Verdict = iota
 	Refused          // sending it again would not help
 	TryAgain
-	Gone // the receiver wants nothing any more
+	Gone // the receiver wants no more posts
 )
 
 // Hook is a receiver of signed posts. Make it with New.
@@ -45,8 +51,8 @@ func New(c Config) (*Hook, error) {
 	return &Hook{url: c.URL, key: key, client: Client()}, nil
 }
 
-// Client returns a client that keeps to a time limit of ten seconds a try and follows
-// no redirect: what is signed or secret goes where it was meant to go.
+// Client returns a client with a time limit of ten seconds a try. It follows no redirect, so
+// that secrets reach only the configured service.
 func Client() *http.Client {
 	return &http.Client{
 		Timeout: postLimit,
@@ -83,9 +89,8 @@ func (h *Hook) Post(ctx context.Context, id string, body []byte) (result Verdict
 	return Judge(response)
 }
 
-// Judge says what an answer means: 2xx is accepted; 5xx, 429 and 408 ask to try again,
-// after Retry-After seconds where there is one, of which at most five minutes count;
-// 410 is gone; anything else is refused.
+// Judge returns the verdict of an answer: 2xx is accepted; 5xx, 429 and 408 ask to try again,
+// after Retry-After seconds, at most five minutes; 410 is gone; anything else is refused.
 func Judge(response *http.Response) (Verdict, time.Duration, error) {
 	if response.StatusCode/100 == 2 {
 		return Accepted, 0, nil
@@ -101,11 +106,22 @@ func Judge(response *http.Response) (Verdict, time.Duration, error) {
 	return Refused, 0, err
 }
 
-// WithoutURL leaves the address out of an error: it may hold a secret.
+// WithoutURL returns an error without its address, which may hold a secret.
 func WithoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		return u.Err
 	}
 	return err
+}
+
+// Backoff is the time between tries: twice as long after every failure, with jitter,
+// so that many appliances do not come back to a service at once.
+type Backoff struct{ First, Most time.Duration }
+
+// After returns the wait after so many failures in a row (0: as after one): between
+// half of the time and all of it.
+func (b Backoff) After(failures int) time.Duration {
+	full := min(b.Most, b.First<<min(max(failures-1, 0), 10))
+	return full/2 + rand.N(full/2+1)
 }

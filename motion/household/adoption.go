@@ -4,22 +4,22 @@ import (
 	"context"
 
 	"sensegate/motion"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/devices"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
-// AdoptionWindow is for how long an owner lets new devices in at a time, in seconds
-// (payloads.md 6 no. 6).
+// AdoptionWindow is how long an owner's adoption window is open, in seconds (payloads.md 6 no.
+// 6).
 const AdoptionWindow motion.Seconds = 600
 
-// Adoption returns until when a network adopts devices that ask, and the devices that
-// wait, those seen last first, but for those that another household may decide about.
+// Adoption returns until when a network adopts devices that ask, and the waiting devices,
+// those seen last first, without those that another household may decide about.
 func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (until motion.Time, waiting []motion.PendingDevice, err error) {
-	if until, err = h.engine.AdoptionUntil(ctx, network); err != nil {
+	if until, err = h.engine.Devices.AdoptionUntil(ctx, network); err != nil {
 		return 0, nil, err
 	}
-	pending := h.engine.Pending() // in a transaction of its own
+	pending := h.engine.Devices.Pending() // in a transaction of its own
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		for _, p := range pending {
 			foreign, err := ofAnother(tx, network, p)
@@ -35,9 +35,9 @@ func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (unt
 	return until, waiting, err
 }
 
-// ofAnother reports whether another household may decide about a device that waits: it
-// asks to join another network than the one, or is adopted in another that has an owner;
-// or it names no network and is a node of another.
+// ofAnother reports whether another household may decide about a waiting device: it asks to
+// join another network, or is adopted in another that has an owner, or names no network and is
+// a node of another.
 func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (bool, error) {
 	asked := p.NetworkID
 	n, err := tx.NetworkByGuardian(p.LocationID)
@@ -64,24 +64,24 @@ func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (
 		if err != nil {
 			return false, err
 		}
-		one, _, err := tx.HomeOfNetwork(device.NetworkID)
-		return one.Claimed(), err
+		house, _, err := tx.HomeOfNetwork(device.NetworkID)
+		return house.Claimed(), err
 	}
 	return true, nil
 }
 
-// Adopt lets in one device that Adoption lists, named by the id of its entry or by its
-// deviceId: its next request is answered. NotFound: it lists none of that name. Conflict:
-// it lists several of that deviceId.
+// Adopt adopts one device that Adoption lists, named by the id of its entry or by its
+// deviceId, at its next request. NotFound: it lists none of that name. Conflict: it lists
+// several of that deviceId.
 func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name string) error {
 	_, waiting, err := h.Adoption(ctx, network)
 	if err != nil {
 		return err
 	}
-	entry, err := engine.Choose(waiting, name)
+	entry, err := devices.Choose(waiting, name)
 	if err != nil {
 		return err
 	}
-	_, err = h.engine.Adopt(ctx, entry.ID, network)
+	_, err = h.engine.Devices.Adopt(ctx, entry.ID, network)
 	return err
 }

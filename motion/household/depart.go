@@ -10,11 +10,11 @@ import (
 	"sensegate/store"
 )
 
-// RemoveMobile deletes a mobile device of a user, and with it what it has said of where they
-// are: whoever was at home by that device alone has left. NotFound: they have none of this id.
+// RemoveMobile deletes a mobile device of a user with its presence reports: a user who was at
+// home by that device alone has left. NotFound: the user has none with this id.
 func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.MobileID) error {
 	var changed []home.ID
-	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		d, ok, err := tx.FindMobile(id)
 		if err == nil && (!ok || d.UserID != user) {
 			err = fault.New(fault.NotFound, "mobile device %d is not known", id)
@@ -42,20 +42,20 @@ func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.
 	return h.armAll(ctx, changed)
 }
 
-// Depart raises MemberLeftEvent for everybody who was at home by a mobile device that was
-// removed since, as by a log-out or another password; where the home wants it the scene
-// follows. Whoever ends sessions calls it after the commit; Look does it in any case.
+// Depart raises MemberLeftEvent for every member who was at home by a mobile device that was
+// removed since, such as by a log-out or a new password; where the home wants it the scene
+// follows. Whoever ends sessions calls it after the commit; Look calls it in any case.
 func (h *Household) Depart(ctx context.Context) error {
 	var waiting []home.ID
 	err := h.db.View(ctx, func(tx *store.Tx) error {
 		homes, err := tx.Homes()
-		for _, one := range homes {
-			memberships, err := tx.MembershipsOfHome(one.ID)
+		for _, house := range homes {
+			memberships, err := tx.MembershipsOfHome(house.ID)
 			if err != nil {
 				return err
 			}
 			if slices.ContainsFunc(memberships, func(m home.Membership) bool { return m.Left }) {
-				waiting = append(waiting, one.ID)
+				waiting = append(waiting, house.ID)
 			}
 		}
 		return err
@@ -64,7 +64,7 @@ func (h *Household) Depart(ctx context.Context) error {
 		return err
 	}
 	var changed []home.ID
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		changed, events, err = departAll(tx, waiting)
 		return events, err
 	})
@@ -74,7 +74,7 @@ func (h *Household) Depart(ctx context.Context) error {
 	return h.armAll(ctx, changed)
 }
 
-// departAll does what depart does in several homes, and returns those whose scene changed.
+// departAll calls depart for several homes, and returns those whose scene changed.
 func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motion.Event, err error) {
 	for _, id := range homes {
 		scene, raised, err := depart(tx, id)
@@ -88,8 +88,8 @@ func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motio
 	return changed, events, nil
 }
 
-// depart returns the events of the members of a home who have left by the removal of a
-// mobile device, and whether the scene has changed by that.
+// depart returns the events of the members of a home who have left by the removal of a mobile
+// device, and whether that changed the scene.
 func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err error) {
 	memberships, err := tx.MembershipsOfHome(id)
 	if err != nil {
@@ -105,7 +105,7 @@ func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err 
 		if err := tx.PutMembership(m); err != nil {
 			return false, nil, err
 		}
-		one, err := tx.Home(id)
+		house, err := tx.Home(id)
 		if err != nil {
 			return false, nil, err
 		}
@@ -113,7 +113,7 @@ func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err 
 		if err != nil {
 			return false, nil, err
 		}
-		left, err := presenceEvents(tx, one, person, m, false)
+		left, err := presenceEvents(tx, house, person, m, false)
 		if err != nil {
 			return false, nil, err
 		}
@@ -125,10 +125,10 @@ func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err 
 	if len(events) == 0 {
 		return false, nil, nil
 	}
-	one, err := tx.Home(id)
+	house, err := tx.Home(id)
 	if err != nil {
 		return false, nil, err
 	}
-	followed, err := follow(tx, one, last, before, after)
+	followed, err := follow(tx, house, last, before, after)
 	return len(followed) > 0, append(events, followed...), err
 }

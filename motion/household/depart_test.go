@@ -29,24 +29,24 @@ func TestPresenceThatEndsIsToldAndTheSceneFollows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			one, owner, member := p.home("g", 1), p.user("owner"), p.user("member")
-			p.claim(one.ID, owner)
-			m := p.join(one.ID, owner, member, "member")
-			if _, err := p.ChangeSceneConfig(t.Context(), one.ID, func(c *home.SceneConfig) { c.AutoSwitching = true }); err != nil {
+			house, owner, member := p.home("g", 1), p.user("owner"), p.user("member")
+			p.claim(house.ID, owner)
+			m := p.join(house.ID, owner, member, "member")
+			if _, err := p.ChangeSceneConfig(t.Context(), house.ID, func(c *home.SceneConfig) { c.AutoSwitching = true }); err != nil {
 				t.Fatal(err)
 			}
-			p.enter(one.ID, member)
+			p.enter(house.ID, member)
 			if err := end(p, owner, m); err != nil {
 				t.Fatal(err)
 			}
-			left := p.events(one.ExternalID, motion.MemberLeftEvent)
-			if len(left) != 1 || p.homeNow(one.ID).Scene != home.Away {
-				t.Fatalf("events %+v, scene %v", left, p.homeNow(one.ID).Scene)
+			left := p.events(house.ExternalID, motion.MemberLeftEvent)
+			if len(left) != 1 || p.homeNow(house.ID).Scene != home.Away {
+				t.Fatalf("events %+v, scene %v", left, p.homeNow(house.ID).Scene)
 			}
 			if named := left[0].Data["sub"] != nil; named != (name != "deletion of the account") {
 				t.Errorf("the event names somebody: %t", named)
 			}
-			if err := p.Look(t.Context()); err != nil || len(p.events(one.ExternalID, motion.MemberLeftEvent)) != 1 {
+			if err := p.Look(t.Context()); err != nil || len(p.events(house.ExternalID, motion.MemberLeftEvent)) != 1 {
 				t.Errorf("told twice; %v", err)
 			}
 		})
@@ -56,13 +56,13 @@ func TestPresenceThatEndsIsToldAndTheSceneFollows(t *testing.T) {
 func TestPresenceOfWhoWasNotAskedNamesNobody(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner, alone := p.home("g", 1), p.user("owner"), p.user("alone")
-	p.claim(one.ID, owner)
-	if _, err := p.Join(t.Context(), one.ID, household.Candidate{User: alone, By: owner}); err != nil {
+	house, owner, alone := p.home("g", 1), p.user("owner"), p.user("alone")
+	p.claim(house.ID, owner)
+	if _, err := p.Join(t.Context(), house.ID, household.Candidate{User: alone, By: owner}); err != nil {
 		t.Fatal(err)
 	}
-	p.enter(one.ID, alone)
-	arrived := p.events(one.ExternalID, motion.MemberArrivedEvent)
+	p.enter(house.ID, alone)
+	arrived := p.events(house.ExternalID, motion.MemberArrivedEvent)
 	if len(arrived) != 1 || arrived[0].Data["sub"] != nil || arrived[0].Data["first_name"] != nil || arrived[0].Data["id"] != nil {
 		t.Errorf("arrived %+v", arrived)
 	}

@@ -16,27 +16,27 @@ import (
 // new network, which the owner claims again without the setup code, unless their account is
 // deleted too or somebody has claimed it since. NotFound: no such home. Forbidden: by does not own it.
 func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
-	var one home.Home
+	var house home.Home
 	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
-		one, err = tx.Home(id)
+		house, err = tx.Home(id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = h.engine.DeleteNetwork(ctx, one.ExternalID, func(tx *store.Tx) error { return h.forgetMembers(tx, id, by) })
+	err = h.engine.Devices.DeleteNetwork(ctx, house.ExternalID, func(tx *store.Tx) error { return h.forgetMembers(tx, id, by) })
 	if err != nil {
 		return err
 	}
 	h.ended()
-	h.log.Info("network disowned", "home", id, "network", one.ExternalID)
+	h.log.Info("network disowned", "home", id, "network", house.ExternalID)
 	return nil
 }
 
-// forgetMembers deletes the users of a home that its owner disowns who belong to no other.
-// Whom the owner has added without their doing stays, without a home.
+// forgetMembers deletes the users of a disowned home who belong to no other. Users whom the
+// owner has added without asking stay, without a home.
 func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
-	one, err := tx.Home(id)
+	house, err := tx.Home(id)
 	if err != nil { // disowned meanwhile
 		return err
 	}
@@ -47,7 +47,7 @@ func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) erro
 	if asking.Role != home.OwnerRole {
 		return fault.New(fault.Forbidden, "only the owner of the network may do this")
 	}
-	if err := tx.NoteDisowned(one.ExternalID, by); err != nil {
+	if err := tx.NoteDisowned(house.ExternalID, by); err != nil {
 		return err
 	}
 	members, err := tx.MembershipsOfHome(id)

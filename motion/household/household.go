@@ -1,3 +1,13 @@
+// Package household holds the rules of people and homes that take several steps,
+// raise events or touch devices: finding and claiming a home, members and
+// invitations, leaving and disowning, scenes and presence (interfaces.md 3,
+// 4.2, 5 and 6; payloads.md 5).
+//
+// It knows the store, the engine and how mails are queued. It must not know HTTP, tokens, or
+// how a caller has proven who they are: callers have authenticated the user they name.
+//
+// Concurrency. All exported methods may be called concurrently; each makes its
+// decision and its change in one transaction. Events follow the commit.
 package household
 
 import (
@@ -12,14 +22,13 @@ import (
 type Options struct {
 	// Mail queues a mail as part of a transaction.
 	Mail func(*store.Tx, notify.Mail) error
-	// Ended is called after a commit with which a membership, an account, a network or
-	// the live motion of one ended, so that its live connections are closed; nil: nobody
-	// wants to know.
+	// Ended is called after a commit that ended a membership, an account, a network or the
+	// live motion of one, so that its live connections are closed; nil: it is not called.
 	Ended func()
-	Log   *slog.Logger // nil: nowhere
+	Log   *slog.Logger // nil: nothing is logged
 }
 
-// Household is the people's side of the product. Make it with New.
+// Household holds these rules. Make it with New.
 type Household struct {
 	db     *store.DB
 	engine *engine.Engine
@@ -29,7 +38,7 @@ type Household struct {
 	limit  inviteLimit
 }
 
-// New returns the household's rules over a database and the engine that works on it.
+// New returns a Household over a database and the engine that works on it.
 func New(db *store.DB, e *engine.Engine, o Options) *Household {
 	h := &Household{db: db, engine: e, mail: o.Mail, ended: o.Ended, log: o.Log}
 	if h.ended == nil {

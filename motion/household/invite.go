@@ -2,15 +2,18 @@ package household
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/motion/notify"
 	"sensegate/store"
 )
 
-// inviteAgain is the time after which an invitation that is open is mailed once more.
+// inviteAgain is after what time an open invitation may be mailed again.
 const inviteAgain = time.Minute
 
 // Invite invites addresses to a home on behalf of its owner, and returns those that
@@ -69,8 +72,8 @@ func addressesOf(tx *store.Tx, id home.ID) (map[string]bool, error) {
 	return taken, nil
 }
 
-// invite invites one address; false: the home has too many invitations open, or it has
-// mailed enough.
+// invite invites one address. It returns false when the home has too many open invitations, or
+// has sent the address enough mails.
 func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address string) (bool, error) {
 	now := tx.Now().Stamp()
 	open, err := tx.InvitationsOfHome(id)
@@ -82,13 +85,13 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 		return false, err
 	}
 	if again && now.Since(before.CreatedAt) < inviteAgain {
-		return true, nil // a request that is repeated does not fill anybody's mailbox
+		return true, nil // a repeated request does not fill anybody's mailbox
 	}
 	if !h.limit.take(id, address, now) {
 		return false, nil
 	}
 	if err := tx.DeleteMailsOfInvitation(id, address); err != nil {
-		return false, err // whose links are void with the former token
+		return false, err // the links of earlier mails stop working
 	}
 	invitation, err := tx.PutInvitation(home.Invitation{
 		Email: address, Home: id, Role: home.MemberRole, ExpiresAt: now.Add(home.InvitationTime),
@@ -99,13 +102,13 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 	return true, h.mailInvitation(tx, invitation, by)
 }
 
-// mailInvitation queues the mail of an invitation, with a token of its own.
+// mailInvitation queues the mail of an invitation, with a new token.
 func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.UserID) error {
 	token, err := tx.IssueInvitationToken(i.ID)
 	if err != nil {
 		return err
 	}
-	one, err := tx.Home(i.Home)
+	house, err := tx.Home(i.Home)
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.User
 	}
 	return h.mail(tx, notify.Mail{
 		Kind: notify.Invite, To: i.Email, Expires: i.ExpiresAt, Home: i.Home, Token: token,
-		Network: one.Name, Inviter: strings.TrimSpace(inviter.FirstName + " " + inviter.LastName),
+		Network: house.Name, Inviter: strings.TrimSpace(inviter.FirstName + " " + inviter.LastName),
 	})
 }
 
@@ -137,4 +140,51 @@ func (h *Household) Invitations(ctx context.Context, id home.ID) (open []home.In
 // Withdraw deletes an invitation, open or not.
 func (h *Household) Withdraw(ctx context.Context, id home.InvitationID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteInvitation(id) })
+}
+
+// Bounds of a home's invitation mails, so that nobody fills mailboxes by inviting and
+// withdrawing in a loop: three a day to one address, and as many an hour as a home may have
+// open invitations.
+const (
+	invitesOfAddress = 3
+	invitesOfHome    = home.MaxInvitations
+)
+
+// inviteLimit counts the invitation mails of homes. It is kept in memory: a restart, which
+// only the administrator can cause, resets it.
+type inviteLimit struct {
+	mu     sync.Mutex
+	mailed map[home.ID][]invited // of the last day
+}
+
+// invited is a mail with which a home has invited.
+type invited struct {
+	address string // home.EmailKey
+	at      motion.Stamp
+}
+
+// take counts a mail from a home to an address, or reports that there were enough.
+func (l *inviteLimit) take(id home.ID, address string, now motion.Stamp) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mailed == nil {
+		l.mailed = map[home.ID][]invited{}
+	}
+	key := home.EmailKey(address)
+	recent := slices.DeleteFunc(l.mailed[id], func(i invited) bool { return now.Since(i.at) >= 24*time.Hour })
+	l.mailed[id] = recent
+	toAddress, lastHour := 0, 0
+	for _, i := range recent {
+		if i.address == key {
+			toAddress++
+		}
+		if now.Since(i.at) < time.Hour {
+			lastHour++
+		}
+	}
+	if toAddress >= invitesOfAddress || lastHour >= invitesOfHome {
+		return false
+	}
+	l.mailed[id] = append(recent, invited{key, now})
+	return true
 }

@@ -31,7 +31,7 @@ type Candidate struct {
 // that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
 // cannot be added. Conflict: the user is a member.
 func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined home.Membership, err error) {
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		asking, asks, err := tx.MembershipOf(id, c.By)
 		if err != nil {
 			return nil, err
@@ -52,11 +52,11 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 		if err != nil {
 			return nil, err
 		}
-		one, err := tx.Home(id)
+		house, err := tx.Home(id)
 		if err != nil {
 			return nil, err
 		}
-		joined, events, err = enter(tx, one, m)
+		joined, events, err = enter(tx, house, m)
 		return events, err
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by home.UserID) error {
 	var m home.Membership
 	var changed bool
-	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		if m, err = tx.Membership(id); err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by h
 // leave ends a membership, and with it the presence of the member. It returns the events
 // and whether the scene has changed. named: the events say who it was.
 func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []motion.Event, err error) {
-	one, err := tx.Home(m.Home)
+	house, err := tx.Home(m.Home)
 	if err != nil {
 		return false, nil, err
 	}
@@ -66,7 +66,7 @@ func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []
 	if err := tx.DeleteMembership(m.ID); err != nil {
 		return false, nil, err
 	}
-	removed, err := systemEvent(tx, one, motion.MemberRemovedEvent)
+	removed, err := systemEvent(tx, house, motion.MemberRemovedEvent)
 	removed.Data = nobody()
 	if !m.Unasked {
 		removed.Data = memberData(person)
@@ -100,17 +100,17 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 			return err
 		}
 	}
-	for _, one := range owned {
+	for _, homeID := range owned {
 		if !how.Disown {
 			break
 		}
-		if err := h.Disown(ctx, one, id); err != nil && fault.KindOf(err) != fault.NotFound {
+		if err := h.Disown(ctx, homeID, id); err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // what follows the commit is done, whether or not anybody waits for it
 	var after departure
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) (_ []motion.Event, err error) {
+	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (_ []motion.Event, err error) {
 		after, err = h.deleteUser(tx, id, how.Successor)
 		return after.events, err
 	})
@@ -123,7 +123,7 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 	h.ended()
 	h.log.Info("user deleted", "user", id, "disowned", how.Disown)
 	for _, network := range after.vacated {
-		if err := h.engine.Vacated(ctx, network); err != nil && fault.KindOf(err) != fault.NotFound { // deleted meanwhile
+		if err := h.engine.Inventory.Vacated(ctx, network); err != nil && fault.KindOf(err) != fault.NotFound { // deleted meanwhile
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ const (
 // the home. Conflict: the account is not confirmed, or was added and has not joined.
 // NotFound: no such membership.
 func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.UserID) (changed home.Membership, err error) {
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		if changed, err = tx.Membership(id); err != nil {
 			return nil, err
 		}
@@ -86,8 +86,8 @@ func (h *Household) checkSuccessor(ctx context.Context, owned []home.ID, how Lea
 	})
 }
 
-// succeed gives a home whose owner has left to their successor; left are the events of the
-// leaving. Without a successor the home is wiped, and no event tells of it.
+// succeed makes the successor the owner of a home whose owner has left; left are the events of
+// the leaving. Without a successor the home is wiped, without an event.
 func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.UserID, left []motion.Event) error {
 	next, ok, err := tx.Successor(id, named)
 	if err != nil {
@@ -103,8 +103,8 @@ func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.U
 	return err
 }
 
-// promoteAndTell makes a member the owner of the home that its owner has left, and returns
-// the event. All members get a mail.
+// promoteAndTell makes a member the owner of a home whose owner has left, mails all members,
+// and returns the event.
 func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion.Event, error) {
 	next, events, err := promote(tx, next, ownerLeft)
 	if err != nil {
@@ -117,15 +117,15 @@ func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion
 	return events, h.mailOwner(tx, next, members)
 }
 
-// TellOwners tells the members of homes whose owner an update of the database chose, by an
-// event and a mail each, as when an owner leaves.
+// TellOwners raises the event and mails the members of homes whose owner a migration of the
+// database chose, as when an owner leaves.
 func (h *Household) TellOwners(ctx context.Context) error {
 	var untold []home.ID
 	err := h.db.View(ctx, func(tx *store.Tx) error {
 		homes, err := tx.Homes()
-		for _, one := range homes {
-			if one.OwnerUntold {
-				untold = append(untold, one.ID)
+		for _, house := range homes {
+			if house.OwnerUntold {
+				untold = append(untold, house.ID)
 			}
 		}
 		return err
@@ -133,7 +133,7 @@ func (h *Household) TellOwners(ctx context.Context) error {
 	if err != nil || len(untold) == 0 {
 		return err
 	}
-	return h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	return h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		for _, id := range untold {
 			told, err := h.tellOwner(tx, id)
 			if err != nil {
@@ -145,17 +145,17 @@ func (h *Household) TellOwners(ctx context.Context) error {
 	})
 }
 
-// tellOwner does what TellOwners does in one home.
+// tellOwner is TellOwners for one home.
 func (h *Household) tellOwner(tx *store.Tx, id home.ID) ([]motion.Event, error) {
-	one, err := tx.Home(id)
+	house, err := tx.Home(id)
 	if fault.KindOf(err) == fault.NotFound { // deleted meanwhile
 		return nil, nil
 	}
-	if err != nil || !one.OwnerUntold {
+	if err != nil || !house.OwnerUntold {
 		return nil, err
 	}
-	one.OwnerUntold = false
-	if err := tx.PutHome(one); err != nil {
+	house.OwnerUntold = false
+	if err := tx.PutHome(house); err != nil {
 		return nil, err
 	}
 	members, err := tx.MembershipsOfHome(id)
@@ -170,8 +170,8 @@ func (h *Household) tellOwner(tx *store.Tx, id home.ID) ([]motion.Event, error) 
 	return nil, nil
 }
 
-// promote makes a member the owner of their home, where nobody else is, and returns the
-// event. What the former owner has offered to others is void.
+// promote makes a member the owner of their home, which has none, and returns the event. It
+// withdraws the invitations of the earlier owner.
 func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, []motion.Event, error) {
 	m.Role, m.UpdatedAt = home.OwnerRole, tx.Now().Stamp()
 	if err := tx.PutMembership(m); err != nil {
@@ -180,7 +180,7 @@ func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, [
 	if err := tx.DropInvitations(m.Home, true); err != nil {
 		return m, nil, err
 	}
-	one, err := tx.Home(m.Home)
+	house, err := tx.Home(m.Home)
 	if err != nil {
 		return m, nil, err
 	}
@@ -188,14 +188,14 @@ func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, [
 	if err != nil {
 		return m, nil, err
 	}
-	changed, err := systemEvent(tx, one, motion.OwnerChangedEvent)
+	changed, err := systemEvent(tx, house, motion.OwnerChangedEvent)
 	changed.Data, changed.Detail = memberData(person), motion.Document{"reason": reason}
 	return m, []motion.Event{changed}, err
 }
 
-// mailOwner tells members of a home that it has another owner.
+// mailOwner mails members of a home that it has another owner.
 func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Membership) error {
-	one, err := tx.Home(owner.Home)
+	house, err := tx.Home(owner.Home)
 	if err != nil {
 		return err
 	}
@@ -204,9 +204,9 @@ func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Mem
 		if err != nil {
 			return err
 		}
-		mail := notify.Mail{Kind: notify.OwnerChanged, To: person.Email, User: person.ID, Home: one.ID, Network: one.Name, Owner: m.User == owner.User}
+		mail := notify.Mail{Kind: notify.OwnerChanged, To: person.Email, User: person.ID, Home: house.ID, Network: house.Name, Owner: m.User == owner.User}
 		if m.Unasked {
-			mail.Home = 0 // or else the owner reads their address in the outbox
+			mail.Home = 0 // otherwise the owner could read their address in the outbox
 		}
 		if err := h.mail(tx, mail); err != nil {
 			return err

@@ -64,24 +64,24 @@ func (p *place) events(network motion.NetworkID, kind string) (events []motion.E
 func TestMemberWhoJoinedFirstSucceedsTheOwner(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one := p.home("g", 1)
+	house := p.home("g", 1)
 	second, owner, first := p.user("second"), p.user("owner"), p.user("first")
-	p.claim(one.ID, owner)
-	p.join(one.ID, owner, first, "first")
-	p.join(one.ID, owner, second, "second")
-	before := p.homeNow(one.ID)
+	p.claim(house.ID, owner)
+	p.join(house.ID, owner, first, "first")
+	p.join(house.ID, owner, second, "second")
+	before := p.homeNow(house.ID)
 	mailed := p.mailed.Load()
 	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
 		t.Fatal(err)
 	}
 	wantKind(t, "again", p.DeleteUser(t.Context(), owner, household.Leaving{}), fault.NotFound)
-	if got := p.owner(one.ID); got != first {
+	if got := p.owner(house.ID); got != first {
 		t.Errorf("owner %d, want %d", got, first)
 	}
-	if after := p.homeNow(one.ID); after.ClaimedAt != before.ClaimedAt {
+	if after := p.homeNow(house.ID); after.ClaimedAt != before.ClaimedAt {
 		t.Errorf("history begins at %v, want %v", after.ClaimedAt, before.ClaimedAt)
 	}
-	changed := p.events(one.ExternalID, motion.OwnerChangedEvent)
+	changed := p.events(house.ExternalID, motion.OwnerChangedEvent)
 	if len(changed) != 1 || changed[0].Category != motion.CategorySystem || changed[0].Data["sub"] != "sub-first" || changed[0].Detail["reason"] != "left" {
 		t.Errorf("events %+v", changed)
 	}
@@ -96,20 +96,20 @@ func TestMemberWhoJoinedFirstSucceedsTheOwner(t *testing.T) {
 func TestOwnerNamesTheirSuccessor(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other := p.home("g", 1), p.home("h", 2)
+	house, other := p.home("g", 1), p.home("h", 2)
 	owner, first, second, stranger := p.user("owner"), p.user("first"), p.user("second"), p.user("stranger")
-	for _, id := range []home.ID{one.ID, other.ID} {
+	for _, id := range []home.ID{house.ID, other.ID} {
 		p.claim(id, owner)
 		p.join(id, owner, first, "first")
 	}
-	p.join(one.ID, owner, second, "second")
+	p.join(house.ID, owner, second, "second")
 	wantKind(t, "a stranger", p.DeleteUser(t.Context(), owner, household.Leaving{Successor: stranger}), fault.Invalid)
 	wantKind(t, "themselves", p.DeleteUser(t.Context(), owner, household.Leaving{Successor: owner}), fault.Invalid)
 	wantKind(t, "of what is deleted", p.DeleteUser(t.Context(), owner, household.Leaving{Successor: second, Disown: true}), fault.Invalid)
 	if err := p.DeleteUser(t.Context(), owner, household.Leaving{Successor: second}); err != nil {
 		t.Fatal(err)
 	}
-	if a, b := p.owner(one.ID), p.owner(other.ID); a != second || b != first {
+	if a, b := p.owner(house.ID), p.owner(other.ID); a != second || b != first {
 		t.Errorf("owners %d and %d, want %d, and where that one does not live %d", a, b, second, first)
 	}
 }
@@ -117,13 +117,13 @@ func TestOwnerNamesTheirSuccessor(t *testing.T) {
 func TestHomeWithoutSuccessorIsWiped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner, added := p.home("g", 1), p.user("owner"), p.user("added")
-	p.claim(one.ID, owner)
-	err := p.ChangeHome(t.Context(), one.ID, func(h *home.Home) { h.Name, h.Address = "Villa Rosenduft", "Fliederweg 7" }, "")
+	house, owner, added := p.home("g", 1), p.user("owner"), p.user("added")
+	p.claim(house.ID, owner)
+	err := p.ChangeHome(t.Context(), house.ID, func(h *home.Home) { h.Name, h.Address = "Villa Rosenduft", "Fliederweg 7" }, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Join(t.Context(), one.ID, household.Candidate{User: added, By: owner}); err != nil { // and has never joined themselves
+	if _, err := p.Join(t.Context(), house.ID, household.Candidate{User: added, By: owner}); err != nil { // and has never joined themselves
 		t.Fatal(err)
 	}
 	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
@@ -133,12 +133,12 @@ func TestHomeWithoutSuccessorIsWiped(t *testing.T) {
 		t.Error(found)
 	}
 	left, created, err := p.ByGuardian(t.Context(), "g")
-	if err != nil || created || left.Claimed() || !left.OwnedBefore || left.ID == one.ID {
+	if err != nil || created || left.Claimed() || !left.OwnedBefore || left.ID == house.ID {
 		t.Errorf("left %+v, created %t, %v", left, created, err)
 	}
 	_, err = p.Claim(t.Context(), left.ID, added, household.Proof{})
 	wantKind(t, "claimed by a session alone", err, fault.Forbidden)
-	if err := p.engine.Known(one.ExternalID); err != nil {
+	if err := p.engine.State.Known(house.ExternalID); err != nil {
 		t.Errorf("the network in Core: %v", err)
 	}
 }
@@ -146,10 +146,10 @@ func TestHomeWithoutSuccessorIsWiped(t *testing.T) {
 func TestOwnerHandsTheHomeOver(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner, member, added := p.home("g", 1), p.user("owner"), p.user("member"), p.user("added")
-	p.claim(one.ID, owner)
-	m := p.join(one.ID, owner, member, "member")
-	unasked, err := p.Join(t.Context(), one.ID, household.Candidate{User: added, By: owner})
+	house, owner, member, added := p.home("g", 1), p.user("owner"), p.user("member"), p.user("added")
+	p.claim(house.ID, owner)
+	m := p.join(house.ID, owner, member, "member")
+	unasked, err := p.Join(t.Context(), house.ID, household.Candidate{User: added, By: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,17 +159,17 @@ func TestOwnerHandsTheHomeOver(t *testing.T) {
 	wantKind(t, "to somebody who has not joined", err, fault.Conflict)
 	_, err = p.HandOver(t.Context(), 77, owner)
 	wantKind(t, "unknown", err, fault.NotFound)
-	before, mailed := p.homeNow(one.ID), p.mailed.Load()
+	before, mailed := p.homeNow(house.ID), p.mailed.Load()
 	if _, err := p.HandOver(t.Context(), m.ID, owner); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.owner(one.ID); got != member {
+	if got := p.owner(house.ID); got != member {
 		t.Errorf("owner %d, want %d", got, member)
 	}
-	if after := p.homeNow(one.ID); after.ClaimedAt != before.ClaimedAt {
+	if after := p.homeNow(house.ID); after.ClaimedAt != before.ClaimedAt {
 		t.Errorf("history begins at %v, want %v", after.ClaimedAt, before.ClaimedAt)
 	}
-	if changed := p.events(one.ExternalID, motion.OwnerChangedEvent); len(changed) != 1 || changed[0].Data["sub"] != "sub-member" {
+	if changed := p.events(house.ExternalID, motion.OwnerChangedEvent); len(changed) != 1 || changed[0].Data["sub"] != "sub-member" {
 		t.Errorf("events %+v", changed)
 	}
 	if got := p.mailed.Load() - mailed; got != 2 {
@@ -182,14 +182,14 @@ func TestOwnerHandsTheHomeOver(t *testing.T) {
 func TestOwnerAddsOnlyWhomTheyKnowOrWhoLivesNowhere(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, shared, far := p.home("g", 1), p.home("h", 2), p.home("i", 3)
+	house, shared, far := p.home("g", 1), p.home("h", 2), p.home("i", 3)
 	owner, friend, stranger, alone := p.user("owner"), p.user("friend"), p.user("stranger"), p.user("alone")
-	p.claim(one.ID, owner)
+	p.claim(house.ID, owner)
 	p.claim(shared.ID, owner)
 	p.claim(far.ID, stranger)
 	p.join(shared.ID, owner, friend, "friend")
 	add := func(user home.UserID) (home.Membership, error) {
-		return p.Join(t.Context(), one.ID, household.Candidate{User: user, By: owner})
+		return p.Join(t.Context(), house.ID, household.Candidate{User: user, By: owner})
 	}
 	_, elsewhere := add(stranger)
 	_, unknown := add(77)
@@ -204,28 +204,28 @@ func TestOwnerAddsOnlyWhomTheyKnowOrWhoLivesNowhere(t *testing.T) {
 	if err != nil || !m.Unasked {
 		t.Fatalf("who lives nowhere: %+v %v", m, err)
 	}
-	joined := p.events(one.ExternalID, motion.MemberJoinedEvent)
+	joined := p.events(house.ExternalID, motion.MemberJoinedEvent)
 	if last := joined[len(joined)-1]; last.Data["sub"] != nil || last.Data["first_name"] != nil {
 		t.Errorf("the event names who was not asked: %+v", last)
 	}
-	accepted, err := p.Join(t.Context(), one.ID, household.Candidate{User: alone, By: alone})
+	accepted, err := p.Join(t.Context(), house.ID, household.Candidate{User: alone, By: alone})
 	if err != nil || accepted.Unasked || accepted.ID != m.ID {
 		t.Errorf("accepted %+v %v", accepted, err)
 	}
-	if again, err := p.Join(t.Context(), one.ID, household.Candidate{User: alone, By: alone}); err != nil || again.ID != accepted.ID {
+	if again, err := p.Join(t.Context(), house.ID, household.Candidate{User: alone, By: alone}); err != nil || again.ID != accepted.ID {
 		t.Errorf("once more: %+v %v", again, err)
 	}
 }
 
 // homeNow returns the record of a home.
-func (p *place) homeNow(id home.ID) (one home.Home) {
+func (p *place) homeNow(id home.ID) (house home.Home) {
 	p.t.Helper()
 	err := p.db.View(p.t.Context(), func(tx *store.Tx) (err error) {
-		one, err = tx.Home(id)
+		house, err = tx.Home(id)
 		return err
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return one
+	return house
 }

@@ -95,14 +95,14 @@ func (p *place) home(guardian string, low byte) home.Home {
 	post := motion.Bootstrap{LocationID: guardian, Radar: motion.Radar{
 		DeviceID: "csi-" + guardian, NodeName: "GWA" + guardian, RootMode: motion.RootModeMaster, APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 0, low},
 	}}
-	if _, err := p.engine.Admit(p.t.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
+	if _, err := p.engine.Devices.Admit(p.t.Context(), post, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")}); err != nil {
 		p.t.Fatal(err)
 	}
-	one, created, err := p.ByGuardian(p.t.Context(), guardian)
+	house, created, err := p.ByGuardian(p.t.Context(), guardian)
 	if err != nil || !created {
-		p.t.Fatalf("%+v %t %v", one, created, err)
+		p.t.Fatalf("%+v %t %v", house, created, err)
 	}
-	return one
+	return house
 }
 
 // user makes a confirmed user.
@@ -158,7 +158,7 @@ func TestNobodyIsFoundInAnothersPlace(t *testing.T) {
 	_, _, err = p.ByBSSID(t.Context(), motion.MAC{2, 0xaa, 0, 0, 0, 9})
 	wantKind(t, "an extender of the home and a stranger", err, fault.Conflict)
 	first := motion.Bootstrap{LocationID: "early", Radar: motion.Radar{DeviceID: "late", NodeName: "N", RootMode: motion.RootModeMaster}}
-	if _, err := p.engine.Admit(t.Context(), first, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")}); err != nil {
+	if _, err := p.engine.Devices.Admit(t.Context(), first, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")}); err != nil {
 		t.Fatal(err)
 	}
 	if found := p.home("late", 3); found.ExternalID != 5 {
@@ -182,7 +182,7 @@ func TestExtenderOfSeveralNetworksIsTheOwnersToApprove(t *testing.T) {
 	extender := motion.Bootstrap{LocationID: "unknown", Radar: motion.Radar{DeviceID: "extender", RootMode: 1,
 		Links: []motion.RadarLink{{MAC: motion.MAC{2, 0xaa, 0, 0, 0, 1}, PeerType: motion.PeerMesh}}}}
 	post := func() motion.Admission {
-		a, err := p.engine.Admit(t.Context(), extender, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")})
+		a, err := p.engine.Devices.Admit(t.Context(), extender, motion.Credentials{Address: netip.MustParseAddr("127.0.0.2")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,8 +202,8 @@ func TestExtenderOfSeveralNetworksIsTheOwnersToApprove(t *testing.T) {
 func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one := p.home("g", 1)
-	if err := p.db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteHome(one.ID) }); err != nil {
+	house := p.home("g", 1)
+	if err := p.db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteHome(house.ID) }); err != nil {
 		t.Fatal(err)
 	}
 	var made atomic.Int32
@@ -215,7 +215,7 @@ func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
 				ask = func() (home.Home, bool, error) { return p.ByBSSID(t.Context(), motion.MAC{2, 0xaa, 0, 0, 0, 1}) }
 			}
 			found, created, err := ask()
-			if err != nil || found.ID != one.ID+1 || found.Claimed() || found.Scene != home.AtHome || found.SceneConfigID == 0 {
+			if err != nil || found.ID != house.ID+1 || found.Claimed() || found.Scene != home.AtHome || found.SceneConfigID == 0 {
 				t.Errorf("%+v %v", found, err)
 			}
 			if created {
@@ -232,13 +232,13 @@ func TestHomeIsMadeOnceHoweverManyAsk(t *testing.T) {
 func TestJoiningAndLeavingEndInOneStateAtATime(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner, guest := p.home("g", 1), p.user("owner"), p.user("guest")
-	p.claim(one.ID, owner)
+	house, owner, guest := p.home("g", 1), p.user("owner"), p.user("guest")
+	p.claim(house.ID, owner)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			_, err := p.Invite(t.Context(), one.ID, owner, []string{"guest@example.com"})
-			m, joining := p.Join(t.Context(), one.ID, household.Candidate{User: guest, By: guest})
+			_, err := p.Invite(t.Context(), house.ID, owner, []string{"guest@example.com"})
+			m, joining := p.Join(t.Context(), house.ID, household.Candidate{User: guest, By: guest})
 			var leaving error
 			if joining == nil {
 				leaving = p.RemoveMember(t.Context(), m.ID, owner)
@@ -253,7 +253,7 @@ func TestJoiningAndLeavingEndInOneStateAtATime(t *testing.T) {
 	all.Wait()
 	joined, removed := 0, 0
 	err := p.db.View(t.Context(), func(tx *store.Tx) error {
-		return tx.EachEvent(one.ExternalID, func(e motion.Event) error {
+		return tx.EachEvent(house.ExternalID, func(e motion.Event) error {
 			if e.Data.Text("sub") != "sub-guest" {
 				return nil
 			}
@@ -277,10 +277,10 @@ func TestJoiningAndLeavingEndInOneStateAtATime(t *testing.T) {
 func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner := p.home("g", 1), p.user("owner")
-	p.claim(one.ID, owner)
+	house, owner := p.home("g", 1), p.user("owner")
+	p.claim(house.ID, owner)
 	for range 3 {
-		if failed, err := p.Invite(t.Context(), one.ID, owner, []string{"x@example.com", " X@example.com"}); err != nil || len(failed) != 0 {
+		if failed, err := p.Invite(t.Context(), house.ID, owner, []string{"x@example.com", " X@example.com"}); err != nil || len(failed) != 0 {
 			t.Fatalf("%q %v", failed, err)
 		}
 	}
@@ -288,7 +288,7 @@ func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
 		t.Errorf("mailed %d times", p.mailed.Load())
 	}
 	p.ahead.Store(61)
-	if _, err := p.Invite(t.Context(), one.ID, owner, []string{"x@example.com"}); err != nil || p.mailed.Load() != 2 {
+	if _, err := p.Invite(t.Context(), house.ID, owner, []string{"x@example.com"}); err != nil || p.mailed.Load() != 2 {
 		t.Errorf("a minute later mailed %d times, %v", p.mailed.Load(), err)
 	}
 	err := p.db.View(t.Context(), func(tx *store.Tx) error {
@@ -296,7 +296,7 @@ func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
 		if err != nil || len(mails) != 1 {
 			return fmt.Errorf("%d mails, want the one whose link works; %w", len(mails), err)
 		}
-		works, err := tx.MatchInvitation(one.ID, "x@example.com", mails[0].Link)
+		works, err := tx.MatchInvitation(house.ID, "x@example.com", mails[0].Link)
 		if !works {
 			t.Errorf("the link %q is void", mails[0].Link)
 		}
@@ -310,23 +310,23 @@ func TestInvitationIsMailedAgainAfterAMinuteOnly(t *testing.T) {
 func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other := p.home("g", 1), p.home("h", 2)
+	house, other := p.home("g", 1), p.home("h", 2)
 	owner, member := p.user("owner"), p.user("member")
-	p.claim(one.ID, owner)
+	p.claim(house.ID, owner)
 	p.claim(other.ID, owner)
-	if _, err := p.Invite(t.Context(), one.ID, owner, []string{"member@example.com"}); err != nil {
+	if _, err := p.Invite(t.Context(), house.ID, owner, []string{"member@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Join(t.Context(), one.ID, household.Candidate{User: member, By: member}); err != nil {
+	if _, err := p.Join(t.Context(), house.ID, household.Candidate{User: member, By: member}); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, "by a member", p.Disown(t.Context(), one.ID, member), fault.Forbidden)
+	wantKind(t, "by a member", p.Disown(t.Context(), house.ID, member), fault.Forbidden)
 	wantKind(t, "unknown", p.Disown(t.Context(), 77, owner), fault.NotFound)
 	var done atomic.Int32
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			switch err := p.Disown(t.Context(), one.ID, owner); {
+			switch err := p.Disown(t.Context(), house.ID, owner); {
 			case err == nil:
 				done.Add(1)
 			default:
@@ -342,7 +342,7 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 		_, gone := tx.User(member)
 		_, stays := tx.User(owner)
 		wantKind(t, "who belongs nowhere else", gone, fault.NotFound)
-		return errors.Join(stays, p.engine.Known(other.ExternalID))
+		return errors.Join(stays, p.engine.State.Known(other.ExternalID))
 	})
 	if err != nil {
 		t.Error(err)
@@ -352,8 +352,8 @@ func TestDisowningIsTheOwnersAndHappensOnce(t *testing.T) {
 func TestInvitingAndWithdrawingInALoopEnds(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other, owner := p.home("g", 1), p.home("h", 2), p.user("owner")
-	p.claim(one.ID, owner)
+	house, other, owner := p.home("g", 1), p.home("h", 2), p.user("owner")
+	p.claim(house.ID, owner)
 	p.claim(other.ID, owner)
 	loop := func(id home.ID, address string) (refused bool) {
 		t.Helper()
@@ -373,7 +373,7 @@ func TestInvitingAndWithdrawingInALoopEnds(t *testing.T) {
 		return len(failed) == 1
 	}
 	for i := range 5 {
-		if refused := loop(one.ID, []string{"x@example.com", "X@example.com"}[i%2]); refused != (i >= 3) {
+		if refused := loop(house.ID, []string{"x@example.com", "X@example.com"}[i%2]); refused != (i >= 3) {
 			t.Errorf("mail %d to the address is refused: %t", i+1, refused)
 		}
 	}
@@ -381,19 +381,19 @@ func TestInvitingAndWithdrawingInALoopEnds(t *testing.T) {
 		t.Error("another home's mail to the address is refused")
 	}
 	for i := range home.MaxInvitations {
-		if refused := loop(one.ID, fmt.Sprintf("x%d@example.com", i)); refused != (i >= home.MaxInvitations-3) {
+		if refused := loop(house.ID, fmt.Sprintf("x%d@example.com", i)); refused != (i >= home.MaxInvitations-3) {
 			t.Errorf("mail %d of the hour is refused: %t", i+4, refused)
 		}
 	}
 	p.ahead.Store(3600)
-	if loop(one.ID, "y@example.com") {
+	if loop(house.ID, "y@example.com") {
 		t.Error("refused an hour later")
 	}
-	if !loop(one.ID, "x@example.com") {
+	if !loop(house.ID, "x@example.com") {
 		t.Error("a fourth mail of the day to the address is sent")
 	}
 	p.ahead.Store(24 * 3600)
-	if loop(one.ID, "x@example.com") {
+	if loop(house.ID, "x@example.com") {
 		t.Error("refused a day later")
 	}
 }

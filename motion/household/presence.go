@@ -11,7 +11,7 @@ import (
 	"sensegate/store"
 )
 
-// Presence is what a geofencing report came to in one home.
+// Presence is the effect of a geofencing report in one home.
 type Presence struct {
 	Home         home.ID
 	User         home.UserID
@@ -21,8 +21,8 @@ type Presence struct {
 	SceneChanged bool
 }
 
-// PresenceReply is the answer to one geofencing report: what it came to, or the fault for
-// which it is refused.
+// PresenceReply is the answer to one geofencing report: its effect, or the fault that refuses
+// it.
 type PresenceReply struct {
 	Presence
 	Refused error
@@ -36,7 +36,7 @@ type PresenceReply struct {
 // does not belong to the home. As Invalid: the device is none of theirs.
 func (h *Household) ReportPresence(ctx context.Context, user home.UserID, reports []home.PresenceReport) ([]PresenceReply, error) {
 	var replies []PresenceReply
-	err := h.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		person, err := tx.User(user)
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (h *Household) ReportPresence(ctx context.Context, user home.UserID, report
 	return replies, h.armAll(ctx, changed)
 }
 
-// armAll brings arming in line with the scenes of homes, which have changed.
+// armAll calls arm for homes whose scene has changed.
 func (h *Household) armAll(ctx context.Context, changed []home.ID) error {
 	for _, id := range changed {
 		if err := h.arm(ctx, id); err != nil && fault.KindOf(err) != fault.NotFound { // disowned meanwhile
@@ -101,7 +101,7 @@ func mobilesOf(tx *store.Tx, user home.UserID) (own []home.MobileID, err error) 
 	return own, err
 }
 
-// refused returns the fault of a report that is not taken in.
+// refused returns the fault of a report that is refused, nil otherwise.
 func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.PresenceReport) (refused, err error) {
 	_, belongs, err := tx.MembershipOf(r.Home, user)
 	switch {
@@ -115,7 +115,7 @@ func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.Presenc
 	return nil, nil
 }
 
-// reportPresence takes in the reports of one home that the person belongs to.
+// reportPresence applies the reports about one home that the person belongs to.
 func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.PresenceReport, own []home.MobileID) (Presence, []motion.Event, error) {
 	earlier, events, err := depart(tx, id)
 	if err != nil {
@@ -154,48 +154,48 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 	return p, append(events, raised...), err
 }
 
-// moved returns how a home is after a member's presence was stored, and the events of it;
+// moved returns the state of a home after a member's presence was stored, and the events;
 // count is how many members were at home before.
 func moved(tx *store.Tx, person home.User, before, after home.Membership, count int, server bool) (Presence, []motion.Event, error) {
-	one, err := tx.Home(after.Home)
+	house, err := tx.Home(after.Home)
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	p := Presence{Home: one.ID, User: person.ID, Present: after.IsPresent, PresentCount: count, Scene: one.Scene}
+	p := Presence{Home: house.ID, User: person.ID, Present: after.IsPresent, PresentCount: count, Scene: house.Scene}
 	if after.IsPresent == before.IsPresent {
 		return p, nil, nil
 	}
-	events, err := presenceEvents(tx, one, person, after, server)
+	events, err := presenceEvents(tx, house, person, after, server)
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	if p.PresentCount, err = present(tx, one.ID); err != nil {
+	if p.PresentCount, err = present(tx, house.ID); err != nil {
 		return Presence{}, nil, err
 	}
 	by := person.ID
 	if after.Unasked {
 		by = 0
 	}
-	followed, err := follow(tx, one, by, count, p.PresentCount)
+	followed, err := follow(tx, house, by, count, p.PresentCount)
 	if len(followed) > 0 {
-		p.Scene, p.SceneChanged = one.Scene.Follow(count, p.PresentCount), true
+		p.Scene, p.SceneChanged = house.Scene.Follow(count, p.PresentCount), true
 	}
 	return p, append(events, followed...), err
 }
 
-// present returns how many members of a home are there.
+// present returns how many members of a home are at home.
 func present(tx *store.Tx, id home.ID) (int, error) {
 	memberships, err := tx.MembershipsOfHome(id)
 	return home.CountPresent(memberships), err
 }
 
 // presenceEvents returns the event of a member who came or went (payloads.md 4.8).
-func presenceEvents(tx *store.Tx, one home.Home, person home.User, m home.Membership, server bool) ([]motion.Event, error) {
+func presenceEvents(tx *store.Tx, house home.Home, person home.User, m home.Membership, server bool) ([]motion.Event, error) {
 	kind := motion.MemberLeftEvent
 	if m.IsPresent {
 		kind = motion.MemberArrivedEvent
 	}
-	event, err := systemEvent(tx, one, kind)
+	event, err := systemEvent(tx, house, kind)
 	event.Data = nobody()
 	if !m.Unasked {
 		event.Data = memberData(person)
@@ -206,12 +206,12 @@ func presenceEvents(tx *store.Tx, one home.Home, person home.User, m home.Member
 	return []motion.Event{event}, err
 }
 
-// follow changes the scene with the members at home, where the home wants that, and
+// follow changes the scene with the number of members at home, where the home wants that, and
 // returns the event.
-func follow(tx *store.Tx, one home.Home, by home.UserID, before, after int) ([]motion.Event, error) {
-	config, err := tx.SceneConfig(one.SceneConfigID)
+func follow(tx *store.Tx, house home.Home, by home.UserID, before, after int) ([]motion.Event, error) {
+	config, err := tx.SceneConfig(house.SceneConfigID)
 	if err != nil || !config.AutoSwitching {
 		return nil, err
 	}
-	return setScene(tx, one, by, one.Scene.Follow(before, after), home.ByGeofence)
+	return setScene(tx, house, by, house.Scene.Follow(before, after), home.ByGeofence)
 }

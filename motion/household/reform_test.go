@@ -15,12 +15,12 @@ import (
 func TestNetworkFormedAgainAfterItsDisowningTakesTheSetupCode(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other, never := p.home("g", 1), p.home("h", 2), p.home("i", 3)
+	house, other, never := p.home("g", 1), p.home("h", 2), p.home("i", 3)
 	owner, neighbour, stranger := p.user("owner"), p.user("neighbour"), p.user("stranger")
-	p.claim(one.ID, owner)
+	p.claim(house.ID, owner)
 	p.claim(other.ID, neighbour)
-	disowned := p.Disown(t.Context(), one.ID, owner)
-	neverOwned := p.engine.DeleteNetwork(t.Context(), never.ExternalID, func(*store.Tx) error { return nil })
+	disowned := p.Disown(t.Context(), house.ID, owner)
+	neverOwned := p.engine.Devices.DeleteNetwork(t.Context(), never.ExternalID, func(*store.Tx) error { return nil })
 	if err := errors.Join(disowned, neverOwned); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestNetworkFormedAgainAfterItsDisowningTakesTheSetupCode(t *testing.T) {
 	wantKind(t, "claimed by a session alone", err, fault.Forbidden)
 
 	// What was not claimed meanwhile is remembered over another deletion too.
-	if err := p.engine.DeleteNetwork(t.Context(), again.ExternalID, func(*store.Tx) error { return nil }); err != nil {
+	if err := p.engine.Devices.DeleteNetwork(t.Context(), again.ExternalID, func(*store.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	again = p.home("g", 1)
@@ -61,12 +61,12 @@ func TestManyDeletionsDoNotMakeAnOwnedNetworkForgotten(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			one, err := tx.CreateHome(home.New(n.ID))
+			house, err := tx.CreateHome(home.New(n.ID))
 			if err != nil {
 				return err
 			}
-			one.OwnedBefore = true
-			if err := errors.Join(tx.PutHome(one), tx.DeleteNetwork(n.ID)); err != nil {
+			house.OwnedBefore = true
+			if err := errors.Join(tx.PutHome(house), tx.DeleteNetwork(n.ID)); err != nil {
 				return err
 			}
 		}
@@ -85,15 +85,15 @@ func TestManyDeletionsDoNotMakeAnOwnedNetworkForgotten(t *testing.T) {
 func TestOwnerClaimsAgainWhatTheyDisowned(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other := p.home("g", 1), p.home("h", 2)
+	house, other := p.home("g", 1), p.home("h", 2)
 	owner, lodger, neighbour, stranger := p.user("owner"), p.user("lodger"), p.user("neighbour"), p.user("stranger")
-	p.claim(one.ID, owner)
+	p.claim(house.ID, owner)
 	p.claim(p.home("i", 3).ID, owner) // so that the account stays
 	p.claim(other.ID, neighbour)
-	p.join(one.ID, owner, lodger, "lodger")
+	p.join(house.ID, owner, lodger, "lodger")
 	p.join(other.ID, neighbour, lodger, "lodger") // so that this one stays too
-	wantKind(t, "disowned by a member", p.Disown(t.Context(), one.ID, lodger), fault.Forbidden)
-	again := p.disowned(one.ID, owner)
+	wantKind(t, "disowned by a member", p.Disown(t.Context(), house.ID, lodger), fault.Forbidden)
+	again := p.disowned(house.ID, owner)
 	for name, user := range map[string]home.UserID{"a member of before": lodger, "an owner of another": neighbour, "a stranger": stranger} {
 		_, err := p.Claim(t.Context(), again.ID, user, household.Proof{})
 		wantKind(t, "claimed by "+name, err, fault.Forbidden)
@@ -112,22 +112,22 @@ func TestFormerOwnerClaimsNothingOfALaterOne(t *testing.T) {
 		"whose account ended": func(p *place, _ home.Home, user home.UserID) error {
 			return p.DeleteUser(p.t.Context(), user, household.Leaving{})
 		},
-		"who disowned it": func(p *place, one home.Home, user home.UserID) error {
-			p.disowned(one.ID, user)
+		"who disowned it": func(p *place, house home.Home, user home.UserID) error {
+			p.disowned(house.ID, user)
 			return nil
 		},
-		"whose network the administrator deleted": func(p *place, one home.Home, _ home.UserID) error {
-			return p.engine.DeleteNetwork(p.t.Context(), one.ExternalID, func(*store.Tx) error { return nil })
+		"whose network the administrator deleted": func(p *place, house home.Home, _ home.UserID) error {
+			return p.engine.Devices.DeleteNetwork(p.t.Context(), house.ExternalID, func(*store.Tx) error { return nil })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			one := p.home("g", 1)
+			house := p.home("g", 1)
 			owner, next := p.user("owner"), p.user("next")
 			p.claim(p.home("h", 2).ID, owner)
-			p.claim(one.ID, owner)
-			again := p.disowned(one.ID, owner)
+			p.claim(house.ID, owner)
+			again := p.disowned(house.ID, owner)
 			p.claim(again.ID, next)
 			if err := later(p, again, next); err != nil {
 				t.Fatal(err)
@@ -145,11 +145,11 @@ func TestFormerOwnerClaimsNothingOfALaterOne(t *testing.T) {
 func TestDeletedUserIsForgottenAsFormerOwner(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, other := p.home("g", 1), p.home("h", 2)
+	house, other := p.home("g", 1), p.home("h", 2)
 	owner := p.user("owner")
-	p.claim(one.ID, owner)
+	p.claim(house.ID, owner)
 	p.claim(other.ID, owner)
-	again := p.disowned(one.ID, owner)
+	again := p.disowned(house.ID, owner)
 	disownedBy := func(want home.UserID) {
 		t.Helper()
 		p.update(func(tx *store.Tx) error {

@@ -21,12 +21,12 @@ func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID,
 	if !slices.Contains(home.Scenes(), to) {
 		return false, fault.New(fault.Invalid, "scene_id: want 1 (away) or 4 (home)")
 	}
-	err = h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
-		one, err := tx.Home(id)
+	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		house, err := tx.Home(id)
 		if err != nil {
 			return nil, err
 		}
-		events, err := setScene(tx, one, by, to, reason)
+		events, err := setScene(tx, house, by, to, reason)
 		changed = len(events) > 0
 		return events, err
 	})
@@ -38,16 +38,16 @@ func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID,
 
 // setScene stores the scene of a home and returns the event of the change, none when
 // the scene stays (payloads.md 5.3). by 0: it names nobody.
-func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
-	before := one.Scene
+func setScene(tx *store.Tx, house home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
+	before := house.Scene
 	if before == to {
 		return nil, nil
 	}
-	one.Scene, one.UpdatedAt = to, tx.Now().Stamp()
-	if err := tx.PutHome(one); err != nil {
+	house.Scene, house.UpdatedAt = to, tx.Now().Stamp()
+	if err := tx.PutHome(house); err != nil {
 		return nil, err
 	}
-	event, err := systemEvent(tx, one, to.Event())
+	event, err := systemEvent(tx, house, to.Event())
 	event.Data = motion.Document{"id": int(to), "title": to.String(), "user": map[string]any{}}
 	if by != 0 {
 		event.Data["user"] = map[string]any{"id": int64(by)}
@@ -57,8 +57,8 @@ func setScene(tx *store.Tx, one home.Home, by home.UserID, to home.Scene, reason
 }
 
 // systemEvent returns an event of a home that happens now.
-func systemEvent(tx *store.Tx, one home.Home, kind string) (motion.Event, error) {
-	network, err := tx.Network(one.ExternalID)
+func systemEvent(tx *store.Tx, house home.Home, kind string) (motion.Event, error) {
+	network, err := tx.Network(house.ExternalID)
 	return motion.Event{
 		Event:     kind,
 		NetworkID: network.ID, GuardianID: network.GuardianID, TS: tx.Now(),
@@ -69,11 +69,11 @@ func systemEvent(tx *store.Tx, one home.Home, kind string) (motion.Event, error)
 // stored. Where arming follows the scene from now on, it does so at once.
 func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change func(*home.SceneConfig)) (config home.SceneConfig, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
-		one, err := tx.Home(id)
+		house, err := tx.Home(id)
 		if err != nil {
 			return err
 		}
-		before, err := tx.SceneConfig(one.SceneConfigID)
+		before, err := tx.SceneConfig(house.SceneConfigID)
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,9 @@ func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change fu
 	return config, h.arm(ctx, id)
 }
 
-// arm brings arming in line with the scene that a home has by now, where it follows
-// it. It does so even while motion is paused: a pause ends in the state that the scene
-// wants. A network whose motion events are disabled cannot be armed and stays as it is.
+// arm arms or disarms the network of a home by its present scene, where arming follows it,
+// also while motion is paused: so a pause ends in the right state. A network whose motion
+// events are disabled cannot be armed and stays as it is.
 func (h *Household) arm(ctx context.Context, id home.ID) error {
 	var network motion.Network
 	var armed int
@@ -106,29 +106,29 @@ func (h *Household) arm(ctx context.Context, id home.ID) error {
 	if err != nil || !follows || !armable(network, armed) {
 		return err
 	}
-	_, err = h.engine.ChangeConfig(ctx, network.ID, true, func(tx *store.Tx, n *motion.Network) error {
+	_, err = h.engine.Inventory.ChangeConfig(ctx, network.ID, true, func(tx *store.Tx, n *motion.Network) error {
 		_, armed, follows, err := wantedArming(tx, id) // the scene may have changed again
 		if err != nil || !follows || !armable(*n, armed) {
 			return err
 		}
-		*n, err = setting.Guardian(*n, setting.Edit{Key: "motion_events", Body: map[string]any{"armed": float64(armed)}})
+		*n, err = setting.Guardian(*n, setting.Edit{Key: "motion_events", Body: motion.Document{"motion_events": map[string]any{"armed": float64(armed)}}})
 		return err
 	})
 	return err
 }
 
-// wantedArming returns the network of a home, the motion_events.armed that goes with
-// its scene, and whether arming follows the scene.
+// wantedArming returns the network of a home, the motion_events.armed of its scene, and
+// whether arming follows the scene.
 func wantedArming(tx *store.Tx, id home.ID) (network motion.NetworkID, armed int, follows bool, err error) {
-	one, err := tx.Home(id)
+	house, err := tx.Home(id)
 	if err != nil {
 		return 0, 0, false, err
 	}
-	config, err := tx.SceneConfig(one.SceneConfigID)
-	return one.ExternalID, one.Scene.Armed(), config.AutoArm, err
+	config, err := tx.SceneConfig(house.SceneConfigID)
+	return house.ExternalID, house.Scene.Armed(), config.AutoArm, err
 }
 
-// armable reports whether motion_events.armed can be, and is not yet, what is wanted.
+// armable reports whether motion_events.armed can change to a value.
 func armable(n motion.Network, armed int) bool {
 	events := n.Guardian().MotionEvents
 	return events.Enabled == 1 && events.Armed != armed

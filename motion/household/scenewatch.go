@@ -6,7 +6,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/alert"
-	"sensegate/motion/engine"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -17,8 +17,8 @@ const (
 	longestDetection = motion.Seconds(48 * 60 * 60) // whose beginning is looked for
 )
 
-// Watch looks for the motion that scene configurations want to be told of, until ctx
-// ends. It returns early with an error when the database fails.
+// Watch calls Look every ten seconds until ctx ends. It returns early with an error when the
+// database fails.
 func (h *Household) Watch(ctx context.Context) error {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
@@ -39,7 +39,7 @@ func (h *Household) Watch(ctx context.Context) error {
 	}
 }
 
-// watched is a home that wants to be told of motion.
+// watched is a home whose scene configuration asks for events of motion.
 type watched struct {
 	home.Home
 	config home.SceneConfig
@@ -67,14 +67,14 @@ func (h *Household) Look(ctx context.Context) error {
 		return err
 	}
 	for _, w := range homes {
-		state, err := h.engine.NetworkState(w.ExternalID)
+		state, err := h.engine.Inventory.NetworkState(w.ExternalID)
 		if fault.KindOf(err) == fault.NotFound { // disowned meanwhile
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, raise := range []func(context.Context, watched, engine.NetworkState) error{h.excessiveMotion, h.guardianMotion} {
+		for _, raise := range []func(context.Context, watched, inventory.NetworkState) error{h.excessiveMotion, h.guardianMotion} {
 			if err := raise(ctx, w, state); err != nil && fault.KindOf(err) != fault.NotFound {
 				return err
 			}
@@ -83,21 +83,21 @@ func (h *Household) Look(ctx context.Context) error {
 	return nil
 }
 
-// watchers returns the claimed homes that want to be told of motion.
+// watchers returns the claimed homes whose scene configuration asks for events of motion.
 func watchers(tx *store.Tx) (list []watched, err error) {
 	homes, err := tx.Homes()
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range homes {
-		config, err := tx.SceneConfig(one.SceneConfigID)
+	for _, house := range homes {
+		config, err := tx.SceneConfig(house.SceneConfigID)
 		if err != nil {
 			return nil, err
 		}
-		if !one.Claimed() || !config.ExcessiveMotionEnabled && !config.GuardianEnabled {
+		if !house.Claimed() || !config.ExcessiveMotionEnabled && !config.GuardianEnabled {
 			continue
 		}
-		settings, err := tx.ApplicationSettings(one.ExternalID)
+		settings, err := tx.ApplicationSettings(house.ExternalID)
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			return nil, err
 		}
@@ -105,17 +105,17 @@ func watchers(tx *store.Tx) (list []watched, err error) {
 		if err != nil {
 			zone = time.UTC
 		}
-		list = append(list, watched{one, config, zone})
+		list = append(list, watched{house, config, zone})
 	}
 	return list, nil
 }
 
 // excessiveMotion raises the event of motion that lasts.
-func (h *Household) excessiveMotion(ctx context.Context, w watched, state engine.NetworkState) error {
+func (h *Household) excessiveMotion(ctx context.Context, w watched, state inventory.NetworkState) error {
 	if !w.config.ExcessiveMotionEnabled || state.MotionTripped == nil || *state.MotionTripped != 1 {
 		return nil
 	}
-	since := max(w.ClaimedAt, h.engine.Now().Add(-longestDetection))
+	since := max(w.ClaimedAt, h.engine.State.Now().Add(-longestDetection))
 	return h.raise(ctx, w, motion.ExcessiveMotionEvent, since, func(event *motion.Event, newest motion.Event) bool {
 		least := motion.Seconds(w.config.ExcessiveMotionSeconds)
 		if newest.Event != motion.MotionDetectedEvent || state.LastMotion.Since(newest.TS) < least {
@@ -128,8 +128,8 @@ func (h *Household) excessiveMotion(ctx context.Context, w watched, state engine
 }
 
 // guardianMotion raises the event of motion in a guardian window.
-func (h *Household) guardianMotion(ctx context.Context, w watched, state engine.NetworkState) error {
-	from, to, in := w.config.GuardianWindow(h.engine.Now().Std().In(w.zone))
+func (h *Household) guardianMotion(ctx context.Context, w watched, state inventory.NetworkState) error {
+	from, to, in := w.config.GuardianWindow(h.engine.State.Now().Std().In(w.zone))
 	begin := max(motion.TimeOf(from), w.ClaimedAt)
 	if !in || state.LastMotion < begin {
 		return nil
@@ -166,7 +166,7 @@ func (h *Household) raise(ctx context.Context, w watched, kind string, since mot
 	if err != nil || !wanted {
 		return err
 	}
-	return h.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+	return h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		event, stillDue, err := due(tx)
 		if err != nil || !stillDue {
 			return nil, err

@@ -24,7 +24,7 @@ func (p *place) alert(network motion.NetworkID, name, actions string) (uuid stri
 	p.t.Helper()
 	var edit alert.Edit
 	err := json.Unmarshal([]byte(`{"alert_name":"`+name+`","rrule":"DTSTART:20990101T000000Z\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"NONE"},"no_motion_actions":`+actions+`}`), &edit)
-	rule, failed := p.engine.CreateAlert(p.t.Context(), network, edit)
+	rule, failed := p.engine.Alerts.CreateAlert(p.t.Context(), network, edit)
 	if err := errors.Join(err, failed); err != nil {
 		p.t.Fatal(err)
 	}
@@ -39,19 +39,20 @@ func (p *place) furnish(network motion.NetworkID, owner home.UserID) {
 		_, err := tx.PutLeaf(motion.Leaf{NetworkID: network, MAC: leaf, PeerType: motion.PeerClient})
 		return err
 	})
-	described := p.engine.DescribeDevice(p.t.Context(), network, motion.DeviceInfo{MAC: leaf, Hostname: "Rosenduft-phone", Name: "Rosenduft's phone", Brand: "Acme"})
-	clients, err := p.engine.SoundingClients(network)
+	described := p.engine.Devices.DescribeDevice(p.t.Context(), network, motion.DeviceInfo{MAC: leaf, Hostname: "Rosenduft-phone", Name: "Rosenduft's phone", Brand: "Acme"})
+	clients, err := p.engine.Inventory.SoundingClients(network)
 	if err != nil || len(clients.Nodes) != 1 {
 		p.t.Fatalf("%+v %v", clients, err)
 	}
 	name, room := "Rosenduft phone", "Rosenduft bedroom"
 	moves := true
-	placed := p.engine.PlaceDevices(p.t.Context(), network, []setting.Placement{
+	placed := p.engine.Inventory.PlaceDevices(p.t.Context(), network, []setting.Placement{
 		{At: "body[0]", MAC: leaf, FriendlyName: &name, Location: &room, Mobile: &moves},
 		{At: "body[1]", Node: clients.Nodes[0].ID, FriendlyName: &name, Location: &room},
 	}, nil)
-	sounded := p.engine.EditSounding(p.t.Context(), network, false, map[string]any{"zone_priority_list": []any{room}, "cooldown": 90.0})
-	_, slept := p.engine.ChangeSleepSettings(p.t.Context(), network, func(s *motion.ApplicationSettings) { s.Enabled, s.SleepHour = true, 3 })
+	cooldown := int32(90)
+	sounded := p.engine.Inventory.EditSounding(p.t.Context(), network, false, setting.SoundingChange{ZonePriorityList: &[]string{room}, Cooldown: &cooldown}, nil)
+	_, slept := p.engine.Insights.ChangeSleepSettings(p.t.Context(), network, func(s *motion.ApplicationSettings) { s.Enabled, s.SleepHour = true, 3 })
 	pushed := p.db.Update(p.t.Context(), func(tx *store.Tx) error {
 		_, err := tx.AddPush(store.Push{NetworkID: network, Payload: motion.Document{"data": map[string]any{"body": "Rosenduft waits"}}})
 		return errors.Join(err, tx.AddDelivery(store.Delivery{NetworkID: network, UserIDs: []home.UserID{owner}, Payload: motion.Document{"body": "Rosenduft is on its way"}}))
@@ -64,9 +65,9 @@ func (p *place) furnish(network motion.NetworkID, owner home.UserID) {
 func TestVacatedNetworkSaysNothingOfItsHousehold(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner := p.home("g", 1), p.user("owner")
-	network := one.ExternalID
-	p.claim(one.ID, owner)
+	house, owner := p.home("g", 1), p.user("owner")
+	network := house.ExternalID
+	p.claim(house.ID, owner)
 	p.furnish(network, owner)
 	p.alert(network, "Rosenduft insulin", `[{"action":"fcm_push","payload":{"data":{"body":"Rosenduft, take it"}}}]`)
 	p.alert(network, "Rosenduft both", `[{"action":"event","payload":{"_consumer":"x"}},{"action":"fcm_push","user_ids":[1],"payload":{"data":{}}}]`)
@@ -81,7 +82,7 @@ func TestVacatedNetworkSaysNothingOfItsHousehold(t *testing.T) {
 	for _, found := range storetest.Scan(t, p.db, "Rosenduft") {
 		t.Error(found)
 	}
-	clients, err := p.engine.SoundingClients(network)
+	clients, err := p.engine.Inventory.SoundingClients(network)
 	if err != nil || clients.Nodes[0].FriendlyName != "" || clients.Nodes[0].Location != "" {
 		t.Errorf("node %+v %v", clients.Nodes[0], err)
 	}
@@ -89,13 +90,13 @@ func TestVacatedNetworkSaysNothingOfItsHousehold(t *testing.T) {
 		leaf.DeviceInfo.Hostname != "" || leaf.DeviceInfo.Name != "" || leaf.DeviceInfo.Brand != "Acme" {
 		t.Errorf("leaf %+v", leaf)
 	}
-	if s, err := p.engine.SoundingSettings(network); err != nil || len(s.ZonePriorityList) != 0 || s.Cooldown != 90 {
+	if s, err := p.engine.Inventory.SoundingSettings(network); err != nil || len(s.ZonePriorityList) != 0 || s.Cooldown != 90 {
 		t.Errorf("sounding settings %+v %v, want no zones, and the rest as it was", s, err)
 	}
-	if s, err := p.engine.SleepSettings(t.Context(), network); err != nil || s != motion.DefaultApplicationSettings(network) {
+	if s, err := p.engine.Insights.SleepSettings(t.Context(), network); err != nil || s != motion.DefaultApplicationSettings(network) {
 		t.Errorf("sleep settings %+v %v", s, err)
 	}
-	rules, err := p.engine.Alerts(t.Context(), network)
+	rules, err := p.engine.Alerts.Alerts(t.Context(), network)
 	if err != nil || !slices.EqualFunc(rules, []string{kept}, func(r alert.Rule, uuid string) bool { return r.UUID == uuid }) {
 		t.Errorf("alerts %+v %v, want the one that only raises events", rules, err)
 	}
@@ -105,16 +106,16 @@ func TestVacatedNetworkSaysNothingOfItsHousehold(t *testing.T) {
 func TestHomeWithASuccessorKeepsWhatItSaid(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner, member := p.home("g", 1), p.user("owner"), p.user("member")
-	p.claim(one.ID, owner)
-	p.join(one.ID, owner, member, "member")
-	p.furnish(one.ExternalID, owner)
-	p.alert(one.ExternalID, "Rosenduft insulin", `[{"action":"fcm_push","payload":{"data":{}}}]`)
+	house, owner, member := p.home("g", 1), p.user("owner"), p.user("member")
+	p.claim(house.ID, owner)
+	p.join(house.ID, owner, member, "member")
+	p.furnish(house.ExternalID, owner)
+	p.alert(house.ExternalID, "Rosenduft insulin", `[{"action":"fcm_push","payload":{"data":{}}}]`)
 	if err := p.DeleteUser(t.Context(), owner, household.Leaving{}); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := p.engine.Alerts(t.Context(), one.ExternalID)
-	clients, failed := p.engine.SoundingClients(one.ExternalID)
+	rules, err := p.engine.Alerts.Alerts(t.Context(), house.ExternalID)
+	clients, failed := p.engine.Inventory.SoundingClients(house.ExternalID)
 	if err := errors.Join(err, failed); err != nil || len(rules) != 1 || clients.Leafs[0].FriendlyName != "Rosenduft phone" {
 		t.Errorf("alerts %+v, clients %+v, %v", rules, clients, err)
 	}
@@ -125,10 +126,10 @@ func TestHomeWithASuccessorKeepsWhatItSaid(t *testing.T) {
 func TestVacatedNetworkServesItsHouseholdNoMore(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	one, owner := p.home("g", 1), p.user("owner")
-	network := one.ExternalID
-	p.claim(one.ID, owner)
-	clients, err := p.engine.SoundingClients(network)
+	house, owner := p.home("g", 1), p.user("owner")
+	network := house.ExternalID
+	p.claim(house.ID, owner)
+	clients, err := p.engine.Inventory.SoundingClients(network)
 	if err != nil || len(clients.Nodes) != 1 {
 		t.Fatalf("%+v %v", clients, err)
 	}
@@ -146,16 +147,15 @@ func TestVacatedNetworkServesItsHouseholdNoMore(t *testing.T) {
 		}())
 	})
 	edit := func(text string) (e setting.Edit) {
-		e.Body = map[string]any{}
 		if err := json.Unmarshal([]byte(text), &e.Body); err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
 	err = errors.Join(keyed,
-		p.engine.EditGuardian(t.Context(), network, false, edit(`{"olga":"secret","motion_events":{"enabled":0,"sens":3,"cooldown":90},"link_events":{"enabled":0}}`)),
-		p.engine.EditRadar(t.Context(), network, false, edit(`{"olga":"secret","sounding":{"rate_ms":50,"mode":"deny","clients":{"02:bb:00:00:00:31":{"mode":"deny"}}},"measurement":{"base_threshold":99999}}`)),
-		p.engine.EditMeta(t.Context(), network, false, edit(`{"gatekeeper_redirect":"https://olga.example/gk","olga_note":"secret","motion_paused":1}`)))
+		p.engine.Inventory.EditGuardian(t.Context(), network, false, edit(`{"olga":"secret","motion_events":{"enabled":0,"sens":3,"cooldown":90},"link_events":{"enabled":0}}`)),
+		p.engine.Inventory.EditRadar(t.Context(), network, false, edit(`{"olga":"secret","sounding":{"rate_ms":50,"mode":"deny","clients":{"02:bb:00:00:00:31":{"mode":"deny"}}},"measurement":{"base_threshold":99999}}`)),
+		p.engine.Inventory.EditMeta(t.Context(), network, false, edit(`{"gatekeeper_redirect":"https://olga.example/gk","olga_note":"secret","motion_paused":1}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestVacatedNetworkServesItsHouseholdNoMore(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if state, err := p.engine.NetworkState(network); err != nil || state.Paused() || state.Guardian().MotionEvents.Enabled != 1 {
+	if state, err := p.engine.Inventory.NetworkState(network); err != nil || state.Paused() || state.Guardian().MotionEvents.Enabled != 1 {
 		t.Errorf("the engine goes on with %+v %v", state.Network, err)
 	}
 }

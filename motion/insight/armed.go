@@ -2,9 +2,9 @@ package insight
 
 import "sensegate/motion"
 
-// MotionState says, per quarter of an hour, whether a household was away with motion
-// armed (payloads.md 5.6): 1 when it was for at least half of what is known of the
-// bucket, else 0; null where nothing is known.
+// MotionState is, per quarter of an hour, whether a household was away with motion armed
+// (payloads.md 5.6): 1 when it was for at least half of the known part of the bucket,
+// otherwise 0; null where nothing is known.
 type MotionState struct {
 	FirstBucket int64   `json:"first_bucket"` // s since the epoch, a multiple of Interval
 	Interval    int64   `json:"interval"`     // 900 s

@@ -19,8 +19,8 @@ type Day struct {
 // warm-up (WarmedUp) the answer is for the caller to leave empty. The number of
 // days is for the caller to bound. The error is series.ErrDamaged.
 //
-// Two sources are joined here: the percentage of a day (payloads.md 4.9) is the
-// share of minutes with motion density above 0.1 (lm1.md 7).
+// The percentage of a day (payloads.md 4.9) is the share of minutes with motion density above
+// 0.1 (lm1.md 7).
 func Days(s *series.Set, first, last Date, zone *time.Location) ([]Day, error) {
 	days := []Day{}
 	for date := first; date <= last; date++ {

@@ -49,13 +49,6 @@ func (d *Date) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Weekday returns the day of the week.
-func (d Date) Weekday() time.Weekday { return d.at(0, 0, time.UTC).Weekday() }
-
-// weekend reports whether d is a Saturday or a Sunday: the weekday type of
-// lm1.md 7.
-func (d Date) weekend() bool { return d.Weekday() == time.Saturday || d.Weekday() == time.Sunday }
-
 // Start returns the first second of the day in zone. It is not 00:00 where
 // clocks jump over midnight (America/Santiago), and it is the first of two 00:00
 // where midnight comes twice (America/Havana). A day that a zone left out

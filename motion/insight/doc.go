@@ -1,11 +1,10 @@
-// Package insight reads habits out of a network's stored motion: activity per
-// quarter of an hour and per day, what is usual, household sleep times with the model
-// of a night behind them, and the shares of locations.
+// Package insight computes figures about a household from a network's stored motion: activity
+// per quarter of an hour and per day, sleep times by a model of the night, and the shares of
+// locations.
 //
-// It knows local days (Date), the shapes of payloads.md 4.9, 4.12 and 5.6, and
-// the algorithms of lm1.md 7. It must not know where samples are
-// kept, which network they belong to, what the clock says (now is handed in), or
-// who asks: it is pure and does no I/O. All functions may be called
+// It knows local days (Date), the shapes of payloads.md 4.9, 4.12 and 5.6, and the algorithms
+// of lm1.md 7. It must not know where samples are kept, which network they belong to or who
+// asks, read the clock (now is a parameter), or do I/O. All functions may be called
 // concurrently.
 //
 // Rules that stand here and nowhere else:

@@ -1,9 +1,9 @@
 package insight
 
-// surely is how far, in minutes, a time may be off that counts as found.
+// surely is how far, in minutes, a time may be off and still count as found.
 const surely = 45
 
-// guess is what the model makes of a night.
+// guess is the model's estimate of a night.
 type guess struct {
 	sleep, wake int     // minutes: the medians of what is likely
 	sure        float64 // 0..1: how likely it is that there is a night and each time is within surely
@@ -13,7 +13,7 @@ type guess struct {
 // weights are those of the phases at one minute.
 type weights [phases]float64
 
-// guess weighs all paths; ok is false when they tell of no night.
+// guess weighs all paths; ok is false when a night without sleep is likelier.
 func (s sight) guess() (g guess, ok bool) {
 	n := len(s.levels)
 	chances, changes := s.chances(), s.changes()
@@ -103,7 +103,7 @@ func (w weights) scaled() weights {
 	return w
 }
 
-// reaches returns the first minute at which p, which never falls, has reached a share.
+// reaches returns the first minute at which p, which is monotonic, has reached a share.
 func reaches(p []float64, share float64) int {
 	for t, v := range p {
 		if v >= share {

@@ -10,7 +10,7 @@ import (
 // (lm1.md 7: "motion density > 0.1").
 const activeDensity = 10
 
-// state says what a minute was.
+// state is whether a minute was in motion, quiet or unknown.
 type state uint8
 
 const (
@@ -49,7 +49,7 @@ func minutes(s *series.Set, id series.ID, m series.Measure, from, to int64) ([]V
 	return out, nil
 }
 
-// states returns what the minutes of [from, to) were.
+// states returns the states of the minutes of [from, to).
 func states(s *series.Set, from, to int64) ([]state, error) {
 	densities, err := minutes(s, series.Network, series.Density, from, to)
 	if err != nil {

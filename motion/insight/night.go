@@ -1,14 +1,14 @@
 package insight
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"sensegate/motion/series"
 )
 
-// Schedule is when a household sleeps (interfaces.md 2.4 no. 1), on the clocks of
-// Zone.
+// Schedule is when a household sleeps (interfaces.md 2.4 no. 1), in the time zone Zone.
 type Schedule struct {
 	SleepHour, SleepMinute int // 0..23, 0..59
 	WakeHour, WakeMinute   int
@@ -20,7 +20,7 @@ const (
 	margin             = 4 * hourS // s before the sleep and after the wake time
 	interruption       = 2         // minutes: at least so long
 	interruptionsApart = 10        // minutes: those closer to each other are one
-	sureEnough         = 0.6       // a night is told that the model is so sure of
+	sureEnough         = 0.6       // how sure the model has to be of a night
 	noon               = 12        // hour that one night is told from the next at
 )
 
@@ -39,8 +39,8 @@ func (h Schedule) Bed(date Date) (sleep, wake int64) {
 	return sleep, date.at(h.WakeHour, h.WakeMinute, h.Zone).Unix()
 }
 
-// Window returns the seconds [from, to) that are looked at for that night: from
-// 4 h before the sleep time to 4 h after the wake time.
+// Window returns the seconds [from, to) of the model of that night: from 4 h before the sleep
+// time to 4 h after the wake time.
 func (h Schedule) Window(date Date) (from, to int64) {
 	sleep, wake := h.Bed(date)
 	return floorTo(sleep-margin, minuteS), wake + margin
@@ -92,7 +92,7 @@ func Nights(s *series.Set, h Schedule, first, last Date, now int64, away ...Abse
 	return nights, nil
 }
 
-// sight returns what is known of the window of the night that date's evening begins.
+// sight returns the data of the window of the night that date's evening begins.
 func (h Schedule) sight(s *series.Set, date Date, away []Absence) (sight, error) {
 	from, to := h.Window(date)
 	intensities, err := minutes(s, series.Network, series.Mean, from, to)
@@ -140,4 +140,39 @@ func interruptions(up []bool) (n int) {
 		last = span.to
 	}
 	return n
+}
+
+// Averages are the means of some nights (payloads.md 5.6), null when there is
+// none. Times of day are whole seconds after local midnight on the clock, 0..86399.
+type Averages struct {
+	SleepTime     Value `json:"avg_sleep_time_s"`
+	WakeTime      Value `json:"avg_wake_time_s"`
+	Interruptions Value `json:"average_interruptions"` // two decimals
+	Duration      Value `json:"duration_avg_s"`        // s that passed from sleep to wake time
+}
+
+// AverageOf returns the averages of nights. Times of day are counted from the
+// midnight of the evening's date on, so that 23:50 and 00:10 make 00:00.
+func AverageOf(nights []Night) Averages {
+	n := len(nights)
+	sleep, wake, interruptions, duration := make([]Value, n), make([]Value, n), make([]Value, n), make([]Value, n)
+	for i, night := range nights {
+		evening := int64(night.Date) * dayS
+		sleep[i] = Value(wall(night.SleepTime.Unix(), night.SleepTime.Location()) - evening)
+		wake[i] = Value(wall(night.WakeTime.Unix(), night.WakeTime.Location()) - evening)
+		interruptions[i] = Value(night.Interruptions)
+		duration[i] = Value(night.WakeTime.Sub(night.SleepTime).Seconds())
+	}
+	return Averages{
+		SleepTime: onClock(mean(sleep)), WakeTime: onClock(mean(wake)),
+		Interruptions: mean(interruptions).round(2), Duration: mean(duration).round(0),
+	}
+}
+
+// onClock returns the time of day of v, in seconds after any midnight.
+func onClock(v Value) Value {
+	if !v.Known() {
+		return v
+	}
+	return Value(math.Mod(float64(v.round(0))+dayS, dayS))
 }

@@ -34,7 +34,7 @@ const (
 // ways is how many levels a home without movement can be seen at: those below some.
 const ways = 3
 
-// level says how much motion a minute had: its mean intensity.
+// level is how much motion a minute had, by its mean intensity.
 type level uint8
 
 const (
@@ -91,11 +91,11 @@ const (
 // beside those that are.
 const anyWay = 1.0
 
-// witness is what the evidence of one minute counts. A minute resembles the one before,
-// so they are no independent witnesses.
+// witness is the weight of the evidence of one minute. It is below 1 because successive
+// minutes are not independent.
 const witness = 0.5
 
-// sight is what is known of each minute of a night's window.
+// sight is the data of each minute of a night's window.
 type sight struct {
 	levels  []level
 	away    []bool // the household is known to be away
@@ -146,7 +146,7 @@ func still(way, l level, ofSome, ofMuch float64) float64 {
 	}
 }
 
-// change says how likely each phase follows another from one minute to the next:
+// change is how likely each phase follows another from one minute to the next:
 // change[from][to].
 type change [phases]weights
 

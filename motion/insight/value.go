@@ -3,7 +3,6 @@ package insight
 import (
 	"encoding/json"
 	"math"
-	"slices"
 )
 
 // Value is a figure that may be unknown: NaN here, null in JSON.
@@ -62,26 +61,6 @@ func mean(values []Value) Value {
 		}
 	}
 	return ratio(total, float64(n), 1)
-}
-
-// percentile returns the p-th percentile, 0..100, of known, sorted values by
-// linear interpolation between the two nearest (Hyndman and Fan 1996, type 7);
-// unknown when there is none.
-func percentile(sorted []Value, p float64) Value {
-	if len(sorted) == 0 {
-		return Unknown()
-	}
-	at := p / 100 * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + Value(at-float64(low))*(sorted[high]-sorted[low])
-}
-
-// known returns the known values, sorted, in a slice of its own.
-func known(values []Value) []Value {
-	kept := slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return !v.Known() })
-	slices.Sort(kept)
-	return kept
 }
 
 // fill returns n unknown values.

@@ -50,8 +50,8 @@ func (s *Service) blank(tx *store.Tx, h home.ID, user home.UserID, provider stri
 	if err != nil {
 		return sensor.Integration{}, err
 	}
-	one, err := tx.Home(h)
-	return sensor.Integration{Home: h, Network: one.ExternalID, User: user, Provider: name}, err
+	house, err := tx.Home(h)
+	return sensor.Integration{Home: h, Network: house.ExternalID, User: user, Provider: name}, err
 }
 
 // enable gives the integration of a home an account, if it has none, and sets it to
@@ -64,7 +64,7 @@ func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provi
 		if i, err = s.prepare(tx, h, user, provider); err != nil || i.Account.UserThingName != "" {
 			return err
 		}
-		return tx.PutFarewell(sensor.Farewell{Provider: i.Provider, Account: account, Due: tx.Now().Add(sensor.Unfinished)})
+		return tx.PutPendingDeletion(sensor.PendingDeletion{Provider: i.Provider, Account: account, Due: tx.Now().Add(sensor.Unfinished)})
 	})
 	if err != nil {
 		return i, err
@@ -84,7 +84,7 @@ func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provi
 		}
 		if i.Account.UserThingName == "" {
 			i.Account = account
-			if err := tx.DeleteFarewell(account.UserThingName); err != nil {
+			if err := tx.DeletePendingDeletion(account.UserThingName); err != nil {
 				return err
 			}
 		}
@@ -202,7 +202,7 @@ func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.
 // raises IntegrationDeletedEvent. It does not wait for the provider: the account there
 // is deleted as soon as it can be reached.
 func (s *Service) Delete(ctx context.Context, h home.ID) error {
-	err := s.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+	err := s.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		i, err := integrationOf(tx, h)
 		if err != nil {
 			return nil, err

@@ -62,11 +62,11 @@ func TestManyWhoEnableAtOnceGetOneAccount(t *testing.T) {
 		}
 	}
 	f.ahead.Add(int64(sensor.Unfinished) + 1)
-	if err := f.sayFarewells(t.Context()); err != nil {
+	if err := f.deleteDueAccounts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := played.Accounts(); len(left) != 1 || left[0] != accounts[0] || len(f.farewells()) != 0 {
-		t.Errorf("left %v, of %v, and to be deleted %v", left, accounts, f.farewells())
+	if left := played.Accounts(); len(left) != 1 || left[0] != accounts[0] || len(f.pendingDeletions()) != 0 {
+		t.Errorf("left %v, of %v, and to be deleted %v", left, accounts, f.pendingDeletions())
 	}
 }
 
@@ -81,7 +81,7 @@ func TestUnreachableCloudInitializesNothing(t *testing.T) {
 	if _, err := f.Integration(t.Context(), f.home); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("there is one: %v", err)
 	}
-	if pending := f.farewells(); len(pending) != 1 || pending[0].Due < f.engine.Now().Add(sensor.Unfinished-60) {
+	if pending := f.pendingDeletions(); len(pending) != 1 || pending[0].Due < f.engine.State.Now().Add(sensor.Unfinished-60) {
 		t.Errorf("what may have been made is not noted, or is deleted too early: %+v", pending)
 	}
 	played.SetDown(false)
@@ -146,32 +146,32 @@ func TestDeletedIntegrationIsGoneEvenWhenTheCloudIsAway(t *testing.T) {
 	if last.Event != motion.IntegrationDeletedEvent || last.Category != motion.CategorySystem || last.Detail.Text("userThingName") != i.Account.UserThingName {
 		t.Errorf("%+v", last)
 	}
-	f.eventually("a first try has failed", func() bool { left := f.farewells(); return len(left) == 1 && left[0].Tries == 1 })
+	f.eventually("a first try has failed", func() bool { left := f.pendingDeletions(); return len(left) == 1 && left[0].Tries == 1 })
 	if len(played.Accounts()) != 1 {
 		t.Error("the account is gone already")
 	}
 	played.SetDown(false)
 	f.ahead.Add(31)
-	if err := f.sayFarewells(t.Context()); err != nil {
+	if err := f.deleteDueAccounts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(played.Accounts()) != 0 || len(f.farewells()) != 0 {
-		t.Errorf("accounts %v, to be deleted %v", played.Accounts(), f.farewells())
+	if len(played.Accounts()) != 0 || len(f.pendingDeletions()) != 0 {
+		t.Errorf("accounts %v, to be deleted %v", played.Accounts(), f.pendingDeletions())
 	}
 	if err := f.Delete(t.Context(), f.home); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("once more: %v", err)
 	}
 }
 
-func TestDisownedNetworkSaysFarewellByItself(t *testing.T) {
+func TestAccountOfADisownedNetworkIsDeleted(t *testing.T) {
 	t.Parallel()
 	f, played := newCloudFixture(t)
 	f.enabled()
 	f.update(func(tx *store.Tx) error { return tx.DeleteHome(f.home) })
-	if err := f.sayFarewells(t.Context()); err != nil {
+	if err := f.deleteDueAccounts(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(played.Accounts()) != 0 || len(f.farewells()) != 0 {
-		t.Errorf("accounts %v, to be deleted %v", played.Accounts(), f.farewells())
+	if len(played.Accounts()) != 0 || len(f.pendingDeletions()) != 0 {
+		t.Errorf("accounts %v, to be deleted %v", played.Accounts(), f.pendingDeletions())
 	}
 }

@@ -316,9 +316,9 @@ func TestBridgeIsNotForWhoeverAsksFirst(t *testing.T) {
 	}
 	for _, id := range []home.ID{f.home, f.other} {
 		f.update(func(tx *store.Tx) error {
-			one, err := tx.Home(id)
-			one.OwnedBefore = true
-			return errors.Join(err, tx.PutHome(one))
+			house, err := tx.Home(id)
+			house.OwnedBefore = true
+			return errors.Join(err, tx.PutHome(house))
 		})
 	}
 	for _, id := range []home.ID{f.home, f.other} {
@@ -342,8 +342,8 @@ func TestBridgeIsNotForWhoeverAsksFirst(t *testing.T) {
 
 	var second motion.NetworkID
 	f.update(func(tx *store.Tx) error {
-		one, err := tx.Home(f.other)
-		second = one.ExternalID
+		house, err := tx.Home(f.other)
+		second = house.ExternalID
 		return err
 	})
 	restart(second)

@@ -108,7 +108,7 @@ func TestDetectionSaysWhereItWas(t *testing.T) {
 	if d, err := f.ChangeDevice(t.Context(), f.home, door, edit); err != nil || !d.Config.Online || d.Config.Location != "Hallway" {
 		t.Fatalf("%+v %v", d, err)
 	}
-	tell(cloud.Told{ThingName: door, Status: sensor.Open, BatteryLevel: to(100), TS: f.engine.Now() - 1})
+	tell(cloud.Told{ThingName: door, Status: sensor.Open, BatteryLevel: to(100), TS: f.engine.State.Now() - 1})
 	f.eventually("it is kept", func() bool { return len(f.statuses("")) == 1 })
 	found, err := f.History(t.Context(), f.home, "", 0, 0, 0)
 	d := found[0]
@@ -212,12 +212,12 @@ func TestPairingIsPerHub(t *testing.T) {
 	i := f.enabled()
 	furnish(played, i.Account.UserThingName)
 	f.eventually("the hub is known", func() bool { _, ok := f.device(hubName); return ok })
-	before := f.engine.Now()
+	before := f.engine.State.Now()
 	until, err := f.Pair(t.Context(), f.home, hubName, 600)
 	if err != nil || until < before.Add(600).Stamp() {
 		t.Errorf("%v %v", until, err)
 	}
-	if until, err = f.Pair(t.Context(), f.home, hubName, 20); err != nil || until > f.engine.Now().Add(20).Stamp() {
+	if until, err = f.Pair(t.Context(), f.home, hubName, 20); err != nil || until > f.engine.State.Now().Add(20).Stamp() {
 		t.Errorf("%v %v", until, err)
 	}
 	if left := time.Until(played.PairingUntil(i.Account.UserThingName, hubName)); left > 21*time.Second {

@@ -2,13 +2,16 @@ package integration
 
 import (
 	"context"
+	"slices"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/motion/sensor"
 	"sensegate/store"
 )
 
-// host is whom one provider delivers to.
+// host is the sensor.Host of one provider.
 type host struct {
 	*Service
 	provider string
@@ -35,10 +38,10 @@ func (h host) Accounts(ctx context.Context) (accounts []sensor.Account, err erro
 
 // BadInput counts a message that could not be used.
 func (h host) BadInput(reason string, message []byte) {
-	h.engine.BadInput("sensors/"+h.provider, reason, message)
+	h.engine.State.BadInput("sensors/"+h.provider, reason, message)
 }
 
-// Cursor returns that of the last batch that is sure to be kept.
+// Cursor returns the cursor of the last batch that is stored.
 func (h host) Cursor(ctx context.Context) (cursor string, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		cursor, err = tx.SensorCursor(h.provider)
@@ -47,8 +50,8 @@ func (h host) Cursor(ctx context.Context) (cursor string, err error) {
 	return cursor, err
 }
 
-// Deliver takes a batch of the provider: detections are stored before it returns. Then
-// the things of accounts whose list has changed are brought up to date.
+// Deliver processes a batch of the provider: detections are stored before it returns. Then it
+// synchronises the accounts whose list of things has changed.
 func (h host) Deliver(ctx context.Context, b sensor.Batch) error {
 	if err := h.take(ctx, h.provider, b); err != nil {
 		return err
@@ -69,14 +72,14 @@ func (h host) Deliver(ctx context.Context, b sensor.Batch) error {
 	return nil
 }
 
-// thing is one of a batch: what is stored of it, and what it has become.
+// thing is a thing in a batch: its record, and its new state.
 type thing struct {
 	device sensor.Device
 	live   live
 	found  []sensor.Detection
 }
 
-// batch is a batch that is being judged.
+// batch is a batch of readings that is being processed.
 type batch struct {
 	*Service
 	tx       *store.Tx
@@ -86,8 +89,8 @@ type batch struct {
 	told     int // detections
 }
 
-// take judges a batch and stores what is to be kept. Judging reads; only a batch that
-// has something to keep is judged again while writing.
+// take processes a batch in a read transaction. When that has something to store, it processes
+// the batch again in a write transaction.
 func (s *Service) take(ctx context.Context, provider string, in sensor.Batch) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()
@@ -112,16 +115,16 @@ func (s *Service) take(ctx context.Context, provider string, in sensor.Batch) er
 	return nil
 }
 
-// judge takes the readings of a batch in their order.
+// judge processes the readings of a batch in their order.
 func (s *Service) judge(tx *store.Tx, provider string, in sensor.Batch) (*batch, error) {
 	b := &batch{Service: s, tx: tx, provider: provider, accounts: map[string]sensor.Integration{}, things: map[key]*thing{}}
 	for _, r := range in.Readings {
-		one, err := b.thing(r)
+		item, err := b.thing(r)
 		if err != nil {
 			return nil, err
 		}
-		if one != nil {
-			b.read(one, r)
+		if item != nil {
+			b.read(item, r)
 		}
 	}
 	return b, nil
@@ -144,8 +147,8 @@ func (b *batch) thing(r sensor.Reading) (*thing, error) {
 		return nil, nil
 	}
 	k := key{i.Home, r.Thing}
-	if one := b.things[k]; one != nil {
-		return one, nil
+	if item := b.things[k]; item != nil {
+		return item, nil
 	}
 	device, err := b.tx.Sensor(k.home, k.thing)
 	if fault.KindOf(err) == fault.NotFound {
@@ -160,58 +163,58 @@ func (b *batch) thing(r sensor.Reading) (*thing, error) {
 	if !ok {
 		now.state = device.Config.State
 	}
-	one := &thing{device: device, live: now}
-	b.things[k] = one
-	return one, nil
+	item := &thing{device: device, live: now}
+	b.things[k] = item
+	return item, nil
 }
 
-// read takes a reading of a thing. Values that are older than those that are known
-// already, as those of a list can be, say nothing; whether a thing is online has no age.
-func (b *batch) read(one *thing, r sensor.Reading) {
+// read processes a reading of a thing. Values that are older than the known ones, as those of
+// a list can be, are ignored; whether a thing is online has no age.
+func (b *batch) read(item *thing, r sensor.Reading) {
 	now := b.tx.Now()
 	switch at := min(r.TS, now); {
 	case at.IsZero() || !r.HasValues():
-	case at < one.live.at:
+	case at < item.live.at:
 		r = sensor.Reading{Online: r.Online}
 	default:
-		one.live.at = at
+		item.live.at = at
 	}
-	next, tells := one.device.Take(one.live.state, r)
-	one.live.state = next
-	if !tells || !one.device.Config.Notify {
+	next, tells := item.device.Take(item.live.state, r)
+	item.live.state = next
+	if !tells || !item.device.Config.Notify {
 		return
 	}
-	if !one.live.pace.Allow(now) {
+	if !item.live.pace.Allow(now) {
 		b.engine.BadInput("sensors/"+b.provider, "a sensor tells too much: its detections are not kept for a while", nil)
 		return
 	}
-	one.found = append(one.found, one.device.Detect(next, r.TS, now))
-	one.device.Config.State = next
+	item.found = append(item.found, item.device.Detect(next, r.TS, now))
+	item.device.Config.State = next
 	b.told++
 }
 
 // store writes the detections of a batch with the state that they led to, and pushes them.
 func (b *batch) store(cursor string) error {
-	for _, one := range b.things {
-		if len(one.found) == 0 {
+	for _, item := range b.things {
+		if len(item.found) == 0 {
 			continue
 		}
-		for _, found := range one.found {
-			kept, err := b.tx.AddDetection(one.device, found)
+		for _, found := range item.found {
+			kept, err := b.tx.AddDetection(item.device, found)
 			if err != nil {
 				return err
 			}
-			if err := b.tell(one, kept); err != nil {
+			if err := b.tell(item, kept); err != nil {
 				return err
 			}
 		}
-		d := one.device
+		d := item.device
 		d.Config.Online = false
 		stored, err := b.tx.PutSensor(d)
 		if err != nil {
 			return err
 		}
-		one.device = stored
+		item.device = stored
 	}
 	if cursor == "" {
 		return nil
@@ -219,15 +222,15 @@ func (b *batch) store(cursor string) error {
 	return b.tx.PutSensorCursor(b.provider, cursor)
 }
 
-// remember holds what a batch has brought.
+// remember keeps the states and the cursor of a batch in memory.
 func (s *Service) remember(b *batch, cursor string, stored bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, one := range b.things {
-		settled := one.device.Settle(one.live.state).Config.State
-		before := one.device.Config.State
-		one.live.dirty = one.device.Config.Notify && !same(settled, before)
-		s.live[k] = one.live
+	for k, item := range b.things {
+		settled := item.device.Settle(item.live.state).Config.State
+		before := item.device.Config.State
+		item.live.dirty = item.device.Config.Notify && !same(settled, before)
+		s.live[k] = item.live
 	}
 	if cursor != "" {
 		s.cursors[b.provider], s.unstored[b.provider] = cursor, !stored
@@ -243,4 +246,38 @@ func same(a, b sensor.State) bool {
 		return *s.BatteryLevel
 	}
 	return a.Status == b.Status && level(a) == level(b)
+}
+
+// pushFresh is how old a detection may be that is pushed: the present scene says nothing about
+// older ones.
+const pushFresh motion.Seconds = 300
+
+// tell pushes a detection as motion is pushed (interfaces.md 6 no. 3): while the home is away
+// and its network armed, and of one sensor at most once in the cooldown of motion events. Ends
+// of detections and measurements are not pushed.
+func (b *batch) tell(item *thing, found sensor.Detection) error {
+	if b.options.Push == nil || found.Value.Status == "" || slices.Index(found.Type.Statuses(), found.Value.Status) < 1 {
+		return nil
+	}
+	now := b.tx.Now()
+	if found.TS < now.Add(-pushFresh) {
+		return nil
+	}
+	h, err := b.tx.Home(found.Home)
+	if err != nil {
+		return err
+	}
+	network, err := b.tx.Network(found.Network)
+	if err != nil || !home.ArmedAway(h, network) {
+		return err
+	}
+	cooldown := motion.Seconds(network.Guardian().MotionEvents.Cooldown)
+	if since := now.Since(item.live.pushed); since >= 0 && since < cooldown {
+		return nil
+	}
+	item.live.pushed = now
+	return b.options.Push(b.tx, motion.Event{
+		ID: found.ID, Category: motion.CategoryMotion, Event: found.Event, NetworkID: found.Network, GuardianID: network.GuardianID,
+		TS: found.TS, LocName: found.Location,
+	})
 }

@@ -12,9 +12,8 @@ import (
 	"sensegate/store"
 )
 
-// Devices returns the hubs and sensors of a home, brought up to date with the provider
-// if that can be reached, else as they were last known. Without an integration there
-// are none.
+// Devices returns the hubs and sensors of a home: synchronised with the provider if that can
+// be reached, otherwise as last known. Without an integration there are none.
 func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, error) {
 	i, err := s.Integration(ctx, h)
 	if fault.KindOf(err) == fault.NotFound {
@@ -35,7 +34,7 @@ func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, erro
 	return list, err
 }
 
-// Device returns a hub or sensor of a home, likewise.
+// Device returns a hub or sensor of a home in the same way.
 func (s *Service) Device(ctx context.Context, h home.ID, thing string) (sensor.Device, error) {
 	if i, err := s.Integration(ctx, h); err == nil {
 		s.refresh(ctx, i)
@@ -44,7 +43,7 @@ func (s *Service) Device(ctx context.Context, h home.ID, thing string) (sensor.D
 	return s.known(d), err
 }
 
-// known lays what is known of a thing since the start over its record.
+// known returns the record of a thing with its state since the start.
 func (s *Service) known(d sensor.Device) sensor.Device {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) 
 	if err != nil {
 		return 0, err
 	}
-	until := s.engine.Now().Add(motion.Seconds(seconds)).Stamp()
+	until := s.engine.State.Now().Add(motion.Seconds(seconds)).Stamp()
 	return until, p.Pair(ctx, i.Account, hub, time.Duration(seconds)*time.Second)
 }
 
@@ -112,7 +111,7 @@ func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e s
 			return before, err
 		}
 	}
-	err = s.engine.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+	err = s.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		stored, err := tx.Sensor(h, thing)
 		if err != nil {
 			return nil, err
@@ -121,7 +120,7 @@ func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e s
 		if stored, err = stored.Apply(e); err != nil {
 			return nil, err
 		}
-		if !wasKept { // what it has told until now is where its detections begin
+		if !wasKept { // its detections begin with its present state
 			stored = stored.Settle(s.known(stored).Config.State)
 		}
 		if after, err = tx.PutSensor(stored); err != nil {
@@ -151,7 +150,7 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	}
 	remains := d.Type == sensor.Hub && stillListed(ctx, p, i.Account, thing)
 	var removed []sensor.Device
-	err = s.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	err = s.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		if removed, err = withSensors(tx, h, thing); err != nil {
 			return nil, err
 		}
@@ -182,8 +181,8 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	return nil
 }
 
-// stillListed reports whether a provider goes on listing a hub that it has removed, as
-// one does whose hub is part of itself.
+// stillListed reports whether a provider still lists a hub after its removal, as a provider
+// does that is its own hub.
 func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, hub string) bool {
 	found, err := p.ListDevices(ctx, a)
 	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == hub })

@@ -201,11 +201,11 @@ func (f *fixture) events() (list []motion.Event) {
 	return list
 }
 
-// farewells returns the accounts that are to be deleted.
-func (f *fixture) farewells() (list []sensor.Farewell) {
+// pendingDeletions returns the accounts that are to be deleted.
+func (f *fixture) pendingDeletions() (list []sensor.PendingDeletion) {
 	f.t.Helper()
 	err := f.db.View(f.t.Context(), func(tx *store.Tx) (err error) {
-		list, err = tx.Farewells()
+		list, err = tx.PendingDeletions()
 		return err
 	})
 	if err != nil {

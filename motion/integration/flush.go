@@ -8,8 +8,8 @@ import (
 	"sensegate/store"
 )
 
-// flush stores what things have told since they were last stored, and how far the
-// providers were followed.
+// flush stores the states that have changed since they were last stored, and the cursors of
+// the providers.
 func (s *Service) flush(ctx context.Context) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()

@@ -33,7 +33,7 @@ func watched(t *testing.T) (*fixture, func(thing string, r sensor.Reading)) {
 		t.Helper()
 		r.Account, r.Thing = i.Account.UserThingName, thing
 		if r.TS == 0 {
-			r.TS = f.engine.Now()
+			r.TS = f.engine.State.Now()
 		}
 		if err := f.take(t.Context(), "shelf", sensor.Batch{Readings: []sensor.Reading{r}}); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestWhatIsOldOrMeasuredIsNotPushed(t *testing.T) {
 	f, read := watched(t)
 	f.scene(home.Away, 1)
 	read(climate, sensor.Reading{Temperature: to(20.0)})
-	read(door, sensor.Reading{Status: sensor.Open, TS: f.engine.Now() - 400})
+	read(door, sensor.Reading{Status: sensor.Open, TS: f.engine.State.Now() - 400})
 	if kept := fmt.Sprint(f.statuses(""), f.pushes); kept != "[open ] []" && kept != "[ open] []" {
 		t.Errorf("kept and pushed %s", kept)
 	}

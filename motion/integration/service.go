@@ -1,3 +1,15 @@
+// Package integration holds the rules of third-party sensors that take several steps: accounts
+// at providers, pairing, following the readings of things, storing detections, and the events
+// of interfaces.md 6 no. 5.
+//
+// It knows the store, the engine, and providers as package sensor declares them. It must not
+// know a provider's protocol, HTTP, or who may call: callers have checked that the home is the
+// user's.
+//
+// Concurrency. All exported methods may be called concurrently, Run once. No transaction and
+// no lock is held while a provider is called; one batch of readings is taken at a time. What
+// things tell is held in memory, and stored when it is a detection, otherwise every five
+// minutes, to spare the flash.
 package integration
 
 import (
@@ -24,17 +36,17 @@ import (
 // Times of the background work.
 const (
 	flushInterval    = 5 * time.Minute
-	farewellInterval = 30 * time.Second
+	deletionInterval = 30 * time.Second
 	syncLimit        = 3 * time.Second // that a reader waits for a provider
 )
 
 // Options configure a Service.
 type Options struct {
 	Providers map[string]sensor.Provider // by name; none: integrations cannot be enabled
-	Default   string                     // the provider of who names none; "" = the only one
-	Log       *slog.Logger               // nil: nowhere
-	// Push queues what is pushed for a detection, in the transaction that stores it. nil:
-	// nothing is.
+	Default   string                     // the provider of callers who name none; "" = the only one
+	Log       *slog.Logger               // nil: nothing is logged
+	// Push queues the push of a detection, in the transaction that stores it. nil: nothing is
+	// pushed.
 	Push func(*store.Tx, motion.Event) error
 }
 
@@ -59,7 +71,7 @@ type key struct {
 	thing string
 }
 
-// live is what is known of a thing since the start.
+// live is the state of a thing since the start.
 type live struct {
 	state  sensor.State
 	at     motion.Time // of the newest reading
@@ -84,8 +96,8 @@ func New(db *store.DB, e *engine.Engine, o Options) *Service {
 	}
 }
 
-// Run follows the providers and does what is due until ctx ends, then stores what is
-// held in memory. A database that fails ends it with an error.
+// Run follows the providers and runs the background work until ctx ends, then stores what is
+// held in memory. When the database fails it returns the error.
 func (s *Service) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for name, provider := range s.options.Providers {
@@ -97,13 +109,13 @@ func (s *Service) Run(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return s.every(running, flushInterval, nil, s.flush) })
-	group.Go(func() error { return s.every(running, farewellInterval, s.leaving, s.sayFarewells) })
+	group.Go(func() error { return s.every(running, deletionInterval, s.leaving, s.deleteDueAccounts) })
 	err := group.Wait()
 	return errors.Join(err, tolerate(s.flush(context.WithoutCancel(ctx))))
 }
 
-// every calls step at the start, each interval and when woken, until ctx ends or step
-// fails in a way that trying again does not mend.
+// every calls step at the start, each interval and when woken, until ctx ends or step returns
+// an error that tolerate does not tolerate.
 func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan struct{}, step func(context.Context) error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -120,7 +132,8 @@ func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan
 	}
 }
 
-// tolerate returns what is not a matter of trying again later, such as a full disk.
+// tolerate returns nil for an error after which the step is tried again later, such as a full
+// disk.
 func tolerate(err error) error {
 	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
 		return nil

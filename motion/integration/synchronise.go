@@ -9,8 +9,8 @@ import (
 	"sensegate/store"
 )
 
-// refresh brings the things of an integration up to date if the provider answers
-// within three seconds.
+// refresh synchronises the things of an integration if the provider answers within three
+// seconds.
 func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	if i.Working() != nil {
 		return
@@ -22,9 +22,9 @@ func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	}
 }
 
-// synchronise takes a provider's list of things: new ones are added, each with a
-// DeviceAddedEvent, and what is no longer listed is offline. It stays until somebody
-// deletes it, so that a sensor that is paired again keeps its name and its history.
+// synchronise compares the stored things with the provider's list: it adds new ones, each with
+// a DeviceAddedEvent, and sets those no longer listed offline. They stay until somebody
+// deletes them, so that a sensor that is paired again keeps its name and its history.
 func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil || i.Working() != nil {
@@ -34,7 +34,7 @@ func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	if err != nil {
 		return err
 	}
-	asOf := s.engine.Now()
+	asOf := s.engine.State.Now()
 	var missing []sensor.Device
 	fresh := false
 	err = s.db.View(ctx, func(tx *store.Tx) error {
@@ -65,8 +65,8 @@ func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	return s.take(ctx, i.Provider, b)
 }
 
-// compare returns what is listed and not stored yet, as far as there is room for it,
-// and what is stored and not listed any more.
+// compare returns the things that are listed and not stored, up to the maximum of a home, and
+// those that are stored and not listed any more.
 func compare(i sensor.Integration, stored []sensor.Device, found []sensor.Found) (added []sensor.Found, missing []sensor.Device) {
 	listed := map[string]bool{}
 	for _, f := range found {
@@ -88,7 +88,7 @@ func compare(i sensor.Integration, stored []sensor.Device, found []sensor.Found)
 
 // add stores the things that are listed and not stored yet.
 func (s *Service) add(ctx context.Context, i sensor.Integration, found []sensor.Found) error {
-	return s.engine.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+	return s.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		now, err := integrationOf(tx, i.Home)
 		if err != nil || now.Account != i.Account || now.Working() != nil {
 			return nil, err // deleted, or disabled, meanwhile

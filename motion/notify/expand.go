@@ -8,7 +8,7 @@ import (
 	"sensegate/store"
 )
 
-// expand makes deliveries of the pushes that wait.
+// expand makes deliveries of the queued pushes.
 func (p *Pusher) expand(ctx context.Context) error {
 	waits := false
 	err := p.db.View(ctx, func(tx *store.Tx) (err error) {

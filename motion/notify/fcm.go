@@ -90,25 +90,25 @@ func newFCM(c FCMConfig) (*fcm, error) {
 	return f, nil
 }
 
-// forget has the next message ask for a new access token.
+// forget drops the access token: the next message gets a new one.
 func (f *fcm) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tokens = f.config.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, f.client))
 }
 
-// source returns what gives access tokens.
+// source returns the source of access tokens.
 func (f *fcm) source() oauth2.TokenSource {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tokens
 }
 
-// outcome is what became of one try to push.
+// outcome is the result of one try to push.
 type outcome struct {
 	verdict hook.Verdict
-	dead    bool          // the token is of no installation any more
-	asked   time.Duration // how long the service asked to be left alone
+	dead    bool          // the token belongs to no installation any more
+	asked   time.Duration // the Retry-After of the service
 	err     error         // why it was not accepted, without addresses and tokens
 }
 
@@ -137,7 +137,7 @@ func (f *fcm) send(ctx context.Context, token string, payload motion.Document) o
 	return f.judge(response, answer)
 }
 
-// accessError says why there is no access token, without what the answer says of the
+// accessError returns why there is no access token, without the answer, which may describe the
 // account.
 func accessError(err error) error {
 	var refused *oauth2.RetrieveError
@@ -159,9 +159,9 @@ type fcmError struct {
 	} `json:"error"`
 }
 
-// judge says what an answer means. A device that is not registered any more is told
-// by UNREGISTERED, or NOT_FOUND with 404; a page that is not found at a wrong address
-// is neither. An access token that is not accepted is asked for again.
+// judge returns the outcome of an answer. UNREGISTERED, or NOT_FOUND with 404, mean that the
+// device is not registered any more; a 404 of a wrong address has neither. An access token
+// that is not accepted is dropped.
 func (f *fcm) judge(response *http.Response, body []byte) outcome {
 	verdict, asked, err := hook.Judge(response)
 	if verdict == hook.Accepted {

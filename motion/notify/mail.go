@@ -22,24 +22,24 @@ const (
 	KnownAddress Kind = "known_address" // somebody registered with an address that has an account
 	OwnerChanged Kind = "owner_changed" // a network has another owner
 
-	// Notices of a change that is done, to the address that the account had before.
+	// Notices of a change that was made, to the address that the account had before.
 	PasswordChanged Kind = "password_changed"
 	AddressChanged  Kind = "address_changed"
 	AccountDeleted  Kind = "account_deleted"
 	IdentityLinked  Kind = "identity_linked" // an identity provider logs the account in
 )
 
-// notice reports whether a mail only tells its person of a change.
+// notice reports whether a mail only reports a change to its receiver.
 func (k Kind) notice() bool {
 	return k == PasswordChanged || k == AddressChanged || k == AccountDeleted || k == IdentityLinked
 }
 
-// Mail is what a mail tells; its words and its link are made from it.
+// Mail is the content of a mail, from which its words and its link are made.
 type Mail struct {
 	Kind    Kind
 	To      string       // the address
 	User    home.UserID  // whose account it is about; 0: nobody's yet
-	Token   string       // what the link carries
+	Token   string       // in the link
 	Expires motion.Stamp // when the token or the invitation ends; 0: never
 	Home    home.ID      // Invite: the network to join
 	Network string       // Invite, OwnerChanged: its name, "" when it has none
@@ -47,7 +47,7 @@ type Mail struct {
 	Owner   bool         // OwnerChanged: it is the one whom the mail goes to
 }
 
-// compose puts a mail into words.
+// compose writes the words of a mail.
 func (o *Outbox) compose(m Mail) (store.Mail, error) {
 	stored := store.Mail{
 		Kind: string(m.Kind), UserID: m.User, HomeID: m.Home, Address: m.To, ExpiresAt: m.Expires,
@@ -83,8 +83,8 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 	return stored, nil
 }
 
-// link returns an address of the appliance as the configuration knows it, never as a
-// request names it. What follows a # is the page's alone: a browser does not send it.
+// link returns an address of the appliance from the configuration, never from a request. A
+// browser does not send the part after #: only the page reads it.
 func (o *Outbox) link(path string, query url.Values) string {
 	return strings.TrimRight(o.base(), "/") + path + query.Encode()
 }
@@ -118,7 +118,7 @@ func inviteText(m Mail) string {
 		"Open the link within seven days, and join with an account that has this address."
 }
 
-// ownerText names nobody: the list of members does, as long as they are members.
+// ownerText names nobody: the list of members does while they are members.
 func ownerText(m Mail) string {
 	if m.Owner {
 		return "You are the owner of the " + networkText(m) + " now: its owner has left, or has handed it over to you.\n\n" +

@@ -66,10 +66,10 @@ func newBox(t testing.TB) *box {
 		var n, far motion.Network
 		n, errs[0] = tx.CreateNetwork(motion.Network{GuardianID: "a41f"})
 		far, errs[1] = tx.CreateNetwork(motion.Network{GuardianID: "b52f"})
-		var one, two home.Home
-		one, errs[2] = tx.CreateHome(home.Home{ExternalID: n.ID, Name: "Lakeside", Scene: home.Away, ClaimedAt: tx.Now()})
+		var house, two home.Home
+		house, errs[2] = tx.CreateHome(home.Home{ExternalID: n.ID, Name: "Lakeside", Scene: home.Away, ClaimedAt: tx.Now()})
 		two, errs[3] = tx.CreateHome(home.Home{ExternalID: far.ID, Name: "Hill", Scene: home.Away, ClaimedAt: tx.Now()})
-		b.network, b.abroad, b.home, b.other = n.ID, far.ID, one.ID, two.ID
+		b.network, b.abroad, b.home, b.other = n.ID, far.ID, house.ID, two.ID
 		b.owner, errs[4] = tx.CreateUser(home.User{Email: "jdoe@example.com", Sub: "1"})
 		b.member, errs[5] = tx.CreateUser(home.User{Email: "mum@example.com", Sub: "2"})
 		b.neighbour, errs[6] = tx.CreateUser(home.User{Email: "next@example.org", Sub: "3"})

@@ -1,3 +1,13 @@
+// Package notify writes mails into the stored outbox, sends them when a mail server is
+// configured, and pushes messages to the phones and the webhook of a household (payloads.md
+// 5.2 and 6 no. 8).
+//
+// It knows kinds of mails and pushes, which mails an owner may read, queues in the store, and
+// the protocol of each service. It must not know HTTP interfaces, what raises an event, or
+// name a person in a push.
+//
+// Concurrency. All exported methods may be called concurrently. What is queued is
+// durable before it is sent, so that a restart repeats at most what was under way.
 package notify
 
 import (
@@ -14,7 +24,7 @@ import (
 	"sensegate/store"
 )
 
-// lookEvery is the time between two looks at what is due.
+// lookEvery is the time between two checks of what is due.
 const lookEvery = time.Second
 
 // Options configure New.
@@ -22,12 +32,12 @@ type Options struct {
 	Mail MailConfig
 	Push PushConfig
 	// Base returns the address of the appliance that links begin with, such as
-	// http://192.168.1.10:8080. It is asked for each mail.
+	// http://192.168.1.10:8080. It is called for each mail.
 	Base func() string
 	Log  *slog.Logger
 }
 
-// Notifier holds what tells people. Make it with New, start it with Run.
+// Notifier sends mails and pushes. Make it with New, start it with Run.
 type Notifier struct {
 	Outbox *Outbox
 	Pusher *Pusher

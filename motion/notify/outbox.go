@@ -2,12 +2,13 @@ package notify
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/VictoriaMetrics/metrics"
 
 	"sensegate/motion/hook"
 	"sensegate/store"
@@ -40,12 +41,12 @@ func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger)
 	return o, err
 }
 
-// Mail writes a mail into the outbox, as part of the caller's transaction; when a
-// mail server is configured it is sent soon after the commit. Nothing is sent from
-// inside it, so that it takes the same time whatever becomes of the mail.
+// Mail writes a mail into the outbox, as part of the caller's transaction; when a mail server
+// is configured it is sent soon after the commit. Mail itself sends nothing, so that it always
+// takes the same time.
 //
-// Of a deleted account nothing stays: the mail that tells of it is kept only until a mail
-// server has it, and not at all without one.
+// The mail about the deletion of an account is kept only until a mail server has it, and not
+// at all without one.
 func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
 	if m.Kind == AccountDeleted && o.smtp == nil {
 		return nil
@@ -61,7 +62,7 @@ func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
 	return err
 }
 
-// run sends what is due and forgets what is old until ctx ends.
+// run sends mails that are due and deletes old ones until ctx ends.
 func (o *Outbox) run(ctx context.Context) error {
 	return every(ctx, o.look, func(ctx context.Context) error {
 		if now := time.Now(); now.Sub(o.swept) >= sweepEvery {
@@ -77,7 +78,7 @@ func (o *Outbox) run(ctx context.Context) error {
 	})
 }
 
-// send tries what is due, one mail after the other.
+// send tries the mails that are due, one after the other.
 func (o *Outbox) send(ctx context.Context) error {
 	var due []store.Mail
 	err := o.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -99,7 +100,7 @@ func (o *Outbox) send(ctx context.Context) error {
 	return err
 }
 
-// settle stores what became of a try; a mail that is gone meanwhile stays gone.
+// settle stores the result of a try, unless the mail was deleted meanwhile.
 func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried error) error {
 	m, ok, err := tx.FindMail(id)
 	if err != nil || !ok {
@@ -127,7 +128,8 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 	return keep(tx, m)
 }
 
-// keep stores what became of a mail; one of a deleted account goes when it is settled.
+// keep stores a mail after a try; one of a deleted account is deleted once it needs no other
+// try.
 func keep(tx *store.Tx, m store.Mail) error {
 	if Kind(m.Kind) == AccountDeleted && m.DueAt == 0 {
 		return tx.ForgetMail(m.ID)
@@ -137,13 +139,13 @@ func keep(tx *store.Tx, m store.Mail) error {
 
 // metrics writes the counters.
 func (o *Outbox) metrics(w io.Writer) {
-	fmt.Fprintf(w, "sensegate_mails_total{result=\"sent\"} %d\n", o.sent.Load())
-	fmt.Fprintf(w, "sensegate_mails_total{result=\"refused\"} %d\n", o.refused.Load())
-	fmt.Fprintf(w, "sensegate_mails_total{result=\"failed\"} %d\n", o.failed.Load())
-	fmt.Fprintf(w, "sensegate_mails_queued %d\n", o.queued.Load())
+	metrics.WriteCounterUint64(w, `sensegate_mails_total{result="sent"}`, o.sent.Load())
+	metrics.WriteCounterUint64(w, `sensegate_mails_total{result="refused"}`, o.refused.Load())
+	metrics.WriteCounterUint64(w, `sensegate_mails_total{result="failed"}`, o.failed.Load())
+	metrics.WriteGaugeUint64(w, "sensegate_mails_queued", uint64(o.queued.Load()))
 }
 
-// State is what has become of a mail.
+// State is the state of a mail.
 type State string
 
 // The states of a mail.
@@ -154,7 +156,7 @@ const (
 	Failed State = "failed" // given up
 )
 
-// StateOf returns what has become of a mail.
+// StateOf returns the state of a mail.
 func StateOf(m store.Mail) State {
 	switch {
 	case m.SentAt != 0:

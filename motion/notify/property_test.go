@@ -29,9 +29,9 @@ func TestDeliveryWaitsOrIsOverAndNeverBoth(t *testing.T) {
 		start := b.stamp()
 		for {
 			var mine *store.Delivery
-			for _, one := range b.deliveries() {
-				if one.Mobile == d.ID {
-					mine = &one
+			for _, delivery := range b.deliveries() {
+				if delivery.Mobile == d.ID {
+					mine = &delivery
 				}
 			}
 			if mine == nil {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/VictoriaMetrics/metrics"
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/motion"
@@ -34,7 +35,7 @@ type Pusher struct {
 	wait   hook.Backoff
 	look   time.Duration
 
-	gone   atomic.Bool // the webhook wants nothing any more
+	gone   atomic.Bool // the webhook has answered 410
 	queued atomic.Int64
 	counts struct{ sent, refused, failed, dead, expired, loadTest atomic.Uint64 }
 }
@@ -58,7 +59,7 @@ func (p *Pusher) enabled() bool {
 	return p.fcm != nil || p.hook != nil || p.config.LoadTestToken != ""
 }
 
-// run sends what waits until ctx ends.
+// run sends deliveries until ctx ends.
 func (p *Pusher) run(ctx context.Context) error {
 	if !p.enabled() {
 		<-ctx.Done()
@@ -88,16 +89,17 @@ func (p *Pusher) close() {
 	}
 }
 
-// job is a delivery with what it needs, and what became of it.
+// job is a delivery with what it needs, and its outcome.
 type job struct {
 	store.Delivery
 	token string  // of the mobile device
 	home  home.ID // that the push comes from
-	void  bool    // nobody is to get it any more
+	void  bool    // the receiver is no member any more
 	out   outcome
 }
 
-// deliver tries what is due, a few at a time, and reports whether there may be more.
+// deliver tries the deliveries that are due, a few at a time, and reports whether there may be
+// more.
 func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
 	var jobs []job
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -129,7 +131,7 @@ func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// due returns the deliveries that are due. Who is no member any more gets nothing.
+// due returns the deliveries that are due. Those of former members are void.
 func (p *Pusher) due(tx *store.Tx) ([]job, error) {
 	list, err := tx.DeliveriesDue(pushesAtOnce)
 	if err != nil {
@@ -232,7 +234,7 @@ func (p *Pusher) metrics(w io.Writer) {
 		{"sent", &p.counts.sent}, {"refused", &p.counts.refused}, {"failed", &p.counts.failed}, {"dead", &p.counts.dead},
 		{"expired", &p.counts.expired}, {"load_test", &p.counts.loadTest},
 	} {
-		fmt.Fprintf(w, "sensegate_pushes_total{result=%q} %d\n", c.result, c.count.Load())
+		metrics.WriteCounterUint64(w, `sensegate_pushes_total{result="`+c.result+`"}`, c.count.Load())
 	}
-	fmt.Fprintf(w, "sensegate_pushes_queued %d\n", p.queued.Load())
+	metrics.WriteGaugeUint64(w, "sensegate_pushes_queued", uint64(p.queued.Load()))
 }

@@ -5,7 +5,7 @@ import (
 	"sensegate/store"
 )
 
-// settle stores what became of a try.
+// settle stores the outcome of a try.
 func (p *Pusher) settle(tx *store.Tx, j *job) error {
 	counter := &p.counts.sent
 	switch {
@@ -60,7 +60,7 @@ func (p *Pusher) forget(tx *store.Tx, j *job) error {
 	return tx.DeleteMobile(j.Mobile)
 }
 
-// blame keeps with a mobile device why a push to it was given up.
+// blame stores in a mobile device why a push to it was given up.
 func (p *Pusher) blame(tx *store.Tx, j *job) error {
 	p.log.Warn("push given up", "network", j.NetworkID, "mobile", j.Mobile, "attempts", j.Attempts+1, "err", j.out.err)
 	mobile, ok, err := tx.FindMobile(j.Mobile)

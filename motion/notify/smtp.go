@@ -36,9 +36,9 @@ func newSMTP(c SMTPConfig) (*smtp, error) {
 	return &smtp{config: c, password: password, tls: config}, nil
 }
 
-// send makes one try. What the server refuses for good (a reply of 5xx to the mail
-// itself) is Refused; everything else is worth another try: a server that is away or
-// asks to come back (4xx), and a log-in that a change of its settings would allow.
+// send makes one try. What the server refuses for good (a reply of 5xx to the mail itself) is
+// Refused; everything else is worth another try: a server that is away or asks to try again
+// (4xx), and a failed log-in, which a change of the settings can mend.
 func (s *smtp) send(ctx context.Context, m store.Mail) (hook.Verdict, error) {
 	message, err := s.message(m)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *smtp) client() (*mail.Client, error) {
 	return mail.NewClient(s.config.Host, options...)
 }
 
-// message makes the mail as it goes over the wire.
+// message returns the mail in its form for SMTP.
 func (s *smtp) message(m store.Mail) (*mail.Msg, error) {
 	message := mail.NewMsg()
 	if err := message.From(s.config.From); err != nil {

@@ -34,8 +34,8 @@ type MQTTConfig struct {
 // Defaults returns a configuration that offers no provider.
 func Defaults() Config { return Config{MQTT: MQTTConfig{Prefix: "sensegate"}} }
 
-// Validate returns every mistake at once, nil when there is none. What belongs to
-// a provider without a url is checked too, so that turning it on brings no surprise.
+// Validate returns every mistake at once, nil when there is none. Settings of a provider
+// without a url are checked too, so that they are right when it gets one.
 func (c Config) Validate() error {
 	wrong := []error{c.MQTT.validate()}
 	if err := c.Webhook.Validate(); err != nil {
@@ -94,8 +94,8 @@ func (c MQTTConfig) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// clientID returns the client id: the same at every start, so that the broker
-// knows a connection that it has not yet missed for the same client's.
+// clientID returns the client id: the same at every start, so that the broker ends a
+// connection of the last run that it still counts as open.
 func (c MQTTConfig) clientID() string {
 	if c.ClientID != "" {
 		return c.ClientID

@@ -81,7 +81,7 @@ func (m *mqtt) Counters() Counters {
 
 // run stays connected until ctx ends.
 func (m *mqtt) run(ctx context.Context) error {
-	own, end := context.WithCancel(context.WithoutCancel(ctx)) // the goodbye comes after ctx
+	own, end := context.WithCancel(context.WithoutCancel(ctx)) // close runs after ctx has ended
 	defer end()
 	manager, err := autopaho.NewConnection(own, m.clientConfig())
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *mqtt) run(ctx context.Context) error {
 	}
 }
 
-// clientConfig says how the broker is connected to.
+// clientConfig returns the configuration of the MQTT client.
 func (m *mqtt) clientConfig() autopaho.ClientConfig {
 	return autopaho.ClientConfig{
 		ServerUrls:        []*url.URL{m.server},
@@ -131,8 +131,8 @@ func (m *mqtt) began() {
 	}
 }
 
-// lost notes the end of a connection. One that was short counts with the failures
-// before it: two clients with one id would throw each other out without end.
+// lost notes the end of a connection. A short one counts as one more failure in a row:
+// otherwise two clients with one id would take over from each other without end.
 func (m *mqtt) lost() (connectAgain bool) {
 	m.connected.Store(false)
 	m.mu.Lock()
@@ -189,7 +189,7 @@ func (c patientConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// send publishes what waits, as long as there is a connection.
+// send publishes the queued frames while there is a connection.
 func (m *mqtt) send(ctx context.Context, manager *autopaho.ConnectionManager) {
 	for m.connected.Load() && ctx.Err() == nil {
 		batch := m.queue.take(0) // one
@@ -213,7 +213,7 @@ func (m *mqtt) send(ctx context.Context, manager *autopaho.ConnectionManager) {
 
 func (m *mqtt) statusTopic() string { return m.config.Prefix + "/status" }
 
-// announce tells the broker's clients whether the appliance delivers.
+// announce publishes whether the appliance delivers.
 func (m *mqtt) announce(ctx context.Context, manager *autopaho.ConnectionManager, status string, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -223,7 +223,7 @@ func (m *mqtt) announce(ctx context.Context, manager *autopaho.ConnectionManager
 	}
 }
 
-// close says goodbye to the broker and waits for the end of the connection.
+// close announces "offline", disconnects and waits for the end of the connection.
 func (m *mqtt) close(ctx context.Context, manager *autopaho.ConnectionManager) {
 	if m.connected.Load() {
 		m.announce(ctx, manager, "offline", goodbyeLimit)
@@ -235,7 +235,7 @@ func (m *mqtt) close(ctx context.Context, manager *autopaho.ConnectionManager) {
 	}
 	m.mu.Lock()
 	if m.conn != nil {
-		_ = m.conn.Close() // a write hangs; nothing of it is to be saved
+		_ = m.conn.Close() // a write hangs
 	}
 	m.mu.Unlock()
 	<-manager.Done()

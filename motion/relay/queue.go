@@ -16,8 +16,8 @@ type frame struct {
 	json    []byte
 }
 
-// queue holds the frames that wait, at most queueFrames: a newer one pushes the
-// oldest out, for live motion is worth the less the older it is.
+// queue holds the frames that wait, at most queueFrames: a newer one replaces the oldest,
+// because live motion loses value with age.
 type queue struct {
 	wake chan struct{} // receives after a push
 

@@ -1,3 +1,11 @@
+// Package relay delivers live motion of networks to outside services: an MQTT broker and a
+// webhook, each only when it is configured. It knows frames as JSON, queues, and the protocol
+// of each service. It must not know who asked for a delivery and for how long, the content of
+// a frame, the store, the appliance's own broker or its interfaces.
+//
+// Concurrency. Deliver never waits: every provider has a bounded queue that drops
+// its oldest frame when it is full, and one goroutine, owned by Run, that empties
+// it. All exported methods may be called concurrently.
 package relay
 
 import (
@@ -9,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/VictoriaMetrics/metrics"
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/motion"
@@ -23,8 +32,9 @@ const (
 
 // Provider is one configured outside service.
 type Provider interface {
-	// Ready says why nothing can be delivered any more, as a fault; nil = frames are
-	// taken. A service that is away for the moment is ready: it will be tried again.
+	// Ready returns the fault for which nothing can be delivered any more, nil while frames
+	// are queued. A service that is unreachable for the moment is ready: it will be tried
+	// again.
 	Ready() error
 	// Deliver queues a live frame of a network. It never waits and keeps json, which
 	// must not be changed afterwards.
@@ -74,7 +84,7 @@ func New(c Config, log *slog.Logger) (*Relay, error) {
 // Providers returns the configured providers by name. The map must not be changed.
 func (r *Relay) Providers() map[string]Provider { return r.providers }
 
-// Run delivers until ctx ends. What waits then is not delivered.
+// Run delivers until ctx ends. Frames that wait then are not delivered.
 func (r *Relay) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for _, p := range r.providers {
@@ -87,9 +97,9 @@ func (r *Relay) Run(ctx context.Context) error {
 func (r *Relay) Metrics(w io.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
 		c := r.providers[name].Counters()
-		fmt.Fprintf(w, "sensegate_relay_frames_total{provider=%q,result=\"delivered\"} %d\n", name, c.Delivered)
-		fmt.Fprintf(w, "sensegate_relay_frames_total{provider=%q,result=\"dropped\"} %d\n", name, c.Dropped)
-		fmt.Fprintf(w, "sensegate_relay_failures_total{provider=%q} %d\n", name, c.Failures)
+		metrics.WriteCounterUint64(w, `sensegate_relay_frames_total{provider="`+name+`",result="delivered"}`, c.Delivered)
+		metrics.WriteCounterUint64(w, `sensegate_relay_frames_total{provider="`+name+`",result="dropped"}`, c.Dropped)
+		metrics.WriteCounterUint64(w, `sensegate_relay_failures_total{provider="`+name+`"}`, c.Failures)
 	}
 }
 

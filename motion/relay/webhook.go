@@ -19,15 +19,15 @@ const (
 	postSize  = 512 << 10 // bytes of frames in one post
 )
 
-// webhook posts what waits to a URL, signed (package hook), one post at a time: whatever
-// has piled up meanwhile goes with the next.
+// webhook posts the queued frames to a URL, signed (package hook), one post at a time: the
+// next post takes all frames that were queued meanwhile.
 type webhook struct {
 	hook *hook.Hook
 	log  *slog.Logger
 	wait hook.Backoff
 
 	queue     *queue
-	gone      atomic.Bool // the receiver wants nothing any more
+	gone      atomic.Bool // the receiver has answered 410
 	delivered atomic.Uint64
 	failures  atomic.Uint64
 	row       int // failures in a row; run alone uses it

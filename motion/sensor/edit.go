@@ -24,10 +24,10 @@ type DeviceEdit struct {
 
 // Apply returns the device with the edit, or an Invalid fault with every mistake.
 func (d Device) Apply(e DeviceEdit) (Device, error) {
-	var wrong []fault.Detail
+	var wrong fault.Details
 	check := func(ok bool, field, message string, value any) {
 		if !ok {
-			wrong = append(wrong, fault.Detail{Location: "body." + field, Message: message, Value: value})
+			wrong.Add("body."+field, value, "%s", message)
 		}
 	}
 	check(e.Notify != nil, "config.notify", "must be sent: true, or false to keep no more detections", nil)
@@ -51,8 +51,8 @@ func (d Device) Apply(e DeviceEdit) (Device, error) {
 	}
 	number(&d.Config.TemperatureDelta, e.TemperatureDelta, minTemperatureDelta, maxTemperatureDelta, "config.temperatureDelta", "want 0.1 to 50")
 	number(&d.Config.HumidityDelta, e.HumidityDelta, minHumidityDelta, maxHumidityDelta, "config.humidityDelta", "want 1 to 100")
-	if wrong != nil {
-		return d, fault.Mistakes(wrong...)
+	if err := wrong.Err(); err != nil {
+		return d, err
 	}
 	d.Config.Notify, d.Config.EmailNotify = *e.Notify, false
 	return d, nil

@@ -95,9 +95,9 @@ func TestNewPhaseOfTheSetUpLetsHubsComeBack(t *testing.T) {
 	}
 }
 
-func TestFarewellsAreTriedLaterAndLater(t *testing.T) {
+func TestDeletionsAreTriedLaterAndLater(t *testing.T) {
 	t.Parallel()
-	f := Farewell{}
+	f := PendingDeletion{}
 	var waits []motion.Seconds
 	for range 14 {
 		f = f.Later(1000)

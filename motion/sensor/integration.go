@@ -67,9 +67,9 @@ func (i Integration) Working() error {
 	return nil
 }
 
-// Farewell is an account that is to be deleted at its provider, from a time on: its
+// PendingDeletion is an account that is to be deleted at its provider, from a time on: its
 // integration is gone, or was never finished.
-type Farewell struct {
+type PendingDeletion struct {
 	Provider string      `json:"provider"`
 	Account  Account     `json:"account"`
 	Due      motion.Time `json:"due"`
@@ -85,9 +85,9 @@ const (
 	firstRetry, longestRetry motion.Seconds = 30, 6 * 3600
 )
 
-// Later returns the farewell after a failed try at now: tried again after 30 s, then
+// Later returns the pending deletion after a failed try at now: tried again after 30 s, then
 // after twice as long each time, at most 6 hours.
-func (f Farewell) Later(now motion.Time) Farewell {
+func (f PendingDeletion) Later(now motion.Time) PendingDeletion {
 	wait := firstRetry
 	for range min(f.Tries, 16) {
 		wait = min(2*wait, longestRetry)

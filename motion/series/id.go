@@ -30,14 +30,6 @@ func (id ID) MAC() (mac motion.MAC, ok bool) {
 	return mac, true
 }
 
-// LinkName returns the name of a link; ok is false for any other series.
-func (id ID) LinkName() (name string, ok bool) {
-	if id == Network || id.isLocation() {
-		return "", false
-	}
-	return string(id), true
-}
-
 func (id ID) isLocation() bool {
 	_, ok := id.MAC()
 	return ok

@@ -184,14 +184,6 @@ func TestIDsTellWhatTheyName(t *testing.T) {
 	if got, ok := series.Location(mac).MAC(); got != mac || !ok {
 		t.Errorf("MAC = %v, %v", got, ok)
 	}
-	if got, ok := series.Link("A.B").LinkName(); got != "A.B" || !ok {
-		t.Errorf("LinkName = %q, %v", got, ok)
-	}
-	for _, id := range []series.ID{series.Network, series.Location(mac)} {
-		if name, ok := id.LinkName(); ok {
-			t.Errorf("%q is the link %q", id, name)
-		}
-	}
 	for _, id := range []series.ID{series.Network, series.Link("A.B"), "@12345", "@1234567"} {
 		if _, ok := id.MAC(); ok {
 			t.Errorf("%q is a location", id)

@@ -29,11 +29,6 @@ type Query struct {
 	Bucket   int64 // seconds, at least 1; (To−From)/Bucket is for the caller to bound
 }
 
-// MaxPoints returns the number of points that the answer cannot exceed.
-func (q Query) MaxPoints() int64 {
-	return max(0, ceilTo(max(q.To-q.From, 0), max(q.Bucket, 1))/max(q.Bucket, 1)+1)
-}
-
 // Points are equidistant values of a measure, null where there is no data. The
 // zero Points are empty.
 type Points struct {

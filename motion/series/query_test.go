@@ -192,9 +192,6 @@ func compare(t *rapid.T, set *series.Set, q series.Query, m model) {
 	if points.Bucket != bucket {
 		t.Fatalf("%+v: bucket %d, want %d", q, points.Bucket, bucket)
 	}
-	if int64(points.Len()) > q.MaxPoints() {
-		t.Fatalf("%+v: %d points, MaxPoints says %d", q, points.Len(), q.MaxPoints())
-	}
 	decoded, _ := json.Marshal(pairs(points))
 	if string(decoded) != string(want) {
 		t.Fatalf("%+v:\nPoints %s\nwant   %s", q, decoded, want)

@@ -8,6 +8,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/shape"
 )
 
 // largest bounds a document, as JSON in bytes: both configurations have to fit one
@@ -17,50 +18,26 @@ const largest = 48 << 10
 // Edit is a change of a document as a caller asks for it: with Replace the body
 // takes the place of what is there (POST), otherwise it is merged into it by the
 // rules of RFC 7396, null deleting a key (PATCH). With a Key both concern the value
-// at that top-level key alone (interfaces.md 4.1 no. 1).
+// at that top-level key alone, the only one of Body (interfaces.md 4.1 no. 1).
 type Edit struct {
 	Key     string
 	Replace bool
-	Body    any // decoded JSON
+	Body    motion.Document // nil: what the caller has sent is no object
 }
 
 // apply returns what the edit makes of a document.
 func (e Edit) apply(d motion.Document) (motion.Document, error) {
-	body := e.Body
-	if e.Key != "" {
-		body = map[string]any{e.Key: e.Body}
-	}
-	object, ok := body.(map[string]any)
 	switch {
-	case !ok:
-		return nil, Mistakes{{Location: "body", Message: "want an object"}}.Err()
+	case e.Body == nil:
+		return nil, fault.Details{{Location: "body", Message: "want an object"}}.Err()
 	case e.Replace && e.Key == "":
-		return maps.Clone(object), nil
+		return e.Body.Clone(), nil
 	case e.Replace:
 		d = cloneOf(d)
-		d[e.Key] = e.Body
+		d[e.Key] = e.Body[e.Key]
 		return d, nil
 	}
-	return merged(d, object), nil
-}
-
-// given returns the value that the caller has set at a path of the document, and
-// whether there is one.
-func (e Edit) given(path ...string) (any, bool) {
-	value := e.Body
-	if e.Key != "" {
-		value = map[string]any{e.Key: e.Body}
-	}
-	for _, key := range path {
-		object, ok := value.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if value, ok = object[key]; !ok {
-			return nil, false
-		}
-	}
-	return value, true
+	return merged(d, e.Body), nil
 }
 
 // at returns where a path of the document stands in the request.
@@ -75,24 +52,25 @@ func (e Edit) at(path ...string) string {
 }
 
 // check adds what is wrong with the edited document.
-func (e Edit) check(m *Mistakes, o object, d motion.Document) {
-	checkKeys(m, "body", e.Body)
+func (e Edit) check(m *fault.Details, o shape.Object, d motion.Document) {
 	if e.Key == "" {
-		o.check(m, "body", map[string]any(d))
+		checkKeys(m, "body", map[string]any(e.Body))
+		o.Check(m, "body", map[string]any(d))
 		return
 	}
-	if len(e.Key) > longestKey {
-		m.Add("query.key", nil, "want at most %d bytes", longestKey)
+	checkKeys(m, "body", e.Body[e.Key])
+	if len(e.Key) > shape.LongestKey {
+		m.Add("query.key", nil, "want at most %d bytes", shape.LongestKey)
 		return
 	}
 	if value, there := d[e.Key]; there {
-		o.field(e.Key)(m, "body", value)
+		o.Field(e.Key)(m, "body", value)
 	}
 }
 
 // checkKeys adds a mistake for each object of a request with an empty key, which null
 // may delete.
-func checkKeys(m *Mistakes, at string, value any) {
+func checkKeys(m *fault.Details, at string, value any) {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return
@@ -131,9 +109,9 @@ func cloneOf(d map[string]any) map[string]any {
 	return maps.Clone(d)
 }
 
-// plain returns a document with the types that JSON decodes to, which shapes work
-// on.
-func plain(d motion.Document) (motion.Document, error) {
+// plain returns a value as a document, with the types that JSON decodes to, which shapes
+// work on.
+func plain(d any) (motion.Document, error) {
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("encode document: %w", err)

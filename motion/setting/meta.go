@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/shape"
 )
 
 // Keys of meta that are views of what is kept elsewhere (payloads.md 4.11).
@@ -63,7 +65,7 @@ func (t Meta) View() motion.Document {
 // Edit returns what an edit makes of meta: of the network's documents, and of
 // places and names. Keys of Locations that are gone have no place any more.
 func (t Meta) Edit(e Edit) (Meta, error) {
-	var m Mistakes
+	var m fault.Details
 	e = e.withMACs(&m, locationKey)
 	e = e.withMACs(&m, friendlyNameKey)
 	before, err := plain(t.View())
@@ -126,31 +128,32 @@ func (t Meta) Reset(keepGuardian bool, keep []string) Meta {
 
 // metaShape is meta (interfaces.md 2.1): typed keys, and strings at all
 // others.
-func metaShape() object {
-	names := map[string]shape{}
+func metaShape() shape.Object {
+	names := map[string]shape.Shape{}
 	for _, key := range []string{"groupId", "systemName", "systemType", "systemOwner", "configurationType"} {
-		names[key] = text(1024)
+		names[key] = shape.Text(1024)
 	}
-	return object{
-		known: map[string]shape{
-			"dwm": object{known: names, others: text(1024)}.check,
-			homeKey: object{
-				known:  map[string]shape{"sens": sens(), "cooldown": cooldown(), "sensitivity_level": word(levels()...)},
-				others: nothing,
-			}.check,
-			locationKey: byMAC(maxClients, place), friendlyNameKey: byMAC(maxClients, place),
-			"neuron_env": orNull(text(1024)), "guardian_env": word("local"),
-			"motion_paused": toggle(), "auto_segment": wholeNumber,
-			"mqSecureRadarPort": orNull(integer(1, 65535)),
-			"new_network_id":    wholeNumber, "old_network_id": wholeNumber,
-			"new_guardian_id": text(64), "gatekeeper_redirect": webAddress,
+	events, byMAC := shape.Document[motion.MotionEvents]().Known, shape.ByMAC(maxClients, shape.Place)
+	return shape.Object{
+		Known: map[string]shape.Shape{
+			"dwm": shape.Object{Known: names, Others: shape.Text(1024)}.Check,
+			homeKey: shape.Object{
+				Known:  map[string]shape.Shape{"sens": events["sens"], "cooldown": events["cooldown"], "sensitivity_level": shape.Word(levels()...)},
+				Others: shape.Nothing,
+			}.Check,
+			locationKey: byMAC, friendlyNameKey: byMAC,
+			"neuron_env": shape.OrNull(shape.Text(1024)), "guardian_env": shape.Word("local"),
+			pausedSetting: shape.Toggle, "auto_segment": shape.WholeNumber,
+			"mqSecureRadarPort": shape.OrNull(shape.Integer(1, 65535)),
+			"new_network_id":    shape.WholeNumber, "old_network_id": shape.WholeNumber,
+			"new_guardian_id": shape.Text(64), "gatekeeper_redirect": webAddress,
 		},
-		others: text(8192),
+		Others: shape.Text(8192),
 	}
 }
 
 // webAddress is a full http or https URL.
-func webAddress(m *Mistakes, at string, value any) {
+func webAddress(m *fault.Details, at string, value any) {
 	s, _ := value.(string)
 	u, err := url.Parse(s)
 	if err != nil || len(s) > 2048 || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -160,17 +163,18 @@ func webAddress(m *Mistakes, at string, value any) {
 
 // checkLevel holds a sensitivity_level that the caller gives against the sens that
 // it gives, and puts it in its place where it gives none.
-func checkLevel(m *Mistakes, e Edit, meta motion.Document) {
+func checkLevel(m *fault.Details, e Edit, meta motion.Document) {
 	home, _ := meta[homeKey].(map[string]any)
 	level, given := home["sensitivity_level"]
 	if !given {
 		return
 	}
+	asked, _ := e.Body[homeKey].(map[string]any)
 	for i, word := range levels() {
 		if word != level {
 			continue
 		}
-		if said, both := e.given(homeKey, "sens"); both && said != float64(i+1) {
+		if said, both := asked["sens"]; both && said != float64(i+1) {
 			m.Add(e.at(homeKey, "sensitivity_level"), level, "is not the level of sens")
 		}
 		home = cloneOf(home)

@@ -1,10 +1,9 @@
 package setting
 
 import (
-	"unicode"
-	"unicode/utf8"
-
 	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/shape"
 )
 
 // Words of settings (payloads.md 4.4, 4.5, 4.11).
@@ -25,7 +24,7 @@ const (
 
 // checkPetMode adds a mistake at a place when pet mode is on where it must not
 // be: it needs sensitivity 1 and all clients on global (payloads.md 4.4).
-func checkPetMode(m *Mistakes, n motion.Network, at string) {
+func checkPetMode(m *fault.Details, n motion.Network, at string) {
 	if !PetModeFits(n) {
 		m.Add(at, nil, petModeNeeds)
 	}
@@ -62,50 +61,13 @@ func followZones(config motion.Document) motion.Document {
 	return config
 }
 
-// place is a friendly name or location: up to 256 letters of any script, digits,
-// spaces and = + - _ @ !, or empty (payloads.md 4.5).
-func place(m *Mistakes, at string, value any) {
-	name, ok := value.(string)
-	switch {
-	case !ok:
-		m.Add(at, value, "want a string")
-	case utf8.RuneCountInString(name) > maxPlace:
-		m.Add(at, nil, "want at most %d characters", maxPlace)
-	case !plainText(name):
-		m.Add(at, value, "want letters, digits, spaces and = + - _ @ ! only")
-	}
-}
-
-// placeName is a place that is not empty.
-func placeName(m *Mistakes, at string, value any) {
-	if value == "" {
-		m.Add(at, value, "must not be empty")
-		return
-	}
-	text(maxPlace)(m, at, value)
-}
-
 // PlaceMistake says what is wrong with the name of a place, "" when a device may carry it.
 func PlaceMistake(name string) string {
-	var m Mistakes
-	placeName(&m, "", name)
-	place(&m, "", name)
+	var m fault.Details
+	shape.Zone(&m, "", name)
+	shape.Place(&m, "", name)
 	if len(m) == 0 {
 		return ""
 	}
 	return m[0].Message
-}
-
-// plainText reports whether a name has only the characters that one may have. The
-// marks of letters (accents, vowel signs) belong to them.
-func plainText(name string) bool {
-	for _, r := range name {
-		switch {
-		case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r), r == ' ':
-		case r == '=', r == '+', r == '-', r == '_', r == '@', r == '!':
-		default:
-			return false
-		}
-	}
-	return true
 }

@@ -3,6 +3,7 @@ package setting_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/setting"
+	"sensegate/motion/shape"
 )
 
 // decoded returns JSON as a request brings it.
@@ -29,6 +31,24 @@ func document(t testing.TB, raw string) motion.Document {
 	t.Helper()
 	object, _ := decoded(t, raw).(map[string]any)
 	return object
+}
+
+// edit returns an edit of a document, or of the value at a key of it.
+func edit(t testing.TB, key, raw string) setting.Edit {
+	t.Helper()
+	body, _ := decoded(t, raw).(map[string]any)
+	if key != "" {
+		body = motion.Document{key: decoded(t, raw)}
+	}
+	return setting.Edit{Key: key, Body: body}
+}
+
+// sound changes sounding settings as a request asks for it.
+func sound(t testing.TB, n motion.Network, raw string) (motion.Network, error) {
+	t.Helper()
+	var found fault.Details
+	change := shape.Read[setting.SoundingChange](&found, "body", decoded(t, raw))
+	return setting.EditSounding(n, change, found)
 }
 
 // same compares a document with JSON.
@@ -72,7 +92,7 @@ func TestPatchIsAMergeAndPostReplaces(t *testing.T) {
 		"replace":           {setting.Edit{Replace: true}, `{"status":{"interval_s":60}}`, `{"status":{"interval_s":60}}`},
 		"replace a key":     {setting.Edit{Replace: true, Key: "motion_events"}, `{"sens":3}`, `{"motion_events":{"sens":3},"vendor":{"a":1,"b":[1,2]}}`},
 	} {
-		c.edit.Body = decoded(t, c.body)
+		c.edit.Body = edit(t, c.edit.Key, c.body).Body
 		after, err := setting.Guardian(n, c.edit)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -85,22 +105,22 @@ func TestPatchIsAMergeAndPostReplaces(t *testing.T) {
 
 func TestEveryMistakeOfADocumentIsTold(t *testing.T) {
 	t.Parallel()
-	guardian := setting.Edit{Body: decoded(t, `{"motion_events":{"sens":5,"cooldown":-1,"armed":true,"density_threshold":2},"status":{"heartbeat_s":90},
-		"leafblower":{"zone_priority_list":["a","a",1,""],"mode":"fast"},"live_motion":7,"unknown":{"kept":true}}`)}
+	guardian := edit(t, "", `{"motion_events":{"sens":5,"cooldown":-1,"armed":true,"density_threshold":2},"status":{"heartbeat_s":90},
+		"leafblower":{"zone_priority_list":["a","a",1,""],"mode":"fast"},"live_motion":7,"unknown":{"kept":true}}`)
 	_, err := setting.Guardian(motion.Network{}, guardian)
 	want := []string{"body.leafblower.mode", "body.leafblower.zone_priority_list[1]", "body.leafblower.zone_priority_list[2]", "body.leafblower.zone_priority_list[3]",
 		"body.live_motion", "body.motion_events.armed", "body.motion_events.cooldown", "body.motion_events.density_threshold", "body.motion_events.sens", "body.status.heartbeat_s"}
 	if diff := cmp.Diff(want, places(t, err)); diff != "" {
 		t.Errorf("guardian (-want +got):\n%s", diff)
 	}
-	radar := setting.Edit{Key: "sounding", Body: decoded(t, `{"mode":"maybe","clients":{"02:BB:00:00:00:31":{"sens":9},"kitchen":{},"02bb00000031":{}},"rate_ms":1.5}`)}
+	radar := edit(t, "sounding", `{"mode":"maybe","clients":{"02:BB:00:00:00:31":{"sens":9},"kitchen":{},"02bb00000031":{}},"rate_ms":1.5}`)
 	_, err = setting.Radar(motion.Network{}, radar)
 	want = []string{"body.clients.02:bb:00:00:00:31.sens", "body.clients.02bb00000031", "body.clients.kitchen", "body.mode", "body.rate_ms"}
 	if diff := cmp.Diff(want, places(t, err)); diff != "" {
 		t.Errorf("radar (-want +got):\n%s", diff)
 	}
-	_, err = setting.Meta{}.Edit(setting.Edit{Body: decoded(t, `{"dwm":{"groupId":1},"home":{"sens":0,"light":1,"sensitivity_level":"loud"},"location":{"x":"Kitchen","02:bb:00:00:00:31":"a/b"},
-		"neuron_env":null,"mqSecureRadarPort":0,"motion_paused":"1","guardian_env":"cloud","gatekeeper_redirect":"gate","note":"right","other":7}`)})
+	_, err = setting.Meta{}.Edit(edit(t, "", `{"dwm":{"groupId":1},"home":{"sens":0,"light":1,"sensitivity_level":"loud"},"location":{"x":"Kitchen","02:bb:00:00:00:31":"a/b"},
+		"neuron_env":null,"mqSecureRadarPort":0,"motion_paused":"1","guardian_env":"cloud","gatekeeper_redirect":"gate","note":"right","other":7}`))
 	want = []string{"body.dwm.groupId", "body.gatekeeper_redirect", "body.guardian_env", "body.home.light", "body.home.sens", "body.home.sensitivity_level",
 		"body.location.02:bb:00:00:00:31", "body.location.x", "body.motion_paused", "body.mqSecureRadarPort", "body.other"}
 	if diff := cmp.Diff(want, places(t, err)); diff != "" {
@@ -111,7 +131,7 @@ func TestEveryMistakeOfADocumentIsTold(t *testing.T) {
 func TestAddressesAreKeptInOneForm(t *testing.T) {
 	t.Parallel()
 	n := motion.Network{RadarConfig: document(t, `{"sounding":{"clients":{"02:bb:00:00:00:31":{"mode":"deny"}}}}`)}
-	n, err := setting.Radar(n, setting.Edit{Body: decoded(t, `{"sounding":{"clients":{"02-BB-00-00-00-31":{"sens":2}}}}`)})
+	n, err := setting.Radar(n, edit(t, "", `{"sounding":{"clients":{"02-BB-00-00-00-31":{"sens":2}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +140,11 @@ func TestAddressesAreKeptInOneForm(t *testing.T) {
 
 func TestModeOfTheLeafBlowerFollowsTheZones(t *testing.T) {
 	t.Parallel()
-	n, err := setting.Guardian(motion.Network{}, setting.Edit{Body: decoded(t, `{"leafblower":{"zone_priority_list":["Kitchen"],"mode":"legacy"}}`)})
+	n, err := setting.Guardian(motion.Network{}, edit(t, "", `{"leafblower":{"zone_priority_list":["Kitchen"],"mode":"legacy"}}`))
 	if err != nil || n.Guardian().Leafblower.Mode != "zone" {
 		t.Errorf("mode %q, %v", n.Guardian().Leafblower.Mode, err)
 	}
-	n, err = setting.EditSounding(n, decoded(t, `{"zone_priority_list":[]}`))
+	n, err = sound(t, n, `{"zone_priority_list":[]}`)
 	if err != nil || n.Guardian().Leafblower.Mode != "legacy" {
 		t.Errorf("without zones: mode %q, %v", n.Guardian().Leafblower.Mode, err)
 	}
@@ -143,7 +163,7 @@ func TestHomeIsAViewOfTheGuardianConfiguration(t *testing.T) {
 		"the cooldown is reset": {`{"home":{"cooldown":null,"sens":1}}`, `{"motion_events":{"sens":1,"pet_mode":0}}`, `{"sens":1,"cooldown":120,"sensitivity_level":"high"}`},
 	} {
 		before := setting.Meta{Network: motion.Network{GuardianConfig: document(t, `{"motion_events":{"pet_mode":0}}`)}}
-		after, err := before.Edit(setting.Edit{Body: decoded(t, c.body)})
+		after, err := before.Edit(edit(t, "", c.body))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -154,7 +174,7 @@ func TestHomeIsAViewOfTheGuardianConfiguration(t *testing.T) {
 			t.Errorf("%s: home is kept twice", name)
 		}
 	}
-	_, err := setting.Meta{}.Edit(setting.Edit{Key: "home", Body: decoded(t, `{"sens":1,"sensitivity_level":"low"}`)})
+	_, err := setting.Meta{}.Edit(edit(t, "home", `{"sens":1,"sensitivity_level":"low"}`))
 	if got := places(t, err); !slices.Equal(got, []string{"body.sensitivity_level"}) {
 		t.Errorf("a level that is not that of sens: %v", got)
 	}
@@ -167,11 +187,11 @@ func TestArmedNeedsEnabled(t *testing.T) {
 		`{"motion_events_armed":1}`: true, `{"motion_events_armed":1,"motion_events_enabled":0}`: true,
 		`{"motion_events_armed":1,"motion_events_enabled":1}`: false, `{"motion_events_armed":0}`: false, `{"cooldown":30}`: false,
 	} {
-		if _, err := setting.EditSounding(disabled, decoded(t, body)); (err != nil) != wrong {
+		if _, err := sound(t, disabled, body); (err != nil) != wrong {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if _, err := setting.Guardian(disabled, setting.Edit{Key: "motion_events", Body: decoded(t, `{"armed":1}`)}); err == nil {
+	if _, err := setting.Guardian(disabled, edit(t, "motion_events", `{"armed":1}`)); err == nil {
 		t.Error("the guardian configuration lets armed stand without enabled")
 	}
 }
@@ -181,18 +201,18 @@ func TestPetModeNeedsSensitivityOneAndGlobalClients(t *testing.T) {
 	override := motion.Network{RadarConfig: document(t, `{"sounding":{"clients":{"02:bb:00:00:00:31":{"sens":1}}}}`)}
 	pets := motion.Network{GuardianConfig: document(t, `{"motion_events":{"pet_mode":1}}`)}
 	for name, err := range map[string]error{
-		"beside an override":       second(setting.EditSounding(override, decoded(t, `{"pet_mode":1}`))),
-		"with another sensitivity": second(setting.EditSounding(motion.Network{}, decoded(t, `{"pet_mode":1,"sensitivity":2}`))),
-		"sensitivity afterwards":   second(setting.EditSounding(pets, decoded(t, `{"sensitivity":2}`))),
-		"by meta":                  second(setting.Meta{Network: pets}.Edit(setting.Edit{Body: decoded(t, `{"home":{"sens":2}}`)})),
-		"by the guardian document": second(setting.Guardian(pets, setting.Edit{Body: decoded(t, `{"motion_events":{"sens":2}}`)})),
-		"by the radar document":    second(setting.Radar(pets, setting.Edit{Body: decoded(t, `{"sounding":{"clients":{"02:bb:00:00:00:31":{"sens":1}}}}`)})),
+		"beside an override":       second(sound(t, override, `{"pet_mode":1}`)),
+		"with another sensitivity": second(sound(t, motion.Network{}, `{"pet_mode":1,"sensitivity":2}`)),
+		"sensitivity afterwards":   second(sound(t, pets, `{"sensitivity":2}`)),
+		"by meta":                  second(setting.Meta{Network: pets}.Edit(edit(t, "", `{"home":{"sens":2}}`))),
+		"by the guardian document": second(setting.Guardian(pets, edit(t, "", `{"motion_events":{"sens":2}}`))),
+		"by the radar document":    second(setting.Radar(pets, edit(t, "", `{"sounding":{"clients":{"02:bb:00:00:00:31":{"sens":1}}}}`))),
 	} {
 		if fault.KindOf(err) != fault.Invalid || len(places(t, err)) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := setting.EditSounding(motion.Network{}, decoded(t, `{"pet_mode":1,"sensitivity":1}`)); err != nil {
+	if _, err := sound(t, motion.Network{}, `{"pet_mode":1,"sensitivity":1}`); err != nil {
 		t.Errorf("allowed: %v", err)
 	}
 }
@@ -207,7 +227,7 @@ func TestPausedNetworkTakesOnlyTheEndOfThePause(t *testing.T) {
 		`{"motion_paused":0}`: false, `{"motion_paused":1}`: false, `{}`: false, `{"motion_paused":0,"sensitivity":1}`: false,
 		`{"cooldown":30}`: true, `{"motion_paused":1,"cooldown":30}`: true, `{"motion_paused":0,"cooldown":30}`: true,
 	} {
-		_, err := setting.EditSounding(paused, decoded(t, body))
+		_, err := sound(t, paused, body)
 		if (fault.KindOf(err) == fault.Conflict) != refused || !refused && err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -216,8 +236,8 @@ func TestPausedNetworkTakesOnlyTheEndOfThePause(t *testing.T) {
 
 func TestEveryMistakeOfSoundingSettingsIsTold(t *testing.T) {
 	t.Parallel()
-	_, err := setting.EditSounding(motion.Network{}, decoded(t, `{"sensitivity":5,"leafblower_cutoff":-2,"mesh_sounding_disabled":[],"motion_paused":null,"sounding_mode":1,
-		"zone_priority_list":["a","a"],"motion_events_armed":1,"motion_events_enabled":0,"link_limit":0,"colour":"red"}`))
+	_, err := sound(t, motion.Network{}, `{"sensitivity":5,"leafblower_cutoff":-2,"mesh_sounding_disabled":[],"motion_paused":null,"sounding_mode":1,
+		"zone_priority_list":["a","a"],"motion_events_armed":1,"motion_events_enabled":0,"link_limit":0,"colour":"red"}`)
 	want := []string{"body.colour", "body.leafblower_cutoff", "body.link_limit", "body.mesh_sounding_disabled", "body.motion_events_armed", "body.motion_paused",
 		"body.sensitivity", "body.sounding_mode", "body.zone_priority_list[1]"}
 	if diff := cmp.Diff(want, places(t, err)); diff != "" {
@@ -239,7 +259,9 @@ func TestSoundingSettingsAreAView(t *testing.T) {
 			"sensitivity": float64(rapid.IntRange(1, 4).Draw(t, "sensitivity")), "pet_mode": 0.0,
 			"cooldown": float64(rapid.IntRange(0, 86400).Draw(t, "cooldown")),
 		}
-		after, err := setting.EditSounding(motion.Network{}, asked)
+		var found fault.Details
+		change := shape.Read[setting.SoundingChange](&found, "body", asked)
+		after, err := setting.EditSounding(motion.Network{}, change, found)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,11 +284,67 @@ func TestSoundingSettingsAreAView(t *testing.T) {
 	})
 }
 
+// fieldOf returns the field of a struct that JSON knows by a name.
+func fieldOf(t testing.TB, of reflect.Type, name string) reflect.StructField {
+	t.Helper()
+	for f := range of.Fields() {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return f
+		}
+	}
+	t.Fatalf("%v has no %s", of, name)
+	return reflect.StructField{}
+}
+
+func TestSoundingSettingHasTheRangeOfWhereItIsKept(t *testing.T) {
+	t.Parallel()
+	documents := map[string]reflect.Type{"guardian": reflect.TypeFor[motion.GuardianConfig](), "radar": reflect.TypeFor[motion.RadarConfig]()}
+	for shown := range reflect.TypeFor[setting.SoundingSettings]().Fields() {
+		path := strings.Split(shown.Tag.Get("kept"), ".")
+		document, ok := documents[path[0]]
+		if !ok {
+			continue // meta, whose keys have no type
+		}
+		kept := fieldOf(t, fieldOf(t, document, path[1]).Type, path[2])
+		views := []reflect.StructField{shown}
+		if shown.Tag.Get("readOnly") == "" {
+			views = append(views, fieldOf(t, reflect.TypeFor[setting.SoundingChange](), shown.Tag.Get("json")))
+		}
+		for _, view := range views {
+			for _, bound := range []string{"minimum", "maximum", "enum"} {
+				if view.Tag.Get(bound) != kept.Tag.Get(bound) {
+					t.Errorf("%s has %s %q, and %q where it is kept", shown.Name, bound, view.Tag.Get(bound), kept.Tag.Get(bound))
+				}
+			}
+		}
+	}
+}
+
 func TestDocumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	n := motion.Network{GuardianConfig: motion.Document{"a": strings.Repeat("x", 40_000)}}
-	if _, err := setting.Guardian(n, setting.Edit{Body: map[string]any{"b": strings.Repeat("x", 10_000)}}); fault.KindOf(err) != fault.TooLarge {
+	if _, err := setting.Guardian(n, setting.Edit{Body: motion.Document{"b": strings.Repeat("x", 10_000)}}); fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("two halves make a document that is too large: %v", err)
+	}
+}
+
+func TestModeOfALeafIsSetAndTakenBack(t *testing.T) {
+	t.Parallel()
+	mac := motion.MAC{2, 0xbb, 0, 0, 0, 0x31}
+	n := motion.Network{RadarConfig: motion.Document{"vendor": 1.0}}
+	var m fault.Details
+	for _, mode := range []string{setting.Allow, setting.Deny, ""} {
+		set := setting.SetMode(&m, n, "body.auto", mac, mode)
+		if got := setting.Client(set.Radar(), mac).Mode; got != mode {
+			t.Errorf("mode %q, want %q", got, mode)
+		}
+		back := setting.SetMode(&m, set, "body.auto", mac, "")
+		if left := back.Radar().Sounding.Clients; len(left) > 0 || back.RadarConfig["vendor"] != 1.0 {
+			t.Errorf("left %v of %v", left, back.RadarConfig)
+		}
+	}
+	if err := m.Err(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -279,7 +357,8 @@ func FuzzEdit(f *testing.F) {
 		if json.Unmarshal(raw, &body) != nil {
 			return
 		}
-		edit := setting.Edit{Key: key, Replace: replace, Body: body}
+		edit := edit(t, key, string(raw))
+		edit.Replace = replace
 		if n, err := setting.Guardian(motion.Network{}, edit); err == nil && n.Guardian().MotionEvents.Sens < 1 {
 			t.Errorf("sens %d in force", n.Guardian().MotionEvents.Sens)
 		}
@@ -297,19 +376,15 @@ func FuzzEdit(f *testing.F) {
 				}
 			}
 		}
-		var m setting.Mistakes
-		_ = setting.ReadClients(&m, body)
-		_, _ = setting.EditSounding(motion.Network{}, body)
+		var m fault.Details
+		_ = shape.Read[setting.SoundingClientChanges](&m, "body", body)
+		_, _ = sound(t, motion.Network{}, string(raw))
 	})
 }
 
 func TestKeysThatDifferInCaseAreRefused(t *testing.T) {
 	t.Parallel()
-	var body any
-	if err := json.Unmarshal([]byte(`{"sounding":{"Clients":{"x":{}},"clients":{"02:bb:00:00:00:31":{"SENS":9}}},"Log_level":"info"}`), &body); err != nil {
-		t.Fatal(err)
-	}
-	_, err := setting.Radar(motion.Network{}, setting.Edit{Body: body})
+	_, err := setting.Radar(motion.Network{}, edit(t, "", `{"sounding":{"Clients":{"x":{}},"clients":{"02:bb:00:00:00:31":{"SENS":9}}},"Log_level":"info"}`))
 	var mistakes *fault.Error
 	if !errors.As(err, &mistakes) {
 		t.Fatalf("taken: %v", err)

@@ -5,73 +5,56 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"strings"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
 
 // SoundingSettings is the answer of sounding/settings (payloads.md 4.4): a view of the
-// guardian configuration, the radar configuration and meta. Switches are 0 or 1.
+// guardian configuration, the radar configuration and meta; kept says where each setting
+// stands. Switches are 0 or 1.
 type SoundingSettings struct {
-	ZonePriorityList     []string `json:"zone_priority_list" nullable:"false" doc:"Zones whose links are sounded first, in order; empty: no prioritisation" example:"[\"Kitchen\"]"`
-	MotionEventsEnabled  int32    `json:"motion_events_enabled" enum:"0,1" doc:"1: motion raises events"`
-	MotionEventsArmed    int32    `json:"motion_events_armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs motion_events_enabled"`
-	MotionHistoryEnabled int32    `json:"motion_history_enabled" enum:"0,1" doc:"1: motion is kept as history, what was watched live and what devices report later; 0: neither is stored"`
-	DeviceEvents         int32    `json:"device_events" enum:"0,1" doc:"1: events when a device that is allowed comes and goes, while sounding_mode is deny"`
-	MeshAutoDisable      int32    `json:"mesh_auto_disable" enum:"0,1" doc:"1: devices may stop sounding between nodes by themselves"`
-	MeshSoundingDisabled []string `json:"mesh_sounding_disabled" readOnly:"true" nullable:"false" doc:"deviceIds of the nodes that do not sound other nodes; set by sounding_mesh of sounding clients"`
-	MotionPaused         int32    `json:"motion_paused" enum:"0,1" doc:"1: no motion is sensed, and no other setting can be changed"`
-	SoundingMode         string   `json:"sounding_mode" enum:"allow,deny" doc:"Whether clients that say nothing else take part"`
-	LeafblowerCutoff     float64  `json:"leafblower_cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
-	LinkLimit            int32    `json:"link_limit" minimum:"1" maximum:"120" doc:"Links of clients that are sounded at most; those between nodes are not counted"`
-	Sensitivity          int32    `json:"sensitivity" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
-	PetMode              int32    `json:"pet_mode" enum:"0,1" doc:"1: pets are not motion; needs sensitivity 1 and every client on global"`
-	Cooldown             int32    `json:"cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped"`
-}
-
-// seat is where a sounding setting is kept.
-type seat struct {
-	name     string
-	document int // index of documents
-	path     [2]string
+	ZonePriorityList     []string `json:"zone_priority_list" kept:"guardian.leafblower.zone_priority_list" nullable:"false" doc:"Zones whose links are sounded first, in order; empty: no prioritisation" example:"[\"Kitchen\"]"`
+	MotionEventsEnabled  int32    `json:"motion_events_enabled" kept:"guardian.motion_events.enabled" enum:"0,1" doc:"1: motion raises events"`
+	MotionEventsArmed    int32    `json:"motion_events_armed" kept:"guardian.motion_events.armed" enum:"0,1" doc:"1: motion events are stored and pushed; needs motion_events_enabled"`
+	MotionHistoryEnabled int32    `json:"motion_history_enabled" kept:"guardian.motion_history.enabled" enum:"0,1" doc:"1: motion is kept as history, what was watched live and what devices report later; 0: neither is stored"`
+	DeviceEvents         int32    `json:"device_events" kept:"guardian.device_events.enabled" enum:"0,1" doc:"1: events when a device that is allowed comes and goes, while sounding_mode is deny"`
+	MeshAutoDisable      int32    `json:"mesh_auto_disable" kept:"radar.mesh_sounding.auto_disable" enum:"0,1" doc:"1: devices may stop sounding between nodes by themselves"`
+	MeshSoundingDisabled []string `json:"mesh_sounding_disabled" kept:"radar.mesh_sounding.disabled" readOnly:"true" nullable:"false" doc:"deviceIds of the nodes that do not sound other nodes; set by sounding_mesh of sounding clients"`
+	MotionPaused         int32    `json:"motion_paused" kept:"meta.motion_paused" enum:"0,1" doc:"1: no motion is sensed, and no other setting can be changed"`
+	SoundingMode         string   `json:"sounding_mode" kept:"radar.sounding.mode" enum:"allow,deny" doc:"Whether clients that say nothing else take part"`
+	LeafblowerCutoff     float64  `json:"leafblower_cutoff" kept:"guardian.leafblower.cutoff" minimum:"-1.1" maximum:"1" doc:"Lowest selection score of a client that is sounded; -1.1 ignores quality"`
+	LinkLimit            int32    `json:"link_limit" kept:"guardian.leafblower.link_limit" minimum:"1" maximum:"120" doc:"Links of clients that are sounded at most; those between nodes are not counted"`
+	Sensitivity          int32    `json:"sensitivity" kept:"guardian.motion_events.sens" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
+	PetMode              int32    `json:"pet_mode" kept:"guardian.motion_events.pet_mode" enum:"0,1" doc:"1: pets are not motion; needs sensitivity 1 and every client on global"`
+	Cooldown             int32    `json:"cooldown" kept:"guardian.motion_events.cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped"`
 }
 
 // The documents that sounding settings are kept in.
 const (
-	inGuardian = iota
-	inRadar
-	inMeta
+	inGuardian = "guardian"
+	inRadar    = "radar"
+	inMeta     = "meta"
 )
-
-// seats returns where each sounding setting is kept.
-func seats() []seat {
-	return []seat{
-		{"zone_priority_list", inGuardian, [2]string{"leafblower", "zone_priority_list"}},
-		{"motion_events_enabled", inGuardian, [2]string{"motion_events", "enabled"}},
-		{"motion_events_armed", inGuardian, [2]string{"motion_events", "armed"}},
-		{"motion_history_enabled", inGuardian, [2]string{"motion_history", "enabled"}},
-		{"device_events", inGuardian, [2]string{"device_events", "enabled"}},
-		{"mesh_auto_disable", inRadar, [2]string{"mesh_sounding", "auto_disable"}},
-		{"mesh_sounding_disabled", inRadar, [2]string{"mesh_sounding", "disabled"}},
-		{pausedSetting, inMeta, [2]string{"motion_paused"}},
-		{"sounding_mode", inRadar, [2]string{"sounding", "mode"}},
-		{"leafblower_cutoff", inGuardian, [2]string{"leafblower", "cutoff"}},
-		{"link_limit", inGuardian, [2]string{"leafblower", "link_limit"}},
-		{"sensitivity", inGuardian, [2]string{"motion_events", "sens"}},
-		{"pet_mode", inGuardian, [2]string{"motion_events", "pet_mode"}},
-		{"cooldown", inGuardian, [2]string{"motion_events", "cooldown"}},
-	}
-}
 
 // pausedSetting is the one setting that can be changed while it is 1.
 const pausedSetting = "motion_paused"
 
-// keys returns the path without what it does not have.
-func (s seat) keys() []string {
-	if s.path[1] == "" {
-		return s.path[:1]
+// seat is where a sounding setting is kept.
+type seat struct {
+	name     string
+	document string
+	path     []string
+}
+
+// seats returns where each sounding setting is kept.
+func seats() (list []seat) {
+	for f := range reflect.TypeFor[SoundingSettings]().Fields() {
+		path := strings.Split(f.Tag.Get("kept"), ".")
+		list = append(list, seat{f.Tag.Get("json"), path[0], path[1:]})
 	}
-	return s.path[:]
+	return list
 }
 
 // SoundingOf returns the sounding settings of a network that are in force.
@@ -93,82 +76,48 @@ func SoundingOf(n motion.Network) (SoundingSettings, error) {
 
 // soundingValues returns the sounding settings in force, by name.
 func soundingValues(n motion.Network) (map[string]any, error) {
-	var documents [3]motion.Document
-	for i, d := range []motion.Document{
-		inGuardian: motion.WithDefaults(n.Guardian(), nil), inRadar: motion.WithDefaults(n.Radar(), nil),
-		inMeta: {pausedSetting: n.Meta.Int(pausedSetting)},
-	} {
-		var err error
-		if documents[i], err = plain(d); err != nil {
-			return nil, err
-		}
+	documents, err := plain(map[string]any{
+		inGuardian: n.Guardian(), inRadar: n.Radar(), inMeta: map[string]any{pausedSetting: n.Meta.Int(pausedSetting)},
+	})
+	if err != nil {
+		return nil, err
 	}
 	values := map[string]any{}
 	for _, s := range seats() {
-		values[s.name] = valueAt(documents[s.document], s.keys()...)
+		values[s.name] = valueAt(documents, append([]string{s.document}, s.path...)...)
 	}
 	return values, nil
 }
 
-// shapeOf returns the shape of a sounding setting: that of where it is kept.
-func (s seat) shapeOf() shape {
-	switch {
-	case s.name == "mesh_sounding_disabled":
-		return func(m *Mistakes, at string, _ any) { m.Add(at, nil, "is read-only: leave it out") }
-	case s.document == inMeta:
-		return toggle()
-	case s.document == inRadar:
-		return within(radarShape(), s.path)
-	}
-	return within(guardianShape(), s.path)
-}
-
-// within returns the shape of the value at a path of a configuration.
-func within(o object, path [2]string) shape {
-	return func(m *Mistakes, at string, value any) {
-		var inner Mistakes
-		o.check(&inner, at, map[string]any{path[0]: map[string]any{path[1]: value}})
-		prefix := len(at) + len(path[0]) + len(path[1]) + 2
-		for _, mistake := range inner {
-			mistake.Location = at + mistake.Location[prefix:]
-			*m = append(*m, mistake)
-		}
-	}
-}
-
 // EditSounding returns what a change of sounding settings makes of a network's
-// documents. body holds the settings to change. While motion is paused, changes
-// other than the end of the pause are a Conflict.
-func EditSounding(n motion.Network, body any) (motion.Network, error) {
-	asked, ok := body.(map[string]any)
-	if !ok {
-		return n, Mistakes{{Location: "body", Message: "want an object"}}.Err()
-	}
+// documents. found is what is wrong with the request so far. Invalid: all that is wrong.
+// While motion is paused, changes other than the end of the pause are a Conflict.
+func EditSounding(n motion.Network, change SoundingChange, found fault.Details) (motion.Network, error) {
 	before, err := soundingValues(n)
 	if err != nil {
 		return n, err
 	}
-	known := map[string]shape{}
-	var patches [3]map[string]any
-	for _, s := range seats() {
-		known[s.name] = s.shapeOf()
-		if value, given := asked[s.name]; given {
-			patches[s.document] = merged(patches[s.document], nested(s.keys(), value))
-		}
+	asked, err := plain(change)
+	if err != nil {
+		return n, err
 	}
-	var m Mistakes
-	object{known: known, others: nothing}.check(&m, "body", asked)
-	if enabled, given := asked["motion_events_enabled"]; asked["motion_events_armed"] == 1.0 && (given && enabled == 0.0 || !given && before["motion_events_enabled"] == 0.0) {
-		m.Add("body.motion_events_armed", 1, armedNeedsEnabled)
+	patches := map[string]map[string]any{}
+	for _, s := range seats() {
+		if value, given := asked[s.name]; given {
+			patches[s.document] = merged(patches[s.document], nested(s.path, value))
+		}
 	}
 	after := n
 	after.GuardianConfig = followZones(merged(n.GuardianConfig, patches[inGuardian]))
 	after.RadarConfig = merged(n.RadarConfig, patches[inRadar])
 	after.Meta = merged(n.Meta, patches[inMeta])
-	if len(m) == 0 {
-		checkPetMode(&m, after, "body.pet_mode")
+	if armed := change.MotionEventsArmed; armed != nil && *armed == 1 && after.Guardian().MotionEvents.Enabled == 0 {
+		found.Add("body.motion_events_armed", 1, armedNeedsEnabled)
 	}
-	if err := m.Err(); err != nil {
+	if len(found) == 0 {
+		checkPetMode(&found, after, "body.pet_mode")
+	}
+	if err := found.Err(); err != nil {
 		return n, err
 	}
 	if err := mayChange(n, before, asked); err != nil {
@@ -230,4 +179,39 @@ func nested(path []string, value any) map[string]any {
 		value = map[string]any{path[i]: value}
 	}
 	return map[string]any{path[0]: value}
+}
+
+// View is a form in which settings are shown.
+type View int
+
+// The views.
+const (
+	SoundingView View = iota // sounding settings, by their names
+	GuardianView             // the guardian configuration, by path
+	RadarView                // the radar configuration, by path
+)
+
+// ForDevices returns the settings of a view that only a guardian acts on: where the
+// appliance senses itself, from raw channel state or figures of nodes, they are kept
+// and sent to the devices, and change nothing. It tells no pets from people, has
+// thresholds that follow sensitivity alone, decides about every link by itself, and
+// takes whatever nodes report.
+func ForDevices(v View) []string {
+	seats := []seat{
+		{"pet_mode", inGuardian, []string{"motion_events", "pet_mode"}},
+		{"mesh_auto_disable", inRadar, []string{"mesh_sounding", "auto_disable"}},
+		{"", inRadar, []string{"measurement", "base_threshold"}},
+		{"", inRadar, []string{"measurement", "delta_count"}},
+		{"", inRadar, []string{"measurement", "report"}},
+	}
+	var names []string
+	for _, s := range seats {
+		switch {
+		case v == SoundingView && s.name != "":
+			names = append(names, s.name)
+		case v == GuardianView && s.document == inGuardian, v == RadarView && s.document == inRadar:
+			names = append(names, strings.Join(s.path, "."))
+		}
+	}
+	return names
 }

@@ -17,13 +17,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sensegate/api"
 	"sensegate/api/apitest"
 	"sensegate/api/auth"
 	"sensegate/api/core"
+	"sensegate/api/server"
 	"sensegate/broker/wire"
 	"sensegate/motion"
 	"sensegate/motion/engine"
+	"sensegate/motion/engine/sensing"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -52,10 +53,10 @@ type trial struct {
 	t       *testing.T
 	random  *rand.Rand
 	engine  *engine.Engine
-	server  *api.Server
+	server  *server.Server
 	key     string
 	network motion.NetworkID
-	live    *engine.Subscription
+	live    *sensing.Subscription
 
 	skew    float64 // of the guardian's clock
 	raises  bool    // the guardian raises motion events itself
@@ -129,9 +130,9 @@ func newTrial(t *testing.T, dir string, seed uint64) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := api.Defaults()
+	config := server.Defaults()
 	config.Rate, config.Burst = 1e6, 1e6
-	d.server = api.New(config, slog.New(slog.NewTextHandler(apitest.TroubleLog{TB: t}, &slog.HandlerOptions{Level: slog.LevelError})))
+	d.server = server.New(config, slog.New(slog.NewTextHandler(apitest.TroubleLog{TB: t}, &slog.HandlerOptions{Level: slog.LevelError})))
 	d.server.Mount(core.New(d.engine, db, keys).Interface())
 	d.settle()
 	return d
@@ -144,15 +145,15 @@ func (d *trial) settle() {
 	post := motion.Bootstrap{LocationID: guardianID, Radar: motion.Radar{
 		DeviceID: masterID, NodeName: "GWA1000133", LocationID: guardianID, RootMode: motion.RootModeMaster, APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, 0x12},
 	}}
-	admission, err := d.engine.Admit(d.t.Context(), post, motion.Credentials{Address: address})
+	admission, err := d.engine.Devices.Admit(d.t.Context(), post, motion.Credentials{Address: address})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	key, err := d.engine.Login(d.t.Context(), guardianID, admission.GuardianToken)
+	key, err := d.engine.Devices.Login(d.t.Context(), guardianID, admission.GuardianToken)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.engine.Connected(key, address)
+	d.engine.State.Connected(key, address)
 	d.network = admission.Network
 	d.skew = pick(d, 0, 0, 0, 0, -45, -200, 120.5, 1000, -90000)
 	d.raises = d.random.IntN(6) == 0
@@ -170,7 +171,7 @@ func (d *trial) settle() {
 	for i, address := range macs {
 		mac, err := motion.ParseMAC(address)
 		if err == nil {
-			err = d.engine.PlaceLeaf(d.t.Context(), d.network, mac, places[i], "")
+			err = d.engine.Inventory.PlaceLeaf(d.t.Context(), d.network, mac, places[i], "")
 		}
 		if err != nil {
 			d.t.Fatal(err)
@@ -193,7 +194,7 @@ func (d *trial) settle() {
 		d.ask(http.MethodPost, fmt.Sprintf("/api/v1/universal-alert?network_id=%d", d.network), fmt.Sprintf(
 			`{"rrule":"DTSTART:%s\nRRULE:FREQ=HOURLY","monitor":%s,"no_motion_actions":%[3]s,"motion_actions":%[3]s,"no_history_actions":%[3]s}`, start, monitor, action), nil)
 	}
-	d.live, err = d.engine.Live(d.network)
+	d.live, err = d.engine.Sensing.Live(d.network)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -1,0 +1,85 @@
+// Package live serves websockets: it upgrades a request, sends what a subscription yields
+// until the subscription, the viewer or the server ends, and counts the connections.
+//
+// The package knows websockets, and which kinds of [fault.Error] end a connection. It must
+// not know operations, problems, or what a message says.
+//
+// Each connection has a goroutine that reads and one that writes; [Set.Shutdown] waits for
+// both.
+package live
+
+import (
+	"net/http"
+
+	"github.com/gorilla/websocket"
+)
+
+// Frame is a message that is encoded once for any number of connections.
+type Frame = websocket.PreparedMessage
+
+// TextFrame prepares a text frame of JSON.
+func TextFrame(json []byte) (*Frame, error) {
+	return websocket.NewPreparedMessage(websocket.TextMessage, json)
+}
+
+// Subscription is where a connection takes its messages from. The channel is bounded; the
+// other side closes it when the reader falls behind, or when there is nothing more to say.
+type Subscription[M any] interface {
+	C() <-chan M
+	Behind() bool  // why the channel was closed: the reader fell behind
+	Stopped() bool // or the source stops, with what it tells of still there
+	Close()
+}
+
+// Stream is a connection that is ready to start: everything that can fail has been checked
+// and the subscription stands, so that nothing is missed between the answer and the first
+// message. Make it with [NewStream]; [Set.Start] closes the subscription, also when the
+// upgrade fails.
+//
+// The close code says why it ended: 1000 the subscription ended and everything was sent, or
+// 4404 what it is about is gone ([Stream.UntilGone]), 1001 the appliance or the source stops,
+// 1011 our own trouble, 1013 the reader fell behind. The credentials are checked again with
+// each ping (every 30 s) and after [Set.Recheck]: one that would now be answered with 401, 403
+// or 404 ends with 4401, 4403 or 4404.
+type Stream struct {
+	key   string
+	pump  func(*connection) (code int, err error)
+	close func()
+	ended int // close code when the subscription has ended
+}
+
+// NewStream makes a stream from a subscription. key is what connections are
+// counted by, such as "network/1042". frame turns a message into what is sent: a
+// frame that is prepared once for all viewers, or nil to send nothing for it. One
+// goroutine calls frame; an error ends the connection with 1011 and is logged.
+//
+// first is sent before any message, one text frame of JSON each, such as a
+// snapshot. Subscribe first, then read it, so that no change is lost between the
+// two; frame returns nil for a message whose change the snapshot holds already.
+// For what has ended by then, close the subscription: first is sent, then 1000.
+func NewStream[M any](key string, sub Subscription[M], frame func(M) (*Frame, error), first ...[]byte) *Stream {
+	return &Stream{
+		key:   key,
+		close: sub.Close,
+		ended: websocket.CloseNormalClosure,
+		pump: func(c *connection) (int, error) {
+			for _, json := range first {
+				if !c.send(func() error { return c.ws.WriteMessage(websocket.TextMessage, json) }) {
+					return 0, nil
+				}
+			}
+			return pump(c, sub, frame)
+		},
+	}
+}
+
+// UntilGone says that the subscription ends, unless its source stops, only with what it is
+// about, such as a network: who asked again would be answered 404, or 401 when the
+// credentials ended along with it, which is then told. It returns s.
+func (s *Stream) UntilGone() *Stream {
+	s.ended = closeNotFound
+	return s
+}
+
+// Requested reports whether the headers of a request ask for a websocket.
+func Requested(r *http.Request) bool { return websocket.IsWebSocketUpgrade(r) }

@@ -1,0 +1,230 @@
+// Package alerting judges alert rules when they are due, and does what they say.
+package alerting
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/engine/events"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/motion/series"
+	"sensegate/store"
+)
+
+// Runner has alert rules judged when they are due, and done what they say. Make it with New.
+type Runner struct {
+	state  *state.State
+	events *events.Writer
+	queue  *alertQueue
+}
+
+// New makes the runner.
+func New(s *state.State, w *events.Writer) *Runner {
+	return &Runner{state: s, events: w, queue: newAlertQueue()}
+}
+
+// How the alert queue looks at the clock.
+const (
+	alertLook  = 10 * time.Second // at most between two looks, so that a clock that was set is noticed
+	alertRetry = time.Minute      // after a step that could not be stored, or while the clock is behind
+	alertPause = time.Second      // at least between two steps of an alert
+)
+
+// Run steps each alert when its job has something to do, until ctx ends. It
+// returns early with an error when a step could not be stored: its outcome on disk
+// is unknown then.
+func (r *Runner) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var last motion.Stamp // of the wall clock: a time.Time would not show that it was set back
+	for started := false; ; started = true {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.queue.wake:
+		case <-timer.C:
+		}
+		now := r.state.Wall()
+		if !started || motion.StampOf(now) < last {
+			if err := r.queueAlerts(ctx); err != nil {
+				return unlessEnded(ctx, err)
+			}
+		}
+		last = motion.StampOf(now)
+		if err := r.stepAlerts(ctx, now); err != nil {
+			return unlessEnded(ctx, err)
+		}
+		timer.Reset(r.queue.pause(r.state.Wall()))
+	}
+}
+
+// unlessEnded returns err, which means nothing once ctx has ended.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// pause returns how long to wait for the next alert.
+func (q *alertQueue) pause(now time.Time) time.Duration {
+	at, ok := q.next()
+	if !ok {
+		return alertLook
+	}
+	return min(max(at.Std().Sub(now), 0), alertLook)
+}
+
+// queueAlerts has every alert stepped at once: at the start, and when the clock was
+// set back, where those that wait, and even those that were done, may have to run
+// at other times.
+func (r *Runner) queueAlerts(ctx context.Context) error {
+	return r.state.DB.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.Alerts(0)
+		for _, a := range list {
+			r.queue.put(a.Key(), 0)
+		}
+		return err
+	})
+}
+
+// stepAlerts steps the alerts that are due.
+func (r *Runner) stepAlerts(ctx context.Context, now time.Time) error {
+	for {
+		key, ok := r.queue.due(motion.StampOf(now))
+		if !ok {
+			return nil
+		}
+		next, queued := motion.StampOf(now.Add(alertRetry)), true // should the step panic
+		err := r.state.Contained.Run("step alert "+key.String(), func() (err error) {
+			next, queued, err = r.stepAlert(ctx, key, now)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("step alert %s: %w", key, err)
+		}
+		if queued {
+			r.queue.put(key, next)
+		}
+	}
+}
+
+// stepAlert brings an alert up to now, and returns when to do so next. queued is
+// false when it has nothing more to do until it is changed. The error is one after
+// which the engine cannot go on.
+func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Time) (next motion.Stamp, queued bool, err error) {
+	var before store.Alert
+	err = r.state.DB.View(ctx, func(tx *store.Tx) (err error) {
+		before, err = tx.Alert(key)
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	retry := motion.StampOf(now.Add(alertRetry))
+	job, result, err := before.Step(now, r.look(ctx, key.Network))
+	if err != nil {
+		r.state.Log.Error("alert cannot run", "network", key.Network, "alert", key.UUID, "err", err)
+		return retry, true, nil
+	}
+	after := before
+	after.Job = job
+	if !reflect.DeepEqual(before.Job, job) {
+		err = r.storeStep(ctx, alertStep{before: before, after: after, result: result, at: now})
+	}
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+		next, queued = wakeOf(job, now)
+		return next, queued, nil
+	case kind == fault.NotFound:
+		return 0, false, nil // deleted meanwhile
+	case kind == fault.Conflict:
+		return motion.StampOf(now), true, nil // changed meanwhile
+	case kind != 0:
+		r.state.Log.Error("alert not run, will be tried again", "network", key.Network, "alert", key.UUID, "err", err)
+		return retry, true, nil
+	}
+	return 0, false, err
+}
+
+// wakeOf returns when a job that was stepped has something to do next, and whether
+// it has.
+func wakeOf(job alert.Job, now time.Time) (motion.Stamp, bool) {
+	if !job.Rule.Enabled {
+		return 0, false
+	}
+	at := max(job.State.Wake, motion.StampOf(now.Add(alertPause)))
+	if motion.StampOf(now) < job.State.Seen {
+		at = min(at, motion.StampOf(now.Add(alertRetry))) // to notice that the clock stays back
+	}
+	return at, true
+}
+
+// look returns how an alert sees the motion of its network. A guardian that decides on
+// motion may report in its history what was not seen live.
+func (r *Runner) look(ctx context.Context, id motion.NetworkID) alert.Look {
+	return func(from, to time.Time) ([]alert.Second, bool) {
+		n, err := r.state.Network(id)
+		var period []alert.Second
+		if err == nil {
+			period, err = r.seconds(ctx, id, from.Unix(), to.Unix())
+		}
+		if err != nil {
+			r.state.Log.Error("motion not read for an alert", "network", id, "err", err)
+			return nil, false
+		}
+		n.Mu.Lock()
+		guardian := n.Record.GuardianKey()
+		more := n.Source.Holder != state.OwnHolds && !n.Record.Paused()
+		n.Mu.Unlock()
+		return period, more && r.state.IsConnected(guardian)
+	}
+}
+
+// seconds returns what is held of each second of [from, to), as finely as it is held: one
+// in a sample above 0 is Moving, one in another Quiet. A second without a sample is Quiet
+// too where its minute, counted from the start, has any: frames may come in longer
+// intervals.
+func (r *Runner) seconds(ctx context.Context, id motion.NetworkID, from, to int64) ([]alert.Second, error) {
+	query := series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: series.Second.Step()}
+	set, err := r.state.SamplesFor(ctx, id, from, to, query.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	points, err := set.Points(query)
+	if err != nil {
+		return nil, err
+	}
+	period := make([]alert.Second, max(0, to-from))
+	for i := range points.Len() {
+		density, ts, known := points.At(i)
+		if !known {
+			continue
+		}
+		state := alert.Quiet
+		if density > 0 {
+			state = alert.Moving
+		}
+		for at := max(ts, from); at < min(ts+points.Bucket, to); at++ {
+			period[at-from] = state
+		}
+	}
+	for minute := range slices.Chunk(period, 60) {
+		if !slices.ContainsFunc(minute, func(s alert.Second) bool { return s != alert.Unknown }) {
+			continue
+		}
+		for i := range minute {
+			minute[i] = max(minute[i], alert.Quiet)
+		}
+	}
+	return period, nil
+}

@@ -1,0 +1,74 @@
+package devices
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Login checks the token that a connecting client shows as the device with that
+// id, and returns which device it is.
+func (f *Fleet) Login(ctx context.Context, id, token string) (motion.DeviceKey, error) {
+	for _, kind := range []motion.DeviceKind{motion.RadarKind, motion.Guardian} {
+		key := motion.DeviceKey{Kind: kind, ID: id}
+		err := f.state.DB.CheckToken(ctx, key, token)
+		if fault.KindOf(err) == fault.Unauthorized {
+			continue
+		}
+		if err != nil {
+			return motion.DeviceKey{}, err
+		}
+		return key, f.begin(ctx, key)
+	}
+	return motion.DeviceKey{}, fault.New(fault.Unauthorized, "wrong token: post to the gatekeeper again for a new one")
+}
+
+// begin makes the session of a device whose token is right. It looks for the device
+// once more afterwards: RemoveDevice, which ends sessions after its commit, cannot have
+// ended one that was not there yet.
+func (f *Fleet) begin(ctx context.Context, key motion.DeviceKey) error {
+	device, err := f.adopted(ctx, key)
+	if err != nil {
+		return err
+	}
+	f.state.BeginSession(device)
+	if _, err = f.adopted(ctx, key); err != nil {
+		f.state.Forget(key)
+	}
+	return err
+}
+
+// adopted returns the record of an adopted device; Unauthorized when it is none.
+func (f *Fleet) adopted(ctx context.Context, key motion.DeviceKey) (device motion.Device, err error) {
+	err = f.state.DB.View(ctx, func(tx *store.Tx) (err error) {
+		device, err = tx.Device(key)
+		return err
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = fault.New(fault.Unauthorized, "device %s was removed", key)
+	}
+	return device, err
+}
+
+// RemoveUser deletes an integration user and ends its sessions.
+func (f *Fleet) RemoveUser(ctx context.Context, name string) error {
+	err := f.state.DB.Update(ctx, func(tx *store.Tx) error { return tx.DeleteIntegrationUser(name) })
+	if err != nil {
+		return err
+	}
+	f.state.Devices.DisconnectUser(name, "user removed")
+	return nil
+}
+
+// LoginUser checks the password of an integration user and returns the prefix of
+// its topics.
+func (f *Fleet) LoginUser(ctx context.Context, name, password string) (prefix string, err error) {
+	err = f.state.DB.View(ctx, func(tx *store.Tx) error {
+		user, err := tx.CheckIntegrationUser(name, password)
+		prefix = user.TopicPrefix
+		return err
+	})
+	return prefix, err
+}

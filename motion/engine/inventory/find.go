@@ -1,0 +1,211 @@
+package inventory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// NetworkState is a network as it is now.
+type NetworkState struct {
+	// Network with its last sign of life, of the guardian or of any node, and with
+	// the whole configuration documents in force. Its documents are to be read only.
+	motion.Network
+	Online        bool                 // the guardian or any node is
+	Status        *motion.StatusReport // what Status returns; nil: never reported
+	LastMotion    motion.Time          // when motion was last detected; 0: never
+	MotionTripped *int                 // 1 while a detection is open, 0 while none is; nil: not known
+	Nodes         []motion.Node        // as Nodes returns them
+}
+
+// NetworkState returns a network as it is now, or NotFound.
+func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
+	n, err := in.state.Network(id)
+	if err != nil {
+		return NetworkState{}, err
+	}
+	state := NetworkState{Nodes: in.NodesOf(n)}
+	if report, err := in.Status(id); err == nil {
+		state.Status = &report
+	}
+	n.Mu.Lock()
+	state.Network = n.Record
+	state.GuardianConfig, state.RadarConfig = n.InForce.Guardian, n.InForce.Radar
+	state.Meta = n.Meta
+	state.LastMotion, state.MotionTripped = n.LastMotion(), n.Tripped(in.state.Now())
+	n.Mu.Unlock()
+	guardian := in.state.Presence(state.GuardianKey(), in.state.Now())
+	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)
+	for _, node := range state.Nodes {
+		state.Online = state.Online || node.Online
+		state.LastHeard = max(state.LastHeard, node.LastHeard)
+	}
+	return state, nil
+}
+
+// Nodes returns the nodes of a network, by id, with Online and LastHeard as they
+// are now.
+func (in *Inventory) Nodes(id motion.NetworkID) ([]motion.Node, error) {
+	n, err := in.state.Network(id)
+	if err != nil {
+		return nil, err
+	}
+	return in.NodesOf(n), nil
+}
+
+// NodesOf is Nodes of a network that is at hand.
+func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
+	now := in.state.Now()
+	present := in.nodePresence(n, now)
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	nodes := make([]motion.Node, 0, len(n.Nodes))
+	for id, node := range n.Nodes {
+		node.Online = n.NodeOnline(id, present, now)
+		node.LastHeard = max(node.LastHeard, present[id].LastHeard, nodeReported(n, node.Name))
+		if node.Version == nil {
+			node.Version = motion.Document{}
+		}
+		nodes = append(nodes, node)
+	}
+	slices.SortFunc(nodes, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	return nodes
+}
+
+// nodeReported returns when the guardian last saw a node alive, by its reports
+// since the start; n.Mu is held.
+func nodeReported(n *state.Network, name string) motion.Time {
+	if n.Status == nil || n.Reported.IsZero() {
+		return 0
+	}
+	radar, listed := n.Status.Radars[name]
+	if !listed {
+		return 0
+	}
+	return n.Reported.Add(-radar.Age)
+}
+
+// Node returns the node with the id as it is now, or NotFound.
+func (in *Inventory) Node(ctx context.Context, id motion.NodeID) (motion.Node, error) {
+	return in.nodeNow(ctx, func(tx *store.Tx) (motion.Node, error) { return tx.Node(id) })
+}
+
+// NodeByDevice returns the node with the deviceId as it is now, or NotFound.
+func (in *Inventory) NodeByDevice(ctx context.Context, deviceID string) (motion.Node, error) {
+	return in.nodeNow(ctx, func(tx *store.Tx) (motion.Node, error) { return tx.NodeByDevice(deviceID) })
+}
+
+// nodeNow looks a node up by an index of the database, which searches all
+// networks at once, and returns it as it is now.
+func (in *Inventory) nodeNow(ctx context.Context, lookUp func(*store.Tx) (motion.Node, error)) (motion.Node, error) {
+	var found motion.Node
+	err := in.state.DB.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = lookUp(tx)
+		return err
+	})
+	if err != nil {
+		return motion.Node{}, err
+	}
+	nodes, err := in.Nodes(found.NetworkID)
+	if err != nil {
+		return motion.Node{}, err
+	}
+	at := slices.IndexFunc(nodes, func(n motion.Node) bool { return n.ID == found.ID })
+	if at < 0 { // deleted meanwhile
+		return motion.Node{}, fault.New(fault.NotFound, "node %d: not found", found.ID)
+	}
+	return nodes[at], nil
+}
+
+// NodesByBSSID returns the nodes, by id, of which mac is the 2.4 GHz or 5 GHz
+// access point, the mesh or the p2p BSSID. There can be several: a replaced node
+// keeps its record.
+func (in *Inventory) NodesByBSSID(mac motion.MAC) []motion.Node {
+	found := []motion.Node{}
+	for _, n := range in.state.All() {
+		n.Mu.Lock()
+		_, known := n.ByMAC[mac]
+		n.Mu.Unlock()
+		if !known {
+			continue
+		}
+		for _, node := range in.NodesOf(n) {
+			if slices.Contains(node.BSSIDs(), mac) {
+				found = append(found, node)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	return found
+}
+
+// NetworksByMaster returns the networks whose master is the node with the id.
+func (in *Inventory) NetworksByMaster(ctx context.Context, id motion.NodeID) ([]motion.NetworkID, error) {
+	return in.networksOf(ctx, func(tx *store.Tx) (motion.Network, error) {
+		return ledBy(tx, func() (motion.Node, error) { return tx.Node(id) })
+	})
+}
+
+// NetworksByMeta returns the networks whose meta matches.
+func (in *Inventory) NetworksByMeta(match func(motion.Document) bool) []motion.NetworkID {
+	found := []motion.NetworkID{}
+	for _, n := range in.state.All() {
+		n.Mu.Lock()
+		meta := n.Meta
+		n.Mu.Unlock()
+		if match(meta) {
+			found = append(found, n.ID)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// NetworksByGuardian returns the networks that a guardian leads: by its
+// guardian_id, which is what callers of Core know as its deviceId, or
+// by the deviceId of the master node that it runs on.
+func (in *Inventory) NetworksByGuardian(ctx context.Context, deviceID string) ([]motion.NetworkID, error) {
+	return in.networksOf(ctx,
+		func(tx *store.Tx) (motion.Network, error) { return tx.NetworkByGuardian(deviceID) },
+		func(tx *store.Tx) (motion.Network, error) {
+			return ledBy(tx, func() (motion.Node, error) { return tx.NodeByDevice(deviceID) })
+		})
+}
+
+// ledBy returns the network whose master is the node that lookUp finds.
+func ledBy(tx *store.Tx, lookUp func() (motion.Node, error)) (motion.Network, error) {
+	node, err := lookUp()
+	if err != nil {
+		return motion.Network{}, err
+	}
+	network, err := tx.Network(node.NetworkID)
+	if err == nil && network.MasterID != node.ID {
+		return motion.Network{}, fault.New(fault.NotFound, "node %d leads no network", node.ID)
+	}
+	return network, err
+}
+
+// networksOf returns the networks that the look-ups find, in ascending order and
+// each once.
+func (in *Inventory) networksOf(ctx context.Context, lookUps ...func(*store.Tx) (motion.Network, error)) ([]motion.NetworkID, error) {
+	found := []motion.NetworkID{}
+	err := in.state.DB.View(ctx, func(tx *store.Tx) error {
+		for _, lookUp := range lookUps {
+			network, err := lookUp(tx)
+			switch {
+			case err == nil:
+				found = append(found, network.ID)
+			case fault.KindOf(err) != fault.NotFound:
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return slices.Compact(found), err
+}

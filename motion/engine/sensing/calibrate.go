@@ -1,0 +1,53 @@
+package sensing
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/fault"
+)
+
+// Calibrate has the detectors of a link, or of all links of a network when link is
+// "", learn their quiet anew, and returns how many links that are. What they know
+// is in force again when it is cancelled, or when the appliance restarts meanwhile.
+// NotFound: the network, or the link is not sensed here.
+func (se *Sensing) Calibrate(id motion.NetworkID, link string) (int, error) {
+	return se.calibration(id, link, func(d detector) bool { d.Calibrate(); return true })
+}
+
+// CancelCalibration ends the calibrations under way, and returns of how many links.
+// Errors are as those of Calibrate.
+func (se *Sensing) CancelCalibration(id motion.NetworkID, link string) (int, error) {
+	return se.calibration(id, link, detector.CancelCalibration)
+}
+
+// calibration does something to the detectors of a link, or of all, and returns for
+// how many links it did.
+func (se *Sensing) calibration(id motion.NetworkID, link string, do func(detector) bool) (int, error) {
+	n, err := se.sensed(id)
+	if err != nil {
+		return 0, err
+	}
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	found, done := 0, 0
+	for key, s := range n.sensing.sensors {
+		if name, _, _ := n.LinkName(key); link != "" && link != name {
+			continue
+		}
+		found++
+		did := false
+		for _, d := range s.detectors() {
+			did = do(d) || did
+		}
+		if did {
+			done++
+		}
+	}
+	if found == 0 && link != "" {
+		return 0, fault.New(fault.NotFound, "link %q is not sensed here: links shows those that are", link)
+	}
+	if found == 0 {
+		return 0, fault.New(fault.NotFound, "no link of network %d is sensed here", id)
+	}
+	se.state.Log.Info("calibration changed", "network", id, "links", done)
+	return done, nil
+}

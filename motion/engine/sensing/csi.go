@@ -1,0 +1,77 @@
+package sensing
+
+import (
+	"context"
+
+	"sensegate/motion"
+	"sensegate/motion/csi"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+)
+
+// RawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5).
+func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Session, device motion.Device, payload motion.RawCSI, now motion.Time) error {
+	n := sensedOf(of)
+	s.Reading.Lock()
+	defer s.Reading.Unlock()
+	b := &s.Batch
+	if err := csi.Decode(payload, b); err != nil {
+		return fault.New(fault.Malformed, "%v", err)
+	}
+	key := fuse.Link{Src: b.Src, Dst: b.Dst}
+	if err := se.ensureLink(ctx, n, device, key, int(b.Channel), now); err != nil {
+		return err
+	}
+	last := len(b.Frames) - 1
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.linkHeard(key, int(b.Frames[last].RSSI), int(b.Channel), now)
+	if n.Record.Paused() || !n.MayTakePart(key) {
+		return nil
+	}
+	if !se.claim(n, state.OwnHolds, now) {
+		return fault.New(fault.Conflict, "csi: the network's guardian reports motion itself; frames are not used")
+	}
+	sensor := n.sensor(key)
+	if format := (csiFormat{b.Channel, b.Flags&csi.GainLocked != 0}); format != sensor.format {
+		if sensor.format != (csiFormat{}) {
+			sensor.csi.Retune()
+		}
+		sensor.format = format
+	}
+	first := motion.Time(0)
+	if b.HasClock() {
+		first = b.Time(0)
+	}
+	base := sensor.clock.Base(se.state.Clocks, first, b.Time(last), now)
+	span := motion.Seconds(b.Frames[last].Offset) / 1e6
+	offset, usable := s.Alignment.Align(base.Add(span), n.Reach.Others(now, device.DeviceKey), now)
+	if !usable {
+		return nil
+	}
+	base = base.Add(offset)
+	for i := range b.Frames {
+		s.Amplitudes = b.Amplitudes(s.Amplitudes, i)
+		at := base.Add(float64(b.Frames[i].Offset) / 1e6)
+		sensor.csi.Push(at, s.Amplitudes, b.Ends, b.Frames[i].RSSI, sensor.emit)
+	}
+	n.Reach.Note(base.Add(span), now, device.DeviceKey)
+	se.absorb(n)
+	return nil
+}
+
+// linkHeard notes a link's signal and channel, where they are not 0, and that it is
+// alive.
+func (n *sensed) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
+	name, _, _ := n.LinkName(key)
+	if link := n.Links[name]; link != nil {
+		link.Heard = now
+		if rssi != 0 {
+			link.RSSI = rssi
+		}
+		if channel != 0 {
+			link.Channel = channel
+		}
+	}
+}

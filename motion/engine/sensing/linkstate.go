@@ -1,0 +1,187 @@
+package sensing
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/detect"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fuse"
+)
+
+// What a link can do for the decision about its network's motion.
+const (
+	LinkDecides  = "decides"  // alone
+	LinkSupports = "supports" // only together with another link
+	LinkBlind    = "blind"    // nothing, as things are
+)
+
+// linkSilent is how long a link is silent until its last figures are no answer any
+// more to whether it senses.
+const linkSilent motion.Seconds = 5
+
+// LinkState is what a person can know of how one link senses, and why it cannot.
+// What is not known is 0 or null.
+type LinkState struct {
+	NetworkID motion.NetworkID `json:"network_id"`
+	Link      string           `json:"link"`
+	Zone      string           `json:"zone"`
+	Source    string           `json:"source"` // what the detector works on: csi, intensity, rssi, or empty
+	Can       string           `json:"can"`    // LinkDecides, LinkSupports or LinkBlind
+	Why       []string         `json:"why"`    // what stands in the way, and what would help
+
+	Rate      float64 `json:"rate_hz"`   // frames or figures a second
+	Missing   float64 `json:"missing"`   // share of the last minute's decisions that had no data, 0..1
+	RSSI      float64 `json:"rssi"`      // dBm
+	Amplitude float64 `json:"amplitude"` // median over the subcarriers, counts
+
+	Calibration   string      `json:"calibration"` // none, running or done
+	CalibratedAt  motion.Time `json:"calibrated_at"`
+	CalibratedFor float64     `json:"calibrated_for_s"` // how long ago that was, seconds
+	Floor         *float64    `json:"noise_floor"`      // natural logarithm of the quiet link's power
+
+	Disturbed  bool        `json:"disturbed"` // somebody seems to have moved during the calibration
+	Weak       bool        `json:"weak"`
+	Coarse     bool        `json:"coarse"`
+	Noisy      bool        `json:"noisy"`
+	Late       int64       `json:"late"` // decisions that came too late to be fused
+	Heard      motion.Time `json:"heard"`
+	LastMotion motion.Time `json:"last_motion"`
+}
+
+// ExplainLinks returns how each link of a network senses, ordered by name; of all
+// networks when id is 0. NotFound: the network.
+func (se *Sensing) ExplainLinks(id motion.NetworkID) ([]LinkState, error) {
+	networks := se.state.All()
+	if id != 0 {
+		n, err := se.state.Network(id)
+		if err != nil {
+			return nil, err
+		}
+		networks = []*state.Network{n}
+	}
+	slices.SortFunc(networks, func(a, b *state.Network) int { return cmp.Compare(a.ID, b.ID) })
+	list, now := []LinkState{}, se.state.Now()
+	for _, n := range networks {
+		list = append(list, sensedOf(n).explainLinks(now)...)
+	}
+	return list, nil
+}
+
+// explainLinks is ExplainLinks for one network.
+func (n *sensed) explainLinks(now motion.Time) []LinkState {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	sensors := n.sensorsByName()
+	names := slices.Collect(maps.Keys(sensors))
+	for name := range n.Links {
+		if sensors[name] == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var list []LinkState
+	sensing := 0
+	for _, name := range names {
+		s := n.explainLink(name, sensors[name], now)
+		if s.Can != LinkBlind {
+			sensing++
+		}
+		list = append(list, s)
+	}
+	for i := range list {
+		if s := &list[i]; sensing == 1 && s.Can == LinkSupports && !s.Noisy {
+			s.Can = LinkDecides
+			s.Why = append(s.Why, "it decides all the same: no other link of the network senses")
+		}
+	}
+	return list
+}
+
+// sensorsByName returns the detectors that exist, by link name; n.Mu is held.
+func (n *sensed) sensorsByName() map[string]*sensor {
+	found := map[string]*sensor{}
+	for key, s := range n.sensing.sensors {
+		name, _, _ := n.LinkName(key)
+		if other := found[name]; other == nil || other.last.Time < s.last.Time {
+			found[name] = s
+		}
+	}
+	return found
+}
+
+// explainLink describes a link; s is nil when nothing has come of it since the
+// start. n.Mu is held.
+func (n *sensed) explainLink(name string, s *sensor, now motion.Time) LinkState {
+	state := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
+	key := n.LinkKey(name)
+	if s != nil {
+		key = s.key
+	}
+	state.Zone = n.Zone(key)
+	state.Noisy = n.sensing.fuser.Noisy(key)
+	state.Late = n.sensing.fuser.Late(key)
+	if record := n.Links[name]; record != nil {
+		state.Heard, state.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
+	}
+	if s != nil {
+		state.describe(s, now)
+	} else {
+		state.calibrated(n.remembered(key), now)
+	}
+	if why := n.whyBlind(&state, key, s, now); why != "" {
+		state.Why = append(state.Why, why)
+		return state
+	}
+	state.Can, state.Why = LinkDecides, append(state.Why, state.doubts()...)
+	if state.Weak || state.Coarse || state.Noisy {
+		state.Can = LinkSupports
+	}
+	return state
+}
+
+// describe fills in what a detector knows.
+func (l *LinkState) describe(s *sensor, now motion.Time) {
+	c, q := s.csi.Calibration(), s.last.Quality
+	l.Source = "csi"
+	if q.Coarse && s.coarse[s.figures] != nil {
+		c, l.Source = s.coarse[s.figures].Calibration(), map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
+	}
+	l.calibrated(c, now)
+	l.Rate, l.Missing, l.Amplitude = state.Round(q.Rate, 1), state.Round(1-q.Valid, 2), state.Round(q.Amplitude, 1)
+	if q.RSSI != 0 {
+		l.RSSI = state.Round(q.RSSI, 1)
+	}
+	l.Weak, l.Coarse, l.LastMotion = q.Weak, q.Coarse, s.lastMotion
+}
+
+// calibrated fills in how far a detector knows its quiet.
+func (l *LinkState) calibrated(c detect.Calibration, now motion.Time) {
+	if c.Done {
+		l.Calibration, l.CalibratedAt, l.Disturbed = "done", c.At, c.Disturbed
+		if !c.At.IsZero() {
+			l.CalibratedFor = max(0, now.Since(c.At))
+		}
+	}
+	if c.Running {
+		l.Calibration = "running"
+	}
+	if c.Done || c.Running {
+		floor := state.Round(c.Baseline, 2)
+		l.Floor = &floor
+	}
+}
+
+// remembered returns what an earlier run of the appliance has stored of a link's
+// calibration; n.Mu is held.
+func (n *sensed) remembered(key fuse.Link) detect.Calibration {
+	stored, ok := n.sensing.learned.Links[learnedKey(key)]
+	for _, source := range []detect.Source{detect.Reported, detect.Signal} {
+		if !ok || !stored.Calibrated {
+			stored, ok = n.sensing.learned.Coarse[coarseKey(key, source)]
+		}
+	}
+	return detect.Calibration{Done: stored.Calibrated, At: stored.CalibratedAt, Disturbed: stored.Disturbed, Baseline: stored.Baseline}
+}

@@ -1,0 +1,209 @@
+package sensing
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/feed"
+	"sensegate/motion/fuse"
+	"sensegate/store"
+)
+
+// Times of live motion.
+const (
+	liveQueue   = 64               // frames a reader may be behind
+	LiveRenewal = 30 * time.Second // between two live commands to a guardian (device-protocol.md 2.7)
+	sampleMS    = 500              // of a network's sample (device-protocol.md 3)
+)
+
+// Subscription is a reader's queue of live messages.
+type Subscription = feed.Subscription[motion.NetworkID, state.Message]
+
+// liveState is what live readers are shown of a network; its network's mutex
+// guards it.
+type liveState struct {
+	values  []store.Value
+	last    motion.Time // of the newest sample with data
+	refresh motion.Time // wall clock until which live motion was asked for
+
+	paused motion.Time // wall clock of the last frame of a pause
+	begun  fuse.Sample // of the frame under way; Interval 0: none is
+}
+
+// Live subscribes to the live motion of a network and starts the stream.
+func (se *Sensing) Live(id motion.NetworkID) (*Subscription, error) {
+	s := se.state.Live.Subscribe(id, liveQueue) // first: the deletion of the network ends it
+	n, err := se.sensed(id)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	se.sendLive(n)
+	return s, nil
+}
+
+// LiveEvents subscribes to the events of a network.
+func (se *Sensing) LiveEvents(id motion.NetworkID) (*Subscription, error) {
+	s := se.state.Events.Subscribe(id, liveQueue)
+	if _, err := se.sensed(id); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Refresh starts the live motion stream and returns until when it is asked for.
+func (se *Sensing) Refresh(id motion.NetworkID) (motion.Time, error) {
+	n, err := se.sensed(id)
+	if err != nil {
+		return 0, err
+	}
+	n.Mu.Lock()
+	n.live.refresh = se.state.Now().Add(float64(max(n.Guardian.LiveMotion.TimeoutS, 1)))
+	until := n.live.refresh
+	n.Mu.Unlock()
+	se.sendLive(n)
+	return until, nil
+}
+
+// wantsLive reports whether a network's guardian is to send live motion:
+// somebody watches, or the appliance decides on what it sends
+// (payloads.md 6 no. 4, b) or does not know yet whether it has to.
+func (n *sensed) wantsLive(now motion.Time, readers int) bool {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	decides := n.Source.Holder != state.OwnHolds && !n.Source.Events
+	return decides || readers > 0 || n.live.refresh > now
+}
+
+// RenewLive repeats the live command to every guardian that is to send.
+func (se *Sensing) RenewLive(context.Context) error {
+	now := se.state.Now()
+	for _, n := range se.state.All() {
+		se.AskLive(n, now)
+	}
+	return nil
+}
+
+// AskLive asks a network's guardian for live motion if it is to send any.
+func (se *Sensing) AskLive(of *state.Network, now motion.Time) {
+	if n := sensedOf(of); n.wantsLive(now, se.state.Live.Readers(n.ID)) {
+		se.sendLive(n)
+	}
+}
+
+// liveCommand is the live command (device-protocol.md 2.7).
+type liveCommand struct {
+	Enable   int `json:"enable"`
+	Interval int `json:"interval"`
+	TimeoutS int `json:"timeout_s"`
+}
+
+// sendLive asks a network's guardian for live motion, if it is connected.
+func (se *Sensing) sendLive(n *sensed) {
+	n.Mu.Lock()
+	key := n.Record.GuardianKey()
+	command := liveCommand{Enable: 1, Interval: n.Guardian.LiveMotion.Interval, TimeoutS: n.Guardian.LiveMotion.TimeoutS}
+	if !n.Source.Events { // the event machine counts samples of half a second
+		command.Interval = min(command.Interval, int(sampleMS))
+	}
+	n.Mu.Unlock()
+	if !se.state.IsConnected(key) {
+		return
+	}
+	se.state.Send(key, "live", command, false)
+}
+
+// publishLive shows a sample to the live readers, together with others when a frame is
+// to be longer (guardian configuration, live_motion.interval); n.Mu is held.
+func (se *Sensing) publishLive(n *sensed, s *fuse.Sample) {
+	begun := &n.live.begun
+	if se.state.Live.Readers(n.ID) == 0 {
+		begun.Interval = 0
+		return
+	}
+	const slack motion.Seconds = 0.01
+	if begun.Interval > 0 && math.Abs(s.Time.Add(-s.Interval).Since(begun.Time)) > slack { // a gap ends a frame
+		se.publishFrame(n, begun)
+		begun.Interval = 0
+	}
+	length := motion.Seconds(n.Guardian.LiveMotion.Interval) / 1000
+	switch {
+	case begun.Interval > 0:
+		begun.Join(s)
+	case s.Interval < length-slack:
+		links, zones := begun.Links, begun.Zones
+		*begun = *s
+		begun.Links, begun.Zones = append(links[:0], s.Links...), append(zones[:0], s.Zones...)
+	default:
+		se.publishFrame(n, s)
+		return
+	}
+	if begun.Interval >= length-slack {
+		se.publishFrame(n, begun)
+		begun.Interval = 0
+	}
+}
+
+// publishFrame sends a sample to the live readers; n.Mu is held.
+func (se *Sensing) publishFrame(n *sensed, s *fuse.Sample) {
+	frame := n.frame(s)
+	raw, err := json.Marshal(frame)
+	if err != nil {
+		se.state.Log.Error("live frame not sent", "network", n.ID, "err", err)
+		return
+	}
+	se.state.Live.Publish(n.ID, state.NewMessage(raw, &frame, nil))
+}
+
+// frame makes the live frame of a sample (payloads.md 4.7).
+func (n *sensed) frame(s *fuse.Sample) motion.LiveFrame {
+	f := motion.LiveFrame{
+		TS: s.Time, Interval: int(math.Round(s.Interval * 1000)), Count: 1, Links: make([]string, len(s.Links)),
+		Loc: []any{"nomotion"}, MotionEnabled: n.Guardian.MotionEvents.Enabled,
+	}
+	if n.Record.Paused() {
+		f.MotionEnabled = 0
+	}
+	for _, figures := range []*[]*float64{&f.Data.MKAI, &f.Data.LRaw, &f.Data.Throughput, &f.Data.MConf, &f.Data.MSAD} {
+		*figures = make([]*float64, 0, len(s.Links))
+	}
+	for i := range s.Links {
+		l := &s.Links[i]
+		f.Links[i], _, _ = n.LinkName(l.Link)
+		f.Data.MKAI = append(f.Data.MKAI, shown(l.Intensity, 3))
+		f.Data.LRaw = append(f.Data.LRaw, shown(l.Raw, 3))
+		f.Data.Throughput = append(f.Data.Throughput, shown(l.Throughput, 3))
+		f.Data.MConf = append(f.Data.MConf, shown(l.MConf, 2))
+		f.Data.MSAD = append(f.Data.MSAD, shown(l.MSAD, 2))
+	}
+	if places := s.Location(); len(places) > 0 {
+		mac := places[0].Link.Src.String()
+		f.Loc, f.LocName = []any{mac, state.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
+		if n.Guardian.LiveMotion.LocConfEnable == 1 {
+			for _, place := range places {
+				f.LocConf = append(f.LocConf, state.Round(place.Confidence, 2))
+			}
+		}
+	}
+	if last := n.LastMotion(); !last.IsZero() {
+		f.LastMotion = &last
+	}
+	if s.Valid {
+		f.MotionTripped = n.Tripped(n.Reach.Received)
+	}
+	return f
+}
+
+// shown returns a reading for a live frame, nil when it is absent.
+func shown(r fuse.Reading, decimals int) *float64 {
+	if !r.Known() {
+		return nil
+	}
+	v := state.Round(float64(r), decimals)
+	return &v
+}

@@ -1,0 +1,145 @@
+package sensing
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/inventory"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+)
+
+// maxNames bounds the link names that are remembered although no record explains
+// them.
+const maxNames = 1024
+
+// Matrix takes in the motion that a guardian has computed (device-protocol.md
+// 2.2). As long as the guardian sends no events itself, the event machine runs
+// on it, and as long as it reports no status, its links make the topology.
+func (se *Sensing) Matrix(of *state.Network, r motion.Matrix, now motion.Time) error {
+	n := sensedOf(of)
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if n.Record.Paused() {
+		return nil
+	}
+	if !se.claim(n, state.GuardianHolds, now) {
+		return fault.New(fault.Conflict, "motion-matrix: the network is sensed by the appliance itself; samples are not used")
+	}
+	if added := n.newMatrixLinks(r.Links); len(added) > 0 && math.Abs(now.Since(n.named)) >= namedAgain {
+		n.named = now
+		se.events.Queue(inventory.UpdateEntry(n.Network, se.addLinks(n, n.Record, now, added...))) // live motion does not wait for it
+	}
+	se.takeMatrix(n, r, now)
+	return nil
+}
+
+// namedAgain is the time between two tries to make the links of matrices known.
+const namedAgain motion.Seconds = 10
+
+// newMatrixLinks returns the links that a guardian names in its figures, that are not
+// there, and that no status report will tell of: those from a leaf or node to a node
+// that is known (device-protocol.md 2.5); n.Mu is held.
+func (n *sensed) newMatrixLinks(names []string) (added []sensedLink) {
+	if n.Status != nil {
+		return nil
+	}
+	for _, name := range names {
+		key := n.LinkKey(name)
+		to, _ := n.EndOf(key.Dst)
+		if _, known := n.EndOf(key.Src); !known {
+			_, src, _ := strings.Cut(name, ".")
+			if mac, err := motion.ParseMAC(src); err != nil || mac.IsZero() {
+				continue
+			}
+			delete(n.Names, key) // the records will explain it
+		}
+		stable, _, _ := n.LinkName(key)
+		link := n.Links[stable]
+		if !to.Mesh || link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
+			continue
+		}
+		added = append(added, sensedLink{src: key.Src, dst: to.ID, ifName: state.MatrixInterface})
+	}
+	return added
+}
+
+// takeMatrix takes in the samples of a matrix; n.Mu is held.
+func (se *Sensing) takeMatrix(n *sensed, r motion.Matrix, now motion.Time) {
+	guardian := n.Record.GuardianKey()
+	interval := motion.Seconds(r.Interval) / 1000
+	first, server := se.state.Clocks.Stamp(r.TS, now)
+	if server { // the last step is what came now
+		first = first.Add(-float64(r.Count-1) * interval)
+	}
+	n.Heartbeat.MotionTripped = &r.MotionTripped
+	n.Heartbeat.LastMotion = max(n.Heartbeat.LastMotion, state.Shifted(r.LastMotion, r.TS, first))
+	if len(n.Names) > maxNames {
+		clear(n.Names)
+	}
+	keys := make([]fuse.Link, len(r.Links))
+	for i, name := range r.Links {
+		keys[i] = n.LinkKey(name)
+	}
+	for step := range r.Count {
+		at := first.Add(float64(step) * interval)
+		s := fuse.FromLinks(at, interval, n.matrixLinks(r, keys, step), n.Guardian.Leafblower.ZonePriorityList)
+		if len(r.Loc) > 0 {
+			if place := n.matrixPlace(r.Loc[0], keys); n.MayTakePart(place.Link) {
+				s.Locate(place)
+			}
+		}
+		se.takeSample(n, s)
+		n.Reach.Note(at, now, guardian)
+	}
+	for _, key := range keys {
+		n.linkHeard(key, 0, 0, now)
+	}
+}
+
+// matrixLinks returns the links of one step of a matrix. A link that the settings
+// deny is unknown, and one below its threshold does not move.
+func (n *sensed) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
+	links := make([]fuse.LinkSample, len(keys))
+	for i, key := range keys {
+		links[i] = fuse.UnknownLink(key, n.ZoneName(key))
+		if !n.MayTakePart(key) {
+			continue
+		}
+		read := func(figure string, into *fuse.Reading) {
+			if values := r.Values[figure]; i < len(values) && step < len(values[i]) {
+				*into = fuse.Reading(values[i][step])
+			}
+		}
+		read("mkai", &links[i].Intensity)
+		read("lraw", &links[i].Raw)
+		read("throughput", &links[i].Throughput)
+		read("msad", &links[i].MSAD)
+		read("mconf", &links[i].MConf)
+		links[i].Intensity = fuse.Reading(n.gated(float64(links[i].Intensity), float64(links[i].MSAD), n.sensOf(key)))
+	}
+	return links
+}
+
+// gated returns the intensity of a sample that a device has measured: 0 unless its
+// msad is above base_threshold times the sensitivity (device-protocol.md 3).
+// NaN is unknown: a sample without msad has been gated by the device alone.
+func (n *sensed) gated(intensity, msad float64, sens int) float64 {
+	if msad <= n.Radar.Measurement.BaseThreshold*float64(sens) && !math.IsNaN(intensity) {
+		return 0
+	}
+	return intensity
+}
+
+// matrixPlace returns where a device thinks motion was: near the first of its
+// links that has its source there.
+func (n *sensed) matrixPlace(loc motion.MatrixLoc, keys []fuse.Link) fuse.Place {
+	key := fuse.Link{Src: loc.MAC}
+	if i := slices.IndexFunc(keys, func(k fuse.Link) bool { return k.Src == loc.MAC }); i >= 0 {
+		key = keys[i]
+	}
+	return fuse.Place{Zone: n.ZoneName(key), Link: key, Share: 1, Confidence: loc.Confidence}
+}

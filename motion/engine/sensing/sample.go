@@ -1,0 +1,160 @@
+package sensing
+
+import (
+	"encoding/json"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/events"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fuse"
+	"sensegate/motion/series"
+	"sensegate/store"
+)
+
+// absorb takes in the samples that the last report has completed; n.Mu is held.
+func (se *Sensing) absorb(n *sensed) {
+	for _, r := range n.sensing.ready {
+		n.mergeThroughput(r)
+		se.takeSample(n, r)
+		n.sensing.free = append(n.sensing.free, r)
+	}
+	n.sensing.ready = n.sensing.ready[:0]
+	for _, change := range n.sensing.noisy {
+		se.events.Queue(events.Entry{Event: n.noiseEvent(change)})
+	}
+	n.sensing.noisy = n.sensing.noisy[:0]
+}
+
+// takeSample stores one network sample, moves the event machine on, and shows the sample to live readers; n.Mu is held.
+func (se *Sensing) takeSample(n *sensed, s *fuse.Sample) {
+	if n.Record.Paused() || n.Deletions > 0 {
+		return
+	}
+	if s.Valid {
+		n.live.values = appendValues(n.live.values[:0], n, s)
+	}
+	if s.Valid && n.Guardian.MotionHistory.Enabled != 0 {
+		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.live.values)
+	}
+	if transition, ok := n.sensing.events.Add(s); ok {
+		se.transition(n, transition)
+	}
+	se.watchThroughput(n, s)
+	if s.Valid {
+		n.live.last = s.Time
+		se.publishLive(n, s)
+	}
+}
+
+// appendValues lists what of a sample goes into the history: the network's
+// intensity, each link's, and the share of motion near each source: that of a
+// zone lies near its strongest link.
+func appendValues(values []store.Value, n *sensed, s *fuse.Sample) []store.Value {
+	values = append(values, store.Value{ID: series.Network, Value: float64(s.Intensity)})
+	for i := range s.Links {
+		l := &s.Links[i]
+		if !l.Intensity.Known() {
+			continue
+		}
+		name, _, _ := n.LinkName(l.Link)
+		if link := n.Links[name]; link != nil {
+			link.Throughput = l.Throughput
+		}
+		values = append(values, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
+		values = raise(values, series.Location(l.Link.Src), 0)
+	}
+	for i := range s.Zones {
+		values = raise(values, series.Location(s.Zones[i].Link.Src), s.Zones[i].Share)
+	}
+	return values
+}
+
+// raise makes sure that values holds at least v for a series, once.
+func raise(values []store.Value, id series.ID, v float64) []store.Value {
+	for i := range values {
+		if values[i].ID == id {
+			values[i].Value = max(values[i].Value, v)
+			return values
+		}
+	}
+	return append(values, store.Value{ID: id, Value: v})
+}
+
+// transition records what the event machine has decided; n.Mu is held.
+func (se *Sensing) transition(n *sensed, t fuse.Transition) {
+	state, err := json.Marshal(n.sensing.events.State())
+	if err != nil {
+		se.state.Log.Error("event state not stored", "network", n.ID, "err", err)
+	}
+	se.events.Queue(events.Entry{Event: n.motionEvent(t), State: state})
+}
+
+// motionEvent makes the event record of a transition.
+func (n *sensed) motionEvent(t fuse.Transition) motion.Event {
+	d := t.Detection
+	name, dst, src := n.LinkName(d.Link)
+	armed := 0
+	if d.Armed {
+		armed = 1
+	}
+	event := motion.Event{
+		Category: motion.CategoryMotion, Event: motion.MotionDetectedEvent,
+		NetworkID: n.ID, GuardianID: n.Record.GuardianID, TS: t.Time,
+		IntensityWindow: rounded(d.Window.Floats(), 3),
+		LinkID:          name, LinkDstName: dst, LinkSrcName: src,
+		Armed: &armed,
+	}
+	if node, ok := n.EndOf(d.Link.Dst); ok {
+		event.NodeID, event.NodeName = node.ID, node.Name
+	}
+	for _, place := range d.Places {
+		event.Loc = append(event.Loc, n.eventLoc(place))
+	}
+	if len(event.Loc) > 0 {
+		event.LocName = n.PlaceName(event.Loc[0].MAC)
+	}
+	if t.Kind == fuse.Detected {
+		return event
+	}
+	event.Event, event.DetectedTS = motion.MotionStoppedEvent, d.Time
+	event.Debug = &motion.EventDebug{
+		LinkSens: map[string]float64{}, Links: []string{},
+		MSAD: rounded(d.MSAD.Floats(), 2), MConf: rounded(d.MConf.Floats(), 2),
+		Sens: n.Guardian.MotionEvents.Sens,
+	}
+	for _, key := range d.Links {
+		link, _, _ := n.LinkName(key)
+		event.Debug.Links = append(event.Debug.Links, link)
+	}
+	if t.Reason != fuse.Quiet {
+		event.Detail = motion.Document{"reason": string(t.Reason)}
+	}
+	return event
+}
+
+// eventLoc describes a place in motion.
+func (n *sensed) eventLoc(place fuse.Place) motion.EventLoc {
+	loc := motion.EventLoc{MAC: place.Link.Src.String(), Confidence: state.Round(place.Confidence, 2)}
+	if e, ok := n.EndOf(place.Link.Src); ok {
+		loc.Location, loc.FriendlyName = e.Location, e.Friendly
+	}
+	return loc
+}
+
+// noiseEvent tells that a link was marked noisy, or no longer is
+// (lm1.md 4 no. 5).
+func (n *sensed) noiseEvent(change fuse.NoiseChange) motion.Event {
+	name, dst, src := n.LinkName(change.Link)
+	return motion.Event{
+		Event: motion.LinkNoisyEvent, NetworkID: n.ID, GuardianID: n.Record.GuardianID,
+		TS: change.Time, LinkID: name, LinkDstName: dst, LinkSrcName: src,
+		Detail: motion.Document{"noisy": change.Noisy, "location": n.PlaceName(change.Link.Src.String())},
+	}
+}
+
+func rounded(values []float64, decimals int) []float64 {
+	for i := range values {
+		values[i] = state.Round(values[i], decimals)
+	}
+	return values
+}

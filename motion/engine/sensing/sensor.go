@@ -1,0 +1,156 @@
+package sensing
+
+import (
+	"sensegate/motion"
+	"sensegate/motion/detect"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fuse"
+	"sensegate/motion/setting"
+)
+
+// sensing is how a network senses: its detectors, their fusion and the event
+// machine. It is guarded by the network's mutex.
+type sensing struct {
+	fuser   *fuse.Fuser
+	sensors map[fuse.Link]*sensor
+	events  *fuse.Events
+
+	noisy []fuse.NoiseChange
+	ready []*fuse.Sample // copies that wait to be taken in
+	free  []*fuse.Sample
+
+	learned learned // of links that have not been heard since the start
+}
+
+// sensor is one link of the own engine, with a detector for each kind of input
+// it has sent.
+type sensor struct {
+	key    fuse.Link
+	csi    *detect.Link
+	coarse map[detect.Source]*detect.Coarse
+	clock  state.Anchor
+	format csiFormat
+	emit   func(detect.Tick)
+	left   string // the reason why its ticks are not fused; see chooseLinks
+
+	figures    detect.Source // the kind of plain figure that came last
+	last       detect.Tick   // zero before the first
+	lastMotion motion.Time   // of the link itself, on the data's clock
+}
+
+// csiFormat is what makes two CSI streams of a link incomparable.
+type csiFormat struct {
+	channel    uint8
+	gainLocked bool
+}
+
+// reconfigure puts changed configuration and records in force.
+func (s *sensing) reconfigure(n *sensed) {
+	s.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
+	for key, sensor := range s.sensors {
+		s.fuser.SetZone(key, n.Zone(key))
+		for _, d := range sensor.detectors() {
+			d.SetSensitivity(n.sensitivity(key))
+			d.SetCalibration(motion.Seconds(n.Radar.Sounding.WarmupS))
+		}
+	}
+}
+
+// sensitivity returns the point of the 0..100 scale for a link.
+func (n *sensed) sensitivity(key fuse.Link) float64 { return detect.SensitivityOf(n.sensOf(key)) }
+
+// sensOf returns the sensitivity of a link, 1..4: its source's own, else the
+// network's.
+func (n *sensed) sensOf(key fuse.Link) int {
+	sources := []motion.MAC{key.Src}
+	if id, isNode := n.ByMAC[key.Src]; isNode {
+		sources = state.Addresses(n.Nodes[id], n.Radars[id])
+	}
+	if own := setting.Client(n.Radar, sources...); own.Sens > 0 {
+		return own.Sens
+	}
+	return n.Guardian.MotionEvents.Sens
+}
+
+// sensor returns a link's detector, made when the link is new.
+func (n *sensed) sensor(key fuse.Link) *sensor {
+	if s := n.sensing.sensors[key]; s != nil {
+		return s
+	}
+	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), coarse: map[detect.Source]*detect.Coarse{}}
+	if before, ok := n.sensing.learned.Links[learnedKey(key)]; ok {
+		_ = s.csi.Restore(before) // what cannot be restored is learned anew
+	}
+	fuser := n.sensing.fuser
+	s.emit = func(t detect.Tick) {
+		if s.last = t; t.Normal.Motion {
+			s.lastMotion = t.Time
+		}
+		if s.left == "" {
+			fuser.Add(key, t)
+		}
+	}
+	fuser.SetZone(key, n.Zone(key))
+	n.sensing.sensors[key] = s
+	return s
+}
+
+// detection returns how a link's detectors are run.
+func (n *sensed) detection(key fuse.Link) detect.Config {
+	config := detect.Defaults()
+	config.Sensitivity = n.sensitivity(key)
+	config.Calibration = motion.Seconds(n.Radar.Sounding.WarmupS)
+	return config
+}
+
+// detector is a detector of either kind.
+type detector interface {
+	Calibrate()
+	CancelCalibration() bool
+	Calibration() detect.Calibration
+	SetCalibration(motion.Seconds)
+	SetSensitivity(float64)
+}
+
+// detectors returns the detectors of a link.
+func (s *sensor) detectors() []detector {
+	list := []detector{s.csi}
+	for _, coarse := range s.coarse {
+		list = append(list, coarse)
+	}
+	return list
+}
+
+// push takes a plain figure of a link at time t.
+func (s *sensor) push(n *sensed, source detect.Source, t motion.Time, value float64) {
+	if s.coarse[source] == nil {
+		made := detect.NewCoarse(n.detection(s.key), source)
+		if before, ok := n.sensing.learned.Coarse[coarseKey(s.key, source)]; ok {
+			_ = made.Restore(before) // what cannot be restored is learned anew
+		}
+		s.coarse[source] = made
+	}
+	s.figures = source
+	s.coarse[source].Push(t, value, s.emit)
+}
+
+// step takes one fused tick; the Fuser calls it with the network's mutex held.
+// Samples are kept until the report is done with: the Fuser uses them again.
+func (n *sensed) step(step *fuse.Step) {
+	s := &n.sensing
+	s.noisy = append(s.noisy, step.Noisy...)
+	if step.Sample == nil {
+		return
+	}
+	var r *fuse.Sample
+	if k := len(s.free); k > 0 {
+		r, s.free = s.free[k-1], s.free[:k-1]
+	} else {
+		r = &fuse.Sample{}
+	}
+	links, zones := r.Links, r.Zones
+	*r = *step.Sample
+	r.Links = append(links[:0], step.Sample.Links...)
+	r.Zones = append(zones[:0], step.Sample.Zones...)
+	s.ready = append(s.ready, r)
+}

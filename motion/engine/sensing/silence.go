@@ -1,0 +1,82 @@
+package sensing
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/inventory"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+	"sensegate/store"
+)
+
+// disconnectLinks notes links as gone.
+func (se *Sensing) disconnectLinks(ctx context.Context, n *sensed, names []string, now motion.Time) error {
+	n.Mu.Lock()
+	record := n.Record
+	n.Mu.Unlock()
+	err := se.inventory.Apply(ctx, n.Network, func(tx *store.Tx) (*inventory.Update, error) {
+		v := inventory.NewUpdate(tx, record, now)
+		v.Silent = true
+		for _, name := range names {
+			link, err := tx.Link(n.ID, name)
+			if err != nil || !link.Online {
+				continue
+			}
+			if err := v.Disconnect(link); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	})
+	if fault.KindOf(err) != 0 {
+		se.state.Log.Error("links not noted as gone", "network", n.ID, "err", err)
+		return nil
+	}
+	return err
+}
+
+// advanceNetwork moves one network on and returns the names of the links that
+// are sensed here and have fallen silent.
+func (se *Sensing) advanceNetwork(n *sensed, now motion.Time) (silent []string) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if length := motion.Seconds(n.Guardian.LiveMotion.Interval) / 1000; n.Record.Paused() && math.Abs(now.Since(n.live.paused)) >= length {
+		n.live.paused = now
+		se.publishLive(n, fuse.Silence(now, length))
+	}
+	n.chooseLinks(now)
+	n.sensing.fuser.Advance(now)
+	se.absorb(n)
+	if transition, ended := n.sensing.events.Advance(n.Reach.At(now)); ended {
+		se.transition(n, transition)
+	}
+	for name, link := range n.Links {
+		if link.SensedHere() && link.Online && now.Since(max(link.Heard, link.LastHeard, se.state.Begun())) > state.SilentAfter {
+			silent = append(silent, name)
+		}
+	}
+	return silent
+}
+
+// Advance moves networks on whose links are silent: their samples become "no
+// data", and links that were silent for long are noted as gone.
+func (se *Sensing) Advance(ctx context.Context, now motion.Time) error {
+	for _, n := range se.state.All() {
+		var silent []string
+		_ = se.state.Contained.Run(fmt.Sprintf("advance network %d", n.ID), func() error {
+			silent = se.advanceNetwork(sensedOf(n), now)
+			return nil
+		})
+		if len(silent) == 0 {
+			continue
+		}
+		if err := se.disconnectLinks(ctx, sensedOf(n), silent, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

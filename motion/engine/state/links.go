@@ -1,0 +1,146 @@
+package state
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fuse"
+	"sensegate/motion/setting"
+)
+
+// SensedHere is SensedHere of the link's record.
+func (l *Link) SensedHere() bool { return SensedHere(l.Link) }
+
+// LinkOnline reports whether a link is there: it delivered data lately, or a
+// guardian that is alive lists it.
+func (n *Network) LinkOnline(link *Link, now motion.Time) bool {
+	return link.Online && (now.Since(link.Heard) <= SilentAfter || now.Since(n.Reported) <= SilentAfter)
+}
+
+// Sounds reports whether a link delivers data.
+func (l *Link) Sounds(now motion.Time) bool {
+	return l.Online && l.Sounding && now.Since(l.Heard) <= SilentAfter
+}
+
+// Denied reports whether the settings keep a link from taking part; n.Mu is held.
+func (n *Network) Denied(link *Link) bool {
+	from, ok := n.endNamed(link.SrcName)
+	return ok && !n.MayTakePart(fuse.Link{Src: from.mac})
+}
+
+// MayTakePart reports whether the settings let a link take part in motion: sounding
+// is on, and its source is not denied; n.Mu is held.
+func (n *Network) MayTakePart(key fuse.Link) bool {
+	if n.Radar.Sounding.Enabled == 0 {
+		return false
+	}
+	if id, isNode := n.ByMAC[key.Src]; isNode {
+		return !slices.Contains(n.Radar.MeshSounding.Disabled, n.Nodes[id].DeviceID)
+	}
+	return cmp.Or(setting.Client(n.Radar, key.Src).Mode, n.Radar.Sounding.Mode) != setting.Deny
+}
+
+// Rated returns the best selection score that a guardian which is alive gives a
+// leaf; n.Mu is held.
+func (n *Network) Rated(mac motion.MAC, now motion.Time) (score float64, rated bool) {
+	if n.Status == nil || now.Since(n.Reported) > SilentAfter {
+		return 0, false
+	}
+	score = -1
+	for _, s := range n.Status.Leafblower[mac.String()].AP {
+		score, rated = max(score, min(s, 1)), true
+	}
+	return score, rated
+}
+
+// Listed returns what the guardian's last full report says of a node; n.Mu is held.
+func (n *Network) Listed(name string) (motion.Radar, bool) {
+	if n.Status == nil {
+		return motion.Radar{}, false
+	}
+	radar, ok := n.Status.Radars[name]
+	return radar, ok
+}
+
+// ScoreOf returns the share of the sounding of a link that succeeds, 0..1 with two
+// decimals; 0 when it is not known.
+func ScoreOf(link *Link) float64 {
+	if !link.Throughput.Known() {
+		return 0
+	}
+	return Round(max(0, min(float64(link.Throughput), 1)), 2)
+}
+
+// LastMotion returns when motion was last seen.
+func (n *Network) LastMotion() motion.Time {
+	last, _ := n.Sense.Detection()
+	return max(last, n.Heartbeat.LastMotion)
+}
+
+// Tripped returns 1 while a detection is open, 0 while none is, and nil where that
+// is not known: nothing was heard lately, or the network is paused. Our own event
+// machine knows it when it runs on the samples, otherwise the guardian does.
+func (n *Network) Tripped(now motion.Time) *int {
+	sampled := now.Since(n.Reach.Received) <= SilentAfter
+	switch {
+	case n.Record.Paused():
+		return nil
+	case sampled && !n.Source.GuardianDecides():
+		tripped := 0
+		if _, open := n.Sense.Detection(); open {
+			tripped = 1
+		}
+		return &tripped
+	case sampled || now.Since(n.Reported) <= SilentAfter:
+		return n.Heartbeat.MotionTripped
+	}
+	return nil
+}
+
+// NodeOnline reports whether a node is alive: its own session is, or its
+// guardian lately reported it; n.Mu is held.
+func (n *Network) NodeOnline(id motion.NodeID, present map[motion.NodeID]Presence, now motion.Time) bool {
+	if present[id].Online {
+		return true
+	}
+	radar, listed := n.Listed(n.Nodes[id].Name)
+	return listed && now.Since(n.Reported) <= SilentAfter && radar.Age <= SilentAfter
+}
+
+// SoundsNow reports whether a link takes part in sounding: it delivers data, or
+// a guardian that is alive says so, and the settings do not forbid it.
+func (n *Network) SoundsNow(link *Link, now motion.Time) bool {
+	return (link.Sounds(now) || n.LinkOnline(link, now) && link.Sounding) && !n.Denied(link) && link.Left == ""
+}
+
+// Round returns v with so many decimals.
+func Round(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(v*scale) / scale
+}
+
+// The interface names of links that no status report has listed: a report that lists
+// one gives it its own.
+const (
+	SensedInterface = "csi"      // of links that raw reports have made known
+	MatrixInterface = "guardian" // of links that a guardian names in its figures alone
+)
+
+// SensedHere reports whether a link is known from what was measured alone, so that its
+// silence is noticed here and not by a guardian.
+func SensedHere(link motion.Link) bool {
+	return link.IfName == SensedInterface || link.IfName == MatrixInterface
+}
+
+// Reasons why a device is not sounded (payloads.md 4.5).
+const (
+	ReasonNone      = "N/A"
+	ReasonPaused    = "PAUSED"
+	ReasonOffline   = "OFFLINE"
+	ReasonDenied    = "DENIED"
+	ReasonMobile    = "MOBILE"
+	ReasonLowScore  = "LOW_SCORE"
+	ReasonLinkLimit = "LINK_LIMIT"
+)

@@ -1,0 +1,123 @@
+package state
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"sensegate/motion"
+	"sensegate/motion/fuse"
+)
+
+// LinkName returns the stable name dst_name.src_name of a link, and the names of
+// its ends.
+func (n *Network) LinkName(key fuse.Link) (name, dst, src string) {
+	if name, ok := n.Names[key]; ok {
+		dst, src, _ = strings.Cut(name, ".")
+		return name, dst, src
+	}
+	dst, src = n.endName(key.Dst), n.endName(key.Src)
+	return motion.LinkName(dst, src), dst, src
+}
+
+func (n *Network) endName(mac motion.MAC) string {
+	if e, ok := n.EndOf(mac); ok {
+		return e.Name
+	}
+	return mac.Name()
+}
+
+// LinkKey returns the key of a link that a device names: "dst.src" by stable
+// names, or the old "DDDDDD-SSSSSS", the last three octets of each end
+// (payloads.md 6 no. 3). A name that the records do not know gets a key of
+// its own, which n.Names keeps. n.Mu is held.
+func (n *Network) LinkKey(name string) fuse.Link {
+	dst, src, ok := strings.Cut(name, ".")
+	if !ok && len(name) == 13 && name[6] == '-' {
+		if key, ok := n.oldLink(name[:6], name[7:]); ok {
+			return key
+		}
+	}
+	to, knownTo := n.endNamed(dst)
+	from, knownFrom := n.endNamed(src)
+	key := fuse.Link{Src: from.mac, Dst: to.mac}
+	if knownTo && knownFrom {
+		return key
+	}
+	if !knownTo {
+		key.Dst = invented(dst)
+	}
+	if !knownFrom {
+		key.Src = invented(src)
+	}
+	n.Names[key] = name
+	return key
+}
+
+// oldLink finds the ends of an old link id.
+func (n *Network) oldLink(dst, src string) (fuse.Link, bool) {
+	to, okTo := n.endEnding(dst)
+	from, okFrom := n.endEnding(src)
+	return fuse.Link{Src: from, Dst: to}, okTo && okFrom
+}
+
+// endEnding returns the address that ends with the given six digits.
+func (n *Network) endEnding(digits string) (motion.MAC, bool) {
+	digits = strings.ToLower(digits)
+	for mac := range n.ByMAC {
+		if strings.HasSuffix(mac.Name(), digits) {
+			return mac, true
+		}
+	}
+	for mac := range n.Leafs {
+		if strings.HasSuffix(mac.Name(), digits) {
+			return mac, true
+		}
+	}
+	return motion.MAC{}, false
+}
+
+// invented returns a locally administered address that stands for a name.
+func invented(name string) motion.MAC {
+	if mac, err := motion.ParseMAC(name); err == nil {
+		return mac
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	sum := h.Sum32()
+	return motion.MAC{0x02, 0xff, byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
+}
+
+// PlaceName returns how people call the place near an address: its location,
+// else the friendly name, else the address.
+func (n *Network) PlaceName(mac string) string {
+	parsed, err := motion.ParseMAC(mac)
+	if err != nil {
+		return mac
+	}
+	e, ok := n.EndOf(parsed)
+	switch {
+	case ok && e.Location != "":
+		return e.Location
+	case ok && e.Friendly != "":
+		return e.Friendly
+	case ok && e.Mesh:
+		return e.Name
+	}
+	return mac
+}
+
+// Zone returns the zone of a link: the location of its source, "" for a zone of
+// its own.
+func (n *Network) Zone(key fuse.Link) string {
+	from, _ := n.EndOf(key.Src)
+	return from.Location
+}
+
+// ZoneName returns the zone of a link; one without a location is a zone of its
+// own.
+func (n *Network) ZoneName(key fuse.Link) string {
+	if zone := n.Zone(key); zone != "" {
+		return zone
+	}
+	return key.Src.String()
+}

@@ -1,0 +1,276 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
+	"sensegate/motion/setting"
+	"sensegate/store"
+)
+
+// Network is the state of one network. Everything from Mu on is guarded by it,
+// what stands before it by itself.
+type Network struct {
+	ID   motion.NetworkID
+	Pace pace
+
+	Mu        sync.Mutex
+	Deletions int // under way or done: samples are not kept any more
+	Record    motion.Network
+	Guardian  motion.GuardianConfig // in force
+	Radar     motion.RadarConfig    // in force
+	InForce   documents
+	Meta      motion.Document // as callers see it; replaced as a whole, never changed
+
+	Nodes  map[motion.NodeID]motion.Node
+	ByMAC  map[motion.MAC]motion.NodeID // every address of every node
+	Leafs  map[motion.MAC]motion.Leaf
+	Links  map[string]*Link // by link name
+	Radars map[motion.NodeID]motion.Radar
+
+	Status       *motion.StatusReport // last full report of a guardian
+	StatusDirty  bool                 // a full one came since it was stored
+	StatusStored bool                 // the database holds one
+	StatusHeard  bool                 // one of any form came since the last flush
+	Heartbeat    motion.StatusReport  // last report of any form, without radars
+	Reported     motion.Time          // when a guardian last reported
+
+	Source Source
+	Reach  reach                // zero before data has come
+	Names  map[fuse.Link]string // link names of keys that records do not explain
+	Sense  Sense
+}
+
+// GuardianID returns the id of the network's guardian.
+func (n *Network) GuardianID() string {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	return n.Record.GuardianID
+}
+
+// Sense is what is kept of a network where motion is decided; package sensing has it. The
+// network's mutex guards it.
+type Sense interface {
+	// Follow takes in changed records and configuration.
+	Follow(now motion.Time)
+	// ClockSet stamps anew what a clock has stamped that was set since.
+	ClockSet(anew func(motion.Time) motion.Time)
+	// Detection returns when motion was last seen, 0 for never, and whether a detection is
+	// open.
+	Detection() (last motion.Time, open bool)
+	// Calibrating returns how long a link still learns its quiet, and whether it does.
+	Calibrating(link string) (left motion.Seconds, running bool)
+}
+
+// documents are the whole configuration documents in force, defaults included.
+// They are replaced and never changed, so that readers may keep them.
+type documents struct{ Guardian, Radar motion.Document }
+
+// Link is a link's record with what is known of it this minute.
+type Link struct {
+	motion.Link
+	Heard      motion.Time  // receive time of its last data
+	Throughput fuse.Reading // of its last sample
+	Left       string       // the reason why the leaf blower leaves it out; "": it does not
+}
+
+// loadNetwork reads a network from the database. What its links have learned, and the
+// state of its events, come again by themselves: when they cannot be read, it begins
+// without them.
+func (st *State) loadNetwork(tx *store.Tx, record motion.Network) (*Network, error) {
+	n := &Network{ID: record.ID, Pace: NewPace(), Names: map[fuse.Link]string{}}
+	if err := n.readRecords(tx, record); err != nil {
+		return nil, fmt.Errorf("network %d: %w", record.ID, err)
+	}
+	status, err := tx.Status(record.ID)
+	switch {
+	case err == nil:
+		n.Status, n.StatusStored = &status, true
+	case fault.KindOf(err) != fault.NotFound:
+		return nil, err
+	}
+	st.NewSense(tx, n)
+	return n, nil
+}
+
+// readRecords takes the records of a network from the database into memory,
+// keeping what is known of each link this minute.
+func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
+	nodes, err := tx.Nodes(n.ID)
+	if err != nil {
+		return err
+	}
+	leafs, err := tx.Leafs(n.ID)
+	if err != nil {
+		return err
+	}
+	links, err := tx.Links(n.ID)
+	if err != nil {
+		return err
+	}
+	if n.Record.ID != 0 {
+		record.AppliedRev = n.Record.AppliedRev // the database has it with the next flush
+	}
+	n.Record, n.Guardian, n.Radar = record, record.Guardian(), record.Radar()
+	n.InForce = documents{motion.WithDefaults(n.Guardian, record.GuardianConfig), motion.WithDefaults(n.Radar, record.RadarConfig)}
+	n.Nodes, n.ByMAC = map[motion.NodeID]motion.Node{}, map[motion.MAC]motion.NodeID{}
+	n.Radars = map[motion.NodeID]motion.Radar{}
+	for _, node := range nodes {
+		radar, err := tx.Radar(node.ID)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+		n.Nodes[node.ID], n.Radars[node.ID] = node, radar
+		for _, mac := range Addresses(node, radar) {
+			n.ByMAC[mac] = node.ID
+		}
+	}
+	n.Leafs = map[motion.MAC]motion.Leaf{}
+	for _, leaf := range leafs {
+		n.Leafs[leaf.MAC] = leaf
+	}
+	before := n.Links
+	n.Links = map[string]*Link{}
+	for _, link := range links {
+		state := &Link{Link: link}
+		if old := before[link.Name]; old != nil {
+			state.Heard, state.Throughput, state.Left, state.RSSI = old.Heard, old.Throughput, old.Left, old.RSSI
+			if state.SensedHere() && old.Channel != 0 {
+				state.Channel = old.Channel
+			}
+			state.TxBitrateMbps, state.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
+		}
+		n.Links[link.Name] = state
+	}
+	n.Meta = MetaOf(record, slices.Values(leafs)).View()
+	return nil
+}
+
+// Addresses returns every address a node receives and sends with.
+func Addresses(node motion.Node, radar motion.Radar) []motion.MAC {
+	macs := node.BSSIDs()
+	if !node.EthMAC.IsZero() {
+		macs = append(macs, node.EthMAC)
+	}
+	for _, i := range radar.Interfaces {
+		if !i.MAC.IsZero() {
+			macs = append(macs, i.MAC)
+		}
+	}
+	return macs
+}
+
+// end is one end of a link.
+type end struct {
+	ID       motion.NodeID
+	Name     string // stable wire name
+	Location string
+	Friendly string
+	mac      motion.MAC
+	Mesh     bool // a node
+}
+
+// EndOf returns the node or leaf that has an address.
+func (n *Network) EndOf(mac motion.MAC) (end, bool) {
+	if id, ok := n.ByMAC[mac]; ok {
+		node := n.Nodes[id]
+		return end{ID: id, Name: node.Name, Location: node.Location, Friendly: node.FriendlyName, mac: mac, Mesh: true}, true
+	}
+	if leaf, ok := n.Leafs[mac]; ok {
+		return end{ID: leaf.ID, Name: mac.Name(), Location: leaf.Location, Friendly: leaf.DisplayName(), mac: mac}, true
+	}
+	return end{}, false
+}
+
+// endNamed returns the node or leaf that has a stable wire name.
+func (n *Network) endNamed(name string) (end, bool) {
+	if mac, err := motion.ParseMAC(name); err == nil {
+		if e, ok := n.EndOf(mac); ok {
+			return e, true
+		}
+	}
+	for id, node := range n.Nodes {
+		if node.Name != name {
+			continue
+		}
+		e := end{ID: id, Name: name, Location: node.Location, Friendly: node.FriendlyName, Mesh: true}
+		if macs := Addresses(node, n.Radars[id]); len(macs) > 0 {
+			e.mac = macs[0]
+		}
+		return e, true
+	}
+	return end{}, false
+}
+
+// MetaOf returns the meta of a network that has the leafs.
+func MetaOf(n motion.Network, leafs func(func(motion.Leaf) bool)) setting.Meta {
+	meta := setting.Meta{Network: n, Locations: map[string]string{}, FriendlyNames: map[string]string{}}
+	for leaf := range leafs {
+		if leaf.Located {
+			meta.Locations[leaf.MAC.String()] = leaf.Location
+		}
+		if leaf.FriendlyName != "" {
+			meta.FriendlyNames[leaf.MAC.String()] = leaf.FriendlyName
+		}
+	}
+	return meta
+}
+
+// HeardSince reports whether a sign of life at t is shown: it is, unless status was
+// cleared after it; n.Mu is held.
+func (n *Network) HeardSince(t motion.Time) bool {
+	return n.Record.StatusCleared.IsZero() || t > n.Record.StatusCleared
+}
+
+// ClearStatus forgets the status that was reported until at.
+func (n *Network) ClearStatus(at motion.Time) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if n.Reported > at {
+		return // it has reported again meanwhile
+	}
+	n.Status, n.StatusDirty, n.StatusStored, n.StatusHeard, n.Reported = nil, false, false, false, 0
+	n.Heartbeat = motion.StatusReport{}
+}
+
+// MultiLink reports whether a leaf is a multi-link device with peer_type 2, which
+// is neither listed nor configurable.
+func MultiLink(leaf motion.Leaf) bool {
+	return leaf.PeerType == motion.PeerClient && !leaf.MLDMAC.IsZero()
+}
+
+// ForgetRadar takes a node out of the last status report.
+func (n *Network) ForgetRadar(deviceID string) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	if n.Status == nil {
+		return
+	}
+	status := *n.Status
+	status.Radars = maps.Clone(status.Radars)
+	maps.DeleteFunc(status.Radars, func(_ string, radar motion.Radar) bool { return radar.DeviceID == deviceID })
+	n.Status, n.StatusDirty, n.StatusStored = &status, true, false // the stored one shows it
+}
+
+// Tells reports whether the guardian's newest full report tells of a node, also when it is
+// of before the start.
+func (n *Network) Tells(name string) bool {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	_, listed := n.Listed(name)
+	return listed
+}
+
+// Deleting has samples of a network that is being deleted refused, so that a flush meets
+// none of a network that is not there; by is 1 when a deletion begins and -1 when it
+// has failed.
+func (n *Network) Deleting(by int) {
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	n.Deletions += by
+}

@@ -1,0 +1,247 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Clock is what is known of the appliance's own clock.
+type Clock struct {
+	Unset   atomic.Bool                   // it is before the build date
+	restamp atomic.Pointer[store.Restamp] // of the last time that it was set after that; nil: none
+
+	ahead motion.Seconds // of the wall clock while it is not set; does not change
+
+	mu    sync.Mutex
+	watch wallWatch
+}
+
+// Restamped returns t, anew if it was stamped before the clock was set.
+func (c *Clock) Restamped(t motion.Time) motion.Time {
+	if r := c.restamp.Load(); r != nil {
+		return r.Time(t)
+	}
+	return t
+}
+
+// RestampedLate is Restamped for a time that may have been stamped anew already: it returns t
+// where old and new times cannot be told apart.
+func (c *Clock) RestampedLate(t motion.Time) motion.Time {
+	if r := c.restamp.Load(); r != nil && r.By > r.To.Since(r.From) {
+		return r.Time(t)
+	}
+	return t
+}
+
+// Begun returns when the appliance started, by the clock as it is set now.
+func (st *State) Begun() motion.Time { return st.Clock.Restamped(st.Started) }
+
+// wallWatch compares the wall clock with the time that really passes.
+type wallWatch struct {
+	wall motion.Time
+	at   time.Time // with the monotonic clock
+}
+
+// step returns by how much the wall clock was set since the last step, 0 when it went
+// on; at is a moment at which it says wall.
+func (w *wallWatch) step(wall motion.Time, at time.Time) motion.Seconds {
+	by := wall.Since(w.wall) - motion.Seconds(at.Sub(w.at).Seconds())
+	w.wall, w.at = wall, at
+	if math.Abs(float64(by)) < float64(clockJump) {
+		return 0
+	}
+	return by
+}
+
+// shiftHeard keeps links that were just heard from being silent when the clock is set.
+func (st *State) shiftHeard(by motion.Seconds) {
+	for _, n := range st.All() {
+		n.Mu.Lock()
+		for _, link := range n.Links {
+			if !link.Heard.IsZero() {
+				link.Heard = link.Heard.Add(by)
+			}
+		}
+		n.Mu.Unlock()
+	}
+}
+
+// restampSessions keeps devices online.
+func (st *State) restampSessions() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, s := range st.sessions {
+		s.since, s.lastHeard = st.Clock.Restamped(s.since), st.Clock.Restamped(s.lastHeard)
+	}
+}
+
+// restamp stamps anew what is in memory of a network, so that a detection that is open
+// stays open, and a link that was just heard is not silent.
+func (n *Network) restamp(anew func(motion.Time) motion.Time) {
+	set := func(times ...*motion.Time) {
+		for _, t := range times {
+			*t = anew(*t)
+		}
+	}
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	set(&n.Heartbeat.TS, &n.Heartbeat.LastMotion, &n.Reported, &n.Source.Heard, &n.Reach.newest, &n.Reach.Received)
+	if n.Status != nil {
+		status := *n.Status
+		set(&status.TS, &status.LastMotion)
+		n.Status = &status
+	}
+	for _, link := range n.Links {
+		set(&link.Heard)
+	}
+	n.Sense.ClockSet(anew)
+}
+
+// ClockUnset reports whether the appliance's own clock is before the build date: it has not
+// been set since the start.
+func (st *State) ClockUnset() bool { return st.Clock.Unset.Load() }
+
+// clockJump is by how much the wall clock has to leave the steady course of time at
+// once to count as set; a clock that is merely corrected moves by less.
+const clockJump motion.Seconds = 60
+
+// extended returns a run of a clock that is not set with its present time.
+func extended(run store.UnsetRun, now motion.Time) store.UnsetRun {
+	if run == (store.UnsetRun{}) {
+		run.From = now
+	}
+	return store.UnsetRun{From: min(run.From, now), To: max(run.To, now)}
+}
+
+// openClock looks at the clock before anything is stamped. Nothing is known of a former
+// run whose clock was never set but that it was before this one, so it ends where this
+// one begins: it is stamped anew if the clock is right now, else the clock goes on from
+// there.
+func (st *State) openClock(ctx context.Context) error {
+	if st.Clocks.Built.IsZero() {
+		st.Clock.watch = wallWatch{st.Now(), time.Now()}
+		return nil
+	}
+	now := st.Now()
+	err := st.DB.Update(ctx, func(tx *store.Tx) error {
+		former, err := tx.UnsetRun()
+		end := st.lastStamp(former)
+		switch {
+		case err != nil:
+			return err
+		case st.Clocks.Unset(now):
+			if now < former.To { // it began anew
+				st.Clock.ahead = end.Since(now)
+			}
+			return st.NoteUnset(tx)
+		case former == (store.UnsetRun{}):
+			return nil
+		}
+		return st.restamp(tx, store.UnsetRun{}, store.Restamp{From: former.From, To: end, By: now.Since(end)})
+	})
+	st.Clock.watch = wallWatch{st.Now(), time.Now()}
+	st.Clock.Unset.Store(st.Clocks.Unset(st.Clock.watch.wall))
+	if fault.KindOf(err) == fault.Unavailable {
+		st.Log.Error("what a clock that was not set has stamped stays as it is until the next start", "err", err)
+		return nil
+	}
+	return err
+}
+
+// lastStamp returns the time until which a run that was cut off may have stamped: it is
+// noted with every flush.
+func (st *State) lastStamp(run store.UnsetRun) motion.Time {
+	return run.To.Add(2 * st.FlushInterval.Seconds())
+}
+
+// restamp stamps anew what r says, in the transaction; what is on its way to it follows.
+// run is what remains of a clock that is not set.
+func (st *State) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) error {
+	st.Clock.restamp.Store(&r)
+	if err := st.Series.Restamp(tx, r); err != nil {
+		return err
+	}
+	return tx.PutUnsetRun(run)
+}
+
+// StepClock returns by how much the clock was set. When it was before the build date,
+// all that it has stamped is stamped anew first; a full disk is no error, it is tried
+// again with the next step.
+func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
+	c := &st.Clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	watch, now := c.watch, st.Now()
+	by = watch.step(now, time.Now())
+	ctx = context.WithoutCancel(ctx)
+	switch unset := st.Clocks.Unset(now); {
+	case c.Unset.Load() && (by > 0 || !unset):
+		err = st.setClock(ctx, now.Add(-by), by)
+	case unset && !c.Unset.Load():
+		c.restamp.Store(nil) // what it stamps now is of another time
+		err = st.DB.Update(ctx, st.NoteUnset)
+	case by != 0:
+		st.shiftHeard(by)
+	}
+	if fault.KindOf(err) != 0 {
+		st.Log.Error("what the clock stamped before it was set is not stamped anew, will be tried again", "err", err)
+		return 0, nil
+	}
+	if err == nil {
+		c.watch = watch
+		c.Unset.Store(st.Clocks.Unset(now))
+	}
+	return by, err
+}
+
+// setClock stamps anew what was stamped by the clock, which was set by so many seconds
+// when it said was; st.Clock.mu is held. Former runs whose clock was never set are taken
+// along, and stay before this one.
+func (st *State) setClock(ctx context.Context, was motion.Time, by motion.Seconds) error {
+	now := was.Add(by)
+	err := st.DB.Update(ctx, func(tx *store.Tx) error {
+		run, err := tx.UnsetRun()
+		if err != nil {
+			return err
+		}
+		run = extended(run, was)
+		left := store.UnsetRun{}
+		if st.Clocks.Unset(now) {
+			left = extended(store.UnsetRun{From: run.From.Add(by), To: now}, now)
+		}
+		if by == 0 { // it came to the build date by itself
+			return tx.PutUnsetRun(left)
+		}
+		return st.restamp(tx, left, store.Restamp{From: run.From, To: was.Add(1), By: by})
+	})
+	if err != nil {
+		return fmt.Errorf("stamp anew: %w", err)
+	}
+	for _, n := range st.All() {
+		n.restamp(st.Clock.Restamped)
+	}
+	st.restampSessions()
+	return nil
+}
+
+// NoteUnset stores how far a clock that is not set has come, in a transaction that stores
+// what it has stamped.
+func (st *State) NoteUnset(tx *store.Tx) error {
+	now := st.Now()
+	if !st.Clocks.Unset(now) {
+		return nil
+	}
+	run, err := tx.UnsetRun()
+	if err != nil {
+		return err
+	}
+	return tx.PutUnsetRun(extended(run, now))
+}

@@ -1,0 +1,186 @@
+// Package state is what the engine keeps in memory: the networks as they are now, the
+// sessions of devices, the clock, what was refused, and who watches live. The rooms of the
+// engine share it; none of them knows another one through it.
+//
+// Lock order, first to last: the mutex of management; Flushing, that of Clock or a session's
+// Reading; the one of reloading; then either a network's Mu or the mutex of State, never both.
+// A network's Mu guards the fields that follow it in Network, the mutex of State the lists of
+// networks and sessions; no other one is taken while that is held. These two are never held
+// across a commit or a call to a device; those before them may be.
+package state
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/feed"
+	"sensegate/store"
+)
+
+// State is the live state of the appliance. Make it with New.
+type State struct {
+	DB            *store.DB
+	Log           *slog.Logger
+	Devices       Devices          // nil until the engine is introduced
+	Wall          func() time.Time // the wall clock, as it is set
+	FlushInterval time.Duration    // between two writes of samples
+
+	Live   feed.Hub[motion.NetworkID, Message] // motion
+	Events feed.Hub[motion.NetworkID, Message]
+
+	Series    *store.Samples
+	Contained containment
+	Ledger    ledger
+	Clocks    deviceClocks
+	Clock     Clock
+	Started   motion.Time
+
+	// NewSense sets the Sense of a network that was just read.
+	NewSense func(*store.Tx, *Network)
+
+	// Flushing lets one flush run at a time, and nothing clear what it has copied.
+	Flushing sync.Mutex
+
+	reloading sync.Mutex // one reload at a time, so that the newest records stay
+
+	mu       sync.Mutex
+	networks map[motion.NetworkID]*Network
+	sessions map[motion.DeviceKey]*Session
+}
+
+// New opens the samples and looks at the clock before anything is stamped. built is when the
+// program was built: the wall clock has not been set while it is before that; zero: it always
+// is. Networks are read by Load.
+func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.Time, flush time.Duration, built motion.Time) (*State, error) {
+	st := &State{
+		DB: db, Log: log, Wall: wall, FlushInterval: flush, Contained: containment{log: log}, Clocks: deviceClocks{Built: built},
+		networks: map[motion.NetworkID]*Network{}, sessions: map[motion.DeviceKey]*Session{},
+	}
+	var err error
+	if st.Series, err = store.OpenSamples(ctx, db); st.Series == nil {
+		return nil, err
+	} else if err != nil {
+		st.Log.Warn("part of the last samples is lost", "err", err)
+	}
+	if err := st.openClock(ctx); err != nil {
+		return nil, fmt.Errorf("look at the clock: %w", err)
+	}
+	st.Started = st.Now()
+	return st, nil
+}
+
+// Load reads every network; NewSense is set by then.
+func (st *State) Load(tx *store.Tx) error {
+	records, err := tx.Networks()
+	if err != nil {
+		return err
+	}
+	for _, record := range records {
+		n, err := st.loadNetwork(tx, record)
+		if err != nil {
+			return err
+		}
+		n.restamp(st.Clock.RestampedLate)
+		st.networks[record.ID] = n
+	}
+	return nil
+}
+
+// Now returns the wall clock. While that is not set, it follows on former runs in which
+// it was not either.
+func (st *State) Now() motion.Time {
+	now := motion.TimeOf(st.Wall())
+	if st.Clocks.Unset(now) {
+		return now.Add(st.Clock.ahead)
+	}
+	return now
+}
+
+// Network returns the state of a network.
+func (st *State) Network(id motion.NetworkID) (*Network, error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	n := st.networks[id]
+	if n == nil {
+		return nil, fault.New(fault.NotFound, "network %d is not known", id)
+	}
+	return n, nil
+}
+
+// All returns every network's state.
+func (st *State) All() []*Network {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	networks := make([]*Network, 0, len(st.networks))
+	for _, n := range st.networks {
+		networks = append(networks, n)
+	}
+	return networks
+}
+
+// Reload brings a network's records in memory up to date after a commit.
+func (st *State) Reload(ctx context.Context, id motion.NetworkID) error {
+	st.reloading.Lock()
+	defer st.reloading.Unlock()
+	return st.DB.View(ctx, func(tx *store.Tx) error {
+		record, err := tx.Network(id)
+		if err != nil {
+			return err
+		}
+		st.mu.Lock()
+		n := st.networks[id]
+		st.mu.Unlock()
+		if n == nil {
+			if n, err = st.loadNetwork(tx, record); err != nil {
+				return err
+			}
+			st.mu.Lock()
+			defer st.mu.Unlock()
+			if st.networks[id] == nil {
+				st.networks[id] = n
+			}
+			return nil
+		}
+		n.Mu.Lock()
+		defer n.Mu.Unlock()
+		if err := n.readRecords(tx, record); err != nil {
+			return err
+		}
+		n.Sense.Follow(st.Now())
+		return nil
+	})
+}
+
+// Known returns NotFound when there is no such network.
+func (st *State) Known(id motion.NetworkID) error {
+	_, err := st.Network(id)
+	return err
+}
+
+// Devices is how the engine reaches devices; the broker implements it.
+type Devices interface {
+	// Send publishes a command to a device; a retained one also waits for its
+	// next connection.
+	Send(device motion.DeviceKey, command string, payload []byte, retain bool) error
+	// Disconnect ends the device's session, if it has one.
+	Disconnect(device motion.DeviceKey, reason string)
+	// DisconnectUser ends the sessions of an integration user.
+	DisconnectUser(name, reason string)
+}
+
+// ForgetNetwork forgets a network that was deleted, and ends its streams.
+func (st *State) ForgetNetwork(id motion.NetworkID) {
+	st.reloading.Lock() // a reload that has read it before does not put it back
+	st.mu.Lock()
+	delete(st.networks, id)
+	st.mu.Unlock()
+	st.reloading.Unlock()
+	st.Series.Forget(id)
+	st.Live.End(id)
+	st.Events.End(id)
+}

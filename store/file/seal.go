@@ -1,0 +1,60 @@
+package file
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A backup is the database's pages followed by a seal: the line below and the SHA-256
+// of the pages. It is what tells a changed byte that the structure of pages would not
+// show. Without the seal, the pages are a database file of bbolt.
+const (
+	sealLine = "sensegate backup 1\n"
+	sealSize = int64(len(sealLine) + sha256.Size)
+)
+
+// seal appends the seal to the pages in file and returns the size with it.
+func seal(file *os.File) (int64, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	sum := sha256.New()
+	size, err := io.Copy(sum, file)
+	if err != nil {
+		return 0, err
+	}
+	n, err := file.WriteAt(sum.Sum([]byte(sealLine)), size)
+	return size + int64(n), err
+}
+
+// unseal verifies the seal of file and cuts it off. What has none is an error that
+// wraps ErrDamaged: it was cut off itself, or is no backup.
+func unseal(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size() - sealSize
+	if size <= 0 {
+		return Damaged("it is too short for a backup: %d bytes", info.Size())
+	}
+	stored := make([]byte, sealSize)
+	if _, err := file.ReadAt(stored, size); err != nil {
+		return fmt.Errorf("read the seal: %w", err)
+	}
+	want, sealed := bytes.CutPrefix(stored, []byte(sealLine))
+	if !sealed {
+		return Damaged("its end is missing, or it is no backup")
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
+		return fmt.Errorf("read the pages: %w", err)
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return Damaged("it was changed since it was made")
+	}
+	return file.Truncate(size)
+}

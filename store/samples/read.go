@@ -1,0 +1,94 @@
+package samples
+
+import (
+	"maps"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"sensegate/motion"
+	"sensegate/motion/series"
+)
+
+// Reading collects the blocks of a network that a query of [from, to) needs.
+type Reading struct {
+	network          motion.NetworkID
+	from, to, bucket int64
+	values           map[blockKey][]byte
+	summed           int64
+	since            func(series.Tier) int64
+}
+
+// Read begins a Reading with the open blocks, for a query in buckets of so many seconds or
+// multiples of them.
+func (s *Heads) Read(network motion.NetworkID, from, to, bucket int64) *Reading {
+	r := &Reading{network: network, from: from, to: to, bucket: bucket, values: s.open(network, from, to), summed: endOfKeys}
+	for at := range r.values {
+		r.summed = min(r.summed, at.start) // of these nothing is in the sums yet
+	}
+	return r
+}
+
+// AddSealed copies the sealed blocks. summed is the second before which every block has
+// been summed up; since returns the first second of a tier that is not past its retention.
+func (r *Reading) AddSealed(tx *bolt.Tx, summed int64, since func(series.Tier) int64) {
+	r.summed, r.since = min(r.summed, summed), since
+	for _, tier := range series.Tiers() {
+		for _, need := range series.Need(tier, max(r.from, since(tier)), r.to, r.bucket, r.summed) {
+			addSealed(r.values, tx.Bucket([]byte(Bucket(tier))), tier, r.network, need[0], need[1])
+		}
+	}
+}
+
+// Set returns what was collected. Damaged blocks are left out and named by the error; the
+// Set is usable all the same.
+func (r *Reading) Set() (*series.Set, error) {
+	set, err := series.NewSet(slices.Collect(maps.Values(r.values))...)
+	return set.Bound(r.since, r.summed), err
+}
+
+// open returns the values of a network's open blocks that touch [from, to).
+func (s *Heads) open(network motion.NetworkID, from, to int64) map[blockKey][]byte {
+	values := map[blockKey][]byte{}
+	s.mu.Lock()
+	h := s.heads[network]
+	s.mu.Unlock()
+	if h == nil {
+		return values
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for at, b := range h.blocks {
+		if !b.Empty() && b.Start() < to && b.End() > from {
+			values[at] = b.AppendValue(nil)
+		}
+	}
+	return values
+}
+
+// addSealed copies the sealed blocks of a network that touch [from, to) and
+// merges them with the open ones.
+func addSealed(values map[blockKey][]byte, b *bolt.Bucket, tier series.Tier, network motion.NetworkID, from, to int64) {
+	cursor := b.Cursor()
+	for start := max(0, tier.BlockStart(from)); start < min(to, endOfKeys); {
+		key, sealed := cursor.Seek(sampleKey(start, network))
+		if key == nil {
+			return
+		}
+		found, of := parseSampleKey(key)
+		if found > start {
+			start = found // no network has blocks in between
+			continue
+		}
+		at := blockKey{start, tier}
+		start += tier.Span()
+		if of != network {
+			continue
+		}
+		if late, isOpen := values[at]; isOpen {
+			values[at] = at.merge(late, sealed)
+		} else {
+			values[at] = slices.Clone(sealed)
+		}
+	}
+}
