@@ -377,9 +377,7 @@ func compareDetection(t *testing.T, want, got motion.Time) {
 func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	t.Parallel()
 	a := startAppliance(t)
-	home := a.simulate(t, func(_ sim.Home, start motion.Time) sim.Scene {
-		return sim.Scene{Outages: []sim.Outage{{Node: 1, Leaf: -1, From: start.Add(3), To: start.Add(6)}}}
-	})
+	home := a.simulate(t, func(sim.Home, motion.Time) sim.Scene { return sim.Scene{} })
 	events := a.dial(t, fmt.Sprintf("/network/%d/events/live", home.Network()))
 	var nodes []motion.Node
 	a.get(t, fmt.Sprintf("/node/find/networkid/%d", home.Network()), &nodes)
@@ -402,6 +400,7 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	if readFrame(t, monitor, &snapshot); snapshot.Type != "snapshot" || len(snapshot.Actions) != len(batch.Actions) {
 		t.Fatalf("snapshot %+v", snapshot)
 	}
+	plugIn := home.Unplug(1)
 	for event := (motion.Event{}); event.Event != "DeviceDisconnectedEvent" || event.DeviceID != home.Home().Nodes[1].DeviceID; {
 		readFrame(t, events, &event)
 	}
@@ -413,6 +412,9 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 		readFrame(t, monitor, &frame)
 		if frame.Type == "update" {
 			went[frame.Action.ID] = append(went[frame.Action.ID], frame.Action.State)
+			if frame.Action.State == command.WaitingForOnline {
+				plugIn()
+			}
 		}
 	}
 	want := [][]command.State{{"011", "100", "200"}, {"002", "011", "100", "200"}, {"011", "100", "200"}}

@@ -29,6 +29,9 @@ type Walk struct {
 	Called    *Client           // the one of which it is to show every operation
 	Received  <-chan []byte     // what a receiver of pushes gets, in order
 
+	// Before is told each block of commands before it runs; nil = it is told nothing.
+	Before func(commands string)
+
 	// Publish sends what mosquitto_pub is told to.
 	Publish func(user, password, topic, payload string) error
 
@@ -75,6 +78,9 @@ func (w *Walk) Check() {
 		switch b.info {
 		case "sh":
 			w.plain = i+1 == len(all) || !strings.HasPrefix(all[i+1].info, "json") && all[i+1].info != "text"
+			if w.Before != nil {
+				w.Before(b.text)
+			}
 			if err := w.shell.do(b.text); err != nil {
 				w.T.Fatalf("line %d: %v", b.line, err)
 			}

@@ -1,9 +1,13 @@
 package core_test
 
 import (
+	"context"
+	"encoding/json"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +19,7 @@ import (
 	"sensegate/firmware-sim/clocktest"
 	"sensegate/firmware-sim/sim"
 	"sensegate/motion"
+	"sensegate/motion/command"
 	"sensegate/motion/engine"
 	"sensegate/store/storetest"
 )
@@ -70,7 +75,7 @@ func (h *home) serve(more func(*server.Server)) {
 
 // moveIn starts the home of the demo and gives the appliance three days of its past.
 // Its nodes and leafs are made known one after the other, so that they get the same
-// ids each time, and it waits until every link is there. The office extender loses its power again and again.
+// ids each time, and it waits until every link is there.
 func (h *home) moveIn(w *apitest.Walk) {
 	house := sim.NewHome(0)
 	for i, node := range house.Nodes {
@@ -97,11 +102,12 @@ func (h *home) moveIn(w *apitest.Walk) {
 	}
 	asleep := house
 	asleep.Local = clocktest.New(h.T).Night()
-	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: powerCuts, Gatekeeper: "http://" + h.Address + "/gatekeeper"})
+	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: inTheKitchen, Gatekeeper: "http://" + h.Address + "/gatekeeper"})
 	if err != nil {
 		h.T.Fatal(err)
 	}
 	apitest.Background(h.T, play.Run)
+	w.Before = h.cutPower(play)
 	select {
 	case <-play.Ready():
 	case <-time.After(time.Minute):
@@ -117,12 +123,32 @@ func (h *home) moveIn(w *apitest.Walk) {
 	w.Do(everything)
 }
 
-// powerCuts is somebody in the kitchen, and an extender without power for three of
-// every fifteen seconds, first when the walk is about to need that.
-func powerCuts(h sim.Home, start motion.Time) sim.Scene {
-	s := sim.Scene{Walks: []sim.Walk{{Location: "Kitchen", From: start.Add(1), To: start.Add(30), Vigour: 1}}}
-	for from := start.Add(14); from < start.Add(120); from = from.Add(15) {
-		s.Outages = append(s.Outages, sim.Outage{Node: 2, Leaf: -1, From: from, To: from.Add(3)})
+// inTheKitchen is somebody who is there for the first half minute.
+func inTheKitchen(_ sim.Home, start motion.Time) sim.Scene {
+	return sim.Scene{Walks: []sim.Walk{{Location: "Kitchen", From: start.Add(1), To: start.Add(30), Vigour: 1}}}
+}
+
+// cutPower takes the power from the office extender when the walk is about to wait for
+// that, and returns it once a command waits for the extender.
+func (h *home) cutPower(play *sim.Sim) (before func(commands string)) {
+	return func(commands string) {
+		if !strings.Contains(commands, ".online == false") {
+			return
+		}
+		plugIn := play.Unplug(2)
+		apitest.Background(h.T, func(ctx context.Context) error {
+			again := time.NewTicker(50 * time.Millisecond)
+			defer again.Stop()
+			for ctx.Err() == nil {
+				var waiting []command.Command
+				list := h.As(h.all, http.MethodGet, "/manage/list?state="+string(command.WaitingForOnline), "")
+				if err := json.Unmarshal(list.Body, &waiting); err != nil || len(waiting) > 0 {
+					plugIn()
+					return err
+				}
+				<-again.C
+			}
+			return nil
+		})
 	}
-	return s
 }

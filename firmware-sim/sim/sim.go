@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"sensegate/motion"
@@ -67,10 +68,11 @@ type Config struct {
 // Sim is a simulated home. Run belongs to one goroutine; its other methods may be
 // called concurrently with it.
 type Sim struct {
-	config Config
-	world  *world
-	fleet  *fleet
-	ready  chan struct{}
+	config    Config
+	world     *world
+	fleet     *fleet
+	ready     chan struct{}
+	unplugged []atomic.Bool // by node
 }
 
 // New checks the configuration and returns a home that is not running yet. With a
@@ -112,7 +114,10 @@ func New(c Config) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sim{config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{})}, nil
+	return &Sim{
+		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log),
+		ready: make(chan struct{}), unplugged: make([]atomic.Bool, len(c.Home.Nodes)),
+	}, nil
 }
 
 // Home returns the simulated home.
@@ -127,6 +132,13 @@ func (s *Sim) Ready() <-chan struct{} { return s.ready }
 
 // Counters returns what has been done so far.
 func (s *Sim) Counters() Counters { return s.fleet.tally.counters() }
+
+// Unplug takes the power from node i of the home until plugIn is called, besides the
+// outages of the scene.
+func (s *Sim) Unplug(i int) (plugIn func()) {
+	s.unplugged[i].Store(true)
+	return func() { s.unplugged[i].Store(false) }
+}
 
 // Run bootstraps and connects the devices, waiting for adoption as long as it
 // takes, and simulates until ctx ends. It returns nil then, with every connection
@@ -143,6 +155,7 @@ func (s *Sim) Run(ctx context.Context) error {
 	}
 	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed, now: s.config.Now}
 	s.world = newWorld(s.config.Seed, s.config.Home, s.config.Scene(s.config.Home, c.start))
+	s.world.unplugged = s.unplugged
 	close(s.ready)
 	s.live(ctx, c)
 	return nil

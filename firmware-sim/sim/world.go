@@ -5,6 +5,7 @@ import (
 	"math/cmplx"
 	"slices"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"sensegate/firmware-sim/chance"
@@ -14,8 +15,8 @@ import (
 )
 
 // world answers what happens in a home at a time. All its answers depend on the
-// seed, the home, the scene and the time alone. It keeps the days it was last
-// asked about and is not safe for concurrent use.
+// seed, the home, the scene, what is unplugged and the time alone. It keeps the days
+// it was last asked about and is not safe for concurrent use.
 type world struct {
 	seed  uint64
 	home  Home
@@ -24,6 +25,8 @@ type world struct {
 	scene Scene
 	near  []map[string]float64 // by link and location; nil until somebody asks
 	days  []day                // at most keptDays
+
+	unplugged []atomic.Bool // nodes without power besides the outages; nil = none
 }
 
 // day is what happens on one local day.
@@ -184,6 +187,11 @@ func (w *world) up(t motion.Time) up {
 			state.nodes[o.Node] = false
 		default:
 			state.leafs[o.Leaf] = false
+		}
+	}
+	for i := range w.unplugged {
+		if w.unplugged[i].Load() {
+			state.nodes[i] = false
 		}
 	}
 	return state
