@@ -1,6 +1,6 @@
-// Package chance gives numbers that look random and repeat: the same seed and
-// keys always give the same number, in any order of asking. It knows nothing of
-// what they are for. Its functions may be called concurrently.
+// Package chance returns pseudo-random numbers: the same seed and keys always give
+// the same number, in any order of calls. It knows nothing of their use. Its
+// functions may be called concurrently.
 package chance
 
 import "hash/fnv"
@@ -25,7 +25,7 @@ func Between(low, high float64, seed uint64, keys ...uint64) float64 {
 	return low + (high-low)*Unit(seed, keys...)
 }
 
-// Text turns a name into a seed or a key.
+// Text hashes a name to a seed or a key (FNV-1a).
 func Text(s string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s))

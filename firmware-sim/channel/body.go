@@ -18,16 +18,16 @@ const (
 	Fan
 )
 
-// Body is something that moves: as a whole along its track, and in its parts. A
-// person breathes, sways, swings arms and legs while walking and moves a hand
-// now and then while sitting; a pet does the same on a smaller scale; the blades
-// of a fan turn and its head swings.
+// Body is something that moves along its track and in its parts. A person
+// breathes, sways, swings arms and legs while walking and sometimes moves a hand
+// while sitting; a pet does the same on a smaller scale; the blades of a fan turn
+// and its head swings.
 type Body struct {
 	Kind    Kind
 	Seed    uint64
 	Track   *Track
-	Present []Span // when it is there, or a fan is on; nil = always
-	Asleep  []Span // when it lies still: it breathes, and that is all
+	Present []Span // when it is there, or the fan is on; nil = always
+	Asleep  []Span // when it lies still and only breathes
 }
 
 // present reports whether the body is there at t.
@@ -49,7 +49,7 @@ type part struct {
 	root float64 // √σ, m
 }
 
-// maxParts is how many scatterers a body has at most.
+// maxParts is the most scatterers that a body has.
 const maxParts = 6
 
 // build is the size of a body that walks.
@@ -60,13 +60,13 @@ type build struct {
 	stride          float64 // m per cycle of the legs
 	breath, sway    float64 // m
 	breathing       float64 // Hz
-	fidget, restful float64 // of a hand, m; share of the time without
+	fidget, restful float64 // movement of a hand, m; share of the time without it
 }
 
-// buildOf returns the build of a kind. The chest of a person moves by 4–12 mm at
-// 0.2–0.34 Hz, but it is a small part of what scatters: the figures for breath and
-// sway are those of the whole, chosen so that the detector calls people who sit
-// still moving about as often as in real rooms.
+// buildOf returns the build of a kind. A person's chest moves by 4–12 mm at
+// 0.2–0.34 Hz, but it is a small part of what scatters. Breath and sway are those
+// of the whole body, chosen so that the detector reports motion of people who sit
+// still about as often as in real rooms.
 func buildOf(kind Kind) build {
 	if kind == Pet {
 		return build{torso: 0.06, limb: 0.012, height: 0.3, swing: 0.1, stride: 0.6, breath: 0.001, sway: 0.0005, breathing: 0.5, fidget: 0.03, restful: 0.9}
@@ -106,7 +106,8 @@ func (b *Body) parts(dst []part, t motion.Time) []part {
 	return dst
 }
 
-// facing returns where the body looks: where it goes, or its own way at rest.
+// facing returns the unit vector in which the body looks: its direction of travel,
+// or at rest a fixed one drawn from the seed.
 func (b *Body) facing(s state, speed float64) (x, y float64) {
 	if speed > 0.05 {
 		return s.vx / speed, s.vy / speed
@@ -115,10 +116,10 @@ func (b *Body) facing(s state, speed float64) (x, y float64) {
 	return cos, sin
 }
 
-// fidgetS is how long a hand that moves is busy, in seconds.
+// fidgetS is the duration of one movement of a hand, in seconds.
 const fidgetS = 4.0
 
-// fidgeting returns how far a hand is from its place.
+// fidgeting returns the displacement of a hand, in metres.
 func (b *Body) fidgeting(k build, hand int, seconds float64) float64 {
 	turn, rest := math.Modf(seconds / fidgetS)
 	if chance.Unit(b.Seed, uint64(turn), uint64(hand), 11) < k.restful {
@@ -145,5 +146,5 @@ func (b *Body) blades(dst []part, t motion.Time) []part {
 	return append(dst, part{Point{at.X + 0.1*cos, at.Y + 0.1*sin, at.Z}, math.Sqrt(0.02)})
 }
 
-// phase returns an angle that is the body's own.
+// phase returns an angle drawn from the body's seed, in radians.
 func (b *Body) phase(of uint64) float64 { return 2 * math.Pi * chance.Unit(b.Seed, of) }

@@ -7,19 +7,19 @@ import (
 	"sensegate/motion"
 )
 
-// Device is how a receiver spoils what it measures.
+// Device describes the errors of a receiver.
 type Device struct {
-	Counts   float64        // mean amplitude in a bin with nobody there, counts
-	Noise    float64        // standard deviation per component, counts, of a strong signal
-	Ripple   float64        // relative: smooth over the bins, new in each frame
+	Counts   float64        // mean amplitude in a bin of the empty home, counts
+	Noise    float64        // standard deviation per component of a strong signal, counts
+	Ripple   float64        // relative error, smooth over the bins and new in each frame
 	Gain     float64        // relative standard deviation of the gain from frame to frame
-	GainStep float64        // dB by which automatic gain control moves; 0 = the gain is locked
-	GainWait motion.Seconds // automatic gain control may move this often
+	GainStep float64        // step of the automatic gain control, dB; 0 = the gain is locked
+	GainWait motion.Seconds // shortest time between two steps of the automatic gain control
 
-	Power, Floor float64 // dBm: transmitted, and the noise floor
+	Power, Floor float64 // transmitted power and noise floor, dBm
 
-	Loss  float64 // share of the frames that are lost one by one
-	Burst float64 // share of the half seconds that are lost whole
+	Loss  float64 // share of single frames that are lost
+	Burst float64 // share of half seconds of which all frames are lost
 
 	Offset motion.Seconds // of the clock at a synchronisation
 	Drift  float64        // of the clock since then, parts per million
@@ -34,9 +34,9 @@ const (
 	burstS     = 0.5
 )
 
-// DeviceOf returns a receiver of the family of chips that it names: "esp32",
-// "s3", "c3", "c5" or "c6"; "esp32s3" is one whose gain is not locked, any other
-// is "s3". Counts, noise, ripple and gain are near the medians of real receivers.
+// DeviceOf returns a receiver with a chip of a family: "esp32", "s3", "c3", "c5"
+// or "c6"; "esp32s3" is an S3 whose gain is not locked; any other name means "s3".
+// Counts, noise, ripple and gain are near the medians of real receivers.
 func DeviceOf(chip string) Device {
 	d := Device{Power: usualPower, Floor: usualFloor, GainWait: 15}
 	switch chip {
@@ -56,13 +56,13 @@ func DeviceOf(chip string) Device {
 	return d
 }
 
-// received returns the power of a channel of a mean amplitude, dBm.
+// received returns the received power at the mean amplitude of a channel, dBm.
 func (d *Device) received(mean float64) float64 {
 	return d.Power + 20*math.Log10(math.Max(mean, 1e-12))
 }
 
-// noise returns the standard deviation per component in counts when the receiver
-// hears a signal of so many dBm: its own, or that of the ether if it is weak.
+// noise returns the standard deviation per component, in counts, at a signal in
+// dBm: the receiver's own noise, or the noise floor if the signal is weak.
 func (d *Device) noise(signal float64) float64 {
 	return math.Max(d.Noise, d.Counts*math.Pow(10, (d.Floor-signal)/20)/math.Sqrt2)
 }
@@ -73,13 +73,13 @@ func (d *Device) clock(t motion.Time) motion.Time {
 	return t.Add(d.Offset + since*d.Drift/1e6)
 }
 
-// lost reports whether frame n, of time t, never arrives.
+// lost reports whether frame n, sent at t, is lost.
 func (d *Device) lost(seed, n uint64, t motion.Time) bool {
 	return chance.Unit(seed, n, 21) < d.Loss || chance.Unit(seed, uint64(float64(t)/burstS), 22) < d.Burst
 }
 
-// gain returns the factor that automatic gain control applies at t, when the
-// channel is so many times as strong as with nobody there.
+// gain returns the factor that automatic gain control applies at t; strength is
+// that of the channel relative to the empty home.
 func (d *Device) gain(seed uint64, t motion.Time, strength float64) float64 {
 	if d.GainStep == 0 {
 		return 1

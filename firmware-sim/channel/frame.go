@@ -14,17 +14,17 @@ import (
 type Frame struct {
 	Number uint64      // since the epoch
 	Time   motion.Time // when it was measured
-	Stamp  motion.Time // what the device's clock showed then
+	Stamp  motion.Time // of the device's clock
 	RSSI   int8        // dBm
 	Noise  int8        // dBm
-	Data   []byte      // as the layout says
+	Data   []byte      // one or two bytes per bin of the layout
 }
 
-// jitter is how late a frame may be, as a share of the time between two.
+// jitter is the greatest delay of a frame, as a share of the interval.
 const jitter = 0.08
 
-// Sound appends the measurements of [from, to) in a scene to dst, at the link's
-// rate and without those that are lost. Their Data is valid until the next call.
+// Sound appends the frames of [from, to) in a scene to dst, at the link's rate and
+// without lost ones. Their Data is valid until the next call.
 func (l *Link) Sound(dst []Frame, from, to motion.Time, scene *Scene) []Frame {
 	interval := 1 / l.config.Rate
 	l.data = l.data[:0]
@@ -48,9 +48,8 @@ func (l *Link) Sound(dst []Frame, from, to motion.Time, scene *Scene) []Frame {
 	}
 }
 
-// Measure appends to dst what the receiver makes of the channel at t in a scene,
-// and returns it with the signal strength in dBm. The noise is that of
-// measurement n.
+// Measure appends the measured bins of the channel at t in a scene to dst, and
+// returns them with the signal strength in dBm; n seeds the noise.
 func (l *Link) Measure(dst []byte, n uint64, t motion.Time, scene *Scene) ([]byte, int8) {
 	d := &l.config.Device
 	l.respond(t, scene)
@@ -75,7 +74,7 @@ func (l *Link) Measure(dst []byte, n uint64, t motion.Time, scene *Scene) ([]byt
 	return dst, int8(math.Max(-127, math.Min(-1, rssi)))
 }
 
-// appendBin writes down a bin as the flags say.
+// appendBin appends a bin in the format of the flags.
 func appendBin(dst []byte, h complex128, flags csi.Flags) []byte {
 	switch {
 	case flags&csi.Amplitude != 0:
@@ -92,7 +91,7 @@ func count(v float64) byte { return byte(int8(math.Round(math.Max(-127, math.Min
 // ripple is a random curve over the subcarriers of a frame.
 type ripple [3]struct{ size, turn float64 }
 
-// ripple returns the curve of the frame in hand.
+// ripple draws the curve of the next frame.
 func (l *Link) ripple() (r ripple) {
 	if l.config.Device.Ripple == 0 {
 		return r

@@ -16,16 +16,16 @@ func (p Point) Distance(q Point) float64 {
 	return math.Sqrt(dx*dx + dy*dy + dz*dz)
 }
 
-// toward returns the point that lies a share of the way from p to q.
+// toward returns the point at a share of the way from p to q.
 func (p Point) toward(q Point, share float64) Point {
 	return Point{p.X + share*(q.X-p.X), p.Y + share*(q.Y-p.Y), p.Z + share*(q.Z-p.Z)}
 }
 
-// segment is a piece of the plan's drawing: a wall or a door seen from above.
+// segment is a wall or a door seen from above.
 type segment struct{ a, b Point }
 
-// crossing returns at which share of the way from p to q the way crosses the
-// segment; false if it does not. The ends of the way do not count.
+// crossing returns the share of the way from p to q at which it crosses the
+// segment, and false if it does not. The ends of the way do not count.
 func (s segment) crossing(p, q Point) (share float64, crosses bool) {
 	const margin = 1e-6
 	wx, wy := q.X-p.X, q.Y-p.Y
@@ -40,14 +40,14 @@ func (s segment) crossing(p, q Point) (share float64, crosses bool) {
 	return share, share > margin && share < 1-margin && along >= 0 && along <= 1
 }
 
-// mirror returns p mirrored at the line through the segment.
+// mirror returns p mirrored in the line through the segment.
 func (s segment) mirror(p Point) Point {
 	sx, sy := s.b.X-s.a.X, s.b.Y-s.a.Y
 	along := ((p.X-s.a.X)*sx + (p.Y-s.a.Y)*sy) / (sx*sx + sy*sy)
 	return Point{2*(s.a.X+along*sx) - p.X, 2*(s.a.Y+along*sy) - p.Y, p.Z}
 }
 
-// gapTo returns how far q lies from the straight way between p and r.
+// gapTo returns the distance of q from the line segment between p and r, in metres.
 func gapTo(q, p, r Point) float64 {
 	dx, dy, dz := r.X-p.X, r.Y-p.Y, r.Z-p.Z
 	length := dx*dx + dy*dy + dz*dz
@@ -69,8 +69,8 @@ func (a Area) Holds(p Point) bool {
 // Center returns the middle of the area.
 func (a Area) Center() Point { return Point{(a.Min.X + a.Max.X) / 2, (a.Min.Y + a.Max.Y) / 2, a.Min.Z} }
 
-// Spot returns a place in the area that is the seed's own, at least half a metre
-// from its edges where it is wide enough.
+// Spot returns a place in the area drawn from the seed, at least half a metre from
+// its edges if it is wide enough.
 func (a Area) Spot(seed uint64, keys ...uint64) Point {
 	edgeX, edgeY := math.Min(0.5, (a.Max.X-a.Min.X)/3), math.Min(0.5, (a.Max.Y-a.Min.Y)/3)
 	return Point{
@@ -78,9 +78,8 @@ func (a Area) Spot(seed uint64, keys ...uint64) Point {
 	}
 }
 
-// Wander appends to knots a walk in the area that begins at the place begin at
-// from and ends at end at to, at about so many metres a second in between. The
-// way depends on the seed.
+// Wander appends a walk in the area to knots: from the place begin at the time from
+// to the place end at the time to, at about speed m/s, on a way drawn from the seed.
 func (a Area) Wander(knots []Knot, seed uint64, begin, end Point, from, to motion.Time, speed float64) []Knot {
 	knots = append(knots, Knot{from, begin})
 	here, t := begin, from
@@ -101,5 +100,5 @@ func (a Area) Wander(knots []Knot, seed uint64, begin, end Point, from, to motio
 	}
 }
 
-// shortest is how long a step of a walk takes at least, in seconds.
+// shortest is the least duration of a step of a walk, in seconds.
 const shortest = 0.4

@@ -2,20 +2,19 @@ package channel
 
 import "sensegate/motion/csi"
 
-// Empty is the index of a bin that carries nothing: the carrier itself and the
-// guard bands.
+// Empty is the index of a bin without a subcarrier: DC and the guard bands.
 const Empty = -1 << 15
 
-// Layout is which subcarrier stands in which bin of a frame, and how a receiver
-// writes it down.
+// Layout maps the bins of a frame to subcarriers and says how a receiver encodes
+// them.
 type Layout struct {
-	Indices []int     // by bin: subcarrier, 0 = the carrier's frequency; or Empty
+	Indices []int     // by bin: subcarrier, 0 = DC; or Empty
 	Ends    []int     // end of each segment, as in a csi.Batch; nil = one segment
-	Gains   []float64 // by segment: its amplitude as a factor; nil = 1
+	Gains   []float64 // by segment: factor of the amplitude; nil = 1
 	Flags   csi.Flags // csi.Amplitude and csi.ImagFirst
 }
 
-// SpacingHz is the distance between two subcarriers (IEEE 802.11n, 20.3).
+// SpacingHz is the spacing of subcarriers (IEEE 802.11n, 20.3).
 const SpacingHz = 312_500.0
 
 // The highest subcarriers of the formats of IEEE 802.11 (19.3, 20.3).
@@ -24,15 +23,15 @@ const (
 	htMost     = 28
 )
 
-// HT20 returns a 20 MHz HT training field, 64 bins in the order of a fast Fourier
-// transform: how ESP32, S3 and C3 report it.
+// HT20 returns a 20 MHz HT training field, 64 bins in FFT order, as ESP32, S3 and
+// C3 report it.
 func HT20() Layout { return Layout{Indices: fourier(64, htMost), Flags: csi.ImagFirst} }
 
-// HT20Ascending returns the same field with bins −32…31: how C5 and C6 report it.
+// HT20Ascending returns the same field with bins −32…31, as C5 and C6 report it.
 func HT20Ascending() Layout { return Layout{Indices: ascending(64, htMost), Flags: csi.ImagFirst} }
 
-// LegacyHT returns amplitudes of a legacy and an HT training field, one after the
-// other, the first of which is the weaker: 128 bins in two segments.
+// LegacyHT returns the amplitudes of a legacy training field followed by a stronger
+// HT one: 128 bins in two segments.
 func LegacyHT() Layout {
 	return Layout{
 		Indices: append(fourier(64, legacyMost), fourier(64, htMost)...),
@@ -40,8 +39,8 @@ func LegacyHT() Layout {
 	}
 }
 
-// LayoutOf returns how a receiver of the family of chips that it names, as for
-// DeviceOf, reports a 20 MHz field.
+// LayoutOf returns the layout in which the receiver DeviceOf(chip) reports a 20 MHz
+// field.
 func LayoutOf(chip string) Layout {
 	if chip == "c5" || chip == "c6" {
 		return HT20Ascending()
@@ -49,7 +48,7 @@ func LayoutOf(chip string) Layout {
 	return HT20()
 }
 
-// fourier returns the bins of a field of n in the order of a Fourier transform.
+// fourier returns the bins of a field of n in FFT order.
 func fourier(n, most int) []int {
 	indices := make([]int, n)
 	for bin := range indices {
@@ -67,7 +66,7 @@ func ascending(n, most int) []int {
 	return indices
 }
 
-// carried returns k if that subcarrier is in use.
+// carried returns k if that subcarrier is in use, otherwise Empty.
 func carried(k, most int) int {
 	if k == 0 || k < -most || k > most {
 		return Empty
@@ -85,13 +84,13 @@ func (l *Layout) gain(bin int) float64 {
 	return 1
 }
 
-// run is a row of bins whose subcarriers follow each other.
+// run is a sequence of bins with consecutive subcarriers.
 type run struct {
 	bin, count int
 	first      int // subcarrier of the first bin
 }
 
-// runs returns the bins in use.
+// runs returns the bins in use as runs.
 func (l *Layout) runs() []run {
 	var all []run
 	for bin, index := range l.Indices {

@@ -1,21 +1,20 @@
 // Package channel is a physical model of a Wi-Fi link through a home: rooms with
-// walls and doors, what stands and what moves in them, and the receiver that
-// measures the result. It yields channel state (CSI) for any layout of
-// subcarriers. It knows geometry and radio; it must not know the device
-// protocol, networks, people's days or detection.
+// walls and doors, objects and moving bodies, and the receiver that measures the
+// result. It yields channel state information (CSI) for any layout of
+// subcarriers. It knows geometry and radio; it must not know the device protocol,
+// networks, people's days or detection.
 //
 // The channel of a link is a sum of paths. Each subcarrier sees a path with the
-// phase of its length and, by Friis, an amplitude of λ/(4πd), weakened by every
+// phase of its length and, by Friis, an amplitude of λ/(4πd), attenuated by every
 // wall crossed; walls, floor and ceiling reflect by the method of images (Allen
-// and Berkley, 1979); things and the parts of a moving body scatter by the
+// and Berkley, 1979); objects and the parts of a moving body scatter by the
 // bistatic radar equation, λ√σ/((4π)^1.5·d1·d2), directly and over the
-// reflections; what is reflected more than once is a diffuse tail of virtual
-// sources whose delay spread follows Saleh and Valenzuela (1987). A body that
-// stands in the direct path shadows it.
+// reflections; multiple reflections are a diffuse tail of virtual sources whose
+// delay spread follows Saleh and Valenzuela (1987). A body in the direct path
+// shadows it.
 //
-// Everything is a function of the seed and of the time asked for. A Link reuses
-// its buffers and belongs to one goroutine; Plan, Track and Body are read only
-// after they were made and may be shared.
+// All results are functions of seed and time. A Link belongs to one goroutine;
+// Plan, Track and Body are read only once made and may be shared.
 package channel
 
 import (
@@ -43,21 +42,21 @@ const (
 )
 
 // Link is the channel between two antennas and the receiver that measures it.
-// Its measurements depend on the configuration and on the time alone. It reuses
-// its buffers and belongs to one goroutine.
+// Its measurements depend only on the configuration, the scene and the time. It
+// reuses its buffers and belongs to one goroutine.
 type Link struct {
 	config    Config
 	obstacles *obstacles
 	tx, rx    []source
 	scatter   float64 // λ/(4π)^1.5
 	friis     float64 // λ/4π
-	resting   []part  // what stands still
+	resting   []part  // scatterers that stand still
 
-	still    []complex128 // without anything that moves, and without the direct path
+	still    []complex128 // channel without moving bodies and without the direct path
 	straight float64      // amplitude of the direct path, unshadowed
 	now      *spectrum
 	scale    float64 // counts per unit of channel
-	usual    float64 // mean amplitude of the channel when nobody is there
+	usual    float64 // mean amplitude of the channel of the empty home
 
 	pcg     *rand.PCG
 	rng     *rand.Rand
@@ -66,7 +65,7 @@ type Link struct {
 	data    []byte
 }
 
-// NewLink returns a link.
+// NewLink returns a link. It keeps c.Plan, which must not change.
 func NewLink(c Config) *Link {
 	if c.Carrier == 0 {
 		c.Carrier = carrier24Hz
@@ -92,19 +91,18 @@ func NewLink(c Config) *Link {
 	l.respond(0, &Scene{})
 	l.usual = l.now.mean()
 	l.scale = c.Device.Counts / l.usual
-	l.settle() // again, without what is too faint
+	l.settle() // again, without paths that are too faint
 	return l
 }
 
-// Response returns the channel of every bin at t in a scene, as a factor of the
-// amplitude: |h| = 1 is as loud as at the transmitter. The result is valid until
-// the next call.
+// Response returns the channel of every bin at t in a scene, relative to the
+// transmitted amplitude. The result is valid until the next call.
 func (l *Link) Response(t motion.Time, scene *Scene) []complex128 {
 	l.respond(t, scene)
 	return l.now.bins
 }
 
-// Signal returns the signal strength with nobody there and every door shut, dBm.
+// Signal returns the signal strength of the empty home with every door closed, dBm.
 func (l *Link) Signal() float64 { return l.config.Device.received(l.usual) }
 
 // respond computes the channel at t.
@@ -128,7 +126,7 @@ func (l *Link) respond(t motion.Time, scene *Scene) {
 	l.now.add(l.straight*shadow, l.config.From.Distance(l.config.To))
 }
 
-// settle computes what does not change while no door moves.
+// settle computes the part of the channel that does not change while no door moves.
 func (l *Link) settle() {
 	clear(l.now.bins)
 	l.in = l.obstacles.rays(l.in[:0], l.tx, l.config.To)
@@ -152,14 +150,14 @@ func (l *Link) settle() {
 }
 
 const (
-	nearest   = 0.3   // m; nothing scatters from nearer than that
+	nearest   = 0.3   // m; shorter paths count as this long
 	panelSize = 0.5   // m², of a door
-	faintest  = 0.003 // of the channel's strength: fainter paths are left out
+	faintest  = 0.003 // of the channel's strength: weaker paths are left out
 )
 
-// disturb adds the paths over the parts of a body, the first of which stands for
-// all where walls are concerned: from the transmitter and its images over a part
-// to the receiver, and from the transmitter over a part to the receiver's images.
+// disturb adds the paths over the parts of a body: from the transmitter and its
+// images over a part to the receiver, and from the transmitter over a part to the
+// receiver's images. The walls crossed are those of the first part.
 func (l *Link) disturb(parts []part) {
 	l.in = l.obstacles.rays(l.in[:0], l.tx, parts[0].at)
 	l.out = l.obstacles.rays(l.out[:0], l.rx, parts[0].at)
@@ -171,7 +169,7 @@ func (l *Link) disturb(parts []part) {
 	}
 }
 
-// over adds the paths of one way in and one way out.
+// over adds the paths in along one ray and out along another, one for each part.
 func (l *Link) over(parts []part, in, out ray) {
 	factor := l.scatter * in.factor * out.factor
 	for _, p := range parts {
@@ -183,9 +181,9 @@ func (l *Link) over(parts []part, in, out ray) {
 	}
 }
 
-// shadow returns the factor by which somebody at p dims the direct path: some
-// 8 dB in the middle of it (Youssef et al., 2007, saw 5–10 dB), nothing beyond
-// the first Fresnel zone.
+// shadow returns the factor by which a person at p attenuates the direct path:
+// about 8 dB in the middle of it (Youssef et al., 2007, saw 5–10 dB), nothing
+// beyond the first Fresnel zone.
 func (l *Link) shadow(p Point) float64 {
 	width := math.Max(0.25, 0.5*math.Sqrt(l.friis*4*math.Pi*l.config.From.Distance(l.config.To))/2)
 	gap := gapTo(p, l.config.From, l.config.To) / width
@@ -228,7 +226,7 @@ func (s *spectrum) add(amplitude, length float64) {
 	}
 }
 
-// turned returns a number of a size that so many cycles have turned back.
+// turned returns the complex number of a size and a phase of minus so many cycles.
 func turned(size, cycles float64) complex128 {
 	sin, cos := math.Sincos(-2 * math.Pi * cycles)
 	return complex(size*cos, size*sin)

@@ -6,7 +6,7 @@ import (
 	"sensegate/motion"
 )
 
-// Plan is what a home is built of. Walls run from floor to ceiling.
+// Plan is the structure of a home. Walls run from floor to ceiling.
 type Plan struct {
 	Walls      []Wall
 	Doors      []Door
@@ -17,31 +17,31 @@ type Plan struct {
 // Wall is a straight wall, seen from above.
 type Wall struct {
 	A, B       Point
-	Loss       float64 // of a way through it, dB
-	Reflection float64 // share of the amplitude that it throws back, 0..1
+	Loss       float64 // of a path through it, dB
+	Reflection float64 // share of the amplitude that it reflects, 0..1
 }
 
-// Door is an opening with a panel, which is hinged at A. It is closed but for the
-// times that a Scene opens it; it takes DoorSwing to open and to close.
+// Door is an opening with a panel hinged at A. It is closed except in the spans of
+// a Scene; it takes DoorSwing to open and to close.
 type Door struct {
 	A, B     Point
-	Loss     float64 // of a way through the closed door, dB
-	Standing bool    // nobody closes it
+	Loss     float64 // of a path through the closed door, dB
+	Standing bool    // always open
 }
 
-// Scene is what goes on in a home.
+// Scene is the bodies and the open doors of a home.
 type Scene struct {
 	Bodies []Body
-	Open   [][]Span // by door: when it is open; fewer than there are doors = the others stay closed
+	Open   [][]Span // by door: when it is open; doors beyond the end stay closed
 }
 
-// Span is a stretch of time.
+// Span is the interval of time [From, To).
 type Span struct{ From, To motion.Time }
 
 // Holds reports whether t lies in the span.
 func (s Span) Holds(t motion.Time) bool { return s.From <= t && t < s.To }
 
-// Reflector is a thing that stands still and scatters: a fridge, a radiator.
+// Reflector is an object that stands still and scatters: a fridge, a radiator.
 type Reflector struct {
 	At   Point
 	Size float64 // radar cross-section, m²
@@ -52,10 +52,10 @@ const (
 	slabReflects = 0.35 // of floor and ceiling
 )
 
-// DoorSwing is how long a door takes to open or to close, in seconds.
+// DoorSwing is the time in which a door opens or closes, in seconds.
 const DoorSwing motion.Seconds = 1.2
 
-// opened returns how far a door is open at t, 0..1, that is open in the spans.
+// opened returns how far a door that opens in the spans is open at t, 0..1.
 func opened(spans []Span, t motion.Time) float64 {
 	widest := 0.0
 	for _, s := range spans {
@@ -67,17 +67,17 @@ func opened(spans []Span, t motion.Time) float64 {
 	return smooth(widest)
 }
 
-// panel returns where the middle of the door's panel is when it is open so far.
+// panel returns the middle of the door's panel when it is open by 0..1.
 func (d *Door) panel(open float64) Point {
 	turn := open * math.Pi / 2
 	dx, dy := (d.B.X-d.A.X)/2, (d.B.Y-d.A.Y)/2
 	return Point{d.A.X + dx*math.Cos(turn) - dy*math.Sin(turn), d.A.Y + dx*math.Sin(turn) + dy*math.Cos(turn), 1}
 }
 
-// smooth eases 0..1 at both ends.
+// smooth maps 0..1 to 0..1 with slope 0 at both ends (smoothstep).
 func smooth(share float64) float64 { return share * share * (3 - 2*share) }
 
-// fromDecibels turns a loss into a factor of the amplitude.
+// fromDecibels converts a loss into a factor of the amplitude.
 func fromDecibels(loss float64) float64 { return math.Pow(10, -loss/20) }
 
 func (p *Plan) height() float64 {
@@ -105,7 +105,7 @@ func newObstacles(plan *Plan) *obstacles {
 	return o
 }
 
-// at turns the doors as they stand at t and reports whether one has moved.
+// at sets the doors to their positions at t and reports whether one moved.
 func (o *obstacles) at(t motion.Time, scene *Scene) bool {
 	moved := false
 	for i := range o.plan.Doors {
@@ -123,8 +123,8 @@ func (o *obstacles) at(t motion.Time, scene *Scene) bool {
 	return moved
 }
 
-// through returns the factor of the amplitude on the way from p to q. The wall
-// of index except does not count.
+// through returns the factor of the amplitude on the way from p to q, ignoring the
+// wall of index except.
 func (o *obstacles) through(p, q Point, except int) float64 {
 	factor := 1.0
 	for i := range o.plan.Walls {

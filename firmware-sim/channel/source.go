@@ -6,17 +6,17 @@ import (
 	"sensegate/firmware-sim/chance"
 )
 
-// The diffuse tail: what is reflected more than once seems to come from so many
-// virtual sources, whose detours follow an exponential of so many metres.
+// The diffuse tail: multiple reflections come from virtual sources whose detours
+// are exponentially distributed.
 const (
 	diffuseSources = 16
-	diffuseDetour  = 15.0 // m; 37 ns
+	diffuseDetour  = 15.0 // mean, m
 	diffuseGain    = 0.45
-	diffuseWalls   = 0.5 // share of the decibels of the straight way that the tail loses too
+	diffuseWalls   = 0.5 // loss of the tail in walls, as a share of the direct path's in dB
 )
 
-// source is an end of a link as it is seen from the home: the antenna, its image
-// in a wall, floor or ceiling, or a virtual source of the diffuse tail.
+// source is an apparent end of a link: the antenna, its image in a wall, floor or
+// ceiling, or a virtual source of the diffuse tail.
 type source struct {
 	at   Point
 	gain float64 // of the reflection
@@ -29,7 +29,8 @@ const (
 	diffuse = -3
 )
 
-// sourcesOf returns the sources that an antenna at a makes for a link of length d.
+// sourcesOf returns the sources of an antenna at a for a link of length d, the
+// antenna first.
 func sourcesOf(plan *Plan, a Point, d float64, seed uint64) []source {
 	all := []source{{a, 1, direct}}
 	for i := range plan.Walls {
@@ -53,14 +54,13 @@ func sourcesOf(plan *Plan, a Point, d float64, seed uint64) []source {
 	return all
 }
 
-// ray is a source as it is seen from one place.
+// ray is a source seen from one place.
 type ray struct {
 	source *source
 	factor float64 // of the amplitude, without the spreading over the distance
 }
 
-// rays appends to dst what reaches the point p from the sources, of which the
-// first is the antenna.
+// rays appends the rays from the sources that reach p to dst.
 func (o *obstacles) rays(dst []ray, sources []source, p Point) []ray {
 	antenna := sources[0].at
 	straight := o.through(antenna, p, direct)

@@ -12,16 +12,15 @@ type Knot struct {
 	At   Point
 }
 
-// Track is where a body is over time: a smooth way through knots, with rest at
-// its ends and wherever two knots in a row are at the same place. It is read
-// only.
+// Track is the place of a body over time: a smooth way through knots, with rest at
+// its ends and wherever two knots in a row are at the same place. It is immutable.
 type Track struct {
 	knots  []Knot
-	walked []float64 // m, up to each knot
+	walked []float64 // up to each knot, m
 }
 
-// NewTrack returns the way through knots, which are in ascending order of time;
-// there is at least one. The slice is kept.
+// NewTrack returns the way through one or more knots in ascending order of time. It
+// keeps the slice.
 func NewTrack(knots []Knot) *Track {
 	t := &Track{knots: knots, walked: make([]float64, len(knots))}
 	for i := 1; i < len(knots); i++ {
@@ -30,7 +29,7 @@ func NewTrack(knots []Knot) *Track {
 	return t
 }
 
-// Stay returns the track of what does not move.
+// Stay returns the track of a body that stays at a place.
 func Stay(at Point) *Track { return NewTrack([]Knot{{At: at}}) }
 
 // state is a moment of a track.
@@ -40,8 +39,8 @@ type state struct {
 	walked float64 // m, since the beginning of the track
 }
 
-// state returns the moment t: a cubic Hermite curve between the knots around it,
-// with the slopes of Catmull and Rom (1974).
+// state returns the state at a time on a cubic Hermite curve between the knots
+// around it, with the slopes of Catmull and Rom (1974).
 func (t *Track) state(at motion.Time) state {
 	next := sort.Search(len(t.knots), func(i int) bool { return t.knots[i].Time > at })
 	switch next {

@@ -1,8 +1,6 @@
-// Package clocktest gives the tests of simulated homes their time: a fixed clock,
-// so that what people do in the home does not depend on when the tests run.
-//
-// The package knows moments at which clocks are worth trying. It must not know what
-// a home is. Tests alone import it.
+// Package clocktest provides fixed clocks for the tests of simulated homes, so that
+// what people do there does not depend on when the tests run. It must not know what
+// a home is. Only tests import it.
 package clocktest
 
 import (
@@ -11,22 +9,21 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones also where the machine has none
+	_ "time/tzdata" // for machines without zones
 )
 
-// Variable is the environment variable that chooses another clock than the first,
-// by its name.
+// Variable is the environment variable that names the clock to use.
 const Variable = "SENSEGATE_TEST_CLOCK"
 
-// Clock starts at a fixed moment, in the zone of the home, and goes on in real time.
+// Clock starts at a fixed moment in the zone of the home and runs in real time.
 type Clock struct {
 	Name  string
 	Start time.Time
 	began time.Time // real
 }
 
-// clocks are the fixed clocks: hours at which people of a home do different things,
-// and moments at which calendars are hard.
+// clocks are hours at which people of a home do different things, and moments that
+// are difficult for calendars.
 var clocks = []struct{ name, zone, start string }{
 	{"afternoon", "UTC", "2026-03-11T15:00:00"},
 	{"morning", "Europe/Berlin", "2026-05-18T06:45:00"},
@@ -48,7 +45,8 @@ func Names() (names []string) {
 	return names
 }
 
-// New starts the clock that the environment names, or the first.
+// New starts the clock that Variable names, by default the first. It fails the test
+// if there is none of that name.
 func New(t testing.TB) Clock {
 	t.Helper()
 	name := os.Getenv(Variable)
@@ -70,12 +68,12 @@ func New(t testing.TB) Clock {
 // Now returns the time of the clock.
 func (c Clock) Now() time.Time { return c.Start.Add(time.Since(c.began)) }
 
-// Zone returns where the home stands.
+// Zone returns the zone of the home.
 func (c Clock) Zone() *time.Location { return c.Start.Location() }
 
-// Night returns a zone in which it is now two o'clock in the night of the clock's
-// date, for a home at an appliance that lives in the present: its people sleep, and
-// no leaf drops.
+// Night returns a zone in which it is now two o'clock at night on the clock's date,
+// for a home whose appliance uses the present time: its people sleep, and no leaf
+// drops.
 func (c Clock) Night() *time.Location {
 	year, month, day := c.Start.Date()
 	night := time.Date(year, month, day, 2, 0, 0, 0, time.UTC)
