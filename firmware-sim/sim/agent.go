@@ -10,25 +10,25 @@ import (
 	"sensegate/motion"
 )
 
-// outboxSize is how many acknowledged messages an agent keeps while it cannot
-// deliver them; more are dropped and counted.
+// outboxSize is how many QoS 1 messages an agent keeps while it cannot deliver
+// them; it drops and counts more.
 const outboxSize = 512
 
-// resendPause is how long an agent waits before it tries a message again.
+// resendPause is the pause before an agent sends a message again.
 const resendPause = 200 * time.Millisecond
 
-// agent is one voice of the home: the guardian, or the radar of a node. It has a
-// session while its box is connected. Its methods may be called concurrently.
+// agent is an MQTT client of the home: the guardian, or the radar of a node. It has
+// a session while its box is connected. Its methods may be called concurrently.
 type agent struct {
 	device  motion.DeviceKey
 	tally   *tally
 	log     *slog.Logger
 	session atomic.Pointer[session]
 	outbox  chan message
-	head    *message // taken from the outbox and not delivered yet; of drain alone
+	head    *message // taken from the outbox and not delivered yet; only drain uses it
 }
 
-// message is one that the appliance acknowledges.
+// message is a message that the appliance acknowledges.
 type message struct {
 	topic   string
 	payload []byte
@@ -47,8 +47,8 @@ func (a *agent) online() bool {
 	return s != nil && s.usable()
 }
 
-// stream sends a QoS 0 message and reports whether it was written. It blocks as
-// long as the appliance does not read.
+// stream sends a QoS 0 message and reports whether it was written. It blocks while
+// the appliance does not read.
 func (a *agent) stream(ctx context.Context, event, format string, payload []byte) bool {
 	s := a.session.Load()
 	if s == nil || !s.usable() || s.write(ctx, wire.EventTopic(a.device, event, format), payload) != nil {
@@ -59,8 +59,8 @@ func (a *agent) stream(ctx context.Context, event, format string, payload []byte
 	return true
 }
 
-// report sends a report with the QoS of the protocol: live motion at once or not
-// at all (false), everything else by the outbox.
+// report sends a report with the QoS of the protocol: live motion and CSI at once,
+// everything else through the outbox. It reports whether it sent or queued it.
 func (a *agent) report(ctx context.Context, r motion.Report) bool {
 	event, format, payload, err := wire.Encode(r)
 	if err != nil {
@@ -84,7 +84,8 @@ func (a *agent) answer(r motion.Report, sent func()) {
 	a.queue(message{topic: wire.EventTopic(a.device, event, format), payload: payload, sent: sent})
 }
 
-// queue puts a message into the outbox; a full one drops it.
+// queue puts a message into the outbox, or drops it and returns false if that is
+// full.
 func (a *agent) queue(m message) bool {
 	select {
 	case a.outbox <- m:
@@ -95,8 +96,8 @@ func (a *agent) queue(m message) bool {
 	}
 }
 
-// drain delivers the outbox over s, in order, until ctx ends. A message that was
-// not acknowledged is sent again; one that the broker refuses is dropped.
+// drain delivers the outbox over s, in order, until ctx ends. It sends a message
+// again until it is acknowledged, and drops one that the broker refuses.
 func (a *agent) drain(ctx context.Context, s *session) {
 	for {
 		if a.head == nil {

@@ -9,9 +9,9 @@ import (
 	"sensegate/motion"
 )
 
-// alarm is a guardian's event state machine (device-protocol.md 3): a
-// MotionDetectedEvent when enough of the last samples saw motion, a
-// MotionStoppedEvent after the cooldown without.
+// alarm is a guardian's event state machine (device-protocol.md 3): it raises a
+// MotionDetectedEvent when enough of the last samples saw motion, and a
+// MotionStoppedEvent after the cooldown without motion.
 type alarm struct {
 	home     Home
 	links    []Link
@@ -48,10 +48,10 @@ func (a *alarm) take(s *sample, config motion.MotionEvents) *motion.Event {
 	return nil
 }
 
-// reset forgets the past, as when motion is paused.
+// reset forgets all samples and the detection in force.
 func (a *alarm) reset() { a.window, a.tripped = a.window[:0], false }
 
-// share returns the share of a window of length that saw motion.
+// share returns the share of samples with motion in a window of length.
 func (a *alarm) share(length int) float64 {
 	moved := 0
 	for _, v := range a.window {
@@ -102,7 +102,7 @@ func (a *alarm) stopped(ts motion.Time, config motion.MotionEvents) *motion.Even
 	return &e
 }
 
-// locationOf returns where the source of a link stands.
+// locationOf returns the location of the source of a link.
 func (h Home) locationOf(link Link) string {
 	if link.Leaf >= 0 {
 		return h.Leafs[link.Leaf].Location
@@ -110,8 +110,8 @@ func (h Home) locationOf(link Link) string {
 	return h.Nodes[link.Peer].Location
 }
 
-// eventID returns a UUID of version 7 (RFC 9562) that the same seed, home, kind
-// and time always give.
+// eventID returns a UUID of version 7 (RFC 9562) that depends only on seed, home,
+// kind and time.
 func eventID(seed uint64, guardian, kind string, ts motion.Time) string {
 	var id uuid.UUID
 	key := []uint64{chance.Text(guardian), chance.Text(kind), uint64(ts.Micros())}

@@ -12,38 +12,39 @@ import (
 	"sensegate/motion"
 )
 
-// restartPause is how long a box takes to come back after a restart. When the
-// broker refuses what the gatekeeper gave it, the pause doubles with each time.
+// restartPause is the duration of a restart. It doubles each time the broker refuses
+// the box again within soon.
 const (
 	restartPause    = time.Second
 	mostRestartings = 5 // doublings
 	soon            = time.Minute
 )
 
-// box is an access point or extender: one power switch, one bootstrap, and the
-// agents that it runs. switchOn and switchOff belong to one goroutine.
+// box is an access point or extender: it bootstraps and runs one or two agents.
+// switchOn and switchOff belong to one goroutine.
 type box struct {
 	index    int // of its node
 	home     *Home
 	gate     *gatekeeper
 	settings *settings
 	radar    *agent
-	guardian *agent // of the master in the modes with a guardian, nil otherwise
+	guardian *agent // on the master in the modes with a guardian, nil otherwise
 	log      *slog.Logger
-	record   func() motion.Radar       // what it says of itself now
+	record   func() motion.Radar       // returns its record at present
 	adopted  func(c *wire.LocalConfig) // called with every answer that gives access
 	online   func()                    // called when an agent has connected
 
-	restarts chan restart // at most one waits
-	token    string       // of the last answer; of the life goroutine
-	wipe     bool         // the next post is a factory reset; of the life goroutine
-	refusals int          // soon after each other; of the life goroutine
+	restarts chan restart // holds at most one
+	// These belong to the goroutine of switchOn.
+	token    string // of the last answer
+	wipe     bool   // the next post reports a factory reset
+	refusals int    // in a row, each soon after the start
 
 	off  context.CancelFunc
 	done chan struct{}
 }
 
-// restart says why a box bootstraps again.
+// restart is the reason why a box bootstraps again.
 type restart struct {
 	reason string
 	reset  bool
@@ -73,7 +74,7 @@ func (b *box) connected() bool {
 	return true
 }
 
-// switchOn starts the box; it lives until switchOff or the end of ctx.
+// switchOn starts the box; it runs until switchOff or the end of ctx.
 func (b *box) switchOn(ctx context.Context) {
 	life, cancel := context.WithCancel(ctx)
 	b.off, b.done = cancel, make(chan struct{})
@@ -85,8 +86,8 @@ func (b *box) switchOn(ctx context.Context) {
 	}()
 }
 
-// switchOff ends the box as a power cut does, or in order when the context of
-// switchOn has ended, and waits for it.
+// switchOff stops the box and waits for it: abruptly as a power cut does, or with
+// DISCONNECT when the context of switchOn has ended.
 func (b *box) switchOff() {
 	if b.off == nil {
 		return
@@ -96,7 +97,7 @@ func (b *box) switchOff() {
 	b.off = nil
 }
 
-// again makes the box bootstrap anew; one that is about to do so already is left.
+// again makes the box bootstrap again, unless a restart is pending.
 func (b *box) again(r restart) {
 	select {
 	case b.restarts <- r:
@@ -104,8 +105,8 @@ func (b *box) again(r restart) {
 	}
 }
 
-// live bootstraps, connects and works until the power goes (life ends), the run
-// ends (ctx does) or the box has to start again.
+// live bootstraps, connects and works until the power fails (life ends), the run
+// ends (ctx does) or the box restarts.
 func (b *box) live(ctx, life context.Context) {
 	access, err := b.gate.bootstrap(life, b.post(), b.token)
 	if err != nil {
@@ -115,7 +116,7 @@ func (b *box) live(ctx, life context.Context) {
 	b.log.Info("adopted", "node", b.node().Name, "network", access.Radar.NetworkID)
 	b.adopted(access)
 	select {
-	case <-b.restarts: // asked for before this start
+	case <-b.restarts: // requested before this start
 	default:
 	}
 	began := time.Now()
@@ -143,7 +144,7 @@ func (b *box) live(ctx, life context.Context) {
 	_ = pause(life, restartPause<<min(b.refusals, mostRestartings))
 }
 
-// note prepares the start that r asks for after so long a life.
+// note prepares the restart r of a box that has lived so long.
 func (b *box) note(r restart, lived time.Duration) {
 	b.wipe = r.reset
 	if lived > soon {
@@ -157,7 +158,7 @@ func (b *box) note(r restart, lived time.Duration) {
 	b.log.Info("starting again", "node", b.node().Name, "reason", r.reason)
 }
 
-// open connects every agent that the answer gives access to.
+// open opens a session for every agent to which the answer gives access.
 func (b *box) open(ctx context.Context, workers *sync.WaitGroup, access *wire.LocalConfig) []*session {
 	var sessions []*session
 	connect := func(a *agent, server string, port int, token string) {
@@ -191,8 +192,8 @@ func (b *box) callbacks(a *agent) callbacks {
 	}
 }
 
-// will is what the broker publishes when an agent is gone without a goodbye. It is
-// written when the agent connects, so it carries no time of its own.
+// will returns the message that the broker publishes when an agent vanishes without
+// DISCONNECT. It is made when the agent connects, so it carries no time.
 func (b *box) will(a *agent) []byte {
 	_, _, payload, err := wire.Encode(motion.EventReport{Event: motion.Event{
 		Category: motion.CategorySystem, Event: "DeviceDisconnectedEvent", GuardianID: b.home.GuardianID,
@@ -204,7 +205,7 @@ func (b *box) will(a *agent) []byte {
 	return payload
 }
 
-// post is what the box tells the gatekeeper (device-protocol.md 1).
+// post returns the box's request to the gatekeeper (device-protocol.md 1).
 func (b *box) post() motion.Bootstrap {
 	return motion.Bootstrap{Radar: b.record(), FactoryReset: b.wipe, LocationID: b.home.GuardianID}
 }

@@ -17,8 +17,8 @@ const (
 )
 
 // command answers a command to one of the box's agents (device-protocol.md 2.7).
-// It runs on the session's goroutine and does not block. What cannot be read is
-// logged and ignored, as an agent would.
+// It runs on the session's goroutine and does not block. It logs and ignores
+// commands that it cannot decode.
 func (b *box) command(a *agent, name string, payload []byte) {
 	a.tally.commands.Add(1)
 	switch name {
@@ -42,7 +42,7 @@ func (b *box) command(a *agent, name string, payload []byte) {
 // obey decodes a command and carries it out.
 func obey[C any](a *agent, name string, payload []byte, do func(C)) {
 	var c C
-	if len(payload) == 0 { // a retained command that was taken back
+	if len(payload) == 0 { // a retained command was cleared
 		return
 	}
 	if err := json.Unmarshal(payload, &c); err != nil {
@@ -53,7 +53,7 @@ func obey[C any](a *agent, name string, payload []byte, do func(C)) {
 	do(c)
 }
 
-// manage runs a management command: 100 first, then its result.
+// manage runs a management command: it answers 100 first, then the result.
 func (b *box) manage(a *agent, c wire.Manage) {
 	out, known := b.output(a, c.Command)
 	if !known {
@@ -68,7 +68,7 @@ func (b *box) manage(a *agent, c wire.Manage) {
 	a.answer(motion.ManageResult{ID: c.ID, State: stateDone, Result: motion.Document{"out": out}}, sent)
 }
 
-// output returns what a management command prints, and whether it is known.
+// output returns the output of a management command, and whether it is known.
 func (b *box) output(a *agent, command string) (string, bool) {
 	switch command {
 	case "reboot":

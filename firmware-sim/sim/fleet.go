@@ -11,8 +11,7 @@ import (
 	"sensegate/motion"
 )
 
-// peerPatience is how long the start waits for the extenders once the master is
-// connected.
+// peerPatience is how long connect waits for the extenders once they are switched on.
 const peerPatience = 5 * time.Second
 
 // fleet is the boxes of one home. connect, power and stop belong to one goroutine.
@@ -26,9 +25,9 @@ type fleet struct {
 	log      *slog.Logger
 
 	network atomic.Uint32
-	adopted chan struct{} // closed when the master is
+	adopted chan struct{} // closed when the master is adopted
 	once    sync.Once
-	signal  chan struct{} // something connected; at most one waits
+	signal  chan struct{} // an agent connected; holds at most one
 }
 
 // newFleet makes the boxes of a home and their agents.
@@ -56,7 +55,7 @@ func newFleet(home *Home, gate *gatekeeper, guarded bool, present func() time.Ti
 	return f
 }
 
-// noteAccess remembers what the gatekeeper's answer to box i says of the network.
+// noteAccess stores the network of the gatekeeper's answer to box i.
 func (f *fleet) noteAccess(i int, c *wire.LocalConfig) {
 	f.network.Store(uint32(c.Radar.NetworkID))
 	if i == 0 {
@@ -64,7 +63,7 @@ func (f *fleet) noteAccess(i int, c *wire.LocalConfig) {
 	}
 }
 
-// wake tells connect that something is connected.
+// wake makes connect check the connections again.
 func (f *fleet) wake() {
 	select {
 	case f.signal <- struct{}{}:
@@ -72,11 +71,11 @@ func (f *fleet) wake() {
 	}
 }
 
-// connect starts the master, then the extenders, and reports whether the home is
-// connected before ctx ends. It waits for adoption as long as that takes.
+// connect starts the master, then the extenders, and reports whether the home
+// connected before ctx ended. It waits for adoption without a limit.
 func (f *fleet) connect(ctx context.Context) bool { return f.connectWithin(ctx, ctx) }
 
-// connectWithin is connect for boxes that live until the end of ctx, but gives up
+// connectWithin is connect for boxes that run until the end of ctx; it gives up
 // when waiting ends.
 func (f *fleet) connectWithin(ctx, waiting context.Context) bool {
 	f.boxes[0].switchOn(ctx)
@@ -108,7 +107,7 @@ func (f *fleet) connectWithin(ctx, waiting context.Context) bool {
 	}
 }
 
-// power switches the boxes to what works according to state.
+// power switches the boxes on and off according to state.
 func (f *fleet) power(ctx context.Context, state up) {
 	for i, b := range f.boxes {
 		on := state.nodes[i] && state.uplink
@@ -123,8 +122,7 @@ func (f *fleet) power(ctx context.Context, state up) {
 	}
 }
 
-// stop switches every box off at once: in order when the context of connect has
-// ended.
+// stop switches all boxes off and waits for them (see switchOff).
 func (f *fleet) stop() {
 	var boxes sync.WaitGroup
 	for _, b := range f.boxes {

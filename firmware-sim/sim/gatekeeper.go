@@ -17,12 +17,12 @@ import (
 
 const (
 	bootstrapTimeout = 10 * time.Second
-	retryDefault     = 30 * time.Second // when the answer names no time (device-protocol.md 1)
+	retryDefault     = 30 * time.Second // if the answer names no time (device-protocol.md 1)
 	retryMost        = 60 * time.Second
 	retryUnreachable = 2 * time.Second
 )
 
-// gatekeeper is the appliance's door for devices that start.
+// gatekeeper is an HTTP client of the appliance's gatekeeper.
 type gatekeeper struct {
 	url         string // of POST /gatekeeper
 	accessToken string // the pre-shared token, "" = none
@@ -30,7 +30,7 @@ type gatekeeper struct {
 	log         *slog.Logger
 }
 
-// newGatekeeper checks the address. Connections are not kept between posts.
+// newGatekeeper checks the address. The client does not keep connections.
 func newGatekeeper(address, accessToken string, log *slog.Logger) (*gatekeeper, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -46,8 +46,8 @@ func newGatekeeper(address, accessToken string, log *slog.Logger) (*gatekeeper, 
 }
 
 // bootstrap posts the record until the gatekeeper gives access, and returns its
-// answer; the only error is ctx's. bearer is a token of an earlier answer. The
-// reasons why not yet are logged when they change.
+// answer; the only error is ctx's. bearer is the token of an earlier answer, or "".
+// It logs the reason for a refusal when it changes.
 func (g *gatekeeper) bootstrap(ctx context.Context, record motion.Bootstrap, bearer string) (*wire.LocalConfig, error) {
 	log := g.log.With("device", record.Radar.DeviceID)
 	told := ""
@@ -75,7 +75,7 @@ func (g *gatekeeper) bootstrap(ctx context.Context, record motion.Bootstrap, bea
 	}
 }
 
-// follow posts the record, and once more where a redirect points to.
+// follow posts the record and follows at most one redirect.
 func (g *gatekeeper) follow(ctx context.Context, record motion.Bootstrap, bearer string) (wire.BootstrapAnswer, error) {
 	body := wire.EncodeBootstrap(record)
 	answer, err := g.post(ctx, g.url, body, bearer)
@@ -128,8 +128,7 @@ func (g *gatekeeper) post(ctx context.Context, address string, body []byte, bear
 	return answer, nil
 }
 
-// hideQuery keeps the pre-shared token out of errors: those of net/http quote the
-// whole address.
+// hideQuery returns err without the address, whose query holds the pre-shared token.
 func hideQuery(err error) error {
 	if e, ok := err.(*url.Error); ok {
 		return e.Err
@@ -137,7 +136,7 @@ func hideQuery(err error) error {
 	return err
 }
 
-// retryAfter returns how long the answer asks to wait.
+// retryAfter returns the pause that the answer asks for, at most retryMost.
 func retryAfter(answer wire.BootstrapAnswer) time.Duration {
 	if answer.RetryAfterS <= 0 {
 		return retryDefault
@@ -145,7 +144,7 @@ func retryAfter(answer wire.BootstrapAnswer) time.Duration {
 	return min(retryMost, time.Duration(answer.RetryAfterS)*time.Second)
 }
 
-// pause waits, or returns ctx's error.
+// pause waits for d, or returns ctx's error when that ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,9 +10,9 @@ import (
 // missedBlocks is how many motion-history messages a guardian keeps: a day.
 const missedBlocks = 288
 
-// guardian is the agent that leads the network in the modes matrix and event: it
-// measures, reports live and missed motion, status and, in the mode event, events.
-// It belongs to the home's goroutine.
+// guardian drives the guardian agent in the modes matrix and event: it measures and
+// reports live and missed motion, status and, in the mode event, events. It belongs
+// to the home's goroutine.
 type guardian struct {
 	agent    *agent
 	settings *settings
@@ -52,7 +52,7 @@ func (g *guardian) step(ctx context.Context, t motion.Time, network motion.Netwo
 	g.connected = online
 }
 
-// sense measures once and reports what that yields.
+// sense measures once and reports the result.
 func (g *guardian) sense(ctx context.Context, t motion.Time, config snapshot, online bool) {
 	events := config.guardian.MotionEvents
 	s := g.measure.measure(t, config.radar, events.Sens)
@@ -80,7 +80,7 @@ func (g *guardian) sense(ctx context.Context, t motion.Time, config snapshot, on
 	}
 }
 
-// catchUp sends the missed blocks, oldest first, as far as the outbox takes them.
+// catchUp queues the missed blocks, oldest first, until the outbox is full.
 func (g *guardian) catchUp(ctx context.Context) {
 	for len(g.missed) > 0 && g.agent.report(ctx, g.missed[0]) {
 		g.missed = g.missed[1:]
@@ -88,8 +88,8 @@ func (g *guardian) catchUp(ctx context.Context) {
 	}
 }
 
-// status sends a full report at the start, on every return, when asked and every
-// five minutes, and a heartbeat every minute.
+// status sends a full report on every connection, when asked and at the configured
+// interval, and a heartbeat between them.
 func (g *guardian) status(ctx context.Context, t motion.Time, config snapshot, network motion.NetworkID) {
 	full := !g.connected || config.wantFull || t >= g.full
 	if !full && t < g.beat {

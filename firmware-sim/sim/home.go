@@ -13,14 +13,14 @@ import (
 	"sensegate/motion"
 )
 
-// Home is a simulated home: what stands where. It is read only after it was
+// Home is the nodes, leafs and place of a simulated home. It is read only once
 // given to New or Backfill.
 type Home struct {
 	GuardianID string // location_id, and the client id of the guardian
 	Nodes      []Node // Nodes[0] is the master; the others are meshed to it
 	Leafs      []Leaf
 	Local      *time.Location     // the day plan's time zone; nil = UTC
-	Place      *scenario.Scenario // its rooms and people; nil of a home that only replays
+	Place      *scenario.Scenario // its rooms and people; nil for a replay
 }
 
 // Node is an access point or extender of the home.
@@ -61,20 +61,20 @@ type Link struct {
 const (
 	channel24   = 1
 	channelMesh = 157
-	usualRSSI   = -55 // dBm, of a home without a place
+	usualRSSI   = -55 // dBm, in a home without a place
 )
 
-// NewHome returns the default home: that of the scenario house.
+// NewHome returns HomeOf the scenario house.
 func NewHome(index int) Home {
 	place, err := scenario.Open("house")
 	if err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // it is embedded
 	}
 	return HomeOf(place, index)
 }
 
-// HomeOf returns the home of a scenario. Homes of another index, 0..255, differ
-// in their ids and addresses only; index 0 carries the ids of the examples in payloads.md.
+// HomeOf returns the home of a scenario. The index, 0..255, determines its ids and
+// addresses; index 0 has the ids of the examples in payloads.md.
 func HomeOf(place *scenario.Scenario, index int) Home {
 	h := Home{GuardianID: guardianID(index), Place: place}
 	for i, n := range place.Nodes {
@@ -102,7 +102,7 @@ func HomeOf(place *scenario.Scenario, index int) Home {
 	return h
 }
 
-// guardianID returns the location_id of a home: that of the examples in payloads.md for index 0.
+// guardianID returns the location_id of a home; index 0 has that of payloads.md.
 func guardianID(index int) string {
 	if index == 0 {
 		return "a41f00c2d97b4e5580136c2e"
@@ -144,8 +144,7 @@ func (h Home) Links() []Link {
 	return links
 }
 
-// Locations returns where the leafs of the home stand, each once, in the order of
-// the leafs.
+// Locations returns the distinct locations of the leafs, in the order of the leafs.
 func (h Home) Locations() []string {
 	var names []string
 	seen := map[string]bool{}

@@ -17,46 +17,44 @@ import (
 // Limits of a load.
 const (
 	MaxLoadNetworks = 1000
-	MaxLoadRate     = 400 // messages a second and network: devices are slowed down at 500
+	MaxLoadRate     = 400 // messages a second and network; the broker slows devices down at 500
 
 	loadInFlight   = 64 // unacknowledged messages of a network at a time
 	loadConnecting = 16 // networks that bootstrap at a time
 	loadPatience   = 2 * time.Minute
-	loadFarewell   = 5 * time.Second // for the last acknowledgements
+	loadDrain      = 5 * time.Second // for the last acknowledgements
 )
 
-// LoadConfig says what load to make.
+// LoadConfig configures Load.
 type LoadConfig struct {
-	Networks    int           // 1..MaxLoadNetworks
-	Rate        float64       // messages a second and network, up to MaxLoadRate
-	Duration    time.Duration // from when all are connected
-	Kind        LoadKind      // "" = LoadEvents
-	Gatekeeper  string        // URL of the gatekeeper
-	AccessToken string        // pre-shared token of the gatekeeper; "" waits for adoption
-	Log         *slog.Logger  // nil = nothing is said
-	// Every and OnReport: OnReport is called every so often with the figures since
-	// the time before; nil = nobody asks.
-	Every    time.Duration
-	OnReport func(LoadReport)
+	Networks    int              // 1..MaxLoadNetworks
+	Rate        float64          // messages a second and network, up to MaxLoadRate
+	Duration    time.Duration    // from when all are connected
+	Kind        LoadKind         // "" = LoadEvents
+	Gatekeeper  string           // URL of the gatekeeper
+	AccessToken string           // pre-shared token of the gatekeeper; "" waits for adoption
+	Log         *slog.Logger     // nil = no log
+	Every       time.Duration    // between two calls of OnReport; 0 = none
+	OnReport    func(LoadReport) // gets the figures since the last call; may be nil
 }
 
-// LoadReport is what was sent and what came of it.
+// LoadReport counts the messages of a load by outcome.
 type LoadReport struct {
 	Elapsed      time.Duration // since all networks were connected
 	Sent         int64
 	Acknowledged int64
-	Refused      int64 // the broker answered that it does not want it
-	Failed       int64 // the connection was lost, or there was none
+	Refused      int64 // answered by the broker with an error
+	Failed       int64 // without a connection, or lost with it
 	Late         int64 // not sent, because too many were unacknowledged
-	// Of the acknowledged, counted from when the message was due.
+	// Latency of the acknowledged, from when the message was due.
 	P50, P99, Max time.Duration
 }
 
-// Load makes so many networks, each a guardian and its radar that bootstrap at the
-// gatekeeper and connect by MQTT over TCP, and lets each send at a steady rate,
-// whatever the answers: a message that finds 64 unanswered ones is left out and
-// counted as late. It returns the figures of the whole time, with all connections
-// closed, when the duration is over or ctx ends.
+// Load starts networks, each a guardian and its radar that bootstrap at the
+// gatekeeper and connect by MQTT over TCP. Each sends at a steady rate, however
+// slow the answers (open loop); while 64 messages are unacknowledged, it skips
+// further ones and counts them as late. When the duration is over or ctx ends, Load
+// closes all connections and returns the figures of the whole time.
 func Load(ctx context.Context, c LoadConfig) (LoadReport, error) {
 	if err := c.Validate(); err != nil {
 		return LoadReport{}, err
@@ -85,7 +83,7 @@ func Load(ctx context.Context, c LoadConfig) (LoadReport, error) {
 	return l.run(running), nil
 }
 
-// Validate reports what is wrong with the figures of a configuration.
+// Validate returns an error if a field is out of range.
 func (c *LoadConfig) Validate() error {
 	switch {
 	case c.Networks < 1 || c.Networks > MaxLoadNetworks:
@@ -122,7 +120,7 @@ func (t *loadTally) report(elapsed time.Duration) LoadReport {
 	}
 }
 
-// connect brings all networks up, a few at a time.
+// connect connects all networks, loadConnecting at a time.
 func (l *load) connect(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
@@ -137,7 +135,7 @@ func (l *load) connect(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // counted instead
+	_ = group.Wait() // always nil: failures are counted
 	if n := int(connected.Load()); n < len(l.fleets) {
 		return fmt.Errorf("connect networks: %d of %d are connected after %s; are they adopted?", n, len(l.fleets), loadPatience)
 	}
@@ -150,7 +148,7 @@ func (l *load) stop() {
 	for _, f := range l.fleets {
 		group.Go(func() error { f.stop(); return nil })
 	}
-	_ = group.Wait() // nothing fails
+	_ = group.Wait() // always nil
 }
 
 // run sends until the duration is over.
@@ -159,9 +157,9 @@ func (l *load) run(ctx context.Context) LoadReport {
 	began := time.Now()
 	sending, cancel := context.WithDeadline(ctx, began.Add(l.config.Duration))
 	defer cancel()
-	answering, farewell := context.WithCancel(context.WithoutCancel(ctx))
-	defer farewell()
-	context.AfterFunc(sending, func() { time.AfterFunc(loadFarewell, farewell) })
+	answering, endAnswering := context.WithCancel(context.WithoutCancel(ctx))
+	defer endAnswering()
+	context.AfterFunc(sending, func() { time.AfterFunc(loadDrain, endAnswering) })
 	var networks sync.WaitGroup
 	for i, f := range l.fleets {
 		networks.Go(func() { l.drive(sending, answering, f, uint64(i)) })
@@ -171,7 +169,7 @@ func (l *load) run(ctx context.Context) LoadReport {
 	return l.whole.report(time.Since(began))
 }
 
-// tell reports now and then until ctx ends.
+// tell calls OnReport at the interval Every until ctx ends.
 func (l *load) tell(ctx context.Context, began time.Time) {
 	if l.config.OnReport == nil || l.config.Every <= 0 {
 		return
@@ -188,8 +186,8 @@ func (l *load) tell(ctx context.Context, began time.Time) {
 	}
 }
 
-// drive lets one network send at its rate, from a moment of its own within the
-// first interval.
+// drive sends the messages of one network at its rate, starting at a random moment
+// of the first interval.
 func (l *load) drive(ctx, answering context.Context, f *fleet, number uint64) {
 	interval := time.Duration(float64(time.Second) / l.config.Rate)
 	due := time.Now().Add(time.Duration(chance.Unit(number) * float64(interval)))
@@ -213,13 +211,13 @@ func (l *load) drive(ctx, answering context.Context, f *fleet, number uint64) {
 	}
 }
 
-// count counts in both tallies.
+// count applies add to both tallies.
 func (l *load) count(add func(*loadTally)) {
 	add(&l.whole)
 	add(l.part.Load())
 }
 
-// send sends one message that was due at a time, and counts what comes of it.
+// send sends a message and counts its outcome; due is when it was due.
 func (l *load) send(ctx context.Context, a *agent, m loadMessage, due time.Time) {
 	s := a.session.Load()
 	if s == nil || !s.usable() {

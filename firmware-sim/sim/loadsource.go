@@ -12,10 +12,10 @@ import (
 	"sensegate/motion/csi"
 )
 
-// LoadKind is what the networks of a load send.
+// LoadKind is the kind of messages of a load.
 type LoadKind string
 
-// The kinds.
+// The kinds of load.
 const (
 	LoadEvents LoadKind = "event"  // event records: QoS 1, acknowledged when they are stored
 	LoadMatrix LoadKind = "matrix" // a guardian's live motion: QoS 0
@@ -28,7 +28,6 @@ const (
 	loadFrameStep   = 40_000 // µs
 )
 
-// loadMessage is one message of a load.
 type loadMessage struct {
 	topic   string
 	payload []byte
@@ -62,7 +61,7 @@ func newLoadSource(kind LoadKind, f *fleet) *loadSource {
 	return s
 }
 
-// message returns message number n, made at t.
+// message returns message number n, stamped t.
 func (s *loadSource) message(n int, t motion.Time) loadMessage {
 	if s.kind == LoadCSI {
 		s.batch.Start = uint64(t.Micros())
@@ -96,8 +95,8 @@ func (s *loadSource) report(n int, t motion.Time) motion.Report {
 	return motion.EventReport{UUID: uuid.Must(uuid.NewV7()).String(), Event: e}
 }
 
-// loadHome returns home number i of a load: an access point and a leaf, whose
-// addresses are those of no other home of the simulator.
+// loadHome returns home number i of a load: an access point and a leaf. No other
+// home of the simulator has their addresses.
 func loadHome(i int) Home {
 	const house = 0xfd
 	address := func(last byte) motion.MAC { return motion.MAC{0x02, 0xaa, house, byte(i >> 8), byte(i), last} }

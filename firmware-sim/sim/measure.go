@@ -11,10 +11,10 @@ import (
 // (device-protocol.md 2.2).
 const sampleStep motion.Seconds = 0.5
 
-// sample is what a guardian measures of its links at one step.
+// sample is a guardian's measurement of its links at one step.
 type sample struct {
 	ts        motion.Time
-	mconf     float64   // threshold, sensitivity not applied
+	mconf     float64   // threshold, before sensitivity is applied
 	up        []bool    // by link
 	msad      []float64 // by link
 	mkai      []float64 // by link, 0..1
@@ -25,8 +25,8 @@ type sample struct {
 // moved reports whether any link saw motion.
 func (s *sample) moved() bool { return s.peak > 0 }
 
-// measurer turns walks into the numbers of a guardian agent. It reuses its
-// buffers and is not safe for concurrent use.
+// measurer computes a guardian's measurements from walks. It reuses its buffers and
+// is not safe for concurrent use.
 type measurer struct {
 	world *world
 	walks []Walk
@@ -40,9 +40,9 @@ func newMeasurer(w *world) *measurer {
 	return &measurer{world: w, out: sample{up: make([]bool, n), msad: make([]float64, n), mkai: make([]float64, n)}}
 }
 
-// measure returns the sample that ends at t: without anybody near, the summed
-// absolute differences (msad) stay far below the threshold; a walk lifts them
-// above it. The sample is valid until the next call.
+// measure returns the sample that ends at t: the summed absolute differences (msad)
+// stay far below the threshold until a walk near the link lifts them above it. The
+// sample is valid until the next call.
 func (m *measurer) measure(t motion.Time, radar motion.RadarConfig, sens int) *sample {
 	w, s := m.world, &m.out
 	m.walks = w.walks(m.walks[:0], t.Add(-sampleStep), t)
@@ -71,7 +71,7 @@ func (m *measurer) measure(t motion.Time, radar motion.RadarConfig, sens int) *s
 	return s
 }
 
-// sounded reports whether the radar configuration lets a source be sounded.
+// sounded reports whether the radar configuration allows sounding of a source.
 func sounded(c motion.Sounding, src motion.MAC) bool {
 	mode := c.Mode
 	if len(c.Clients) > 0 {
@@ -106,7 +106,7 @@ func (s *sample) matrix(links []Link, last motion.Time, tripped int) motion.Matr
 	return m
 }
 
-// confidence is the strongest link's share of all motion, 0..1.
+// confidence returns the strongest link's share of all motion, 0..1.
 func (s *sample) confidence() float64 {
 	total := 0.0
 	for _, v := range s.mkai {

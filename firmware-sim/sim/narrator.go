@@ -10,16 +10,16 @@ import (
 	"sensegate/motion"
 )
 
-// narrator says who walks where. It belongs to the home's goroutine.
+// narrator logs walks and changes of leafs. It belongs to the home's goroutine.
 type narrator struct {
 	world *world
 	log   *slog.Logger
 	walks []Walk
-	where map[int]string // by person; without those who are still
+	where map[int]string // location by person who walks
 	leafs []bool         // at the last step
 }
 
-// step says what is new at t.
+// step logs what is new at t.
 func (n *narrator) step(t motion.Time) {
 	n.walks = n.world.walks(n.walks[:0], t.Add(-sampleStep), t)
 	now := map[int]string{}
@@ -50,15 +50,15 @@ func (n *narrator) step(t motion.Time) {
 	n.leafs = slices.Clone(leafs)
 }
 
-// narration says how far a take has come and what its labels tell.
+// narration logs the progress and the labels of a take.
 type narration struct {
 	log   *slog.Logger
 	take  *Take
 	tenth float64
-	label int // last told, -1 = none
+	label int // last logged, -1 = none
 }
 
-// step notes that a slice is published.
+// step logs what is new after the slice s.
 func (p *narration) step(s *slice) {
 	if label := s.frames[len(s.frames)-1].Label; int(label) != p.label {
 		if word := labelWord(label); word != "" {

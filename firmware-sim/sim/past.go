@@ -13,14 +13,14 @@ const (
 	historySpan                 = historyStep * historyCount // 300 s
 )
 
-// past gathers samples into motion-history messages on a grid of 300 s.
+// past collects samples into motion-history messages on a grid of 300 s.
 type past struct {
 	world   *world
 	macs    []motion.MAC // of the leafs
 	block   motion.History
-	missed  bool      // a sample of the block was not seen live
-	weights []float64 // by leaf, of the 5 s step in hand
-	step    int       // of the block, -1 = none in hand
+	missed  bool      // a sample of the block was not sent live
+	weights []float64 // by leaf, of the current 5 s step
+	step    int       // current step of the block, -1 = none
 }
 
 func newPast(w *world) *past {
@@ -31,9 +31,8 @@ func newPast(w *world) *past {
 	return p
 }
 
-// take adds a sample; live says whether somebody was watching it. It returns the
-// block that the sample is the first after, nil for none or when all of that
-// block was seen live.
+// take adds a sample; live says whether it was sent live. If the sample starts a new
+// block, take returns the one before it, unless all of that was sent live.
 func (p *past) take(s *sample, live bool) *motion.History {
 	begin := s.ts.Add(-sampleStep)
 	start := motion.Time(math.Floor(float64(begin)/historySpan) * historySpan)
@@ -59,7 +58,7 @@ func (p *past) take(s *sample, live bool) *motion.History {
 	return done
 }
 
-// open begins the block that starts at ts: unknown until it is measured.
+// open begins the block that starts at ts, with all values unknown (NaN).
 func (p *past) open(ts motion.Time) {
 	p.block = motion.History{
 		TS: ts, Interval: int(historyStep * 1000), Count: historyCount,
@@ -71,7 +70,7 @@ func (p *past) open(ts motion.Time) {
 	p.missed, p.step = false, -1
 }
 
-// closeStep writes the location shares of the 5 s step in hand.
+// closeStep writes the location shares of the current 5 s step.
 func (p *past) closeStep() {
 	total := 0.0
 	for _, v := range p.weights {
@@ -87,7 +86,7 @@ func (p *past) closeStep() {
 	clear(p.weights)
 }
 
-// finish returns the block in hand, nil when there is none that was missed.
+// finish returns the current block, nil if there is none or all of it was sent live.
 func (p *past) finish() *motion.History {
 	if p.block.TS == 0 || !p.missed {
 		return nil
@@ -98,12 +97,12 @@ func (p *past) finish() *motion.History {
 	return &done
 }
 
-// Backfill returns what a guardian of the home would have reported from from to
-// to, had nobody been connected: motion-history messages of 60 samples of 5 s on
-// a grid of 300 s with the share of each leaf, and detected and stopped events of
-// the same day plan (the last event may be a detection that is still going on).
-// Events carry an id but no network. The same seed gives the same past, and goes
-// on into what New simulates with that seed. It may be called concurrently.
+// Backfill returns the reports that a guardian of the home without a live viewer
+// would have made between from and to: motion-history messages of 60 samples of 5 s
+// on a grid of 300 s with the share of each leaf, and detected and stopped events of
+// the same day plan (the last may be a detection that still goes on). Events carry
+// an id but no network. The past depends only on the seed, and New with that seed
+// continues it. Backfill may be called concurrently.
 func Backfill(seed uint64, home Home, from, to motion.Time) ([]motion.History, []motion.Event) {
 	w := newWorld(seed, home, Scene{})
 	measure, gather := newMeasurer(w), newPast(w)

@@ -14,14 +14,14 @@ import (
 	"sensegate/motion"
 )
 
-// Take is what was recorded at one time: one capture per receiver, whose times
-// count from the same moment.
+// Take is one recording: a capture per receiver, all with times from the same
+// moment.
 type Take struct {
 	Name     string
 	Captures []*capture.Capture
 }
 
-// Duration returns the time from the first to the last frame.
+// Duration returns the time of the last frame, in seconds from the start of the take.
 func (t *Take) Duration() motion.Seconds {
 	longest := 0.0
 	for _, c := range t.Captures {
@@ -32,10 +32,10 @@ func (t *Take) Duration() motion.Seconds {
 	return longest
 }
 
-// OpenTakes reads captures for Replay: files (*.csv.gz, *.csi.jsonl) and
-// directories, which are searched for both. Labelled files of the same recording
-// become one take, in the order of their parts and without the frames that their
-// header skips.
+// OpenTakes reads captures for Replay from files (*.csv.gz, *.csi.jsonl) and, at any
+// depth, from directories. Labelled files of the same recording become one take, in
+// the order of their parts and without the frames that their header skips. It
+// returns an error if there are no captures.
 func OpenTakes(paths ...string) ([]Take, error) {
 	files, err := captureFiles(paths)
 	if err != nil {
@@ -98,8 +98,8 @@ func captureFiles(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// groupRecordings joins the labelled files into recordings, in the order in which
-// they were named.
+// groupRecordings groups the labelled files into recordings, in the order of their
+// first files.
 func groupRecordings(files []string) ([]*capture.Recording, error) {
 	type key struct{ group, name string }
 	type part struct {

@@ -12,28 +12,28 @@ import (
 	"sensegate/motion/csi"
 )
 
-// ReplayConfig says what to replay, and to whom.
+// ReplayConfig configures Replay.
 type ReplayConfig struct {
-	Takes       []Take  // one after the other
+	Takes       []Take  // played in order
 	Speed       float64 // 1..1000; 0 = 1
-	Loop        bool    // begin again at the end; later rounds keep the captures' own pace
+	Loop        bool    // start again at the end; later rounds run at speed 1
 	Gatekeeper  string  // URL of the gatekeeper
 	AccessToken string  // pre-shared token of the gatekeeper; "" waits for adoption
 	Log         *slog.Logger
-	// OnTake is called when a take begins with the time that its first moment was
-	// given; nil = nobody asks.
+	// OnTake is called at the start of a take with the time that its start maps to;
+	// may be nil.
 	OnTake func(name string, start motion.Time)
 }
 
-// takeGap is the silence between two takes, in seconds: long enough to end the
+// takeGap is the pause between two takes, in seconds: long enough to end the
 // detector's window.
 const takeGap motion.Seconds = 3
 
-// Replay publishes captured CSI as devices would, after a real bootstrap over a
-// real connection: one node per receiver (csi-r-…), one leaf per take. Times are
-// mapped so that the stream starts at the present at speed 1, and ends at the
-// present when it is faster. It waits for adoption as long as that takes, and
-// returns when everything is published or ctx ends, with all connections closed.
+// Replay bootstraps, connects and publishes captured CSI as devices do: one node per
+// receiver (csi-r-…), one leaf per take. It maps times so that at speed 1 the stream
+// starts at the present, and at a higher speed it ends there. It waits for adoption
+// without a limit, closes all connections and returns when everything is published
+// or ctx ends.
 func Replay(ctx context.Context, c ReplayConfig) (Counters, error) {
 	if c.Speed == 0 {
 		c.Speed = 1
@@ -79,7 +79,7 @@ type player struct {
 	payload []byte
 }
 
-// run connects and plays until the end.
+// run connects and plays all takes; they start back before the present.
 func (p *player) run(ctx context.Context, back motion.Seconds) {
 	running, stop := context.WithCancel(ctx)
 	defer p.fleet.stop()
@@ -104,7 +104,7 @@ func (p *player) run(ctx context.Context, back motion.Seconds) {
 	}
 }
 
-// play publishes one take, whose first moment is start.
+// play publishes a take that starts at start; the only error is ctx's.
 func (p *player) play(ctx context.Context, number int, c clock, start motion.Time) error {
 	take := &p.config.Takes[number]
 	p.config.Log.Info("replaying", "recording", take.Name, "receivers", len(take.Captures),
@@ -132,10 +132,9 @@ func (p *player) play(ctx context.Context, number int, c clock, start motion.Tim
 	return nil
 }
 
-// replayHome returns a home with a node for each receiver and a leaf for each
-// take.
+// replayHome returns a home with a node per receiver and a leaf per take.
 func replayHome(takes []Take) Home {
-	const house = 0xfe // of the addresses, apart from those of NewHome
+	const house = 0xfe // index of its addresses, above those of simulated homes
 	h := Home{GuardianID: guardianID(house)}
 	receivers := 0
 	for i := range takes {

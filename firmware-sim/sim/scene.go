@@ -9,33 +9,32 @@ import (
 	"sensegate/motion"
 )
 
-// Outage is something that is not there for a while. With neither node nor leaf it
-// is the home's uplink: the devices work, but reach no appliance.
+// Outage is the failure of a node, a leaf or, with neither, of the home's uplink.
 type Outage struct {
 	Node     int // index of the node that is without power, -1 = none
 	Leaf     int // index of the leaf that is switched off, -1 = none
 	From, To motion.Time
 }
 
-// Uplink reports whether the outage is that of the whole home: the devices work,
-// but reach no appliance.
+// Uplink reports whether the outage is that of the uplink: the devices work, but
+// cannot reach the appliance.
 func (o Outage) Uplink() bool { return o.Node < 0 && o.Leaf < 0 }
 
-// Walk is somebody moving about in one location.
+// Walk is a person or pet that walks in one location.
 type Walk = scenario.Walk
 
-// visitor is the number of somebody who does not live in the home.
+// visitor is the number of a person who does not live in the home.
 const visitor = 99
 
-// Scene is what happens besides the day plan.
+// Scene is the walks and outages besides the day plan.
 type Scene struct {
 	Walks   []Walk
 	Outages []Outage
 }
 
-// OpeningScene is what a new simulation shows first: somebody comes in 2 s after
-// start and walks to the kitchen; later a leaf drops and returns, an extender
-// loses its power for a minute, and the home loses its uplink.
+// OpeningScene returns the first minutes of a simulation: a visitor walks from 2 s
+// after start; later a leaf drops and returns, an extender loses power for a minute,
+// and the home loses its uplink.
 func OpeningScene(h Home, start motion.Time) Scene {
 	var s Scene
 	walk := func(location string, from, to motion.Seconds) {
@@ -58,8 +57,8 @@ func OpeningScene(h Home, start motion.Time) Scene {
 	return s
 }
 
-// outagesOfDay returns the faults of the local day that begins at midnight: two
-// leafs that drop for a minute or two, and an extender once.
+// outagesOfDay returns the outages of the local day that begins at midnight: two of
+// leafs, of a minute or two each, and one of an extender.
 func outagesOfDay(seed uint64, h Home, midnight time.Time) []Outage {
 	y, m, d := midnight.Date()
 	rng := rand.New(rand.NewPCG(chance.Mix(seed, chance.Text("outage")), uint64(y)*10000+uint64(m)*100+uint64(d)))

@@ -32,32 +32,32 @@ type credentials struct {
 	token  string
 }
 
-// session is one MQTT connection of a device, from its first attempt to its end;
-// in between it connects again by itself. Its methods may be called concurrently.
+// session is the MQTT session of a device. It reconnects until close or cutOff. Its
+// methods may be called concurrently.
 type session struct {
 	credentials
 	calls   callbacks
 	manager *autopaho.ConnectionManager
 	end     context.CancelFunc
-	workers sync.WaitGroup // the subscriptions under way
+	workers sync.WaitGroup // pending subscriptions
 
 	mu         sync.Mutex
-	conn       net.Conn // of the attempt or connection in use
-	cut        bool     // powered off: do not say goodbye
+	conn       net.Conn // of the current attempt or connection
+	cut        bool     // powered off: send no DISCONNECT
 	tried      bool
 	subscribed bool
 }
 
-// callbacks are told what happens to a session, on its goroutines; they must not
-// block.
+// callbacks are called on the goroutines of a session and must not block.
 type callbacks struct {
 	command func(name string, payload []byte)
 	online  func()          // connected and subscribed
-	lost    func()          // the connection is gone
-	refused func(err error) // the broker does not accept the token or the subscription
+	lost    func()          // the connection was lost
+	refused func(err error) // the broker refuses the token or the subscription
 }
 
-// openSession begins to connect. The session lives until close or cutOff.
+// openSession starts to connect and returns. The caller ends the session with close
+// or cutOff.
 func openSession(c credentials, will []byte, calls callbacks) (*session, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{credentials: c, calls: calls, end: cancel}
@@ -97,21 +97,21 @@ func (s *session) usable() bool {
 	return s.subscribed
 }
 
-// write sends one message at once, QoS 0. It blocks while the broker does not
-// read; close and cutOff end that.
+// write sends a message with QoS 0. It blocks while the broker does not read, until
+// close or cutOff.
 func (s *session) write(ctx context.Context, topic string, payload []byte) error {
 	_, err := s.manager.Publish(ctx, &paho.Publish{Topic: topic, Payload: payload})
 	return err
 }
 
-// deliver sends one message and waits for its acknowledgement; refused says that
-// the broker answered that it does not want it.
+// deliver sends a message with QoS 1 and waits for its acknowledgement; refused says
+// that the broker answered with an error.
 func (s *session) deliver(ctx context.Context, topic string, payload []byte) (refused bool, err error) {
 	answer, err := s.manager.Publish(ctx, &paho.Publish{QoS: 1, Topic: topic, Payload: payload})
 	return answer != nil && err != nil, err
 }
 
-// close says goodbye to the broker and waits for the end of the connection.
+// close sends DISCONNECT and waits for the end of the connection.
 func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), disconnectLimit)
 	defer cancel()
@@ -123,8 +123,8 @@ func (s *session) close() {
 	s.workers.Wait()
 }
 
-// cutOff ends the connection as a power cut does, without a goodbye, so that the
-// broker sends the will.
+// cutOff closes the connection without DISCONNECT, as a power cut does, so that the
+// broker publishes the will.
 func (s *session) cutOff() {
 	s.mu.Lock()
 	s.cut = true
@@ -143,7 +143,7 @@ func (s *session) hangUp() {
 	}
 }
 
-// dial opens the TCP connection of an attempt and remembers it for cutOff.
+// dial opens the TCP connection of an attempt and stores it for hangUp.
 func (s *session) dial(ctx context.Context, _ autopaho.ClientConfig, server *url.URL) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialLimit}
 	conn, err := d.DialContext(ctx, "tcp", server.Host)
@@ -156,8 +156,8 @@ func (s *session) dial(ctx context.Context, _ autopaho.ClientConfig, server *url
 	return conn, nil
 }
 
-// backoff returns how long to wait before an attempt: not at all before the very
-// first, then twice as long every time.
+// backoff returns the pause before an attempt: 0 before the first, then doubling up
+// to reconnectMost.
 func (s *session) backoff(attempt int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *session) backoff(attempt int) time.Duration {
 	return min(reconnectMost, reconnectFirst<<min(attempt, 5))
 }
 
-// subscribe asks for the commands; only then the connection counts as usable.
+// subscribe subscribes to the commands, which makes the session usable.
 func (s *session) subscribe(ctx context.Context, manager *autopaho.ConnectionManager) {
 	_, err := manager.Subscribe(ctx, &paho.Subscribe{
 		Subscriptions: []paho.SubscribeOptions{{Topic: wire.CommandFilter(s.device), QoS: 1}},
@@ -185,7 +185,8 @@ func (s *session) subscribe(ctx context.Context, manager *autopaho.ConnectionMan
 	s.calls.online()
 }
 
-// down says whether to connect again: not after a power cut.
+// down handles the loss of the connection and reports whether to reconnect: not after
+// a power cut.
 func (s *session) down() bool {
 	s.mu.Lock()
 	s.conn, s.subscribed = nil, false
@@ -195,7 +196,7 @@ func (s *session) down() bool {
 	return !cut
 }
 
-// goodbye is the DISCONNECT packet, nil after a power cut.
+// goodbye returns the DISCONNECT packet, nil after a power cut.
 func (s *session) goodbye() *paho.Disconnect {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +206,7 @@ func (s *session) goodbye() *paho.Disconnect {
 	return &paho.Disconnect{}
 }
 
-// failed notices that the token is refused.
+// failed calls refused if the broker refused the token.
 func (s *session) failed(err error) {
 	var refusal *autopaho.ConnackError
 	if !errors.As(err, &refusal) {
@@ -217,7 +218,7 @@ func (s *session) failed(err error) {
 	}
 }
 
-// received passes a command on.
+// received passes commands to the callback.
 func (s *session) received(p paho.PublishReceived) (bool, error) {
 	topic, err := wire.ParseTopic(p.Packet.Topic)
 	if err != nil || !topic.Command || topic.Device() != s.device {

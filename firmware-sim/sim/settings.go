@@ -8,7 +8,7 @@ import (
 	"sensegate/motion"
 )
 
-// settings are what the appliance has told the home. They may be used
+// settings are those that the appliance has sent to the home. They may be used
 // concurrently.
 type settings struct {
 	mu        sync.Mutex
@@ -17,7 +17,7 @@ type settings struct {
 	radar     motion.RadarConfig
 	paused    bool
 	liveUntil time.Time // real time
-	wantFull  bool      // a full status was asked for
+	wantFull  bool      // a full status was requested
 }
 
 func newSettings() *settings {
@@ -26,7 +26,7 @@ func newSettings() *settings {
 	return s
 }
 
-// reset goes back to the factory defaults.
+// reset restores the factory defaults.
 func (s *settings) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +34,7 @@ func (s *settings) reset() {
 	s.guardian, s.radar = motion.DefaultGuardianConfig(), motion.DefaultRadarConfig()
 }
 
-// apply takes a configuration over.
+// apply applies a configuration.
 func (s *settings) apply(c wire.Config) {
 	inForce := motion.Network{GuardianConfig: c.GuardianConfig, RadarConfig: c.RadarConfig}
 	s.mu.Lock()
@@ -54,7 +54,7 @@ func (s *settings) watch(c wire.Live, now time.Time) {
 	}
 }
 
-// askFull asks for a full status with the next step.
+// askFull requests a full status with the next step.
 func (s *settings) askFull() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,7 @@ type snapshot struct {
 	wantFull bool
 }
 
-// take returns the settings at real time now; a wish for a full status is told
-// once.
+// take returns the settings at the real time now and clears wantFull.
 func (s *settings) take(now time.Time) snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +83,7 @@ func (s *settings) take(now time.Time) snapshot {
 	return v
 }
 
-// sounding returns the radar configuration in force.
+// sounding returns the sounding configuration in force.
 func (s *settings) sounding() motion.Sounding {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,18 +1,17 @@
-// Package sim is a simulated home that speaks the device protocol over real
-// sockets: access points that bootstrap at the gatekeeper by HTTP, connect by
-// MQTT 5, publish raw CSI or motion reports and answer commands. Who walks where
-// is the affair of a scenario, and what the radios hear of it that of the channel
-// model. It also replays captured CSI as a device would (Replay), makes plausible
-// past days for a demonstration (Backfill), and puts an appliance under load with
-// many networks (Load).
+// Package sim simulates a home that speaks the device protocol over real sockets:
+// access points bootstrap at the gatekeeper by HTTP, connect by MQTT 5, publish raw
+// CSI or motion reports and answer commands. A scenario determines who walks where,
+// the channel model what the radios measure. The package also replays captured CSI
+// (Replay), generates plausible past days for a demonstration (Backfill), and puts
+// an appliance under load with many networks (Load).
 //
-// Everything that happens in the home is a function of the seed and of the time
-// asked for, so that the same seed gives the same people, the same intensities
-// and the same CSI bytes, at any speed. Only the connections are real.
+// Everything that happens in the home is a function of seed and time: the same seed
+// gives the same people, intensities and CSI bytes at any speed. Only the
+// connections are real.
 //
 // The package knows the device protocol and nothing of the appliance behind it:
-// no store, no engine, no API. Its synthetic CSI is for protocol, load and
-// demonstration; accuracy is only ever claimed on real frames.
+// no store, no engine, no API. Its synthetic CSI serves protocol, load and
+// demonstration; claims of accuracy need real frames.
 package sim
 
 import (
@@ -26,27 +25,27 @@ import (
 	"sensegate/motion"
 )
 
-// Mode is what the devices of a home send.
+// Mode says what the devices of a home send.
 type Mode string
 
 // The modes.
 const (
 	CSI    Mode = "csi"    // the nodes send raw CSI; there is no guardian agent
 	Matrix Mode = "matrix" // the guardian sends motion-matrix while it is watched, and motion-history
-	Event  Mode = "event"  // as Matrix, and the guardian raises the events itself
+	Event  Mode = "event"  // as Matrix, and the guardian raises events
 )
 
-// OldestStart is how far back a simulation may start. What is over a day old
-// counts as a wrong clock (payloads.md 6 no. 14); an hour is left for
+// OldestStart is how far back a simulation may start. The appliance takes a time
+// over a day old for a wrong clock (payloads.md 6 no. 14); an hour is left for
 // devices that connect late or fall behind.
 const OldestStart = 23 * time.Hour
 
 const (
 	maxSpeed   = 1000
-	startSlack = time.Minute // between the caller's look at the clock and New's
+	startSlack = time.Minute // between the caller's reading of the clock and New's
 )
 
-// Config says what to simulate.
+// Config configures New.
 type Config struct {
 	Seed       uint64
 	Speed      float64   // simulated seconds per second, 1..1000; 0 = 1
@@ -59,9 +58,9 @@ type Config struct {
 	// Scene returns what happens besides the day plan of a simulation that begins at
 	// start; nil = OpeningScene.
 	Scene func(home Home, start motion.Time) Scene
-	Log   *slog.Logger // what happens, one line per fact; nil = nothing is said
-	// Now is the present, which the simulation ends up at and never overtakes; nil =
-	// time.Now. It runs as fast as real time.
+	Log   *slog.Logger // nil = no log
+	// Now returns the present, which the simulation reaches and never overtakes, and
+	// runs at the speed of real time; nil = time.Now.
 	Now func() time.Time
 }
 
@@ -76,9 +75,9 @@ type Sim struct {
 }
 
 // New checks the configuration and returns a home that is not running yet. With a
-// Speed above 1, Start is to lie in the past by what the run is to catch up: for D
-// of real time at speed S and an end at the present, Start = now − D·(S − 1). When
-// the simulation has caught up with the present it goes on in real time.
+// Speed above 1, Start lies in the past: a run of real time D at speed S ends at the
+// present if Start = now − D·(S − 1). When the simulation has caught up with the
+// present it continues in real time.
 func New(c Config) (*Sim, error) {
 	if c.Speed == 0 {
 		c.Speed = 1
@@ -123,26 +122,26 @@ func New(c Config) (*Sim, error) {
 // Home returns the simulated home.
 func (s *Sim) Home() Home { return s.config.Home }
 
-// Network returns the network that the home was adopted as, 0 before.
+// Network returns the network of the home, 0 before adoption.
 func (s *Sim) Network() motion.NetworkID { return motion.NetworkID(s.fleet.network.Load()) }
 
-// Ready returns a channel that is closed when the devices are connected and the
+// Ready returns a channel that Run closes when the devices are connected and the
 // simulated time begins.
 func (s *Sim) Ready() <-chan struct{} { return s.ready }
 
-// Counters returns what has been done so far.
+// Counters returns the counts so far.
 func (s *Sim) Counters() Counters { return s.fleet.tally.counters() }
 
-// Unplug takes the power from node i of the home until plugIn is called, besides the
-// outages of the scene.
+// Unplug cuts the power of node i until plugIn is called, besides the outages of the
+// scene.
 func (s *Sim) Unplug(i int) (plugIn func()) {
 	s.unplugged[i].Store(true)
 	return func() { s.unplugged[i].Store(false) }
 }
 
-// Run bootstraps and connects the devices, waiting for adoption as long as it
-// takes, and simulates until ctx ends. It returns nil then, with every connection
-// closed and no goroutine left; it may be called once.
+// Run bootstraps and connects the devices, waits for adoption without a limit, and
+// simulates until ctx ends. It closes all connections, ends all goroutines and
+// returns nil. It may be called once.
 func (s *Sim) Run(ctx context.Context) error {
 	defer s.fleet.stop()
 	if !s.fleet.connect(ctx) {
@@ -186,9 +185,9 @@ func (s *Sim) live(ctx context.Context, c clock) {
 	}
 }
 
-// clock maps simulated to real time: it begins at start, runs speed times as
-// fast as real time until it has caught up with the present, and goes on in real
-// time. A clock of speed 1 that began in the past stays behind by as much.
+// clock maps simulated to real time: it begins at start, runs speed times as fast as
+// real time until it reaches the present, and continues in real time. A clock of
+// speed 1 that began in the past stays behind by as much.
 type clock struct {
 	start motion.Time // simulated
 	began time.Time   // real, when start was
@@ -196,7 +195,7 @@ type clock struct {
 	now   func() time.Time // real
 }
 
-// due returns when the simulated moment t comes.
+// due returns the real time of the simulated time t.
 func (c clock) due(t motion.Time) time.Time {
 	fast := c.began.Add(time.Duration(t.Since(c.start) / c.speed * float64(time.Second)))
 	if present := t.Std(); c.speed > 1 && present.After(fast) {
@@ -205,7 +204,7 @@ func (c clock) due(t motion.Time) time.Time {
 	return fast
 }
 
-// wait returns when the simulated moment t has come, or with ctx's error.
+// wait waits until the simulated time is t, or returns ctx's error.
 func (c clock) wait(ctx context.Context, t motion.Time) error {
 	pause := c.due(t).Sub(c.now())
 	if pause <= 0 {
@@ -221,6 +220,5 @@ func (c clock) wait(ctx context.Context, t motion.Time) error {
 	}
 }
 
-// present reports whether the simulated moment t has come no earlier than in
-// reality: the clock has caught up.
+// present reports whether the clock has reached the present at the simulated time t.
 func (c clock) present(t motion.Time) bool { return !c.due(t).After(t.Std()) }

@@ -9,12 +9,12 @@ import (
 	"sensegate/motion/csi"
 )
 
-// batchSpan is the longest a batch waits for its last frame, in seconds
-// (device-protocol.md 2.5).
+// batchSpan is the longest time from the first to the last frame of a batch, in
+// seconds (device-protocol.md 2.5).
 const batchSpan motion.Seconds = 0.5
 
-// slice is the frames of one capture that go into one batch: of one length, and
-// of less than batchSpan.
+// slice is the frames of one capture that make a batch: they have the same length
+// and span less than batchSpan.
 type slice struct {
 	receiver int
 	header   *capture.Header
@@ -22,8 +22,7 @@ type slice struct {
 	frames   []capture.Frame
 }
 
-// slicesOf cuts the captures of a take into slices, in the order in which they
-// end.
+// slicesOf cuts the captures of a take into slices, ordered by their ends.
 func slicesOf(take *Take) []slice {
 	var all []slice
 	for receiver, c := range take.Captures {
@@ -45,12 +44,12 @@ func follows(first, f capture.Frame) bool {
 	return f.Time >= first.Time && f.Time-first.Time < batchSpan && len(f.Data) == len(first.Data)
 }
 
-// end returns when the last frame came, from the start of the take.
+// end returns the time of the last frame, from the start of the take.
 func (s *slice) end() motion.Seconds { return s.frames[len(s.frames)-1].Time }
 
 // batch returns the slice as a batch without addresses; the take began at start.
 func (s *slice) batch(start motion.Time) *csi.Batch {
-	flags, _ := s.header.Flags() // checked before the replay began
+	flags, _ := s.header.Flags() // checked by Replay
 	begin := start.Add(s.frames[0].Time).Micros()
 	bins := len(s.frames[0].Data) / flags.Width()
 	b := &csi.Batch{Start: uint64(begin), Flags: flags, Channel: channel24, Ends: s.header.Segments.Ends(bins)}
@@ -64,8 +63,7 @@ func (s *slice) batch(start motion.Time) *csi.Batch {
 	return b
 }
 
-// pick returns the bytes of the bins that lie in a segment; without segments all
-// of them.
+// pick returns the bytes of the bins in the segments, or all bytes without segments.
 func pick(data []byte, segments capture.Segments, width int) []byte {
 	if len(segments) == 0 {
 		return data

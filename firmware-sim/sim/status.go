@@ -7,12 +7,12 @@ import (
 	"sensegate/motion"
 )
 
-// booted is when the devices of a home say they started, in seconds before the
-// simulation.
+// booted is the reported uptime of devices at the start of the simulation, in
+// seconds.
 const booted = 180_000
 
-// radarRecord returns what a node says of itself at t (payloads.md 4.2). state
-// says which of its peers are there; start is the simulation's.
+// radarRecord returns the record of a node at t (payloads.md 4.2). state says which
+// of its peers work; start is the start of the simulation.
 func radarRecord(home *Home, index int, links []Link, state up, start, t motion.Time) motion.Radar {
 	node := home.Nodes[index]
 	r := motion.Radar{
@@ -76,7 +76,7 @@ func peer(home *Home, link *Link) motion.RadarLink {
 	return r
 }
 
-// fullStatus fills in everything that a heartbeat leaves out.
+// fullStatus fills in what a heartbeat lacks.
 func fullStatus(report *motion.StatusReport, home *Home, links []Link, state up, start motion.Time) {
 	report.ShardID = "local"
 	report.Version = motion.Document{
@@ -108,7 +108,7 @@ func fullStatus(report *motion.StatusReport, home *Home, links []Link, state up,
 	}}
 }
 
-// choice is what the link selection thinks of the leaf of a link.
+// choice returns the result of link selection for the leaf of a link.
 func choice(home *Home, link *Link, state up) motion.Choice {
 	sounding := state.link(link)
 	scores := map[string]float64{}

@@ -11,7 +11,7 @@ import (
 	"sensegate/motion/csi"
 )
 
-// streamer publishes the raw CSI of all links of the home, each by the radar of
+// streamer publishes the raw CSI of all links of the home, each through the radar of
 // its destination. It belongs to the home's goroutine.
 type streamer struct {
 	world    *world
@@ -23,9 +23,9 @@ type streamer struct {
 	payload  []byte
 }
 
-// fastBatches is the speed up to which batches stay at one step (500 ms); beyond
-// it they grow with the speed, so that a node stays below the broker's message
-// rate. In real time there is never less than one batch every 500 ms.
+// fastBatches is the speed up to which a batch spans one step (500 ms); above it the
+// span grows with the speed, so that a node stays below the broker's message rate.
+// In real time a batch spans one step.
 const fastBatches = 20
 
 func newStreamer(w *world, radars []*agent, s *settings, speed float64) *streamer {
@@ -36,8 +36,8 @@ func newStreamer(w *world, radars []*agent, s *settings, speed float64) *streame
 	return st
 }
 
-// step publishes the frames since the last batch, when one is due at t. present
-// says that the simulation goes on in real time.
+// step publishes the frames since the last batch if one is due at t. present says
+// that the simulation runs in real time.
 func (st *streamer) step(ctx context.Context, t motion.Time, present bool) {
 	st.steps++
 	if present && st.steps == 1 {
@@ -66,8 +66,8 @@ func (st *streamer) step(ctx context.Context, t motion.Time, present bool) {
 	}
 }
 
-// radio is the receiver of one link. Its frames depend on the seed, the link and
-// the time alone. It reuses its buffers and is not safe for concurrent use.
+// radio is the receiver of a link. Its frames depend only on the seed, the link, the
+// scene and the time. It reuses its buffers and is not safe for concurrent use.
 type radio struct {
 	link     *Link
 	layout   channel.Layout
@@ -82,8 +82,8 @@ func newRadio(w *world, i int) *radio {
 	return &radio{link: &w.links[i], layout: c.Layout, channel: channel.NewLink(c)}
 }
 
-// frames returns the batch of the frames in [from, to) of a scene, nil when there
-// is none. The batch is valid until the next call.
+// frames returns the batch of the frames in [from, to) of a scene, nil if there are
+// none. The batch is valid until the next call.
 func (r *radio) frames(from, to motion.Time, scene *channel.Scene) *csi.Batch {
 	r.measured = r.channel.Sound(r.measured[:0], from, to, scene)
 	if len(r.measured) == 0 {

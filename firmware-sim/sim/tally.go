@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Counters are what a simulation has done so far.
+// Counters counts what a simulation has done so far.
 type Counters struct {
 	Messages    int64 `json:"messages"` // published, of every kind
 	Bytes       int64 `json:"bytes"`    // of their payloads
@@ -15,8 +15,8 @@ type Counters struct {
 	History     int64 `json:"history"`     // motion-history messages
 	Events      int64 `json:"events"`      // raised by a guardian
 	Commands    int64 `json:"commands"`    // received
-	Connections int64 `json:"connections"` // made, over all devices
-	Dropped     int64 `json:"dropped"`     // messages that could not be kept or were refused
+	Connections int64 `json:"connections"` // made, by all devices
+	Dropped     int64 `json:"dropped"`     // messages that the outbox could not hold or the broker refused
 }
 
 // tally counts; it may be used concurrently.
@@ -32,21 +32,20 @@ func (t *tally) counters() Counters {
 	}
 }
 
-// The histogram of latencies: steps of a sixteenth of a doubling from 1 µs on, so
-// that a quantile is right within 4.5 %, in a memory that does not grow.
+// The histogram of latencies has 16 buckets per doubling from 1 µs on, so that a
+// quantile is accurate to 4.5 %.
 const (
 	latencyParts   = 16
 	latencyBuckets = 27 * latencyParts // up to two minutes
 )
 
-// latencies counts durations. It may be used concurrently.
+// latencies is a histogram of durations. It may be used concurrently.
 type latencies struct {
 	counts [latencyBuckets]atomic.Int64
 	total  atomic.Int64
 	most   atomic.Int64 // ns
 }
 
-// add counts one.
 func (l *latencies) add(d time.Duration) {
 	bucket := int(latencyParts * math.Log2(math.Max(1, float64(d)/float64(time.Microsecond))))
 	l.counts[min(bucket, latencyBuckets-1)].Add(1)
@@ -59,7 +58,7 @@ func (l *latencies) add(d time.Duration) {
 	}
 }
 
-// quantile returns the duration that a share of all does not exceed, 0 of none.
+// quantile returns the duration that a share of all does not exceed, 0 without any.
 func (l *latencies) quantile(share float64) time.Duration {
 	total := l.total.Load()
 	if total == 0 {

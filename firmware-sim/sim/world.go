@@ -14,16 +14,16 @@ import (
 	"sensegate/motion"
 )
 
-// world answers what happens in a home at a time. All its answers depend on the
-// seed, the home, the scene, what is unplugged and the time alone. It keeps the days
-// it was last asked about and is not safe for concurrent use.
+// world computes what happens in a home at a time, from the seed, the home, the
+// scene and the unplugged nodes alone. It caches the last days and is not safe for
+// concurrent use.
 type world struct {
 	seed  uint64
 	home  Home
 	plan  *channel.Plan
 	links []Link
 	scene Scene
-	near  []map[string]float64 // by link and location; nil until somebody asks
+	near  []map[string]float64 // by link and location; nil until needed
 	days  []day                // at most keptDays
 
 	unplugged []atomic.Bool // nodes without power besides the outages; nil = none
@@ -41,12 +41,12 @@ func newWorld(seed uint64, home Home, scene Scene) *world {
 	return &world{seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene}
 }
 
-// radio returns the physical side of link i.
+// radio returns the channel configuration of link i.
 func (w *world) radio(i int) channel.Config {
 	return w.home.Place.Radio(w.plan, w.home.Place.Links()[i], w.seed)
 }
 
-// dayOf returns the plan of the local day that t lies in.
+// dayOf returns the local day of t.
 func (w *world) dayOf(t motion.Time) day {
 	for i := len(w.days) - 1; i >= 0; i-- {
 		if w.days[i].Begin <= t && t < w.days[i].End {
@@ -63,8 +63,7 @@ func (w *world) dayOf(t motion.Time) day {
 	return made
 }
 
-// walks appends to dst the walks that touch [from, to), which must not be longer
-// than a day.
+// walks appends the walks that overlap [from, to), at most a day, to dst.
 func (w *world) walks(dst []Walk, from, to motion.Time) []Walk {
 	today := w.dayOf(from)
 	dst = appendTouching(dst, today.Walks, from, to)
@@ -82,7 +81,7 @@ func (w *world) walks(dst []Walk, from, to motion.Time) []Walk {
 	return dst
 }
 
-// appendTouching appends those of the ordered walks that touch [from, to).
+// appendTouching appends those of the ordered walks that overlap [from, to).
 func appendTouching(dst, walks []Walk, from, to motion.Time) []Walk {
 	first := sort.Search(len(walks), func(i int) bool { return walks[i].From > from.Add(-scenario.LongestWalk) })
 	for _, walk := range walks[first:] {
@@ -109,8 +108,7 @@ func (w *world) outages(t motion.Time) []Outage {
 	return active
 }
 
-// bodies returns what is about in the home in [from, to), which must not be longer
-// than a day.
+// bodies returns the bodies and open doors of the home in [from, to), at most a day.
 func (w *world) bodies(from, to motion.Time) *channel.Scene {
 	today := w.dayOf(from)
 	scene := today.Scene
@@ -138,7 +136,7 @@ func (w *world) bodies(from, to motion.Time) *channel.Scene {
 	return &scene
 }
 
-// level returns how much the walks disturb link i at t, 0..1: it rises and falls
+// level returns how much the walks disturb link i at t, 0..1. It rises and falls
 // within rampSeconds of a walk's ends.
 func (w *world) level(i int, walks []Walk, t motion.Time) float64 {
 	highest := 0.0
@@ -154,10 +152,10 @@ func (w *world) level(i int, walks []Walk, t motion.Time) float64 {
 	return highest
 }
 
-// rampSeconds is how long somebody takes to start or stop walking.
+// rampSeconds is the time to start or stop walking, in seconds.
 const rampSeconds = 0.4
 
-// up says which links and nodes work, given the outages in force.
+// up says which nodes and leafs work, and whether the uplink does.
 type up struct {
 	nodes  []bool
 	leafs  []bool
@@ -176,7 +174,7 @@ func allUp(home *Home) up {
 	return state
 }
 
-// up returns what works at t.
+// up returns the state at t.
 func (w *world) up(t motion.Time) up {
 	state := allUp(&w.home)
 	for _, o := range w.outages(t) {
@@ -206,13 +204,13 @@ func (u up) link(l *Link) bool {
 }
 
 const (
-	nearSpots = 5   // places of a room that somebody is put at
-	nearFaint = 0.3 // of the room that a link sees best: fainter ones count as not seen
+	nearSpots = 5   // sampled places per room
+	nearFaint = 0.3 // of the strongest room's disturbance: weaker ones count as 0
 )
 
-// nearness returns how strongly somebody moving in a location disturbs link i,
-// as the channel model has it: 1 in the room that the link sees best, 0 where it
-// hardly sees anything.
+// nearness returns by location how strongly a person there disturbs link i
+// according to the channel model: 1 in the room with the strongest disturbance, 0
+// where it is weak.
 func (w *world) nearness(i int) map[string]float64 {
 	if w.near == nil {
 		w.near = make([]map[string]float64, len(w.links))
@@ -223,8 +221,8 @@ func (w *world) nearness(i int) map[string]float64 {
 	return w.near[i]
 }
 
-// disturbances returns by how much somebody in each room changes the channel of
-// a link, as a share of what the most telling room does.
+// disturbances returns by room how much a person there changes the channel of a
+// link, 0..1, scaled as nearness says.
 func disturbances(link *channel.Link, w *world) map[string]float64 {
 	usual := slices.Clone(link.Response(0, &channel.Scene{}))
 	near, most := map[string]float64{}, 0.0
