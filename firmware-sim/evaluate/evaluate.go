@@ -1,8 +1,7 @@
-// Package evaluate measures the product's own detection on labelled captures of
-// real radios, as docs/detection.md shows them. It knows scoring and the reference
-// figures; what a capture is it takes from the capture's header, and how motion
-// is detected is motion/detect's affair alone. On simulated homes it measures
-// detection, and the sleep times that motion/insight tells, against what happened.
+// Package evaluate measures the product's detection on labelled captures of real
+// radios, as docs/detection.md shows. On simulated homes it measures detection, and
+// the sleep times of motion/insight, against the simulated truth. It knows scoring
+// and the reference figures; it must not know how motion is detected.
 //
 // Run may be called concurrently.
 package evaluate
@@ -29,8 +28,8 @@ type Options struct {
 	LM1         bool    // measure the published recipe instead of the product's detector
 }
 
-// Run evaluates every labelled capture below dir and writes the figures to w.
-// Captures that cannot be read are in the figures as such and make the error.
+// Run evaluates every labelled capture below dir and writes the figures to w. It
+// lists captures that it cannot read and then returns an error.
 func Run(dir string, w io.Writer, options Options) error {
 	report, err := measure(dir, options, nil)
 	if err != nil {
@@ -47,10 +46,11 @@ func Run(dir string, w io.Writer, options Options) error {
 	return err
 }
 
-// degrade makes a recording's frames worse. It may be called concurrently.
+// degrade returns a recording's frames in worse quality. It may be called
+// concurrently.
 type degrade func(recording string, frames []capture.Frame) []capture.Frame
 
-// measure scores all recordings below dir, each in its own goroutine.
+// measure scores all recordings below dir concurrently; worsen may be nil.
 func measure(dir string, options Options, worsen degrade) (*report, error) {
 	recordings, err := capture.Scan(dir)
 	var problems []error
@@ -73,7 +73,7 @@ func measure(dir string, options Options, worsen degrade) (*report, error) {
 			return nil
 		})
 	}
-	_ = group.Wait() // the failures are kept one by one
+	_ = group.Wait() // always nil: see failures
 	return summarise(recordings, scores, append(problems, failures...)), nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"sensegate/motion/detect"
 )
 
-// figures are the results over one recording or group. Shares are percent; what
-// cannot be computed, because there was no motion or no quiet, is nil.
+// figures are the results of a recording or group. Shares are in percent; figures
+// without data, such as recall without motion, are nil.
 type figures struct {
 	Recall           *float64 `json:"recall"`
 	FalsePositives   *float64 `json:"false_positive_rate"`
@@ -23,7 +23,7 @@ type figures struct {
 	Undetected       int      `json:"motion_spans_missed"`
 }
 
-// ratio returns factor·part/whole, nil of nothing.
+// ratio returns factor·part/whole, nil if whole is 0.
 func ratio(factor float64, part, whole int) *float64 {
 	if whole == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (s *score) figures() figures {
 	return f
 }
 
-// reference is what LM1 to the letter reaches (docs/detection.md).
+// reference is the published result of LM1 (docs/detection.md).
 type reference struct {
 	Recall         float64 `json:"recall"`
 	FalsePositives float64 `json:"false_positive_rate"`
@@ -80,7 +80,7 @@ func referenceOf(group string) *reference {
 	return nil
 }
 
-// report is everything Run prints.
+// report is the output of Run.
 type report struct {
 	Macro    *float64    `json:"macro_balanced_accuracy"` // mean over the groups that have one
 	Groups   []groupRow  `json:"groups"`
@@ -102,8 +102,7 @@ type streamRow struct {
 	figures
 }
 
-// summarise joins the scores of recordings, which stand in the order of their
-// groups, into a report.
+// summarise returns the report of recordings, ordered by group, and their scores.
 func summarise(recordings []*capture.Recording, scores []score, failures []error) *report {
 	r := &report{Groups: []groupRow{}, Captures: []streamRow{}}
 	for i, rec := range recordings {

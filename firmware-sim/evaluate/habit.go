@@ -8,17 +8,17 @@ import (
 	"sensegate/motion/insight"
 )
 
-// habit changes how the people of a scenario live, and the hours that they configure.
+// habit changes the days of the people of a scenario, and the hours they configure.
 type habit struct {
 	name     string
 	schedule insight.Schedule // without a zone
 	day      func([]scenario.Stay) []scenario.Stay
-	alone    bool // day changes the first person's days alone
-	holiday  bool // everybody is away from Friday noon to Monday noon
+	alone    bool // day changes only the first person's days
+	holiday  bool // all people are away from Friday noon to Monday noon
 }
 
-// habits are what nights are measured with: as the scenario has it with the hours of
-// the template, and otherwise.
+// habits returns the habits for which nights are scored; the first is the scenario's
+// own with the default hours.
 func habits() []habit {
 	usual := insight.Schedule{SleepHour: 23, WakeHour: 7}
 	return []habit{
@@ -37,7 +37,7 @@ func habits() []habit {
 	}
 }
 
-// of returns a scenario whose people live by the habit.
+// of returns the scenario with the days of the habit.
 func (h habit) of(home *scenario.Scenario) *scenario.Scenario {
 	changed := *home
 	changed.People = slices.Clone(home.People)
@@ -53,7 +53,7 @@ func (h habit) of(home *scenario.Scenario) *scenario.Scenario {
 	return &changed
 }
 
-// plan returns a day of the home.
+// plan returns the day of the home that begins at midnight.
 func (h habit) plan(home *scenario.Scenario, seed uint64, midnight time.Time) *scenario.Day {
 	if !h.holiday {
 		return home.Day(seed, midnight)
@@ -81,8 +81,8 @@ func (h habit) plan(home *scenario.Scenario, seed uint64, midnight time.Time) *s
 	return gone.Day(seed, midnight)
 }
 
-// later returns the change that lets everything of a day happen so much later. Who is
-// still up at midnight begins the day so.
+// later returns a function that shifts the stays of a day, modulo 24 h. The last stay
+// also begins the day.
 func later(by time.Duration) func([]scenario.Stay) []scenario.Stay {
 	const day = 24 * time.Hour
 	return func(stays []scenario.Stay) []scenario.Stay {
@@ -90,7 +90,7 @@ func later(by time.Duration) func([]scenario.Stay) []scenario.Stay {
 		for i, stay := range stays {
 			last := stays[len(stays)-1]
 			if i == 0 && stay.Room == last.Room && stay.Does == last.Does {
-				continue // goes on from the day before
+				continue // continues the day before
 			}
 			stay.From = (stay.From + by + day) % day
 			moved = append(moved, stay)
@@ -102,8 +102,8 @@ func later(by time.Duration) func([]scenario.Stay) []scenario.Stay {
 	}
 }
 
-// instead returns a day on which somebody does something else from one time of day to
-// another, and then goes on with what the day has.
+// instead returns a day with other from one time of day to another, and the stays of
+// the day before and after.
 func instead(stays []scenario.Stay, from, to time.Duration, other scenario.Stay) []scenario.Stay {
 	other.From = from
 	var changed []scenario.Stay

@@ -9,21 +9,21 @@ import (
 	"sensegate/motion/detect"
 )
 
-// decision is what the detector said at one tick.
+// decision is the detector's result at one tick.
 type decision struct {
 	time   motion.Seconds
 	motion bool
 }
 
-// Observation is what the detector made of one moment of a recording, and what
-// that moment is known to have been.
+// Observation is a tick of the detector and the label of its moment.
 type Observation struct {
 	Tick  detect.Tick
 	Label capture.Label
 }
 
-// Observe runs the product's detector with its defaults over a loaded recording
-// and returns its valid ticks. What Run does not score is labelled Ignored.
+// Observe runs the product's detector with its defaults over a loaded recording and
+// returns its valid ticks. Quiet soon after motion is labelled Ignored, as in Run;
+// calibration keeps its labels.
 func Observe(r *capture.Recording) ([]Observation, error) {
 	config := detect.Defaults()
 	config.Anchored = true
@@ -43,7 +43,7 @@ func Observe(r *capture.Recording) ([]Observation, error) {
 	return all, err
 }
 
-// detectMotion hands the ticks of the product's detector over the frames to emit.
+// detectMotion runs the detector over frames and passes its ticks to emit.
 func detectMotion(r *capture.Recording, frames []capture.Frame, config detect.Config, emit func(detect.Tick)) error {
 	flags, err := r.Header.Flags()
 	if err != nil {

@@ -15,7 +15,8 @@ func (r *report) writeJSON(w io.Writer) error {
 
 const columns = "recall %\tFP %\tprecision %\tF1 %\tbAcc %\tfalse onsets/h\tlatency s\tstill flagged %\tquiet min\tmotion min\t"
 
-// writeTable prints a row per capture and per group, then the macro figure.
+// writeTable writes a row per capture and per group, the macro figure and the
+// problems.
 func (r *report) writeTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "capture\tgroup\t%s\n", columns)

@@ -20,11 +20,11 @@ import (
 // Play says which part of a scenario's day is simulated and scored.
 type Play struct {
 	Seed   uint64
-	Hours  []time.Duration // where the parts begin, since midnight
-	Length time.Duration   // of each part; before it come 40 s that are not scored
+	Hours  []time.Duration // starts of the parts, since midnight
+	Length time.Duration   // of each part, after 40 s that are not scored
 }
 
-// DefaultPlay is a night, a morning, an empty home and an evening.
+// DefaultPlay returns parts of a night, a morning, an empty home and an evening.
 func DefaultPlay() Play {
 	return Play{
 		Seed: 1, Length: 2 * time.Minute,
@@ -32,14 +32,14 @@ func DefaultPlay() Play {
 	}
 }
 
-// scenarioWarmUp is how long the detectors run before a part is scored, s.
+// scenarioWarmUp is the time that detectors run before a part is scored, s.
 const scenarioWarmUp motion.Seconds = 40
 
-// scenarioDay is the day that is played: a working day.
+// scenarioDay returns the simulated day, a Monday.
 func scenarioDay() time.Time { return time.Date(2025, time.November, 24, 0, 0, 0, 0, time.UTC) }
 
-// RunScenarios plays homes through the product's detection and fusion and writes
-// a row of figures for each to w. What happened is known: it was simulated.
+// RunScenarios runs the product's detection and fusion on simulated homes, scores
+// them against the simulated truth, and writes a row per home to w.
 func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
 	scores := make([]sceneScore, len(homes)*len(play.Hours))
 	var group errgroup.Group
@@ -53,7 +53,7 @@ func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
 			})
 		}
 	}
-	_ = group.Wait() // nothing fails
+	_ = group.Wait() // always nil
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "scenario\tlinks\trecall %\tlatency s\twalks missed\troom right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t")
 	for i, home := range homes {
@@ -66,7 +66,7 @@ func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
 	return t.Flush()
 }
 
-// playPart plays one part of a day.
+// playPart simulates and scores the part of a day that begins at hour.
 func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.Duration) sceneScore {
 	begin := day.Begin.Add(hour.Seconds())
 	end := begin.Add(play.Length.Seconds())
@@ -88,7 +88,7 @@ func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.D
 	return score
 }
 
-// watcher is the receiver of one link, and its detector.
+// watcher is the receiver and the detector of a link.
 type watcher struct {
 	link     *channel.Link
 	layout   channel.Layout
@@ -115,7 +115,7 @@ func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser) []*watcher {
 	return all
 }
 
-// step measures [from, to) and lets the detector see it.
+// step measures [from, to) and pushes the frames to the detector.
 func (w *watcher) step(from, to motion.Time, scene *channel.Scene) {
 	w.frames = w.link.Sound(w.frames[:0], from, to, scene)
 	for _, f := range w.frames {

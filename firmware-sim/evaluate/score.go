@@ -11,19 +11,18 @@ import (
 
 const (
 	firstScored motion.Seconds = 1.0 // after the first frame
-	freshFrame  motion.Seconds = 0.5 // a tick takes the label of a frame this new
+	freshFrame  motion.Seconds = 0.5 // the greatest age of the frame that labels a tick
 	longGap     motion.Seconds = 120 // the rest of a longer gap has no ticks
 )
 
-// score is what was counted over one recording, or over several: ticks unless
-// said otherwise.
+// score counts ticks over one or more recordings.
 type score struct {
-	hits, motion         int // motion called motion
-	alarms, quiet        int // quiet called motion
-	stillFlagged, still  int // a still person called motion
-	onsets               int // alarms that began in quiet
+	hits, motion         int // motion detected as motion; all motion
+	alarms, quiet        int // quiet detected as motion; all quiet
+	stillFlagged, still  int // a still person detected as motion; all still
+	onsets               int // alarms whose first tick is in quiet
 	latencies            []motion.Seconds
-	motionSpans, missing int // spans of motion, and those never detected
+	motionSpans, missing int // spans of motion; those never detected
 }
 
 func (s *score) add(o score) {
@@ -39,16 +38,16 @@ func (s *score) add(o score) {
 	s.latencies = append(s.latencies, o.latencies...)
 }
 
-// rules say what of a recording is scored.
+// rules say which ticks of a recording are scored.
 type rules struct {
 	calibrated  bool
-	calibration motion.Seconds // not scored up to this time
-	guard       motion.Seconds // quiet so soon after motion is not scored
+	calibration motion.Seconds // ticks up to this time are not scored
+	guard       motion.Seconds // quiet up to this long after motion is not scored
 }
 
-// score compares decisions with the frames' labels: every TickInterval takes
-// the label of the newest frame, so that recall includes the delay of
-// detection. Frames are in the order of time.
+// score compares decisions with the frames' labels: every tick takes the label of
+// the newest frame, so that recall includes the delay of detection. Frames are in
+// the order of time.
 func (r rules) score(frames []capture.Frame, ticks []decision) score {
 	var s score
 	labels, called := r.align(frames, ticks)
@@ -72,7 +71,7 @@ func (r rules) score(frames []capture.Frame, ticks []decision) score {
 	return s
 }
 
-// span takes the latency of the span of motion that labels begin with.
+// span adds the latency of the span of motion with which labels begin.
 func (s *score) span(labels []capture.Label, called []bool) {
 	s.motionSpans++
 	for i := range labels {
@@ -87,7 +86,7 @@ func (s *score) span(labels []capture.Label, called []bool) {
 	s.missing++
 }
 
-// align returns, tick by tick, the label that is scored and what was decided.
+// align returns, by tick, the label to score and whether motion was detected.
 func (r rules) align(frames []capture.Frame, ticks []decision) (labels []capture.Label, called []bool) {
 	start, last := frames[0].Time, frames[len(frames)-1].Time
 	lastMotion := math.Inf(-1)
@@ -128,7 +127,7 @@ func count(b bool) int {
 	return 0
 }
 
-// medianOf returns the median, false of nothing.
+// medianOf returns the median, false without values.
 func medianOf(v []float64) (float64, bool) {
 	if len(v) == 0 {
 		return 0, false

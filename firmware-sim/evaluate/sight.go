@@ -14,45 +14,44 @@ import (
 // sampleStep is the length of a network sample in seconds.
 const sampleStep motion.Seconds = 0.5
 
-// sight knows what the product's detection makes of a home. A night of all its
-// frames would take minutes to compute; but people spend it at few places, doing
-// few things. sight plays each of these once through channel, detection and fusion and
-// keeps the samples as a clip; a night is put together from the clips. A household that
-// is asleep is played as a whole, with its pets where they lie and its fans. Everything
-// else is played alone in the home, and a sample of several is that of the one who is
-// seen best: what people who are up cause only together is lost.
+// sight approximates the product's samples of a home. A night of all frames would
+// take minutes to compute, but people spend it in few places with few activities.
+// sight plays each of these once through channel, detection and fusion, caches the
+// samples as a clip and composes a night from clips. It plays a sleeping household as
+// a whole, with its pets and fans, and any other body alone in the home; the sample of
+// several is the largest, so that effects of several bodies together are lost.
 //
 // A sight belongs to one goroutine.
 type sight struct {
 	home  *scenario.Scenario
 	seed  uint64
-	still map[string][]float64 // by the views of a moment
+	still map[string][]float64 // by views
 	acts  map[view][]act
 }
 
-// view is one body that does one thing.
+// view is a body with one activity.
 type view struct {
 	does doing
 	who  int // person or pet; index of a fan
 	room int
 }
 
-// doing is what a clip shows.
+// doing is the activity in a clip.
 type doing uint8
 
 const (
 	rests doing = iota // sits or stands
 	sleeps
-	blows // a fan that is on
+	blows // a fan is on
 	stirs // turns over, or shifts
 	walks
 )
 
-// act is the clip of a movement: the samples while it lasts, and those after its end
-// that it may still be seen in.
+// act is the clip of a movement: the samples during it, and those after it that it may
+// still affect.
 type act struct{ during, after []float64 }
 
-// How long the clips are, in seconds, and how many movements are taken of a kind.
+// The lengths of the clips in seconds, and the number of movements per kind.
 const (
 	stillClip             = 60.0
 	stirClip, walkClip    = 3.0, 12.0
@@ -66,11 +65,10 @@ func newSight(home *scenario.Scenario, seed uint64) *sight {
 	return &sight{home: home, seed: seed, still: map[string][]float64{}, acts: map[view][]act{}}
 }
 
-// clipBegin is when every clip is played.
+// clipBegin returns the simulated time at which every clip begins.
 func clipBegin() motion.Time { return motion.TimeOf(scenarioDay()) }
 
-// play returns the samples of a body for so many seconds, after the detectors have
-// warmed up.
+// play returns the samples of bodies for length, after the warm-up of the detectors.
 func (s *sight) play(bodies []channel.Body, length motion.Seconds) []float64 {
 	begin := clipBegin()
 	samples := make([]float64, int(length/sampleStep))
@@ -90,7 +88,7 @@ func (s *sight) play(bodies []channel.Body, length motion.Seconds) []float64 {
 	return samples
 }
 
-// body returns what a view shows.
+// body returns the body of a view.
 func (s *sight) body(v view) channel.Body {
 	if v.does == blows {
 		return scenario.FanBody(&s.home.Fans[v.who], s.seed+uint64(v.who))
@@ -106,7 +104,7 @@ func (s *sight) body(v view) channel.Body {
 	return b
 }
 
-// stillOf returns the clip of bodies that stay where they are.
+// stillOf returns the clip of bodies that stay in place.
 func (s *sight) stillOf(views ...view) []float64 {
 	key := fmt.Sprint(views)
 	if clip, known := s.still[key]; known {
@@ -151,13 +149,13 @@ func (s *sight) actsOf(v view) []act {
 	return acts
 }
 
-// samples returns the intensity of the network in each sample of [from, to). days hold
-// that time, one after the other.
+// samples returns the intensity of the network in each sample of [from, to); days are
+// consecutive and contain that time.
 func (s *sight) samples(days []*scenario.Day, from, to motion.Time) []float64 {
 	out := make([]float64, int(to.Since(from)/sampleStep))
 	mark(out, 0, len(out), 0, s.stillOf())
 	index := func(t motion.Time) int { return max(0, min(len(out), int(t.Since(from)/sampleStep))) }
-	const piece = int(10 / sampleStep) // taken from anywhere in a clip
+	const piece = int(10 / sampleStep) // from a random place in a clip
 	for _, day := range days {
 		for i := index(day.Begin); i < index(day.End); i += piece {
 			t := from.Add(float64(i) * sampleStep)
@@ -177,7 +175,7 @@ func (s *sight) samples(days []*scenario.Day, from, to motion.Time) []float64 {
 	return out
 }
 
-// clipsOf returns the clips of the bodies that are there at a moment.
+// clipsOf returns the clips of the bodies that are present at t.
 func (s *sight) clipsOf(day *scenario.Day, t motion.Time) [][]float64 {
 	holds := func(spans []channel.Span) bool {
 		return slices.ContainsFunc(spans, func(s channel.Span) bool { return s.Holds(t) })
@@ -224,7 +222,7 @@ func (s *sight) actOf(w *scenario.Walk) act {
 	case w.Vigour < fidget:
 		v.does = stirs
 	default:
-		v.who = 0 // who walks does not matter
+		v.who = 0 // all people walk alike
 	}
 	acts := s.actsOf(v)
 	return acts[chance.Mix(s.seed, uint64(w.From))%uint64(len(acts))]
@@ -234,8 +232,8 @@ func (s *sight) roomNamed(name string) int {
 	return slices.IndexFunc(s.home.Rooms, func(r scenario.Room) bool { return r.Name == name })
 }
 
-// usualIn returns who stands for a person in a room: themselves where they spend time,
-// else the first person, because who stands about for a moment does not matter.
+// usualIn returns the person whose clip serves for who in a room: the same one if they
+// sit or sleep there, otherwise the first, because the stay is short.
 func (s *sight) usualIn(who, room int) int {
 	p := &s.home.People[who]
 	if slices.ContainsFunc(slices.Concat(p.Day, p.Weekend), func(stay scenario.Stay) bool {
@@ -246,8 +244,8 @@ func (s *sight) usualIn(who, room int) int {
 	return 0
 }
 
-// mark raises the samples [from, to) to those of a clip, which is played from sample
-// offset on, and again from its start when it ends.
+// mark raises the samples [from, to) to those of a clip, which starts at sample offset
+// and repeats.
 func mark(out []float64, from, to, offset int, clip []float64) {
 	for i := from; i < min(to, len(out)); i++ {
 		out[i] = max(out[i], clip[(offset+i-from)%len(clip)])

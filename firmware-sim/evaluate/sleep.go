@@ -22,27 +22,26 @@ import (
 // Nights says which nights of scenarios are simulated and scored.
 type Nights struct {
 	Seed   uint64 // of the people and radio of the first home
-	Homes  int    // of each scenario, each with the next seed: people and devices stand elsewhere
-	Nights int    // of each home and habit, in a row
+	Homes  int    // of each scenario, each with the next seed
+	Nights int    // consecutive ones of each home and habit
 }
 
-// rest is a night: seconds since the epoch, and how often somebody got up in between.
+// rest is a night: seconds since the epoch, and the number of interruptions.
 type rest struct {
 	sleep, wake   int64
 	interruptions int
 }
 
-// What an interruption is in the truth (payloads.md 4.9), in seconds, and how long one
-// may be up before the night counts as over.
+// The limits of an interruption in the truth (payloads.md 4.9), in seconds; a longer one
+// than longestUp ends the night.
 const (
 	shortestInterruption = 120
 	interruptionsApart   = 600
 	longestUp            = 1800
 )
 
-// RunNights plays nights of homes and writes to w how far the sleep and wake times
-// that the product tells (motion/insight) are from what happened, a row for each
-// scenario and habit.
+// RunNights simulates nights of homes and writes the errors of the product's sleep and
+// wake times (motion/insight) to w, a row per scenario and habit.
 func RunNights(homes []*scenario.Scenario, play Nights, w io.Writer) error {
 	scores, err := scoreNights(homes, habits(), play)
 	if err != nil {
@@ -51,7 +50,7 @@ func RunNights(homes []*scenario.Scenario, play Nights, w io.Writer) error {
 	return writeNights(scores, w)
 }
 
-// writeNights writes a row for each score, and below it one for the former rule.
+// writeNights writes a row per score, and below it one for the former rule.
 func writeNights(scores []nightScore, w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "scenario\thabit\trule\tnights\ttold\tempty\ttold\tsleep 50 %\t90 %\twake 50 %\t90 %\tinterruptions 50 %\t90 %\t")
@@ -62,20 +61,20 @@ func writeNights(scores []nightScore, w io.Writer) error {
 	return t.Flush()
 }
 
-// nightScore is what was counted over the nights of a home and habit.
+// nightScore is the score of the nights of a home and habit.
 type nightScore struct {
 	home, habit     string
 	present, former ruleScore
 }
 
-// ruleScore are the errors of a rule: minutes, and for interruptions how many.
+// ruleScore holds the errors of a rule: minutes, for interruptions their number.
 type ruleScore struct {
-	nights, told         int // nights that somebody slept in the home
-	empty, toldEmpty     int // nights that nobody did
+	nights, told         int // nights that a person slept in the home; those reported
+	empty, toldEmpty     int // nights that nobody did; those reported
 	sleep, wake, between []float64
 }
 
-// scoreNights returns the score of every home and habit, in their order.
+// scoreNights returns a score per home and habit, in their order.
 func scoreNights(homes []*scenario.Scenario, habits []habit, play Nights) ([]nightScore, error) {
 	parts := make([][]nightScore, len(homes)*play.Homes)
 	var group errgroup.Group
@@ -105,10 +104,10 @@ func scoreNights(homes []*scenario.Scenario, habits []habit, play Nights) ([]nig
 	return sums, nil
 }
 
-// firstEvening is the evening of the first night: a Monday's.
+// firstEvening returns the midnight that begins the day of the first night, a Monday.
 func firstEvening() time.Time { return time.Date(2025, time.November, 3, 0, 0, 0, 0, time.UTC) }
 
-// homeNights scores the nights of one home and seed, habit by habit.
+// homeNights returns the scores of the nights of a home, by habit.
 func homeNights(home *scenario.Scenario, habits []habit, seed uint64, nights int) ([]nightScore, error) {
 	eyes := newSight(home, seed)
 	scores := make([]nightScore, len(habits))
@@ -144,7 +143,7 @@ func homeNights(home *scenario.Scenario, habits []habit, seed uint64, nights int
 	return scores, nil
 }
 
-// recorded returns samples as the store holds them: in seconds, which it sums up to minutes.
+// recorded returns samples as the store holds them, in a series of seconds.
 func recorded(samples []float64, from int64) (*series.Set, error) {
 	var values [][]byte
 	var block *series.Block
@@ -163,12 +162,12 @@ func recorded(samples []float64, from int64) (*series.Set, error) {
 	return series.NewSet(append(values, block.AppendValue(nil))...)
 }
 
-// truthOf returns when the household went to rest and got up in the night between two
-// days: from when the last of those at home lies in bed until the first gets up, who may
-// be up for less than half an hour in between. slept is false when nobody slept at home.
+// truthOf returns the night between two days: from when all people at home are in bed
+// until the first gets up; being up for less than half an hour does not end it. slept is
+// false if nobody slept at home.
 func truthOf(days []*scenario.Day) (night rest, slept bool) {
 	noon, end := days[0].Begin.Add(12*3600), days[1].Begin.Add(14*3600)
-	var spans []channel.Span // everybody who is there lies in bed
+	var spans []channel.Span // all people at home are in bed
 	for t := noon; t < end; t = t.Add(5) {
 		if !atRest(days, t) {
 			continue
@@ -203,7 +202,7 @@ func truthOf(days []*scenario.Day) (night rest, slept bool) {
 	return night, true
 }
 
-// atRest reports whether somebody is at home and all who are lie in bed.
+// atRest reports whether people are at home and all of them are in bed.
 func atRest(days []*scenario.Day, t motion.Time) bool {
 	day := days[count(t >= days[1].Begin)]
 	holds := func(spans []channel.Span) bool {
@@ -223,7 +222,7 @@ func atRest(days []*scenario.Day, t motion.Time) bool {
 	return somebody
 }
 
-// take scores what a rule tells of a night.
+// take scores the result of a rule for a night.
 func (s *ruleScore) take(truth rest, slept bool, told rest, ok bool) {
 	if !slept {
 		s.empty++
@@ -246,7 +245,7 @@ func (s *ruleScore) add(o *ruleScore) {
 	s.sleep, s.wake, s.between = append(s.sleep, o.sleep...), append(s.wake, o.wake...), append(s.between, o.between...)
 }
 
-// row returns the figures as cells.
+// row returns the figures as cells of the table.
 func (s *ruleScore) row() string {
 	pair := func(errors []float64) string {
 		if len(errors) == 0 {
@@ -264,10 +263,10 @@ func quantile(values []float64, share float64) float64 {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
-// formerRule returns the night that the rule of before would tell, as the reference
-// that the present one is held against: from the start of the first quiet span of 30
-// minutes to the end of the last that has motion before and after it in the window; what
-// moves for 2 minutes in between is an interruption.
+// formerRule returns the night by the former rule, for comparison with the present one:
+// from the start of the first quiet span of 30 minutes to the end of the last, both with
+// motion before and after them in the window; 2 minutes of motion in between are an
+// interruption.
 func formerRule(s *series.Set, h insight.Schedule, date insight.Date) (rest, bool) {
 	from, to := h.Window(date)
 	points, err := s.Points(series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: 60})
@@ -307,7 +306,7 @@ func formerRule(s *series.Set, h insight.Schedule, date insight.Date) (rest, boo
 	return rest{from + int64(sleep)*60, from + int64(wake)*60, interruptions}, true
 }
 
-// endOf returns the end of the stretch of equal minutes that begins at i.
+// endOf returns the end of the run of equal minutes that begins at i.
 func endOf(minutes []bool, i int) int {
 	end := i
 	for end < len(minutes) && minutes[end] == minutes[i] {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	fidget       = 0.5               // a walk of less vigour is somebody who turns over or shifts: not scored
-	afterwards   = motion.Seconds(4) // after somebody moved nothing is scored: the decision holds for 2 s, the window is up to 2.5
-	shortWalk    = motion.Seconds(1) // a shorter walk need not be seen
-	walkTogether = motion.Seconds(2) // walks that follow so soon are one
+	fidget       = 0.5               // a walk of less vigour is turning over or shifting: not scored
+	afterwards   = motion.Seconds(4) // not scored after a movement: the decision holds for 2 s, the window is up to 2.5
+	shortWalk    = motion.Seconds(1) // a shorter walk need not be detected
+	walkTogether = motion.Seconds(2) // walks with a shorter gap are one
 )
 
 // truth is what happens in a part of a day.
@@ -23,9 +23,9 @@ type truth struct {
 	moving []channel.Span   // a person walks
 	small  []channel.Span   // a person turns over, or shifts
 	pets   []channel.Span   // a pet walks
-	home   []channel.Span   // a person is there
+	home   []channel.Span   // a person is at home
 	walks  []scenario.Walk  // of persons, scored
-	seen   []motion.Seconds // by span of moving: when it was first seen after its beginning, −1 = never
+	seen   []motion.Seconds // by span of moving: latency of its detection, −1 = never
 }
 
 func newTruth(day *scenario.Day, from, to motion.Time) *truth {
@@ -53,14 +53,14 @@ func newTruth(day *scenario.Day, from, to motion.Time) *truth {
 	for _, span := range t.moving {
 		first := motion.Seconds(-1)
 		if span.From < from || span.To > to || span.To.Since(span.From) < shortWalk {
-			first = 0 // not wholly within the part: not asked for
+			first = 0 // short or not wholly within the part: its latency is not scored
 		}
 		t.seen = append(t.seen, first)
 	}
 	return t
 }
 
-// join appends a span, to the last one if it follows soon.
+// join appends a span, or extends the last one if the gap is below walkTogether.
 func join(spans []channel.Span, s channel.Span) []channel.Span {
 	if n := len(spans) - 1; n >= 0 && s.From.Since(spans[n].To) < walkTogether {
 		spans[n].To = max(spans[n].To, s.To)
@@ -69,13 +69,13 @@ func join(spans []channel.Span, s channel.Span) []channel.Span {
 	return append(spans, s)
 }
 
-// during returns which of the spans t lies in, or follows by at most after; −1 for
-// none.
+// during returns the index of the span that contains t or ended less than after before
+// it, −1 for none.
 func during(spans []channel.Span, t motion.Time, after motion.Seconds) int {
 	return slices.IndexFunc(spans, func(s channel.Span) bool { return s.From <= t && t < s.To.Add(after) })
 }
 
-// sceneScore counts ticks of a home.
+// sceneScore counts ticks, and walks, of a home.
 type sceneScore struct {
 	hits, moving     int
 	alarms, empty    int
@@ -96,8 +96,8 @@ func (s *sceneScore) add(o *sceneScore) {
 	s.latencies = append(s.latencies, o.latencies...)
 }
 
-// take scores a tick: every tick counts in one class, or in none shortly after a
-// movement and while somebody turns over.
+// take scores a tick. Every tick counts in one class, or in none while a person turns
+// over and shortly after any movement.
 func (s *sceneScore) take(step *fuse.Step, t *truth) {
 	at := step.Time
 	if i := during(t.moving, at, 0); i >= 0 {
@@ -125,7 +125,7 @@ func (s *sceneScore) take(step *fuse.Step, t *truth) {
 	}
 }
 
-// locate scores the likely room of a sample in motion.
+// locate scores the most likely room of a sample with motion.
 func (s *sceneScore) locate(step *fuse.Step, t *truth) {
 	if step.Sample == nil || !step.Sample.Motion {
 		return
@@ -140,7 +140,7 @@ func (s *sceneScore) locate(step *fuse.Step, t *truth) {
 	}))
 }
 
-// close counts the walks that were never seen.
+// close counts the walks and those that were not detected.
 func (s *sceneScore) close(t *truth) {
 	for i, span := range t.moving {
 		if span.To.Since(span.From) < shortWalk {
@@ -151,7 +151,7 @@ func (s *sceneScore) close(t *truth) {
 	}
 }
 
-// row returns the figures as cells.
+// row returns the figures as cells of the table.
 func (s *sceneScore) row() string {
 	minutes := func(ticks int) string { return fmt.Sprintf("%.1f\t", float64(ticks)*detect.TickInterval/60) }
 	var latency *float64
