@@ -1,9 +1,8 @@
-// Package capture reads recordings of real radios: the labelled `*.csv.gz`
-// files and the `*.csi.jsonl` forms that the project is measured on. It knows
-// their headers, labels and how files join into one recording; it must not know
-// detection, scoring or the network.
+// Package capture reads recordings of real radios from labelled `*.csv.gz` files and
+// from `*.csi.jsonl` files. It knows their headers, labels and how files form a
+// recording; it must not know detection, scoring or the network.
 //
-// Everything read belongs to the caller; nothing is shared between captures.
+// Everything read belongs to the caller; captures share nothing.
 package capture
 
 import (
@@ -16,13 +15,13 @@ import (
 	"sensegate/motion/csi"
 )
 
-// Label says what a frame's moment is known to have been.
+// Label says what is known to have happened at the time of a frame.
 type Label uint8
 
 // The labels of a capture.
 const (
-	Quiet   Label = 0 // empty, or nobody moving
-	Still   Label = 1 // somebody present but still
+	Quiet   Label = 0 // empty, or nobody moves
+	Still   Label = 1 // a person is present but still
 	Motion  Label = 2
 	Ignored Label = 9 // settling after a change, or not labelled
 )
@@ -34,8 +33,7 @@ const (
 	AmplitudeBytes = "amp_uint8"          // one amplitude byte per bin
 )
 
-// Header is the first line of a labelled file. Fields that a source lacks are
-// zero.
+// Header is the first line of a labelled file. Missing fields are zero.
 type Header struct {
 	Dataset    string         `json:"dataset"`
 	Kind       string         `json:"kind"`
@@ -53,12 +51,11 @@ type Header struct {
 	QuietGuard motion.Seconds `json:"quiet_guard_s"`
 }
 
-// Calibration is what comes first in a recording and is never scored. One of
-// its fields is set.
+// Calibration is the start of a recording, which is not scored. One field is set.
 type Calibration struct {
-	Frames      *int `json:"frames"`       // so many frames after the skip
-	QuietFrames *int `json:"quiet_frames"` // so many frames labelled Quiet
-	Part        *int `json:"part"`         // this whole part
+	Frames      *int `json:"frames"`       // number of frames after the skip
+	QuietFrames *int `json:"quiet_frames"` // up to this number of frames labelled Quiet
+	Part        *int `json:"part"`         // up to the end of this part, counted from 0
 }
 
 // Frame is one channel measurement.
@@ -66,19 +63,19 @@ type Frame struct {
 	Time  motion.Seconds // since the first frame of the file, or of the recording
 	Label Label
 	RSSI  int8   // dBm; 0 = unknown
-	Data  []byte // as Header.Kind says
+	Data  []byte // in the format of Header.Kind
 }
 
 // Capture is one file, or one receiver of a file that holds several.
 type Capture struct {
 	Path   string
 	Header Header
-	Node   int         // number of the receiver, 0 if the file does not tell
-	Start  motion.Time // of the first frame; 0 = the source does not tell
+	Node   int         // number of the receiver, 0 = unknown
+	Start  motion.Time // of the first frame, 0 = unknown
 	Frames []Frame
 }
 
-// Flags returns how the data of a kind is read, or an error if it is unknown.
+// Flags returns the flags of the data, or an error if its Kind is unknown.
 func (h *Header) Flags() (csi.Flags, error) {
 	var f csi.Flags
 	switch h.Kind {
@@ -96,7 +93,7 @@ func (h *Header) Flags() (csi.Flags, error) {
 	return f, nil
 }
 
-// complete fills in the names a header may lack from the path of its file.
+// complete fills in missing names from the path of the file.
 func (h *Header) complete(path string) {
 	h.Group = cmp.Or(h.Group, h.Dataset, filepath.Base(filepath.Dir(path)))
 	h.Recording = cmp.Or(h.Recording, strings.TrimSuffix(filepath.Base(path), ".csv.gz"))
@@ -106,8 +103,7 @@ func (h *Header) complete(path string) {
 // antennas. None = one segment.
 type Segments [][2]int
 
-// Ends returns the end of each segment in an amplitude row that Pick has made
-// of frames of n bins.
+// Ends returns the end of each segment in the row that Pick returns for n bins.
 func (s Segments) Ends(n int) []int {
 	var ends []int
 	total := 0
@@ -120,9 +116,8 @@ func (s Segments) Ends(n int) []int {
 	return ends
 }
 
-// Pick returns the amplitudes that lie in a segment, one segment after the
-// other: amp itself if that is all of them in order, otherwise appended to
-// dst[:0].
+// Pick returns the amplitudes in the segments, segment by segment: amp itself if that
+// is all of them in order, otherwise a copy in dst[:0].
 func (s Segments) Pick(dst, amp []float32) []float32 {
 	if s.covers(len(amp)) {
 		return amp

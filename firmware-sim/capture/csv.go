@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// lineSize is the longest line accepted, in bytes: a frame of 2048 bins has
-// some eight thousand.
+// lineSize is the maximum length of a line, in bytes; a frame of 2048 bins has about
+// eight thousand.
 const lineSize = 1 << 20
 
-// ErrNoHeader is returned for a file whose first line is no capture header.
-var ErrNoHeader = errors.New("the first line is no capture header (want # {...})")
+// ErrNoHeader means that the first line of a file is not a capture header.
+var ErrNoHeader = errors.New("the first line is not a capture header (want # {...})")
 
 // ReadHeader reads only the header of a labelled `*.csv.gz` file.
 func ReadHeader(path string) (Header, error) {
@@ -125,7 +125,7 @@ func parseFrame(line string) (Frame, error) {
 	return f, nil
 }
 
-// parseLabel takes what it does not know for not labelled.
+// parseLabel returns Ignored for an unknown label.
 func parseLabel(s string) Label {
 	switch strings.TrimSpace(s) {
 	case "0":
@@ -150,7 +150,7 @@ func parseRSSI(s string) (int8, error) {
 	return dBm(v), nil
 }
 
-// dBm returns v as a signal strength, 0 = unknown if it cannot be one.
+// dBm returns v rounded, or 0 (unknown) if it is not a signal strength.
 func dBm(v float64) int8 {
 	if !(v >= -127 && v < 0) {
 		return 0

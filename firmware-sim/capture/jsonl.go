@@ -13,9 +13,8 @@ import (
 	"sensegate/motion"
 )
 
-// Read reads a capture of either form, by the name of its file. Of a
-// `*.csi.jsonl` file it returns one unlabelled Capture per receiving node; their
-// times count from the same moment.
+// Read reads a `*.csv.gz` or `*.csi.jsonl` file. For the latter it returns an
+// unlabelled Capture per receiving node and kind, with times from the same moment.
 func Read(path string) ([]*Capture, error) {
 	if strings.HasSuffix(path, ".csv.gz") {
 		c, err := ReadCSV(path)
@@ -39,18 +38,18 @@ func Read(path string) ([]*Capture, error) {
 	return captures, nil
 }
 
-// record is one line: channel state as hexadecimal I/Q pairs or as a list of
-// amplitudes, or something else that a node reports.
+// record is a line: channel state as hexadecimal I/Q pairs or as a list of
+// amplitudes, or another report of a node.
 type record struct {
 	Timestamp   float64         `json:"timestamp"`
 	Node        int             `json:"node_id"`
 	RSSI        float64         `json:"rssi"`
 	IQ          string          `json:"iq_hex"`
-	Subcarriers json.RawMessage `json:"subcarriers"` // amplitudes, or beside iq_hex their number
+	Subcarriers json.RawMessage `json:"subcarriers"` // amplitudes, or with iq_hex their number
 }
 
-// data returns the kind and bytes of the channel state, no bytes if the line
-// has none. Amplitudes are rounded to whole counts and cut off at 255.
+// data returns the kind and bytes of the channel state, no bytes if the line has
+// none. It rounds amplitudes to whole counts and limits them to 255.
 func (r *record) data() (kind string, data []byte, err error) {
 	if r.IQ != "" {
 		data, err = hex.DecodeString(r.IQ)
@@ -102,7 +101,7 @@ func parseJSONL(lines *bufio.Scanner, path string) ([]*Capture, error) {
 	return captures, lines.Err()
 }
 
-// receiver returns the capture of a node and kind, a new one if need be.
+// receiver returns the capture of a node and kind, and adds it if it is new.
 func receiver(captures *[]*Capture, path string, node int, kind string) *Capture {
 	i := slices.IndexFunc(*captures, func(c *Capture) bool { return c.Node == node && c.Header.Kind == kind })
 	if i >= 0 {

@@ -13,8 +13,7 @@ import (
 	"sensegate/motion"
 )
 
-// Recording is one stream of frames: the parts of the same group and recording
-// one after the other.
+// Recording is one stream of frames: the consecutive parts of a group and recording.
 type Recording struct {
 	Group  string
 	Name   string
@@ -24,9 +23,9 @@ type Recording struct {
 	ends   []motion.Seconds
 }
 
-// Scan reads the headers of all labelled files below dir and joins them into
-// recordings, in the order of group and name. Files that cannot be read are in
-// the error; the others are returned all the same.
+// Scan reads the headers of all labelled files below dir and returns their recordings,
+// ordered by group and name. The error names the files whose header it cannot read;
+// the recordings of the others are returned with it.
 func Scan(dir string) ([]*Recording, error) {
 	type file struct {
 		path   string
@@ -68,9 +67,8 @@ func Scan(dir string) ([]*Recording, error) {
 // gap is the time between the last frame of a part and the first of the next.
 const gap motion.Seconds = 0.01
 
-// Load reads the frames: the first SkipFrames of the stream are dropped, times
-// count from the first frame kept, in steps of 0.1 ms, and each part follows on
-// the one before.
+// Load reads the frames without the first SkipFrames of the stream. Times count from
+// the first frame kept, in steps of 0.1 ms; each part continues the one before.
 func (r *Recording) Load() error {
 	r.Frames, r.ends = nil, nil
 	offset := 0.0
@@ -106,8 +104,8 @@ func (r *Recording) Load() error {
 // tenths rounds to 0.1 ms.
 func tenths(t motion.Seconds) motion.Seconds { return math.Round(t*1e4) / 1e4 }
 
-// CalibrationEnd returns the time up to which the loaded recording is
-// calibration; false if none of it is.
+// CalibrationEnd returns the end of the calibration in the loaded recording, and false
+// if there is none.
 func (r *Recording) CalibrationEnd() (motion.Seconds, bool) {
 	c := r.Header.Calibrate
 	last := len(r.Frames) - 1
@@ -124,7 +122,7 @@ func (r *Recording) CalibrationEnd() (motion.Seconds, bool) {
 	return 0, false
 }
 
-// quietFrame returns the index of the n-th frame labelled Quiet, or of the last
+// quietFrame returns the index of the n-th frame labelled Quiet, otherwise of the last
 // frame.
 func (r *Recording) quietFrame(n int) int {
 	for i, f := range r.Frames {

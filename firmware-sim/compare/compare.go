@@ -1,9 +1,9 @@
-// Package compare holds synthetic channel state against that of real radios: it
-// makes a synthetic twin of every recording, with the same moments, labels,
-// layout and kind of receiver, runs the product's detector over both and says by
-// how much the distributions of the detector's features overlap. It knows
-// captures, the channel model and the observations of evaluate; it must not know
-// the device protocol or how motion is detected.
+// Package compare compares synthetic channel state with that of real radios: it
+// makes synthetic twins of every recording, with the same times, labels, layout and
+// kind of receiver, runs the product's detector over both and measures how much the
+// distributions of the detector's features overlap. It knows captures, the channel
+// model and the observations of evaluate; it must not know the device protocol or
+// how motion is detected.
 //
 // Run may be called concurrently.
 package compare
@@ -24,18 +24,18 @@ import (
 	"sensegate/motion/detect"
 )
 
-// Row compares one feature of one class of moments.
+// Row compares one feature in one class of ticks.
 type Row struct {
 	Group           string // of recordings
 	Label           capture.Label
 	Feature         string
 	Real, Synthetic [5]float64 // 5, 25, 50, 75 and 95 % points
-	Ticks           int        // real ones
-	Overlap         float64    // area in common of the two histograms, 0..1
+	Ticks           int        // number of real ones
+	Overlap         float64    // common area of the two histograms, 0..1
 }
 
-// Run compares the recordings below dir with their synthetic twins and prints a
-// table.
+// Run compares the recordings below dir with their synthetic twins and writes a
+// table to w.
 func Run(dir string, w io.Writer) error {
 	rows, err := Measure(dir, twins)
 	if err != nil {
@@ -64,21 +64,21 @@ func cells(points [5]float64) (text string) {
 	return text
 }
 
-// twins is how many synthetic rooms stand against each real one in the table: with
-// one, the luck of a few rooms has its part.
+// twins is the number of synthetic rooms for each real one in the table: several, so
+// that the result depends less on single rooms.
 const twins = 3
 
-// class is what is compared with each other.
+// class is a set of ticks that are compared.
 type class struct {
 	group string
 	label capture.Label
 }
 
-// sample is the features of the ticks of one class, by feature.
+// sample is the values of the features, by class, feature and tick.
 type sample map[class][][]float64
 
-// Measure compares the recordings below dir with so many synthetic twins of each: a
-// row per class of recordings, label and feature.
+// Measure compares the recordings below dir with a number of synthetic twins of each
+// and returns a row per group, label and feature.
 func Measure(dir string, twins int) ([]Row, error) {
 	recordings, err := capture.Scan(dir)
 	if err != nil {
@@ -121,8 +121,8 @@ func pair(r *capture.Recording, twins int) (both [2]sample, err error) {
 	return both, err
 }
 
-// groupOf returns the class of recordings that a recording belongs to: the
-// detector decides otherwise at a low rate.
+// groupOf returns the group of a recording, by rate: the detector decides differently
+// at a low one.
 func groupOf(h *capture.Header) string {
 	if h.Rate < 20 {
 		return "10 Hz"
@@ -168,7 +168,7 @@ func (s sample) join(other sample) {
 	}
 }
 
-// rowsOf returns the table, by group, label and feature.
+// rowsOf returns the rows, ordered by group, label and feature.
 func rowsOf(actual, synthetic sample) []Row {
 	var rows []Row
 	for c, columns := range actual {
@@ -189,13 +189,13 @@ func rowsOf(actual, synthetic sample) []Row {
 	return rows
 }
 
-// feature is one number that the detector's decisions rest on.
+// feature is a number on which the detector's decisions depend.
 type feature struct {
 	name      string
-	low, high float64 // of the histograms; what lies beyond counts in the last bin
+	low, high float64 // range of the histogram; values beyond it count in the end bins
 }
 
-// features are those that are compared (lm1.md 2 no. 4 and no. 5).
+// features returns the compared features (lm1.md 2 no. 4 and no. 5).
 func features() []feature {
 	return []feature{
 		{"R", -0.2, 1},
@@ -206,8 +206,8 @@ func features() []feature {
 
 const histogramBins = 24
 
-// overlap returns the area that the histograms of two distributions have in
-// common, 0..1; 1 = the same.
+// overlap returns the common area of the histograms of two distributions, 0..1; 1 =
+// equal.
 func (f *feature) overlap(a, b []float64) float64 {
 	x, y := f.histogram(a), f.histogram(b)
 	common := 0.0
@@ -226,7 +226,7 @@ func (f *feature) histogram(values []float64) (shares [histogramBins]float64) {
 	return shares
 }
 
-// quantiles returns the 5, 25, 50, 75 and 95 % points of values, NaN of none.
+// quantiles returns the 5, 25, 50, 75 and 95 % points of values, NaN without values.
 func quantiles(values []float64) (points [5]float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	for i, share := range [5]float64{0.05, 0.25, 0.5, 0.75, 0.95} {

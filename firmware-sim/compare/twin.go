@@ -9,10 +9,9 @@ import (
 	"sensegate/motion"
 )
 
-// twinOf returns a synthetic recording with the moments, labels, layout and kind
-// of receiver of a loaded real one. Where the real one shows motion somebody
-// walks about in a room of its own; where it is still somebody is there; where
-// it is quiet nobody is.
+// twinOf returns a synthetic recording with the times, labels, layout and kind of
+// receiver of a loaded real one. In a room of its own, a person walks about while the
+// label is motion and rests while it is still; the room is empty while it is quiet.
 func twinOf(r *capture.Recording, variant uint64) *capture.Recording {
 	room := newRoom(chance.Text(r.Group+"/"+r.Name) + variant)
 	device := channel.DeviceOf(r.Header.Chip)
@@ -43,24 +42,23 @@ func layoutOf(h *capture.Header) channel.Layout {
 	return channel.LayoutOf(h.Chip)
 }
 
-// room is where a twin is set.
+// room is the room of a twin.
 type room struct {
 	seed     uint64
 	plan     *channel.Plan
 	area     channel.Area
 	from, to channel.Point
-	pace     float64 // of who walks there, m/s
+	pace     float64 // of people who walk, m/s
 }
 
-// The paces at which people walk in the recordings: those at the low rate show
-// slower movement.
+// The paces of people in the recordings: those at a low rate show slower movement.
 const (
 	usualPace = 0.55
 	calmPace  = 0.2
 	lowRate   = 20 // Hz
 )
 
-// newRoom returns a furnished room of 9 to 30 m² with two antennas 2 m or more
+// newRoom returns a furnished room of 10.5 to 27.5 m² with two antennas more than 2 m
 // apart.
 func newRoom(seed uint64) *room {
 	draw := func(low, high float64, key uint64) float64 { return chance.Between(low, high, seed, key) }
@@ -86,12 +84,12 @@ func newRoom(seed uint64) *room {
 	}
 }
 
-// lead is how long before and after the labelled motion somebody walks, in
-// seconds, so that the motion neither begins nor ends at rest.
+// lead is the time by which walks exceed the labelled motion at both ends, in seconds,
+// so that the motion neither begins nor ends at rest.
 const lead = 2
 
-// bodies returns somebody who is there while the frames' labels say so and walks
-// about while they say motion.
+// bodies returns a person who is present while the labels are motion or still, and
+// walks about while they are motion; nil if there are no such labels.
 func (r *room) bodies(frames []capture.Frame) []channel.Body {
 	seat := r.area.Spot(r.seed, 3)
 	var knots []channel.Knot
@@ -128,8 +126,8 @@ func (r *room) bodies(frames []capture.Frame) []channel.Body {
 	return []channel.Body{{Kind: channel.Person, Seed: r.seed, Track: channel.NewTrack(knots), Present: present}}
 }
 
-// neighbour returns somebody in the next room, who walks two fifths of the
-// time: no recording was made in a house of its own.
+// neighbour returns a person in the next room who walks two fifths of the time: no
+// recording was made in a detached house.
 func (r *room) neighbour(frames []capture.Frame) channel.Body {
 	const (
 		turn   = 20.0 // s

@@ -14,7 +14,7 @@ const (
 	minRoom   = 0.5 // m
 )
 
-// check reports what is wrong with a scenario, the first mistake only.
+// check returns the first mistake of a scenario.
 func (s *Scenario) check() error {
 	if len(s.Rooms) == 0 || len(s.Nodes) == 0 {
 		return fmt.Errorf("rooms and nodes: name at least one of each")
@@ -137,7 +137,7 @@ func (s *Scenario) checkDay(day []Stay) error {
 	return nil
 }
 
-// within reports whether all coordinates are those of a home.
+// within reports whether all coordinates lie in 0..maxMetres.
 func within(metres []float64) bool {
 	return !slices.ContainsFunc(metres, func(m float64) bool { return math.IsNaN(m) || m < 0 || m > maxMetres })
 }

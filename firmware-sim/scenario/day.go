@@ -11,17 +11,17 @@ import (
 	"sensegate/motion"
 )
 
-// Walk is somebody moving about in one room.
+// Walk is a movement of a person or pet in one room.
 type Walk struct {
-	Who      int    // index of the person; after the last one come the pets
-	Pet      bool   // it is a pet that moves
+	Who      int    // index of the person; pets follow the persons
+	Pet      bool   // Who is a pet
 	Location string // name of the room
 	From, To motion.Time
-	Vigour   float64 // 0..1: how large the movement is
+	Vigour   float64 // size of the movement, 0..1
 }
 
-// LongestWalk bounds the length of a Walk in seconds, so that the walks of a
-// moment can be found by their start.
+// LongestWalk is the longest duration of a Walk in seconds, so that the walks at a
+// time can be found by their start.
 const LongestWalk = 120
 
 // Day is one local day of a home.
@@ -31,12 +31,12 @@ type Day struct {
 	Scene      channel.Scene
 }
 
-// lastMinutes is how long before midnight nobody begins to walk any more, in
-// seconds, so that days can be planned one by one.
+// lastMinutes is the time before midnight in which no walk begins, in seconds, so
+// that days can be planned one by one.
 const lastMinutes = 240
 
 // Day returns the day that begins at midnight, in the time zone of midnight. It
-// depends on the seed and the date alone.
+// depends only on the seed and the date.
 func (s *Scenario) Day(seed uint64, midnight time.Time) *Day {
 	y, m, d := midnight.Date()
 	date := uint64(y)*10000 + uint64(m)*100 + uint64(d)
@@ -65,7 +65,7 @@ func (s *Scenario) Day(seed uint64, midnight time.Time) *Day {
 	return day
 }
 
-// FanBody returns the body of a fan that is on all the time.
+// FanBody returns the body of a fan that is always on.
 func FanBody(f *Fan, seed uint64) channel.Body {
 	return channel.Body{Kind: channel.Fan, Seed: seed, Track: channel.Stay(f.At.Point())}
 }
@@ -95,12 +95,12 @@ type planner struct {
 	knots []channel.Knot
 	spans []channel.Span // at home
 	sleep []channel.Span
-	tired bool // a pause is spent asleep
+	tired bool // asleep during pauses
 	came  float64
 }
 
-// Seat returns where somebody rests in a room, both by index: the same place every
-// day of a seed.
+// Seat returns the place where a person or pet rests in a room, both by index: the
+// same place every day of a seed.
 func (s *Scenario) Seat(seed uint64, who, room int) channel.Point {
 	return s.Rooms[room].Area().Spot(seed, uint64(who), uint64(room))
 }
@@ -116,14 +116,14 @@ func (p *planner) begin(room int) {
 	}
 }
 
-// over reports whether the day is too old to begin anything.
+// over reports whether it is too late to begin a walk.
 func (p *planner) over() bool { return p.now > p.length-lastMinutes }
 
 func (p *planner) knot() {
 	p.knots = append(p.knots, channel.Knot{Time: p.day.Begin.Add(p.now), At: p.at})
 }
 
-// wait lets time pass without movement.
+// wait advances the time without movement.
 func (p *planner) wait(seconds float64) {
 	begin := p.day.Begin.Add(p.now)
 	p.now += seconds
@@ -136,8 +136,8 @@ func (p *planner) wait(seconds float64) {
 	}
 }
 
-// wander walks about in the room for so many seconds and returns to the same
-// place.
+// wander walks about in the room for some seconds, at most LongestWalk, and returns
+// to the same place.
 func (p *planner) wander(seconds, vigour float64) {
 	from := p.day.Begin.Add(p.now)
 	p.now += math.Min(seconds, LongestWalk)
@@ -146,14 +146,14 @@ func (p *planner) wander(seconds, vigour float64) {
 	p.walked(p.room, from, vigour)
 }
 
-// walked notes a walk that ends now.
+// walked adds a walk that ends now to the day.
 func (p *planner) walked(room int, from motion.Time, vigour float64) {
 	p.day.Walks = append(p.day.Walks, Walk{
 		Who: p.who, Pet: p.pet, Location: p.s.Rooms[room].Name, From: from, To: p.day.Begin.Add(p.now), Vigour: vigour,
 	})
 }
 
-// pace is how fast people go from room to room, m/s.
+// pace is the speed from room to room, m/s.
 const pace = 1.0
 
 // walkTo goes to the resting place of a room, through doors that open and close.
@@ -180,7 +180,7 @@ func (p *planner) walkTo(room int) {
 	p.leg(p.seat(room), vigour)
 }
 
-// leg walks straight to a place in the room.
+// leg walks straight to a place.
 func (p *planner) leg(to channel.Point, vigour float64) {
 	from := p.day.Begin.Add(p.now)
 	p.now += math.Max(0.5, p.at.Distance(to)/pace)
@@ -189,14 +189,14 @@ func (p *planner) leg(to channel.Point, vigour float64) {
 	p.walked(p.room, from, vigour)
 }
 
-// leave goes out by the entrance.
+// leave walks to the entrance and leaves the home.
 func (p *planner) leave() {
 	p.walkTo(p.s.roomNamed(p.s.Entrance))
 	p.spans = append(p.spans, p.span())
 	p.room = -1
 }
 
-// enter comes in by the entrance.
+// enter enters the home at the entrance.
 func (p *planner) enter() {
 	p.room, p.came = p.s.roomNamed(p.s.Entrance), p.now
 	p.at = p.seat(p.room)
@@ -207,7 +207,7 @@ func (p *planner) span() channel.Span {
 	return channel.Span{From: p.day.Begin.Add(p.came), To: p.day.Begin.Add(p.now)}
 }
 
-// finish gives the day the body that was planned.
+// finish adds the planned body to the day.
 func (p *planner) finish() {
 	if p.room >= 0 {
 		p.now = p.length

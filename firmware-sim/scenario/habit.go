@@ -7,13 +7,13 @@ const (
 	movesPause  = 150
 	sitsPause   = 900
 	sleepsPause = 2400
-	fetches     = 0.25 // share of the breaks of who sits that lead to another room
-	getsUp      = 0.08 // share of the breaks of who sleeps
+	fetches     = 0.25 // share of the breaks from sitting that lead to another room
+	getsUp      = 0.08 // share of the breaks from sleep that lead to the entrance
 
 	petPause   = 420
 	petVigour  = 0.35
-	petNight   = 5.0 // times as long
-	unpunctual = 300 // s: most times of a day are met within that
+	petNight   = 5.0 // factor of the pauses at night
+	unpunctual = 300 // s: most times of a day are kept to within this
 )
 
 // live plans the day of a person.
@@ -42,7 +42,7 @@ func (p *planner) roomOf(s *Stay) int {
 	return p.s.roomNamed(s.Room)
 }
 
-// change goes to where the next stay is.
+// change walks to the room of the next stay.
 func (p *planner) change(next *Stay) {
 	room := p.roomOf(next)
 	switch {
@@ -57,7 +57,7 @@ func (p *planner) change(next *Stay) {
 	p.walkTo(room)
 }
 
-// stay spends the time until then, as far as the day goes.
+// stay plans pauses and movements until a time, at most to the end of the day.
 func (p *planner) stay(s *Stay, until float64) {
 	until = math.Min(until, p.length)
 	p.tired = s.Does == Sleeps
@@ -74,7 +74,7 @@ func (p *planner) stay(s *Stay, until float64) {
 	}
 }
 
-// act does what somebody does at the end of a pause.
+// act plans a movement at the end of a pause, and the way back.
 func (p *planner) act(s *Stay) {
 	back := p.room
 	switch {
@@ -95,8 +95,7 @@ func (p *planner) act(s *Stay) {
 	}
 }
 
-// outing walks about in the room, with moments of standing still, or through
-// another one.
+// outing walks about in this room or another, with pauses.
 func (p *planner) outing() {
 	if p.rng.IntN(4) == 0 {
 		p.walkTo(p.rng.IntN(len(p.s.Rooms)))

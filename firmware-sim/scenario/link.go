@@ -26,10 +26,9 @@ func (s *Scenario) Links() []Link {
 	return links
 }
 
-// The radios of a home: 25 frames a second and link; some are lost, and no two
-// clocks agree.
+// The radios of a home.
 const (
-	frameRate     = 25
+	frameRate     = 25 // a second and link
 	carrierHz     = 2.412e9
 	carrierMeshHz = 5.785e9
 	frameLoss     = 0.01
@@ -38,8 +37,7 @@ const (
 	clockDrift    = 10    // parts per million, at most
 )
 
-// Radio returns the physical link between the ends of a link, in a plan made by
-// Plan.
+// Radio returns the channel configuration of a link in the plan made by Plan.
 func (s *Scenario) Radio(plan *channel.Plan, link Link, seed uint64) channel.Config {
 	node := s.Nodes[link.Node]
 	c := channel.Config{

@@ -7,17 +7,15 @@ import (
 	"sensegate/firmware-sim/channel"
 )
 
-// Losses of what a home is built of at 2.4 GHz (ITU-R P.2040 and P.1238: brick
-// outside, light walls inside, wooden doors), and the share of the amplitude
-// that walls reflect.
+// Losses at 2.4 GHz in dB (ITU-R P.2040 and P.1238: brick outside, light walls inside,
+// wooden doors), and the share of the amplitude that walls reflect.
 const (
 	outerLoss, outerReflection = 12, 0.6
 	innerLoss, innerReflection = 4, 0.4
 	doorLoss                   = 3
 )
 
-// Plan returns what the home is built of, for the channel model. Its doors are in
-// the order of Doors.
+// Plan returns the home for the channel model, with doors in the order of Doors.
 func (s *Scenario) Plan() *channel.Plan {
 	p := &channel.Plan{}
 	for _, across := range []bool{true, false} {
@@ -65,8 +63,8 @@ func (s *Scenario) walls(across bool) []channel.Wall {
 	return walls
 }
 
-// pieces cuts sides at every end of a side or gap on the same line and returns
-// each piece once.
+// pieces cuts sides at every end of a side or gap on the same line and returns the
+// distinct pieces.
 func pieces(sides, gaps []side) []side {
 	var cut []side
 	all := slices.Concat(sides, gaps)
@@ -91,7 +89,7 @@ func pieces(sides, gaps []side) []side {
 	return slices.Compact(cut)
 }
 
-// touching counts the sides that a piece is a part of.
+// touching counts the sides that contain a piece.
 func touching(sides []side, piece side) int {
 	count := 0
 	for _, s := range sides {

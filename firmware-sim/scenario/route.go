@@ -7,11 +7,11 @@ func (d *Door) middle() channel.Point {
 	return channel.Point{X: (d.From[0] + d.To[0]) / 2, Y: (d.From[1] + d.To[1]) / 2}
 }
 
-// beside is how far from a door's middle the rooms on its sides are looked for, m.
+// beside is the distance from a door's middle at which sides looks for rooms, m.
 const beside = 0.2
 
 // sides returns the rooms on the two sides of a door, −1 for none.
-func (s *Scenario) sides(d *Door) (one, other int) {
+func (s *Scenario) sides(d *Door) (left, right int) {
 	a, b := d.middle(), d.middle()
 	if d.From[0] == d.To[0] {
 		a.X, b.X = a.X-beside, b.X+beside
@@ -21,7 +21,7 @@ func (s *Scenario) sides(d *Door) (one, other int) {
 	return s.roomAt(a), s.roomAt(b)
 }
 
-// reachable returns which rooms can be reached from one.
+// reachable returns which rooms can be reached from a room.
 func (s *Scenario) reachable(from int) []bool {
 	reached := make([]bool, len(s.Rooms))
 	for i := range s.ways(from) {
@@ -31,8 +31,8 @@ func (s *Scenario) reachable(from int) []bool {
 	return reached
 }
 
-// ways returns, for every room that can be reached from one, the door that leads
-// back towards it, by the fewest doors.
+// ways returns, for every room that can be reached from a room, the first door of the
+// way back through the fewest doors (breadth-first search).
 func (s *Scenario) ways(from int) map[int]int {
 	back := map[int]int{}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
@@ -53,7 +53,7 @@ func (s *Scenario) ways(from int) map[int]int {
 	return back
 }
 
-// route returns the doors to go through from one room to another.
+// route returns the doors on the way from one room to another, in order.
 func (s *Scenario) route(from, to int) []int {
 	var doors []int
 	back := s.ways(to)

@@ -1,8 +1,8 @@
-// Package scenario describes homes for the simulator: their rooms and doors, what
-// stands in them, who lives there and how their days go. It turns a description
-// into the plan of the channel model, and a date into walks and the tracks of
-// those who walk. It knows people and floor plans; it must not know radio
-// figures beyond a wall's, the device protocol or detection.
+// Package scenario describes homes for the simulator: rooms, doors, furniture,
+// devices, and people with their days. It turns a description into the plan of the
+// channel model, and a date into walks and the tracks of bodies. It knows people,
+// floor plans and the radio figures of walls and links; it must not know the device
+// protocol or detection.
 //
 // A Scenario is read only once parsed; its methods may be called concurrently.
 // The same seed and date always give the same day.
@@ -26,13 +26,13 @@ import (
 //go:embed *.yaml
 var homes embed.FS
 
-// Scenario is a home and who lives in it.
+// Scenario is a home and its people.
 type Scenario struct {
 	Name  string `yaml:"-"`
 	About string `yaml:"about"`
-	// Like is the scenario that this one changes: what it does not name is as there.
+	// Like names the scenario from which this one inherits the fields it does not set.
 	Like       string      `yaml:"like"`
-	Entrance   string      `yaml:"entrance"` // the room that people leave from and return to
+	Entrance   string      `yaml:"entrance"` // the room through which people leave and return
 	Rooms      []Room      `yaml:"rooms"`
 	Doors      []Door      `yaml:"doors"`
 	Reflectors []Reflector `yaml:"reflectors"`
@@ -66,28 +66,28 @@ type Room struct {
 // Area returns the floor of the room.
 func (r *Room) Area() channel.Area { return channel.Area{Min: r.From.Point(), Max: r.To.Point()} }
 
-// Door is a piece of the wall between two rooms, hinged at From. One that stands
-// open is never closed.
+// Door is a piece of the wall between two rooms, hinged at From. A Standing door is
+// always open.
 type Door struct {
 	From     Flat `yaml:"from"`
 	To       Flat `yaml:"to"`
 	Standing bool `yaml:"standing"`
 }
 
-// Reflector is a thing that scatters: a radar cross-section in m².
+// Reflector is an object that scatters; Size is its radar cross-section in m².
 type Reflector struct {
 	At   Spot    `yaml:"at"`
 	Size float64 `yaml:"size"`
 }
 
-// Node is an access point or extender, with the family of its radio's chip.
+// Node is an access point or extender; Chip is as for channel.DeviceOf.
 type Node struct {
 	Name string `yaml:"name"`
 	At   Spot   `yaml:"at"`
 	Chip string `yaml:"chip"`
 }
 
-// Leaf is a Wi-Fi client, attached to the node of that index.
+// Leaf is a Wi-Fi client; Node is the index of the node to which it is attached.
 type Leaf struct {
 	Name string `yaml:"name"`
 	Type string `yaml:"type"`
@@ -95,7 +95,7 @@ type Leaf struct {
 	Node int    `yaml:"node"`
 }
 
-// Person is somebody who lives there. Without a weekend every day is the same.
+// Person is a resident. Without Weekend, Day holds on all days.
 type Person struct {
 	Day     []Stay `yaml:"day"`
 	Weekend []Stay `yaml:"weekend"`
@@ -106,18 +106,18 @@ type Pet struct {
 	Rooms []string `yaml:"rooms"`
 }
 
-// Fan is on at the hours of the day that it lists.
+// Fan is a fan that is on in the slots of each day.
 type Fan struct {
 	At Spot   `yaml:"at"`
 	On []Slot `yaml:"on"`
 }
 
-// maxSize is the longest description accepted, in bytes.
+// maxSize is the maximum size of a description, in bytes.
 const maxSize = 1 << 20
 
-// Names returns the scenarios that come with the program.
+// Names returns the names of the embedded scenarios.
 func Names() []string {
-	entries, _ := homes.ReadDir(".") // of an embedded directory
+	entries, _ := homes.ReadDir(".") // always succeeds: it is embedded
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
@@ -125,8 +125,7 @@ func Names() []string {
 	return names
 }
 
-// Open returns a scenario that comes with the program, or the one in a file whose
-// name ends in .yaml.
+// Open returns an embedded scenario, or the one in a file whose name ends in .yaml.
 func Open(name string) (*Scenario, error) {
 	if strings.HasSuffix(name, ".yaml") {
 		text, err := os.ReadFile(name)
@@ -142,7 +141,7 @@ func Open(name string) (*Scenario, error) {
 	return Parse(name, text)
 }
 
-// Parse reads a description and checks it.
+// Parse reads a description, at most 1 MiB of YAML, and checks it.
 func Parse(name string, text []byte) (*Scenario, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("scenario %s: longer than %d bytes", name, maxSize)
@@ -173,7 +172,7 @@ func Parse(name string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-// embedded returns a scenario that comes with the program and is like no other.
+// embedded returns an embedded scenario that inherits from no other.
 func embedded(name string) (*Scenario, error) {
 	if !slices.Contains(Names(), name) {
 		return nil, fmt.Errorf("like %q: want one of %s", name, strings.Join(Names(), ", "))
@@ -185,7 +184,7 @@ func embedded(name string) (*Scenario, error) {
 	return base, err
 }
 
-// RoomAt returns the room that a place lies in, "" outside.
+// RoomAt returns the name of the room that contains a place, "" outside.
 func (s *Scenario) RoomAt(p channel.Point) string {
 	if i := s.roomAt(p); i >= 0 {
 		return s.Rooms[i].Name
@@ -197,7 +196,7 @@ func (s *Scenario) roomAt(p channel.Point) int {
 	return slices.IndexFunc(s.Rooms, func(r Room) bool { return r.Area().Holds(p) })
 }
 
-// Area returns the floor of the room of that name; false if there is none.
+// Area returns the floor of a room by name, and false if there is none.
 func (s *Scenario) Area(room string) (channel.Area, bool) {
 	i := s.roomNamed(room)
 	if i < 0 {

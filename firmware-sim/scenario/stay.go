@@ -8,18 +8,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Activity is what somebody does in a room.
+// Activity is what a person does during a stay.
 type Activity string
 
 // The activities.
 const (
-	Moves  Activity = "moves"  // walks about for a while, again and again
-	Sits   Activity = "sits"   // moves little, and gets something now and then
-	Sleeps Activity = "sleeps" // turns over, and gets up once in a few nights
+	Moves  Activity = "moves"  // walks about, with pauses
+	Sits   Activity = "sits"   // moves little, and sometimes walks to another room
+	Sleeps Activity = "sleeps" // turns over, and gets up about once a night
 	Away   Activity = "away"   // is not at home
 )
 
-// Stay is what somebody does from a time of day on. It is written
+// Stay is what a person does from a time of day on. It is written
 // "19:00 Living room sits", or "08:00 away".
 type Stay struct {
 	From time.Duration // since midnight
