@@ -18,12 +18,12 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	set := c.flags()
 	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table of captures")
 	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector on captures, up to 100; 0 = the default")
-	detector := set.String("detector", "product", "what is measured on captures: product, or lm1, the published recipe to the letter")
+	detector := set.String("detector", "product", "detector to measure on captures: product, or lm1, the published recipe to the letter")
 	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
-	set.Uint64Var(&play.Seed, "seed", play.Seed, "of the scenarios' people and radio")
-	set.DurationVar(&play.Length, "length", play.Length, "how long each part of a scenario's day is scored: at night, in the morning, before noon and in the evening")
-	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times told of so many nights of each home and habit; 0 = none")
-	seeds := set.Int("homes", 2, "with -nights: how many homes are simulated of a scenario, with the seeds from -seed on")
+	set.Uint64Var(&play.Seed, "seed", play.Seed, "seed of the scenarios' people and radio")
+	set.DurationVar(&play.Length, "length", play.Length, "length of each scored part of a scenario's day: at night, in the morning, before noon and in the evening")
+	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times of this many nights of each home and habit; 0 = none")
+	seeds := set.Int("homes", 2, "with -nights: number of homes per scenario, with the seeds from -seed on")
 	paths, err := c.parse(set, args, out)
 	options.LM1 = *detector == "lm1"
 	switch {
@@ -55,10 +55,10 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 // maxPlay is the longest part of a scenario that is scored.
 const maxPlay = 2 * time.Hour
 
-// maxNights is the greatest number of nights, and of homes, that are simulated.
+// maxNights is the maximum of -nights and of -homes.
 const maxNights = 400
 
-// openScenarios opens those that a list names.
+// openScenarios opens the scenarios of a list with commas, or "all".
 func openScenarios(list string) ([]*scenario.Scenario, error) {
 	names := strings.Split(list, ",")
 	if list == "all" {

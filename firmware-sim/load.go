@@ -18,7 +18,7 @@ func makeLoad(ctx context.Context, c command, args []string, out io.Writer) erro
 	var config sim.LoadConfig
 	set.IntVar(&config.Networks, "networks", 10, fmt.Sprintf("how many networks, 1 to %d", sim.MaxLoadNetworks))
 	set.Float64Var(&config.Rate, "rate", 1, fmt.Sprintf("messages a second and network, up to %d", sim.MaxLoadRate))
-	set.DurationVar(&config.Duration, "duration", 30*time.Second, "how long, from when all are connected")
+	set.DurationVar(&config.Duration, "duration", 30*time.Second, "length of the load, once all are connected")
 	kind := set.String("kind", string(sim.LoadEvents), "what they send: event (QoS 1, stored), matrix or csi (QoS 0, not acknowledged)")
 	set.DurationVar(&config.Every, "every", 10*time.Second, "print a row this often; 0 = only the last")
 	appliance := set.String("appliance", "127.0.0.1:8080", "`HOST` or HOST:PORT of the appliance's HTTP")
@@ -36,7 +36,7 @@ func makeLoad(ctx context.Context, c command, args []string, out io.Writer) erro
 		address = net.JoinHostPort(address, "8080")
 	}
 	if !*elsewhere && !onThisMachine(address) {
-		return usagef("-appliance %s: is not on this machine; if it is yours to put under load, say -elsewhere", *appliance)
+		return usagef("-appliance %s: is not on this machine; if you may put it under load, say -elsewhere", *appliance)
 	}
 	config.Kind, config.Gatekeeper = sim.LoadKind(*kind), "http://"+address+"/gatekeeper"
 	config.OnReport = func(r sim.LoadReport) { fmt.Fprint(out, loadRow("", r)) }
@@ -57,7 +57,7 @@ const (
 	loadLine = "%5s %8.1f %10d %12d %9s %9s %9s %8d %7d %7d\n"
 )
 
-// loadRow formats a report. Without acknowledgements there are no times.
+// loadRow formats a report; "-" stands for latencies without acknowledgements.
 func loadRow(name string, r sim.LoadReport) string {
 	ms := func(d time.Duration) string {
 		if r.Acknowledged == 0 {

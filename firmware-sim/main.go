@@ -1,7 +1,8 @@
-// Command firmware-sim plays the devices of a home towards an appliance: it
-// simulates homes (run), replays captured CSI (replay) and puts an appliance under
-// load (load). Without an appliance it measures detection on labelled captures and
-// simulated homes (evaluate), and synthetic CSI against real (compare).
+// Command firmware-sim simulates the devices of a home for an appliance: it simulates
+// homes (run), replays captured CSI (replay), puts an appliance under load (load) and
+// serves a sensor cloud (sensorcloud). Without an appliance it measures detection on
+// labelled captures and simulated homes (evaluate), and compares synthetic with real
+// CSI (compare).
 package main
 
 import (
@@ -23,7 +24,7 @@ const (
 	exitUsage = 2
 )
 
-// command is one subcommand: its flags parse args, which are without its name.
+// command is a subcommand; run gets the arguments after its name.
 type command struct {
 	name, args, summary string
 	run                 func(ctx context.Context, c command, args []string, out io.Writer) error
@@ -31,11 +32,11 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"run", "[flags]", "simulate homes: people who walk, and devices that report it", runHomes},
+		{"run", "[flags]", "simulate homes: people who walk, and devices that report them", runHomes},
 		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
 		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
-		{"compare", "DIR", "hold synthetic CSI against labelled captures (*.csv.gz)", compareCaptures},
+		{"compare", "DIR", "compare synthetic CSI with labelled captures (*.csv.gz)", compareCaptures},
 		{"sensorcloud", "[flags]", "serve a sensor cloud whose doors open and close by themselves", playCloud},
 	}
 }
@@ -104,8 +105,8 @@ func printUsage(w io.Writer) {
 	fmt.Fprintf(w, "  %-32s %s\n\nfirmware-sim COMMAND -h lists the flags of a command.\n", "help", "print this text")
 }
 
-// flags returns an empty flag set for the command. What it prints by itself is
-// dropped: mistakes are reported once, by dispatch, and help by parse.
+// flags returns an empty, silent flag set: dispatch reports mistakes, and parse prints
+// help.
 func (c command) flags() *flag.FlagSet {
 	set := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -15,10 +15,10 @@ import (
 	"sensegate/firmware-sim/sim"
 )
 
-// maxHomes is how many homes have addresses of their own.
+// maxHomes is the number of homes with distinct addresses.
 const maxHomes = 100
 
-// target says where the appliance is.
+// target is the appliance's gatekeeper and its pre-shared token.
 type target struct{ gatekeeper, token string }
 
 func (t *target) register(set *flag.FlagSet) {
@@ -26,7 +26,7 @@ func (t *target) register(set *flag.FlagSet) {
 	set.StringVar(&t.token, "token", "", "pre-shared `token` of the gatekeeper; without one the devices wait for adoption")
 }
 
-// newLog writes one line per fact, with the time of day.
+// newLog returns a text log with the time of day.
 func newLog(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{
 		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
@@ -80,8 +80,8 @@ func runHomes(ctx context.Context, c command, args []string, out io.Writer) erro
 	return simulate(ctx, fleet, out)
 }
 
-// startOf returns where a simulation has to start that ends at the present after
-// duration at speed; zero = at the present.
+// startOf returns the start of a simulation that ends at the present after duration at
+// speed; zero = at the present.
 func startOf(speed float64, duration time.Duration) time.Time {
 	if speed <= 1 {
 		return time.Time{}
@@ -89,8 +89,7 @@ func startOf(speed float64, duration time.Duration) time.Time {
 	return time.Now().Add(-time.Duration(float64(duration) * (speed - 1)))
 }
 
-// newHomes makes n homes of a scenario that differ in their addresses and in what
-// their people do.
+// newHomes returns n homes of a scenario with different addresses and seeds.
 func newHomes(to target, log *slog.Logger, place *scenario.Scenario, n int, c sim.Config) ([]*sim.Sim, error) {
 	c.Gatekeeper, c.AccessToken, c.Log = to.gatekeeper, to.token, log
 	seed := c.Seed
@@ -110,7 +109,7 @@ func newHomes(to target, log *slog.Logger, place *scenario.Scenario, n int, c si
 	return homes, nil
 }
 
-// simulate runs the homes side by side until ctx ends and prints what they did.
+// simulate runs the homes concurrently until ctx ends and prints their counters.
 func simulate(ctx context.Context, homes []*sim.Sim, out io.Writer) error {
 	var group errgroup.Group
 	for _, s := range homes {

@@ -12,12 +12,12 @@ import (
 	"sensegate/firmware-sim/sensorcloud"
 )
 
-// playCloud serves a sensor cloud whose sensors tell something now and then.
+// playCloud is the command sensorcloud.
 func playCloud(ctx context.Context, c command, args []string, out io.Writer) error {
 	flags := c.flags()
 	listen := flags.String("listen", "127.0.0.1:9090", "`host:port` to serve on: sensors.cloud.url of the appliance is http://<it>")
 	key := flags.String("key", "sensorcloud-demo-key", "key of the appliance, at least 16 characters: its sensors.cloud.key")
-	step := flags.Duration("step", 5*time.Second, "time between two things that some sensor tells")
+	step := flags.Duration("step", 5*time.Second, "time between two reports of sensors")
 	rest, err := c.parse(flags, args, out)
 	switch {
 	case err != nil:

@@ -1,7 +1,7 @@
-// Package demo shows the appliance at work: a simulated home speaks the real
-// protocol to it over real MQTT, a week of history is already there, and every
-// event is told in a line. It knows the simulator and, through Appliance, what it
-// needs of the product; it must not know how the product works.
+// Package demo runs an appliance with a simulated home that speaks the real protocol
+// to it over real MQTT. It imports a week of history and prints every event in a
+// line. It knows the simulator and the product through Appliance; it must not know
+// how the product works.
 package demo
 
 import (
@@ -21,48 +21,48 @@ import (
 	"sensegate/motion"
 )
 
-// backfill is how much history the demo begins with.
+// backfill is the length of the imported history.
 const backfill = 7 * 24 * time.Hour
 
-// Appliance is what the demo needs of the appliance that it shows.
+// Appliance is the appliance as the demo uses it.
 type Appliance interface {
 	// Run serves until ctx ends.
 	Run(ctx context.Context) error
-	// HTTP and MQTT return the addresses of its doors.
+	// HTTP and MQTT return the addresses of its listeners.
 	HTTP() net.Addr
 	MQTT() net.Addr
 	// Key returns an API key to try.
 	Key(ctx context.Context) (string, error)
 	// Import stores history and events of the past.
 	Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error
-	// SetupCode returns a new setup code, for whoever is to own the home.
+	// SetupCode returns a new setup code, with which an owner of the home registers.
 	SetupCode(ctx context.Context) (string, error)
-	// PlaceNode tells where a node stands, by its deviceId.
+	// PlaceNode sets the location and name of a node, by its deviceId.
 	PlaceNode(ctx context.Context, device, location, friendlyName string) error
-	// PlaceLeaf tells where a leaf stands.
+	// PlaceLeaf sets the location and name of a leaf.
 	PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error
-	// SetCooldown sets after how many seconds of quiet motion has stopped.
+	// SetCooldown sets the seconds of quiet after which motion has stopped.
 	SetCooldown(ctx context.Context, network motion.NetworkID, seconds int) error
 	// Watch calls see for every event of a network, in order, until ctx ends.
 	Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error
 }
 
-// Config says how the demo is to run.
+// Config configures Run.
 type Config struct {
 	Seed     uint64
 	Speed    float64       // simulated seconds per second
-	Duration time.Duration // from when the history is there; 0 = until interrupted
+	Duration time.Duration // after the import of the history; 0 = until interrupted
 	JSON     bool          // one JSON object per line, and a summary at the end
 	Out      io.Writer
 	Log      *slog.Logger
-	// HTTP and MQTT are the addresses to listen on; "": the usual ports of this machine
-	// alone, or others where those are taken.
+	// HTTP and MQTT are the addresses to listen on; "" = the usual ports on loopback, or
+	// free ones where those are taken.
 	HTTP, MQTT string
-	// Open assembles an appliance on a state directory and two addresses.
+	// Open makes an appliance with a state directory and two addresses.
 	Open func(ctx context.Context, stateDir, http, mqtt string) (Appliance, error)
 }
 
-// summary is what a run has come to; the last line with -json.
+// summary is the result of a run; the last line with -json.
 type summary struct {
 	Type         string           `json:"type"`
 	Network      motion.NetworkID `json:"network_id"`
@@ -75,8 +75,8 @@ type summary struct {
 	Frames       int64            `json:"csi_frames"`
 }
 
-// Run plays the demo until its duration is over or ctx ends, and leaves nothing
-// behind.
+// Run runs the demo until its duration is over or ctx ends, then stops the appliance
+// and removes its state.
 func Run(ctx context.Context, c Config) error {
 	stateDir, err := os.MkdirTemp("", "sensegate-demo-")
 	if err != nil {
@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Config) error {
 	go func() { served <- appliance.Run(serving) }()
 	playing, ended := context.WithCancel(ctx)
 	defer ended()
-	go func() { // an appliance that fails ends the play
+	go func() { // a failed appliance ends the play
 		err := <-served
 		ended()
 		served <- err
@@ -102,10 +102,10 @@ func Run(ctx context.Context, c Config) error {
 	return errors.Join(err, <-served)
 }
 
-// The addresses where nothing else is asked for.
+// The default addresses.
 const usualHTTP, usualMQTT = "127.0.0.1:8080", "127.0.0.1:1883"
 
-// here returns how a program on this machine reaches a listener.
+// here returns the address of a listener for programs on this machine.
 func here(listener net.Addr) string {
 	address, ok := listener.(*net.TCPAddr)
 	if !ok || !address.IP.IsUnspecified() {
@@ -114,8 +114,8 @@ func here(listener net.Addr) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(address.Port))
 }
 
-// free returns address if nothing listens there, otherwise the same host with
-// port 0: any free one.
+// free returns address if nothing listens there, otherwise its host with port 0, which
+// means any free port.
 func free(address string) string {
 	probe, err := net.Listen("tcp", address)
 	if err != nil {
@@ -126,7 +126,7 @@ func free(address string) string {
 	return address
 }
 
-// play runs the simulated home against the appliance and tells what happens.
+// play runs the simulated home against the appliance and prints what happens.
 func play(ctx context.Context, appliance Appliance, c Config, stateDir string) error {
 	began := time.Now()
 	from := start(c, began)
@@ -168,7 +168,7 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		err = nil // interrupted before it was all there
+		err = nil // interrupted
 	case err != nil:
 		stop()
 	case c.Duration > 0:
@@ -180,8 +180,8 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	return err
 }
 
-// start returns the simulated time at which a run begins: in the past when it
-// runs faster than real time, so that it ends at the present.
+// start returns the simulated time at which a run begins: in the past if it is faster
+// than real time, so that it ends at the present.
 func start(c Config, now time.Time) time.Time {
 	if c.Speed <= 1 {
 		return time.Time{}
@@ -193,15 +193,15 @@ func start(c Config, now time.Time) time.Time {
 	return now.Add(-back)
 }
 
-// atNight returns a time zone in which it is half past one in the night, of the same
-// day each time: those who live in the home sleep, so that it is quiet again when the
-// visitor rests, and the same seed shows the same play.
+// atNight returns a time zone in which it is half past one at night, always of the same
+// day: the residents sleep, so that it is quiet when the visitor rests, and the same
+// seed shows the same play.
 func atNight(now time.Time) *time.Location {
 	night := time.Date(2026, time.March, 11, 1, 30, 0, 0, time.UTC)
 	return time.FixedZone("night", int(night.Sub(now)/time.Second))
 }
 
-// count takes an event into the summary.
+// count adds an event to the summary.
 func (s *summary) count(e motion.Event, began time.Time) {
 	s.Events++
 	if e.Event != motion.MotionDetectedEvent {
@@ -214,11 +214,11 @@ func (s *summary) count(e motion.Event, began time.Time) {
 	}
 }
 
-// cooldown is how soon motion counts as stopped in a demo, in seconds: the usual
-// two minutes would be a long wait for who watches.
+// cooldown is the cooldown of motion in a demo, in seconds: the usual two minutes
+// would be a long wait for viewers.
 const cooldown = 15
 
-// place tells the appliance where things stand.
+// place sets the cooldown and the locations of nodes and leafs.
 func place(ctx context.Context, appliance Appliance, home *sim.Sim) error {
 	if err := appliance.SetCooldown(ctx, home.Network(), cooldown); err != nil {
 		return fmt.Errorf("set cooldown: %w", err)
@@ -236,7 +236,7 @@ func place(ctx context.Context, appliance Appliance, home *sim.Sim) error {
 	return nil
 }
 
-// remember gives the appliance a week of history before the play.
+// remember imports a week of history up to the start of the play.
 func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint64, s *summary, from time.Time) error {
 	until := motion.TimeOf(time.Now())
 	if !from.IsZero() {
@@ -253,7 +253,7 @@ func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint
 	return nil
 }
 
-// teller writes events for people, or for scripts.
+// teller writes events as text, or as JSON for scripts.
 type teller struct {
 	out      io.Writer
 	json     bool
@@ -261,7 +261,7 @@ type teller struct {
 	asked    Config
 }
 
-// begin says what is there and where to look at it.
+// begin writes the addresses, the key and the setup code.
 func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) error {
 	key, err := appliance.Key(ctx)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"sensegate/motion/sensor/cloud"
 )
 
-// Play lives in every account until ctx ends: a new one gets a hub with a sensor of
-// each type, and each step some sensor tells something; say is told of it in words. A
-// hub in pairing mode is joined by one more door sensor.
+// Play simulates sensors until ctx ends: at each step a random sensor of every account
+// reports, a new account gets a hub with a sensor of each type, and another door sensor
+// joins a hub in pairing mode. It passes a line on each to say, also concurrently.
 func (s *Server) Play(ctx context.Context, step time.Duration, say func(string)) {
 	s.OnPair(func(user, hub string) {
 		s.Add(user, newThing(hub, sensor.Door))
@@ -31,7 +31,7 @@ func (s *Server) Play(ctx context.Context, step time.Duration, say func(string))
 			things := s.things(user)
 			if len(things) == 0 {
 				s.furnish(user)
-				say("a new account is given a hub with four sensors")
+				say("a new account gets a hub with four sensors")
 				continue
 			}
 			told := tell(things[rand.N(len(things))])
@@ -68,7 +68,7 @@ func (s *Server) furnish(user string) {
 	}
 }
 
-// newThing makes a thing with an address that nobody owns: it is locally administered.
+// newThing returns a thing with a random, locally administered address.
 func newThing(hub string, kind sensor.Type) cloud.Thing {
 	prefix := "SENSOR_"
 	if kind == sensor.Hub {
@@ -86,7 +86,8 @@ func newThing(hub string, kind sensor.Type) cloud.Thing {
 	return t
 }
 
-// tell makes up what a sensor tells next: the other state, or a value nearby.
+// tell returns the next report of a sensor: another status, or a random temperature
+// and humidity.
 func tell(t cloud.Thing) cloud.Told {
 	told := cloud.Told{ThingName: t.ThingName, TS: now()}
 	for _, status := range t.DeviceType.Statuses() {

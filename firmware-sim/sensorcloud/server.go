@@ -1,6 +1,6 @@
-// Package sensorcloud plays the HTTP sensor cloud that package motion/sensor/cloud
-// speaks to: accounts, hubs, sensors and what they tell, all in memory. It must not know
-// how the appliance works.
+// Package sensorcloud simulates the HTTP sensor cloud for which motion/sensor/cloud is
+// the client: accounts, hubs, sensors and their reports, all in memory. It must not
+// know how the appliance works.
 package sensorcloud
 
 import (
@@ -17,10 +17,10 @@ import (
 	"sensegate/motion/sensor/cloud"
 )
 
-// maxEntries is how many entries the feed remembers.
+// maxEntries is the number of entries that the feed keeps.
 const maxEntries = 10000
 
-// Server is the cloud. Make it with New; its methods may be called concurrently.
+// Server is the cloud, made by New. Its methods may be called concurrently.
 type Server struct {
 	key  string
 	mux  *http.ServeMux
@@ -30,18 +30,18 @@ type Server struct {
 	accounts map[string]*account
 	entries  []cloud.Entry
 	first    int           // number of entries[0]
-	news     chan struct{} // closed at the next entry
+	news     chan struct{} // closed by the next entry
 	joined   func(user, hub string)
 }
 
-// account is one household's.
+// account is the account of a household.
 type account struct {
 	things   map[string]*cloud.Thing
 	settings map[string]cloud.Settings
 	pairing  map[string]time.Time // until when, by hub
 }
 
-// New returns an empty cloud that serves the appliances with the key.
+// New returns an empty cloud that serves appliances with the key.
 func New(key string) *Server {
 	s := &Server{key: key, mux: http.NewServeMux(), accounts: map[string]*account{}, first: 1, news: make(chan struct{})}
 	s.mux.HandleFunc("PUT /v1/accounts/{user}", s.putAccount)
@@ -54,17 +54,17 @@ func New(key string) *Server {
 	return s
 }
 
-// SetDown makes the cloud answer 503, or work again.
+// SetDown makes the cloud answer 503 while down is true.
 func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
-// OnPair has fn called when a hub is put into pairing mode.
+// OnPair sets the function that is called when a hub enters pairing mode.
 func (s *Server) OnPair(fn func(user, hub string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.joined = fn
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP answers a request; a wrong key gets 401.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.down.Load():
@@ -94,8 +94,8 @@ func (s *Server) deleteAccount(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// of returns the account and the thing that a call names; it has answered when ok is
-// false. s.mu is held.
+// of returns the account and the thing that a request names; if ok is false, it has
+// answered. s.mu is held.
 func (s *Server) of(w http.ResponseWriter, r *http.Request) (a *account, thing string, ok bool) {
 	a, thing = s.accounts[r.PathValue("user")], r.PathValue("thing")
 	if a == nil || thing != "" && a.things[thing] == nil {
@@ -168,7 +168,7 @@ func (s *Server) deleteThing(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// feed answers with what comes after the cursor, as soon as there is something.
+// feed answers with the entries after the cursor, as soon as there are any.
 func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 	after, err := strconv.Atoi(r.FormValue("after"))
 	wait, _ := strconv.Atoi(r.FormValue("wait"))
@@ -205,10 +205,10 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a caller that is gone asks again
+	_ = json.NewEncoder(w).Encode(v) // after a lost connection the client asks again
 }
 
-// append adds to the feed; s.mu is held.
+// append adds an entry to the feed; s.mu is held.
 func (s *Server) append(e cloud.Entry) {
 	s.entries = append(s.entries, e)
 	if n := len(s.entries) - maxEntries; n > 0 {
@@ -225,7 +225,7 @@ func (s *Server) Accounts() []string {
 	return slices.Sorted(maps.Keys(s.accounts))
 }
 
-// Settings returns what was set of a thing, false when nothing was.
+// Settings returns the settings of a thing, and false if there are none.
 func (s *Server) Settings(user, thing string) (cloud.Settings, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +237,7 @@ func (s *Server) Settings(user, thing string) (cloud.Settings, bool) {
 	return set, ok
 }
 
-// PairingUntil returns until when sensors can join a hub, zero when never.
+// PairingUntil returns the end of a hub's pairing mode, zero if it had none.
 func (s *Server) PairingUntil(user, hub string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +247,7 @@ func (s *Server) PairingUntil(user, hub string) time.Time {
 	return time.Time{}
 }
 
-// Add puts a thing into an account; one of type Hub has no hub.
+// Add adds a thing to an account, if that exists. A thing of type Hub has no hub.
 func (s *Server) Add(user string, thing cloud.Thing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,7 +257,7 @@ func (s *Server) Add(user string, thing cloud.Thing) {
 	}
 }
 
-// Tell has a thing tell something.
+// Tell makes a thing report told, if it exists.
 func (s *Server) Tell(user string, told cloud.Told) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,7 +283,7 @@ func (s *Server) Tell(user string, told cloud.Told) {
 	s.append(cloud.Entry{Account: user, Told: told})
 }
 
-// Forget drops the feed, so that no cursor of before is known any more.
+// Forget drops the feed, so that all earlier cursors are unknown.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

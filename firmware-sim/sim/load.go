@@ -83,7 +83,7 @@ func Load(ctx context.Context, c LoadConfig) (LoadReport, error) {
 	return l.run(running), nil
 }
 
-// Validate returns an error if a field is out of range.
+// Validate returns an error if a field is invalid.
 func (c *LoadConfig) Validate() error {
 	switch {
 	case c.Networks < 1 || c.Networks > MaxLoadNetworks:
