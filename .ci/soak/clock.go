@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// clock is the time of what is built with its overlay.
+// clock is the time of programs that are built with its overlay.
 type clock struct {
 	overlay string    // file for go build -overlay
-	epoch   time.Time // when real and simulated time were the same
+	epoch   time.Time // when real and simulated time were equal
 	speed   int
 }
 
@@ -24,13 +24,13 @@ func (c clock) now() time.Time {
 	return c.epoch.Add(time.Since(c.epoch) * time.Duration(c.speed))
 }
 
-// fastTime is the part of the time package that makes it fast.
+// fastTime is the added file of the time package.
 const fastTime = `package time
 
 const (
 	fastSpeed = %d
 	fastEpoch = %d // Unix time in nanoseconds
-	fastUnset = %d // nanoseconds of a process for which it is behind, as a machine is that starts in 1970
+	fastUnset = %d // nanoseconds after the start for which the clock shows 1970
 )
 
 var fastStart = runtimeNano()
@@ -47,9 +47,8 @@ func fastNow() (sec int64, nsec int32, mono int64) {
 }
 `
 
-// fastClock writes the overlay of the time package, with a clock that is not set for a
-// time. It fails when the package does
-// not look as it is known to: as of Go 1.26.
+// fastClock writes the overlay of the time package, whose clock shows 1970 for unset. It
+// fails if the package differs from that of Go 1.26 where it is edited.
 func fastClock(ctx context.Context, dir string, speed int, unset time.Duration) (clock, error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

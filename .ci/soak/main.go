@@ -1,18 +1,17 @@
-// Command soak lets the real appliance live in fast motion and watches that its
-// memory stays flat: with 50 networks that report, viewers that watch and programs
-// that ask, one simulated day passes in an hour.
+// Command soak runs the real appliance in fast motion and checks that its memory stays
+// flat: with 50 networks, viewers and API clients, a simulated day passes in an hour.
 //
 //	go run ./.ci/soak -duration 2h
 //	go run ./.ci/soak -unset 1h
 //
-// With -unset the appliance starts in 1970 and gets the time so much later, in simulated
-// time: what a device with a right clock and one without told meanwhile must be there.
+// With -unset the appliance starts in 1970 and gets the time this much later, in
+// simulated time: it must keep the events that devices with and without a clock have
+// reported meanwhile.
 //
-// Both processes, the appliance and the devices, are built against a copy of the
-// time package whose clock and timers run faster, so nothing in the product knows
-// of it. Deadlines of sockets stay in real time, and so only become more patient.
-// It prints a row now and then, and at the end whether memory and goroutines were
-// flat (docs/safety.md, "A long time"). It ends with status 1 when they were not.
+// The appliance and the devices are built with a copy of the time package whose clock
+// and timers run faster; the product is unchanged. Socket deadlines stay in real time.
+// soak prints a row at each interval, and at the end whether memory and goroutines
+// were flat (docs/safety.md, "A long time"); if not, it exits with status 1.
 package main
 
 import (
@@ -37,12 +36,12 @@ type options struct {
 
 func main() {
 	var o options
-	flag.DurationVar(&o.duration, "duration", 2*time.Hour, "how long, in real time")
-	flag.DurationVar(&o.every, "every", time.Minute, "print a row this often, in real time")
+	flag.DurationVar(&o.duration, "duration", 2*time.Hour, "length of the run, in real time")
+	flag.DurationVar(&o.every, "every", time.Minute, "interval between rows, in real time")
 	flag.IntVar(&o.speed, "speed", 24, "simulated seconds per second")
-	flag.IntVar(&o.networks, "networks", 50, "how many networks report once a simulated second")
-	flag.IntVar(&o.viewers, "viewers", 50, "how many websockets watch live motion")
-	flag.DurationVar(&o.unset, "unset", 0, "how long the clock is not set, simulated; then nothing else is tried")
+	flag.IntVar(&o.networks, "networks", 50, "number of networks, which report once a simulated second")
+	flag.IntVar(&o.viewers, "viewers", 50, "number of websockets that watch live motion")
+	flag.DurationVar(&o.unset, "unset", 0, "simulated time for which the clock is not set; runs only this check")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -60,7 +59,7 @@ func main() {
 	}
 }
 
-// soak runs everything in a directory of its own and says whether it stayed flat.
+// soak runs the appliance in a temporary directory and reports whether it stayed flat.
 func soak(ctx context.Context, o options) (flat bool, err error) {
 	dir, err := os.MkdirTemp("", "soak")
 	if err != nil {
@@ -97,7 +96,7 @@ func soak(ctx context.Context, o options) (flat bool, err error) {
 	return judge(rows), nil
 }
 
-// freePort returns an address of this machine that nobody listens on.
+// freePort returns a loopback address on which nothing listens.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

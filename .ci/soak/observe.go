@@ -15,12 +15,12 @@ import (
 const (
 	mebi      = 1 << 20
 	tolerance = 0.05 // of memory: ±5 % is flat
-	momentary = 0.02 // of goroutines and files: requests that are just being answered
+	momentary = 0.02 // of goroutines and files: those of current requests
 )
 
-// row is the appliance at one moment. Memory is in bytes.
+// row holds the appliance's figures at one moment. Memory is in bytes.
 type row struct {
-	own, mapped float64 // resident: its own memory, and pages of the database
+	own, mapped float64 // resident: anonymous memory, and pages of the database
 	heap        float64 // in use
 	goroutines  float64
 	files       float64 // open descriptors
@@ -29,7 +29,7 @@ type row struct {
 	messages    float64 // from devices, since the start
 }
 
-// observe prints a row now and then until ctx ends, and returns them all.
+// observe prints a row at each interval until ctx ends, and returns all rows.
 func observe(ctx context.Context, b *appliance, c clock, every time.Duration) ([]row, error) {
 	fmt.Println("| simulated | own MB | mapped MB | heap MB | goroutines | files | database MB | written MB | messages |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
@@ -55,7 +55,7 @@ func observe(ctx context.Context, b *appliance, c clock, every time.Duration) ([
 	}
 }
 
-// row reads the kernel's figures of the process and the appliance's own.
+// row reads the figures of the process from /proc and the appliance's metrics.
 func (b *appliance) row(ctx context.Context) (row, error) {
 	proc := filepath.Join("/proc", strconv.Itoa(b.Process.Pid))
 	status, err := os.ReadFile(filepath.Join(proc, "status"))
@@ -86,19 +86,19 @@ func (b *appliance) row(ctx context.Context) (row, error) {
 	}, nil
 }
 
-// figure returns the number after a name at the beginning of a line, 0 without one.
+// figure returns the number after a name at the start of a line, 0 without one.
 func figure(text []byte, name string) float64 {
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
-			n, _ := strconv.ParseFloat(fields[1], 64) // 0 is as good
+			n, _ := strconv.ParseFloat(fields[1], 64) // 0 if it is not a number
 			return n
 		}
 	}
 	return 0
 }
 
-// judge compares the last quarter of the time with the second: the first is warming
-// up.
+// judge reports whether the last quarter is flat against the second; the first is the
+// warm-up. Fewer than 8 rows count as flat.
 func judge(rows []row) bool {
 	n := len(rows)
 	if n < 8 {

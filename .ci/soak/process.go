@@ -22,10 +22,10 @@ const (
 	patience    = 30 * time.Second // of a start
 )
 
-// process is a program that this one started.
+// process is a started program.
 type process struct{ *exec.Cmd }
 
-// start runs a program of dir; what it says goes to standard error.
+// start starts a program of dir; its output goes to standard error.
 func start(dir, name string, environment []string, arguments ...string) (process, error) {
 	p := process{exec.Command(filepath.Join(dir, name), arguments...)}
 	p.Env = append(os.Environ(), environment...)
@@ -33,9 +33,9 @@ func start(dir, name string, environment []string, arguments ...string) (process
 	return p, p.Start()
 }
 
-// stop ends it in order and waits.
+// stop ends the process with SIGTERM and waits for it.
 func (p process) stop() {
-	_ = p.Process.Signal(syscall.SIGTERM) // fails when it has ended already
+	_ = p.Process.Signal(syscall.SIGTERM) // fails if it has ended
 	_ = p.Wait()
 }
 
@@ -91,7 +91,7 @@ func startAppliance(ctx context.Context, dir string) (*appliance, error) {
 	return b, nil
 }
 
-// startDevices lets the networks report until they are stopped.
+// startDevices starts the networks and waits for them; they report until stopped.
 func (b *appliance) startDevices(ctx context.Context, o options) (process, error) {
 	simulated := 2 * o.duration * time.Duration(o.speed)
 	p, err := start(b.dir, "firmware-sim", nil, "load", "-appliance", b.address, "-token", accessToken, "-kind", "matrix",
@@ -106,7 +106,7 @@ func (b *appliance) startDevices(ctx context.Context, o options) (process, error
 		}
 		if time.Since(began) > 4*patience {
 			p.stop()
-			return p, fmt.Errorf("not all networks are there after %s: %w", 4*patience, err)
+			return p, fmt.Errorf("not all networks are adopted after %s: %w", 4*patience, err)
 		}
 	}
 }
@@ -153,8 +153,8 @@ func (b *appliance) watch(ctx context.Context, viewers int) {
 	}
 }
 
-// ask reads and writes like the programs of integrators, once an interval, until
-// ctx ends, and prints what went wrong.
+// ask reads and writes like an integrator's program, once an interval, until ctx ends,
+// and prints errors.
 func (b *appliance) ask(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

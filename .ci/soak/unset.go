@@ -22,16 +22,16 @@ const (
 	unsetLink   = "GWA1000133.02bb00000031"
 )
 
-// unsetRun is an appliance whose clock is not set, and what a guardian tells it.
+// unsetRun is an appliance whose clock is not set, and a guardian that reports to it.
 type unsetRun struct {
 	*appliance
 	clock    clock
 	guardian *box.Device
-	told     map[string]motion.Time // events by kind, when they happened
+	told     map[string]motion.Time // time of the reported events, by kind
 }
 
-// startUnset lets the appliance start in 1970 and get the time later, and says whether
-// all that it acknowledged is there then, at its time.
+// startUnset starts the appliance in 1970, sets the time later, and reports whether the
+// history then holds all acknowledged events at their times.
 func startUnset(ctx context.Context, o options) (bool, error) {
 	dir, err := os.MkdirTemp("", "unset")
 	if err != nil {
@@ -69,7 +69,7 @@ func startUnset(ctx context.Context, o options) (bool, error) {
 	return u.judge(ctx)
 }
 
-// connect adopts the guardian.
+// connect adopts and connects the guardian.
 func (u *unsetRun) connect(ctx context.Context) error {
 	text, err := u.call(ctx, http.MethodPost, "/gatekeeper?access_token="+accessToken, unsetMaster)
 	if err != nil {
@@ -90,7 +90,7 @@ func (u *unsetRun) connect(ctx context.Context) error {
 	return err
 }
 
-// tell reports an event with the right time and one without, and motion without a time.
+// tell reports an event with the right time, one without a time, and motion without.
 func (u *unsetRun) tell(ctx context.Context, i int) error {
 	now := motion.TimeOf(u.clock.now())
 	for kind, ts := range map[string]motion.Time{fmt.Sprint("WithClock", i): now, fmt.Sprint("WithoutClock", i): 0} {
@@ -108,7 +108,8 @@ func (u *unsetRun) tell(ctx context.Context, i int) error {
 	return err
 }
 
-// judge asks for what was told and prints it.
+// judge prints the history and reports whether it holds all events, each to within a
+// real second of its time, and one ClockSetEvent.
 func (u *unsetRun) judge(ctx context.Context) (bool, error) {
 	text, err := u.call(ctx, http.MethodGet, "/core/network/1/events/history?last=1000", "")
 	if err != nil {
