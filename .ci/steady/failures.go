@@ -12,19 +12,19 @@ import (
 	"text/tabwriter"
 )
 
-// test names a test; one without a name is its package, which failed to build, ran
-// out of time or ended outside a test.
+// test names a test. Without a name it is the package, which failed to build, ran out
+// of time or ended outside a test.
 type test struct{ pkg, name string }
 
 func (t test) String() string { return t.pkg + "\x00" + t.name }
 
-// failures are what failed, with how each run was that it failed in.
+// failures are the failed tests, each with the descriptions of the runs it failed in.
 type failures map[test][]string
 
 // event is a line of go test -json.
 type event struct{ Action, Package, ImportPath, Test, Output string }
 
-// run runs a command of go test, prints what failed and returns how much that was.
+// run runs a command of go test, prints the failed tests and returns their number.
 func (f failures) run(cmd *exec.Cmd, how string) (failed int, err error) {
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -61,13 +61,13 @@ func (f failures) run(cmd *exec.Cmd, how string) (failed int, err error) {
 	return failed, nil
 }
 
-// tail returns the end of what a test said.
+// tail returns the last 4000 bytes of a test's output.
 func tail(output string) string {
 	const most = 4000
 	return output[max(0, len(output)-most):]
 }
 
-// print writes a table of what failed how often, and how to do it again.
+// print writes a table of the failed tests: how often, and in which runs.
 func (f failures) print(to io.Writer, runs int) {
 	if len(f) == 0 {
 		fmt.Fprintln(to, "nothing failed")

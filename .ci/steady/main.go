@@ -1,5 +1,5 @@
-// Command steady runs the tests again and again, shuffled, and names what failed by
-// chance: go run ./.ci/steady [flags] [packages]. It exits with 1 when something did.
+// Command steady runs the tests repeatedly, shuffled, and names those that fail by
+// chance: go run ./.ci/steady [flags] [packages]. It exits with 1 if any fails.
 //
 //	go run ./.ci/steady -load 2 -nice 19 -clocks ./broker/... ./api/app
 package main
@@ -27,19 +27,19 @@ type options struct {
 	packages          []string
 }
 
-// zones are the time zones of the machine that runs with clocks take in turn.
+// zones are the values of TZ that runs with -clocks take in turn.
 var zones = []string{"UTC", "America/Toronto", "Asia/Kolkata", "Pacific/Auckland"}
 
 func main() {
 	var o options
-	flag.IntVar(&o.runs, "n", 10, "how often the tests run")
-	flag.IntVar(&o.load, "load", 0, "busy loops beside them")
+	flag.IntVar(&o.runs, "n", 10, "number of runs")
+	flag.IntVar(&o.load, "load", 0, "number of busy loops during the runs")
 	flag.IntVar(&o.nice, "nice", 0, "niceness of the tests, 0 to 19")
-	flag.BoolVar(&o.clocks, "clocks", false, "each run under the next of the fixed clocks, and another TZ")
-	flag.BoolVar(&o.race, "race", false, "with the race detector")
-	flag.StringVar(&o.only, "run", "", "as of go test")
-	flag.StringVar(&o.skip, "skip", "", "as of go test")
-	flag.StringVar(&o.limit, "timeout", "30m", "as of go test")
+	flag.BoolVar(&o.clocks, "clocks", false, "use the next fixed clock and another TZ in each run")
+	flag.BoolVar(&o.race, "race", false, "use the race detector")
+	flag.StringVar(&o.only, "run", "", "as in go test")
+	flag.StringVar(&o.skip, "skip", "", "as in go test")
+	flag.StringVar(&o.limit, "timeout", "30m", "as in go test")
 	flag.Parse()
 	if o.packages = flag.Args(); len(o.packages) == 0 {
 		o.packages = []string{"./..."}
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// repeat runs the tests and returns what failed.
+// repeat runs the tests and returns the failures.
 func repeat(ctx context.Context, o options) (failures, error) {
 	loaded, relax := context.WithCancel(ctx)
 	defer relax()
@@ -86,7 +86,7 @@ func repeat(ctx context.Context, o options) (failures, error) {
 	return failed, nil
 }
 
-// command is one run of the tests.
+// command returns the command of one run.
 func (o options) command(ctx context.Context, seed string) *exec.Cmd {
 	line := []string{"nice", "-n", strconv.Itoa(o.nice), "go", "test", "-json", "-count=1", "-shuffle=" + seed, "-timeout=" + o.limit, "-run=" + o.only, "-skip=" + o.skip}
 	if o.race {
