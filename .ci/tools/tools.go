@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package tools names the programs that the checks run, so that their versions
-// are pinned beside the project and not in its own module.
+// Package tools imports the programs that the checks run, so that their versions are
+// pinned here and not in the project's own module.
 package tools
 
 import (

@@ -1,9 +1,9 @@
-// Command licenses writes the list of the modules that the product's binary contains,
-// with their licenses and the texts of these, as Markdown to stdout:
+// Command licenses writes the modules in the product's binary, with their licenses and
+// license texts, as Markdown to stdout:
 //
 //	make licenses
 //
-// It fails when a module has no license file or one that it does not recognise.
+// It fails if a module has no license file or none that it recognises.
 package main
 
 import (
@@ -29,16 +29,16 @@ the files of Swagger UI ([api/web/reference](../api/web/reference/SOURCE.md), Ap
 
 `
 
-// targets are the systems that binaries are built for; the modules differ a little.
+// targets are the systems for which binaries are built; their modules differ a little.
 var targets = []string{"linux/amd64", "linux/arm64", "linux/arm", "linux/mipsle"}
 
-// module is a module that the binary contains.
+// module is a Go module in the binary, as go list prints it.
 type module struct {
 	Path, Version, Dir string
 	Main               bool
 }
 
-// license is what a module may be used under.
+// license is the licenses of a module and their texts.
 type license struct {
 	of    module
 	names []string // SPDX identifiers
@@ -81,8 +81,8 @@ func list(to io.Writer) error {
 	return nil
 }
 
-// linked returns the modules whose packages are linked into the binary on any target,
-// ordered by path.
+// linked returns the modules that are linked into the binary on any target, ordered by
+// path.
 func linked() (modules []module, err error) {
 	byPath := map[string]module{}
 	for _, target := range targets {
@@ -138,7 +138,7 @@ func licenseOf(m module) (license, error) {
 	}
 	found.text = strings.TrimSpace(found.text)
 	if len(found.names) == 0 {
-		return found, fmt.Errorf("%s %s: no license file that is recognised", m.Path, m.Version)
+		return found, fmt.Errorf("%s %s: no recognised license file", m.Path, m.Version)
 	}
 	slices.Sort(found.names)
 	return found, nil
