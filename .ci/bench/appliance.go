@@ -21,21 +21,21 @@ import (
 	"sensegate/motion"
 )
 
-// patience is how long a program may take to start or to answer.
+// patience is the time limit of a start or an answer.
 const patience = time.Minute
 
-// appliance is the real binary, serving a state directory with its defaults, on free
-// ports of the loopback interface.
+// appliance is the real binary on a state directory, with its defaults on free ports of
+// the loopback interface.
 type appliance struct {
 	product, dir string
 	http, mqtt   string // addresses
-	key          string // of Core, once asked for
+	key          string // of Core, set by makeKey
 	cmd          *exec.Cmd
-	drained      chan error // its log has ended
+	drained      chan error // receives nil at the end of the log
 }
 
-// serve starts the product on a state directory and waits until it is ready; under is
-// a command line that runs it.
+// serve starts the product on a state directory and waits until it is ready; under is a
+// command line that runs it, such as a tracer's.
 func (b *bench) serve(ctx context.Context, dir string, under ...string) (*appliance, error) {
 	if err := b.build(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (b *bench) serve(ctx context.Context, dir string, under ...string) (*applia
 		return nil, fmt.Errorf("start the product: %w", err)
 	}
 	ready := make(chan struct{})
-	var last string // until drained: the reader's
+	var last string // belongs to follow until drained
 	go func() { last = a.follow(out, ready); a.drained <- nil }()
 	select {
 	case <-ready:
@@ -69,7 +69,8 @@ func (a *appliance) environment() []string {
 		"SENSEGATE_HTTP_TLS_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_TLS_LISTEN=127.0.0.1:0")
 }
 
-// follow reads the log, tells when the addresses are known, and returns its last line.
+// follow reads the log, stores the addresses and closes ready when it shows them, and
+// returns its last line.
 func (a *appliance) follow(log io.Reader, ready chan<- struct{}) (last string) {
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
@@ -83,7 +84,7 @@ func (a *appliance) follow(log io.Reader, ready chan<- struct{}) (last string) {
 	return last
 }
 
-// stop ends the product in order.
+// stop ends the product with SIGTERM and waits for it.
 func (a *appliance) stop() error {
 	err := syscall.Kill(a.pid(), syscall.SIGTERM)
 	<-a.drained
@@ -100,7 +101,7 @@ func (a *appliance) pid() int {
 	return a.cmd.Process.Pid
 }
 
-// makeKey makes a key of the Core interface.
+// makeKey creates a key of the Core interface.
 func (a *appliance) makeKey(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, a.product, "apikey", "create", "bench", "-write", "-all-networks")
 	cmd.Env = a.environment()
@@ -112,7 +113,7 @@ func (a *appliance) makeKey(ctx context.Context) error {
 	return nil
 }
 
-// call makes a request, which must be answered with 2xx, and reads the answer's JSON.
+// call makes a request, expects 2xx and decodes the answer's JSON unless answer is nil.
 func (a *appliance) call(ctx context.Context, method, path, body string, answer any) error {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+a.http+path, strings.NewReader(body))
 	if err != nil {
@@ -145,7 +146,7 @@ type device struct {
 	token   string
 }
 
-// adopt lets the access point of home i in and returns its two agents.
+// adopt adopts the access point of home i and returns its two agents.
 func (a *appliance) adopt(ctx context.Context, i int) (guardian, radar device, err error) {
 	location := fmt.Sprintf("a41f00c2d97b4e55%08d", i)
 	record := motion.Bootstrap{LocationID: location, Radar: motion.Radar{
@@ -158,7 +159,7 @@ func (a *appliance) adopt(ctx context.Context, i int) (guardian, radar device, e
 	}
 	c := answer.LocalConfig
 	if c == nil || c.Guardian == nil || c.Radar == nil {
-		return device{}, device{}, fmt.Errorf("the gatekeeper does not let the device in: %+v", answer)
+		return device{}, device{}, fmt.Errorf("the gatekeeper does not adopt the device: %+v", answer)
 	}
 	guardian = device{c.Guardian.NetworkID, motion.DeviceKey{Kind: motion.Guardian, ID: c.Guardian.GuardianID}, c.Guardian.MQToken}
 	radar = device{c.Radar.NetworkID, motion.DeviceKey{Kind: motion.RadarKind, ID: c.Radar.DeviceID}, c.Radar.MQToken}
@@ -177,7 +178,7 @@ func (a *appliance) adoptMany(ctx context.Context, n int) (guardians, radars []d
 	return guardians, radars, nil
 }
 
-// resident returns the memory of a process that is resident, in bytes.
+// resident returns the resident memory of a process, in bytes.
 func resident(pid int) (float64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"sensegate/motion"
 )
 
-// brokerRole is the product's broker in front of nothing: what ingest costs without
-// decoding and sensing.
+// brokerRole is the product's broker alone: ingest without decoding and sensing.
 type brokerRole struct {
 	server *broker.Server
 	cancel context.CancelFunc
@@ -46,7 +45,7 @@ func (r *brokerRole) close() error {
 	return <-r.ended
 }
 
-// nowhere lets every guardian in and drops what it says.
+// nowhere accepts every guardian and drops its messages.
 type nowhere struct{}
 
 func (nowhere) Login(_ context.Context, c broker.Credentials) (broker.Identity, error) {

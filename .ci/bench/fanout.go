@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// What W1 delivers.
+// The load of W1.
 const (
 	fanOutViewers = 50
 	fanOutRounds  = 7
-	fanOutFrames  = 400 // of a round
+	fanOutFrames  = 400 // per round
 	memoryViewers = 500
 )
 
-// audience is viewers of one worker, who count the bytes that they get.
+// audience is the viewers of one worker, which count the bytes that they get.
 type audience struct {
 	*worker
 	conns   []net.Conn
@@ -26,9 +26,9 @@ type audience struct {
 	reading sync.WaitGroup
 }
 
-// measureFanOut measures W1: the CPU time of bringing a frame to a viewer, against
-// writing the same prebuilt frame to a connection, and the memory of a viewer, against
-// a plain gorilla server. Servers are processes of their own.
+// measureFanOut measures W1: the CPU time of delivering a frame to a viewer, against
+// writing the same prebuilt frame to a connection, and the memory of a viewer, against a
+// plain gorilla server. Each server is a process.
 func measureFanOut(ctx context.Context, b *bench) (_ []figure, err error) {
 	kinds := []string{"viewers", "prebuilt", "gorilla"}
 	cost, memory := map[string][]float64{}, map[string]float64{}
@@ -81,7 +81,7 @@ func (b *bench) gather(ctx context.Context, kind string, viewers int) (*audience
 	return a, a.join(viewers)
 }
 
-// join connects viewers, and waits until the server knows them.
+// join connects viewers and waits until the server has registered them.
 func (a *audience) join(viewers int) error {
 	where, err := a.ask("port", 0)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a *audience) join(viewers int) error {
 	return err
 }
 
-// drain reads until the connection is closed.
+// drain reads and counts until the connection is closed.
 func (a *audience) drain(conn net.Conn) {
 	into := make([]byte, 4096)
 	for {
@@ -112,8 +112,8 @@ func (a *audience) drain(conn net.Conn) {
 	}
 }
 
-// deliver has n frames brought to all viewers and returns the CPU time of the server
-// for each of them, in ns.
+// deliver delivers n frames to all viewers and returns the server's CPU time per frame
+// and viewer, in ns.
 func (a *audience) deliver(n int) (float64, error) {
 	before := a.got.Load()
 	values, err := a.ask("deliver", n)
@@ -129,7 +129,7 @@ func (a *audience) deliver(n int) (float64, error) {
 	return values["cpu"] / float64(n*len(a.conns)), nil
 }
 
-// leave ends viewers and server.
+// leave closes the viewers and stops the server.
 func (a *audience) leave() error {
 	var err error
 	for _, c := range a.conns {
@@ -139,8 +139,8 @@ func (a *audience) leave() error {
 	return errors.Join(err, a.stop())
 }
 
-// viewerMemory returns the bytes of heap and stacks that a server takes for each
-// viewer that has got a frame.
+// viewerMemory returns the bytes of heap and stacks that a server uses per viewer after
+// a frame.
 func (b *bench) viewerMemory(ctx context.Context, kind string) (_ float64, err error) {
 	a, err := b.gather(ctx, kind, 1)
 	if err != nil {
@@ -158,7 +158,7 @@ func (b *bench) viewerMemory(ctx context.Context, kind string) (_ float64, err e
 	return (after - before) / memoryViewers, err
 }
 
-// memory delivers a frame and returns the bytes in use.
+// memory delivers a frame and returns the bytes of heap and stacks in use.
 func (a *audience) memory() (float64, error) {
 	if _, err := a.deliver(1); err != nil {
 		return 0, err

@@ -20,10 +20,10 @@ import (
 	"sensegate/motion/feed"
 )
 
-// framePace is the time between two frames: time enough for all viewers to get one.
+// framePace is the time between two frames, enough for delivery to all viewers.
 const framePace = 2 * time.Millisecond
 
-// server brings frames to viewers.
+// server delivers frames to viewers.
 type server struct {
 	addr    net.Addr
 	publish func(text []byte) error
@@ -36,7 +36,7 @@ func frameText() []byte {
 	return []byte(`{"ts":1764000000.5,"interval":500,"data":"` + strings.Repeat("x", 560) + `"}`)
 }
 
-// frame is frameText as it stands on the wire.
+// frame returns frameText as a websocket frame.
 func frame() []byte {
 	text := frameText()
 	return append([]byte{0x81, 126, byte(len(text) >> 8), byte(len(text))}, text...)
@@ -65,7 +65,7 @@ func (s *server) do(what string, n int) (map[string]float64, error) {
 		return map[string]float64{"cpu": float64(cpuTime() - before)}, nil
 	case "memory":
 		runtime.GC()
-		runtime.GC() // the second one empties pools
+		runtime.GC() // the second collection empties pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return map[string]float64{"bytes": float64(m.HeapInuse + m.StackInuse)}, nil
@@ -75,10 +75,10 @@ func (s *server) do(what string, n int) (map[string]float64, error) {
 
 func (s *server) close() error { return s.stop() }
 
-// nobody is the caller of a websocket that is open to all.
+// nobody is the principal of a public websocket.
 type nobody struct{}
 
-// newViewersRole serves a live route by the product's server and its feed.
+// newViewersRole serves a live route with the product's server and feed.
 func newViewersRole([]string) (role, error) {
 	var hub feed.Hub[int, *stream.Frame]
 	same := func(m *stream.Frame) (*stream.Frame, error) { return m, nil }
@@ -111,7 +111,7 @@ func newViewersRole([]string) (role, error) {
 	}, nil
 }
 
-// queues are viewers, each with a queue of its own.
+// queues holds a queue per viewer.
 type queues[M any] struct {
 	mu  sync.Mutex
 	all []chan M
@@ -120,16 +120,16 @@ type queues[M any] struct {
 func (q *queues[M]) add() <-chan M {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one := make(chan M, 64)
-	q.all = append(q.all, one)
-	return one
+	queue := make(chan M, 64)
+	q.all = append(q.all, queue)
+	return queue
 }
 
 func (q *queues[M]) publish(m M) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, one := range q.all {
-		one <- m
+	for _, queue := range q.all {
+		queue <- m
 	}
 }
 
@@ -139,7 +139,7 @@ func (q *queues[M]) len() int {
 	return len(q.all)
 }
 
-// listen serves a handler until the process ends.
+// listen serves a handler on a free port until stop.
 func (s *server) listen(handler http.HandlerFunc) (role, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *server) listen(handler http.HandlerFunc) (role, error) {
 	return s, nil
 }
 
-// newGorillaRole serves websockets as gorilla's examples do: a handler that stays, and
-// a message that is prepared once.
+// newGorillaRole serves websockets as gorilla's examples do: the handler's goroutine
+// writes, and each message is prepared once.
 func newGorillaRole([]string) (role, error) {
 	var viewers queues[*websocket.PreparedMessage]
 	s := &server{count: viewers.len, publish: func(text []byte) error {
@@ -190,8 +190,8 @@ func newGorillaRole([]string) (role, error) {
 	})
 }
 
-// newPrebuiltRole writes the bytes of a frame to each connection: the least that a
-// server can do.
+// newPrebuiltRole writes the bytes of a frame to each connection, the least work for a
+// server.
 func newPrebuiltRole([]string) (role, error) {
 	var viewers queues[[]byte]
 	whole := frame()

@@ -26,20 +26,20 @@ type figure struct {
 	Ours  float64
 	Reach bound
 
-	Peer  string // "" when there is none
+	Peer  string // "" = none
 	Peers float64
 
-	Err error // why it could not be measured
+	Err error // why it could not be measured, or nil
 }
 
 func (f figure) failed() bool { return f.Err != nil }
 
-// bound is what a figure is to reach. The zero bound asks for nothing.
+// bound is the goal of a figure. The zero bound is no goal.
 type bound struct {
 	Limit   float64
-	AtLeast bool    // Limit is the least, otherwise the most
-	OfPeer  bool    // Limit is in multiples of the peer
-	Then    float64 // the further goal, 0 for none
+	AtLeast bool    // Limit is the minimum, otherwise the maximum
+	OfPeer  bool    // Limit is a multiple of the peer's figure
+	Then    float64 // further goal, 0 = none
 }
 
 func atMost(limit float64) bound       { return bound{Limit: limit} }
@@ -59,7 +59,7 @@ func (f figure) ratio() float64 {
 	return f.Ours / f.Peers
 }
 
-// verdict says whether the figure is reached, or by how much it is missed.
+// verdict says whether the goal is met, or by how much it is missed.
 func (f figure) verdict() string {
 	value := f.Ours
 	if f.Reach.OfPeer {
@@ -84,13 +84,12 @@ func (f figure) verdict() string {
 
 func percent(share float64) string { return number(100*share) + " %" }
 
-// bench is what all measurements share: a directory for what they write, the
-// product's binary, and where progress is told.
+// bench is shared by all measurements.
 type bench struct {
-	dir      string // removed at the end
+	dir      string // for files of the measurements, removed by close
 	root     string // of the checkout
 	progress io.Writer
-	build    func() error // the product's binary, once
+	build    func() error // builds the product's binary, once
 }
 
 func newBench(progress io.Writer) (*bench, error) {
@@ -116,12 +115,12 @@ func (b *bench) close() {
 	}
 }
 
-// say tells of progress.
+// say prints progress.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.progress, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
 
-// temp makes a directory.
+// temp makes a new directory.
 func (b *bench) temp(name string) (string, error) {
 	dir, err := os.MkdirTemp(b.dir, name+"-")
 	if err != nil {
@@ -132,8 +131,8 @@ func (b *bench) temp(name string) (string, error) {
 
 func (b *bench) product() string { return filepath.Join(b.dir, "sensegate") }
 
-// compile builds the stripped product as it is shipped, for another machine when the
-// environment says so.
+// compile builds the stripped product as it is shipped; environment may set another
+// target.
 func (b *bench) compile(to string, environment ...string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, ".")
 	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
@@ -143,10 +142,10 @@ func (b *bench) compile(to string, environment ...string) error {
 	return nil
 }
 
-// median returns the middle of some values, 0 of none.
+// median returns the median of values, 0 without any.
 func median(values []float64) float64 { return quantile(values, 0.5) }
 
-// quantile returns the value below which a share q of all lies, 0 of none.
+// quantile returns the q-quantile of values, 0 without any.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -155,7 +154,7 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// lookFor finds a program of the system.
+// lookFor returns the path of a program: from PATH, or otherwise if that exists.
 func lookFor(program, otherwise string) (string, error) {
 	path, err := exec.LookPath(program)
 	if err == nil {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// measureFlash measures what the whole appliance writes and syncs in its steady state
-// (S3, S4), by the engine's own benchmark, which lives through two hours on a clock of
-// its own. The peer stores the same rows, a commit a minute, under strace.
+// measureFlash measures the writes and syncs of the whole appliance in its steady state
+// (S3, S4) with the engine's benchmark, which simulates two hours. The peer stores the
+// same rows, a commit a minute, under strace.
 func measureFlash(ctx context.Context, b *bench) ([]figure, error) {
 	var written, syncs []figure
 	for _, profile := range []string{"sparse", "noisy3"} {
@@ -38,7 +38,7 @@ func measureFlash(ctx context.Context, b *bench) ([]figure, error) {
 	return append(written, syncs...), nil
 }
 
-// engineFlash runs the engine's benchmark and returns what it prints, by unit.
+// engineFlash runs the engine's benchmark and returns its figures, by unit.
 func (b *bench) engineFlash(ctx context.Context, profile string) (map[string]float64, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "./motion/engine", "-run", "^$", "-bench", "^BenchmarkFlash$/^"+profile+"$", "-benchtime", "1x")
 	cmd.Dir = b.root
@@ -58,7 +58,7 @@ func (b *bench) engineFlash(ctx context.Context, profile string) (map[string]flo
 	return printed, nil
 }
 
-// sqliteFlash has SQLite store an hour of the same rows.
+// sqliteFlash stores an hour of the same rows in SQLite and returns its figures.
 func (b *bench) sqliteFlash(ctx context.Context, profile string) (_ map[string]float64, err error) {
 	const minutes = 60
 	dir, err := b.temp("sqlite")
@@ -74,7 +74,7 @@ func (b *bench) sqliteFlash(ctx context.Context, profile string) (_ map[string]f
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, peer.stop()) }()
-	if _, err := peer.ask("live", 10); err != nil { // to its steady state
+	if _, err := peer.ask("live", 10); err != nil { // warm-up
 		return nil, err
 	}
 	before, err := t.syncs()
@@ -89,7 +89,7 @@ func (b *bench) sqliteFlash(ctx context.Context, profile string) (_ map[string]f
 	return map[string]float64{"KB/min": values["bytes"] / 1000 / minutes, "syncs/min": float64(after-before) / minutes}, err
 }
 
-// tracer counts the syncs of what its command line runs.
+// tracer counts the syncs of a program that runs under its command line.
 type tracer struct {
 	line []string
 	log  string
@@ -105,7 +105,7 @@ func (b *bench) tracer(dir string) (*tracer, error) {
 	return t, nil
 }
 
-// syncs returns how many there were so far.
+// syncs returns the number of syncs so far.
 func (t *tracer) syncs() (int, error) {
 	raw, err := os.ReadFile(t.log)
 	return strings.Count(string(raw), "fsync(") + strings.Count(string(raw), "fdatasync("), err

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// How long the memory is watched, and how often.
+// How long the memory is sampled, and the interval.
 const (
 	footprintIdle = 20 * time.Second
 	footprintBusy = 40 * time.Second
 	footprintLook = time.Second
 )
 
-// measureResident measures F1: the memory of the real binary, alone, and with 50
-// networks that send 350 messages a second to 50 viewers; mosquitto with as many
-// publishers and subscribers is the peer.
+// measureResident measures F1: the memory of the real binary, idle and with 50 networks
+// that send 350 messages a second to 50 viewers. The peer is mosquitto with as many
+// publishers and subscribers.
 func measureResident(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	idle, peersIdle, err := watch(ctx, footprintIdle, a.pid(), m.cmd.Process.Pid)
 	if err != nil {
@@ -44,8 +44,8 @@ func measureResident(ctx context.Context, b *bench, a *appliance, m *mosquitto) 
 	}}, nil
 }
 
-// watch looks at the memory of two processes for a while and returns the median of
-// the second half, each.
+// watch samples the memory of two processes for d and returns the median of the second
+// half of each.
 func watch(ctx context.Context, d time.Duration, pid, peer int) (_, _ float64, err error) {
 	looks := int(d / footprintLook)
 	var mine, theirs []float64

@@ -8,14 +8,14 @@ import (
 	"sensegate/broker/wire"
 )
 
-// What M2 does: all connections come and go some times before they stay.
+// The load of M2: all connections open and close idleChurns times before they stay.
 const (
 	idleConnections = 1000
 	idleChurns      = 4
-	idleRest        = 15 * time.Second // for the memory of the past to be given back
+	idleRest        = 15 * time.Second // until freed memory is returned
 )
 
-// measureIdle measures the resident memory that a device's idle connection takes.
+// measureIdle measures M2: the resident memory of a device's idle connection.
 func measureIdle(ctx context.Context, b *bench) ([]figure, error) {
 	dir, err := b.temp("idle")
 	if err != nil {
@@ -38,8 +38,8 @@ func measureIdle(ctx context.Context, b *bench) ([]figure, error) {
 	})
 }
 
-// furnish has homes adopted in a state directory, and returns their agents. The memory
-// that this takes ends with its process.
+// furnish adopts homes in a state directory and returns their agents. It uses another
+// process, whose memory does not count.
 func (b *bench) furnish(ctx context.Context, dir string, n int) ([]device, error) {
 	a, err := b.serve(ctx, dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *bench) furnish(ctx context.Context, dir string, n int) ([]device, error
 	return append(guardians, radars...), errors.Join(err, a.stop())
 }
 
-// idleMemory connects devices and returns the memory that each takes.
+// idleMemory connects devices and returns the memory per connection, in bytes.
 func idleMemory(ctx context.Context, addr string, pid int, devices []device) (float64, error) {
 	if err := rest(ctx, idleRest); err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func idleMemory(ctx context.Context, addr string, pid int, devices []device) (fl
 	return (after - before) / float64(len(devices)), errors.Join(err, unknown, hangUp(clients))
 }
 
-// dialSubscribed connects devices that wait for commands.
+// dialSubscribed connects devices and subscribes them to their commands.
 func dialSubscribed(addr string, devices []device) ([]*client, error) {
 	clients, err := dialAll(addr, devices)
 	for i, c := range clients {
@@ -82,7 +82,7 @@ func dialSubscribed(addr string, devices []device) ([]*client, error) {
 	return clients, err
 }
 
-// rest waits.
+// rest waits for d, or returns ctx's error.
 func rest(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

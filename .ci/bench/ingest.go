@@ -12,8 +12,8 @@ import (
 	"sensegate/motion"
 )
 
-// What M1 sends: fewer messages from each guardian than the 500 that its rate limit
-// lets through at once, so that the brokers are the limit.
+// The load of M1: each guardian sends fewer messages than the burst of 500 that its rate
+// limit allows, so that the brokers are the limit.
 const (
 	ingestNetworks = 200
 	ingestMessages = 400
@@ -21,8 +21,8 @@ const (
 	ingestRounds   = 5
 )
 
-// measureIngest saturates the real binary with motion of 200 networks, up to the
-// samples in memory, and mosquitto, to which nobody subscribes, with the same bytes.
+// measureIngest measures M1: it saturates the real binary with motion of 200 networks,
+// up to the samples in memory, and mosquitto without a subscriber with the same bytes.
 func measureIngest(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	guardians, _, err := a.adoptMany(ctx, ingestNetworks)
 	if err != nil {
@@ -65,14 +65,14 @@ func measureIngest(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_
 	return figures, nil
 }
 
-// flooded is a broker with the devices that are connected to it.
+// flooded is a broker and the devices that are connected to it.
 type flooded struct {
 	addr    string
 	devices []device
 	clients []*client
 }
 
-// strangers returns devices as a broker without passwords sees them.
+// strangers returns the devices without tokens, for a broker without passwords.
 func strangers(devices []device) []device {
 	var all []device
 	for _, d := range devices {
@@ -81,7 +81,7 @@ func strangers(devices []device) []device {
 	return all
 }
 
-// ingestInTurn returns the rate of each side, in messages a second.
+// ingestInTurn returns the median rate of each side, in messages a second.
 func ingestInTurn(sides []*flooded, qos byte) ([]float64, error) {
 	rates := make([][]float64, len(sides))
 	for range ingestRounds {
@@ -96,7 +96,7 @@ func ingestInTurn(sides []*flooded, qos byte) ([]float64, error) {
 			}
 			rates[i] = append(rates[i], float64(len(s.clients)*len(payloads))/took.Seconds())
 		}
-		time.Sleep(time.Second) // the rate limit forgets
+		time.Sleep(time.Second) // the rate limit refills
 	}
 	var medians []float64
 	for _, r := range rates {
@@ -105,7 +105,7 @@ func ingestInTurn(sides []*flooded, qos byte) ([]float64, error) {
 	return medians, nil
 }
 
-// seconds returns n messages of a home, one after the other, that end now.
+// seconds returns n messages of a home, 1 ms apart, that end now.
 func seconds(n int) ([]string, error) {
 	begin := motion.TimeOf(time.Now()).Add(-float64(n) / 1000)
 	var payloads []string
@@ -119,8 +119,8 @@ func seconds(n int) ([]string, error) {
 	return payloads, nil
 }
 
-// flood has all clients send all payloads at once, and returns how long it took until
-// the last of them was taken.
+// flood sends all payloads from all clients concurrently, and returns the time until the
+// broker has read the last.
 func (s *flooded) flood(payloads []string, qos byte) (time.Duration, error) {
 	begin := time.Now()
 	var all errgroup.Group
@@ -131,8 +131,8 @@ func (s *flooded) flood(payloads []string, qos byte) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// pour sends messages in batches: of QoS 1 each batch is acknowledged before the next,
-// and of QoS 0 the answer to a ping shows that all were read.
+// pour sends messages in batches. With QoS 1 it waits for the acknowledgements of each
+// batch; at the end the answer to a ping shows that the broker has read all.
 func (c *client) pour(topic string, payloads []string, qos byte) error {
 	var batch []byte
 	for i, payload := range payloads {

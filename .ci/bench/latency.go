@@ -15,20 +15,20 @@ import (
 	"sensegate/motion"
 )
 
-// What L1 sends: 50 networks, 7 messages a second each.
+// The load of L1: 50 networks with 7 messages a second each.
 const (
 	liveRate   = 7
 	liveRound  = 8 * time.Second
 	liveRounds = 3
 )
 
-// receiver gets what was published for its home.
+// receiver gets the messages of a home.
 type receiver interface {
 	next() ([]byte, error)
 	Close() error
 }
 
-// traffic is 50 homes whose guardians publish motion, each to one receiver.
+// traffic is homes whose guardians publish motion, each to one receiver.
 type traffic struct {
 	devices    []device
 	publishers []*client
@@ -38,8 +38,8 @@ type traffic struct {
 // live is the same traffic through the product and its peer.
 type live struct{ ours, peer *traffic }
 
-// measureLatency measures L1: from a device's publish to the frame of a viewer's
-// websocket, against mosquitto from a publish to a subscriber, in turn.
+// measureLatency measures L1: the time from a device's publish to a viewer's websocket
+// frame, in turn with that from a publish to a subscriber of mosquitto.
 func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
 	l, err := b.liveTraffic(ctx, a, m)
 	if err != nil {
@@ -68,7 +68,7 @@ func measureLatency(ctx context.Context, b *bench, a *appliance, m *mosquitto) (
 	return figures, nil
 }
 
-// liveTraffic connects devices and receivers of 50 networks to both.
+// liveTraffic connects devices and receivers of 50 networks to the product and its peer.
 func (b *bench) liveTraffic(ctx context.Context, a *appliance, m *mosquitto) (*live, error) {
 	guardians, _, err := a.adoptMany(ctx, networks)
 	if err == nil {
@@ -113,13 +113,13 @@ func (l *live) close() error {
 	return err
 }
 
-// sent is a message on its way: when it was published, and how it begins.
+// sent is a published message: the time, and the start of its text.
 type sent struct {
 	at   time.Time
 	head string
 }
 
-// run publishes until ctx ends and returns how long each message took, in ms.
+// run publishes until ctx ends and returns the latency of each message, in ms.
 func (t *traffic) run(ctx context.Context) ([]float64, error) {
 	var mu sync.Mutex
 	var took []float64
@@ -163,7 +163,7 @@ func (t *traffic) publish(ctx context.Context, i int, due time.Time, under chan<
 	return nil
 }
 
-// receive waits for the messages of home i in order.
+// receive receives the messages of home i in order and returns their latencies, in ms.
 func (t *traffic) receive(i int, under <-chan sent) ([]float64, error) {
 	var took []float64
 	for s := range under {

@@ -1,18 +1,17 @@
-// Command bench measures the figures that the product was designed to reach, each
-// against a peer that runs on the same machine at the same time, and prints them as a
-// table:
+// Command bench measures the figures for which the product has goals, each against a
+// peer on the same machine at the same time, and prints a table:
 //
 //	cd .ci/bench && go run . [-only S1,S7] [-markdown]
 //
-// The whole appliance is the real binary, built from this checkout and reached over
-// TCP; the store is used through its packages, in a process of its own, so that no
-// measurement pays for another. Peers are Debian's mosquitto (apt-get install
-// mosquitto), the Prometheus time-series database, SQLite, a plain gorilla server, and
-// the cheapest thing that could do the work, such as memcpy. strace counts syncs.
+// The whole appliance is the real binary, built from this checkout and used over TCP;
+// the store is used through its packages in a separate process, so that measurements do
+// not affect each other. Peers are Debian's mosquitto (apt-get install mosquitto), the
+// Prometheus time-series database, SQLite, a plain gorilla server, and the cheapest
+// thing that could do the work, such as memcpy. strace counts syncs.
 //
-// It takes some ten minutes on two cores, and ends after half an hour in any case: a
-// machine that needs longer is too busy to measure on. Where a figure cannot be measured, its row
-// says why, and the program ends with 1. A missed figure is no failure.
+// It takes about ten minutes on two cores, and ends after half an hour in any case: a
+// machine that needs longer is too busy to measure on. If a figure cannot be measured,
+// its row says why, and the program exits with 1. A missed figure is not a failure.
 package main
 
 import (
@@ -28,8 +27,7 @@ import (
 	"time"
 )
 
-// groups are all figures, in the order of the table. What shares a preparation is
-// one group.
+// groups returns all figures in the order of the table, grouped by shared preparation.
 func groups() []group {
 	return []group{
 		{[]string{"S1", "S2", "S6", "S7"}, measureDay},
@@ -45,7 +43,7 @@ func groups() []group {
 	}
 }
 
-// longest is how long all measurements together may take.
+// longest is the time limit of all measurements together.
 const longest = 30 * time.Minute
 
 func main() {
@@ -64,11 +62,11 @@ func main() {
 	os.Exit(code)
 }
 
-// run measures what the arguments ask for and returns the exit code.
+// run measures the figures of the arguments, prints them and returns the exit code.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errOut)
-	only := flags.String("only", "", "measure these figures alone, such as `S1,S7`")
+	only := flags.String("only", "", "measure only these figures, such as `S1,S7`")
 	markdown := flags.Bool("markdown", false, "print the table in Markdown, with date, machine and commit")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -111,13 +109,13 @@ func choose(only string) ([]string, error) {
 	wanted := strings.Split(only, ",")
 	for _, name := range wanted {
 		if !slices.Contains(all, name) {
-			return nil, fmt.Errorf("-only %s: there is no figure %q, only %s", only, name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("-only %s: unknown figure %q, want some of %s", only, name, strings.Join(all, ", "))
 		}
 	}
 	return wanted, nil
 }
 
-// measure measures the wanted figures one group after the other.
+// measure measures the wanted figures, group by group.
 func measure(ctx context.Context, b *bench, wanted []string) []figure {
 	var figures []figure
 	for _, g := range groups() {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// mosquitto is the peer of everything that has to do with MQTT: Debian's broker with
-// its defaults, but open to everybody, without Nagle's delay and without a log.
+// mosquitto is the peer for MQTT: Debian's broker with its defaults, but with anonymous
+// access, without Nagle's delay and without a log.
 type mosquitto struct {
 	addr string
 	cmd  *exec.Cmd
@@ -33,7 +33,7 @@ func (b *bench) mosquitto(ctx context.Context) (*mosquitto, error) {
 		return nil, err
 	}
 	addr := l.Addr().(*net.TCPAddr)
-	if err := l.Close(); err != nil { // mosquitto cannot choose a port by itself
+	if err := l.Close(); err != nil { // mosquitto cannot choose a free port
 		return nil, err
 	}
 	config := filepath.Join(dir, "mosquitto.conf")
@@ -55,14 +55,14 @@ func (b *bench) mosquitto(ctx context.Context) (*mosquitto, error) {
 
 func (m *mosquitto) stop() error {
 	err := m.cmd.Process.Signal(syscall.SIGTERM)
-	_ = m.cmd.Wait() // it was told to end
+	_ = m.cmd.Wait() // reports the signal
 	return err
 }
 
-// sideBySide measures figures of the real binary with mosquitto at its side.
+// sideBySide measures figures of the real binary beside mosquitto.
 type sideBySide func(context.Context, *bench, *appliance, *mosquitto) ([]figure, error)
 
-// onNewBox returns a group's measurement on a state directory of its own.
+// onNewBox is a group's measurement on a new state directory.
 func (measure sideBySide) onNewBox(ctx context.Context, b *bench) ([]figure, error) {
 	dir, err := b.temp("box")
 	if err != nil {
@@ -71,8 +71,7 @@ func (measure sideBySide) onNewBox(ctx context.Context, b *bench) ([]figure, err
 	return b.beside(ctx, dir, measure)
 }
 
-// beside runs the real binary on a state directory, and mosquitto, while they are
-// measured.
+// beside runs the real binary on a state directory, and mosquitto, during measure.
 func (b *bench) beside(ctx context.Context, dir string, measure sideBySide) (_ []figure, err error) {
 	a, err := b.serve(ctx, dir)
 	if err != nil {

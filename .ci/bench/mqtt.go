@@ -16,14 +16,14 @@ import (
 // nodeName is the access point of each home.
 const nodeName = "GWA1000133"
 
-// client is an MQTT 3.1.1 connection that costs as little as possible.
+// client is a cheap MQTT 3.1.1 connection.
 type client struct {
 	net.Conn
 	in *bufio.Reader
 	n  int // bytes of the last packet's body
 }
 
-// dial connects as a device; to a broker that lets everybody in its token is empty.
+// dial connects as a device; for a broker without passwords its token is empty.
 func dial(addr string, d device) (*client, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -39,7 +39,7 @@ func dial(addr string, d device) (*client, error) {
 	}
 	body, err := c.await(0x20)
 	if err == nil && (len(body) < 2 || body[1] != 0) {
-		err = fmt.Errorf("%s is not let in: % x", d.key.ID, body)
+		err = fmt.Errorf("%s is refused: % x", d.key.ID, body)
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -60,7 +60,7 @@ func dialAll(addr string, devices []device) ([]*client, error) {
 	return all, nil
 }
 
-// hangUp says goodbye on many connections.
+// hangUp sends DISCONNECT on many connections and closes them.
 func hangUp(all []*client) error {
 	var err error
 	for _, c := range all {
@@ -70,7 +70,7 @@ func hangUp(all []*client) error {
 	return err
 }
 
-// subscribe asks for a filter.
+// subscribe subscribes to a filter and waits for the acknowledgement.
 func (c *client) subscribe(filter string, qos byte) error {
 	if _, err := c.Write(guardtest.Subscribe(4, qos, filter)); err != nil {
 		return err
@@ -79,7 +79,8 @@ func (c *client) subscribe(filter string, qos byte) error {
 	return err
 }
 
-// await reads packets up to one of a type, and returns its body, valid until the next.
+// await reads packets up to one of a type and returns its body, valid until the next
+// call.
 func (c *client) await(first byte) ([]byte, error) {
 	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (c *client) await(first byte) ([]byte, error) {
 	}
 }
 
-// packet reads a packet.
+// packet reads a packet; its body is valid until the next call.
 func (c *client) packet() (first byte, body []byte, err error) {
 	if _, err := c.in.Discard(c.n); err != nil { // the last one's body
 		return 0, nil, err
@@ -121,11 +122,10 @@ func (c *client) packet() (first byte, body []byte, err error) {
 	return first, body, err
 }
 
-// topicOf returns the topic of a device's motion.
+// topicOf returns the topic of a device's motion matrix.
 func topicOf(d device) string { return wire.EventTopic(d.key, wire.EventMatrix, wire.FormatJSON) }
 
-// matrix returns a guardian's motion message for the 6 links of a home at a time, of
-// count steps.
+// matrix returns a guardian's motion message of count steps for the 6 links of a home.
 func matrix(at motion.Time, count int) (string, error) {
 	m := motion.Matrix{TS: at, Interval: 500, Count: count, MotionEnabled: 1, Values: map[string][][]float64{}}
 	columns := make([][]float64, links)

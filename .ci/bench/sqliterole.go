@@ -13,8 +13,8 @@ import (
 	"sensegate/motion/series/seriestest"
 )
 
-// sqliteRole stores rows in SQLite, as one would without a store of one's own: a table
-// by time, network and series, a log that is synced with each commit.
+// sqliteRole stores rows in SQLite in the usual way: a table by time, network and
+// series, and a log that is synced with each commit.
 type sqliteRole struct {
 	*homes
 	db     *sql.DB
@@ -94,7 +94,7 @@ func (r *sqliteRole) storeMinute() error {
 	return tx.Commit()
 }
 
-// written returns the bytes that this process has had written to the disk.
+// written returns the bytes that this process has written to the disk.
 func written() (float64, error) {
 	raw, err := os.ReadFile("/proc/self/io")
 	if err != nil {

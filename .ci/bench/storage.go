@@ -8,9 +8,9 @@ import (
 	"sensegate/motion/series"
 )
 
-// measureDay lives through a day with 50 networks, the store and its peer hour by hour
-// in turn: what a row takes on the disk (S1, S2), what CPU time it costs (S6), and how
-// long reading a day takes (S7).
+// measureDay stores a day of 50 networks, hour by hour in turn in the store and its
+// peer, and measures the size of a row on disk (S1, S2), its CPU time (S6), and the time
+// of reading a day (S7).
 func measureDay(ctx context.Context, b *bench) ([]figure, error) {
 	var figures []figure
 	for _, profile := range []string{"sparse", "noisy3"} {
@@ -38,8 +38,8 @@ func inOrder(figures []figure) []figure {
 	return sorted
 }
 
-// startOfDays returns the first second of so many days that end about now, where the
-// coarsest resolution begins a row.
+// startOfDays returns the first second of a number of days that end about now, at the
+// start of a row of the coarsest resolution.
 func startOfDays(days int64) int64 {
 	return series.QuarterHour.BlockStart(time.Now().Unix()-days*daySeconds) + series.QuarterHour.Span()
 }
@@ -123,7 +123,7 @@ func readDay(ours, peer *worker, profile string) ([]figure, error) {
 	}, nil
 }
 
-// inTurn asks two workers in turn, and returns the median of a value of each.
+// inTurn asks two workers in turn and returns each one's median of a value.
 func inTurn(rounds int, value string, ours *worker, what string, peer *worker, peersWhat string, n int) (_, _ float64, err error) {
 	var mine, theirs []float64
 	for range rounds {

@@ -17,8 +17,8 @@ import (
 	"sensegate/store"
 )
 
-// What storage is measured with: homes of 6 links, whose series are the network's own
-// and one for each link, flushed every minute. A row is a second of a series.
+// The load of storage: homes of 6 links, with a series for the network and one per link,
+// flushed every minute. A row is a second of a series.
 const (
 	networks      = 50
 	links         = 6
@@ -27,12 +27,12 @@ const (
 	flushSeconds  = 60
 )
 
-// homes makes the motion of some homes, a minute at a time.
+// homes generates the motion of homes, a minute at a time.
 type homes struct {
 	homes   []*seriestest.Home
-	frames  [][]float64   // of each home; frame after frame, a value for each series
+	frames  [][]float64   // by home: frame after frame, a value per series
 	rate    int           // frames a second
-	making  time.Duration // CPU time that it took
+	making  time.Duration // CPU time of generating
 	minutes int
 }
 
@@ -54,7 +54,7 @@ func newHomes(profile seriestest.Profile, n, rate int) *homes {
 	return h
 }
 
-// minute makes the next minute of all homes.
+// minute generates the next minute of all homes.
 func (h *homes) minute() {
 	begin := cpuTime()
 	for i, home := range h.homes {
@@ -66,8 +66,8 @@ func (h *homes) minute() {
 	h.making += cpuTime() - begin
 }
 
-// secondOf returns what is kept of a second of two frames: the largest intensity, in
-// steps of 0.001, and the share of frames with motion.
+// secondOf returns the stored values of a second of two frames: the largest intensity,
+// in steps of 0.001, and the share of frames with motion.
 func secondOf(a, b float64) (intensity, density float64) {
 	for _, v := range []float64{a, b} {
 		if v >= 0.0005 {
@@ -77,7 +77,7 @@ func secondOf(a, b float64) (intensity, density float64) {
 	return math.Round(max(a, b)*1000) / 1000, density
 }
 
-// storeRole is the product's store on a clock of its own.
+// storeRole is the product's store with a simulated clock.
 type storeRole struct {
 	*homes
 	db      *store.DB
@@ -117,7 +117,7 @@ func newStoreRole(args []string) (role, error) {
 	return r, nil
 }
 
-// furnish makes the networks.
+// furnish creates the networks.
 func (r *storeRole) furnish(tx *store.Tx) error {
 	for i, home := range r.homes.homes {
 		n, err := tx.CreateNetwork(motion.Network{GuardianID: fmt.Sprintf("guardian-%d", i)})
@@ -155,8 +155,8 @@ func (r *storeRole) do(what string, n int) (map[string]float64, error) {
 	return nil, fmt.Errorf("no such question: %s", what)
 }
 
-// live lives through so many seconds as the appliance does, and tells the CPU time
-// since the start without that of making the motion.
+// live stores seconds of motion as the appliance does, and returns the CPU time since
+// the start without that of generating the motion.
 func (r *storeRole) live(seconds int) (map[string]float64, error) {
 	for range seconds / flushSeconds {
 		r.minute()
@@ -171,7 +171,7 @@ func (r *storeRole) live(seconds int) (map[string]float64, error) {
 	return map[string]float64{"cpu": float64(cpuTime() - r.began - r.making), "rows": float64(r.minutes * flushSeconds * networks * columnsOfHome)}, nil
 }
 
-// add takes the minute of home i in, frame by frame.
+// add adds the minute of home i, frame by frame.
 func (r *storeRole) add(i int) {
 	values, begin := r.values[i], float64(r.now.Unix())
 	for step := range flushSeconds * r.rate {
@@ -182,7 +182,7 @@ func (r *storeRole) add(i int) {
 	}
 }
 
-// lastDay asks for the first network's last day at 1 s.
+// lastDay returns the query of the first network's last day at 1 s.
 func (r *storeRole) lastDay() series.Query {
 	now := r.now.Unix()
 	return series.Query{Series: series.Network, Measure: series.Intensity, From: now - daySeconds, To: now, Bucket: 1}
@@ -208,8 +208,7 @@ func (r *storeRole) decode() (map[string]float64, error) {
 	return map[string]float64{"ms": ms(took)}, err
 }
 
-// answer writes the answer of the last day from the disk n times, and copies it as
-// often.
+// answer writes the answer of the last day from the disk, and copies it, n times each.
 func (r *storeRole) answer(n int) (map[string]float64, error) {
 	q := r.lastDay()
 	var text []byte
@@ -229,8 +228,7 @@ func (r *storeRole) answer(n int) (map[string]float64, error) {
 	return map[string]float64{"ms": median(ours), "copy": median(copying), "bytes": float64(len(text))}, nil
 }
 
-// copyTime returns how long copying data takes, in ms: the mean of some times, into
-// memory that has been touched.
+// copyTime returns the mean time of copying data into touched memory, in ms.
 func copyTime(data []byte) float64 {
 	const times = 20
 	into := make([]byte, len(data))
@@ -242,7 +240,7 @@ func copyTime(data []byte) float64 {
 	return ms(time.Since(begin)) / times
 }
 
-// encode decodes the last day and writes it by encoding/json.
+// encode decodes the last day and encodes it with encoding/json.
 func (r *storeRole) encode() (map[string]float64, error) {
 	q := r.lastDay()
 	begin := time.Now()

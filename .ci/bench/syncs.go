@@ -12,18 +12,17 @@ import (
 	"sensegate/motion"
 )
 
-// syncOperations is how often each operation of S5 is made.
+// syncOperations is the number of times that S5 makes each operation.
 const syncOperations = 20
 
-// operation is something that is durable when it is answered.
+// operation is a request whose effect is durable when it is answered.
 type operation struct {
 	name string
 	make func(ctx context.Context, n int) error
 }
 
-// measureSyncs runs the real binary under strace and counts the syncs between the
-// request and the answer of an event, a command and a setting (S5); the peer is a row
-// in SQLite.
+// measureSyncs runs the real binary under strace and counts the syncs of an event, a
+// command and a setting (S5). The peer is a row in SQLite.
 func measureSyncs(ctx context.Context, b *bench) (_ []figure, err error) {
 	dir, err := b.temp("syncs")
 	if err != nil {
@@ -68,19 +67,19 @@ func measureSyncs(ctx context.Context, b *bench) (_ []figure, err error) {
 	return figures, nil
 }
 
-// during returns how many syncs there are while fn runs and shortly after it.
+// during returns the number of syncs while fn runs and in the 20 ms after it.
 func (t *tracer) during(fn func() error) (int, error) {
 	before, err := t.syncs()
 	if err != nil {
 		return 0, err
 	}
 	err = fn()
-	time.Sleep(20 * time.Millisecond) // what follows the answer counts too
+	time.Sleep(20 * time.Millisecond)
 	after, unknown := t.syncs()
 	return after - before, errors.Join(err, unknown)
 }
 
-// sqliteSyncs returns how often SQLite syncs for one row.
+// sqliteSyncs returns the mean number of syncs of SQLite for one row.
 func (b *bench) sqliteSyncs(ctx context.Context) (_ float64, err error) {
 	dir, err := b.temp("sqlite")
 	if err != nil {
@@ -95,14 +94,14 @@ func (b *bench) sqliteSyncs(ctx context.Context) (_ float64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, peer.stop()) }()
-	if _, err := peer.ask("event", 1); err != nil { // makes the log
+	if _, err := peer.ask("event", 1); err != nil { // creates the log
 		return 0, err
 	}
 	used, err := t.during(func() error { _, err := peer.ask("event", syncOperations); return err })
 	return float64(used) / syncOperations, err
 }
 
-// operations prepares a home and returns what is done to it.
+// operations prepares a home and returns the operations on it; the caller calls done.
 func (a *appliance) operations(ctx context.Context) (_ []operation, done func() error, err error) {
 	if err := a.makeKey(ctx); err != nil {
 		return nil, nil, err
@@ -120,7 +119,7 @@ func (a *appliance) operations(ctx context.Context) (_ []operation, done func() 
 		return nil, nil, errors.Join(err, c.Close())
 	}
 	network := fmt.Sprintf("/core/network/%d", guardian.network)
-	if err := rest(ctx, 2*time.Second); err != nil { // for what the start leaves to do
+	if err := rest(ctx, 2*time.Second); err != nil { // for work left over from the start
 		return nil, nil, errors.Join(err, c.Close())
 	}
 	return []operation{

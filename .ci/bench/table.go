@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// columns are the heads of the table.
+// columns returns the headings of the table.
 func columns() []string {
 	return []string{"", "Figure", "Ours", "To reach", "Verdict", "Peer", "Peer's", "Ours ÷ peer's"}
 }
 
-// cells returns a row as text.
+// cells returns the row of a figure.
 func (f figure) cells() []string {
 	if f.Err != nil {
 		return []string{f.Name, "not measured: " + strings.Join(strings.Fields(f.Err.Error()), " "), "", "", "", "", "", ""}
@@ -31,7 +31,7 @@ func (f figure) cells() []string {
 	return row
 }
 
-// text says what is to be reached.
+// text returns the goal as text.
 func (b bound) text(unit string) string {
 	if b.Limit == 0 {
 		return ""
@@ -50,7 +50,7 @@ func (b bound) text(unit string) string {
 	return text
 }
 
-// number writes a figure with three digits that count.
+// number formats a figure with three significant digits.
 func number(v float64) string {
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -81,7 +81,7 @@ func printMarkdown(out io.Writer, about string, figures []figure) error {
 	return err
 }
 
-// commit names what the checkout holds now.
+// commit returns the commit of the checkout.
 func commit(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
@@ -90,7 +90,7 @@ func commit(ctx context.Context) string {
 	return "commit " + strings.TrimSpace(string(out))
 }
 
-// describe says when, of what, on what and with which command it was measured.
+// describe returns the date, commit, machine and command of a measurement.
 func describe(commit, command string) string {
 	return fmt.Sprintf("Measured on %s at %s, with %s on %d × %s (%s), load average of its last 15 minutes %s:\n\n    %s",
 		time.Now().UTC().Format(time.DateOnly), commit, runtime.Version(), runtime.NumCPU(), processor(), runtime.GOARCH, load(), command)
@@ -98,7 +98,7 @@ func describe(commit, command string) string {
 
 // processor returns the name of the machine's processor.
 func processor() string {
-	info, _ := os.ReadFile("/proc/cpuinfo") // without it the name is unknown
+	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
 		if key, name, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
 			return strings.TrimSpace(name)
@@ -107,7 +107,7 @@ func processor() string {
 	return "unknown processor"
 }
 
-// load returns the load average of the last 15 minutes: who else has used the machine.
+// load returns the load average of the last 15 minutes.
 func load() string {
 	averages, _ := os.ReadFile("/proc/loadavg")
 	if fields := strings.Fields(string(averages)); len(fields) > 2 {

@@ -13,15 +13,15 @@ import (
 	"github.com/prometheus/tsdb/labels"
 )
 
-// tsdbRole is the time-series database of Prometheus, as the library it once was, with
-// the same motion: intensity in steps of 0.001 and the share of motion of each second.
-// It keeps neither sums nor states, and syncs nothing while it works.
+// tsdbRole is the time-series database of Prometheus, in its former version as a
+// library, with the same motion: intensity in steps of 0.001 and the share of motion of
+// each second. It keeps neither sums nor states, and does not sync.
 type tsdbRole struct {
 	*homes
 	dir   string
 	db    *tsdb.DB
-	label [][]labels.Labels // of each home: two for each series
-	refs  [][]uint64        // of the same
+	label [][]labels.Labels // by home: two per series
+	refs  [][]uint64        // likewise
 	now   int64             // s
 	began time.Duration
 }
@@ -80,7 +80,7 @@ func (r *tsdbRole) do(what string, n int) (map[string]float64, error) {
 	return nil, fmt.Errorf("no such question: %s", what)
 }
 
-// live lives through so many seconds, a commit a minute.
+// live stores seconds of motion, a commit a minute.
 func (r *tsdbRole) live(seconds int) (map[string]float64, error) {
 	for range seconds / flushSeconds {
 		r.minute()
@@ -99,7 +99,7 @@ func (r *tsdbRole) live(seconds int) (map[string]float64, error) {
 	return map[string]float64{"cpu": float64(cpuTime() - r.began - r.making), "rows": float64(r.minutes * flushSeconds * len(r.frames) * columnsOfHome)}, nil
 }
 
-// settle waits until the database has written its head's whole blocks.
+// settle waits until the database has written the full blocks of its head.
 func (r *tsdbRole) settle() {
 	const span = 3 * 3600 * 1000 // ms that the head holds before it is cut
 	for r.db.Head().MaxTime()-r.db.Head().MinTime() > span {
@@ -107,7 +107,7 @@ func (r *tsdbRole) settle() {
 	}
 }
 
-// add takes in the minute of home i.
+// add adds the minute of home i.
 func (r *tsdbRole) add(appender tsdb.Appender, i int) error {
 	frames, refs := r.frames[i], r.refs[i]
 	for second := range flushSeconds {
@@ -125,7 +125,7 @@ func (r *tsdbRole) add(appender tsdb.Appender, i int) error {
 	return nil
 }
 
-// put appends a value, by the number of its series while that is known.
+// put appends a value, by the reference of its series once that is known.
 func (r *tsdbRole) put(appender tsdb.Appender, i, k int, ref *uint64, at int64, v float64) (err error) {
 	if *ref != 0 && appender.AddFast(*ref, at, v) == nil {
 		return nil
@@ -134,7 +134,7 @@ func (r *tsdbRole) put(appender tsdb.Appender, i, k int, ref *uint64, at int64, 
 	return err
 }
 
-// size returns the bytes and rows of the finished blocks, the log not counted.
+// size returns the bytes and rows of the finished blocks, without the log.
 func (r *tsdbRole) size() (map[string]float64, error) {
 	bytes, samples := 0.0, 0.0
 	for _, block := range r.db.Blocks() {
@@ -156,7 +156,7 @@ func (r *tsdbRole) size() (map[string]float64, error) {
 	return map[string]float64{"bytes": bytes, "rows": samples / 2}, nil
 }
 
-// each calls fn with the intensities of the first home's own series in the last
+// each calls fn with the intensities of the first home's network series in the last
 // seconds.
 func (r *tsdbRole) each(seconds int64, fn func(t int64, v float64)) error {
 	querier, err := r.db.Querier((r.now-seconds)*1000, r.now*1000-1)
@@ -189,7 +189,7 @@ func (r *tsdbRole) read(seconds int64) (map[string]float64, error) {
 	return map[string]float64{"ms": ms(took)}, err
 }
 
-// buckets reads the last week of a series and keeps the largest value of each bucket.
+// buckets reads the last week of a series into the maximum of each bucket.
 func (r *tsdbRole) buckets(bucket int64) (map[string]float64, error) {
 	first := r.now - 7*daySeconds
 	values := make([]float64, 7*daySeconds/bucket+1)
@@ -201,7 +201,7 @@ func (r *tsdbRole) buckets(bucket int64) (map[string]float64, error) {
 	return map[string]float64{"ms": ms(time.Since(begin))}, err
 }
 
-// reopen opens the database anew, as a start does.
+// reopen closes and opens the database, as a restart does.
 func (r *tsdbRole) reopen() (map[string]float64, error) {
 	if err := r.db.Close(); err != nil {
 		return nil, err
@@ -213,13 +213,13 @@ func (r *tsdbRole) reopen() (map[string]float64, error) {
 
 func (r *tsdbRole) close() error { return r.db.Close() }
 
-// peers of storage, in the table.
+// The peers of storage in the table.
 const (
 	prometheus = "Prometheus tsdb 0.10"
 	sqlite     = "SQLite (WAL, commit a minute)"
 )
 
-// pair starts the store and its peer on directories of their own.
+// pair starts the store and its peer, each on a new directory.
 func (b *bench) pair(ctx context.Context, profile string, rate, homes int, first int64) (ours, peer *worker, err error) {
 	var dirs [2]string
 	for i := range dirs {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// viewer is a websocket that costs as little as possible.
+// viewer is a cheap websocket.
 type viewer struct {
 	net.Conn
 	in   *bufio.Reader
 	text []byte
 }
 
-// view opens a websocket at a path, with a key or without.
+// view opens a websocket at a path; key may be "".
 func view(addr, path, key string) (*viewer, error) {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -33,7 +33,7 @@ func view(addr, path, key string) (*viewer, error) {
 			first = line
 		}
 		if err == nil && !strings.HasPrefix(first, "HTTP/1.1 101") {
-			err = fmt.Errorf("%s is answered with %q", path, first)
+			err = fmt.Errorf("%s answers %q", path, first)
 		}
 		if err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -44,8 +44,7 @@ func view(addr, path, key string) (*viewer, error) {
 	}
 }
 
-// next reads the next message, which is valid until the one after it, and answers
-// pings on the way.
+// next reads the next message, valid until the next call, and answers pings.
 func (v *viewer) next() ([]byte, error) {
 	const text, ping = 0x81, 0x89
 	if err := v.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -78,12 +77,12 @@ func (v *viewer) next() ([]byte, error) {
 				return nil, err
 			}
 		default:
-			return nil, fmt.Errorf("a frame that begins with %x %x: %q", head[0], head[1], v.text)
+			return nil, fmt.Errorf("unexpected frame %x %x: %q", head[0], head[1], v.text)
 		}
 	}
 }
 
-// next reads the next message that a subscriber gets, valid until the one after it.
+// next reads the next message of a subscription, valid until the next call.
 func (c *client) next() ([]byte, error) {
 	body, err := c.await(0x30)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// measureWeek lives through nine days with 50 networks: answers of a week (S8), the
-// file that no longer grows (S9), and how long a start on it takes (S10).
+// measureWeek stores nine days of 50 networks and measures answers of a week (S8), the
+// growth of the file (S9), and a start with it (S10).
 func measureWeek(ctx context.Context, b *bench) ([]figure, error) {
 	var figures []figure
 	for _, profile := range []string{"sparse", "noisy3"} {
@@ -83,8 +83,8 @@ func (b *bench) weekAnswers(ours, peer *worker, profile string) ([]figure, error
 	return figures, nil
 }
 
-// startUp measures S10: the real binary on the store that ours has left, from its start
-// until it says that it is ready, and in turn the same on an empty one.
+// startUp measures S10: the time until the real binary is ready on the store that ours
+// has left, in turn with an empty one.
 func (b *bench) startUp(ctx context.Context, ours *worker, profile string) ([]figure, error) {
 	const starts = 10
 	empty, err := b.temp("empty")
@@ -99,7 +99,7 @@ func (b *bench) startUp(ctx context.Context, ours *worker, profile string) ([]fi
 			if err != nil {
 				return nil, err
 			}
-			if n > 0 { // the first start makes an authority and its certificate
+			if n > 0 { // the first start creates a certificate authority and a certificate
 				took[dir] = append(took[dir], ms(time.Since(begin)))
 			}
 			if err := a.stop(); err != nil {

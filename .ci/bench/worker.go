@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// A worker is this program once more, in a process of its own that does one thing, so
-// that its CPU time, memory and writes are its own. It is asked and answers by JSON
-// lines on its standard streams.
+// worker is this program in another process with one role, so that CPU time, memory and
+// writes can be measured. It answers questions as JSON lines on its standard streams.
 type worker struct {
 	dir    string // its first argument
 	cmd    *exec.Cmd
@@ -22,25 +21,25 @@ type worker struct {
 	answer *json.Decoder
 }
 
-// question asks a worker to do something n times, or for n seconds.
+// question asks a worker to do something N times, or for N seconds.
 type question struct {
 	Do string
 	N  int
 }
 
-// reply is what a worker has measured.
+// reply is the result of a question.
 type reply struct {
 	Values map[string]float64
 	Error  string
 }
 
-// role is what a worker does.
+// role is the work of a worker.
 type role interface {
 	do(what string, n int) (map[string]float64, error)
 	close() error
 }
 
-// roles make the workers; args are a directory and more.
+// roles returns the constructors of roles; args[0] is a directory.
 func roles() map[string]func(args []string) (role, error) {
 	return map[string]func([]string) (role, error){
 		"store":    newStoreRole,
@@ -64,7 +63,7 @@ func workerOf(line []string) (name string, args []string, ok bool) {
 	return line[2], line[3:], true
 }
 
-// serveWorker answers questions until there are no more.
+// serveWorker answers questions until the end of in.
 func serveWorker(name string, args []string, in io.Reader, out io.Writer) error {
 	make, ok := roles()[name]
 	if !ok {
@@ -94,7 +93,8 @@ func serveWorker(name string, args []string, in io.Reader, out io.Writer) error 
 	}
 }
 
-// start starts a worker on a directory (args[0]); under is a command line that runs it, such as a tracer's.
+// start starts a worker on the directory args[0]; under is a command line that runs it,
+// such as a tracer's.
 func (b *bench) start(ctx context.Context, under []string, name string, args ...string) (*worker, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -117,7 +117,7 @@ func (b *bench) start(ctx context.Context, under []string, name string, args ...
 	return w, nil
 }
 
-// ask has the worker do something and returns what it has measured.
+// ask asks the worker a question and returns the values of its reply.
 func (w *worker) ask(what string, n int) (map[string]float64, error) {
 	if err := json.NewEncoder(w.stdin).Encode(question{what, n}); err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", what, err)
