@@ -9,17 +9,16 @@ import (
 	"sensegate/store"
 )
 
-// AdoptionWindow is how long an owner's adoption window is open, in seconds (payloads.md 6 no.
-// 6).
+// AdoptionWindow is how long an owner's adoption window stays open (payloads.md 6 no. 6).
 const AdoptionWindow motion.Seconds = 600
 
-// Adoption returns until when a network adopts devices that ask, and the waiting devices,
-// those seen last first, without those that another household may decide about.
+// Adoption returns when the adoption window of a network ends, and the pending devices, most
+// recently seen first, except those that only another household may adopt.
 func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (until motion.Time, waiting []motion.PendingDevice, err error) {
 	if until, err = h.engine.Devices.AdoptionUntil(ctx, network); err != nil {
 		return 0, nil, err
 	}
-	pending := h.engine.Devices.Pending() // in a transaction of its own
+	pending := h.engine.Devices.Pending() // opens its own transaction
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		for _, p := range pending {
 			foreign, err := ofAnother(tx, network, p)
@@ -35,9 +34,9 @@ func (h *Household) Adoption(ctx context.Context, network motion.NetworkID) (unt
 	return until, waiting, err
 }
 
-// ofAnother reports whether another household may decide about a waiting device: it asks to
-// join another network, or is adopted in another that has an owner, or names no network and is
-// a node of another.
+// ofAnother reports whether only another household may adopt a pending device: the device asks
+// to join another network, belongs to another network that has an owner, or names no network
+// and is a node of another.
 func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (bool, error) {
 	asked := p.NetworkID
 	n, err := tx.NetworkByGuardian(p.LocationID)
@@ -70,9 +69,8 @@ func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (
 	return true, nil
 }
 
-// Adopt adopts one device that Adoption lists, named by the id of its entry or by its
-// deviceId, at its next request. NotFound: it lists none of that name. Conflict: it lists
-// several of that deviceId.
+// Adopt adopts a device that Adoption lists, at its next request. name is the id of its entry
+// or its deviceId. NotFound: no such entry. Conflict: several entries have that deviceId.
 func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name string) error {
 	_, waiting, err := h.Adoption(ctx, network)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"sensegate/store"
 )
 
-// Proof is what a user who claims a home may show beside their session.
+// Proof is what a user presents to claim a home, in addition to a session.
 type Proof struct {
 	SetupCode string // "" = none
 	Local     bool   // the request comes from the appliance itself
 }
 
 // Claim makes a user the owner of a home without members (interfaces.md 3 no. 3); the home's
-// history begins now. While the appliance has no owner at all, and for a home that was owned
-// before, it needs the setup code, shown now or when the account was made, or a request from
-// the appliance itself (payloads.md 5.2 and 6 no. 16). The last owner, who has disowned the
-// home themselves, needs none of these. Conflict: the home has members, or does not exist, so
-// that ids reveal nothing. Forbidden, code setup_code: the code is needed. Invalid: the code
-// is wrong.
+// history begins now. While no home on the appliance has an owner, and for a home that had an
+// owner before, Claim requires the setup code, given now or at sign-up, or a request from the
+// appliance itself (payloads.md 5.2 and 6 no. 16). The last owner, if they disowned the home
+// themselves, needs neither. Conflict: the home has members or does not exist; the two look
+// the same, so that ids reveal nothing. Forbidden, code setup_code: the code is required.
+// Invalid: the code is wrong.
 func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, proof Proof) (claimed home.Membership, err error) {
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		members, err := tx.MembershipsOfHome(id)
@@ -55,7 +55,7 @@ func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, pro
 	return claimed, nil
 }
 
-// notClaimable is the fault of a home that has members, and of one that does not exist.
+// notClaimable returns the fault for a home that has members or does not exist.
 func notClaimable() error {
 	return &fault.Error{Kind: fault.Conflict, Code: "owned",
 		Message: "network_id: is not of a network that can be claimed; if it has an owner, ask them for an invitation"}
@@ -89,8 +89,8 @@ func mayClaim(tx *store.Tx, house home.Home, user home.UserID, proof Proof) erro
 	return nil
 }
 
-// codeNeeded reports whether a session alone is not enough to claim a home: it was owned
-// before, or the appliance has no owner yet.
+// codeNeeded reports whether a claim requires the setup code: the home had an owner before, or
+// no home on the appliance has one yet.
 func codeNeeded(tx *store.Tx, house home.Home) (bool, error) {
 	if house.OwnedBefore {
 		return true, nil
@@ -99,8 +99,8 @@ func codeNeeded(tx *store.Tx, house home.Home) (bool, error) {
 	return !slices.ContainsFunc(homes, home.Home.Claimed), err
 }
 
-// enter makes a user a member of a home, in the role of m, and returns the membership and
-// MemberJoinedEvent. It deletes an invitation of their address.
+// enter stores m as a membership of a home, deletes the invitation to the user's address, and
+// returns the membership and MemberJoinedEvent.
 func enter(tx *store.Tx, house home.Home, m home.Membership) (home.Membership, []motion.Event, error) {
 	person, err := tx.User(m.User)
 	if err != nil {
@@ -125,10 +125,10 @@ func enter(tx *store.Tx, house home.Home, m home.Membership) (home.Membership, [
 	return m, []motion.Event{joined}, err
 }
 
-// nobody is the data of an event about a member who is not named.
+// nobody returns the data of an event about a member whom it must not name.
 func nobody() motion.Document { return motion.Document{"user": map[string]any{}} }
 
-// memberData is the data of an event about a member (payloads.md 4.8).
+// memberData returns the data of an event about a member (payloads.md 4.8).
 func memberData(u home.User) motion.Document {
 	return motion.Document{
 		"id": int64(u.ID), "sub": u.Sub, "first_name": u.FirstName, "last_name": u.LastName, "user": map[string]any{},

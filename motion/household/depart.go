@@ -10,8 +10,8 @@ import (
 	"sensegate/store"
 )
 
-// RemoveMobile deletes a mobile device of a user with its presence reports: a user who was at
-// home by that device alone has left. NotFound: the user has none with this id.
+// RemoveMobile deletes a mobile device of a user and its presence reports. A user whom only
+// that device reported at home counts as away. NotFound: the user has no such device.
 func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.MobileID) error {
 	var changed []home.ID
 	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
@@ -42,9 +42,9 @@ func (h *Household) RemoveMobile(ctx context.Context, user home.UserID, id home.
 	return h.armAll(ctx, changed)
 }
 
-// Depart raises MemberLeftEvent for every member who was at home by a mobile device that was
-// removed since, such as by a log-out or a new password; where the home wants it the scene
-// follows. Whoever ends sessions calls it after the commit; Look calls it in any case.
+// Depart raises MemberLeftEvent for every member who counts as away because their mobile
+// device was removed, for example by a log-out or a new password. The scene follows in homes
+// that enable it. Callers that end sessions call Depart after the commit; Look calls it too.
 func (h *Household) Depart(ctx context.Context) error {
 	var waiting []home.ID
 	err := h.db.View(ctx, func(tx *store.Tx) error {
@@ -74,7 +74,7 @@ func (h *Household) Depart(ctx context.Context) error {
 	return h.armAll(ctx, changed)
 }
 
-// departAll calls depart for several homes, and returns those whose scene changed.
+// departAll calls depart for several homes and returns those whose scene changed.
 func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motion.Event, err error) {
 	for _, id := range homes {
 		scene, raised, err := depart(tx, id)
@@ -88,8 +88,8 @@ func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motio
 	return changed, events, nil
 }
 
-// depart returns the events of the members of a home who have left by the removal of a mobile
-// device, and whether that changed the scene.
+// depart returns the events of the members of a home who left because a mobile device was
+// removed, and whether the scene changed.
 func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err error) {
 	memberships, err := tx.MembershipsOfHome(id)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"sensegate/store"
 )
 
-// Disown deletes a network on behalf of its owner, with its home and whatever belongs
-// to either (interfaces.md 4.2 no. 4, payloads.md 5.3): memberships, invitations, mails,
-// scene configuration, sensors, meta, and in Core its history, events, alerts, devices
-// and their tokens. Users whose only membership this was are deleted with their phones,
-// but for those whom an owner has added by their id. For ten minutes devices may form a
-// new network, which the owner claims again without the setup code, unless their account is
-// deleted too or somebody has claimed it since. NotFound: no such home. Forbidden: by does not own it.
+// Disown deletes a network on behalf of its owner, with its home and all that belongs to
+// either (interfaces.md 4.2 no. 4, payloads.md 5.3): memberships, invitations, mails, scene
+// configuration, sensors, meta, and in Core its history, events, alerts, devices and their
+// tokens. It deletes users who belong to no other home, with their phones, except users whom
+// an owner added by id. For ten minutes the devices may form a new network, which the owner
+// can claim without the setup code unless their account is deleted too or somebody else
+// claims it first. NotFound: no such home. Forbidden: by does not own it.
 func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
 	var house home.Home
 	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -33,8 +33,8 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 	return nil
 }
 
-// forgetMembers deletes the users of a disowned home who belong to no other. Users whom the
-// owner has added without asking stay, without a home.
+// forgetMembers deletes the members of a disowned home who belong to no other. Users whom an
+// owner added by id stay, without a home.
 func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 	house, err := tx.Home(id)
 	if err != nil { // disowned meanwhile

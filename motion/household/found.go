@@ -9,10 +9,9 @@ import (
 	"sensegate/store"
 )
 
-// ByBSSID returns the home of the network of which mac is an address of a node (2.4
-// GHz, 5 GHz, mesh or p2p BSSID), and whether it was made just now because the network
-// had none. NotFound: no such network. Conflict: nodes of several networks are said to have
-// it, as anybody can say who hears it.
+// ByBSSID returns the home of the network with a node that has the address mac (2.4 GHz,
+// 5 GHz, mesh or p2p BSSID). It creates the home if there is none, and reports that. NotFound:
+// no such network. Conflict: nodes of several networks claim mac, which any device can do.
 func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (house home.Home, created bool, err error) {
 	var nodes []motion.Node
 	err = h.db.View(ctx, func(tx *store.Tx) error {
@@ -31,8 +30,8 @@ func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (house home.Hom
 	return h.homeOf(ctx, networks[0])
 }
 
-// ByGuardian is ByBSSID for a guardian: by its guardian_id, or otherwise by the deviceId of
-// the node that it runs on.
+// ByGuardian is like ByBSSID but finds the network by its guardian_id, or otherwise by the
+// deviceId of the node that the guardian runs on.
 func (h *Household) ByGuardian(ctx context.Context, guardianID string) (house home.Home, created bool, err error) {
 	var network motion.Network
 	err = h.db.View(ctx, func(tx *store.Tx) error {
@@ -55,8 +54,7 @@ func (h *Household) ByGuardian(ctx context.Context, guardianID string) (house ho
 	return h.homeOf(ctx, networks[0])
 }
 
-// homeOf returns the home of a network, made when it has none (interfaces.md 4.2
-// no. 1).
+// homeOf returns the home of a network; it creates a missing one (interfaces.md 4.2 no. 1).
 func (h *Household) homeOf(ctx context.Context, network motion.NetworkID) (house home.Home, created bool, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		house, created, err = tx.HomeOfNetwork(network)
@@ -78,8 +76,8 @@ func (h *Household) homeOf(ctx context.Context, network motion.NetworkID) (house
 	return house, created, err
 }
 
-// createHome makes the home of a network that has none. The home of a network that its devices
-// have formed again after its deletion counts as owned before, if it was.
+// createHome creates the home of a network. OwnedBefore survives the deletion of a network
+// that its devices form again.
 func createHome(tx *store.Tx, network motion.NetworkID) (home.Home, error) {
 	n, err := tx.Network(network)
 	if err != nil {
@@ -92,10 +90,10 @@ func createHome(tx *store.Tx, network motion.NetworkID) (home.Home, error) {
 	return tx.CreateHome(house)
 }
 
-// ChangeHome changes the record of a home and, unless zone is "", the time zone of its
-// network, which stands in the application settings that Core shows too (payloads.md
-// 4.11: one store). change sets only what a person may; the caller has checked what it
-// sets, and the zone. Where live motion is switched off its viewers are looked at again.
+// ChangeHome changes the record of a home and, unless zone is "", the time zone in the
+// application settings of its network, which Core shows too (payloads.md 4.11: one store).
+// The caller has validated zone and what change sets. When change disables live motion,
+// ChangeHome calls Options.Ended.
 func (h *Household) ChangeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
 	var darkened bool
 	err := h.changeHome(ctx, id, func(house *home.Home) {
@@ -109,7 +107,7 @@ func (h *Household) ChangeHome(ctx context.Context, id home.ID, change func(*hom
 	return err
 }
 
-// changeHome is ChangeHome in one commit.
+// changeHome is ChangeHome without the call of Ended.
 func (h *Household) changeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error {
 		house, err := tx.Home(id)

@@ -1,13 +1,12 @@
-// Package household holds the rules of people and homes that take several steps,
-// raise events or touch devices: finding and claiming a home, members and
-// invitations, leaving and disowning, scenes and presence (interfaces.md 3,
-// 4.2, 5 and 6; payloads.md 5).
+// Package household implements the operations on people and homes that take several steps,
+// raise events or touch devices: finding and claiming a home, members and invitations,
+// leaving and disowning, scenes and presence (interfaces.md 3, 4.2, 5 and 6; payloads.md 5).
 //
-// It knows the store, the engine and how mails are queued. It must not know HTTP, tokens, or
-// how a caller has proven who they are: callers have authenticated the user they name.
+// It knows the store, the engine and the mail queue. It must not know HTTP, tokens or
+// authentication: callers have authenticated the user they pass.
 //
-// Concurrency. All exported methods may be called concurrently; each makes its
-// decision and its change in one transaction. Events follow the commit.
+// Concurrency. All exported methods except Look may be called concurrently; each decides and
+// changes in one transaction. Events follow the commit.
 package household
 
 import (
@@ -20,15 +19,15 @@ import (
 
 // Options configure a Household.
 type Options struct {
-	// Mail queues a mail as part of a transaction.
+	// Mail queues a mail in a transaction.
 	Mail func(*store.Tx, notify.Mail) error
-	// Ended is called after a commit that ended a membership, an account, a network or the
-	// live motion of one, so that its live connections are closed; nil: it is not called.
+	// Ended, if not nil, is called after a commit that ends a membership, an account, a
+	// network or its live motion, so that the caller can close the live connections.
 	Ended func()
-	Log   *slog.Logger // nil: nothing is logged
+	Log   *slog.Logger // nil: no log
 }
 
-// Household holds these rules. Make it with New.
+// Household performs these operations. Create it with New.
 type Household struct {
 	db     *store.DB
 	engine *engine.Engine
@@ -38,7 +37,7 @@ type Household struct {
 	limit  inviteLimit
 }
 
-// New returns a Household over a database and the engine that works on it.
+// New returns a Household for a database and the engine that uses it.
 func New(db *store.DB, e *engine.Engine, o Options) *Household {
 	h := &Household{db: db, engine: e, mail: o.Mail, ended: o.Ended, log: o.Log}
 	if h.ended == nil {

@@ -13,13 +13,13 @@ import (
 	"sensegate/store"
 )
 
-// inviteAgain is after what time an open invitation may be mailed again.
+// inviteAgain is the least time between two mails of an open invitation.
 const inviteAgain = time.Minute
 
-// Invite invites addresses to a home on behalf of its owner, and returns those that
-// were not: no addresses, members already, more than a home may have open
-// (home.MaxInvitations), or addresses that were sent enough mails. Each gets a mail and has
-// seven days; one that was invited before has them anew.
+// Invite invites addresses to a home on behalf of its owner and returns those that failed:
+// malformed addresses, addresses of members, those beyond home.MaxInvitations open ones, and
+// those that reached the mail limit. Each invited address gets a mail and has seven days; a
+// repeated invitation starts a new seven days.
 func (h *Household) Invite(ctx context.Context, id home.ID, by home.UserID, addresses []string) (failed []string, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		failed = []string{}
@@ -72,8 +72,8 @@ func addressesOf(tx *store.Tx, id home.ID) (map[string]bool, error) {
 	return taken, nil
 }
 
-// invite invites one address. It returns false when the home has too many open invitations, or
-// has sent the address enough mails.
+// invite invites one address. It returns false when the home has too many open invitations or
+// a mail limit is reached.
 func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address string) (bool, error) {
 	now := tx.Now().Stamp()
 	open, err := tx.InvitationsOfHome(id)
@@ -85,7 +85,7 @@ func (h *Household) invite(tx *store.Tx, id home.ID, by home.UserID, address str
 		return false, err
 	}
 	if again && now.Since(before.CreatedAt) < inviteAgain {
-		return true, nil // a repeated request does not fill anybody's mailbox
+		return true, nil // a repeated request sends no second mail
 	}
 	if !h.limit.take(id, address, now) {
 		return false, nil
@@ -122,7 +122,7 @@ func (h *Household) mailInvitation(tx *store.Tx, i home.Invitation, by home.User
 	})
 }
 
-// Invitations returns the invitations to a home that are open, by address.
+// Invitations returns the open invitations to a home, ordered by address.
 func (h *Household) Invitations(ctx context.Context, id home.ID) (open []home.Invitation, err error) {
 	open = []home.Invitation{}
 	err = h.db.View(ctx, func(tx *store.Tx) error {
@@ -142,28 +142,27 @@ func (h *Household) Withdraw(ctx context.Context, id home.InvitationID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteInvitation(id) })
 }
 
-// Bounds of a home's invitation mails, so that nobody fills mailboxes by inviting and
-// withdrawing in a loop: three a day to one address, and as many an hour as a home may have
-// open invitations.
+// Limits on a home's invitation mails, so that inviting and withdrawing in a loop does not
+// fill mailboxes.
 const (
-	invitesOfAddress = 3
-	invitesOfHome    = home.MaxInvitations
+	invitesOfAddress = 3                   // per day to one address
+	invitesOfHome    = home.MaxInvitations // per hour
 )
 
-// inviteLimit counts the invitation mails of homes. It is kept in memory: a restart, which
-// only the administrator can cause, resets it.
+// inviteLimit counts the invitation mails of homes in memory. A restart, which only the
+// administrator can cause, resets it.
 type inviteLimit struct {
 	mu     sync.Mutex
 	mailed map[home.ID][]invited // of the last day
 }
 
-// invited is a mail with which a home has invited.
+// invited is an invitation mail that a home sent.
 type invited struct {
 	address string // home.EmailKey
 	at      motion.Stamp
 }
 
-// take counts a mail from a home to an address, or reports that there were enough.
+// take counts a mail from a home to an address. It returns false when a limit is reached.
 func (l *inviteLimit) take(id home.ID, address string, now motion.Stamp) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,26 +9,26 @@ import (
 	"sensegate/store"
 )
 
-// Candidate is who is to become a member of a home.
+// Candidate is a user who is to become a member of a home.
 type Candidate struct {
 	User  home.UserID
-	By    home.UserID // who asks: the owner of the home, or the user themselves
-	Token string      // of the link of the invitation; "": none was shown
+	By    home.UserID // the owner of the home, or the user themselves
+	Token string      // from the link of the invitation; "" = none
 }
 
 // Join makes a user a member of a home.
 //
-// Who asks for themselves needs an open invitation of their confirmed address, which is used
-// up, and shows its token, unless the address is known to be theirs (store.AddressProof).
+// A user who joins needs an open invitation to their confirmed address and its token; the
+// token is not required when the address is known to be theirs (store.AddressProof). Joining
+// deletes the invitation.
 //
-// The owner adds confirmed users by their id: those whom they have invited, those whom they
-// share another home with, and those who belong to no home. Users of other homes are not
-// added: they alone decide where they live. Nobody is asked before they are added, so they
-// have no name in the home, get no push of it and cannot own it until they join themselves,
-// or a request of theirs names the home (Accept).
+// An owner can add confirmed users by id: users they invited, users with whom they share
+// another home, and users who belong to no home. Added users have not agreed, so the home
+// shows no name of theirs, sends them no push and cannot be theirs until they join themselves
+// or name the home in a request (Accept).
 //
-// Forbidden: whoever asks is neither the owner nor invited, or there is no such home, so
-// that ids tell a stranger nothing. NotFound: the owner names a user who is not there or
+// Forbidden: By is neither the owner nor invited, or the home does not exist; the two look the
+// same, so that ids reveal nothing. NotFound: the owner names a user who does not exist or
 // cannot be added. Conflict: the user is a member.
 func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined home.Membership, err error) {
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
@@ -42,7 +42,7 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 			return nil, err
 		case c.User != c.By && (!asks || asking.Role != home.OwnerRole):
 			return nil, notInvited()
-		case member && c.User == c.By && known.Added: // also once more: they have accepted, perhaps by naming the home
+		case member && c.User == c.By && known.Added: // also when they have accepted before
 			joined, err = accept(tx, known)
 			return nil, err
 		case member:
@@ -66,7 +66,7 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 	return joined, nil
 }
 
-// accept stores that a user joins a home that they were added to.
+// accept stores that an added user joins the home.
 func accept(tx *store.Tx, m home.Membership) (home.Membership, error) {
 	if !m.Unasked && !m.Muted {
 		return m, nil
@@ -75,7 +75,7 @@ func accept(tx *store.Tx, m home.Membership) (home.Membership, error) {
 	return m, tx.PutMembership(m)
 }
 
-// admit returns the membership that a candidate gets, or a fault when they get none.
+// admit returns the membership to create for a candidate, or a fault if they may not join.
 func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
 	added := c.User != c.By
 	m := home.Membership{Role: home.MemberRole, User: c.User, Added: added, Unasked: added, Muted: added}
@@ -93,9 +93,8 @@ func admit(tx *store.Tx, id home.ID, c Candidate) (home.Membership, error) {
 	return m, err
 }
 
-// Accept stores that a member who was added without being asked has named the home in a
-// request of theirs: they have a name there from now on, and get its pushes. A membership
-// that is gone is no error.
+// Accept stores that a member whom the owner added has named the home in a request: from now
+// on the home shows their name and sends them pushes. A deleted membership is not an error.
 func (h *Household) Accept(ctx context.Context, id home.MembershipID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := tx.Membership(id)
@@ -109,8 +108,8 @@ func (h *Household) Accept(ctx context.Context, id home.MembershipID) error {
 	})
 }
 
-// addable reports whether an owner adds a user by their id alone: they are confirmed,
-// and belong to no home, or to another of the owner's too.
+// addable reports whether an owner may add a user by id alone: the user is confirmed, and
+// belongs to no home or shares another home with the owner.
 func addable(tx *store.Tx, c Candidate) (bool, error) {
 	person, err := tx.User(c.User)
 	if fault.KindOf(err) == fault.NotFound {
@@ -131,9 +130,9 @@ func addable(tx *store.Tx, c Candidate) (bool, error) {
 	return false, nil
 }
 
-// invitedTo reports whether the candidate's confirmed address holds an open invitation to
-// a home, and it is theirs: so says an owner who names them, the token of the invitation,
-// or what is known of the address.
+// invitedTo reports whether the candidate's confirmed address has an open invitation to a home
+// and the address is proven to be theirs: by the owner who names them, by the token, or by
+// store.AddressProof.
 func invitedTo(tx *store.Tx, id home.ID, c Candidate) (bool, error) {
 	person, err := tx.User(c.User)
 	if fault.KindOf(err) == fault.NotFound {
@@ -156,7 +155,7 @@ func invitedTo(tx *store.Tx, id home.ID, c Candidate) (bool, error) {
 	return proof.KnownTo(id), err
 }
 
-// notInvited is the fault of who may not join.
+// notInvited returns the fault for a user who may not join.
 func notInvited() error {
 	return &fault.Error{Kind: fault.Forbidden, Code: "not_invited",
 		Message: "network_id: only the owner adds members; ask them for an invitation to your address, and open its link"}

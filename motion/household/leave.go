@@ -10,10 +10,10 @@ import (
 	"sensegate/store"
 )
 
-// RemoveMember ends a membership (payloads.md 5.2): the owner removes anyone but
-// themselves, a member only themselves. Forbidden: another's membership. Conflict: the
-// owner's, who hands the home over first, disowns it or deletes the account. NotFound: no
-// such membership.
+// RemoveMember ends a membership (payloads.md 5.2). The owner may remove any other member, a
+// member only themselves. Forbidden: a member removes another. Conflict: the membership is the
+// owner's; they hand over or disown the home, or delete the account. NotFound: no such
+// membership.
 func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by home.UserID) error {
 	var m home.Membership
 	var changed bool
@@ -44,8 +44,8 @@ func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by h
 	return h.armAll(ctx, []home.ID{m.Home})
 }
 
-// leave ends a membership, and with it the presence of the member. It returns the events
-// and whether the scene has changed. named: the events say who it was.
+// leave ends a membership and the presence of the member. It returns the events and whether
+// the scene changed. named: the events name the member.
 func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []motion.Event, err error) {
 	house, err := tx.Home(m.Home)
 	if err != nil {
@@ -74,18 +74,17 @@ func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []
 	return changed, append(events, removed), err
 }
 
-// Leaving is how the owner of homes deletes their account.
+// Leaving says what happens to the homes of an owner who deletes their account.
 type Leaving struct {
-	Disown    bool        // the homes are disowned; otherwise a member succeeds
-	Successor home.UserID // who, where they are a member; 0: who comes next
+	Disown    bool        // disown the homes; otherwise a member becomes the owner
+	Successor home.UserID // the new owner of homes they belong to; 0 = the default successor
 }
 
-// DeleteUser deletes an account and every trace of the person in the database
-// (payloads.md 5.1), their part in the history of any network included: the event of
-// their leaving names nobody. What they own is disowned, or else goes to a successor
-// (home.Successor); a home without one is wiped while its network goes on in Core
-// (payloads.md 6 no. 16). NotFound: no such user. Invalid: the successor is no
-// member of what the user owns.
+// DeleteUser deletes an account and all data about the person (payloads.md 5.1), also in the
+// history of networks: the events of their departure do not name them. Homes they own are
+// disowned or go to a successor (home.Successor); a home without a successor is wiped while
+// its network continues in Core (payloads.md 6 no. 16). NotFound: no such user. Invalid: the
+// successor belongs to none of the user's homes.
 func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving) error {
 	owned, err := h.owned(ctx, id)
 	if err != nil {
@@ -95,7 +94,7 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 		return err
 	}
 	if how.Disown && len(owned) > 0 {
-		// Who watches an own network is told that the account has ended, whichever goes first.
+		// Viewers of an own network must see that the account ended, not the network.
 		if err := h.db.Update(ctx, func(tx *store.Tx) error { return tx.EndSessionsOfUser(id, "") }); err != nil {
 			return err
 		}
@@ -108,14 +107,14 @@ func (h *Household) DeleteUser(ctx context.Context, id home.UserID, how Leaving)
 			return err
 		}
 	}
-	ctx = context.WithoutCancel(ctx) // what follows the commit is done, whether or not anybody waits for it
+	ctx = context.WithoutCancel(ctx) // the steps after the commit must run even if the caller is gone
 	var after departure
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (_ []motion.Event, err error) {
 		after, err = h.deleteUser(tx, id, how.Successor)
 		return after.events, err
 	})
 	if fault.KindOf(err) == fault.NotFound && how.Disown && len(owned) > 0 {
-		err = nil // gone with the last network
+		err = nil // deleted with the last network
 	}
 	if err != nil {
 		return err
@@ -147,15 +146,15 @@ func (h *Household) owned(ctx context.Context, id home.UserID) (owned []home.ID,
 	return owned, err
 }
 
-// departure is what comes of it that a person leaves their homes.
+// departure is the effect of a person leaving all their homes.
 type departure struct {
-	scenes  []home.ID          // whose scene has changed
-	vacated []motion.NetworkID // whose home was wiped
-	events  []motion.Event     // of the homes that others live in
+	scenes  []home.ID          // homes whose scene changed
+	vacated []motion.NetworkID // networks whose home was wiped
+	events  []motion.Event     // for homes with other members
 }
 
-// deleteUser removes a person from their homes, what they own goes to a successor, and then
-// altogether.
+// deleteUser ends the memberships of a person, passes the homes they own to a successor, and
+// deletes the person.
 func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (d departure, err error) {
 	memberships, err := tx.MembershipsOfUser(id)
 	if err != nil {
@@ -180,7 +179,7 @@ func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (d depar
 	return d, h.forget(tx, id)
 }
 
-// forget removes what is known of a person, and tells their address.
+// forget deletes all data about a person and mails them.
 func (h *Household) forget(tx *store.Tx, id home.UserID) error {
 	person, err := tx.User(id)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sensegate/store"
 )
 
-// AddLocation adds a location to those that apps offer in a home (payloads.md 5.3).
-// Spaces around the name do not count. Invalid: no device may carry the name. Conflict:
-// there is one of that name, in any case, or the home has added home.MaxLocations.
+// AddLocation adds a location to those that apps offer in a home (payloads.md 5.3). It trims
+// spaces around the name. Invalid: the name is not allowed for a device. Conflict: a location
+// has the name, ignoring case, or the home has home.MaxLocations of its own.
 func (h *Household) AddLocation(ctx context.Context, id home.ID, name string) (added home.Location, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		own, err := tx.Locations(id)
@@ -31,8 +31,8 @@ func (h *Household) AddLocation(ctx context.Context, id home.ID, name string) (a
 	return added, err
 }
 
-// RenameLocation renames a location that a home has added. Devices that carry the name
-// keep it. The faults are those of AddLocation, and NotFound.
+// RenameLocation renames a location that a home added. Devices with the old name keep it. The
+// faults are those of AddLocation, and NotFound.
 func (h *Household) RenameLocation(ctx context.Context, id home.LocationID, name string) (renamed home.Location, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		if renamed, err = tx.Location(id); err != nil {
@@ -50,14 +50,14 @@ func (h *Household) RenameLocation(ctx context.Context, id home.LocationID, name
 	return renamed, err
 }
 
-// RemoveLocation removes a location that a home has added from those that apps offer.
-// Devices that carry the name keep it. NotFound: there is none of that id.
+// RemoveLocation removes a location that a home added. Devices with its name keep it.
+// NotFound: no such location.
 func (h *Household) RemoveLocation(ctx context.Context, id home.LocationID) error {
 	return h.db.Update(ctx, func(tx *store.Tx) error { return tx.DeleteLocation(id) })
 }
 
-// nameOfLocation returns a name without spaces around it, for the location of that id or,
-// 0, for a new one, when a device may carry it and no other location has it.
+// nameOfLocation trims spaces around a name and checks that devices may use it and that no
+// location other than id has it. id 0: a new location.
 func nameOfLocation(own []home.Location, id home.LocationID, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if wrong := setting.PlaceMistake(name); wrong != "" {

@@ -11,17 +11,16 @@ import (
 	"sensegate/store"
 )
 
-// Why a home has another owner, in the detail of OwnerChangedEvent.
+// Reasons for a change of owner, in the detail of OwnerChangedEvent.
 const (
 	ownerLeft  = "left"
 	handedOver = "handed_over"
 )
 
-// HandOver makes the holder of a membership the owner of the home, on behalf of its owner,
-// who becomes a member (payloads.md 6 no. 16). The history stays as it is, the
-// invitations of the former owner are void, and both get a mail. Forbidden: by does not own
-// the home. Conflict: the account is not confirmed, or was added and has not joined.
-// NotFound: no such membership.
+// HandOver makes a member the owner of the home on behalf of the owner, who becomes a member
+// (payloads.md 6 no. 16). The history stays; the open invitations become void; both get a
+// mail. Forbidden: by does not own the home. Conflict: the account is not confirmed, or was
+// added and has not joined. NotFound: no such membership.
 func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.UserID) (changed home.Membership, err error) {
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		if changed, err = tx.Membership(id); err != nil {
@@ -51,7 +50,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 	if err != nil {
 		return home.Membership{}, err
 	}
-	if changed.User == by { // who owns it already
+	if changed.User == by { // already the owner
 		return changed, nil
 	}
 	h.ended()
@@ -59,7 +58,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 	return changed, nil
 }
 
-// ownershipOf returns the membership with which a user owns a home, or a Forbidden fault.
+// ownershipOf returns the membership of the owner of a home. Forbidden: user does not own it.
 func ownershipOf(tx *store.Tx, id home.ID, user home.UserID) (home.Membership, error) {
 	m, _, err := tx.MembershipOf(id, user)
 	if err == nil && m.Role != home.OwnerRole {
@@ -68,7 +67,7 @@ func ownershipOf(tx *store.Tx, id home.ID, user home.UserID) (home.Membership, e
 	return m, err
 }
 
-// checkSuccessor returns an Invalid fault when an owner names a successor who is none.
+// checkSuccessor returns an Invalid fault if the named successor cannot succeed.
 func (h *Household) checkSuccessor(ctx context.Context, owned []home.ID, how Leaving) error {
 	if how.Successor == 0 {
 		return nil
@@ -86,8 +85,8 @@ func (h *Household) checkSuccessor(ctx context.Context, owned []home.ID, how Lea
 	})
 }
 
-// succeed makes the successor the owner of a home whose owner has left; left are the events of
-// the leaving. Without a successor the home is wiped, without an event.
+// succeed makes the successor the owner of a home whose owner left; left holds the events of
+// the departure. It wipes a home without a successor and raises no event.
 func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.UserID, left []motion.Event) error {
 	next, ok, err := tx.Successor(id, named)
 	if err != nil {
@@ -103,8 +102,8 @@ func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.U
 	return err
 }
 
-// promoteAndTell makes a member the owner of a home whose owner has left, mails all members,
-// and returns the event.
+// promoteAndTell makes a member the owner of a home whose owner left, mails all members and
+// returns the event.
 func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion.Event, error) {
 	next, events, err := promote(tx, next, ownerLeft)
 	if err != nil {
@@ -117,8 +116,8 @@ func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion
 	return events, h.mailOwner(tx, next, members)
 }
 
-// TellOwners raises the event and mails the members of homes whose owner a migration of the
-// database chose, as when an owner leaves.
+// TellOwners raises OwnerChangedEvent and mails the members for every home whose owner a
+// database migration chose.
 func (h *Household) TellOwners(ctx context.Context) error {
 	var untold []home.ID
 	err := h.db.View(ctx, func(tx *store.Tx) error {
@@ -170,8 +169,8 @@ func (h *Household) tellOwner(tx *store.Tx, id home.ID) ([]motion.Event, error) 
 	return nil, nil
 }
 
-// promote makes a member the owner of their home, which has none, and returns the event. It
-// withdraws the invitations of the earlier owner.
+// promote makes a member the owner of their home, which has none, withdraws the invitations of
+// the former owner and returns the event.
 func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, []motion.Event, error) {
 	m.Role, m.UpdatedAt = home.OwnerRole, tx.Now().Stamp()
 	if err := tx.PutMembership(m); err != nil {
@@ -193,7 +192,7 @@ func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, [
 	return m, []motion.Event{changed}, err
 }
 
-// mailOwner mails members of a home that it has another owner.
+// mailOwner mails members of a home about its new owner.
 func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Membership) error {
 	house, err := tx.Home(owner.Home)
 	if err != nil {

@@ -11,29 +11,28 @@ import (
 	"sensegate/store"
 )
 
-// Presence is the effect of a geofencing report in one home.
+// Presence is the state of one home after a geofencing report.
 type Presence struct {
 	Home         home.ID
 	User         home.UserID
-	Present      bool // whether the user is at home, as far as is known
+	Present      bool // the user is at home, as far as known
 	PresentCount int  // members at home
 	Scene        home.Scene
 	SceneChanged bool
 }
 
-// PresenceReply is the answer to one geofencing report: its effect, or the fault that refuses
-// it.
+// PresenceReply answers one geofencing report: the state of the home, or the fault in Refused.
 type PresenceReply struct {
 	Presence
 	Refused error
 }
 
-// ReportPresence takes in what a user's phone says, of one home or of several (payloads.md
-// 5.5), and answers each report by itself and in order: one that is refused does not lose
-// the others. Of several reports of a device and home the newest counts, and one that is
-// older than the last is ignored. Whoever came or went raises MemberArrivedEvent or
-// MemberLeftEvent; where the home wants it the scene follows. Refused as NotFound: the user
-// does not belong to the home. As Invalid: the device is none of theirs.
+// ReportPresence applies geofencing reports of a user's phone about one or several homes
+// (payloads.md 5.5) and returns one reply per report, in order; a refused report does not
+// affect the others. Among reports of one device about one home the newest counts; reports
+// older than the stored one are ignored. A change raises MemberArrivedEvent or
+// MemberLeftEvent, and the scene follows in homes that enable it. Refused as NotFound: the
+// user does not belong to the home; as Invalid: the device is not theirs.
 func (h *Household) ReportPresence(ctx context.Context, user home.UserID, reports []home.PresenceReport) ([]PresenceReply, error) {
 	var replies []PresenceReply
 	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
@@ -82,7 +81,7 @@ func (h *Household) ReportPresence(ctx context.Context, user home.UserID, report
 	return replies, h.armAll(ctx, changed)
 }
 
-// armAll calls arm for homes whose scene has changed.
+// armAll calls arm for homes whose scene changed.
 func (h *Household) armAll(ctx context.Context, changed []home.ID) error {
 	for _, id := range changed {
 		if err := h.arm(ctx, id); err != nil && fault.KindOf(err) != fault.NotFound { // disowned meanwhile
@@ -101,7 +100,7 @@ func mobilesOf(tx *store.Tx, user home.UserID) (own []home.MobileID, err error) 
 	return own, err
 }
 
-// refused returns the fault of a report that is refused, nil otherwise.
+// refused returns the fault that refuses a report, or nil.
 func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.PresenceReport) (refused, err error) {
 	_, belongs, err := tx.MembershipOf(r.Home, user)
 	switch {
@@ -115,7 +114,7 @@ func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.Presenc
 	return nil, nil
 }
 
-// reportPresence applies the reports about one home that the person belongs to.
+// reportPresence applies the reports about one home of the person.
 func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.PresenceReport, own []home.MobileID) (Presence, []motion.Event, error) {
 	earlier, events, err := depart(tx, id)
 	if err != nil {
@@ -154,8 +153,8 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 	return p, append(events, raised...), err
 }
 
-// moved returns the state of a home after a member's presence was stored, and the events;
-// count is how many members were at home before.
+// moved returns the state of a home and the events after a member's presence was stored;
+// count is the number of members at home before.
 func moved(tx *store.Tx, person home.User, before, after home.Membership, count int, server bool) (Presence, []motion.Event, error) {
 	house, err := tx.Home(after.Home)
 	if err != nil {
@@ -183,13 +182,13 @@ func moved(tx *store.Tx, person home.User, before, after home.Membership, count 
 	return p, append(events, followed...), err
 }
 
-// present returns how many members of a home are at home.
+// present returns the number of members who are at home.
 func present(tx *store.Tx, id home.ID) (int, error) {
 	memberships, err := tx.MembershipsOfHome(id)
 	return home.CountPresent(memberships), err
 }
 
-// presenceEvents returns the event of a member who came or went (payloads.md 4.8).
+// presenceEvents returns the event of a member who arrived or left (payloads.md 4.8).
 func presenceEvents(tx *store.Tx, house home.Home, person home.User, m home.Membership, server bool) ([]motion.Event, error) {
 	kind := motion.MemberLeftEvent
 	if m.IsPresent {
@@ -206,7 +205,7 @@ func presenceEvents(tx *store.Tx, house home.Home, person home.User, m home.Memb
 	return []motion.Event{event}, err
 }
 
-// follow changes the scene with the number of members at home, where the home wants that, and
+// follow changes the scene with the number of members at home, if the home enables that, and
 // returns the event.
 func follow(tx *store.Tx, house home.Home, by home.UserID, before, after int) ([]motion.Event, error) {
 	config, err := tx.SceneConfig(house.SceneConfigID)

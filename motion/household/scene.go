@@ -11,12 +11,11 @@ import (
 	"sensegate/store"
 )
 
-// ChangeScene changes the scene of a home and reports whether it was another one; then
-// the event of interfaces.md 6 no. 4 is raised, and where the home wants
-// it the devices are armed or disarmed (payloads.md 6 no. 5). by is who brought
-// it about, reason is home.ByUser or home.ByGeofence. Invalid: no such scene. NotFound:
-// no such home. When arming fails the scene has changed all the same; saying it again
-// arms again.
+// ChangeScene changes the scene of a home and reports whether it differs. A change raises the
+// event of interfaces.md 6 no. 4. If the home enables it, the devices are armed or disarmed
+// (payloads.md 6 no. 5). by is the user who caused the change, reason is home.ByUser or
+// home.ByGeofence. Invalid: no such scene. NotFound: no such home. If arming fails the scene
+// stays changed; another call with the same scene arms again.
 func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID, to home.Scene, reason string) (changed bool, err error) {
 	if !slices.Contains(home.Scenes(), to) {
 		return false, fault.New(fault.Invalid, "scene_id: want 1 (away) or 4 (home)")
@@ -36,8 +35,8 @@ func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID,
 	return changed, h.arm(ctx, id)
 }
 
-// setScene stores the scene of a home and returns the event of the change, none when
-// the scene stays (payloads.md 5.3). by 0: it names nobody.
+// setScene stores the scene of a home and returns the event of the change, or none if the
+// scene is the same (payloads.md 5.3). by 0: the event names nobody.
 func setScene(tx *store.Tx, house home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
 	before := house.Scene
 	if before == to {
@@ -56,7 +55,7 @@ func setScene(tx *store.Tx, house home.Home, by home.UserID, to home.Scene, reas
 	return []motion.Event{event}, err
 }
 
-// systemEvent returns an event of a home that happens now.
+// systemEvent returns an event of a home with the current time.
 func systemEvent(tx *store.Tx, house home.Home, kind string) (motion.Event, error) {
 	network, err := tx.Network(house.ExternalID)
 	return motion.Event{
@@ -65,8 +64,8 @@ func systemEvent(tx *store.Tx, house home.Home, kind string) (motion.Event, erro
 	}, err
 }
 
-// ChangeSceneConfig changes the scene configuration of a home and returns it as
-// stored. Where arming follows the scene from now on, it does so at once.
+// ChangeSceneConfig changes the scene configuration of a home and returns the stored one. If
+// arming follows the scene it is applied at once.
 func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change func(*home.SceneConfig)) (config home.SceneConfig, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		house, err := tx.Home(id)
@@ -89,9 +88,9 @@ func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change fu
 	return config, h.arm(ctx, id)
 }
 
-// arm arms or disarms the network of a home by its present scene, where arming follows it,
-// also while motion is paused: so a pause ends in the right state. A network whose motion
-// events are disabled cannot be armed and stays as it is.
+// arm arms or disarms the network of a home according to its scene, if arming follows it, also
+// while motion is paused, so that the state is right after the pause. A network whose motion
+// events are disabled stays as it is.
 func (h *Household) arm(ctx context.Context, id home.ID) error {
 	var network motion.Network
 	var armed int
@@ -117,8 +116,8 @@ func (h *Household) arm(ctx context.Context, id home.ID) error {
 	return err
 }
 
-// wantedArming returns the network of a home, the motion_events.armed of its scene, and
-// whether arming follows the scene.
+// wantedArming returns the network of a home, the value of motion_events.armed for its scene,
+// and whether arming follows the scene.
 func wantedArming(tx *store.Tx, id home.ID) (network motion.NetworkID, armed int, follows bool, err error) {
 	house, err := tx.Home(id)
 	if err != nil {
@@ -128,7 +127,7 @@ func wantedArming(tx *store.Tx, id home.ID) (network motion.NetworkID, armed int
 	return house.ExternalID, house.Scene.Armed(), config.AutoArm, err
 }
 
-// armable reports whether motion_events.armed can change to a value.
+// armable reports whether motion_events.armed can and must change to armed.
 func armable(n motion.Network, armed int) bool {
 	events := n.Guardian().MotionEvents
 	return events.Enabled == 1 && events.Armed != armed

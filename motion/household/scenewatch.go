@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	watchEvery       = 10 * time.Second             // between two looks at the homes
-	longestDetection = motion.Seconds(48 * 60 * 60) // whose beginning is looked for
+	watchEvery       = 10 * time.Second             // interval of Look
+	longestDetection = motion.Seconds(48 * 60 * 60) // how far back a detection may begin
 )
 
 // Watch calls Look every ten seconds until ctx ends. It returns early with an error when the
@@ -32,25 +32,24 @@ func (h *Household) Watch(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case fault.KindOf(err) != 0:
-			h.log.Warn("scenes not watched, will be tried again", "err", err)
+			h.log.Warn("scene check failed, will retry", "err", err)
 		case err != nil:
 			return err
 		}
 	}
 }
 
-// watched is a home whose scene configuration asks for events of motion.
+// watched is a home whose scene configuration enables motion events.
 type watched struct {
 	home.Home
 	config home.SceneConfig
 	zone   *time.Location
 }
 
-// Look raises ExcessiveMotionEvent once in each detection whose motion has lasted for
-// the excessive_motion_seconds of its home, and GuardianMotionEvent once in each
-// guardian window with motion in it. What was raised is seen in the history, so that a
-// restart repeats nothing. Before that it does what TellOwners and Depart do. It is for
-// Watch, and must not run twice at a time.
+// Look calls TellOwners and Depart. Then it raises ExcessiveMotionEvent once per detection
+// that lasts for the excessive_motion_seconds of its home, and GuardianMotionEvent once per
+// guardian window with motion. It reads from the history what was raised, so a restart repeats
+// nothing. Watch calls it; it must not run concurrently with itself.
 func (h *Household) Look(ctx context.Context) error {
 	if err := h.TellOwners(ctx); err != nil {
 		return err
@@ -83,7 +82,7 @@ func (h *Household) Look(ctx context.Context) error {
 	return nil
 }
 
-// watchers returns the claimed homes whose scene configuration asks for events of motion.
+// watchers returns the claimed homes whose scene configuration enables motion events.
 func watchers(tx *store.Tx) (list []watched, err error) {
 	homes, err := tx.Homes()
 	if err != nil {
@@ -110,7 +109,7 @@ func watchers(tx *store.Tx) (list []watched, err error) {
 	return list, nil
 }
 
-// excessiveMotion raises the event of motion that lasts.
+// excessiveMotion raises ExcessiveMotionEvent if it is due.
 func (h *Household) excessiveMotion(ctx context.Context, w watched, state inventory.NetworkState) error {
 	if !w.config.ExcessiveMotionEnabled || state.MotionTripped == nil || *state.MotionTripped != 1 {
 		return nil
@@ -127,7 +126,7 @@ func (h *Household) excessiveMotion(ctx context.Context, w watched, state invent
 	}, motion.MotionDetectedEvent, motion.MotionStoppedEvent)
 }
 
-// guardianMotion raises the event of motion in a guardian window.
+// guardianMotion raises GuardianMotionEvent if it is due.
 func (h *Household) guardianMotion(ctx context.Context, w watched, state inventory.NetworkState) error {
 	from, to, in := w.config.GuardianWindow(h.engine.State.Now().Std().In(w.zone))
 	begin := max(motion.TimeOf(from), w.ClaimedAt)
@@ -140,9 +139,9 @@ func (h *Household) guardianMotion(ctx context.Context, w watched, state invento
 	})
 }
 
-// raise stores an event of the kind unless one is the newest of the kinds, itself or
-// the others, since a time; settle is given the newest of the others, or none, and says
-// whether the event is due.
+// raise stores an event of the kind, unless the newest event since a time of that kind or the
+// others is of that kind itself. settle gets that newest event, which is empty if there is
+// none; it completes the new event and reports whether it is due.
 func (h *Household) raise(ctx context.Context, w watched, kind string, since motion.Time, settle func(event *motion.Event, newest motion.Event) bool, others ...string) error {
 	due := func(tx *store.Tx) (event motion.Event, due bool, err error) {
 		last, err := tx.Events(store.EventQuery{Network: w.ExternalID, NotBefore: since, Last: 1, Kinds: append(others, kind)})
