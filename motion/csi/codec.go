@@ -13,12 +13,11 @@ const (
 	frameHeader = 8
 )
 
-// ErrMagic is returned by Decode for a payload that is not a CSI1 batch at all.
+// ErrMagic is the error of Decode for a payload that is not a CSI1 batch.
 var ErrMagic = errors.New("csi batch: does not start with CSI1")
 
-// Decode reads one payload into b, reusing its slices. The frames' Data are
-// parts of payload: they are valid as long as payload is. Every length must
-// agree exactly. After an error the contents of b are unspecified.
+// Decode decodes one payload into b and reuses its slices. The frames' Data alias payload. All
+// lengths must match exactly. After an error the contents of b are unspecified.
 func Decode(payload []byte, b *Batch) error {
 	if len(payload) < len(magic) || string(payload[:len(magic)]) != magic {
 		return ErrMagic
@@ -86,9 +85,8 @@ func (b *Batch) decodeFrames(data []byte, stride int) {
 	}
 }
 
-// Append writes b as one payload to dst and returns the extended slice. It does
-// not check b: a batch outside the limits, or with frames whose Data has
-// another length, becomes a payload that Decode refuses.
+// Append appends b as one payload to dst and returns the extended slice. It does not check b:
+// Decode rejects the payload of a batch outside the limits or with Data of the wrong length.
 func Append(dst []byte, b *Batch) []byte {
 	dst = append(dst, magic...)
 	dst = append(dst, b.Src[:]...)

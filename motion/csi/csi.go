@@ -1,10 +1,9 @@
-// Package csi knows the raw channel state that a radio publishes: the `CSI1`
-// batch of device-protocol.md 2.5, and how an amplitude is taken from
-// it. It must not know topics, brokers, clocks or what the amplitudes mean.
+// Package csi decodes the raw channel state that a radio publishes, the `CSI1` batch of
+// device-protocol.md 2.5, and computes amplitudes from it. It must not know topics, brokers,
+// clocks or what the amplitudes mean.
 //
-// Nothing here keeps state or starts goroutines. A Batch belongs to one
-// goroutine at a time; decoding into the same Batch again allocates nothing
-// once its slices have grown to size.
+// The package keeps no state and starts no goroutines. One goroutine at a time may use a
+// Batch; decoding into the same Batch allocates nothing once its slices have grown.
 package csi
 
 import (
@@ -23,7 +22,7 @@ const (
 // NoiseUnknown is the noise floor of a frame whose radio does not report one.
 const NoiseUnknown int8 = 127
 
-// Flags say how the data of a batch's frames is to be read.
+// Flags describe the data of a batch's frames.
 type Flags uint8
 
 // The bits of Flags. Without ImagFirst a pair is (real, imaginary).
@@ -33,7 +32,7 @@ const (
 	Amplitude                    // one unsigned amplitude byte per subcarrier instead of I/Q
 )
 
-// Width returns the bytes per subcarrier: 1 for amplitudes, 2 for I/Q.
+// Width returns the number of bytes per subcarrier: 1 for amplitudes, 2 for I/Q.
 func (f Flags) Width() int {
 	if f&Amplitude != 0 {
 		return 1
@@ -53,8 +52,7 @@ type Batch struct {
 	Frames      []Frame
 }
 
-// Frame is one channel measurement. After Decode its Data is a part of the
-// payload that was decoded.
+// Frame is one channel measurement. After Decode its Data aliases the payload.
 type Frame struct {
 	Offset uint32 // µs since the first frame of the batch
 	Seq    uint16 // sequence number, wraps
@@ -71,17 +69,15 @@ func (b *Batch) Time(i int) motion.Time {
 	return motion.Time((float64(b.Start) + float64(b.Frames[i].Offset)) / 1e6)
 }
 
-// Amplitudes writes the amplitude of every subcarrier of frame i to dst, which
-// it grows if need be, and returns dst[:Subcarriers]. Units are the radio's
-// counts.
+// Amplitudes writes the amplitude of every subcarrier of frame i to dst, which it grows as
+// needed, and returns dst[:Subcarriers]. The unit is the radio's counts.
 func (b *Batch) Amplitudes(dst []float32, i int) []float32 {
 	return Amplitudes(dst, b.Frames[i].Data, b.Flags)
 }
 
-// Amplitudes writes the amplitude of every subcarrier in data to dst, which it
-// grows if need be, and returns dst[:n]. Pairs of signed bytes become
-// √(I² + Q²), 0..181, whichever comes first; amplitude bytes stay, 0..255. An
-// odd last byte of I/Q data is ignored.
+// Amplitudes writes the amplitude of every subcarrier in data to dst, which it grows as
+// needed, and returns dst[:n]. A pair of signed bytes, in either order, becomes √(I² + Q²),
+// 0..181; an amplitude byte stays, 0..255. An odd last byte of I/Q data is ignored.
 func Amplitudes(dst []float32, data []byte, flags Flags) []float32 {
 	n := len(data) / flags.Width()
 	dst = slices.Grow(dst[:0], n)[:n]

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Remembered is how many callers a set of buckets remembers at least.
+// Remembered is the least number of callers that Buckets remembers.
 const Remembered = 2048
 
-// Buckets holds each of many callers to a rate. It remembers a bounded number of them:
-// when the young generation is full it becomes the old one, and what the old one held
-// is forgotten, which at worst forgives those callers a burst. All methods may be called
-// concurrently.
+// Buckets limits the rate of each caller by a token bucket. It remembers a bounded number of
+// callers: a full young generation replaces the old one, and the callers dropped with the old
+// one start with a full burst. All methods may be called concurrently.
 type Buckets[K comparable] struct {
 	rate  rate.Limit
 	burst int
@@ -23,12 +22,12 @@ type Buckets[K comparable] struct {
 	young, old map[K]*rate.Limiter
 }
 
-// NewBuckets returns buckets that let each caller act so often a second, after a burst.
+// NewBuckets returns buckets that allow each caller perSecond actions after a burst.
 func NewBuckets[K comparable](perSecond float64, burst int) *Buckets[K] {
 	return &Buckets[K]{rate: rate.Limit(perSecond), burst: burst, young: map[K]*rate.Limiter{}}
 }
 
-// Take returns 0 and counts when a caller may act, else how long it has to wait.
+// Take counts an action of a caller and returns 0 if it is allowed, or else the time to wait.
 func (b *Buckets[K]) Take(key K, now time.Time) (wait time.Duration) {
 	reservation := b.bucket(key).ReserveN(now, 1)
 	wait = reservation.DelayFrom(now)
@@ -55,15 +54,15 @@ func (b *Buckets[K]) bucket(key K) *rate.Limiter {
 	return bucket
 }
 
-// Rates holds each network to a rate. All methods may be called concurrently.
+// Rates limits the rate of each network. All methods may be called concurrently.
 type Rates struct{ buckets *Buckets[netip.Prefix] }
 
-// NewRates returns rates that let each network act so often a second, after a burst.
+// NewRates returns rates that allow each network perSecond actions after a burst.
 func NewRates(perSecond float64, burst int) *Rates {
 	return &Rates{NewBuckets[netip.Prefix](perSecond, burst)}
 }
 
-// Take returns 0 and counts when an address may act, else how long it has to wait.
+// Take counts an action of an address and returns 0 if it is allowed, or else the time to wait.
 func (r *Rates) Take(from netip.Addr, now time.Time) (wait time.Duration) {
 	return r.buckets.Take(Network(from), now)
 }

@@ -14,29 +14,28 @@ var (
 	ErrAddressFull = errors.New("too many connections of this address or its network are open, and none of them is silent")
 )
 
-// Limits are those of a [Room].
+// Limits are the limits of a [Room].
 type Limits struct {
 	Connections   int  // open at once
-	Reserve       int  // open beyond these, from loopback
-	PerAddress    int  // open at once from one address, [Share] times as many from an IPv6 /64
-	LimitLoopback bool // PerAddress is for loopback too, and it has no reserve
+	Reserve       int  // additional ones from loopback
+	PerAddress    int  // open at once from one address; [Share] times as many from an IPv6 /64
+	LimitLoopback bool // PerAddress applies to loopback too, which has no reserve
 }
 
-// Room is the room for the connections of listeners that share limits. Whoever says
-// nothing keeps nobody out: when there is no room for another connection, the one that
-// has been silent for longest gives way, of those of the same address or network when
-// it is their share that is used up. Loopback is exempt from PerAddress, since a proxy
-// on the appliance connects for everybody, and gives way to loopback alone. All methods
-// may be called concurrently.
+// Room limits the open connections of listeners that share it. When the room is full, a new
+// connection evicts the one that has been silent longest; when an address or network has
+// reached its limit, the longest silent of that address or network. Loopback is exempt from
+// PerAddress, because a proxy on the appliance connects for everybody, and only loopback
+// evicts loopback. All methods may be called concurrently.
 type Room struct {
 	limits  Limits
 	gaveWay atomic.Uint64
 
 	mu      sync.Mutex
 	open    int
-	address map[netip.Addr]int   // of those that PerAddress is for
+	address map[netip.Addr]int   // connections that PerAddress limits
 	network map[netip.Prefix]int // the same, by Network
-	silent  list.List            // of *Place, the one that has been silent for longest first
+	silent  list.List            // of *Place, longest silent first
 }
 
 // NewRoom returns an empty room.
@@ -44,26 +43,27 @@ func NewRoom(limits Limits) *Room {
 	return &Room{limits: limits, address: map[netip.Addr]int{}, network: map[netip.Prefix]int{}}
 }
 
-// Place is the place of one connection, between [Room.Enter] and [Place.Leave].
+// Place is one connection in a room, from [Room.Enter] to [Place.Leave]. All methods may be
+// called concurrently.
 type Place struct {
 	room    *Room
 	from    netip.Addr
 	local   bool // exempt from PerAddress
 	giveWay func()
 
-	in     bool          // guarded by Room.mu, as what follows
-	silent *list.Element // nil: it does not give way
+	in     bool          // guarded by Room.mu, like silent
+	silent *list.Element // nil: not evictable
 }
 
-// Place returns the place of a connection from an address. giveWay has to end the
-// connection and must not wait; it is called at most once, by any goroutine.
+// Place returns the place of a connection from an address. giveWay must end the connection
+// without blocking; it is called at most once, from any goroutine.
 func (r *Room) Place(from netip.Addr, giveWay func()) *Place {
 	from = from.Unmap().WithZone("")
 	return &Place{room: r, from: from, local: from.IsLoopback() && !r.limits.LimitLoopback, giveWay: giveWay}
 }
 
-// Enter counts a connection, which is silent at first, or returns ErrFull or
-// ErrAddressFull when it may not stay.
+// Enter admits a connection, which is silent at first. It returns ErrFull or ErrAddressFull
+// when no connection can be evicted.
 func (r *Room) Enter(p *Place) error {
 	leaving, err := r.enter(p)
 	for _, silent := range leaving {
@@ -73,7 +73,7 @@ func (r *Room) Enter(p *Place) error {
 	return err
 }
 
-// enter is Enter; it returns those that have to give way.
+// enter is Enter without the calls of giveWay; it returns the evicted connections.
 func (r *Room) enter(p *Place) (leaving []*Place, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,8 +98,8 @@ func (r *Room) enter(p *Place) (leaving []*Place, err error) {
 	return leaving, nil
 }
 
-// full says whether there is no room for a connection, and which others are rivals for
-// its room; mu is held.
+// full returns an error if there is no room for a connection, and which others it may evict;
+// mu is held.
 func (r *Room) full(p *Place) (rival func(*Place) bool, err error) {
 	most := r.limits.Connections
 	if p.local {
@@ -116,8 +116,7 @@ func (r *Room) full(p *Place) (rival func(*Place) bool, err error) {
 	return nil, nil
 }
 
-// oldest returns the rival that has been silent for longest, nil when none is silent; mu
-// is held.
+// oldest returns the rival that has been silent longest, or nil; mu is held.
 func (r *Room) oldest(rival func(*Place) bool) *Place {
 	for e := r.silent.Front(); e != nil; e = e.Next() {
 		if p := e.Value.(*Place); rival(p) {
@@ -127,10 +126,10 @@ func (r *Room) oldest(rival func(*Place) bool) *Place {
 	return nil
 }
 
-// GaveWay returns how many connections gave way to others.
+// GaveWay returns the number of evicted connections.
 func (r *Room) GaveWay() uint64 { return r.gaveWay.Load() }
 
-// Busy says that the other end has shown what it is here for: it does not give way.
+// Busy marks the connection as busy: it cannot be evicted.
 func (p *Place) Busy() {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -140,7 +139,7 @@ func (p *Place) Busy() {
 	}
 }
 
-// Silent says that the other end has nothing to say any more, for now.
+// Silent marks the connection as silent from now on: it can be evicted.
 func (p *Place) Silent() {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -149,14 +148,14 @@ func (p *Place) Silent() {
 	}
 }
 
-// Leave gives the place back; it may be called again.
+// Leave removes the connection from the room. Repeated calls have no effect.
 func (p *Place) Leave() {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
 	p.leave()
 }
 
-// leave is Leave; the room's mu is held.
+// leave is Leave with the room's mu held.
 func (p *Place) leave() {
 	if !p.in {
 		return
@@ -173,7 +172,7 @@ func (p *Place) leave() {
 	}
 }
 
-// decrement keeps no counts of 0.
+// decrement decrements a count and deletes it at 0.
 func decrement[K comparable](counts map[K]int, key K) {
 	if counts[key]--; counts[key] == 0 {
 		delete(counts, key)
