@@ -14,24 +14,24 @@ const (
 	disturbedR     = 0.2
 )
 
-// Calibration is how far a link knows the power of its quiet surroundings.
+// Calibration is the state of a link's calibration to the power of its quiet surroundings.
 type Calibration struct {
-	Running   bool           // ticks are being gathered; they begin with the first frame
-	Left      motion.Seconds // until the one that is running ends, on the clock of the frames
-	Done      bool           // one has ended, and counts, even while another is running
-	At        motion.Time    // it ended, on the clock of the frames; zero = unknown
-	Disturbed bool           // somebody seems to have moved during it: worth doing again
+	Running   bool           // gathering ticks, which begin with the first frame
+	Left      motion.Seconds // until the running one ends, on the clock of the frames
+	Done      bool           // a calibration has ended, even if another one is running
+	At        motion.Time    // end of that calibration, on the clock of the frames; zero = unknown
+	Disturbed bool           // there was probably motion during it: repeat it
 	Baseline  float64        // logarithm of the quiet power in force
 }
 
-// quiet is what a calibration has found.
+// quiet is the result of a calibration.
 type quiet struct {
 	baseline  float64
 	at        motion.Time
 	disturbed bool
 }
 
-// calibrate gathers one tick, or ends the calibration.
+// calibrate adds one tick to the calibration or ends it.
 func (j *judge) calibrate(now motion.Time, e evidence) {
 	if now > j.until {
 		j.finish(now)
@@ -49,8 +49,7 @@ func (j *judge) calibrate(now motion.Time, e evidence) {
 	}
 }
 
-// finish ends a calibration. One that heard too little keeps what an earlier one
-// had found.
+// finish ends a calibration. If it gathered too few ticks it restores the earlier result.
 func (j *judge) finish(now motion.Time) {
 	if j.earlier != nil && len(j.gathered) < minCalibration {
 		j.take(*j.earlier)
@@ -60,13 +59,13 @@ func (j *judge) finish(now motion.Time) {
 	j.take(quiet{j.baseline, now, disturbed})
 }
 
-// take puts what a calibration has found in force.
+// take puts the result of a calibration in force.
 func (j *judge) take(q quiet) {
 	j.baseline, j.quieted, j.disturbed, j.calibrated = q.baseline, q.at, q.disturbed, true
 	j.gathered, j.coherence, j.earlier = nil, 0, nil
 }
 
-// recalibrate begins a calibration that lasts until a time.
+// recalibrate starts a calibration that ends at until.
 func (j *judge) recalibrate(until motion.Time) {
 	if j.calibrated {
 		j.earlier = &quiet{j.baseline, j.quieted, j.disturbed}
@@ -75,8 +74,8 @@ func (j *judge) recalibrate(until motion.Time) {
 	j.gathered, j.coherence = nil, 0
 }
 
-// cancel ends a calibration under way and reports whether there was one; started
-// tells that a frame has come.
+// cancel ends a running calibration and reports whether there was one; started: a frame has
+// arrived.
 func (j *judge) cancel(now motion.Time, started bool) bool {
 	switch {
 	case j.calibrated, j.earlier == nil && !started:
@@ -89,8 +88,8 @@ func (j *judge) cancel(now motion.Time, started bool) bool {
 	return true
 }
 
-// calibration returns how far the judge is at the newest frame; started tells that one
-// has come.
+// calibration returns the state of the calibration at the newest frame; started: a frame has
+// arrived.
 func (j *judge) calibration(newest motion.Time, started bool) Calibration {
 	c := Calibration{Running: !j.calibrated && started, Done: j.calibrated, At: j.quieted, Disturbed: j.disturbed, Baseline: j.baseline}
 	if c.Running {
@@ -102,37 +101,36 @@ func (j *judge) calibration(newest motion.Time, started bool) Calibration {
 	return c
 }
 
-// Calibrate begins a calibration of the configured length anew. Until it ends,
-// and for good if it hears too little or is cancelled, what an earlier one has
-// found is kept; a restart meanwhile counts as cancelled. The room need not be
-// empty.
+// Calibrate starts a calibration of the configured length. The result of an earlier one is kept
+// until the new one ends, and restored if that is cancelled or gathers too few ticks;
+// a restart counts as cancelling it. The room need not be empty.
 func (l *Link) Calibrate() { l.judge.recalibrate(l.grid.newest.Add(l.config.Calibration)) }
 
-// CancelCalibration ends a calibration under way and reports whether there was
-// one: what an earlier one has found is in force again; the first is cut short.
+// CancelCalibration ends a running calibration and reports whether there was one. The earlier
+// result takes effect again; a first calibration ends with what it gathered.
 func (l *Link) CancelCalibration() bool { return l.judge.cancel(l.grid.newest, l.grid.started) }
 
-// Calibration returns how far the link knows its quiet.
+// Calibration returns the state of the link's calibration.
 func (l *Link) Calibration() Calibration { return l.judge.calibration(l.grid.newest, l.grid.started) }
 
-// SetCalibration changes how long a calibration lasts, also that of one under way.
+// SetCalibration changes the length of calibrations, also of a running one.
 func (l *Link) SetCalibration(length motion.Seconds) {
 	l.judge.until = l.judge.until.Add(length - l.config.Calibration)
 	l.config.Calibration = length
 }
 
-// Calibrate begins a calibration anew; see Link.Calibrate.
+// Calibrate starts a calibration; see Link.Calibrate.
 func (c *Coarse) Calibrate() { c.judge.recalibrate(c.grid.newest.Add(c.config.Calibration)) }
 
-// CancelCalibration ends a calibration under way; see Link.CancelCalibration.
+// CancelCalibration ends a running calibration; see Link.CancelCalibration.
 func (c *Coarse) CancelCalibration() bool { return c.judge.cancel(c.grid.newest, c.grid.started) }
 
-// Calibration returns how far the link knows its quiet.
+// Calibration returns the state of the link's calibration.
 func (c *Coarse) Calibration() Calibration {
 	return c.judge.calibration(c.grid.newest, c.grid.started)
 }
 
-// SetCalibration changes how long a calibration lasts; see Link.SetCalibration.
+// SetCalibration changes the length of calibrations; see Link.SetCalibration.
 func (c *Coarse) SetCalibration(length motion.Seconds) {
 	c.judge.until = c.judge.until.Add(length - c.config.Calibration)
 	c.config.Calibration = length

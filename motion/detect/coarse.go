@@ -6,24 +6,23 @@ import (
 	"sensegate/motion"
 )
 
-// Source is what the plain figures of a Coarse link are.
+// Source is the kind of values that a Coarse link takes.
 type Source uint8
 
-// The sources. Their thresholds differ, their logic does not.
+// The sources. They differ in their thresholds, not in their logic.
 const (
-	// Signal is the RSSI of frames in dBm, at least 4 per second: its variance
-	// over 3 s is what moves (lm1.md 2 no. 9).
+	// Signal is the RSSI of frames in dBm, at least 4 per second: the detector uses its
+	// variance over 3 s (lm1.md 2 no. 9).
 	Signal Source = iota
-	// Reported is an intensity that the device computes itself, at least one in
-	// 1.5 s: its newest value counts (lm1.md 2 no. 10).
+	// Reported is an intensity that the device computes, at least one per 1.5 s: the detector
+	// uses the newest value (lm1.md 2 no. 10).
 	Reported
 )
 
-// scale returns where the thresholds of a source lie. The recipe says "same
-// logic", but the figures have another scale than M, so the limits are our
-// choice: for Signal from the RSSI of real links (quiet −3…−1, motion −1…2),
-// for Reported so that a device's own zero is quiet and that no background
-// hides a figure above one half.
+// scale returns the thresholds for a source. The recipe says "same logic", but the values have
+// another scale than M, so the limits are our choice: for Signal from the RSSI of real links
+// (quiet −3…−1, motion −1…2); for Reported such that the device's zero is quiet and no
+// background hides a value above one half.
 func (s Source) scale() scale {
 	if s == Reported {
 		return scale{rise: 1.6, low: -7.2, high: -0.7, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
@@ -36,7 +35,7 @@ const (
 	signalFresh    motion.Seconds = 1.0
 	reportedFresh  motion.Seconds = 1.5
 	signalFloor                   = 0.05 // dB², added to the variance
-	maxCoarseInput                = 1024 // figures held
+	maxCoarseInput                = 1024 // values held
 )
 
 // Coarse is the detector of a link that has no channel state. Its ticks have no
@@ -51,7 +50,7 @@ type Coarse struct {
 	values []float64
 }
 
-// NewCoarse returns a coarse link that has seen nothing.
+// NewCoarse returns a coarse link without data.
 func NewCoarse(config Config, source Source) *Coarse {
 	return &Coarse{
 		config: config, source: source,
@@ -60,8 +59,8 @@ func NewCoarse(config Config, source Source) *Coarse {
 	}
 }
 
-// Push takes a figure at time t, after it has emitted the ticks before t. What
-// is not a number is left out; times are treated as Link.Push treats them.
+// Push takes a value at time t, after it has emitted the ticks before t. It ignores values
+// that are not numbers. It treats times as Link.Push does.
 func (c *Coarse) Push(t motion.Time, value float64, emit func(Tick)) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -95,10 +94,10 @@ func (c *Coarse) Advance(t motion.Time, emit func(Tick)) {
 	}
 }
 
-// Newest returns the time of the newest figure taken, zero before the first.
+// Newest returns the time of the newest accepted value, zero if there is none.
 func (c *Coarse) Newest() motion.Time { return c.grid.newest }
 
-// SetSensitivity changes s, 0..100, from the next tick on.
+// SetSensitivity changes s, 0..100, starting with the next tick.
 func (c *Coarse) SetSensitivity(s float64) { c.config.Sensitivity, c.judge.sensitivity = s, s }
 
 // Snapshot returns what the link has learned.
@@ -108,8 +107,8 @@ func (c *Coarse) Snapshot() Learned {
 	return s
 }
 
-// Restore gives a link that has seen nothing what an earlier one of the same
-// source had learned. On an error nothing is restored.
+// Restore applies what a link of the same source had learned to a link without data. On an
+// error it changes nothing.
 func (c *Coarse) Restore(s Learned) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -123,7 +122,7 @@ func (c *Coarse) silence() {
 	c.judge.interrupt()
 }
 
-// drop forgets the oldest n figures.
+// drop removes the oldest n values.
 func (c *Coarse) drop(n int) {
 	c.times = c.times[:copy(c.times, c.times[n:])]
 	c.values = c.values[:copy(c.values, c.values[n:])]

@@ -6,23 +6,22 @@ import (
 	"sensegate/motion"
 )
 
-// Config is how a link is to be run. Begin with Defaults.
+// Config configures a link. Start from Defaults.
 type Config struct {
 	// Sensitivity is s of lm1.md 2 no. 7: 0 (deaf) to 100 (jumpy).
 	Sensitivity float64
-	// Calibration is how long after its first frame the link gathers the power
-	// of its surroundings, in seconds. The room need not be empty. It is skipped
-	// after a Restore of a link that had finished it.
+	// Calibration is how long the link gathers the power of its surroundings after its first
+	// frame. The room need not be empty. A link restored after its calibration skips it.
 	Calibration motion.Seconds
-	// Anchored starts the ticks one second after the first frame. Otherwise
-	// they fall on the multiples of TickInterval, the same for all links.
+	// Anchored starts the ticks one second after the first frame. Otherwise they fall on
+	// multiples of TickInterval, the same for all links.
 	Anchored bool
-	// LM1 runs the detector of lm1.md 2 to the letter: the
-	// reference that the golden vectors hold, to measure the product's against.
+	// LM1 selects the unmodified detector of lm1.md 2, which the golden vectors hold, as the
+	// reference for measurements.
 	LM1 bool
 }
 
-// scale returns where the thresholds on M lie.
+// scale returns the thresholds for M.
 func (c *Config) scale() scale {
 	if c.LM1 {
 		return lm1Scale()
@@ -30,19 +29,17 @@ func (c *Config) scale() scale {
 	return powerScale()
 }
 
-// DefaultSensitivity is the point of the scale at which the published figures
-// were measured.
+// DefaultSensitivity is the sensitivity of the published figures.
 const DefaultSensitivity = 50
 
-// Defaults returns what the product uses: sensitivity 50, 30 s of calibration,
-// shared tick times.
+// Defaults returns the product's configuration: sensitivity 50, 30 s of calibration, shared
+// tick times.
 func Defaults() Config {
 	return Config{Sensitivity: DefaultSensitivity, Calibration: 30}
 }
 
-// SensitivityOf returns the point of the 0..100 scale that a settings level
-// stands for: 1 High, 2 Medium, 3 Low, 4 Very Low (lm1.md 2 no. 7).
-// A level below 1 is High, one above 4 Very Low.
+// SensitivityOf returns the sensitivity, 0..100, of a settings level: 1 High, 2 Medium, 3 Low,
+// 4 Very Low (lm1.md 2 no. 7). A level below 1 counts as 1, one above 4 as 4.
 func SensitivityOf(level int) float64 {
 	switch {
 	case level <= 1:
@@ -56,12 +53,11 @@ func SensitivityOf(level int) float64 {
 	}
 }
 
-// strictOffset is how much less sensitive the strict verdict is
-// (lm1.md 4 no. 2).
+// strictOffset is the sensitivity of the strict verdict minus the normal one (lm1.md 4 no. 2).
 const strictOffset = -20
 
-// coherenceScale multiplies the high-rate thresholds at sensitivity s.
+// coherenceScale returns the factor of the high-rate thresholds at sensitivity s.
 func coherenceScale(s float64) float64 { return math.Exp2((50 - s) / 50) }
 
-// powerShift is added to the low-rate threshold at sensitivity s.
+// powerShift returns the addend of the low-rate threshold at sensitivity s.
 func powerShift(s float64) float64 { return (50 - s) / 50 * 0.8 }

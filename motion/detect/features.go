@@ -6,7 +6,7 @@ const (
 	minWindow  = 8 // frames of a valid tick
 	minFeature = 6 // frames that features can be computed on
 
-	minGainSquares = 1e-9 // a gain that moves less is not regressed on
+	minGainSquares = 1e-9 // smallest Σ g² for a regression on the gain
 )
 
 // scratch is the working memory of one window.
@@ -23,7 +23,7 @@ type scratch struct {
 	spare       []float64 // for medians
 }
 
-// newScratch returns working memory that resize has yet to fit to the frames.
+// newScratch returns working memory; resize must fit it to the frames.
 func newScratch(columns, parts int) scratch {
 	column := func() []float64 { return make([]float64, columns) }
 	return scratch{
@@ -33,19 +33,19 @@ func newScratch(columns, parts int) scratch {
 	}
 }
 
-// resize fits the scratch to a number of frames.
+// resize fits the scratch to the number of frames.
 func (s *scratch) resize(frames int) {
 	s.gains, s.cross = make([]float64, frames), make([]float64, frames)
 	s.spare = make([]float64, 0, max(frames, len(s.mean)))
 }
 
-// coherence computes R and M (step 4) of the frames in the closed blocks of age
-// `newest` to `oldest`, and leaves their moments in the scratch. regress takes
-// out what follows the gain; lags is K.
+// coherence computes R and M (step 4) of the frames in the closed blocks of age `newest` to
+// `oldest`, and leaves their moments in the scratch. regress removes what follows the gain;
+// lags is K.
 //
-// With x[t] = p[t] − m − β g[t] and z the neighbour operator, the sum over
-// pairs at lag l is Σ z(x[t])·x[t+l]. Multiplied out, everything but the
-// products of the gain with single rows is known from sums gathered before.
+// With x[t] = p[t] − m − β g[t] and z the neighbour operator, the sum over pairs at lag l is
+// Σ z(x[t])·x[t+l]. In its expansion, all terms except the products of the gain with single
+// rows are known from earlier sums.
 func (w *window) coherence(newest, oldest int, regress bool, lags int) (R, M float64) {
 	s := &w.scratch
 	skip := w.count(newest - 1)
@@ -79,8 +79,8 @@ func (w *window) coherence(newest, oldest int, regress bool, lags int) (R, M flo
 	return C / (s.pairDeviation(w.layout)/pairs + 1e-12), power / (pairs * float64(n-1))
 }
 
-// sumProducts sums the products of the uncentred rows: at lag 0, and at each lag
-// over the frames whose partner lies in the window too.
+// sumProducts sums the products of the uncentred rows: at lag 0, and at each lag over the
+// frames whose partner is in the window.
 func (w *window) sumProducts(first, n, lags int) (power float64, lagged [maxLag + 1]float64) {
 	for i := range n {
 		p := w.productsOf(first + i)
@@ -92,8 +92,7 @@ func (w *window) sumProducts(first, n, lags int) (power float64, lagged [maxLag 
 	return power, lagged
 }
 
-// centre computes mean, β and variance of the columns, and the neighbours of
-// the first two.
+// centre computes mean, β and variance of the columns, and the neighbours of mean and β.
 func (s *scratch) centre(l *layout, regress bool) {
 	n := float64(s.sum.n)
 	for i, part := range l.parts {
@@ -129,8 +128,8 @@ func (s *scratch) pairDeviation(l *layout) float64 {
 	return sum
 }
 
-// meanTerms returns what the means of part i's columns take from the products
-// at lag 0, and takes it from the lagged ones.
+// meanTerms returns the share of the means of part i's columns in the products at lag 0, and
+// subtracts it from the lagged products.
 func (w *window) meanTerms(i, first, n int, lagged *[maxLag + 1]float64, lags int) float64 {
 	s, part := &w.scratch, w.layout.parts[i]
 	near := s.nearMean[part.lo:part.hi]
@@ -144,17 +143,15 @@ func (w *window) meanTerms(i, first, n int, lagged *[maxLag + 1]float64, lags in
 	return -float64(n) * square
 }
 
-// gainPower returns what the regression on part i's gain takes from the
-// products at lag 0.
+// gainPower returns the share of part i's gain in the products at lag 0.
 func (s *scratch) gainPower(l *layout, i int) float64 {
 	part, gg := l.parts[i], s.gainSquares[i]
 	square := dot(s.nearBeta[part.lo:part.hi], s.beta[part.lo:part.hi])
 	return square * (gg - 2*math.Max(gg, minGainSquares))
 }
 
-// gainTerms takes what follows part i's gain from the lagged products: with
-// q[t] = z(β)·p[t] − z(m)·β − ½ z(β)·β g[t] that is
-// Σ g[t+l] q[t] + g[t] q[t+l].
+// gainTerms subtracts the share of part i's gain from the lagged products: with
+// q[t] = z(β)·p[t] − z(m)·β − ½ z(β)·β g[t] it is Σ g[t+l] q[t] + g[t] q[t+l].
 func (w *window) gainTerms(i, first, n int, lagged *[maxLag + 1]float64, lags int) {
 	s, part := &w.scratch, w.layout.parts[i]
 	near, beta := s.nearBeta[part.lo:part.hi], s.beta[part.lo:part.hi]

@@ -7,31 +7,27 @@ import (
 )
 
 const (
-	// firstTick is how many boundaries after the first the ticks begin: one
-	// second of frames.
+	// firstTick is the number of the boundary before the first tick: one second of frames.
 	firstTick = 4
-	// maxSilence is how much of a long gap is answered by invalid ticks; the
-	// rest is leapt over.
+	// maxSilence is the part of a long gap that gets invalid ticks; the rest is skipped.
 	maxSilence motion.Seconds = 60
 	// freshness is the greatest age of the newest frame of a valid tick.
 	freshness motion.Seconds = 0.5
-	// maxLate is how many late frames in a row mean that the clock was set
-	// back.
+	// maxLate is the number of late frames in a row that means the clock was set back.
 	maxLate = 25
-	// endOfTime bounds what is taken for a time at all, so that arithmetic on
-	// tick numbers stays exact.
+	// endOfTime is the bound of valid times: up to it arithmetic on tick numbers is exact.
 	endOfTime motion.Time = 1e11
 )
 
-// grid is the row of times at which a link decides. Frames at or before a
-// boundary, and after the one before it, form one block.
+// grid is the sequence of times at which a link decides. The frames after one boundary, up to
+// and including the next, form a block.
 type grid struct {
 	anchored bool
 	started  bool
 	anchor   motion.Time // boundary 0
 	next     int64       // number of the next boundary
-	newest   motion.Time // of the frames accepted
-	late     int         // frames in a row that were too late
+	newest   motion.Time // of the accepted frames
+	late     int         // late frames in a row
 }
 
 func (g *grid) start(t motion.Time) {
@@ -46,18 +42,18 @@ func (g *grid) at(boundary int64) motion.Time {
 	return g.anchor + motion.Time(float64(boundary)*TickInterval)
 }
 
-// arrival is what a time stamp means for the grid.
+// arrival classifies the time stamp of a frame.
 type arrival uint8
 
 const (
-	inOrder  arrival = iota // take the frame
+	inOrder  arrival = iota // accept the frame
 	tooLate                 // drop it
-	restarts                // first frame, or the clock was set back: start anew with it
+	restarts                // first frame, or the clock was set back: start again with it
 )
 
-// arrive judges the time of a new frame. A frame older than one already seen,
-// or older than half a second at the last decision, is dropped; when nothing
-// else comes any more, the clock has been set back.
+// arrive classifies the time of a new frame. A frame is too late when it is older than an
+// earlier one, or than half a second at the last decision; maxLate of them in a row mean that
+// the clock was set back.
 func (g *grid) arrive(t motion.Time) arrival {
 	if !(t >= -endOfTime && t <= endOfTime) {
 		return tooLate
@@ -76,9 +72,8 @@ func (g *grid) arrive(t motion.Time) arrival {
 	return inOrder
 }
 
-// boundary returns the next boundary before t, or at t if inclusive, and moves
-// past it. In a gap of more than twice maxSilence it leaps ahead once maxSilence
-// has passed, and tells so.
+// boundary returns the next boundary before t, or at t if inclusive, and moves past it. In a
+// gap of more than twice maxSilence it skips the part after maxSilence and reports leapt.
 func (g *grid) boundary(t motion.Time, inclusive bool) (at motion.Time, due, leapt bool) {
 	at = g.at(g.next)
 	if at > t || at == t && !inclusive {
@@ -94,5 +89,5 @@ func (g *grid) boundary(t motion.Time, inclusive bool) (at motion.Time, due, lea
 	return at, true, leapt
 }
 
-// ticking reports whether the boundary passed last is late enough to decide.
+// ticking reports whether the last boundary is late enough for a tick.
 func (g *grid) ticking() bool { return g.next > firstTick }

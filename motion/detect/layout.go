@@ -7,13 +7,13 @@ import (
 
 const (
 	minBins      = 6    // a segment with fewer valid bins is skipped
-	audible      = 0.5  // counts; quieter bins say nothing about the median
+	audible      = 0.5  // counts; bins below it are left out of the median
 	validShare   = 0.25 // of the median amplitude
-	maxPairReach = 4    // bins between the two of a pair
+	maxPairReach = 4    // distance in bins within a pair
 )
 
-// layout is which bins of a frame are looked at, and which of them form pairs
-// (lm1.md 2 no. 0 and no. 2). Columns are the valid bins in order.
+// layout is the selection of valid bins of a frame and of the pairs among them (lm1.md 2 no. 0
+// and no. 2). Columns are the valid bins in order.
 type layout struct {
 	bins  []int     // bin of each column
 	parts []part    // segments that have enough columns
@@ -21,11 +21,11 @@ type layout struct {
 	pairs int
 }
 
-// part is the columns lo..hi of one segment.
+// part is the range of columns lo..hi of one segment.
 type part struct{ lo, hi int }
 
-// selectBins chooses the valid bins from the mean amplitude of each bin. ends
-// are the ends of the segments; empty = one.
+// selectBins selects the valid bins from the mean amplitude of each bin. ends are the ends of
+// the segments; empty = one segment.
 func selectBins(mean []float64, ends []int) *layout {
 	l := &layout{}
 	lo := 0
@@ -64,7 +64,7 @@ func validBins(mean []float64, lo, hi int) []int {
 	return bins
 }
 
-// arrange finds the segments and pairs of the chosen bins.
+// arrange finds the segments and pairs of the selected bins.
 func (l *layout) arrange(ends []int) {
 	segment := func(bin int) int {
 		s, _ := slices.BinarySearch(ends, bin+1)
@@ -87,11 +87,11 @@ func (l *layout) arrange(ends []int) {
 	}
 }
 
-// usable reports whether anything can be computed on the layout.
+// usable reports whether the layout has pairs to compute on.
 func (l *layout) usable() bool { return l != nil && l.pairs > 0 }
 
-// neighbours writes to z, for each column, half the sum of its pair partners
-// in x: then z·y is the sum over pairs of (x_i y_j + x_j y_i)/2.
+// neighbours writes to z, for each column, half the sum of its pair partners in x, so that z·y
+// is the sum over pairs of (x_i y_j + x_j y_i)/2.
 func (l *layout) neighbours(z, x []float64) {
 	n := len(l.link)
 	z, x = z[:n], x[:n]
@@ -103,9 +103,9 @@ func (l *layout) neighbours(z, x []float64) {
 	}
 }
 
-// normalise writes the frame's valid amplitudes, each segment divided by its
-// own mean, to row, and the logarithm of that mean to gains (step 1). It reports
-// false if an amplitude is not a number.
+// normalise writes the frame's valid amplitudes, each segment divided by its own mean, to row,
+// and the logarithm of that mean to gains (step 1). It returns false if an amplitude is not a
+// number.
 func (l *layout) normalise(row, gains []float64, amp []float32) bool {
 	for s, p := range l.parts {
 		sum := 0.0
@@ -129,20 +129,19 @@ func (l *layout) normalise(row, gains []float64, amp []float32) bool {
 	return true
 }
 
-// A radio may hear frames of several lengths on one link, depending on how
-// they were sent. A link senses on one of them; another takes over when it
-// comes more than twice as often.
+// A radio may hear frames of several lengths on one link. The link uses one length; another
+// one replaces it when it is more than twice as frequent.
 const (
 	foreignLead = 16
 	ownWeight   = 2
 )
 
-// format is the form of the frames a link works on.
+// format is the length and segmentation of the frames that a link uses.
 type format struct {
 	length int
 	ends   []int
 
-	rival     int // length of the frames of another form
+	rival     int // length of the frames of another format
 	rivalEnds []int
 	lead      int
 }
@@ -151,8 +150,8 @@ func (f *format) is(length int, ends []int) bool {
 	return f.length == length && slices.Equal(f.ends, ends)
 }
 
-// admit reports whether a frame is of the link's form, and whether that form
-// has just changed to the frame's.
+// admit reports whether a frame has the link's format, and whether that format has just
+// changed to the frame's.
 func (f *format) admit(length int, ends []int) (own, changed bool) {
 	switch {
 	case f.is(length, ends):

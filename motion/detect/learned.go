@@ -8,18 +8,18 @@ import (
 	"sensegate/motion"
 )
 
-// Learned is what a link knows about its surroundings and what must survive a
-// restart. The zero value is a link that knows nothing.
+// Learned is the state of a link that must survive a restart. The zero value is the state of a
+// link without data.
 type Learned struct {
 	Length     int     `json:"length,omitempty"` // bins per frame
-	Ends       []int   `json:"ends,omitempty"`   // of its segments
-	Bins       []int   `json:"bins,omitempty"`   // the valid ones, ascending
+	Ends       []int   `json:"ends,omitempty"`   // of the segments
+	Bins       []int   `json:"bins,omitempty"`   // valid bins, ascending
 	Rate       float64 `json:"rate,omitempty"`   // nominal, frames/s
 	Baseline   float64 `json:"baseline"`         // logarithm of the quiet power
 	Calibrated bool    `json:"calibrated"`       // the calibration has ended
-	Disturbed  bool    `json:"disturbed"`        // somebody seems to have moved during it
+	Disturbed  bool    `json:"disturbed"`        // there was probably motion during it
 
-	CalibratedAt motion.Time `json:"calibrated_at,omitempty"` // it ended; 0 = unknown
+	CalibratedAt motion.Time `json:"calibrated_at,omitempty"` // end of the calibration; 0 = unknown
 }
 
 func (l *Learned) validate() error {
@@ -38,8 +38,8 @@ func (l *Learned) validate() error {
 	return nil
 }
 
-// snapshot fills in what the judge has learned, as if a calibration that replaces
-// an earlier one were cancelled.
+// snapshot fills l with what the judge has learned, as if a repeated calibration were
+// cancelled.
 func (j *judge) snapshot(l *Learned) {
 	if q := j.earlier; q != nil {
 		l.Baseline, l.Calibrated, l.Disturbed, l.CalibratedAt = q.baseline, true, q.disturbed, q.at
@@ -48,8 +48,7 @@ func (j *judge) snapshot(l *Learned) {
 	l.Baseline, l.Calibrated, l.Disturbed, l.CalibratedAt = j.baseline, j.calibrated, j.disturbed, j.quieted
 }
 
-// restore takes over what another judge had learned, if that had finished
-// calibrating.
+// restore applies what another judge had learned, if its calibration had ended.
 func (j *judge) restore(l *Learned) {
 	if !l.Calibrated {
 		return

@@ -2,11 +2,11 @@ package detect
 
 import "sensegate/motion"
 
-// learnFrames is how many frames the valid bins are finally chosen from.
+// learnFrames is the number of frames for the final selection of the valid bins.
 const learnFrames = 200
 
-// learner keeps the first frames of a link as they came, because which bins are
-// valid is known only after some of them (lm1.md 2 no. 0).
+// learner keeps the first frames of a link unchanged, because the valid bins are known only
+// after some of them (lm1.md 2 no. 0).
 type learner struct {
 	length int
 	times  []motion.Time
@@ -28,7 +28,7 @@ func (l *learner) take(t motion.Time, amp []float32, rssi int8) bool {
 	return len(l.times) == learnFrames
 }
 
-// finish lets the frames go.
+// finish releases the frames.
 func (l *learner) finish() { *l = learner{length: l.length, done: true} }
 
 // means returns the mean amplitude of each bin.
@@ -47,9 +47,8 @@ func (l *learner) means() []float64 {
 
 func (l *learner) frame(i int) []float32 { return l.amps[i*l.length : (i+1)*l.length] }
 
-// replay puts the kept frames that the window still covers into w, as if they
-// came now: the blocks up to the grid's last boundary are closed, later frames
-// stay in the open one.
+// replay puts the kept frames that the window still covers into w: it closes the blocks up to
+// the grid's last boundary and leaves later frames in the open one.
 func (l *learner) replay(w *window, g *grid) {
 	w.clear()
 	boundary := g.next - maxBlocks

@@ -14,15 +14,15 @@ type Link struct {
 	format format
 	learn  learner
 	layout *layout // nil until the valid bins are known
-	window *window // nil as long as layout is
+	window *window // nil while layout is
 	pace   pace
 	judge  judge
 	uptime uptime
 
-	fainted motion.Time // when last below MinAmplitude
+	fainted motion.Time // last time below MinAmplitude
 }
 
-// NewLink returns a link that has seen nothing.
+// NewLink returns a link without data.
 func NewLink(config Config) *Link {
 	return &Link{
 		config: config,
@@ -31,16 +31,14 @@ func NewLink(config Config) *Link {
 	}
 }
 
-// Push takes a frame at time t: the amplitude of each bin in counts, the ends of
-// the segments (training fields or antennas; empty = one segment) and the RSSI
-// in dBm (0 = unknown). The slices are not kept. First it emits the ticks that
-// lie before t.
+// Push takes a frame at time t: the amplitude of each bin in counts, the ends of the segments
+// (training fields or antennas; empty = one segment) and the RSSI in dBm (0 = unknown). It
+// first emits the ticks before t. It does not keep the slices.
 //
-// A frame older than the newest is dropped; after 25 in a row the clock is
-// taken to have been set back and the ticks go on from there. Frames of another
-// length or segmentation than the link's are left out until they outnumber its
-// own two to one, then the link starts anew. Ticks of a gap are invalid; of a
-// gap of more than two minutes only the first minute has ticks.
+// Push drops a frame older than the newest; 25 in a row mean that the clock was set back, and
+// the ticks continue from there. It ignores frames of another length or segmentation until
+// they outnumber the link's own two to one; then the link starts again. Ticks in a gap are
+// invalid; in a gap of more than two minutes only the first minute has ticks.
 func (l *Link) Push(t motion.Time, amp []float32, ends []int, rssi int8, emit func(Tick)) {
 	if len(amp) == 0 {
 		return
@@ -75,26 +73,26 @@ func (l *Link) Push(t motion.Time, amp []float32, ends []int, rssi int8, emit fu
 	}
 }
 
-// Advance emits the ticks up to and including t, for which no frame will come
-// any more. t must be on the clock of the frames, for example Newest plus the
-// time that has passed since its arrival: frames more than half a second older
-// than the last tick are late. It does nothing before the first frame.
+// Advance emits the ticks up to and including t, for which no more frames will come. t must be
+// on the clock of the frames, for example Newest plus the time since its arrival: frames more
+// than half a second older than the last tick are late. Before the first frame Advance does
+// nothing.
 func (l *Link) Advance(t motion.Time, emit func(Tick)) {
 	if l.grid.started && t <= endOfTime {
 		l.tickUntil(t, true, emit)
 	}
 }
 
-// Newest returns the time of the newest frame taken, zero before the first.
+// Newest returns the time of the newest accepted frame, zero if there is none.
 func (l *Link) Newest() motion.Time { return l.grid.newest }
 
-// SetSensitivity changes s, 0..100, from the next tick on.
+// SetSensitivity changes s, 0..100, starting with the next tick.
 func (l *Link) SetSensitivity(s float64) {
 	l.config.Sensitivity, l.judge.sensitivity = s, s
 }
 
-// Retune forgets what depends on the channel: to be called when channel or
-// bandwidth change. The next frame starts the link anew.
+// Retune discards what depends on the channel; call it when channel or bandwidth change. The
+// link starts again with the next frame.
 func (l *Link) Retune() { l.format = format{} }
 
 // Snapshot returns what the link has learned.
@@ -107,8 +105,8 @@ func (l *Link) Snapshot() Learned {
 	return s
 }
 
-// Restore gives a link that has seen nothing what an earlier one had learned.
-// On an error nothing is restored.
+// Restore applies what an earlier link had learned to a link without data. On an error it
+// changes nothing.
 func (l *Link) Restore(s Learned) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -125,8 +123,7 @@ func (l *Link) Restore(s Learned) error {
 	return nil
 }
 
-// begin starts with frames of a new form. What was learned on another form is
-// void.
+// begin starts with frames of a new format and discards what was learned on another one.
 func (l *Link) begin() {
 	if l.grid.started || l.layout != nil {
 		fresh := NewLink(l.config)
@@ -136,8 +133,8 @@ func (l *Link) begin() {
 	l.learn.start(l.format.length)
 }
 
-// restart lays the grid anew from a frame at t: the first, or one after the
-// clock was set back. What was learned stays.
+// restart starts a new grid with a frame at t: the first, or one after the clock was set back.
+// What was learned stays.
 func (l *Link) restart(t motion.Time) {
 	left := l.config.Calibration
 	if l.grid.started {
@@ -160,7 +157,7 @@ func (l *Link) silence() {
 	l.judge.interrupt()
 }
 
-// use makes a layout the link's, with an empty window.
+// use sets the link's layout and empties the window.
 func (l *Link) use(chosen *layout) {
 	l.layout, l.window = chosen, nil
 	if chosen.usable() {
@@ -168,8 +165,8 @@ func (l *Link) use(chosen *layout) {
 	}
 }
 
-// chooseBins selects the valid bins from the frames kept so far. If they
-// differ from those in use, the window is filled again.
+// chooseBins selects the valid bins from the frames kept so far. If they change, it fills the
+// window again.
 func (l *Link) chooseBins() {
 	chosen := selectBins(l.learn.means(), l.format.ends)
 	if l.layout.usable() && slices.Equal(chosen.bins, l.layout.bins) {
@@ -211,7 +208,7 @@ func (l *Link) tickUntil(t motion.Time, inclusive bool, emit func(Tick)) {
 	}
 }
 
-// tick decides on the blocks closed last.
+// tick decides on the newest closed blocks.
 func (l *Link) tick(at motion.Time) Tick {
 	tick := Tick{Time: at, Features: unknown()}
 	blocks := l.pace.windowBlocks()
@@ -241,9 +238,8 @@ func (l *Link) tick(at motion.Time) Tick {
 	return tick
 }
 
-// faint reports whether a link of this amplitude has so few counts, or had within
-// the last faintHold, that what its gain does passes for coherence: gain steps of a
-// weak link take it above the limit and back.
+// faint reports whether the amplitude of the link is too low to trust its coherence, now or
+// within the last faintHold: gain steps move the amplitude of a weak link across the limit.
 func (l *Link) faint(at motion.Time, amplitude float64) bool {
 	if amplitude < MinAmplitude {
 		l.fainted = at
@@ -251,8 +247,8 @@ func (l *Link) faint(at motion.Time, amplitude float64) bool {
 	return !l.fainted.IsZero() && at.Since(l.fainted) < faintHold
 }
 
-// features computes the statistics of a window of n frames in that many blocks.
-// The whole comes last: its moments serve the amplitude.
+// features computes the statistics of a window of n frames in that many blocks. It computes
+// the whole window last, because the amplitude uses its moments.
 func (l *Link) features(blocks, n int) Features {
 	var f Features
 	w, regress, lags := l.window, l.pace.coherent(), l.window.lags(n)
@@ -267,8 +263,8 @@ func unknown() Features {
 	return Features{R: nan, M: nan, Ra: nan, Ma: nan, Rb: nan, Mb: nan}
 }
 
-// evidence returns what the verdicts are about. The whole window stands in for
-// halves of which one is unknown.
+// evidence returns the input of the verdicts. The whole window replaces the halves if one of
+// them is unknown.
 func (f *Features) evidence(coherent bool) evidence {
 	e := evidence{power: logPower(f.M), r: f.R, halves: f.R, coherent: coherent, rb: f.Rb, newest: logPower(f.Mb)}
 	e.steady = e.power

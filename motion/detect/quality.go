@@ -6,7 +6,7 @@ import (
 	"sensegate/motion"
 )
 
-// A link below one of these is weak (lm1.md 2 no. 8).
+// A link below either bound is weak (lm1.md 2 no. 8).
 const (
 	MinAmplitude = 6.0 // median amplitude of the valid bins, counts
 	MinRate      = 5.0 // frames/s
@@ -15,10 +15,10 @@ const (
 const (
 	reportTicks = 240 // one minute
 
-	faintHold motion.Seconds = 10 // of a link once found faint
+	faintHold motion.Seconds = 10 // how long a link stays faint
 )
 
-// uptime is the share of valid ticks among the last minute's.
+// uptime is the share of valid ticks in the last minute.
 type uptime struct {
 	valid [reportTicks]bool
 	seen  int
@@ -40,9 +40,8 @@ func (u *uptime) add(valid bool) {
 
 func (u *uptime) share() float64 { return float64(u.sum) / math.Max(1, float64(u.seen)) }
 
-// amplitude returns the median over the valid bins of their level in the
-// moments last summed, in counts. A bin's level is its mean share times the
-// geometric mean of its segment's amplitude.
+// amplitude returns the median level of the valid bins in the latest moments, in counts. The
+// level of a bin is its mean share times the geometric mean of its segment's amplitude.
 func (w *window) amplitude() float64 {
 	s := &w.scratch
 	n := float64(s.sum.n)

@@ -4,16 +4,15 @@ import "sensegate/motion"
 
 const (
 	highRate     = 20.0 // frames/s from which coherence alone decides (HI mode)
-	shortWindow  = 30.0 // frames/s from which one second is enough
-	nominalSlack = 0.95 // a nominal rate is met by this share of it
+	shortWindow  = 30.0 // frames/s from which a window of one second suffices
+	nominalSlack = 0.95 // share of a nominal rate that meets it
 	deadBand     = 0.10
-	settleTicks  = 40 // 10 s beyond the dead band change the rate
+	settleTicks  = 40 // 10 s outside the dead band change the rate
 	lagSpan      = 0.05
 )
 
-// pace measures the nominal frame rate of a link, which chooses its window and
-// mode (step 3). It is taken from up to 2.5 s of arrivals and changes only
-// after ten seconds beyond the dead band.
+// pace measures the nominal frame rate of a link, which selects its window and mode (step 3).
+// It uses up to 2.5 s of arrivals and changes only after ten seconds outside the dead band.
 type pace struct {
 	rate   float64 // nominal, frames/s; 0 = not known yet
 	counts [maxBlocks]int
@@ -22,8 +21,8 @@ type pace struct {
 	at     int // being filled
 	newest motion.Time
 
-	beyond int     // ticks in a row beyond the band
-	sum    float64 // of the rates measured in them
+	beyond int     // ticks in a row outside the band
+	sum    float64 // of the rates of these ticks
 }
 
 // arrive counts a frame.
@@ -45,8 +44,8 @@ func (p *pace) close() {
 // clear forgets the arrivals but not the rate.
 func (p *pace) clear() { *p = pace{rate: p.rate} }
 
-// measure returns the frames/s of the arrivals held, 0 if there are fewer than
-// minWindow. It is called when a block is complete, before close.
+// measure returns the frames/s of the arrivals held, or 0 for fewer than minWindow. Call it
+// when a block is complete, before close.
 func (p *pace) measure() float64 {
 	frames, oldest := 0, p.newest
 	for age := p.blocks; age >= 0; age-- {
@@ -63,7 +62,7 @@ func (p *pace) measure() float64 {
 	return float64(frames-1) / span
 }
 
-// settle takes the arrivals held into the nominal rate.
+// settle updates the nominal rate with the arrivals held.
 func (p *pace) settle() {
 	now := p.measure()
 	switch {
@@ -81,7 +80,7 @@ func (p *pace) settle() {
 	p.beyond, p.sum = 0, 0
 }
 
-// coherent reports HI mode.
+// coherent reports whether the link is in HI mode.
 func (p *pace) coherent() bool { return p.rate >= highRate*nominalSlack }
 
 // windowBlocks returns the length of the window in ticks, always even.
@@ -96,7 +95,7 @@ func (p *pace) windowBlocks() int {
 	}
 }
 
-// lags returns K for the newest n ≥ 2 frames: the lags that span 50 ms.
+// lags returns K for the newest n ≥ 2 frames: the number of lags that span 50 ms.
 func (w *window) lags(n int) int {
 	gaps := w.scratch.spare[:0]
 	for f := w.next - n + 1; f < w.next; f++ {
@@ -106,6 +105,6 @@ func (w *window) lags(n int) int {
 	if gap <= lagSpan/(maxLag+1) {
 		return maxLag
 	}
-	// The allowance covers the resolution of time stamps at exactly 100 Hz.
+	// The addend allows for the resolution of time stamps at exactly 100 Hz.
 	return max(1, min(maxLag, int(lagSpan/gap+1e-3)))
 }

@@ -2,19 +2,18 @@ package detect
 
 import "sensegate/motion"
 
-// TickInterval is the time between two decisions of a link, in seconds
-// (lm1.md 2 no. 3).
+// TickInterval is the time between two decisions of a link (lm1.md 2 no. 3).
 const TickInterval motion.Seconds = 0.25
 
-// Tick is what a link says at one multiple of TickInterval.
+// Tick is the decision of a link at one multiple of TickInterval.
 type Tick struct {
 	Time     motion.Time
-	Valid    bool // enough frames and a fresh one; an invalid tick means "no data", never "no motion"
+	Valid    bool // enough frames, and a recent one; an invalid tick means "no data", never "no motion"
 	Frames   int  // frames in the window
 	Features Features
-	Power    float64 // lm = max(−9, ln max(M, 1e-9)): coherent motion power; of a coarse link the logarithm of its figure; NaN if not Valid
-	Baseline float64 // b, as this tick found it: the power of the quiet link, for the intensity scale and the low-rate decision
-	On       float64 // the decision's normal on-threshold in force, on the scale of R (high rate) or of lm (low rate); 0 if not Valid
+	Power    float64 // lm = max(−9, ln max(M, 1e-9)): coherent motion power; of a coarse link the logarithm of its value; NaN if not Valid
+	Baseline float64 // b before this tick: the power of the quiet link, for the intensity scale and the low-rate decision
+	On       float64 // normal on-threshold in force, on the scale of R (high rate) or of lm (low rate); 0 if not Valid
 
 	Normal Verdict // at the link's sensitivity
 	Strict Verdict // twenty points less sensitive, for a link that decides alone
@@ -38,7 +37,7 @@ type Verdict struct {
 	Motion bool // the state after this tick
 }
 
-// Quality says how far a link can be trusted.
+// Quality describes how reliable a link is.
 type Quality struct {
 	Rate      float64 // nominal frames per second; 0 = not known yet
 	Valid     float64 // share of the last minute's ticks that were valid, 0..1

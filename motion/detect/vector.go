@@ -45,8 +45,8 @@ func median(v []float64) float64 {
 	return (slices.Max(v[:mid]) + v[mid]) / 2
 }
 
-// selectNth reorders v so that v[n] is what it would be if v were sorted, with
-// nothing greater before it (Hoare's quickselect).
+// selectNth reorders v so that v[n] is what it would be if v were sorted, with no greater value
+// before it (Hoare's quickselect).
 func selectNth(v []float64, n int) {
 	for lo, hi := 0, len(v)-1; lo < hi; {
 		pivot := v[(lo+hi)/2]

@@ -10,12 +10,12 @@ const (
 	onWhole  = 0.30 // R
 	onHalves = 0.15 // the lesser of Ra and Rb
 	stayR    = 0.06
-	onPowerR = 0.05 // R that low-rate motion needs besides power
+	onPowerR = 0.05 // R that low-rate motion requires besides power
 
-	hold motion.Seconds = 2.0 // motion lasts this long after the last stay
+	hold motion.Seconds = 2.0 // how long motion lasts after the last stay
 
 	powerFloor   = -9.0
-	defaultQuiet = -8.0 // baseline when nothing was gathered
+	defaultQuiet = -8.0 // baseline if nothing was gathered
 
 	adaptation   = TickInterval / 40 // per tick, τ = 40 s
 	historyTicks = 60
@@ -24,34 +24,33 @@ const (
 
 	promptNoise = 1.5 // times 1/√frames: R that receiver noise does not reach
 	promptRise  = 0.7 // e-folds of power above the quiet link
-	promptHalf  = 0.4 // R of half a low-rate window, about √2 times what the whole one needs at a high rate
+	promptHalf  = 0.4 // R of half a low-rate window, about √2 times the requirement for a whole one at a high rate
 
 	intensitySpan = 5.0
 )
 
-// patience is how long motion of unknown coherence lasts before a baseline may
-// escape to it.
+// patience is how long motion of unknown coherence must last before the baseline may escape.
 const patience motion.Seconds = 120
 
-// scale is where the thresholds of a kind of power lie, in its logarithm.
+// scale holds the thresholds for a kind of power, in its logarithm.
 type scale struct {
 	rise      float64 // on = baseline + rise …
-	low, high float64 // … but within these
+	low, high float64 // … within these limits
 	fall      float64 // stay = on − fall
-	quiet     float64 // baseline when nothing was gathered
+	quiet     float64 // baseline if nothing was gathered
 
-	settle     int     // ticks of steady power that are a new quiet, at most historyTicks …
-	incoherent float64 // … when their mean R is below this
-	prompt     bool    // power and coherence together begin motion sooner; see judge.prompt
+	settle     int     // ticks of steady power that are the new quiet, at most historyTicks …
+	incoherent float64 // … if their mean R is below this
+	prompt     bool    // power and coherence together start motion earlier; see judge.prompt
 }
 
-// lm1Scale is the one of M as the recipe has it (step 5b).
+// lm1Scale is the scale of M in the recipe (step 5b).
 func lm1Scale() scale {
 	return scale{rise: 1.6, low: -7.2, high: -5.0, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
 }
 
-// powerScale is the one of M that the product uses; docs/detection.md says what
-// its differences from lm1Scale gave.
+// powerScale is the scale of M in the product; docs/detection.md lists the effect of its
+// differences from lm1Scale.
 func powerScale() scale {
 	s := lm1Scale()
 	s.settle, s.incoherent, s.prompt = 48, 0.08, true
@@ -65,12 +64,12 @@ type judge struct {
 
 	baseline   float64
 	calibrated bool
-	quieted    motion.Time // calibration ended, zero = unknown
-	disturbed  bool        // somebody moved during calibration
-	until      motion.Time // calibration lasts up to and including this time
+	quieted    motion.Time // end of calibration, zero = unknown
+	disturbed  bool        // motion during calibration
+	until      motion.Time // last time of the calibration, inclusive
 	gathered   []float64   // powers of the calibration ticks
 	coherence  float64     // sum of their R
-	earlier    *quiet      // what a calibration under way is to replace, nil = nothing
+	earlier    *quiet      // what a running calibration will replace, nil = nothing
 
 	normal, strict state
 	history        [historyTicks]sample
@@ -80,7 +79,7 @@ type judge struct {
 
 type state struct {
 	motion bool
-	since  motion.Time // motion began
+	since  motion.Time // start of the motion
 	last   motion.Time // of the last stay
 }
 
@@ -90,7 +89,7 @@ func newJudge(s scale, sensitivity float64) judge {
 	return judge{scale: s, sensitivity: sensitivity, baseline: s.quiet, spare: make([]float64, 0, historyTicks)}
 }
 
-// evidence is what one tick knows.
+// evidence is the input of the verdicts of one tick.
 type evidence struct {
 	power    float64 // lm
 	steady   float64 // the power that both halves reach
@@ -101,7 +100,7 @@ type evidence struct {
 	frames int     // in the window
 	newest float64 // power of the newer half, NaN = unknown
 	rb     float64 // R of the newer half, NaN = unknown
-	faint  bool    // few counts: a gain step, once rounded, looks coherent; both halves must agree
+	faint  bool    // low amplitude: a rounded gain step looks coherent, so both halves must agree
 }
 
 // weigh sets the verdicts, baseline, threshold and intensity of a valid tick.
@@ -118,7 +117,7 @@ func (j *judge) weigh(tick *Tick, e evidence) {
 	j.learn(tick.Time, tick.Normal, e)
 }
 
-// decide moves one state on and returns the verdict and the threshold in force.
+// decide updates one state and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float64) (Verdict, float64) {
 	var v Verdict
 	var threshold float64
@@ -145,12 +144,11 @@ func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float6
 	return v, threshold
 }
 
-// prompt reports motion that neither coherence nor power shows alone yet, but
-// both together do; it is most of what is gained over the recipe. At a high rate
-// that is a coherence beyond what noise makes of so few frames (its spread goes
-// with 1/√frames), with the link above its quiet; at a low rate a newer half that
-// is clearly coherent and as far above the quiet as the whole window would need
-// to be.
+// prompt reports motion that coherence and power show only together; most of the gain over the
+// recipe comes from it. At a high rate it requires a coherence above what noise yields with so
+// few frames (its spread goes with 1/√frames) and a power above the quiet. At a low rate it
+// requires a clearly coherent newer half, as far above the quiet as the whole window would
+// have to be.
 func (j *judge) prompt(e evidence, sensitivity float64) bool {
 	if !j.scale.prompt || !j.calibrated || e.faint {
 		return false
@@ -162,11 +160,10 @@ func (j *judge) prompt(e evidence, sensitivity float64) bool {
 	return e.rb > promptHalf*k && e.newest > j.baseline+j.scale.rise+shift
 }
 
-// learn lets the baseline follow a quiet link, and escapes from a baseline that
-// no longer fits: scale.settle ticks of steady, incoherent power are the new quiet.
-// Where coherence is unknown, steady power may as well be somebody moving, so
-// that motion must have lasted for two minutes first (our choice: on real RSSI
-// fifteen seconds lose a third of the motion).
+// learn moves the baseline of a quiet link, and escapes from a baseline that no longer fits:
+// scale.settle ticks of steady, incoherent power are the new quiet. If coherence is unknown,
+// steady power may also be a person who moves, so motion must last for two minutes first (our
+// choice: on real RSSI fifteen seconds lose a third of the motion).
 func (j *judge) learn(now motion.Time, v Verdict, e evidence) {
 	r := e.r
 	if math.IsNaN(r) {
@@ -188,8 +185,8 @@ func (j *judge) learn(now motion.Time, v Verdict, e evidence) {
 	j.escape(e.power)
 }
 
-// escape takes the last scale.settle ticks for the new quiet if they were steady
-// and incoherent. near is any power close to theirs.
+// escape makes the last scale.settle ticks the new quiet if they were steady and incoherent.
+// near is any power close to theirs.
 func (j *judge) escape(near float64) {
 	n := j.scale.settle
 	var sumR, sum, squares float64
@@ -208,7 +205,7 @@ func (j *judge) escape(near float64) {
 	}
 }
 
-// interrupt is a tick without data: idle, and the history is void.
+// interrupt handles a tick without data: it ends motion and discards the history.
 func (j *judge) interrupt() {
 	j.normal.motion, j.strict.motion = false, false
 	j.kept = 0

@@ -9,21 +9,20 @@ import (
 const (
 	maxLag     = 6    // frames; K of lm1.md 2 no. 4
 	maxBlocks  = 10   // of the longest window, 2.5 s
-	maxFrames  = 2048 // in the window; what comes faster is left out
-	minHistory = 64   // frames a new window has room for
+	maxFrames  = 2048 // in the window; excess frames are dropped
+	minHistory = 64   // initial room for frames
 )
 
-// window holds the normalised frames of the last seconds, divided into blocks
-// of one TickInterval. The sums that a tick needs are gathered as frames come:
-// per block the moments of each column, per frame the products with the frames
-// before it. Rows are stored less the first one, which changes no covariance
-// and keeps the sums small.
+// window holds the normalised frames of the last seconds, divided into blocks of one
+// TickInterval. It adds up what a tick needs as frames arrive: per block the moments of each
+// column, per frame the products with the frames before it. Rows are stored minus the first
+// one, which changes no covariance and keeps the sums small.
 type window struct {
 	layout *layout
 	base   []float64 // the first row
 	gain0  []float64 // its gains
 
-	first, next int // numbers of the oldest frame and of the one to come
+	first, next int // numbers of the oldest frame and of the next one
 	mask        int // ring size − 1
 	times       []motion.Time
 	rssi        []int8
@@ -88,7 +87,7 @@ func newWindow(l *layout) *window {
 	return w
 }
 
-// resize gives the ring room for size frames, a power of two.
+// resize grows the ring to size frames, a power of two.
 func (w *window) resize(size int) {
 	columns, parts := len(w.layout.bins), len(w.layout.parts)
 	old := *w
@@ -121,14 +120,14 @@ func ringRow(ring []float64, i, width int) []float64 {
 	return ring[i*width : (i+1)*width : (i+1)*width]
 }
 
-// clear forgets all frames.
+// clear removes all frames.
 func (w *window) clear() {
 	w.first, w.next, w.closed = 0, 0, 0
 	w.blocks[w.open].reset()
 }
 
-// push adds a frame to the open block. A frame with an amplitude that is not a
-// number, or beyond maxFrames, is left out.
+// push adds a frame to the open block. It ignores frames beyond maxFrames, and those with an
+// amplitude that is not a number.
 func (w *window) push(t motion.Time, amp []float32, rssi int8) {
 	if w.next-w.first == len(w.times) {
 		if len(w.times) == maxFrames {
@@ -158,7 +157,7 @@ func (w *window) push(t motion.Time, amp []float32, rssi int8) {
 	w.blocks[w.open].gather(w.layout, row, gains)
 }
 
-// gather adds one frame.
+// gather adds one frame to the sums.
 func (m *moments) gather(l *layout, row, gains []float64) {
 	m.n++
 	for s, part := range l.parts {
@@ -186,7 +185,7 @@ func (w *window) close() {
 	w.blocks[w.open].reset()
 }
 
-// release keeps the newest n closed blocks and forgets the frames before them.
+// release keeps the newest n closed blocks and drops the frames before them.
 func (w *window) release(n int) {
 	for ; w.closed > n; w.closed-- {
 		w.first += w.block(w.closed).n
@@ -198,8 +197,8 @@ func (w *window) block(age int) *moments {
 	return &w.blocks[(w.open-age+len(w.blocks))%len(w.blocks)]
 }
 
-// count returns the frames of the newest n closed blocks. It needs the open
-// block to be empty, as it is at a tick.
+// count returns the number of frames in the newest n closed blocks. The open block must be
+// empty, as it is at a tick.
 func (w *window) count(n int) int {
 	frames := 0
 	for age := 1; age <= min(n, w.closed); age++ {
@@ -208,8 +207,7 @@ func (w *window) count(n int) int {
 	return frames
 }
 
-// signal returns the mean RSSI of the newest n frames in dBm, 0 if none has
-// one.
+// signal returns the mean RSSI of the newest n frames in dBm, or 0 if none is known.
 func (w *window) signal(n int) float64 {
 	sum, known := 0.0, 0
 	for f := w.next - n; f < w.next; f++ {
