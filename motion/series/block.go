@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// Format of a value, version 1. One value holds consecutive rows of all series
-// of one network in one tier: the rows of a whole block. Integers are unsigned LEB128 varints
+// Format of a value, version 1. One value holds consecutive rows of all series of one network
+// in one tier: the rows of a whole block. Integers are unsigned LEB128 varints
 // (encoding/binary) unless a width is given.
 //
 //	u8       version: 1
@@ -21,68 +21,66 @@ import (
 //	uvarint  rows, 1..span÷step; they do not cross the end of their block
 //	uvarint  series, 0..256
 //	         length table, one entry per series, IDs strictly ascending:
-//	  uvarint  leading bytes of the ID shared with the ID before
+//	  uvarint  leading bytes of the ID shared with the previous ID
 //	  uvarint  further bytes of the ID, then these bytes
 //	  uvarint  length of the column
 //	         the columns, in the order of the table
-//	u32      CRC32C (Castagnoli), little-endian, of all bytes before it
+//	u32      CRC32C (Castagnoli), little-endian, of all preceding bytes
 //
-// An ID is empty for the network, "DST.SRC" for a link, '@' and the six octets
-// for a location. A series without a present row stands in no value.
+// An ID is empty for the network, "DST.SRC" for a link, '@' and the six octets for a location.
+// A value omits series without a present row.
 //
-// Column: a head byte, the kinds of all rows as a run list, then the streams of
-// values that the head byte names, in the order of their bits.
+// Column: a head byte, the kinds of all rows as a run list, then the streams of values that
+// the head byte names, in the order of their bits.
 //
 //	u8       bits 0–5: streams; bits 6–7: kind of the first run
-//	uvarint… runs until all rows are named: (length−1)·2 + turn. The kind after
+//	uvarint… runs until all rows are covered: (length−1)·2 + turn. The kind after
 //	         kind k is (k + 1 + turn) mod 3. Kinds: 0 absent, 1 present with
 //	         value 0, 2 active (present with a value above 0)
 //	bit 0    stream of the active rows' values: greatest intensity × 1000
-//	         (1..1000), of a location its share in percent (1..100). Stands
+//	         (1..1000), of a location its share in percent (1..100). Set
 //	         exactly when a row is active
-//	bit 1    stream of the active rows' densities in percent (1..100). Without
-//	         it they are all 100; a location has none
+//	bit 1    stream of the active rows' densities in percent (1..100). Clear:
+//	         all are 100; never set for a location
 //	bit 2    stream of the present rows' seconds that hold data (1..step).
-//	         Without it they are all step
+//	         Clear: all are step
 //	bit 3    stream of the active rows' motion, Σ seconds × density or share in
 //	         percent (1..100 × step)
 //	bit 4    stream of the active rows' Σ seconds × intensity × 1000
-//	         (1..1000 × step); a location has none, its motion tells it
+//	         (1..1000 × step); never set for a location, whose motion implies it
 //
-// A column is plain when each of its present rows is alike in all of its
-// seconds: bits 0 and 1 then tell everything. Rows of live frames and of devices'
-// history are plain. Any other column, of sums, has bit 2 or 3, and not bit 1;
-// where a row is active it has bit 3, and bit 4 unless it is a location's.
+// A column is plain when in each present row all seconds are equal: bits 0 and 1 then suffice.
+// Rows of live frames and of devices' history are plain. Any other column holds sums: it has
+// bit 2 or 3, and not bit 1; if a row is active it has bit 3, and bit 4 unless it is a
+// location's.
 //
-// Because streams stand in the order of their bits, a reader stops after those
-// it knows: adding one keeps version 1. Bit 5 is free.
+// Because streams follow the order of their bits, a reader can stop after those it knows:
+// adding a stream keeps version 1. Bit 5 is free.
 //
 // Stream of n values: u8 coding, then
 //
-//	0  runs: (uvarint value, uvarint length−1) until n values are named
+//	0  runs: (uvarint value, uvarint length−1) until n values are covered
 //	1  uvarint first value, then n−1 adaptive Golomb–Rice codes, see rice.go
 //
-// The other codings that were tried do not exist because they lose in sum on
-// both profiles of seriestest. Bytes for the active values, per row, sparse and
-// noisy3: this one 0.068 and 0.75, bits of a fixed width per column 0.073 and
-// 0.95, zigzag varints of deltas 0.091 and 1.03, byte planes 0.101 and 1.04.
-// XOR of floats has nothing to keep once values are quantised.
+// Other codings were tried and are larger in sum on both profiles of seriestest. Bytes for the
+// active values, per row, sparse and noisy3: this one 0.068 and 0.75, bits of a fixed width per
+// column 0.073 and 0.95, zigzag varints of deltas 0.091 and 1.03, byte planes 0.101 and 1.04.
+// XOR of floats gains nothing on quantised values.
 const version = 1
 
 var (
-	// ErrDamaged says that a value does not hold what was once written: its
-	// checksum or its structure is wrong.
+	// ErrDamaged is the error for a value with a wrong checksum or structure.
 	ErrDamaged = errors.New("series value is damaged")
-	// ErrVersion says that a newer program wrote the value.
+	// ErrVersion is the error for a value that a newer program wrote.
 	ErrVersion = errors.New("series value has an unknown version")
 )
 
 const crcSize = 4
 
-// maxStart keeps every computation on seconds far from overflow (year 36812).
+// maxStart keeps all computations on seconds far from overflow (year 36812).
 const maxStart = 1 << 40
 
-// value is a checked value: its table is sound, its columns may still be wrong.
+// value is a value with a checked table; its columns are not checked.
 type value struct {
 	tier    Tier
 	start   int64 // second of the first row
@@ -92,15 +90,14 @@ type value struct {
 	columns []byte
 }
 
-// Info tells what a value holds.
+// Info describes a value.
 type Info struct {
 	Tier       Tier
 	Start, End int64 // seconds, [Start, End)
 	Series     []ID
 }
 
-// Inspect checks a value and tells what it holds. The error is ErrDamaged or
-// ErrVersion.
+// Inspect checks a value and describes it. The error is ErrDamaged or ErrVersion.
 func Inspect(b []byte) (Info, error) {
 	v, err := parse(b)
 	if err != nil {
@@ -109,8 +106,8 @@ func Inspect(b []byte) (Info, error) {
 	return Info{Tier: v.tier, Start: v.start, End: v.end(), Series: v.ids()}, nil
 }
 
-// AppendValue appends the whole block as it is sealed. An open block joins a
-// query in the same form.
+// AppendValue appends the whole block as a value, as for sealing. Queries use an open block in
+// the same form.
 func (b *Block) AppendValue(dst []byte) []byte {
 	order := make([]int, 0, len(b.columns))
 	for i, c := range b.columns {
@@ -148,14 +145,14 @@ func newValueWriter(dst []byte, tier Tier, start int64, rows, series int) *value
 	return w
 }
 
-// column appends series id, which sorts after the one before.
+// column appends series id, which must sort after the previous one.
 func (w *valueWriter) column(id ID, records []record) {
 	before := len(w.columns)
 	w.columns = w.streams.appendColumn(w.columns, records, w.tier.Step(), id.isLocation())
 	w.name(id, len(w.columns)-before)
 }
 
-// name appends the entry of series id, whose column has so many bytes.
+// name appends the table entry of series id with a column of size bytes.
 func (w *valueWriter) name(id ID, size int) {
 	shared := sharedPrefix(w.previous, id)
 	w.dst = binary.AppendUvarint(w.dst, uint64(shared))
@@ -182,7 +179,7 @@ func sharedPrefix(a, b ID) int {
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// parse checks everything but the columns themselves.
+// parse checks everything but the columns.
 func parse(b []byte) (value, error) {
 	if len(b) > 0 && b[0] != version {
 		return value{}, fmt.Errorf("%w: %d", ErrVersion, b[0])
@@ -235,7 +232,7 @@ func (v value) split(b []byte) (value, error) {
 
 func (v value) end() int64 { return v.start + int64(v.rows)*v.tier.Step() }
 
-// all yields each series' ID, valid until the next one, and its column.
+// all yields the ID and the column of each series; the ID is valid until the next one.
 func (v value) all() iter.Seq2[[]byte, []byte] {
 	return func(yield func(id, column []byte) bool) {
 		table, columns := cursor{b: v.table}, cursor{b: v.columns}
@@ -250,7 +247,7 @@ func (v value) all() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// column returns the column of series id, nil when the value has none.
+// column returns the column of series id, or nil.
 func (v value) column(id ID) []byte {
 	for name, column := range v.all() {
 		if string(name) == string(id) {
@@ -268,7 +265,7 @@ func (v value) ids() []ID {
 	return ids
 }
 
-// cursor reads a byte slice; once it ran past the end it is bad and yields zeros.
+// cursor reads a byte slice; after reading past the end it is bad and yields zeros.
 type cursor struct {
 	b   []byte
 	bad bool

@@ -2,7 +2,7 @@ package series
 
 import "errors"
 
-// sum is what a bucket's rows add up to, in the units of record.
+// sum is the sum of the rows of a bucket, in the units of record.
 type sum struct {
 	seconds int64
 	motion  int64
@@ -10,7 +10,7 @@ type sum struct {
 	peak    uint16
 }
 
-// add adds the given seconds of r, which has them at least.
+// add adds the given number of seconds of r, which holds at least as many.
 func (s *sum) add(r record, seconds int64) {
 	s.peak = max(s.peak, r.peak)
 	s.seconds += seconds
@@ -23,9 +23,9 @@ func (s *sum) add(r record, seconds int64) {
 	}
 }
 
-// sums adds up the rows of series id per bucket, as far as m needs them, of the buckets that the parts
-// reach over; first is the number of the first of them. Where tiers of a part
-// overlap, a second counts with the row of the finest tier that holds it.
+// sums adds up the rows of series id in the buckets that overlap the parts, as far as m needs
+// them; first is the number of the first bucket. Where tiers of a part overlap, the finest tier
+// that holds a second counts.
 func (p plan) sums(id ID, m Measure, parts []part) (first int, out []sum, err error) {
 	first = p.index(parts[0].from)
 	out = make([]sum, p.index(parts[len(parts)-1].to-1)+1-first)
@@ -46,17 +46,17 @@ func (p plan) sums(id ID, m Measure, parts []part) (first int, out []sum, err er
 	return first, out, nil
 }
 
-// adder adds the rows of one tier after the other to their buckets.
+// adder adds the rows of the tiers, one tier after the other, to their buckets.
 type adder struct {
 	first, bucket int64 // start of out[0], and seconds per bucket
 	out           []sum
-	step          int64   // of the tier being added
+	step          int64   // of the current tier
 	held          covered // by finer tiers, in slots of this tier's rows
-	next          covered // by this one too, in slots of the next tier's rows
+	next          covered // by this and finer tiers, in slots of the next tier's rows
 
 	id   ID
 	part part
-	tier int // of part.tiers, that is being added
+	tier int // index in part.tiers of the current tier
 	err  error
 }
 
@@ -94,8 +94,8 @@ func (a *adder) addRows(s stretch) {
 	}
 }
 
-// alike reports whether a row of step seconds, whose total may not be known, is alike in
-// all of them, as a device's history is.
+// alike reports whether all seconds of a row of step seconds are equal, as in a device's
+// history; its total may be unknown.
 func (r record) alike(step int64, share bool) bool {
 	switch {
 	case int64(r.seconds) != step:
@@ -106,8 +106,8 @@ func (r record) alike(step int64, share bool) bool {
 	return r.motion == 0 || r.motion == full*uint32(step)
 }
 
-// subtract takes the rows that were added of the next finer tier out of the sum r that
-// begins at ts, of which they are a part.
+// subtract subtracts the rows of the next finer tier, which were added before, from the sum r
+// of the row that begins at ts and contains them.
 func (a *adder) subtract(r *record, ts int64) {
 	finer := a.part.tiers[a.tier-1]
 	err := finer.walk(a.id, max(ts, a.part.from), min(ts+a.step, a.part.to), everything, func(s stretch) bool {
@@ -122,8 +122,8 @@ func (a *adder) subtract(r *record, ts int64) {
 	a.err = errors.Join(a.err, err)
 }
 
-// addZeros adds rows with value 0 from second from to second to. A last row that
-// reaches over the end counts whole in the last bucket, as it does in addRows.
+// addZeros adds rows with value 0 from second from to second to. Like addRows, it counts a last
+// row that crosses the end whole in the last bucket.
 func (a *adder) addZeros(from, to int64) {
 	a.next.add(from, to-from)
 	last := int64(len(a.out)) - 1
@@ -137,13 +137,13 @@ func (a *adder) addZeros(from, to int64) {
 	}
 }
 
-// covered counts the seconds that are held, in slots of step seconds.
+// covered counts the seconds held, in slots of step seconds.
 type covered struct {
 	origin, step int64
 	seconds      []int32
 }
 
-// extent returns the part of [from, to) that the values reach over.
+// extent returns the part of [from, to) that the values cover.
 func (t tierValues) extent(from, to int64) [2]int64 {
 	values := t.between(from, to)
 	if len(values) == 0 {
@@ -166,7 +166,7 @@ func (c covered) fold(step int64, extent [2]int64) covered {
 	return wide
 }
 
-// at returns the seconds held of the slot that begins at ts.
+// at returns the number of seconds held in the slot that begins at ts.
 func (c covered) at(ts int64) int64 {
 	if len(c.seconds) == 0 || ts < c.origin {
 		return 0
@@ -177,7 +177,7 @@ func (c covered) at(ts int64) int64 {
 	return 0
 }
 
-// add counts the given seconds from ts on as held.
+// add counts the given number of seconds from ts on as held.
 func (c covered) add(ts, seconds int64) {
 	for seconds > 0 && len(c.seconds) > 0 {
 		i := (ts - c.origin) / c.step

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kind says what a row holds.
+// kind classifies a row.
 type kind uint8
 
 const (
@@ -26,21 +26,21 @@ const (
 	firstKind    = 6 // shift
 )
 
-// full is the density of a row whose frames were all above 0.
+// full is the density of a row whose frames are all above 0.
 const full = 100
 
-// shareUnit is the thousandths that one step of a stored share stands for.
+// shareUnit is the unit of a stored share, in thousandths.
 const shareUnit = 10
 
-// run is a stretch of rows of one kind.
+// run is a range of rows of one kind.
 type run struct {
 	kind kind
 	rows int
 }
 
-// streams are the values of a column. Of a plain column, in which each present
-// row is alike in all of its seconds, seconds, motion and totals are empty; of
-// another one densities are, and seconds when all present rows are whole.
+// streams holds the values of a column. In a plain column, where all seconds of each present
+// row are equal, seconds, motion and totals are empty; in any other one densities is empty, and
+// so is seconds when all present rows are whole.
 type streams struct {
 	values    []uint16 // of the active rows: intensity or share × 1000
 	densities []uint16 // of the active rows: percent
@@ -49,15 +49,14 @@ type streams struct {
 	totals    []uint32 // of the active rows: record.total
 }
 
-// rows is a decoded column. It keeps its memory from one decode to the next.
+// rows is a decoded column. It reuses its memory for the next decode.
 type rows struct {
 	streams
 	step int64
 	runs []run
 }
 
-// appendColumn appends the column of the given rows of step seconds. It uses the
-// memory of s.
+// appendColumn appends the column of the given rows of step seconds. It uses the memory of s.
 func (s *streams) appendColumn(dst []byte, records []record, step int64, share bool) []byte {
 	head := len(dst)
 	dst = append(dst, 0)
@@ -78,8 +77,8 @@ func (s *streams) appendColumn(dst []byte, records []record, step int64, share b
 	return s.appendSums(dst, head, records, step, share)
 }
 
-// appendPlain appends the streams of a plain column; ok is false, and nothing
-// appended, when it is not plain.
+// appendPlain appends the streams of a plain column; ok is false, and nothing is appended, if
+// the column is not plain.
 func (s *streams) appendPlain(dst []byte, head int, records []record, step int64, share bool) (_ []byte, ok bool) {
 	s.values, s.densities = s.values[:0], s.densities[:0]
 	allFull := true
@@ -105,8 +104,8 @@ func (s *streams) appendPlain(dst []byte, head int, records []record, step int64
 	return s.appendPlainStreams(dst, head, share || allFull), true
 }
 
-// appendPlainStreams appends the values and, unless they tell nothing, the densities of
-// a plain column.
+// appendPlainStreams appends the values and, unless the values imply them, the densities of a
+// plain column.
 func (s *streams) appendPlainStreams(dst []byte, head int, valuesTellAll bool) []byte {
 	if len(s.values) == 0 {
 		return dst
@@ -120,8 +119,7 @@ func (s *streams) appendPlainStreams(dst []byte, head int, valuesTellAll bool) [
 	return appendStream(dst, s.densities)
 }
 
-// appendCells appends the column of an open block's rows: what appendColumn does of their
-// records.
+// appendCells appends the column of an open block's rows, like appendColumn of their records.
 func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 	s.values, s.densities = slices.Grow(s.values[:0], len(cells)), slices.Grow(s.densities[:0], len(cells))
 	head, current, allFull := len(dst), run{}, true
@@ -187,8 +185,8 @@ func (s *streams) appendSums(dst []byte, head int, records []record, step int64,
 	return appendStream(dst, s.totals)
 }
 
-// appendRun appends r, after which a run of kind next begins. The run that has
-// no rows stands before the first one, whose kind goes into the head byte.
+// appendRun appends r, which a run of kind next follows. Before the first run r is empty and
+// the kind of the first run goes into the head byte.
 func appendRun(dst []byte, head int, r run, next kind) []byte {
 	if r.rows == 0 {
 		dst[head] = byte(next) << firstKind
@@ -198,25 +196,25 @@ func appendRun(dst []byte, head int, r run, next kind) []byte {
 	return binary.AppendUvarint(dst, uint64(r.rows-1)<<1|uint64(turn))
 }
 
-// depth says how much of a column is decoded.
+// depth is how much of a column to decode.
 type depth uint8
 
 const (
-	runsOnly    depth = iota // which rows are present, and which active
-	secondsOnly              // and the seconds of the present rows
+	runsOnly    depth = iota // which rows are present and which are active
+	secondsOnly              // the runs, and the seconds of the present rows
 	valuesOnly               // the runs, and the values of the active rows
 	noTotals                 // all but the totals
 	everything
 )
 
-// decode reads a column of n rows of step seconds, as deep as asked for. The error
-// is ErrDamaged, for what it has read.
+// decode decodes a column of n rows of step seconds to the given depth. The error is
+// ErrDamaged and concerns only the decoded part.
 func (d *rows) decode(column []byte, n int, step int64, share bool, deep depth) error {
 	return d.decodeFrom(&cursor{b: column}, n, step, share, deep)
 }
 
-// decodeFrom is decode of a column that more may follow: decoded to everything, c stands
-// behind it then.
+// decodeFrom is like decode but reads from c, which may hold more data. After decoding the
+// whole column c is at its end.
 func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) error {
 	d.step = step
 	head := c.byte()
@@ -262,7 +260,7 @@ func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) 
 	return err
 }
 
-// soundHead reports whether the streams that a head names can stand together.
+// soundHead reports whether the streams that a head names are a valid combination.
 func soundHead(head byte, present, activeRows int, share bool) bool {
 	has := func(bit byte) bool { return head&bit != 0 }
 	sums := has(hasMotion) || has(hasSeconds)
@@ -273,7 +271,7 @@ func soundHead(head byte, present, activeRows int, share bool) bool {
 		has(hasTotals) == (has(hasMotion) && !share)
 }
 
-// decodeSums reads the streams of a column that is not plain, behind its values.
+// decodeSums reads the streams that follow the values in a column that is not plain.
 func (d *rows) decodeSums(c *cursor, head byte, present, activeRows int, deep depth) (err error) {
 	if head&hasSeconds != 0 {
 		if d.seconds, err = decodeStream(c, d.seconds, present, uint16(d.step)); err != nil {
@@ -299,8 +297,7 @@ func (d *rows) decodeSums(c *cursor, head byte, present, activeRows int, deep de
 	return nil
 }
 
-// decodeRuns reads the kinds of n rows and returns how many are present, and how
-// many of these active.
+// decodeRuns reads the kinds of n rows and returns the number of present and of active rows.
 func (d *rows) decodeRuns(c *cursor, k kind, n int) (present, activeRows int, err error) {
 	d.runs = d.runs[:0]
 	for n > 0 {

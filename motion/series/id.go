@@ -2,9 +2,9 @@ package series
 
 import "sensegate/motion"
 
-// ID names one series of a network. It is comparable, and sorting IDs puts the
-// network first. The text is the one that stands in blocks: empty for the
-// network, "DST.SRC" for a link, '@' and six octets for a location.
+// ID names one series of a network. IDs are comparable; the network sorts first. The text is
+// stored in blocks: empty for the network, "DST.SRC" for a link, '@' and six octets for a
+// location.
 type ID string
 
 // Network is the series of the whole network.
@@ -12,13 +12,13 @@ const Network ID = ""
 
 const locationMark = '@'
 
-// maxName is the longest ID in bytes.
+// maxName is the greatest length of an ID in bytes.
 const maxName = 255
 
-// Link returns the series of the link called name, "DST.SRC".
+// Link returns the series of the link with the name "DST.SRC".
 func Link(name string) ID { return ID(name) }
 
-// Location returns the series of the share of motion at the node or leaf mac.
+// Location returns the series of the share of motion at a node or leaf.
 func Location(mac motion.MAC) ID { return ID(append([]byte{locationMark}, mac[:]...)) }
 
 // MAC returns the address of a location; ok is false for any other series.

@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Format of an increment: what one block adds to the journal with a flush. Integers
-// are unsigned LEB128 varints.
+// Format of an increment, which a flush adds to the journal of a block. Integers are unsigned
+// LEB128 varints.
 //
-//	uvarint  names of the journal so far, 0..256: those that follow go behind them
-//	uvarint  names that follow, each the bytes of an ID behind their number
+//	uvarint  names in the journal so far, 0..256: the new ones follow them
+//	uvarint  new names, each as a length and the bytes of an ID
 //	uvarint  number of the first row in the block
 //	uvarint  rows
-//	         a column (block.go) of each name, in the order of the journal, or the byte
-//	         0x20 for the same bytes as of the name before
+//	         a column (block.go) for each name, in the order of the journal, or the byte
+//	         0x20 for the same bytes as the previous name's
 //
-// A name thus stands in the journal of a block once. Of a home with 6 links that are
-// quiet the names were nine tenths of what a minute wrote. Increments are of use only
-// in the order in which they were written, and together.
+// So the journal of a block holds each name once. In a home with 6 quiet links the names were
+// nine tenths of the bytes per minute. Increments are only valid together and in the order in
+// which they were written.
 
-// asBefore stands for a column that has the bytes of the one before it.
+// asBefore replaces a column that equals the previous one.
 const asBefore = 0x20
 
 // Pending reports whether rows changed since the last committed increment.
@@ -30,9 +30,9 @@ func (b *Block) Pending() bool { return b.changed.to > 0 || b.inFlight.to > 0 }
 // Journaled reports whether the journal holds rows of the block.
 func (b *Block) Journaled() bool { return b.named > 0 }
 
-// AppendIncrement appends the increment of the rows that changed since the last
-// committed one, or nothing when none did. The rows stay pending until Committed; when
-// the write fails, the next increment repeats them.
+// AppendIncrement appends the increment of the rows that changed since the last committed one,
+// or nothing. The rows stay pending until Committed: if the write fails, the next increment
+// repeats them.
 func (b *Block) AppendIncrement(dst []byte) []byte {
 	b.inFlight = b.inFlight.join(b.changed)
 	b.changed = span{}
@@ -67,19 +67,17 @@ func (b *Block) AppendIncrement(dst []byte) []byte {
 	return dst
 }
 
-// Committed says that the last increment is on disk. Rows added since it was
-// made stay pending.
+// Committed marks the last increment as written to disk. Rows added since stay pending.
 func (b *Block) Committed() { b.inFlight, b.named = span{}, len(b.journal) }
 
-// Sealed says that the whole block, as it was at the last increment, is on disk, and
-// its journal gone. Rows added since stay pending.
+// Sealed marks the whole block, as of the last increment, as written to disk, and its journal
+// as deleted. Rows added since stay pending.
 func (b *Block) Sealed() { b.inFlight, b.named, b.journal = span{}, 0, nil }
 
-// ReplayIncrement puts the rows of an increment into b: rows held are replaced, absent
-// ones change nothing, so that replaying all in the order of writing restores the block.
-// Replayed rows are not pending. A frame added to a replayed row moves its density only a
-// little. A damaged increment is ErrDamaged and may have put some of its series. Series
-// beyond MaxSeries are left out.
+// ReplayIncrement puts the rows of an increment into b: they replace rows held, and absent ones
+// change nothing, so that replaying all increments in order restores the block. Replayed rows
+// are not pending. A frame added to a replayed row changes its density only slightly. On
+// ErrDamaged some series may have been put. Series beyond MaxSeries are ignored.
 func (b *Block) ReplayIncrement(increment []byte) error {
 	c := cursor{b: increment}
 	if err := b.replayNames(&c); err != nil {
@@ -109,7 +107,7 @@ func (b *Block) ReplayIncrement(increment []byte) error {
 	return nil
 }
 
-// replayNames takes in the names of an increment.
+// replayNames reads the names of an increment.
 func (b *Block) replayNames(c *cursor) error {
 	known, added := c.uvarint(), c.uvarint()
 	if c.bad || known > uint64(len(b.journal)) || added > MaxSeries {
@@ -129,9 +127,9 @@ func (b *Block) replayNames(c *cursor) error {
 	return nil
 }
 
-// Replay puts the rows of a value, as the journal of schema 1 holds them, into b as
-// ReplayIncrement does. The value must be of b's tier and block; a damaged one is ErrDamaged or ErrVersion
-// and may have put some of its series. Series beyond MaxSeries are left out.
+// Replay puts the rows of a value, the journal format of schema 1, into b like ReplayIncrement.
+// The value must be of b's tier and block. On ErrDamaged or ErrVersion some series may have been
+// put. Series beyond MaxSeries are ignored.
 func (b *Block) Replay(bytes []byte) error {
 	v, err := parse(bytes)
 	if err != nil {
@@ -153,8 +151,8 @@ func (b *Block) Replay(bytes []byte) error {
 	return nil
 }
 
-// putRows puts the present rows of d into series i from row r on. A sum becomes
-// a row that is alike in all of its seconds.
+// putRows puts the present rows of d into series i from row r on. A sum becomes a row whose
+// seconds are all equal.
 func (b *Block) putRows(i, r int, d *rows) {
 	d.visit(0, 1, 0, maxRows, func(s stretch) bool {
 		for k := range s.rows {

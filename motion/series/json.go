@@ -2,9 +2,8 @@ package series
 
 import "strconv"
 
-// AppendJSON answers q as Points and Points.AppendJSON do, byte by byte, and
-// returns the effective bucket. Where the bucket is the step of the tier that
-// tells it writes straight from the runs of the columns.
+// AppendJSON appends the same bytes as Points and Points.AppendJSON and returns the effective
+// bucket. If the bucket is the step of the tier it writes directly from the runs of the columns.
 func (s *Set) AppendJSON(dst []byte, q Query) (json []byte, bucket int64, err error) {
 	p, err := s.plan([]ID{q.Series}, q.From, q.To, q.Bucket)
 	if err != nil {
@@ -23,7 +22,7 @@ func (s *Set) AppendJSON(dst []byte, q Query) (json []byte, bucket int64, err er
 	return w.close(), p.bucket, nil
 }
 
-// part writes the buckets that parts reach over.
+// part writes the buckets that the parts cover.
 func (w *writer) part(p plan, parts []part, q Query) error {
 	if !p.direct(parts[0]) {
 		first, sums, err := p.sums(q.Series, q.Measure, parts)
@@ -43,8 +42,8 @@ func (w *writer) part(p plan, parts []part, q Query) error {
 	})
 }
 
-// AppendJSON appends the points as [[value,ts],…] (payloads.md 4.6), exactly as
-// encoding/json writes numbers.
+// AppendJSON appends the points as [[value,ts],…] (payloads.md 4.6), with numbers exactly as
+// encoding/json writes them.
 func (p Points) AppendJSON(dst []byte) []byte {
 	if len(p.values) == 0 {
 		return append(dst, "[]"...)
@@ -56,10 +55,10 @@ func (p Points) AppendJSON(dst []byte) []byte {
 	return w.close()
 }
 
-// MarshalJSON returns what AppendJSON appends.
+// MarshalJSON returns the same as AppendJSON.
 func (p Points) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// writer writes points one bucket after the other.
+// writer writes points, bucket by bucket.
 type writer struct {
 	dst   []byte
 	step  int64
@@ -67,7 +66,7 @@ type writer struct {
 	clock clock
 }
 
-// pointSize is room for the usual point, "[0.353,1764000000],".
+// pointSize is the size of a typical point, "[0.353,1764000000],".
 const pointSize = 19
 
 func newWriter(dst []byte, first, step int64, s scale, points int) *writer {
@@ -77,13 +76,13 @@ func newWriter(dst []byte, first, step int64, s scale, points int) *writer {
 	return &writer{dst: append(dst, '['), step: step, scale: s, clock: newClock(first)}
 }
 
-// close ends the list, which must hold a point.
+// close ends the list, which must not be empty.
 func (w *writer) close() []byte {
 	w.dst[len(w.dst)-1] = ']'
 	return w.dst
 }
 
-// point writes v, in steps of the scale, at the present bucket.
+// point writes v, in steps of the scale, for the current bucket.
 func (w *writer) point(v int32) {
 	w.dst = append(w.dst, '[')
 	if v == null {
@@ -94,7 +93,7 @@ func (w *writer) point(v int32) {
 	w.end()
 }
 
-// end writes the time of the present bucket and moves to the next.
+// end writes the time of the current bucket and moves to the next.
 func (w *writer) end() {
 	w.dst = append(w.dst, ',')
 	w.dst = append(w.dst, w.clock.digits...)
@@ -102,8 +101,8 @@ func (w *writer) end() {
 	w.clock.add(w.step)
 }
 
-// fill writes text as the value of each bucket before second to. A point is the
-// template of the next ones for as long as only the last digit changes.
+// fill writes text as the value of each bucket before second to. A point serves as template for
+// the next ones while only the last digit changes.
 func (w *writer) fill(text string, to int64) {
 	for w.clock.second < to {
 		begin := len(w.dst)
@@ -118,7 +117,7 @@ func (w *writer) fill(text string, to int64) {
 	}
 }
 
-// stretch writes rows whose step is the bucket.
+// stretch writes rows whose step equals the bucket.
 func (w *writer) stretch(s stretch, m Measure) {
 	switch s.kind {
 	case absent:
@@ -164,7 +163,7 @@ func newClock(second int64) clock {
 
 func (c *clock) last() byte { return c.digits[len(c.digits)-1] }
 
-// add moves the clock by step seconds.
+// add advances the clock by step seconds.
 func (c *clock) add(step int64) {
 	c.second += step
 	c.lastOnly = int64(c.last()-'0')+step < 10

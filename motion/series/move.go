@@ -2,10 +2,10 @@ package series
 
 import "fmt"
 
-// Move moves the rows of a value that begin in [from, to) by so many seconds, all
-// rounded to the step of its tier: for samples whose clock was wrong. rest is the value
-// without them, empty when none is left; moved are the values that hold them now, by
-// the start of their block. The error is ErrDamaged or ErrVersion.
+// Move moves the rows of a value that begin in [from, to) by the given number of seconds, all
+// rounded to the step of its tier, to correct samples with a wrong clock. rest is the value
+// without these rows, empty when none is left; moved holds the values with them, by the start
+// of their block. The error is ErrDamaged or ErrVersion.
 func Move(b []byte, from, to, by int64) (rest []byte, moved map[int64][]byte, err error) {
 	v, err := parse(b)
 	if err != nil {
@@ -40,7 +40,7 @@ func Move(b []byte, from, to, by int64) (rest []byte, moved map[int64][]byte, er
 	return stay.appendValue(nil), moved, nil
 }
 
-// placeOf returns the block of a tier that holds second at, a new one where there is none.
+// placeOf returns the block of a tier that holds second at; it creates a missing one.
 func placeOf(places map[int64]*union, tier Tier, at int64) *union {
 	start := tier.BlockStart(at)
 	u := places[start]
@@ -51,7 +51,7 @@ func placeOf(places map[int64]*union, tier Tier, at int64) *union {
 	return u
 }
 
-// put puts a row of second at, which the block holds, in its place.
+// put puts a row at second at, which must be in the block.
 func (u *union) put(id ID, at int64, row record) {
 	records := u.columns[id]
 	if records == nil {

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// MaxSeries bounds the series of one block, so that a device that invents link
-// names cannot fill the memory.
+// MaxSeries is the limit of series per block, so that a device that invents link names cannot
+// fill the memory.
 const MaxSeries = 256
 
-// aggregated is the frame count of a row that arrived as one finished figure
-// (history, journal): its density in percent then is its count of frames above 0.
+// aggregated is the frame count of a row that arrived as one finished value (history, journal):
+// its number of frames above 0 is then its density in percent.
 const aggregated = 100
 
-// cellSize is the bytes of a cell.
+// cellSize is the size of a cell in bytes.
 const cellSize = 4
 
-// cell is a row while frames still arrive. frames = 0 is "absent".
+// cell is a row that still receives frames. frames = 0 means absent.
 type cell struct {
 	value  uint16 // motion: greatest intensity × 1000; share: sum of the frames' percents
 	frames uint8  // frames seen, saturating
@@ -32,19 +32,18 @@ type column struct {
 	cells []cell
 }
 
-// Block is the block of one network and tier that is being filled in memory:
-// four bytes per series and row, 17 KB for 600 s of a network with 6 links. It
-// is not safe for concurrent use.
+// Block is the block of one network and tier that is being filled in memory: four bytes per
+// series and row, 17 KB for 600 s of a network with 6 links. It is not safe for concurrent use.
 type Block struct {
 	tier     Tier
 	start    int64
 	columns  []column
-	likely   int  // column after the one that was asked for last
+	likely   int  // column after the last one looked up
 	changed  span // rows changed since the last increment
-	inFlight span // rows of increments that are not known to be committed
+	inFlight span // rows of increments that may not be committed
 
-	journal []int // columns in the order in which increments name them
-	named   int   // of these, those whose names are committed
+	journal []int // columns in the order of their names in increments
+	named   int   // number of these with committed names
 }
 
 // span is a half-open range of rows; empty when to is 0.
@@ -60,7 +59,7 @@ func (s span) join(o span) span {
 	return span{min(s.from, o.from), max(s.to, o.to)}
 }
 
-// NewBlock returns the empty block of tier that holds the second start.
+// NewBlock returns the empty block of tier that holds second start.
 func NewBlock(tier Tier, start int64) *Block {
 	return &Block{tier: tier, start: tier.BlockStart(start)}
 }
@@ -68,16 +67,16 @@ func NewBlock(tier Tier, start int64) *Block {
 // Tier returns the resolution of the rows.
 func (b *Block) Tier() Tier { return b.tier }
 
-// Start returns the first second of the block.
+// Start returns the first second of the block, since the epoch.
 func (b *Block) Start() int64 { return b.start }
 
 // End returns the first second after the block.
 func (b *Block) End() int64 { return b.start + b.tier.Span() }
 
-// Bytes returns the memory that the rows take.
+// Bytes returns the memory of the rows in bytes.
 func (b *Block) Bytes() int { return len(b.columns) * b.tier.Rows() * cellSize }
 
-// Empty reports whether the block holds no row at all.
+// Empty reports whether the block holds no row.
 func (b *Block) Empty() bool {
 	for _, c := range b.columns {
 		if slices.ContainsFunc(c.cells, cell.present) {
@@ -87,9 +86,8 @@ func (b *Block) Empty() bool {
 	return true
 }
 
-// Index finds or adds the series id. The index stays valid for the life of the
-// block. ok is false when the block holds MaxSeries others or the id is longer
-// than 255 bytes.
+// Index finds or adds series id. The index is valid for the life of the block. ok is false when
+// the block already holds MaxSeries or id is longer than 255 bytes.
 func (b *Block) Index(id ID) (i int, ok bool) {
 	if b.likely < len(b.columns) && b.columns[b.likely].id == id { // frames name their series in the same order
 		b.likely++
@@ -107,10 +105,10 @@ func (b *Block) Index(id ID) (i int, ok bool) {
 	return len(b.columns) - 1, true
 }
 
-// Add counts one live frame of series i at second ts. Of the frames of a row,
-// intensity is the maximum and density the percent above 0 (payloads.md 4.6);
-// the share of a location is the mean. value is 0..1 and is clipped to it. Add
-// returns false when ts is outside the block or value is not a number.
+// Add adds one live frame of series i at second ts. The intensity of a row is the maximum of its
+// frames, the density the percentage above 0 (payloads.md 4.6); the share of a location is the
+// mean. value is clipped to 0..1. Add returns false when ts is outside the block or value is not
+// a number.
 func (b *Block) Add(i int, ts int64, value float64) bool {
 	r, ok := b.row(ts)
 	if !ok || math.IsNaN(value) {
@@ -127,8 +125,7 @@ type Value struct {
 	Value float64 // intensity or share, 0..1
 }
 
-// AddFrame is Add of each value of a live frame, whose series become those of the block
-// as by Index.
+// AddFrame calls Add for each value of a live frame; it adds missing series like Index.
 func (b *Block) AddFrame(ts int64, frame []Value) {
 	r, ok := b.row(ts)
 	if !ok {
@@ -147,7 +144,7 @@ func (b *Block) AddFrame(ts int64, frame []Value) {
 	b.changed = b.changed.join(added)
 }
 
-// FillFrame is Fill of each value of a moment.
+// FillFrame calls Fill for each value of a frame.
 func (b *Block) FillFrame(ts int64, frame []Value) {
 	for _, v := range frame {
 		if i, ok := b.Index(v.ID); ok {
@@ -156,10 +153,9 @@ func (b *Block) FillFrame(ts int64, frame []Value) {
 	}
 }
 
-// Fill stores one finished figure of history, such as a row of a
-// motion-history message (device-protocol.md 2.3): its density is 100 % when
-// value is above 0. It never replaces what is held: Fill returns false when the
-// row is present, ts is outside the block or value is not a number.
+// Fill stores one finished value of history, such as a row of a motion-history message
+// (device-protocol.md 2.3): its density is 100 % if value is above 0. It never replaces a row.
+// Fill returns false when the row is present, ts is outside the block or value is not a number.
 func (b *Block) Fill(i int, ts int64, value float64) bool {
 	r, ok := b.row(ts)
 	if !ok || math.IsNaN(value) || b.columns[i].cells[r].frames > 0 {
@@ -182,8 +178,8 @@ func (b *Block) row(ts int64) (r int, ok bool) {
 	return int((ts - b.start) / b.tier.Step()), true
 }
 
-// put replaces row r of series i by a present, finished one: milli is the
-// intensity × 1000, density the percent of frames above 0 or the share.
+// put replaces row r of series i with a finished one: milli is the intensity × 1000, density the
+// percentage of frames above 0 or the share.
 func (b *Block) put(i, r int, milli, density uint16) {
 	c := &b.columns[i]
 	switch {
@@ -196,7 +192,7 @@ func (b *Block) put(i, r int, milli, density uint16) {
 	}
 }
 
-// add counts a frame in row r.
+// add adds a frame to row r.
 func (c *column) add(r int, value float64) {
 	if c.share {
 		c.cells[r].addShare(value)
@@ -226,7 +222,7 @@ func (c *cell) addShare(value float64) {
 	c.frames++
 }
 
-// kind says what the frames of c make.
+// kind returns the kind of the row.
 func (c cell) kind() kind {
 	switch {
 	case c.frames == 0:
@@ -237,7 +233,7 @@ func (c cell) kind() kind {
 	return active
 }
 
-// density returns the percent of the frames that are above 0, of which there is one.
+// density returns the percentage of frames above 0; the cell must have such a frame.
 func (c cell) density() uint16 {
 	if c.above == c.frames {
 		return full
@@ -245,7 +241,7 @@ func (c cell) density() uint16 {
 	return percent(100*int(c.above), int(c.frames))
 }
 
-// percent returns sum/n rounded, but 0 only when sum is 0.
+// percent returns sum/n rounded, and 0 only if sum is 0.
 func percent(sum, n int) uint16 {
 	if sum == 0 {
 		return 0
@@ -253,8 +249,8 @@ func percent(sum, n int) uint16 {
 	return uint16(max((sum+n/2)/n, 1))
 }
 
-// quantise returns value, clipped to 0..1, in steps of 1/scale: rounded, but 0
-// only when value is not above 0.
+// quantise returns value, clipped to 0..1, in steps of 1/scale: rounded, and 0 only if value is
+// not above 0.
 func quantise(value float64, scale float64) uint16 {
 	switch {
 	case value <= 0:

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// plan says how a question is answered: from which tiers, in which buckets.
+// plan is how to answer a query: from which tiers, in which buckets.
 type plan struct {
 	parts  []part // in order of time
 	bucket int64  // effective
@@ -12,17 +12,17 @@ type plan struct {
 	points int
 }
 
-// part is the stretch of time [from, to) that some tiers tell of: one alone, or
-// several that overlap, finest first.
+// part is the range of time [from, to) that some tiers cover: one tier, or several that
+// overlap, finest first.
 type part struct {
 	tiers    []tierValues
 	from, to int64
 }
 
-// plan chooses the tiers and the effective bucket for the series ids in
-// [from, to). The bucket is rounded up to a multiple of the step that covers
-// the range (payloads.md 4.6, 6 no. 10), and to one of 5 s where rows of 5 s
-// tell of seconds that are not held themselves: no point hides what is held.
+// plan selects the tiers and the effective bucket for the series ids in [from, to). It rounds
+// the bucket up to a multiple of the step that covers the range (payloads.md 4.6, 6 no. 10), and
+// to a multiple of 5 s if rows of 5 s cover seconds that are not held, so that no point hides
+// data.
 func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 	from, to, bucket = min(max(from, 0), maxStart), min(to, maxStart), min(max(bucket, 1), maxStart)
 	step, err := s.step(ids, from, to)
@@ -51,14 +51,13 @@ func (s *Set) plan(ids []ID, from, to, bucket int64) (plan, error) {
 		p.points = int((to-1-p.first)/p.bucket) + 1
 	}
 	fitting := slices.DeleteFunc(slices.Clone(s.tiers), func(t tierValues) bool {
-		return p.bucket%t.tier.Step() != 0 || t.tier == Second && !seconds // those behind the end are not asked for
+		return p.bucket%t.tier.Step() != 0 || t.tier == Second && !seconds // seconds behind the end are not asked for
 	})
 	p.parts = s.split(nil, fitting, from, to)
 	return p, nil
 }
 
-// whole plans the sum of all that lies in [from, to), of which rows of step seconds
-// cover all: one bucket.
+// whole plans the sum of [from, to) as one bucket; rows of step seconds cover all of it.
 func (s *Set) whole(step, from, to int64) plan {
 	from, to = ceilTo(max(from, 0), step), ceilTo(min(to, maxStart), step)
 	p := plan{first: from, bucket: max(to-from, 1), points: 1}
@@ -66,9 +65,8 @@ func (s *Set) whole(step, from, to int64) plan {
 	return p
 }
 
-// step returns the step of the finest tier that covers [from, to), as far as data
-// are held at all. Where there are no seconds, rows of 5 s are a device's history,
-// and theirs is the step.
+// step returns the step of the finest tier that covers the data in [from, to). Where there are
+// no seconds, rows of 5 s are a device's history, and the step is 5 s.
 func (s *Set) step(ids []ID, from, to int64) (int64, error) {
 	for i, t := range s.tiers {
 		covers, err := s.covers(i, ids, from, to)
@@ -85,7 +83,7 @@ func (s *Set) step(ids []ID, from, to int64) (int64, error) {
 			return t.tier.Step(), err
 		}
 		if to <= s.summed {
-			to -= FiveSeconds.Step() - 1 // a sum that reaches over it may be of later seconds
+			to -= FiveSeconds.Step() - 1 // a sum that crosses the end may be of later seconds
 		}
 		fives, err := s.holdsFives(ids, from, to)
 		if err != nil || fives {
@@ -96,8 +94,8 @@ func (s *Set) step(ids []ID, from, to int64) (int64, error) {
 	return Second.Step(), nil
 }
 
-// covers reports whether no tier coarser than tier i holds data past whose
-// retention tier i is.
+// covers reports whether no tier coarser than tier i holds data from before the retention of
+// tier i.
 func (s *Set) covers(i int, ids []ID, from, to int64) (bool, error) {
 	for _, coarser := range s.tiers[i+1:] {
 		before := min(floorTo(s.tiers[i].since, coarser.tier.Step()), to)
@@ -113,8 +111,8 @@ func (s *Set) holdsFives(ids []ID, from, to int64) (bool, error) {
 	return s.of(FiveSeconds).holdsAny(ids, from, to)
 }
 
-// hides reports whether an answer in seconds would hide data: whether a row of 5 s that
-// begins in [from, to) tells of more seconds of it than rows of one second do.
+// hides reports whether an answer in seconds would hide data: whether a row of 5 s that begins
+// in [from, to) covers more seconds than the rows of one second do.
 func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
 	seconds, fives := s.of(Second), s.of(FiveSeconds)
 	for _, id := range ids {
@@ -126,7 +124,7 @@ func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if held.cover(told) { // whatever of a row's 5 seconds was known
+		if held.cover(told) { // any part of a row's 5 seconds is known
 			continue
 		}
 		slots := covered{}.fold(FiveSeconds.Step(), seconds.extent(from, to))
@@ -144,10 +142,10 @@ func (s *Set) hides(ids []ID, from, to int64) (hidden bool, err error) {
 	return false, nil
 }
 
-// spans are stretches of seconds [from, to) in order, none of which touch.
+// spans are disjoint ranges of seconds [from, to), in order, that do not touch.
 type spans [][2]int64
 
-// spans returns what the rows of series id that begin in [from, to) reach over, before to.
+// spans returns the seconds before to that rows of series id beginning in [from, to) cover.
 func (t tierValues) spans(id ID, from, to int64) (list spans, err error) {
 	err = t.walk(id, from, to, runsOnly, func(r stretch) bool {
 		if r.kind == absent {
@@ -164,7 +162,7 @@ func (t tierValues) spans(id ID, from, to int64) (list spans, err error) {
 	return list, err
 }
 
-// cover reports whether other reaches over nothing that s does not.
+// cover reports whether s contains all of other.
 func (s spans) cover(other spans) bool {
 	for _, o := range other {
 		for len(s) > 0 && s[0][1] < o[1] {
@@ -177,8 +175,7 @@ func (s spans) cover(other spans) bool {
 	return true
 }
 
-// tellsMore reports whether a row of the stretch, of 5 s, has more seconds before to than
-// are held.
+// tellsMore reports whether a row of the stretch, of 5 s, has more seconds before to than held.
 func (s *stretch) tellsMore(held covered, to int64) bool {
 	for i := range s.rows {
 		ts := s.start + int64(i)*FiveSeconds.Step()
@@ -193,7 +190,7 @@ func (s *stretch) tellsMore(held covered, to int64) bool {
 	return false
 }
 
-// of returns the values of a tier, none when the set has none.
+// of returns the values of a tier; none if the set has none.
 func (s *Set) of(tier Tier) tierValues {
 	if i := slices.IndexFunc(s.tiers, func(t tierValues) bool { return t.tier == tier }); i >= 0 {
 		return s.tiers[i]
@@ -210,8 +207,8 @@ func (t tierValues) holdsAny(ids []ID, from, to int64) (bool, error) {
 	return false, nil
 }
 
-// split appends the parts that tell of [from, to): as far as sums go the coarsest
-// tier, and where its rows are cut, or it has none yet, the finer ones.
+// split appends the parts that cover [from, to): the coarsest tier as far as sums exist, and
+// the finer ones where its rows are cut or missing.
 func (s *Set) split(parts []part, tiers []tierValues, from, to int64) []part {
 	if from >= to || len(tiers) == 0 {
 		return parts
@@ -239,7 +236,7 @@ func (s *Set) split(parts []part, tiers []tierValues, from, to int64) []part {
 	return parts
 }
 
-// direct reports whether each bucket is one row of the one tier of a part.
+// direct reports whether each bucket of a part is one row of its only tier.
 func (p plan) direct(t part) bool {
 	return len(t.tiers) == 1 && t.tiers[0].tier.Step() == p.bucket
 }
@@ -247,8 +244,8 @@ func (p plan) direct(t part) bool {
 // index returns the number of the bucket that holds second ts.
 func (p plan) index(ts int64) int { return int((ts - p.first) / p.bucket) }
 
-// stretches returns the parts grouped so that no bucket reaches over two groups: a
-// direct part, or the others between two of these.
+// stretches groups the parts so that no bucket overlaps two groups: a direct part, or the
+// others between two direct ones.
 func (p plan) stretches() [][]part {
 	var groups [][]part
 	summing := false
@@ -263,13 +260,12 @@ func (p plan) stretches() [][]part {
 	return groups
 }
 
-// Need returns the stretches of [from, to) in which rows of a tier take part in an answer
-// in buckets of some seconds, when each tier holds sums of all before second summed (see
-// Set.Bound): all of it of the coarsest tier that fits and of those above, of a finer one
-// the ends, which may cut its rows, and what is not in sums yet. An answer does not need
-// the rest of a finer tier; where [from, to) does not begin with a row of the tier that
-// serves, and nothing is held at its ends, an answer without it may have a point more that
-// is null.
+// Need returns the ranges of [from, to) for which an answer in the given buckets reads rows of a
+// tier, when each tier holds sums of everything before second summed (see Set.Bound). Of the
+// coarsest tier that fits and of coarser ones that is all; of a finer one the ends, where the
+// range may cut its rows, and what is not in sums yet. An answer does not need the rest of a
+// finer tier; but if [from, to) does not begin with a row of the tier used and nothing is held
+// at its ends, an answer without it may have one more null point.
 func Need(tier Tier, from, to, bucket, summed int64) [][2]int64 {
 	serves := Second
 	for coarser, ok := serves.Coarser(); ok && bucket >= 1 && bucket%coarser.Step() == 0; coarser, ok = coarser.Coarser() {

@@ -2,14 +2,14 @@ package series
 
 import "errors"
 
-// Measure is what is asked of a series.
+// Measure is the quantity that a query asks for.
 type Measure uint8
 
 // The measures (payloads.md 4.6).
 const (
 	Intensity Measure = iota + 1 // greatest in the bucket, 0..1, three decimals; of a location its greatest share
-	Density                      // percent of the bucket's samples above 0, two decimals; of a location its mean share (see Shares)
-	State                        // 0 none, 1 low, 2 motion: derived from the two
+	Density                      // percentage of the bucket's samples above 0, two decimals; of a location its mean share (see Shares)
+	State                        // 0 none, 1 low, 2 motion: derived from Intensity and Density
 	Mean                         // intensity, mean of the seconds with data, 0..1, three decimals; of a location its mean share
 
 	held // seconds with data
@@ -26,11 +26,11 @@ type Query struct {
 	Series   ID
 	Measure  Measure
 	From, To int64 // seconds, [From, To): rows that begin in it count
-	Bucket   int64 // seconds, at least 1; (To−From)/Bucket is for the caller to bound
+	Bucket   int64 // seconds, at least 1; the caller limits (To−From)/Bucket
 }
 
-// Points are equidistant values of a measure, null where there is no data. The
-// zero Points are empty.
+// Points are equidistant values of a measure, null where there is no data. The zero Points are
+// empty.
 type Points struct {
 	Start  int64 // of the first bucket, seconds; a multiple of Bucket
 	Bucket int64 // seconds between points: the effective bucket
@@ -60,7 +60,7 @@ func (m Measure) scale() scale {
 	return whole
 }
 
-// of returns the measure of a bucket, in steps of its scale.
+// of returns the measure of a bucket in steps of its scale.
 func (m Measure) of(s sum) int32 {
 	switch {
 	case s.seconds == 0:
@@ -79,8 +79,8 @@ func (m Measure) of(s sum) int32 {
 	return 0
 }
 
-// Points answers q. In the first and last bucket only rows inside [From, To)
-// count. The bucket is rounded up as plan says. The error is ErrDamaged.
+// Points answers q. In the first and last bucket only rows inside [From, To) count. The bucket
+// is rounded up, see plan. The error is ErrDamaged.
 func (s *Set) Points(q Query) (Points, error) {
 	p, err := s.plan([]ID{q.Series}, q.From, q.To, q.Bucket)
 	if err != nil {
@@ -89,8 +89,7 @@ func (s *Set) Points(q Query) (Points, error) {
 	return p.read(q.Series, q.Measure, nil)
 }
 
-// read answers for series id; as shares of what is present of the network, unless that
-// is nil.
+// read answers for series id; as shares of the network's presence if network is not nil.
 func (p plan) read(id ID, m Measure, network *presence) (Points, error) {
 	out := Points{Start: p.first, Bucket: p.bucket, scale: m.scale(), values: make([]int32, p.points)}
 	for i := range out.values {
@@ -117,7 +116,7 @@ func (p plan) read(id ID, m Measure, network *presence) (Points, error) {
 	return out, nil
 }
 
-// copyRows writes the measures of the rows of a part, each of which is a bucket.
+// copyRows writes the measures of the rows of a part; each row is a bucket.
 func (p plan) copyRows(values []int32, t part, id ID, m Measure, network *presence) (err error) {
 	walked := t.tiers[0].walk(id, t.from, t.to, m.rowDepth(), func(s stretch) bool {
 		if s.kind == absent {
@@ -140,16 +139,15 @@ func (p plan) copyRows(values []int32, t part, id ID, m Measure, network *presen
 	return errors.Join(walked, err)
 }
 
-// presence tells how many seconds of each bucket the network has data of. That is read
-// when it is first asked for.
+// presence counts the seconds of each bucket for which the network has data. It reads them when
+// they are first needed.
 type presence struct {
 	plan
 	sums  []sum
 	known bool
 }
 
-// copyShares writes the measures of the rows of a location, of which the first is bucket
-// first.
+// copyShares writes the measures of the rows of a location, starting with bucket first.
 func (n *presence) copyShares(values []int32, s *stretch, first int, m Measure) error {
 	for i := range values {
 		share, err := n.outOf(s.sum(i, n.bucket), first+i)
@@ -161,9 +159,9 @@ func (n *presence) copyShares(values []int32, s *stretch, first int, m Measure) 
 	return nil
 }
 
-// outOf returns the sum of a location in bucket i as a share of the network's seconds:
-// what was not told of the location is no motion there. A location without data stays
-// without. Without a presence it returns s.
+// outOf returns the sum of a location in bucket i as a share of the network's seconds: seconds
+// without data for the location count as no motion there. A location without any data stays
+// without. On a nil presence it returns s.
 func (n *presence) outOf(s sum, i int) (sum, error) {
 	if n == nil || s.seconds == 0 || s.seconds >= n.bucket {
 		return s, nil
@@ -181,7 +179,7 @@ func (n *presence) outOf(s sum, i int) (sum, error) {
 	return s, nil
 }
 
-// depth returns how deep rows are decoded to be added up.
+// depth returns the decoding depth that sums need.
 func (m Measure) depth() depth {
 	switch m {
 	case Mean:
@@ -192,7 +190,7 @@ func (m Measure) depth() depth {
 	return noTotals
 }
 
-// rowDepth returns how deep rows are decoded for ofRow.
+// rowDepth returns the decoding depth that ofRow needs.
 func (m Measure) rowDepth() depth {
 	if m == Intensity {
 		return valuesOnly
@@ -200,7 +198,7 @@ func (m Measure) rowDepth() depth {
 	return m.depth()
 }
 
-// ofRow returns the measure of row i, of step seconds, of an active stretch.
+// ofRow returns the measure of row i, of step seconds, in an active stretch.
 func (m Measure) ofRow(s *stretch, i int, step int64) int32 {
 	if m == Intensity {
 		return int32(s.values[i])
@@ -211,7 +209,7 @@ func (m Measure) ofRow(s *stretch, i int, step int64) int32 {
 	return m.of(s.sum(i, step))
 }
 
-// sum returns row i, of step seconds.
+// sum returns row i, of step seconds, as a sum.
 func (s *stretch) sum(i int, step int64) (of sum) {
 	r := s.record(i, step)
 	of.add(r, int64(r.seconds))
@@ -221,8 +219,7 @@ func (s *stretch) sum(i int, step int64) (of sum) {
 // Len returns the number of points.
 func (p Points) Len() int { return len(p.values) }
 
-// At returns point i: its value and the start of its bucket; ok is false where
-// the value is null.
+// At returns the value of point i and the start of its bucket; ok is false if the value is null.
 func (p Points) At(i int) (value float64, ts int64, ok bool) {
 	ts = p.Start + int64(i)*p.Bucket
 	if p.values[i] == null {

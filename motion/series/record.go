@@ -1,8 +1,7 @@
 package series
 
-// record is one finished row: what the time that it covers adds up to. A record
-// without seconds is absent. Records of finer rows add up to the record of a
-// coarser one without loss.
+// record is one finished row: the sums over the time that it covers. A record without seconds is
+// absent. Records of finer rows add up to the record of a coarser one without loss.
 type record struct {
 	seconds uint16 // that hold data, 0..step
 	peak    uint16 // greatest intensity or share × 1000
@@ -10,7 +9,7 @@ type record struct {
 	total   uint32 // Σ seconds × intensity (of a location: share) × 1000
 }
 
-// plainRecord returns the record of a row of step seconds all of which are alike.
+// plainRecord returns the record of a row of step equal seconds.
 func plainRecord(step int64, milli, percent uint16) record {
 	return record{
 		seconds: uint16(step), peak: milli,
@@ -36,14 +35,14 @@ func (r *record) add(o record) {
 	r.peak = max(r.peak, o.peak)
 }
 
-// part returns so many of the seconds of a row that are all alike.
+// part returns the given number of seconds of a row whose seconds are all equal.
 func (r record) part(seconds uint16) record {
 	of, n := uint32(r.seconds), uint32(seconds)
 	return record{seconds: seconds, peak: r.peak, motion: (r.motion*n + of/2) / of, total: (r.total*n + of/2) / of}
 }
 
-// plain returns the density, in percent, of a row of step seconds that are all
-// alike; ok is false for any other.
+// plain returns the density, in percent, of a row of step equal seconds; ok is false for any
+// other row.
 func (r record) plain(step int64) (density uint16, ok bool) {
 	switch {
 	case int64(r.seconds) != step:

@@ -13,36 +13,34 @@ const (
 	codingRice = 1
 )
 
-// Adaptive Golomb–Rice coding (R. F. Rice, "Some practical universal noiseless
-// coding techniques", JPL 79-22; adaptation after ITU-T T.87, JPEG-LS, annex A).
+// Adaptive Golomb–Rice coding (R. F. Rice, "Some practical universal noiseless coding
+// techniques", JPL 79-22; adaptation after ITU-T T.87, JPEG-LS, annex A).
 //
-// Each value is foretold by a running mean of those before it; the error, folded
-// to 0, −1, 1, −2, … → 0, 1, 2, 3, …, is split at bit k: its upper part is
-// written as that many 1 bits and a 0 bit, then k bits as they are. k follows
-// the running mean m of the folded errors, k = bits(m · ln 2). Bits fill bytes
-// from the lowest up; the last byte is padded with 0. An upper part of
-// escapeOnes or more is written as escapeOnes 1 bits and the value itself in 16
-// bits, of a sum (uint32) in 20.
+// A running mean predicts each value; the error, folded to 0, −1, 1, −2, … → 0, 1, 2, 3, …, is
+// split at bit k: the upper part is written in unary as 1 bits and a 0 bit, then the lower k
+// bits. k follows the running mean m of the folded errors, k = bits(m · ln 2). Bits fill bytes
+// from the lowest up; the last byte is padded with 0. An upper part of escapeOnes or more is
+// written as escapeOnes 1 bits and the value itself in 16 bits, of a sum (uint32) in 20.
 const (
 	escapeOnes = 24
-	startK     = 5  // of the first error, which then is the first mean
+	startK     = 5  // for the first error, which becomes the first mean
 	meanShift  = 4  // fraction bits of the running mean of values
-	meanRate   = 2  // it moves by 1/4 of each error
+	meanRate   = 2  // the mean moves by 1/4 of each error
 	errorShift = 3  // fraction bits of the running mean of errors, which moves by 1/8
 	ln2        = 11 // ÷ 16
 )
 
-// model is what writer and reader both know before each value.
+// model is the state that writer and reader share before each value.
 type model struct {
 	mean   int // of the values, with meanShift fraction bits
 	errors int // mean of the folded errors, with errorShift fraction bits
 	k      uint
 }
 
-// number is a value of a stream: a figure of a row, or a sum of up to 900 of them.
+// number is a value of a stream: one value of a row, or a sum of up to 900.
 type number interface{ uint16 | uint32 }
 
-// plainBits returns the bits of an escaped value.
+// plainBits returns the width in bits of an escaped value.
 func plainBits[N number]() uint {
 	if ^N(0) > math.MaxUint16 {
 		return 20
@@ -69,9 +67,9 @@ func (m *model) learn(v, folded int) {
 func fold(e int) int   { return e<<1 ^ e>>(bits.UintSize-1) }
 func unfold(u int) int { return u>>1 ^ -(u & 1) }
 
-// appendStream appends values, at least one, in the shorter coding.
+// appendStream appends values, of which there is at least one, in the shorter coding.
 func appendStream[N number](dst []byte, values []N) []byte {
-	least := 1 + 2*runsOf(values) // bytes of the runs
+	least := 1 + 2*runsOf(values) // size of the runs in bytes
 	if least <= 3 {
 		return appendRuns(dst, values)
 	}
@@ -88,7 +86,7 @@ func appendStream[N number](dst []byte, values []N) []byte {
 	return append(dst[:begin], dst[middle:]...)
 }
 
-// runsOf returns the number of stretches of equal values.
+// runsOf returns the number of runs of equal values.
 func runsOf[N number](values []N) int {
 	n := 1
 	for i := 1; i < len(values); i++ {
@@ -207,15 +205,15 @@ func decodeRice[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
 	return dst, nil
 }
 
-// bitReader reads bits from the lowest of each byte up. Past the end it yields
-// zeros and its size is negative.
+// bitReader reads bits from the lowest of each byte up. Past the end it yields zeros and its
+// size is negative.
 type bitReader struct {
 	b    []byte
 	bits uint64
 	size int
 }
 
-// fill makes at least 56 bits available, as far as there are any.
+// fill makes at least 56 bits available, or all that are left.
 func (r *bitReader) fill() {
 	if len(r.b) >= 8 {
 		r.bits |= binary.LittleEndian.Uint64(r.b) << r.size
@@ -236,5 +234,5 @@ func (r *bitReader) skip(n uint) {
 	r.size -= int(n)
 }
 
-// left returns the bytes of which no bit was read.
+// left returns the number of bytes of which no bit was read.
 func (r *bitReader) left() int { return len(r.b) + r.size/8 }

@@ -6,33 +6,32 @@ import (
 	"slices"
 )
 
-// Rollup returns the value of tier's block at second start: its rows sum up those
-// of the finer values, and are joined with what is held of the block already. Of
-// two rows of the same time the one with more seconds of data stands, of equals
-// the sum, then the earlier given, so that it may be repeated, after late rows came
-// or finer blocks were deleted, and loses nothing. A held row of 5 s that is alike in all
-// of its seconds, as a device's history is, fills the seconds that the other lacks. A value of another block, or a
-// damaged one (ErrDamaged, ErrVersion), is left out and named in the error; the
-// value is good all the same, and empty when there is no row at all. Series beyond
-// MaxSeries are left out.
+// Rollup returns the value of tier's block at second start: its rows are the sums of the finer
+// values, merged with the block's held values. Of two rows of the same time the one with more
+// seconds of data wins; of equal ones the sum, then the first given. So Rollup can be repeated
+// after late rows arrive or finer blocks are deleted, and loses nothing. A held row of 5 s whose
+// seconds are all equal, as in a device's history, supplies the seconds that the other row
+// lacks. Rollup skips a value that is damaged (ErrDamaged, ErrVersion) or of another block and
+// names it in the error; the returned value is valid anyway, and empty when there is no row.
+// Series beyond MaxSeries are ignored.
 func Rollup(tier Tier, start int64, finer [][]byte, held ...[]byte) ([]byte, error) {
 	u := union{tier: tier, start: start, columns: map[ID][]record{}}
 	err := errors.Join(u.each(finer, (*stretch).sumInto), u.each(held, (*stretch).putInto))
 	return u.appendValue(nil), err
 }
 
-// union is a block that is being made of values.
+// union is a block that is assembled from values.
 type union struct {
 	tier    Tier
 	start   int64
 	columns map[ID][]record
 }
 
-// takeRows joins the rows of a stretch, of step seconds, with the records, of coarse
-// seconds, that they lie in: the first in the one at second at of the block.
+// takeRows merges the rows of a stretch, of step seconds, into records of coarse seconds; the
+// first row goes to the record at second at of the block.
 type takeRows func(s *stretch, records []record, at, step, coarse int64)
 
-// each has all rows of the values taken. A column that is damaged is left out whole.
+// each calls take for all rows of the values. It skips a damaged column entirely.
 func (u *union) each(values [][]byte, take takeRows) (err error) {
 	var d rows
 	for _, b := range values {
@@ -92,8 +91,8 @@ func (s *stretch) sumInto(records []record, at, step, coarse int64) {
 	}
 }
 
-// putInto puts each row in place of a record that has fewer seconds, or the rest of it
-// beside one.
+// putInto puts each row in place of a record with fewer seconds, or adds the seconds that the
+// record lacks.
 func (s *stretch) putInto(records []record, at, step, coarse int64) {
 	for i := range s.rows {
 		row := s.record(i, step)
@@ -109,7 +108,7 @@ func (s *stretch) putInto(records []record, at, step, coarse int64) {
 	}
 }
 
-// appendValue appends the block, nothing when it holds no row.
+// appendValue appends the block, or nothing when it holds no row.
 func (u *union) appendValue(dst []byte) []byte {
 	ids := make([]ID, 0, len(u.columns))
 	for id, records := range u.columns {

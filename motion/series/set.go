@@ -7,26 +7,24 @@ import (
 	"slices"
 )
 
-// Set holds the values of one network that a question is answered from. It is
-// immutable and safe for concurrent use. It keeps the slices it was made of:
-// they must not change.
+// Set holds the values of one network that answer a query. It is immutable and safe for
+// concurrent use. It keeps the slices it was made of: they must not change.
 type Set struct {
 	tiers  []tierValues // finest first
-	summed int64        // Bound
+	summed int64        // see Bound
 }
 
-// tierValues are the values of one tier in order of time, at most one per block.
+// tierValues are the values of one tier in time order, at most one per block.
 type tierValues struct {
 	tier   Tier
 	values []value
-	since  int64 // rows before it are not shown
+	since  int64 // rows before it are hidden
 }
 
-// NewSet returns the set of the given values, in any order and of any tiers.
-// Of two values of the same tier and block the later given one counts: give the
-// sealed ones first, then the open blocks. Damaged values (ErrDamaged,
-// ErrVersion) are left out and named in the error; the set is usable all the
-// same and never nil.
+// NewSet returns the set of the given values, in any order and of any tiers. Of two values of
+// the same tier and block the later argument counts: pass sealed values first, then open blocks.
+// It skips damaged values (ErrDamaged, ErrVersion) and names them in the error; the set is never
+// nil and usable anyway.
 func NewSet(values ...[]byte) (*Set, error) {
 	s, errs := &Set{}, []error(nil)
 	for i, b := range values {
@@ -44,11 +42,10 @@ func NewSet(values ...[]byte) (*Set, error) {
 	return s, errors.Join(errs...)
 }
 
-// Bound returns s with what is known of the store that its values come from. Rows
-// of a tier that begin before since(tier), in seconds, are past their retention:
-// they are not shown, and the tier does not cover a time before it. Before second
-// summed each tier holds sums of all that the finer ones hold, so that an answer
-// is read from the coarsest that fits; from there on the finer is right.
+// Bound returns s with the limits of the store that its values come from. Rows of a tier that
+// begin before since(tier), in seconds, are past their retention: they are hidden, and the tier
+// does not cover earlier times. Before second summed each tier holds sums of everything in the
+// finer ones, so that answers read the coarsest tier that fits; after it the finer ones count.
 func (s *Set) Bound(since func(Tier) int64, summed int64) *Set {
 	bound := &Set{summed: summed}
 	for _, tier := range Tiers() {
@@ -70,7 +67,7 @@ func (s *Set) add(v value) {
 	s.tiers[i].values = append(s.tiers[i].values, v)
 }
 
-// sort brings the values in order of time and drops all but the last of a block.
+// sort sorts the values by time and keeps only the last one of each block.
 func (t *tierValues) sort() {
 	block := func(v value) int64 { return t.tier.BlockStart(v.start) }
 	slices.SortStableFunc(t.values, func(a, b value) int { return cmp.Compare(block(a), block(b)) })
@@ -84,7 +81,7 @@ func (t *tierValues) sort() {
 	t.values = kept
 }
 
-// Series returns the series that stand in any value, sorted.
+// Series returns the sorted series of all values.
 func (s *Set) Series() []ID {
 	var ids []ID
 	for _, t := range s.tiers {
@@ -106,8 +103,7 @@ func (t tierValues) between(from, to int64) []value {
 	return t.values[first:max(first, last)]
 }
 
-// stretch is rows of one kind that begin one step after the other, with the
-// streams of their column cut to them.
+// stretch is a run of consecutive rows of one kind, with the streams of their column cut to it.
 type stretch struct {
 	streams
 	kind  kind
@@ -115,8 +111,8 @@ type stretch struct {
 	rows  int
 }
 
-// record returns row i, of step seconds, of a stretch that is not absent. What was not
-// decoded is 0: all but the seconds, or the totals.
+// record returns row i, of step seconds, of a stretch that is not absent. Fields that were not
+// decoded are 0: all but the seconds, or the totals.
 func (s *stretch) record(i int, step int64) record {
 	seconds := uint16(step)
 	if len(s.seconds) > 0 {
@@ -135,9 +131,9 @@ func (s *stretch) record(i int, step int64) record {
 	return r
 }
 
-// walk calls visit with the stretches of series id whose rows begin in
-// [from, to), decoded as deep as asked for, in order of time, absent ones included,
-// as far as values go. It stops when visit returns false.
+// walk calls visit with the stretches of series id whose rows begin in [from, to), decoded to
+// the given depth, in time order, including absent ones, as far as values exist. It stops when
+// visit returns false.
 func (t tierValues) walk(id ID, from, to int64, deep depth, visit func(stretch) bool) error {
 	var d rows
 	from = max(from, t.since)
@@ -180,7 +176,7 @@ func (d *rows) visit(start, step, from, to int64, visit func(stretch) bool) bool
 	return true
 }
 
-// cut returns values[from:to], nothing of an empty stream.
+// cut returns values[from:to], or nothing of an empty stream.
 func cut[N number](values []N, from, to int) []N {
 	if len(values) == 0 {
 		return nil

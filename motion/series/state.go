@@ -7,40 +7,39 @@ import (
 	"sensegate/motion"
 )
 
-// StateQuery asks for the stretches of motion of a network (payloads.md 4.6).
+// StateQuery asks for the state blocks of a network (payloads.md 4.6).
 type StateQuery struct {
 	From, To      int64 // seconds, [From, To)
-	StateBucket   int64 // seconds, at least 1; for the caller to bound, as DensityBucket
+	StateBucket   int64 // seconds, at least 1; the caller limits it, like DensityBucket
 	DensityBucket int64
 	States        uint8 // bit mask of the states wanted: 1 low, 2 motion
 }
 
-// StateBlock is a stretch of consecutive state buckets of the same state.
+// StateBlock is a run of consecutive state buckets of the same state.
 type StateBlock struct {
 	State       int
-	Start, Stop int64           // seconds, [Start, Stop); inside the question's range
+	Start, Stop int64           // seconds, [Start, Stop); inside the query's range
 	Density     Points          // of the network, per density bucket
 	Devices     []LocationShare // of the locations with motion, strongest first
 }
 
-// LocationShare is how much of the motion was at one location.
+// LocationShare is the share of motion at one location.
 type LocationShare struct {
 	MAC     motion.MAC
-	Density float64 // percent of the seconds of which the network has data
+	Density float64 // percent of the seconds for which the network has data
 	Seconds float64 // of motion there
 }
 
-// LocationPoints are the shares of one location in percent of the seconds of which the
-// network has data.
+// LocationPoints are the shares of one location in percent of the seconds for which the network
+// has data.
 type LocationPoints struct {
 	MAC    motion.MAC
 	Points Points
 }
 
-// StateBlocks answers q: consecutive state buckets that have the same state, one
-// of q.States, become one block. (Different wanted states do
-// not merge, so that a block's state is true
-// of all of it.) The error is ErrDamaged.
+// StateBlocks answers q: consecutive state buckets of the same state, one of q.States, become
+// one block. Different states do not merge, so that all of a block has its state. The error is
+// ErrDamaged.
 func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 	states, err := s.Points(Query{Network, State, q.From, q.To, q.StateBucket})
 	if err != nil {
@@ -75,9 +74,9 @@ func (s *Set) StateBlocks(q StateQuery) ([]StateBlock, error) {
 	return blocks, nil
 }
 
-// Shares returns the shares of every location that stands in the set, per
-// bucket, sorted by address. All have one effective bucket and start. A share
-// is null where the location itself has no data. The error is ErrDamaged.
+// Shares returns the shares of every location in the set, per bucket, sorted by address. All
+// have the same effective bucket and start. A share is null where the location itself has no
+// data. The error is ErrDamaged.
 func (s *Set) Shares(from, to, bucket int64) ([]LocationPoints, error) {
 	ids := s.locations()
 	p, err := s.plan(ids, from, to, bucket)
@@ -94,8 +93,8 @@ func (s *Set) Shares(from, to, bucket int64) ([]LocationPoints, error) {
 	return out, nil
 }
 
-// Locations returns the share of each location over the whole of [from, to),
-// strongest first; those without motion are left out. The error is ErrDamaged.
+// Locations returns the share of each location over all of [from, to), strongest first, without
+// those that have no motion. The error is ErrDamaged.
 func (s *Set) Locations(from, to int64) ([]LocationShare, error) {
 	ids := s.locations()
 	step, err := s.step(ids, from, to)
@@ -105,8 +104,7 @@ func (s *Set) Locations(from, to int64) ([]LocationShare, error) {
 	return s.sharesOf(ids, step, from, to)
 }
 
-// sharesOf returns the shares of locations in [from, to), which rows of step
-// seconds cover.
+// sharesOf returns the shares of locations in [from, to), which rows of step seconds cover.
 func (s *Set) sharesOf(ids []ID, step, from, to int64) ([]LocationShare, error) {
 	out := []LocationShare{}
 	p := s.whole(step, from, to)

@@ -1,4 +1,4 @@
-// Package seriestest makes motion samples of simulated homes for the tests and
+// Package seriestest generates motion samples of simulated homes for the tests and
 // benchmarks of whatever stores them: seeded and repeatable.
 //
 // It knows the two profiles that storage is measured with; it must not know how
@@ -38,7 +38,7 @@ const (
 	gate            = 0.05
 )
 
-// Home is one network: its own series and those of its links.
+// Home is one simulated network: its own series and those of its links.
 type Home struct {
 	profile Profile
 	rng     *rand.Rand
@@ -99,7 +99,7 @@ func (h *Home) FillBlock(b *series.Block) {
 	}
 }
 
-// advance moves the people of the home by one frame.
+// advance simulates one frame of movement in the home.
 func (h *Home) advance() {
 	if h.left--; h.left < 0 {
 		h.moving = !h.moving
