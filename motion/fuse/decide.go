@@ -1,26 +1,26 @@
 package fuse
 
-// minIntensity is the least intensity of a link that takes part in motion, so
-// that intensity > 0 says motion (device-protocol.md 3).
+// minIntensity is the least intensity of a link that takes part in motion, so that intensity
+// > 0 means motion (device-protocol.md 3).
 const minIntensity = 0.01
 
 // votes counts the links at one tick.
 type votes struct {
-	sensing int // had data within the last 2 s
+	sensing int // had data in the last 2 s
 	valid   int // have data at this tick
 	on      int // start motion at the normal thresholds
 	stay    int // keep motion
 	moving  int // are in motion at the normal thresholds
 }
 
-// joint is motion that two links see together.
+// joint is motion that two links confirm together.
 type joint struct {
 	on   bool
 	last int64 // newest tick at which two links were on or at stay
 }
 
-// update starts joint motion when two links are on in the same tick, and ends it
-// when it is 2 s since two were at stay.
+// update starts joint motion when two links are on in the same tick, and ends it 2 s after two
+// were last at stay.
 func (j *joint) update(k int64, v votes) {
 	switch {
 	case v.on >= 2:
@@ -33,10 +33,9 @@ func (j *joint) update(k int64, v votes) {
 
 // fuse decides tick time k (lm1.md 4 no. 1 to no. 5) and emits it.
 //
-// The number of links is that of the network, not of a zone: a home's zones have
-// mostly one link each, and a rule "a single link decides at its normal
-// thresholds" per zone would be the plain OR of links, which multiplies
-// false alarms. A zone is in motion when one of its links takes part.
+// The votes count the links of the network, not of a zone: a zone mostly has one link, and
+// letting a single link of a zone decide at its normal thresholds would be the plain OR of
+// links, which multiplies false alarms. A zone is in motion when one of its links takes part.
 func (f *Fuser) fuse(k int64) {
 	f.head = k
 	v := f.count(k)
@@ -62,7 +61,7 @@ func (f *Fuser) fuse(k int64) {
 	f.emit(&f.step)
 }
 
-// count takes the votes of tick time k, for the network and in each zone.
+// count counts the votes of tick time k, for the network and for each zone.
 func (f *Fuser) count(k int64) votes {
 	for i := range f.zones {
 		f.zones[i].moving, f.zones[i].sensing = 0, 0
@@ -84,9 +83,9 @@ func (f *Fuser) count(k int64) votes {
 	return v
 }
 
-// decides reports whether a link alone makes the network's motion: at the strict thresholds
-// unless it is weak or coarse, at the normal ones when it is the network's only link (then
-// also a weak or coarse one, which lowers the sample's confidence). A noisy link never does.
+// decides reports whether a link alone decides motion of the network: at the strict thresholds
+// unless it is weak or coarse; at the normal ones if it is the network's only link (then even if
+// weak or coarse, which lowers the sample's confidence). A noisy link never does.
 func (l *link) decides(e *evidence, v votes) bool {
 	if l.noise.marked {
 		return false
@@ -97,7 +96,7 @@ func (l *link) decides(e *evidence, v votes) bool {
 	return e.strict && !e.infirm
 }
 
-// gather adds a tick to the link's sample: the maximum of both.
+// gather merges a tick into the link's sample by maximum.
 func (l *link) gather(e *evidence, part bool) {
 	s := &l.sample
 	s.Intensity, s.Raw = s.Intensity.orZero(), max(s.Raw.orZero(), e.raw)
@@ -112,7 +111,7 @@ func (l *link) gather(e *evidence, part bool) {
 	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked
 }
 
-// complete returns the sample that ends with this tick, and begins the next.
+// complete returns the sample that ends with this tick and starts the next.
 func (f *Fuser) complete() *Sample {
 	s := &f.sample
 	s.Time, s.Interval, s.Links = f.step.Time, sampleInterval, s.Links[:0]
@@ -124,7 +123,7 @@ func (f *Fuser) complete() *Sample {
 	return s
 }
 
-// count returns 1 for true.
+// count returns 1 for true and 0 for false.
 func count(b bool) int {
 	if b {
 		return 1

@@ -9,47 +9,47 @@ import (
 // Kind is the kind of a transition.
 type Kind string
 
-// The two transitions, which always alternate.
+// The transitions, which always alternate.
 const (
 	Detected Kind = "detected"
 	Stopped  Kind = "stopped"
 )
 
-// Reason says why a detection ended.
+// Reason is why a detection ended.
 type Reason string
 
 // The reasons.
 const (
 	Quiet    Reason = "quiet"    // no motion for the cooldown
-	NoData   Reason = "no_data"  // no data for 10 minutes; nobody knows whether motion stopped
+	NoData   Reason = "no_data"  // no data for 10 minutes; motion may or may not have stopped
 	Paused   Reason = "paused"   // motion_paused was set
 	Disabled Reason = "disabled" // motion_events.enabled was cleared
 	Rearmed  Reason = "armed"    // the network was armed while an unarmed detection was open
 )
 
-// Transition is one step of the event machine: an event record without its ids and names.
+// Transition is one step of the event machine: an event without its ids and names.
 type Transition struct {
 	Kind      Kind
 	Time      motion.Time // ts of the event; of Stopped never before Detection.Time
 	Reason    Reason      // of Stopped
-	Detection Detection   // of Stopped: the one that ends; evt_detected_ts is its Time
+	Detection Detection   // of Stopped: the detection that ends; evt_detected_ts is its Time
 }
 
-// Detection is motion that was detected.
+// Detection is detected motion.
 type Detection struct {
 	Time      motion.Time `json:"time"`
-	Armed     bool        `json:"armed"` // when it was detected; its end has the same, so that pairs match
+	Armed     bool        `json:"armed"` // when it was detected; Stopped repeats it, so that pairs match
 	Intensity float64     `json:"intensity"`
 	Density   float64     `json:"density"` // share of the window in motion, 0..1
 	Window    Readings    `json:"window"`  // the DensityWindow−1 intensities before it, oldest first
 	Link      Link        `json:"link"`    // the strongest
-	Places    []Place     `json:"places"`  // where it likely was, the most likely first
-	Links     []Link      `json:"links"`   // those in motion, with their figures below
+	Places    []Place     `json:"places"`  // where it likely was, most likely first
+	Links     []Link      `json:"links"`   // the links in motion, with their values below
 	MSAD      Readings    `json:"msad"`
 	MConf     Readings    `json:"mconf"`
 }
 
-// detection returns what s, the newest sample of the window, has detected.
+// detection returns the detection of s, the newest sample of the window.
 func (e *Events) detection(s *Sample) *Detection {
 	d := &Detection{
 		Time: s.Time, Armed: e.config.Armed,
@@ -70,7 +70,7 @@ func (e *Events) detection(s *Sample) *Detection {
 	return d
 }
 
-// clone returns a copy that shares nothing.
+// clone returns a deep copy.
 func (d *Detection) clone() Detection {
 	c := *d
 	c.Window, c.MSAD, c.MConf = slices.Clone(d.Window), slices.Clone(d.MSAD), slices.Clone(d.MConf)
@@ -80,7 +80,7 @@ func (d *Detection) clone() Detection {
 
 // State is the state of the event machine that survives a restart.
 type State struct {
-	Open      *Detection     `json:"open"` // nil: nothing is open
+	Open      *Detection     `json:"open"` // nil: no open detection
 	Window    Readings       `json:"window"`
 	Last      motion.Time    `json:"last"`       // newest sample
 	LastValid motion.Time    `json:"last_valid"` // newest sample with data
@@ -88,7 +88,7 @@ type State struct {
 	Quiet     motion.Seconds `json:"quiet"`      // of data without motion since then
 }
 
-// State returns the machine's state, sharing nothing with it.
+// State returns a deep copy of the machine's state.
 func (e *Events) State() State {
 	s := State{Window: slices.Clone(e.window), Last: e.last, LastValid: e.lastValid, Moved: e.moved, Quiet: e.quiet}
 	if e.open != nil {
@@ -98,9 +98,8 @@ func (e *Events) State() State {
 	return s
 }
 
-// Restore puts a machine in the state that State returned; the configuration
-// stays. When events have been paused or disabled since, or the data stays away,
-// the next Advance ends an open detection.
+// Restore sets the state that State returned; the configuration stays. The next Advance ends an
+// open detection if events have been paused or disabled, or if data stays away.
 func (e *Events) Restore(s State) {
 	e.open, e.last, e.lastValid, e.moved, e.quiet = nil, s.Last, s.LastValid, s.Moved, s.Quiet
 	if s.Open != nil {

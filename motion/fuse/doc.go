@@ -1,18 +1,18 @@
-// Package fuse turns the ticks of a network's links into one answer: is there
-// motion in this network, how much, near which zone, and when does it become an
-// event (lm1.md 4, device-protocol.md 3).
+// Package fuse combines the ticks of a network's links into one result: whether there is motion
+// in the network, how much, near which zone, and when it becomes an event (lm1.md 4,
+// device-protocol.md 3).
 //
 //	detect.Tick ─► Fuser ─► Step (0.25 s) ─► Sample (0.5 s) ─┐
 //	motion-matrix, link-motion ───────────► FromLinks ───────┴─► Events ─► Transition
 //
-// The package knows links, zones, samples and the event state machine. It must not know
-// devices, messages, records, clocks or storage: time is that of the data, and its state is
-// saved and restored as plain values (Learned, State).
+// The package knows links, zones, samples and the event state machine. It must not know devices,
+// messages, records, clocks or storage: time is the time of the data, and its state is saved and
+// restored as plain values (Learned, State).
 //
-// A Fuser and an Events belong to one network and to one goroutine at a time.
-// Nothing is allocated per tick once every link has been heard. The order in
-// which links are fed does not change a result, as long as none is a second behind
-// the others; a link that begins or comes back may lose its first tick to it.
+// A Fuser and an Events belong to one network; one goroutine at a time may use them. Ticks
+// allocate nothing once every link is known. The order in which links are fed does not change a
+// result, unless a link is a second behind the others; a link that starts or returns may lose
+// its first tick to the order.
 package fuse
 
 import (

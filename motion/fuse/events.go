@@ -9,27 +9,27 @@ import (
 
 // Limits of the event machine.
 const (
-	// noDataAfter is how long a detection stays open without any data.
+	// noDataAfter is how long a detection without data stays open.
 	noDataAfter motion.Seconds = 600
-	// clockStep is how far back a sample's time must lie for the clock to have
-	// been set back; what is closer was delivered twice.
+	// clockStep is how much older a sample must be for the clock to count as set back; a
+	// closer one was delivered twice.
 	clockStep motion.Seconds = 60
 	// maxWindow is the largest density window, in samples.
 	maxWindow = 600
 )
 
-// Config configures when motion becomes an event. Values outside a range count as its nearest
-// end; settings with such values are refused earlier.
+// Config configures when motion becomes an event. Values outside a range count as the nearest
+// bound; the settings reject them earlier.
 type Config struct {
 	Enabled          bool
-	Armed            bool           // goes into the detection; arming ends an unarmed one
+	Armed            bool           // stored in the detection; arming ends an unarmed one
 	Paused           bool           // motion_paused: no samples, no events
 	DensityWindow    int            // samples, 1..600
 	DensityThreshold float64        // share of the window in motion, above 0 and up to 1
-	Cooldown         motion.Seconds // without motion until it has stopped, 0 or more
+	Cooldown         motion.Seconds // time without motion until it has stopped, 0 or more
 }
 
-// ConfigOf returns the configuration that a network's documents ask for.
+// ConfigOf returns the configuration in a network's documents.
 func ConfigOf(m motion.MotionEvents, paused bool) Config {
 	return Config{
 		Enabled: m.Enabled != 0, Armed: m.Armed != 0, Paused: paused,
@@ -38,19 +38,16 @@ func ConfigOf(m motion.MotionEvents, paused bool) Config {
 	}
 }
 
-// Events is the event machine of one network (device-protocol.md 3). It
-// is fed with samples of any interval and answers with the transitions between
-// "no motion" and "motion detected".
+// Events is the event machine of one network (device-protocol.md 3). It takes samples of any
+// interval and returns the transitions between "no motion" and "motion detected".
 //
-//   - Detected: the newest sample is in motion, at least half of the last
-//     DensityWindow samples had data, and of those the share in motion reaches
-//     DensityThreshold.
-//   - Stopped: Cooldown seconds of data without motion. A sample without data is
-//     neither motion nor quiet: it takes its place in the window, and stops the
-//     cooldown clock.
-//   - A detection also ends when no data came for 10 minutes (NoData), when events
-//     are paused or disabled, and, if it was made unarmed, when the network is
-//     armed: motion that goes on raises a new, armed one.
+//   - Detected: the newest sample is in motion, at least half of the last DensityWindow samples
+//     had data, and of those the share in motion reaches DensityThreshold.
+//   - Stopped: Cooldown seconds of data without motion. A sample without data counts neither as
+//     motion nor as quiet: it occupies its place in the window and stops the cooldown clock.
+//   - A detection also ends after 10 minutes without data (NoData), when events are paused or
+//     disabled, and, if it was made unarmed, when the network is armed: continuing motion then
+//     raises a new, armed one.
 type Events struct {
 	config    Config
 	window    Readings // the newest DensityWindow intensities, oldest first
@@ -68,9 +65,8 @@ func NewEvents(c Config) *Events {
 	return e
 }
 
-// Configure changes the configuration at time t. The window is resized with its
-// newest samples kept. It returns true with the transition when the change ends
-// a detection.
+// Configure changes the configuration at time t. It resizes the window and keeps the newest
+// samples. It returns true with the transition if the change ends a detection.
 func (e *Events) Configure(t motion.Time, c Config) (Transition, bool) {
 	armed := c.Armed && !e.config.Armed
 	e.adopt(c)
@@ -80,9 +76,9 @@ func (e *Events) Configure(t motion.Time, c Config) (Transition, bool) {
 	return e.Advance(t)
 }
 
-// Add takes the next sample. At most one transition follows from it. A sample
-// that is not newer than the last one changes nothing, unless it is so much older
-// that the clock must have been set back.
+// Add takes the next sample and returns true with a transition if there is one. A sample that is
+// not newer than the last one has no effect, unless it is older by a minute or more: then the
+// clock was set back.
 func (e *Events) Add(s *Sample) (Transition, bool) {
 	if !e.config.runs() {
 		return e.Advance(s.Time)
@@ -114,7 +110,7 @@ func (e *Events) Add(s *Sample) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Advance sets the samples' clock to t while no samples come. It ends a detection that has had
+// Advance sets the samples' clock to t while no samples arrive. It ends a detection that has had
 // no data for too long.
 func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	switch {
@@ -130,8 +126,8 @@ func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Restamp replaces the times of the samples so far by what anew returns, after their clock was
-// found wrong. An open detection stays open.
+// Restamp replaces the times of the samples so far by anew of them, after their clock proved
+// wrong. An open detection stays open.
 func (e *Events) Restamp(anew func(motion.Time) motion.Time) {
 	e.last, e.lastValid, e.moved = anew(e.last), anew(e.lastValid), anew(e.moved)
 	if e.open != nil {
@@ -147,11 +143,11 @@ func (e *Events) Open() (Detection, bool) {
 	return e.open.clone(), true
 }
 
-// LastMotion returns the time of the newest sample in motion, zero for none.
+// LastMotion returns the time of the newest sample in motion, zero if there is none.
 func (e *Events) LastMotion() motion.Time { return e.moved }
 
-// Density returns the share of the window's samples with data that are in motion,
-// 0..1; absent when there is no data in the window.
+// Density returns the share in motion of the window's samples with data, 0..1; absent when the
+// window has no data.
 func (e *Events) Density() Reading {
 	moving, valid := e.counts()
 	if valid == 0 {
@@ -167,8 +163,7 @@ func (e *Events) dense() bool {
 	return 2*valid >= len(e.window) && float64(moving) >= e.config.DensityThreshold*float64(valid)-rounding
 }
 
-// counts returns how many samples of the window are in motion, and how many have
-// data.
+// counts returns the number of samples of the window in motion and with data.
 func (e *Events) counts() (moving, valid int) {
 	for _, v := range e.window {
 		moving += count(v > 0)
@@ -177,7 +172,7 @@ func (e *Events) counts() (moving, valid int) {
 	return moving, valid
 }
 
-// adopt applies a configuration, with its values brought within their ranges.
+// adopt applies a configuration, with its values limited to their ranges.
 func (e *Events) adopt(c Config) {
 	c.DensityWindow = max(1, min(c.DensityWindow, maxWindow))
 	c.DensityThreshold = unit(c.DensityThreshold)
@@ -189,7 +184,7 @@ func (e *Events) adopt(c Config) {
 // runs reports whether samples are evaluated.
 func (c Config) runs() bool { return c.Enabled && !c.Paused }
 
-// resize makes the window DensityWindow long, with the newest of samples kept.
+// resize makes the window DensityWindow long and keeps the newest samples.
 func (e *Events) resize(samples Readings) {
 	n := e.config.DensityWindow
 	if !e.config.runs() {
@@ -202,14 +197,14 @@ func (e *Events) resize(samples Readings) {
 	e.window = slices.Clone(samples[len(samples)-n:])
 }
 
-// push moves the window on by one sample.
+// push moves the window by one sample.
 func (e *Events) push(v Reading) {
 	copy(e.window, e.window[1:])
 	e.window[len(e.window)-1] = v
 }
 
-// reach advances to a sample that ends at t: samples missing since the last one count as "no
-// data". When the clock was set back, the whole window becomes "no data".
+// reach advances to a sample that ends at t: missing samples since the last one count as "no
+// data". If the clock was set back, the whole window becomes "no data".
 func (e *Events) reach(t motion.Time, interval motion.Seconds) {
 	missing := math.Round(t.Since(e.last)/interval) - 1
 	if t < e.last {
@@ -224,7 +219,7 @@ func (e *Events) reach(t motion.Time, interval motion.Seconds) {
 	e.last = t
 }
 
-// time updates the times that stopping depends on.
+// time updates the times that decide when a detection stops.
 func (e *Events) time(t motion.Time, value Reading, interval motion.Seconds) {
 	switch {
 	case !value.Known():

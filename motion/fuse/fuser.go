@@ -10,15 +10,14 @@ import (
 
 // Times of the alignment, in ticks of detect.TickInterval.
 const (
-	waitTicks = 4   // 1.0 s: a tick time is fused without the links that are this late
-	liveTicks = 8   // 2.0 s: a link that was heard within this is waited for
-	holdTicks = 8   // 2.0 s: joint motion outlives its last confirmation by this
-	gapTicks  = 240 // 60 s: a longer gap is left out, not filled with "no data"
-	lostTicks = 40  // so many late ticks with none in time between: the clock was set back
+	waitTicks = 4   // 1.0 s: a tick time is fused without links that are later than this
+	liveTicks = 8   // 2.0 s: fusion waits for a link that was heard this recently
+	holdTicks = 8   // 2.0 s: joint motion lasts this long after its last confirmation
+	gapTicks  = 240 // 60 s: a longer gap is skipped, not filled with "no data"
+	lostTicks = 40  // this many late ticks and none in time: the clock was set back
 )
 
-// Fuser fuses the ticks of one network's links. The zero value is not usable;
-// see New.
+// Fuser fuses the ticks of one network's links. Create it with New.
 type Fuser struct {
 	emit     func(*Step)
 	links    []*link // ordered by key
@@ -29,11 +28,11 @@ type Fuser struct {
 	begun   bool  // a tick has come
 	started bool  // a tick was fused
 	head    int64 // newest fused tick time
-	newest  int64 // newest tick time heard
-	settled int64 // until newest reaches this, some links may not have been heard yet
+	newest  int64 // newest tick time received
+	settled int64 // until newest reaches this, some links may be unknown yet
 	now     int64 // of the owner's clock; see Advance
-	arrived int64 // what now was when the last tick came
-	clock   int64 // tick times up to here are fused whatever came
+	arrived int64 // value of now when the last tick arrived
+	clock   int64 // tick times up to here are fused even without all links
 	lost    int   // late ticks since the last one in time
 
 	joint  joint
@@ -49,24 +48,24 @@ type zone struct {
 	sensing int // links with data
 }
 
-// Step is the fused result of one tick time. It and all it points to are valid
-// during the call that delivers it.
+// Step is the fused result of one tick time. It and everything it points to are valid only
+// during the call of emit.
 type Step struct {
 	Time   motion.Time
-	Valid  bool    // a link had data; otherwise nothing is known, not "no motion"
+	Valid  bool    // a link had data; otherwise motion is unknown, not absent
 	Motion bool    // the decision of lm1.md 4 no. 3
 	Sample *Sample // the 500 ms sample that this tick completes; nil on every other tick
 	Noisy  []NoiseChange
 }
 
-// New returns a Fuser that hands each fused tick to emit, in the order of time,
-// from within Add and Advance.
+// New returns a Fuser that calls emit for each fused tick, in time order, from within Add and
+// Advance.
 func New(emit func(*Step)) *Fuser {
 	return &Fuser{emit: emit, byKey: map[Link]*link{}, now: never, arrived: never}
 }
 
-// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own. A link that Add
-// has not seen yet is created.
+// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own. SetZone creates
+// an unknown link.
 func (f *Fuser) SetZone(key Link, name string) {
 	if name == "" {
 		name = key.ownZone()
@@ -80,11 +79,11 @@ func (f *Fuser) SetZone(key Link, name string) {
 	l.sample.Zone = name
 }
 
-// SetPriority sets the zone priority list (interfaces.md 4.2 no. 6),
-// which decides between zones of equal share.
+// SetPriority sets the zone priority list (interfaces.md 4.2 no. 6), which decides between zones
+// of equal share.
 func (f *Fuser) SetPriority(zones []string) { f.priority = slices.Clone(zones) }
 
-// Remove forgets a link and what it has learned.
+// Remove removes a link and what it has learned.
 func (f *Fuser) Remove(key Link) {
 	l, ok := f.byKey[key]
 	if !ok {
@@ -95,8 +94,8 @@ func (f *Fuser) Remove(key Link) {
 	f.links = slices.DeleteFunc(f.links, func(other *link) bool { return other == l })
 }
 
-// Late returns how many ticks of a link came after their time had been fused and
-// were dropped. A link that is always late has a wrong clock.
+// Late returns the number of a link's ticks that were dropped because their time had been
+// fused. A link that is always late has a wrong clock.
 func (f *Fuser) Late(key Link) int64 {
 	if l, ok := f.byKey[key]; ok {
 		return l.late
@@ -104,9 +103,9 @@ func (f *Fuser) Late(key Link) int64 {
 	return 0
 }
 
-// Add takes the next tick of a link and emits what it completes. All links must use the same
-// clock; the time is rounded to the grid of detect.TickInterval. A link that is not known
-// becomes a zone of its own.
+// Add takes the next tick of a link and emits the ticks that it completes. All links must use the
+// same clock; the time is rounded to the grid of detect.TickInterval. An unknown link gets a zone
+// of its own.
 func (f *Fuser) Add(key Link, t detect.Tick) {
 	index, ok := tickIndex(t.Time)
 	if !ok {
@@ -125,7 +124,7 @@ func (f *Fuser) Add(key Link, t detect.Tick) {
 		f.skip(index - waitTicks - 1)
 	}
 	f.newest = max(f.newest, index)
-	f.drain() // before a slot of pending is used again
+	f.drain() // before a slot of pending is reused
 	if index > f.head {
 		l.store(index, &t)
 	}
@@ -133,10 +132,9 @@ func (f *Fuser) Add(key Link, t detect.Tick) {
 	f.drain()
 }
 
-// Advance lets time pass while links are silent; call it about once a second. After 3 s
-// without a tick (the 2 s for which a link is live, and the 1 s for which fusion waits for a
-// tick), tick times are fused as without data. Only the differences between calls count, so t
-// may be of another clock than the data's.
+// Advance advances time while links are silent; call it about once a second. After 3 s without a
+// tick (2 s for which a link is live, 1 s for which fusion waits), tick times are fused as
+// without data. Only differences between calls count, so t may be on another clock than the data.
 func (f *Fuser) Advance(t motion.Time) {
 	index, ok := tickIndex(t)
 	if !ok {
@@ -156,12 +154,12 @@ func (f *Fuser) Advance(t motion.Time) {
 	f.drain()
 }
 
-// ClockSet tells the Fuser that the clock of Advance was set: the time since the last call is
-// not known.
+// ClockSet tells the Fuser that the clock of Advance was set, so that the time since the last
+// call is unknown.
 func (f *Fuser) ClockSet() { f.now, f.arrived = never, never }
 
-// late counts a tick whose time has been fused. It returns true when the tick
-// shows that the clock was set back and fusion begins again there.
+// late counts a tick whose time has been fused. It returns true if the tick shows that the clock
+// was set back; fusion then restarts at the tick.
 func (f *Fuser) late(l *link, index int64) bool {
 	l.late++
 	f.lost++
@@ -169,13 +167,13 @@ func (f *Fuser) late(l *link, index int64) bool {
 		f.restart(index)
 		return true
 	}
-	if index > f.newest-waitTicks { // in time, if anybody had waited
+	if index > f.newest-waitTicks { // in time if fusion had waited
 		l.heard = max(l.heard, index)
 	}
 	return false
 }
 
-// restart begins at index without waiting ticks.
+// restart starts at index with no pending ticks.
 func (f *Fuser) restart(index int64) {
 	f.begun, f.started, f.lost = true, false, 0
 	f.newest, f.head, f.settled, f.clock = index, index-waitTicks, index+waitTicks, never
@@ -185,7 +183,7 @@ func (f *Fuser) restart(index int64) {
 	}
 }
 
-// skip fuses all waiting ticks and continues after head, without the tick times between.
+// skip fuses all pending ticks and continues after head, without the tick times between.
 func (f *Fuser) skip(head int64) {
 	for f.head < f.newest {
 		f.fuse(f.head + 1)
@@ -200,8 +198,8 @@ func (f *Fuser) drain() {
 	}
 }
 
-// ready reports whether tick time k is fused now: every live link has delivered
-// it, or the network's newest data is a second past it, or Advance said so.
+// ready reports whether tick time k can be fused: every live link has delivered it, the network's
+// newest data is a second newer, or Advance passed it.
 func (f *Fuser) ready(k int64) bool {
 	if f.newest-k >= waitTicks || f.clock >= k {
 		return true
@@ -217,7 +215,7 @@ func (f *Fuser) ready(k int64) bool {
 	return true
 }
 
-// link returns the link of a key, new in a zone of its own if it is not known.
+// link returns the link of a key; an unknown one is created in a zone of its own.
 func (f *Fuser) link(key Link) *link {
 	if l, ok := f.byKey[key]; ok {
 		return l
@@ -231,8 +229,7 @@ func (f *Fuser) link(key Link) *link {
 	return l
 }
 
-// join returns the index of a zone with one link more. A zone that lost all its
-// links is used again.
+// join adds a link to a zone and returns the zone's index. It reuses a zone without links.
 func (f *Fuser) join(name string) int {
 	at := slices.IndexFunc(f.zones, func(z zone) bool { return z.name == name && z.links > 0 })
 	if at < 0 {
@@ -247,8 +244,7 @@ func (f *Fuser) join(name string) int {
 	return at
 }
 
-// tickIndex returns a time in tick intervals since the epoch; false for what is
-// no time at all.
+// tickIndex returns a time in tick intervals since the epoch; false for an invalid time.
 func tickIndex(t motion.Time) (int64, bool) {
 	if !(t > 0 && t < 1e11) {
 		return 0, false

@@ -6,35 +6,34 @@ import (
 	"sensegate/motion/detect"
 )
 
-// pendingTicks is how many ticks of a link can wait to be fused: more than
-// waitTicks, and a power of two.
+// pendingTicks is the number of a link's ticks that can wait for fusion: more than waitTicks,
+// and a power of two.
 const pendingTicks = 8
 
 // never is the index of a tick before all others.
 const never = math.MinInt64 / 2
 
-// lowRateCoherence is the coherence R that a low-rate link needs to start a
-// motion (lm1.md 2 no. 5).
+// lowRateCoherence is the coherence R that a low-rate link needs to start motion (lm1.md 2
+// no. 5).
 const lowRateCoherence = 0.05
 
-// lowRateMargin is how far above the quiet level a low-rate link's threshold
-// lies (step 5b), in e-folds of power; so far above the threshold again, a
-// decision is as clear as it gets.
+// lowRateMargin is the distance of a low-rate link's threshold from the quiet level (step 5b),
+// in e-folds of power; at the same distance above the threshold a decision is fully clear.
 const lowRateMargin = 1.6
 
-// link is what a Fuser keeps about one link.
+// link is the state of one link.
 type link struct {
 	key     Link
 	zone    int   // index in Fuser.zones
-	heard   int64 // newest tick that came in time
+	heard   int64 // newest tick that arrived in time
 	sensed  int64 // newest tick that was valid when it was fused
-	late    int64 // ticks that came after their time was fused
+	late    int64 // ticks that arrived after their time was fused
 	pending [pendingTicks]evidence
-	sample  LinkSample // the sample under way
+	sample  LinkSample // the current sample
 	noise   noise
 }
 
-// evidence is what fusion needs of one tick.
+// evidence is the part of a tick that fusion needs.
 type evidence struct {
 	index  int64 // of the tick, in tick intervals since the epoch
 	valid  bool
@@ -63,7 +62,7 @@ func (l *link) store(index int64, t *detect.Tick) {
 	l.pending[index&(pendingTicks-1)] = e
 }
 
-// at returns the evidence of tick index, nil when the link had no tick or no data then.
+// at returns the evidence of tick index, or nil if the link had no tick or no data then.
 func (l *link) at(index int64) *evidence {
 	e := &l.pending[index&(pendingTicks-1)]
 	if e.index != index || !e.valid {
@@ -72,7 +71,7 @@ func (l *link) at(index int64) *evidence {
 	return e
 }
 
-// forget drops every waiting tick and the sample under way.
+// forget drops all pending ticks and the current sample.
 func (l *link) forget() {
 	for i := range l.pending {
 		l.pending[i].index = never
@@ -81,11 +80,10 @@ func (l *link) forget() {
 	l.sample.reset()
 }
 
-// margin returns a tick's msad = 100·R and mconf = 100·(the on threshold)
-// (device-protocol.md 3), and how clear its decision is, 0 at the
-// threshold to 1. A low-rate link decides on power, which has no place on the
-// scale of R: its mconf is the coherence it needs besides. Both are absent for a
-// link without coherence (RSSI only, intensity only).
+// margin returns a tick's msad = 100·R and mconf = 100·(the on threshold) (device-protocol.md 3),
+// and the clarity of its decision, from 0 at the threshold to 1. A low-rate link decides on power,
+// which is not on the scale of R: its mconf is the coherence that it needs besides. msad and mconf
+// are absent for a link without coherence (RSSI only, intensity only).
 func margin(t *detect.Tick) (msad, mconf Reading, clarity float64) {
 	r := Reading(t.Features.R)
 	lowRate := t.On < 0 || !r.Known() // a threshold on lm lies between −8 and −4
@@ -103,7 +101,7 @@ func margin(t *detect.Tick) (msad, mconf Reading, clarity float64) {
 	return 100 * r, Reading(100 * t.On), clarity
 }
 
-// weight is how much a link's intensity counts in the shares of the zones.
+// weight returns the weight of a link's intensity in the shares of the zones.
 func (l *link) weight(e *evidence) float64 {
 	w := max(e.share, 0.1)
 	if e.infirm {
@@ -115,7 +113,7 @@ func (l *link) weight(e *evidence) float64 {
 	return w
 }
 
-// unit returns v within 0..1, and 0 for NaN.
+// unit returns v limited to 0..1, and 0 for NaN.
 func unit(v float64) float64 {
 	if !(v > 0) {
 		return 0

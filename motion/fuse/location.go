@@ -6,22 +6,20 @@ import (
 	"slices"
 )
 
-// minShare is the least share, in percent, of a zone that motion is reported
-// near (lm1.md 5).
+// minShare is the least share, in percent, of a zone in Sample.Location (lm1.md 5).
 const minShare = 25
 
-// Place is a zone in motion. The wording towards people is "likely": even the
-// best published methods are right about three times in four.
+// Place is a zone in motion. Texts for people say "likely": even the best published methods are
+// right about three times in four.
 type Place struct {
 	Zone       string  `json:"zone"`
-	Link       Link    `json:"link"`       // the zone's strongest link; its source is what motion was near
+	Link       Link    `json:"link"`       // the zone's strongest link; motion was near its source
 	Share      float64 `json:"share"`      // 0..1 of the network's motion
 	Confidence float64 `json:"confidence"` // 0..1
 }
 
-// Location returns where motion likely is: the zones with a share of 0.25 or
-// more, the largest first; the largest alone when no zone has that much; none
-// outside motion.
+// Location returns where motion likely is: the zones with a share of 0.25 or more, largest first;
+// only the largest zone if none has that much; nothing outside motion.
 func (s *Sample) Location() []Place {
 	n := 0
 	for n < len(s.Zones) && (n == 0 || s.Zones[n].percent() >= minShare) {
@@ -30,17 +28,15 @@ func (s *Sample) Location() []Place {
 	return s.Zones[:n]
 }
 
-// Locate replaces the location of a sample in motion by the one that the device
-// itself found.
+// Locate replaces the location of a sample in motion by the one that the device found.
 func (s *Sample) Locate(p Place) {
 	if s.Motion {
 		s.Zones = append(s.Zones[:0], p)
 	}
 }
 
-// locate fills Zones: s_z = Σ intensity·weight of zone z / Σ of all zones
-// (lm1.md 5), ordered by share in whole percent, then by the
-// priority list, then by name.
+// locate fills Zones: s_z = Σ intensity·weight of zone z / Σ of all zones (lm1.md 5), ordered by
+// share in whole percent, then by the priority list, then by name.
 func (s *Sample) locate(priority []string) {
 	s.Zones = s.Zones[:0]
 	if !s.Motion {
@@ -75,8 +71,8 @@ func (s *Sample) locate(priority []string) {
 	})
 }
 
-// zone returns the entry of l's zone in Zones, new if there is none, and keeps
-// the zone's strongest link in it.
+// zone returns the entry of l's zone in Zones, which it adds if missing, and updates the zone's
+// strongest link.
 func (s *Sample) zone(l *LinkSample) *Place {
 	for i := range s.Zones {
 		z := &s.Zones[i]
@@ -98,9 +94,9 @@ func (s *Sample) find(key Link) *LinkSample {
 	return &s.Links[at]
 }
 
-// clarity weighs a share by how clear the decision was: one half at the
-// threshold of the zone's strongest link, one at twice the threshold; half of
-// that when all motion rests on links that may not decide alone.
+// clarity is the factor of a share for the clarity of the decision: one half at the threshold of
+// the zone's strongest link, one at twice the threshold; half of that if all motion depends on
+// links that may not decide alone.
 func (s *Sample) clarity(z *Place, firm bool) float64 {
 	c := 0.5 + 0.5*s.find(z.Link).clear()
 	if !firm {
@@ -109,7 +105,7 @@ func (s *Sample) clarity(z *Place, firm bool) float64 {
 	return c
 }
 
-// clear returns clarity, or what MSAD and MConf, or else Intensity, say of it.
+// clear returns the clarity, or derives it from MSAD and MConf, or else from Intensity.
 func (l *LinkSample) clear() float64 {
 	switch {
 	case l.clarity.Known():
@@ -123,8 +119,7 @@ func (l *LinkSample) clear() float64 {
 // percent returns the share in whole percent.
 func (p Place) percent() int { return int(math.Round(100 * p.Share)) }
 
-// rank returns a zone's place in the priority list, the list's length for a zone
-// that is not in it.
+// rank returns a zone's index in the priority list, or the list's length for any other zone.
 func rank(priority []string, zone string) int {
 	if at := slices.Index(priority, zone); at >= 0 {
 		return at

@@ -2,49 +2,49 @@ package fuse
 
 import "sensegate/motion"
 
-// Times of the noise watch, in ticks at which the link had data.
+// Durations of the noise watch, in ticks at which the link had data.
 const (
 	noisyAfter   = 2400 // 10 min alone in motion (lm1.md 4 no. 5)
-	noisyAlone   = 7200 // 30 min, for a link without a neighbour in its zone
-	pauseTicks   = 40   // 10 s of quiet end a stretch of motion
-	forgiveAfter = 7200 // 30 min of quiet take the mark away
+	noisyAlone   = 7200 // 30 min, for a link that is alone in its zone
+	pauseTicks   = 40   // 10 s of quiet end a period of motion
+	forgiveAfter = 7200 // 30 min of quiet remove the mark
 )
 
-// noise watches one link for what is not a person: a fan, a curtain, a failing
-// device. Its witnesses are the other links of its zone; a link that is alone in
-// its zone is judged by all other links of the network, over three times as
-// long, since a person may well stay where only one link sees them.
+// noise detects motion of one link that is not a person: a fan, a curtain, a failing device. The
+// witnesses of a link are the other links of its zone. For a link alone in its zone they are all
+// other links of the network, with a limit three times as long, because a person may stay where
+// only one link sees them.
 //
-// The mark comes when the link was in motion for noisyAfter without a pause of
-// 10 s while witnesses had data and none was in motion. It goes when the link
-// starts to move (after 10 s of quiet) while a witness is in motion, which
-// something that always moves never does, or after 30 min of quiet. Time without data stops these clocks.
+// A link is marked after motion for noisyAfter without a pause of 10 s, while witnesses had data
+// and none was in motion. The mark is removed when the link starts to move (after 10 s of quiet)
+// while a witness is in motion, which a fan never does, or after 30 min of quiet. Time without
+// data does not count.
 type noise struct {
 	marked bool
 	since  motion.Time
-	alone  int // ticks in motion with nobody agreeing, in this stretch
+	alone  int // ticks in motion without an agreeing witness, in this period
 	quiet  int // ticks since the last motion
 }
 
-// NoiseChange says that a link was marked noisy or is no longer.
+// NoiseChange says that a link was marked noisy, or that the mark was removed.
 type NoiseChange struct {
 	Link  Link
 	Time  motion.Time
 	Noisy bool
 }
 
-// Learned is what a Fuser has learned and must not lose at a restart.
+// Learned is the state of a Fuser that must survive a restart.
 type Learned struct {
 	Noisy []NoisyLink `json:"noisy"`
 }
 
-// NoisyLink is a link that may not decide alone because it moves without reason.
+// NoisyLink is a link that may not decide alone because of the noise watch.
 type NoisyLink struct {
 	Link  Link        `json:"link"`
 	Since motion.Time `json:"since"`
 }
 
-// Learned returns what was learned so far, in the order of the links.
+// Learned returns the learned state, in the order of the links.
 func (f *Fuser) Learned() Learned {
 	learned := Learned{Noisy: []NoisyLink{}}
 	for _, l := range f.links {
@@ -61,7 +61,7 @@ func (f *Fuser) Noisy(key Link) bool {
 	return ok && l.noise.marked
 }
 
-// Restore takes back what Learned returned. It reports no change.
+// Restore applies what Learned returned. It reports no change.
 func (f *Fuser) Restore(learned Learned) {
 	for _, noisy := range learned.Noisy {
 		f.link(noisy.Link).noise = noise{marked: true, since: noisy.Since}
@@ -81,8 +81,8 @@ func (f *Fuser) watch(l *link, e *evidence) {
 	f.step.Noisy = append(f.step.Noisy, NoiseChange{Link: l.key, Time: f.step.Time, Noisy: l.noise.marked})
 }
 
-// witnesses returns whether other links can confirm l at this tick, whether one
-// does, and how many ticks alone make l noisy.
+// witnesses reports whether other links can confirm l at this tick, whether one does, and after
+// how many ticks alone l is noisy.
 func (f *Fuser) witnesses(l *link, moving bool) (present, agree bool, limit int) {
 	own := f.zones[l.zone]
 	if own.links > 1 {
@@ -96,7 +96,7 @@ func (f *Fuser) witnesses(l *link, moving bool) (present, agree bool, limit int)
 	return sensing > 1, others > count(moving), noisyAlone
 }
 
-// update counts one tick and sets or takes the mark.
+// update counts one tick and sets or removes the mark.
 func (n *noise) update(moving, witnesses, agree bool, limit int) {
 	if !moving {
 		n.quiet = min(n.quiet+1, forgiveAfter)

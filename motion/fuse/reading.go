@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Reading is a value that may be absent. Absent is NaN here and null in JSON:
-// what is not known is never 0 (device-protocol.md 3).
+// Reading is a value that may be absent: NaN here, null in JSON. An unknown value is never 0
+// (device-protocol.md 3).
 type Reading float64
 
 // Unknown returns the absent reading.
@@ -40,7 +40,7 @@ func (r *Reading) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// orZero returns the value, 0 when it is absent.
+// orZero returns the value, or 0 if it is absent.
 func (r Reading) orZero() Reading {
 	if !r.Known() {
 		return 0
@@ -48,7 +48,7 @@ func (r Reading) orZero() Reading {
 	return r
 }
 
-// finite returns the value, absent when it is infinite.
+// finite returns the value, or absent if it is infinite.
 func (r Reading) finite() Reading {
 	if math.IsInf(float64(r), 0) {
 		return Unknown()
@@ -56,14 +56,14 @@ func (r Reading) finite() Reading {
 	return r
 }
 
-// share returns the value within 0..1, absent when it is infinite.
+// share returns the value limited to 0..1, or absent if it is infinite.
 func (r Reading) share() Reading { return max(0, min(r.finite(), 1)) }
 
 // Readings is a list of readings.
 type Readings []Reading
 
-// Floats returns the values with 0 where one is absent, for the fields that are
-// arrays of floats (interfaces.md 2.2: intensity_window, msad, mconf).
+// Floats returns the values with 0 for absent ones, for the fields that are arrays of floats
+// (interfaces.md 2.2: intensity_window, msad, mconf).
 func (rs Readings) Floats() []float64 {
 	floats := make([]float64, len(rs))
 	for i, r := range rs {

@@ -9,12 +9,12 @@ import (
 // sampleInterval is the length of a Fuser's samples: two ticks.
 const sampleInterval motion.Seconds = 0.5
 
-// Sample is what a network says about one short stretch of time
-// (device-protocol.md 3): of the own engine two ticks, of a device one row of its
-// motion-matrix or link-motion. Absent readings say that there was no data.
+// Sample is the state of a network during a short interval (device-protocol.md 3): two ticks of a
+// Fuser, or one row of a device's motion-matrix or link-motion. Absent readings mean that there
+// was no data.
 type Sample struct {
 	Time     motion.Time    // its end
-	Interval motion.Seconds // its length
+	Interval motion.Seconds // seconds
 
 	Valid     bool    // a link had data
 	Motion    bool    // Intensity > 0
@@ -35,19 +35,18 @@ type LinkSample struct {
 
 	Intensity  Reading // 0..1; 0 for a link that does not take part in motion; absent without data
 	Raw        Reading // 0..1, before gating
-	Throughput Reading // 0..1, share of the sounding that succeeded; 0 = the other readings mean nothing
+	Throughput Reading // 0..1, share of the sounding that succeeded; 0 = the other readings are meaningless
 	MSAD       Reading // 100·R, or the device's un-gated figure
-	MConf      Reading // the threshold that MSAD is held against
+	MConf      Reading // the threshold for MSAD
 
-	Infirm bool // weak or coarse: confidence is low when motion has only such links
+	Infirm bool // weak or coarse: confidence is low if only such links are in motion
 	Noisy  bool // marked by the noise watch
 
 	weight  float64 // in the zone shares; 0 = 1
-	clarity Reading // 0..1, how far above its threshold the link decided; absent = as far as the other readings say
+	clarity Reading // 0..1, how far above its threshold the link decided; absent = derive it from the other readings
 }
 
-// UnknownLink returns the LinkSample of a link without data, for its readings to
-// be filled in.
+// UnknownLink returns the LinkSample of a link without data, whose readings the caller fills in.
 func UnknownLink(key Link, zone string) LinkSample {
 	return LinkSample{
 		Link: key, Zone: zone,
@@ -56,12 +55,11 @@ func UnknownLink(key Link, zone string) LinkSample {
 	}
 }
 
-// FromLinks returns the sample that a device's readings make, as motion-matrix
-// and link-motion messages carry them (device-protocol.md 2.2, 2.6): each link
-// starts as UnknownLink. A link without intensity, or with throughput 0, is
-// unknown; what is not finite is absent; shares are held within 0..1. t is the
-// end of the sample, interval its length, priority the zone priority list. links
-// is taken over and sorted.
+// FromLinks returns the sample of a device's readings in motion-matrix and link-motion messages
+// (device-protocol.md 2.2, 2.6); each link starts as UnknownLink. A link without intensity, or
+// with throughput 0, is unknown; infinite values become absent; shares are limited to 0..1. t is
+// the end of the sample, interval its length, priority the zone priority list. FromLinks takes
+// ownership of links and sorts it.
 func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, priority []string) *Sample {
 	slices.SortFunc(links, func(a, b LinkSample) int { return a.Link.Compare(b.Link) })
 	for i := range links {
@@ -72,7 +70,7 @@ func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, prior
 	return s
 }
 
-// sanitize brings a device's readings within their ranges.
+// sanitize limits a device's readings to their ranges.
 func (l *LinkSample) sanitize() {
 	l.Intensity, l.Raw, l.Throughput = l.Intensity.share(), l.Raw.share(), l.Throughput.share()
 	l.MSAD, l.MConf = l.MSAD.finite(), l.MConf.finite()
@@ -87,8 +85,7 @@ func Silence(t motion.Time, interval motion.Seconds) *Sample {
 	return FromLinks(t, interval, nil, nil)
 }
 
-// StrongestLink returns the link with the largest intensity, then raw; false
-// without data.
+// StrongestLink returns the link with the largest intensity, then raw; false without data.
 func (s *Sample) StrongestLink() (LinkSample, bool) {
 	if s.Strongest < 0 {
 		return LinkSample{}, false
@@ -96,7 +93,7 @@ func (s *Sample) StrongestLink() (LinkSample, bool) {
 	return s.Links[s.Strongest], true
 }
 
-// compose fills everything that follows from Links.
+// compose fills all fields that follow from Links.
 func (s *Sample) compose(priority []string) {
 	s.Valid, s.Strongest = false, -1
 	s.Intensity, s.Raw, s.MSAD, s.MConf = Unknown(), Unknown(), Unknown(), Unknown()
@@ -119,8 +116,8 @@ func (s *Sample) compose(priority []string) {
 	s.locate(priority)
 }
 
-// Join adds the sample that follows: each link has its stronger readings of both, the
-// places are those of the stronger sample, and the times add up. next is not kept.
+// Join merges the next sample: each link keeps the stronger readings, the places are those of the
+// stronger sample, and the intervals add up. Join does not keep next.
 func (s *Sample) Join(next *Sample) {
 	if next.Intensity > s.Intensity || !s.Intensity.Known() {
 		s.Zones = append(s.Zones[:0], next.Zones...)
@@ -140,8 +137,8 @@ func (s *Sample) Join(next *Sample) {
 	s.Time, s.Valid = next.Time, s.Valid || next.Valid
 }
 
-// stronger reports whether l has a larger intensity than other, or the same and
-// a larger raw value.
+// stronger reports whether l has a larger intensity than other, or the same and a larger raw
+// value.
 func (l *LinkSample) stronger(other *LinkSample) bool {
 	if l.Intensity != other.Intensity {
 		return l.Intensity > other.Intensity
