@@ -9,19 +9,19 @@ import (
 
 const (
 	bucketS = 900 // of Activity
-	sampleS = 5   // of which Activity counts the share in motion
+	sampleS = 5   // Activity counts the share of these in motion
 )
 
-// Activity is the activity level per quarter of an hour (payloads.md 4.9,
-// flattened): the share, 0..1 with five decimals, of the bucket's 5 s samples
-// that hold motion; null without data. Network wide.
+// Activity is the activity level of the network per quarter of an hour (payloads.md 4.9,
+// flattened): the share, 0..1 with five decimals, of the bucket's 5 s samples with motion; null
+// without data.
 type Activity struct {
 	FirstBucket int64   `json:"first_bucket"` // s since the epoch, a multiple of Interval
 	Interval    int64   `json:"interval"`     // 900 s
 	Data        []Value `json:"data"`
 }
 
-// DailyActivity is Activity cut at local midnight (payloads.md 4.9).
+// DailyActivity is Activity split at local midnight (payloads.md 4.9).
 type DailyActivity struct {
 	FirstBucket int64         `json:"first_bucket"`
 	Interval    int64         `json:"interval"`
@@ -31,14 +31,13 @@ type DailyActivity struct {
 // ActivityDay is the part of Activity that lies in one local day.
 type ActivityDay struct {
 	Date   Date    `json:"date"`
-	TS     int64   `json:"ts"` // start of the first of Values: local midnight, unless the question begins later
+	TS     int64   `json:"ts"` // start of the first of Values: local midnight, or From of the query if that is later
 	Values []Value `json:"values"`
 }
 
-// ActivityOf returns the activity of [from, to), in seconds since the epoch, in
-// buckets that start at multiples of 900 s. In the first and last bucket only
-// samples inside [from, to) count. (to−from)/900 is for the caller to bound. The
-// error is series.ErrDamaged.
+// ActivityOf returns the activity of [from, to), in seconds since the epoch, in buckets that
+// start at multiples of 900 s. In the first and last bucket only samples inside [from, to)
+// count. The caller limits (to−from)/900. The error is series.ErrDamaged.
 func ActivityOf(s *series.Set, from, to int64) (Activity, error) {
 	from = max(from, 0)
 	a := Activity{FirstBucket: floorTo(from, bucketS), Interval: bucketS, Data: []Value{}}
@@ -59,15 +58,14 @@ func ActivityOf(s *series.Set, from, to int64) (Activity, error) {
 	return a, nil
 }
 
-// tally counts samples, and those of them in motion.
+// tally counts samples and those in motion.
 type tally struct{ motion, samples int }
 
-// load adds up samples, and the part of them in motion.
+// load is a number of samples and the part of them in motion.
 type load struct{ motion, samples float64 }
 
-// count adds up the samples of [from, to) in the buckets of the day from second
-// day on. Where only coarser samples are kept, each counts with the part of it in
-// motion.
+// count counts the samples of [from, to) in the buckets of the 24 h from second day on. Coarser
+// samples count with their part in motion.
 func count(s *series.Set, day, from, to int64) (buckets [dayS / bucketS]load, err error) {
 	p, err := s.Points(series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: sampleS})
 	if err != nil {
@@ -90,8 +88,7 @@ func count(s *series.Set, day, from, to int64) (buckets [dayS / bucketS]load, er
 	return buckets, nil
 }
 
-// Days returns a cut at the midnights of zone. A bucket belongs to the day that
-// it starts in.
+// Days splits a at the midnights of zone. A bucket belongs to the day in which it starts.
 func (a Activity) Days(zone *time.Location) DailyActivity {
 	out := DailyActivity{FirstBucket: a.FirstBucket, Interval: a.Interval, Data: []ActivityDay{}}
 	for i := 0; i < len(a.Data); {

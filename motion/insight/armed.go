@@ -2,19 +2,18 @@ package insight
 
 import "sensegate/motion"
 
-// MotionState is, per quarter of an hour, whether a household was away with motion armed
-// (payloads.md 5.6): 1 when it was for at least half of the known part of the bucket,
-// otherwise 0; null where nothing is known.
+// MotionState tells per quarter of an hour whether a household was away with motion armed
+// (payloads.md 5.6): 1 if it was for at least half of the known part of the bucket, otherwise 0;
+// null where nothing is known.
 type MotionState struct {
 	FirstBucket int64   `json:"first_bucket"` // s since the epoch, a multiple of Interval
 	Interval    int64   `json:"interval"`     // 900 s
 	Data        []Value `json:"data"`
 }
 
-// MotionStateOf returns the motion state of [from, to), in seconds since the epoch.
-// changes stand in order of time and begin with the last one at or before from, as far
-// as there is one. In the first and last bucket only the time inside [from, to) counts.
-// (to−from)/900 is for the caller to bound.
+// MotionStateOf returns the motion state of [from, to), in seconds since the epoch. changes must
+// be in time order and begin with the last one at or before from, if there is one. In the first
+// and last bucket only the time inside [from, to) counts. The caller limits (to−from)/900.
 func MotionStateOf(changes []motion.ArmedChange, from, to int64) MotionState {
 	from = max(from, 0)
 	m := MotionState{FirstBucket: floorTo(from, bucketS), Interval: bucketS, Data: []Value{}}
@@ -28,7 +27,7 @@ func MotionStateOf(changes []motion.ArmedChange, from, to int64) MotionState {
 	return m
 }
 
-// armedIn returns the state of the time from first to end.
+// armedIn returns the state between first and end.
 func armedIn(changes []motion.ArmedChange, first, end motion.Time) Value {
 	armed, known := 0.0, 0.0
 	for i, c := range changes {

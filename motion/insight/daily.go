@@ -6,18 +6,17 @@ import (
 	"sensegate/motion/series"
 )
 
-// Day is how active a local day was (payloads.md 4.9).
+// Day is the activity of a local day (payloads.md 4.9).
 type Day struct {
 	Date          Date      `json:"date"`
-	PercentActive float64   `json:"percent_active"` // 0..100, two decimals: of the minutes with data, those in motion
+	PercentActive float64   `json:"percent_active"` // 0..100, two decimals: share in motion of the minutes with data
 	TS            int64     `json:"ts"`             // first second of the day
-	Hours         [24]Value `json:"-"`              // the same per hour that clocks showed, see hourly
+	Hours         [24]Value `json:"-"`              // the same per hour on the local clock, see hourly
 }
 
-// Days returns the days from first to last, both included. A day without data is
-// left out; of a day that is not over, the minutes so far count. During the
-// warm-up (WarmedUp) the answer is for the caller to leave empty. The number of
-// days is for the caller to bound. The error is series.ErrDamaged.
+// Days returns the days from first to last, inclusive. It omits days without data; of the current
+// day the minutes so far count. The caller limits the number of days and returns nothing during
+// the warm-up (WarmedUp). The error is series.ErrDamaged.
 //
 // The percentage of a day (payloads.md 4.9) is the share of minutes with motion density above
 // 0.1 (lm1.md 7).
@@ -59,12 +58,12 @@ func (t *tally) add(m state) {
 	}
 }
 
-// percent returns the share in motion, two decimals.
+// percent returns the share in motion in percent, two decimals.
 func (t tally) percent() Value { return ratio(t.motion, t.samples, 100).round(2) }
 
-// hourly returns the percent of minutes in motion per hour that the clocks of
-// zone show. An hour that clocks repeat is one of 120 minutes, one that they
-// skip is unknown, and so is one of which less than half holds data.
+// hourly returns the percentage of minutes in motion per hour on the clock of zone. An hour that
+// the clock repeats has 120 minutes; an hour that it skips, or with data for less than half, is
+// unknown.
 func hourly(minutes []state, from int64, zone *time.Location) (hours [24]Value) {
 	var tallies [24]tally
 	var length [24]int

@@ -25,13 +25,12 @@ func ParseDate(text string) (Date, error) {
 	return DateOf(t.Unix(), time.UTC), nil
 }
 
-// DateOf returns the day that second ts, since the epoch, lies in.
+// DateOf returns the day in zone of second ts since the epoch.
 func DateOf(ts int64, zone *time.Location) Date {
 	return Date(floorTo(wall(ts, zone), dayS) / dayS)
 }
 
-// wall returns what the clocks of zone show at second ts, in seconds since they
-// showed 1970-01-01 00:00.
+// wall returns the local time of zone at second ts, in seconds since local 1970-01-01 00:00.
 func wall(ts int64, zone *time.Location) int64 {
 	_, offset := time.Unix(ts, 0).In(zone).Zone()
 	return ts + int64(offset)
@@ -49,18 +48,17 @@ func (d *Date) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Start returns the first second of the day in zone. It is not 00:00 where
-// clocks jump over midnight (America/Santiago), and it is the first of two 00:00
-// where midnight comes twice (America/Havana). A day that a zone left out
-// (Pacific/Apia, 2011-12-30) starts where the next one does.
+// Start returns the first second of the day in zone, since the epoch. It is not 00:00 where the
+// clock skips midnight (America/Santiago), and the first of two 00:00 where midnight repeats
+// (America/Havana). A day that the zone skipped (Pacific/Apia, 2011-12-30) starts with the next.
 func (d Date) Start(zone *time.Location) int64 {
-	const reach = 26 * hourS // no zone was ever farther from UTC
+	const reach = 26 * hourS // no zone was ever further from UTC
 	first := int64(d)*dayS - reach
 	return first + int64(sort.Search(2*reach, func(i int) bool { return DateOf(first+int64(i), zone) >= d }))
 }
 
-// at returns the time at which the clocks of zone show hour and minute on day d;
-// where they jump over it, one that is off by the jump.
+// at returns the time at which the clock of zone shows hour and minute on day d; if the clock
+// skips it, a time that is off by the skip.
 func (d Date) at(hour, minute int, zone *time.Location) time.Time {
 	return time.Date(1970, time.January, 1+int(d), hour, minute, 0, 0, zone)
 }

@@ -1,19 +1,19 @@
 package insight
 
-// surely is how far, in minutes, a time may be off and still count as found.
+// surely is the tolerance, in minutes, within which an estimated time counts as right.
 const surely = 45
 
 // guess is the model's estimate of a night.
 type guess struct {
-	sleep, wake int     // minutes: the medians of what is likely
-	sure        float64 // 0..1: how likely it is that there is a night and each time is within surely
-	up          []bool  // minutes of the night in which somebody was up
+	sleep, wake int     // minutes: the medians of their distributions
+	sure        float64 // 0..1: probability that there is a night and each time is off by at most surely
+	up          []bool  // whether somebody was up, per minute of the night
 }
 
-// weights are those of the phases at one minute.
+// weights are the weights of the phases at one minute.
 type weights [phases]float64
 
-// guess weighs all paths; ok is false when a night without sleep is likelier.
+// guess weighs all paths; ok is false if a night without sleep is more likely.
 func (s sight) guess() (g guess, ok bool) {
 	n := len(s.levels)
 	chances, changes := s.chances(), s.changes()
@@ -34,7 +34,7 @@ func (s sight) guess() (g guess, ok bool) {
 			after[t] = changes.into(t + 1).backward(after[t+1].times(chances[t+1])).scaled()
 		}
 	}
-	asleep, awake := make([]float64, n), make([]float64, n) // by then, or before
+	asleep, awake := make([]float64, n), make([]float64, n) // probability until that minute
 	g.up = make([]bool, n)
 	for t := range n {
 		p := before[t].times(after[t]).scaled()
@@ -42,7 +42,7 @@ func (s sight) guess() (g guess, ok bool) {
 		g.up[t] = p[risen] > 0.5 || s.levels[t] == much
 	}
 	if n == 0 || awake[n-1] < 0.5 {
-		return guess{}, false // it is likelier that nobody slept there
+		return guess{}, false // more likely nobody slept there
 	}
 	g.sleep, g.wake = reaches(asleep, awake[n-1]/2), reaches(awake, awake[n-1]/2)
 	if g.sleep < surely || g.wake > n-surely {
@@ -103,7 +103,7 @@ func (w weights) scaled() weights {
 	return w
 }
 
-// reaches returns the first minute at which p, which is monotonic, has reached a share.
+// reaches returns the first minute at which p, which is monotonic, reaches a share.
 func reaches(p []float64, share float64) int {
 	for t, v := range p {
 		if v >= share {
@@ -113,7 +113,7 @@ func reaches(p []float64, share float64) int {
 	return len(p)
 }
 
-// around returns how much of what p gathers lies within surely of a minute.
+// around returns the increase of p within surely of a minute.
 func around(p []float64, minute int) float64 {
 	upTo := p[min(minute+surely, len(p)-1)]
 	if first := minute - surely - 1; first >= 0 {

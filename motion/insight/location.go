@@ -17,10 +17,9 @@ type Histogram struct {
 	Locations map[string][]Value `json:"locations"`
 }
 
-// HistogramOf returns the histogram of [from, to). name gives the place that a
-// leaf or node is at; those at one place are added up, and one without a place
-// ("") stands under its address. (to−from)/bucket is for the caller to bound. The
-// error is series.ErrDamaged.
+// HistogramOf returns the histogram of [from, to). name returns the place of a leaf or node;
+// devices at the same place are added up, and a device without a place ("") appears under its
+// address. The caller limits (to−from)/bucket. The error is series.ErrDamaged.
 func HistogramOf(s *series.Set, from, to, bucket int64, name func(motion.MAC) string) (Histogram, error) {
 	h := Histogram{From: from, To: to, Interval: bucket, TS: []int64{}, Locations: map[string][]Value{}}
 	shares, err := s.Shares(from, to, bucket)
@@ -58,9 +57,8 @@ func HistogramOf(s *series.Set, from, to, bucket int64, name func(motion.MAC) st
 	return h, nil
 }
 
-// Split returns how the motion of one detection was spread over locations (as
-// series.Set.Locations tells them, payloads.md 5.4): percent of all of it, one
-// decimal, in the same order.
+// Split returns the distribution of the motion of one detection over locations (shares are those
+// of series.Set.Locations, payloads.md 5.4): percent of the total, one decimal, in the same order.
 func Split(shares []series.LocationShare) []float64 {
 	total := 0.0
 	for _, s := range shares {

@@ -6,11 +6,11 @@ import (
 	"sensegate/motion/series"
 )
 
-// activeDensity is the percent of a minute above which the minute is in motion
-// (lm1.md 7: "motion density > 0.1").
+// activeDensity is the percentage of a minute above which the minute is in motion (lm1.md 7:
+// "motion density > 0.1").
 const activeDensity = 10
 
-// state is whether a minute was in motion, quiet or unknown.
+// state is the state of a minute: in motion, quiet or unknown.
 type state uint8
 
 const (
@@ -30,8 +30,8 @@ func stateOf(density Value) state {
 	return quiet
 }
 
-// minutes returns a measure of series id for each minute of [from, to); from is
-// a multiple of 60. Where only rows longer than a minute are held it is unknown.
+// minutes returns a measure of series id for each minute of [from, to); from is a multiple of 60.
+// It is unknown where only rows longer than a minute are stored.
 func minutes(s *series.Set, id series.ID, m series.Measure, from, to int64) ([]Value, error) {
 	out := fill((to - from + minuteS - 1) / minuteS)
 	p, err := s.Points(series.Query{Series: id, Measure: m, From: from, To: to, Bucket: minuteS})
@@ -62,7 +62,7 @@ func states(s *series.Set, from, to int64) ([]state, error) {
 	return out, nil
 }
 
-// run is [from, to) of equal items.
+// run is a range [from, to) of equal items.
 type run[T comparable] struct {
 	of       T
 	from, to int
@@ -70,7 +70,7 @@ type run[T comparable] struct {
 
 func (r run[T]) len() int { return r.to - r.from }
 
-// runs returns the longest stretches of equal items, in order.
+// runs returns the maximal runs of equal items, in order.
 func runs[T comparable](items []T) []run[T] {
 	var out []run[T]
 	for i, item := range items {

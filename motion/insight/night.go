@@ -8,7 +8,7 @@ import (
 	"sensegate/motion/series"
 )
 
-// Schedule is when a household sleeps (interfaces.md 2.4 no. 1), in the time zone Zone.
+// Schedule holds a household's sleep times (interfaces.md 2.4 no. 1), in the time zone Zone.
 type Schedule struct {
 	SleepHour, SleepMinute int // 0..23, 0..59
 	WakeHour, WakeMinute   int
@@ -18,16 +18,15 @@ type Schedule struct {
 // Rules of a night (payloads.md 4.9).
 const (
 	margin             = 4 * hourS // s before the sleep and after the wake time
-	interruption       = 2         // minutes: at least so long
-	interruptionsApart = 10        // minutes: those closer to each other are one
-	sureEnough         = 0.6       // how sure the model has to be of a night
-	noon               = 12        // hour that one night is told from the next at
+	interruption       = 2         // least length in minutes
+	interruptionsApart = 10        // minutes: closer interruptions count as one
+	sureEnough         = 0.6       // least confidence of the model in a night
+	noon               = 12        // hour that separates nights
 )
 
-// Bed returns the configured sleep and wake time of the night that date's evening
-// begins, in seconds since the epoch. That night is the one whose sleep time lies
-// between noon of date and noon of the next day, so that a household that goes to
-// bed at 01:00 does so on date+1; it wakes at the next wake time after that.
+// Bed returns the configured sleep and wake time of the night of date, in seconds since the epoch.
+// The sleep time is between noon of date and noon of the next day, so a household that goes to bed
+// at 01:00 does so on date+1; the wake time is the next one after it.
 func (h Schedule) Bed(date Date) (sleep, wake int64) {
 	if h.SleepHour < noon {
 		date++
@@ -39,35 +38,33 @@ func (h Schedule) Bed(date Date) (sleep, wake int64) {
 	return sleep, date.at(h.WakeHour, h.WakeMinute, h.Zone).Unix()
 }
 
-// Window returns the seconds [from, to) of the model of that night: from 4 h before the sleep
-// time to 4 h after the wake time.
+// Window returns the range [from, to) of the model of that night, in seconds since the epoch: from
+// 4 h before the sleep time to 4 h after the wake time.
 func (h Schedule) Window(date Date) (from, to int64) {
 	sleep, wake := h.Bed(date)
 	return floorTo(sleep-margin, minuteS), wake + margin
 }
 
-// Night is when a household went to rest and got up (payloads.md 4.9), which is what a
-// home can know of sleep.
+// Night is the time between going to rest and getting up (payloads.md 4.9), which is what motion
+// tells about sleep.
 type Night struct {
 	Interruptions int       `json:"hst_interruptions"`
 	SleepTime     time.Time `json:"sleep_time"` // in the schedule's zone, whole minutes
 	WakeTime      time.Time `json:"wake_time"`
 	Timezone      string    `json:"timezone"`   // IANA name
-	Confidence    float64   `json:"confidence"` // sureEnough..1: how likely the model holds it that each time is off by at most 45 min
+	Confidence    float64   `json:"confidence"` // sureEnough..1: probability that each time is off by at most 45 min
 	Date          Date      `json:"-"`          // of the evening
 }
 
-// Absence is a time that a household is known to be away, in seconds: [From, To).
+// Absence is a time during which a household is away, in seconds: [From, To).
 type Absence struct{ From, To int64 }
 
-// Nights returns the nights that the evenings from first to last begin, both
-// included, as far as their windows are over at second now: an earlier answer
-// would take a short awakening for the morning. The model of a night (phase) finds
-// the times; spans of 2 minutes or more in between that somebody is up are
-// interruptions, those less than 10 minutes apart one. A night is left out when its
-// model is not sure, when less than half of it holds data, and when the household was
-// away. The number of nights is for the caller to bound, as is the warm-up (WarmedUp).
-// The error is series.ErrDamaged.
+// Nights returns the nights of the evenings from first to last, inclusive, whose windows are over
+// at second now: an earlier answer would take a short awakening for the morning. The model of a
+// night (phase) estimates the times; spans of 2 minutes or more in between with somebody up are
+// interruptions, those less than 10 minutes apart count as one. Nights omits a night if the model
+// is not sure, if less than half of it holds data, or if the household was away. The caller limits
+// the number of nights and checks the warm-up (WarmedUp). The error is series.ErrDamaged.
 func Nights(s *series.Set, h Schedule, first, last Date, now int64, away ...Absence) ([]Night, error) {
 	nights := []Night{}
 	for date := first; date <= last; date++ {
@@ -92,7 +89,7 @@ func Nights(s *series.Set, h Schedule, first, last Date, now int64, away ...Abse
 	return nights, nil
 }
 
-// sight returns the data of the window of the night that date's evening begins.
+// sight returns the data in the window of the night of date.
 func (h Schedule) sight(s *series.Set, date Date, away []Absence) (sight, error) {
 	from, to := h.Window(date)
 	intensities, err := minutes(s, series.Network, series.Mean, from, to)
@@ -112,8 +109,8 @@ func (h Schedule) sight(s *series.Set, date Date, away []Absence) (sight, error)
 	return out, nil
 }
 
-// known reports whether at least half of the minutes [from, to) hold data, the one before
-// them and the one after them too.
+// known reports whether at least half of the minutes [from, to) hold data, and the minutes before
+// and after them too.
 func (s sight) known(from, to int) bool {
 	if s.levels[from-1] == noLevel || s.levels[to] == noLevel {
 		return false
@@ -142,17 +139,17 @@ func interruptions(up []bool) (n int) {
 	return n
 }
 
-// Averages are the means of some nights (payloads.md 5.6), null when there is
-// none. Times of day are whole seconds after local midnight on the clock, 0..86399.
+// Averages are the means of several nights (payloads.md 5.6), null if there is none. Times of day
+// are whole seconds after local midnight on the clock, 0..86399.
 type Averages struct {
 	SleepTime     Value `json:"avg_sleep_time_s"`
 	WakeTime      Value `json:"avg_wake_time_s"`
 	Interruptions Value `json:"average_interruptions"` // two decimals
-	Duration      Value `json:"duration_avg_s"`        // s that passed from sleep to wake time
+	Duration      Value `json:"duration_avg_s"`        // s from sleep to wake time
 }
 
-// AverageOf returns the averages of nights. Times of day are counted from the
-// midnight of the evening's date on, so that 23:50 and 00:10 make 00:00.
+// AverageOf returns the averages of nights. Times of day count from the midnight of the evening's
+// date, so that 23:50 and 00:10 average to 00:00.
 func AverageOf(nights []Night) Averages {
 	n := len(nights)
 	sleep, wake, interruptions, duration := make([]Value, n), make([]Value, n), make([]Value, n), make([]Value, n)
@@ -169,7 +166,7 @@ func AverageOf(nights []Night) Averages {
 	}
 }
 
-// onClock returns the time of day of v, in seconds after any midnight.
+// onClock returns v, in seconds after any midnight, as a time of day.
 func onClock(v Value) Value {
 	if !v.Known() {
 		return v

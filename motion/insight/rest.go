@@ -2,7 +2,7 @@ package insight
 
 import "math"
 
-// The model of a night. Each minute the household is in one of these phases:
+// The model of a night. In each minute the household is in one of these phases:
 //
 //	evening:  busy ⇄ steady
 //	          either → rest         it goes to bed: the sleep time
@@ -10,14 +10,13 @@ import "math"
 //	          rest → busy           it gets up: the wake time
 //	morning:  busy ⇄ steady
 //
-// busy is somebody who moves about; steady is a home in which nobody does: people sit,
-// or are out. Rest is as steady, with fewer movements. How much of people who do not
-// move about is seen depends on the home, on where they are and on where a pet has lain
-// down: steady and rest each come in three ways, seen not at all, faintly or a little,
-// and one may change into another. So stillness alone is neither sleep nor an empty
-// home: a night is what lies between going to bed and getting up, which are motion. The
-// configured times say when these are likely. All paths through the phases are weighed
-// (forward–backward algorithm, Rabiner, Proc. IEEE 77(2), 1989), so that the model also
+// busy: somebody moves about. steady: nobody does; people sit, or are out. rest is like steady with
+// fewer movements. How much motion still people cause depends on the home, on their place and on
+// pets: steady and rest each have three levels (none, faint, little), which may change into each
+// other. So stillness alone is neither sleep nor an empty home: a night lies between going to bed
+// and getting up, which are motion. The configured times say when these are likely. All paths
+// through the phases are weighed (forward–backward algorithm, Rabiner, Proc. IEEE 77(2), 1989), so
+// that the model also yields its confidence.
 // tells how sure it is.
 type phase uint8
 
@@ -31,20 +30,20 @@ const (
 	phases        = morningSteady + ways
 )
 
-// ways is how many levels a home without movement can be seen at: those below some.
+// ways is the number of levels at which a still home can appear: those below some.
 const ways = 3
 
-// level is how much motion a minute had, by its mean intensity.
+// level is the amount of motion in a minute, by its mean intensity.
 type level uint8
 
 const (
 	noMotion level = iota
-	faint          // up to 0.05: single moments, or somebody who sits
+	faint          // up to 0.05: single moments, or somebody sits
 	little         // up to 0.15: somebody turns over
 	some           // up to 0.35
 	much           // somebody walks about
 	levels
-	noLevel level = levels // not known
+	noLevel level = levels // unknown
 )
 
 // levelOf returns the level of a mean intensity, 0..1.
@@ -64,35 +63,35 @@ func levelOf(intensity Value) level {
 	return much
 }
 
-// How likely the levels are while somebody moves about.
+// whileBusy holds the probabilities of the levels while somebody moves about.
 var whileBusy = [levels]float64{0.02, 0.08, 0.2, 0.35, 0.35}
 
-// How likely movements are while nobody moves about: people who sit fetch something now
-// and then, people who sleep turn over and seldom get up. Any other minute is at the
-// level of the way with a likelihood of asUsual, or at another of the lower ones.
+// Probabilities of movements while nobody moves about: people who sit fetch something now and then,
+// people who sleep turn over and seldom get up. Any other minute has the level of the way with
+// probability asUsual, and otherwise another of the lower levels.
 const (
 	steadySome, steadyMuch = 0.03, 0.01
 	restSome, restMuch     = 0.03, 0.005
 	asUsual                = 0.85
 )
 
-// How the household changes: mean lengths in minutes.
+// Changes of the household: mean lengths in minutes.
 const (
 	meanBusy    = 15.0
 	meanSteady  = 90.0
-	meanWay     = 60.0 // until it is seen in another way
+	meanWay     = 60.0 // until another way
 	meanRestful = 180.0
 	meanRisen   = 8.0
-	usualSpread = 25.0  // mean distance of going to bed and getting up from the configured times
-	noNight     = 0.001 // how likely it is that nobody sleeps there, a night being 1
+	usualSpread = 25.0  // mean deviation of going to bed and getting up from the configured times
+	noNight     = 0.001 // weight of a night in which nobody sleeps there, relative to 1 for a night
 )
 
-// anyWay is how many minutes of each way are taken for seen in the middle of a night,
-// beside those that are.
+// anyWay is the number of minutes of each way to assume in the middle of a night, in addition to
+// those observed.
 const anyWay = 1.0
 
-// witness is the weight of the evidence of one minute. It is below 1 because successive
-// minutes are not independent.
+// witness is the weight of the evidence of one minute. It is below 1 because consecutive minutes
+// are not independent.
 const witness = 0.5
 
 // sight is the data of each minute of a night's window.
@@ -102,7 +101,7 @@ type sight struct {
 	bed, up int    // minutes of the configured sleep and wake time
 }
 
-// chances returns how likely each minute's level is in each phase.
+// chances returns the probability of each minute's level in each phase.
 func (s sight) chances() []weights {
 	var looks [levels + 1]weights
 	for l := range levels {
@@ -131,8 +130,8 @@ func (s sight) chances() []weights {
 	return chances
 }
 
-// still returns how likely a level is while nobody moves about and is seen in a way, and
-// the two upper levels have these likelihoods.
+// still returns the probability of a level while nobody moves about, for a way and the given
+// probabilities of the two upper levels.
 func still(way, l level, ofSome, ofMuch float64) float64 {
 	switch lower := 1 - ofSome - ofMuch; {
 	case l == some:
@@ -146,15 +145,15 @@ func still(way, l level, ofSome, ofMuch float64) float64 {
 	}
 }
 
-// change is how likely each phase follows another from one minute to the next:
+// change holds the probabilities that a phase follows another from one minute to the next:
 // change[from][to].
 type change [phases]weights
 
-// course is how a household changes in the course of a night.
+// course holds the probabilities of the changes during a night.
 type course struct {
 	always    change
-	beds, ups []float64     // how likely it goes to bed, and gets up, at each minute
-	restWays  [ways]float64 // how likely it is seen so at rest
+	beds, ups []float64     // of going to bed and of getting up, per minute
+	restWays  [ways]float64 // of each way at rest
 }
 
 // changes returns the course of the night.
@@ -162,7 +161,7 @@ func (s sight) changes() course {
 	c := course{beds: likely(len(s.levels), s.bed), ups: likely(len(s.levels), s.up), restWays: s.restWays()}
 	for t, l := range s.levels {
 		if t == 0 || s.levels[t-1] == noMotion {
-			c.beds[t] = 0 // who goes to bed moves
+			c.beds[t] = 0 // going to bed takes movement
 		}
 		if l == noMotion {
 			c.ups[t] = 0
@@ -192,8 +191,7 @@ func (s sight) changes() course {
 	return c
 }
 
-// restWays returns how much of the middle half of the configured night the household is
-// seen in each way.
+// restWays returns the share of each way in the middle half of the configured night.
 func (s sight) restWays() (shares [ways]float64) {
 	total := 0.0
 	for way := range shares {
@@ -213,7 +211,7 @@ func (s sight) restWays() (shares [ways]float64) {
 	return shares
 }
 
-// into returns the change into a minute.
+// into returns the change into minute t.
 func (c course) into(t int) *change {
 	now := c.always
 	for way := range phase(ways) {
@@ -225,8 +223,8 @@ func (c course) into(t int) *change {
 	return &now
 }
 
-// likely returns how likely each of n minutes is for what usually happens at one; their
-// sum is 1.
+// likely returns the probability of each of n minutes for what usually happens at minute usual;
+// the sum is 1.
 func likely(n, usual int) []float64 {
 	p, total := make([]float64, n), 0.0
 	for t := range p {

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// Value is a figure that may be unknown: NaN here, null in JSON.
+// Value is a number that may be unknown: NaN here, null in JSON.
 type Value float64
 
-// Unknown returns the value that is not known.
+// Unknown returns the unknown value.
 func Unknown() Value { return Value(math.NaN()) }
 
-// Known reports whether there is a figure.
+// Known reports whether v is known.
 func (v Value) Known() bool { return !math.IsNaN(float64(v)) }
 
-// Ptr returns the figure, nil when it is unknown.
+// Ptr returns the number, or nil if it is unknown.
 func (v Value) Ptr() *float64 {
 	if !v.Known() {
 		return nil
@@ -26,7 +26,7 @@ func (v Value) Ptr() *float64 {
 // MarshalJSON writes a number, or null.
 func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.Ptr()) }
 
-// ratio returns part ÷ whole × scale, unknown when whole is 0.
+// ratio returns part ÷ whole × scale, or unknown if whole is 0.
 func ratio[N int | int64 | float64](part, whole N, scale float64) Value {
 	if whole == 0 {
 		return Unknown()
@@ -34,7 +34,7 @@ func ratio[N int | int64 | float64](part, whole N, scale float64) Value {
 	return Value(scale * float64(part) / float64(whole))
 }
 
-// plus adds two values; what is unknown adds nothing to what is known.
+// plus adds two values; an unknown one adds nothing to a known one.
 func plus(a, b Value) Value {
 	switch {
 	case !a.Known():
@@ -51,7 +51,7 @@ func (v Value) round(decimals int) Value {
 	return Value(math.Round(float64(v)*unit) / unit)
 }
 
-// mean returns the mean of the known values, unknown when there is none.
+// mean returns the mean of the known values, or unknown if there is none.
 func mean(values []Value) Value {
 	total, n := 0.0, 0
 	for _, v := range values {
