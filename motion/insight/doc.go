@@ -14,5 +14,4 @@
 //     instant): 23 or 25 hours long where the clock changes.
 //   - Room motion cannot distinguish sleep stages, one sleeper from two, or a pet from a person.
 //     The package claims none of it.
-//     a person. Nothing here claims it does.
 package insight

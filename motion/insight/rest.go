@@ -17,7 +17,6 @@ import "math"
 // and getting up, which are motion. The configured times say when these are likely. All paths
 // through the phases are weighed (forward–backward algorithm, Rabiner, Proc. IEEE 77(2), 1989), so
 // that the model also yields its confidence.
-// tells how sure it is.
 type phase uint8
 
 const (

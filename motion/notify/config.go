@@ -14,12 +14,12 @@ import (
 	"sensegate/motion/hook"
 )
 
-// MailConfig says how mails are sent.
+// MailConfig configures how mails are sent.
 type MailConfig struct {
 	SMTP SMTPConfig `yaml:"smtp" envPrefix:"SMTP_"`
 }
 
-// SMTPConfig says how to reach a mail server.
+// SMTPConfig configures the mail server.
 type SMTPConfig struct {
 	Host     string `yaml:"host" env:"HOST"` // empty: mails stay in the outbox
 	Port     int    `yaml:"port" env:"PORT"`
@@ -27,14 +27,14 @@ type SMTPConfig struct {
 	Username string `yaml:"username" env:"USERNAME"`
 	Password string `yaml:"password" env:"PASSWORD"`
 	From     string `yaml:"from" env:"FROM"` // the sender's address
-	CA       string `yaml:"ca" env:"CA"`     // PEM certificates that the server's must come from; empty: the system's
+	CA       string `yaml:"ca" env:"CA"`     // PEM certificates to verify the server; empty: the system's
 
-	PasswordFile string `yaml:"password_file"` // instead of Password: where it is read from
+	PasswordFile string `yaml:"password_file"` // instead of Password: path of its file
 }
 
-// The ways to encrypt mail on its way.
+// Kinds of encryption of the connection to the mail server.
 const (
-	startTLS    = "starttls" // needed, not optional
+	startTLS    = "starttls" // required, not optional
 	implicitTLS = "implicit"
 	withoutTLS  = "none"
 )
@@ -42,7 +42,7 @@ const (
 // MailDefaults returns a configuration that sends nothing.
 func MailDefaults() MailConfig { return MailConfig{SMTP: SMTPConfig{Port: 587, TLS: startTLS}} }
 
-// Validate returns every mistake at once, nil when there is none.
+// Validate returns all mistakes joined, or nil.
 func (c MailConfig) Validate() error {
 	s := c.SMTP
 	var wrong []error
@@ -67,7 +67,7 @@ func (c MailConfig) Validate() error {
 	return errors.Join(wrong...)
 }
 
-// secret returns a secret that is configured as it is or by the name of its file.
+// secret returns a secret that is configured as text or as the path of its file.
 func secret(text, file string) (string, error) {
 	if file == "" {
 		return text, nil
@@ -79,7 +79,7 @@ func secret(text, file string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// roots returns how the server's certificate is checked.
+// roots returns the TLS configuration that verifies the server.
 func (c SMTPConfig) roots() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.Host}
 	if c.CA == "" {
@@ -92,30 +92,30 @@ func (c SMTPConfig) roots() (*tls.Config, error) {
 	return config, nil
 }
 
-// PushConfig says how messages reach the phones of a household.
+// PushConfig configures how messages reach the phones of a household.
 type PushConfig struct {
 	FCM           FCMConfig   `yaml:"fcm" envPrefix:"FCM_"`
 	Webhook       hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
-	LoadTestToken string      `yaml:"load_test_token" env:"LOAD_TEST_TOKEN"` // messages to it are built, not sent
-	Sound         string      `yaml:"sound" env:"SOUND"`                     // of the phone; empty: none
-	// Messages are the events that are pushed, by kind; one without a title is not.
+	LoadTestToken string      `yaml:"load_test_token" env:"LOAD_TEST_TOKEN"` // messages to it are built but not sent
+	Sound         string      `yaml:"sound" env:"SOUND"`                     // played by the phone; empty: none
+	// Messages are the pushed kinds of events; a kind without a title is not pushed.
 	Messages map[string]Message `yaml:"messages"`
 }
 
-// Message is what a push says. {network} stands for the name of the home, {place} for
-// where motion was, or where the sensor is.
+// Message is the text of a push. {network} stands for the name of the home, {place} for the
+// place of the motion or the sensor.
 type Message struct {
 	Title string `yaml:"title"`
 	Body  string `yaml:"body"`
 }
 
-// FCMConfig says how to reach a push service that speaks FCM HTTP v1.
+// FCMConfig configures a push service that implements FCM HTTP v1.
 type FCMConfig struct {
-	Credentials string `yaml:"credentials" env:"CREDENTIALS"` // the service account, JSON text; empty: not offered
+	Credentials string `yaml:"credentials" env:"CREDENTIALS"` // the service account as JSON text; empty: no FCM
 	Endpoint    string `yaml:"endpoint" env:"ENDPOINT"`
-	TokenURL    string `yaml:"token_url" env:"TOKEN_URL"` // empty: the one of the service account
+	TokenURL    string `yaml:"token_url" env:"TOKEN_URL"` // empty: that of the service account
 
-	CredentialsFile string `yaml:"credentials_file"` // instead of Credentials: where it is read from
+	CredentialsFile string `yaml:"credentials_file"` // instead of Credentials: path of its file
 }
 
 // PushDefaults returns a configuration that sends nothing.
@@ -127,7 +127,7 @@ func PushDefaults() PushConfig {
 	}
 }
 
-// messageDefaults returns the messages of the kinds that can be pushed.
+// messageDefaults returns the messages of the kinds that are pushed by default.
 func messageDefaults() map[string]Message {
 	messages := map[string]Message{}
 	for _, k := range motion.EventKinds() {
@@ -138,8 +138,7 @@ func messageDefaults() map[string]Message {
 	return messages
 }
 
-// Validate returns every mistake at once, nil when there is none. The mistakes do not
-// show what is configured.
+// Validate returns all mistakes joined, or nil. They contain no configured value.
 func (c PushConfig) Validate() error {
 	var wrong []error
 	if _, err := c.FCM.account(); err != nil {

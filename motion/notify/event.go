@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	titleLength = 100 // bytes of a title
-	bodyLength  = 300 // bytes of a body
+	titleLength = 100 // bytes
+	bodyLength  = 300 // bytes
 )
 
-// Event queues a push to all members for an event, or a sensor's detection, that was just
-// stored, in the transaction that stores it, if its kind has a message. Motion is pushed only while
-// the scene is away; an event with armed 0 never comes here, because it is not stored
-// (interfaces.md 6 no. 3). The words name the home and a place in it,
-// never a person.
+// Event queues a push to all members for an event, or a sensor's detection, in the transaction
+// that stores it, if its kind has a message. Motion is pushed only while the scene is away; an
+// event with armed 0 is not stored and so never pushed (interfaces.md 6 no. 3). The text names
+// the home and a place in it, never a person.
 func (p *Pusher) Event(tx *store.Tx, e motion.Event) error {
 	message := p.config.Messages[e.Event]
 	if !p.enabled() || message.Title == "" {
@@ -35,8 +34,8 @@ func (p *Pusher) Event(tx *store.Tx, e motion.Event) error {
 	return err
 }
 
-// payload writes a message in the form that universal alerts have too (payloads.md
-// 4.10): data for the app, and what the phone shows by itself.
+// payload returns a message in the form of universal alerts (payloads.md 4.10): data for the app,
+// and a notification that the phone shows.
 func (p *Pusher) payload(message Message, h home.Home, e motion.Event) motion.Document {
 	name := h.Name
 	if name == "" {
@@ -57,7 +56,7 @@ func (p *Pusher) payload(message Message, h home.Home, e motion.Event) motion.Do
 	if p.config.Sound != "" {
 		aps["sound"], data["sound"] = p.config.Sound, p.config.Sound
 	}
-	subject := e.Event + "." + network // a newer one takes the place of an older one on the screen
+	subject := e.Event + "." + network // a newer push replaces an older one on the screen
 	return motion.Document{
 		"data":    data,
 		"android": map[string]any{"priority": "high", "collapse_key": subject},

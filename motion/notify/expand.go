@@ -8,7 +8,7 @@ import (
 	"sensegate/store"
 )
 
-// expand makes deliveries of the queued pushes.
+// expand turns queued pushes into deliveries.
 func (p *Pusher) expand(ctx context.Context) error {
 	waits := false
 	err := p.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -38,8 +38,8 @@ func (p *Pusher) expand(ctx context.Context) error {
 	})
 }
 
-// expandOne makes the deliveries of a push: to each mobile device of the members it is
-// for, and to the webhook.
+// expandOne creates the deliveries of a push: to each mobile device of its receivers, and to the
+// webhook.
 func (p *Pusher) expandOne(tx *store.Tx, push store.Push) (added int, err error) {
 	if tx.Now().Since(push.CreatedAt) > pushKept.Seconds() {
 		tx.OnCommit(func() { p.counts.expired.Add(1) })
@@ -82,7 +82,7 @@ func receivers(tx *store.Tx, push store.Push) (members []home.UserID, err error)
 	return members, err
 }
 
-// isFor reports whether a push is for a user; one that names nobody is for all.
+// isFor reports whether a push is for a user; a push without users is for all.
 func isFor(push store.Push, user home.UserID) bool {
 	for _, id := range push.UserIDs {
 		if home.UserID(id) == user {
@@ -92,8 +92,7 @@ func isFor(push store.Push, user home.UserID) bool {
 	return len(push.UserIDs) == 0
 }
 
-// toMobiles returns a delivery for each mobile device of the users that something can
-// be sent to.
+// toMobiles returns a delivery for each mobile device of the users that can receive pushes.
 func (p *Pusher) toMobiles(tx *store.Tx, users []home.UserID) (deliveries []store.Delivery, err error) {
 	for _, user := range users {
 		mobiles, err := tx.MobilesOfUser(user)

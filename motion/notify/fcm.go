@@ -24,10 +24,10 @@ import (
 
 const (
 	fcmScope  = "https://www.googleapis.com/auth/firebase.messaging"
-	fcmAnswer = 16 << 10 // bytes of an answer that are read
+	fcmAnswer = 16 << 10 // greatest length of an answer that is read
 )
 
-// account is a service account, as its JSON file has it.
+// account is the JSON file of a service account.
 type account struct {
 	Project  string `json:"project_id"`
 	Email    string `json:"client_email"`
@@ -36,8 +36,7 @@ type account struct {
 	TokenURL string `json:"token_uri"`
 }
 
-// account returns the configured service account, nil when there is none. Errors do
-// not show what is configured.
+// account returns the configured service account, or nil. Errors contain no configured value.
 func (c FCMConfig) account() (*account, error) {
 	text, err := secret(c.Credentials, c.CredentialsFile)
 	if err != nil || text == "" {
@@ -72,10 +71,10 @@ type fcm struct {
 	client *http.Client
 
 	mu     sync.Mutex
-	tokens oauth2.TokenSource // gives the access token until it expires
+	tokens oauth2.TokenSource // caches the access token until it expires
 }
 
-// newFCM returns the configured service, nil when there is none.
+// newFCM returns the configured service, or nil.
 func newFCM(c FCMConfig) (*fcm, error) {
 	a, err := c.account()
 	if err != nil || a == nil {
@@ -90,7 +89,7 @@ func newFCM(c FCMConfig) (*fcm, error) {
 	return f, nil
 }
 
-// forget drops the access token: the next message gets a new one.
+// forget discards the access token; the next message fetches a new one.
 func (f *fcm) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,12 +106,12 @@ func (f *fcm) source() oauth2.TokenSource {
 // outcome is the result of one try to push.
 type outcome struct {
 	verdict hook.Verdict
-	dead    bool          // the token belongs to no installation any more
-	asked   time.Duration // the Retry-After of the service
+	dead    bool          // the token belongs to no installation
+	asked   time.Duration // Retry-After of the service
 	err     error         // why it was not accepted, without addresses and tokens
 }
 
-// send makes one try to push a message to a device.
+// send tries once to push a message to a device.
 func (f *fcm) send(ctx context.Context, token string, payload motion.Document) outcome {
 	body, err := fcmMessage(token, payload)
 	if err != nil {
@@ -133,11 +132,11 @@ func (f *fcm) send(ctx context.Context, token string, payload motion.Document) o
 		return outcome{verdict: hook.TryAgain, err: hook.WithoutURL(err)}
 	}
 	defer response.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, fcmAnswer)) // what is missing cannot be judged either
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, fcmAnswer)) // an incomplete answer cannot be judged either
 	return f.judge(response, answer)
 }
 
-// accessError returns why there is no access token, without the answer, which may describe the
+// accessError returns why there is no access token. It omits the answer, which may describe the
 // account.
 func accessError(err error) error {
 	var refused *oauth2.RetrieveError
@@ -159,16 +158,16 @@ type fcmError struct {
 	} `json:"error"`
 }
 
-// judge returns the outcome of an answer. UNREGISTERED, or NOT_FOUND with 404, mean that the
-// device is not registered any more; a 404 of a wrong address has neither. An access token
-// that is not accepted is dropped.
+// judge returns the outcome of an answer. UNREGISTERED, or NOT_FOUND with 404, mean that the device
+// is not registered any more; a 404 for a wrong address has neither. judge discards an access token
+// that the service rejects.
 func (f *fcm) judge(response *http.Response, body []byte) outcome {
 	verdict, asked, err := hook.Judge(response)
 	if verdict == hook.Accepted {
 		return outcome{}
 	}
 	var told fcmError
-	_ = json.Unmarshal(body, &told) // what cannot be read says nothing
+	_ = json.Unmarshal(body, &told) // an unreadable body gives no reason
 	code := told.Error.Status
 	for _, d := range told.Error.Details {
 		if d.ErrorCode != "" {
@@ -190,8 +189,8 @@ func (f *fcm) judge(response *http.Response, body []byte) outcome {
 	return outcome{verdict: verdict, asked: asked, err: err}
 }
 
-// fcmMessage puts a payload into a message to a device. The values of data become
-// text, as the service wants them.
+// fcmMessage returns the message of a payload to a device. It converts the values of data to text,
+// as the service requires.
 func fcmMessage(token string, payload motion.Document) ([]byte, error) {
 	message := payload.Clone()
 	if message == nil {

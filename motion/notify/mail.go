@@ -11,43 +11,43 @@ import (
 	"sensegate/store"
 )
 
-// Kind is what a mail is for.
+// Kind is the purpose of a mail.
 type Kind string
 
 // The kinds of mails.
 const (
-	Confirm      Kind = "confirm"       // to show that the address is the person's
+	Confirm      Kind = "confirm"       // to prove that the address is the person's
 	Reset        Kind = "reset"         // to set a new password
 	Invite       Kind = "invite"        // to join a network
 	KnownAddress Kind = "known_address" // somebody registered with an address that has an account
-	OwnerChanged Kind = "owner_changed" // a network has another owner
+	OwnerChanged Kind = "owner_changed" // a network has a new owner
 
-	// Notices of a change that was made, to the address that the account had before.
+	// Notices of a change, to the address that the account had before it.
 	PasswordChanged Kind = "password_changed"
 	AddressChanged  Kind = "address_changed"
 	AccountDeleted  Kind = "account_deleted"
-	IdentityLinked  Kind = "identity_linked" // an identity provider logs the account in
+	IdentityLinked  Kind = "identity_linked" // an identity provider can log the account in
 )
 
-// notice reports whether a mail only reports a change to its receiver.
+// notice reports whether a mail only informs about a change.
 func (k Kind) notice() bool {
 	return k == PasswordChanged || k == AddressChanged || k == AccountDeleted || k == IdentityLinked
 }
 
-// Mail is the content of a mail, from which its words and its link are made.
+// Mail is the content of a mail; its text and link are composed from it.
 type Mail struct {
 	Kind    Kind
-	To      string       // the address
-	User    home.UserID  // whose account it is about; 0: nobody's yet
+	To      string       // address
+	User    home.UserID  // the account concerned; 0: none yet
 	Token   string       // in the link
-	Expires motion.Stamp // when the token or the invitation ends; 0: never
+	Expires motion.Stamp // end of the token or the invitation; 0: never
 	Home    home.ID      // Invite: the network to join
-	Network string       // Invite, OwnerChanged: its name, "" when it has none
-	Inviter string       // Invite: the owner's name, "" when unknown
-	Owner   bool         // OwnerChanged: it is the one whom the mail goes to
+	Network string       // Invite, OwnerChanged: its name; "": none
+	Inviter string       // Invite: the owner's name; "": unknown
+	Owner   bool         // OwnerChanged: the receiver is the new owner
 }
 
-// compose writes the words of a mail.
+// compose writes the text of a mail.
 func (o *Outbox) compose(m Mail) (store.Mail, error) {
 	stored := store.Mail{
 		Kind: string(m.Kind), UserID: m.User, HomeID: m.Home, Address: m.To, ExpiresAt: m.Expires,
@@ -83,13 +83,13 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 	return stored, nil
 }
 
-// link returns an address of the appliance from the configuration, never from a request. A
-// browser does not send the part after #: only the page reads it.
+// link returns an address of the appliance. Its base comes from the configuration, never from a
+// request. Browsers do not send the part after #: only the page reads it.
 func (o *Outbox) link(path string, query url.Values) string {
 	return strings.TrimRight(o.base(), "/") + path + query.Encode()
 }
 
-// The words of the mails; the link follows them.
+// The texts of the mails; the link follows them.
 const (
 	confirmText = "Somebody, hopefully you, has made an account with this address, or is moving theirs to it.\n\n" +
 		"Open the link within two days and enter the password of the account to confirm that the address is yours. If it was not you, do nothing."
@@ -107,8 +107,8 @@ const (
 		"If it was not you, tell the owner of the network, or whoever looks after the appliance."
 )
 
-// inviteText names who invites to what. Both are what somebody typed: they are cut
-// and shown in quotes, so that they cannot pass for words of the appliance.
+// inviteText names the inviter and the network. Users typed both: they are cut and quoted, so that
+// they cannot pass for words of the appliance.
 func inviteText(m Mail) string {
 	inviter := "The owner of a network"
 	if m.Inviter != "" {
@@ -118,7 +118,7 @@ func inviteText(m Mail) string {
 		"Open the link within seven days, and join with an account that has this address."
 }
 
-// ownerText names nobody: the list of members does while they are members.
+// ownerText names nobody; the list of members does, for members.
 func ownerText(m Mail) string {
 	if m.Owner {
 		return "You are the owner of the " + networkText(m) + " now: its owner has left, or has handed it over to you.\n\n" +
@@ -134,7 +134,7 @@ func networkText(m Mail) string {
 	return "network " + quoted(m.Network)
 }
 
-// quotedLength is how many characters of a typed name a mail shows.
+// quotedLength is the greatest length of a typed name in a mail, in characters.
 const quotedLength = 60
 
 // quoted returns a typed name on one line, in quotes.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	sweepEvery = time.Hour      // between two looks for what is old
+	sweepEvery = time.Hour      // interval of the deletion of old mails
 	mailTries  = 24 * time.Hour // how long a mail is tried
 )
 
@@ -23,11 +23,11 @@ const (
 type Outbox struct {
 	db    *store.DB
 	base  func() string
-	smtp  *smtp // nil: mails are kept only
+	smtp  *smtp // nil: mails are only stored
 	log   *slog.Logger
 	wait  hook.Backoff
 	look  time.Duration
-	swept time.Time // run alone uses it
+	swept time.Time // used by run only
 
 	queued                atomic.Int64
 	sent, failed, refused atomic.Uint64
@@ -41,12 +41,11 @@ func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger)
 	return o, err
 }
 
-// Mail writes a mail into the outbox, as part of the caller's transaction; when a mail server
-// is configured it is sent soon after the commit. Mail itself sends nothing, so that it always
-// takes the same time.
+// Mail stores a mail in the outbox in the caller's transaction; if a mail server is configured it is
+// sent soon after the commit. Mail itself sends nothing, so that its duration reveals nothing.
 //
-// The mail about the deletion of an account is kept only until a mail server has it, and not
-// at all without one.
+// The mail about a deleted account is kept only until a mail server accepts it, and not at all
+// without a mail server.
 func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
 	if m.Kind == AccountDeleted && o.smtp == nil {
 		return nil
@@ -62,7 +61,7 @@ func (o *Outbox) Mail(tx *store.Tx, m Mail) error {
 	return err
 }
 
-// run sends mails that are due and deletes old ones until ctx ends.
+// run sends due mails and deletes old ones until ctx ends.
 func (o *Outbox) run(ctx context.Context) error {
 	return every(ctx, o.look, func(ctx context.Context) error {
 		if now := time.Now(); now.Sub(o.swept) >= sweepEvery {
@@ -78,7 +77,7 @@ func (o *Outbox) run(ctx context.Context) error {
 	})
 }
 
-// send tries the mails that are due, one after the other.
+// send tries the due mails, one after the other.
 func (o *Outbox) send(ctx context.Context) error {
 	var due []store.Mail
 	err := o.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -93,7 +92,7 @@ func (o *Outbox) send(ctx context.Context) error {
 		}
 		result, tried := o.smtp.send(ctx, m)
 		if ctx.Err() != nil {
-			break // as if it had not been tried
+			break // counts as not tried
 		}
 		err = o.db.Update(ctx, func(tx *store.Tx) error { return o.settle(tx, m.ID, result, tried) })
 	}
@@ -128,8 +127,7 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 	return keep(tx, m)
 }
 
-// keep stores a mail after a try; one of a deleted account is deleted once it needs no other
-// try.
+// keep stores a mail after a try, or deletes the mail of a deleted account that needs no further try.
 func keep(tx *store.Tx, m store.Mail) error {
 	if Kind(m.Kind) == AccountDeleted && m.DueAt == 0 {
 		return tx.ForgetMail(m.ID)
@@ -150,9 +148,9 @@ type State string
 
 // The states of a mail.
 const (
-	Kept   State = "kept"   // to be read only: no mail server is configured
-	Queued State = "queued" // to be sent
-	Sent   State = "sent"   // a mail server has it
+	Kept   State = "kept"   // stored only: no mail server is configured
+	Queued State = "queued" // will be sent
+	Sent   State = "sent"   // a mail server accepted it
 	Failed State = "failed" // given up
 )
 
@@ -169,7 +167,7 @@ func StateOf(m store.Mail) State {
 	return Kept
 }
 
-// cut returns at most so many bytes of text, whole characters.
+// cut returns at most most bytes of text, in whole characters.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

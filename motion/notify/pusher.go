@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	pushKept     = 6 * time.Hour // how long a push is tried: later it is of no use
-	pushesAtOnce = 16            // deliveries of one round
-	parallel     = 4             // deliveries under way
-	mostWaiting  = 4096          // deliveries in all; further pushes wait in their own queue
+	pushKept     = 6 * time.Hour // how long a push is tried; later it is useless
+	pushesAtOnce = 16            // deliveries per round
+	parallel     = 4             // concurrent deliveries
+	mostWaiting  = 4096          // deliveries in total; further pushes wait in their own queue
 )
 
 // Pusher sends messages to the phones of a household and to a webhook.
@@ -35,7 +35,7 @@ type Pusher struct {
 	wait   hook.Backoff
 	look   time.Duration
 
-	gone   atomic.Bool // the webhook has answered 410
+	gone   atomic.Bool // the webhook answered 410
 	queued atomic.Int64
 	counts struct{ sent, refused, failed, dead, expired, loadTest atomic.Uint64 }
 }
@@ -53,8 +53,7 @@ func newPusher(db *store.DB, c PushConfig, log *slog.Logger) (p *Pusher, err err
 	return p, nil
 }
 
-// enabled reports whether there is anything to send with. Without it pushes stay in
-// their bounded queue, as if no gateway had been configured yet.
+// enabled reports whether a service is configured. Without one pushes stay in their bounded queue.
 func (p *Pusher) enabled() bool {
 	return p.fcm != nil || p.hook != nil || p.config.LoadTestToken != ""
 }
@@ -89,17 +88,16 @@ func (p *Pusher) close() {
 	}
 }
 
-// job is a delivery with what it needs, and its outcome.
+// job is a delivery with the data that it needs, and its outcome.
 type job struct {
 	store.Delivery
 	token string  // of the mobile device
-	home  home.ID // that the push comes from
-	void  bool    // the receiver is no member any more
+	home  home.ID // home of the push
+	void  bool    // the receiver is no longer a member
 	out   outcome
 }
 
-// deliver tries the deliveries that are due, a few at a time, and reports whether there may be
-// more.
+// deliver tries the due deliveries, a few at a time, and reports whether there may be more.
 func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
 	var jobs []job
 	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -117,9 +115,9 @@ func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
 			return nil
 		})
 	}
-	_ = group.Wait() // no try returns an error
+	_ = group.Wait() // the tries return no error
 	if ctx.Err() != nil {
-		return false, nil // as if it had not been tried
+		return false, nil // counts as not tried
 	}
 	return len(jobs) == pushesAtOnce, p.db.Update(ctx, func(tx *store.Tx) error {
 		for i := range jobs {
@@ -131,7 +129,7 @@ func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
 	})
 }
 
-// due returns the deliveries that are due. Those of former members are void.
+// due returns the due deliveries. Those to former members are void.
 func (p *Pusher) due(tx *store.Tx) ([]job, error) {
 	list, err := tx.DeliveriesDue(pushesAtOnce)
 	if err != nil {
@@ -147,7 +145,7 @@ func (p *Pusher) due(tx *store.Tx) ([]job, error) {
 	return jobs, nil
 }
 
-// prepare looks up what a delivery needs.
+// prepare looks up the data that a delivery needs.
 func (p *Pusher) prepare(tx *store.Tx, j *job) error {
 	h, ok, err := tx.HomeOfNetwork(j.NetworkID)
 	if err != nil {
@@ -190,7 +188,7 @@ type pushedData struct {
 	Payload motion.Document `json:"payload"`
 }
 
-// try makes one try.
+// try makes one try of a delivery.
 func (p *Pusher) try(ctx context.Context, j *job) {
 	switch {
 	case j.void:
@@ -208,7 +206,7 @@ func (p *Pusher) try(ctx context.Context, j *job) {
 	}
 }
 
-// post makes one try to reach the webhook.
+// post makes one try of a post to the webhook.
 func (p *Pusher) post(ctx context.Context, j *job) outcome {
 	if p.hook == nil || p.gone.Load() {
 		return outcome{verdict: hook.Refused, err: fmt.Errorf("the webhook is not configured any more, or gone")}

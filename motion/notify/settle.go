@@ -35,7 +35,7 @@ func (p *Pusher) settle(tx *store.Tx, j *job) error {
 	return tx.DeleteDelivery(j.ID)
 }
 
-// again plans the next try, unless the push would be too old by then.
+// again schedules the next try, unless the push would be too old by then.
 func (p *Pusher) again(tx *store.Tx, j *job) (bool, error) {
 	tx.OnCommit(func() { p.counts.failed.Add(1) })
 	d := j.Delivery
@@ -50,7 +50,7 @@ func (p *Pusher) again(tx *store.Tx, j *job) (bool, error) {
 	return true, tx.PutDelivery(d)
 }
 
-// forget removes a mobile device whose token is dead, unless it has another by now.
+// forget removes a mobile device with a dead token, unless it has a new token by now.
 func (p *Pusher) forget(tx *store.Tx, j *job) error {
 	mobile, ok, err := tx.FindMobile(j.Mobile)
 	if err != nil || !ok || mobile.Token != j.token {
@@ -60,7 +60,7 @@ func (p *Pusher) forget(tx *store.Tx, j *job) error {
 	return tx.DeleteMobile(j.Mobile)
 }
 
-// blame stores in a mobile device why a push to it was given up.
+// blame stores in a mobile device why a push to it failed for good.
 func (p *Pusher) blame(tx *store.Tx, j *job) error {
 	p.log.Warn("push given up", "network", j.NetworkID, "mobile", j.Mobile, "attempts", j.Attempts+1, "err", j.out.err)
 	mobile, ok, err := tx.FindMobile(j.Mobile)

@@ -13,7 +13,7 @@ import (
 	"sensegate/store"
 )
 
-// smtpLimit is how long one try to send a mail may take.
+// smtpLimit is the time limit of one try to send a mail.
 const smtpLimit = 20 * time.Second
 
 // smtp hands mails to a mail server (RFC 5321), one connection each.
@@ -36,9 +36,9 @@ func newSMTP(c SMTPConfig) (*smtp, error) {
 	return &smtp{config: c, password: password, tls: config}, nil
 }
 
-// send makes one try. What the server refuses for good (a reply of 5xx to the mail itself) is
-// Refused; everything else is worth another try: a server that is away or asks to try again
-// (4xx), and a failed log-in, which a change of the settings can mend.
+// send makes one try. A permanent rejection (a reply of 5xx to the mail itself) is Refused. All
+// other failures can be tried again: a server that is unreachable or asks for it (4xx), and a
+// failed log-in, which a change of the settings can fix.
 func (s *smtp) send(ctx context.Context, m store.Mail) (hook.Verdict, error) {
 	message, err := s.message(m)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *smtp) client() (*mail.Client, error) {
 	return mail.NewClient(s.config.Host, options...)
 }
 
-// message returns the mail in its form for SMTP.
+// message returns the mail as an SMTP message.
 func (s *smtp) message(m store.Mail) (*mail.Msg, error) {
 	message := mail.NewMsg()
 	if err := message.From(s.config.From); err != nil {
@@ -92,12 +92,12 @@ func (s *smtp) message(m store.Mail) (*mail.Msg, error) {
 	message.Subject(m.Subject)
 	message.SetDate()
 	message.SetMessageID()
-	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday answers
+	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: prevents automatic replies
 	message.SetBodyString(mail.TypeTextPlain, Text(m))
 	return message, nil
 }
 
-// Text returns the whole text of a mail, its link included.
+// Text returns the complete text of a mail, including its link.
 func Text(m store.Mail) string {
 	if m.Link == "" {
 		return m.Text + "\n"

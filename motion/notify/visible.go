@@ -8,18 +8,17 @@ import (
 	"sensegate/store"
 )
 
-// Visible returns the mails that the owner of a home may read, the newest first: their
-// own, those with which the home invites, those to its members, and the confirmation
-// of whoever it has invited. A link of a mail opens the account that it is about;
-// therefore the mails of a person who also belongs to another home, or whom an owner
-// has added without their doing, and the new passwords of one who belongs to none yet,
-// are not shown. Nor is the confirmation of an address that another home has invited,
-// not even for the owner's own account: it would make them the guest.
-// What tells of a change to an account is its own person's alone.
+// Visible returns the mails that the owner of a home may read, newest first: their own, the home's
+// invitations, mails to its members, and the confirmation mails of users it has invited. Because
+// the link of a mail opens the account, Visible omits other mails of a person who also belongs to
+// another home or whom an owner added, and the password mails of a person who belongs to none. It
+// omits the confirmation of an address that another home has invited, also for the owner's own
+// account: it would let them in there as the guest. Only the person themselves sees notices of
+// changes to their account.
 //
-// Mails of others from before the owner was that are not shown. Nor is the link of any mail
-// that a mail server has, or is to have: of those the owner sees what became of them. It is
-// shown while a try to send it has failed.
+// Visible omits mails of others from before the owner became the owner. It removes the link of a
+// mail that a mail server has or will get, so that only the state is visible; the link stays
+// visible while a try to send the mail has failed.
 func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) {
 	all, err := tx.Mails()
 	if err != nil {
@@ -47,12 +46,12 @@ func Visible(tx *store.Tx, owner home.UserID, id home.ID) ([]store.Mail, error) 
 	return visible, nil
 }
 
-// place is how a person stands to the reader's home.
+// place is a person's relation to the reader's home.
 type place int
 
 const (
 	elsewhere place = iota + 1 // belongs to another home, was added here, or belongs to none and is not invited
-	invited                    // belongs to none, and is invited here
+	invited                    // belongs to none and is invited here
 	here                       // belongs to this home alone
 )
 
@@ -61,8 +60,8 @@ type reader struct {
 	tx     *store.Tx
 	owner  home.UserID
 	home   home.ID
-	since  motion.Stamp          // when they became its owner
-	inside map[home.UserID]place // of those looked up so far
+	since  motion.Stamp          // when they became the owner
+	inside map[home.UserID]place // results so far
 }
 
 func (r reader) mayRead(m store.Mail) (bool, error) {
@@ -97,7 +96,7 @@ func (r reader) mayRead(m store.Mail) (bool, error) {
 	return p == here || p == invited && Kind(m.Kind) == Confirm, nil
 }
 
-// placeOf looks up how a person stands to the reader's home.
+// placeOf looks up a person's relation to the reader's home.
 func (r reader) placeOf(user home.UserID) (place, error) {
 	memberships, err := r.tx.MembershipsOfUser(user)
 	switch {
@@ -119,8 +118,8 @@ func (r reader) placeOf(user home.UserID) (place, error) {
 	return elsewhere, err
 }
 
-// awaitedElsewhere reports whether a home that the reader does not own has an open
-// invitation to an address.
+// awaitedElsewhere reports whether a home that the reader does not own has an open invitation to an
+// address.
 func (r reader) awaitedElsewhere(address string) (bool, error) {
 	homes, err := r.tx.Homes()
 	if err != nil {
