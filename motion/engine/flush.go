@@ -93,7 +93,7 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		k.unkeep()
 	}
 	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
-		e.State.Log.Error("not flushed, will be tried again", "err", err)
+		e.State.Log.Error("flush failed, will retry", "err", err)
 		return nil
 	}
 	return fmt.Errorf("flush: %w", err)

@@ -47,7 +47,7 @@ func (e *Engine) tellAll(ctx context.Context, kind string, detail motion.Documen
 			if fault.KindOf(err) == 0 {
 				return err
 			}
-			e.State.Log.Error("event not noted", "network", n.ID, "event", kind, "err", err)
+			e.State.Log.Error("event not recorded", "network", n.ID, "event", kind, "err", err)
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	retry := motion.StampOf(now.Add(alertRetry))
 	job, result, err := before.Step(now, r.look(ctx, key.Network))
 	if err != nil {
-		r.state.Log.Error("alert cannot run", "network", key.Network, "alert", key.UUID, "err", err)
+		r.state.Log.Error("alert evaluation failed", "network", key.Network, "alert", key.UUID, "err", err)
 		return retry, true, nil
 	}
 	after := before
@@ -150,7 +150,7 @@ func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	case kind == fault.Conflict:
 		return motion.StampOf(now), true, nil // changed meanwhile
 	case kind != 0:
-		r.state.Log.Error("alert not run, will be tried again", "network", key.Network, "alert", key.UUID, "err", err)
+		r.state.Log.Error("alert run failed, will retry", "network", key.Network, "alert", key.UUID, "err", err)
 		return retry, true, nil
 	}
 	return 0, false, err
@@ -179,7 +179,7 @@ func (r *Runner) look(ctx context.Context, id motion.NetworkID) alert.Look {
 			period, err = r.seconds(ctx, id, from.Unix(), to.Unix())
 		}
 		if err != nil {
-			r.state.Log.Error("motion not read for an alert", "network", id, "err", err)
+			r.state.Log.Error("motion of an alert not read", "network", id, "err", err)
 			return nil, false
 		}
 		n.Mu.Lock()

@@ -45,7 +45,7 @@ func (f *Fleet) DescribeDevice(ctx context.Context, id motion.NetworkID, info mo
 	if err != nil {
 		return err
 	}
-	f.state.Log.Info("device described", "network", id, "type", info.DeviceType, "category", info.Category,
+	f.state.Log.Info("device info stored", "network", id, "type", info.DeviceType, "category", info.Category,
 		"brand", info.Brand, "model", info.Model, "os", info.OS)
 	for _, device := range devices {
 		if f.state.IsConnected(device.DeviceKey) {

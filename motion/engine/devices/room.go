@@ -110,7 +110,7 @@ func (f *Fleet) giveWay(ctx context.Context) bool {
 		return nil
 	}, true)
 	if err == nil {
-		f.state.Log.Warn("a network of which nothing is heard gives way to a new one", "network", newest.ID)
+		f.state.Log.Warn("silent network replaced by a new one", "network", newest.ID)
 	}
 	return err == nil
 }
@@ -177,6 +177,6 @@ func (f *Fleet) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool
 	if err != nil {
 		return false
 	}
-	f.state.Log.Warn("a node of which nothing is heard gives way to a new one", "network", network, "device", newest.ID)
+	f.state.Log.Warn("silent node replaced by a new one", "network", network, "device", newest.ID)
 	return true
 }

@@ -25,7 +25,7 @@ func (w *Writer) tellCuts(cuts []store.EventCut) {
 		detail := motion.Document{"events": untold.events, "until": float64(cut.Until)}
 		w.recorder.cuts[n.ID] = historyCut{told: now}
 		guardian := n.GuardianID()
-		w.state.Log.Warn("a network has too many events: its oldest go", "network", n.ID)
+		w.state.Log.Warn("too many events: oldest deleted", "network", n.ID)
 		w.Queue(Entry{Event: motion.Event{
 			Event: motion.HistoryCutEvent, NetworkID: n.ID, GuardianID: guardian, TS: now, Detail: detail,
 		}})

@@ -57,7 +57,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			continue
 		}
 		lost := w.recorder.keep(batch)
-		w.state.Log.Error("the disk is full: events will be tried again", "lost", lost)
+		w.state.Log.Error("disk full: events not stored, will retry", "lost", lost)
 		select {
 		case <-time.After(recordRetry):
 		case <-ctx.Done():
@@ -76,7 +76,7 @@ func (w *Writer) recordRest() error {
 			return err
 		}
 		if full {
-			w.state.Log.Error("the disk is full: events lost at the end", "lost", len(batch))
+			w.state.Log.Error("disk full: events lost at shutdown", "lost", len(batch))
 		}
 	}
 	return nil

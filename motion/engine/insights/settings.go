@@ -92,7 +92,7 @@ func (i *Insights) household(ctx context.Context, id motion.NetworkID, asked *ti
 	}
 	zone, err := LoadZone(s.Timezone)
 	if err != nil { // stored under an older or larger zone database
-		i.state.Log.Warn("time zone of the settings is not known", "network", id, "err", err)
+		i.state.Log.Warn("time zone in settings unknown", "network", id, "err", err)
 		zone = time.UTC
 	}
 	return s, zone, nil

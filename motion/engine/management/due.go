@@ -54,7 +54,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case fault.KindOf(err) != 0:
-			m.state.Log.Error("commands not moved on, will be tried again", "err", err)
+			m.state.Log.Error("commands not advanced, will retry", "err", err)
 		case err != nil:
 			return err
 		}

@@ -104,7 +104,7 @@ func (m *Manager) tellDone(id command.BatchID) {
 func (m *Manager) publishMonitor(id command.BatchID, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		m.state.Log.Error("monitor not told", "batch", id, "err", err)
+		m.state.Log.Error("command update not sent", "batch", id, "err", err)
 		m.open.watch.End(id) // rather than lose an update
 		return
 	}

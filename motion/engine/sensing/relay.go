@@ -101,7 +101,7 @@ func (se *Sensing) deliver(key deliveryKey, relay Relay) error {
 		}
 		d.ended(key, one)
 	})
-	se.state.Log.Info("live motion is delivered", "network", key.network, "provider", key.provider)
+	se.state.Log.Info("live motion delivery started", "network", key.network, "provider", key.provider)
 	return nil
 }
 

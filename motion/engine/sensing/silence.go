@@ -33,7 +33,7 @@ func (se *Sensing) disconnectLinks(ctx context.Context, n *sensed, names []strin
 		return v, nil
 	})
 	if fault.KindOf(err) != 0 {
-		se.state.Log.Error("links not noted as gone", "network", n.ID, "err", err)
+		se.state.Log.Error("silent links not recorded", "network", n.ID, "err", err)
 		return nil
 	}
 	return err

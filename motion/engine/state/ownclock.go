@@ -150,7 +150,7 @@ func (st *State) openClock(ctx context.Context) error {
 	st.Clock.watch = wallWatch{st.Now(), time.Now()}
 	st.Clock.Unset.Store(st.Clocks.Unset(st.Clock.watch.wall))
 	if fault.KindOf(err) == fault.Unavailable {
-		st.Log.Error("what a clock that was not set has stamped stays as it is until the next start", "err", err)
+		st.Log.Error("times of an unset clock not corrected before the next start", "err", err)
 		return nil
 	}
 	return err
@@ -192,7 +192,7 @@ func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
 		st.shiftHeard(by)
 	}
 	if fault.KindOf(err) != 0 {
-		st.Log.Error("what the clock stamped before it was set is not stamped anew, will be tried again", "err", err)
+		st.Log.Error("times from before the clock was set not corrected, will retry", "err", err)
 		return 0, nil
 	}
 	if err == nil {

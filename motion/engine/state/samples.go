@@ -23,7 +23,7 @@ func (st *State) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, 
 		return nil, err
 	}
 	if err != nil {
-		st.Log.Error("damaged samples left out", "network", id, "err", err)
+		st.Log.Error("damaged samples skipped", "network", id, "err", err)
 	}
 	return set, nil
 }
