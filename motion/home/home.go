@@ -1,6 +1,6 @@
-// Package home holds users and homes, who belongs to which home in which role, and their rules
-// (interfaces.md 2.3, 2.4 and 5; payloads.md 5). A home is the record of a motion-sensing
-// network as its household sees it; the network itself is [motion.Network].
+// Package home defines users and homes, memberships and roles, and their rules (interfaces.md 2.3,
+// 2.4 and 5; payloads.md 5). A home is the record of a motion-sensing network as its household
+// sees it; the network itself is [motion.Network].
 //
 // It must not do I/O, read the clock, or know HTTP.
 package home
@@ -14,11 +14,11 @@ import (
 	"sensegate/motion/fault"
 )
 
-// ID identifies a home: the App Cloud id of a network, which differs from its Core
-// id. Ids are positive and fit 32 bits.
+// ID identifies a home: the App Cloud id of a network, which differs from its Core id. Ids are
+// positive and fit 32 bits.
 type ID uint32
 
-// Scene is the state of a household that its people or their phones set.
+// Scene is the state of a household, set by its members or their phones.
 type Scene int
 
 // The scenes, with their codes in PUT /scenes (interfaces.md 2.4 no. 2).
@@ -35,8 +35,8 @@ func (s Scene) String() string {
 	return "home"
 }
 
-// Home is a network as its household sees it (payloads.md 5.3). Its time zone stands
-// in [motion.ApplicationSettings], its people in [Membership].
+// Home is a network as its household sees it (payloads.md 5.3). The time zone is in
+// [motion.ApplicationSettings], the members are in [Membership].
 type Home struct {
 	ID             ID               `json:"id"`
 	ExternalID     motion.NetworkID `json:"external_id"` // the Core id
@@ -51,9 +51,9 @@ type Home struct {
 	SubscriptionID *string          `json:"subscription_id"`
 	Scene          Scene            `json:"scene_id"`
 	SceneConfigID  SceneConfigID    `json:"network_scene_config"`
-	ClaimedAt      motion.Time      `json:"claimed_at"`             // when it was last claimed; 0: it has no owner
-	OwnedBefore    bool             `json:"owned_before,omitempty"` // it has, or has had, an owner
-	OwnerUntold    bool             `json:"owner_untold,omitempty"` // a migration of the database chose its owner; no event tells of it yet
+	ClaimedAt      motion.Time      `json:"claimed_at"`             // when it was last claimed; 0: no owner
+	OwnedBefore    bool             `json:"owned_before,omitempty"` // it has or had an owner
+	OwnerUntold    bool             `json:"owner_untold,omitempty"` // a database migration chose its owner, and no event reports it yet
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`
 }
@@ -61,30 +61,29 @@ type Home struct {
 // Claimed reports whether the home has an owner.
 func (h Home) Claimed() bool { return h.ClaimedAt != 0 }
 
-// NoPet is the size of no pet.
+// NoPet is the pet size of a home without a pet.
 const NoPet = "none"
 
-// New returns the home of a network, with defaults.
+// New returns the home of a network with default values.
 func New(network motion.NetworkID) Home {
 	return Home{ExternalID: network, PetSize: NoPet, LiveEnabled: true, Scene: AtHome}
 }
 
-// SetupCodeLetters are the letters of setup codes: digits and capitals without I, L, O
-// and U, which are easily misread (Crockford's base 32).
+// SetupCodeLetters are the letters of setup codes: digits and capitals except I, L, O and U, which
+// are easily misread (Crockford's base 32).
 const SetupCodeLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// SetupCode returns the canonical form of a setup code as a person has typed it: without
-// dashes and spaces, in capitals, with 0 for O and 1 for I and L.
+// SetupCode returns the canonical form of a typed setup code: without dashes and spaces, in
+// capitals, with 0 for O and 1 for I and L.
 func SetupCode(text string) string {
 	return strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(text))
 }
 
-// MaxMeta bounds an area of meta storage, in bytes of JSON.
+// MaxMeta is the limit of an area of meta storage, in bytes of JSON.
 const MaxMeta = 64 << 10
 
-// MergeMeta returns an area of meta storage with the keys of change set in it; null
-// deletes a key (payloads.md 5.8: a shallow merge). TooLarge, named after the area: it
-// would be over MaxMeta.
+// MergeMeta returns an area of meta storage with the keys of change set in it; null deletes a key
+// (payloads.md 5.8: a shallow merge). TooLarge: the area would exceed MaxMeta.
 func MergeMeta(area string, before, change motion.Document) (motion.Document, error) {
 	after := motion.Document{}
 	for key, value := range before {

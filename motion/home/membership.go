@@ -8,10 +8,10 @@ import (
 	"sensegate/motion"
 )
 
-// Role is what a member of a home may do (interfaces.md 5 no. 5).
+// Role determines what a member of a home may do (interfaces.md 5 no. 5).
 type Role string
 
-// The roles. A home has one owner, or neither an owner nor members.
+// The roles. A home has exactly one owner, or no members at all.
 const (
 	OwnerRole  Role = "owner"
 	MemberRole Role = "member"
@@ -26,11 +26,11 @@ type Membership struct {
 	Role       Role         `json:"role"`
 	User       UserID       `json:"user"`
 	Home       ID           `json:"network"`
-	Added      bool         `json:"added"`             // by the owner, without asking the person
-	Unasked    bool         `json:"unasked,omitempty"` // added, and not accepted since: the others see no name, and requests that name no home do not mean this one
-	Muted      bool         `json:"muted,omitempty"`   // unasked: no push of the home reaches them
+	Added      bool         `json:"added"`             // by the owner, without the person's consent
+	Unasked    bool         `json:"unasked,omitempty"` // added, and not accepted yet: the others see no name, and requests that name no home do not mean this one
+	Muted      bool         `json:"muted,omitempty"`   // unasked: they get no push of the home
 	IsPresent  bool         `json:"is_present"`        // one of Devices is
-	Left       bool         `json:"left,omitempty"`    // absent since the device by which they were present was removed; no event tells of it yet
+	Left       bool         `json:"left,omitempty"`    // absent because the device that reported them present was removed; no event reports it yet
 	PresenceAt motion.Time  `json:"presence_at"`       // of the newest geofencing report; 0: none
 	CreatedAt  motion.Stamp `json:"created_at"`
 	UpdatedAt  motion.Stamp `json:"updated_at"`
@@ -46,10 +46,9 @@ type DevicePresence struct {
 	At      motion.Time `json:"at"`
 }
 
-// Successor returns the member who owns a home next when its owner leaves
-// (payloads.md 6 no. 16): of those whose accounts are confirmed the one named, or else the one
-// who joined first. It skips members who were added and have not joined. ok is false when
-// nobody is left.
+// Successor returns the next owner of a home whose owner leaves (payloads.md 6 no. 16): among
+// members with confirmed accounts the named one, or else the one who joined first. It skips members
+// who were added and have not joined. ok is false if nobody qualifies.
 func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {
 	inOrder := slices.SortedFunc(slices.Values(members), func(a, b Membership) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range inOrder {
@@ -69,16 +68,15 @@ func Successor(members []Membership, confirmed func(UserID) bool, named UserID) 
 // InvitationID identifies an invitation. Ids are positive and fit 32 bits.
 type InvitationID uint32
 
-// InvitationTime is how long an invitation is open.
+// InvitationTime is the validity of an invitation.
 const InvitationTime = 7 * 24 * time.Hour
 
-// MaxInvitations bounds the invitations of one home that are open at a time, and the
-// addresses of one request.
+// MaxInvitations is the limit of open invitations of one home, and of addresses in one request.
 const MaxInvitations = 50
 
-// Invitation lets the holder of an address join a home once while it is open (payloads.md
-// 5.2). They need a confirmed account with that address, and the token of the mailed link
-// unless they have proven the address in another way.
+// Invitation allows the holder of an address to join a home once while it is open (payloads.md 5.2).
+// They need a confirmed account with that address, and the token of the mailed link unless they have
+// proven the address in another way.
 type Invitation struct {
 	ID        InvitationID `json:"id" example:"5"`
 	Email     string       `json:"email" doc:"The address that may join" example:"a@example.com"`

@@ -7,25 +7,25 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Bounds within which a phone's clock counts as right (payloads.md 6 no. 14).
+// Limits within which a phone's clock counts as right (payloads.md 6 no. 14).
 const (
 	maxReportAge   motion.Seconds = 24 * 3600
 	maxReportAhead motion.Seconds = 5 * 60
 )
 
-// PresenceReport is a phone's report of its user's presence (payloads.md 5.5). It has no
-// coordinates: they are never kept.
+// PresenceReport is a phone's report of its user's presence (payloads.md 5.5). It contains no
+// coordinates, which are never stored.
 type PresenceReport struct {
 	Home    ID
 	Named   bool     // the report names its home
-	Device  MobileID // the phone; 0: the report is for all the person's devices
+	Device  MobileID // the phone; 0: the report applies to all of the person's devices
 	Present bool
-	TS      motion.Time // by the phone's clock; 0: it gave none
+	TS      motion.Time // by the phone's clock; 0: none
 }
 
-// Presence returns whether a report says that the person is present: event is enter, exit or
-// leave, isPresent the same as a flag; either may be absent. Invalid: both are absent, the
-// word is unknown, or they contradict each other.
+// Presence returns whether a report says that the person is present: event is enter, exit or leave,
+// isPresent the same as a flag; either may be nil. Invalid: both are nil, the word is unknown, or
+// they contradict each other.
 func Presence(event *string, isPresent *bool) (bool, error) {
 	if event == nil && isPresent == nil {
 		return false, fault.New(fault.Invalid, "event or is_present is required")
@@ -47,8 +47,8 @@ func Presence(event *string, isPresent *bool) (bool, error) {
 	return entered, nil
 }
 
-// When returns the time of a report. When the phone gave none or a wrong one, that is the time
-// of receipt, and server is true.
+// When returns the time of a report. If the phone's time is missing or wrong, it returns the time of
+// receipt, and server is true.
 func (r PresenceReport) When(received motion.Time) (at motion.Time, server bool) {
 	if age := received.Since(r.TS); r.TS.IsZero() || !(age <= maxReportAge && age >= -maxReportAhead) {
 		return received, true
@@ -60,13 +60,13 @@ func (r PresenceReport) When(received motion.Time) (at motion.Time, server bool)
 type Reported struct {
 	Membership
 	Heard       bool // the report was the newest of a device
-	Changed     bool // the person came or went
-	ServerClock bool // the phone gave no time, or a wrong one: that of receipt was taken
+	Changed     bool // the person arrived or left
+	ServerClock bool // the phone's time was missing or wrong, so the time of receipt counts
 }
 
-// Report returns the membership after a report that was received at a time; own are the
-// mobile devices of the person. A report that is older than the last one of its device is
-// ignored. The person is present while one of the devices is (payloads.md 6 no. 17).
+// Report returns the membership after a report received at a time; own are the mobile devices of the
+// person. It ignores a report that is older than the last one of its device. The person is present
+// while one of the devices is (payloads.md 6 no. 17).
 func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Time) Reported {
 	after := Reported{Membership: m}
 	var at motion.Time
@@ -89,8 +89,8 @@ func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Tim
 	return after
 }
 
-// hear stores the report of a device and returns true, unless there is a later one of it or of
-// an unknown device. A report replaces that of an unknown device, which was one of the user's.
+// hear stores the report of a device and returns true, unless a later one of it or of an unknown
+// device is stored. A report replaces that of an unknown device, which was one of the user's.
 func (m *Membership) hear(said DevicePresence) bool {
 	same := func(d DevicePresence) bool { return d.Device == said.Device || d.Device == 0 }
 	if slices.ContainsFunc(m.Devices, func(d DevicePresence) bool { return same(d) && d.At > said.At }) {
@@ -100,8 +100,7 @@ func (m *Membership) hear(said DevicePresence) bool {
 	return true
 }
 
-// Without returns the membership without the report of a mobile device, and whether there was
-// one.
+// Without returns the membership without the report of a mobile device, and whether there was one.
 func (m Membership) Without(device MobileID) (Membership, bool) {
 	left := slices.DeleteFunc(slices.Clone(m.Devices), func(d DevicePresence) bool { return d.Device == device })
 	said := len(left) < len(m.Devices)
@@ -121,7 +120,7 @@ func (m *Membership) settle() {
 	}
 }
 
-// CountPresent returns how many members are at home.
+// CountPresent returns the number of members who are at home.
 func CountPresent(memberships []Membership) int {
 	count := 0
 	for _, m := range memberships {
@@ -132,7 +131,7 @@ func CountPresent(memberships []Membership) int {
 	return count
 }
 
-// LocationID identifies a default location. Ids are positive and fit 32 bits.
+// LocationID identifies a location. Ids are positive and fit 32 bits.
 type LocationID uint32
 
 // Location is a name of a place that an app offers for devices (payloads.md 5.3).
@@ -142,11 +141,11 @@ type Location struct {
 	Home *ID        `json:"network_id" nullable:"true" doc:"App Cloud network id; null: built in" example:"17"`
 }
 
-// FirstLocation is the id of the first location that a household adds; those below it are
-// built in, or reserved.
+// FirstLocation is the id of the first location that a household adds; lower ids are built in or
+// reserved.
 const FirstLocation LocationID = 41
 
-// MaxLocations bounds the locations that one home adds.
+// MaxLocations is the limit of locations that one home adds.
 const MaxLocations = 100
 
 // BuiltInLocations returns the locations that every home has.

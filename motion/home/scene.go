@@ -15,8 +15,7 @@ const (
 // Scenes returns all scenes, in the order of their codes.
 func Scenes() []Scene { return []Scene{Away, AtHome} }
 
-// Event returns the kind of event that a change to the scene raises
-// (interfaces.md 6 no. 4).
+// Event returns the kind of event that a change to the scene raises (interfaces.md 6 no. 4).
 func (s Scene) Event() string {
 	if s == Away {
 		return motion.SceneChangedToAwayEvent
@@ -24,7 +23,7 @@ func (s Scene) Event() string {
 	return motion.SceneChangedToHomeEvent
 }
 
-// Armed returns the motion_events.armed of the scene, for homes whose arming follows it
+// Armed returns the value of motion_events.armed for the scene, for homes whose arming follows it
 // (payloads.md 6 no. 5).
 func (s Scene) Armed() int {
 	if s == Away {
@@ -33,9 +32,9 @@ func (s Scene) Armed() int {
 	return 0
 }
 
-// Follow returns the scene after the number of members at home went from before to
-// after, where the scene follows them (payloads.md 5.5): the last to leave makes it
-// Away, the first to arrive AtHome. Otherwise it stays.
+// Follow returns the scene after the number of members at home changed from before to after, for
+// homes whose scene follows it (payloads.md 5.5): Away when the last one left, AtHome when the first
+// one arrived, otherwise s.
 func (s Scene) Follow(before, after int) Scene {
 	switch {
 	case before > 0 && after == 0:
@@ -49,8 +48,8 @@ func (s Scene) Follow(before, after int) Scene {
 // SceneConfigID identifies a scene configuration. Ids are positive and fit 32 bits.
 type SceneConfigID uint32
 
-// SceneConfig is how a home's scenes behave (payloads.md 5.3). Each home has one.
-// Hours and minutes are of the home's time zone.
+// SceneConfig configures the scenes of a home (payloads.md 5.3). Each home has one. Hours and minutes
+// are in the home's time zone.
 type SceneConfig struct {
 	ID     SceneConfigID `json:"id" example:"23"`
 	HomeID ID            `json:"network_id" example:"17"`
@@ -82,10 +81,9 @@ func DefaultSceneConfig() SceneConfig {
 	}
 }
 
-// GuardianWindow returns the guardian window that t lies in, and whether there is one
-// (payloads.md 5.3: guardian_*). Times and days are in t's zone. A window belongs to the day
-// on which it begins, ends on the next day when its end is before its start, and is empty when
-// they are equal.
+// GuardianWindow returns the guardian window that contains t, and whether there is one (payloads.md
+// 5.3: guardian_*). Times and days are in t's zone. A window belongs to the day on which it begins,
+// ends on the next day if its end is before its start, and is empty if they are equal.
 func (c SceneConfig) GuardianWindow(t time.Time) (from, to time.Time, in bool) {
 	if !c.GuardianEnabled {
 		return time.Time{}, time.Time{}, false
@@ -115,9 +113,8 @@ func (c SceneConfig) windowOf(day time.Time) (from, to time.Time) {
 	return at(0, startHours, startMinutes), at(days, endHours, endMinutes)
 }
 
-// ArmedAway reports whether the people of a home are away and motion is armed in its
-// network: motion_state 1 of the household insights; at home or unarmed it is 0
-// (payloads.md 5.6).
+// ArmedAway reports whether a home is in the scene away and motion is armed in its network. It is
+// motion_state of the household insights: 1 for true, 0 otherwise (payloads.md 5.6).
 func ArmedAway(h Home, n motion.Network) bool {
 	return h.Scene == Away && n.Guardian().MotionEvents.Armed == 1
 }

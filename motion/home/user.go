@@ -26,10 +26,10 @@ type User struct {
 	ValidFrom   int64         `json:"valid_from" doc:"UTC timestamp, seconds: tokens issued before it are invalid"`
 }
 
-// Confirmed reports whether the person has proven that the address is theirs.
+// Confirmed reports whether the person has confirmed their address.
 func (u User) Confirmed() bool { return u.ConfirmedAt != nil }
 
-// Limits of what a person types.
+// Limits of typed values.
 const (
 	MinPassword = 6 // characters (payloads.md 5.1)
 	MaxPassword = 512
@@ -47,7 +47,7 @@ func CheckEmail(address string) error {
 	return nil
 }
 
-// EmailKey returns the form in which addresses are compared: without regard to case.
+// EmailKey returns the form of an address for comparison, which ignores case.
 func EmailKey(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
 // LocalPart returns the part of an address before the @.
@@ -55,8 +55,8 @@ func LocalPart(address string) string {
 	return address[:max(0, strings.LastIndexByte(address, '@'))]
 }
 
-// CheckPassword returns an Invalid fault unless password has 6 to 512 characters, 6 of them
-// without the blanks before and after it.
+// CheckPassword returns an Invalid fault unless password has 6 to 512 characters, 6 of them without
+// leading and trailing blanks.
 func CheckPassword(password string) error {
 	if utf8.RuneCountInString(strings.TrimSpace(password)) < MinPassword || utf8.RuneCountInString(password) > MaxPassword {
 		return fault.New(fault.Invalid, "password: want %d to %d characters, without blanks before and after it", MinPassword, MaxPassword)
@@ -67,7 +67,7 @@ func CheckPassword(password string) error {
 // MobileID identifies a mobile device. Ids are positive and fit 32 bits.
 type MobileID uint32
 
-// MobileDevice is one installation of an app that can be pushed to (payloads.md 5.2).
+// MobileDevice is one installation of an app that can receive pushes (payloads.md 5.2).
 type MobileDevice struct {
 	ID         MobileID     `json:"id"`
 	UserID     UserID       `json:"user_id"`
