@@ -10,18 +10,17 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Limits of what a caller may write.
+// Limits of the body of a request.
 const (
 	maxName     = 200         // characters of alert_name and analytics_tag
-	maxDuration = 7 * 24 * 60 // minutes: as long as motion is kept at 5 s
+	maxDuration = 7 * 24 * 60 // minutes: as long as motion is stored at 5 s
 	maxActions  = 20          // of each list
 	maxUsers    = 100         // of one action
-	maxDocument = 4096        // bytes of meta and of one payload: what a push may carry
+	maxDocument = 4096        // bytes of meta and of one payload: the limit of a push
 )
 
-// Edit is what a caller may write: the body of a POST or PATCH. A nil field was
-// not sent: the default of a new rule, the present value of an old one. Monitor
-// and the lists replace what was there as a whole.
+// Edit is the body of a POST or PATCH. A nil field was not sent: it takes the default in a new rule
+// and keeps the value in an existing one. Monitor and the lists replace the old value as a whole.
 type Edit struct {
 	Enabled      *bool             `json:"enabled,omitempty" doc:"Needed by PATCH; default: true"`
 	AlertName    *string           `json:"alert_name,omitempty" doc:"What people call it"`
@@ -36,14 +35,14 @@ type Edit struct {
 	ExternalID   *motion.NetworkID `json:"external_id,omitempty" doc:"Cannot be changed"`
 }
 
-// Switch says whether one alert is to be enabled.
+// Switch enables or disables one alert.
 type Switch struct {
 	UUID     string `json:"uuid" format:"uuid" doc:"uuid of the alert" example:"01976b40-0d4e-7c11-9f02-77aa10c2e0b1"`
 	Enabled  bool   `json:"enabled" doc:"Whether it is to be enabled"`
-	Location string `json:"-"` // where the caller says so, for the mistake
+	Location string `json:"-"` // place in the request, for the fault
 }
 
-// apply returns rule with what was sent.
+// apply returns rule with the fields of e that were sent.
 func (e Edit) apply(r Rule) Rule {
 	set(&r.Enabled, e.Enabled)
 	set(&r.AlertName, e.AlertName)
@@ -65,7 +64,7 @@ func set[T any](field, sent *T) {
 	}
 }
 
-// setActions replaces a list. A push without users is one to all members.
+// setActions replaces a list. A push without users goes to all members.
 func setActions(field, sent *[]Action) {
 	if sent == nil {
 		return
@@ -83,8 +82,8 @@ func setActions(field, sent *[]Action) {
 	*field = list
 }
 
-// check adds what is wrong with the parts of a rule that a caller writes, and
-// returns its recurrence, which is of use when nothing is wrong.
+// check adds the mistakes in the fields of an Edit to m and returns the recurrence, which is valid
+// only if there are none.
 func (r Rule) check(m *fault.Details) Recurrence {
 	checkText(m, "body.alert_name", r.AlertName)
 	checkText(m, "body.analytics_tag", r.AnalyticsTag)
@@ -102,7 +101,7 @@ func (r Rule) check(m *fault.Details) Recurrence {
 	return parse(r.RRule, "body.rrule", m)
 }
 
-// Users returns the users that the actions of e name, each after its place in the body.
+// Users returns the users in the actions of e, each with its place in the body.
 func (e Edit) Users() iter.Seq2[string, int64] {
 	return func(yield func(place string, user int64) bool) {
 		for _, list := range lists(e.NoMotion, e.Motion, e.NoHistory) {
@@ -123,7 +122,7 @@ type list struct {
 	actions []Action
 }
 
-// lists returns the three lists, those that were not sent empty.
+// lists returns the three lists; those not sent are empty.
 func lists(noMotion, motion, noHistory *[]Action) []list {
 	all := []list{{place: "body.no_motion_actions"}, {place: "body.motion_actions"}, {place: "body.no_history_actions"}}
 	for i, actions := range []*[]Action{noMotion, motion, noHistory} {

@@ -6,19 +6,19 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// forward returns option moved to start near a wall-clock time, at most there, by
-// whole intervals: the occurrences from then on stay the same, and those before
-// need not be walked through. A rule with COUNT has to be counted from its start.
+// forward returns option with the start moved by whole intervals to near a wall-clock time, at most
+// to it: later occurrences stay the same, and the library need not walk through earlier ones. A rule
+// with COUNT must be counted from its start.
 func forward(option rrule.ROption, to time.Time) rrule.ROption {
 	start := option.Dtstart
 	if option.Count > 0 || !start.Before(to) {
 		return option
 	}
-	// The new start has the old time of day: what it leaves out is before that, on
-	// its first day, and so it must lie a day back.
+	// The new start keeps the time of day and skips what is before it on its first day, so it must
+	// be a day earlier.
 	to = to.AddDate(0, 0, -1)
 	option = explicit(option)
-	hours := int((to.Unix() - start.Unix()) / 3600) // a time.Duration ends after 292 years
+	hours := int((to.Unix() - start.Unix()) / 3600) // a time.Duration overflows after 292 years
 	switch option.Freq {
 	case rrule.YEARLY:
 		years := whole(to.Year()-start.Year(), option.Interval)
@@ -37,10 +37,10 @@ func forward(option rrule.ROption, to time.Time) rrule.ROption {
 	return option
 }
 
-// whole returns the largest multiple of interval that is not above n, at least 0.
+// whole returns the largest multiple of interval that is not above n, and 0 for negative n.
 func whole(n, interval int) int { return max(0, n) / interval * interval }
 
-// later returns moved, unless start was moved by nothing.
+// later returns moved, or start if it is moved by 0.
 func later(start, moved time.Time, by int) time.Time {
 	if by == 0 {
 		return start
@@ -48,8 +48,7 @@ func later(start, moved time.Time, by int) time.Time {
 	return moved
 }
 
-// explicit writes down the day that a yearly or monthly rule takes from its
-// DTSTART.
+// explicit sets the day that a yearly or monthly rule takes from its DTSTART.
 func explicit(o rrule.ROption) rrule.ROption {
 	if len(o.Byweekno)+len(o.Byyearday)+len(o.Bymonthday)+len(o.Byweekday) > 0 {
 		return o

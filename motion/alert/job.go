@@ -8,42 +8,40 @@ import (
 	"sensegate/motion/fault"
 )
 
-// Job is a rule with what the job queue remembers of it: the record to store.
+// Job is a rule with its state in the job queue: the stored record.
 type Job struct {
 	Rule  Rule  `json:"rule"`
 	State State `json:"state"`
 }
 
-// State is what the job queue remembers of a rule between two steps and across
-// restarts.
+// State is the state of a rule in the job queue, between two steps and across restarts.
 type State struct {
 	JobID   string         `json:"job_id"`          // set by the caller
-	Armed   motion.Stamp   `json:"armed"`           // since when the rule stands as it is: occurrences after this count
-	Seen    motion.Stamp   `json:"seen"`            // the clock at the last step; what should have fired by then is accounted for
+	Armed   motion.Stamp   `json:"armed"`           // when the rule was last armed: later occurrences count
+	Seen    motion.Stamp   `json:"seen"`            // the clock at the last step; earlier occurrences are done
 	Doubt   motion.Stamp   `json:"doubt,omitempty"` // since when the clock has been behind Seen; 0 = it is not
-	Wake    motion.Stamp   `json:"wake"`            // when the next step has something to do
-	Fired   []motion.Stamp `json:"fired"`           // the last occurrences that fired, oldest first
+	Wake    motion.Stamp   `json:"wake"`            // time of the next step with something to do
+	Fired   []motion.Stamp `json:"fired"`           // the latest occurrences that fired, oldest first
 	Open    motion.Stamp   `json:"open,omitempty"`  // an occurrence that fired and is still monitored
-	From    motion.Stamp   `json:"from,omitempty"`  // when inactivity was last found: the monitor began again
+	From    motion.Stamp   `json:"from,omitempty"`  // when inactivity was last found and the monitor started again
 	Done    bool           `json:"done"`            // no occurrence is left
 	Queued  motion.Stamp   `json:"queued"`          // when Rule.Target was armed
-	Tries   int            `json:"tries"`           // of the present occurrence, that brought no verdict
-	Looked  motion.Stamp   `json:"looked"`          // when motion was last looked at, or the rule fired
-	Ended   motion.Stamp   `json:"ended"`           // when the rule last fired or was found to have missed
+	Tries   int            `json:"tries"`           // of the current occurrence, without a verdict
+	Looked  motion.Stamp   `json:"looked"`          // when motion was last read or the rule fired
+	Ended   motion.Stamp   `json:"ended"`           // when the rule last fired or missed an occurrence
 	Skipped *Skip          `json:"skipped,omitempty"`
 }
 
-// Skip is a number of occurrences that came and went more than 15 minutes before
-// anyone could fire them.
+// Skip counts occurrences that were missed by more than 15 minutes.
 type Skip struct {
 	Count int          `json:"count"`
 	First motion.Stamp `json:"first"`
 	Last  motion.Stamp `json:"last"`
 }
 
-// New returns the job of a new rule. The caller has still to set ID, UUID,
-// ExternalID and NetworkID of the rule and JobID of the state. Errors:
-// fault.Invalid with all mistakes, also when no occurrence lies after now.
+// New returns the job of a new rule. The caller must set ID, UUID, ExternalID and NetworkID of the
+// rule and JobID of the state. It returns fault.Invalid with all mistakes, also if no occurrence is
+// after now.
 func New(edit Edit, now time.Time) (Job, error) {
 	var m fault.Details
 	if edit.Monitor == nil {
@@ -61,10 +59,9 @@ func New(edit Edit, now time.Time) (Job, error) {
 	return j, nil
 }
 
-// Patch returns the job after a change. A rule that is switched on, and one with
-// another rrule, is armed anew and needs an occurrence after now: after the last
-// one it takes a new rrule (interfaces.md 3 no. 4). Errors: fault.Invalid
-// with all mistakes; j is then unchanged.
+// Patch returns the job after a change. A rule that is enabled or gets another rrule is armed again
+// and needs an occurrence after now; after the last one it needs a new rrule (interfaces.md 3 no.
+// 4). Patch returns fault.Invalid with all mistakes and then leaves j unchanged.
 func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	var m fault.Details
 	if edit.Enabled == nil {
@@ -92,8 +89,8 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	return next, nil
 }
 
-// arm checks the rule and lets it begin anew: what lies before now does not
-// count. Fired is kept, as the clock may yet go back.
+// arm checks the rule and starts it at now: earlier occurrences do not count. It keeps Fired, because
+// the clock may go back.
 func (j *Job) arm(m *fault.Details, now motion.Stamp) error {
 	before := len(*m)
 	recurrence := j.Rule.check(m)

@@ -9,7 +9,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// maxText bounds the length of an rrule in bytes.
+// maxText is the greatest length of an rrule in bytes.
 const maxText = 512
 
 // The forms of RFC 5545 section 3.3.5.
@@ -18,24 +18,21 @@ const (
 	dateTimeForm = "20060102T150405"
 )
 
-// Parse reads an rrule: a DTSTART line with a zone (TZID, or Z for UTC) and at
-// most one RRULE line, split by "\n" or "\r\n". Without an RRULE line it recurs
-// yearly. DTSTART is an occurrence only if it matches the RRULE. Mistakes are all
-// listed in a fault.Invalid, at "rrule".
+// Parse parses an rrule: a DTSTART line with a zone (TZID, or Z for UTC) and at most one RRULE line,
+// separated by "\n" or "\r\n". Without an RRULE line it recurs yearly. DTSTART is an occurrence only
+// if it matches the RRULE. Parse returns fault.Invalid at "rrule" with all mistakes.
 //
-// Accepted is what every implementation reads the same way and what cannot take
-// long: FREQ DAILY to YEARLY, and HOURLY without BY parts; INTERVAL 1 to 1000;
-// COUNT 1 to 10000 or UNTIL; at most 24 times of day; the parts that RFC 5545
-// allows with the FREQ. EXDATE, RDATE, EXRULE, floating times and dates without
-// a time are refused. X- parts are ignored.
+// It accepts only what all implementations interpret alike and what is cheap to expand: FREQ DAILY
+// to YEARLY, and HOURLY without BY parts; INTERVAL 1 to 1000; COUNT 1 to 10000 or UNTIL; at most 24
+// times of day; the parts that RFC 5545 allows with the FREQ. It rejects EXDATE, RDATE, EXRULE,
+// floating times and dates without a time, and ignores X- parts.
 func Parse(text string) (Recurrence, error) {
 	var m fault.Details
 	r := parse(text, "rrule", &m)
 	return r, m.Err()
 }
 
-// parse is Parse with its mistakes at a location.
-// The result is of use only when there are none.
+// parse is Parse with the mistakes at location. The result is valid only if there are none.
 func parse(text, location string, m *fault.Details) Recurrence {
 	p := parser{location: location, mistakes: m, option: rrule.ROption{Freq: rrule.YEARLY, Interval: 1}}
 	if len(text) > maxText {
@@ -46,13 +43,13 @@ func parse(text, location string, m *fault.Details) Recurrence {
 	return Recurrence{option: p.option, zone: p.zone, until: p.last()}
 }
 
-// parser gathers one rrule.
+// parser holds the state of parsing one rrule.
 type parser struct {
 	location string
 	mistakes *fault.Details
 	option   rrule.ROption
 	zone     *time.Location
-	parts    map[string]string // of the RRULE line, as written in upper case
+	parts    map[string]string // of the RRULE line, in upper case
 }
 
 func (p *parser) wrong(value any, format string, args ...any) {
@@ -87,7 +84,7 @@ func (p *parser) lines(text string) {
 	}
 }
 
-// start reads DTSTART;TZID=zone:date-time, or DTSTART:date-timeZ.
+// start parses DTSTART;TZID=zone:date-time, or DTSTART:date-timeZ.
 func (p *parser) start(line, head, value string) {
 	zoneName, ok := p.parameters(head)
 	digits, utc := strings.CutSuffix(strings.ToUpper(value), "Z")
@@ -116,7 +113,7 @@ func (p *parser) start(line, head, value string) {
 	p.zone, p.option.Dtstart = zone, wall.AddDate(shift, 0, 0)
 }
 
-// parameters returns the TZID of a DTSTART line, and whether all is well.
+// parameters returns the TZID of a DTSTART line, and whether the line is valid.
 func (p *parser) parameters(head string) (zoneName string, ok bool) {
 	for i, parameter := range strings.Split(head, ";") {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -132,8 +129,8 @@ func (p *parser) parameters(head string) (zoneName string, ok bool) {
 	return zoneName, true
 }
 
-// last returns the instant of UNTIL, zero without one. A local UNTIL is in the
-// zone of DTSTART; a date alone includes that day.
+// last returns the instant of UNTIL, or zero. A local UNTIL is in the zone of DTSTART; a date alone
+// includes that day.
 func (p *parser) last() time.Time {
 	text, given := p.parts["UNTIL"]
 	if !given {
@@ -155,8 +152,7 @@ func (p *parser) last() time.Time {
 	return instant(wall, zone)
 }
 
-// parseWall reads text of exactly a form, without the fraction that time.Parse
-// would take.
+// parseWall parses text of exactly a form; it rejects the fraction that time.Parse accepts.
 func parseWall(text, form string) (time.Time, error) {
 	if len(text) != len(form) {
 		return time.Time{}, &time.ParseError{Layout: form, Value: text}

@@ -15,7 +15,7 @@ const (
 	maxTimesOfDay = 24
 )
 
-// rule reads the value of the RRULE line.
+// rule parses the value of the RRULE line.
 func (p *parser) rule(value string) {
 	p.parts = map[string]string{}
 	for part := range strings.SplitSeq(strings.ToUpper(value), ";") {
@@ -36,7 +36,7 @@ func (p *parser) rule(value string) {
 	p.together()
 }
 
-// part reads one part on its own.
+// part parses one part by itself.
 func (p *parser) part(name, text string) {
 	switch name {
 	case "FREQ":
@@ -45,7 +45,7 @@ func (p *parser) part(name, text string) {
 		p.option.Interval = p.number(name, text, 1, maxInterval)
 	case "COUNT":
 		p.option.Count = p.number(name, text, 1, maxCount)
-	case "UNTIL": // read by last, once the zone is known
+	case "UNTIL": // parsed by last, once the zone is known
 	case "WKST":
 		if day, n, ok := weekday(text); ok && n == 0 {
 			p.option.Wkst = day
@@ -71,7 +71,7 @@ func (p *parser) freq(text string) {
 	p.option.Freq = freq
 }
 
-// number reads an integer from low to high without a sign.
+// number parses an unsigned integer from low to high.
 func (p *parser) number(name, text string, low, high int) int {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || int(n) < low || int(n) > high {
@@ -81,7 +81,7 @@ func (p *parser) number(name, text string, low, high int) int {
 	return int(n)
 }
 
-// list reads a part that lists numbers, without the repeated ones.
+// list parses a list of numbers and drops duplicates.
 func (p *parser) list(name, text string) {
 	list, low, high, signed := p.numbers(name)
 	if list == nil {
@@ -108,8 +108,8 @@ func (p *parser) list(name, text string) {
 	}
 }
 
-// numbers returns where the numbers of a part go and their range; signed ones may
-// be negative as well.
+// numbers returns the target list and the range of the numbers of a part; signed ones may also be
+// negative.
 func (p *parser) numbers(name string) (list *[]int, low, high int, signed bool) {
 	o := &p.option
 	switch name {
@@ -133,7 +133,7 @@ func (p *parser) numbers(name string) (list *[]int, low, high int, signed bool) 
 	return nil, 0, 0, false
 }
 
-// weekdays reads BYDAY: days, or days with a number, each once.
+// weekdays parses BYDAY: days, or days with a number, without duplicates.
 func (p *parser) weekdays(text string) {
 	numbered := 0
 	for item := range strings.SplitSeq(text, ",") {
@@ -155,8 +155,7 @@ func (p *parser) weekdays(text string) {
 	}
 }
 
-// weekday reads a day such as MO, or with a number from −53 to 53 as in -1SU;
-// n is 0 without one.
+// weekday parses a day such as MO, or with a number from −53 to 53 as in -1SU; n is 0 without one.
 func weekday(text string) (day rrule.Weekday, n int, ok bool) {
 	days := map[string]rrule.Weekday{
 		"MO": rrule.MO, "TU": rrule.TU, "WE": rrule.WE, "TH": rrule.TH,

@@ -8,29 +8,26 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// Bounds of time.
+// Limits of time.
 const (
 	firstYear = 2000 // of DTSTART
 	lastYear  = 2099 // of DTSTART
-	horizon   = 10   // years ahead within which an occurrence counts
-	endYear   = 2380 // from here on nothing occurs: the library's calendar ends
+	horizon   = 10   // greatest number of years ahead of an occurrence
+	endYear   = 2380 // nothing occurs from here on: the library's calendar ends
 )
 
-// shift moves the years of a rule to the end of the library's calendar. The
-// library looks for the next match without a bound but its last year, 9999; the
-// Gregorian calendar repeats every 400 years, weekdays included, so that a rule
-// means the same there, and one that never matches ends after 300 to 400 years
-// of looking instead of 8,000.
+// shift moves the years of a rule to the end of the library's calendar. The library searches for the
+// next match up to its last year, 9999; because the Gregorian calendar repeats every 400 years,
+// weekdays included, a shifted rule means the same, and the search for a rule without a match ends
+// after 300 to 400 years instead of 8,000.
 const shift = 19 * 400
 
-// maxGap is the longest stretch that clocks ever skipped: Apia left out a day in
-// 2011.
+// maxGap is the longest time that clocks ever skipped: Apia skipped a day in 2011.
 const maxGap = 24 * time.Hour
 
-// Recurrence is a parsed rrule of a universal alert: a set of instants in whole
-// seconds. It is immutable. Wall-clock times are expanded as floating times and
-// converted one by one (see instant), so that "08:00" stays 08:00 across
-// daylight saving; two that fall on one instant count once.
+// Recurrence is a parsed rrule of a universal alert: a set of instants in whole seconds. It is
+// immutable. Wall-clock times are expanded as floating times and converted one by one (see instant),
+// so that "08:00" stays 08:00 across daylight saving; two at the same instant count once.
 type Recurrence struct {
 	option rrule.ROption // floating: wall clock in UTC fields, years shifted; Until unset
 	zone   *time.Location
@@ -40,8 +37,8 @@ type Recurrence struct {
 // Zone returns the IANA name of the zone.
 func (r Recurrence) Zone() string { return r.zone.String() }
 
-// Next returns the first occurrence after a time, in UTC, and whether there is
-// one within ten years of it (or of DTSTART, when that is later).
+// Next returns the first occurrence after a time, in UTC, and whether there is one within ten years
+// of it (or of DTSTART, if that is later).
 func (r Recurrence) Next(after time.Time) (time.Time, bool) {
 	for t := range r.After(after) {
 		return t, true
@@ -49,11 +46,11 @@ func (r Recurrence) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// After returns the occurrences after a time, ascending, in UTC, as far as ten
-// years after it (or after DTSTART, when that is later).
+// After returns the occurrences after a time, ascending, in UTC, up to ten years after it (or after
+// DTSTART, if that is later).
 func (r Recurrence) After(after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
-		var pending []time.Time // ascending: a skipped hour puts later wall times earlier
+		var pending []time.Time // ascending: in a skipped hour later wall times have earlier instants
 		for t := range r.instants(after) {
 			sure, _ := slices.BinarySearchFunc(pending, t.Add(-maxGap), time.Time.Compare)
 			for _, ready := range pending[:sure] {
@@ -74,7 +71,7 @@ func (r Recurrence) After(after time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// instants returns the instants after a time in the order of their wall clocks.
+// instants returns the instants after a time, in the order of their wall clocks.
 func (r Recurrence) instants(after time.Time) iter.Seq[time.Time] {
 	if before := time.Date(firstYear-1, time.January, 1, 0, 0, 0, 0, time.UTC); after.Before(before) {
 		after = before
@@ -100,8 +97,7 @@ func (r Recurrence) instants(after time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// expand starts the library at DTSTART or not long before a time, to end at the
-// horizon.
+// expand starts the library at DTSTART or shortly before a time, and ends at the horizon.
 func (r Recurrence) expand(after time.Time) rrule.Next {
 	end := after.UTC().AddDate(shift+horizon, 0, 0)
 	if first := r.option.Dtstart.AddDate(horizon, 0, 0); first.After(end) {

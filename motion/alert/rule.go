@@ -7,9 +7,8 @@ import (
 	"sensegate/motion"
 )
 
-// Rule is the universal alert record (payloads.md 4.10). Everything but what an
-// Edit carries is assigned by the service. NetworkID and ExternalID are both the
-// Core id; App Cloud replaces NetworkID by its own.
+// Rule is the universal alert record (payloads.md 4.10). The service assigns everything that is not
+// in an Edit. NetworkID and ExternalID are both the Core id; App Cloud replaces NetworkID by its own.
 type Rule struct {
 	ID           string           `json:"id" doc:"Record id"`
 	UUID         string           `json:"uuid" doc:"Names the alert in paths; cannot be changed"`
@@ -30,35 +29,34 @@ type Rule struct {
 	UpdatedAt    motion.Stamp     `json:"updated_at" format:"date-time" doc:"UTC"`
 }
 
-// OnlyRaisesEvents reports whether every action of the rule raises an event, and there is
-// one: the rule speaks to programs, and nothing of it reaches a phone.
+// OnlyRaisesEvents reports whether the rule has actions and all of them raise events: the rule is for
+// programs and sends nothing to a phone.
 func (r Rule) OnlyRaisesEvents() bool {
 	actions := slices.Concat(r.NoMotion, r.Motion, r.NoHistory)
 	return len(actions) > 0 && !slices.ContainsFunc(actions, func(a Action) bool { return a.Action != Event })
 }
 
-// Mode says how a rule looks at motion.
+// Mode is how a rule evaluates motion.
 type Mode string
 
 // The modes (payloads.md 4.10).
 const (
-	None       Mode = "NONE"       // fires at the target, whatever moved
-	Simple     Mode = "SIMPLE"     // at the target: was there motion in the period before it
+	None       Mode = "NONE"       // fires at the target, regardless of motion
+	Simple     Mode = "SIMPLE"     // at the target: was there motion in the preceding period
 	Inactivity Mode = "INACTIVITY" // within the period: no motion for InactiveMinutes
 )
 
-// Monitor is how a rule looks at motion in the period
-// [target − DurationMinutes, target].
+// Monitor configures how a rule evaluates motion in the period [target − DurationMinutes, target].
 type Monitor struct {
 	Mode            Mode `json:"monitor_mode" enum:"NONE,SIMPLE,INACTIVITY" doc:"NONE: fire at the time; SIMPLE: was there motion in the period; INACTIVITY: no motion for inactive_minutes within the period"`
 	DurationMinutes int  `json:"duration_minutes" required:"false" doc:"Length of the period before the target, minutes; needed by SIMPLE and INACTIVITY"`
 	InactiveMinutes int  `json:"inactive_minutes" required:"false" doc:"Minutes without motion that count as inactivity; needed by INACTIVITY"`
-	// RepeatMonitoring starts the monitor again after it found inactivity: the
-	// next inactive_minutes count from then. Otherwise once for an occurrence.
+	// RepeatMonitoring starts the monitor again after it found inactivity: the next
+	// inactive_minutes count from then. Otherwise it fires once per occurrence.
 	RepeatMonitoring bool `json:"repeat_monitoring" required:"false" doc:"INACTIVITY: monitor again after inactivity was found, until the end of the period; default: true"`
 }
 
-// UnmarshalJSON reads a monitor, whose repeat_monitoring is true by default.
+// UnmarshalJSON decodes a monitor; repeat_monitoring is true by default.
 func (m *Monitor) UnmarshalJSON(raw []byte) error {
 	type plain Monitor
 	p := plain{RepeatMonitoring: true}
@@ -69,7 +67,7 @@ func (m *Monitor) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Kind is what an action does.
+// Kind is the effect of an action.
 type Kind string
 
 // The kinds of actions on the box (payloads.md 4.10).
@@ -78,15 +76,15 @@ const (
 	Event   Kind = "event"    // stores a custom-alert event of Payload's _consumer and data
 )
 
-// Action is one thing to do when a rule fires.
+// Action is one action of a rule that fires.
 type Action struct {
 	Action  Kind            `json:"action" enum:"fcm_push,event"`
 	UserIDs []int64         `json:"user_ids,omitzero" required:"false" doc:"Of fcm_push: who receives it; [] = all members"`
 	Payload motion.Document `json:"payload" doc:"Of fcm_push: data, apns and what else the gateway takes; of event: _consumer and data"`
 }
 
-// CustomEvent returns what an event action of rule r stores: Consumer and Data of
-// the event record. Data names the alert (title, uuid) unless the payload does.
+// CustomEvent returns the Consumer and Data of the event record that an event action of rule r
+// stores. Data names the alert (title, uuid) unless the payload does.
 func (a Action) CustomEvent(r Rule) (consumer string, data motion.Document) {
 	data = motion.Document{"title": r.AlertName, "uuid": r.UUID}
 	given, _ := a.Payload["data"].(map[string]any)

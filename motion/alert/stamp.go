@@ -12,8 +12,8 @@ func second(s motion.Stamp) motion.Stamp {
 	return s - (s%second+second)%second
 }
 
-// Target is a Stamp whose text ends in "+00:00", as the field target of a rule
-// is written: "2025-11-25T13:00:00.000+00:00".
+// Target is a Stamp whose text ends in "+00:00", the form of the field target of a rule:
+// "2025-11-25T13:00:00.000+00:00".
 type Target motion.Stamp
 
 // Std returns t as a time.Time in UTC.

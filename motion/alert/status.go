@@ -6,19 +6,19 @@ import (
 	"sensegate/motion"
 )
 
-// Phase is where a job stands in the queue.
+// Phase is the phase of a job in the queue.
 type Phase string
 
 // The phases.
 const (
 	Delayed   Phase = "delayed"   // waits for its target
-	Active    Phase = "active"    // monitors on after it fired, or waits for late data
-	Paused    Phase = "paused"    // switched off
-	Completed Phase = "completed" // nothing is left
+	Active    Phase = "active"    // still monitors after it fired, or waits for late data
+	Paused    Phase = "paused"    // disabled
+	Completed Phase = "completed" // no occurrence is left
 )
 
-// Status is a job as the queue shows it (payloads.md 4.10). Times are
-// milliseconds since the epoch, null for never.
+// Status is the queue's view of a job (payloads.md 4.10). Times are milliseconds since the epoch,
+// null for never.
 type Status struct {
 	ID           string  `json:"id" doc:"Job id"`
 	Name         string  `json:"name" doc:"Name of the queue"`

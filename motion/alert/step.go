@@ -8,20 +8,20 @@ import (
 	"sensegate/motion"
 )
 
-// How a schedule treats time.
+// Times of a schedule.
 const (
-	grace    = 15 * time.Minute // a missed occurrence fires this much late at the most, older ones are skipped
-	arrival  = 3 * time.Second  // after a second: its live frames are in
-	settle   = 5 * time.Minute  // after a target: data that comes in batches of 5 minutes is in
-	again    = time.Minute      // between two looks at data that was not there
-	onTime   = time.Minute      // later than this is late
-	setBack  = 24 * time.Hour   // of a clock: up to here nothing fires twice
+	grace    = 15 * time.Minute // a missed occurrence may fire this much late; older ones are skipped
+	arrival  = 3 * time.Second  // after a second, until its live frames have arrived
+	settle   = 5 * time.Minute  // after a target, until data in batches of 5 minutes has arrived
+	again    = time.Minute      // between two reads of missing data
+	onTime   = time.Minute      // a later firing is late
+	setBack  = 24 * time.Hour   // of a clock, within which nothing fires twice
 	maxFired = 48               // occurrences remembered: two days of the densest rule
 )
 
-// Look returns the seconds of [from, to), whole seconds, oldest first, and whether devices
-// may yet report more of them afterwards. What is missing at the end counts as unknown: an
-// error reading the history is nil.
+// Look returns the seconds of [from, to), whole seconds, oldest first, and whether devices may still
+// report more of them. Missing seconds at the end count as unknown; if the history cannot be read it
+// returns nil.
 type Look func(from, to time.Time) (period []Second, more bool)
 
 // Firing is one run of actions.
@@ -29,36 +29,34 @@ type Firing struct {
 	Target   motion.Stamp  // the occurrence
 	Verdict  Verdict       // what was found
 	Actions  []Action      // what to do
-	Late     time.Duration // after it should have fired; 0 up to a minute
-	From, To motion.Stamp  // the stretch of time that was judged
+	Late     time.Duration // delay beyond the due time; 0 up to a minute
+	From, To motion.Stamp  // the time that was judged
 }
 
-// Result is what one step brought about: what to do and what to record.
+// Result is the result of one step: what to do and what to record.
 type Result struct {
 	Fired   *Firing
 	Skipped *Skip
 }
 
-// Step brings a job up to now and returns what is due: at most one firing. The
-// caller stores the returned job together with what it makes of the result, in
-// one transaction; then each occurrence fires once across restarts at any point.
+// Step advances a job to now and returns what is due: at most one firing. The caller stores the
+// returned job together with the effects of the result in one transaction; then each occurrence
+// fires once, whenever a restart happens.
 //
-// Call it for every job, disabled and finished ones too, several times a minute
-// and at start: it returns at once unless there is something to do. It needs no
-// timer and no notice of clock jumps. Look is called at most twice.
+// Call it for every job, also disabled and finished ones, several times a minute and at start: it
+// returns at once if there is nothing to do. It needs no timer and no notice of clock jumps. It
+// calls look at most twice.
 //
-// An occurrence fires at its time or up to 15 minutes late; older ones are
-// skipped. One that looks at motion fires three seconds after the time that it looks
-// at, when the live frames of that are in. Inactivity fires within the period, and
-// there may fire again (see Monitor). When too little is known at the target, the
-// verdict waits for late data until five minutes after it, as long as devices may
-// report some. A clock that jumps ahead skips what it jumped over, and
-// the rule goes on when the clock returns. A clock set back by up to a day fires
-// nothing twice; set back further, the rule goes on in the time it shows. A clock
-// that starts before the rule was armed is never believed: nothing is forgotten.
+// An occurrence fires at its time or up to 15 minutes late; older ones are skipped. An occurrence
+// that evaluates motion fires three seconds later, when the live frames have arrived. Inactivity
+// fires within the period, and may fire there again (see Monitor). If too little is known at the
+// target, the verdict waits for late data for up to five minutes, as long as devices may report some.
+// If the clock jumps ahead, Step skips the occurrences in between, and the rule continues when the
+// clock returns. If it is set back by up to a day, nothing fires twice; by more, the rule continues
+// in the new time. A clock from before the rule was armed is never believed: nothing is forgotten.
 //
-// The error is about a stored rrule that can no longer be read (a zone that is
-// gone); j is then unchanged.
+// The error is about a stored rrule that can no longer be parsed (its zone was removed); j is then
+// unchanged.
 func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
 	at := motion.StampOf(now)
 	if j.idle(at) {
@@ -78,9 +76,8 @@ func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
 	return s.Job, s.result, nil
 }
 
-// idle reports whether there is nothing to do: the rule is switched off, or
-// finished, or waiting. A rule that finished because the clock jumped over its
-// last occurrence is not finished when the clock returns.
+// idle reports whether there is nothing to do: the rule is disabled, finished or waiting. A rule that
+// finished because the clock jumped over its last occurrence resumes when the clock returns.
 func (j Job) idle(now motion.Stamp) bool {
 	s := j.State
 	last := motion.Stamp(j.Rule.Target)
@@ -94,20 +91,20 @@ func (j Job) idle(now motion.Stamp) bool {
 	return inOrder && now < s.Wake
 }
 
-// step is a job on its way to now.
+// step is the state of one call of Step.
 type step struct {
 	Job
 	recurrence Recurrence
 	now        motion.Stamp
 	look       Look
-	looked     motion.Stamp // the occurrence that was looked at
-	wake       motion.Stamp // when to look at it again
+	looked     motion.Stamp // the occurrence that was evaluated
+	wake       motion.Stamp // when to evaluate it again
 	result     Result
 }
 
-// clock notices a clock that went back. After a while of going on from there that
-// is the time, and what fired more than a day ahead of it fired by a wrong clock
-// and is forgotten. A time before the rule was armed cannot be right.
+// clock detects a clock that was set back. After a while the new time is believed: then occurrences
+// that fired more than a day ahead of it fired by a wrong clock and are forgotten. A time before the
+// rule was armed is never believed.
 func (s *step) clock() {
 	st := &s.State
 	if s.now >= st.Seen {
@@ -125,13 +122,13 @@ func (s *step) clock() {
 	st.Fired = slices.DeleteFunc(st.Fired, func(t motion.Stamp) bool { return t > s.now.Add(setBack) })
 }
 
-// belief returns when a clock that went back is believed: when all that fired
-// before would be too old to fire if the clock returned.
+// belief returns when a clock that was set back is believed: when all earlier firings would be too
+// old to fire if the clock returned.
 func (s *step) belief() motion.Stamp {
 	return s.State.Doubt.Add(s.Rule.Monitor.duration() + grace + again)
 }
 
-// skip accounts for the occurrences since the last step that are too old to fire.
+// skip records the occurrences since the last step that are too old to fire.
 func (s *step) skip() {
 	st := &s.State
 	if s.now < st.Seen {
@@ -178,7 +175,7 @@ func (s *step) next() (motion.Stamp, bool) {
 	return 0, false
 }
 
-// run looks at the occurrence that is still monitored, else at the next one.
+// run evaluates the occurrence that is still monitored, or else the next one.
 func (s *step) run() {
 	st := &s.State
 	if open := st.Open; open != 0 {
@@ -207,8 +204,7 @@ func (s *step) run() {
 	}
 }
 
-// schedule says what the job waits for: sets target and wake, or that nothing is
-// left.
+// schedule sets target and wake to the next occurrence, or records that there is none.
 func (s *step) schedule() {
 	st := &s.State
 	target := st.Open

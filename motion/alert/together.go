@@ -8,10 +8,9 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// together checks the parts against each other: the rules of RFC 5545 section
-// 3.3.10, what implementations disagree about, and what the library cannot bear
-// (an endless loop with HOURLY and BYHOUR, an index out of range with 53MO of a
-// month).
+// together checks the parts against each other: the rules of RFC 5545 section 3.3.10, cases that
+// implementations interpret differently, and cases that break the library (an endless loop with
+// HOURLY and BYHOUR, an index out of range with 53MO of a month).
 func (p *parser) together() {
 	o := &p.option
 	if _, given := p.parts["FREQ"]; !given {
@@ -66,7 +65,7 @@ func (p *parser) numbered() {
 
 func (p *parser) has(name string) bool { return p.parts[name] != "" }
 
-// only refuses a part with other frequencies.
+// only rejects a part with other frequencies.
 func (p *parser) only(name string, with ...rrule.Frequency) {
 	names := make([]string, 0, len(with))
 	for _, freq := range with {
@@ -80,7 +79,7 @@ func (p *parser) only(name string, with ...rrule.Frequency) {
 	}
 }
 
-// limits reports whether there is a BY part beside BYSETPOS.
+// limits reports whether there is a BY part other than BYSETPOS.
 func (p *parser) limits() bool {
 	for name := range p.parts {
 		if strings.HasPrefix(name, "BY") && name != "BYSETPOS" {

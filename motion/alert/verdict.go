@@ -2,40 +2,38 @@ package alert
 
 import "iter"
 
-// Second is what the history says of one second of a home.
+// Second is the state of a home in one second.
 type Second uint8
 
-// The states of a second. What is not known is never taken for quiet.
+// The states of a second. Unknown never counts as quiet.
 const (
 	Unknown Second = iota // no data: silent devices, a stopped engine, paused
 	Quiet                 // data, and no motion
 	Moving                // motion
 )
 
-// Verdict is what a rule found, and so which of its lists of actions runs.
+// Verdict is the finding of a rule, which selects its list of actions.
 type Verdict string
 
 // The verdicts.
 const (
-	AtTime    Verdict = "time"       // mode NONE: motion was not looked at
+	AtTime    Verdict = "time"       // mode NONE: motion was not evaluated
 	Motion    Verdict = "motion"     // motion_actions
 	NoMotion  Verdict = "no_motion"  // no_motion_actions
 	NoHistory Verdict = "no_history" // no_history_actions
 )
 
-// tolerance is the share of a stretch without motion that may be unknown: one
-// second of ten. A restart of the appliance must not hide inactivity, a home
-// without data must not look quiet.
+// tolerance is the inverse of the unknown share that a stretch without motion may have: one second
+// in ten. A restart of the appliance must not hide inactivity, and a home without data must not look
+// quiet.
 const tolerance = 10
 
-// Judge decides about a whole period, oldest second first, as it is known at the
-// target or later.
+// Judge judges a whole period, oldest second first, as known at the target or later.
 //
-// SIMPLE: any motion is Motion. Without motion it is NoMotion when at least nine
-// seconds of ten are known, else NoHistory. INACTIVITY: the same asked of every
-// stretch of inactive_minutes: NoMotion when one had no motion and is known;
-// NoHistory when one may have had none; Motion when each had motion. NONE:
-// AtTime.
+// SIMPLE: any motion is Motion. Without motion it is NoMotion if at least nine seconds in ten are
+// known, else NoHistory. INACTIVITY applies the same to every stretch of inactive_minutes: NoMotion
+// if one had no motion and is known; NoHistory if one may have had none; Motion if each had motion.
+// NONE: AtTime.
 func Judge(monitor Monitor, period []Second) Verdict {
 	switch monitor.Mode {
 	case None:
@@ -46,7 +44,7 @@ func Judge(monitor Monitor, period []Second) Verdict {
 	return judge(period, min(60*monitor.InactiveMinutes, len(period)))
 }
 
-// judge decides about all stretches of length seconds in a period.
+// judge judges all stretches of length seconds in a period.
 func judge(period []Second, length int) Verdict {
 	moved, hidden := false, false
 	for s := range stretches(period, length) {
@@ -65,8 +63,8 @@ func judge(period []Second, length int) Verdict {
 	return NoHistory
 }
 
-// quietStretch returns where the first known stretch of length seconds without
-// motion ends in a period, and whether there is one.
+// quietStretch returns the end of the first known stretch of length seconds without motion in a
+// period, and whether there is one.
 func quietStretch(period []Second, length int) (end int, found bool) {
 	for s := range stretches(period, length) {
 		if s.quiet() {
@@ -76,10 +74,10 @@ func quietStretch(period []Second, length int) (end int, found bool) {
 	return 0, false
 }
 
-// stretch counts some consecutive seconds of a period.
+// stretch counts consecutive seconds of a period.
 type stretch struct{ end, length, moving, unknown int }
 
-// quiet reports whether there was no motion and enough is known to say so.
+// quiet reports whether there was no motion and enough seconds are known.
 func (s stretch) quiet() bool {
 	return s.moving == 0 && s.unknown < s.length && s.unknown*tolerance <= s.length
 }
@@ -109,8 +107,7 @@ func stretches(period []Second, length int) iter.Seq[stretch] {
 	}
 }
 
-// stillRun returns the number of seconds at the end of a period in which no
-// motion was seen.
+// stillRun returns the number of seconds without motion at the end of a period.
 func stillRun(period []Second) int {
 	run := 0
 	for run < len(period) && period[len(period)-1-run] != Moving {

@@ -15,8 +15,8 @@ func (m Monitor) inactive() time.Duration {
 	return time.Duration(m.InactiveMinutes) * time.Minute
 }
 
-// start returns the second from which inactivity counts towards a target: the
-// beginning of the period, or when the rule was armed or last found inactivity.
+// start returns the second from which inactivity counts for a target: the beginning of the period, or
+// the time when the rule was armed or last found inactivity, if later.
 func (s *step) start(target motion.Stamp) motion.Stamp {
 	start := target.Add(-s.Rule.Monitor.duration())
 	for _, later := range []motion.Stamp{s.State.Armed, s.State.From} {
@@ -38,8 +38,8 @@ func (s *step) begin(target motion.Stamp) motion.Stamp {
 	return target.Add(arrival)
 }
 
-// watch fires when there has been inactivity within the period of a target since
-// start, and else says when there can be at the earliest.
+// watch fires if there was inactivity in the period of a target since start, or else schedules the
+// earliest time at which there can be.
 func (s *step) watch(target motion.Stamp) {
 	s.looked, s.wake = target, s.begin(target)
 	from, to := s.start(target), second(min(s.now.Add(-arrival), target))
@@ -51,7 +51,7 @@ func (s *step) watch(target motion.Stamp) {
 	end, found := quietStretch(period, int(inactive/time.Second))
 	if !found {
 		wait := inactive - time.Duration(stillRun(period))*time.Second
-		if wait <= 0 { // it is not known enough, and may become so
+		if wait <= 0 { // too little is known yet
 			wait = again
 		}
 		s.wake = min(target, to.Add(wait)).Add(arrival)
@@ -68,8 +68,8 @@ func (s *step) watch(target motion.Stamp) {
 	}
 }
 
-// conclude fires a target that has come, with the verdict on its whole period. A
-// period that is not known yet is looked at again until it has settled.
+// conclude fires a target that is due, with the verdict on its whole period. While the period is not
+// known it is evaluated again, until it has settled.
 func (s *step) conclude(target motion.Stamp) {
 	firing := &Firing{Target: target, Verdict: AtTime, From: second(target.Add(-s.Rule.Monitor.duration())), To: second(target)}
 	due := s.conclusion(target)
@@ -98,8 +98,7 @@ func (s *step) conclusion(target motion.Stamp) motion.Stamp {
 	return target.Add(arrival)
 }
 
-// fire makes a firing the result and remembers its target. due is when it should
-// have fired.
+// fire makes a firing the result and remembers its target. due is when it should have fired.
 func (s *step) fire(f *Firing, due motion.Stamp) {
 	if late := s.now.Since(due); late > onTime {
 		f.Late = late
@@ -114,7 +113,7 @@ func (s *step) fire(f *Firing, due motion.Stamp) {
 	}
 }
 
-// seconds looks at the seconds of [from, to); more says whether some may yet become known.
+// seconds reads the seconds of [from, to); more reports whether some may still become known.
 func (s *step) seconds(from, to motion.Stamp) (period []Second, more bool) {
 	s.State.Looked = s.now
 	period = make([]Second, to.Since(from)/time.Second)
@@ -126,9 +125,8 @@ func (s *step) seconds(from, to motion.Stamp) (period []Second, more bool) {
 	return period, more
 }
 
-// Actions returns the list that a verdict runs. A rule that does not look at
-// motion (NONE) runs its first list that is not empty, in the order of the
-// record: no_motion, motion, no_history.
+// Actions returns the list for a verdict. A rule without evaluation of motion (NONE) runs its first
+// list that is not empty, in the order of the record: no_motion, motion, no_history.
 func (r Rule) Actions(v Verdict) []Action {
 	switch v {
 	case Motion:

@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// maxZoneName bounds the length of a zone name; the longest of the IANA database
-// has 32 characters.
+// maxZoneName is the greatest length of a zone name; the longest in the IANA database has 32
+// characters.
 const maxZoneName = 64
 
 // The offsets of all zones lie between −12 h and +14 h.
 const (
-	mostWest = 13 * time.Hour // more than any zone is behind UTC
-	mostEast = 15 * time.Hour // more than any zone is ahead of UTC
+	mostWest = 13 * time.Hour // west of every zone
+	mostEast = 15 * time.Hour // east of every zone
 )
 
-// LoadZone returns the IANA zone of a name such as America/Toronto. Names of
-// files beside the zones ("posix/…", "right/…" with leap seconds, "localtime")
-// begin in lower case and are no zones, and neither is "Local", which is whatever
-// this machine is set to.
+// LoadZone returns the IANA zone with a name such as America/Toronto. It rejects files beside the
+// zones, which begin in lower case ("posix/…", "right/…" with leap seconds, "localtime"), and "Local",
+// which depends on the machine.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "" || len(name) > maxZoneName || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("zone %.64q is unknown", name)
@@ -30,9 +29,9 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// instant returns when clocks in zone show wall, whose UTC fields are the wall
-// clock. A time that clocks skip counts with the offset before the gap, one that
-// they show twice is the first (RFC 5545 section 3.3.5).
+// instant returns the time at which clocks in zone show wall, whose UTC fields are the wall clock. A
+// skipped time counts with the offset before the gap; of a repeated time the first counts (RFC 5545
+// section 3.3.5).
 func instant(wall time.Time, zone *time.Location) time.Time {
 	before := wall.Add(-offset(wall.Add(-mostEast), zone))
 	after := wall.Add(-offset(wall.Add(mostWest), zone))
@@ -47,7 +46,7 @@ func shows(t, wall time.Time, zone *time.Location) bool {
 	return t.Add(offset(t, zone)).Equal(wall)
 }
 
-// offset returns how far zone is ahead of UTC at t.
+// offset returns the offset of zone from UTC at t, positive to the east.
 func offset(t time.Time, zone *time.Location) time.Duration {
 	_, seconds := t.In(zone).Zone()
 	return time.Duration(seconds) * time.Second
