@@ -2,18 +2,17 @@ package command
 
 import "sensegate/motion"
 
-// World is what Follow must ask about commands that it is not given.
+// World supplies facts about commands that Follow is not given.
 type World struct {
 	Now     motion.Time
 	Online  func(motion.NodeID) bool
 	Waiting func(trigger ID) ([]Command, error) // those in WaitingForTrigger, as stored
 }
 
-// Follow returns the steps that changed something, and behind them everything
-// that follows: the commands that wait for one that reached a final state, those
-// that wait for them, and so on. Steps belong to different commands and are not
-// stored yet. Every command appears once; all are to be stored in one
-// transaction. It works in time and memory proportional to their number.
+// Follow returns the steps that changed something, followed by their effects: on commands that wait
+// for one that reached a final state, on those that wait for them, and so on. The steps in first must
+// belong to different commands and must not be stored yet. Every command appears once; store all in
+// one transaction. Time and memory are proportional to their number.
 func Follow(first []Step, w World) ([]Step, error) {
 	steps := make([]Step, 0, len(first))
 	seen := make(map[ID]bool, len(first))

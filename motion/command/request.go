@@ -9,8 +9,7 @@ import (
 	"sensegate/motion/fault"
 )
 
-// The limits of a request, so that a record stays small and a command fits a
-// packet.
+// Limits of a request, so that a record stays small and a command fits in a packet.
 const (
 	MaxEntries = 32   // of a payload
 	MaxKey     = 64   // bytes; also of the name of a command
@@ -19,26 +18,24 @@ const (
 	MaxActions = 1000 // of a batch
 )
 
-// Request is a command that is asked for, by itself or as an action of a batch
-// (payloads.md 4.13).
+// Request is a requested command, by itself or as an action of a batch (payloads.md 4.13).
 type Request struct {
-	NetworkID  motion.NetworkID // in a batch: 0 for that of the batch
+	NetworkID  motion.NetworkID // in a batch: 0 = the batch's
 	NodeID     motion.NodeID
 	ExecuteNow bool
 	TriggerID  Trigger
 	Payload    map[string]string // "command" and its arguments
 }
 
-// BatchRequest is a batch that is asked for.
+// BatchRequest is a requested batch.
 type BatchRequest struct {
 	Name      string
 	NetworkID motion.NetworkID
 	Actions   []Request
 }
 
-// Check returns an Invalid fault with every mistake of the request, nil when
-// there is none. Which commands a device knows is for the device to say: it
-// answers 404 to others.
+// Check returns an Invalid fault with every mistake of the request, or nil. It does not check the
+// name of the command: a device answers 404 to an unknown one.
 func (r Request) Check() error {
 	var m fault.Details
 	if r.NetworkID == 0 {
@@ -49,9 +46,8 @@ func (r Request) Check() error {
 	return m.Err()
 }
 
-// Requests returns the actions of the batch, each with its network, or an
-// Invalid fault with every mistake. An action may name a command by its id or
-// an earlier action by its position as its trigger.
+// Requests returns the actions of the batch, each with its network, or an Invalid fault with every
+// mistake. The trigger of an action is the id of a command or the position of an earlier action.
 func (b BatchRequest) Requests() ([]Request, error) {
 	var m fault.Details
 	if len(b.Name) > MaxName {
@@ -79,8 +75,8 @@ func (b BatchRequest) Requests() ([]Request, error) {
 	return requests, m.Err()
 }
 
-// check notes the mistakes of a request at a place of the body, but for its
-// network. actions of the batch stand before it.
+// check adds the mistakes of a request at a place of the body, except its network. actions is the
+// number of earlier actions of the batch.
 func (r Request) check(m *fault.Details, at string, inBatch bool, actions int) {
 	if r.NodeID == 0 {
 		m.Add(at+".node_id", nil, "must be the id of a node")

@@ -6,13 +6,12 @@ import (
 	"sensegate/motion/fault"
 )
 
-// State is a three-digit state of a command. As texts, the states of an open
-// command sort before Done, in the order in which they can follow each other.
+// State is the three-digit state of a command. As texts, the states of an open command sort before
+// Done and in the order in which they can follow each other.
 type State string
 
-// The states of interfaces.md 3 no. 1 and payloads.md 4.13. Between
-// WaitingForOnline and Running stand those that Sent returns. A device may
-// answer with any other 2xx (success) or 4xx (failure).
+// The states of interfaces.md 3 no. 1 and payloads.md 4.13. The states that Sent returns are between
+// WaitingForOnline and Running. A device may answer with any other 2xx (success) or 4xx (failure).
 const (
 	Pending           State = "000"
 	WaitingForTrigger State = "001"
@@ -25,15 +24,13 @@ const (
 	Cancelled         State = "409"
 )
 
-// MaxAttempts is how often a command is sent before it is given up.
+// MaxAttempts is the number of times a command is sent before it fails.
 const MaxAttempts = 5
 
-// Sent returns the state of a command that was sent attempts times, 1 to
-// MaxAttempts.
+// Sent returns the state of a command that was sent attempts times, 1 to MaxAttempts.
 func Sent(attempts int) State { return State(fmt.Sprintf("01%d", attempts)) }
 
-// ParseState reads a state that a command can be in; what is none is an Invalid
-// fault.
+// ParseState parses a state that a command can be in. Any other text is an Invalid fault.
 func ParseState(s string) (State, error) {
 	state := State(s)
 	switch {
@@ -45,24 +42,23 @@ func ParseState(s string) (State, error) {
 	return "", fault.New(fault.Invalid, "state: %.20q: want 000, 001, 002, 011 to 015, 100, 200 to 299 or 400 to 499", s)
 }
 
-// Final reports whether a command in this state never changes again.
+// Final reports whether a command in this state can no longer change.
 func (s State) Final() bool { return s.Succeeded() || s.hundreds('4') }
 
-// Succeeded reports whether the command was done: 2xx.
+// Succeeded reports whether the command succeeded: 2xx.
 func (s State) Succeeded() bool { return s.hundreds('2') }
 
-// sent reports whether the command was sent and the device has not said a word
-// about it.
+// sent reports whether the command was sent and the device has not answered yet.
 func (s State) sent() bool { return s >= Sent(1) && s <= Sent(MaxAttempts) && len(s) == 3 }
 
-// hundreds reports whether the state is three digits, of which the first is given.
+// hundreds reports whether the state has three digits and begins with first.
 func (s State) hundreds(first byte) bool {
 	return len(s) == 3 && s[0] == first && isDigit(s[1]) && isDigit(s[2])
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// Text returns what the state means, for state_text.
+// Text returns the description of the state, for state_text.
 func (s State) Text() string {
 	switch s {
 	case Pending:

@@ -6,21 +6,20 @@ import (
 	"sensegate/motion"
 )
 
-// How long a command waits for its device (payloads.md 4.13), in seconds.
+// Time-outs of a command (payloads.md 4.13).
 const (
-	AnswerTimeout motion.Seconds = 30  // for any answer, before it is sent again
+	AnswerTimeout motion.Seconds = 30  // for any answer, before the next attempt
 	RunTimeout    motion.Seconds = 300 // for the result, once the device accepted it
 )
 
-// Step is a command after something happened.
+// Step is a command after an event.
 type Step struct {
 	Command Command
-	Changed bool // store it and tell who watches
-	Send    bool // to its device, once stored; what cannot be sent is sent again by Tick
+	Changed bool // store the command and notify its monitors
+	Send    bool // send it to its device once stored; Tick repeats what could not be sent
 }
 
-// Execute starts a command that is pending (POST /manage/execute). online says
-// whether its node is.
+// Execute starts a pending command (POST /manage/execute). online is whether its node is online.
 func (c Command) Execute(online bool, now motion.Time) Step {
 	if c.State != Pending {
 		return Step{Command: c}
@@ -28,8 +27,8 @@ func (c Command) Execute(online bool, now motion.Time) Step {
 	return c.start(online, now)
 }
 
-// TriggerDone takes in that a command has reached a final state: one that waited
-// for it starts, or fails in the same way. online says whether the node of c is.
+// TriggerDone handles that another command reached a final state: a command that waited for it starts
+// or fails in the same way. online is whether the node of c is online.
 func (c Command) TriggerDone(trigger Command, online bool, now motion.Time) Step {
 	waits := c.State == WaitingForTrigger && c.TriggerID != nil && *c.TriggerID == trigger.ID
 	switch {
@@ -51,9 +50,8 @@ func (c Command) DeviceOnline(now motion.Time) Step {
 	return c.send(now)
 }
 
-// Answer takes in what the device says: 100 is that it has begun, 2xx or 4xx its
-// result. Anything else, an answer to a command that was never sent, and a
-// repeated one change nothing.
+// Answer handles an answer of the device: 100 means started, 2xx or 4xx is the result. Any other
+// answer, one to a command that was never sent, and a repeated one have no effect.
 func (c Command) Answer(state State, result motion.Document, now motion.Time) Step {
 	begins := state == Running && c.State.sent()
 	ends := state.Final() && (c.State.sent() || c.State == Running)
@@ -68,8 +66,7 @@ func (c Command) Answer(state State, result motion.Document, now motion.Time) St
 	return step
 }
 
-// answerText returns the text of a result: whatever the code of a failure, it
-// happened on the device.
+// answerText returns the text of a result: a failure with any code happened on the device.
 func answerText(state State) string {
 	if state.Succeeded() || state == UnknownCommand {
 		return state.Text()
@@ -77,9 +74,9 @@ func answerText(state State) string {
 	return Failed.Text()
 }
 
-// Cancel ends a command that has not ended: somebody wants it no more, its node or network
-// is deleted, or the configuration is reset. What was sent cannot be taken back, but it is not
-// sent again, and a later answer changes nothing.
+// Cancel ends a command that has not ended: on request, or because its node or network is deleted or
+// the configuration is reset. A sent command cannot be recalled, but it is not sent again, and a later
+// answer has no effect.
 func (c Command) Cancel(now motion.Time) Step {
 	if c.State.Final() {
 		return Step{Command: c}
@@ -87,9 +84,8 @@ func (c Command) Cancel(now motion.Time) Step {
 	return c.enter(Cancelled, now)
 }
 
-// Due returns when Tick will change the command unless something else does, and
-// false when it waits for no time. Time in which the appliance did not run
-// counts.
+// Due returns when Tick will change the command unless something else does, and false if the command
+// waits for no time-out. Time during which the appliance did not run counts.
 func (c Command) Due(now motion.Time) (at motion.Time, ok bool) {
 	wait := RunTimeout
 	switch {
@@ -104,9 +100,9 @@ func (c Command) Due(now motion.Time) (at motion.Time, ok bool) {
 	return c.UpdatedAt.Add(wait), true
 }
 
-// Tick takes in that time has passed: a command without an answer is sent again
-// until it has had MaxAttempts, one without a result is given up. When the clock
-// was set back behind the last change, the wait begins anew.
+// Tick handles the passage of time: it sends a command without an answer again, up to MaxAttempts
+// times, and ends one without a result. If the clock was set back to before the last change, the
+// time-out starts again.
 func (c Command) Tick(now motion.Time) Step {
 	at, waits := c.Due(now)
 	switch {
@@ -125,7 +121,7 @@ func (c Command) Tick(now motion.Time) Step {
 	return step
 }
 
-// start sends the command when its node is online, else makes it wait for that.
+// start sends the command if its node is online, or else waits for the node.
 func (c Command) start(online bool, now motion.Time) Step {
 	if !online {
 		return c.enter(WaitingForOnline, now)

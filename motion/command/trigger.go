@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Trigger is the trigger_id of a request: "" for none, the decimal id of a
-// command, or in a batch "#" and the position of an earlier action, "#0" being
-// the first (payloads.md 4.13). Any text can be one until [Request.Check].
+// Trigger is the trigger_id of a request: "" for none, the decimal id of a command, or in a batch "#"
+// and the position of an earlier action, counted from "#0" (payloads.md 4.13). It is unchecked until
+// [Request.Check].
 type Trigger string
 
-// Of returns the id of the command that t names, nil for none; earlier holds the
-// ids of the actions before it in its batch, none outside of one. t must have
-// passed the check of its request.
+// Of returns the id of the command that t names, or nil; earlier holds the ids of the earlier actions
+// of its batch, if any. The request of t must have passed its check.
 func (t Trigger) Of(earlier []ID) *ID {
 	if position, ok := t.position(); ok && position < len(earlier) {
 		id := earlier[position]
@@ -24,21 +23,21 @@ func (t Trigger) Of(earlier []ID) *ID {
 	return nil
 }
 
-// id returns the id of the command that t names by its id.
+// id returns the id in t.
 func (t Trigger) id() (ID, bool) {
 	id, err := strconv.ParseInt(string(t), 10, 64)
 	return ID(id), err == nil && id > 0
 }
 
-// position returns the position of the action that t names.
+// position returns the position in t.
 func (t Trigger) position() (int, bool) {
 	digits, ok := strings.CutPrefix(string(t), "#")
 	position, err := strconv.ParseUint(digits, 10, 31)
 	return int(position), ok && err == nil
 }
 
-// mistake says what is wrong with t where actions actions of the batch stand
-// before it, none outside of a batch; "" is nothing.
+// mistake returns what is wrong with t, or ""; actions is the number of earlier actions of the batch,
+// 0 outside of one.
 func (t Trigger) mistake(inBatch bool, actions int) string {
 	position, byPosition := t.position()
 	_, byID := t.id()
