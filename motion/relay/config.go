@@ -14,28 +14,28 @@ import (
 	"sensegate/motion/hook"
 )
 
-// Config is the relay's part of the configuration, live motion posted to a webhook
-// included. Start from Defaults.
+// Config is the relay's part of the configuration: the MQTT broker and the webhook for live motion.
+// Start from Defaults.
 type Config struct {
 	MQTT    MQTTConfig  `yaml:"mqtt" envPrefix:"MQTT_"`
 	Webhook hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
 }
 
-// MQTTConfig says how to reach an outside MQTT 5 broker.
+// MQTTConfig configures the connection to an external MQTT 5 broker.
 type MQTTConfig struct {
-	URL      string `yaml:"url" env:"URL"` // mqtt://host[:1883] or mqtts://host[:8883]; empty: not offered
+	URL      string `yaml:"url" env:"URL"` // mqtt://host[:1883] or mqtts://host[:8883]; empty: disabled
 	Username string `yaml:"username" env:"USERNAME"`
 	Password string `yaml:"password" env:"PASSWORD"`
 	Prefix   string `yaml:"prefix" env:"PREFIX"`       // of every topic
 	ClientID string `yaml:"client_id" env:"CLIENT_ID"` // empty: sensegate-<host name>
-	CA       string `yaml:"ca" env:"CA"`               // PEM certificates that the broker's must come from; empty: the system's
+	CA       string `yaml:"ca" env:"CA"`               // PEM certificates to verify the broker; empty: the system's
 }
 
-// Defaults returns a configuration that offers no provider.
+// Defaults returns a configuration without providers.
 func Defaults() Config { return Config{MQTT: MQTTConfig{Prefix: "sensegate"}} }
 
-// Validate returns every mistake at once, nil when there is none. Settings of a provider
-// without a url are checked too, so that they are right when it gets one.
+// Validate returns all mistakes joined, or nil. It also checks the settings of a provider without a
+// url, so that they are right when it gets one.
 func (c Config) Validate() error {
 	wrong := []error{c.MQTT.validate()}
 	if err := c.Webhook.Validate(); err != nil {
@@ -81,7 +81,7 @@ func (c MQTTConfig) server() (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort(u.Hostname(), port)}, nil
 }
 
-// tls returns how the broker's certificate is checked.
+// tls returns the TLS configuration that verifies the broker.
 func (c MQTTConfig) tls() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.CA == "" {
@@ -94,8 +94,8 @@ func (c MQTTConfig) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// clientID returns the client id: the same at every start, so that the broker ends a
-// connection of the last run that it still counts as open.
+// clientID returns the client id. It is the same at every start, so that the broker ends a connection
+// of the last run that is still open.
 func (c MQTTConfig) clientID() string {
 	if c.ClientID != "" {
 		return c.ClientID

@@ -28,9 +28,8 @@ const (
 	goodbyeLimit = 2 * time.Second
 )
 
-// mqtt delivers to an outside MQTT 5 broker: each frame to <prefix>/motion/<network>,
-// QoS 0. <prefix>/status says "online" (retained); the will, and the orderly end,
-// "offline".
+// mqtt delivers to an external MQTT 5 broker: each frame to <prefix>/motion/<network>, QoS 0.
+// <prefix>/status is "online" (retained), and "offline" after the will or an orderly end.
 type mqtt struct {
 	config MQTTConfig
 	server *url.URL
@@ -39,15 +38,15 @@ type mqtt struct {
 	wait   hook.Backoff
 
 	queue     *queue
-	up        chan struct{} // receives when a connection is made
+	up        chan struct{} // receives when connected
 	connected atomic.Bool
 	delivered atomic.Uint64
 	failures  atomic.Uint64
-	row       atomic.Int64 // failures in a row, none of them long after a connection
+	row       atomic.Int64 // failures in a row; a long connection resets it
 
 	mu    sync.Mutex
-	conn  net.Conn  // of the attempt or connection in use
-	since time.Time // of the connection
+	conn  net.Conn  // of the current attempt or connection
+	since time.Time // start of the connection
 }
 
 func newMQTT(c MQTTConfig, log *slog.Logger) (*mqtt, error) {
@@ -65,7 +64,7 @@ func newMQTT(c MQTTConfig, log *slog.Logger) (*mqtt, error) {
 	}, nil
 }
 
-// Ready is always nil: the connection is made again and again.
+// Ready returns nil: the provider reconnects forever.
 func (m *mqtt) Ready() error { return nil }
 
 // Deliver queues a frame.
@@ -73,8 +72,8 @@ func (m *mqtt) Deliver(network motion.NetworkID, json []byte) {
 	m.queue.push(frame{network: network, json: json})
 }
 
-// Counters counts frames written to the broker, and lost connections and attempts
-// that failed.
+// Counters returns the numbers of frames written to the broker, and of lost connections and failed
+// attempts.
 func (m *mqtt) Counters() Counters {
 	return Counters{Delivered: m.delivered.Load(), Dropped: m.queue.lost(), Failures: m.failures.Load()}
 }
@@ -113,26 +112,26 @@ func (m *mqtt) clientConfig() autopaho.ClientConfig {
 		WillMessage:       &paho.WillMessage{Topic: m.statusTopic(), Payload: []byte("offline"), QoS: 1, Retain: true},
 		OnConnectionUp:    func(*autopaho.ConnectionManager, *paho.Connack) { m.began() },
 		OnConnectionDown:  m.lost,
-		OnConnectError:    func(err error) { m.failed("outside broker not reached", err) },
+		OnConnectError:    func(err error) { m.failed("external broker not reached", err) },
 		ClientConfig:      paho.ClientConfig{ClientID: m.config.clientID()},
 	}
 }
 
-// began notes a connection and wakes run.
+// began records a connection and wakes run.
 func (m *mqtt) began() {
 	m.mu.Lock()
 	m.since = time.Now()
 	m.mu.Unlock()
 	m.connected.Store(true)
-	m.log.Info("connected to the outside broker", "server", m.server.Host)
+	m.log.Info("connected to the external broker", "server", m.server.Host)
 	select {
 	case m.up <- struct{}{}:
 	default:
 	}
 }
 
-// lost notes the end of a connection. A short one counts as one more failure in a row:
-// otherwise two clients with one id would take over from each other without end.
+// lost records the end of a connection. A short one counts as one more failure in a row: otherwise two
+// clients with one id would displace each other forever.
 func (m *mqtt) lost() (connectAgain bool) {
 	m.connected.Store(false)
 	m.mu.Lock()
@@ -141,11 +140,11 @@ func (m *mqtt) lost() (connectAgain bool) {
 	if lasted > m.wait.Most {
 		m.row.Store(0)
 	}
-	m.failed("connection to the outside broker lost", nil)
+	m.failed("connection to the external broker lost", nil)
 	return true
 }
 
-// pause returns the wait before an attempt; none before the very first.
+// pause returns the wait before an attempt; 0 before the first.
 func (m *mqtt) pause() time.Duration {
 	if m.failures.Load() == 0 {
 		return 0
@@ -153,7 +152,7 @@ func (m *mqtt) pause() time.Duration {
 	return m.wait.After(int(m.row.Load()))
 }
 
-// failed counts a failure; the first in a row is logged.
+// failed counts a failure and logs the first in a row.
 func (m *mqtt) failed(what string, err error) {
 	m.failures.Add(1)
 	if m.row.Add(1) == 1 {
@@ -178,8 +177,7 @@ func (m *mqtt) dial(ctx context.Context, _ autopaho.ClientConfig, server *url.UR
 	return packets.NewThreadSafeConn(patientConn{conn}), nil
 }
 
-// patientConn is a connection whose writes fail when the other side does not read
-// for writeLimit.
+// patientConn is a connection whose writes fail if the other side does not read for writeLimit.
 type patientConn struct{ net.Conn }
 
 func (c patientConn) Write(p []byte) (int, error) {
@@ -192,7 +190,7 @@ func (c patientConn) Write(p []byte) (int, error) {
 // send publishes the queued frames while there is a connection.
 func (m *mqtt) send(ctx context.Context, manager *autopaho.ConnectionManager) {
 	for m.connected.Load() && ctx.Err() == nil {
-		batch := m.queue.take(0) // one
+		batch := m.queue.take(0) // one frame
 		if len(batch) == 0 {
 			return
 		}
@@ -206,14 +204,14 @@ func (m *mqtt) send(ctx context.Context, manager *autopaho.ConnectionManager) {
 			m.queue.drop(1)
 		default:
 			m.queue.drop(1)
-			m.connected.Store(false) // as we will be told; began wakes run again
+			m.connected.Store(false) // the client will report it too; began wakes run again
 		}
 	}
 }
 
 func (m *mqtt) statusTopic() string { return m.config.Prefix + "/status" }
 
-// announce publishes whether the appliance delivers.
+// announce publishes whether the appliance is online.
 func (m *mqtt) announce(ctx context.Context, manager *autopaho.ConnectionManager, status string, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -235,7 +233,7 @@ func (m *mqtt) close(ctx context.Context, manager *autopaho.ConnectionManager) {
 	}
 	m.mu.Lock()
 	if m.conn != nil {
-		_ = m.conn.Close() // a write hangs
+		_ = m.conn.Close() // in case a write hangs
 	}
 	m.mu.Unlock()
 	<-manager.Done()

@@ -6,8 +6,7 @@ import (
 	"sensegate/motion"
 )
 
-// queueFrames is how many frames wait for a provider at most: about two minutes of
-// one network.
+// queueFrames is the capacity of a provider's queue: about two minutes of one network.
 const queueFrames = 256
 
 // frame is one live frame of a network, as JSON.
@@ -16,8 +15,8 @@ type frame struct {
 	json    []byte
 }
 
-// queue holds the frames that wait, at most queueFrames: a newer one replaces the oldest,
-// because live motion loses value with age.
+// queue holds at most queueFrames frames: when it is full a new frame replaces the oldest, because
+// live motion loses value with age.
 type queue struct {
 	wake chan struct{} // receives after a push
 
@@ -28,7 +27,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// push appends a frame. It never waits.
+// push appends a frame without blocking.
 func (q *queue) push(f frame) {
 	q.mu.Lock()
 	if len(q.frames) == queueFrames {
@@ -43,8 +42,7 @@ func (q *queue) push(f frame) {
 	}
 }
 
-// take removes the oldest frames, of at most size bytes together but at least one
-// when there is any.
+// take removes the oldest frames, at most size bytes in total but at least one frame if there is any.
 func (q *queue) take(size int) []frame {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,14 +56,14 @@ func (q *queue) take(size int) []frame {
 	return taken
 }
 
-// drop counts frames that were taken or refused and will not be delivered.
+// drop counts frames that were taken or rejected and will not be delivered.
 func (q *queue) drop(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dropped += uint64(n)
 }
 
-// clear drops all that waits.
+// clear drops all queued frames.
 func (q *queue) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,7 +71,7 @@ func (q *queue) clear() {
 	q.frames = nil
 }
 
-// lost returns how many frames were dropped so far.
+// lost returns the number of dropped frames.
 func (q *queue) lost() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package relay delivers live motion of networks to outside services: an MQTT broker and a
-// webhook, each only when it is configured. It knows frames as JSON, queues, and the protocol
-// of each service. It must not know who asked for a delivery and for how long, the content of
-// a frame, the store, the appliance's own broker or its interfaces.
+// Package relay delivers live motion of networks to external services: an MQTT broker and a webhook,
+// each only if it is configured. It knows frames as JSON, queues, and the protocol of each service. It
+// must not know who requested a delivery, the content of a frame, the store, the appliance's own
+// broker or its interfaces.
 //
-// Concurrency. Deliver never waits: every provider has a bounded queue that drops
-// its oldest frame when it is full, and one goroutine, owned by Run, that empties
-// it. All exported methods may be called concurrently.
+// Concurrency. All exported methods may be called concurrently. Deliver never blocks: every provider
+// has a bounded queue that drops its oldest frame when full, and one goroutine, owned by Run, that
+// drains it.
 package relay
 
 import (
@@ -30,35 +30,33 @@ const (
 	Webhook = "webhook"
 )
 
-// Provider is one configured outside service.
+// Provider is one configured external service.
 type Provider interface {
-	// Ready returns the fault for which nothing can be delivered any more, nil while frames
-	// are queued. A service that is unreachable for the moment is ready: it will be tried
-	// again.
+	// Ready returns the fault that ended delivery for good, or nil. A service that is only
+	// unreachable is ready: the provider tries again.
 	Ready() error
-	// Deliver queues a live frame of a network. It never waits and keeps json, which
-	// must not be changed afterwards.
+	// Deliver queues a live frame of a network without blocking. It keeps json, which must not
+	// be changed afterwards.
 	Deliver(network motion.NetworkID, json []byte)
-	// Counters returns what was counted since the start.
+	// Counters returns the counters since the start.
 	Counters() Counters
 
 	run(ctx context.Context) error
 }
 
-// Counters count frames, and tries that failed.
+// Counters counts frames and failed tries.
 type Counters struct {
-	Delivered uint64 // frames handed over
-	Dropped   uint64 // frames given up: queue full, refused, or service gone
-	Failures  uint64 // connections or posts that failed
+	Delivered uint64 // frames accepted by the service
+	Dropped   uint64 // frames lost: queue full, rejected, or service gone
+	Failures  uint64 // failed connections or posts
 }
 
-// Relay holds the configured providers. Make it with New, start it with Run.
+// Relay holds the configured providers. Create it with New and start it with Run.
 type Relay struct {
 	providers map[string]Provider
 }
 
-// New returns the providers that a valid configuration has. Nothing is connected
-// before Run.
+// New returns a relay with the providers of a valid configuration. It opens no connection before Run.
 func New(c Config, log *slog.Logger) (*Relay, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("relay: %w", err)
@@ -84,7 +82,7 @@ func New(c Config, log *slog.Logger) (*Relay, error) {
 // Providers returns the configured providers by name. The map must not be changed.
 func (r *Relay) Providers() map[string]Provider { return r.providers }
 
-// Run delivers until ctx ends. Frames that wait then are not delivered.
+// Run delivers until ctx ends. It discards frames still queued.
 func (r *Relay) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for _, p := range r.providers {
@@ -103,9 +101,8 @@ func (r *Relay) Metrics(w io.Writer) {
 	}
 }
 
-// Channel returns the name under which a network's live motion is delivered,
-// "motion/1042".
+// Channel returns the name of a network's live motion, such as "motion/1042".
 func Channel(network motion.NetworkID) string { return fmt.Sprintf("motion/%d", network) }
 
-// defaultBackoff returns the wait between tries of a provider.
+// defaultBackoff returns the back-off between tries of a provider.
 func defaultBackoff() hook.Backoff { return hook.Backoff{First: time.Second, Most: time.Minute} }

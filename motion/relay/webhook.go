@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	postTries = 6         // of one post, over about half a minute in all
+	postTries = 6         // of one post, over about half a minute in total
 	postSize  = 512 << 10 // bytes of frames in one post
 )
 
-// webhook posts the queued frames to a URL, signed (package hook), one post at a time: the
-// next post takes all frames that were queued meanwhile.
+// webhook posts the queued frames to a URL, signed (package hook), one post at a time: the next post
+// contains all frames queued meanwhile.
 type webhook struct {
 	hook *hook.Hook
 	log  *slog.Logger
 	wait hook.Backoff
 
 	queue     *queue
-	gone      atomic.Bool // the receiver has answered 410
+	gone      atomic.Bool // the receiver answered 410
 	delivered atomic.Uint64
 	failures  atomic.Uint64
-	row       int // failures in a row; run alone uses it
+	row       int // failures in a row; used by run only
 }
 
 func newWebhook(c hook.Config, log *slog.Logger) (*webhook, error) {
@@ -41,7 +41,7 @@ func newWebhook(c hook.Config, log *slog.Logger) (*webhook, error) {
 	return &webhook{hook: receiver, log: log.With("relay", Webhook), wait: defaultBackoff(), queue: newQueue()}, nil
 }
 
-// Ready is a Conflict once the receiver has answered 410 Gone.
+// Ready returns a Conflict fault after the receiver answered 410 Gone.
 func (w *webhook) Ready() error {
 	if w.gone.Load() {
 		return fault.New(fault.Conflict, "webhook: the receiver has answered 410 Gone; nothing is sent until the appliance is started again")
@@ -58,7 +58,7 @@ func (w *webhook) Deliver(network motion.NetworkID, json []byte) {
 	w.queue.push(frame{network: network, json: json})
 }
 
-// Counters counts frames that the receiver has accepted, and posts that failed.
+// Counters returns the numbers of frames that the receiver accepted, and of failed posts.
 func (w *webhook) Counters() Counters {
 	return Counters{Delivered: w.delivered.Load(), Dropped: w.queue.lost(), Failures: w.failures.Load()}
 }
@@ -78,8 +78,8 @@ func (w *webhook) run(ctx context.Context) error {
 	}
 }
 
-// delivery is the body of a post; frames are as the live stream shows them
-// (payloads.md 4.7), oldest first.
+// delivery is the body of a post; frames are in the form of the live stream (payloads.md 4.7), oldest
+// first.
 type delivery struct {
 	Frames []deliveredFrame `json:"frames"`
 }
@@ -90,14 +90,14 @@ type deliveredFrame struct {
 	Frame   json.RawMessage  `json:"frame"`
 }
 
-// deliver posts a batch until it is accepted or given up.
+// deliver posts a batch until it is accepted or fails for good.
 func (w *webhook) deliver(ctx context.Context, batch []frame) {
 	body := delivery{Frames: make([]deliveredFrame, len(batch))}
 	for i, f := range batch {
 		body.Frames[i] = deliveredFrame{Network: f.network, Channel: Channel(f.network), Frame: f.json}
 	}
 	raw, err := json.Marshal(body)
-	if err != nil { // a frame was no JSON
+	if err != nil { // a frame was not JSON
 		w.log.Error("frames not sent", "err", err)
 		w.queue.drop(len(batch))
 		return
@@ -129,7 +129,7 @@ func (w *webhook) deliver(ctx context.Context, batch []frame) {
 	}
 }
 
-// succeeded counts the frames of a post that was accepted.
+// succeeded counts the frames of an accepted post.
 func (w *webhook) succeeded(frames int) {
 	if w.row > 0 {
 		w.log.Info("webhook accepts again")
@@ -138,7 +138,7 @@ func (w *webhook) succeeded(frames int) {
 	w.delivered.Add(uint64(frames))
 }
 
-// failed counts a failure; the first in a row is logged.
+// failed counts a failure and logs the first in a row.
 func (w *webhook) failed(err error) {
 	w.failures.Add(1)
 	w.row++
