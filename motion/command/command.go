@@ -49,7 +49,6 @@ const nameKey = "command"
 //
 // New ignores that a trigger may be in a final state already: call TriggerDone once the command is
 // stored, in the same transaction.
-// to TriggerDone once the command is stored, in the same transaction.
 func New(r Request, trigger *ID, online bool, now motion.Time) Step {
 	c := Command{
 		NetworkID: r.NetworkID, NodeID: r.NodeID, TriggerID: trigger, ExecuteNow: r.ExecuteNow,
