@@ -11,7 +11,7 @@ import (
 // ChangedValue is the event of every detection.
 const ChangedValue = motion.SensorChangedValue
 
-// Detection is something that a sensor has told and that is kept (payloads.md 5.7).
+// Detection is a stored report of a sensor (payloads.md 5.7).
 type Detection struct {
 	ID        string           `json:"id" doc:"uuid"`
 	Home      home.ID          `json:"network_id"`
@@ -25,7 +25,7 @@ type Detection struct {
 	TS        motion.Time      `json:"ts" doc:"UTC timestamp, seconds"`
 }
 
-// Value is what a sensor said at a detection.
+// Value is the value of a sensor at a detection.
 type Value struct {
 	Status       string   `json:"status,omitempty" doc:"closed, open, clear, motion, still or vibration"`
 	BatteryLevel *int     `json:"batteryLevel,omitempty" doc:"Percent"`
@@ -33,22 +33,21 @@ type Value struct {
 	Humidity     *float64 `json:"humidity,omitempty" doc:"Percent, relative"`
 }
 
-// MaxAnswer is how many detections an answer has at most.
+// MaxAnswer is the greatest number of detections in an answer.
 const MaxAnswer = 5000
 
-// Bounds of a provider's clock.
+// Limits of a provider's clock.
 const (
 	maxBehind motion.Seconds = 90 * 24 * 3600
 	maxAhead  motion.Seconds = 300
 )
 
-// Take returns what is known of a thing after a reading, given what was known, and
-// whether the reading is to be kept as a detection. d is the stored record.
+// Take returns the state of a thing after a reading, given the state before it, and whether the
+// reading is to be stored as a detection. d is the stored record.
 //
-// A sensor of states tells something when its state changes; that it is at rest is no
-// news while nothing is known of it. One that measures tells something when it differs
-// from its last detection by temperatureDelta or humidityDelta, so that a reading each
-// second does not become a record each second. Hubs tell nothing.
+// A sensor with states is stored when its state changes, but not when the first known state is rest. A
+// measuring sensor is stored when it differs from its last detection by temperatureDelta or
+// humidityDelta, so that a reading per second does not become a record per second. A hub never is.
 func (d Device) Take(known State, r Reading) (State, bool) {
 	next := known
 	if r.Online != nil {
@@ -77,10 +76,10 @@ func (d Device) Take(known State, r Reading) (State, bool) {
 	return next, next.Status != known.Status && (known.Status != "" || next.Status != statuses[0])
 }
 
-// sane reports whether a value is there and lies within bounds.
+// sane reports whether a value is present and within limits.
 func sane(v *float64, low, high float64) bool { return v != nil && *v >= low && *v <= high }
 
-// moved reports whether a value has left its last kept one.
+// moved reports whether a value differs from the last stored one by delta.
 func moved(kept, now *float64, delta float64) bool {
 	const rounding = 1e-9
 	switch {
@@ -92,8 +91,7 @@ func moved(kept, now *float64, delta float64) bool {
 	return math.Abs(*now-*kept) >= delta-rounding
 }
 
-// Detect returns the detection of a device in a state, at a time: ts when it is
-// possible, else now.
+// Detect returns the detection of a device in a state at time ts, or at now if ts is not plausible.
 func (d Device) Detect(s State, ts, now motion.Time) Detection {
 	if ts.IsZero() || ts > now.Add(maxAhead) || ts < now.Add(-maxBehind) {
 		ts = now
@@ -105,30 +103,28 @@ func (d Device) Detect(s State, ts, now motion.Time) Detection {
 	}
 }
 
-// Settle returns the record with what of a state is stored between detections: neither
-// what later readings are compared with, nor whether the thing is online, which nobody
-// knows after a restart.
+// Settle returns the record with the part of a state that is stored between detections: not the
+// values of the last detection, which later readings are compared with, and not whether the thing is
+// online, which is unknown after a restart.
 func (d Device) Settle(s State) Device {
 	s.Temperature, s.Humidity, s.Online = d.Config.Temperature, d.Config.Humidity, false
 	d.Config.State = s
 	return d
 }
 
-// Bounds of the detections of one sensor in a time: a contact that bounces must not
-// wear the flash.
+// Rate limit of the detections of one sensor: a contact that bounces must not wear the flash.
 const (
 	burst                 = 60
 	window motion.Seconds = 60
 )
 
-// Pace counts the detections of one sensor. The zero value is ready.
+// Pace limits the rate of detections of one sensor. The zero value is ready to use.
 type Pace struct {
 	since motion.Time
 	count int
 }
 
-// Allow counts one more detection at now and reports whether it may be kept: 60 a
-// minute.
+// Allow counts one detection at now and reports whether it may be stored: 60 per minute.
 func (p *Pace) Allow(now motion.Time) bool {
 	if now.Since(p.since) >= window || now < p.since {
 		p.since, p.count = now, 0

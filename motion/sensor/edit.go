@@ -9,12 +9,12 @@ import (
 	"sensegate/motion/fault"
 )
 
-// MaxName is the longest friendlyName and location, in characters.
+// MaxName is the greatest length of friendlyName and location, in characters.
 const MaxName = 256
 
-// DeviceEdit changes a device; what is nil stays.
+// DeviceEdit changes a device; nil fields stay.
 type DeviceEdit struct {
-	Notify           *bool // a must (interfaces.md 4.2 no. 8): whether its detections are kept
+	Notify           *bool // required (interfaces.md 4.2 no. 8): whether detections are stored
 	Purpose          *Purpose
 	FriendlyName     *string
 	Location         *string
@@ -22,7 +22,7 @@ type DeviceEdit struct {
 	HumidityDelta    *float64
 }
 
-// Apply returns the device with the edit, or an Invalid fault with every mistake.
+// Apply returns the device after the edit, or an Invalid fault with every mistake.
 func (d Device) Apply(e DeviceEdit) (Device, error) {
 	var wrong fault.Details
 	check := func(ok bool, field, message string, value any) {
@@ -58,7 +58,7 @@ func (d Device) Apply(e DeviceEdit) (Device, error) {
 	return d, nil
 }
 
-// Change returns the edit as the payload that IntegrationsConfigChangedEvent carries.
+// Change returns the edit as the payload of IntegrationsConfigChangedEvent.
 func (e DeviceEdit) Change() motion.Document {
 	config := map[string]any{}
 	set(config, "notify", e.Notify)
@@ -79,13 +79,12 @@ func set[T any](to map[string]any, key string, value *T) {
 	}
 }
 
-// plain reports whether text has at most so many characters and none that is a
-// control.
+// plain reports whether text has at most the given number of characters and no control character.
 func plain(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// name returns what of a provider's name can be a friendlyName.
+// name returns the part of a provider's name that is valid as a friendlyName.
 func name(text string) string {
 	if !plain(text, MaxName) {
 		return ""

@@ -11,8 +11,7 @@ import (
 // Type is the deviceType of a thing (payloads.md 5.7).
 type Type string
 
-// The types. Of a thing that measures several things at once the first in this
-// order counts.
+// The types. A thing that measures several things has the first of its types in this order.
 const (
 	Hub       Type = "Hub"
 	Door      Type = "SensorDoor"
@@ -21,8 +20,7 @@ const (
 	Climate   Type = "SensorTemperatureHumidity"
 )
 
-// The statuses of things. A sensor is at rest, or it is not: what ends its rest is
-// what it is there for.
+// The statuses of things. A sensor is at rest or not; what it detects ends its rest.
 const (
 	Open      = "open"
 	Closed    = "closed"
@@ -34,8 +32,8 @@ const (
 	Pairing   = "pairing" // of a hub that lets new sensors join
 )
 
-// Statuses returns what a thing of the type can say, its state of rest first; none
-// for one that only measures.
+// Statuses returns the statuses of a thing of the type, its state of rest first; none for a thing that
+// only measures.
 func (t Type) Statuses() []string {
 	switch t {
 	case Hub:
@@ -56,10 +54,10 @@ func (t Type) Known() bool { return slices.Contains(Types(), t) }
 // Types returns all types.
 func Types() []Type { return []Type{Hub, Door, Motion, Vibration, Climate} }
 
-// Purpose says what a thing is used for (payloads.md 5.7); "" = not said.
+// Purpose is the use of a thing (payloads.md 5.7); "" = unknown.
 type Purpose string
 
-// The purposes; the last two are those of hubs.
+// The purposes; the last two are for hubs.
 const (
 	FrontDoorVibration    Purpose = "FrontDoorVibration"
 	BackDoorVibration     Purpose = "BackDoorVibration"
@@ -71,15 +69,15 @@ const (
 	SecondaryHub          Purpose = "SecondaryHub"
 )
 
-// suits reports whether a thing of the type can serve the purpose.
+// suits reports whether the purpose fits a thing of the type.
 func (p Purpose) suits(t Type) bool {
 	return p == "" || (p == MainHub || p == SecondaryHub) == (t == Hub)
 }
 
-// DeviceID identifies a thing of ours. Ids are positive and fit 32 bits.
+// DeviceID identifies a stored thing. Ids are positive and fit 32 bits.
 type DeviceID uint32
 
-// Device is a hub or a sensor of a home as it is known here (payloads.md 5.7).
+// Device is the stored record of a hub or a sensor of a home (payloads.md 5.7).
 type Device struct {
 	ID            DeviceID         `json:"id"`
 	Home          home.ID          `json:"network_id"`
@@ -94,7 +92,7 @@ type Device struct {
 	UpdatedAt     motion.Stamp     `json:"updated_at"`
 }
 
-// Config is what is set of a thing and what it last told.
+// Config holds the settings of a thing and its latest values.
 type Config struct {
 	Notify      bool `json:"notify" doc:"Detections are kept; false until the app says true"`
 	EmailNotify bool `json:"emailNotify" doc:"Always false"`
@@ -105,9 +103,8 @@ type Config struct {
 	HumidityDelta    float64 `json:"humidityDelta" doc:"Change of humidity that is kept, percent"`
 }
 
-// State is what a thing last told of itself. Of a stored device temperature and
-// humidity are those of the last detection, what later ones are compared with, and
-// online is false.
+// State holds the latest values of a thing. In a stored device temperature and humidity are those of
+// the last detection, for comparison with later ones, and online is false.
 type State struct {
 	Online       bool     `json:"online"`
 	Status       string   `json:"status" doc:"closed, open; clear, motion; still, vibration; ready, pairing for a hub; empty: not known, or none"`
@@ -116,7 +113,7 @@ type State struct {
 	Humidity     *float64 `json:"humidity,omitempty" doc:"Percent, relative"`
 }
 
-// Changes that are kept unless others are set, and their limits.
+// Least changes that are stored, unless set otherwise, and their limits.
 const (
 	defaultTemperatureDelta = 1.0
 	defaultHumidityDelta    = 5.0
@@ -125,19 +122,17 @@ const (
 	minHumidityDelta, maxHumidityDelta       = 1.0, 100.0
 )
 
-// MaxDevices is how many things a home can have: what a provider lists beyond it is
-// left out.
+// MaxDevices is the limit of things in a home; further ones that a provider lists are ignored.
 const MaxDevices = 256
 
 var thingName = regexp.MustCompile(`^[A-Za-z0-9_:.-]{1,128}$`)
 
-// ValidThing reports whether a name can be one of a thing: 1 to 128 letters, digits
-// and _ : . - of ASCII.
+// ValidThing reports whether a name is valid for a thing: 1 to 128 ASCII letters, digits and _ : . -
 func ValidThing(name string) bool { return thingName.MatchString(name) }
 
-// New returns the record of a thing that a provider has found: with notify false, so
-// that nothing is kept of it until somebody wants it (payloads.md 5.7). hubs is how
-// many hubs the home has already.
+// New returns the record of a thing that a provider lists. Its notify is false, so that no detections
+// are stored until somebody enables it (payloads.md 5.7). hubs is the number of hubs of the home so
+// far.
 func New(i Integration, f Found, hubs int) Device {
 	d := Device{
 		Home: i.Home, Network: i.Network, UserThingName: i.Account.UserThingName,

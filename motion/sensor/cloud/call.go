@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	callLimit = 8 * time.Second // for one call with its repetitions
+	callLimit = 8 * time.Second // for one call including repetitions
 	maxTries  = 3
 	maxAnswer = 1 << 20 // bytes
 )
 
-// call makes a call, up to three times while the cloud has trouble, and reads its
-// answer unless that is nil. Its errors are faults: NotFound, Conflict for what the
-// cloud refuses, Unavailable for all else.
+// call makes a call, up to three times while the cloud has trouble, and decodes the answer unless
+// answer is nil. Its errors are faults: NotFound, Conflict if the cloud rejects the call, otherwise
+// Unavailable.
 func (c *Cloud) call(ctx context.Context, method, path string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -49,8 +49,7 @@ func (c *Cloud) call(ctx context.Context, method, path string, body, answer any)
 	}
 }
 
-// try makes a call once. again says whether repeating it can help, and wait for how
-// long the cloud wants to be left alone.
+// try makes a call once. again reports whether repeating it can help, wait is the cloud's Retry-After.
 func (c *Cloud) try(ctx context.Context, method, path string, body []byte, answer any) (again bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -78,7 +77,7 @@ func (c *Cloud) try(ctx context.Context, method, path string, body []byte, answe
 		return false, 0, nil
 	case verdict == hook.Accepted:
 		if len(raw) > maxAnswer || json.Unmarshal(raw, answer) != nil {
-			c.log.Error("the sensor cloud's answer cannot be read", "method", method, "bytes", len(raw))
+			c.log.Error("answer of the sensor cloud unreadable", "method", method, "bytes", len(raw))
 			return false, 0, away(0)
 		}
 		return false, 0, nil
@@ -86,7 +85,7 @@ func (c *Cloud) try(ctx context.Context, method, path string, body []byte, answe
 	return false, 0, c.refused(response.StatusCode, method)
 }
 
-// refused says what an answer of 4xx means.
+// refused returns the fault for an answer of 4xx.
 func (c *Cloud) refused(status int, method string) error {
 	switch status {
 	case http.StatusNotFound:
@@ -94,17 +93,16 @@ func (c *Cloud) refused(status int, method string) error {
 	case http.StatusGone:
 		return errGone
 	case http.StatusUnauthorized, http.StatusForbidden:
-		c.log.Error("the sensor cloud refuses the key of this appliance", "method", method, "status", status)
+		c.log.Error("sensor cloud rejected the appliance's key", "method", method, "status", status)
 		return away(0)
 	}
 	return fault.New(fault.Conflict, "the sensor cloud refuses: %s", strings.ToLower(http.StatusText(status)))
 }
 
-// errGone is the answer to a cursor that the cloud no longer knows.
+// errGone is the error for a cursor that the cloud no longer knows.
 var errGone = fault.New(fault.NotFound, "the sensor cloud has forgotten the cursor")
 
-// away returns an Unavailable fault that asks to come back when the cloud wants, in
-// half a minute unless it says.
+// away returns an Unavailable fault to retry after wait, or after half a minute if wait is 0.
 func away(wait time.Duration) error {
 	err := fault.New(fault.Unavailable, "the sensor cloud cannot be reached")
 	err.RetryAfter = max(wait, 30*time.Second)

@@ -17,35 +17,34 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// Name is what the provider is called in the configuration.
+// Name is the name of the provider in the configuration.
 const Name = "cloud"
 
 const (
-	feedWait  = 25 * time.Second // that the feed waits for something to tell
-	feedLimit = 500              // entries of one answer
+	feedWait  = 25 * time.Second // how long the feed waits for new entries
+	feedLimit = 500              // entries per answer
 	maxCursor = 256              // bytes
 )
 
-// How long a list of things is taken as it was, and so is that there was none: many
-// people may look at once.
+// How long a list of things, or its failure, is cached, because many people may look at once.
 const (
 	freshFor = 2 * time.Second
 	awayFor  = 5 * time.Second
 )
 
-// Cloud is the provider. Make it with New.
+// Cloud is the provider. Create it with New.
 type Cloud struct {
 	url, key string
 	client   *http.Client
 	log      *slog.Logger
 	wait     hook.Backoff // between tries
-	pause    hook.Backoff // between calls of the feed that failed
+	pause    hook.Backoff // between failed calls of the feed
 
 	mu    sync.Mutex
 	lists map[string]list // by user thing name
 }
 
-// list is what a call for an account's things has brought.
+// list is the result of a call for an account's things.
 type list struct {
 	found []sensor.Found
 	err   error
@@ -57,7 +56,7 @@ var _ sensor.Provider = (*Cloud)(nil)
 // New returns the provider for the cloud of a valid configuration that has a url.
 func New(c Config, log *slog.Logger) *Cloud {
 	client := hook.Client()
-	client.Timeout = 0 // each call has its own
+	client.Timeout = 0 // each call has its own time-out
 	return &Cloud{
 		url: strings.TrimSuffix(c.URL, "/"), key: c.Key, client: client, log: log.With("sensors", Name),
 		wait:  hook.Backoff{First: 200 * time.Millisecond, Most: time.Second},
@@ -66,7 +65,7 @@ func New(c Config, log *slog.Logger) *Cloud {
 	}
 }
 
-// Single is false: each household has an account.
+// Single returns false: each household has its own account.
 func (c *Cloud) Single() (motion.NetworkID, bool) { return 0, false }
 
 func accountPath(user string) string { return "/v1/accounts/" + url.PathEscape(user) }
@@ -75,18 +74,18 @@ func thingPath(a sensor.Account, thing string) string {
 	return accountPath(a.UserThingName) + "/things/" + url.PathEscape(thing)
 }
 
-// CreateAccount makes an account.
+// CreateAccount creates an account.
 func (c *Cloud) CreateAccount(ctx context.Context, userThingName string) (sensor.Account, error) {
 	return sensor.Account{UserThingName: userThingName}, c.call(ctx, http.MethodPut, accountPath(userThingName), struct{}{}, nil)
 }
 
-// DeleteAccount deletes an account with the hardware that is tied to it.
+// DeleteAccount deletes an account with the hardware that belongs to it.
 func (c *Cloud) DeleteAccount(ctx context.Context, a sensor.Account) error {
 	defer c.stale(a.UserThingName)
 	return gone(c.call(ctx, http.MethodDelete, accountPath(a.UserThingName), nil, nil))
 }
 
-// gone takes what is not there for deleted.
+// gone treats a thing that does not exist as deleted.
 func gone(err error) error {
 	if fault.KindOf(err) == fault.NotFound {
 		return nil
@@ -94,8 +93,7 @@ func gone(err error) error {
 	return err
 }
 
-// ListDevices returns the things of an account as the cloud knows them, or knew them
-// two seconds ago.
+// ListDevices returns the things of an account, at most two seconds old.
 func (c *Cloud) ListDevices(ctx context.Context, a sensor.Account) ([]sensor.Found, error) {
 	now := time.Now()
 	c.mu.Lock()
@@ -116,7 +114,7 @@ func (c *Cloud) ListDevices(ctx context.Context, a sensor.Account) ([]sensor.Fou
 	return fresh.found, err
 }
 
-// stale forgets the list of an account.
+// stale drops the cached list of an account.
 func (c *Cloud) stale(account string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +127,7 @@ func (c *Cloud) Pair(ctx context.Context, a sensor.Account, hub string, d time.D
 	return c.call(ctx, http.MethodPost, thingPath(a, hub)+"/pair", Pairing{Timeout: int((d + time.Second - 1) / time.Second)}, nil)
 }
 
-// UpdateConfig tells the cloud what was set of a thing.
+// UpdateConfig sends the settings of a thing to the cloud.
 func (c *Cloud) UpdateConfig(ctx context.Context, a sensor.Account, _, after sensor.Device) error {
 	defer c.stale(a.UserThingName)
 	return c.call(ctx, http.MethodPatch, thingPath(a, after.ThingName), Settings{
@@ -138,16 +136,16 @@ func (c *Cloud) UpdateConfig(ctx context.Context, a sensor.Account, _, after sen
 	}, nil)
 }
 
-// Remove removes a thing; with a hub its sensors go.
+// Remove removes a thing, and with a hub its sensors.
 func (c *Cloud) Remove(ctx context.Context, a sensor.Account, d sensor.Device) error {
 	defer c.stale(a.UserThingName)
 	return gone(c.call(ctx, http.MethodDelete, thingPath(a, d.ThingName), nil, nil))
 }
 
-// Run follows the feed until ctx ends. What could not be stored is asked for again.
+// Run follows the feed until ctx ends. It requests again what could not be stored.
 func (c *Cloud) Run(ctx context.Context, host sensor.Host) error {
 	defer c.client.CloseIdleConnections()
-	var cursor *string // nil: not read yet
+	var cursor *string // nil: not loaded yet
 	failures := 0
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -156,12 +154,12 @@ func (c *Cloud) Run(ctx context.Context, host sensor.Host) error {
 		switch {
 		case err != nil:
 			failures++
-			c.log.Warn("sensor cloud not followed", "failures", failures, "err", err)
+			c.log.Warn("feed of the sensor cloud failed", "failures", failures, "err", err)
 		case time.Since(began) >= time.Second:
 			failures = 0
 			continue
 		default:
-			failures = 0 // one that answers at once is not asked all the time
+			failures = 0 // pause, because the cloud answers at once
 		}
 		select {
 		case <-time.After(c.pause.After(failures)):
@@ -171,7 +169,7 @@ func (c *Cloud) Run(ctx context.Context, host sensor.Host) error {
 	return nil
 }
 
-// next follows the feed one step from a cursor, or from the one that is kept.
+// next follows the feed by one step from a cursor, or from the stored one if cursor is nil.
 func (c *Cloud) next(ctx context.Context, host sensor.Host, cursor *string) (*string, error) {
 	if cursor == nil {
 		kept, err := host.Cursor(ctx)
@@ -184,12 +182,12 @@ func (c *Cloud) next(ctx context.Context, host sensor.Host, cursor *string) (*st
 	return &next, err
 }
 
-// follow delivers what comes after a cursor and returns the next one, "" when the cloud
-// does not know the cursor any more.
+// follow delivers the entries after a cursor and returns the next cursor, or "" if the cloud no longer
+// knows the cursor.
 func (c *Cloud) follow(ctx context.Context, host sensor.Host, cursor string) (string, error) {
 	accounts, err := host.Accounts(ctx)
 	if err != nil || len(accounts) == 0 {
-		return cursor, err // nothing to ask for
+		return cursor, err // without accounts there is nothing to ask for
 	}
 	asked, cancel := context.WithTimeout(ctx, feedWait+callLimit)
 	defer cancel()
@@ -208,7 +206,7 @@ func (c *Cloud) follow(ctx context.Context, host sensor.Host, cursor string) (st
 		return cursor, fmt.Errorf("follow the feed: its cursor has %d bytes", len(feed.Cursor))
 	}
 	batch := feed.batch()
-	if cursor == "" { // what was told before is nowhere but in the lists
+	if cursor == "" { // earlier readings are only in the lists
 		batch.Changed = nil
 		for _, a := range accounts {
 			batch.Changed = append(batch.Changed, a.UserThingName)

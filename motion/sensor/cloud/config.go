@@ -5,16 +5,16 @@ import (
 	"net/url"
 )
 
-// Config says where the cloud is. Start from the zero value: not offered.
+// Config is the address of the cloud. The zero value disables it.
 type Config struct {
-	URL string `yaml:"url" env:"URL"` // http or https; empty: not offered
+	URL string `yaml:"url" env:"URL"` // http or https; empty: disabled
 	Key string `yaml:"key" env:"KEY"` // of this appliance
 }
 
-// minKey is the least length of a key.
+// minKey is the least length of a key, in characters.
 const minKey = 16
 
-// Validate returns every mistake at once, nil when there is none.
+// Validate returns all mistakes joined, or nil.
 func (c Config) Validate() error {
 	var wrong []error
 	if c.URL != "" {

@@ -9,13 +9,13 @@
 //	DELETE {url}/v1/accounts/{user}/things/{thing}       of a hub: with its sensors
 //	GET    {url}/v1/feed?after=CURSOR&wait=25&limit=500  [Feed]
 //
-// Every call carries Authorization: Bearer <key>; every one can be repeated without
-// harm. The feed has what the things of all accounts of the key have told, and waits
-// for up to wait seconds until there is something after the cursor. Without a cursor it
-// answers at once with where it ends; a cursor that it no longer knows is 410.
+// Every call has the header Authorization: Bearer <key> and is idempotent. The feed returns the
+// readings of all things of all accounts of the key; it waits for up to wait seconds until there is
+// one after the cursor. Without a cursor it returns its end at once; for an unknown cursor it returns
+// 410.
 //
-// It must not know what is kept of a reading, or who is told. No redirect is followed,
-// because a key goes where it was meant to go; neither key nor answers are logged.
+// The package must not know which readings are stored, or who is notified. It follows no redirect, so
+// that the key reaches only the configured host, and logs neither key nor answers.
 //
 // Concurrency. All exported methods may be called concurrently, Run once.
 package cloud

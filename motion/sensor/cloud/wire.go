@@ -10,7 +10,7 @@ type List struct {
 	Things []Thing `json:"things"`
 }
 
-// Thing is a hub or a sensor of an account, with what it last told.
+// Thing is a hub or a sensor of an account with its latest values.
 type Thing struct {
 	HubThingName string      `json:"hubThingName"`
 	DeviceType   sensor.Type `json:"deviceType"`
@@ -18,7 +18,7 @@ type Thing struct {
 	Told
 }
 
-// Told is what a thing tells; what is absent is as before.
+// Told holds the values that a thing reports; absent ones are unchanged.
 type Told struct {
 	ThingName    string      `json:"thingName"`
 	TS           motion.Time `json:"ts"` // seconds since the epoch
@@ -29,7 +29,7 @@ type Told struct {
 	Humidity     *float64    `json:"humidity,omitempty"`
 }
 
-// Pairing is the body of POST …/pair: sensors can join for that long from now.
+// Pairing is the body of POST …/pair: sensors can join for Timeout from now.
 type Pairing struct {
 	Timeout int `json:"timeout"` // seconds
 }
@@ -50,15 +50,14 @@ type Feed struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Entry is one thing that has told something, or an account whose list of things has
-// changed.
+// Entry is a reading of one thing, or an account whose list of things changed.
 type Entry struct {
 	Account     string `json:"userThingName"`
 	ListChanged bool   `json:"listChanged,omitempty"`
 	Told
 }
 
-// reading returns what was told in the product's words.
+// reading converts the values to a reading.
 func (t Told) reading(account string) sensor.Reading {
 	return sensor.Reading{
 		Account: account, Thing: t.ThingName, TS: t.TS, Online: t.Online, Status: t.Status,
@@ -66,8 +65,7 @@ func (t Told) reading(account string) sensor.Reading {
 	}
 }
 
-// found returns the things of a list that the product can use, at most
-// sensor.MaxDevices.
+// found returns the things of a list that the product supports, at most sensor.MaxDevices.
 func (l List) found(account string) []sensor.Found {
 	list := []sensor.Found{}
 	for _, t := range l.Things {
@@ -80,7 +78,7 @@ func (l List) found(account string) []sensor.Found {
 	return list
 }
 
-// batch returns an answer of the feed in the product's words.
+// batch converts an answer of the feed to a batch.
 func (f Feed) batch() sensor.Batch {
 	b := sensor.Batch{Cursor: f.Cursor}
 	seen := map[string]bool{}

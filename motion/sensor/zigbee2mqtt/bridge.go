@@ -13,46 +13,45 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// Name is what the provider is called in the configuration.
+// Name is the name of the provider in the configuration.
 const Name = "zigbee2mqtt"
 
 // Broker is the appliance's own MQTT broker.
 type Broker interface {
-	// Publish sends a message to whoever has subscribed to its topic, at QoS 1;
-	// without one it is an Unavailable fault.
+	// Publish sends a message to the subscribers of its topic at QoS 1. Unavailable: there is no
+	// subscriber.
 	Publish(topic string, payload []byte) error
-	// Subscribe has hear called with every message of integration users below prefix,
-	// in order for each client.
+	// Subscribe registers hear for every message of integration users below prefix, in order for
+	// each client.
 	Subscribe(prefix string, hear func(ctx context.Context, topic string, payload []byte) error)
 }
 
-// Bridge is the provider. Make it with New.
+// Bridge is the provider. Create it with New.
 type Bridge struct {
-	base     string           // of every topic, with a slash
-	network  motion.NetworkID // whose household it serves; 0: the only one there is
+	base     string           // prefix of every topic, with a slash
+	network  motion.NetworkID // network of the household it serves; 0: the only one
 	broker   Broker
 	log      *slog.Logger
 	state    state
 	requests requests
 	host     atomic.Pointer[hostBox]
-	wake     chan struct{} // pairing was asked for
+	wake     chan struct{} // receives when pairing was requested
 }
 
-// hostBox holds whom Run delivers to.
+// hostBox holds the host that Run delivers to.
 type hostBox struct{ sensor.Host }
 
 var _ sensor.Provider = (*Bridge)(nil)
 
-// New returns the provider for the bridge of a valid configuration, and listens to it
-// from now on: what it says before Run is delivered then.
+// New returns the provider for the bridge of a valid configuration and subscribes to it at once;
+// messages that arrive before Run are delivered then.
 func New(c Config, broker Broker, log *slog.Logger) *Bridge {
 	b := &Bridge{base: c.BaseTopic + "/", network: c.Network, broker: broker, log: log.With("sensors", Name), wake: make(chan struct{}, 1)}
 	broker.Subscribe(c.BaseTopic, b.hear)
 	return b
 }
 
-// Run delivers until ctx ends, and keeps the bridge open for as long as pairing was
-// asked for.
+// Run delivers until ctx ends, and renews the permission to join while pairing lasts.
 func (b *Bridge) Run(ctx context.Context, host sensor.Host) error {
 	b.host.Store(&hostBox{host})
 	defer b.host.Store(nil)
@@ -75,8 +74,8 @@ func (b *Bridge) Run(ctx context.Context, host sensor.Host) error {
 	}
 }
 
-// hear takes a message of the bridge. Its error means that something could not be
-// stored; what cannot be used is counted and acknowledged.
+// hear handles a message of the bridge. It returns an error if something could not be stored; it
+// counts and acknowledges messages that cannot be used.
 func (b *Bridge) hear(ctx context.Context, topic string, payload []byte) error {
 	err := b.take(ctx, strings.TrimPrefix(topic, b.base), payload)
 	if kind := fault.KindOf(err); kind == 0 || kind == fault.Unavailable {
@@ -88,7 +87,7 @@ func (b *Bridge) hear(ctx context.Context, topic string, payload []byte) error {
 	return nil
 }
 
-// take takes a message by its topic below the base.
+// take handles a message by its topic below the base.
 func (b *Bridge) take(ctx context.Context, topic string, payload []byte) error {
 	switch topic {
 	case "bridge/state":
@@ -127,7 +126,7 @@ func (b *Bridge) take(ctx context.Context, topic string, payload []byte) error {
 	return b.takeThing(ctx, topic, payload)
 }
 
-// at says which message an error is about.
+// at adds the topic of the message to an error.
 func at(topic string, err error) error {
 	if kind := fault.KindOf(err); kind != 0 {
 		return fault.New(kind, "%s: %s", topic, err)
@@ -176,7 +175,7 @@ func (b *Bridge) takeInfo(ctx context.Context, payload []byte) error {
 	return b.deliverAll(ctx, isNew)
 }
 
-// takeEvent takes bridge/event. Devices that join or change are listed again anyway.
+// takeEvent handles bridge/event. The bridge lists devices that join or change again anyway.
 func (b *Bridge) takeEvent(ctx context.Context, payload []byte) error {
 	var message event
 	if err := decode(payload, &message); err != nil {
@@ -192,8 +191,7 @@ func (b *Bridge) takeEvent(ctx context.Context, payload []byte) error {
 	return b.deliver(ctx, []sensor.Reading{reading}, false)
 }
 
-// takeThing takes the state or the availability of a device; a friendly name may have
-// slashes.
+// takeThing handles the state or the availability of a device; a friendly name may contain slashes.
 func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) error {
 	one, ours, known := b.state.named(topic)
 	if ours {
@@ -205,7 +203,7 @@ func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) er
 		if !ok {
 			return nil
 		}
-		online := true // whatever the bridge says of itself: the sensor has spoken
+		online := true // even if the bridge says otherwise: the sensor sent a message
 		reading.Thing, reading.TS, reading.Online = whole.Thing, whole.TS, &online
 		return b.deliver(ctx, []sensor.Reading{reading}, false)
 	}
@@ -225,7 +223,7 @@ func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) er
 		}
 		return nil
 	case "set", "get":
-		return nil // of others, to devices
+		return nil // from others to devices
 	}
 	if !known {
 		return fault.New(fault.NotFound, "message of a device that the bridge has not listed")
@@ -242,8 +240,7 @@ func cutLast(topic string) (before, last string) {
 	return topic[:i], topic[i+1:]
 }
 
-// deliverAll delivers everything that is known; listed says that the list of things
-// has changed.
+// deliverAll delivers all known readings; listed: the list of things changed.
 func (b *Bridge) deliverAll(ctx context.Context, listed bool) error {
 	found, ok := b.state.found()
 	if !ok {
@@ -256,7 +253,7 @@ func (b *Bridge) deliverAll(ctx context.Context, listed bool) error {
 	return b.deliver(ctx, readings, listed)
 }
 
-// deliver hands readings to the host, for the one household that uses the bridge.
+// deliver delivers readings to the host, for the one household of the bridge.
 func (b *Bridge) deliver(ctx context.Context, readings []sensor.Reading, listed bool) error {
 	host := b.host.Load()
 	if host == nil {

@@ -7,16 +7,16 @@ import (
 	"sensegate/motion"
 )
 
-// Config says where the bridge publishes, and for whom. Start from Defaults.
+// Config configures the bridge and its household. Start from Defaults.
 type Config struct {
-	BaseTopic string           `yaml:"base_topic" env:"BASE_TOPIC"` // mqtt.base_topic of the bridge; empty: not offered
-	Network   motion.NetworkID `yaml:"network" env:"NETWORK"`       // whose household it serves; 0: the only one there is
+	BaseTopic string           `yaml:"base_topic" env:"BASE_TOPIC"` // mqtt.base_topic of the bridge; empty: disabled
+	Network   motion.NetworkID `yaml:"network" env:"NETWORK"`       // network of the household it serves; 0: the only one
 }
 
-// Defaults returns the bridge's own default.
+// Defaults returns the default of Zigbee2MQTT.
 func Defaults() Config { return Config{BaseTopic: "zigbee2mqtt"} }
 
-// Validate returns what is wrong, nil when nothing is.
+// Validate returns a mistake, or nil.
 func (c Config) Validate() error {
 	if c.BaseTopic == "" {
 		return nil

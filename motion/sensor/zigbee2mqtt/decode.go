@@ -12,7 +12,7 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// Bounds of what is read.
+// Limits of messages.
 const (
 	maxState   = 64 << 10 // bytes of a device's state
 	maxListed  = 1024     // devices and groups of a bridge
@@ -29,17 +29,16 @@ type device struct {
 	Definition  *definition `json:"definition"` // null: not supported
 }
 
-// definition is what of a device's definition is used.
+// definition is the part of a device's definition that is used.
 type definition struct {
 	Exposes []expose `json:"exposes"`
 }
 
-// expose is one capability; a specific one, such as a lock, has features and is not
-// used.
+// expose is one capability; a specific one, such as a lock, has features and is ignored.
 type expose struct {
 	Name     string `json:"name"`
 	Property string `json:"property"` // key in the state
-	Access   int    `json:"access"`   // bit 0: is published
+	Access   int    `json:"access"`   // bit 0: published
 }
 
 // event is a message of bridge/event.
@@ -57,7 +56,7 @@ type response struct {
 	Transaction json.RawMessage `json:"transaction"`
 }
 
-// info is what of bridge/info is used.
+// info is the part of bridge/info that is used.
 type info struct {
 	Coordinator struct {
 		Address string `json:"ieee_address"`
@@ -65,7 +64,7 @@ type info struct {
 	PermitJoin bool `json:"permit_join"`
 }
 
-// decode reads a JSON message into v; what is no such message is a Malformed fault.
+// decode decodes a JSON message into v; an invalid one is a Malformed fault.
 func decode(payload []byte, v any) error {
 	if err := json.Unmarshal(payload, v); err != nil {
 		return fault.New(fault.Malformed, "unreadable: %.80s", err)
@@ -73,8 +72,8 @@ func decode(payload []byte, v any) error {
 	return nil
 }
 
-// decodeOnline reads bridge/state or an availability: {"state":"online"}, or, as 1.x
-// also writes it, online. Anything else that is readable is offline.
+// decodeOnline decodes bridge/state or an availability: {"state":"online"}, or online, as 1.x may
+// write it. Any other readable value is offline.
 func decodeOnline(payload []byte) (bool, error) {
 	text := string(bytes.TrimSpace(payload))
 	if !strings.HasPrefix(text, "{") {
@@ -91,7 +90,7 @@ func decodeOnline(payload []byte) (bool, error) {
 	return message.State == "online", err
 }
 
-// decodeList reads a JSON array of at most maxListed entries, one by one.
+// decodeList decodes a JSON array of at most maxListed entries, one by one.
 func decodeList[T any](payload []byte) ([]T, error) {
 	decoder := json.NewDecoder(bytes.NewReader(payload))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
@@ -113,7 +112,7 @@ func decodeList[T any](payload []byte) ([]T, error) {
 	return list, nil
 }
 
-// address returns an IEEE address as it stands in a thing name, "" when it is none.
+// address returns an IEEE address in the form of thing names, or "" if text is none.
 func address(text string) string {
 	digits := strings.ToUpper(strings.TrimPrefix(strings.ToLower(text), "0x"))
 	if len(digits) != 16 {
@@ -125,8 +124,8 @@ func address(text string) string {
 	return digits
 }
 
-// kindOf returns the deviceType of a device and under which key of its state each
-// value stands; false when it is no sensor of ours.
+// kindOf returns the type of a device and the keys of its values in its state; false if the product
+// does not support it.
 func (d device) kindOf() (sensor.Type, map[string]string, bool) {
 	if d.Definition == nil || len(d.Definition.Exposes) > maxExposes {
 		return "", nil, false
@@ -163,8 +162,8 @@ func (d device) kindOf() (sensor.Type, map[string]string, bool) {
 	return "", nil, false
 }
 
-// decodeReading reads a device's state. What cannot be read of it is left out; that
-// nothing can be read is a Malformed fault.
+// decodeReading decodes a device's state. It skips unreadable values; if nothing is readable it
+// returns a Malformed fault.
 func decodeReading(payload []byte, kind sensor.Type, keys map[string]string) (r sensor.Reading, err error) {
 	if len(payload) > maxState {
 		return r, fault.New(fault.TooLarge, "state of %d bytes: at most %d", len(payload), maxState)
@@ -196,7 +195,7 @@ func decodeReading(payload []byte, kind sensor.Type, keys map[string]string) (r 
 	return r, nil
 }
 
-// boolean reads true and false, also as text or as ON and OFF.
+// boolean converts true and false, also as text or as ON and OFF.
 func boolean(v any) (yes, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -212,7 +211,7 @@ func boolean(v any) (yes, ok bool) {
 	return false, false
 }
 
-// number reads a finite number, also as text; nil when there is none.
+// number converts a finite number, also as text; nil for any other value.
 func number(v any) *float64 {
 	if text, isText := v.(string); isText {
 		n, err := strconv.ParseFloat(text, 64)
@@ -228,10 +227,10 @@ func number(v any) *float64 {
 	return &n
 }
 
-// transaction returns the id of a request that a response names.
+// transaction returns the id of the request in a response.
 func (r response) transaction() string { return strings.Trim(string(r.Transaction), `"`) }
 
-// err returns why a request failed.
+// err returns the reason of a failed request, or nil.
 func (r response) err() error {
 	if r.Status == "ok" {
 		return nil

@@ -10,23 +10,23 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// Zigbee carries a time to join in one byte, of which 255 means for ever: more has to
-// be asked for again and again, a little before it ends.
+// Zigbee encodes the time to join in one byte, where 255 means forever: a longer time is requested in
+// parts, each a little before the last one ends.
 const (
 	longestJoin = 254 * time.Second
 	renewAhead  = 4 * time.Second
 )
 
-// Single is true: the bridge is one household's.
+// Single returns true: the bridge serves one household.
 func (b *Bridge) Single() (motion.NetworkID, bool) { return b.network, true }
 
-// CreateAccount needs nothing of the bridge, which may still be away.
+// CreateAccount returns an account without asking the bridge, which may be offline.
 func (b *Bridge) CreateAccount(_ context.Context, userThingName string) (sensor.Account, error) {
 	return sensor.Account{UserThingName: userThingName}, nil
 }
 
-// DeleteAccount leaves the bridge and what is paired with it as they are: the Zigbee
-// network may serve other things too.
+// DeleteAccount leaves the bridge and its paired devices as they are: other programs may use the
+// Zigbee network too.
 func (b *Bridge) DeleteAccount(context.Context, sensor.Account) error {
 	b.state.mu.Lock()
 	b.state.until = time.Time{}
@@ -34,7 +34,7 @@ func (b *Bridge) DeleteAccount(context.Context, sensor.Account) error {
 	return nil
 }
 
-// ListDevices returns the coordinator and the sensors as the bridge last said.
+// ListDevices returns the coordinator and the sensors in the bridge's latest list.
 func (b *Bridge) ListDevices(context.Context, sensor.Account) ([]sensor.Found, error) {
 	found, ok := b.state.found()
 	if !ok {
@@ -65,8 +65,8 @@ func (b *Bridge) Pair(ctx context.Context, _ sensor.Account, hub string, d time.
 	return nil
 }
 
-// permit lets devices join for d; until is how long they may in the end. 1.x reads
-// value and time, 2.x time.
+// permit lets devices join for d; until is the end of the whole pairing. 1.x reads value and time,
+// 2.x time.
 func (b *Bridge) permit(ctx context.Context, d time.Duration, until time.Time) error {
 	seconds := int((d + time.Second - 1) / time.Second)
 	err := b.request(ctx, "permit_join", map[string]any{"value": true, "time": seconds})
@@ -83,15 +83,14 @@ func (b *Bridge) permit(ctx context.Context, d time.Duration, until time.Time) e
 	return nil
 }
 
-// renewal returns how long it is until joining has to be asked for again, and whether
-// it has to be.
+// renewal returns the time until joining must be requested again, and whether it must.
 func (s *state) renewal(now time.Time) (time.Duration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(0, s.granted.Add(-renewAhead).Sub(now)), s.until.After(s.granted)
 }
 
-// extend asks for the rest of a long pairing, once it is time for that.
+// extend requests the rest of a long pairing when it is time.
 func (b *Bridge) extend(ctx context.Context) {
 	b.state.mu.Lock()
 	until := b.state.until
@@ -108,9 +107,9 @@ func (b *Bridge) extend(ctx context.Context) {
 	}
 }
 
-// UpdateConfig passes a new name and location on to the bridge, so that people see the
-// same there; what is not changed needs no bridge. One that refuses them, such as a name
-// that is taken, is no error: what is set here counts.
+// UpdateConfig sends a changed name and location to the bridge, so that both show the same. Other
+// changes do not need the bridge. A rejection by the bridge, for example of a duplicate name, is no
+// error: the settings here count.
 func (b *Bridge) UpdateConfig(ctx context.Context, _ sensor.Account, before, after sensor.Device) error {
 	id, ok := b.idOf(after)
 	if !ok {
@@ -128,7 +127,7 @@ func (b *Bridge) UpdateConfig(ctx context.Context, _ sensor.Account, before, aft
 	return b.change(ctx, after, "device/options", map[string]any{"id": id, "options": options})
 }
 
-// change asks the bridge to change something of a sensor, which it may refuse.
+// change requests a change of a sensor from the bridge, which may refuse.
 func (b *Bridge) change(ctx context.Context, d sensor.Device, path string, message map[string]any) error {
 	err := b.request(ctx, path, message)
 	if isRefusal(err) {
@@ -138,8 +137,8 @@ func (b *Bridge) change(ctx context.Context, d sensor.Device, path string, messa
 	return err
 }
 
-// Remove removes a sensor from the Zigbee network; of the hub, which cannot leave it,
-// every sensor. A sensor that sleeps cannot be asked to leave: it is struck off.
+// Remove removes a sensor from the Zigbee network, or all sensors with the hub, which cannot leave it.
+// It forces the removal of a sensor that does not leave, for example because it sleeps.
 func (b *Bridge) Remove(ctx context.Context, _ sensor.Account, d sensor.Device) error {
 	if d.Type != sensor.Hub {
 		return b.remove(ctx, d, false)
@@ -159,7 +158,7 @@ func (b *Bridge) Remove(ctx context.Context, _ sensor.Account, d sensor.Device) 
 func (b *Bridge) remove(ctx context.Context, d sensor.Device, force bool) error {
 	id, ok := b.idOf(d)
 	if !ok {
-		return nil // gone, or never there
+		return nil // removed already, or never there
 	}
 	err := b.request(ctx, "device/remove", map[string]any{"id": id, "force": force})
 	if isRefusal(err) && !force {
@@ -175,8 +174,8 @@ func (b *Bridge) remove(ctx context.Context, d sensor.Device, force bool) error 
 	return err
 }
 
-// idOf returns what the bridge calls a sensor, false when it has none such. Before the
-// first list that is its address.
+// idOf returns the bridge's id of a sensor, or false if the bridge has no such sensor. Before the
+// first list the id is the address.
 func (b *Bridge) idOf(d sensor.Device) (string, bool) {
 	digits, isSensor := strings.CutPrefix(d.ThingName, "SENSOR_")
 	b.state.mu.Lock()
@@ -187,8 +186,8 @@ func (b *Bridge) idOf(d sensor.Device) (string, bool) {
 	return "0x" + strings.ToLower(digits), isSensor && !b.state.listed
 }
 
-// topicName returns a friendly name that can stand in a topic: without its separators
-// and wildcards, in at most 128 bytes.
+// topicName returns a friendly name that is valid in a topic: without separators and wildcards, at
+// most 128 bytes.
 func topicName(name string) string {
 	name = strings.NewReplacer("/", "-", "+", "-", "#", "-").Replace(strings.TrimSpace(name))
 	return strings.ToValidUTF8(name[:min(len(name), 128)], "")

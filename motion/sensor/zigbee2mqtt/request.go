@@ -13,17 +13,16 @@ import (
 	"sensegate/motion/fault"
 )
 
-// answerLimit is how long the bridge may take to answer: it waits ten seconds for a
-// sleeping device.
+// answerLimit is the time-out of a request: the bridge waits ten seconds for a sleeping device.
 const answerLimit = 12 * time.Second
 
-// requests are those that wait for their response, by transaction.
+// requests are the pending requests, by transaction.
 type requests struct {
 	mu      sync.Mutex
 	waiting map[string]chan response
 }
 
-// open notes a new request; close forgets it.
+// open adds a request; close removes it.
 func (r *requests) open() (transaction string, answer chan response) {
 	transaction, answer = uuid.NewString(), make(chan response, 1)
 	r.mu.Lock()
@@ -41,22 +40,21 @@ func (r *requests) close(transaction string) {
 	delete(r.waiting, transaction)
 }
 
-// answer hands a response to whoever waits for it; one that nobody waits for was
-// somebody else's.
-func (r *requests) answer(one response) {
+// answer passes a response to the pending request. It ignores responses to other clients.
+func (r *requests) answer(reply response) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if waiting, ok := r.waiting[one.transaction()]; ok {
-		waiting <- one
-		delete(r.waiting, one.transaction())
+	if waiting, ok := r.waiting[reply.transaction()]; ok {
+		waiting <- reply
+		delete(r.waiting, reply.transaction())
 	}
 }
 
-// refusal is an answer of the bridge that says no.
+// refusal is a negative answer of the bridge.
 type refusal struct{ error }
 
-// request sends a request and waits for its response. A bridge that is away, or does
-// not answer, is an Unavailable fault, one that refuses a refusal.
+// request sends a request and waits for the response. It returns an Unavailable fault if the bridge is
+// offline or does not answer, and a refusal if the bridge refuses.
 func (b *Bridge) request(ctx context.Context, path string, message map[string]any) error {
 	b.state.mu.Lock()
 	online := b.state.online
@@ -92,13 +90,13 @@ func (b *Bridge) request(ctx context.Context, path string, message map[string]an
 	}
 }
 
-// isRefusal reports whether the bridge said no.
+// isRefusal reports whether the bridge refused.
 func isRefusal(err error) bool {
 	var no refusal
 	return errors.As(err, &no)
 }
 
-// away returns an Unavailable fault that asks to come back in half a minute.
+// away returns an Unavailable fault to retry after half a minute.
 func away(text string) error {
 	err := fault.New(fault.Unavailable, "%s", text)
 	err.RetryAfter = 30 * time.Second

@@ -11,18 +11,18 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// state is what the bridge has said since the start.
+// state is the state that the bridge has reported since the start.
 type state struct {
 	mu          sync.Mutex
 	online      bool
-	listed      bool        // bridge/devices has come
+	listed      bool        // bridge/devices has arrived
 	coordinator string      // IEEE address, "" = not known
 	joining     bool        // new devices may join
-	changed     motion.Time // when the above last changed
+	changed     motion.Time // last change of the fields above
 	things      map[string]*thing
-	names       map[string]string // friendly name → IEEE address of a thing, "" of what is none of ours
-	until       time.Time         // how long pairing was asked for
-	granted     time.Time         // how long the bridge was told so far
+	names       map[string]string // friendly name → IEEE address of a thing, "" for an unsupported one
+	until       time.Time         // end of the requested pairing
+	granted     time.Time         // end of the pairing that the bridge knows
 }
 
 // thing is a sensor of the bridge.
@@ -40,14 +40,14 @@ func hubName(coordinator string) string { return "HUB_" + coordinator }
 
 func sensorName(address string) string { return "SENSOR_" + address }
 
-// list takes the list of devices.
+// list processes the list of devices.
 func (s *state) list(devices []device) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	things, names := map[string]*thing{}, map[string]string{}
 	for name, owner := range s.names {
 		if owner == "" {
-			names[name] = "" // groups have a list of their own
+			names[name] = "" // groups have their own list
 		}
 	}
 	for _, d := range devices {
@@ -64,17 +64,17 @@ func (s *state) list(devices []device) {
 		if !ok || d.Disabled || d.Interviewed != nil && !*d.Interviewed {
 			continue
 		}
-		one := &thing{available: true}
+		entry := &thing{available: true}
 		if known := s.things[at]; known != nil && known.kind == kind {
-			*one = *known
+			*entry = *known
 		}
-		one.id, one.name, one.kind, one.keys = d.Address, d.Name, kind, keys
-		things[at], names[d.Name] = one, at
+		entry.id, entry.name, entry.kind, entry.keys = d.Address, d.Name, kind, keys
+		things[at], names[d.Name] = entry, at
 	}
 	s.things, s.names, s.listed = things, names, true
 }
 
-// group notes names of groups, whose states are nobody's.
+// group stores the names of groups, whose states are ignored.
 func (s *state) group(names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +88,8 @@ func (s *state) group(names []string) {
 	}
 }
 
-// named returns the thing with the friendly name, and whether the name is known at
-// all: before the first list every name is.
+// named returns the thing with the friendly name, and whether the name is known; before the first list
+// every name is.
 func (s *state) named(name string) (found thing, ours, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *state) named(name string) (found thing, ours, known bool) {
 	return thing{}, false, known || !s.listed
 }
 
-// update changes a thing that is still there and returns its whole reading.
+// update changes a thing that still exists and returns its complete reading.
 func (s *state) update(id string, change func(*thing)) (sensor.Reading, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,14 +113,14 @@ func (s *state) update(id string, change func(*thing)) (sensor.Reading, bool) {
 	return s.reading(address(id)), true
 }
 
-// touch stamps a change of the bridge; s.mu is held.
+// touch records a change of the bridge; s.mu is held.
 func (s *state) touch(changed bool) {
 	if changed {
 		s.changed = motion.TimeOf(time.Now())
 	}
 }
 
-// tell notes what a thing has told.
+// tell merges a reading into a thing.
 func (t *thing) tell(r sensor.Reading) {
 	t.available = true
 	if r.Status != "" {
@@ -138,7 +138,7 @@ func (t *thing) tell(r sensor.Reading) {
 	}
 }
 
-// reading returns what is known of a thing; s.mu is held.
+// reading returns the known values of a thing; s.mu is held.
 func (s *state) reading(at string) sensor.Reading {
 	one := s.things[at]
 	r := one.last
@@ -148,7 +148,7 @@ func (s *state) reading(at string) sensor.Reading {
 	return r
 }
 
-// hub returns what is known of the coordinator; s.mu is held.
+// hub returns the known values of the coordinator; s.mu is held.
 func (s *state) hub() sensor.Reading {
 	online, status := s.online, sensor.Ready
 	if s.joining && online {
@@ -157,8 +157,8 @@ func (s *state) hub() sensor.Reading {
 	return sensor.Reading{Thing: hubName(s.coordinator), TS: s.changed, Online: &online, Status: status}
 }
 
-// found returns everything that is known, the hub first, and whether the bridge has
-// listed its devices and its coordinator.
+// found returns all known things, the hub first, and whether the bridge has listed its devices and its
+// coordinator.
 func (s *state) found() ([]sensor.Found, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,14 +171,14 @@ func (s *state) found() ([]sensor.Found, bool) {
 		one := s.things[at]
 		name := one.name
 		if strings.EqualFold(name, one.id) {
-			name = "" // nobody has named it
+			name = "" // nobody named it
 		}
 		list = append(list, sensor.Found{Hub: hub.Thing, Type: one.kind, Name: name, Reading: s.reading(at)})
 	}
 	return list, true
 }
 
-// forget removes a thing that the bridge has let go.
+// forget deletes a thing that the bridge has removed.
 func (s *state) forget(at string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
