@@ -29,7 +29,7 @@ type Broker interface {
 // Bridge is the provider. Create it with New.
 type Bridge struct {
 	base     string           // prefix of every topic, with a slash
-	network  motion.NetworkID // network of the household it serves; 0: the only one
+	network  motion.NetworkID // network of the household it serves; 0: the only item
 	broker   Broker
 	log      *slog.Logger
 	state    state
@@ -193,13 +193,13 @@ func (b *Bridge) takeEvent(ctx context.Context, payload []byte) error {
 
 // takeThing handles the state or the availability of a device; a friendly name may contain slashes.
 func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) error {
-	one, ours, known := b.state.named(topic)
+	item, ours, known := b.state.named(topic)
 	if ours {
-		reading, err := decodeReading(payload, one.kind, one.keys)
+		reading, err := decodeReading(payload, item.kind, item.keys)
 		if err != nil {
 			return at("state", err)
 		}
-		whole, ok := b.state.update(one.id, func(t *thing) { t.tell(reading) })
+		whole, ok := b.state.update(item.id, func(t *thing) { t.tell(reading) })
 		if !ok {
 			return nil
 		}
@@ -210,7 +210,7 @@ func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) er
 	name, last := cutLast(topic)
 	switch last {
 	case "availability":
-		one, ours, known = b.state.named(name)
+		item, ours, known = b.state.named(name)
 		if !ours {
 			break
 		}
@@ -218,7 +218,7 @@ func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) er
 		if err != nil {
 			return at("availability", err)
 		}
-		if reading, ok := b.state.update(one.id, func(t *thing) { t.available = online }); ok {
+		if reading, ok := b.state.update(item.id, func(t *thing) { t.available = online }); ok {
 			return b.deliver(ctx, []sensor.Reading{reading}, false)
 		}
 		return nil

@@ -98,11 +98,11 @@ func decodeList[T any](payload []byte) ([]T, error) {
 	}
 	var list []T
 	for decoder.More() {
-		var one T
-		if err := decoder.Decode(&one); err != nil {
+		var entry T
+		if err := decoder.Decode(&entry); err != nil {
 			return nil, fault.New(fault.Malformed, "unreadable: %.80s", err)
 		}
-		if list = append(list, one); len(list) > maxListed {
+		if list = append(list, entry); len(list) > maxListed {
 			return nil, fault.New(fault.TooLarge, "more than %d entries", maxListed)
 		}
 	}

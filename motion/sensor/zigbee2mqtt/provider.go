@@ -180,8 +180,8 @@ func (b *Bridge) idOf(d sensor.Device) (string, bool) {
 	digits, isSensor := strings.CutPrefix(d.ThingName, "SENSOR_")
 	b.state.mu.Lock()
 	defer b.state.mu.Unlock()
-	if one := b.state.things[digits]; one != nil {
-		return one.id, true
+	if item := b.state.things[digits]; item != nil {
+		return item.id, true
 	}
 	return "0x" + strings.ToLower(digits), isSensor && !b.state.listed
 }

@@ -20,7 +20,7 @@ type state struct {
 	joining     bool        // new devices may join
 	changed     motion.Time // last change of the fields above
 	things      map[string]*thing
-	names       map[string]string // friendly name → IEEE address of a thing, "" for an unsupported one
+	names       map[string]string // friendly name → IEEE address of a thing, "" for an unsupported item
 	until       time.Time         // end of the requested pairing
 	granted     time.Time         // end of the pairing that the bridge knows
 }
@@ -64,12 +64,12 @@ func (s *state) list(devices []device) {
 		if !ok || d.Disabled || d.Interviewed != nil && !*d.Interviewed {
 			continue
 		}
-		entry := &thing{available: true}
+		item := &thing{available: true}
 		if known := s.things[at]; known != nil && known.kind == kind {
-			*entry = *known
+			*item = *known
 		}
-		entry.id, entry.name, entry.kind, entry.keys = d.Address, d.Name, kind, keys
-		things[at], names[d.Name] = entry, at
+		item.id, item.name, item.kind, item.keys = d.Address, d.Name, kind, keys
+		things[at], names[d.Name] = item, at
 	}
 	s.things, s.names, s.listed = things, names, true
 }
@@ -94,8 +94,8 @@ func (s *state) named(name string) (found thing, ours, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, known := s.names[name]
-	if one := s.things[at]; one != nil {
-		return *one, true, true
+	if item := s.things[at]; item != nil {
+		return *item, true, true
 	}
 	return thing{}, false, known || !s.listed
 }
@@ -104,12 +104,12 @@ func (s *state) named(name string) (found thing, ours, known bool) {
 func (s *state) update(id string, change func(*thing)) (sensor.Reading, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.things[address(id)]
-	if one == nil {
+	item := s.things[address(id)]
+	if item == nil {
 		return sensor.Reading{}, false
 	}
-	change(one)
-	one.last.TS = motion.TimeOf(time.Now())
+	change(item)
+	item.last.TS = motion.TimeOf(time.Now())
 	return s.reading(address(id)), true
 }
 
@@ -140,10 +140,10 @@ func (t *thing) tell(r sensor.Reading) {
 
 // reading returns the known values of a thing; s.mu is held.
 func (s *state) reading(at string) sensor.Reading {
-	one := s.things[at]
-	r := one.last
+	item := s.things[at]
+	r := item.last
 	r.Thing, r.TS = sensorName(at), max(r.TS, s.changed)
-	online := s.online && one.available
+	online := s.online && item.available
 	r.Online = &online
 	return r
 }
@@ -168,12 +168,12 @@ func (s *state) found() ([]sensor.Found, bool) {
 	hub := s.hub()
 	list := []sensor.Found{{Type: sensor.Hub, Reading: hub}}
 	for _, at := range slices.Sorted(maps.Keys(s.things)) {
-		one := s.things[at]
-		name := one.name
-		if strings.EqualFold(name, one.id) {
+		item := s.things[at]
+		name := item.name
+		if strings.EqualFold(name, item.id) {
 			name = "" // nobody named it
 		}
-		list = append(list, sensor.Found{Hub: hub.Thing, Type: one.kind, Name: name, Reading: s.reading(at)})
+		list = append(list, sensor.Found{Hub: hub.Thing, Type: item.kind, Name: name, Reading: s.reading(at)})
 	}
 	return list, true
 }
@@ -182,8 +182,8 @@ func (s *state) found() ([]sensor.Found, bool) {
 func (s *state) forget(at string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one := s.things[at]; one != nil {
+	if item := s.things[at]; item != nil {
 		delete(s.things, at)
-		s.names[one.name] = ""
+		s.names[item.name] = ""
 	}
 }
