@@ -14,15 +14,13 @@ import (
 	"sensegate/store"
 )
 
-// Create initializes the integration of a home, for a user. Enabled: it has an account
-// at the provider afterwards, a new one unless it had one already, and works. Not
-// enabled: an existing integration stays as it is, a new one has no account. provider ""
-// is the default one.
+// Create creates the integration of a home on behalf of a user. If enabled, it then has an account at
+// the provider, the existing one or a new one, and works. If not enabled, an existing integration stays
+// as it is and a new one has no account. provider "" is the default provider.
 //
-// Conflict: no provider is configured, the integration has an account at another one,
-// or the provider serves one household, and that is another or one of several that nobody
-// has named. Unavailable: the provider
-// cannot be reached; nothing is initialized then.
+// Conflict: no provider is configured, the integration has an account at another provider, or the
+// provider serves only one household and it is not clear that it is this one. Unavailable: the provider
+// cannot be reached; nothing is created.
 func (s *Service) Create(ctx context.Context, h home.ID, user home.UserID, enabled bool, provider string) (sensor.Integration, error) {
 	if enabled {
 		return s.enable(ctx, h, user, provider)
@@ -54,9 +52,9 @@ func (s *Service) blank(tx *store.Tx, h home.ID, user home.UserID, provider stri
 	return sensor.Integration{Home: h, Network: house.ExternalID, User: user, Provider: name}, err
 }
 
-// enable gives the integration of a home an account, if it has none, and sets it to
-// work. Before the provider is asked for the account it is noted as one to be deleted
-// later on, so that a crash, or an answer that is lost, leaves none behind.
+// enable creates an account for the integration of a home, if it has none, and enables it. Before the
+// request to the provider it stores the account as a pending deletion, so that a crash or a lost answer
+// leaves no orphaned account.
 func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
 	account := sensor.Account{UserThingName: "USER_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
 	var i sensor.Integration
@@ -100,8 +98,7 @@ func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provi
 	return i, nil
 }
 
-// prepare returns the integration of a home, or a new one, that can be enabled with a
-// provider.
+// prepare returns the integration of a home, or a new one, if a provider can be enabled for it.
 func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
 	i, ok, err := tx.IntegrationOf(h)
 	if err != nil {
@@ -124,10 +121,9 @@ func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider st
 	return i, s.single(tx, i)
 }
 
-// single returns a Conflict fault when the provider of an integration serves one
-// household only, and not this one: the administrator has named another, or another has an
-// account, or nobody says which of several households it is. From a household that the
-// administrator has not named the account is taken.
+// single returns a Conflict fault if the provider of an integration serves only one household and not
+// this one: the administrator has named another, another has an account, or nobody has named one of
+// several. It takes the account from a household that the administrator has not named.
 func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil {
@@ -159,8 +155,8 @@ func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	return onlyHousehold(tx, i)
 }
 
-// onlyHousehold returns a Conflict fault when other homes than that of an integration have,
-// or have had, an owner: a provider that serves one household is not for whoever asks first.
+// onlyHousehold returns a Conflict fault if a home other than the integration's has or had an owner: a
+// provider that serves one household must not go to the first home that asks.
 func onlyHousehold(tx *store.Tx, i sensor.Integration) error {
 	homes, err := tx.Homes()
 	if slices.ContainsFunc(homes, func(h home.Home) bool { return h.ID != i.Home && h.OwnedBefore }) {
@@ -170,8 +166,8 @@ func onlyHousehold(tx *store.Tx, i sensor.Integration) error {
 	return err
 }
 
-// Change changes an integration; see sensor.Integration.Apply. One that is enabled for
-// the first time gets its account, as with Create.
+// Change changes an integration; see sensor.Integration.Apply. It creates an account when the
+// integration is first enabled, as Create does.
 func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.Integration, error) {
 	i, err := s.Integration(ctx, h)
 	if err != nil {
@@ -198,9 +194,9 @@ func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.
 	return i, err
 }
 
-// Delete removes the integration of a home with its devices and their detections, and
-// raises IntegrationDeletedEvent. It does not wait for the provider: the account there
-// is deleted as soon as it can be reached.
+// Delete deletes the integration of a home with its devices and their detections and raises
+// IntegrationDeletedEvent. It does not wait for the provider: the account there is deleted as soon as
+// the provider can be reached.
 func (s *Service) Delete(ctx context.Context, h home.ID) error {
 	err := s.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		i, err := integrationOf(tx, h)
@@ -225,7 +221,7 @@ func (s *Service) Delete(ctx context.Context, h home.ID) error {
 	return nil
 }
 
-// forget drops what is held in memory of things.
+// forget drops the state of things from memory.
 func (s *Service) forget(which func(key) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

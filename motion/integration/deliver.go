@@ -19,7 +19,7 @@ type host struct {
 
 var _ sensor.Host = host{}
 
-// Accounts returns the accounts at the provider that it may serve.
+// Accounts returns the accounts that the provider may serve.
 func (h host) Accounts(ctx context.Context) (accounts []sensor.Account, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		all, err := tx.Integrations()
@@ -41,7 +41,7 @@ func (h host) BadInput(reason string, message []byte) {
 	h.engine.State.BadInput("sensors/"+h.provider, reason, message)
 }
 
-// Cursor returns the cursor of the last batch that is stored.
+// Cursor returns the cursor of the last stored batch.
 func (h host) Cursor(ctx context.Context) (cursor string, err error) {
 	err = h.db.View(ctx, func(tx *store.Tx) error {
 		cursor, err = tx.SensorCursor(h.provider)
@@ -50,8 +50,8 @@ func (h host) Cursor(ctx context.Context) (cursor string, err error) {
 	return cursor, err
 }
 
-// Deliver processes a batch of the provider: detections are stored before it returns. Then it
-// synchronises the accounts whose list of things has changed.
+// Deliver processes a batch of the provider and stores its detections. Then it synchronises the
+// accounts whose list of things changed.
 func (h host) Deliver(ctx context.Context, b sensor.Batch) error {
 	if err := h.take(ctx, h.provider, b); err != nil {
 		return err
@@ -84,13 +84,13 @@ type batch struct {
 	*Service
 	tx       *store.Tx
 	provider string
-	accounts map[string]sensor.Integration // by account; zero: not ours, or not enabled
+	accounts map[string]sensor.Integration // by account; zero: unknown or not enabled
 	things   map[key]*thing
-	told     int // detections
+	told     int // number of detections
 }
 
-// take processes a batch in a read transaction. When that has something to store, it processes
-// the batch again in a write transaction.
+// take processes a batch in a read transaction. If there is something to store, it processes the batch
+// again in a write transaction.
 func (s *Service) take(ctx context.Context, provider string, in sensor.Batch) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()
@@ -130,7 +130,7 @@ func (s *Service) judge(tx *store.Tx, provider string, in sensor.Batch) (*batch,
 	return b, nil
 }
 
-// thing returns the thing that a reading is about; nil when it is none of ours.
+// thing returns the thing of a reading, or nil if it is unknown here.
 func (b *batch) thing(r sensor.Reading) (*thing, error) {
 	i, known := b.accounts[r.Account]
 	if !known {
@@ -168,8 +168,8 @@ func (b *batch) thing(r sensor.Reading) (*thing, error) {
 	return item, nil
 }
 
-// read processes a reading of a thing. Values that are older than the known ones, as those of
-// a list can be, are ignored; whether a thing is online has no age.
+// read applies a reading to a thing. It ignores values older than the known ones, such as those of a
+// list, but always applies whether the thing is online.
 func (b *batch) read(item *thing, r sensor.Reading) {
 	now := b.tx.Now()
 	switch at := min(r.TS, now); {
@@ -193,7 +193,7 @@ func (b *batch) read(item *thing, r sensor.Reading) {
 	b.told++
 }
 
-// store writes the detections of a batch with the state that they led to, and pushes them.
+// store writes the detections of a batch with the resulting states, and pushes them.
 func (b *batch) store(cursor string) error {
 	for _, item := range b.things {
 		if len(item.found) == 0 {
@@ -237,7 +237,7 @@ func (s *Service) remember(b *batch, cursor string, stored bool) {
 	}
 }
 
-// same reports whether two states differ in nothing that is stored between detections.
+// same reports whether two states are equal in what is stored between detections.
 func same(a, b sensor.State) bool {
 	level := func(s sensor.State) int {
 		if s.BatteryLevel == nil {
@@ -248,13 +248,13 @@ func same(a, b sensor.State) bool {
 	return a.Status == b.Status && level(a) == level(b)
 }
 
-// pushFresh is how old a detection may be that is pushed: the present scene says nothing about
+// pushFresh is the greatest age of a detection that is pushed: the current scene says nothing about
 // older ones.
 const pushFresh motion.Seconds = 300
 
-// tell pushes a detection as motion is pushed (interfaces.md 6 no. 3): while the home is away
-// and its network armed, and of one sensor at most once in the cooldown of motion events. Ends
-// of detections and measurements are not pushed.
+// tell pushes a detection under the rules for motion (interfaces.md 6 no. 3): while the home is away
+// and its network armed, and at most once per sensor and cooldown of motion events. It does not push
+// ends of detections or measurements.
 func (b *batch) tell(item *thing, found sensor.Detection) error {
 	if b.options.Push == nil || found.Value.Status == "" || slices.Index(found.Type.Statuses(), found.Value.Status) < 1 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"sensegate/store"
 )
 
-// Devices returns the hubs and sensors of a home: synchronised with the provider if that can
-// be reached, otherwise as last known. Without an integration there are none.
+// Devices returns the hubs and sensors of a home: synchronised with the provider if that can be
+// reached, otherwise as last known; none without an integration.
 func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, error) {
 	i, err := s.Integration(ctx, h)
 	if fault.KindOf(err) == fault.NotFound {
@@ -34,7 +34,7 @@ func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, erro
 	return list, err
 }
 
-// Device returns a hub or sensor of a home in the same way.
+// Device returns a hub or sensor of a home, like Devices. NotFound: no such device.
 func (s *Service) Device(ctx context.Context, h home.ID, thing string) (sensor.Device, error) {
 	if i, err := s.Integration(ctx, h); err == nil {
 		s.refresh(ctx, i)
@@ -43,7 +43,7 @@ func (s *Service) Device(ctx context.Context, h home.ID, thing string) (sensor.D
 	return s.known(d), err
 }
 
-// known returns the record of a thing with its state since the start.
+// known returns the record of a thing with its latest state.
 func (s *Service) known(d sensor.Device) sensor.Device {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *Service) known(d sensor.Device) sensor.Device {
 	return d
 }
 
-// find returns a device of a home and the integration that it belongs to.
+// find returns a device of a home and its integration.
 func (s *Service) find(ctx context.Context, h home.ID, thing string) (d sensor.Device, i sensor.Integration, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if d, err = tx.Sensor(h, thing); err != nil {
@@ -66,10 +66,9 @@ func (s *Service) find(ctx context.Context, h home.ID, thing string) (d sensor.D
 	return d, i, err
 }
 
-// Pair lets new sensors join a hub for that many seconds from now, whether it was
-// longer or shorter before, and returns when that ends. NotFound: the home has no such
-// hub. Conflict: its integration is not enabled. Unavailable: the provider cannot be
-// reached, or cannot do it.
+// Pair lets new sensors join a hub for the given seconds from now, which replaces an earlier duration,
+// and returns the end. NotFound: the home has no such hub. Conflict: its integration is not enabled.
+// Unavailable: the provider cannot be reached or cannot do it.
 func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) (motion.Stamp, error) {
 	d, i, err := s.find(ctx, h, hub)
 	if err == nil && d.Type != sensor.Hub {
@@ -89,10 +88,9 @@ func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) 
 	return until, p.Pair(ctx, i.Account, hub, time.Duration(seconds)*time.Second)
 }
 
-// ChangeDevice changes a device, tells the provider, and raises
-// IntegrationsConfigChangedEvent with the change. Its detections are kept while notify is
-// true. See sensor.Device.Apply. Unavailable: the provider has to be told
-// and cannot be reached; nothing is changed then.
+// ChangeDevice changes a device, informs the provider, and raises IntegrationsConfigChangedEvent with
+// the change; see sensor.Device.Apply. While notify is true the device's detections are stored.
+// Unavailable: the provider must be informed and cannot be reached; nothing is changed.
 func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e sensor.DeviceEdit) (sensor.Device, error) {
 	before, i, err := s.find(ctx, h, thing)
 	if err != nil {
@@ -120,7 +118,7 @@ func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e s
 		if stored, err = stored.Apply(e); err != nil {
 			return nil, err
 		}
-		if !wasKept { // its detections begin with its present state
+		if !wasKept { // its detections start with its current state
 			stored = stored.Settle(s.known(stored).Config.State)
 		}
 		if after, err = tx.PutSensor(stored); err != nil {
@@ -133,9 +131,9 @@ func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e s
 	return s.known(after), err
 }
 
-// RemoveDevice removes a sensor, or a hub with its sensors, at the provider and here,
-// with what was kept of them, and raises DeviceRemoved for each sensor. Unavailable:
-// the provider cannot be reached; nothing is removed then.
+// RemoveDevice removes a sensor, or a hub with its sensors, at the provider and here, with all stored
+// data, and raises DeviceRemoved for each sensor. Unavailable: the provider cannot be reached; nothing
+// is removed.
 func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) error {
 	d, i, err := s.find(ctx, h, thing)
 	if err != nil {
@@ -181,14 +179,14 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	return nil
 }
 
-// stillListed reports whether a provider still lists a hub after its removal, as a provider
-// does that is its own hub.
+// stillListed reports whether a provider still lists a hub after its removal, like a provider that is
+// its own hub.
 func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, hub string) bool {
 	found, err := p.ListDevices(ctx, a)
 	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == hub })
 }
 
-// withSensors returns a device and, if it is a hub, its sensors, which come first.
+// withSensors returns a device, and before it the sensors of a hub.
 func withSensors(tx *store.Tx, h home.ID, thing string) ([]sensor.Device, error) {
 	d, err := tx.Sensor(h, thing)
 	if err != nil {
@@ -199,7 +197,7 @@ func withSensors(tx *store.Tx, h home.ID, thing string) ([]sensor.Device, error)
 	return append(list, d), err
 }
 
-// drop notes that a hub was removed.
+// drop stores that a hub was removed.
 func drop(tx *store.Tx, h home.ID, hub string) error {
 	i, err := integrationOf(tx, h)
 	if err != nil || slices.Contains(i.Dropped, hub) {
@@ -210,9 +208,9 @@ func drop(tx *store.Tx, h home.ID, hub string) error {
 	return err
 }
 
-// History returns the newest detections of a home, or of one of its sensors, newest
-// first, at most sensor.MaxAnswer, from since on. from and to
-// are inclusive, to 0 has no end. NotFound: there is no such thing.
+// History returns the newest detections of a home, or of one of its things, newest first, at most
+// sensor.MaxAnswer, from the later of since and from up to and including to; to 0 means no end.
+// NotFound: no such thing.
 func (s *Service) History(ctx context.Context, h home.ID, thing string, since, from, to motion.Time) (list []sensor.Detection, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		q := store.DetectionQuery{Home: h, From: max(since, from), To: to, Last: sensor.MaxAnswer}

@@ -8,10 +8,10 @@ import (
 	"sensegate/store"
 )
 
-// maxTries is how often the deletion of an account is tried: for about a month.
+// maxTries is the number of tries to delete an account: for about a month.
 const maxTries = 128
 
-// deleteDueAccounts deletes at their providers the accounts that are due.
+// deleteDueAccounts deletes the accounts that are due at their providers.
 func (s *Service) deleteDueAccounts(ctx context.Context) error {
 	var due []sensor.PendingDeletion
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -35,7 +35,7 @@ func (s *Service) deleteDueAccounts(ctx context.Context) error {
 func (s *Service) deleteDueAccount(ctx context.Context, f sensor.PendingDeletion) error {
 	err := s.deleteAccount(ctx, f)
 	if err != nil {
-		s.log.Warn("sensor account not deleted at its provider, will be tried again", "provider", f.Provider, "tries", f.Tries+1, "err", err)
+		s.log.Warn("sensor account not deleted, will retry", "provider", f.Provider, "tries", f.Tries+1, "err", err)
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if err == nil || f.Tries >= maxTries {
@@ -45,7 +45,7 @@ func (s *Service) deleteDueAccount(ctx context.Context, f sensor.PendingDeletion
 	})
 }
 
-// deleteAccount deletes an account at its provider, unless an integration has it.
+// deleteAccount deletes an account at its provider, unless an integration uses it.
 func (s *Service) deleteAccount(ctx context.Context, f sensor.PendingDeletion) error {
 	inUse := false
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

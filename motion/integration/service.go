@@ -1,15 +1,13 @@
-// Package integration holds the rules of third-party sensors that take several steps: accounts
-// at providers, pairing, following the readings of things, storing detections, and the events
-// of interfaces.md 6 no. 5.
+// Package integration implements the operations on third-party sensors that take several steps:
+// accounts at providers, pairing, reading things, storing detections, and the events of interfaces.md 6
+// no. 5.
 //
-// It knows the store, the engine, and providers as package sensor declares them. It must not
-// know a provider's protocol, HTTP, or who may call: callers have checked that the home is the
-// user's.
+// It knows the store, the engine, and providers as package sensor declares them. It must not know a
+// provider's protocol, HTTP, or authorization: callers have checked that the home is the user's.
 //
-// Concurrency. All exported methods may be called concurrently, Run once. No transaction and
-// no lock is held while a provider is called; one batch of readings is taken at a time. What
-// things tell is held in memory, and stored when it is a detection, otherwise every five
-// minutes, to spare the flash.
+// Concurrency. All exported methods may be called concurrently, Run once. No transaction and no lock is
+// held during calls of a provider; one batch of readings is processed at a time. States of things are
+// kept in memory; detections are stored at once, other states every five minutes, to spare the flash.
 package integration
 
 import (
@@ -37,35 +35,34 @@ import (
 const (
 	flushInterval    = 5 * time.Minute
 	deletionInterval = 30 * time.Second
-	syncLimit        = 3 * time.Second // that a reader waits for a provider
+	syncLimit        = 3 * time.Second // how long a reader waits for a provider
 )
 
 // Options configure a Service.
 type Options struct {
 	Providers map[string]sensor.Provider // by name; none: integrations cannot be enabled
 	Default   string                     // the provider of callers who name none; "" = the only one
-	Log       *slog.Logger               // nil: nothing is logged
-	// Push queues the push of a detection, in the transaction that stores it. nil: nothing is
-	// pushed.
+	Log       *slog.Logger               // nil: no log
+	// Push, if not nil, queues the push of a detection in the transaction that stores it.
 	Push func(*store.Tx, motion.Event) error
 }
 
-// Service is the sensor integration of every home. Make it with New, start it with
-// Run; it needs the engine to run.
+// Service manages the sensor integrations of all homes. Create it with New and start it with Run; it
+// needs a running engine.
 type Service struct {
 	db       *store.DB
 	engine   *engine.Engine
 	options  Options
 	log      *slog.Logger
-	leaving  chan struct{} // accounts are to be deleted
-	taking   sync.Mutex    // one batch at a time
+	leaving  chan struct{} // receives when accounts are to be deleted
+	taking   sync.Mutex    // serialises batches
 	mu       sync.Mutex
 	live     map[key]live
 	cursors  map[string]string // newest of each provider
 	unstored map[string]bool   // providers whose cursor is not stored
 }
 
-// key names a thing of a home.
+// key identifies a thing of a home.
 type key struct {
 	home  home.ID
 	thing string
@@ -80,7 +77,7 @@ type live struct {
 	dirty  bool // differs from what is stored
 }
 
-// New returns the service over a database and the engine that works on it.
+// New returns a Service for a database and the engine that uses it.
 func New(db *store.DB, e *engine.Engine, o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -96,8 +93,8 @@ func New(db *store.DB, e *engine.Engine, o Options) *Service {
 	}
 }
 
-// Run follows the providers and runs the background work until ctx ends, then stores what is
-// held in memory. When the database fails it returns the error.
+// Run runs the providers and the background work until ctx ends, then stores the states in memory. It
+// returns an error if the database fails.
 func (s *Service) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for name, provider := range s.options.Providers {
@@ -114,8 +111,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return errors.Join(err, tolerate(s.flush(context.WithoutCancel(ctx))))
 }
 
-// every calls step at the start, each interval and when woken, until ctx ends or step returns
-// an error that tolerate does not tolerate.
+// every calls step immediately, at each interval and when woken, until ctx ends or step returns an
+// error that is not tolerable.
 func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan struct{}, step func(context.Context) error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -132,8 +129,7 @@ func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan
 	}
 }
 
-// tolerate returns nil for an error after which the step is tried again later, such as a full
-// disk.
+// tolerate returns nil for an error after which the step is tried again later, such as a full disk.
 func tolerate(err error) error {
 	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
 		return nil
@@ -141,8 +137,8 @@ func tolerate(err error) error {
 	return err
 }
 
-// provider returns the provider of an integration. Unavailable: it is not configured any
-// more. Conflict: it is configured for another network alone.
+// provider returns the provider of an integration. Unavailable: it is no longer configured. Conflict:
+// it is configured for another network only.
 func (s *Service) provider(i sensor.Integration) (sensor.Provider, error) {
 	p := s.options.Providers[i.Provider]
 	if p == nil {
@@ -154,12 +150,12 @@ func (s *Service) provider(i sensor.Integration) (sensor.Provider, error) {
 	return p, nil
 }
 
-// servesAnother is the fault of a provider that serves another household alone.
+// servesAnother returns the fault for a provider that serves only another household.
 func servesAnother(i sensor.Integration) error {
 	return fault.New(fault.Conflict, "provider: %s serves another network of this appliance", i.Provider)
 }
 
-// choose returns the name of the provider that a caller wants.
+// choose returns the name of the requested provider, or of the default one.
 func (s *Service) choose(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(s.options.Providers))
 	switch {
@@ -175,8 +171,7 @@ func (s *Service) choose(name string) (string, error) {
 	return name, nil
 }
 
-// Integration returns the integration of a home; NotFound when it was never
-// initialized.
+// Integration returns the integration of a home. NotFound: the home has none.
 func (s *Service) Integration(ctx context.Context, h home.ID) (i sensor.Integration, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		i, err = integrationOf(tx, h)
@@ -194,7 +189,7 @@ func integrationOf(tx *store.Tx, h home.ID) (sensor.Integration, error) {
 	return i, err
 }
 
-// event returns an event of a network's sensors that happens now.
+// event returns an event of a network's sensors with the current time.
 func event(tx *store.Tx, id motion.NetworkID, kind string, detail motion.Document) (motion.Event, error) {
 	network, err := tx.Network(id)
 	return motion.Event{

@@ -9,8 +9,7 @@ import (
 	"sensegate/store"
 )
 
-// refresh synchronises the things of an integration if the provider answers within three
-// seconds.
+// refresh synchronises the things of an integration and waits up to three seconds for the provider.
 func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	if i.Working() != nil {
 		return
@@ -22,9 +21,9 @@ func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	}
 }
 
-// synchronise compares the stored things with the provider's list: it adds new ones, each with
-// a DeviceAddedEvent, and sets those no longer listed offline. They stay until somebody
-// deletes them, so that a sensor that is paired again keeps its name and its history.
+// synchronise compares the stored things with the provider's list: it adds new ones, each with a
+// DeviceAddedEvent, and sets those no longer listed offline. They stay until a user deletes them, so
+// that a sensor that is paired again keeps its name and history.
 func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil || i.Working() != nil {
@@ -65,8 +64,8 @@ func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	return s.take(ctx, i.Provider, b)
 }
 
-// compare returns the things that are listed and not stored, up to the maximum of a home, and
-// those that are stored and not listed any more.
+// compare returns the things that are listed but not stored, up to the limit of a home, and those that
+// are stored but no longer listed.
 func compare(i sensor.Integration, stored []sensor.Device, found []sensor.Found) (added []sensor.Found, missing []sensor.Device) {
 	listed := map[string]bool{}
 	for _, f := range found {
@@ -86,7 +85,7 @@ func compare(i sensor.Integration, stored []sensor.Device, found []sensor.Found)
 	return added, missing
 }
 
-// add stores the things that are listed and not stored yet.
+// add stores the things that are listed but not stored yet.
 func (s *Service) add(ctx context.Context, i sensor.Integration, found []sensor.Found) error {
 	return s.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		now, err := integrationOf(tx, i.Home)
@@ -122,7 +121,7 @@ func (s *Service) add(ctx context.Context, i sensor.Integration, found []sensor.
 	})
 }
 
-// about is the detail of an event about a device.
+// about returns the detail of an event about a device.
 func about(d sensor.Device) motion.Document {
 	return motion.Document{"thingName": d.ThingName, "deviceType": string(d.Type), "hubThingName": d.HubThingName}
 }
