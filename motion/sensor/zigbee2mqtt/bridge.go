@@ -29,7 +29,7 @@ type Broker interface {
 // Bridge is the provider. Create it with New.
 type Bridge struct {
 	base     string           // prefix of every topic, with a slash
-	network  motion.NetworkID // network of the household it serves; 0: the only item
+	network  motion.NetworkID // network of the household it serves; 0: the only one
 	broker   Broker
 	log      *slog.Logger
 	state    state

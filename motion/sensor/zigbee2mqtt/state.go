@@ -20,7 +20,7 @@ type state struct {
 	joining     bool        // new devices may join
 	changed     motion.Time // last change of the fields above
 	things      map[string]*thing
-	names       map[string]string // friendly name → IEEE address of a thing, "" for an unsupported item
+	names       map[string]string // friendly name → IEEE address of a thing, "" for an unsupported one
 	until       time.Time         // end of the requested pairing
 	granted     time.Time         // end of the pairing that the bridge knows
 }
