@@ -19,8 +19,9 @@ const (
 	maxDocument = 4096        // bytes of meta and of one payload: the limit of a push
 )
 
-// Edit is the body of a POST or PATCH. A nil field was not sent: it takes the default in a new rule
-// and keeps the value in an existing one. Monitor and the lists replace the old value as a whole.
+// Edit is the body of a POST or PATCH. A nil field was not sent: it takes the default in a new
+// rule and keeps the value in an existing one. Monitor and the lists replace the old value as
+// a whole.
 type Edit struct {
 	Enabled      *bool             `json:"enabled,omitempty" doc:"Needed by PATCH; default: true"`
 	AlertName    *string           `json:"alert_name,omitempty" doc:"What people call it"`
@@ -82,8 +83,8 @@ func setActions(field, sent *[]Action) {
 	*field = list
 }
 
-// check adds the mistakes in the fields of an Edit to m and returns the recurrence, which is valid
-// only if there are none.
+// check adds the mistakes in the fields of an Edit to m and returns the recurrence, which is
+// valid only if there are none.
 func (r Rule) check(m *fault.Details) Recurrence {
 	checkText(m, "body.alert_name", r.AlertName)
 	checkText(m, "body.analytics_tag", r.AnalyticsTag)

@@ -6,16 +6,16 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// forward returns option with the start moved by whole intervals to near a wall-clock time, at most
-// to it: later occurrences stay the same, and the library need not walk through earlier ones. A rule
-// with COUNT must be counted from its start.
+// forward returns option with the start moved by whole intervals to near a wall-clock time, at
+// most to it: later occurrences stay the same, and the library need not walk through earlier
+// ones. A rule with COUNT must be counted from its start.
 func forward(option rrule.ROption, to time.Time) rrule.ROption {
 	start := option.Dtstart
 	if option.Count > 0 || !start.Before(to) {
 		return option
 	}
-	// The new start keeps the time of day and skips what is before it on its first day, so it must
-	// be a day earlier.
+	// The new start keeps the time of day and skips what is before it on its first day, so it
+	// must be a day earlier.
 	to = to.AddDate(0, 0, -1)
 	option = explicit(option)
 	hours := int((to.Unix() - start.Unix()) / 3600) // a time.Duration overflows after 292 years

@@ -39,9 +39,9 @@ type Skip struct {
 	Last  motion.Stamp `json:"last"`
 }
 
-// New returns the job of a new rule. The caller must set ID, UUID, ExternalID and NetworkID of the
-// rule and JobID of the state. It returns fault.Invalid with all mistakes, also if no occurrence is
-// after now.
+// New returns the job of a new rule. The caller must set ID, UUID, ExternalID and NetworkID of
+// the rule and JobID of the state. It returns fault.Invalid with all mistakes, also if no
+// occurrence is after now.
 func New(edit Edit, now time.Time) (Job, error) {
 	var m fault.Details
 	if edit.Monitor == nil {
@@ -59,9 +59,10 @@ func New(edit Edit, now time.Time) (Job, error) {
 	return j, nil
 }
 
-// Patch returns the job after a change. A rule that is enabled or gets another rrule is armed again
-// and needs an occurrence after now; after the last one it needs a new rrule (interfaces.md 3 no.
-// 4). Patch returns fault.Invalid with all mistakes and then leaves j unchanged.
+// Patch returns the job after a change. A rule that is enabled or gets another rrule is armed
+// again and needs an occurrence after now; after the last one it needs a new rrule
+// (interfaces.md 3 no. 4). Patch returns fault.Invalid with all mistakes and then leaves j
+// unchanged.
 func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	var m fault.Details
 	if edit.Enabled == nil {
@@ -89,8 +90,8 @@ func (j Job) Patch(edit Edit, now time.Time) (Job, error) {
 	return next, nil
 }
 
-// arm checks the rule and starts it at now: earlier occurrences do not count. It keeps Fired, because
-// the clock may go back.
+// arm checks the rule and starts it at now: earlier occurrences do not count. It keeps Fired,
+// because the clock may go back.
 func (j *Job) arm(m *fault.Details, now motion.Stamp) error {
 	before := len(*m)
 	recurrence := j.Rule.check(m)

@@ -18,14 +18,15 @@ const (
 	dateTimeForm = "20060102T150405"
 )
 
-// Parse parses an rrule: a DTSTART line with a zone (TZID, or Z for UTC) and at most one RRULE line,
-// separated by "\n" or "\r\n". Without an RRULE line it recurs yearly. DTSTART is an occurrence only
-// if it matches the RRULE. Parse returns fault.Invalid at "rrule" with all mistakes.
+// Parse parses an rrule: a DTSTART line with a zone (TZID, or Z for UTC) and at most one RRULE
+// line, separated by "\n" or "\r\n". Without an RRULE line it recurs yearly. DTSTART is an
+// occurrence only if it matches the RRULE. Parse returns fault.Invalid at "rrule" with all
+// mistakes.
 //
-// It accepts only what all implementations interpret alike and what is cheap to expand: FREQ DAILY
-// to YEARLY, and HOURLY without BY parts; INTERVAL 1 to 1000; COUNT 1 to 10000 or UNTIL; at most 24
-// times of day; the parts that RFC 5545 allows with the FREQ. It rejects EXDATE, RDATE, EXRULE,
-// floating times and dates without a time, and ignores X- parts.
+// It accepts only what all implementations interpret alike and what is cheap to expand: FREQ
+// DAILY to YEARLY, and HOURLY without BY parts; INTERVAL 1 to 1000; COUNT 1 to 10000 or UNTIL;
+// at most 24 times of day; the parts that RFC 5545 allows with the FREQ. It rejects EXDATE,
+// RDATE, EXRULE, floating times and dates without a time, and ignores X- parts.
 func Parse(text string) (Recurrence, error) {
 	var m fault.Details
 	r := parse(text, "rrule", &m)
@@ -129,8 +130,8 @@ func (p *parser) parameters(head string) (zoneName string, ok bool) {
 	return zoneName, true
 }
 
-// last returns the instant of UNTIL, or zero. A local UNTIL is in the zone of DTSTART; a date alone
-// includes that day.
+// last returns the instant of UNTIL, or zero. A local UNTIL is in the zone of DTSTART; a date
+// alone includes that day.
 func (p *parser) last() time.Time {
 	text, given := p.parts["UNTIL"]
 	if !given {

@@ -155,7 +155,8 @@ func (p *parser) weekdays(text string) {
 	}
 }
 
-// weekday parses a day such as MO, or with a number from −53 to 53 as in -1SU; n is 0 without one.
+// weekday parses a day such as MO, or with a number from −53 to 53 as in -1SU; n is 0 without
+// one.
 func weekday(text string) (day rrule.Weekday, n int, ok bool) {
 	days := map[string]rrule.Weekday{
 		"MO": rrule.MO, "TU": rrule.TU, "WE": rrule.WE, "TH": rrule.TH,

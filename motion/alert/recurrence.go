@@ -16,18 +16,19 @@ const (
 	endYear   = 2380 // nothing occurs from here on: the library's calendar ends
 )
 
-// shift moves the years of a rule to the end of the library's calendar. The library searches for the
-// next match up to its last year, 9999; because the Gregorian calendar repeats every 400 years,
-// weekdays included, a shifted rule means the same, and the search for a rule without a match ends
-// after 300 to 400 years instead of 8,000.
+// shift moves the years of a rule to the end of the library's calendar. The library searches
+// for the next match up to its last year, 9999; because the Gregorian calendar repeats every
+// 400 years, weekdays included, a shifted rule means the same, and the search for a rule
+// without a match ends after 300 to 400 years instead of 8,000.
 const shift = 19 * 400
 
 // maxGap is the longest time that clocks ever skipped: Apia skipped a day in 2011.
 const maxGap = 24 * time.Hour
 
 // Recurrence is a parsed rrule of a universal alert: a set of instants in whole seconds. It is
-// immutable. Wall-clock times are expanded as floating times and converted one by one (see instant),
-// so that "08:00" stays 08:00 across daylight saving; two at the same instant count once.
+// immutable. Wall-clock times are expanded as floating times and converted one by one (see
+// instant), so that "08:00" stays 08:00 across daylight saving; two at the same instant count
+// once.
 type Recurrence struct {
 	option rrule.ROption // floating: wall clock in UTC fields, years shifted; Until unset
 	zone   *time.Location
@@ -37,8 +38,8 @@ type Recurrence struct {
 // Zone returns the IANA name of the zone.
 func (r Recurrence) Zone() string { return r.zone.String() }
 
-// Next returns the first occurrence after a time, in UTC, and whether there is one within ten years
-// of it (or of DTSTART, if that is later).
+// Next returns the first occurrence after a time, in UTC, and whether there is one within ten
+// years of it (or of DTSTART, if that is later).
 func (r Recurrence) Next(after time.Time) (time.Time, bool) {
 	for t := range r.After(after) {
 		return t, true
@@ -46,8 +47,8 @@ func (r Recurrence) Next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// After returns the occurrences after a time, ascending, in UTC, up to ten years after it (or after
-// DTSTART, if that is later).
+// After returns the occurrences after a time, ascending, in UTC, up to ten years after it (or
+// after DTSTART, if that is later).
 func (r Recurrence) After(after time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		var pending []time.Time // ascending: in a skipped hour later wall times have earlier instants

@@ -7,8 +7,9 @@ import (
 	"sensegate/motion"
 )
 
-// Rule is the universal alert record (payloads.md 4.10). The service assigns everything that is not
-// in an Edit. NetworkID and ExternalID are both the Core id; App Cloud replaces NetworkID by its own.
+// Rule is the universal alert record (payloads.md 4.10). The service assigns everything that
+// is not in an Edit. NetworkID and ExternalID are both the Core id; App Cloud replaces
+// NetworkID by its own.
 type Rule struct {
 	ID           string           `json:"id" doc:"Record id"`
 	UUID         string           `json:"uuid" doc:"Names the alert in paths; cannot be changed"`
@@ -29,8 +30,8 @@ type Rule struct {
 	UpdatedAt    motion.Stamp     `json:"updated_at" format:"date-time" doc:"UTC"`
 }
 
-// OnlyRaisesEvents reports whether the rule has actions and all of them raise events: the rule is for
-// programs and sends nothing to a phone.
+// OnlyRaisesEvents reports whether the rule has actions and all of them raise events: the rule
+// is for programs and sends nothing to a phone.
 func (r Rule) OnlyRaisesEvents() bool {
 	actions := slices.Concat(r.NoMotion, r.Motion, r.NoHistory)
 	return len(actions) > 0 && !slices.ContainsFunc(actions, func(a Action) bool { return a.Action != Event })
@@ -46,7 +47,8 @@ const (
 	Inactivity Mode = "INACTIVITY" // within the period: no motion for InactiveMinutes
 )
 
-// Monitor configures how a rule evaluates motion in the period [target − DurationMinutes, target].
+// Monitor configures how a rule evaluates motion in the period [target − DurationMinutes,
+// target].
 type Monitor struct {
 	Mode            Mode `json:"monitor_mode" enum:"NONE,SIMPLE,INACTIVITY" doc:"NONE: fire at the time; SIMPLE: was there motion in the period; INACTIVITY: no motion for inactive_minutes within the period"`
 	DurationMinutes int  `json:"duration_minutes" required:"false" doc:"Length of the period before the target, minutes; needed by SIMPLE and INACTIVITY"`

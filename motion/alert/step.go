@@ -19,9 +19,9 @@ const (
 	maxFired = 48               // occurrences remembered: two days of the densest rule
 )
 
-// Look returns the seconds of [from, to), whole seconds, oldest first, and whether devices may still
-// report more of them. Missing seconds at the end count as unknown; if the history cannot be read it
-// returns nil.
+// Look returns the seconds of [from, to), whole seconds, oldest first, and whether devices may
+// still report more of them. Missing seconds at the end count as unknown; if the history
+// cannot be read it returns nil.
 type Look func(from, to time.Time) (period []Second, more bool)
 
 // Firing is one run of actions.
@@ -47,16 +47,17 @@ type Result struct {
 // returns at once if there is nothing to do. It needs no timer and no notice of clock jumps. It
 // calls look at most twice.
 //
-// An occurrence fires at its time or up to 15 minutes late; older ones are skipped. An occurrence
-// that evaluates motion fires three seconds later, when the live frames have arrived. Inactivity
-// fires within the period, and may fire there again (see Monitor). If too little is known at the
-// target, the verdict waits for late data for up to five minutes, as long as devices may report some.
-// If the clock jumps ahead, Step skips the occurrences in between, and the rule continues when the
-// clock returns. If it is set back by up to a day, nothing fires twice; by more, the rule continues
-// in the new time. A clock from before the rule was armed is never believed: nothing is forgotten.
+// An occurrence fires at its time or up to 15 minutes late; older ones are skipped. An
+// occurrence that evaluates motion fires three seconds later, when the live frames have
+// arrived. Inactivity fires within the period, and may fire there again (see Monitor). If too
+// little is known at the target, the verdict waits for late data for up to five minutes, as
+// long as devices may report some. If the clock jumps ahead, Step skips the occurrences in
+// between, and the rule continues when the clock returns. If it is set back by up to a day,
+// nothing fires twice; by more, the rule continues in the new time. A clock from before the
+// rule was armed is never believed: nothing is forgotten.
 //
-// The error is about a stored rrule that can no longer be parsed (its zone was removed); j is then
-// unchanged.
+// The error is about a stored rrule that can no longer be parsed (its zone was removed); j is
+// then unchanged.
 func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
 	at := motion.StampOf(now)
 	if j.idle(at) {
@@ -76,8 +77,9 @@ func (j Job) Step(now time.Time, look Look) (Job, Result, error) {
 	return s.Job, s.result, nil
 }
 
-// idle reports whether there is nothing to do: the rule is disabled, finished or waiting. A rule that
-// finished because the clock jumped over its last occurrence resumes when the clock returns.
+// idle reports whether there is nothing to do: the rule is disabled, finished or waiting. A
+// rule that finished because the clock jumped over its last occurrence resumes when the clock
+// returns.
 func (j Job) idle(now motion.Stamp) bool {
 	s := j.State
 	last := motion.Stamp(j.Rule.Target)
@@ -102,9 +104,9 @@ type step struct {
 	result     Result
 }
 
-// clock detects a clock that was set back. After a while the new time is believed: then occurrences
-// that fired more than a day ahead of it fired by a wrong clock and are forgotten. A time before the
-// rule was armed is never believed.
+// clock detects a clock that was set back. After a while the new time is believed: then
+// occurrences that fired more than a day ahead of it fired by a wrong clock and are forgotten.
+// A time before the rule was armed is never believed.
 func (s *step) clock() {
 	st := &s.State
 	if s.now >= st.Seen {
@@ -122,8 +124,8 @@ func (s *step) clock() {
 	st.Fired = slices.DeleteFunc(st.Fired, func(t motion.Stamp) bool { return t > s.now.Add(setBack) })
 }
 
-// belief returns when a clock that was set back is believed: when all earlier firings would be too
-// old to fire if the clock returned.
+// belief returns when a clock that was set back is believed: when all earlier firings would be
+// too old to fire if the clock returned.
 func (s *step) belief() motion.Stamp {
 	return s.State.Doubt.Add(s.Rule.Monitor.duration() + grace + again)
 }

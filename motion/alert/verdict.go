@@ -23,17 +23,17 @@ const (
 	NoHistory Verdict = "no_history" // no_history_actions
 )
 
-// tolerance is the inverse of the unknown share that a stretch without motion may have: one second
-// in ten. A restart of the appliance must not hide inactivity, and a home without data must not look
-// quiet.
+// tolerance is the inverse of the unknown share that a stretch without motion may have: one
+// second in ten. A restart of the appliance must not hide inactivity, and a home without data
+// must not look quiet.
 const tolerance = 10
 
 // Judge judges a whole period, oldest second first, as known at the target or later.
 //
-// SIMPLE: any motion is Motion. Without motion it is NoMotion if at least nine seconds in ten are
-// known, else NoHistory. INACTIVITY applies the same to every stretch of inactive_minutes: NoMotion
-// if one had no motion and is known; NoHistory if one may have had none; Motion if each had motion.
-// NONE: AtTime.
+// SIMPLE: any motion is Motion. Without motion it is NoMotion if at least nine seconds in ten
+// are known, else NoHistory. INACTIVITY applies the same to every stretch of inactive_minutes:
+// NoMotion if one had no motion and is known; NoHistory if one may have had none; Motion if
+// each had motion. NONE: AtTime.
 func Judge(monitor Monitor, period []Second) Verdict {
 	switch monitor.Mode {
 	case None:

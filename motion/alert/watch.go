@@ -15,8 +15,8 @@ func (m Monitor) inactive() time.Duration {
 	return time.Duration(m.InactiveMinutes) * time.Minute
 }
 
-// start returns the second from which inactivity counts for a target: the beginning of the period, or
-// the time when the rule was armed or last found inactivity, if later.
+// start returns the second from which inactivity counts for a target: the beginning of the
+// period, or the time when the rule was armed or last found inactivity, if later.
 func (s *step) start(target motion.Stamp) motion.Stamp {
 	start := target.Add(-s.Rule.Monitor.duration())
 	for _, later := range []motion.Stamp{s.State.Armed, s.State.From} {
@@ -38,8 +38,8 @@ func (s *step) begin(target motion.Stamp) motion.Stamp {
 	return target.Add(arrival)
 }
 
-// watch fires if there was inactivity in the period of a target since start, or else schedules the
-// earliest time at which there can be.
+// watch fires if there was inactivity in the period of a target since start, or else schedules
+// the earliest time at which there can be.
 func (s *step) watch(target motion.Stamp) {
 	s.looked, s.wake = target, s.begin(target)
 	from, to := s.start(target), second(min(s.now.Add(-arrival), target))
@@ -68,8 +68,8 @@ func (s *step) watch(target motion.Stamp) {
 	}
 }
 
-// conclude fires a target that is due, with the verdict on its whole period. While the period is not
-// known it is evaluated again, until it has settled.
+// conclude fires a target that is due, with the verdict on its whole period. While the period
+// is not known it is evaluated again, until it has settled.
 func (s *step) conclude(target motion.Stamp) {
 	firing := &Firing{Target: target, Verdict: AtTime, From: second(target.Add(-s.Rule.Monitor.duration())), To: second(target)}
 	due := s.conclusion(target)
@@ -125,8 +125,8 @@ func (s *step) seconds(from, to motion.Stamp) (period []Second, more bool) {
 	return period, more
 }
 
-// Actions returns the list for a verdict. A rule without evaluation of motion (NONE) runs its first
-// list that is not empty, in the order of the record: no_motion, motion, no_history.
+// Actions returns the list for a verdict. A rule without evaluation of motion (NONE) runs its
+// first list that is not empty, in the order of the record: no_motion, motion, no_history.
 func (r Rule) Actions(v Verdict) []Action {
 	switch v {
 	case Motion:

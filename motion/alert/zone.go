@@ -15,9 +15,9 @@ const (
 	mostEast = 15 * time.Hour // east of every zone
 )
 
-// LoadZone returns the IANA zone with a name such as America/Toronto. It rejects files beside the
-// zones, which begin in lower case ("posix/…", "right/…" with leap seconds, "localtime"), and "Local",
-// which depends on the machine.
+// LoadZone returns the IANA zone with a name such as America/Toronto. It rejects files beside
+// the zones, which begin in lower case ("posix/…", "right/…" with leap seconds, "localtime"),
+// and "Local", which depends on the machine.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "" || len(name) > maxZoneName || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("zone %.64q is unknown", name)
@@ -29,9 +29,9 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// instant returns the time at which clocks in zone show wall, whose UTC fields are the wall clock. A
-// skipped time counts with the offset before the gap; of a repeated time the first counts (RFC 5545
-// section 3.3.5).
+// instant returns the time at which clocks in zone show wall, whose UTC fields are the wall
+// clock. A skipped time counts with the offset before the gap; of a repeated time the first
+// counts (RFC 5545 section 3.3.5).
 func instant(wall time.Time, zone *time.Location) time.Time {
 	before := wall.Add(-offset(wall.Add(-mostEast), zone))
 	after := wall.Add(-offset(wall.Add(mostWest), zone))

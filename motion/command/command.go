@@ -14,8 +14,9 @@ type ID int64
 // BatchID identifies a batch. Ids are positive.
 type BatchID int64
 
-// Command is a request to a node and its state (payloads.md 4.13). Only the methods that return a
-// Step change State, StateText, Attempts and UpdatedAt, all together: time-outs count from UpdatedAt.
+// Command is a request to a node and its state (payloads.md 4.13). Only the methods that
+// return a Step change State, StateText, Attempts and UpdatedAt, all together: time-outs count
+// from UpdatedAt.
 type Command struct {
 	ID         ID                `json:"id"`
 	BatchID    *BatchID          `json:"batch_id"` // nil: none
@@ -43,12 +44,12 @@ type Batch struct {
 // nameKey is the payload key of the name of the command.
 const nameKey = "command"
 
-// New returns the requested command, without an id, in the initial state of interfaces.md 3 no. 1:
-// executeNow takes precedence over a trigger. The request must have passed Check; trigger is the
-// result of Trigger.Of for it, online is whether the node is online.
+// New returns the requested command, without an id, in the initial state of interfaces.md 3
+// no. 1: executeNow takes precedence over a trigger. The request must have passed Check;
+// trigger is the result of Trigger.Of for it, online is whether the node is online.
 //
-// New ignores that a trigger may be in a final state already: call TriggerDone once the command is
-// stored, in the same transaction.
+// New ignores that a trigger may be in a final state already: call TriggerDone once the
+// command is stored, in the same transaction.
 func New(r Request, trigger *ID, online bool, now motion.Time) Step {
 	c := Command{
 		NetworkID: r.NetworkID, NodeID: r.NodeID, TriggerID: trigger, ExecuteNow: r.ExecuteNow,
@@ -83,7 +84,8 @@ func Cancellable(commands []Command) ([]Command, error) {
 	return choose(commands, func(s State) bool { return !s.Final() }, "it has ended", "is open")
 }
 
-// choose returns the commands in a wanted state, or a Conflict fault that says why there are none.
+// choose returns the commands in a wanted state, or a Conflict fault that says why there are
+// none.
 func choose(commands []Command, wanted func(State) bool, ofOne, ofBatch string) ([]Command, error) {
 	var chosen []Command
 	for _, c := range commands {

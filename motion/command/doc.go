@@ -1,11 +1,11 @@
-// Package command implements the rules of management commands: what a caller may request of a node,
-// the states of a command, and the effects on commands that wait for it (interfaces.md 3 no. 1,
-// payloads.md 4.13).
+// Package command implements the rules of management commands: what a caller may request of a
+// node, the states of a command, and the effects on commands that wait for it (interfaces.md 3
+// no. 1, payloads.md 4.13).
 //
-// It knows records, states, time-outs and chains of triggers. It must not read the clock, store,
-// send, or know HTTP or MQTT: the caller supplies the time and who is online, stores the changes of a
-// Step, and then sends what the Step requires. A command has no state besides its record, so a
-// restart changes nothing.
+// It knows records, states, time-outs and chains of triggers. It must not read the clock,
+// store, send, or know HTTP or MQTT: the caller supplies the time and who is online, stores
+// the changes of a Step, and then sends what the Step requires. A command has no state besides
+// its record, so a restart changes nothing.
 //
 // # States
 //
@@ -21,10 +21,10 @@
 //	                                           ▼
 //	                                     2xx or 4xx, also straight from 01x
 //
-// Cancel leads from every state that is not final (2xx, 4xx) to 409. Each state sorts after the one
-// before as text, so there are no cycles, a final state is never left, and of two records of one
-// command the one with the greater state is later.
+// Cancel leads from every state that is not final (2xx, 4xx) to 409. Each state sorts after
+// the one before as text, so there are no cycles, a final state is never left, and of two
+// records of one command the one with the greater state is later.
 //
-// All values may be used concurrently as long as nobody writes to what they point to; no function of
-// this package does.
+// All values may be used concurrently as long as nobody writes to what they point to; no
+// function of this package does.
 package command

@@ -9,10 +9,10 @@ type World struct {
 	Waiting func(trigger ID) ([]Command, error) // those in WaitingForTrigger, as stored
 }
 
-// Follow returns the steps that changed something, followed by their effects: on commands that wait
-// for one that reached a final state, on those that wait for them, and so on. The steps in first must
-// belong to different commands and must not be stored yet. Every command appears once; store all in
-// one transaction. Time and memory are proportional to their number.
+// Follow returns the steps that changed something, followed by their effects: on commands that
+// wait for one that reached a final state, on those that wait for them, and so on. The steps
+// in first must belong to different commands and must not be stored yet. Every command appears
+// once; store all in one transaction. Time and memory are proportional to their number.
 func Follow(first []Step, w World) ([]Step, error) {
 	steps := make([]Step, 0, len(first))
 	seen := make(map[ID]bool, len(first))

@@ -46,8 +46,9 @@ func (r Request) Check() error {
 	return m.Err()
 }
 
-// Requests returns the actions of the batch, each with its network, or an Invalid fault with every
-// mistake. The trigger of an action is the id of a command or the position of an earlier action.
+// Requests returns the actions of the batch, each with its network, or an Invalid fault with
+// every mistake. The trigger of an action is the id of a command or the position of an earlier
+// action.
 func (b BatchRequest) Requests() ([]Request, error) {
 	var m fault.Details
 	if len(b.Name) > MaxName {

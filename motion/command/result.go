@@ -7,14 +7,15 @@ import (
 	"sensegate/motion"
 )
 
-// MaxResult is the limit of a stored result, in bytes of JSON: lists and snapshots hold up to 1,000
-// commands.
+// MaxResult is the limit of a stored result, in bytes of JSON: lists and snapshots hold up to
+// 1,000 commands.
 const MaxResult = 16 << 10
 
 // outKey is the key of a command's output in a device's result.
 const outKey = "out"
 
-// bounded returns a result that fits. It cuts the end of "out" of a longer one and sets "truncated".
+// bounded returns a result that fits. It cuts the end of "out" of a longer one and sets
+// "truncated".
 func bounded(result motion.Document) motion.Document {
 	if fits(result) {
 		return result

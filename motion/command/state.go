@@ -6,12 +6,13 @@ import (
 	"sensegate/motion/fault"
 )
 
-// State is the three-digit state of a command. As texts, the states of an open command sort before
-// Done and in the order in which they can follow each other.
+// State is the three-digit state of a command. As texts, the states of an open command sort
+// before Done and in the order in which they can follow each other.
 type State string
 
-// The states of interfaces.md 3 no. 1 and payloads.md 4.13. The states that Sent returns are between
-// WaitingForOnline and Running. A device may answer with any other 2xx (success) or 4xx (failure).
+// The states of interfaces.md 3 no. 1 and payloads.md 4.13. The states that Sent returns are
+// between WaitingForOnline and Running. A device may answer with any other 2xx (success) or
+// 4xx (failure).
 const (
 	Pending           State = "000"
 	WaitingForTrigger State = "001"

@@ -27,8 +27,8 @@ func (c Command) Execute(online bool, now motion.Time) Step {
 	return c.start(online, now)
 }
 
-// TriggerDone handles that another command reached a final state: a command that waited for it starts
-// or fails in the same way. online is whether the node of c is online.
+// TriggerDone handles that another command reached a final state: a command that waited for it
+// starts or fails in the same way. online is whether the node of c is online.
 func (c Command) TriggerDone(trigger Command, online bool, now motion.Time) Step {
 	waits := c.State == WaitingForTrigger && c.TriggerID != nil && *c.TriggerID == trigger.ID
 	switch {
@@ -74,9 +74,9 @@ func answerText(state State) string {
 	return Failed.Text()
 }
 
-// Cancel ends a command that has not ended: on request, or because its node or network is deleted or
-// the configuration is reset. A sent command cannot be recalled, but it is not sent again, and a later
-// answer has no effect.
+// Cancel ends a command that has not ended: on request, or because its node or network is
+// deleted or the configuration is reset. A sent command cannot be recalled, but it is not sent
+// again, and a later answer has no effect.
 func (c Command) Cancel(now motion.Time) Step {
 	if c.State.Final() {
 		return Step{Command: c}
@@ -84,8 +84,8 @@ func (c Command) Cancel(now motion.Time) Step {
 	return c.enter(Cancelled, now)
 }
 
-// Due returns when Tick will change the command unless something else does, and false if the command
-// waits for no time-out. Time during which the appliance did not run counts.
+// Due returns when Tick will change the command unless something else does, and false if the
+// command waits for no time-out. Time during which the appliance did not run counts.
 func (c Command) Due(now motion.Time) (at motion.Time, ok bool) {
 	wait := RunTimeout
 	switch {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Trigger is the trigger_id of a request: "" for none, the decimal id of a command, or in a batch "#"
-// and the position of an earlier action, counted from "#0" (payloads.md 4.13). It is unchecked until
-// [Request.Check].
+// Trigger is the trigger_id of a request: "" for none, the decimal id of a command, or in a
+// batch "#" and the position of an earlier action, counted from "#0" (payloads.md 4.13). It is
+// unchecked until [Request.Check].
 type Trigger string
 
-// Of returns the id of the command that t names, or nil; earlier holds the ids of the earlier actions
-// of its batch, if any. The request of t must have passed its check.
+// Of returns the id of the command that t names, or nil; earlier holds the ids of the earlier
+// actions of its batch, if any. The request of t must have passed its check.
 func (t Trigger) Of(earlier []ID) *ID {
 	if position, ok := t.position(); ok && position < len(earlier) {
 		id := earlier[position]
@@ -36,8 +36,8 @@ func (t Trigger) position() (int, bool) {
 	return int(position), ok && err == nil
 }
 
-// mistake returns what is wrong with t, or ""; actions is the number of earlier actions of the batch,
-// 0 outside of one.
+// mistake returns what is wrong with t, or ""; actions is the number of earlier actions of the
+// batch, 0 outside of one.
 func (t Trigger) mistake(inBatch bool, actions int) string {
 	position, byPosition := t.position()
 	_, byID := t.id()

@@ -30,9 +30,9 @@ type kept struct {
 	appliedRev        int
 }
 
-// Flush writes what is held in memory, in one commit: samples, signs of life,
-// status reports, what links have learned and which devices wait. A full disk is no failure: all of
-// it is tried again with the next flush.
+// Flush writes what is held in memory, in one commit: samples, signs of life, status reports,
+// what links have learned and which devices wait. A full disk is no failure: all of it is
+// tried again with the next flush.
 func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
 
 // flushRegularly is the flush of every interval: all but samples waits for its time.

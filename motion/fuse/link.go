@@ -80,10 +80,10 @@ func (l *link) forget() {
 	l.sample.reset()
 }
 
-// margin returns a tick's msad = 100·R and mconf = 100·(the on threshold) (device-protocol.md 3),
-// and the clarity of its decision, from 0 at the threshold to 1. A low-rate link decides on power,
-// which is not on the scale of R: its mconf is the coherence that it needs besides. msad and mconf
-// are absent for a link without coherence (RSSI only, intensity only).
+// margin returns a tick's msad = 100·R and mconf = 100·(the on threshold) (device-protocol.md
+// 3), and the clarity of its decision, from 0 at the threshold to 1. A low-rate link decides
+// on power, which is not on the scale of R: its mconf is the coherence that it needs besides.
+// msad and mconf are absent for a link without coherence (RSSI only, intensity only).
 func margin(t *detect.Tick) (msad, mconf Reading, clarity float64) {
 	r := Reading(t.Features.R)
 	lowRate := t.On < 0 || !r.Known() // a threshold on lm lies between −8 and −4

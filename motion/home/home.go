@@ -1,6 +1,6 @@
-// Package home defines users and homes, memberships and roles, and their rules (interfaces.md 2.3,
-// 2.4 and 5; payloads.md 5). A home is the record of a motion-sensing network as its household
-// sees it; the network itself is [motion.Network].
+// Package home defines users and homes, memberships and roles, and their rules (interfaces.md
+// 2.3, 2.4 and 5; payloads.md 5). A home is the record of a motion-sensing network as its
+// household sees it; the network itself is [motion.Network].
 //
 // It must not do I/O, read the clock, or know HTTP.
 package home
@@ -69,8 +69,8 @@ func New(network motion.NetworkID) Home {
 	return Home{ExternalID: network, PetSize: NoPet, LiveEnabled: true, Scene: AtHome}
 }
 
-// SetupCodeLetters are the letters of setup codes: digits and capitals except I, L, O and U, which
-// are easily misread (Crockford's base 32).
+// SetupCodeLetters are the letters of setup codes: digits and capitals except I, L, O and U,
+// which are easily misread (Crockford's base 32).
 const SetupCodeLetters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // SetupCode returns the canonical form of a typed setup code: without dashes and spaces, in

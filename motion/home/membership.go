@@ -47,8 +47,8 @@ type DevicePresence struct {
 }
 
 // Successor returns the next owner of a home whose owner leaves (payloads.md 6 no. 16): among
-// members with confirmed accounts the named one, or else the one who joined first. It skips members
-// who were added and have not joined. ok is false if nobody qualifies.
+// members with confirmed accounts the named one, or else the one who joined first. It skips
+// members who were added and have not joined. ok is false if nobody qualifies.
 func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {
 	inOrder := slices.SortedFunc(slices.Values(members), func(a, b Membership) int { return cmp.Compare(a.ID, b.ID) })
 	for _, m := range inOrder {
@@ -74,9 +74,9 @@ const InvitationTime = 7 * 24 * time.Hour
 // MaxInvitations is the limit of open invitations of one home, and of addresses in one request.
 const MaxInvitations = 50
 
-// Invitation allows the holder of an address to join a home once while it is open (payloads.md 5.2).
-// They need a confirmed account with that address, and the token of the mailed link unless they have
-// proven the address in another way.
+// Invitation allows the holder of an address to join a home once while it is open (payloads.md
+// 5.2). They need a confirmed account with that address, and the token of the mailed link
+// unless they have proven the address in another way.
 type Invitation struct {
 	ID        InvitationID `json:"id" example:"5"`
 	Email     string       `json:"email" doc:"The address that may join" example:"a@example.com"`

@@ -23,9 +23,9 @@ type PresenceReport struct {
 	TS      motion.Time // by the phone's clock; 0: none
 }
 
-// Presence returns whether a report says that the person is present: event is enter, exit or leave,
-// isPresent the same as a flag; either may be nil. Invalid: both are nil, the word is unknown, or
-// they contradict each other.
+// Presence returns whether a report says that the person is present: event is enter, exit or
+// leave, isPresent the same as a flag; either may be nil. Invalid: both are nil, the word is
+// unknown, or they contradict each other.
 func Presence(event *string, isPresent *bool) (bool, error) {
 	if event == nil && isPresent == nil {
 		return false, fault.New(fault.Invalid, "event or is_present is required")
@@ -47,8 +47,8 @@ func Presence(event *string, isPresent *bool) (bool, error) {
 	return entered, nil
 }
 
-// When returns the time of a report. If the phone's time is missing or wrong, it returns the time of
-// receipt, and server is true.
+// When returns the time of a report. If the phone's time is missing or wrong, it returns the
+// time of receipt, and server is true.
 func (r PresenceReport) When(received motion.Time) (at motion.Time, server bool) {
 	if age := received.Since(r.TS); r.TS.IsZero() || !(age <= maxReportAge && age >= -maxReportAhead) {
 		return received, true
@@ -64,9 +64,9 @@ type Reported struct {
 	ServerClock bool // the phone's time was missing or wrong, so the time of receipt counts
 }
 
-// Report returns the membership after a report received at a time; own are the mobile devices of the
-// person. It ignores a report that is older than the last one of its device. The person is present
-// while one of the devices is (payloads.md 6 no. 17).
+// Report returns the membership after a report received at a time; own are the mobile devices
+// of the person. It ignores a report that is older than the last one of its device. The person
+// is present while one of the devices is (payloads.md 6 no. 17).
 func (m Membership) Report(r PresenceReport, own []MobileID, received motion.Time) Reported {
 	after := Reported{Membership: m}
 	var at motion.Time
@@ -100,7 +100,8 @@ func (m *Membership) hear(said DevicePresence) bool {
 	return true
 }
 
-// Without returns the membership without the report of a mobile device, and whether there was one.
+// Without returns the membership without the report of a mobile device, and whether there was
+// one.
 func (m Membership) Without(device MobileID) (Membership, bool) {
 	left := slices.DeleteFunc(slices.Clone(m.Devices), func(d DevicePresence) bool { return d.Device == device })
 	said := len(left) < len(m.Devices)

@@ -32,9 +32,9 @@ func (s Scene) Armed() int {
 	return 0
 }
 
-// Follow returns the scene after the number of members at home changed from before to after, for
-// homes whose scene follows it (payloads.md 5.5): Away when the last one left, AtHome when the first
-// one arrived, otherwise s.
+// Follow returns the scene after the number of members at home changed from before to after,
+// for homes whose scene follows it (payloads.md 5.5): Away when the last one left, AtHome when
+// the first one arrived, otherwise s.
 func (s Scene) Follow(before, after int) Scene {
 	switch {
 	case before > 0 && after == 0:
@@ -48,8 +48,8 @@ func (s Scene) Follow(before, after int) Scene {
 // SceneConfigID identifies a scene configuration. Ids are positive and fit 32 bits.
 type SceneConfigID uint32
 
-// SceneConfig configures the scenes of a home (payloads.md 5.3). Each home has one. Hours and minutes
-// are in the home's time zone.
+// SceneConfig configures the scenes of a home (payloads.md 5.3). Each home has one. Hours and
+// minutes are in the home's time zone.
 type SceneConfig struct {
 	ID     SceneConfigID `json:"id" example:"23"`
 	HomeID ID            `json:"network_id" example:"17"`
@@ -81,9 +81,10 @@ func DefaultSceneConfig() SceneConfig {
 	}
 }
 
-// GuardianWindow returns the guardian window that contains t, and whether there is one (payloads.md
-// 5.3: guardian_*). Times and days are in t's zone. A window belongs to the day on which it begins,
-// ends on the next day if its end is before its start, and is empty if they are equal.
+// GuardianWindow returns the guardian window that contains t, and whether there is one
+// (payloads.md 5.3: guardian_*). Times and days are in t's zone. A window belongs to the day
+// on which it begins, ends on the next day if its end is before its start, and is empty if
+// they are equal.
 func (c SceneConfig) GuardianWindow(t time.Time) (from, to time.Time, in bool) {
 	if !c.GuardianEnabled {
 		return time.Time{}, time.Time{}, false

@@ -55,8 +55,8 @@ func LocalPart(address string) string {
 	return address[:max(0, strings.LastIndexByte(address, '@'))]
 }
 
-// CheckPassword returns an Invalid fault unless password has 6 to 512 characters, 6 of them without
-// leading and trailing blanks.
+// CheckPassword returns an Invalid fault unless password has 6 to 512 characters, 6 of them
+// without leading and trailing blanks.
 func CheckPassword(password string) error {
 	if utf8.RuneCountInString(strings.TrimSpace(password)) < MinPassword || utf8.RuneCountInString(password) > MaxPassword {
 		return fault.New(fault.Invalid, "password: want %d to %d characters, without blanks before and after it", MinPassword, MaxPassword)

@@ -57,8 +57,9 @@ func HistogramOf(s *series.Set, from, to, bucket int64, name func(motion.MAC) st
 	return h, nil
 }
 
-// Split returns the distribution of the motion of one detection over locations (shares are those
-// of series.Set.Locations, payloads.md 5.4): percent of the total, one decimal, in the same order.
+// Split returns the distribution of the motion of one detection over locations (shares are
+// those of series.Set.Locations, payloads.md 5.4): percent of the total, one decimal, in the
+// same order.
 func Split(shares []series.LocationShare) []float64 {
 	total := 0.0
 	for _, s := range shares {

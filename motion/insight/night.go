@@ -24,9 +24,9 @@ const (
 	noon               = 12        // hour that separates nights
 )
 
-// Bed returns the configured sleep and wake time of the night of date, in seconds since the epoch.
-// The sleep time is between noon of date and noon of the next day, so a household that goes to bed
-// at 01:00 does so on date+1; the wake time is the next one after it.
+// Bed returns the configured sleep and wake time of the night of date, in seconds since the
+// epoch. The sleep time is between noon of date and noon of the next day, so a household that
+// goes to bed at 01:00 does so on date+1; the wake time is the next one after it.
 func (h Schedule) Bed(date Date) (sleep, wake int64) {
 	if h.SleepHour < noon {
 		date++
@@ -38,8 +38,8 @@ func (h Schedule) Bed(date Date) (sleep, wake int64) {
 	return sleep, date.at(h.WakeHour, h.WakeMinute, h.Zone).Unix()
 }
 
-// Window returns the range [from, to) of the model of that night, in seconds since the epoch: from
-// 4 h before the sleep time to 4 h after the wake time.
+// Window returns the range [from, to) of the model of that night, in seconds since the epoch:
+// from 4 h before the sleep time to 4 h after the wake time.
 func (h Schedule) Window(date Date) (from, to int64) {
 	sleep, wake := h.Bed(date)
 	return floorTo(sleep-margin, minuteS), wake + margin
@@ -59,12 +59,13 @@ type Night struct {
 // Absence is a time during which a household is away, in seconds: [From, To).
 type Absence struct{ From, To int64 }
 
-// Nights returns the nights of the evenings from first to last, inclusive, whose windows are over
-// at second now: an earlier answer would take a short awakening for the morning. The model of a
-// night (phase) estimates the times; spans of 2 minutes or more in between with somebody up are
-// interruptions, those less than 10 minutes apart count as one. Nights omits a night if the model
-// is not sure, if less than half of it holds data, or if the household was away. The caller limits
-// the number of nights and checks the warm-up (WarmedUp). The error is series.ErrDamaged.
+// Nights returns the nights of the evenings from first to last, inclusive, whose windows are
+// over at second now: an earlier answer would take a short awakening for the morning. The
+// model of a night (phase) estimates the times; spans of 2 minutes or more in between with
+// somebody up are interruptions, those less than 10 minutes apart count as one. Nights omits a
+// night if the model is not sure, if less than half of it holds data, or if the household was
+// away. The caller limits the number of nights and checks the warm-up (WarmedUp). The error is
+// series.ErrDamaged.
 func Nights(s *series.Set, h Schedule, first, last Date, now int64, away ...Absence) ([]Night, error) {
 	nights := []Night{}
 	for date := first; date <= last; date++ {

@@ -10,13 +10,13 @@ import "math"
 //	          rest → busy           it gets up: the wake time
 //	morning:  busy ⇄ steady
 //
-// busy: somebody moves about. steady: nobody does; people sit, or are out. rest is like steady with
-// fewer movements. How much motion still people cause depends on the home, on their place and on
-// pets: steady and rest each have three levels (none, faint, little), which may change into each
-// other. So stillness alone is neither sleep nor an empty home: a night lies between going to bed
-// and getting up, which are motion. The configured times say when these are likely. All paths
-// through the phases are weighed (forward–backward algorithm, Rabiner, Proc. IEEE 77(2), 1989), so
-// that the model also yields its confidence.
+// busy: somebody moves about. steady: nobody does; people sit, or are out. rest is like steady
+// with fewer movements. How much motion still people cause depends on the home, on their place
+// and on pets: steady and rest each have three levels (none, faint, little), which may change
+// into each other. So stillness alone is neither sleep nor an empty home: a night lies between
+// going to bed and getting up, which are motion. The configured times say when these are
+// likely. All paths through the phases are weighed (forward–backward algorithm, Rabiner, Proc.
+// IEEE 77(2), 1989), so that the model also yields its confidence.
 type phase uint8
 
 const (
@@ -65,9 +65,9 @@ func levelOf(intensity Value) level {
 // whileBusy holds the probabilities of the levels while somebody moves about.
 var whileBusy = [levels]float64{0.02, 0.08, 0.2, 0.35, 0.35}
 
-// Probabilities of movements while nobody moves about: people who sit fetch something now and then,
-// people who sleep turn over and seldom get up. Any other minute has the level of the way with
-// probability asUsual, and otherwise another of the lower levels.
+// Probabilities of movements while nobody moves about: people who sit fetch something now and
+// then, people who sleep turn over and seldom get up. Any other minute has the level of the
+// way with probability asUsual, and otherwise another of the lower levels.
 const (
 	steadySome, steadyMuch = 0.03, 0.01
 	restSome, restMuch     = 0.03, 0.005

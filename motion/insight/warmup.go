@@ -33,10 +33,10 @@ func First(s *series.Set, from, to int64) (ts int64, found bool, err error) {
 	return max(ts, from), true, nil
 }
 
-// WarmedUp reports whether daily activity and nights are available at second now for a network with
-// its first sample at second first: when the four hours from then on hold 120 minutes with data (2
-// h if nothing is missing), and after 4 h at the latest. s must hold [first, min(now, first + 4 h)),
-// unless now is later. The error is series.ErrDamaged.
+// WarmedUp reports whether daily activity and nights are available at second now for a network
+// with its first sample at second first: when the four hours from then on hold 120 minutes
+// with data (2 h if nothing is missing), and after 4 h at the latest. s must hold [first,
+// min(now, first + 4 h)), unless now is later. The error is series.ErrDamaged.
 func WarmedUp(s *series.Set, first, now int64) (bool, error) {
 	switch {
 	case now-first >= warmUpLimit:

@@ -14,13 +14,14 @@ import (
 	"sensegate/store"
 )
 
-// Create creates the integration of a home on behalf of a user. If enabled, it then has an account at
-// the provider, the existing one or a new one, and works. If not enabled, an existing integration stays
-// as it is and a new one has no account. provider "" is the default provider.
+// Create creates the integration of a home on behalf of a user. If enabled, it then has an
+// account at the provider, the existing one or a new one, and works. If not enabled, an
+// existing integration stays as it is and a new one has no account. provider "" is the default
+// provider.
 //
-// Conflict: no provider is configured, the integration has an account at another provider, or the
-// provider serves only one household and it is not clear that it is this one. Unavailable: the provider
-// cannot be reached; nothing is created.
+// Conflict: no provider is configured, the integration has an account at another provider, or
+// the provider serves only one household and it is not clear that it is this one. Unavailable:
+// the provider cannot be reached; nothing is created.
 func (s *Service) Create(ctx context.Context, h home.ID, user home.UserID, enabled bool, provider string) (sensor.Integration, error) {
 	if enabled {
 		return s.enable(ctx, h, user, provider)
@@ -52,9 +53,9 @@ func (s *Service) blank(tx *store.Tx, h home.ID, user home.UserID, provider stri
 	return sensor.Integration{Home: h, Network: house.ExternalID, User: user, Provider: name}, err
 }
 
-// enable creates an account for the integration of a home, if it has none, and enables it. Before the
-// request to the provider it stores the account as a pending deletion, so that a crash or a lost answer
-// leaves no orphaned account.
+// enable creates an account for the integration of a home, if it has none, and enables it.
+// Before the request to the provider it stores the account as a pending deletion, so that a
+// crash or a lost answer leaves no orphaned account.
 func (s *Service) enable(ctx context.Context, h home.ID, user home.UserID, provider string) (sensor.Integration, error) {
 	account := sensor.Account{UserThingName: "USER_" + strings.ReplaceAll(uuid.NewString(), "-", "")}
 	var i sensor.Integration
@@ -121,9 +122,10 @@ func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider st
 	return i, s.single(tx, i)
 }
 
-// single returns a Conflict fault if the provider of an integration serves only one household and not
-// this one: the administrator has named another, another has an account, or nobody has named one of
-// several. It takes the account from a household that the administrator has not named.
+// single returns a Conflict fault if the provider of an integration serves only one household
+// and not this one: the administrator has named another, another has an account, or nobody has
+// named one of several. It takes the account from a household that the administrator has not
+// named.
 func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil {
@@ -155,8 +157,8 @@ func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	return onlyHousehold(tx, i)
 }
 
-// onlyHousehold returns a Conflict fault if a home other than the integration's has or had an owner: a
-// provider that serves one household must not go to the first home that asks.
+// onlyHousehold returns a Conflict fault if a home other than the integration's has or had an
+// owner: a provider that serves one household must not go to the first home that asks.
 func onlyHousehold(tx *store.Tx, i sensor.Integration) error {
 	homes, err := tx.Homes()
 	if slices.ContainsFunc(homes, func(h home.Home) bool { return h.ID != i.Home && h.OwnedBefore }) {
@@ -195,8 +197,8 @@ func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.
 }
 
 // Delete deletes the integration of a home with its devices and their detections and raises
-// IntegrationDeletedEvent. It does not wait for the provider: the account there is deleted as soon as
-// the provider can be reached.
+// IntegrationDeletedEvent. It does not wait for the provider: the account there is deleted as
+// soon as the provider can be reached.
 func (s *Service) Delete(ctx context.Context, h home.ID) error {
 	err := s.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		i, err := integrationOf(tx, h)

@@ -89,8 +89,8 @@ type batch struct {
 	told     int // number of detections
 }
 
-// take processes a batch in a read transaction. If there is something to store, it processes the batch
-// again in a write transaction.
+// take processes a batch in a read transaction. If there is something to store, it processes
+// the batch again in a write transaction.
 func (s *Service) take(ctx context.Context, provider string, in sensor.Batch) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()
@@ -168,8 +168,8 @@ func (b *batch) thing(r sensor.Reading) (*thing, error) {
 	return item, nil
 }
 
-// read applies a reading to a thing. It ignores values older than the known ones, such as those of a
-// list, but always applies whether the thing is online.
+// read applies a reading to a thing. It ignores values older than the known ones, such as
+// those of a list, but always applies whether the thing is online.
 func (b *batch) read(item *thing, r sensor.Reading) {
 	now := b.tx.Now()
 	switch at := min(r.TS, now); {
@@ -248,13 +248,13 @@ func same(a, b sensor.State) bool {
 	return a.Status == b.Status && level(a) == level(b)
 }
 
-// pushFresh is the greatest age of a detection that is pushed: the current scene says nothing about
-// older ones.
+// pushFresh is the greatest age of a detection that is pushed: the current scene says nothing
+// about older ones.
 const pushFresh motion.Seconds = 300
 
-// tell pushes a detection under the rules for motion (interfaces.md 6 no. 3): while the home is away
-// and its network armed, and at most once per sensor and cooldown of motion events. It does not push
-// ends of detections or measurements.
+// tell pushes a detection under the rules for motion (interfaces.md 6 no. 3): while the home
+// is away and its network armed, and at most once per sensor and cooldown of motion events. It
+// does not push ends of detections or measurements.
 func (b *batch) tell(item *thing, found sensor.Detection) error {
 	if b.options.Push == nil || found.Value.Status == "" || slices.Index(found.Type.Statuses(), found.Value.Status) < 1 {
 		return nil

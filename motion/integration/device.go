@@ -66,9 +66,9 @@ func (s *Service) find(ctx context.Context, h home.ID, thing string) (d sensor.D
 	return d, i, err
 }
 
-// Pair lets new sensors join a hub for the given seconds from now, which replaces an earlier duration,
-// and returns the end. NotFound: the home has no such hub. Conflict: its integration is not enabled.
-// Unavailable: the provider cannot be reached or cannot do it.
+// Pair lets new sensors join a hub for the given seconds from now, which replaces an earlier
+// duration, and returns the end. NotFound: the home has no such hub. Conflict: its integration
+// is not enabled. Unavailable: the provider cannot be reached or cannot do it.
 func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) (motion.Stamp, error) {
 	d, i, err := s.find(ctx, h, hub)
 	if err == nil && d.Type != sensor.Hub {
@@ -88,9 +88,10 @@ func (s *Service) Pair(ctx context.Context, h home.ID, hub string, seconds int) 
 	return until, p.Pair(ctx, i.Account, hub, time.Duration(seconds)*time.Second)
 }
 
-// ChangeDevice changes a device, informs the provider, and raises IntegrationsConfigChangedEvent with
-// the change; see sensor.Device.Apply. While notify is true the device's detections are stored.
-// Unavailable: the provider must be informed and cannot be reached; nothing is changed.
+// ChangeDevice changes a device, informs the provider, and raises
+// IntegrationsConfigChangedEvent with the change; see sensor.Device.Apply. While notify is
+// true the device's detections are stored. Unavailable: the provider must be informed and
+// cannot be reached; nothing is changed.
 func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e sensor.DeviceEdit) (sensor.Device, error) {
 	before, i, err := s.find(ctx, h, thing)
 	if err != nil {
@@ -131,9 +132,9 @@ func (s *Service) ChangeDevice(ctx context.Context, h home.ID, thing string, e s
 	return s.known(after), err
 }
 
-// RemoveDevice removes a sensor, or a hub with its sensors, at the provider and here, with all stored
-// data, and raises DeviceRemoved for each sensor. Unavailable: the provider cannot be reached; nothing
-// is removed.
+// RemoveDevice removes a sensor, or a hub with its sensors, at the provider and here, with all
+// stored data, and raises DeviceRemoved for each sensor. Unavailable: the provider cannot be
+// reached; nothing is removed.
 func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) error {
 	d, i, err := s.find(ctx, h, thing)
 	if err != nil {
@@ -179,8 +180,8 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	return nil
 }
 
-// stillListed reports whether a provider still lists a hub after its removal, like a provider that is
-// its own hub.
+// stillListed reports whether a provider still lists a hub after its removal, like a provider
+// that is its own hub.
 func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, hub string) bool {
 	found, err := p.ListDevices(ctx, a)
 	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == hub })

@@ -8,7 +8,8 @@ import (
 	"sensegate/store"
 )
 
-// flush stores the states that changed since they were last stored, and the cursors of the providers.
+// flush stores the states that changed since they were last stored, and the cursors of the
+// providers.
 func (s *Service) flush(ctx context.Context) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()

@@ -1,13 +1,15 @@
-// Package integration implements the operations on third-party sensors that take several steps:
-// accounts at providers, pairing, reading things, storing detections, and the events of interfaces.md 6
-// no. 5.
+// Package integration implements the operations on third-party sensors that take several
+// steps: accounts at providers, pairing, reading things, storing detections, and the events of
+// interfaces.md 6 no. 5.
 //
-// It knows the store, the engine, and providers as package sensor declares them. It must not know a
-// provider's protocol, HTTP, or authorization: callers have checked that the home is the user's.
+// It knows the store, the engine, and providers as package sensor declares them. It must not
+// know a provider's protocol, HTTP, or authorization: callers have checked that the home is
+// the user's.
 //
-// Concurrency. All exported methods may be called concurrently, Run once. No transaction and no lock is
-// held during calls of a provider; one batch of readings is processed at a time. States of things are
-// kept in memory; detections are stored at once, other states every five minutes, to spare the flash.
+// Concurrency. All exported methods may be called concurrently, Run once. No transaction and
+// no lock is held during calls of a provider; one batch of readings is processed at a time.
+// States of things are kept in memory; detections are stored at once, other states every five
+// minutes, to spare the flash.
 package integration
 
 import (
@@ -47,8 +49,8 @@ type Options struct {
 	Push func(*store.Tx, motion.Event) error
 }
 
-// Service manages the sensor integrations of all homes. Create it with New and start it with Run; it
-// needs a running engine.
+// Service manages the sensor integrations of all homes. Create it with New and start it with
+// Run; it needs a running engine.
 type Service struct {
 	db       *store.DB
 	engine   *engine.Engine
@@ -93,8 +95,8 @@ func New(db *store.DB, e *engine.Engine, o Options) *Service {
 	}
 }
 
-// Run runs the providers and the background work until ctx ends, then stores the states in memory. It
-// returns an error if the database fails.
+// Run runs the providers and the background work until ctx ends, then stores the states in
+// memory. It returns an error if the database fails.
 func (s *Service) Run(ctx context.Context) error {
 	group, running := errgroup.WithContext(ctx)
 	for name, provider := range s.options.Providers {
@@ -111,8 +113,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return errors.Join(err, tolerate(s.flush(context.WithoutCancel(ctx))))
 }
 
-// every calls step immediately, at each interval and when woken, until ctx ends or step returns an
-// error that is not tolerable.
+// every calls step immediately, at each interval and when woken, until ctx ends or step
+// returns an error that is not tolerable.
 func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan struct{}, step func(context.Context) error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -129,7 +131,8 @@ func (s *Service) every(ctx context.Context, interval time.Duration, wake <-chan
 	}
 }
 
-// tolerate returns nil for an error after which the step is tried again later, such as a full disk.
+// tolerate returns nil for an error after which the step is tried again later, such as a full
+// disk.
 func tolerate(err error) error {
 	if fault.KindOf(err) == fault.Unavailable || errors.Is(err, context.Canceled) {
 		return nil
@@ -137,8 +140,8 @@ func tolerate(err error) error {
 	return err
 }
 
-// provider returns the provider of an integration. Unavailable: it is no longer configured. Conflict:
-// it is configured for another network only.
+// provider returns the provider of an integration. Unavailable: it is no longer configured.
+// Conflict: it is configured for another network only.
 func (s *Service) provider(i sensor.Integration) (sensor.Provider, error) {
 	p := s.options.Providers[i.Provider]
 	if p == nil {

@@ -9,7 +9,8 @@ import (
 	"sensegate/store"
 )
 
-// refresh synchronises the things of an integration and waits up to three seconds for the provider.
+// refresh synchronises the things of an integration and waits up to three seconds for the
+// provider.
 func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	if i.Working() != nil {
 		return
@@ -21,9 +22,9 @@ func (s *Service) refresh(ctx context.Context, i sensor.Integration) {
 	}
 }
 
-// synchronise compares the stored things with the provider's list: it adds new ones, each with a
-// DeviceAddedEvent, and sets those no longer listed offline. They stay until a user deletes them, so
-// that a sensor that is paired again keeps its name and history.
+// synchronise compares the stored things with the provider's list: it adds new ones, each with
+// a DeviceAddedEvent, and sets those no longer listed offline. They stay until a user deletes
+// them, so that a sensor that is paired again keeps its name and history.
 func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil || i.Working() != nil {
@@ -64,8 +65,8 @@ func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 	return s.take(ctx, i.Provider, b)
 }
 
-// compare returns the things that are listed but not stored, up to the limit of a home, and those that
-// are stored but no longer listed.
+// compare returns the things that are listed but not stored, up to the limit of a home, and
+// those that are stored but no longer listed.
 func compare(i sensor.Integration, stored []sensor.Device, found []sensor.Found) (added []sensor.Found, missing []sensor.Device) {
 	listed := map[string]bool{}
 	for _, f := range found {

@@ -158,9 +158,9 @@ type fcmError struct {
 	} `json:"error"`
 }
 
-// judge returns the outcome of an answer. UNREGISTERED, or NOT_FOUND with 404, mean that the device
-// is not registered any more; a 404 for a wrong address has neither. judge discards an access token
-// that the service rejects.
+// judge returns the outcome of an answer. UNREGISTERED, or NOT_FOUND with 404, mean that the
+// device is not registered any more; a 404 for a wrong address has neither. judge discards an
+// access token that the service rejects.
 func (f *fcm) judge(response *http.Response, body []byte) outcome {
 	verdict, asked, err := hook.Judge(response)
 	if verdict == hook.Accepted {
@@ -189,8 +189,8 @@ func (f *fcm) judge(response *http.Response, body []byte) outcome {
 	return outcome{verdict: verdict, asked: asked, err: err}
 }
 
-// fcmMessage returns the message of a payload to a device. It converts the values of data to text,
-// as the service requires.
+// fcmMessage returns the message of a payload to a device. It converts the values of data to
+// text, as the service requires.
 func fcmMessage(token string, payload motion.Document) ([]byte, error) {
 	message := payload.Clone()
 	if message == nil {

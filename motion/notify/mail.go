@@ -107,8 +107,8 @@ const (
 		"If it was not you, tell the owner of the network, or whoever looks after the appliance."
 )
 
-// inviteText names the inviter and the network. Users typed both: they are cut and quoted, so that
-// they cannot pass for words of the appliance.
+// inviteText names the inviter and the network. Users typed both: they are cut and quoted, so
+// that they cannot pass for words of the appliance.
 func inviteText(m Mail) string {
 	inviter := "The owner of a network"
 	if m.Inviter != "" {

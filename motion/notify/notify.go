@@ -1,12 +1,12 @@
-// Package notify stores mails in the outbox, sends them if a mail server is configured, and pushes
-// messages to the phones and the webhook of a household (payloads.md 5.2 and 6 no. 8).
+// Package notify stores mails in the outbox, sends them if a mail server is configured, and
+// pushes messages to the phones and the webhook of a household (payloads.md 5.2 and 6 no. 8).
 //
-// It knows kinds of mails and pushes, which mails an owner may read, the queues in the store, and
-// the protocol of each service. It must not know HTTP interfaces or what raises an event, and must
-// not name a person in a push.
+// It knows kinds of mails and pushes, which mails an owner may read, the queues in the store,
+// and the protocol of each service. It must not know HTTP interfaces or what raises an event,
+// and must not name a person in a push.
 //
-// Concurrency. All exported methods may be called concurrently. Queues are durable before anything
-// is sent, so a restart repeats at most the sends in progress.
+// Concurrency. All exported methods may be called concurrently. Queues are durable before
+// anything is sent, so a restart repeats at most the sends in progress.
 package notify
 
 import (
@@ -76,8 +76,8 @@ func (n *Notifier) Metrics(w io.Writer) {
 	n.Pusher.metrics(w)
 }
 
-// every calls step immediately and then once per interval until ctx ends or step fails. A full disk
-// is no failure: every tries again.
+// every calls step immediately and then once per interval until ctx ends or step fails. A full
+// disk is no failure: every tries again.
 func every(ctx context.Context, interval time.Duration, step func(context.Context) error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

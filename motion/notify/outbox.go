@@ -41,8 +41,9 @@ func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger)
 	return o, err
 }
 
-// Mail stores a mail in the outbox in the caller's transaction; if a mail server is configured it is
-// sent soon after the commit. Mail itself sends nothing, so that its duration reveals nothing.
+// Mail stores a mail in the outbox in the caller's transaction; if a mail server is configured
+// it is sent soon after the commit. Mail itself sends nothing, so that its duration reveals
+// nothing.
 //
 // The mail about a deleted account is kept only until a mail server accepts it, and not at all
 // without a mail server.
@@ -127,7 +128,8 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 	return keep(tx, m)
 }
 
-// keep stores a mail after a try, or deletes the mail of a deleted account that needs no further try.
+// keep stores a mail after a try, or deletes the mail of a deleted account that needs no
+// further try.
 func keep(tx *store.Tx, m store.Mail) error {
 	if Kind(m.Kind) == AccountDeleted && m.DueAt == 0 {
 		return tx.ForgetMail(m.ID)

@@ -53,7 +53,8 @@ func newPusher(db *store.DB, c PushConfig, log *slog.Logger) (p *Pusher, err err
 	return p, nil
 }
 
-// enabled reports whether a service is configured. Without one pushes stay in their bounded queue.
+// enabled reports whether a service is configured. Without one pushes stay in their bounded
+// queue.
 func (p *Pusher) enabled() bool {
 	return p.fcm != nil || p.hook != nil || p.config.LoadTestToken != ""
 }

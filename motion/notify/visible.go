@@ -8,13 +8,13 @@ import (
 	"sensegate/store"
 )
 
-// Visible returns the mails that the owner of a home may read, newest first: their own, the home's
-// invitations, mails to its members, and the confirmation mails of users it has invited. Because
-// the link of a mail opens the account, Visible omits other mails of a person who also belongs to
-// another home or whom an owner added, and the password mails of a person who belongs to none. It
-// omits the confirmation of an address that another home has invited, also for the owner's own
-// account: it would let them in there as the guest. Only the person themselves sees notices of
-// changes to their account.
+// Visible returns the mails that the owner of a home may read, newest first: their own, the
+// home's invitations, mails to its members, and the confirmation mails of users it has
+// invited. Because the link of a mail opens the account, Visible omits other mails of a person
+// who also belongs to another home or whom an owner added, and the password mails of a person
+// who belongs to none. It omits the confirmation of an address that another home has invited,
+// also for the owner's own account: it would let them in there as the guest. Only the person
+// themselves sees notices of changes to their account.
 //
 // Visible omits mails of others from before the owner became the owner. It removes the link of a
 // mail that a mail server has or will get, so that only the state is visible; the link stays
@@ -118,8 +118,8 @@ func (r reader) placeOf(user home.UserID) (place, error) {
 	return elsewhere, err
 }
 
-// awaitedElsewhere reports whether a home that the reader does not own has an open invitation to an
-// address.
+// awaitedElsewhere reports whether a home that the reader does not own has an open invitation
+// to an address.
 func (r reader) awaitedElsewhere(address string) (bool, error) {
 	homes, err := r.tx.Homes()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"sensegate/motion/hook"
 )
 
-// Config is the relay's part of the configuration: the MQTT broker and the webhook for live motion.
-// Start from Defaults.
+// Config is the relay's part of the configuration: the MQTT broker and the webhook for live
+// motion. Start from Defaults.
 type Config struct {
 	MQTT    MQTTConfig  `yaml:"mqtt" envPrefix:"MQTT_"`
 	Webhook hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
@@ -34,8 +34,8 @@ type MQTTConfig struct {
 // Defaults returns a configuration without providers.
 func Defaults() Config { return Config{MQTT: MQTTConfig{Prefix: "sensegate"}} }
 
-// Validate returns all mistakes joined, or nil. It also checks the settings of a provider without a
-// url, so that they are right when it gets one.
+// Validate returns all mistakes joined, or nil. It also checks the settings of a provider
+// without a url, so that they are right when it gets one.
 func (c Config) Validate() error {
 	wrong := []error{c.MQTT.validate()}
 	if err := c.Webhook.Validate(); err != nil {
@@ -94,8 +94,8 @@ func (c MQTTConfig) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// clientID returns the client id. It is the same at every start, so that the broker ends a connection
-// of the last run that is still open.
+// clientID returns the client id. It is the same at every start, so that the broker ends a
+// connection of the last run that is still open.
 func (c MQTTConfig) clientID() string {
 	if c.ClientID != "" {
 		return c.ClientID

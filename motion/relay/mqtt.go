@@ -72,8 +72,8 @@ func (m *mqtt) Deliver(network motion.NetworkID, json []byte) {
 	m.queue.push(frame{network: network, json: json})
 }
 
-// Counters returns the numbers of frames written to the broker, and of lost connections and failed
-// attempts.
+// Counters returns the numbers of frames written to the broker, and of lost connections and
+// failed attempts.
 func (m *mqtt) Counters() Counters {
 	return Counters{Delivered: m.delivered.Load(), Dropped: m.queue.lost(), Failures: m.failures.Load()}
 }
@@ -130,8 +130,8 @@ func (m *mqtt) began() {
 	}
 }
 
-// lost records the end of a connection. A short one counts as one more failure in a row: otherwise two
-// clients with one id would displace each other forever.
+// lost records the end of a connection. A short one counts as one more failure in a row:
+// otherwise two clients with one id would displace each other forever.
 func (m *mqtt) lost() (connectAgain bool) {
 	m.connected.Store(false)
 	m.mu.Lock()

@@ -15,8 +15,8 @@ type frame struct {
 	json    []byte
 }
 
-// queue holds at most queueFrames frames: when it is full a new frame replaces the oldest, because
-// live motion loses value with age.
+// queue holds at most queueFrames frames: when it is full a new frame replaces the oldest,
+// because live motion loses value with age.
 type queue struct {
 	wake chan struct{} // receives after a push
 
@@ -42,7 +42,8 @@ func (q *queue) push(f frame) {
 	}
 }
 
-// take removes the oldest frames, at most size bytes in total but at least one frame if there is any.
+// take removes the oldest frames, at most size bytes in total but at least one frame if there
+// is any.
 func (q *queue) take(size int) []frame {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package relay delivers live motion of networks to external services: an MQTT broker and a webhook,
-// each only if it is configured. It knows frames as JSON, queues, and the protocol of each service. It
-// must not know who requested a delivery, the content of a frame, the store, the appliance's own
-// broker or its interfaces.
+// Package relay delivers live motion of networks to external services: an MQTT broker and a
+// webhook, each only if it is configured. It knows frames as JSON, queues, and the protocol of
+// each service. It must not know who requested a delivery, the content of a frame, the store,
+// the appliance's own broker or its interfaces.
 //
-// Concurrency. All exported methods may be called concurrently. Deliver never blocks: every provider
-// has a bounded queue that drops its oldest frame when full, and one goroutine, owned by Run, that
-// drains it.
+// Concurrency. All exported methods may be called concurrently. Deliver never blocks: every
+// provider has a bounded queue that drops its oldest frame when full, and one goroutine, owned
+// by Run, that drains it.
 package relay
 
 import (
@@ -56,7 +56,8 @@ type Relay struct {
 	providers map[string]Provider
 }
 
-// New returns a relay with the providers of a valid configuration. It opens no connection before Run.
+// New returns a relay with the providers of a valid configuration. It opens no connection
+// before Run.
 func New(c Config, log *slog.Logger) (*Relay, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("relay: %w", err)

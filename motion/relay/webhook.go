@@ -19,8 +19,8 @@ const (
 	postSize  = 512 << 10 // bytes of frames in one post
 )
 
-// webhook posts the queued frames to a URL, signed (package hook), one post at a time: the next post
-// contains all frames queued meanwhile.
+// webhook posts the queued frames to a URL, signed (package hook), one post at a time: the
+// next post contains all frames queued meanwhile.
 type webhook struct {
 	hook *hook.Hook
 	log  *slog.Logger
@@ -78,8 +78,8 @@ func (w *webhook) run(ctx context.Context) error {
 	}
 }
 
-// delivery is the body of a post; frames are in the form of the live stream (payloads.md 4.7), oldest
-// first.
+// delivery is the body of a post; frames are in the form of the live stream (payloads.md 4.7),
+// oldest first.
 type delivery struct {
 	Frames []deliveredFrame `json:"frames"`
 }

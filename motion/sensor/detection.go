@@ -45,9 +45,10 @@ const (
 // Take returns the state of a thing after a reading, given the state before it, and whether the
 // reading is to be stored as a detection. d is the stored record.
 //
-// A sensor with states is stored when its state changes, but not when the first known state is rest. A
-// measuring sensor is stored when it differs from its last detection by temperatureDelta or
-// humidityDelta, so that a reading per second does not become a record per second. A hub never is.
+// A sensor with states is stored when its state changes, but not when the first known state is
+// rest. A measuring sensor is stored when it differs from its last detection by
+// temperatureDelta or humidityDelta, so that a reading per second does not become a record per
+// second. A hub never is.
 func (d Device) Take(known State, r Reading) (State, bool) {
 	next := known
 	if r.Online != nil {
@@ -91,7 +92,8 @@ func moved(kept, now *float64, delta float64) bool {
 	return math.Abs(*now-*kept) >= delta-rounding
 }
 
-// Detect returns the detection of a device in a state at time ts, or at now if ts is not plausible.
+// Detect returns the detection of a device in a state at time ts, or at now if ts is not
+// plausible.
 func (d Device) Detect(s State, ts, now motion.Time) Detection {
 	if ts.IsZero() || ts > now.Add(maxAhead) || ts < now.Add(-maxBehind) {
 		ts = now
@@ -103,9 +105,9 @@ func (d Device) Detect(s State, ts, now motion.Time) Detection {
 	}
 }
 
-// Settle returns the record with the part of a state that is stored between detections: not the
-// values of the last detection, which later readings are compared with, and not whether the thing is
-// online, which is unknown after a restart.
+// Settle returns the record with the part of a state that is stored between detections: not
+// the values of the last detection, which later readings are compared with, and not whether
+// the thing is online, which is unknown after a restart.
 func (d Device) Settle(s State) Device {
 	s.Temperature, s.Humidity, s.Online = d.Config.Temperature, d.Config.Humidity, false
 	d.Config.State = s

@@ -14,8 +14,8 @@ type Account struct {
 	UserThingName string `json:"user_thing_name"` // "": none yet
 }
 
-// Integration is the household's side of a third-party account (payloads.md 5.7). A home has at most
-// one.
+// Integration is the household's side of a third-party account (payloads.md 5.7). A home has
+// at most one.
 type Integration struct {
 	ID        ID               `json:"id"`
 	Home      home.ID          `json:"network_id"`
@@ -39,8 +39,9 @@ type Edit struct {
 // MaxOOBPhase is the greatest length of oob_phase, in characters.
 const MaxOOBPhase = 64
 
-// Apply returns the integration after the edit. A new phase of the out-of-band set-up makes removed
-// hubs reappear: by that set-up a hub that was reset gets its account again (interfaces.md 4.2 no. 8).
+// Apply returns the integration after the edit. A new phase of the out-of-band set-up makes
+// removed hubs reappear: by that set-up a hub that was reset gets its account again
+// (interfaces.md 4.2 no. 8).
 func (i Integration) Apply(e Edit) (Integration, error) {
 	if e.Enabled == nil && e.OOBPhase == nil {
 		return i, fault.New(fault.Invalid, "body: name integrations_enabled, oob_phase or both")
@@ -65,8 +66,8 @@ func (i Integration) Working() error {
 	return nil
 }
 
-// PendingDeletion is an account to delete at its provider, from a time on, because its integration was
-// deleted or never completed.
+// PendingDeletion is an account to delete at its provider, from a time on, because its
+// integration was deleted or never completed.
 type PendingDeletion struct {
 	Provider string      `json:"provider"`
 	Account  Account     `json:"account"`
@@ -83,8 +84,8 @@ const (
 	firstRetry, longestRetry motion.Seconds = 30, 6 * 3600
 )
 
-// Later returns the pending deletion after a failed try at now: the next try is after 30 s, then after
-// twice as long each time, at most 6 hours.
+// Later returns the pending deletion after a failed try at now: the next try is after 30 s,
+// then after twice as long each time, at most 6 hours.
 func (f PendingDeletion) Later(now motion.Time) PendingDeletion {
 	wait := firstRetry
 	for range min(f.Tries, 16) {

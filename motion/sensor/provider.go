@@ -7,9 +7,9 @@ import (
 	"sensegate/motion"
 )
 
-// Provider is the third party (payloads.md 5.7). Its methods may be called concurrently and take at
-// most a few seconds. If the third party cannot be reached they return an Unavailable fault with a
-// time to retry after.
+// Provider is the third party (payloads.md 5.7). Its methods may be called concurrently and
+// take at most a few seconds. If the third party cannot be reached they return an Unavailable
+// fault with a time to retry after.
 type Provider interface {
 	// CreateAccount creates an account with the given name, or returns the existing one.
 	CreateAccount(ctx context.Context, userThingName string) (Account, error)

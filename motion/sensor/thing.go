@@ -32,8 +32,8 @@ const (
 	Pairing   = "pairing" // of a hub that lets new sensors join
 )
 
-// Statuses returns the statuses of a thing of the type, its state of rest first; none for a thing that
-// only measures.
+// Statuses returns the statuses of a thing of the type, its state of rest first; none for a
+// thing that only measures.
 func (t Type) Statuses() []string {
 	switch t {
 	case Hub:
@@ -103,8 +103,8 @@ type Config struct {
 	HumidityDelta    float64 `json:"humidityDelta" doc:"Change of humidity that is kept, percent"`
 }
 
-// State holds the latest values of a thing. In a stored device temperature and humidity are those of
-// the last detection, for comparison with later ones, and online is false.
+// State holds the latest values of a thing. In a stored device temperature and humidity are
+// those of the last detection, for comparison with later ones, and online is false.
 type State struct {
 	Online       bool     `json:"online"`
 	Status       string   `json:"status" doc:"closed, open; clear, motion; still, vibration; ready, pairing for a hub; empty: not known, or none"`
@@ -127,12 +127,13 @@ const MaxDevices = 256
 
 var thingName = regexp.MustCompile(`^[A-Za-z0-9_:.-]{1,128}$`)
 
-// ValidThing reports whether a name is valid for a thing: 1 to 128 ASCII letters, digits and _ : . -
+// ValidThing reports whether a name is valid for a thing: 1 to 128 ASCII letters, digits and _
+// : . -
 func ValidThing(name string) bool { return thingName.MatchString(name) }
 
-// New returns the record of a thing that a provider lists. Its notify is false, so that no detections
-// are stored until somebody enables it (payloads.md 5.7). hubs is the number of hubs of the home so
-// far.
+// New returns the record of a thing that a provider lists. Its notify is false, so that no
+// detections are stored until somebody enables it (payloads.md 5.7). hubs is the number of
+// hubs of the home so far.
 func New(i Integration, f Found, hubs int) Device {
 	d := Device{
 		Home: i.Home, Network: i.Network, UserThingName: i.Account.UserThingName,

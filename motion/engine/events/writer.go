@@ -280,14 +280,13 @@ func (w *Writer) RecordPast(ctx context.Context, events []motion.Event) error {
 // can queue under its own mutex.
 func (w *Writer) Queue(entries ...Entry) { w.recorder.append(entries...) }
 
-// RecordChange stores what change writes and the events that come of it in one
-// commit, then pushes the events: of two changes the one that came later has the
-// later events too. change returns its events without ids; it must not keep tx, and
-// must leave the records alone that the engine keeps in memory (networks, nodes,
-// leafs), which are for inventory.ChangeConfig; store.VacateHome changes them too, and is followed by
-// inventory.Vacated. A fault that it returns is returned, and
-// nothing is stored then; any other error stops the engine, as a failed commit does.
-// It may be called concurrently.
+// RecordChange stores what change writes and the events that come of it in one commit, then
+// pushes the events: of two changes the one that came later has the later events too. change
+// returns its events without ids; it must not keep tx, and must leave the records alone that
+// the engine keeps in memory (networks, nodes, leafs), which are for inventory.ChangeConfig;
+// store.VacateHome changes them too, and is followed by inventory.Vacated. A fault that it
+// returns is returned, and nothing is stored then; any other error stops the engine, as a
+// failed commit does. It may be called concurrently.
 func (w *Writer) RecordChange(ctx context.Context, change func(tx *store.Tx) ([]motion.Event, error)) error {
 	_, err := w.Put(ctx, Entry{Change: change})
 	return err

@@ -20,9 +20,9 @@ const (
 	maxAnswer = 1 << 20 // bytes
 )
 
-// call makes a call, up to three times while the cloud has trouble, and decodes the answer unless
-// answer is nil. Its errors are faults: NotFound, Conflict if the cloud rejects the call, otherwise
-// Unavailable.
+// call makes a call, up to three times while the cloud has trouble, and decodes the answer
+// unless answer is nil. Its errors are faults: NotFound, Conflict if the cloud rejects the
+// call, otherwise Unavailable.
 func (c *Cloud) call(ctx context.Context, method, path string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -49,7 +49,8 @@ func (c *Cloud) call(ctx context.Context, method, path string, body, answer any)
 	}
 }
 
-// try makes a call once. again reports whether repeating it can help, wait is the cloud's Retry-After.
+// try makes a call once. again reports whether repeating it can help, wait is the cloud's
+// Retry-After.
 func (c *Cloud) try(ctx context.Context, method, path string, body []byte, answer any) (again bool, wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {

@@ -182,8 +182,8 @@ func (c *Cloud) next(ctx context.Context, host sensor.Host, cursor *string) (*st
 	return &next, err
 }
 
-// follow delivers the entries after a cursor and returns the next cursor, or "" if the cloud no longer
-// knows the cursor.
+// follow delivers the entries after a cursor and returns the next cursor, or "" if the cloud
+// no longer knows the cursor.
 func (c *Cloud) follow(ctx context.Context, host sensor.Host, cursor string) (string, error) {
 	accounts, err := host.Accounts(ctx)
 	if err != nil || len(accounts) == 0 {

@@ -191,7 +191,8 @@ func (b *Bridge) takeEvent(ctx context.Context, payload []byte) error {
 	return b.deliver(ctx, []sensor.Reading{reading}, false)
 }
 
-// takeThing handles the state or the availability of a device; a friendly name may contain slashes.
+// takeThing handles the state or the availability of a device; a friendly name may contain
+// slashes.
 func (b *Bridge) takeThing(ctx context.Context, topic string, payload []byte) error {
 	item, ours, known := b.state.named(topic)
 	if ours {

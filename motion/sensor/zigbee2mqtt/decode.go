@@ -124,8 +124,8 @@ func address(text string) string {
 	return digits
 }
 
-// kindOf returns the type of a device and the keys of its values in its state; false if the product
-// does not support it.
+// kindOf returns the type of a device and the keys of its values in its state; false if the
+// product does not support it.
 func (d device) kindOf() (sensor.Type, map[string]string, bool) {
 	if d.Definition == nil || len(d.Definition.Exposes) > maxExposes {
 		return "", nil, false

@@ -10,8 +10,8 @@ import (
 	"sensegate/motion/sensor"
 )
 
-// Zigbee encodes the time to join in one byte, where 255 means forever: a longer time is requested in
-// parts, each a little before the last one ends.
+// Zigbee encodes the time to join in one byte, where 255 means forever: a longer time is
+// requested in parts, each a little before the last one ends.
 const (
 	longestJoin = 254 * time.Second
 	renewAhead  = 4 * time.Second
@@ -65,8 +65,8 @@ func (b *Bridge) Pair(ctx context.Context, _ sensor.Account, hub string, d time.
 	return nil
 }
 
-// permit lets devices join for d; until is the end of the whole pairing. 1.x reads value and time,
-// 2.x time.
+// permit lets devices join for d; until is the end of the whole pairing. 1.x reads value and
+// time, 2.x time.
 func (b *Bridge) permit(ctx context.Context, d time.Duration, until time.Time) error {
 	seconds := int((d + time.Second - 1) / time.Second)
 	err := b.request(ctx, "permit_join", map[string]any{"value": true, "time": seconds})
@@ -107,9 +107,9 @@ func (b *Bridge) extend(ctx context.Context) {
 	}
 }
 
-// UpdateConfig sends a changed name and location to the bridge, so that both show the same. Other
-// changes do not need the bridge. A rejection by the bridge, for example of a duplicate name, is no
-// error: the settings here count.
+// UpdateConfig sends a changed name and location to the bridge, so that both show the same.
+// Other changes do not need the bridge. A rejection by the bridge, for example of a duplicate
+// name, is no error: the settings here count.
 func (b *Bridge) UpdateConfig(ctx context.Context, _ sensor.Account, before, after sensor.Device) error {
 	id, ok := b.idOf(after)
 	if !ok {
@@ -137,8 +137,9 @@ func (b *Bridge) change(ctx context.Context, d sensor.Device, path string, messa
 	return err
 }
 
-// Remove removes a sensor from the Zigbee network, or all sensors with the hub, which cannot leave it.
-// It forces the removal of a sensor that does not leave, for example because it sleeps.
+// Remove removes a sensor from the Zigbee network, or all sensors with the hub, which cannot
+// leave it. It forces the removal of a sensor that does not leave, for example because it
+// sleeps.
 func (b *Bridge) Remove(ctx context.Context, _ sensor.Account, d sensor.Device) error {
 	if d.Type != sensor.Hub {
 		return b.remove(ctx, d, false)
@@ -186,8 +187,8 @@ func (b *Bridge) idOf(d sensor.Device) (string, bool) {
 	return "0x" + strings.ToLower(digits), isSensor && !b.state.listed
 }
 
-// topicName returns a friendly name that is valid in a topic: without separators and wildcards, at
-// most 128 bytes.
+// topicName returns a friendly name that is valid in a topic: without separators and
+// wildcards, at most 128 bytes.
 func topicName(name string) string {
 	name = strings.NewReplacer("/", "-", "+", "-", "#", "-").Replace(strings.TrimSpace(name))
 	return strings.ToValidUTF8(name[:min(len(name), 128)], "")

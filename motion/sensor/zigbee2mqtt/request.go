@@ -53,8 +53,8 @@ func (r *requests) answer(reply response) {
 // refusal is a negative answer of the bridge.
 type refusal struct{ error }
 
-// request sends a request and waits for the response. It returns an Unavailable fault if the bridge is
-// offline or does not answer, and a refusal if the bridge refuses.
+// request sends a request and waits for the response. It returns an Unavailable fault if the
+// bridge is offline or does not answer, and a refusal if the bridge refuses.
 func (b *Bridge) request(ctx context.Context, path string, message map[string]any) error {
 	b.state.mu.Lock()
 	online := b.state.online

@@ -88,8 +88,8 @@ func (s *state) group(names []string) {
 	}
 }
 
-// named returns the thing with the friendly name, and whether the name is known; before the first list
-// every name is.
+// named returns the thing with the friendly name, and whether the name is known; before the
+// first list every name is.
 func (s *state) named(name string) (found thing, ours, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +157,8 @@ func (s *state) hub() sensor.Reading {
 	return sensor.Reading{Thing: hubName(s.coordinator), TS: s.changed, Online: &online, Status: status}
 }
 
-// found returns all known things, the hub first, and whether the bridge has listed its devices and its
-// coordinator.
+// found returns all known things, the hub first, and whether the bridge has listed its devices
+// and its coordinator.
 func (s *state) found() ([]sensor.Found, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
