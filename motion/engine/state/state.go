@@ -65,7 +65,7 @@ func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.T
 	if st.Series, err = store.OpenSamples(ctx, db); st.Series == nil {
 		return nil, err
 	} else if err != nil {
-		st.Log.Warn("latest samples partly lost", "err", err)
+		st.Log.Warn("part of the last samples is lost", "err", err)
 	}
 	if err := st.openClock(ctx); err != nil {
 		return nil, fmt.Errorf("look at the clock: %w", err)
