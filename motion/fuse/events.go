@@ -126,8 +126,8 @@ func (e *Events) Advance(t motion.Time) (Transition, bool) {
 	return Transition{}, false
 }
 
-// Restamp replaces the times of the samples so far by anew of them, after their clock proved
-// wrong. An open detection stays open.
+// Restamp replaces each time t of the samples so far by anew(t), after their clock proved wrong.
+// An open detection stays open.
 func (e *Events) Restamp(anew func(motion.Time) motion.Time) {
 	e.last, e.lastValid, e.moved = anew(e.last), anew(e.lastValid), anew(e.moved)
 	if e.open != nil {

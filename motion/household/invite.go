@@ -18,8 +18,8 @@ const inviteAgain = time.Minute
 
 // Invite invites addresses to a home on behalf of its owner and returns those that failed:
 // malformed addresses, addresses of members, those beyond home.MaxInvitations open ones, and
-// those that reached the mail limit. Each invited address gets a mail and has seven days; a
-// repeated invitation starts a new seven days.
+// those that reached the mail limit. Each invited address gets a mail and has seven days; so
+// does a repeated invitation, unless the last one is less than a minute old.
 func (h *Household) Invite(ctx context.Context, id home.ID, by home.UserID, addresses []string) (failed []string, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		failed = []string{}

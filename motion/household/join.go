@@ -23,9 +23,9 @@ type Candidate struct {
 // deletes the invitation.
 //
 // An owner can add confirmed users by id: users they invited, users with whom they share
-// another home, and users who belong to no home. Added users have not agreed, so the home
-// shows no name of theirs, sends them no push and cannot be theirs until they join themselves
-// or name the home in a request (Accept).
+// another home, and users who belong to no home. Added users have not agreed: until they join
+// themselves or name the home in a request (Accept), the home does not show their name and
+// sends them no push, and they cannot own it.
 //
 // Forbidden: By is neither the owner nor invited, or the home does not exist; the two look the
 // same, so that ids reveal nothing. NotFound: the owner names a user who does not exist or

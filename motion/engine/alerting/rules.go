@@ -191,6 +191,6 @@ func readSwitched(tx *store.Tx, id motion.NetworkID, switches []alert.Switch) ([
 
 // alertChanged has a changed alert looked at by the queue.
 func (r *Runner) alertChanged(a store.Alert, how string) {
-	r.state.Log.Info("alert "+how, "network", a.Rule.ExternalID, "alert", a.Rule.UUID, "enabled", a.Rule.Enabled)
+	r.state.Log.Info("alert stored", "change", how, "network", a.Rule.ExternalID, "alert", a.Rule.UUID, "enabled", a.Rule.Enabled)
 	r.queue.put(a.Key(), 0)
 }
