@@ -1,7 +1,7 @@
 // Package relay delivers live motion of networks to external services: an MQTT broker and a
 // webhook, each only if it is configured. It knows frames as JSON, queues, and the protocol of
-// each service. It must not know who requested a delivery, the content of a frame, the store,
-// the appliance's own broker or its interfaces.
+// each service. It must not know who requested a delivery or for how long, the content of a
+// frame, the store, the appliance's own broker or its interfaces.
 //
 // Concurrency. All exported methods may be called concurrently. Deliver never blocks: every
 // provider has a bounded queue that drops its oldest frame when full, and one goroutine, owned
@@ -46,7 +46,7 @@ type Provider interface {
 
 // Counters counts frames and failed tries.
 type Counters struct {
-	Delivered uint64 // frames accepted by the service
+	Delivered uint64 // frames handed over
 	Dropped   uint64 // frames lost: queue full, rejected, or service gone
 	Failures  uint64 // failed connections or posts
 }
