@@ -22,14 +22,14 @@ func (se *Sensing) CancelCalibration(id motion.NetworkID, link string) (int, err
 // calibration does something to the detectors of a link, or of all, and returns for
 // how many links it did.
 func (se *Sensing) calibration(id motion.NetworkID, link string, do func(detector) bool) (int, error) {
-	n, err := se.sensed(id)
+	n, err := se.network(id)
 	if err != nil {
 		return 0, err
 	}
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	found, done := 0, 0
-	for key, s := range n.sensing.sensors {
+	for key, s := range n.pipeline.sensors {
 		if name, _, _ := n.LinkName(key); link != "" && link != name {
 			continue
 		}

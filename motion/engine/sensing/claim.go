@@ -8,7 +8,7 @@ import (
 
 // claim is Source.Claim for a network, with the event machine brought in line;
 // n.Mu is held.
-func (se *Sensing) claim(n *sensed, h state.Holder, now motion.Time) bool {
+func (se *Sensing) claim(n *network, h state.Holder, now motion.Time) bool {
 	before := n.Source
 	if !n.Source.Claim(h, now) {
 		return false
@@ -21,7 +21,7 @@ func (se *Sensing) claim(n *sensed, h state.Holder, now motion.Time) bool {
 
 // guardianRaises notes that the guardian raises motion events itself. A detection
 // of ours that is open ends: the guardian's own takes its place. n.Mu is held.
-func (se *Sensing) guardianRaises(n *sensed, now motion.Time) {
+func (se *Sensing) guardianRaises(n *network, now motion.Time) {
 	if n.Source.Events {
 		return
 	}
@@ -35,8 +35,8 @@ const byOtherSource fuse.Reason = "source"
 
 // configureEvents puts what the event machine depends on in force; n.Mu is held.
 // reason, unless empty, is why a detection that ends by it has ended.
-func (se *Sensing) configureEvents(n *sensed, now motion.Time, reason fuse.Reason) {
-	transition, ended := n.sensing.events.Configure(n.Reach.At(now), n.eventConfig())
+func (se *Sensing) configureEvents(n *network, now motion.Time, reason fuse.Reason) {
+	transition, ended := n.pipeline.events.Configure(n.Reach.At(now), n.eventConfig())
 	if !ended {
 		return
 	}
@@ -48,7 +48,7 @@ func (se *Sensing) configureEvents(n *sensed, now motion.Time, reason fuse.Reaso
 
 // eventConfig returns how the event machine is to run: as the documents say, and
 // not at all while the guardian raises events itself.
-func (n *sensed) eventConfig() fuse.Config {
+func (n *network) eventConfig() fuse.Config {
 	config := fuse.ConfigOf(n.Guardian.MotionEvents, n.Record.Paused())
 	config.Enabled = config.Enabled && !n.Source.Events
 	return config

@@ -12,7 +12,7 @@ import (
 
 // RawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5).
 func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Session, device motion.Device, payload motion.RawCSI, now motion.Time) error {
-	n := sensedOf(of)
+	n := networkOf(of)
 	s.Reading.Lock()
 	defer s.Reading.Unlock()
 	b := &s.Batch
@@ -63,7 +63,7 @@ func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Sessi
 
 // linkHeard notes a link's signal and channel, where they are not 0, and that it is
 // alive.
-func (n *sensed) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
+func (n *network) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
 	name, _, _ := n.LinkName(key)
 	if link := n.Links[name]; link != nil {
 		link.Heard = now

@@ -13,7 +13,7 @@ import (
 // Event takes in an event that a device raised (device-protocol.md 2.4). It
 // returns when the event is stored.
 func (se *Sensing) Event(ctx context.Context, of *state.Network, device motion.DeviceKey, r motion.EventReport, now motion.Time) error {
-	n := sensedOf(of)
+	n := networkOf(of)
 	event := r.Event
 	at, server := se.state.Clocks.Stamp(event.TS, now)
 	n.Mu.Lock()
@@ -62,7 +62,7 @@ func (se *Sensing) Event(ctx context.Context, of *state.Network, device motion.D
 type detectedAt struct{ device, stored motion.Time }
 
 // complete fills in what the appliance knows better than a device; n.Mu is held.
-func (n *sensed) complete(event *motion.Event) {
+func (n *network) complete(event *motion.Event) {
 	event.NetworkID, event.GuardianID = n.ID, n.Record.GuardianID
 	if event.Category != motion.CategoryMotion {
 		event.Armed = nil

@@ -15,7 +15,7 @@ import (
 // Import stores history and events of the past, as a device that was away would
 // report them, without showing them to live readers.
 func (se *Sensing) Import(ctx context.Context, id motion.NetworkID, history []motion.History, events []motion.Event) error {
-	n, err := se.sensed(id)
+	n, err := se.network(id)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ const historySlot = int64(series.FiveSeconds)
 // History takes in what a device measured while nobody watched (device-protocol.md
 // 2.3): it fills gaps and raises no event.
 func (se *Sensing) History(of *state.Network, s *state.Session, r motion.History, now motion.Time) error {
-	n := sensedOf(of)
+	n := networkOf(of)
 	if r.TS.IsZero() {
 		return fault.New(fault.Invalid, "motion-history: ts 0 is no time, and the receive time says nothing about the past")
 	}
@@ -68,7 +68,7 @@ func (se *Sensing) History(of *state.Network, s *state.Session, r motion.History
 }
 
 // fill puts a history into the 5 s samples.
-func (se *Sensing) fill(n *sensed, r motion.History) {
+func (se *Sensing) fill(n *network, r motion.History) {
 	slots, order := slotsOf(r)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()

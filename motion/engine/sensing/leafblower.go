@@ -33,9 +33,9 @@ type candidate struct {
 // priority list first, then the best scores, and of equal ones every zone before a
 // second link of one (guardian configuration, leafblower). Links between nodes are not
 // counted. A guardian chooses its links itself; n.Mu is held.
-func (n *sensed) chooseLinks(now motion.Time) {
+func (n *network) chooseLinks(now motion.Time) {
 	var list []*candidate
-	for key, s := range n.sensing.sensors {
+	for key, s := range n.pipeline.sensors {
 		name, _, _ := n.LinkName(key)
 		link := n.Links[name]
 		if link == nil {
@@ -69,12 +69,12 @@ func (n *sensed) chooseLinks(now motion.Time) {
 
 // successOf returns the share of the sounding of a link that succeeds, 0..1: of what
 // the detector finds and what the node reports the lesser.
-func (n *sensed) successOf(key fuse.Link, s *sensor) fuse.Reading {
+func (n *network) successOf(key fuse.Link, s *sensor) fuse.Reading {
 	return n.lesserThroughput(key, fuse.Reading(s.last.Quality.Valid), s.last.Time)
 }
 
 // candidate describes a link that could be sounded.
-func (n *sensed) candidate(key fuse.Link, s *sensor, link *state.Link, now motion.Time) *candidate {
+func (n *network) candidate(key fuse.Link, s *sensor, link *state.Link, now motion.Time) *candidate {
 	c := &candidate{sensor: s, link: link, score: state.ScoreOf(link), zone: n.ZoneName(key)}
 	if score, rated := n.Rated(key.Src, now); rated {
 		c.score = score

@@ -10,7 +10,7 @@ import (
 	"sensegate/motion/fuse"
 )
 
-// learned is what a network's sensing must not lose at a restart.
+// learned is what a network's pipeline must not lose at a restart.
 type learned struct {
 	Links  map[string]detect.Learned `json:"links"`  // by learnedKey
 	Coarse map[string]detect.Learned `json:"coarse"` // by coarseKey
@@ -19,14 +19,14 @@ type learned struct {
 }
 
 // saveLearned returns what has been learned, as JSON.
-func (n *sensed) saveLearned() (json.RawMessage, error) {
+func (n *network) saveLearned() (json.RawMessage, error) {
 	l := learned{
 		Links: map[string]detect.Learned{}, Coarse: map[string]detect.Learned{},
-		Fusion: n.sensing.fuser.Learned(), Source: n.Source,
+		Fusion: n.pipeline.fuser.Learned(), Source: n.Source,
 	}
-	maps.Copy(l.Links, n.sensing.learned.Links)
-	maps.Copy(l.Coarse, n.sensing.learned.Coarse)
-	for key, sensor := range n.sensing.sensors {
+	maps.Copy(l.Links, n.pipeline.learned.Links)
+	maps.Copy(l.Coarse, n.pipeline.learned.Coarse)
+	for key, sensor := range n.pipeline.sensors {
 		l.Links[learnedKey(key)] = sensor.csi.Snapshot()
 		for source, coarse := range sensor.coarse {
 			l.Coarse[coarseKey(key, source)] = coarse.Snapshot()
@@ -50,14 +50,14 @@ func stateFrom[S any](raw json.RawMessage, err error) (state S, ok bool, _ error
 // Keep returns what a flush stores of a network: what its links have learned, with learn,
 // and the state of its events, with learn or while a detection is open. nil: not now.
 func (se *Sensing) Keep(of *state.Network, learn bool) (detectors, events json.RawMessage, err error) {
-	n := sensedOf(of)
-	if n.Reach.Received.IsZero() && n.Source.Heard <= n.sensing.learned.Source.Heard {
+	n := networkOf(of)
+	if n.Reach.Received.IsZero() && n.Source.Heard <= n.pipeline.learned.Source.Heard {
 		return nil, nil, nil // nothing has come since the start
 	}
 	if learn {
 		detectors, err = n.saveLearned()
 	}
-	if state := n.sensing.events.State(); err == nil && (learn || state.Open != nil) {
+	if state := n.pipeline.events.State(); err == nil && (learn || state.Open != nil) {
 		events, err = json.Marshal(state)
 	}
 	return detectors, events, err

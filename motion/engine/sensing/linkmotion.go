@@ -14,7 +14,7 @@ import (
 // LinkMotions takes in figures that a node computed for its links itself
 // (device-protocol.md 2.6).
 func (se *Sensing) LinkMotions(ctx context.Context, of *state.Network, device motion.Device, r motion.LinkMotions, now motion.Time) error {
-	n := sensedOf(of)
+	n := networkOf(of)
 	for _, l := range r.Links {
 		if err := se.ensureLink(ctx, n, device, fuse.Link{Src: l.Src, Dst: l.Dst}, 0, now); err != nil {
 			return err

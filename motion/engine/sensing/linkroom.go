@@ -16,7 +16,7 @@ import (
 // none: one that is silent, else one of the receiver that has the most, while that has more
 // than this one would have. Sources that nobody has named come first, then what was heard
 // longest ago. Links between nodes stay. n.Mu is held.
-func (n *sensed) yields(receiver motion.NodeID) (name string) {
+func (n *network) yields(receiver motion.NodeID) (name string) {
 	held := map[motion.NodeID]int{}
 	for _, link := range n.Links {
 		held[link.Dst]++
@@ -37,7 +37,7 @@ func (n *sensed) yields(receiver motion.NodeID) (name string) {
 }
 
 // yieldsBefore reports whether a link gives way rather than another one.
-func (n *sensed) yieldsBefore(a, b *state.Link, held map[motion.NodeID]int) bool {
+func (n *network) yieldsBefore(a, b *state.Link, held map[motion.NodeID]int) bool {
 	if a.Online != b.Online {
 		return b.Online
 	}
@@ -52,7 +52,7 @@ func (n *sensed) yieldsBefore(a, b *state.Link, held map[motion.NodeID]int) bool
 
 // namedLink reports whether the source of a link is a client that somebody has named or placed,
 // or that a node has told the name of.
-func (n *sensed) namedLink(link *state.Link) bool {
+func (n *network) namedLink(link *state.Link) bool {
 	mac, err := motion.ParseMAC(link.SrcName)
 	leaf, known := n.Leafs[mac]
 	return err == nil && known && inventory.NamedLeaf(leaf)
@@ -61,13 +61,13 @@ func (n *sensed) namedLink(link *state.Link) bool {
 // replaceLink makes a link known in place of another one, whose source is forgotten with it
 // when nothing else is known of that. TooLarge: none gives way, or the receiver has tried too
 // often lately; so a full network costs little to who hears many strangers.
-func (se *Sensing) replaceLink(ctx context.Context, n *sensed, record motion.Network, now motion.Time, l sensedLink) error {
+func (se *Sensing) replaceLink(ctx context.Context, n *network, record motion.Network, now motion.Time, l foundLink) error {
 	var name string
 	var keys []fuse.Link // of its sensors
 	if se.newLinks.Take(l.dst, se.state.Wall()) == 0 {
 		n.Mu.Lock()
 		name = n.yields(l.dst)
-		for key := range n.sensing.sensors {
+		for key := range n.pipeline.sensors {
 			if of, _, _ := n.LinkName(key); of == name {
 				keys = append(keys, key)
 			}
@@ -90,8 +90,8 @@ func (se *Sensing) replaceLink(ctx context.Context, n *sensed, record motion.Net
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	for _, key := range keys {
-		delete(n.sensing.sensors, key)
-		n.sensing.fuser.Remove(key)
+		delete(n.pipeline.sensors, key)
+		n.pipeline.fuser.Remove(key)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ const linkBurst, linkRate = 8, 1. / 60
 // ensureLink makes sure that a sounding link has its records: the destination is
 // part of the reporting node, the source is a known node or becomes a leaf, and
 // the link is there and online.
-func (se *Sensing) ensureLink(ctx context.Context, n *sensed, device motion.Device, key fuse.Link, channel int, now motion.Time) error {
+func (se *Sensing) ensureLink(ctx context.Context, n *network, device motion.Device, key fuse.Link, channel int, now motion.Time) error {
 	n.Mu.Lock()
 	owner, known := n.ByMAC[key.Dst]
 	_, knownSrc := n.EndOf(key.Src)
@@ -113,7 +113,7 @@ func (se *Sensing) ensureLink(ctx context.Context, n *sensed, device motion.Devi
 	full := link == nil && len(n.Links) >= inventory.MaxLinks
 	record := n.Record
 	n.Mu.Unlock()
-	sensed := sensedLink{src: key.Src, dst: device.NodeID, ifName: state.SensedInterface, channel: channel}
+	found := foundLink{src: key.Src, dst: device.NodeID, ifName: state.SensedInterface, channel: channel}
 	switch {
 	case !known || owner != device.NodeID:
 		return fault.New(fault.Invalid, "destination %q is not an address of the reporting node: it must be listed in its gatekeeper record", key.Dst.String())
@@ -122,13 +122,13 @@ func (se *Sensing) ensureLink(ctx context.Context, n *sensed, device motion.Devi
 	case present:
 		return nil
 	case full:
-		return se.replaceLink(ctx, n, record, now, sensed)
+		return se.replaceLink(ctx, n, record, now, found)
 	}
-	return se.inventory.Apply(ctx, n.Network, se.addLinks(n, record, now, sensed))
+	return se.inventory.Apply(ctx, n.Network, se.addLinks(n, record, now, found))
 }
 
-// sensedLink is a link that is known from what was measured.
-type sensedLink struct {
+// foundLink is a link that is known from what was measured.
+type foundLink struct {
 	src     motion.MAC
 	dst     motion.NodeID
 	ifName  string
@@ -136,7 +136,7 @@ type sensedLink struct {
 }
 
 // addLinks makes links known, and the leafs at their sources.
-func (se *Sensing) addLinks(n *sensed, record motion.Network, now motion.Time, links ...sensedLink) inventory.UpdateFunc {
+func (se *Sensing) addLinks(n *network, record motion.Network, now motion.Time, links ...foundLink) inventory.UpdateFunc {
 	return func(tx *store.Tx) (*inventory.Update, error) {
 		v := inventory.NewUpdate(tx, record, now)
 		for _, link := range links {
@@ -149,7 +149,7 @@ func (se *Sensing) addLinks(n *sensed, record motion.Network, now motion.Time, l
 }
 
 // addLink takes one link into an inventory.
-func (se *Sensing) addLink(v *inventory.Update, n *sensed, l sensedLink) error {
+func (se *Sensing) addLink(v *inventory.Update, n *network, l foundLink) error {
 	node, err := v.Tx.Node(l.dst)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (se *Sensing) addLink(v *inventory.Update, n *sensed, l sensedLink) error {
 }
 
 // nodeAt returns the node that has an address.
-func (n *sensed) nodeAt(mac motion.MAC) (motion.Node, bool) {
+func (n *network) nodeAt(mac motion.MAC) (motion.Node, bool) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	id, ok := n.ByMAC[mac]

@@ -65,13 +65,13 @@ func (se *Sensing) ExplainLinks(id motion.NetworkID) ([]LinkState, error) {
 	slices.SortFunc(networks, func(a, b *state.Network) int { return cmp.Compare(a.ID, b.ID) })
 	list, now := []LinkState{}, se.state.Now()
 	for _, n := range networks {
-		list = append(list, sensedOf(n).explainLinks(now)...)
+		list = append(list, networkOf(n).explainLinks(now)...)
 	}
 	return list, nil
 }
 
 // explainLinks is ExplainLinks for one network.
-func (n *sensed) explainLinks(now motion.Time) []LinkState {
+func (n *network) explainLinks(now motion.Time) []LinkState {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	sensors := n.sensorsByName()
@@ -101,9 +101,9 @@ func (n *sensed) explainLinks(now motion.Time) []LinkState {
 }
 
 // sensorsByName returns the detectors that exist, by link name; n.Mu is held.
-func (n *sensed) sensorsByName() map[string]*sensor {
+func (n *network) sensorsByName() map[string]*sensor {
 	found := map[string]*sensor{}
-	for key, s := range n.sensing.sensors {
+	for key, s := range n.pipeline.sensors {
 		name, _, _ := n.LinkName(key)
 		if other := found[name]; other == nil || other.last.Time < s.last.Time {
 			found[name] = s
@@ -114,15 +114,15 @@ func (n *sensed) sensorsByName() map[string]*sensor {
 
 // explainLink describes a link; s is nil when nothing has come of it since the
 // start. n.Mu is held.
-func (n *sensed) explainLink(name string, s *sensor, now motion.Time) LinkState {
+func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState {
 	state := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
 	key := n.LinkKey(name)
 	if s != nil {
 		key = s.key
 	}
 	state.Zone = n.Zone(key)
-	state.Noisy = n.sensing.fuser.Noisy(key)
-	state.Late = n.sensing.fuser.Late(key)
+	state.Noisy = n.pipeline.fuser.Noisy(key)
+	state.Late = n.pipeline.fuser.Late(key)
 	if record := n.Links[name]; record != nil {
 		state.Heard, state.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
 	}
@@ -176,11 +176,11 @@ func (l *LinkState) calibrated(c detect.Calibration, now motion.Time) {
 
 // remembered returns what an earlier run of the appliance has stored of a link's
 // calibration; n.Mu is held.
-func (n *sensed) remembered(key fuse.Link) detect.Calibration {
-	stored, ok := n.sensing.learned.Links[learnedKey(key)]
+func (n *network) remembered(key fuse.Link) detect.Calibration {
+	stored, ok := n.pipeline.learned.Links[learnedKey(key)]
 	for _, source := range []detect.Source{detect.Reported, detect.Signal} {
 		if !ok || !stored.Calibrated {
-			stored, ok = n.sensing.learned.Coarse[coarseKey(key, source)]
+			stored, ok = n.pipeline.learned.Coarse[coarseKey(key, source)]
 		}
 	}
 	return detect.Calibration{Done: stored.Calibrated, At: stored.CalibratedAt, Disturbed: stored.Disturbed, Baseline: stored.Baseline}

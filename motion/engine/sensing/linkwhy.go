@@ -16,7 +16,7 @@ const slowRate = 20
 
 // whyBlind returns why a link takes no part in motion, "" when it does; n.Mu is
 // held.
-func (n *sensed) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Time) string {
+func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Time) string {
 	switch {
 	case n.Record.Paused():
 		return "the network is paused"

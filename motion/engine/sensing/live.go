@@ -37,7 +37,7 @@ type liveState struct {
 // Live subscribes to the live motion of a network and starts the stream.
 func (se *Sensing) Live(id motion.NetworkID) (*Subscription, error) {
 	s := se.state.Live.Subscribe(id, liveQueue) // first: the deletion of the network ends it
-	n, err := se.sensed(id)
+	n, err := se.network(id)
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -49,7 +49,7 @@ func (se *Sensing) Live(id motion.NetworkID) (*Subscription, error) {
 // LiveEvents subscribes to the events of a network.
 func (se *Sensing) LiveEvents(id motion.NetworkID) (*Subscription, error) {
 	s := se.state.Events.Subscribe(id, liveQueue)
-	if _, err := se.sensed(id); err != nil {
+	if _, err := se.network(id); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (se *Sensing) LiveEvents(id motion.NetworkID) (*Subscription, error) {
 
 // Refresh starts the live motion stream and returns until when it is asked for.
 func (se *Sensing) Refresh(id motion.NetworkID) (motion.Time, error) {
-	n, err := se.sensed(id)
+	n, err := se.network(id)
 	if err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (se *Sensing) Refresh(id motion.NetworkID) (motion.Time, error) {
 // wantsLive reports whether a network's guardian is to send live motion:
 // somebody watches, or the appliance decides on what it sends
 // (payloads.md 6 no. 4, b) or does not know yet whether it has to.
-func (n *sensed) wantsLive(now motion.Time, readers int) bool {
+func (n *network) wantsLive(now motion.Time, readers int) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	decides := n.Source.Holder != state.OwnHolds && !n.Source.Events
@@ -91,7 +91,7 @@ func (se *Sensing) RenewLive(context.Context) error {
 
 // AskLive asks a network's guardian for live motion if it is to send any.
 func (se *Sensing) AskLive(of *state.Network, now motion.Time) {
-	if n := sensedOf(of); n.wantsLive(now, se.state.Live.Readers(n.ID)) {
+	if n := networkOf(of); n.wantsLive(now, se.state.Live.Readers(n.ID)) {
 		se.sendLive(n)
 	}
 }
@@ -104,7 +104,7 @@ type liveCommand struct {
 }
 
 // sendLive asks a network's guardian for live motion, if it is connected.
-func (se *Sensing) sendLive(n *sensed) {
+func (se *Sensing) sendLive(n *network) {
 	n.Mu.Lock()
 	key := n.Record.GuardianKey()
 	command := liveCommand{Enable: 1, Interval: n.Guardian.LiveMotion.Interval, TimeoutS: n.Guardian.LiveMotion.TimeoutS}
@@ -120,7 +120,7 @@ func (se *Sensing) sendLive(n *sensed) {
 
 // publishLive shows a sample to the live readers, together with others when a frame is
 // to be longer (guardian configuration, live_motion.interval); n.Mu is held.
-func (se *Sensing) publishLive(n *sensed, s *fuse.Sample) {
+func (se *Sensing) publishLive(n *network, s *fuse.Sample) {
 	begun := &n.live.begun
 	if se.state.Live.Readers(n.ID) == 0 {
 		begun.Interval = 0
@@ -150,7 +150,7 @@ func (se *Sensing) publishLive(n *sensed, s *fuse.Sample) {
 }
 
 // publishFrame sends a sample to the live readers; n.Mu is held.
-func (se *Sensing) publishFrame(n *sensed, s *fuse.Sample) {
+func (se *Sensing) publishFrame(n *network, s *fuse.Sample) {
 	frame := n.frame(s)
 	raw, err := json.Marshal(frame)
 	if err != nil {
@@ -161,7 +161,7 @@ func (se *Sensing) publishFrame(n *sensed, s *fuse.Sample) {
 }
 
 // frame makes the live frame of a sample (payloads.md 4.7).
-func (n *sensed) frame(s *fuse.Sample) motion.LiveFrame {
+func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	f := motion.LiveFrame{
 		TS: s.Time, Interval: int(math.Round(s.Interval * 1000)), Count: 1, Links: make([]string, len(s.Links)),
 		Loc: []any{"nomotion"}, MotionEnabled: n.Guardian.MotionEvents.Enabled,

@@ -20,7 +20,7 @@ const maxNames = 1024
 // 2.2). As long as the guardian sends no events itself, the event machine runs
 // on it, and as long as it reports no status, its links make the topology.
 func (se *Sensing) Matrix(of *state.Network, r motion.Matrix, now motion.Time) error {
-	n := sensedOf(of)
+	n := networkOf(of)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if n.Record.Paused() {
@@ -43,7 +43,7 @@ const namedAgain motion.Seconds = 10
 // newMatrixLinks returns the links that a guardian names in its figures, that are not
 // there, and that no status report will tell of: those from a leaf or node to a node
 // that is known (device-protocol.md 2.5); n.Mu is held.
-func (n *sensed) newMatrixLinks(names []string) (added []sensedLink) {
+func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 	if n.Status != nil {
 		return nil
 	}
@@ -62,13 +62,13 @@ func (n *sensed) newMatrixLinks(names []string) (added []sensedLink) {
 		if !to.Mesh || link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
 			continue
 		}
-		added = append(added, sensedLink{src: key.Src, dst: to.ID, ifName: state.MatrixInterface})
+		added = append(added, foundLink{src: key.Src, dst: to.ID, ifName: state.MatrixInterface})
 	}
 	return added
 }
 
 // takeMatrix takes in the samples of a matrix; n.Mu is held.
-func (se *Sensing) takeMatrix(n *sensed, r motion.Matrix, now motion.Time) {
+func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	guardian := n.Record.GuardianKey()
 	interval := motion.Seconds(r.Interval) / 1000
 	first, server := se.state.Clocks.Stamp(r.TS, now)
@@ -102,7 +102,7 @@ func (se *Sensing) takeMatrix(n *sensed, r motion.Matrix, now motion.Time) {
 
 // matrixLinks returns the links of one step of a matrix. A link that the settings
 // deny is unknown, and one below its threshold does not move.
-func (n *sensed) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
+func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse.LinkSample {
 	links := make([]fuse.LinkSample, len(keys))
 	for i, key := range keys {
 		links[i] = fuse.UnknownLink(key, n.ZoneName(key))
@@ -127,7 +127,7 @@ func (n *sensed) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fuse
 // gated returns the intensity of a sample that a device has measured: 0 unless its
 // msad is above base_threshold times the sensitivity (device-protocol.md 3).
 // NaN is unknown: a sample without msad has been gated by the device alone.
-func (n *sensed) gated(intensity, msad float64, sens int) float64 {
+func (n *network) gated(intensity, msad float64, sens int) float64 {
 	if msad <= n.Radar.Measurement.BaseThreshold*float64(sens) && !math.IsNaN(intensity) {
 		return 0
 	}
@@ -136,7 +136,7 @@ func (n *sensed) gated(intensity, msad float64, sens int) float64 {
 
 // matrixPlace returns where a device thinks motion was: near the first of its
 // links that has its source there.
-func (n *sensed) matrixPlace(loc motion.MatrixLoc, keys []fuse.Link) fuse.Place {
+func (n *network) matrixPlace(loc motion.MatrixLoc, keys []fuse.Link) fuse.Place {
 	key := fuse.Link{Src: loc.MAC}
 	if i := slices.IndexFunc(keys, func(k fuse.Link) bool { return k.Src == loc.MAC }); i >= 0 {
 		key = keys[i]

@@ -51,7 +51,7 @@ type delivery struct {
 // the names that are configured, for an unknown provider; Conflict for one that
 // wants nothing any more.
 func (se *Sensing) StartRelay(id motion.NetworkID, provider string) (motion.Time, error) {
-	n, err := se.sensed(id)
+	n, err := se.network(id)
 	if err != nil {
 		return 0, err
 	}

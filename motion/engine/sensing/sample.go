@@ -12,21 +12,21 @@ import (
 )
 
 // absorb takes in the samples that the last report has completed; n.Mu is held.
-func (se *Sensing) absorb(n *sensed) {
-	for _, r := range n.sensing.ready {
+func (se *Sensing) absorb(n *network) {
+	for _, r := range n.pipeline.ready {
 		n.mergeThroughput(r)
 		se.takeSample(n, r)
-		n.sensing.free = append(n.sensing.free, r)
+		n.pipeline.free = append(n.pipeline.free, r)
 	}
-	n.sensing.ready = n.sensing.ready[:0]
-	for _, change := range n.sensing.noisy {
+	n.pipeline.ready = n.pipeline.ready[:0]
+	for _, change := range n.pipeline.noisy {
 		se.events.Queue(events.Entry{Event: n.noiseEvent(change)})
 	}
-	n.sensing.noisy = n.sensing.noisy[:0]
+	n.pipeline.noisy = n.pipeline.noisy[:0]
 }
 
 // takeSample stores one network sample, moves the event machine on, and shows the sample to live readers; n.Mu is held.
-func (se *Sensing) takeSample(n *sensed, s *fuse.Sample) {
+func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	if n.Record.Paused() || n.Deletions > 0 {
 		return
 	}
@@ -36,7 +36,7 @@ func (se *Sensing) takeSample(n *sensed, s *fuse.Sample) {
 	if s.Valid && n.Guardian.MotionHistory.Enabled != 0 {
 		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.live.values)
 	}
-	if transition, ok := n.sensing.events.Add(s); ok {
+	if transition, ok := n.pipeline.events.Add(s); ok {
 		se.transition(n, transition)
 	}
 	se.watchThroughput(n, s)
@@ -49,7 +49,7 @@ func (se *Sensing) takeSample(n *sensed, s *fuse.Sample) {
 // appendValues lists what of a sample goes into the history: the network's
 // intensity, each link's, and the share of motion near each source: that of a
 // zone lies near its strongest link.
-func appendValues(values []store.Value, n *sensed, s *fuse.Sample) []store.Value {
+func appendValues(values []store.Value, n *network, s *fuse.Sample) []store.Value {
 	values = append(values, store.Value{ID: series.Network, Value: float64(s.Intensity)})
 	for i := range s.Links {
 		l := &s.Links[i]
@@ -81,8 +81,8 @@ func raise(values []store.Value, id series.ID, v float64) []store.Value {
 }
 
 // transition records what the event machine has decided; n.Mu is held.
-func (se *Sensing) transition(n *sensed, t fuse.Transition) {
-	state, err := json.Marshal(n.sensing.events.State())
+func (se *Sensing) transition(n *network, t fuse.Transition) {
+	state, err := json.Marshal(n.pipeline.events.State())
 	if err != nil {
 		se.state.Log.Error("event state not stored", "network", n.ID, "err", err)
 	}
@@ -90,7 +90,7 @@ func (se *Sensing) transition(n *sensed, t fuse.Transition) {
 }
 
 // motionEvent makes the event record of a transition.
-func (n *sensed) motionEvent(t fuse.Transition) motion.Event {
+func (n *network) motionEvent(t fuse.Transition) motion.Event {
 	d := t.Detection
 	name, dst, src := n.LinkName(d.Link)
 	armed := 0
@@ -133,7 +133,7 @@ func (n *sensed) motionEvent(t fuse.Transition) motion.Event {
 }
 
 // eventLoc describes a place in motion.
-func (n *sensed) eventLoc(place fuse.Place) motion.EventLoc {
+func (n *network) eventLoc(place fuse.Place) motion.EventLoc {
 	loc := motion.EventLoc{MAC: place.Link.Src.String(), Confidence: state.Round(place.Confidence, 2)}
 	if e, ok := n.EndOf(place.Link.Src); ok {
 		loc.Location, loc.FriendlyName = e.Location, e.Friendly
@@ -143,7 +143,7 @@ func (n *sensed) eventLoc(place fuse.Place) motion.EventLoc {
 
 // noiseEvent tells that a link was marked noisy, or no longer is
 // (lm1.md 4 no. 5).
-func (n *sensed) noiseEvent(change fuse.NoiseChange) motion.Event {
+func (n *network) noiseEvent(change fuse.NoiseChange) motion.Event {
 	name, dst, src := n.LinkName(change.Link)
 	return motion.Event{
 		Event: motion.LinkNoisyEvent, NetworkID: n.ID, GuardianID: n.Record.GuardianID,

@@ -23,8 +23,8 @@ type Sensing struct {
 	newLinks   *peer.Buckets[motion.NodeID] // that take the place of others, by receiver
 }
 
-// New makes the sensing, and has each network that is read sensed. relays are the outside
-// services that live motion can be delivered to, by name.
+// New makes the Sensing, which gives each network that is read its pipeline. relays are the
+// outside services that live motion can be delivered to, by name.
 func New(s *state.State, w *events.Writer, i *inventory.Inventory, relays map[string]Relay) *Sensing {
 	se := &Sensing{state: s, events: w, inventory: i, relays: relays, newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst)}
 	s.NewSense = se.takeUp
@@ -34,12 +34,12 @@ func New(s *state.State, w *events.Writer, i *inventory.Inventory, relays map[st
 // Close waits for the deliveries to outside services; the live streams have ended before.
 func (se *Sensing) Close() { se.deliveries.close() }
 
-// sensed is a network with what senses its motion. The network's mutex guards it.
-type sensed struct {
+// network is a network with its pipeline. The network's mutex guards it.
+type network struct {
 	*state.Network
 	engine *Sensing
 
-	sensing    sensing
+	pipeline   pipeline
 	live       liveState
 	throughput throughputWatch
 	named      motion.Time // when links of a guardian's figures were last made known
@@ -54,54 +54,54 @@ func (se *Sensing) takeUp(tx *store.Tx, n *state.Network) {
 	if err != nil {
 		se.state.Log.Warn("what links have learned cannot be read: they learn anew", "network", n.ID, "err", err)
 	}
-	s := &sensed{Network: n, engine: se, sensing: sensing{sensors: map[fuse.Link]*sensor{}, learned: l}}
+	s := &network{Network: n, engine: se, pipeline: pipeline{sensors: map[fuse.Link]*sensor{}, learned: l}}
 	n.Source, n.Sense = l.Source, s
-	s.sensing.events = fuse.NewEvents(s.eventConfig())
-	s.sensing.fuser = fuse.New(s.step)
-	s.sensing.fuser.Restore(l.Fusion)
-	s.sensing.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
+	s.pipeline.events = fuse.NewEvents(s.eventConfig())
+	s.pipeline.fuser = fuse.New(s.step)
+	s.pipeline.fuser.Restore(l.Fusion)
+	s.pipeline.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
 	events, stored, err := stateFrom[fuse.State](tx.EventState(n.ID))
 	if err != nil {
 		se.state.Log.Warn("the state of events cannot be read: it begins anew", "network", n.ID, "err", err)
 	}
 	if stored {
-		s.sensing.events.Restore(events)
+		s.pipeline.events.Restore(events)
 	}
 }
 
-// sensedOf returns a network with what senses it.
-func sensedOf(n *state.Network) *sensed { return n.Sense.(*sensed) }
+// networkOf returns a network with its pipeline.
+func networkOf(n *state.Network) *network { return n.Sense.(*network) }
 
-// sensed returns a network with what senses it. NotFound: no such network.
-func (se *Sensing) sensed(id motion.NetworkID) (*sensed, error) {
+// network is networkOf of a network's id. NotFound: no such network.
+func (se *Sensing) network(id motion.NetworkID) (*network, error) {
 	n, err := se.state.Network(id)
 	if err != nil {
 		return nil, err
 	}
-	return sensedOf(n), nil
+	return networkOf(n), nil
 }
 
 // Follow takes in changed records and configuration.
-func (n *sensed) Follow(now motion.Time) {
-	n.sensing.reconfigure(n)
+func (n *network) Follow(now motion.Time) {
+	n.pipeline.reconfigure(n)
 	n.chooseLinks(now)
 	n.engine.configureEvents(n, now, "")
 }
 
 // ClockSet stamps anew what a clock has stamped that was set since.
-func (n *sensed) ClockSet(anew func(motion.Time) motion.Time) {
-	n.sensing.events.Restamp(anew)
-	n.sensing.fuser.ClockSet()
+func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
+	n.pipeline.events.Restamp(anew)
+	n.pipeline.fuser.ClockSet()
 }
 
 // Detection returns when motion was last seen, 0 for never, and whether a detection is open.
-func (n *sensed) Detection() (last motion.Time, open bool) {
-	_, open = n.sensing.events.Open()
-	return n.sensing.events.LastMotion(), open
+func (n *network) Detection() (last motion.Time, open bool) {
+	_, open = n.pipeline.events.Open()
+	return n.pipeline.events.LastMotion(), open
 }
 
 // Calibrating returns how long a link still learns its quiet, and whether it does.
-func (n *sensed) Calibrating(link string) (left motion.Seconds, running bool) {
+func (n *network) Calibrating(link string) (left motion.Seconds, running bool) {
 	s := n.sensorsByName()[link]
 	if s == nil {
 		return 0, false

@@ -8,9 +8,9 @@ import (
 	"sensegate/motion/setting"
 )
 
-// sensing is how a network senses: its detectors, their fusion and the event
-// machine. It is guarded by the network's mutex.
-type sensing struct {
+// pipeline takes a network from reports to motion: its detectors, their fusion and the
+// event machine. It is guarded by the network's mutex.
+type pipeline struct {
 	fuser   *fuse.Fuser
 	sensors map[fuse.Link]*sensor
 	events  *fuse.Events
@@ -45,10 +45,10 @@ type csiFormat struct {
 }
 
 // reconfigure puts changed configuration and records in force.
-func (s *sensing) reconfigure(n *sensed) {
-	s.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
-	for key, sensor := range s.sensors {
-		s.fuser.SetZone(key, n.Zone(key))
+func (p *pipeline) reconfigure(n *network) {
+	p.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
+	for key, sensor := range p.sensors {
+		p.fuser.SetZone(key, n.Zone(key))
 		for _, d := range sensor.detectors() {
 			d.SetSensitivity(n.sensitivity(key))
 			d.SetCalibration(motion.Seconds(n.Radar.Sounding.WarmupS))
@@ -57,11 +57,11 @@ func (s *sensing) reconfigure(n *sensed) {
 }
 
 // sensitivity returns the point of the 0..100 scale for a link.
-func (n *sensed) sensitivity(key fuse.Link) float64 { return detect.SensitivityOf(n.sensOf(key)) }
+func (n *network) sensitivity(key fuse.Link) float64 { return detect.SensitivityOf(n.sensOf(key)) }
 
 // sensOf returns the sensitivity of a link, 1..4: its source's own, else the
 // network's.
-func (n *sensed) sensOf(key fuse.Link) int {
+func (n *network) sensOf(key fuse.Link) int {
 	sources := []motion.MAC{key.Src}
 	if id, isNode := n.ByMAC[key.Src]; isNode {
 		sources = state.Addresses(n.Nodes[id], n.Radars[id])
@@ -73,15 +73,15 @@ func (n *sensed) sensOf(key fuse.Link) int {
 }
 
 // sensor returns a link's detector, made when the link is new.
-func (n *sensed) sensor(key fuse.Link) *sensor {
-	if s := n.sensing.sensors[key]; s != nil {
+func (n *network) sensor(key fuse.Link) *sensor {
+	if s := n.pipeline.sensors[key]; s != nil {
 		return s
 	}
 	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), coarse: map[detect.Source]*detect.Coarse{}}
-	if before, ok := n.sensing.learned.Links[learnedKey(key)]; ok {
+	if before, ok := n.pipeline.learned.Links[learnedKey(key)]; ok {
 		_ = s.csi.Restore(before) // what cannot be restored is learned anew
 	}
-	fuser := n.sensing.fuser
+	fuser := n.pipeline.fuser
 	s.emit = func(t detect.Tick) {
 		if s.last = t; t.Normal.Motion {
 			s.lastMotion = t.Time
@@ -91,12 +91,12 @@ func (n *sensed) sensor(key fuse.Link) *sensor {
 		}
 	}
 	fuser.SetZone(key, n.Zone(key))
-	n.sensing.sensors[key] = s
+	n.pipeline.sensors[key] = s
 	return s
 }
 
 // detection returns how a link's detectors are run.
-func (n *sensed) detection(key fuse.Link) detect.Config {
+func (n *network) detection(key fuse.Link) detect.Config {
 	config := detect.Defaults()
 	config.Sensitivity = n.sensitivity(key)
 	config.Calibration = motion.Seconds(n.Radar.Sounding.WarmupS)
@@ -122,10 +122,10 @@ func (s *sensor) detectors() []detector {
 }
 
 // push takes a plain figure of a link at time t.
-func (s *sensor) push(n *sensed, source detect.Source, t motion.Time, value float64) {
+func (s *sensor) push(n *network, source detect.Source, t motion.Time, value float64) {
 	if s.coarse[source] == nil {
 		made := detect.NewCoarse(n.detection(s.key), source)
-		if before, ok := n.sensing.learned.Coarse[coarseKey(s.key, source)]; ok {
+		if before, ok := n.pipeline.learned.Coarse[coarseKey(s.key, source)]; ok {
 			_ = made.Restore(before) // what cannot be restored is learned anew
 		}
 		s.coarse[source] = made
@@ -136,15 +136,15 @@ func (s *sensor) push(n *sensed, source detect.Source, t motion.Time, value floa
 
 // step takes one fused tick; the Fuser calls it with the network's mutex held.
 // Samples are kept until the report is done with: the Fuser uses them again.
-func (n *sensed) step(step *fuse.Step) {
-	s := &n.sensing
-	s.noisy = append(s.noisy, step.Noisy...)
+func (n *network) step(step *fuse.Step) {
+	p := &n.pipeline
+	p.noisy = append(p.noisy, step.Noisy...)
 	if step.Sample == nil {
 		return
 	}
 	var r *fuse.Sample
-	if k := len(s.free); k > 0 {
-		r, s.free = s.free[k-1], s.free[:k-1]
+	if k := len(p.free); k > 0 {
+		r, p.free = p.free[k-1], p.free[:k-1]
 	} else {
 		r = &fuse.Sample{}
 	}
@@ -152,5 +152,5 @@ func (n *sensed) step(step *fuse.Step) {
 	*r = *step.Sample
 	r.Links = append(links[:0], step.Sample.Links...)
 	r.Zones = append(zones[:0], step.Sample.Zones...)
-	s.ready = append(s.ready, r)
+	p.ready = append(p.ready, r)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // disconnectLinks notes links as gone.
-func (se *Sensing) disconnectLinks(ctx context.Context, n *sensed, names []string, now motion.Time) error {
+func (se *Sensing) disconnectLinks(ctx context.Context, n *network, names []string, now motion.Time) error {
 	n.Mu.Lock()
 	record := n.Record
 	n.Mu.Unlock()
@@ -41,7 +41,7 @@ func (se *Sensing) disconnectLinks(ctx context.Context, n *sensed, names []strin
 
 // advanceNetwork moves one network on and returns the names of the links that
 // are sensed here and have fallen silent.
-func (se *Sensing) advanceNetwork(n *sensed, now motion.Time) (silent []string) {
+func (se *Sensing) advanceNetwork(n *network, now motion.Time) (silent []string) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	if length := motion.Seconds(n.Guardian.LiveMotion.Interval) / 1000; n.Record.Paused() && math.Abs(now.Since(n.live.paused)) >= length {
@@ -49,9 +49,9 @@ func (se *Sensing) advanceNetwork(n *sensed, now motion.Time) (silent []string) 
 		se.publishLive(n, fuse.Silence(now, length))
 	}
 	n.chooseLinks(now)
-	n.sensing.fuser.Advance(now)
+	n.pipeline.fuser.Advance(now)
 	se.absorb(n)
-	if transition, ended := n.sensing.events.Advance(n.Reach.At(now)); ended {
+	if transition, ended := n.pipeline.events.Advance(n.Reach.At(now)); ended {
 		se.transition(n, transition)
 	}
 	for name, link := range n.Links {
@@ -68,13 +68,13 @@ func (se *Sensing) Advance(ctx context.Context, now motion.Time) error {
 	for _, n := range se.state.All() {
 		var silent []string
 		_ = se.state.Contained.Run(fmt.Sprintf("advance network %d", n.ID), func() error {
-			silent = se.advanceNetwork(sensedOf(n), now)
+			silent = se.advanceNetwork(networkOf(n), now)
 			return nil
 		})
 		if len(silent) == 0 {
 			continue
 		}
-		if err := se.disconnectLinks(ctx, sensedOf(n), silent, now); err != nil {
+		if err := se.disconnectLinks(ctx, networkOf(n), silent, now); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func (s *starved) idle() bool { return !s.low && s.balance == 0 }
 
 // reportThroughput notes the throughput that a node found for a link itself; the
 // own engine knows only how regularly its figures come. n.Mu is held.
-func (n *sensed) reportThroughput(key fuse.Link, value float64, at motion.Time) {
+func (n *network) reportThroughput(key fuse.Link, value float64, at motion.Time) {
 	if math.IsNaN(value) {
 		return
 	}
@@ -94,7 +94,7 @@ func (n *sensed) reportThroughput(key fuse.Link, value float64, at motion.Time) 
 
 // mergeThroughput puts what nodes reported into a sample of the own engine; n.Mu is
 // held.
-func (n *sensed) mergeThroughput(s *fuse.Sample) {
+func (n *network) mergeThroughput(s *fuse.Sample) {
 	for i := range s.Links {
 		l := &s.Links[i]
 		if l.Throughput.Known() {
@@ -105,7 +105,7 @@ func (n *sensed) mergeThroughput(s *fuse.Sample) {
 
 // lesserThroughput returns the lesser of what the detector found of a link at a time and what
 // the node reported around then; n.Mu is held.
-func (n *sensed) lesserThroughput(key fuse.Link, found fuse.Reading, at motion.Time) fuse.Reading {
+func (n *network) lesserThroughput(key fuse.Link, found fuse.Reading, at motion.Time) fuse.Reading {
 	reported, ok := n.throughput.reported[key]
 	if ok && math.Abs(at.Since(reported.at)) <= throughputFresh {
 		return min(found, fuse.Reading(reported.value))
@@ -116,7 +116,7 @@ func (n *sensed) lesserThroughput(key fuse.Link, found fuse.Reading, at motion.T
 // watchThroughput raises the events of the links of a sample whose throughput has
 // become low. A guardian that raises events itself raises these too
 // (payloads.md 6 no. 4). n.Mu is held.
-func (se *Sensing) watchThroughput(n *sensed, s *fuse.Sample) {
+func (se *Sensing) watchThroughput(n *network, s *fuse.Sample) {
 	config := n.Guardian.LinkEvents
 	if config.Enabled != 1 || n.Source.GuardianDecides() {
 		n.throughput.links = nil
@@ -145,7 +145,7 @@ func (se *Sensing) watchThroughput(n *sensed, s *fuse.Sample) {
 }
 
 // lowThroughputEvent makes the event record of a link (payloads.md 4.8).
-func (n *sensed) lowThroughputEvent(key fuse.Link, mean float64, at motion.Time) motion.Event {
+func (n *network) lowThroughputEvent(key fuse.Link, mean float64, at motion.Time) motion.Event {
 	name, dst, src := n.LinkName(key)
 	event := motion.Event{
 		Event: motion.LinkLowThroughputEvent, NetworkID: n.ID, GuardianID: n.Record.GuardianID,
