@@ -10,7 +10,6 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/feed"
 	"sensegate/motion/fuse"
-	"sensegate/store"
 )
 
 // Times of live motion.
@@ -26,7 +25,6 @@ type Subscription = feed.Subscription[motion.NetworkID, state.Message]
 // liveState is what live readers are shown of a network; its network's mutex
 // guards it.
 type liveState struct {
-	values  []store.Value
 	last    motion.Time // of the newest sample with data
 	refresh motion.Time // wall clock until which live motion was asked for
 

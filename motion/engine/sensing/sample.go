@@ -31,10 +31,10 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 		return
 	}
 	if s.Valid {
-		n.live.values = appendValues(n.live.values[:0], n, s)
+		n.noteSample(s)
 	}
 	if s.Valid && n.Guardian.MotionHistory.Enabled != 0 {
-		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.live.values)
+		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.pipeline.row)
 	}
 	if transition, ok := n.pipeline.events.Add(s); ok {
 		se.transition(n, transition)
@@ -46,11 +46,11 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	}
 }
 
-// appendValues lists what of a sample goes into the history: the network's
-// intensity, each link's, and the share of motion near each source: that of a
-// zone lies near its strongest link.
-func appendValues(values []store.Value, n *network, s *fuse.Sample) []store.Value {
-	values = append(values, store.Value{ID: series.Network, Value: float64(s.Intensity)})
+// noteSample notes the throughput of a sample's links, and its row of the history: the
+// network's intensity, each link's, and the share of motion near each source: that of a
+// zone lies near its strongest link. One loop does both, for naming a link allocates.
+func (n *network) noteSample(s *fuse.Sample) {
+	row := append(n.pipeline.row[:0], store.Value{ID: series.Network, Value: float64(s.Intensity)})
 	for i := range s.Links {
 		l := &s.Links[i]
 		if !l.Intensity.Known() {
@@ -60,13 +60,13 @@ func appendValues(values []store.Value, n *network, s *fuse.Sample) []store.Valu
 		if link := n.Links[name]; link != nil {
 			link.Throughput = l.Throughput
 		}
-		values = append(values, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
-		values = raise(values, series.Location(l.Link.Src), 0)
+		row = append(row, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
+		row = raise(row, series.Location(l.Link.Src), 0)
 	}
 	for i := range s.Zones {
-		values = raise(values, series.Location(s.Zones[i].Link.Src), s.Zones[i].Share)
+		row = raise(row, series.Location(s.Zones[i].Link.Src), s.Zones[i].Share)
 	}
-	return values
+	n.pipeline.row = row
 }
 
 // raise makes sure that values holds at least v for a series, once.

@@ -6,6 +6,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/setting"
+	"sensegate/store"
 )
 
 // pipeline takes a network from reports to motion: its detectors, their fusion and the
@@ -18,6 +19,7 @@ type pipeline struct {
 	noisy []fuse.NoiseChange
 	ready []*fuse.Sample // copies that wait to be taken in
 	free  []*fuse.Sample
+	row   []store.Value // of the newest sample with data, for the history
 
 	learned learned // of links that have not been heard since the start
 }
