@@ -39,7 +39,7 @@ func Version() string {
 
 func (s *Server) status(r *http.Request) (any, error) {
 	now := status{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
-	now.ClockUnset = s.engine.State.ClockUnset()
+	now.ClockUnset = s.engine.State.OwnClock.Unset.Load()
 	if s.trust != nil {
 		now.Authority = s.trust()
 	}

@@ -72,7 +72,7 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		if err := tx.WriteKeyUses(); err != nil {
 			return err
 		}
-		if err := e.State.NoteUnset(tx); err != nil {
+		if err := e.State.StoreUnset(tx); err != nil {
 			return err
 		}
 		return e.State.Series.Flush(tx)

@@ -15,7 +15,7 @@ import (
 // would not help; any other error when it could not be stored, and the device
 // has to send it again.
 func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion.Report) error {
-	if e.State.Clock.Unset.Load() {
+	if e.State.OwnClock.Unset.Load() {
 		if err := e.watchClock(ctx); err != nil {
 			return err
 		}

@@ -43,8 +43,8 @@ func (w *Writer) CreateEvent(ctx context.Context, event motion.Event) (motion.Ev
 func (w *Writer) wrongCreation(event motion.Event) (wrong []fault.Detail) {
 	now := w.state.Now()
 	latest := now.Add(state.MaxAhead)
-	if w.state.Clocks.Unset(now) {
-		latest = w.state.Clocks.Built.Add(state.BuiltBefore)
+	if w.state.OwnClock.IsUnset(now) {
+		latest = w.state.OwnClock.Built.Add(state.BelievedAfterBuild)
 	}
 	switch {
 	case !(event.TS > w.state.DB.EventsSince()):

@@ -152,7 +152,7 @@ func (w *Writer) storeBatch(batch []Entry) (fresh [][]motion.Event, cuts []store
 
 // write stores an entry, tells w.stored of each event that is to be pushed, and returns these.
 func (w *Writer) write(tx *store.Tx, one *Entry) (fresh []motion.Event, err error) {
-	fresh, err = one.write(tx, &w.state.Clock)
+	fresh, err = one.write(tx, &w.state.OwnClock)
 	for _, event := range fresh {
 		if err == nil && w.stored != nil {
 			err = w.stored(tx, event)
@@ -162,7 +162,7 @@ func (w *Writer) write(tx *store.Tx, one *Entry) (fresh []motion.Event, err erro
 }
 
 // write stores an entry and returns what is to be pushed.
-func (one *Entry) write(tx *store.Tx, clock *state.Clock) (fresh []motion.Event, err error) {
+func (one *Entry) write(tx *store.Tx, clock *state.OwnClock) (fresh []motion.Event, err error) {
 	if one.Change == nil {
 		if !one.past {
 			one.Event.TS, one.Event.DetectedTS = clock.RestampedLate(one.Event.TS), clock.RestampedLate(one.Event.DetectedTS)

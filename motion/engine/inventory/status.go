@@ -20,7 +20,7 @@ import (
 // heartbeats and unchanged reports go with the next flush.
 func (in *Inventory) Report(ctx context.Context, n *state.Network, s *state.Session, r motion.StatusReport, now motion.Time) error {
 	in.state.NoteClock(s, r.TS, now)
-	at, _ := in.state.Clocks.Stamp(r.TS, now)
+	at, _ := in.state.OwnClock.Stamp(r.TS, now)
 	r.LastMotion = state.Shifted(r.LastMotion, r.TS, at)
 	r.TS, r.NetworkID, r.GuardianID = at, n.ID, s.Device.ID
 	if err := in.admissible(ctx, n, s.Device, &r); err != nil {

@@ -44,7 +44,7 @@ func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Sessi
 	if b.HasClock() {
 		first = b.Time(0)
 	}
-	base := sensor.clock.Base(se.state.Clocks, first, b.Time(last), now)
+	base := sensor.clock.Base(&se.state.OwnClock, first, b.Time(last), now)
 	span := motion.Seconds(b.Frames[last].Offset) / 1e6
 	offset, usable := s.Alignment.Align(base.Add(span), n.Reach.Others(now, device.DeviceKey), now)
 	if !usable {

@@ -15,7 +15,7 @@ import (
 func (se *Sensing) Event(ctx context.Context, of *state.Network, device motion.DeviceKey, r motion.EventReport, now motion.Time) error {
 	n := networkOf(of)
 	event := r.Event
-	at, server := se.state.Clocks.Stamp(event.TS, now)
+	at, server := se.state.OwnClock.Stamp(event.TS, now)
 	n.Mu.Lock()
 	if event.Category == motion.CategoryMotion {
 		if n.Record.Paused() || n.Guardian.MotionEvents.Enabled == 0 {

@@ -45,13 +45,13 @@ func (se *Sensing) History(of *state.Network, s *state.Session, r motion.History
 		return fault.New(fault.Invalid, "motion-history: ts 0 is no time, and the receive time says nothing about the past")
 	}
 	end := r.TS.Add(float64(r.Count) * float64(r.Interval) / 1000)
-	if se.state.Clocks.Unset(now) && !se.state.Clocks.Believable(r.TS, now) {
+	if se.state.OwnClock.IsUnset(now) && !se.state.OwnClock.Believes(r.TS, now) {
 		return fault.New(fault.Invalid, "motion-history: ts is not believed while the appliance's own clock is not set")
 	}
-	if !se.state.Clocks.Unset(now) && (now.Since(r.TS) > maxHistory || now.Since(end) < -state.MaxAhead) {
+	if !se.state.OwnClock.IsUnset(now) && (now.Since(r.TS) > maxHistory || now.Since(end) < -state.MaxAhead) {
 		return fault.New(fault.Invalid, "motion-history: want samples of the last 7 days: older ones are not kept, later ones have not happened")
 	}
-	if !se.state.Clocks.Believable(r.TS, now) && !se.state.ClockTrusted(s) {
+	if !se.state.OwnClock.Believes(r.TS, now) && !se.state.ClockTrusted(s) {
 		return fault.New(fault.Invalid, "motion-history: over a day old from a device whose clock is not known to be right")
 	}
 	n.Mu.Lock()

@@ -20,7 +20,7 @@ func (se *Sensing) LinkMotions(ctx context.Context, of *state.Network, device mo
 			return err
 		}
 	}
-	at, _ := se.state.Clocks.Stamp(r.TS, now)
+	at, _ := se.state.OwnClock.Stamp(r.TS, now)
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	for _, l := range r.Links {

@@ -71,7 +71,7 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	guardian := n.Record.GuardianKey()
 	interval := motion.Seconds(r.Interval) / 1000
-	first, server := se.state.Clocks.Stamp(r.TS, now)
+	first, server := se.state.OwnClock.Stamp(r.TS, now)
 	if server { // the last step is what came now
 		first = first.Add(-float64(r.Count-1) * interval)
 	}

@@ -13,9 +13,10 @@ import (
 	"sensegate/store"
 )
 
-// Clock is what is known of the appliance's own clock.
-type Clock struct {
-	Unset   atomic.Bool                   // it is before the build date
+// OwnClock is what is known of the appliance's own clock.
+type OwnClock struct {
+	Built   motion.Time                   // it has not been set while it is before that; 0: it always is
+	Unset   atomic.Bool                   // what IsUnset said when StepClock last looked
 	restamp atomic.Pointer[store.Restamp] // of the last time that it was set after that; nil: none
 
 	ahead motion.Seconds // of the wall clock while it is not set; does not change
@@ -24,8 +25,11 @@ type Clock struct {
 	watch wallWatch
 }
 
+// IsUnset reports whether the clock has not been set when it says now.
+func (c *OwnClock) IsUnset(now motion.Time) bool { return now < c.Built }
+
 // Restamped returns t, anew if it was stamped before the clock was set.
-func (c *Clock) Restamped(t motion.Time) motion.Time {
+func (c *OwnClock) Restamped(t motion.Time) motion.Time {
 	if r := c.restamp.Load(); r != nil {
 		return r.Time(t)
 	}
@@ -34,7 +38,7 @@ func (c *Clock) Restamped(t motion.Time) motion.Time {
 
 // RestampedLate is Restamped for a time that may have been stamped anew already: it returns t
 // where old and new times cannot be told apart.
-func (c *Clock) RestampedLate(t motion.Time) motion.Time {
+func (c *OwnClock) RestampedLate(t motion.Time) motion.Time {
 	if r := c.restamp.Load(); r != nil && r.By > r.To.Since(r.From) {
 		return r.Time(t)
 	}
@@ -42,7 +46,7 @@ func (c *Clock) RestampedLate(t motion.Time) motion.Time {
 }
 
 // Begun returns when the appliance started, by the clock as it is set now.
-func (st *State) Begun() motion.Time { return st.Clock.Restamped(st.Started) }
+func (st *State) Begun() motion.Time { return st.OwnClock.Restamped(st.Started) }
 
 // wallWatch compares the wall clock with the time that really passes.
 type wallWatch struct {
@@ -79,7 +83,7 @@ func (st *State) restampSessions() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, s := range st.sessions {
-		s.since, s.lastHeard = st.Clock.Restamped(s.since), st.Clock.Restamped(s.lastHeard)
+		s.since, s.lastHeard = st.OwnClock.Restamped(s.since), st.OwnClock.Restamped(s.lastHeard)
 	}
 }
 
@@ -105,10 +109,6 @@ func (n *Network) restamp(anew func(motion.Time) motion.Time) {
 	n.Sense.ClockSet(anew)
 }
 
-// ClockUnset reports whether the appliance's own clock is before the build date: it has not
-// been set since the start.
-func (st *State) ClockUnset() bool { return st.Clock.Unset.Load() }
-
 // clockJump is by how much the wall clock has to leave the steady course of time at
 // once to count as set; a clock that is merely corrected moves by less.
 const clockJump motion.Seconds = 60
@@ -126,8 +126,8 @@ func extended(run store.UnsetRun, now motion.Time) store.UnsetRun {
 // one begins: it is stamped anew if the clock is right now, else the clock goes on from
 // there.
 func (st *State) openClock(ctx context.Context) error {
-	if st.Clocks.Built.IsZero() {
-		st.Clock.watch = wallWatch{st.Now(), time.Now()}
+	if st.OwnClock.Built.IsZero() {
+		st.OwnClock.watch = wallWatch{st.Now(), time.Now()}
 		return nil
 	}
 	now := st.Now()
@@ -137,18 +137,18 @@ func (st *State) openClock(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case st.Clocks.Unset(now):
+		case st.OwnClock.IsUnset(now):
 			if now < former.To { // it began anew
-				st.Clock.ahead = end.Since(now)
+				st.OwnClock.ahead = end.Since(now)
 			}
-			return st.NoteUnset(tx)
+			return st.StoreUnset(tx)
 		case former == (store.UnsetRun{}):
 			return nil
 		}
 		return st.restamp(tx, store.UnsetRun{}, store.Restamp{From: former.From, To: end, By: now.Since(end)})
 	})
-	st.Clock.watch = wallWatch{st.Now(), time.Now()}
-	st.Clock.Unset.Store(st.Clocks.Unset(st.Clock.watch.wall))
+	st.OwnClock.watch = wallWatch{st.Now(), time.Now()}
+	st.OwnClock.Unset.Store(st.OwnClock.IsUnset(st.OwnClock.watch.wall))
 	if fault.KindOf(err) == fault.Unavailable {
 		st.Log.Error("times of an unset clock not corrected before the next start", "err", err)
 		return nil
@@ -165,7 +165,7 @@ func (st *State) lastStamp(run store.UnsetRun) motion.Time {
 // restamp stamps anew what r says, in the transaction; what is on its way to it follows.
 // run is what remains of a clock that is not set.
 func (st *State) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) error {
-	st.Clock.restamp.Store(&r)
+	st.OwnClock.restamp.Store(&r)
 	if err := st.Series.Restamp(tx, r); err != nil {
 		return err
 	}
@@ -176,18 +176,18 @@ func (st *State) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) erro
 // all that it has stamped is stamped anew first; a full disk is no error, it is tried
 // again with the next step.
 func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
-	c := &st.Clock
+	c := &st.OwnClock
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	watch, now := c.watch, st.Now()
 	by = watch.step(now, time.Now())
 	ctx = context.WithoutCancel(ctx)
-	switch unset := st.Clocks.Unset(now); {
+	switch unset := st.OwnClock.IsUnset(now); {
 	case c.Unset.Load() && (by > 0 || !unset):
 		err = st.setClock(ctx, now.Add(-by), by)
 	case unset && !c.Unset.Load():
 		c.restamp.Store(nil) // what it stamps now is of another time
-		err = st.DB.Update(ctx, st.NoteUnset)
+		err = st.DB.Update(ctx, st.StoreUnset)
 	case by != 0:
 		st.shiftHeard(by)
 	}
@@ -197,13 +197,13 @@ func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
 	}
 	if err == nil {
 		c.watch = watch
-		c.Unset.Store(st.Clocks.Unset(now))
+		c.Unset.Store(st.OwnClock.IsUnset(now))
 	}
 	return by, err
 }
 
 // setClock stamps anew what was stamped by the clock, which was set by so many seconds
-// when it said was; st.Clock.mu is held. Former runs whose clock was never set are taken
+// when it said was; st.OwnClock.mu is held. Former runs whose clock was never set are taken
 // along, and stay before this one.
 func (st *State) setClock(ctx context.Context, was motion.Time, by motion.Seconds) error {
 	now := was.Add(by)
@@ -214,7 +214,7 @@ func (st *State) setClock(ctx context.Context, was motion.Time, by motion.Second
 		}
 		run = extended(run, was)
 		left := store.UnsetRun{}
-		if st.Clocks.Unset(now) {
+		if st.OwnClock.IsUnset(now) {
 			left = extended(store.UnsetRun{From: run.From.Add(by), To: now}, now)
 		}
 		if by == 0 { // it came to the build date by itself
@@ -226,17 +226,17 @@ func (st *State) setClock(ctx context.Context, was motion.Time, by motion.Second
 		return fmt.Errorf("stamp anew: %w", err)
 	}
 	for _, n := range st.All() {
-		n.restamp(st.Clock.Restamped)
+		n.restamp(st.OwnClock.Restamped)
 	}
 	st.restampSessions()
 	return nil
 }
 
-// NoteUnset stores how far a clock that is not set has come, in a transaction that stores
+// StoreUnset stores how far a clock that is not set has come, in a transaction that stores
 // what it has stamped.
-func (st *State) NoteUnset(tx *store.Tx) error {
+func (st *State) StoreUnset(tx *store.Tx) error {
 	now := st.Now()
-	if !st.Clocks.Unset(now) {
+	if !st.OwnClock.IsUnset(now) {
 		return nil
 	}
 	run, err := tx.UnsetRun()

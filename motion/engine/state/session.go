@@ -132,7 +132,7 @@ func (st *State) Presence(device motion.DeviceKey, now motion.Time) Presence {
 func (st *State) NoteClock(s *Session, ts, now motion.Time) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	s.clockTrusted = st.Clocks.Believable(ts, now)
+	s.clockTrusted = st.OwnClock.Believes(ts, now)
 }
 
 // ClockTrusted reports what NoteClock remembered.

@@ -2,7 +2,7 @@
 // sessions of devices, the clock, what was refused, and who watches live. The rooms of the
 // engine share it; none of them knows another one through it.
 //
-// Lock order, first to last: the mutex of management; Flushing, that of Clock or a session's
+// Lock order, first to last: the mutex of management; Flushing, that of OwnClock or a session's
 // Reading; the one of reloading; then either a network's Mu or the mutex of State, never both.
 // A network's Mu guards the fields that follow it in Network, the mutex of State the lists of
 // networks and sessions; no other one is taken while that is held. These two are never held
@@ -36,8 +36,7 @@ type State struct {
 	Series    *store.Samples
 	Contained containment
 	Ledger    ledger
-	Clocks    deviceClocks
-	Clock     Clock
+	OwnClock  OwnClock
 	Started   motion.Time
 
 	// NewSense sets the Sense of a network that was just read.
@@ -58,7 +57,7 @@ type State struct {
 // is. Networks are read by Load.
 func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.Time, flush time.Duration, built motion.Time) (*State, error) {
 	st := &State{
-		DB: db, Log: log, Wall: wall, FlushInterval: flush, Contained: containment{log: log}, Clocks: deviceClocks{Built: built},
+		DB: db, Log: log, Wall: wall, FlushInterval: flush, Contained: containment{log: log}, OwnClock: OwnClock{Built: built},
 		networks: map[motion.NetworkID]*Network{}, sessions: map[motion.DeviceKey]*Session{},
 	}
 	var err error
@@ -85,7 +84,7 @@ func (st *State) Load(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		n.restamp(st.Clock.RestampedLate)
+		n.restamp(st.OwnClock.RestampedLate)
 		st.networks[record.ID] = n
 	}
 	return nil
@@ -95,8 +94,8 @@ func (st *State) Load(tx *store.Tx) error {
 // it was not either.
 func (st *State) Now() motion.Time {
 	now := motion.TimeOf(st.Wall())
-	if st.Clocks.Unset(now) {
-		return now.Add(st.Clock.ahead)
+	if st.OwnClock.IsUnset(now) {
+		return now.Add(st.OwnClock.ahead)
 	}
 	return now
 }

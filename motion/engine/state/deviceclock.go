@@ -8,22 +8,14 @@ const (
 	MaxAhead motion.Seconds = 5 * 60
 )
 
-// BuiltBefore is how far from the build date a device's clock is believed while the own
-// clock is before that date.
-const BuiltBefore motion.Seconds = 10 * 365.25 * 24 * 3600
+// BelievedAfterBuild is how far past the build date a device's clock is believed while the
+// own clock is before that date.
+const BelievedAfterBuild motion.Seconds = 10 * 365.25 * 24 * 3600
 
-// deviceClocks says which times of devices are believed.
-type deviceClocks struct {
-	Built motion.Time // our clock has not been set while it is before that; 0: any is set
-}
-
-// Unset reports whether our clock has not been set when it says now.
-func (c deviceClocks) Unset(now motion.Time) bool { return now < c.Built }
-
-// Believable reports whether a device time can be taken as it is.
-func (c deviceClocks) Believable(ts, received motion.Time) bool {
-	if c.Unset(received) {
-		return ts >= c.Built && ts <= c.Built.Add(BuiltBefore)
+// Believes reports whether a device time can be taken as it is.
+func (c *OwnClock) Believes(ts, received motion.Time) bool {
+	if c.IsUnset(received) {
+		return ts >= c.Built && ts <= c.Built.Add(BelievedAfterBuild)
 	}
 	age := received.Since(ts)
 	return !ts.IsZero() && age <= maxAge && age >= -MaxAhead
@@ -31,8 +23,8 @@ func (c deviceClocks) Believable(ts, received motion.Time) bool {
 
 // Stamp returns ts, or the receive time where the device's clock is wrong; server
 // says which.
-func (c deviceClocks) Stamp(ts, received motion.Time) (at motion.Time, server bool) {
-	if c.Believable(ts, received) {
+func (c *OwnClock) Stamp(ts, received motion.Time) (at motion.Time, server bool) {
+	if c.Believes(ts, received) {
 		return ts, false
 	}
 	return received, true
@@ -61,8 +53,8 @@ const anchorSlack motion.Seconds = 1
 
 // Base returns the time of a batch's first frame: first and last are its device
 // times (first 0: no clock), received is when it arrived.
-func (a *Anchor) Base(clocks deviceClocks, first, last, received motion.Time) motion.Time {
-	if clocks.Believable(first, received) {
+func (a *Anchor) Base(clock *OwnClock, first, last, received motion.Time) motion.Time {
+	if clock.Believes(first, received) {
 		a.set = false
 		return first
 	}
