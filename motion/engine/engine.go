@@ -136,9 +136,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.Alerts.Run(running) })
 	err := group.Wait()
 
-	e.State.Live.Close()
+	e.State.LiveMotion.Close()
 	e.Sensing.Close()
-	e.State.Events.Close()
+	e.State.LiveEvents.Close()
 	e.Commands.Close()
 	stopRecording()
 	if last := <-recorded; err == nil {

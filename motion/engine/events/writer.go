@@ -218,7 +218,7 @@ func (w *Writer) publishEvent(event motion.Event, leaves int) {
 	if n, err := w.state.Network(event.NetworkID); err == nil && !fromGatekeeper(event.Event) {
 		n.Pace.Note(len(raw), leaves, w.state.Wall())
 	}
-	w.state.Events.Publish(event.NetworkID, state.NewMessage(raw, nil, &event))
+	w.state.LiveEvents.Publish(event.NetworkID, state.NewMessage(raw, nil, &event))
 }
 
 // fromGatekeeper reports whether events of a kind are raised by posts to the gatekeeper, which

@@ -36,7 +36,7 @@ const byOtherSource fuse.Reason = "source"
 // configureEvents puts what the event machine depends on in force; n.Mu is held.
 // reason, unless empty, is why a detection that ends by it has ended.
 func (se *Sensing) configureEvents(n *network, now motion.Time, reason fuse.Reason) {
-	transition, ended := n.pipeline.events.Configure(n.Reach.At(now), n.eventConfig())
+	transition, ended := n.pipeline.machine.Configure(n.Reach.At(now), n.eventConfig())
 	if !ended {
 		return
 	}

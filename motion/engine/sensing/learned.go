@@ -57,7 +57,7 @@ func (se *Sensing) Keep(of *state.Network, learn bool) (detectors, events json.R
 	if learn {
 		detectors, err = n.saveLearned()
 	}
-	if state := n.pipeline.events.State(); err == nil && (learn || state.Open != nil) {
+	if state := n.pipeline.machine.State(); err == nil && (learn || state.Open != nil) {
 		events, err = json.Marshal(state)
 	}
 	return detectors, events, err

@@ -34,7 +34,7 @@ type liveState struct {
 
 // Live subscribes to the live motion of a network and starts the stream.
 func (se *Sensing) Live(id motion.NetworkID) (*Subscription, error) {
-	s := se.state.Live.Subscribe(id, liveQueue) // first: the deletion of the network ends it
+	s := se.state.LiveMotion.Subscribe(id, liveQueue) // first: the deletion of the network ends it
 	n, err := se.network(id)
 	if err != nil {
 		s.Close()
@@ -46,7 +46,7 @@ func (se *Sensing) Live(id motion.NetworkID) (*Subscription, error) {
 
 // LiveEvents subscribes to the events of a network.
 func (se *Sensing) LiveEvents(id motion.NetworkID) (*Subscription, error) {
-	s := se.state.Events.Subscribe(id, liveQueue)
+	s := se.state.LiveEvents.Subscribe(id, liveQueue)
 	if _, err := se.network(id); err != nil {
 		s.Close()
 		return nil, err
@@ -89,7 +89,7 @@ func (se *Sensing) RenewLive(context.Context) error {
 
 // AskLive asks a network's guardian for live motion if it is to send any.
 func (se *Sensing) AskLive(of *state.Network, now motion.Time) {
-	if n := networkOf(of); n.wantsLive(now, se.state.Live.Readers(n.ID)) {
+	if n := networkOf(of); n.wantsLive(now, se.state.LiveMotion.Readers(n.ID)) {
 		se.sendLive(n)
 	}
 }
@@ -120,7 +120,7 @@ func (se *Sensing) sendLive(n *network) {
 // to be longer (guardian configuration, live_motion.interval); n.Mu is held.
 func (se *Sensing) publishLive(n *network, s *fuse.Sample) {
 	begun := &n.live.begun
-	if se.state.Live.Readers(n.ID) == 0 {
+	if se.state.LiveMotion.Readers(n.ID) == 0 {
 		begun.Interval = 0
 		return
 	}
@@ -155,7 +155,7 @@ func (se *Sensing) publishFrame(n *network, s *fuse.Sample) {
 		se.state.Log.Error("live frame not sent", "network", n.ID, "err", err)
 		return
 	}
-	se.state.Live.Publish(n.ID, state.NewMessage(raw, &frame, nil))
+	se.state.LiveMotion.Publish(n.ID, state.NewMessage(raw, &frame, nil))
 }
 
 // frame makes the live frame of a sample (payloads.md 4.7).

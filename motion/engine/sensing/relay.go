@@ -92,7 +92,7 @@ func (se *Sensing) deliver(key deliveryKey, relay Relay) error {
 	if d.current == nil {
 		d.current = map[deliveryKey]*delivery{}
 	}
-	frames := se.state.Live.Subscribe(key.network, liveQueue)
+	frames := se.state.LiveMotion.Subscribe(key.network, liveQueue)
 	one := &delivery{frames: frames, end: time.AfterFunc(relayTime, frames.Close)}
 	d.current[key] = one
 	d.running.Go(func() {

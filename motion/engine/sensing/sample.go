@@ -36,7 +36,7 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	if s.Valid && n.Guardian.MotionHistory.Enabled != 0 {
 		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.pipeline.row)
 	}
-	if transition, ok := n.pipeline.events.Add(s); ok {
+	if transition, ok := n.pipeline.machine.Add(s); ok {
 		se.transition(n, transition)
 	}
 	se.watchThroughput(n, s)
@@ -82,7 +82,7 @@ func raise(values []store.Value, id series.ID, v float64) []store.Value {
 
 // transition records what the event machine has decided; n.Mu is held.
 func (se *Sensing) transition(n *network, t fuse.Transition) {
-	state, err := json.Marshal(n.pipeline.events.State())
+	state, err := json.Marshal(n.pipeline.machine.State())
 	if err != nil {
 		se.state.Log.Error("event state not stored", "network", n.ID, "err", err)
 	}

@@ -56,16 +56,16 @@ func (se *Sensing) takeUp(tx *store.Tx, n *state.Network) {
 	}
 	s := &network{Network: n, engine: se, pipeline: pipeline{sensors: map[fuse.Link]*sensor{}, learned: l}}
 	n.Source, n.Sense = l.Source, s
-	s.pipeline.events = fuse.NewEvents(s.eventConfig())
+	s.pipeline.machine = fuse.NewEvents(s.eventConfig())
 	s.pipeline.fuser = fuse.New(s.step)
 	s.pipeline.fuser.Restore(l.Fusion)
 	s.pipeline.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
-	events, stored, err := stateFrom[fuse.State](tx.EventState(n.ID))
+	machine, stored, err := stateFrom[fuse.State](tx.EventState(n.ID))
 	if err != nil {
 		se.state.Log.Warn("the state of events cannot be read: it begins anew", "network", n.ID, "err", err)
 	}
 	if stored {
-		s.pipeline.events.Restore(events)
+		s.pipeline.machine.Restore(machine)
 	}
 }
 
@@ -90,14 +90,14 @@ func (n *network) Follow(now motion.Time) {
 
 // ClockSet stamps anew what a clock has stamped that was set since.
 func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
-	n.pipeline.events.Restamp(anew)
+	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
 }
 
 // Detection returns when motion was last seen, 0 for never, and whether a detection is open.
 func (n *network) Detection() (last motion.Time, open bool) {
-	_, open = n.pipeline.events.Open()
-	return n.pipeline.events.LastMotion(), open
+	_, open = n.pipeline.machine.Open()
+	return n.pipeline.machine.LastMotion(), open
 }
 
 // Calibrating returns how long a link still learns its quiet, and whether it does.

@@ -14,7 +14,7 @@ import (
 type pipeline struct {
 	fuser   *fuse.Fuser
 	sensors map[fuse.Link]*sensor
-	events  *fuse.Events
+	machine *fuse.Events
 
 	noisy []fuse.NoiseChange
 	ready []*fuse.Sample // copies that wait to be taken in

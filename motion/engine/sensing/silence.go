@@ -51,7 +51,7 @@ func (se *Sensing) advanceNetwork(n *network, now motion.Time) (silent []string)
 	n.chooseLinks(now)
 	n.pipeline.fuser.Advance(now)
 	se.absorb(n)
-	if transition, ended := n.pipeline.events.Advance(n.Reach.At(now)); ended {
+	if transition, ended := n.pipeline.machine.Advance(n.Reach.At(now)); ended {
 		se.transition(n, transition)
 	}
 	for name, link := range n.Links {

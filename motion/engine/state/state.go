@@ -30,8 +30,8 @@ type State struct {
 	Wall          func() time.Time // the wall clock, as it is set
 	FlushInterval time.Duration    // between two writes of samples
 
-	Live   feed.Hub[motion.NetworkID, Message] // motion
-	Events feed.Hub[motion.NetworkID, Message]
+	LiveMotion feed.Hub[motion.NetworkID, Message]
+	LiveEvents feed.Hub[motion.NetworkID, Message]
 
 	Series    *store.Samples
 	Contained containment
@@ -180,6 +180,6 @@ func (st *State) ForgetNetwork(id motion.NetworkID) {
 	st.mu.Unlock()
 	st.reloading.Unlock()
 	st.Series.Forget(id)
-	st.Live.End(id)
-	st.Events.End(id)
+	st.LiveMotion.End(id)
+	st.LiveEvents.End(id)
 }
