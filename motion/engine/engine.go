@@ -1,6 +1,6 @@
 // Package engine is the product without its doors: its rooms put together. It knows neither
 // MQTT nor HTTP; the broker reaches it through Report, Admit and the calls of sessions, and it
-// reaches devices through state.Devices. Callers use the room that they need.
+// reaches devices through state.Outbound. Callers use the room that they need.
 //
 // Concurrency. All exported methods of all rooms may be called concurrently; package state says
 // what is locked in which order. Management commands have a mutex of their own, which is held
@@ -107,7 +107,7 @@ func New(ctx context.Context, db *store.DB, o Options) (*Engine, error) {
 }
 
 // Introduce tells the engine how to reach devices, before Run.
-func (e *Engine) Introduce(devices state.Devices) { e.State.Devices = devices }
+func (e *Engine) Introduce(broker state.Outbound) { e.State.Outbound = broker }
 
 // Run works until ctx ends, then writes everything that is held in memory. It
 // returns early with an error when an event could not be stored: its outcome on

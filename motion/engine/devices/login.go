@@ -58,7 +58,7 @@ func (f *Fleet) RemoveUser(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	f.state.Devices.DisconnectUser(name, "user removed")
+	f.state.Outbound.DisconnectUser(name, "user removed")
 	return nil
 }
 

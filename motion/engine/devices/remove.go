@@ -67,5 +67,5 @@ func guardianOf(tx *store.Tx, radar string) (string, error) {
 func (f *Fleet) dismiss(key motion.DeviceKey, why string) {
 	f.state.Forget(key) // first, so that one that is connecting just now finds itself removed
 	f.returns.forget(key)
-	f.state.Devices.Disconnect(key, why)
+	f.state.Outbound.Disconnect(key, why)
 }

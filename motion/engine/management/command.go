@@ -175,7 +175,7 @@ func (m *Manager) sendCommand(c command.Command, to commandRoute) {
 	case to.device.ID == "" || to.network != c.NetworkID:
 		err = fault.New(fault.Unavailable, "no device of node %d is connected", c.NodeID)
 	default:
-		err = m.state.Devices.Send(to.device, "manage", payload, false)
+		err = m.state.Outbound.Send(to.device, "manage", payload, false)
 	}
 	open := m.open.open[c.ID]
 	open.unsent = fault.KindOf(err) == fault.Unavailable

@@ -11,7 +11,7 @@ import (
 func (st *State) Send(device motion.DeviceKey, command string, body any, retain bool) bool {
 	payload, err := json.Marshal(body)
 	if err == nil {
-		err = st.Devices.Send(device, command, payload, retain)
+		err = st.Outbound.Send(device, command, payload, retain)
 	}
 	if err != nil {
 		st.Log.Warn("command not sent", "device", device.String(), "command", command, "err", err)

@@ -206,7 +206,7 @@ func (st *State) Connected(key motion.DeviceKey, address netip.Addr) {
 	s := st.sessions[key]
 	if s == nil { // removed since its login
 		st.mu.Unlock()
-		st.Devices.Disconnect(key, "device removed")
+		st.Outbound.Disconnect(key, "device removed")
 		return
 	}
 	s.connections++

@@ -26,7 +26,7 @@ import (
 type State struct {
 	DB            *store.DB
 	Log           *slog.Logger
-	Devices       Devices          // nil until the engine is introduced
+	Outbound      Outbound         // nil until Introduce of the engine
 	Wall          func() time.Time // the wall clock, as it is set
 	FlushInterval time.Duration    // between two writes of samples
 
@@ -161,8 +161,8 @@ func (st *State) Known(id motion.NetworkID) error {
 	return err
 }
 
-// Devices is how the engine reaches devices; the broker implements it.
-type Devices interface {
+// Outbound is how the engine reaches devices; the broker implements it.
+type Outbound interface {
 	// Send publishes a command to a device; a retained one also waits for its
 	// next connection.
 	Send(device motion.DeviceKey, command string, payload []byte, retain bool) error
