@@ -21,7 +21,7 @@ type session struct {
 	conn     *guard.Conn
 	live     bool // Connected has been reported; belongs to the connection's goroutine
 
-	holder // of Server.retained
+	holder // of Server.retainedLock
 }
 
 // sessions are the authenticated connections by key.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Sink is what the broker reports to; the engine implements it. Its methods are
+// Sink is what the broker reports to; Intake implements it for an Engine. Its methods are
 // called concurrently for different clients and in order for one: Login,
 // Connected, any number of Ingest, Disconnected. Connected of a client's new
 // connection comes after Disconnected of its earlier one.

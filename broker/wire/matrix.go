@@ -26,9 +26,7 @@ var figures = [...]struct {
 	most float64
 }{{"mkai", 1}, {"lraw", 1}, {"throughput", 1}, {"msad", math.MaxFloat64}, {"mconf", math.MaxFloat64}}
 
-// matrix is a motion-matrix as it is sent. Data and Motion (its older name) hold
-// a list per figure, with one element per link: a value, or a list of Count
-// values.
+// matrix is a motion-matrix as it is sent, without its figures and places.
 type matrix struct {
 	TS            motion.Time `json:"ts"`
 	Links         []string    `json:"links"`
@@ -87,6 +85,8 @@ func dataOf(top map[string]any, now, old string) (map[string]any, string, *fault
 	return object, name, under(name, err)
 }
 
+// decodeFigures reads data, or motion, its older name: a list per figure with one element
+// per link, a value or a list of count values.
 func decodeFigures(top map[string]any, links, count int) (map[string][][]float64, *fault.Error) {
 	data, name, err := dataOf(top, "data", "motion")
 	if err != nil {

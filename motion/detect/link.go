@@ -74,7 +74,7 @@ func (l *Link) Push(t motion.Time, amp []float32, ends []int, rssi int8, emit fu
 }
 
 // Advance emits the ticks up to and including t, for which no more frames will come. t must be
-// on the clock of the frames, for example Newest plus the time since its arrival: frames more
+// on the clock of the frames, for example the newest frame's time plus what has passed since it arrived: frames more
 // than half a second older than the last tick are late. Before the first frame Advance does
 // nothing.
 func (l *Link) Advance(t motion.Time, emit func(Tick)) {

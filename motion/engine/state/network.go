@@ -79,9 +79,7 @@ type Link struct {
 	Left       string       // the reason why the leaf blower leaves it out; "": it does not
 }
 
-// loadNetwork reads a network from the database. What its links have learned, and the
-// state of its events, come again by themselves: when they cannot be read, it begins
-// without them.
+// loadNetwork reads a network's records; NewSense adds what senses it.
 func (st *State) loadNetwork(tx *store.Tx, record motion.Network) (*Network, error) {
 	n := &Network{ID: record.ID, Pace: NewPace(), Names: map[fuse.Link]string{}}
 	if err := n.readRecords(tx, record); err != nil {
