@@ -116,7 +116,7 @@ func (n *network) sensorsByName() map[string]*sensor {
 // start. n.Mu is held.
 func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState {
 	state := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
-	key := n.LinkKey(name)
+	key, _ := n.KeyOf(name)
 	if s != nil {
 		key = s.key
 	}

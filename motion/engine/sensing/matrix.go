@@ -48,14 +48,14 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 		return nil
 	}
 	for _, name := range names {
-		key := n.LinkKey(name)
+		key, _ := n.KeyOf(name)
 		to, _ := n.EndOf(key.Dst)
 		if _, known := n.EndOf(key.Src); !known {
 			_, src, _ := strings.Cut(name, ".")
 			if mac, err := motion.ParseMAC(src); err != nil || mac.IsZero() {
 				continue
 			}
-			delete(n.Names, key) // the records will explain it
+			delete(n.Names, key) // kept by an earlier matrix: the records will explain it
 		}
 		stable, _, _ := n.LinkName(key)
 		link := n.Links[stable]
@@ -82,7 +82,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	}
 	keys := make([]fuse.Link, len(r.Links))
 	for i, name := range r.Links {
-		keys[i] = n.LinkKey(name)
+		keys[i] = n.KeyOrInvent(name)
 	}
 	for step := range r.Count {
 		at := first.Add(float64(step) * interval)

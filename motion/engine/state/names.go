@@ -26,30 +26,36 @@ func (n *Network) endName(mac motion.MAC) string {
 	return mac.Name()
 }
 
-// LinkKey returns the key of a link that a device names: "dst.src" by stable
+// KeyOf returns the key of a link that a device names: "dst.src" by stable
 // names, or the old "DDDDDD-SSSSSS", the last three octets of each end
-// (payloads.md 6 no. 3). A name that the records do not know gets a key of
-// its own, which n.Names keeps. n.Mu is held.
-func (n *Network) LinkKey(name string) fuse.Link {
+// (payloads.md 6 no. 3). known is false when the records do not know an end: the key
+// then has macFor of its name. n.Mu is held.
+func (n *Network) KeyOf(name string) (key fuse.Link, known bool) {
 	dst, src, ok := strings.Cut(name, ".")
 	if !ok && len(name) == 13 && name[6] == '-' {
 		if key, ok := n.oldLink(name[:6], name[7:]); ok {
-			return key
+			return key, true
 		}
 	}
 	to, knownTo := n.endNamed(dst)
 	from, knownFrom := n.endNamed(src)
-	key := fuse.Link{Src: from.mac, Dst: to.mac}
-	if knownTo && knownFrom {
-		return key
-	}
+	key = fuse.Link{Src: from.mac, Dst: to.mac}
 	if !knownTo {
-		key.Dst = invented(dst)
+		key.Dst = macFor(dst)
 	}
 	if !knownFrom {
-		key.Src = invented(src)
+		key.Src = macFor(src)
 	}
-	n.Names[key] = name
+	return key, knownTo && knownFrom
+}
+
+// KeyOrInvent is KeyOf, and n.Names keeps the name of a key that the records do not
+// explain.
+func (n *Network) KeyOrInvent(name string) fuse.Link {
+	key, known := n.KeyOf(name)
+	if !known {
+		n.Names[key] = name
+	}
 	return key
 }
 
@@ -76,8 +82,9 @@ func (n *Network) endEnding(digits string) (motion.MAC, bool) {
 	return motion.MAC{}, false
 }
 
-// invented returns a locally administered address that stands for a name.
-func invented(name string) motion.MAC {
+// macFor returns the address that a name is, else a locally administered one that stands
+// for the name.
+func macFor(name string) motion.MAC {
 	if mac, err := motion.ParseMAC(name); err == nil {
 		return mac
 	}
