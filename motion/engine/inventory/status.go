@@ -306,7 +306,7 @@ func compose(n *state.Network, present map[motion.NodeID]state.Presence, now mot
 	total, ok := composeLinks(n, &report, now)
 	score := 0.0
 	if total > 0 {
-		score = state.Round(float64(ok)/float64(total), 2)
+		score = motion.Round(float64(ok)/float64(total), 2)
 	}
 	report.Health = motion.Document{
 		"nodes":   nodes,
@@ -319,7 +319,7 @@ func compose(n *state.Network, present map[motion.NodeID]state.Presence, now mot
 func composeLinks(n *state.Network, report *motion.StatusReport, now motion.Time) (total, ok int) {
 	for _, link := range n.Links {
 		total++
-		if link.Sounds(now) && !n.Denied(link) {
+		if link.Online && link.Sounding && now.Since(link.Heard) <= state.SilentAfter && !n.Denied(link) {
 			ok++
 		}
 		leaf, isLeaf := leafOf(n, link)

@@ -24,7 +24,7 @@ func (n *network) yields(receiver motion.NodeID) (name string) {
 	var first *state.Link
 	for _, link := range n.Links {
 		switch {
-		case link.Mesh || !link.SensedHere():
+		case link.Mesh || !state.SensedHere(link.Link):
 		case link.Online && (n.namedLink(link) || held[link.Dst] <= held[receiver]+1):
 		case first == nil || n.yieldsBefore(link, first, held):
 			first = link

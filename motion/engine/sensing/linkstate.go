@@ -150,9 +150,9 @@ func (l *LinkState) describe(s *sensor, now motion.Time) {
 		c, l.Source = s.coarse[s.figures].Calibration(), map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
 	}
 	l.calibrated(c, now)
-	l.Rate, l.Missing, l.Amplitude = state.Round(q.Rate, 1), state.Round(1-q.Valid, 2), state.Round(q.Amplitude, 1)
+	l.Rate, l.Missing, l.Amplitude = motion.Round(q.Rate, 1), motion.Round(1-q.Valid, 2), motion.Round(q.Amplitude, 1)
 	if q.RSSI != 0 {
-		l.RSSI = state.Round(q.RSSI, 1)
+		l.RSSI = motion.Round(q.RSSI, 1)
 	}
 	l.Weak, l.Coarse, l.LastMotion = q.Weak, q.Coarse, s.lastMotion
 }
@@ -169,7 +169,7 @@ func (l *LinkState) calibrated(c detect.Calibration, now motion.Time) {
 		l.Calibration = "running"
 	}
 	if c.Done || c.Running {
-		floor := state.Round(c.Baseline, 2)
+		floor := motion.Round(c.Baseline, 2)
 		l.Floor = &floor
 	}
 }

@@ -181,10 +181,10 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	}
 	if places := s.Location(); len(places) > 0 {
 		mac := places[0].Link.Src.String()
-		f.Loc, f.LocName = []any{mac, state.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
+		f.Loc, f.LocName = []any{mac, motion.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
 		if n.Guardian.LiveMotion.LocConfEnable == 1 {
 			for _, place := range places {
-				f.LocConf = append(f.LocConf, state.Round(place.Confidence, 2))
+				f.LocConf = append(f.LocConf, motion.Round(place.Confidence, 2))
 			}
 		}
 	}
@@ -202,6 +202,6 @@ func shown(r fuse.Reading, decimals int) *float64 {
 	if !r.Known() {
 		return nil
 	}
-	v := state.Round(float64(r), decimals)
+	v := motion.Round(float64(r), decimals)
 	return &v
 }

@@ -5,7 +5,6 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine/events"
-	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/series"
 	"sensegate/store"
@@ -134,7 +133,7 @@ func (n *network) motionEvent(t fuse.Transition) motion.Event {
 
 // eventLoc describes a place in motion.
 func (n *network) eventLoc(place fuse.Place) motion.EventLoc {
-	loc := motion.EventLoc{MAC: place.Link.Src.String(), Confidence: state.Round(place.Confidence, 2)}
+	loc := motion.EventLoc{MAC: place.Link.Src.String(), Confidence: motion.Round(place.Confidence, 2)}
 	if e, ok := n.EndOf(place.Link.Src); ok {
 		loc.Location, loc.FriendlyName = e.Location, e.Friendly
 	}
@@ -154,7 +153,7 @@ func (n *network) noiseEvent(change fuse.NoiseChange) motion.Event {
 
 func rounded(values []float64, decimals int) []float64 {
 	for i := range values {
-		values[i] = state.Round(values[i], decimals)
+		values[i] = motion.Round(values[i], decimals)
 	}
 	return values
 }

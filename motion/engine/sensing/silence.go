@@ -55,7 +55,7 @@ func (se *Sensing) advanceNetwork(n *network, now motion.Time) (silent []string)
 		se.transition(n, transition)
 	}
 	for name, link := range n.Links {
-		if link.SensedHere() && link.Online && now.Since(max(link.Heard, link.LastHeard, se.state.Begun())) > state.SilentAfter {
+		if state.SensedHere(link.Link) && link.Online && now.Since(max(link.Heard, link.LastHeard, se.state.Begun())) > state.SilentAfter {
 			silent = append(silent, name)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine/events"
-	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 )
 
@@ -150,7 +149,7 @@ func (n *network) lowThroughputEvent(key fuse.Link, mean float64, at motion.Time
 	event := motion.Event{
 		Event: motion.LinkLowThroughputEvent, NetworkID: n.ID, GuardianID: n.Record.GuardianID,
 		TS: at, LinkID: name, LinkDstName: dst, LinkSrcName: src, NodeName: dst,
-		Detail: motion.Document{"throughput": state.Round(mean, 2), "threshold": n.Guardian.LinkEvents.LowThroughput},
+		Detail: motion.Document{"throughput": motion.Round(mean, 2), "threshold": n.Guardian.LinkEvents.LowThroughput},
 	}
 	if node, ok := n.EndOf(key.Dst); ok {
 		event.NodeID = node.ID

@@ -2,7 +2,6 @@ package state
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"sensegate/motion"
@@ -10,18 +9,10 @@ import (
 	"sensegate/motion/setting"
 )
 
-// SensedHere is SensedHere of the link's record.
-func (l *Link) SensedHere() bool { return SensedHere(l.Link) }
-
 // LinkOnline reports whether a link is there: it delivered data lately, or a
 // guardian that is alive lists it.
 func (n *Network) LinkOnline(link *Link, now motion.Time) bool {
 	return link.Online && (now.Since(link.Heard) <= SilentAfter || now.Since(n.Reported) <= SilentAfter)
-}
-
-// Sounds reports whether a link delivers data.
-func (l *Link) Sounds(now motion.Time) bool {
-	return l.Online && l.Sounding && now.Since(l.Heard) <= SilentAfter
 }
 
 // Denied reports whether the settings keep a link from taking part; n.Mu is held.
@@ -70,55 +61,13 @@ func ScoreOf(link *Link) float64 {
 	if !link.Throughput.Known() {
 		return 0
 	}
-	return Round(max(0, min(float64(link.Throughput), 1)), 2)
+	return motion.Round(max(0, min(float64(link.Throughput), 1)), 2)
 }
 
-// LastMotion returns when motion was last seen.
-func (n *Network) LastMotion() motion.Time {
-	last, _ := n.Sense.Detection()
-	return max(last, n.Heartbeat.LastMotion)
-}
-
-// Tripped returns 1 while a detection is open, 0 while none is, and nil where that
-// is not known: nothing was heard lately, or the network is paused. Our own event
-// machine knows it when it runs on the samples, otherwise the guardian does.
-func (n *Network) Tripped(now motion.Time) *int {
-	sampled := now.Since(n.Reach.Received) <= SilentAfter
-	switch {
-	case n.Record.Paused():
-		return nil
-	case sampled && !n.Source.GuardianDecides():
-		tripped := 0
-		if _, open := n.Sense.Detection(); open {
-			tripped = 1
-		}
-		return &tripped
-	case sampled || now.Since(n.Reported) <= SilentAfter:
-		return n.Heartbeat.MotionTripped
-	}
-	return nil
-}
-
-// NodeOnline reports whether a node is alive: its own session is, or its
-// guardian lately reported it; n.Mu is held.
-func (n *Network) NodeOnline(id motion.NodeID, present map[motion.NodeID]Presence, now motion.Time) bool {
-	if present[id].Online {
-		return true
-	}
-	radar, listed := n.Listed(n.Nodes[id].Name)
-	return listed && now.Since(n.Reported) <= SilentAfter && radar.Age <= SilentAfter
-}
-
-// SoundsNow reports whether a link takes part in sounding: it delivers data, or
-// a guardian that is alive says so, and the settings do not forbid it.
+// SoundsNow reports whether a link takes part in sounding: it is there, its record says
+// so, and neither the settings nor the leaf blower leave it out.
 func (n *Network) SoundsNow(link *Link, now motion.Time) bool {
-	return (link.Sounds(now) || n.LinkOnline(link, now) && link.Sounding) && !n.Denied(link) && link.Left == ""
-}
-
-// Round returns v with so many decimals.
-func Round(v float64, decimals int) float64 {
-	scale := math.Pow10(decimals)
-	return math.Round(v*scale) / scale
+	return n.LinkOnline(link, now) && link.Sounding && !n.Denied(link) && link.Left == ""
 }
 
 // The interface names of links that no status report has listed: a report that lists

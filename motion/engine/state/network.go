@@ -138,7 +138,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 		state := &Link{Link: link}
 		if old := before[link.Name]; old != nil {
 			state.Heard, state.Throughput, state.Left, state.RSSI = old.Heard, old.Throughput, old.Left, old.RSSI
-			if state.SensedHere() && old.Channel != 0 {
+			if SensedHere(link) && old.Channel != 0 {
 				state.Channel = old.Channel
 			}
 			state.TxBitrateMbps, state.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
@@ -234,6 +234,42 @@ func (n *Network) ClearStatus(at motion.Time) {
 	}
 	n.Status, n.StatusDirty, n.StatusStored, n.StatusHeard, n.Reported = nil, false, false, false, 0
 	n.Heartbeat = motion.StatusReport{}
+}
+
+// LastMotion returns when motion was last seen.
+func (n *Network) LastMotion() motion.Time {
+	last, _ := n.Sense.Detection()
+	return max(last, n.Heartbeat.LastMotion)
+}
+
+// Tripped returns 1 while a detection is open, 0 while none is, and nil where that
+// is not known: nothing was heard lately, or the network is paused. Our own event
+// machine knows it when it runs on the samples, otherwise the guardian does.
+func (n *Network) Tripped(now motion.Time) *int {
+	sampled := now.Since(n.Reach.Received) <= SilentAfter
+	switch {
+	case n.Record.Paused():
+		return nil
+	case sampled && !n.Source.GuardianDecides():
+		tripped := 0
+		if _, open := n.Sense.Detection(); open {
+			tripped = 1
+		}
+		return &tripped
+	case sampled || now.Since(n.Reported) <= SilentAfter:
+		return n.Heartbeat.MotionTripped
+	}
+	return nil
+}
+
+// NodeOnline reports whether a node is alive: its own session is, or its
+// guardian lately reported it; n.Mu is held.
+func (n *Network) NodeOnline(id motion.NodeID, present map[motion.NodeID]Presence, now motion.Time) bool {
+	if present[id].Online {
+		return true
+	}
+	radar, listed := n.Listed(n.Nodes[id].Name)
+	return listed && now.Since(n.Reported) <= SilentAfter && radar.Age <= SilentAfter
 }
 
 // MultiLink reports whether a leaf is a multi-link device with peer_type 2, which
