@@ -15,9 +15,9 @@ import (
 
 // OwnClock is what is known of the appliance's own clock.
 type OwnClock struct {
-	Built   motion.Time                   // it has not been set while it is before that; 0: it always is
-	Unset   atomic.Bool                   // what IsUnset said when StepClock last looked
-	restamp atomic.Pointer[store.Restamp] // of the last time that it was set after that; nil: none
+	Built motion.Time                   // it has not been set while it is before that; 0: it always is
+	Unset atomic.Bool                   // what IsUnset said when StepClock last looked
+	last  atomic.Pointer[store.Restamp] // of the last time that it was set after that; nil: none
 
 	ahead motion.Seconds // of the wall clock while it is not set; does not change
 
@@ -30,16 +30,16 @@ func (c *OwnClock) IsUnset(now motion.Time) bool { return now < c.Built }
 
 // Restamped returns t, anew if it was stamped before the clock was set.
 func (c *OwnClock) Restamped(t motion.Time) motion.Time {
-	if r := c.restamp.Load(); r != nil {
+	if r := c.last.Load(); r != nil {
 		return r.Time(t)
 	}
 	return t
 }
 
 // RestampedLate is Restamped for a time that may have been stamped anew already: it returns t
-// where old and new times cannot be told apart.
+// unchanged when the jump is shorter than the run, for old and new times overlap then.
 func (c *OwnClock) RestampedLate(t motion.Time) motion.Time {
-	if r := c.restamp.Load(); r != nil && r.By > r.To.Since(r.From) {
+	if r := c.last.Load(); r != nil && r.By > r.To.Since(r.From) {
 		return r.Time(t)
 	}
 	return t
@@ -87,9 +87,9 @@ func (st *State) restampSessions() {
 	}
 }
 
-// restamp stamps anew what is in memory of a network, so that a detection that is open
+// shiftTimes stamps anew what is in memory of a network, so that a detection that is open
 // stays open, and a link that was just heard is not silent.
-func (n *Network) restamp(anew func(motion.Time) motion.Time) {
+func (n *Network) shiftTimes(anew func(motion.Time) motion.Time) {
 	set := func(times ...*motion.Time) {
 		for _, t := range times {
 			*t = anew(*t)
@@ -145,7 +145,7 @@ func (st *State) openClock(ctx context.Context) error {
 		case former == (store.UnsetRun{}):
 			return nil
 		}
-		return st.restamp(tx, store.UnsetRun{}, store.Restamp{From: former.From, To: end, By: now.Since(end)})
+		return st.storeRestamp(tx, store.UnsetRun{}, store.Restamp{From: former.From, To: end, By: now.Since(end)})
 	})
 	st.OwnClock.watch = wallWatch{st.Now(), time.Now()}
 	st.OwnClock.Unset.Store(st.OwnClock.IsUnset(st.OwnClock.watch.wall))
@@ -162,10 +162,10 @@ func (st *State) lastStamp(run store.UnsetRun) motion.Time {
 	return run.To.Add(2 * st.FlushInterval.Seconds())
 }
 
-// restamp stamps anew what r says, in the transaction; what is on its way to it follows.
+// storeRestamp stamps anew what r says, in the transaction; what is on its way to it follows.
 // run is what remains of a clock that is not set.
-func (st *State) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) error {
-	st.OwnClock.restamp.Store(&r)
+func (st *State) storeRestamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) error {
+	st.OwnClock.last.Store(&r)
 	if err := st.Series.Restamp(tx, r); err != nil {
 		return err
 	}
@@ -173,8 +173,8 @@ func (st *State) restamp(tx *store.Tx, run store.UnsetRun, r store.Restamp) erro
 }
 
 // StepClock returns by how much the clock was set. When it was before the build date,
-// all that it has stamped is stamped anew first; a full disk is no error, it is tried
-// again with the next step.
+// all that it has stamped is stamped anew first; a fault, such as a full disk, is logged
+// and tried again with the next step.
 func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
 	c := &st.OwnClock
 	c.mu.Lock()
@@ -186,7 +186,7 @@ func (st *State) StepClock(ctx context.Context) (by motion.Seconds, err error) {
 	case c.Unset.Load() && (by > 0 || !unset):
 		err = st.setClock(ctx, now.Add(-by), by)
 	case unset && !c.Unset.Load():
-		c.restamp.Store(nil) // what it stamps now is of another time
+		c.last.Store(nil) // what it stamps now is of another time
 		err = st.DB.Update(ctx, st.StoreUnset)
 	case by != 0:
 		st.shiftHeard(by)
@@ -220,13 +220,13 @@ func (st *State) setClock(ctx context.Context, was motion.Time, by motion.Second
 		if by == 0 { // it came to the build date by itself
 			return tx.PutUnsetRun(left)
 		}
-		return st.restamp(tx, left, store.Restamp{From: run.From, To: was.Add(1), By: by})
+		return st.storeRestamp(tx, left, store.Restamp{From: run.From, To: was.Add(1), By: by})
 	})
 	if err != nil {
 		return fmt.Errorf("stamp anew: %w", err)
 	}
 	for _, n := range st.All() {
-		n.restamp(st.OwnClock.Restamped)
+		n.shiftTimes(st.OwnClock.Restamped)
 	}
 	st.restampSessions()
 	return nil

@@ -84,7 +84,7 @@ func (st *State) Load(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		n.restamp(st.OwnClock.RestampedLate)
+		n.shiftTimes(st.OwnClock.RestampedLate)
 		st.networks[record.ID] = n
 	}
 	return nil
