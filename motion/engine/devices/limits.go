@@ -155,7 +155,7 @@ func (f *Fleet) nodeGivesWay(ctx context.Context, network motion.NetworkID) bool
 			}
 			heard, connected := f.state.LastHeard(device)
 			heard = max(heard, node.LastHeard)
-			if heard.IsZero() && live.Tells(node.Name) {
+			if heard.IsZero() && live.HasReported(node.Name) {
 				heard = device.AdoptedAt
 			}
 			if !connected && !node.Online && f.givesWay(device.AdoptedAt, heard) && device.AdoptedAt >= newest.AdoptedAt {

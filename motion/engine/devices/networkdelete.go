@@ -34,14 +34,14 @@ func (f *Fleet) deleteNetwork(ctx context.Context, id motion.NetworkID, first fu
 	if err := f.commands.Cancel(ctx, id, 0); err != nil {
 		return err
 	}
-	n.Deleting(1)
+	n.BeginDeletion()
 	var removed []motion.DeviceKey
 	err = f.commands.DropWith(id, func() (err error) {
 		removed, err = f.deleteRecords(ctx, id, first, unused)
 		return err
 	})
 	if err != nil {
-		n.Deleting(-1)
+		n.CancelDeletion()
 		return err
 	}
 	f.letGo(n)

@@ -23,7 +23,7 @@ type SoundingState struct {
 	Sensitivity     int32          `json:"sensitivity" minimum:"1" maximum:"4" doc:"In force: 1 High, 2 Medium, 3 Low, 4 Very Low"`
 	Links           []SoundingLink `json:"links" nullable:"false" doc:"Links that are there now"`
 
-	left string // the reason why the leaf blower leaves all its links out; "": it does not
+	leftOut string // the reason why the leaf blower leaves all its links out; "": it does not
 }
 
 // SoundingLink is a link from a device to the node that sounds it.
@@ -155,8 +155,8 @@ func soundingState(n *state.Network, id motion.NodeID, own motion.SoundingClient
 		s.Links = append(s.Links, SoundingLink{NodeID: link.Dst, RSSI: strconv.Itoa(link.RSSI), Channel: int32(link.Channel)})
 		s.Status = s.Status || n.SoundsNow(link, now) && !n.Record.Paused()
 		s.Score = max(s.Score, state.ScoreOf(link))
-		if s.left == "" || link.Left == state.ReasonLinkLimit { // the link that scores enough
-			s.left = link.Left
+		if s.leftOut == "" || link.LeftOut == state.ReasonLinkLimit { // the link that scores enough
+			s.leftOut = link.LeftOut
 		}
 	}
 	slices.SortFunc(s.Links, func(a, b SoundingLink) int { return cmp.Compare(a.NodeID, b.NodeID) })
@@ -172,8 +172,8 @@ func whyNot(n *state.Network, s SoundingState, online, denied, mobile bool) stri
 		return state.ReasonOffline
 	case denied:
 		return state.ReasonDenied
-	case s.left != "":
-		return s.left
+	case s.leftOut != "":
+		return s.leftOut
 	case mobile:
 		return state.ReasonMobile
 	case s.Score < n.Guardian.Leafblower.Cutoff:

@@ -293,7 +293,7 @@ func compose(n *state.Network, present map[motion.NodeID]state.Presence, now mot
 	nodes := map[string]any{}
 	for id, node := range n.Nodes {
 		p := present[id]
-		if !n.HeardSince(p.LastHeard) {
+		if !n.ShowsSignAt(p.LastHeard) {
 			continue
 		}
 		report.TS = max(report.TS, p.LastHeard)

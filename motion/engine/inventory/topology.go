@@ -26,7 +26,7 @@ func (in *Inventory) Topology(id motion.NetworkID, offline bool) (motion.Topolog
 		latest = 0 // a heartbeat tells of no device
 	}
 	for id, node := range n.Nodes {
-		if _, listed := n.Listed(node.Name); !listed && !n.HeardSince(present[id].LastHeard) {
+		if _, listed := n.Listed(node.Name); !listed && !n.ShowsSignAt(present[id].LastHeard) {
 			continue
 		}
 		latest = max(latest, present[id].LastHeard)

@@ -39,14 +39,14 @@ func (n *network) chooseLinks(now motion.Time) {
 		name, _, _ := n.LinkName(key)
 		link := n.Links[name]
 		if link == nil {
-			s.left = ""
+			s.leftOut = ""
 			continue
 		}
 		if !s.last.Time.IsZero() {
 			link.Throughput = n.successOf(key, s)
 		}
 		if link.Mesh || n.Source.Holder == state.GuardianHolds || s.last.Time.IsZero() || !n.LinkOnline(link, now) || n.Denied(link) {
-			s.left, link.Left = "", ""
+			s.leftOut, link.LeftOut = "", ""
 			continue
 		}
 		list = append(list, n.candidate(key, s, link, now))
@@ -54,16 +54,16 @@ func (n *network) chooseLinks(now motion.Time) {
 	orderCandidates(list)
 	sounded := 0
 	for _, c := range list {
-		left := ""
+		reason := ""
 		switch {
 		case c.score < n.Guardian.Leafblower.Cutoff:
-			left = state.ReasonLowScore
+			reason = state.ReasonLowScore
 		case sounded >= n.Guardian.Leafblower.LinkLimit:
-			left = state.ReasonLinkLimit
+			reason = state.ReasonLinkLimit
 		default:
 			sounded++
 		}
-		c.sensor.left, c.link.Left = left, left
+		c.sensor.leftOut, c.link.LeftOut = reason, reason
 	}
 }
 
@@ -84,7 +84,7 @@ func (n *network) candidate(key fuse.Link, s *sensor, link *state.Link, now moti
 		c.rank = len(priority)
 	}
 	start := 0.0
-	if s.left == "" {
+	if s.leftOut == "" {
 		start = scoreStart
 	}
 	c.class = int(math.Round((c.score + start) / scoreStep))

@@ -26,9 +26,9 @@ func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Ti
 		return "the settings deny its source a part in motion"
 	case n.Source.Holder == state.GuardianHolds && now.Since(n.Source.Heard) <= state.SourceHold:
 		return "the network's guardian decides about motion: what its devices send is not used here"
-	case s != nil && s.left == state.ReasonLowScore:
+	case s != nil && s.leftOut == state.ReasonLowScore:
 		return "less of its sounding succeeds than the settings ask for (leafblower_cutoff)"
-	case s != nil && s.left == state.ReasonLinkLimit:
+	case s != nil && s.leftOut == state.ReasonLinkLimit:
 		return "the settings let no more links be sounded (link_limit), and others are better"
 	case s == nil:
 		return "nothing has come since the start: no device sends csi or link-motion for it"

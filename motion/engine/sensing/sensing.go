@@ -27,7 +27,7 @@ type Sensing struct {
 // outside services that live motion can be delivered to, by name.
 func New(s *state.State, w *events.Writer, i *inventory.Inventory, relays map[string]Relay) *Sensing {
 	se := &Sensing{state: s, events: w, inventory: i, relays: relays, newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst)}
-	s.NewSense = se.takeUp
+	s.AttachSense = se.takeUp
 	return se
 }
 

@@ -27,13 +27,13 @@ type pipeline struct {
 // sensor is one link of the own engine, with a detector for each kind of input
 // it has sent.
 type sensor struct {
-	key    fuse.Link
-	csi    *detect.Link
-	coarse map[detect.Source]*detect.Coarse
-	clock  state.Anchor
-	format csiFormat
-	emit   func(detect.Tick)
-	left   string // the reason why its ticks are not fused; see chooseLinks
+	key     fuse.Link
+	csi     *detect.Link
+	coarse  map[detect.Source]*detect.Coarse
+	clock   state.Anchor
+	format  csiFormat
+	emit    func(detect.Tick)
+	leftOut string // the reason why its ticks are not fused; see chooseLinks
 
 	figures    detect.Source // the kind of plain figure that came last
 	last       detect.Tick   // zero before the first
@@ -88,7 +88,7 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		if s.last = t; t.Normal.Motion {
 			s.lastMotion = t.Time
 		}
-		if s.left == "" {
+		if s.leftOut == "" {
 			fuser.Add(key, t)
 		}
 	}

@@ -84,18 +84,18 @@ type alignment struct {
 	off    int // batches in a row that were off
 }
 
-// Align returns what to add to the device's times, given where its newest frame
-// lies, how far the data of other devices has come and when the frame was received.
+// Align returns what to add to the device's times: at is where its newest frame lies,
+// others how far the data of other devices has come, received when the frame came.
 // usable is false for frames of the future, which would make everything else too late
 // to be fused.
-func (a *alignment) Align(at, newest, received motion.Time) (offset motion.Seconds, usable bool) {
-	if newest.IsZero() {
+func (a *alignment) Align(at, others, received motion.Time) (offset motion.Seconds, usable bool) {
+	if others.IsZero() {
 		if late := received.Since(at); late < clockSlack && late > -clockSlack {
 			a.offset = 0 // nobody to be aligned with, and its clock is right
 		}
 		return a.offset, true
 	}
-	gap := newest.Since(at.Add(a.offset))
+	gap := others.Since(at.Add(a.offset))
 	if gap < clockSlack && gap > -clockSlack {
 		a.off = 0
 		return a.offset, true

@@ -67,7 +67,7 @@ func ScoreOf(link *Link) float64 {
 // SoundsNow reports whether a link takes part in sounding: it is there, its record says
 // so, and neither the settings nor the leaf blower leave it out.
 func (n *Network) SoundsNow(link *Link, now motion.Time) bool {
-	return n.LinkOnline(link, now) && link.Sounding && !n.Denied(link) && link.Left == ""
+	return n.LinkOnline(link, now) && link.Sounding && !n.Denied(link) && link.LeftOut == ""
 }
 
 // The interface names of links that no status report has listed: a report that lists

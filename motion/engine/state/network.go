@@ -76,10 +76,10 @@ type Link struct {
 	motion.Link
 	Heard      motion.Time  // receive time of its last data
 	Throughput fuse.Reading // of its last sample
-	Left       string       // the reason why the leaf blower leaves it out; "": it does not
+	LeftOut    string       // the reason why the leaf blower leaves it out; "": it does not
 }
 
-// loadNetwork reads a network's records; NewSense adds what senses it.
+// loadNetwork reads a network's records; AttachSense adds what senses it.
 func (st *State) loadNetwork(tx *store.Tx, record motion.Network) (*Network, error) {
 	n := &Network{ID: record.ID, Pace: NewPace(), Names: map[fuse.Link]string{}}
 	if err := n.readRecords(tx, record); err != nil {
@@ -92,7 +92,7 @@ func (st *State) loadNetwork(tx *store.Tx, record motion.Network) (*Network, err
 	case fault.KindOf(err) != fault.NotFound:
 		return nil, err
 	}
-	st.NewSense(tx, n)
+	st.AttachSense(tx, n)
 	return n, nil
 }
 
@@ -137,7 +137,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 	for _, link := range links {
 		state := &Link{Link: link}
 		if old := before[link.Name]; old != nil {
-			state.Heard, state.Throughput, state.Left, state.RSSI = old.Heard, old.Throughput, old.Left, old.RSSI
+			state.Heard, state.Throughput, state.LeftOut, state.RSSI = old.Heard, old.Throughput, old.LeftOut, old.RSSI
 			if SensedHere(link) && old.Channel != 0 {
 				state.Channel = old.Channel
 			}
@@ -219,9 +219,9 @@ func MetaOf(n motion.Network, leafs func(func(motion.Leaf) bool)) setting.Meta {
 	return meta
 }
 
-// HeardSince reports whether a sign of life at t is shown: it is, unless status was
+// ShowsSignAt reports whether a sign of life at t is shown: it is, unless status was
 // cleared after it; n.Mu is held.
-func (n *Network) HeardSince(t motion.Time) bool {
+func (n *Network) ShowsSignAt(t motion.Time) bool {
 	return n.Record.StatusCleared.IsZero() || t > n.Record.StatusCleared
 }
 
@@ -291,19 +291,23 @@ func (n *Network) ForgetRadar(deviceID string) {
 	n.Status, n.StatusDirty, n.StatusStored = &status, true, false // the stored one shows it
 }
 
-// Tells reports whether the guardian's newest full report tells of a node, also when it is
-// of before the start.
-func (n *Network) Tells(name string) bool {
+// HasReported reports whether the guardian's newest full report tells of a node, also when
+// it is of before the start.
+func (n *Network) HasReported(name string) bool {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	_, listed := n.Listed(name)
 	return listed
 }
 
-// Deleting has samples of a network that is being deleted refused, so that a flush meets
-// none of a network that is not there; by is 1 when a deletion begins and -1 when it
-// has failed.
-func (n *Network) Deleting(by int) {
+// BeginDeletion refuses further samples of the network, so that a flush meets none of a
+// network that is not there.
+func (n *Network) BeginDeletion() { n.countDeletion(1) }
+
+// CancelDeletion takes them again after a deletion that has failed.
+func (n *Network) CancelDeletion() { n.countDeletion(-1) }
+
+func (n *Network) countDeletion(by int) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	n.Deletions += by

@@ -39,8 +39,8 @@ type State struct {
 	OwnClock  OwnClock
 	Started   motion.Time
 
-	// NewSense sets the Sense of a network that was just read.
-	NewSense func(*store.Tx, *Network)
+	// AttachSense sets the Sense of a network that was just read.
+	AttachSense func(*store.Tx, *Network)
 
 	// Flushing lets one flush run at a time, and nothing clear what it has copied.
 	Flushing sync.Mutex
@@ -73,7 +73,7 @@ func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.T
 	return st, nil
 }
 
-// Load reads every network; NewSense is set by then.
+// Load reads every network; AttachSense is set by then.
 func (st *State) Load(tx *store.Tx) error {
 	records, err := tx.Networks()
 	if err != nil {
