@@ -57,7 +57,7 @@ func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*liv
 		return nil, err
 	}
 	return live.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m state.Message) (*live.Frame, error) {
-		p := m.Prepared(state.HouseholdDoor, func(m state.Message) any { return prepare(m, who.Since) }).(prepared)
+		p := m.Prepared(state.AppAPI, func(m state.Message) any { return prepare(m, who.Since) }).(prepared)
 		return p.message, p.err
 	}).UntilGone(), nil
 }

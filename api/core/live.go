@@ -26,7 +26,7 @@ type prepared struct {
 
 // textFrame returns a message prepared once for all its readers.
 func textFrame(m state.Message) (*live.Frame, error) {
-	frame := m.Prepared(state.CoreDoor, func(m state.Message) any {
+	frame := m.Prepared(state.CoreAPI, func(m state.Message) any {
 		message, err := live.TextFrame(m.JSON)
 		return prepared{message, err}
 	}).(prepared)

@@ -395,7 +395,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	})
 }
 
-func TestMessageIsPreparedOnceForEachDoor(t *testing.T) {
+func TestMessageIsPreparedOnceForEachAPI(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		id := b.home()
 		one, _ := b.Sensing.Live(id)
@@ -407,8 +407,8 @@ func TestMessageIsPreparedOnceForEachDoor(t *testing.T) {
 		prepare := func(state.Message) any { made++; return made }
 		first, second := drain(t, one)[0], drain(t, two)[0]
 		for range 2 {
-			core, household := first.Prepared(state.CoreDoor, prepare), first.Prepared(state.HouseholdDoor, prepare)
-			if core != second.Prepared(state.CoreDoor, prepare) || household != second.Prepared(state.HouseholdDoor, prepare) || made != 2 {
+			core, household := first.Prepared(state.CoreAPI, prepare), first.Prepared(state.AppAPI, prepare)
+			if core != second.Prepared(state.CoreAPI, prepare) || household != second.Prepared(state.AppAPI, prepare) || made != 2 {
 				t.Errorf("prepared %v and %v, %d times", core, household, made)
 			}
 		}

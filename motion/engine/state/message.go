@@ -15,29 +15,30 @@ type message struct {
 	Frame *motion.LiveFrame // of a motion stream
 	Event *motion.Event     // of an event stream
 
-	forms [doors]form
+	forms [apis]form
 }
 
-// Door tells apart the interfaces that deliver live messages in a form of their own.
-type Door int
+// API tells apart the interfaces that deliver live messages in a form of their own.
+type API int
 
-// The doors.
+// The interfaces.
 const (
-	CoreDoor Door = iota
-	HouseholdDoor
-	doors
+	CoreAPI API = iota
+	AppAPI
+	apis
 )
 
-// form holds what a door made of a message, once.
+// form holds what an interface made of a message, once.
 type form struct {
 	once  sync.Once
 	value any
 }
 
-// Prepared returns what prepare returned for the first reader at a door that asked:
-// the message as the door sends it, made once however many readers there are.
-func (m Message) Prepared(d Door, prepare func(Message) any) any {
-	f := &m.forms[d]
+// Prepared returns what prepare returned for the first reader of an interface that asked:
+// the message as the interface sends it, made once however many readers there are. So
+// prepare must give the same for every reader of the network there.
+func (m Message) Prepared(to API, prepare func(Message) any) any {
+	f := &m.forms[to]
 	f.once.Do(func() { f.value = prepare(m) })
 	return f.value
 }
