@@ -13,17 +13,17 @@ func (w *Writer) tellCuts(cuts []store.EventCut) {
 	for _, cut := range cuts {
 		n, err := w.state.Network(cut.Network)
 		if err != nil { // deleted meanwhile
-			delete(w.recorder.cuts, cut.Network)
+			delete(w.cuts, cut.Network)
 			continue
 		}
-		untold := w.recorder.cuts[n.ID]
+		untold := w.cuts[n.ID]
 		untold.events += cut.Events
 		if passed := now.Since(untold.told); passed >= 0 && passed < cutTold && cut.Until < untold.told {
-			w.recorder.cuts[n.ID] = untold
+			w.cuts[n.ID] = untold
 			continue
 		}
 		detail := motion.Document{"events": untold.events, "until": float64(cut.Until)}
-		w.recorder.cuts[n.ID] = historyCut{told: now}
+		w.cuts[n.ID] = historyCut{told: now}
 		guardian := n.GuardianID()
 		w.state.Log.Warn("too many events: oldest deleted", "network", n.ID)
 		w.Queue(Entry{Event: motion.Event{

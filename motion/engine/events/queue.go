@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	recordBatch = 256  // waiting events that one commit takes at most
-	recordKept  = 4096 // events of our own that wait for room on the disk at most
+	maxBatch = 256  // waiting events that one commit takes at most
+	maxKept  = 4096 // events of our own that wait for room on the disk at most
 )
 
-// recorder is the queue in front of the one writer of events. Appending never
-// waits, so a network can append under its own mutex and keep its order.
-type recorder struct {
+// queue is what waits for the one writer of events. Appending never waits, so a network
+// can append under its own mutex and keep its order.
+type queue struct {
 	wake chan struct{}
-	cuts map[motion.NetworkID]historyCut // not told yet; the writer's alone
 
-	mu    sync.Mutex
-	queue []Entry
-	err   error // why the writer has stopped
+	mu      sync.Mutex
+	entries []Entry
+	err     error // why the writer has stopped
 }
 
 // Entry is one event on its way to the history, or a change of records with the events that come
@@ -42,63 +41,59 @@ type Entry struct {
 // change changes records and returns the events that come of it.
 type change func(*store.Tx) ([]motion.Event, error)
 
-func newRecorder() recorder {
-	return recorder{wake: make(chan struct{}, 1), cuts: map[motion.NetworkID]historyCut{}}
-}
-
 // append queues events in order.
-func (r *recorder) append(entries ...Entry) {
+func (q *queue) append(entries ...Entry) {
 	if len(entries) == 0 {
 		return
 	}
-	r.mu.Lock()
-	stopped := r.err
+	q.mu.Lock()
+	stopped := q.err
 	if stopped == nil {
-		r.queue = append(r.queue, entries...)
+		q.entries = append(q.entries, entries...)
 	}
-	r.mu.Unlock()
+	q.mu.Unlock()
 	if stopped != nil {
 		answer(entries, stopped)
 		return
 	}
 	select {
-	case r.wake <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// next removes up to recordBatch entries that go into one commit. A change goes
+// next removes up to maxBatch entries that go into one commit. A change goes
 // alone, because it can fail as a whole.
-func (r *recorder) next() []Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := min(len(r.queue), recordBatch)
-	if i := slices.IndexFunc(r.queue[:n], func(e Entry) bool { return e.Change != nil }); i >= 0 {
+func (q *queue) next() []Entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.entries), maxBatch)
+	if i := slices.IndexFunc(q.entries[:n], func(e Entry) bool { return e.Change != nil }); i >= 0 {
 		n = max(i, 1)
 	}
-	batch := r.queue[:n:n]
-	r.queue = r.queue[n:]
-	if len(r.queue) == 0 {
-		r.queue = nil
+	batch := q.entries[:n:n]
+	q.entries = q.entries[n:]
+	if len(q.entries) == 0 {
+		q.entries = nil
 	}
 	return batch
 }
 
 // stop refuses all later entries with err. Those that wait stay in the queue.
-func (r *recorder) stop(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.err = err
+func (q *queue) stop(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.err = err
 }
 
 // keep puts the entries for which nobody waits back to the head of the queue. Of more
-// than recordKept the oldest go; it returns how many are lost.
-func (r *recorder) keep(entries []Entry) (lost int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// than maxKept the oldest go; it returns how many are lost.
+func (q *queue) keep(entries []Entry) (lost int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	own := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.done != nil })
-	lost = min(max(0, len(own)+len(r.queue)-recordKept), len(own))
-	r.queue = append(own[lost:], r.queue...)
+	lost = min(max(0, len(own)+len(q.entries)-maxKept), len(own))
+	q.entries = append(own[lost:], q.entries...)
 	return lost
 }
 

@@ -18,15 +18,17 @@ import (
 // Writer is the one writer of events: the order of the history is the order of the live
 // streams. Make it with New.
 type Writer struct {
-	state    *state.State
-	recorder recorder
-	stored   func(*store.Tx, motion.Event) error
+	state  *state.State
+	queue  queue
+	stored func(*store.Tx, motion.Event) error
+
+	cuts map[motion.NetworkID]historyCut // not told yet; of the goroutine of Run alone
 }
 
 // New makes the writer. stored is told of every new event in the transaction that stores it;
 // nil: nobody is.
 func New(s *state.State, stored func(*store.Tx, motion.Event) error) *Writer {
-	return &Writer{state: s, recorder: newRecorder(), stored: stored}
+	return &Writer{state: s, queue: queue{wake: make(chan struct{}, 1)}, stored: stored, cuts: map[motion.NetworkID]historyCut{}}
 }
 
 // recordRetry is the time between two tries on a full disk.
@@ -38,10 +40,10 @@ const recordRetry = 5 * time.Second
 // tried again.
 func (w *Writer) Run(ctx context.Context) error {
 	for {
-		batch := w.recorder.next()
+		batch := w.queue.next()
 		if len(batch) == 0 {
 			select {
-			case <-w.recorder.wake:
+			case <-w.queue.wake:
 				continue
 			case <-ctx.Done():
 				return w.recordRest()
@@ -49,14 +51,14 @@ func (w *Writer) Run(ctx context.Context) error {
 		}
 		full, err := w.recordBatch(batch)
 		if err != nil {
-			w.recorder.stop(err)
+			w.queue.stop(err)
 			w.refuseRest(err)
 			return err
 		}
 		if !full {
 			continue
 		}
-		lost := w.recorder.keep(batch)
+		lost := w.queue.keep(batch)
 		w.state.Log.Error("disk full: events not stored, will retry", "lost", lost)
 		select {
 		case <-time.After(recordRetry):
@@ -68,8 +70,8 @@ func (w *Writer) Run(ctx context.Context) error {
 
 // recordRest refuses all later entries and writes what is queued at the end.
 func (w *Writer) recordRest() error {
-	w.recorder.stop(fmt.Errorf("record event: %w", context.Canceled))
-	for batch := w.recorder.next(); len(batch) > 0; batch = w.recorder.next() {
+	w.queue.stop(fmt.Errorf("record event: %w", context.Canceled))
+	for batch := w.queue.next(); len(batch) > 0; batch = w.queue.next() {
 		full, err := w.recordBatch(batch)
 		if err != nil {
 			w.refuseRest(err)
@@ -84,7 +86,7 @@ func (w *Writer) recordRest() error {
 
 // refuseRest answers what is queued with err.
 func (w *Writer) refuseRest(err error) {
-	for batch := w.recorder.next(); len(batch) > 0; batch = w.recorder.next() {
+	for batch := w.queue.next(); len(batch) > 0; batch = w.queue.next() {
 		answer(batch, err)
 	}
 }
@@ -278,7 +280,7 @@ func (w *Writer) RecordPast(ctx context.Context, events []motion.Event) error {
 
 // Queue queues entries for which nobody waits, in order. It never waits itself, so a network
 // can queue under its own mutex.
-func (w *Writer) Queue(entries ...Entry) { w.recorder.append(entries...) }
+func (w *Writer) Queue(entries ...Entry) { w.queue.append(entries...) }
 
 // RecordChange stores what change writes and the events that come of it in one commit, then
 // pushes the events: of two changes the one that came later has the later events too. change
