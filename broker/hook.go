@@ -74,7 +74,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		conn.AllowPackets(maxIntegrationPacket)
 		conn.Share(h.budgets.of(id.User))
 	}
-	own(cl, s)
+	takeOver(cl, s)
 	h.sessions.add(s)
 	conn.OnEnd(func(reason error) { h.ended(s, reason) })
 	conn.OnStall(func() (resume func()) { // so that a slow reader delays nobody else
@@ -100,10 +100,10 @@ func (h *hook) login(cred Credentials, pk packets.Packet) (Identity, error) {
 	return id, nil
 }
 
-// own prepares the library's client for the session: it gets a key that no other identity can
+// takeOver prepares the library's client for the session: the client gets a key that no other identity can
 // have, and its session and the wait for its will end with its connection. A device's will is
 // not retained.
-func own(cl *mqtt.Client, s *session) {
+func takeOver(cl *mqtt.Client, s *session) {
 	cl.ID = s.key
 	cl.Properties.Clean = true
 	cl.Properties.Will.WillDelayInterval = 0
@@ -145,7 +145,7 @@ func (h *hook) ended(s *session, reason error) {
 	}
 	h.retainedLock.release(&s.holder)
 	if !s.identity.IsDevice() && errors.Is(reason, guard.ErrSlowReader) {
-		h.budgets.giveBack()
+		h.budgets.freeSoon()
 	}
 	if s.live {
 		h.sink.Disconnected(s.identity, reasonText(reason))
@@ -220,7 +220,7 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 		pk.FixedHeader.Retain = false // there is no way to say it: delivered and not retained
 		h.outdated(pk.TopicName)
 	}
-	h.hand(pk.TopicName, len(pk.Payload), cl.ID)
+	h.chargeQueues(pk.TopicName, len(pk.Payload), cl.ID)
 	return pk, nil
 }
 

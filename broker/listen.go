@@ -37,7 +37,7 @@ func (s *Server) Publish(topic string, payload []byte) error {
 	if len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
 		return fault.New(fault.Unavailable, "nobody is connected who listens to %.80q", topic)
 	}
-	s.hand(topic, len(payload), "")
+	s.chargeQueues(topic, len(payload), "")
 	err := s.mqtt.InjectPacket(s.local, packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1},
 		TopicName:   topic,

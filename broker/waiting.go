@@ -13,17 +13,17 @@ import (
 // why it is so many.
 const maxWaiting = 8 << 20
 
-// giveBackAfter is how long after a connection was cut its memory goes back to the system: by
+// freeAfter is how long after a connection was cut its memory goes back to the system: by
 // then the library has dropped it, and other connections were cut too.
-const giveBackAfter = time.Second
+const freeAfter = time.Second
 
 // budgets are the budgets of integration users, of whom there are few: a command makes them.
 type budgets struct {
 	mu     sync.Mutex
 	byUser map[string]*guard.Budget
 
-	giving atomic.Bool
-	free   func() // gives memory back to the system
+	freeing atomic.Bool
+	free    func() // gives memory back to the system
 }
 
 func (b *budgets) of(user string) *guard.Budget {
@@ -38,20 +38,20 @@ func (b *budgets) of(user string) *guard.Budget {
 	return b.byUser[user]
 }
 
-// giveBack returns the memory of cut connections to the system, soon and once for several. The
+// freeSoon returns the memory of cut connections to the system, soon and once for several. The
 // collector alone would wait for as much again.
-func (b *budgets) giveBack() {
-	if b.giving.Swap(true) {
+func (b *budgets) freeSoon() {
+	if b.freeing.Swap(true) {
 		return
 	}
-	time.AfterFunc(giveBackAfter, func() {
-		b.giving.Store(false)
+	time.AfterFunc(freeAfter, func() {
+		b.freeing.Store(false)
 		b.free()
 	})
 }
 
-// hand counts a message for every connection that it is about to be queued for.
-func (s *Server) hand(topic string, payload int, from string) {
+// chargeQueues counts a message for every connection that it is about to be queued for.
+func (s *Server) chargeQueues(topic string, payload int, from string) {
 	if payload <= guard.LargeMessage {
 		return
 	}
@@ -60,7 +60,7 @@ func (s *Server) hand(topic string, payload int, from string) {
 			continue
 		}
 		if client, ok := s.sessions.get(id); ok && client.rights.maySubscribe(topic) {
-			client.conn.Hand(payload)
+			client.conn.Charge(payload)
 		}
 	}
 }

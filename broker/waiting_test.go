@@ -206,9 +206,9 @@ func TestMemoryGoesBackOnceForSeveralThatAreCut(t *testing.T) {
 		b := budgets{free: func() { given.Add(1) }}
 		for want := int32(1); want <= 2; want++ {
 			for range 10 {
-				b.giveBack()
+				b.freeSoon()
 			}
-			time.Sleep(2 * giveBackAfter)
+			time.Sleep(2 * freeAfter)
 			if given.Load() != want {
 				t.Errorf("memory was given back %d times, want %d", given.Load(), want)
 			}

@@ -30,9 +30,9 @@ func (c *Conn) Share(b *Budget) {
 	c.budget = b
 }
 
-// Hand counts a message of so many bytes of payload that is about to be handed to the library
+// Charge counts a message of so many bytes of payload that is about to be handed to the library
 // for this connection, and closes the connection if too many bytes wait for it.
-func (c *Conn) Hand(payload int) {
+func (c *Conn) Charge(payload int) {
 	if large(payload) == 0 {
 		return
 	}

@@ -29,23 +29,23 @@ func (in *Inventory) NetworkState(id motion.NetworkID) (NetworkState, error) {
 	if err != nil {
 		return NetworkState{}, err
 	}
-	state := NetworkState{Nodes: in.NodesOf(n)}
+	current := NetworkState{Nodes: in.NodesOf(n)}
 	if report, err := in.Status(id); err == nil {
-		state.Status = &report
+		current.Status = &report
 	}
 	n.Mu.Lock()
-	state.Network = n.Record
-	state.GuardianConfig, state.RadarConfig = n.InForce.Guardian, n.InForce.Radar
-	state.Meta = n.Meta
-	state.LastMotion, state.MotionTripped = n.LastMotion(), n.Tripped(in.state.Now())
+	current.Network = n.Record
+	current.GuardianConfig, current.RadarConfig = n.InForce.Guardian, n.InForce.Radar
+	current.Meta = n.Meta
+	current.LastMotion, current.MotionTripped = n.LastMotion(), n.Tripped(in.state.Now())
 	n.Mu.Unlock()
-	guardian := in.state.Presence(state.GuardianKey(), in.state.Now())
-	state.Online, state.LastHeard = guardian.Online, max(state.LastHeard, guardian.LastHeard)
-	for _, node := range state.Nodes {
-		state.Online = state.Online || node.Online
-		state.LastHeard = max(state.LastHeard, node.LastHeard)
+	guardian := in.state.Presence(current.GuardianKey(), in.state.Now())
+	current.Online, current.LastHeard = guardian.Online, max(current.LastHeard, guardian.LastHeard)
+	for _, node := range current.Nodes {
+		current.Online = current.Online || node.Online
+		current.LastHeard = max(current.LastHeard, node.LastHeard)
 	}
-	return state, nil
+	return current, nil
 }
 
 // Nodes returns the nodes of a network, by id, with Online and LastHeard as they

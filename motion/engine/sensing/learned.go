@@ -37,14 +37,14 @@ func (n *network) saveLearned() (json.RawMessage, error) {
 
 // stateFrom decodes what was stored of a state. ok is whether there is one; on an error it
 // is the zero state.
-func stateFrom[S any](raw json.RawMessage, err error) (state S, ok bool, _ error) {
+func stateFrom[S any](raw json.RawMessage, err error) (stored S, ok bool, _ error) {
 	if err != nil || raw == nil {
-		return state, false, err
+		return stored, false, err
 	}
-	if err := json.Unmarshal(raw, &state); err != nil {
+	if err := json.Unmarshal(raw, &stored); err != nil {
 		return *new(S), false, err
 	}
-	return state, true, nil
+	return stored, true, nil
 }
 
 // Keep returns what a flush stores of a network: what its links have learned, with learn,
@@ -57,8 +57,8 @@ func (se *Sensing) Keep(of *state.Network, learn bool) (detectors, events json.R
 	if learn {
 		detectors, err = n.saveLearned()
 	}
-	if state := n.pipeline.machine.State(); err == nil && (learn || state.Open != nil) {
-		events, err = json.Marshal(state)
+	if machine := n.pipeline.machine.State(); err == nil && (learn || machine.Open != nil) {
+		events, err = json.Marshal(machine)
 	}
 	return detectors, events, err
 }

@@ -115,31 +115,31 @@ func (n *network) sensorsByName() map[string]*sensor {
 // explainLink describes a link; s is nil when nothing has come of it since the
 // start. n.Mu is held.
 func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState {
-	state := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
+	l := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
 	key, _ := n.KeyOf(name)
 	if s != nil {
 		key = s.key
 	}
-	state.Zone = n.Zone(key)
-	state.Noisy = n.pipeline.fuser.Noisy(key)
-	state.Late = n.pipeline.fuser.Late(key)
+	l.Zone = n.Zone(key)
+	l.Noisy = n.pipeline.fuser.Noisy(key)
+	l.Late = n.pipeline.fuser.Late(key)
 	if record := n.Links[name]; record != nil {
-		state.Heard, state.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
+		l.Heard, l.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
 	}
 	if s != nil {
-		state.describe(s, now)
+		l.describe(s, now)
 	} else {
-		state.calibrated(n.remembered(key), now)
+		l.calibrated(n.remembered(key), now)
 	}
-	if why := n.whyBlind(&state, key, s, now); why != "" {
-		state.Why = append(state.Why, why)
-		return state
+	if why := n.whyBlind(&l, key, s, now); why != "" {
+		l.Why = append(l.Why, why)
+		return l
 	}
-	state.Can, state.Why = LinkDecides, append(state.Why, state.doubts()...)
-	if state.Weak || state.Coarse || state.Noisy {
-		state.Can = LinkSupports
+	l.Can, l.Why = LinkDecides, append(l.Why, l.doubts()...)
+	if l.Weak || l.Coarse || l.Noisy {
+		l.Can = LinkSupports
 	}
-	return state
+	return l
 }
 
 // describe fills in what a detector knows.

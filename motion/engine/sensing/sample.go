@@ -81,11 +81,11 @@ func raise(values []store.Value, id series.ID, v float64) []store.Value {
 
 // transition records what the event machine has decided; n.Mu is held.
 func (se *Sensing) transition(n *network, t fuse.Transition) {
-	state, err := json.Marshal(n.pipeline.machine.State())
+	raw, err := json.Marshal(n.pipeline.machine.State())
 	if err != nil {
 		se.state.Log.Error("event state not stored", "network", n.ID, "err", err)
 	}
-	se.events.Queue(events.Entry{Event: n.motionEvent(t), State: state})
+	se.events.Queue(events.Entry{Event: n.motionEvent(t), State: raw})
 }
 
 // motionEvent makes the event record of a transition.

@@ -135,15 +135,15 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 	before := n.Links
 	n.Links = map[string]*Link{}
 	for _, link := range links {
-		state := &Link{Link: link}
+		live := &Link{Link: link}
 		if old := before[link.Name]; old != nil {
-			state.Heard, state.Throughput, state.LeftOut, state.RSSI = old.Heard, old.Throughput, old.LeftOut, old.RSSI
+			live.Heard, live.Throughput, live.LeftOut, live.RSSI = old.Heard, old.Throughput, old.LeftOut, old.RSSI
 			if SensedHere(link) && old.Channel != 0 {
-				state.Channel = old.Channel
+				live.Channel = old.Channel
 			}
-			state.TxBitrateMbps, state.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
+			live.TxBitrateMbps, live.RxBitrateMbps = old.TxBitrateMbps, old.RxBitrateMbps
 		}
-		n.Links[link.Name] = state
+		n.Links[link.Name] = live
 	}
 	n.Meta = MetaOf(record, slices.Values(leafs)).View()
 	return nil

@@ -13,6 +13,10 @@ import (
 	"sensegate/store"
 )
 
+// clockJump is by how much the wall clock has to leave the steady course of time at
+// once to count as set; a clock that is merely corrected moves by less.
+const clockJump motion.Seconds = 60
+
 // OwnClock is what is known of the appliance's own clock.
 type OwnClock struct {
 	Built motion.Time                   // it has not been set while it is before that; 0: it always is
@@ -108,10 +112,6 @@ func (n *Network) shiftTimes(anew func(motion.Time) motion.Time) {
 	}
 	n.Sense.ClockSet(anew)
 }
-
-// clockJump is by how much the wall clock has to leave the steady course of time at
-// once to count as set; a clock that is merely corrected moves by less.
-const clockJump motion.Seconds = 60
 
 // extended returns a run of a clock that is not set with its present time.
 func extended(run store.UnsetRun, now motion.Time) store.UnsetRun {

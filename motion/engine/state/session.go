@@ -11,6 +11,10 @@ import (
 	"sensegate/store"
 )
 
+// SilentAfter is the silence after which a device, a link and with them motion
+// are unknown, not quiet.
+const SilentAfter motion.Seconds = 90
+
 // Session is what the engine knows of one device's connection.
 type Session struct {
 	// Guarded by the mutex of State.
@@ -179,10 +183,6 @@ func (st *State) LastHeard(d motion.Device) (at motion.Time, live bool) {
 	}
 	return max(d.LastHeard, s.lastHeard, s.since), s.connections > 0
 }
-
-// SilentAfter is the silence after which a device, a link and with them motion
-// are unknown, not quiet.
-const SilentAfter motion.Seconds = 90
 
 // Touched returns the last signs of life of devices heard since the given time.
 func (st *State) Touched(since motion.Time) []store.Heard {
