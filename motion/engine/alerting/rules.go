@@ -40,10 +40,7 @@ func (r *Runner) AlertStatuses(ctx context.Context, id motion.NetworkID) ([]Aler
 
 // storedAlerts returns the alerts of a network.
 func (r *Runner) storedAlerts(ctx context.Context, id motion.NetworkID) (list []store.Alert, err error) {
-	if err := r.state.Known(id); err != nil {
-		return nil, err
-	}
-	err = r.state.DB.View(ctx, func(tx *store.Tx) error {
+	err = r.state.View(ctx, id, func(tx *store.Tx) error {
 		list, err = tx.Alerts(id)
 		return err
 	})
@@ -52,10 +49,7 @@ func (r *Runner) storedAlerts(ctx context.Context, id motion.NetworkID) (list []
 
 // Alert returns an alert rule of a network. One of another network is NotFound.
 func (r *Runner) Alert(ctx context.Context, id motion.NetworkID, uuid string) (rule alert.Rule, err error) {
-	if err := r.state.Known(id); err != nil {
-		return rule, err
-	}
-	err = r.state.DB.View(ctx, func(tx *store.Tx) error {
+	err = r.state.View(ctx, id, func(tx *store.Tx) error {
 		a, err := tx.Alert(store.AlertKey{Network: id, UUID: uuid})
 		rule = a.Rule
 		return err
@@ -90,11 +84,8 @@ func (r *Runner) CreateAlert(ctx context.Context, id motion.NetworkID, edit aler
 // anew. A rule after its last occurrence takes an rrule with one that lies ahead.
 // Invalid: with all mistakes, those that the caller has found before among them.
 func (r *Runner) ChangeAlert(ctx context.Context, id motion.NetworkID, uuid string, edit alert.Edit, found ...fault.Detail) (alert.Rule, error) {
-	if err := r.state.Known(id); err != nil {
-		return alert.Rule{}, err
-	}
 	var changed store.Alert
-	err := r.state.DB.Update(ctx, func(tx *store.Tx) error {
+	err := r.state.Update(ctx, id, func(tx *store.Tx) error {
 		a, err := tx.Alert(store.AlertKey{Network: id, UUID: uuid})
 		if err != nil {
 			return err
@@ -115,11 +106,8 @@ func (r *Runner) ChangeAlert(ctx context.Context, id motion.NetworkID, uuid stri
 
 // DeleteAlert removes an alert rule of a network and returns what it was.
 func (r *Runner) DeleteAlert(ctx context.Context, id motion.NetworkID, uuid string) (alert.Rule, error) {
-	if err := r.state.Known(id); err != nil {
-		return alert.Rule{}, err
-	}
 	var deleted store.Alert
-	err := r.state.DB.Update(ctx, func(tx *store.Tx) (err error) {
+	err := r.state.Update(ctx, id, func(tx *store.Tx) (err error) {
 		if deleted, err = tx.Alert(store.AlertKey{Network: id, UUID: uuid}); err != nil {
 			return err
 		}
@@ -136,11 +124,8 @@ func (r *Runner) DeleteAlert(ctx context.Context, id motion.NetworkID, uuid stri
 // their rules in the same order. NotFound: one is not of the network. Invalid: with
 // every alert that has no occurrence left to be enabled for.
 func (r *Runner) SwitchAlerts(ctx context.Context, id motion.NetworkID, switches []alert.Switch) ([]alert.Rule, error) {
-	if err := r.state.Known(id); err != nil {
-		return nil, err
-	}
 	var changed []store.Alert
-	err := r.state.DB.Update(ctx, func(tx *store.Tx) (err error) {
+	err := r.state.Update(ctx, id, func(tx *store.Tx) (err error) {
 		if changed, err = readSwitched(tx, id, switches); err != nil {
 			return err
 		}

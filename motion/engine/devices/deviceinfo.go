@@ -14,7 +14,7 @@ import (
 // is no leaf's, as that of a node, makes none.
 // A TS of 0 becomes now. NotFound: no such network.
 func (f *Fleet) DescribeDevice(ctx context.Context, id motion.NetworkID, info motion.DeviceInfo) error {
-	if _, err := f.state.Network(id); err != nil {
+	if err := f.state.Known(id); err != nil {
 		return err
 	}
 	if info.MAC.IsZero() {

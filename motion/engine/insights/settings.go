@@ -23,10 +23,7 @@ func LoadZone(name string) (*time.Location, error) {
 // ApplicationSettings returns the settings of a network. That it has none is a
 // NotFound fault, as an unknown network is.
 func (i *Insights) ApplicationSettings(ctx context.Context, id motion.NetworkID) (s motion.ApplicationSettings, err error) {
-	if _, err := i.state.Network(id); err != nil {
-		return s, err
-	}
-	err = i.state.DB.View(ctx, func(tx *store.Tx) error {
+	err = i.state.View(ctx, id, func(tx *store.Tx) error {
 		s, err = tx.ApplicationSettings(id)
 		return err
 	})
@@ -37,10 +34,7 @@ func (i *Insights) ApplicationSettings(ctx context.Context, id motion.NetworkID)
 // and zone (LoadZone) the caller has checked. Where there are some already it is
 // a Conflict.
 func (i *Insights) CreateApplicationSettings(ctx context.Context, s motion.ApplicationSettings) error {
-	if _, err := i.state.Network(s.NetworkID); err != nil {
-		return err
-	}
-	return i.state.DB.Update(ctx, func(tx *store.Tx) error {
+	return i.state.Update(ctx, s.NetworkID, func(tx *store.Tx) error {
 		switch _, err := tx.ApplicationSettings(s.NetworkID); {
 		case err == nil:
 			return fault.New(fault.Conflict, "application settings: network %d has some already; change them with PATCH", s.NetworkID)
@@ -54,10 +48,7 @@ func (i *Insights) CreateApplicationSettings(ctx context.Context, s motion.Appli
 // ChangeApplicationSettings changes the settings of a network and returns them;
 // the caller has checked what change sets. Where there are none it is NotFound.
 func (i *Insights) ChangeApplicationSettings(ctx context.Context, id motion.NetworkID, change func(*motion.ApplicationSettings)) (s motion.ApplicationSettings, err error) {
-	if _, err := i.state.Network(id); err != nil {
-		return s, err
-	}
-	err = i.state.DB.Update(ctx, func(tx *store.Tx) error {
+	err = i.state.Update(ctx, id, func(tx *store.Tx) error {
 		if s, err = tx.ApplicationSettings(id); err != nil {
 			return err
 		}
@@ -70,17 +61,14 @@ func (i *Insights) ChangeApplicationSettings(ctx context.Context, id motion.Netw
 // DeleteApplicationSettings removes the settings of a network. Where there are
 // none it is NotFound.
 func (i *Insights) DeleteApplicationSettings(ctx context.Context, id motion.NetworkID) error {
-	if _, err := i.state.Network(id); err != nil {
-		return err
-	}
-	return i.state.DB.Update(ctx, func(tx *store.Tx) error { return tx.DeleteApplicationSettings(id) })
+	return i.state.Update(ctx, id, func(tx *store.Tx) error { return tx.DeleteApplicationSettings(id) })
 }
 
 // household returns the settings of a network, or the template when it has none,
 // and the zone that its days are told in: the one asked for, else that of the
 // settings.
 func (i *Insights) household(ctx context.Context, id motion.NetworkID, asked *time.Location) (motion.ApplicationSettings, *time.Location, error) {
-	if _, err := i.state.Network(id); err != nil {
+	if err := i.state.Known(id); err != nil {
 		return motion.ApplicationSettings{}, nil, err
 	}
 	s, err := i.ApplicationSettings(ctx, id)

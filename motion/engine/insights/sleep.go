@@ -21,10 +21,7 @@ func (i *Insights) SleepSettings(ctx context.Context, id motion.NetworkID) (moti
 // force; the caller has checked what change sets. Until the feature is enabled for the
 // first time nothing is kept (interfaces.md 2.4 no. 1).
 func (i *Insights) ChangeSleepSettings(ctx context.Context, id motion.NetworkID, change func(*motion.ApplicationSettings)) (s motion.ApplicationSettings, err error) {
-	if _, err := i.state.Network(id); err != nil {
-		return s, err
-	}
-	err = i.state.DB.Update(ctx, func(tx *store.Tx) error {
+	err = i.state.Update(ctx, id, func(tx *store.Tx) error {
 		before, err := tx.ApplicationSettings(id)
 		if fault.KindOf(err) == fault.NotFound {
 			before, err = motion.DefaultApplicationSettings(id), nil

@@ -11,10 +11,7 @@ import (
 // PlaceLeaf gives a leaf its location and friendly name, as people know them; a
 // leaf that was not seen yet is made known.
 func (in *Inventory) PlaceLeaf(ctx context.Context, id motion.NetworkID, mac motion.MAC, location, friendlyName string) error {
-	if _, err := in.state.Network(id); err != nil {
-		return err
-	}
-	err := in.state.DB.Update(ctx, func(tx *store.Tx) error {
+	err := in.state.Update(ctx, id, func(tx *store.Tx) error {
 		leaf, err := tx.LeafByMAC(id, mac)
 		if fault.KindOf(err) == fault.NotFound {
 			leaf, err = motion.Leaf{NetworkID: id, MAC: mac, PeerType: motion.PeerClient, CreatedAt: tx.Now()}, nil

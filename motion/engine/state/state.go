@@ -161,6 +161,22 @@ func (st *State) Known(id motion.NetworkID) error {
 	return err
 }
 
+// View calls fn in a reading transaction when there is such a network, else returns NotFound.
+func (st *State) View(ctx context.Context, id motion.NetworkID, fn func(*store.Tx) error) error {
+	if err := st.Known(id); err != nil {
+		return err
+	}
+	return st.DB.View(ctx, fn)
+}
+
+// Update is View in a transaction that may write.
+func (st *State) Update(ctx context.Context, id motion.NetworkID, fn func(*store.Tx) error) error {
+	if err := st.Known(id); err != nil {
+		return err
+	}
+	return st.DB.Update(ctx, fn)
+}
+
 // Outbound is how the engine reaches devices; the broker implements it.
 type Outbound interface {
 	// Send publishes a command to a device; a retained one also waits for its
