@@ -114,6 +114,12 @@ type running struct {
 	addr string
 }
 
+// Online reports whether a device has an authenticated connection.
+func (r *running) Online(d motion.DeviceKey) bool {
+	_, ok := r.sessions.get(Identity{Device: d}.String())
+	return ok
+}
+
 func start(t testing.TB, sink *testSink, change func(*Config)) *running {
 	t.Helper()
 	r := startWith(t, sink, change)

@@ -41,12 +41,6 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 	return nil
 }
 
-// Online reports whether a device has an authenticated connection.
-func (s *Server) Online(d motion.DeviceKey) bool {
-	_, ok := s.sessions.get(Identity{Device: d}.String())
-	return ok
-}
-
 // Disconnect closes the connection of a device, if any, and gives the sink the
 // reason. It does not wait for its end. The device may come back unless Login
 // refuses it.

@@ -62,12 +62,7 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		clientID: cred.ClientID,
 		rights:   id.rights(),
 		conn:     conn,
-		info: Session{
-			Addr:      cred.Addr,
-			Listener:  cl.Net.Listener,
-			Version:   cl.Properties.ProtocolVersion,
-			KeepAlive: time.Duration(cl.State.Keepalive) * time.Second,
-		},
+		info:     Session{Addr: cred.Addr, Version: cl.Properties.ProtocolVersion},
 	}
 	if !id.IsDevice() {
 		s.key += "/" + cl.ID

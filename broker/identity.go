@@ -67,12 +67,8 @@ func (id Identity) rights() rights {
 	if !id.IsDevice() {
 		return rights{publish: id.Prefix + "/", subscribe: id.Prefix + "/", subscriptions: maxIntegrationSubscriptions}
 	}
-	commands := strings.TrimSuffix(wire.CommandFilter(id.Device), "#")
-	return rights{
-		publish:       strings.TrimSuffix(commands, "cmd/") + "evt/",
-		subscribe:     commands,
-		subscriptions: maxDeviceSubscriptions,
-	}
+	root := wire.DeviceRoot(id.Device)
+	return rights{publish: root + "evt/", subscribe: root + "cmd/", subscriptions: maxDeviceSubscriptions}
 }
 
 func (r rights) mayPublish(topic string) bool { return below(topic, r.publish) }

@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"net/netip"
-	"time"
 )
 
 // Sink is what the broker reports to; Intake implements it for an Engine. Its methods are
@@ -39,10 +38,8 @@ type Credentials struct {
 
 // Session describes an accepted connection.
 type Session struct {
-	Addr      netip.Addr
-	Listener  string        // ListenerTCP or ListenerTLS
-	Version   byte          // 4 = MQTT 3.1.1, 5
-	KeepAlive time.Duration // as capped by the broker
+	Addr    netip.Addr
+	Version byte // 4 = MQTT 3.1.1, 5
 }
 
 // Act is what a client tried when it was refused.

@@ -81,7 +81,7 @@ func (t Topic) String() string {
 	if t.Command {
 		direction = "cmd"
 	}
-	return deviceRoot(t.Device()) + direction + "/" + t.Name + "/fmt/" + t.Format
+	return DeviceRoot(t.Device()) + direction + "/" + t.Name + "/fmt/" + t.Format
 }
 
 // Device returns the session that the topic belongs to.
@@ -98,9 +98,10 @@ func CommandTopic(d motion.DeviceKey, command string) string {
 }
 
 // CommandFilter returns the subscription of d to all its commands.
-func CommandFilter(d motion.DeviceKey) string { return deviceRoot(d) + "cmd/#" }
+func CommandFilter(d motion.DeviceKey) string { return DeviceRoot(d) + "cmd/#" }
 
-func deviceRoot(d motion.DeviceKey) string {
+// DeviceRoot is what every topic of d begins with, up to evt/ or cmd/.
+func DeviceRoot(d motion.DeviceKey) string {
 	return topicRoot + "/type/" + string(d.Kind) + "/id/" + d.ID + "/"
 }
 

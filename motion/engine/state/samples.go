@@ -15,7 +15,7 @@ func (st *State) Samples(ctx context.Context, id motion.NetworkID, from, to int6
 
 // SamplesFor is Samples for queries in buckets of so many seconds, or multiples of them.
 func (st *State) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
-	if _, err := st.Network(id); err != nil {
+	if err := st.Known(id); err != nil {
 		return nil, err
 	}
 	set, err := st.Series.SetFor(ctx, id, from, to, bucket)
