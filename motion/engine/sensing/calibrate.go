@@ -30,7 +30,7 @@ func (se *Sensing) calibration(id motion.NetworkID, link string, do func(detecto
 	defer n.Mu.Unlock()
 	found, done := 0, 0
 	for key, s := range n.pipeline.sensors {
-		if name, _, _ := n.LinkName(key); link != "" && link != name {
+		if link != "" && link != n.NameOf(key) {
 			continue
 		}
 		found++

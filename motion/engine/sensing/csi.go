@@ -64,8 +64,7 @@ func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Sessi
 // linkHeard notes a link's signal and channel, where they are not 0, and that it is
 // alive.
 func (n *network) linkHeard(key fuse.Link, rssi, channel int, now motion.Time) {
-	name, _, _ := n.LinkName(key)
-	if link := n.Links[name]; link != nil {
+	if link := n.Links[n.NameOf(key)]; link != nil {
 		link.Heard = now
 		if rssi != 0 {
 			link.RSSI = rssi

@@ -26,8 +26,7 @@ func (se *Sensing) ensureLink(ctx context.Context, n *network, device motion.Dev
 	n.Mu.Lock()
 	owner, known := n.ByMAC[key.Dst]
 	_, knownSrc := n.EndOf(key.Src)
-	name, _, _ := n.LinkName(key)
-	link := n.Links[name]
+	link := n.Links[n.NameOf(key)]
 	present := knownSrc && link != nil && link.Online
 	full := link == nil && len(n.Links) >= inventory.MaxLinks
 	record := n.Record

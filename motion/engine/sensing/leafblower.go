@@ -36,8 +36,7 @@ type candidate struct {
 func (n *network) chooseLinks(now motion.Time) {
 	var list []*candidate
 	for key, s := range n.pipeline.sensors {
-		name, _, _ := n.LinkName(key)
-		link := n.Links[name]
+		link := n.Links[n.NameOf(key)]
 		if link == nil {
 			s.leftOut = ""
 			continue

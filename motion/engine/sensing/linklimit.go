@@ -68,7 +68,7 @@ func (se *Sensing) replaceLink(ctx context.Context, n *network, record motion.Ne
 		n.Mu.Lock()
 		name = n.yields(l.dst)
 		for key := range n.pipeline.sensors {
-			if of, _, _ := n.LinkName(key); of == name {
+			if n.NameOf(key) == name {
 				keys = append(keys, key)
 			}
 		}

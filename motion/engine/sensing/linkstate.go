@@ -104,7 +104,7 @@ func (n *network) explainLinks(now motion.Time) []LinkState {
 func (n *network) sensorsByName() map[string]*sensor {
 	found := map[string]*sensor{}
 	for key, s := range n.pipeline.sensors {
-		name, _, _ := n.LinkName(key)
+		name := n.NameOf(key)
 		if other := found[name]; other == nil || other.last.Time < s.last.Time {
 			found[name] = s
 		}

@@ -172,7 +172,7 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	}
 	for i := range s.Links {
 		l := &s.Links[i]
-		f.Links[i], _, _ = n.LinkName(l.Link)
+		f.Links[i] = n.NameOf(l.Link)
 		f.Data.MKAI = append(f.Data.MKAI, shown(l.Intensity, 3))
 		f.Data.LRaw = append(f.Data.LRaw, shown(l.Raw, 3))
 		f.Data.Throughput = append(f.Data.Throughput, shown(l.Throughput, 3))

@@ -57,8 +57,7 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 			}
 			delete(n.Names, key) // kept by an earlier matrix: the records will explain it
 		}
-		stable, _, _ := n.LinkName(key)
-		link := n.Links[stable]
+		link := n.Links[n.NameOf(key)]
 		if !to.Mesh || link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
 			continue
 		}

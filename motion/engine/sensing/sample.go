@@ -55,7 +55,7 @@ func (n *network) noteSample(s *fuse.Sample) {
 		if !l.Intensity.Known() {
 			continue
 		}
-		name, _, _ := n.LinkName(l.Link)
+		name := n.NameOf(l.Link)
 		if link := n.Links[name]; link != nil {
 			link.Throughput = l.Throughput
 		}
@@ -122,8 +122,7 @@ func (n *network) motionEvent(t fuse.Transition) motion.Event {
 		Sens: n.Guardian.MotionEvents.Sens,
 	}
 	for _, key := range d.Links {
-		link, _, _ := n.LinkName(key)
-		event.Debug.Links = append(event.Debug.Links, link)
+		event.Debug.Links = append(event.Debug.Links, n.NameOf(key))
 	}
 	if t.Reason != fuse.Quiet {
 		event.Detail = motion.Document{"reason": string(t.Reason)}

@@ -19,6 +19,12 @@ func (n *Network) LinkName(key fuse.Link) (name, dst, src string) {
 	return motion.LinkName(dst, src), dst, src
 }
 
+// NameOf returns the stable name of a link.
+func (n *Network) NameOf(key fuse.Link) string {
+	name, _, _ := n.LinkName(key)
+	return name
+}
+
 func (n *Network) endName(mac motion.MAC) string {
 	if e, ok := n.EndOf(mac); ok {
 		return e.Name
