@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -130,7 +131,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.tellRecovery(running) })
 	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
 	group.Go(func() error { return e.every(running, sensing.LiveRenewal, "renew live", e.Sensing.RenewLive) })
-	group.Go(func() error { return e.every(running, e.State.FlushInterval, "flush", e.flushRegularly) })
+	group.Go(func() error {
+		return e.every(running, e.State.FlushInterval, "flush", func(ctx context.Context) error { return e.flush(ctx, false) })
+	})
 	group.Go(func() error { return e.every(running, time.Minute, "count refusals", e.Devices.CountRefused) })
 	group.Go(func() error { return e.Commands.Run(running) })
 	group.Go(func() error { return e.Alerts.Run(running) })
@@ -161,4 +164,24 @@ func (e *Engine) every(ctx context.Context, interval time.Duration, what string,
 			}
 		}
 	}
+}
+
+// watchClock looks whether the clock was set. It marks that in every history, as after
+// a start in 1970.
+func (e *Engine) watchClock(ctx context.Context) error {
+	by, err := e.State.StepClock(ctx)
+	if err != nil || by == 0 {
+		return err
+	}
+	e.State.Log.Warn("the clock was set", "by_s", float64(by))
+	return e.tellAll(ctx, motion.ClockSetEvent, motion.Document{"by_s": math.Round(float64(by))})
+}
+
+// advance looks whether the clock was set, and moves networks on whose links are silent.
+func (e *Engine) advance(ctx context.Context) error {
+	now := e.State.Now() // before it is watched: what is silent is told by a clock that was watched
+	if err := e.watchClock(ctx); err != nil {
+		return err
+	}
+	return e.Sensing.Advance(ctx, now)
 }

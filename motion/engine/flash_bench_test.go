@@ -183,7 +183,7 @@ func (r *flashRig) minute(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	if err := r.flushRegularly(b.Context()); err != nil {
+	if err := r.flush(b.Context(), false); err != nil {
 		b.Fatal(err)
 	}
 }

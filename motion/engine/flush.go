@@ -23,7 +23,6 @@ const (
 // kept is what one network has in memory that a flush writes.
 type kept struct {
 	network           *state.Network
-	id                motion.NetworkID
 	detectors, events json.RawMessage      // nil: not now
 	status            *motion.StatusReport // nil: not now
 	heard             *store.StatusHeard   // nil: not now, or no report came
@@ -35,16 +34,14 @@ type kept struct {
 // tried again with the next flush.
 func (e *Engine) Flush(ctx context.Context) error { return e.flush(ctx, true) }
 
-// flushRegularly is the flush of every interval: all but samples waits for its time.
-func (e *Engine) flushRegularly(ctx context.Context) error { return e.flush(ctx, false) }
-
+// flush is Flush; without all, everything but samples waits for its time.
 func (e *Engine) flush(ctx context.Context, all bool) error {
 	e.State.Flushing.Lock()
 	defer e.State.Flushing.Unlock()
 	now := e.State.Now()
 	learn := all || e.learned.due(now, learnInterval)
 	reports := all || e.reported.due(now, reportInterval)
-	pending := learn && e.Devices.PendingDue()
+	pending := learn && e.Devices.Waiting.Due()
 	var networks []kept
 	for _, n := range e.State.All() {
 		k, err := e.keep(n, learn, reports)
@@ -65,7 +62,7 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 			}
 		}
 		if pending {
-			if err := e.Devices.StorePending(tx); err != nil {
+			if err := e.Devices.Waiting.Store(tx); err != nil {
 				return err
 			}
 		}
@@ -87,7 +84,7 @@ func (e *Engine) flush(ctx context.Context, all bool) error {
 		return nil
 	}
 	if pending {
-		e.Devices.PendingUnstored()
+		e.Devices.Waiting.Unstored()
 	}
 	for _, k := range networks {
 		k.unkeep()
@@ -114,7 +111,7 @@ func (w written) due(now motion.Time, interval motion.Seconds) bool {
 func (e *Engine) keep(n *state.Network, learn, reports bool) (kept, error) {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
-	k := kept{network: n, id: n.ID, appliedRev: n.Record.AppliedRev}
+	k := kept{network: n, appliedRev: n.Record.AppliedRev}
 	if learn && n.StatusHeard && n.Status != nil {
 		k.heard = &store.StatusHeard{
 			TS: n.Status.TS, LastMotion: n.Status.LastMotion,
@@ -143,7 +140,7 @@ func (k kept) unkeep() {
 
 // write stores what keep has copied.
 func (k kept) write(tx *store.Tx) error {
-	record, err := tx.Network(k.id)
+	record, err := tx.Network(k.network.ID)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil // deleted meanwhile
 	}
@@ -162,17 +159,17 @@ func (k kept) write(tx *store.Tx) error {
 		}
 	}
 	if k.heard != nil {
-		if err := tx.TouchStatus(k.id, *k.heard); err != nil {
+		if err := tx.TouchStatus(k.network.ID, *k.heard); err != nil {
 			return err
 		}
 	}
 	if k.detectors != nil {
-		if err := tx.PutDetectorState(k.id, k.detectors); err != nil {
+		if err := tx.PutDetectorState(k.network.ID, k.detectors); err != nil {
 			return err
 		}
 	}
 	if k.events == nil {
 		return nil
 	}
-	return tx.PutEventState(k.id, k.events)
+	return tx.PutEventState(k.network.ID, k.events)
 }

@@ -38,7 +38,7 @@ func (f *Fleet) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credenti
 	shown := p.shown(v.reason)
 	if v.reason == "" {
 		if url := v.network.Meta.Text("gatekeeper_redirect"); url != "" {
-			f.pending.take(ofDevice(b.Radar.DeviceID))
+			f.Waiting.take(ofDevice(b.Radar.DeviceID))
 			f.tellLetIn(shown, v.network.ID, p.rivals)
 			return motion.Admission{Redirect: url}, nil
 		}
@@ -55,7 +55,7 @@ func (f *Fleet) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credenti
 	if v.reason == unclaimedFull && f.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && f.nodeGivesWay(context.WithoutCancel(ctx), p.place.ID) {
 		return f.Admit(ctx, b, c)
 	}
-	f.pending.note(shown, f.state.Now())
+	f.Waiting.note(shown, f.state.Now())
 	f.tellRefused(shown, about...)
 	return motion.Admission{TryAgain: shown.Reason}, nil
 }
@@ -96,15 +96,15 @@ func (f *Fleet) admit(ctx context.Context, b motion.Bootstrap, c motion.Credenti
 		if in, cause = f.arrive(tx, b, c); cause != nil || in.admission.TryAgain != "" {
 			return nil, errNotAdmitted
 		}
-		if waited = f.pending.take(ofDevice(b.Radar.DeviceID)); len(waited) > 0 {
-			if cause = tx.SetPending(f.pending.list()); cause != nil {
+		if waited = f.Waiting.take(ofDevice(b.Radar.DeviceID)); len(waited) > 0 {
+			if cause = f.Waiting.Store(tx); cause != nil {
 				return nil, errNotAdmitted
 			}
 		}
 		return in.events, nil
 	})
 	if err != nil {
-		f.pending.putBack(waited)
+		f.Waiting.putBack(waited)
 	}
 	switch {
 	case cause != nil:

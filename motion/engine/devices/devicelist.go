@@ -50,7 +50,7 @@ func (f *Fleet) DeviceList(ctx context.Context) (list []DeviceState, until motio
 		for _, d := range devices {
 			list = append(list, f.adoptedState(tx, d, now))
 		}
-		for _, p := range f.pending.list() {
+		for _, p := range f.Waiting.list() {
 			list = append(list, f.pendingState(p))
 		}
 		return nil

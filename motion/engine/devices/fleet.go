@@ -23,7 +23,7 @@ type Fleet struct {
 	inventory *inventory.Inventory
 	options   Options
 
-	pending  pendingList
+	Waiting  pendingList // for adoption
 	refusals refusals
 	returns  returns
 	entries  *peer.Buckets[motion.NetworkID] // of devices that a window lets in, 0: of new networks
@@ -50,6 +50,6 @@ func New(s *state.State, w *events.Writer, m *management.Manager, i *inventory.I
 
 // Load reads the devices that wait for adoption.
 func (f *Fleet) Load(tx *store.Tx) (err error) {
-	f.pending.entries, err = tx.PendingDevices()
+	f.Waiting.entries, err = tx.PendingDevices()
 	return err
 }

@@ -45,7 +45,7 @@ func (p *post) meshPlace() (motion.Network, error) {
 // chosen returns of the rivals the one whose owner has approved the device, or else the only
 // one that has an owner and an open window; zero: none.
 func (p *post) chosen() (chosen motion.Network, err error) {
-	for _, entry := range p.pending.approvals(p.shown("")) {
+	for _, entry := range p.Waiting.approvals(p.shown("")) {
 		at := slices.IndexFunc(p.rivals, func(n motion.Network) bool { return n.ID == entry.ApprovedBy })
 		if at < 0 {
 			continue

@@ -85,6 +85,6 @@ func (f *Fleet) deleteRecords(ctx context.Context, id motion.NetworkID, first fu
 func (f *Fleet) letGo(n *state.Network) {
 	id := n.ID
 	guardian := n.GuardianID()
-	f.pending.take(func(p motion.PendingDevice) bool { return p.NetworkID == id || p.LocationID == guardian })
+	f.Waiting.take(func(p motion.PendingDevice) bool { return p.NetworkID == id || p.LocationID == guardian })
 	f.state.ForgetNetwork(id)
 }

@@ -136,9 +136,9 @@ func (l *pendingList) putBack(taken []motion.PendingDevice) {
 	l.entries, l.stale = append(l.entries, taken...), true
 }
 
-// due reports whether there is something to store, and takes it as stored; the caller
-// tells of a failure with unstored.
-func (l *pendingList) due() bool {
+// Due reports whether there is something to store, and takes it as stored: the caller
+// stores it, and says Unstored when that fails.
+func (l *pendingList) Due() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	due := l.stale
@@ -146,8 +146,11 @@ func (l *pendingList) due() bool {
 	return due
 }
 
-// unstored says that what due has told of could not be stored.
-func (l *pendingList) unstored() {
+// Store stores the entries.
+func (l *pendingList) Store(tx *store.Tx) error { return tx.SetPending(l.list()) }
+
+// Unstored says that what Due has told of could not be stored.
+func (l *pendingList) Unstored() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stale = true
@@ -156,7 +159,7 @@ func (l *pendingList) unstored() {
 // Pending returns the devices that wait for adoption, those seen last first. An approval
 // that has ended is none.
 func (f *Fleet) Pending() []motion.PendingDevice {
-	list := f.pending.list()
+	list := f.Waiting.list()
 	_ = f.state.DB.View(context.Background(), func(tx *store.Tx) error { // it can only be closed, and then nobody is let in
 		for i := range list {
 			holds, err := f.holds(tx, list[i])
@@ -183,7 +186,7 @@ func (f *Fleet) holds(tx *store.Tx, p motion.PendingDevice) (bool, error) {
 // ownership. NotFound: nothing waits by
 // that name. Conflict: several entries show that deviceId; the message lists them.
 func (f *Fleet) Adopt(ctx context.Context, name string, by motion.NetworkID) (motion.PendingDevice, error) {
-	entry, err := Choose(f.pending.list(), name)
+	entry, err := Choose(f.Waiting.list(), name)
 	if err != nil {
 		return motion.PendingDevice{}, err
 	}
@@ -198,12 +201,12 @@ func (f *Fleet) Adopt(ctx context.Context, name string, by motion.NetworkID) (mo
 	if err != nil {
 		return motion.PendingDevice{}, err
 	}
-	if entry, err = f.pending.approve(entry.ID, approval); err != nil {
+	if entry, err = f.Waiting.approve(entry.ID, approval); err != nil {
 		return motion.PendingDevice{}, err
 	}
-	err = f.state.DB.Update(ctx, func(tx *store.Tx) error { return tx.SetPending(f.pending.list()) })
+	err = f.state.DB.Update(ctx, f.Waiting.Store)
 	if err != nil {
-		_, _ = f.pending.approve(entry.ID, motion.PendingDevice{}) // gone meanwhile is as well
+		_, _ = f.Waiting.approve(entry.ID, motion.PendingDevice{}) // gone meanwhile is as well
 		return motion.PendingDevice{}, err
 	}
 	return entry, nil
@@ -237,13 +240,3 @@ func Choose(list []motion.PendingDevice, name string) (motion.PendingDevice, err
 	}
 	return motion.PendingDevice{}, fault.New(fault.Conflict, "device_id: %d entries wait as %s, name one by its id: %s%s", len(found), name, strings.Join(places, ", "), more)
 }
-
-// PendingDue reports whether what waits has changed since it was stored, and takes it for
-// stored.
-func (f *Fleet) PendingDue() bool { return f.pending.due() }
-
-// StorePending stores what waits; PendingUnstored follows where the transaction fails.
-func (f *Fleet) StorePending(tx *store.Tx) error { return tx.SetPending(f.pending.list()) }
-
-// PendingUnstored says that what waits could not be stored.
-func (f *Fleet) PendingUnstored() { f.pending.unstored() }

@@ -13,7 +13,7 @@ import (
 // waits with that deviceId, or as the entry of that id, is dropped from the list.
 func (f *Fleet) RemoveDevice(ctx context.Context, id string) error {
 	var removed []motion.DeviceKey
-	waited := f.pending.take(func(p motion.PendingDevice) bool { return p.ID == id || p.DeviceID == id })
+	waited := f.Waiting.take(func(p motion.PendingDevice) bool { return p.ID == id || p.DeviceID == id })
 	err := f.state.DB.Update(ctx, func(tx *store.Tx) error {
 		guardian, err := guardianOf(tx, id)
 		if err != nil {
@@ -34,10 +34,10 @@ func (f *Fleet) RemoveDevice(ctx context.Context, id string) error {
 		if len(removed)+len(waited) == 0 {
 			return fault.New(fault.NotFound, "device %q is neither adopted nor pending: see device list", id)
 		}
-		return tx.SetPending(f.pending.list())
+		return f.Waiting.Store(tx)
 	})
 	if err != nil {
-		f.pending.putBack(waited)
+		f.Waiting.putBack(waited)
 		return err
 	}
 	for _, key := range removed {
