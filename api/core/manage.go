@@ -100,17 +100,15 @@ type selectionOut struct {
 }
 
 func (c *Core) execute(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
-	return c.changeCommands(ctx, who, in, c.engine.Commands.ExecuteCommand, c.engine.Commands.ExecuteBatch)
+	return c.changeCommands(ctx, who, in, management.Execute)
 }
 
 func (c *Core) cancel(ctx context.Context, who auth.Key, in *selectionIn) (*selectionOut, error) {
-	return c.changeCommands(ctx, who, in, c.engine.Commands.CancelCommand, c.engine.Commands.CancelBatch)
+	return c.changeCommands(ctx, who, in, management.Cancel)
 }
 
 // changeCommands changes the command, or those of the batch, that the request names.
-func (c *Core) changeCommands(ctx context.Context, who auth.Key, in *selectionIn,
-	one func(context.Context, command.ID) (command.Command, error), batch func(context.Context, command.BatchID) (management.BatchActions, error),
-) (*selectionOut, error) {
+func (c *Core) changeCommands(ctx context.Context, who auth.Key, in *selectionIn, change management.Change) (*selectionOut, error) {
 	id, batchID := in.Body.ID, in.Body.BatchID
 	if (id == nil) == (batchID == nil) {
 		return nil, fault.At("body", nil, "must have either id or batch_id")
@@ -119,13 +117,13 @@ func (c *Core) changeCommands(ctx context.Context, who auth.Key, in *selectionIn
 		if err := c.opensCommand(ctx, who, *id); err != nil {
 			return nil, err
 		}
-		changed, err := one(ctx, *id)
+		changed, err := c.engine.Commands.ChangeCommand(ctx, *id, change)
 		return selectionAnswer(commandOf(changed), err)
 	}
 	if _, err := c.opensBatch(ctx, who, *batchID); err != nil {
 		return nil, err
 	}
-	changed, err := batch(ctx, *batchID)
+	changed, err := c.engine.Commands.ChangeBatch(ctx, *batchID, change)
 	return selectionAnswer(batchOf(changed), err)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/command"
+	"sensegate/motion/engine/management"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -52,7 +53,7 @@ func (s *story) step() {
 		s.createSome()
 	case 2:
 		if id := s.any(); id != 0 {
-			_, err := s.Commands.ExecuteCommand(context.Background(), id)
+			_, err := s.Commands.ChangeCommand(context.Background(), id, management.Execute)
 			if kind := fault.KindOf(err); err != nil && kind != fault.Conflict {
 				s.t.Fatal(err)
 			}
@@ -164,7 +165,7 @@ func (s *story) end() {
 	}
 	for id, state := range s.states {
 		if state == command.Pending {
-			if _, err := s.Commands.ExecuteCommand(context.Background(), id); err != nil {
+			if _, err := s.Commands.ChangeCommand(context.Background(), id, management.Execute); err != nil {
 				s.t.Fatal(err)
 			}
 		}

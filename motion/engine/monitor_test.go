@@ -84,7 +84,7 @@ func TestMonitorEndsWithItsBatch(t *testing.T) {
 			return peerID, []string{"", "#0", "#1"}[i]
 		}, false)
 		w := watch(t, b.Engine, batch.BatchID)
-		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+		if _, err := b.Commands.ChangeBatch(context.Background(), batch.BatchID, management.Execute); err != nil {
 			t.Fatal(err)
 		}
 		b.report(peerKey, result(batch.Actions[0].ID, "100"))
@@ -102,7 +102,7 @@ func TestMonitorEndsWithItsBatch(t *testing.T) {
 		if _, _, err := b.Commands.Monitor(context.Background(), 99); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("unknown batch: %v", err)
 		}
-		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); fault.KindOf(err) != fault.Conflict {
+		if _, err := b.Commands.ChangeBatch(context.Background(), batch.BatchID, management.Execute); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("executed twice: %v", err)
 		}
 	})
@@ -119,7 +119,7 @@ func TestMonitorOfAThousandCommandsLosesNothing(t *testing.T) {
 				return peerID, fmt.Sprintf("#%d", i-1)
 			}, false)
 			w := watch(t, b.Engine, batch.BatchID)
-			if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+			if _, err := b.Commands.ChangeBatch(context.Background(), batch.BatchID, management.Execute); err != nil {
 				t.Fatal(err)
 			}
 			if name == "one after another" { // nobody reads while all fail in one moment
@@ -158,7 +158,7 @@ func TestDisconnectsAndCancelsReachTheMonitor(t *testing.T) {
 		batch := b.batch(2, func(i int) (string, string) { return []string{masterID, peerID}[i], "" }, false)
 		w := watch(t, b.Engine, batch.BatchID)
 		b.State.Disconnected(peerKey, "gone")
-		if _, err := b.Commands.ExecuteBatch(context.Background(), batch.BatchID); err != nil {
+		if _, err := b.Commands.ChangeBatch(context.Background(), batch.BatchID, management.Execute); err != nil {
 			t.Fatal(err)
 		}
 		b.report(masterKey, result(batch.Actions[0].ID, "200"))
@@ -209,7 +209,7 @@ func TestCancelledCommandIsNeverSent(t *testing.T) {
 		for worker := range 4 {
 			all.Go(func() {
 				for i := worker; i < 300; i += 4 {
-					_, err := b.Commands.ExecuteCommand(context.Background(), batch.Actions[i].ID)
+					_, err := b.Commands.ChangeCommand(context.Background(), batch.Actions[i].ID, management.Execute)
 					if kind := fault.KindOf(err); err != nil && kind != fault.Conflict {
 						t.Error(err)
 					}
@@ -290,7 +290,7 @@ func BenchmarkMonitorOf1000(b *testing.B) {
 		w := watch(b, e, batch.BatchID)
 		over := make(chan struct{})
 		go func() { w.finish(); close(over) }()
-		if _, err := e.Commands.ExecuteBatch(ctx, batch.BatchID); err != nil {
+		if _, err := e.Commands.ChangeBatch(ctx, batch.BatchID, management.Execute); err != nil {
 			b.Fatal(err)
 		}
 		for answered := 0; answered < 1000; {

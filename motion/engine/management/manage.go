@@ -101,48 +101,27 @@ func (tx *commandTx) create(r command.Request, batch *command.BatchID, trigger *
 	return next, tx.PutCommand(next.Command)
 }
 
-// ExecuteCommand starts a command that is pending. NotFound: the command.
-// Conflict: it is not pending.
-func (m *Manager) ExecuteCommand(ctx context.Context, id command.ID) (command.Command, error) {
-	return m.changeCommand(ctx, id, executing)
-}
-
-// ExecuteBatch starts the pending commands of a batch and returns all of them.
-// NotFound: the batch. Conflict: none is pending.
-func (m *Manager) ExecuteBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
-	return m.changeBatch(ctx, id, executing)
-}
-
-// CancelCommand ends a command that has not ended. What was sent to the device cannot be
-// taken back, but it is not sent again. NotFound: the command. Conflict: it has ended.
-func (m *Manager) CancelCommand(ctx context.Context, id command.ID) (command.Command, error) {
-	return m.changeCommand(ctx, id, cancelling)
-}
-
-// CancelBatch ends the open commands of a batch and returns all of them. NotFound: the
-// batch. Conflict: none is open.
-func (m *Manager) CancelBatch(ctx context.Context, id command.BatchID) (BatchActions, error) {
-	return m.changeBatch(ctx, id, cancelling)
-}
-
-// commandChange is what a caller has done to commands: to which of those it names, and how
-// it changes one.
-type commandChange struct {
+// Change is what a caller has done to commands: to which of those it names, and how it
+// changes one.
+type Change struct {
 	done   string // for the log
 	choose func([]command.Command) ([]command.Command, error)
 	step   func(*commandTx, command.Command) command.Step
 }
 
+// The changes. Execute starts commands that are pending. Cancel ends those that have not
+// ended: what was sent to the device cannot be taken back, but it is not sent again.
 var (
-	executing = commandChange{"commands executed", command.Startable, func(tx *commandTx, c command.Command) command.Step {
+	Execute = Change{"commands executed", command.Startable, func(tx *commandTx, c command.Command) command.Step {
 		return c.Execute(tx.online(c.NodeID), tx.now)
 	}}
-	cancelling = commandChange{"commands cancelled", command.Cancellable, func(tx *commandTx, c command.Command) command.Step {
+	Cancel = Change{"commands cancelled", command.Cancellable, func(tx *commandTx, c command.Command) command.Step {
 		return c.Cancel(tx.now)
 	}}
 )
 
-func (m *Manager) changeCommand(ctx context.Context, id command.ID, change commandChange) (command.Command, error) {
+// ChangeCommand changes a command. NotFound: the command. Conflict: the change is not for it.
+func (m *Manager) ChangeCommand(ctx context.Context, id command.ID, change Change) (command.Command, error) {
 	changed, err := m.change(ctx, change, func(tx *store.Tx) ([]command.Command, error) {
 		c, err := tx.Command(id)
 		return []command.Command{c}, err
@@ -153,7 +132,9 @@ func (m *Manager) changeCommand(ctx context.Context, id command.ID, change comma
 	return changed[0], nil
 }
 
-func (m *Manager) changeBatch(ctx context.Context, id command.BatchID, change commandChange) (BatchActions, error) {
+// ChangeBatch changes those commands of a batch that the change is for and returns all of
+// them. NotFound: the batch. Conflict: the change is for none.
+func (m *Manager) ChangeBatch(ctx context.Context, id command.BatchID, change Change) (BatchActions, error) {
 	actions, err := m.change(ctx, change, func(tx *store.Tx) ([]command.Command, error) {
 		if _, err := tx.Batch(id); err != nil {
 			return nil, err
@@ -167,7 +148,7 @@ func (m *Manager) changeBatch(ctx context.Context, id command.BatchID, change co
 }
 
 // change changes those of the commands that it is for and returns all as they are then.
-func (m *Manager) change(ctx context.Context, change commandChange, read func(*store.Tx) ([]command.Command, error)) ([]command.Command, error) {
+func (m *Manager) change(ctx context.Context, change Change, read func(*store.Tx) ([]command.Command, error)) ([]command.Command, error) {
 	var list []command.Command
 	err := m.settle(ctx, func(tx *commandTx) (steps []command.Step, err error) {
 		if list, err = read(tx.Tx); err != nil {
