@@ -8,6 +8,7 @@
 package motion
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strconv"
 )
@@ -60,3 +61,15 @@ func (n Network) GuardianKey() DeviceKey { return DeviceKey{Kind: Guardian, ID: 
 
 // LinkName returns the link_id "dst_name.src_name" (payloads.md 6 no. 3).
 func LinkName(dst, src string) string { return dst + "." + src }
+
+// IsOldLinkID reports whether s is a link id of older agents, "DDDDDD-SSSSSS": the last
+// three octets of the destination's and of the source's MAC in hexadecimal (payloads.md 6
+// no. 3). Only the engine knows the MACs that complete them.
+func IsOldLinkID(s string) bool {
+	if len(s) != 13 || s[6] != '-' {
+		return false
+	}
+	var octets [6]byte
+	_, err := hex.Decode(octets[:], []byte(s[:6]+s[7:]))
+	return err == nil
+}

@@ -69,6 +69,18 @@ func TestTagIsCutAndPaddedToTen(t *testing.T) {
 	}
 }
 
+func TestOldLinkIDIsRecognised(t *testing.T) {
+	t.Parallel()
+	if !motion.IsOldLinkID("0A0112-000031") {
+		t.Error("0A0112-000031 does not pass for an old link id")
+	}
+	for _, id := range []string{"", "GWA1000133.02bb00000031", "0a0112-00003", "0a011g-000031", "0a0112-00003x", "0a0112.000031"} {
+		if motion.IsOldLinkID(id) {
+			t.Errorf("%q passes for an old link id", id)
+		}
+	}
+}
+
 func TestConfigurationIsWhatWasSetOverTheDefaults(t *testing.T) {
 	t.Parallel()
 	n := motion.Network{GuardianConfig: motion.Document{

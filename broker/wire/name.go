@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/hex"
 	"strings"
 
 	"sensegate/motion"
@@ -44,9 +43,9 @@ func wireName(s string) (string, *fault.Error) {
 
 // linkID normalises a link id to "dst_name.src_name". The old form
 // "DDDDDD-SSSSSS" only becomes lower case: which devices it means is known to
-// the network alone, see [OldLinkID].
+// the network alone, see [motion.IsOldLinkID].
 func linkID(s string) (string, *fault.Error) {
-	if _, _, old := OldLinkID(s); old {
+	if motion.IsOldLinkID(s) {
 		return strings.ToLower(s), nil
 	}
 	dst, src, found := strings.Cut(s, ".")
@@ -62,21 +61,4 @@ func linkID(s string) (string, *fault.Error) {
 		return "", err
 	}
 	return motion.LinkName(dst, src), nil
-}
-
-// OldLinkID reads the link id of older agents, "DDDDDD-SSSSSS": the last three
-// octets of the destination's and of the source's MAC in hexadecimal
-// (payloads.md 6 no. 3). Decode leaves such ids as they are, in lower
-// case; only the engine knows the MACs that complete them.
-func OldLinkID(s string) (dst, src [3]byte, ok bool) {
-	if len(s) != 13 || s[6] != '-' {
-		return dst, src, false
-	}
-	if _, err := hex.Decode(dst[:], []byte(s[:6])); err != nil {
-		return dst, src, false
-	}
-	if _, err := hex.Decode(src[:], []byte(s[7:])); err != nil {
-		return [3]byte{}, [3]byte{}, false
-	}
-	return dst, src, true
 }

@@ -93,16 +93,3 @@ func FuzzParseTopic(f *testing.F) {
 		}
 	})
 }
-
-func TestOldLinkIDIsRecognised(t *testing.T) {
-	t.Parallel()
-	dst, src, ok := wire.OldLinkID("0A0112-000031")
-	if !ok || dst != [3]byte{0x0a, 0x01, 0x12} || src != [3]byte{0, 0, 0x31} {
-		t.Errorf("0A0112-000031 is %x %x %v", dst, src, ok)
-	}
-	for _, id := range []string{"", "GWA1000133.02bb00000031", "0a0112-00003", "0a011g-000031", "0a0112-00003x", "0a0112.000031"} {
-		if _, _, ok := wire.OldLinkID(id); ok {
-			t.Errorf("%q passes for an old link id", id)
-		}
-	}
-}

@@ -37,12 +37,12 @@ func (n *Network) endName(mac motion.MAC) string {
 // (payloads.md 6 no. 3). known is false when the records do not know an end: the key
 // then has macFor of its name. n.Mu is held.
 func (n *Network) KeyOf(name string) (key fuse.Link, known bool) {
-	dst, src, ok := strings.Cut(name, ".")
-	if !ok && len(name) == 13 && name[6] == '-' {
+	if motion.IsOldLinkID(name) {
 		if key, ok := n.oldLink(name[:6], name[7:]); ok {
 			return key, true
 		}
 	}
+	dst, src, _ := strings.Cut(name, ".")
 	to, knownTo := n.endNamed(dst)
 	from, knownFrom := n.endNamed(src)
 	key = fuse.Link{Src: from.mac, Dst: to.mac}
