@@ -20,60 +20,49 @@ func Decode(t Topic, payload []byte) (motion.Report, error) {
 	if t.Command {
 		return nil, invalid("command %.32q: devices send events", t.Name)
 	}
-	if want := formatOf(t.Name); want == "" {
-		return nil, invalid("event %.32q is not known", t.Name)
-	} else if want != t.Format {
-		return nil, invalid("%s in format %.32q: want %s", t.Name, t.Format, want)
-	}
 	if t.Name == EventCSI {
-		return decodeCSI(payload)
+		return decodeCSI(t.Format, payload)
 	}
-	report, err := decodeJSON(t.Name, payload)
-	if err != nil {
-		return nil, err
-	}
-	return report, nil
-}
-
-// formatOf returns the format of a known event.
-func formatOf(event string) string {
-	switch event {
-	case EventCSI:
-		return FormatBin
-	case EventStatus, EventMatrix, EventHistory, EventEvent, EventLinkMotion, EventManageResult, EventDeviceInfoAck:
-		return FormatJSON
-	}
-	return ""
-}
-
-func decodeJSON(event string, payload []byte) (motion.Report, *fault.Error) {
-	if event == EventEvent && len(payload) > motion.MaxEvent {
+	decode := decoders[t.Name]
+	switch {
+	case decode == nil:
+		return nil, invalid("event %.32q is not known", t.Name)
+	case t.Format != FormatJSON:
+		return nil, wrongFormat(t.Name, t.Format, FormatJSON)
+	case t.Name == EventEvent && len(payload) > motion.MaxEvent:
 		return nil, fault.New(fault.TooLarge, "event of %d bytes: at most %d", len(payload), motion.MaxEvent)
 	}
 	top, err := parse(payload)
 	if err != nil {
 		return nil, err
 	}
-	switch event {
-	case EventStatus:
-		return decodeStatus(top)
-	case EventMatrix:
-		return decodeMatrix(top)
-	case EventHistory:
-		return decodeHistory(top)
-	case EventLinkMotion:
-		return decodeLinkMotions(top)
-	case EventManageResult:
-		return decodeManageResult(top)
-	case EventDeviceInfoAck:
-		return decodeDeviceInfoAck(top)
+	report, err := decode(top)
+	if err != nil {
+		return nil, err
 	}
-	return decodeEvent(top)
+	return report, nil
+}
+
+// decoders read the events that are JSON.
+var decoders = map[string]func(map[string]any) (motion.Report, *fault.Error){
+	EventStatus:        decodeStatus,
+	EventMatrix:        decodeMatrix,
+	EventHistory:       decodeHistory,
+	EventEvent:         decodeEvent,
+	EventLinkMotion:    decodeLinkMotions,
+	EventManageResult:  decodeManageResult,
+	EventDeviceInfoAck: decodeDeviceInfoAck,
+}
+
+func wrongFormat(event, got, want string) *fault.Error {
+	return invalid("%s in format %.32q: want %s", event, got, want)
 }
 
 // decodeCSI checks no more than what the decoder of the frames cannot do without.
-func decodeCSI(payload []byte) (motion.Report, error) {
+func decodeCSI(format string, payload []byte) (motion.Report, error) {
 	switch {
+	case format != FormatBin:
+		return nil, wrongFormat(EventCSI, format, FormatBin)
 	case len(payload) > MaxMessage:
 		return nil, fault.New(fault.TooLarge, "message of %d bytes: at most %d", len(payload), MaxMessage)
 	case len(payload) < minCSI:

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -121,7 +122,7 @@ func decodeRows(list []any, count int, most float64) ([][]float64, *fault.Error)
 		}
 		row, err := decodeValues(steps, most)
 		if err == nil && len(row) == 1 && !several {
-			row = repeat(row[0], count)
+			row = slices.Repeat(row, count)
 		}
 		if err == nil && len(row) != count {
 			err = invalid("%d values for count %d", len(row), count)
@@ -132,14 +133,6 @@ func decodeRows(list []any, count int, most float64) ([][]float64, *fault.Error)
 		rows[i] = row
 	}
 	return rows, nil
-}
-
-func repeat(value float64, count int) []float64 {
-	row := make([]float64, count)
-	for i := range row {
-		row[i] = value
-	}
-	return row
 }
 
 // decodeValues reads numbers of 0..most; null is NaN.

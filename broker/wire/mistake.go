@@ -40,8 +40,5 @@ func under(step string, err *fault.Error) *fault.Error {
 
 // item is under for the element at index i of a list.
 func item(i int, err *fault.Error) *fault.Error {
-	if err == nil {
-		return nil
-	}
 	return under(fmt.Sprintf("[%d]", i), err)
 }
