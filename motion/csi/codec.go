@@ -13,14 +13,11 @@ const (
 	frameHeader = 8
 )
 
-// ErrMagic is the error of Decode for a payload that is not a CSI1 batch.
-var ErrMagic = errors.New("csi batch: does not start with CSI1")
-
 // Decode decodes one payload into b and reuses its slices. The frames' Data alias payload. All
 // lengths must match exactly. After an error the contents of b are unspecified.
 func Decode(payload []byte, b *Batch) error {
 	if len(payload) < len(magic) || string(payload[:len(magic)]) != magic {
-		return ErrMagic
+		return errors.New("csi batch: does not start with CSI1")
 	}
 	if len(payload) < headSize {
 		return fmt.Errorf("csi batch: %d bytes, the header alone has %d", len(payload), headSize)

@@ -94,9 +94,6 @@ func (c *Coarse) Advance(t motion.Time, emit func(Tick)) {
 	}
 }
 
-// Newest returns the time of the newest accepted value, zero if there is none.
-func (c *Coarse) Newest() motion.Time { return c.grid.newest }
-
 // SetSensitivity changes s, 0..100, starting with the next tick.
 func (c *Coarse) SetSensitivity(s float64) { c.config.Sensitivity, c.judge.sensitivity = s, s }
 

@@ -83,9 +83,6 @@ func (l *Link) Advance(t motion.Time, emit func(Tick)) {
 	}
 }
 
-// Newest returns the time of the newest accepted frame, zero if there is none.
-func (l *Link) Newest() motion.Time { return l.grid.newest }
-
 // SetSensitivity changes s, 0..100, starting with the next tick.
 func (l *Link) SetSensitivity(s float64) {
 	l.config.Sensitivity, l.judge.sensitivity = s, s

@@ -16,7 +16,6 @@ import (
 const (
 	liveQueue   = 64               // frames a reader may be behind
 	LiveRenewal = 30 * time.Second // between two live commands to a guardian (device-protocol.md 2.7)
-	sampleMS    = 500              // of a network's sample (device-protocol.md 3)
 )
 
 // Subscription is a reader's queue of live messages.
@@ -25,7 +24,6 @@ type Subscription = feed.Subscription[motion.NetworkID, state.Message]
 // liveState is what live readers are shown of a network; its network's mutex
 // guards it.
 type liveState struct {
-	last    motion.Time // of the newest sample with data
 	refresh motion.Time // wall clock until which live motion was asked for
 
 	paused motion.Time // wall clock of the last frame of a pause
@@ -106,8 +104,8 @@ func (se *Sensing) sendLive(n *network) {
 	n.Mu.Lock()
 	key := n.Record.GuardianKey()
 	command := liveCommand{Enable: 1, Interval: n.Guardian.LiveMotion.Interval, TimeoutS: n.Guardian.LiveMotion.TimeoutS}
-	if !n.Source.Events { // the event machine counts samples of half a second
-		command.Interval = min(command.Interval, int(sampleMS))
+	if !n.Source.Events { // the event machine counts samples of 500 ms (device-protocol.md 3)
+		command.Interval = min(command.Interval, 500)
 	}
 	n.Mu.Unlock()
 	if !se.state.IsConnected(key) {

@@ -40,7 +40,6 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	}
 	se.watchThroughput(n, s)
 	if s.Valid {
-		n.live.last = s.Time
 		se.publishLive(n, s)
 	}
 }
