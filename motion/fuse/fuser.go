@@ -94,9 +94,9 @@ func (f *Fuser) Remove(key Link) {
 	f.links = slices.DeleteFunc(f.links, func(other *link) bool { return other == l })
 }
 
-// Late returns the number of a link's ticks that were dropped because their time had been
-// fused. A link that is always late has a wrong clock.
-func (f *Fuser) Late(key Link) int64 {
+// LateTicks returns how many ticks of a link came after their time had been fused and
+// were dropped. A link that is always late has a wrong clock.
+func (f *Fuser) LateTicks(key Link) int64 {
 	if l, ok := f.byKey[key]; ok {
 		return l.late
 	}
@@ -116,7 +116,7 @@ func (f *Fuser) Add(key Link, t detect.Tick) {
 	if !f.begun {
 		f.restart(index)
 	}
-	if index <= f.head && !f.late(l, index) {
+	if index <= f.head && f.dropsLate(l, index) {
 		return
 	}
 	f.lost = 0
@@ -158,19 +158,19 @@ func (f *Fuser) Advance(t motion.Time) {
 // call is unknown.
 func (f *Fuser) ClockSet() { f.now, f.arrived = never, never }
 
-// late counts a tick whose time has been fused. It returns true if the tick shows that the clock
-// was set back; fusion then restarts at the tick.
-func (f *Fuser) late(l *link, index int64) bool {
+// dropsLate counts a tick whose time has been fused and reports whether it is dropped: it is
+// not when it shows that the clock was set back, and fusion begins again there.
+func (f *Fuser) dropsLate(l *link, index int64) bool {
 	l.late++
 	f.lost++
 	if f.lost >= lostTicks {
 		f.restart(index)
-		return true
+		return false
 	}
 	if index > f.newest-waitTicks { // in time if fusion had waited
 		l.heard = max(l.heard, index)
 	}
-	return false
+	return true
 }
 
 // restart starts at index with no pending ticks.

@@ -52,8 +52,8 @@ func TestBatchesOutOfPhaseAreAligned(t *testing.T) {
 	if got, want := l.steps.String(), strings.Repeat("M", len(l.times)); got != want || len(got) < 38 {
 		t.Errorf("steps %s, want at least 38 of motion that both see", got)
 	}
-	if f.Late(key(1))+f.Late(key(2)) != 0 {
-		t.Errorf("late ticks %d and %d, want none", f.Late(key(1)), f.Late(key(2)))
+	if f.LateTicks(key(1))+f.LateTicks(key(2)) != 0 {
+		t.Errorf("late ticks %d and %d, want none", f.LateTicks(key(1)), f.LateTicks(key(2)))
 	}
 }
 
@@ -72,8 +72,8 @@ func TestTickIsFusedWithoutLinkOneSecondLate(t *testing.T) {
 		t.Fatalf("%d steps when link 2 is a second late, want %d", got, before+1)
 	}
 	add(f, l, 2, 8, 's')
-	if f.Late(key(2)) != 1 {
-		t.Errorf("late ticks %d, want 1", f.Late(key(2)))
+	if f.LateTicks(key(2)) != 1 {
+		t.Errorf("late ticks %d, want 1", f.LateTicks(key(2)))
 	}
 	if strings.Contains(l.steps.String(), "M") {
 		t.Errorf("steps %s: a late tick was used", l.steps.String())
@@ -109,8 +109,8 @@ func TestReturningLinkLosesOneTick(t *testing.T) {
 	away := repeat("q", 8) + repeat(".", 22)
 	feed(f, repeat("q", 40), away+repeat("s", 10))
 	finish(f)
-	if got, want := l.steps.String()[28:40], "---MMMMMMMMM"; got != want || f.Late(key(2)) != 1 {
-		t.Errorf("steps %s with %d late, want %s with 1", got, f.Late(key(2)), want)
+	if got, want := l.steps.String()[28:40], "---MMMMMMMMM"; got != want || f.LateTicks(key(2)) != 1 {
+		t.Errorf("steps %s with %d late, want %s with 1", got, f.LateTicks(key(2)), want)
 	}
 }
 

@@ -122,7 +122,7 @@ func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState
 	}
 	l.Zone = n.Zone(key)
 	l.Noisy = n.pipeline.fuser.Noisy(key)
-	l.Late = n.pipeline.fuser.Late(key)
+	l.Late = n.pipeline.fuser.LateTicks(key)
 	if record := n.Links[name]; record != nil {
 		l.Heard, l.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
 	}
