@@ -37,6 +37,15 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.file.View(ctx, func(btx *bolt.Tx) error { return fn(db.tx(btx)) })
 }
 
+// Read returns what read reads in a transaction of View.
+func Read[T any](ctx context.Context, db *DB, read func(*Tx) (T, error)) (value T, err error) {
+	err = db.View(ctx, func(tx *Tx) error {
+		value, err = read(tx)
+		return err
+	})
+	return value, err
+}
+
 // Update runs fn in the one write transaction, waiting for its turn. When fn
 // returns nil, what it wrote is on the disk before Update returns, and the
 // functions given to Tx.OnCommit have run; when fn returns an error, or panics,
