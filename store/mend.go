@@ -71,11 +71,12 @@ func (db *DB) checkAtStart(ctx context.Context) error {
 
 // dropRecord deletes a record that cannot be read. errVital: it stays.
 func (db *DB) dropRecord(ctx context.Context, unread *recordError) error {
-	at := slices.IndexFunc(allTables(), func(t plain) bool { return t.name == unread.table })
+	tables := allTables()
+	at := slices.IndexFunc(tables, func(t plain) bool { return t.name == unread.table })
 	if at < 0 {
 		return errVital // of no table: a fact about the file itself
 	}
-	if err := db.Update(ctx, func(tx *Tx) error { return allTables()[at].drop(tx, unread.key) }); err != nil {
+	if err := db.Update(ctx, func(tx *Tx) error { return tables[at].drop(tx, unread.key) }); err != nil {
 		return fmt.Errorf("drop a record that cannot be read: %w", err)
 	}
 	db.logger.Error("a record cannot be read and is lost", "bucket", unread.table, "key", hex.EncodeToString(unread.key), "err", unread.err)
@@ -134,17 +135,10 @@ func (tx *Tx) checkMeta() error {
 	return tx.getMeta(ageKey, &a)
 }
 
-// allTables returns all tables: first those that a start reads, then the history.
-func allTables() []plain {
-	return []plain{
-		networks.plain(), nodes.plain(), radars.plain(), leafs.plain(), links.plain(), status.plain(), statusHeard.plain(),
-		devices.plain(), heard.plain(), deviceTokens.plain(), pending.plain(),
-		apiKeys.plain(), integrationUsers.plain(), detectorStates.plain(), eventStates.plain(),
-		alerts.plain(), pushes.plain(), applicationSettings.plain(),
-		users.plain(), homes.plain(), memberships.plain(), sessions.plain(), familiar.plain(),
-		invitations.plain(), homeLocations.plain(), homeMeta.plain(), userMeta.plain(), sceneConfigs.plain(),
-		mails.plain(), mobiles.plain(), deliveries.plain(),
-		integrations.plain(), farewells.plain(), sensorCursors.plain(), sensors.plain(),
-		commands.plain(), batches.plain(), armed.plain(), events.plain(), detections.plain(),
+// allTables returns every table: first those that a start reads, then the history.
+func allTables() (tables []plain) {
+	for _, r := range salvageRules() {
+		tables = append(tables, r.plain)
 	}
+	return tables
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -63,5 +64,32 @@ func TestDamagedIndexIsRebuiltAndNothingIsLost(t *testing.T) {
 				t.Errorf("the log does not tell: %s", log.String())
 			}
 		})
+	}
+}
+
+func TestUnreadableAdoptionWindowIsFoundAndDropped(t *testing.T) {
+	t.Parallel()
+	o := store.Options{Path: filepath.Join(t.TempDir(), "sensegate.db")}
+	db, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := newNetwork(t, db, "g")
+	update(t, db, func(tx *store.Tx) error { return tx.SetAdoptionUntil(network, 1764000000) })
+	if err := store.SpoilFirst(db, "adoption_windows", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "adoption_windows") {
+		t.Errorf("the check returns %v, want the adoption window", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, recovery, err := store.OpenOrRecover(t.Context(), o)
+	if err != nil || recovery == nil || recovery.Lost != "1 of adoption_windows" {
+		t.Fatalf("opened with %v, recovered %+v; want the adoption window lost", err, recovery)
+	}
+	if err := errors.Join(db.Check(t.Context()), db.Close()); err != nil {
+		t.Error(err)
 	}
 }

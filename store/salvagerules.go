@@ -30,15 +30,12 @@ type parent struct {
 // rule says what salvaging does with the records of one table. Its functions take them as
 // what decode returns: the code below is the same for every kind.
 type rule struct {
-	name    string // of the bucket
-	vital   bool
-	indexes []entry // without keys
-	refill  refill
-	decode  func(key, value []byte) (any, error)
-	knows   func(text []byte) bool // every field of a record
-	entries func(key []byte, v any) []entry
-	under   func(key []byte, v any) []parent
-	allow   func(tx *Tx, v any, seen bool) (bool, error)
+	plain
+	refill refill
+	decode func(key, value []byte) (any, error)
+	knows  func(text []byte) bool // every field of a record
+	under  func(key []byte, v any) []parent
+	allow  func(tx *Tx, v any, seen bool) (bool, error)
 }
 
 // ruled is the rule of a table in the terms of its records.
@@ -52,10 +49,9 @@ type ruled[K, V any] struct {
 // rule returns it as the one of any table.
 func (r ruled[K, V]) rule() rule {
 	made := rule{
-		name: r.table.name, vital: r.table.vital, indexes: r.table.indexNames(), refill: r.refill,
-		decode:  func(key, value []byte) (any, error) { return r.table.decode(key, value) },
-		entries: func(key []byte, v any) []entry { return r.table.entries(key, v.(V)) },
-		knows:   func(text []byte) bool { return decodeStrictly(text, new(V)) == nil },
+		plain: r.table.plain(), refill: r.refill,
+		decode: func(key, value []byte) (any, error) { return r.table.decode(key, value) },
+		knows:  func(text []byte) bool { return decodeStrictly(text, new(V)) == nil },
 	}
 	if r.under != nil {
 		made.under = func(key []byte, v any) []parent { return r.under(key, v.(V)) }
@@ -73,8 +69,8 @@ func decodeStrictly(text []byte, v any) error {
 	return strict.Decode(v)
 }
 
-// salvageRules returns what is salvaged how, a table before those that belong to it. What
-// lets somebody in, or would be done or sent a second time, does not come back from a
+// salvageRules returns what is salvaged how, a table before those that belong to it, the
+// history last. What lets somebody in, or would be done or sent a second time, does not come back from a
 // backup unless an index shows that it is there still; who owns a home does, because a home
 // that nobody owns could be claimed by anybody.
 func salvageRules() []rule {

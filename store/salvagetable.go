@@ -19,7 +19,7 @@ func (r rule) salvage(s *salvage) error {
 			if isBucket || err != nil {
 				return false, nil
 			}
-			if wrong, err := r.misplaced(s, key, value, v); wrong || err != nil {
+			if wrong, err := r.misplaced(s, key, value); wrong || err != nil {
 				return false, err
 			}
 			belongs, err := r.belongs(s, key, v)
@@ -28,7 +28,7 @@ func (r rule) salvage(s *salvage) error {
 				return true, err
 			}
 			kept++
-			return true, r.put(s, key, value)
+			return true, r.keep(s, key, value)
 		},
 		Gap: func(g file.Gap) { gaps = append(gaps, g) },
 	})
@@ -73,12 +73,12 @@ func (r rule) salvage(s *salvage) error {
 // of former times: a damaged page may name another than it did. A record of another table
 // has fields that this one does not know, and no index names it. Former ones stand in free
 // pages, which are not read unless the list of them is damaged too.
-func (r rule) misplaced(s *salvage, key, value []byte, v any) (bool, error) {
+func (r rule) misplaced(s *salvage, key, value []byte) (bool, error) {
 	isKnown := r.knows(value[:len(value)-checksumSize])
 	if isKnown && s.damaged.KnowsFree() {
 		return false, nil
 	}
-	seen, gone, err := r.indexed(s, key, v)
+	seen, gone, err := r.indexed(s, key, value)
 	if err != nil || seen > 0 {
 		return false, err
 	}
@@ -87,8 +87,9 @@ func (r rule) misplaced(s *salvage, key, value []byte, v any) (bool, error) {
 
 // indexed returns how many indexes of the damaged file name a record, and how many are sure
 // not to.
-func (r rule) indexed(s *salvage, key []byte, v any) (seen, gone int, err error) {
-	for _, e := range r.entries(key, v) {
+func (r rule) indexed(s *salvage, key, value []byte) (seen, gone int, err error) {
+	entries, err := r.entries(key, value)
+	for _, e := range entries {
 		present, sure, err := s.damaged.Has(s.ctx, e.index, e.key, key)
 		switch {
 		case err != nil:
@@ -99,7 +100,7 @@ func (r rule) indexed(s *salvage, key []byte, v any) (seen, gone int, err error)
 			gone++
 		}
 	}
-	return seen, gone, nil
+	return seen, gone, err
 }
 
 // belongs reports whether what a record belongs to is there.
@@ -116,8 +117,8 @@ func (r rule) belongs(s *salvage, key []byte, v any) (bool, error) {
 	return true, nil
 }
 
-// put stores a record without its index entries.
-func (r rule) put(s *salvage, key, value []byte) error {
+// keep stores a record without its index entries.
+func (r rule) keep(s *salvage, key, value []byte) error {
 	tx, err := s.tx()
 	if err != nil {
 		return err
@@ -147,8 +148,8 @@ func (r rule) index(s *salvage) (refused []file.Gap, err error) {
 				if data == nil {
 					return true, nil
 				}
-				v, err := r.decode(primary, data)
-				if err != nil || !slices.ContainsFunc(r.entries(primary, v), entry{index: index.index, key: key}.equal) {
+				entries, err := r.entries(primary, data)
+				if err != nil || !slices.ContainsFunc(entries, entry{index: index.index, key: key}.equal) {
 					return true, err
 				}
 				bucket := tx.bucket(index.index)
@@ -186,11 +187,11 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []by
 			next = bytes.Clone(key)
 			break
 		}
-		v, err := r.decode(key, value)
+		entries, err := r.entries(key, value)
 		if err != nil {
 			return nil, err
 		}
-		missing, free := r.missing(tx, key, v)
+		missing, free := missingOf(tx, key, entries)
 		if !free {
 			conflicts = append(conflicts, bytes.Clone(key))
 			continue
@@ -212,10 +213,10 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []by
 	return next, s.wrote(size)
 }
 
-// missing returns the index entries of a record that are not there. free is false when
+// missingOf returns which of the index entries of a record are not there. free is false when
 // another record has one of them.
-func (r rule) missing(tx *Tx, key []byte, v any) (missing []entry, free bool) {
-	for _, e := range r.entries(key, v) {
+func missingOf(tx *Tx, key []byte, entries []entry) (missing []entry, free bool) {
+	for _, e := range entries {
 		holder := tx.bucket(e.index).Get(e.key)
 		if holder == nil && len(e.key) <= maxKeySize {
 			missing = append(missing, e)
@@ -258,7 +259,7 @@ func (r rule) refillFrom(s *salvage, gaps []file.Gap) (restored int, err error) 
 				if err != nil {
 					return false, nil
 				}
-				ok, err := r.returns(s, key, v)
+				ok, err := r.returns(s, key, value, v)
 				if ok {
 					ok, err = r.belongs(s, key, v)
 				}
@@ -269,15 +270,19 @@ func (r rule) refillFrom(s *salvage, gaps []file.Gap) (restored int, err error) 
 				if err != nil {
 					return false, err
 				}
-				missing, free := r.missing(tx, key, v)
-				if !free || len(missing) < len(r.entries(key, v)) {
+				entries, err := r.entries(key, value)
+				if err != nil {
+					return false, err
+				}
+				missing, free := missingOf(tx, key, entries)
+				if !free || len(missing) < len(entries) {
 					return true, nil
 				}
 				if err := reindex(tx, bytes.Clone(key), nil, missing); err != nil {
 					return false, err
 				}
 				restored++
-				return true, r.put(s, key, value)
+				return true, r.keep(s, key, value)
 			},
 			Gap: func(file.Gap) {},
 		})
@@ -290,12 +295,12 @@ func (r rule) refillFrom(s *salvage, gaps []file.Gap) (restored int, err error) 
 
 // returns reports whether a record of the backup takes the place of one that cannot be
 // read. One that is there already, or that no index names any more, does not.
-func (r rule) returns(s *salvage, key []byte, v any) (bool, error) {
+func (r rule) returns(s *salvage, key, value []byte, v any) (bool, error) {
 	tx, err := s.tx()
 	if err != nil || tx.bucket(r.name).Get(key) != nil {
 		return false, err
 	}
-	seen, gone, err := r.indexed(s, key, v)
+	seen, gone, err := r.indexed(s, key, value)
 	if err != nil {
 		return false, err
 	}
