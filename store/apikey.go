@@ -104,25 +104,22 @@ func (tx *Tx) CreateAPIKey(k APIKey) (key APIKey, secret string, err error) {
 // The key is found by the SHA-256 of the secret: what the time of the search
 // could tell is of a digest of 256 random bits, which helps nobody.
 func (db *DB) CheckAPIKey(ctx context.Context, secret string) (APIKey, error) {
-	var key APIKey
-	err := db.View(ctx, func(tx *Tx) error {
+	key, err := Read(ctx, db, func(tx *Tx) (APIKey, error) {
 		sum := digestOf(secret)
 		record, ok, err := apiKeys.by(tx, "api_keys_by_hash", sum[:])
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+			return APIKey{}, err
+		case !ok:
+			return APIKey{}, fault.New(fault.Unauthorized, "API key: not valid")
+		case !record.ExpiresAt.IsZero() && tx.now >= record.ExpiresAt:
+			return APIKey{}, fault.New(fault.Unauthorized, "API key: expired")
 		}
-		if !ok {
-			return fault.New(fault.Unauthorized, "API key: not valid")
-		}
-		if !record.ExpiresAt.IsZero() && tx.now >= record.ExpiresAt {
-			return fault.New(fault.Unauthorized, "API key: expired")
-		}
-		key = record.APIKey
-		key.LastUsed = tx.now
-		return nil
+		record.LastUsed = tx.now
+		return record.APIKey, nil
 	})
 	if err != nil {
-		return APIKey{}, err
+		return key, err
 	}
 	db.uses.note(key.ID, key.LastUsed)
 	return key, nil

@@ -100,10 +100,6 @@ func (db *DB) lastBackup(ctx context.Context) (last time.Time, err error) {
 			return b.At, nil
 		}
 	}
-	err = db.View(ctx, func(tx *Tx) error {
-		installed, err := tx.InstalledAt()
-		last = installed.Std()
-		return err
-	})
-	return last, err
+	installed, err := Read(ctx, db, (*Tx).InstalledAt)
+	return installed.Std(), err
 }

@@ -40,11 +40,7 @@ func OpenSamples(ctx context.Context, db *DB) (*Samples, error) {
 			db.logger.Error("nothing could be stored for too long: the oldest samples in memory are given up")
 		}
 	})}
-	var damaged error
-	err := db.View(ctx, func(tx *Tx) (err error) {
-		damaged, err = s.heads.Replay(tx.samples())
-		return err
-	})
+	damaged, err := Read(ctx, db, func(tx *Tx) (damaged, err error) { return s.heads.Replay(tx.samples()) })
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}

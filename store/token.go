@@ -72,11 +72,7 @@ func (tx *Tx) matchToken(key motion.DeviceKey, token string) (isNext bool, err e
 // CheckToken is Tx.CheckToken in a transaction of its own, which writes only
 // when a token is used for the first time.
 func (db *DB) CheckToken(ctx context.Context, key motion.DeviceKey, token string) error {
-	var isNext bool
-	err := db.View(ctx, func(tx *Tx) (err error) {
-		isNext, err = tx.matchToken(key, token)
-		return err
-	})
+	isNext, err := Read(ctx, db, func(tx *Tx) (bool, error) { return tx.matchToken(key, token) })
 	if err != nil || !isNext {
 		return err
 	}

@@ -22,12 +22,8 @@ type LinkedIdentity struct {
 }
 
 // Linked returns the accounts at identity providers that are linked with a user.
-func (p *Providers) Linked(ctx context.Context, id home.UserID) (list []LinkedIdentity, err error) {
-	err = p.db.View(ctx, func(tx *store.Tx) error {
-		list, err = p.linked(tx, id)
-		return err
-	})
-	return list, err
+func (p *Providers) Linked(ctx context.Context, id home.UserID) ([]LinkedIdentity, error) {
+	return store.Read(ctx, p.db, func(tx *store.Tx) ([]LinkedIdentity, error) { return p.linked(tx, id) })
 }
 
 func (p *Providers) linked(tx *store.Tx, id home.UserID) ([]LinkedIdentity, error) {

@@ -122,12 +122,8 @@ func (a *Accounts) moveAddress(tx *store.Tx, u home.User, email *string) error {
 }
 
 // User returns the account of a user.
-func (a *Accounts) User(ctx context.Context, id home.UserID) (u home.User, err error) {
-	err = a.db.View(ctx, func(tx *store.Tx) error {
-		u, err = tx.User(id)
-		return err
-	})
-	return u, err
+func (a *Accounts) User(ctx context.Context, id home.UserID) (home.User, error) {
+	return store.Read(ctx, a.db, func(tx *store.Tx) (home.User, error) { return tx.User(id) })
 }
 
 // What follows is for the administrator.

@@ -146,23 +146,20 @@ func (s *Sessions) tokens(g grant) (Tokens, error) {
 
 // Check returns the user whose session token it is, or an Unauthorized fault.
 func (s *Sessions) Check(ctx context.Context, token string, from netip.Addr) (User, error) {
-	var who User
-	err := s.db.View(ctx, func(tx *store.Tx) error {
+	return store.Read(ctx, s.db, func(tx *store.Tx) (User, error) {
 		c, err := s.keys.read(token, forSession, tx.Now())
 		if err != nil {
-			return refusedSession()
+			return User{}, refusedSession()
 		}
 		u, _, ok, err := s.holder(tx, c)
 		if err != nil {
-			return err
+			return User{}, err
 		}
 		if !ok || c.IssuedAt.Unix() < u.ValidFrom {
-			return refusedSession()
+			return User{}, refusedSession()
 		}
-		who = User{ID: u.ID, Session: c.Session, Address: from}
-		return nil
+		return User{ID: u.ID, Session: c.Session, Address: from}, nil
 	})
-	return who, err
 }
 
 func refusedSession() error {

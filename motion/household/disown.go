@@ -16,11 +16,7 @@ import (
 // can claim without the setup code unless their account is deleted too or somebody else
 // claims it first. NotFound: no such home. Forbidden: by does not own it.
 func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) error {
-	var house home.Home
-	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
-		house, err = tx.Home(id)
-		return err
-	})
+	house, err := store.Read(ctx, h.db, func(tx *store.Tx) (home.Home, error) { return tx.Home(id) })
 	if err != nil {
 		return err
 	}

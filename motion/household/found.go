@@ -13,11 +13,7 @@ import (
 // 5 GHz, mesh or p2p BSSID). It creates the home if there is none, and reports that. NotFound:
 // no such network. Conflict: nodes of several networks claim mac, which any device can do.
 func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (house home.Home, created bool, err error) {
-	var nodes []motion.Node
-	err = h.db.View(ctx, func(tx *store.Tx) error {
-		nodes, err = tx.NodesByBSSID(mac)
-		return err
-	})
+	nodes, err := store.Read(ctx, h.db, func(tx *store.Tx) ([]motion.Node, error) { return tx.NodesByBSSID(mac) })
 	networks := motion.NetworksOf(nodes)
 	switch {
 	case err != nil:
@@ -33,11 +29,7 @@ func (h *Household) ByBSSID(ctx context.Context, mac motion.MAC) (house home.Hom
 // ByGuardian is like ByBSSID but finds the network by its guardian_id, or otherwise by the
 // deviceId of the node that the guardian runs on.
 func (h *Household) ByGuardian(ctx context.Context, guardianID string) (house home.Home, created bool, err error) {
-	var network motion.Network
-	err = h.db.View(ctx, func(tx *store.Tx) error {
-		network, err = tx.NetworkByGuardian(guardianID)
-		return err
-	})
+	network, err := store.Read(ctx, h.db, func(tx *store.Tx) (motion.Network, error) { return tx.NetworkByGuardian(guardianID) })
 	if err == nil {
 		return h.homeOf(ctx, network.ID)
 	}

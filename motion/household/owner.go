@@ -119,16 +119,13 @@ func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion
 // TellOwners raises OwnerChangedEvent and mails the members for every home whose owner a
 // database migration chose.
 func (h *Household) TellOwners(ctx context.Context) error {
+	homes, err := store.Read(ctx, h.db, (*store.Tx).Homes)
 	var untold []home.ID
-	err := h.db.View(ctx, func(tx *store.Tx) error {
-		homes, err := tx.Homes()
-		for _, house := range homes {
-			if house.OwnerUntold {
-				untold = append(untold, house.ID)
-			}
+	for _, house := range homes {
+		if house.OwnerUntold {
+			untold = append(untold, house.ID)
 		}
-		return err
-	})
+	}
 	if err != nil || len(untold) == 0 {
 		return err
 	}

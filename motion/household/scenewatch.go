@@ -57,11 +57,7 @@ func (h *Household) Look(ctx context.Context) error {
 	if err := h.Depart(ctx); err != nil {
 		return err
 	}
-	var homes []watched
-	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
-		homes, err = watchers(tx)
-		return err
-	})
+	homes, err := store.Read(ctx, h.db, watchers)
 	if err != nil {
 		return err
 	}
@@ -157,10 +153,9 @@ func (h *Household) raise(ctx context.Context, w watched, kind string, since mot
 		}
 		return event, settle(&event, newest), nil
 	}
-	wanted := false
-	err := h.db.View(ctx, func(tx *store.Tx) (err error) {
-		_, wanted, err = due(tx)
-		return err
+	wanted, err := store.Read(ctx, h.db, func(tx *store.Tx) (bool, error) {
+		_, wanted, err := due(tx)
+		return wanted, err
 	})
 	if err != nil || !wanted {
 		return err

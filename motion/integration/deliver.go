@@ -21,18 +21,15 @@ var _ sensor.Host = host{}
 
 // Accounts returns the accounts that the provider may serve.
 func (h host) Accounts(ctx context.Context) (accounts []sensor.Account, err error) {
-	err = h.db.View(ctx, func(tx *store.Tx) error {
-		all, err := tx.Integrations()
-		for _, i := range all {
-			if i.Provider != h.provider || i.Account.UserThingName == "" {
-				continue
-			}
-			if _, err := h.Service.provider(i); err == nil {
-				accounts = append(accounts, i.Account)
-			}
+	all, err := store.Read(ctx, h.db, (*store.Tx).Integrations)
+	for _, i := range all {
+		if i.Provider != h.provider || i.Account.UserThingName == "" {
+			continue
 		}
-		return err
-	})
+		if _, err := h.Service.provider(i); err == nil {
+			accounts = append(accounts, i.Account)
+		}
+	}
 	return accounts, err
 }
 
@@ -42,12 +39,8 @@ func (h host) BadInput(reason string, message []byte) {
 }
 
 // Cursor returns the cursor of the last stored batch.
-func (h host) Cursor(ctx context.Context) (cursor string, err error) {
-	err = h.db.View(ctx, func(tx *store.Tx) error {
-		cursor, err = tx.SensorCursor(h.provider)
-		return err
-	})
-	return cursor, err
+func (h host) Cursor(ctx context.Context) (string, error) {
+	return store.Read(ctx, h.db, func(tx *store.Tx) (string, error) { return tx.SensorCursor(h.provider) })
 }
 
 // Deliver processes a batch of the provider and stores its detections. Then it synchronises the
@@ -57,10 +50,9 @@ func (h host) Deliver(ctx context.Context, b sensor.Batch) error {
 		return err
 	}
 	for _, account := range b.Changed {
-		var i sensor.Integration
-		err := h.db.View(ctx, func(tx *store.Tx) (err error) {
-			i, _, err = tx.IntegrationByAccount(account)
-			return err
+		i, err := store.Read(ctx, h.db, func(tx *store.Tx) (sensor.Integration, error) {
+			i, _, err := tx.IntegrationByAccount(account)
+			return i, err
 		})
 		if err == nil && i.Provider == h.provider {
 			err = h.synchronise(ctx, i)
@@ -94,11 +86,7 @@ type batch struct {
 func (s *Service) take(ctx context.Context, provider string, in sensor.Batch) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()
-	var b *batch
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = s.judge(tx, provider, in)
-		return err
-	})
+	b, err := store.Read(ctx, s.db, func(tx *store.Tx) (*batch, error) { return s.judge(tx, provider, in) })
 	stored := err == nil && b.told > 0
 	if stored {
 		err = s.db.Update(ctx, func(tx *store.Tx) (err error) {

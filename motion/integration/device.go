@@ -23,11 +23,7 @@ func (s *Service) Devices(ctx context.Context, h home.ID) ([]sensor.Device, erro
 		return nil, err
 	}
 	s.refresh(ctx, i)
-	var list []sensor.Device
-	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Sensors(h)
-		return err
-	})
+	list, err := store.Read(ctx, s.db, func(tx *store.Tx) ([]sensor.Device, error) { return tx.Sensors(h) })
 	for n := range list {
 		list[n] = s.known(list[n])
 	}
@@ -212,18 +208,16 @@ func drop(tx *store.Tx, h home.ID, hub string) error {
 // History returns the newest detections of a home, or of one of its things, newest first, at most
 // sensor.MaxAnswer, from the later of since and from up to and including to; to 0 means no end.
 // NotFound: no such thing.
-func (s *Service) History(ctx context.Context, h home.ID, thing string, since, from, to motion.Time) (list []sensor.Detection, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
+func (s *Service) History(ctx context.Context, h home.ID, thing string, since, from, to motion.Time) ([]sensor.Detection, error) {
+	return store.Read(ctx, s.db, func(tx *store.Tx) ([]sensor.Detection, error) {
 		q := store.DetectionQuery{Home: h, From: max(since, from), To: to, Last: sensor.MaxAnswer}
 		if thing != "" {
 			d, err := tx.Sensor(h, thing)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			q.Sensor = d.ID
 		}
-		list, err = tx.Detections(q)
-		return err
+		return tx.Detections(q)
 	})
-	return list, err
 }

@@ -47,10 +47,9 @@ func (s *Service) deleteDueAccount(ctx context.Context, f sensor.PendingDeletion
 
 // deleteAccount deletes an account at its provider, unless an integration uses it.
 func (s *Service) deleteAccount(ctx context.Context, f sensor.PendingDeletion) error {
-	inUse := false
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		_, inUse, err = tx.IntegrationByAccount(f.Account.UserThingName)
-		return err
+	inUse, err := store.Read(ctx, s.db, func(tx *store.Tx) (bool, error) {
+		_, inUse, err := tx.IntegrationByAccount(f.Account.UserThingName)
+		return inUse, err
 	})
 	if err != nil || inUse {
 		return err

@@ -175,12 +175,8 @@ func (s *Service) choose(name string) (string, error) {
 }
 
 // Integration returns the integration of a home. NotFound: the home has none.
-func (s *Service) Integration(ctx context.Context, h home.ID) (i sensor.Integration, err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		i, err = integrationOf(tx, h)
-		return err
-	})
-	return i, err
+func (s *Service) Integration(ctx context.Context, h home.ID) (sensor.Integration, error) {
+	return store.Read(ctx, s.db, func(tx *store.Tx) (sensor.Integration, error) { return integrationOf(tx, h) })
 }
 
 // integrationOf is Integration in a transaction.

@@ -35,18 +35,12 @@ func (s *Service) synchronise(ctx context.Context, i sensor.Integration) error {
 		return err
 	}
 	asOf := s.engine.State.Now()
-	var missing []sensor.Device
-	fresh := false
-	err = s.db.View(ctx, func(tx *store.Tx) error {
-		stored, err := tx.Sensors(i.Home)
-		added, gone := compare(i, stored, found)
-		fresh, missing = len(added) > 0, gone
-		return err
-	})
+	stored, err := store.Read(ctx, s.db, func(tx *store.Tx) ([]sensor.Device, error) { return tx.Sensors(i.Home) })
 	if err != nil {
 		return err
 	}
-	if fresh {
+	added, missing := compare(i, stored, found)
+	if len(added) > 0 {
 		if err := s.add(ctx, i, found); err != nil {
 			return err
 		}

@@ -100,11 +100,7 @@ type job struct {
 
 // deliver tries the due deliveries, a few at a time, and reports whether there may be more.
 func (p *Pusher) deliver(ctx context.Context) (more bool, err error) {
-	var jobs []job
-	err = p.db.View(ctx, func(tx *store.Tx) (err error) {
-		jobs, err = p.due(tx)
-		return err
-	})
+	jobs, err := store.Read(ctx, p.db, p.due)
 	if err != nil || len(jobs) == 0 {
 		return false, err
 	}
