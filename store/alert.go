@@ -121,6 +121,5 @@ func (tx *Tx) Alerts(network motion.NetworkID) ([]Alert, error) {
 
 // DeleteAlert removes an alert; that it is not there is no error.
 func (tx *Tx) DeleteAlert(k AlertKey) error {
-	_, err := alerts.delete(tx, k)
-	return err
+	return alerts.delete(tx, k)
 }

@@ -146,17 +146,9 @@ func (tx *Tx) WaitingCommands(trigger command.ID) ([]command.Command, error) {
 // deleteCommands removes the commands and the batches of a network.
 func (tx *Tx) deleteCommands(network motion.NetworkID) error {
 	list, err := commands.allBy(tx, "commands_by_network", key32(network))
-	if err != nil {
+	if err := each(list, err, func(c command.Command) error { return commands.delete(tx, c.ID) }); err != nil {
 		return err
-	}
-	for _, c := range list {
-		if _, err := commands.delete(tx, c.ID); err != nil {
-			return err
-		}
 	}
 	groups, err := batches.allBy(tx, "batches_by_network", key32(network))
-	return each(groups, err, func(b command.Batch) error {
-		_, err := batches.delete(tx, b.ID)
-		return err
-	})
+	return each(groups, err, func(b command.Batch) error { return batches.delete(tx, b.ID) })
 }

@@ -75,18 +75,17 @@ func (tx *Tx) deviceHeard(d motion.Device) (motion.Device, error) {
 
 // DeleteDevice removes a device and revokes its tokens.
 func (tx *Tx) DeleteDevice(key motion.DeviceKey) error {
-	ok, err := devices.delete(tx, key)
+	ok, err := devices.remove(tx, deviceKey(key))
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return fault.New(fault.NotFound, "device %.80s: not found", key)
 	}
-	if _, err := heard.delete(tx, key); err != nil {
+	if err := heard.delete(tx, key); err != nil {
 		return err
 	}
-	_, err = deviceTokens.delete(tx, key)
-	return err
+	return deviceTokens.delete(tx, key)
 }
 
 // TouchDevices notes when devices were last heard. Devices that are not adopted

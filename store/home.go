@@ -69,20 +69,20 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 		return err
 	}
 	for _, remove := range []func(home.ID) error{
-		tx.deleteMemberships, tx.deleteMailsOfHome, tx.deleteInvitationsOfHome, tx.deleteLocations, tx.deleteHomeMeta, tx.deleteIntegrationOf,
+		tx.deleteMemberships, tx.deleteMailsOfHome, tx.deleteInvitationsOfHome, tx.deleteLocations, tx.deleteIntegrationOf,
+		func(id home.ID) error { return homeMeta.delete(tx, id) },
 	} {
 		if err := remove(id); err != nil {
 			return err
 		}
 	}
-	if _, err := sceneConfigs.delete(tx, h.SceneConfigID); err != nil {
+	if err := sceneConfigs.delete(tx, h.SceneConfigID); err != nil {
 		return err
 	}
 	if err := armed.removePrefix(tx, key32(h.ExternalID)); err != nil {
 		return err
 	}
-	_, err = homes.delete(tx, id)
-	return err
+	return homes.delete(tx, id)
 }
 
 // deleteMemberships removes the memberships of a home.

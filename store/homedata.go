@@ -51,14 +51,7 @@ func putArea[K any](tx *Tx, area table[K, motion.Document], key K, d motion.Docu
 	if len(d) > 0 {
 		return area.put(tx, key, d)
 	}
-	_, err := area.delete(tx, key)
-	return err
-}
-
-// deleteHomeMeta removes the meta storage of a home.
-func (tx *Tx) deleteHomeMeta(h home.ID) error {
-	_, err := homeMeta.delete(tx, h)
-	return err
+	return area.delete(tx, key)
 }
 
 // homeLocations is the table of locations that households have added.
@@ -104,10 +97,7 @@ func (tx *Tx) Locations(h home.ID) ([]home.Location, error) {
 // deleteLocations removes the locations of a home.
 func (tx *Tx) deleteLocations(h home.ID) error {
 	list, err := tx.Locations(h)
-	return each(list, err, func(l home.Location) error {
-		_, err := homeLocations.delete(tx, l.ID)
-		return err
-	})
+	return each(list, err, func(l home.Location) error { return homeLocations.delete(tx, l.ID) })
 }
 
 // sceneConfigs is the table of scene configurations, one for each home.

@@ -99,8 +99,7 @@ func (tx *Tx) DeleteInvitation(id home.InvitationID) error {
 	if err := tx.DeleteMailsOfInvitation(i.Home, i.Email); err != nil {
 		return err
 	}
-	_, err = invitations.delete(tx, id)
-	return err
+	return invitations.delete(tx, id)
 }
 
 // DropInvitations removes the invitations to a home: those that are not open any more,

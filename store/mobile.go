@@ -145,8 +145,7 @@ func (tx *Tx) DeleteMobile(id home.MobileID) error {
 			}
 		}
 	}
-	_, err = mobiles.delete(tx, id)
-	return err
+	return mobiles.delete(tx, id)
 }
 
 // DeleteMobilesOf removes the mobile devices of a user that the session registered last;

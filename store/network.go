@@ -112,8 +112,7 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 			return err
 		}
 	}
-	_, err := networks.delete(tx, id)
-	return err
+	return networks.delete(tx, id)
 }
 
 // deleteNodes removes the nodes of a network.

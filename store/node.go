@@ -133,8 +133,7 @@ func (tx *Tx) DeleteNode(id motion.NodeID) error {
 	if err := nodes.mustDelete(tx, id); err != nil {
 		return err
 	}
-	_, err := radars.delete(tx, id)
-	return err
+	return radars.delete(tx, id)
 }
 
 // PutRadar stores what a node last said of itself.

@@ -252,10 +252,5 @@ func (tx *Tx) deleteMailsBy(index string, prefix []byte) error {
 }
 
 func (tx *Tx) deleteMails(list []Mail) error {
-	for _, m := range list {
-		if _, err := mails.delete(tx, m.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, nil, func(m Mail) error { return mails.delete(tx, m.ID) })
 }

@@ -50,8 +50,7 @@ func (tx *Tx) OldestPush() (Push, bool, error) {
 
 // DeletePush removes a push that waited.
 func (tx *Tx) DeletePush(p Push) error {
-	_, err := pushes.delete(tx, pushKey{p.NetworkID, p.ID})
-	return err
+	return pushes.delete(tx, pushKey{p.NetworkID, p.ID})
 }
 
 // AddDelivery stores a delivery under the next id.
@@ -81,8 +80,7 @@ func (tx *Tx) PutDelivery(d Delivery) error {
 
 // DeleteDelivery removes a delivery, if it is still there.
 func (tx *Tx) DeleteDelivery(id uint64) error {
-	_, err := deliveries.delete(tx, id)
-	return err
+	return deliveries.delete(tx, id)
 }
 
 // DeliveriesDue returns the deliveries that are due by now, the longest due first, at

@@ -90,8 +90,7 @@ func (tx *Tx) DeleteIntegration(h home.ID) error {
 			return err
 		}
 	}
-	_, err = integrations.delete(tx, i.ID)
-	return err
+	return integrations.delete(tx, i.ID)
 }
 
 // PutPendingDeletion notes an account that is to be deleted at its provider.
@@ -104,8 +103,7 @@ func (tx *Tx) PendingDeletions() ([]sensor.PendingDeletion, error) { return fare
 
 // DeletePendingDeletion removes the note of an account, if there is one.
 func (tx *Tx) DeletePendingDeletion(userThingName string) error {
-	_, err := farewells.delete(tx, userThingName)
-	return err
+	return farewells.delete(tx, userThingName)
 }
 
 // SensorCursor returns how far the messages of a provider have been taken, "" at first.
@@ -171,6 +169,5 @@ func (tx *Tx) DeleteSensor(h home.ID, thing string) error {
 	if err := tx.deleteDetections(d.ID); err != nil {
 		return err
 	}
-	_, err = sensors.delete(tx, d.ID)
-	return err
+	return sensors.delete(tx, d.ID)
 }

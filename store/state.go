@@ -88,11 +88,10 @@ func (tx *Tx) Status(network motion.NetworkID) (motion.StatusReport, error) {
 
 // DeleteStatus forgets the reports of a network; that there are none is no error.
 func (tx *Tx) DeleteStatus(network motion.NetworkID) error {
-	if _, err := statusHeard.delete(tx, network); err != nil {
+	if err := statusHeard.delete(tx, network); err != nil {
 		return err
 	}
-	_, err := status.delete(tx, network)
-	return err
+	return status.delete(tx, network)
 }
 
 // applicationSettings is the table of application settings, at most one record

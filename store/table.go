@@ -128,7 +128,7 @@ func (t table[K, V]) putOf(tx *Tx, network motion.NetworkID, k K, v V) error {
 
 // mustDelete removes the record at k. Without one it is a NotFound fault.
 func (t table[K, V]) mustDelete(tx *Tx, k K) error {
-	ok, err := t.delete(tx, k)
+	ok, err := t.remove(tx, t.key(k))
 	if err == nil && !ok {
 		err = fault.New(fault.NotFound, "%s %v: not found", t.noun, k)
 	}
@@ -156,13 +156,14 @@ func completed[V any](list []V, err error, complete func(V) (V, error)) ([]V, er
 	return list, nil
 }
 
-// delete removes the record at k and reports whether there was one.
-func (t table[K, V]) delete(tx *Tx, k K) (bool, error) {
-	return t.remove(tx, t.key(k))
+// delete removes the record at k; that there is none is no error.
+func (t table[K, V]) delete(tx *Tx, k K) error {
+	_, err := t.remove(tx, t.key(k))
+	return err
 }
 
 // remove deletes the record with the encoded key from the table and from its
-// indexes.
+// indexes, and reports whether there was one.
 func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) { return t.plain().remove(tx, key) }
 
 // removePrefix deletes every record whose key starts with prefix.

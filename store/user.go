@@ -212,10 +212,7 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 			return err
 		}
 	}
-	_, metaErr := userMeta.delete(tx, id)
-	_, familiarErr := familiar.delete(tx, id)
-	_, err = users.delete(tx, id)
-	if err := cmp.Or(metaErr, familiarErr, err); err != nil {
+	if err := cmp.Or(userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id)); err != nil {
 		return err
 	}
 	return tx.dueToWipe(false)

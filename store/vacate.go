@@ -61,8 +61,7 @@ func (tx *Tx) forgetHousehold(network motion.NetworkID) error {
 	if err := pushes.removePrefix(tx, key32(network)); err != nil {
 		return err
 	}
-	_, err := applicationSettings.delete(tx, network)
-	return err
+	return applicationSettings.delete(tx, network)
 }
 
 // roomSettings are the settings that outlast a household, by document and section: they fit
