@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"sensegate/motion"
-	"sensegate/motion/fault"
 )
 
 // deviceKey returns the key of a device in its tables.
@@ -75,12 +74,8 @@ func (tx *Tx) deviceHeard(d motion.Device) (motion.Device, error) {
 
 // DeleteDevice removes a device and revokes its tokens.
 func (tx *Tx) DeleteDevice(key motion.DeviceKey) error {
-	ok, err := devices.remove(tx, deviceKey(key))
-	if err != nil {
+	if err := devices.mustDelete(tx, key); err != nil {
 		return err
-	}
-	if !ok {
-		return fault.New(fault.NotFound, "device %.80s: not found", key)
 	}
 	if err := heard.delete(tx, key); err != nil {
 		return err

@@ -93,9 +93,5 @@ func (tx *Tx) IntegrationUsers() ([]IntegrationUser, error) {
 
 // DeleteIntegrationUser removes a user: its secret is not valid any more.
 func (tx *Tx) DeleteIntegrationUser(name string) error {
-	ok, err := integrationUsers.remove(tx, keyText(name))
-	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "integration user %.80q: not found", name)
-	}
-	return err
+	return integrationUsers.mustDelete(tx, name)
 }
