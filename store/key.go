@@ -21,6 +21,14 @@ func key64(v uint64) []byte {
 	return binary.BigEndian.AppendUint64(nil, v)
 }
 
+// unlessZero returns the key of v, an empty one of 0.
+func unlessZero[T ~int64 | ~uint32 | ~uint64](v T, key func(T) []byte) []byte {
+	if v == 0 {
+		return nil
+	}
+	return key(v)
+}
+
 // keyText returns s as it is: text always stands last in a key.
 func keyText(s string) []byte { return []byte(s) }
 

@@ -51,30 +51,15 @@ var mails = table[uint64, Mail]{
 		},
 		{
 			name: "mails_by_user", noun: "user",
-			keys: func(m Mail) (keys [][]byte) {
-				if m.UserID != 0 {
-					keys = append(keys, keyUser(m.UserID))
-				}
-				return keys
-			},
+			keys: func(m Mail) [][]byte { return [][]byte{unlessZero(m.UserID, keyUser)} },
 		},
 		{
 			name: "mails_by_home", noun: "network",
-			keys: func(m Mail) (keys [][]byte) {
-				if m.HomeID != 0 {
-					keys = append(keys, key32(m.HomeID))
-				}
-				return keys
-			},
+			keys: func(m Mail) [][]byte { return [][]byte{unlessZero(m.HomeID, key32)} },
 		},
 		{
 			name: "mails_by_due", noun: "time",
-			keys: func(m Mail) (keys [][]byte) {
-				if m.DueAt != 0 {
-					keys = append(keys, key64(uint64(m.DueAt)))
-				}
-				return keys
-			},
+			keys: func(m Mail) [][]byte { return [][]byte{unlessZero(uint64(m.DueAt), key64)} },
 		},
 	},
 }
