@@ -68,16 +68,10 @@ func (s *Samples) Fill(network motion.NetworkID, ts motion.Time, values []Value)
 // transaction with Tx.DeleteNetwork. What comes for it afterwards is not written.
 func (s *Samples) Forget(id motion.NetworkID) { s.heads.Forget(id) }
 
-// Set returns the samples of a network that a query of [from, to) needs, without
-// what is past its retention. Damaged blocks are left out and named by the error;
-// the Set is usable all the same.
-func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to int64) (*series.Set, error) {
-	return s.SetFor(ctx, network, from, to, series.Second.Step())
-}
-
-// SetFor is Set for questions in buckets of so many seconds, or multiples of them, only:
-// what is in sums already is not read at finer resolutions (series.Need).
-func (s *Samples) SetFor(ctx context.Context, network motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
+// Set returns the samples of a network that a query of [from, to) in buckets of so many
+// seconds, or multiples of them, needs (series.Need), without what is past its retention.
+// Damaged blocks are left out and named by the error; the Set is usable all the same.
+func (s *Samples) Set(ctx context.Context, network motion.NetworkID, from, to, bucket int64) (*series.Set, error) {
 	reading := s.heads.Read(network, from, to, bucket)
 	err := s.db.View(ctx, func(tx *Tx) error {
 		var a age

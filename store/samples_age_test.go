@@ -38,7 +38,7 @@ func newAging(t testing.TB, keep store.Retention) (*sampling, int64) {
 // the bucket that they came in.
 func (s *sampling) answer(m series.Measure, from, to, bucket int64) (string, int64) {
 	s.t.Helper()
-	set, err := s.samples.SetFor(context.Background(), s.network, base+from, base+to, bucket)
+	set, err := s.samples.Set(context.Background(), s.network, base+from, base+to, bucket)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (d *stored) week(b *testing.B, bucket int64) {
 	best := time.Hour
 	for b.Loop() {
 		begin := time.Now()
-		set, err := d.samples.SetFor(context.Background(), d.first, query.From, query.To, bucket)
+		set, err := d.samples.Set(context.Background(), d.first, query.From, query.To, bucket)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func BenchmarkReadDay(b *testing.B) {
 // set reads what a question about the first network's last day needs.
 func (d *stored) set(b *testing.B) *series.Set {
 	b.Helper()
-	set, err := d.samples.Set(context.Background(), d.first, d.now.Unix()-benchDay, d.now.Unix())
+	set, err := d.samples.Set(context.Background(), d.first, d.now.Unix()-benchDay, d.now.Unix(), 1)
 	if err != nil {
 		b.Fatal(err)
 	}

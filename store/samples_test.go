@@ -81,7 +81,7 @@ func (s *sampling) rows(from, to, bucket int64) string {
 
 func (s *sampling) of(network motion.NetworkID, from, to, bucket int64) string {
 	s.t.Helper()
-	set, err := s.samples.Set(context.Background(), network, base+from, base+to)
+	set, err := s.samples.Set(context.Background(), network, base+from, base+to, 1)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestQueryFromTheBeginningOfTimeIsQuick(t *testing.T) {
 	s.samples.Add(s.network, 100, []store.Value{{ID: series.Network, Value: 0.5}}) // a clock that was not set yet
 	s.add(0, 0.1)
 	s.flush(700)
-	set, err := s.samples.Set(context.Background(), s.network, -1000, 1<<40)
+	set, err := s.samples.Set(context.Background(), s.network, -1000, 1<<40, 1)
 	if err != nil || len(set.Series()) != 1 {
 		t.Fatalf("series %v, %v", set.Series(), err)
 	}
@@ -226,7 +226,7 @@ func TestImpossibleTimesAreLeftOut(t *testing.T) {
 		s.samples.Fill(s.network, at, []store.Value{{ID: series.Network, Value: 0.5}})
 	}
 	s.flush(0)
-	set, err := s.samples.Set(context.Background(), s.network, -1<<40, 1<<40)
+	set, err := s.samples.Set(context.Background(), s.network, -1<<40, 1<<40, 1)
 	if err != nil || len(set.Series()) != 0 {
 		t.Errorf("series %v, %v", set.Series(), err)
 	}
@@ -309,7 +309,7 @@ func TestSamplesMayBeUsedConcurrently(t *testing.T) {
 				if err := s.db.Update(context.Background(), s.samples.Flush); err != nil {
 					t.Error(err)
 				}
-				if _, err := s.samples.Set(context.Background(), s.network, base, base+2100); err != nil {
+				if _, err := s.samples.Set(context.Background(), s.network, base, base+2100, 1); err != nil {
 					t.Error(err)
 				}
 			}
@@ -318,7 +318,7 @@ func TestSamplesMayBeUsedConcurrently(t *testing.T) {
 	all.Wait()
 	s.flush(5000)
 	s.restart()
-	set, err := s.samples.Set(context.Background(), s.network, base, base+2100)
+	set, err := s.samples.Set(context.Background(), s.network, base, base+2100, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,7 +189,7 @@ func (r *storeRole) lastDay() series.Query {
 }
 
 func (r *storeRole) set(q series.Query) (*series.Set, error) {
-	return r.samples.SetFor(context.Background(), r.ids[0], q.From, q.To, q.Bucket)
+	return r.samples.Set(context.Background(), r.ids[0], q.From, q.To, q.Bucket)
 }
 
 // decode reads the last day and decodes it; only the decoding is timed.

@@ -73,7 +73,7 @@ func (f *film) check(ctx context.Context, db *store.DB) error {
 		return err
 	}
 	from, to := f.due[0], f.due[len(f.due)-1]+1
-	set, err := samples.Set(ctx, network, from, to)
+	set, err := samples.Set(ctx, network, from, to, 1)
 	if err != nil {
 		return err
 	}

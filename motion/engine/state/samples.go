@@ -18,7 +18,7 @@ func (st *State) SamplesFor(ctx context.Context, id motion.NetworkID, from, to, 
 	if err := st.Known(id); err != nil {
 		return nil, err
 	}
-	set, err := st.Series.SetFor(ctx, id, from, to, bucket)
+	set, err := st.Series.Set(ctx, id, from, to, bucket)
 	if set == nil {
 		return nil, err
 	}
