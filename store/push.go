@@ -71,3 +71,20 @@ func (tx *Tx) dropPushes(network motion.NetworkID, most int) error {
 func (tx *Tx) Pushes(network motion.NetworkID) ([]Push, error) {
 	return pushes.all(tx, key32(network))
 }
+
+// OldestPush returns the push that comes first in the table of those that wait, and
+// whether there is one.
+func (tx *Tx) OldestPush() (Push, bool, error) {
+	cursor := tx.bucket(pushes.name).Cursor()
+	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
+		if p, ok := pushes.readable(tx, key, data); ok {
+			return p, true, nil
+		}
+	}
+	return Push{}, false, nil
+}
+
+// DeletePush removes a push that waited.
+func (tx *Tx) DeletePush(p Push) error {
+	return pushes.delete(tx, pushKey{p.NetworkID, p.ID})
+}

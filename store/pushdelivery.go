@@ -36,23 +36,6 @@ var deliveries = table[uint64, Delivery]{
 	},
 }
 
-// OldestPush returns the push that comes first in the table of those that wait, and
-// whether there is one.
-func (tx *Tx) OldestPush() (Push, bool, error) {
-	cursor := tx.bucket(pushes.name).Cursor()
-	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
-		if p, ok := pushes.readable(tx, key, data); ok {
-			return p, true, nil
-		}
-	}
-	return Push{}, false, nil
-}
-
-// DeletePush removes a push that waited.
-func (tx *Tx) DeletePush(p Push) error {
-	return pushes.delete(tx, pushKey{p.NetworkID, p.ID})
-}
-
 // AddDelivery stores a delivery under the next id.
 func (tx *Tx) AddDelivery(d Delivery) error {
 	if err := tx.requireNetwork(d.NetworkID); err != nil {
@@ -103,15 +86,6 @@ func (tx *Tx) DeliveriesDue(most int) ([]Delivery, error) {
 
 // DeliveryCount returns how many deliveries there are.
 func (tx *Tx) DeliveryCount() int { return countKeys(tx, deliveries.name) }
-
-// countKeys returns how many keys a bucket has.
-func countKeys(tx *Tx, bucket string) (n int) {
-	cursor := tx.bucket(bucket).Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		n++
-	}
-	return n
-}
 
 // deleteDeliveriesOf removes the deliveries of a network.
 func (tx *Tx) deleteDeliveriesOf(network motion.NetworkID) error {

@@ -190,6 +190,15 @@ func (t table[K, V]) keys(tx *Tx) (keys [][]byte) {
 	return keys
 }
 
+// countKeys returns how many keys a bucket has.
+func countKeys(tx *Tx, bucket string) (n int) {
+	cursor := tx.bucket(bucket).Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		n++
+	}
+	return n
+}
+
 // all returns the records whose key starts with prefix, in the order of keys;
 // nil is all of them. The slice is never nil. Records that cannot be read are left out,
 // but for vital ones; a transaction that writes drops them, so that what deletes all that
