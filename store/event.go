@@ -281,7 +281,7 @@ func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) e
 // limit means that none is left.
 func (tx *Tx) DeleteEventsBefore(cutoff motion.Time, limit int) (int, error) {
 	var old [][]byte
-	for _, network := range networks.keys(tx) {
+	for _, network := range networks.keys(tx, nil) {
 		end := join(network, key64(keyMicros(cutoff)))
 		cursor := tx.bucket(events.name).Cursor()
 		key, _ := cursor.Seek(network)
@@ -289,10 +289,5 @@ func (tx *Tx) DeleteEventsBefore(cutoff motion.Time, limit int) (int, error) {
 			old = append(old, bytes.Clone(key))
 		}
 	}
-	for _, key := range old {
-		if _, err := events.remove(tx, key); err != nil {
-			return 0, err
-		}
-	}
-	return len(old), nil
+	return len(old), events.removeAll(tx, old)
 }

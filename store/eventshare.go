@@ -85,10 +85,8 @@ func (tx *Tx) cutEvents(network motion.NetworkID, excess int64) (gone int64, err
 		gone += int64(len(key) + len(data))
 		old = append(old, bytes.Clone(key))
 	}
-	for _, key := range old {
-		if _, err := events.remove(tx, key); err != nil {
-			return 0, err
-		}
+	if err := events.removeAll(tx, old); err != nil {
+		return 0, err
 	}
 	if len(old) > 0 {
 		micros := binary.BigEndian.Uint64(old[len(old)-1][len(owner):])

@@ -76,10 +76,5 @@ func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(
 			old = append(old, bytes.Clone(key))
 		}
 	}
-	for _, key := range old {
-		if _, err := t.remove(tx, key); err != nil {
-			return 0, err
-		}
-	}
-	return len(old), nil
+	return len(old), t.removeAll(tx, old)
 }

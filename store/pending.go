@@ -27,20 +27,11 @@ func (tx *Tx) SetPending(list []motion.PendingDevice) error {
 		}
 		kept[p.ID] = true
 	}
-	for _, key := range pending.keys(tx) {
-		if kept[string(key)] {
-			continue
-		}
-		if _, err := pending.remove(tx, key); err != nil {
-			return err
-		}
+	gone := slices.DeleteFunc(pending.keys(tx, nil), func(key []byte) bool { return kept[string(key)] })
+	if err := pending.removeAll(tx, gone); err != nil {
+		return err
 	}
-	for _, p := range list {
-		if err := pending.put(tx, p.ID, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(list, nil, func(p motion.PendingDevice) error { return pending.put(tx, p.ID, p) })
 }
 
 // PendingDevices returns the waiting devices as they were last stored, those seen last

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"bytes"
-
-	"sensegate/motion"
-)
+import "sensegate/motion"
 
 // pushLimit is how many pushes of one network can wait; the oldest go first.
 const pushLimit = 256
@@ -45,26 +41,11 @@ func (tx *Tx) AddPush(p Push) (Push, error) {
 		return p, err
 	}
 	p.ID, p.CreatedAt = id, tx.now
-	if err := tx.dropPushes(p.NetworkID, pushLimit-1); err != nil {
+	waiting := pushes.keys(tx, key32(p.NetworkID))
+	if err := pushes.removeAll(tx, waiting[:max(0, len(waiting)-pushLimit+1)]); err != nil {
 		return p, err
 	}
 	return p, pushes.put(tx, pushKey{p.NetworkID, id}, p)
-}
-
-// dropPushes removes the oldest pushes of a network until at most so many wait.
-func (tx *Tx) dropPushes(network motion.NetworkID, most int) error {
-	var keys [][]byte
-	prefix := key32(network)
-	cursor := tx.bucket(pushes.name).Cursor()
-	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
-		keys = append(keys, bytes.Clone(key))
-	}
-	for _, key := range keys[:max(0, len(keys)-most)] {
-		if _, err := pushes.remove(tx, key); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Pushes returns the pushes of a network that wait, oldest first.

@@ -74,7 +74,7 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 		}
 	}
 	networks := []motion.NetworkID{0} // those without an owner
-	for _, key := range windows.keys(tx) {
+	for _, key := range windows.keys(tx, nil) {
 		networks = append(networks, motion.NetworkID(binary.BigEndian.Uint32(key)))
 	}
 	for _, network := range networks {
@@ -96,14 +96,14 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 const LongestWindow motion.Seconds = 24 * 3600
 
 func (tx *Tx) restampEvents(r Restamp) error {
-	return restampRecords(tx, events, networks.keys(tx), r, func(record *eventRecord) (eventKey, error) {
+	return restampRecords(tx, events, networks.keys(tx, nil), r, func(record *eventRecord) (eventKey, error) {
 		record.TS, record.DetectedTS = r.Time(record.TS), r.Time(record.DetectedTS)
 		return record.complete(tx)
 	})
 }
 
 func (tx *Tx) restampDetections(r Restamp) error {
-	return restampRecords(tx, detections, homes.keys(tx), r, func(record *detectionRecord) (detectionKey, error) {
+	return restampRecords(tx, detections, homes.keys(tx, nil), r, func(record *detectionRecord) (detectionKey, error) {
 		record.TS = motion.FromMicros(r.Time(record.TS).Micros())
 		id, err := uuid.Parse(record.ID)
 		return detectionKey{record.Home, keyMicros(record.TS), id}, err
@@ -156,7 +156,7 @@ func (tx *Tx) stamped(table string, owner []byte, r Restamp) (keys [][]byte) {
 }
 
 func (tx *Tx) restampStatus(r Restamp) error {
-	for _, key := range networks.keys(tx) {
+	for _, key := range networks.keys(tx, nil) {
 		network := motion.NetworkID(binary.BigEndian.Uint32(key))
 		report, found, err := status.get(tx, network)
 		if err != nil {

@@ -306,7 +306,7 @@ func (s *salvage) settle() error {
 		return err
 	}
 	if slices.ContainsFunc(s.lost, func(told string) bool { return strings.HasSuffix(told, " "+windows.name) }) {
-		for _, key := range networks.keys(tx) {
+		for _, key := range networks.keys(tx, nil) {
 			if id := motion.NetworkID(binary.BigEndian.Uint32(key)); tx.bucket(windows.name).Get(key) == nil {
 				if err := windows.put(tx, id, window{Until: tx.now}); err != nil {
 					return err

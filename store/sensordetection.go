@@ -104,7 +104,7 @@ func (tx *Tx) deleteDetections(id sensor.DeviceID) error {
 // how many it removed. Fewer than limit means that none is left to remove. It reads keys
 // alone, of a sensor no more than most and limit together.
 func (tx *Tx) TrimDetections(cutoff motion.Time, most, limit int) (removed int, err error) {
-	for _, id := range sensors.keys(tx) {
+	for _, id := range sensors.keys(tx, nil) {
 		if removed == limit {
 			break
 		}
@@ -158,10 +158,5 @@ func (tx *Tx) removeDetections(keys [][]byte) error {
 	for i := range keys {
 		keys[i] = bytes.Clone(keys[i]) // removing changes the pages they lie on
 	}
-	for _, key := range keys {
-		if _, err := detections.remove(tx, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return detections.removeAll(tx, keys)
 }

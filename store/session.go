@@ -102,12 +102,7 @@ func (tx *Tx) SweepSessions(limit int) error {
 	for key, id := cursor.First(); key != nil && bytes.Compare(key[:8], end) <= 0 && len(expired) < limit; key, id = cursor.Next() {
 		expired = append(expired, bytes.Clone(id))
 	}
-	for _, id := range expired {
-		if _, err := sessions.remove(tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sessions.removeAll(tx, expired)
 }
 
 // maxFamiliar bounds the addresses that are remembered of one user.

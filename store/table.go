@@ -168,23 +168,21 @@ func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) { return t.plain()
 
 // removePrefix deletes every record whose key starts with prefix.
 func (t table[K, V]) removePrefix(tx *Tx, prefix []byte) error {
-	var keys [][]byte
-	cursor := tx.bucket(t.name).Cursor()
-	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, _ = cursor.Next() {
-		keys = append(keys, bytes.Clone(key))
-	}
-	for _, key := range keys {
-		if _, err := t.remove(tx, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.removeAll(tx, t.keys(tx, prefix))
 }
 
-// keys returns the encoded keys of all records.
-func (t table[K, V]) keys(tx *Tx) (keys [][]byte) {
+// removeAll deletes the records with the encoded keys.
+func (t table[K, V]) removeAll(tx *Tx, keys [][]byte) error {
+	return each(keys, nil, func(key []byte) error {
+		_, err := t.remove(tx, key)
+		return err
+	})
+}
+
+// keys returns the encoded keys of the records that start with prefix; nil is all of them.
+func (t table[K, V]) keys(tx *Tx, prefix []byte) (keys [][]byte) {
 	cursor := tx.bucket(t.name).Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, _ = cursor.Next() {
 		keys = append(keys, bytes.Clone(key))
 	}
 	return keys
