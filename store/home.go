@@ -68,21 +68,10 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 	if err != nil {
 		return err
 	}
-	for _, remove := range []func(home.ID) error{
-		tx.deleteMemberships, tx.deleteMailsOfHome, tx.deleteInvitationsOfHome, tx.deleteLocations, tx.deleteIntegrationOf,
-		func(id home.ID) error { return homeMeta.delete(tx, id) },
-	} {
-		if err := remove(id); err != nil {
-			return err
-		}
-	}
-	if err := sceneConfigs.delete(tx, h.SceneConfigID); err != nil {
-		return err
-	}
-	if err := armed.removePrefix(tx, key32(h.ExternalID)); err != nil {
-		return err
-	}
-	return homes.delete(tx, id)
+	return cmp.Or(
+		tx.deleteMemberships(id), tx.deleteMailsBy("mails_by_home", key32(id)), tx.DropInvitations(id, true), tx.deleteLocations(id), tx.deleteIntegrationOf(id),
+		homeMeta.delete(tx, id), sceneConfigs.delete(tx, h.SceneConfigID), armed.removePrefix(tx, key32(h.ExternalID)), homes.delete(tx, id),
+	)
 }
 
 // deleteMemberships removes the memberships of a home.

@@ -114,9 +114,6 @@ func (tx *Tx) DropInvitations(h home.ID, all bool) error {
 	})
 }
 
-// deleteInvitationsOfHome removes the invitations to a home.
-func (tx *Tx) deleteInvitationsOfHome(h home.ID) error { return tx.DropInvitations(h, true) }
-
 // deleteInvitationsTo removes the invitations of an address to any home.
 func (tx *Tx) deleteInvitationsTo(address string) error {
 	list, err := invitations.all(tx, nil)

@@ -97,15 +97,12 @@ func (tx *Tx) AddMail(m Mail) (Mail, error) {
 
 // oldestMails returns the mails that go so that at most so many stay.
 func (tx *Tx) oldestMails(most int) (old []Mail) {
-	cursor := tx.bucket(mails.name).Cursor()
-	count := 0
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		count++
-	}
+	count := countKeys(tx, mails.name)
 	if count <= most {
 		return nil
 	}
 	byKind := map[string][]Mail{}
+	cursor := tx.bucket(mails.name).Cursor()
 	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
 		if m, ok := mails.readable(tx, key, data); ok {
 			byKind[m.Kind] = append(byKind[m.Kind], m)
@@ -177,7 +174,7 @@ func (tx *Tx) SweepMails() error {
 	list, err := mails.all(tx, nil)
 	return each(list, err, func(m Mail) error {
 		if tx.now.Stamp().Since(m.CreatedAt) > mailKeeping {
-			return tx.deleteMails([]Mail{m})
+			return mails.delete(tx, m.ID)
 		}
 		return mails.put(tx, m.ID, tx.withoutExpired(m))
 	})
@@ -223,11 +220,7 @@ func (tx *Tx) deleteMailsOfUser(u home.User) error {
 	return tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email))
 }
 
-// deleteMailsOfHome removes the mails with which a home invited.
-func (tx *Tx) deleteMailsOfHome(id home.ID) error {
-	return tx.deleteMailsBy("mails_by_home", key32(id))
-}
-
+// deleteMailsBy removes the mails whose key in an index starts with prefix.
 func (tx *Tx) deleteMailsBy(index string, prefix []byte) error {
 	list, err := mails.allBy(tx, index, prefix)
 	if err != nil {
