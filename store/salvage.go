@@ -38,10 +38,11 @@ type salvage struct {
 	btx      *bolt.Tx
 	bytes    int // of the transaction
 
-	lost     []string // such as "2 of leafs"
-	restored []string // from the backup
-	kept     int      // records of the damaged file
-	people   bool     // accounts, homes or memberships were damaged
+	lost     []string        // such as "2 of leafs"
+	lostFrom map[string]bool // buckets
+	restored []string        // from the backup
+	kept     int             // records of the damaged file
+	people   bool            // accounts, homes or memberships were damaged
 }
 
 // salvageDamaged copies what can be read of the damaged database at o.Path, bucket by
@@ -60,7 +61,7 @@ func salvageDamaged(ctx context.Context, o Options, recovery *Recovery) (err err
 	if err := file.Lock(handle, o.LockTimeout); err != nil {
 		return err
 	}
-	s := &salvage{ctx: ctx, o: o, recovery: recovery}
+	s := &salvage{ctx: ctx, o: o, recovery: recovery, lostFrom: map[string]bool{}}
 	defer func() {
 		if met := recover(); met != nil {
 			err = fmt.Errorf("%w: %v", errNotSalvaged, met)
@@ -247,6 +248,7 @@ func (s *salvage) tell(bucket string, lost int, exact bool, restored int) {
 	if restored > 0 {
 		s.restored = append(s.restored, fmt.Sprintf("%d of %s", restored, bucket))
 	}
+	s.lostFrom[bucket] = s.lostFrom[bucket] || lost > 0 || !exact
 	switch {
 	case lost > 0:
 		s.lost = append(s.lost, fmt.Sprintf("%d of %s", lost, bucket))
@@ -305,7 +307,7 @@ func (s *salvage) settle() error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.lost, func(told string) bool { return strings.HasSuffix(told, " "+windows.name) }) {
+	if s.lostFrom[windows.name] {
 		for _, key := range networks.keys(tx, nil) {
 			if id := motion.NetworkID(binary.BigEndian.Uint32(key)); tx.bucket(windows.name).Get(key) == nil {
 				if err := windows.put(tx, id, window{Until: tx.now}); err != nil {
