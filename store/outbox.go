@@ -128,13 +128,13 @@ func (tx *Tx) PutMail(m Mail) error {
 	return mails.replace(tx, m.ID, m)
 }
 
-// Mail returns the mail with the id. A link that has expired is not told.
+// Mail returns the mail with the id, without a link that has expired.
 func (tx *Tx) Mail(id uint64) (Mail, error) {
 	m, err := mails.must(tx, id)
 	return tx.withoutExpired(m), err
 }
 
-// Mails returns all mails, the oldest first. Links that have expired are not told.
+// Mails returns all mails, the oldest first, without links that have expired.
 func (tx *Tx) Mails() ([]Mail, error) {
 	list, err := mails.all(tx, nil)
 	for i := range list {
@@ -143,8 +143,9 @@ func (tx *Tx) Mails() ([]Mail, error) {
 	return list, err
 }
 
-// FindMail returns the mail with the id and whether it is there.
-func (tx *Tx) FindMail(id uint64) (Mail, bool, error) { return mails.get(tx, id) }
+// StoredMail returns the mail with the id, its link even when that has expired, and whether
+// it is there.
+func (tx *Tx) StoredMail(id uint64) (Mail, bool, error) { return mails.get(tx, id) }
 
 // MailsDue returns the mails that are to be sent by now, the longest due first, and
 // how many wait in all.
@@ -193,8 +194,9 @@ func (tx *Tx) DeleteMail(id uint64) error {
 	return mails.mustDelete(tx, id)
 }
 
-// ForgetMail removes a mail, and soon after its bytes from the file (DB.WipeDeleted).
-func (tx *Tx) ForgetMail(id uint64) error {
+// DeleteMailAndWipe removes a mail, and soon after its bytes from the file (DB.WipeDeleted);
+// those of a mail that DeleteMail removes stay until the file needs their place.
+func (tx *Tx) DeleteMailAndWipe(id uint64) error {
 	if err := tx.DeleteMail(id); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func TestExpiredLinkIsNotToldAndThenForgotten(t *testing.T) {
 	}
 	update(t, db, (*store.Tx).SweepMails)
 	view(t, db, func(tx *store.Tx) error {
-		kept, ok, err := tx.FindMail(m.ID)
+		kept, ok, err := tx.StoredMail(m.ID)
 		if !ok || kept.Link != "" {
 			t.Errorf("stored: %+v", kept)
 		}

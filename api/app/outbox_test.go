@@ -116,7 +116,7 @@ func TestOutboxDoesNotTellWhichAddressesHaveAccounts(t *testing.T) {
 			mails += strings.ReplaceAll(fmt.Sprintln(m.Kind, m.Address, m.Subject, m.Text, m.State, m.UserID, m.Link != nil), address, "ADDRESS")
 		}
 		for _, m := range h.mails() { // so that the next has the outbox to itself
-			h.update(func(tx *store.Tx) error { return tx.ForgetMail(m.ID) })
+			h.update(func(tx *store.Tx) error { return tx.DeleteMailAndWipe(m.ID) })
 		}
 		var stored struct{ Email string }
 		if err := json.Unmarshal(a.Body, &stored); err != nil {

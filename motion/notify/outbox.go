@@ -102,7 +102,7 @@ func (o *Outbox) send(ctx context.Context) error {
 
 // settle stores the result of a try, unless the mail was deleted meanwhile.
 func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried error) error {
-	m, ok, err := tx.FindMail(id)
+	m, ok, err := tx.StoredMail(id)
 	if err != nil || !ok {
 		return err
 	}
@@ -132,7 +132,7 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 // further try.
 func keep(tx *store.Tx, m store.Mail) error {
 	if Kind(m.Kind) == AccountDeleted && m.DueAt == 0 {
-		return tx.ForgetMail(m.ID)
+		return tx.DeleteMailAndWipe(m.ID)
 	}
 	return tx.PutMail(m)
 }
