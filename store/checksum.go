@@ -50,8 +50,8 @@ func checksumOf(key, text []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, text)
 }
 
-// checksumStep is how many values get checksums in one transaction.
-const checksumStep = 2000
+// recordsPerTx is how many records one transaction of a migration, or of salvaging, looks at.
+const recordsPerTx = 2000
 
 // addChecksums gives every record and every fact about the file its checksum, where schema
 // 2 had none. Values that have one are left alone, so that it can go on after a power cut.
@@ -74,7 +74,7 @@ func (db *DB) addChecksums(ctx context.Context) error {
 	return nil
 }
 
-// addSome gives checksums to up to checksumStep values of a bucket, if it is there, from a key on. It
+// addSome gives checksums to up to recordsPerTx values of a bucket, if it is there, from a key on. It
 // returns where to go on; nil: it came to the end.
 func (tx *Tx) addSome(name string, from []byte) (next []byte, err error) {
 	bucket := tx.bolt.Bucket([]byte(name))
@@ -86,7 +86,7 @@ func (tx *Tx) addSome(name string, from []byte) (next []byte, err error) {
 	looked := 0
 	cursor := bucket.Cursor()
 	for key, data := cursor.Seek(from); key != nil; key, data = cursor.Next() {
-		if looked++; looked > checksumStep {
+		if looked++; looked > recordsPerTx {
 			next = bytes.Clone(key)
 			break
 		}

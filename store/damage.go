@@ -53,11 +53,11 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	if !isDamage(err) {
 		return nil, nil, sentence(o.Path, err)
 	}
-	met, dropped := err, lost
-	recovery, err = replaceDamaged(ctx, o, met)
+	firstErr, droppedFirst := err, lost
+	recovery, err = replaceDamaged(ctx, o, firstErr)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, sentence(o.Path, met)
+		return nil, nil, sentence(o.Path, firstErr)
 	case err != nil:
 		return nil, nil, fmt.Errorf("recover the damaged database %s: %w", o.Path, err)
 	}
@@ -65,9 +65,9 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 		return nil, nil, sentence(o.Path, err)
 	}
 	if recovery.Whole() {
-		dropped = "" // the backup has them
+		droppedFirst = "" // the backup has them
 	}
-	recovery.Lost = strings.Join(slices.DeleteFunc([]string{dropped, recovery.Lost, lost}, func(s string) bool { return s == "" }), ", ")
+	recovery.Lost = strings.Join(slices.DeleteFunc([]string{droppedFirst, recovery.Lost, lost}, func(s string) bool { return s == "" }), ", ")
 	return db.recovered(o, recovery)
 }
 
@@ -137,7 +137,7 @@ func replaceDamaged(ctx context.Context, o Options, damage error) (*Recovery, er
 	if err != nil {
 		return nil, err
 	}
-	o.Logger.Error(recovery.sentence(), "damage", recovery.Damage, "aside", recovery.Aside,
+	o.Logger.Error(recovery.summary(), "damage", recovery.Damage, "aside", recovery.Aside,
 		"lost", recovery.Lost, "backup", recovery.Backup, "restored", recovery.Restored)
 	return recovery, nil
 }
@@ -156,8 +156,8 @@ func (r *Recovery) restore(ctx context.Context, o Options) error {
 // Whole reports whether a backup as a whole took the place of the database.
 func (r *Recovery) Whole() bool { return r.Backup != "" && r.Restored == "" }
 
-// sentence says what was done about the damage.
-func (r *Recovery) sentence() string {
+// summary says what was done about the damage.
+func (r *Recovery) summary() string {
 	switch {
 	case r.Whole():
 		return "database was damaged: the last backup took its place, what happened since is lost"

@@ -72,7 +72,7 @@ func (db *DB) checkAtStart(ctx context.Context) error {
 // dropRecord deletes a record that cannot be read. errVital: it stays.
 func (db *DB) dropRecord(ctx context.Context, unread *recordError) error {
 	tables := allTables()
-	at := slices.IndexFunc(tables, func(t plain) bool { return t.name == unread.table })
+	at := slices.IndexFunc(tables, func(t untyped) bool { return t.name == unread.table })
 	if at < 0 {
 		return errVital // of no table: a fact about the file itself
 	}
@@ -136,9 +136,9 @@ func (tx *Tx) checkMeta() error {
 }
 
 // allTables returns every table: first those that a start reads, then the history.
-func allTables() (tables []plain) {
+func allTables() (tables []untyped) {
 	for _, r := range salvageRules() {
-		tables = append(tables, r.plain)
+		tables = append(tables, r.untyped)
 	}
 	return tables
 }

@@ -266,7 +266,7 @@ func (db *DB) partEvents(ctx context.Context) error {
 			return nil
 		})
 	})
-	for keys := range slices.Chunk(late, checksumStep) {
+	for keys := range slices.Chunk(late, recordsPerTx) {
 		if err == nil {
 			err = db.Update(ctx, func(tx *Tx) error {
 				return moveRecords(tx, events, keys, func(record *eventRecord) (eventKey, error) { return record.complete(tx) })

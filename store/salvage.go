@@ -26,17 +26,17 @@ const mostSequence = 1 << 31
 
 // salvage copies what can be read of a damaged database into a new file.
 type salvage struct {
-	ctx      context.Context
-	o        Options
-	recovery *Recovery // to be completed
-	damaged  *file.Remains
-	backup   *file.Remains // nil: not needed yet, or there is none
-	made     Backup        // the backup
-	looked   bool          // for a backup
-	into     *bolt.DB      // the new file, nil: it is closed
-	to       *DB           // its records
-	btx      *bolt.Tx
-	bytes    int // of the transaction
+	ctx        context.Context
+	o          Options
+	recovery   *Recovery // to be completed
+	damaged    *file.Remains
+	backup     *file.Remains // nil: not needed yet, or there is none
+	backupInfo Backup
+	looked     bool     // for a backup
+	newFile    *bolt.DB // nil: it is closed
+	newDB      *DB      // the records of newFile
+	btx        *bolt.Tx
+	bytes      int // of the transaction
 
 	lost     []string        // such as "2 of leafs"
 	lostFrom map[string]bool // buckets
@@ -111,8 +111,8 @@ func (s *salvage) cleanUp() error {
 	if s.btx != nil {
 		err = s.btx.Rollback()
 	}
-	if s.into != nil {
-		err = errors.Join(err, s.into.Close())
+	if s.newFile != nil {
+		err = errors.Join(err, s.newFile.Close())
 	}
 	if s.backup != nil {
 		err = errors.Join(err, s.backup.Close())
@@ -134,8 +134,8 @@ func (s *salvage) copy() error {
 			return fmt.Errorf("copy what can be read: %w", err)
 		}
 	}
-	err := errors.Join(s.into.Sync(), s.into.Close())
-	s.into = nil
+	err := errors.Join(s.newFile.Sync(), s.newFile.Close())
+	s.newFile = nil
 	return err
 }
 
@@ -145,12 +145,12 @@ func (s *salvage) create() error {
 	if err := file.Remove(path); err != nil {
 		return err
 	}
-	made, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true, MaxSize: s.o.MaxSize})
+	newFile, err := bolt.Open(path, 0o600, &bolt.Options{FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true, MaxSize: s.o.MaxSize})
 	if err != nil {
 		return err
 	}
-	made.AllocSize = file.GrowStep
-	s.into, s.to = made, &DB{now: s.o.Now, logger: s.o.Logger, retention: s.o.Retention}
+	newFile.AllocSize = file.GrowStep
+	s.newFile, s.newDB = newFile, &DB{now: s.o.Now, logger: s.o.Logger, retention: s.o.Retention}
 	tx, err := s.tx()
 	if err != nil {
 		return err
@@ -169,13 +169,13 @@ func (s *salvage) create() error {
 // tx returns the transaction that writes the new file.
 func (s *salvage) tx() (*Tx, error) {
 	if s.btx == nil {
-		btx, err := s.into.Begin(true)
+		btx, err := s.newFile.Begin(true)
 		if err != nil {
 			return nil, err
 		}
 		s.btx = btx
 	}
-	return s.to.tx(s.btx), nil
+	return s.newDB.tx(s.btx), nil
 }
 
 // commit ends the transaction.
@@ -211,7 +211,7 @@ func (s *salvage) openBackup() (*file.Remains, error) {
 		handle, err := s.receive(b.Path)
 		if err == nil {
 			if s.backup, err = file.ReadRemains(s.ctx, handle); err == nil {
-				s.made = b
+				s.backupInfo = b
 				return s.backup, nil
 			}
 			err = errors.Join(err, handle.Close())
@@ -337,7 +337,7 @@ func (s *salvage) note() error {
 	}
 	s.recovery.Lost, s.recovery.Restored = strings.Join(s.lost, ", "), strings.Join(s.restored, ", ")
 	if len(s.restored) > 0 {
-		s.recovery.Backup, s.recovery.BackupAt = s.made.Path, motion.TimeOf(s.made.At)
+		s.recovery.Backup, s.recovery.BackupAt = s.backupInfo.Path, motion.TimeOf(s.backupInfo.At)
 	}
 	tx, err := s.tx()
 	if err != nil {

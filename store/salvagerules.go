@@ -30,7 +30,7 @@ type parent struct {
 // rule says what salvaging does with the records of one table. Its functions take them as
 // what decode returns: the code below is the same for every kind.
 type rule struct {
-	plain
+	untyped
 	refill refill
 	decode func(key, value []byte) (any, error)
 	knows  func(text []byte) bool // every field of a record
@@ -49,7 +49,7 @@ type ruled[K, V any] struct {
 // rule returns it as the one of any table.
 func (r ruled[K, V]) rule() rule {
 	made := rule{
-		plain: r.table.plain(), refill: r.refill,
+		untyped: r.table.untyped(), refill: r.refill,
 		decode: func(key, value []byte) (any, error) { return r.table.decode(key, value) },
 		knows:  func(text []byte) bool { return decodeStrictly(text, new(V)) == nil },
 	}

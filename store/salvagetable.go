@@ -172,7 +172,7 @@ func (r rule) index(s *salvage) (refused []file.Gap, err error) {
 	return refused, nil
 }
 
-// indexSome adds the missing index entries of up to checksumStep records from a key on. It
+// indexSome adds the missing index entries of up to recordsPerTx records from a key on. It
 // returns where to go on; nil: it came to the end.
 func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []byte, err error) {
 	tx, err := s.tx()
@@ -183,7 +183,7 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []by
 	var conflicts [][]byte
 	cursor := tx.bucket(r.name).Cursor()
 	for key, value := cursor.Seek(from); key != nil; key, value = cursor.Next() {
-		if looked++; looked > checksumStep {
+		if looked++; looked > recordsPerTx {
 			next = bytes.Clone(key)
 			break
 		}

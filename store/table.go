@@ -100,7 +100,7 @@ func (t table[K, V]) put(tx *Tx, k K, v V) error {
 	if before != nil && bytes.Equal(before, data) {
 		return nil
 	}
-	return t.plain().put(tx, key, before, data, t.entries(key, v), k)
+	return t.untyped().put(tx, key, before, data, t.entries(key, v), k)
 }
 
 // change stores the record at k as fn leaves it. Without one it is a NotFound fault.
@@ -164,7 +164,7 @@ func (t table[K, V]) delete(tx *Tx, k K) error {
 
 // remove deletes the record with the encoded key from the table and from its
 // indexes, and reports whether there was one.
-func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) { return t.plain().remove(tx, key) }
+func (t table[K, V]) remove(tx *Tx, key []byte) (bool, error) { return t.untyped().remove(tx, key) }
 
 // removePrefix deletes every record whose key starts with prefix.
 func (t table[K, V]) removePrefix(tx *Tx, prefix []byte) error {
@@ -217,7 +217,7 @@ func (t table[K, V]) all(tx *Tx, prefix []byte) ([]V, error) {
 		}
 		records = append(records, v)
 	}
-	return records, t.plain().dropUnread(tx, unread)
+	return records, t.untyped().dropUnread(tx, unread)
 }
 
 // by returns the record at a key of a unique index and whether there is one.
@@ -250,7 +250,7 @@ func (t table[K, V]) allBy(tx *Tx, index string, prefix []byte) ([]V, error) {
 		}
 		records = append(records, v)
 	}
-	return records, t.plain().dropUnread(tx, unread)
+	return records, t.untyped().dropUnread(tx, unread)
 }
 
 // indexed returns the record that an index entry names; ok is false when it cannot be read

@@ -28,7 +28,7 @@ func TestIndexesFollowPutsAndDeletes(t *testing.T) {
 			for range rapid.IntRange(1, 30).Draw(t, "changes") {
 				changeNode(t, tx, n.ID, model)
 			}
-			if err := nodes.plain().check(context.Background(), tx); err != nil {
+			if err := nodes.untyped().check(context.Background(), tx); err != nil {
 				t.Fatal(err)
 			}
 			compareNodes(t, tx, n.ID, model)

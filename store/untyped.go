@@ -11,9 +11,9 @@ import (
 	"sensegate/motion/fault"
 )
 
-// plain is what of a table does not depend on the types of its records: the compiler makes
+// untyped is what of a table does not depend on the types of its records: the compiler makes
 // this code once, and what table has for each kind of record.
-type plain struct {
+type untyped struct {
 	name    string
 	noun    string
 	grows   bool
@@ -24,9 +24,9 @@ type plain struct {
 	entries func(key, data []byte) ([]entry, error)
 }
 
-// plain returns a table without the types of its records.
-func (t table[K, V]) plain() plain {
-	return plain{
+// untyped returns a table without the types of its records.
+func (t table[K, V]) untyped() untyped {
+	return untyped{
 		name: t.name, noun: t.noun, grows: t.grows, vital: t.vital, history: t.history, indexes: t.indexNames(),
 		entries: func(key, data []byte) ([]entry, error) {
 			v, err := t.decode(key, data)
@@ -39,7 +39,7 @@ func (t table[K, V]) plain() plain {
 }
 
 // put stores data in place of before, and its index entries; k is the key for people.
-func (t plain) put(tx *Tx, key, before, data []byte, entries []entry, k any) error {
+func (t untyped) put(tx *Tx, key, before, data []byte, entries []entry, k any) error {
 	if len(key) > maxKeySize {
 		return fault.New(fault.Invalid, "%s: its name is longer than %d bytes", t.noun, maxKeySize)
 	}
@@ -65,7 +65,7 @@ func (t plain) put(tx *Tx, key, before, data []byte, entries []entry, k any) err
 }
 
 // remove deletes the record with the encoded key from the table and from its indexes.
-func (t plain) remove(tx *Tx, key []byte) (bool, error) {
+func (t untyped) remove(tx *Tx, key []byte) (bool, error) {
 	if len(key) == 0 {
 		return false, nil
 	}
@@ -84,7 +84,7 @@ func (t plain) remove(tx *Tx, key []byte) (bool, error) {
 }
 
 // stale returns the index entries of the stored data of the record at key; none of nil.
-func (t plain) stale(tx *Tx, key, data []byte) []entry {
+func (t untyped) stale(tx *Tx, key, data []byte) []entry {
 	if data == nil || len(t.indexes) == 0 {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (t plain) stale(tx *Tx, key, data []byte) []entry {
 
 // dropUnread drops records that cannot be read where the transaction writes. Those of
 // history stay until they are past their retention.
-func (t plain) dropUnread(tx *Tx, keys [][]byte) error {
+func (t untyped) dropUnread(tx *Tx, keys [][]byte) error {
 	if !tx.bolt.Writable() || t.history {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (t plain) dropUnread(tx *Tx, keys [][]byte) error {
 }
 
 // drop deletes a record that cannot be read, and whatever names it. A vital one stays.
-func (t plain) drop(tx *Tx, key []byte) error {
+func (t untyped) drop(tx *Tx, key []byte) error {
 	if t.vital {
 		return errVital
 	}
@@ -123,7 +123,7 @@ func (t plain) drop(tx *Tx, key []byte) error {
 
 // rebuild makes the indexes of a table anew. A unique key that two records claim is an
 // error; records of history that cannot be decoded get no entry.
-func (t plain) rebuild(tx *Tx) error {
+func (t untyped) rebuild(tx *Tx) error {
 	for _, e := range t.indexes {
 		name := []byte(e.index)
 		if err := tx.bolt.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
@@ -157,7 +157,7 @@ func (t plain) rebuild(tx *Tx) error {
 // check verifies that the indexes hold exactly the entries of the records, until
 // ctx ends. Of history, records that cannot be decoded are counted (Health), with
 // whatever entries name them.
-func (t plain) check(ctx context.Context, tx *Tx) error {
+func (t untyped) check(ctx context.Context, tx *Tx) error {
 	expected, unreadable := map[string]int{}, map[string]bool{}
 	err := tx.bucket(t.name).ForEach(func(key, data []byte) error {
 		if err := ctx.Err(); err != nil {
