@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 )
@@ -95,24 +97,14 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 	if err := tx.requireNetwork(id); err != nil {
 		return err
 	}
-	for _, remove := range []func(motion.NetworkID) error{
-		tx.noteOwned, tx.deleteNodes, tx.deleteLeafs, tx.deleteDevices, tx.revokeAPIKeys, tx.samples().Delete, tx.deleteCommands, tx.deletePendingOf, tx.deleteDeliveriesOf, tx.deleteHomeOf,
-	} {
-		if err := remove(id); err != nil {
-			return err
-		}
-	}
 	prefix := key32(id)
-	for _, removePrefix := range []func(*Tx, []byte) error{
-		links.removePrefix, status.removePrefix, statusHeard.removePrefix, events.removePrefix,
-		detectorStates.removePrefix, eventStates.removePrefix, applicationSettings.removePrefix,
-		alerts.removePrefix, pushes.removePrefix, windows.removePrefix,
-	} {
-		if err := removePrefix(tx, prefix); err != nil {
-			return err
-		}
-	}
-	return networks.delete(tx, id)
+	return cmp.Or(
+		tx.noteOwned(id), tx.deleteNodes(id), tx.deleteLeafs(id), tx.deleteDevices(id), tx.revokeAPIKeys(id), tx.samples().Delete(id),
+		tx.deleteCommands(id), tx.deletePendingOf(id), tx.deleteDeliveriesOf(id), tx.deleteHomeOf(id),
+		links.removePrefix(tx, prefix), status.delete(tx, id), statusHeard.delete(tx, id), events.removePrefix(tx, prefix),
+		detectorStates.delete(tx, id), eventStates.delete(tx, id), applicationSettings.delete(tx, id),
+		alerts.removePrefix(tx, prefix), pushes.removePrefix(tx, prefix), windows.delete(tx, id), networks.delete(tx, id),
+	)
 }
 
 // deleteNodes removes the nodes of a network.

@@ -214,14 +214,6 @@ func (tx *Tx) DeleteMailsOfInvitation(h home.ID, address string) error {
 	})
 }
 
-// deleteMailsOfUser removes the mails about a user's account and to their address.
-func (tx *Tx) deleteMailsOfUser(u home.User) error {
-	if err := tx.deleteMailsBy("mails_by_user", keyUser(u.ID)); err != nil {
-		return err
-	}
-	return tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email))
-}
-
 // deleteMailsBy removes the mails whose key in an index starts with prefix.
 func (tx *Tx) deleteMailsBy(index string, prefix []byte) error {
 	list, err := mails.allBy(tx, index, prefix)

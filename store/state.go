@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"sensegate/motion"
@@ -88,10 +89,7 @@ func (tx *Tx) Status(network motion.NetworkID) (motion.StatusReport, error) {
 
 // DeleteStatus forgets the reports of a network; that there are none is no error.
 func (tx *Tx) DeleteStatus(network motion.NetworkID) error {
-	if err := statusHeard.delete(tx, network); err != nil {
-		return err
-	}
-	return status.delete(tx, network)
+	return cmp.Or(statusHeard.delete(tx, network), status.delete(tx, network))
 }
 
 // applicationSettings is the table of application settings, at most one record

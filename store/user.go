@@ -193,27 +193,10 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 		return err
 	}
 	memberships, err := tx.MembershipsOfUser(id)
-	if err := each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) }); err != nil {
-		return err
-	}
-	if err := tx.deleteMailsOfUser(u); err != nil {
-		return err
-	}
-	if err := tx.deleteInvitationsTo(u.Email); err != nil {
-		return err
-	}
-	for _, remove := range []func(home.UserID) error{
-		func(id home.UserID) error { return tx.DeleteMobilesOf(id, "") },
-		tx.deleteDeliveriesTo,
-		func(id home.UserID) error { return tx.EndSessionsOfUser(id, "") },
-		tx.forgetDisowner,
-	} {
-		if err := remove(id); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id)); err != nil {
-		return err
-	}
-	return tx.dueToWipe(false)
+	return cmp.Or(
+		each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) }),
+		tx.deleteMailsBy("mails_by_user", keyUser(id)), tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email)),
+		tx.deleteInvitationsTo(u.Email), tx.DeleteMobilesOf(id, ""), tx.deleteDeliveriesTo(id), tx.EndSessionsOfUser(id, ""),
+		tx.forgetDisowner(id), userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id), tx.dueToWipe(false),
+	)
 }

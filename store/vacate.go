@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"reflect"
 
 	"sensegate/motion"
@@ -51,17 +52,10 @@ func (tx *Tx) forgetHouseholds() error {
 
 // forgetHousehold removes from a network what its household has said of itself there.
 func (tx *Tx) forgetHousehold(network motion.NetworkID) error {
-	for _, forget := range []func(motion.NetworkID) error{
-		tx.revokeAPIKeys, tx.forgetSettings, tx.DeleteStatus, tx.forgetNodeNames, tx.forgetLeafNames, tx.forgetAlerts, tx.deleteDeliveriesOf,
-	} {
-		if err := forget(network); err != nil {
-			return err
-		}
-	}
-	if err := pushes.removePrefix(tx, key32(network)); err != nil {
-		return err
-	}
-	return applicationSettings.delete(tx, network)
+	return cmp.Or(
+		tx.revokeAPIKeys(network), tx.forgetSettings(network), tx.DeleteStatus(network), tx.forgetNodeNames(network), tx.forgetLeafNames(network),
+		tx.forgetAlerts(network), tx.deleteDeliveriesOf(network), pushes.removePrefix(tx, key32(network)), applicationSettings.delete(tx, network),
+	)
 }
 
 // roomSettings are the settings that outlast a household, by document and section: they fit
