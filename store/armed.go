@@ -59,11 +59,8 @@ func (tx *Tx) noteArmed(network motion.NetworkID) error {
 // lastArmed returns the last change of a network at or before a time.
 func (tx *Tx) lastArmed(network motion.NetworkID, at motion.Time) (c armedRecord, found bool) {
 	cursor := tx.bucket(armed.name).Cursor()
-	before := cursor.Prev
-	if next, _ := cursor.Seek(armedKey{network, keyMicros(at) + 1}.bytes()); next == nil {
-		before = cursor.Last
-	}
-	for key, data := before(); bytes.HasPrefix(key, key32(network)) && !found; key, data = cursor.Prev() {
+	key, data := lastBefore(cursor, armedKey{network, keyMicros(at) + 1}.bytes())
+	for ; bytes.HasPrefix(key, key32(network)) && !found; key, data = cursor.Prev() {
 		c, found = armed.readable(tx, key, data)
 	}
 	return c, found

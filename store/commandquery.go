@@ -54,15 +54,12 @@ func (tx *Tx) Commands(q CommandQuery) ([]command.Command, error) {
 	list := []command.Command{}
 	bucket, prefix := q.source()
 	cursor := tx.bucket(bucket).Cursor()
-	step := cursor.Prev
 	end := bytes.Repeat([]byte{0xff}, 9) // behind every id
 	if q.Before != 0 {
 		end = key64ID(q.Before)
 	}
-	if key, _ := cursor.Seek(join(prefix, end)); key == nil {
-		step = cursor.Last
-	}
-	for key, value := step(); key != nil && bytes.HasPrefix(key, prefix) && len(list) < last; key, value = cursor.Prev() {
+	key, value := lastBefore(cursor, join(prefix, end))
+	for ; key != nil && bytes.HasPrefix(key, prefix) && len(list) < last; key, value = cursor.Prev() {
 		c, ok, err := tx.listedCommand(bucket, key, value)
 		if err != nil {
 			return nil, err

@@ -179,11 +179,8 @@ func (tx *Tx) scanEvents(q EventQuery) iter.Seq2[[]byte, []byte] {
 			}
 			return
 		}
-		step := cursor.Prev
-		if key, _ := cursor.Seek(end); key == nil {
-			step = cursor.Last
-		}
-		for key, data := step(); key != nil && bytes.Compare(key, first) >= 0; key, data = cursor.Prev() {
+		key, data := lastBefore(cursor, end)
+		for ; key != nil && bytes.Compare(key, first) >= 0; key, data = cursor.Prev() {
 			if !yield(key, data) {
 				return
 			}

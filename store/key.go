@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
 
 	"sensegate/motion"
 )
@@ -77,4 +78,12 @@ func (tx *Tx) newTimedID(bucket string, owner []byte, micros uint64) (uuid.UUID,
 	}
 	binary.BigEndian.PutUint16(id[8:10], 0x8000|count)
 	return id, nil
+}
+
+// lastBefore returns the last entry whose key is less than end.
+func lastBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
+	if key, _ := cursor.Seek(end); key == nil {
+		return cursor.Last()
+	}
+	return cursor.Prev()
 }

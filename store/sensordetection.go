@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/google/uuid"
-	bolt "go.etcd.io/bbolt"
 
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -84,14 +83,6 @@ func (tx *Tx) Detections(q DetectionQuery) ([]sensor.Detection, error) {
 		}
 	}
 	return list, nil
-}
-
-// lastBefore returns the last entry whose key is less than end.
-func lastBefore(cursor *bolt.Cursor, end []byte) (key, value []byte) {
-	if key, _ := cursor.Seek(end); key == nil {
-		return cursor.Last()
-	}
-	return cursor.Prev()
 }
 
 // deleteDetections removes the detections of a sensor.
