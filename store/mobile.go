@@ -1,6 +1,9 @@
 package store
 
 import (
+	"cmp"
+	"slices"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
@@ -94,17 +97,8 @@ func (tx *Tx) RegisterMobile(r MobileRegistration) (home.MobileDevice, error) {
 // dropMobiles removes the mobile devices that a user has too many.
 func (tx *Tx) dropMobiles(user home.UserID) error {
 	list, err := tx.MobilesOfUser(user)
-	for err == nil && len(list) > mobilesOfOne {
-		oldest := 0
-		for i := range list {
-			if list[i].UpdatedAt < list[oldest].UpdatedAt {
-				oldest = i
-			}
-		}
-		err = tx.DeleteMobile(list[oldest].ID)
-		list = append(list[:oldest], list[oldest+1:]...)
-	}
-	return err
+	slices.SortStableFunc(list, func(a, b MobileDevice) int { return cmp.Compare(a.UpdatedAt, b.UpdatedAt) })
+	return each(list[:max(0, len(list)-mobilesOfOne)], err, func(d MobileDevice) error { return tx.DeleteMobile(d.ID) })
 }
 
 // Mobile returns the mobile device with the id.
@@ -134,18 +128,15 @@ func (tx *Tx) DeleteMobile(id home.MobileID) error {
 		return err
 	}
 	memberships, err := tx.MembershipsOfUser(d.UserID)
-	if err != nil {
-		return err
-	}
-	for _, m := range memberships {
-		if without, said := m.Without(id); said {
-			without.UpdatedAt = tx.now.Stamp()
-			if err := tx.PutMembership(without); err != nil {
-				return err
-			}
+	err = each(memberships, err, func(m home.Membership) error {
+		without, said := m.Without(id)
+		if !said {
+			return nil
 		}
-	}
-	return mobiles.delete(tx, id)
+		without.UpdatedAt = tx.now.Stamp()
+		return tx.PutMembership(without)
+	})
+	return cmp.Or(err, mobiles.delete(tx, id))
 }
 
 // DeleteMobilesOf removes the mobile devices of a user that the session registered last;

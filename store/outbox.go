@@ -86,10 +86,10 @@ func (tx *Tx) AddMail(m Mail) (Mail, error) {
 		return m, err
 	}
 	same = slices.DeleteFunc(same, func(other Mail) bool { return other.Kind != m.Kind })
-	if err := tx.deleteMails(same[:max(0, len(same)-mailsOfOne+1)]); err != nil {
+	if err := tx.deleteMails(same[:max(0, len(same)-mailsOfOne+1)], nil); err != nil {
 		return m, err
 	}
-	if err := tx.deleteMails(tx.oldestMails(mailLimit - 1)); err != nil {
+	if err := tx.deleteMails(tx.oldestMails(mailLimit-1), nil); err != nil {
 		return m, err
 	}
 	return m, mails.put(tx, m.ID, m)
@@ -161,10 +161,9 @@ func (tx *Tx) MailsDue() (due []Mail, waiting int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if !ok {
-			continue
+		if ok {
+			due = append(due, tx.withoutExpired(m))
 		}
-		due = append(due, tx.withoutExpired(m))
 	}
 	return due, waiting, nil
 }
@@ -216,13 +215,10 @@ func (tx *Tx) DeleteMailsOfInvitation(h home.ID, address string) error {
 
 // deleteMailsBy removes the mails whose key in an index starts with prefix.
 func (tx *Tx) deleteMailsBy(index string, prefix []byte) error {
-	list, err := mails.allBy(tx, index, prefix)
-	if err != nil {
-		return err
-	}
-	return tx.deleteMails(list)
+	return tx.deleteMails(mails.allBy(tx, index, prefix))
 }
 
-func (tx *Tx) deleteMails(list []Mail) error {
-	return each(list, nil, func(m Mail) error { return mails.delete(tx, m.ID) })
+// deleteMails removes a list of mails. err is the error of reading the list.
+func (tx *Tx) deleteMails(list []Mail, err error) error {
+	return each(list, err, func(m Mail) error { return mails.delete(tx, m.ID) })
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/sensor"
@@ -82,15 +84,8 @@ func (tx *Tx) DeleteIntegration(h home.ID) error {
 		}
 	}
 	devices, err := tx.Sensors(h)
-	if err != nil {
-		return err
-	}
-	for _, d := range devices {
-		if err := tx.DeleteSensor(h, d.ThingName); err != nil {
-			return err
-		}
-	}
-	return integrations.delete(tx, i.ID)
+	err = each(devices, err, func(d sensor.Device) error { return tx.DeleteSensor(h, d.ThingName) })
+	return cmp.Or(err, integrations.delete(tx, i.ID))
 }
 
 // PutPendingDeletion notes an account that is to be deleted at its provider.

@@ -34,7 +34,7 @@ func (tx *Tx) Successor(id home.ID, named home.UserID) (next home.Membership, ok
 // household.TellOwners tells the members.
 func (tx *Tx) settleOwners() error {
 	all, err := tx.Homes()
-	return each(all, err, func(h home.Home) error { return tx.settleOwner(h) })
+	return each(all, err, tx.settleOwner)
 }
 
 func (tx *Tx) settleOwner(h home.Home) error {
@@ -43,7 +43,7 @@ func (tx *Tx) settleOwner(h home.Home) error {
 		return err
 	}
 	h.OwnedBefore = true
-	if slices.ContainsFunc(members, func(m home.Membership) bool { return m.Role == home.OwnerRole }) {
+	if slices.ContainsFunc(members, owns) {
 		return tx.PutHome(h)
 	}
 	next, ok, err := tx.Successor(h.ID, 0)

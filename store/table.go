@@ -265,7 +265,7 @@ func (t table[K, V]) indexed(tx *Tx, index string, key, primary []byte) (v V, ok
 		return v, false, nil
 	case !ok:
 		return v, false, fmt.Errorf("read %s: entry %x names record %x, which is missing", index, key, primary)
-	case !slices.ContainsFunc(t.entries(primary, v), func(e entry) bool { return e.index == index && bytes.Equal(e.key, key) }):
+	case !slices.ContainsFunc(t.entries(primary, v), entry{index: index, key: key}.equal):
 		var none V
 		return none, false, fmt.Errorf("read %s: entry %x names record %x, which does not have it", index, key, primary)
 	}
