@@ -117,18 +117,11 @@ func enter(tx *store.Tx, house home.Home, m home.Membership) (home.Membership, [
 	if err != nil {
 		return m, nil, err
 	}
-	joined, err := systemEvent(tx, house, motion.MemberJoinedEvent)
-	joined.Data = nobody()
-	if !m.Unasked {
-		joined.Data = memberData(person)
-	}
+	joined, err := memberEvent(tx, house, motion.MemberJoinedEvent, person, m)
 	return m, []motion.Event{joined}, err
 }
 
 // nobody returns the data of an event about a member whom it must not name.
-func nobody() motion.Document { return motion.Document{"user": map[string]any{}} }
-
-// memberData returns the data of an event about a member (payloads.md 4.8).
 func memberData(u home.User) motion.Document {
 	return motion.Document{
 		"id": int64(u.ID), "sub": u.Sub, "first_name": u.FirstName, "last_name": u.LastName, "user": map[string]any{},

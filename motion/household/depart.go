@@ -92,21 +92,19 @@ func departAll(tx *store.Tx, homes []home.ID) (changed []home.ID, events []motio
 // removed, and whether the scene changed.
 func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err error) {
 	memberships, err := tx.MembershipsOfHome(id)
+	after := home.CountPresent(memberships)
+	gone := slices.DeleteFunc(memberships, func(m home.Membership) bool { return !m.Left })
+	if err != nil || len(gone) == 0 {
+		return false, nil, err
+	}
+	house, err := tx.Home(id)
 	if err != nil {
 		return false, nil, err
 	}
-	after := home.CountPresent(memberships)
-	before, last := after, home.UserID(0)
-	for _, m := range memberships {
-		if !m.Left {
-			continue
-		}
+	var last home.UserID
+	for _, m := range gone {
 		m.Left = false
 		if err := tx.PutMembership(m); err != nil {
-			return false, nil, err
-		}
-		house, err := tx.Home(id)
-		if err != nil {
 			return false, nil, err
 		}
 		person, err := tx.User(m.User)
@@ -120,15 +118,8 @@ func depart(tx *store.Tx, id home.ID) (changed bool, events []motion.Event, err 
 		if last = m.User; m.Unasked {
 			last = 0
 		}
-		before, events = before+1, append(events, left...)
+		events = append(events, left...)
 	}
-	if len(events) == 0 {
-		return false, nil, nil
-	}
-	house, err := tx.Home(id)
-	if err != nil {
-		return false, nil, err
-	}
-	followed, err := follow(tx, house, last, before, after)
+	followed, err := follow(tx, house, last, after+len(gone), after)
 	return len(followed) > 0, append(events, followed...), err
 }

@@ -3,7 +3,6 @@ package household
 import (
 	"context"
 
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -36,12 +35,8 @@ func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) erro
 	if err != nil { // disowned meanwhile
 		return err
 	}
-	asking, _, err := tx.MembershipOf(id, by)
-	if err != nil {
+	if _, err := ownershipOf(tx, id, by); err != nil {
 		return err
-	}
-	if asking.Role != home.OwnerRole {
-		return fault.New(fault.Forbidden, "only the owner of the network may do this")
 	}
 	if err := tx.NoteDisowned(house.ExternalID, by); err != nil {
 		return err

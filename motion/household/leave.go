@@ -66,11 +66,7 @@ func leave(tx *store.Tx, m home.Membership, named bool) (changed bool, events []
 	if err := tx.DeleteMembership(m.ID); err != nil {
 		return false, nil, err
 	}
-	removed, err := systemEvent(tx, house, motion.MemberRemovedEvent)
-	removed.Data = nobody()
-	if !m.Unasked {
-		removed.Data = memberData(person)
-	}
+	removed, err := memberEvent(tx, house, motion.MemberRemovedEvent, person, m)
 	return changed, append(events, removed), err
 }
 

@@ -194,11 +194,7 @@ func presenceEvents(tx *store.Tx, house home.Home, person home.User, m home.Memb
 	if m.IsPresent {
 		kind = motion.MemberArrivedEvent
 	}
-	event, err := systemEvent(tx, house, kind)
-	event.Data = nobody()
-	if !m.Unasked {
-		event.Data = memberData(person)
-	}
+	event, err := memberEvent(tx, house, kind, person, m)
 	if server {
 		event.Detail = motion.Document{"clock": "server"}
 	}

@@ -66,6 +66,17 @@ func systemEvent(tx *store.Tx, house home.Home, kind string) (motion.Event, erro
 
 // ChangeSceneConfig changes the scene configuration of a home and returns the stored one. If
 // arming follows the scene it is applied at once.
+func memberEvent(tx *store.Tx, house home.Home, kind string, u home.User, m home.Membership) (motion.Event, error) {
+	event, err := systemEvent(tx, house, kind)
+	event.Data = memberData(u)
+	if m.Unasked {
+		event.Data = motion.Document{"user": map[string]any{}}
+	}
+	return event, err
+}
+
+// ChangeSceneConfig changes the scene configuration of a home and returns it as
+// stored. Where arming follows the scene from now on, it does so at once.
 func (h *Household) ChangeSceneConfig(ctx context.Context, id home.ID, change func(*home.SceneConfig)) (config home.SceneConfig, err error) {
 	err = h.db.Update(ctx, func(tx *store.Tx) error {
 		house, err := tx.Home(id)
