@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,8 +146,7 @@ func (k *Keyring) find(id string) []byte {
 // rotate adds a new key, and drops those whose tokens have all expired. One call runs at a
 // time.
 func (k *Keyring) rotate(now motion.Time) error {
-	key := signingKey{ID: uuid.NewString(), Secret: make([]byte, keySize), Since: now}
-	rand.Read(key.Secret) // never fails: it ends the program instead
+	key := signingKey{ID: uuid.NewString(), Secret: random(keySize), Since: now}
 	k.mu.Lock()
 	keys := append(living(k.keys, now), key)
 	k.mu.Unlock()

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -140,23 +141,14 @@ func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err
 	}
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		if _, taken, err := tx.UserByEmail(r.Email); err != nil || taken {
-			if err == nil {
-				err = fault.New(fault.Conflict, "email: has an account already")
-			}
-			return err
+			return cmp.Or[error](err, fault.New(fault.Conflict, "email: has an account already"))
 		}
 		u = newUser(tx, r)
 		u.ConfirmedAt = &u.CreatedAt
 		if u, err = tx.CreateUser(u); err != nil {
 			return err
 		}
-		if err := tx.SetAddressProof(u.ID, vouched()); err != nil {
-			return err
-		}
-		if err := tx.TrustUser(u.ID); err != nil {
-			return err
-		}
-		return tx.SetPassword(u.ID, hash)
+		return cmp.Or(tx.SetAddressProof(u.ID, vouched()), tx.TrustUser(u.ID), tx.SetPassword(u.ID, hash))
 	})
 	return u, err
 }
