@@ -111,7 +111,7 @@ var arrows = map[string][]string{
 	"api/appliance/abusetest":  {},
 	"api/appliance/crashtest":  {},
 	"api/appliance/modeltest":  {},
-	"store/storetest":          {"store"},
+	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
 

@@ -259,23 +259,6 @@ func (db *DB) EventsSince() motion.Time { return before(motion.TimeOf(db.now()),
 // not shown.
 func (tx *Tx) eventsSince() motion.Time { return before(tx.now, tx.db.retention.Events) }
 
-// EachEvent calls fn with every readable event of a network, oldest first, until fn
-// returns an error, which it returns.
-func (tx *Tx) EachEvent(network motion.NetworkID, fn func(motion.Event) error) error {
-	prefix := key32(network)
-	cursor := tx.bucket(events.name).Cursor()
-	for key, data := cursor.Seek(join(prefix, key64(keyMicros(tx.eventsSince())))); key != nil && bytes.HasPrefix(key, prefix); key, data = cursor.Next() {
-		record, ok := events.readable(tx, key, data)
-		if !ok {
-			continue
-		}
-		if err := fn(record.Event); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // DeleteEventsBefore removes events older than cutoff, at most limit of them,
 // of each network the oldest first, and returns how many it removed. Fewer than
 // limit means that none is left.

@@ -422,29 +422,6 @@ func TestPairsJoinDetectedAndStopped(t *testing.T) {
 	}
 }
 
-func TestEachEventStopsAtTheFirstError(t *testing.T) {
-	t.Parallel()
-	db := storetest.Open(t)
-	network := newNetwork(t, db, "g")
-	for ts := motion.Time(5); ts > 0; ts-- {
-		addEvent(t, db, motion.Event{NetworkID: network, TS: ts}, "")
-	}
-	stop := errors.New("stop")
-	var seen []motion.Time
-	err := db.View(t.Context(), func(tx *store.Tx) error {
-		return tx.EachEvent(network, func(e motion.Event) error {
-			seen = append(seen, e.TS)
-			if e.TS == 3 {
-				return stop
-			}
-			return nil
-		})
-	})
-	if !errors.Is(err, stop) || !slices.Equal(seen, []motion.Time{1, 2, 3}) {
-		t.Errorf("saw %v, error %v, want 1 2 3 and %v", seen, err, stop)
-	}
-}
-
 func TestOldEventsAreDeletedInSteps(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t)

@@ -54,10 +54,11 @@ func (s *sharing) add(network motion.NetworkID, from, many int) {
 func (s *sharing) times(network motion.NetworkID) (times []int) {
 	s.t.Helper()
 	view(s.t, s.DB, func(tx *store.Tx) error {
-		return tx.EachEvent(network, func(e motion.Event) error {
+		events, err := storetest.Events(tx, network)
+		for _, e := range events {
 			times = append(times, int(e.TS.Second()-base))
-			return nil
-		})
+		}
+		return err
 	})
 	return times
 }

@@ -10,6 +10,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // long is an event of a device that counts as eight.
@@ -86,12 +87,13 @@ func TestManyEventsAfterAnOutageAreTakenAtOnce(t *testing.T) {
 		}
 		stored := 0
 		b.view(func(tx *store.Tx) error {
-			return tx.EachEvent(b.network(), func(e motion.Event) error {
+			events, err := storetest.Events(tx, b.network())
+			for _, e := range events {
 				if e.Event == motion.LinkConnectedEvent {
 					stored++
 				}
-				return nil
-			})
+			}
+			return err
 		})
 		if stored != 2000 {
 			t.Errorf("%d of 2,000 events are stored", stored)

@@ -16,6 +16,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // damaged is a state directory whose database the tests damage.
@@ -88,10 +89,10 @@ func live(t *testing.T, path string) (recovery *store.Recovery, networks int, ev
 		networks = len(list)
 		for _, n := range list {
 			_, _ = e.State.Samples(ctx, n.ID, 0, tx.Now().Second()) // what is damaged is left out
-			_ = tx.EachEvent(n.ID, func(event motion.Event) error {
+			stored, _ := storetest.Events(tx, n.ID)
+			for _, event := range stored {
 				events = append(events, event.Event)
-				return nil
-			})
+			}
 		}
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"sensegate/broker/wire"
 	"sensegate/motion"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // homes is how many networks a house has, each with one guardian that publishes.
@@ -142,12 +143,12 @@ func (h *house) wantStored(acknowledged []string) {
 	times := map[string]int{}
 	err = db.View(h.t.Context(), func(tx *store.Tx) error {
 		for _, local := range h.tokens {
-			err := tx.EachEvent(local.Guardian.NetworkID, func(e motion.Event) error {
-				times[e.Event]++
-				return nil
-			})
+			events, err := storetest.Events(tx, local.Guardian.NetworkID)
 			if err != nil {
 				return err
+			}
+			for _, e := range events {
+				times[e.Event]++
 			}
 		}
 		return nil

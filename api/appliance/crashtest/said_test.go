@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // tell writes a line for each record that people own, or that says what they did, but for
@@ -39,12 +39,12 @@ func tell(tx *store.Tx, out io.Writer) error {
 			line("alert", a.Rule, nil)
 		}
 		line("alerts", len(rules), err)
-		err = tx.EachEvent(n.ID, func(e motion.Event) error {
+		events, err := storetest.Events(tx, n.ID)
+		for _, e := range events {
 			if e.TS < eldest {
 				line("event", e, nil)
 			}
-			return nil
-		})
+		}
 		line("events", nil, err)
 	}
 	keys, err := tx.APIKeys()

@@ -12,6 +12,7 @@ import (
 	"sensegate/motion/command"
 	"sensegate/motion/home"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // receipt names an acknowledgement in the bytes that the product sends.
@@ -117,10 +118,10 @@ func (h *house) events() *writer {
 		},
 		check: func(tx *store.Tx, n int) error {
 			times := map[string]int{}
-			err := tx.EachEvent(network, func(e motion.Event) error {
+			events, err := storetest.Events(tx, network)
+			for _, e := range events {
 				times[e.Event]++
-				return nil
-			})
+			}
 			for i := range n {
 				if got := times[fmt.Sprintf(kind, i)]; got == 0 {
 					return fmt.Errorf("%w: event %d of %d", errLost, i, n)
