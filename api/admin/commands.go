@@ -122,18 +122,18 @@ func commands() map[string]func(*flag.FlagSet) action {
 		"device remove":   plain(removal("devices", "the device's id, as device list shows it")),
 		"calibrate":       calibrateLinks,
 		"links":           plain(listLinks),
-		"mqttuser create": createUser,
-		"mqttuser list":   plain(listUsers),
+		"mqttuser create": createMQTTUser,
+		"mqttuser list":   plain(listMQTTUsers),
 		"mqttuser remove": plain(removal("mqttusers", "the user's name")),
 		"outbox list":     plain(listOutbox),
 		"outbox show":     plain(showMail),
 		"restore":         restoreBackup,
 		"setup-code":      plain(makeSetupCode),
 		"status":          plain(showStatus),
-		"user list":       plain(listPeople),
-		"user create":     createPerson,
-		"user password":   setPersonPassword,
-		"user delete":     deletePerson,
+		"user list":       plain(listAccounts),
+		"user create":     createAccount,
+		"user password":   setPassword,
+		"user delete":     deleteAccount,
 	}
 }
 
@@ -308,7 +308,7 @@ func openWindow(ctx context.Context, c command, wanted window) error {
 	})
 }
 
-func createUser(flags *flag.FlagSet) action {
+func createMQTTUser(flags *flag.FlagSet) action {
 	prefix := flags.String("prefix", "", "topics of the user; its name when empty")
 	return func(ctx context.Context, c command, arguments []string) error {
 		name, err := single(arguments, "a name for the MQTT user, such as homeassistant")
@@ -328,7 +328,7 @@ func createUser(flags *flag.FlagSet) action {
 	}
 }
 
-func listUsers(ctx context.Context, c command, _ []string) error {
+func listMQTTUsers(ctx context.Context, c command, _ []string) error {
 	var users []store.IntegrationUser
 	if err := c.client.do(ctx, http.MethodGet, "/mqttusers", nil, &users); err != nil {
 		return err

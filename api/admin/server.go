@@ -76,16 +76,16 @@ func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error
 	s.handle("POST /adoption", s.openAdoption)
 	s.handle("GET /links", s.listLinks)
 	s.handle("POST /calibration", s.calibrate)
-	s.handle("GET /mqttusers", s.listUsers)
-	s.handle("POST /mqttusers", s.createUser)
-	s.handle("DELETE /mqttusers/{id}", s.removeUser)
+	s.handle("GET /mqttusers", s.listMQTTUsers)
+	s.handle("POST /mqttusers", s.createMQTTUser)
+	s.handle("DELETE /mqttusers/{id}", s.removeMQTTUser)
 	s.handle("GET /outbox", s.outbox)
 	s.handle("GET /outbox/{id}", s.mail)
 	s.handle("POST /setup-code", s.setupCode)
-	s.handle("GET /users", s.listPeople)
-	s.handle("POST /users", s.createPerson)
-	s.handle("POST /users/password", s.setPersonPassword)
-	s.handle("POST /users/delete", s.deletePerson)
+	s.handle("GET /users", s.listAccounts)
+	s.handle("POST /users", s.createAccount)
+	s.handle("POST /users/password", s.setPassword)
+	s.handle("POST /users/delete", s.deleteAccount)
 	s.handle("GET /status", s.status)
 	s.handle("GET /db/stat", s.layout)
 	s.handle("GET /db/check", s.checkDatabase)
@@ -326,7 +326,7 @@ type mqttUser struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-func (s *Server) listUsers(r *http.Request) (any, error) {
+func (s *Server) listMQTTUsers(r *http.Request) (any, error) {
 	var users []store.IntegrationUser
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.IntegrationUsers()
@@ -335,7 +335,7 @@ func (s *Server) listUsers(r *http.Request) (any, error) {
 	return users, err
 }
 
-func (s *Server) createUser(r *http.Request) (any, error) {
+func (s *Server) createMQTTUser(r *http.Request) (any, error) {
 	var body store.IntegrationUser
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -348,7 +348,7 @@ func (s *Server) createUser(r *http.Request) (any, error) {
 	return user, err
 }
 
-func (s *Server) removeUser(r *http.Request) (any, error) {
+func (s *Server) removeMQTTUser(r *http.Request) (any, error) {
 	return struct{}{}, s.engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
 }
 

@@ -39,8 +39,8 @@ func offlinePeople(stateDir string, db *store.DB, log *slog.Logger) (People, err
 	return People{Accounts: auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail)}, nil
 }
 
-// person is the body of a command about an account.
-type person struct {
+// account is the body of a command about an account.
+type account struct {
 	Email     string `json:"email"`
 	Password  string `json:"password,omitempty"`
 	Networks  bool   `json:"networks,omitempty"`  // deleting: disown what they own
@@ -57,7 +57,7 @@ type setupCode struct {
 	Code string `json:"setup_code"`
 }
 
-func (s *Server) listPeople(r *http.Request) (any, error) {
+func (s *Server) listAccounts(r *http.Request) (any, error) {
 	var users []home.User
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.Users()
@@ -66,27 +66,27 @@ func (s *Server) listPeople(r *http.Request) (any, error) {
 	return users, err
 }
 
-func (s *Server) createPerson(r *http.Request) (any, error) {
-	var body person
+func (s *Server) createAccount(r *http.Request) (any, error) {
+	var body account
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
 	return s.people.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
 }
 
-func (s *Server) setPersonPassword(r *http.Request) (any, error) {
-	var body person
+func (s *Server) setPassword(r *http.Request) (any, error) {
+	var body account
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
 	return s.people.Accounts.SetPassword(r.Context(), body.Email, body.Password)
 }
 
-func (s *Server) deletePerson(r *http.Request) (any, error) {
+func (s *Server) deleteAccount(r *http.Request) (any, error) {
 	if s.people.Household == nil {
 		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
 	}
-	var body person
+	var body account
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func makeSetupCode(ctx context.Context, c command, _ []string) error {
 	})
 }
 
-func listPeople(ctx context.Context, c command, _ []string) error {
+func listAccounts(ctx context.Context, c command, _ []string) error {
 	var users []home.User
 	if err := c.client.do(ctx, http.MethodGet, "/users", nil, &users); err != nil {
 		return err
@@ -149,7 +149,7 @@ func withPassword(flags *flag.FlagSet, path, done string) action {
 			return err
 		}
 		var user home.User
-		if err := c.client.do(ctx, http.MethodPost, path, person{Email: email, Password: password}, &user); err != nil {
+		if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
 			return err
 		}
 		shown := struct {
@@ -179,15 +179,15 @@ func passwordFrom(file string) (password string, made bool, err error) {
 	return password, false, err
 }
 
-func createPerson(flags *flag.FlagSet) action {
+func createAccount(flags *flag.FlagSet) action {
 	return withPassword(flags, "/users", "created and confirmed")
 }
 
-func setPersonPassword(flags *flag.FlagSet) action {
+func setPassword(flags *flag.FlagSet) action {
 	return withPassword(flags, "/users/password", "has a new password, and every session has ended")
 }
 
-func deletePerson(flags *flag.FlagSet) action {
+func deleteAccount(flags *flag.FlagSet) action {
 	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise a member owns them from then on")
 	successor := flags.String("successor", "", "address of that member; empty: the one who joined first")
 	return func(ctx context.Context, c command, arguments []string) error {
@@ -196,7 +196,7 @@ func deletePerson(flags *flag.FlagSet) action {
 			return err
 		}
 		var done struct{}
-		if err := c.client.do(ctx, http.MethodPost, "/users/delete", person{Email: email, Networks: *networks, Successor: *successor}, &done); err != nil {
+		if err := c.client.do(ctx, http.MethodPost, "/users/delete", account{Email: email, Networks: *networks, Successor: *successor}, &done); err != nil {
 			return err
 		}
 		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "deleted the account of %s\n", email) })
