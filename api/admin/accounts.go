@@ -47,17 +47,17 @@ type account struct {
 	Successor string `json:"successor,omitempty"` // deleting: the address of who is to own it
 }
 
-func (s *Server) setupCode(r *http.Request) (any, error) {
+func (s *Server) serveSetupCode(r *http.Request) (any, error) {
 	code, err := auth.NewSetupCode(r.Context(), s.db)
-	return setupCode{code}, err
+	return setupCodeAnswer{code}, err
 }
 
-// setupCode is a new setup code; it is shown once.
-type setupCode struct {
+// setupCodeAnswer is a new setup code; it is shown once.
+type setupCodeAnswer struct {
 	Code string `json:"setup_code"`
 }
 
-func (s *Server) listAccounts(r *http.Request) (any, error) {
+func (s *Server) serveAccounts(r *http.Request) (any, error) {
 	var users []home.User
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.Users()
@@ -66,7 +66,7 @@ func (s *Server) listAccounts(r *http.Request) (any, error) {
 	return users, err
 }
 
-func (s *Server) createAccount(r *http.Request) (any, error) {
+func (s *Server) serveCreateAccount(r *http.Request) (any, error) {
 	var body account
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *Server) createAccount(r *http.Request) (any, error) {
 	return s.people.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
 }
 
-func (s *Server) setPassword(r *http.Request) (any, error) {
+func (s *Server) serveSetPassword(r *http.Request) (any, error) {
 	var body account
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Server) setPassword(r *http.Request) (any, error) {
 	return s.people.Accounts.SetPassword(r.Context(), body.Email, body.Password)
 }
 
-func (s *Server) deleteAccount(r *http.Request) (any, error) {
+func (s *Server) serveDeleteAccount(r *http.Request) (any, error) {
 	if s.people.Household == nil {
 		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
 	}
@@ -113,7 +113,7 @@ func userOf(tx *store.Tx, field, email string) (home.User, error) {
 }
 
 func makeSetupCode(ctx context.Context, c command, _ []string) error {
-	var made setupCode
+	var made setupCodeAnswer
 	if err := c.client.do(ctx, http.MethodPost, "/setup-code", nil, &made); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func makeSetupCode(ctx context.Context, c command, _ []string) error {
 	})
 }
 
-func listAccounts(ctx context.Context, c command, _ []string) error {
+func showAccounts(ctx context.Context, c command, _ []string) error {
 	var users []home.User
 	if err := c.client.do(ctx, http.MethodGet, "/users", nil, &users); err != nil {
 		return err

@@ -111,26 +111,26 @@ type action func(ctx context.Context, c command, arguments []string) error
 func commands() map[string]func(*flag.FlagSet) action {
 	return map[string]func(*flag.FlagSet) action{
 		"apikey create":   createKey,
-		"apikey list":     plain(listKeys),
+		"apikey list":     plain(showKeys),
 		"apikey revoke":   plain(removal("apikeys", "the key's ID, as apikey list shows it")),
 		"backup":          makeBackup,
 		"db check":        plain(showCheck),
 		"db compact":      plain(compactDatabase),
 		"db stat":         plain(showLayout),
-		"device list":     plain(listDevices),
+		"device list":     plain(showDevices),
 		"device adopt":    adoptDevice,
 		"device remove":   plain(removal("devices", "the device's id, as device list shows it")),
 		"calibrate":       calibrateLinks,
-		"links":           plain(listLinks),
+		"links":           plain(showLinks),
 		"mqttuser create": createMQTTUser,
-		"mqttuser list":   plain(listMQTTUsers),
+		"mqttuser list":   plain(showMQTTUsers),
 		"mqttuser remove": plain(removal("mqttusers", "the user's name")),
-		"outbox list":     plain(listOutbox),
+		"outbox list":     plain(showOutbox),
 		"outbox show":     plain(showMail),
 		"restore":         restoreBackup,
 		"setup-code":      plain(makeSetupCode),
 		"status":          plain(showStatus),
-		"user list":       plain(listAccounts),
+		"user list":       plain(showAccounts),
 		"user create":     createAccount,
 		"user password":   setPassword,
 		"user delete":     deleteAccount,
@@ -218,7 +218,7 @@ func reach(k store.APIKey) string {
 	return strings.Join(k.Scopes, ", ") + "; " + network + "; " + end
 }
 
-func listKeys(ctx context.Context, c command, _ []string) error {
+func showKeys(ctx context.Context, c command, _ []string) error {
 	var keys []store.APIKey
 	if err := c.client.do(ctx, http.MethodGet, "/apikeys", nil, &keys); err != nil {
 		return err
@@ -235,7 +235,7 @@ func listKeys(ctx context.Context, c command, _ []string) error {
 	})
 }
 
-func listDevices(ctx context.Context, c command, _ []string) error {
+func showDevices(ctx context.Context, c command, _ []string) error {
 	var list deviceList
 	if err := c.client.do(ctx, http.MethodGet, "/devices", nil, &list); err != nil {
 		return err
@@ -328,7 +328,7 @@ func createMQTTUser(flags *flag.FlagSet) action {
 	}
 }
 
-func listMQTTUsers(ctx context.Context, c command, _ []string) error {
+func showMQTTUsers(ctx context.Context, c command, _ []string) error {
 	var users []store.IntegrationUser
 	if err := c.client.do(ctx, http.MethodGet, "/mqttusers", nil, &users); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"sensegate/store/durable"
 )
 
-// backup answers with a copy of the database. The copy is made before the first byte is sent,
-// so that a slow reader delays nothing else.
-func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
+// serveBackup answers with a copy of the database. The copy is made before the first byte is
+// sent, so that a slow reader delays nothing else.
+func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
 	file, size, err := s.db.Snapshot(r.Context())
 	if err != nil {
 		s.refuse(w, r.Pattern, err)
@@ -146,9 +146,9 @@ func restoreBackup(flags *flag.FlagSet) action {
 	}
 }
 
-func (s *Server) layout(r *http.Request) (any, error) { return s.db.Layout(r.Context()) }
+func (s *Server) serveLayout(r *http.Request) (any, error) { return s.db.Layout(r.Context()) }
 
-func (s *Server) checkDatabase(r *http.Request) (any, error) {
+func (s *Server) serveCheck(r *http.Request) (any, error) {
 	return s.db.CheckCopy(r.Context())
 }
 

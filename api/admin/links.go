@@ -29,7 +29,7 @@ type calibrations struct {
 	Links int `json:"links"`
 }
 
-func (s *Server) listLinks(r *http.Request) (any, error) {
+func (s *Server) serveLinks(r *http.Request) (any, error) {
 	id := motion.NetworkID(0)
 	if text := r.URL.Query().Get("network"); text != "" {
 		var err error
@@ -40,7 +40,7 @@ func (s *Server) listLinks(r *http.Request) (any, error) {
 	return s.engine.Sensing.ExplainLinks(id)
 }
 
-func (s *Server) calibrate(r *http.Request) (any, error) {
+func (s *Server) serveCalibrate(r *http.Request) (any, error) {
 	var body calibration
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func parseNetwork(text string) (motion.NetworkID, error) {
 	return motion.NetworkID(id), nil
 }
 
-func listLinks(ctx context.Context, c command, arguments []string) error {
+func showLinks(ctx context.Context, c command, arguments []string) error {
 	query := ""
 	switch len(arguments) {
 	case 0:

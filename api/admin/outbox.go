@@ -22,9 +22,9 @@ type mailState struct {
 	State notify.State `json:"state"`
 }
 
-// outbox is the answer of the outbox list: all mails, newest first, and the phones whose last
-// push failed for good.
-type outbox struct {
+// outboxAnswer is the answer of the outbox list: all mails, newest first, and the phones
+// whose last push failed for good.
+type outboxAnswer struct {
 	Mails   []mailState  `json:"mails"`
 	GivenUp []lostMobile `json:"pushes_given_up"`
 }
@@ -38,8 +38,8 @@ type lostMobile struct {
 	LastError string        `json:"last_error"`
 }
 
-func (s *Server) outbox(r *http.Request) (any, error) {
-	list := outbox{Mails: []mailState{}, GivenUp: []lostMobile{}}
+func (s *Server) serveOutbox(r *http.Request) (any, error) {
+	list := outboxAnswer{Mails: []mailState{}, GivenUp: []lostMobile{}}
 	err := s.db.View(r.Context(), func(tx *store.Tx) error {
 		mails, err := tx.Mails()
 		if err != nil {
@@ -59,7 +59,7 @@ func (s *Server) outbox(r *http.Request) (any, error) {
 	return list, err
 }
 
-func (s *Server) mail(r *http.Request) (any, error) {
+func (s *Server) serveMail(r *http.Request) (any, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "mail %q: want the number that outbox list shows", r.PathValue("id"))
@@ -72,8 +72,8 @@ func (s *Server) mail(r *http.Request) (any, error) {
 	return mailState{m, notify.StateOf(m)}, err
 }
 
-func listOutbox(ctx context.Context, c command, _ []string) error {
-	var list outbox
+func showOutbox(ctx context.Context, c command, _ []string) error {
+	var list outboxAnswer
 	if err := c.client.do(ctx, http.MethodGet, "/outbox", nil, &list); err != nil {
 		return err
 	}

@@ -67,29 +67,29 @@ type Server struct {
 // ready returns why the appliance cannot work; it is nil when the appliance does not run.
 func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error, log *slog.Logger) *Server {
 	s := &Server{engine: e, db: db, people: people, ready: ready, log: log}
-	s.handle("GET /apikeys", s.listKeys)
-	s.handle("POST /apikeys", s.createKey)
-	s.handle("DELETE /apikeys/{id}", s.revokeKey)
-	s.handle("GET /devices", s.listDevices)
-	s.handle("POST /devices/{id}/adopt", s.adoptDevice)
-	s.handle("DELETE /devices/{id}", s.removeDevice)
-	s.handle("POST /adoption", s.openAdoption)
-	s.handle("GET /links", s.listLinks)
-	s.handle("POST /calibration", s.calibrate)
-	s.handle("GET /mqttusers", s.listMQTTUsers)
-	s.handle("POST /mqttusers", s.createMQTTUser)
-	s.handle("DELETE /mqttusers/{id}", s.removeMQTTUser)
-	s.handle("GET /outbox", s.outbox)
-	s.handle("GET /outbox/{id}", s.mail)
-	s.handle("POST /setup-code", s.setupCode)
-	s.handle("GET /users", s.listAccounts)
-	s.handle("POST /users", s.createAccount)
-	s.handle("POST /users/password", s.setPassword)
-	s.handle("POST /users/delete", s.deleteAccount)
-	s.handle("GET /status", s.status)
-	s.handle("GET /db/stat", s.layout)
-	s.handle("GET /db/check", s.checkDatabase)
-	s.mux.HandleFunc("GET /backup", s.backup)
+	s.handle("GET /apikeys", s.serveKeys)
+	s.handle("POST /apikeys", s.serveCreateKey)
+	s.handle("DELETE /apikeys/{id}", s.serveRevokeKey)
+	s.handle("GET /devices", s.serveDevices)
+	s.handle("POST /devices/{id}/adopt", s.serveAdoptDevice)
+	s.handle("DELETE /devices/{id}", s.serveRemoveDevice)
+	s.handle("POST /adoption", s.serveOpenAdoption)
+	s.handle("GET /links", s.serveLinks)
+	s.handle("POST /calibration", s.serveCalibrate)
+	s.handle("GET /mqttusers", s.serveMQTTUsers)
+	s.handle("POST /mqttusers", s.serveCreateMQTTUser)
+	s.handle("DELETE /mqttusers/{id}", s.serveRemoveMQTTUser)
+	s.handle("GET /outbox", s.serveOutbox)
+	s.handle("GET /outbox/{id}", s.serveMail)
+	s.handle("POST /setup-code", s.serveSetupCode)
+	s.handle("GET /users", s.serveAccounts)
+	s.handle("POST /users", s.serveCreateAccount)
+	s.handle("POST /users/password", s.serveSetPassword)
+	s.handle("POST /users/delete", s.serveDeleteAccount)
+	s.handle("GET /status", s.serveStatus)
+	s.handle("GET /db/stat", s.serveLayout)
+	s.handle("GET /db/check", s.serveCheck)
+	s.mux.HandleFunc("GET /backup", s.serveBackup)
 	return s
 }
 
@@ -204,7 +204,7 @@ type newKey struct {
 	ExpiresIn   motion.Seconds   `json:"expires_in_s"` // 0 = never
 }
 
-func (s *Server) listKeys(r *http.Request) (any, error) {
+func (s *Server) serveKeys(r *http.Request) (any, error) {
 	var keys []store.APIKey
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
 		keys, err = tx.APIKeys()
@@ -213,7 +213,7 @@ func (s *Server) listKeys(r *http.Request) (any, error) {
 	return keys, err
 }
 
-func (s *Server) createKey(r *http.Request) (any, error) {
+func (s *Server) serveCreateKey(r *http.Request) (any, error) {
 	var body newKey
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func networkOfKey(tx *store.Tx, k newKey) (motion.NetworkID, error) {
 	return all[0].ID, nil
 }
 
-func (s *Server) revokeKey(r *http.Request) (any, error) {
+func (s *Server) serveRevokeKey(r *http.Request) (any, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 32)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
@@ -287,7 +287,7 @@ type deviceList struct {
 	Windows       []devices.Window      `json:"adoption_windows"` // open ones of single networks
 }
 
-func (s *Server) listDevices(r *http.Request) (any, error) {
+func (s *Server) serveDevices(r *http.Request) (any, error) {
 	devices, until, err := s.engine.Devices.DeviceList(r.Context())
 	if err != nil {
 		return nil, err
@@ -296,11 +296,11 @@ func (s *Server) listDevices(r *http.Request) (any, error) {
 	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
 }
 
-func (s *Server) adoptDevice(r *http.Request) (any, error) {
+func (s *Server) serveAdoptDevice(r *http.Request) (any, error) {
 	return s.engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
 }
 
-func (s *Server) removeDevice(r *http.Request) (any, error) {
+func (s *Server) serveRemoveDevice(r *http.Request) (any, error) {
 	return struct{}{}, s.engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
 }
 
@@ -311,7 +311,7 @@ type window struct {
 	Until     motion.Time      `json:"until"`
 }
 
-func (s *Server) openAdoption(r *http.Request) (any, error) {
+func (s *Server) serveOpenAdoption(r *http.Request) (any, error) {
 	var body window
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -326,7 +326,7 @@ type mqttUser struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-func (s *Server) listMQTTUsers(r *http.Request) (any, error) {
+func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
 	var users []store.IntegrationUser
 	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.IntegrationUsers()
@@ -335,7 +335,7 @@ func (s *Server) listMQTTUsers(r *http.Request) (any, error) {
 	return users, err
 }
 
-func (s *Server) createMQTTUser(r *http.Request) (any, error) {
+func (s *Server) serveCreateMQTTUser(r *http.Request) (any, error) {
 	var body store.IntegrationUser
 	if err := read(r, &body); err != nil {
 		return nil, err
@@ -348,7 +348,7 @@ func (s *Server) createMQTTUser(r *http.Request) (any, error) {
 	return user, err
 }
 
-func (s *Server) removeMQTTUser(r *http.Request) (any, error) {
+func (s *Server) serveRemoveMQTTUser(r *http.Request) (any, error) {
 	return struct{}{}, s.engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
 }
 

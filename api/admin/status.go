@@ -12,8 +12,8 @@ import (
 	"sensegate/store"
 )
 
-// status is the answer of the status command.
-type status struct {
+// statusAnswer is the answer of the status command.
+type statusAnswer struct {
 	Running       bool          `json:"running"`
 	Version       string        `json:"version"`
 	Since         motion.Time   `json:"since"`                 // when it was started
@@ -37,9 +37,9 @@ func Version() string {
 	return info.Main.Version
 }
 
-func (s *Server) status(r *http.Request) (any, error) {
-	now := status{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
-	now.ClockUnset = s.engine.State.OwnClock.Unset.Load()
+func (s *Server) serveStatus(r *http.Request) (any, error) {
+	now := statusAnswer{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
+	now.ClockUnset = s.engine.State.ClockUnset()
 	if s.trust != nil {
 		now.Authority = s.trust()
 	}
@@ -81,7 +81,7 @@ func (s *Server) status(r *http.Request) (any, error) {
 }
 
 func showStatus(ctx context.Context, c command, _ []string) error {
-	var now status
+	var now statusAnswer
 	if err := c.client.do(ctx, http.MethodGet, "/status", nil, &now); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func showStatus(ctx context.Context, c command, _ []string) error {
 }
 
 // show writes the status for a person.
-func (now status) show(w io.Writer) {
+func (now statusAnswer) show(w io.Writer) {
 	line := func(name, format string, values ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
