@@ -1,0 +1,137 @@
+package admin
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/devices"
+	"sensegate/motion/engine/state"
+)
+
+// deviceList is the answer of the device list.
+type deviceList struct {
+	Devices       []devices.DeviceState `json:"devices"`
+	AdoptionUntil motion.Time           `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
+	Open          bool                  `json:"adoption_open"`
+	Windows       []devices.Window      `json:"adoption_windows"` // open ones of single networks
+}
+
+func (s *Server) serveDevices(r *http.Request) (any, error) {
+	devices, until, err := s.engine.Devices.DeviceList(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	windows, err := s.engine.Devices.Windows(r.Context())
+	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
+}
+
+func (s *Server) serveAdoptDevice(r *http.Request) (any, error) {
+	return s.engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
+}
+
+func (s *Server) serveRemoveDevice(r *http.Request) (any, error) {
+	return struct{}{}, s.engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
+}
+
+// window is the body and the answer of opening an adoption window.
+type window struct {
+	NetworkID motion.NetworkID `json:"network_id,omitempty"` // 0: of networks without an owner
+	Seconds   motion.Seconds   `json:"seconds,omitempty"`
+	Until     motion.Time      `json:"until"`
+}
+
+func (s *Server) serveOpenAdoption(r *http.Request) (any, error) {
+	var body window
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	until, err := s.engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
+	return window{NetworkID: body.NetworkID, Until: until}, err
+}
+
+func showDevices(ctx context.Context, c command, _ []string) error {
+	var list deviceList
+	if err := c.client.do(ctx, http.MethodGet, "/devices", nil, &list); err != nil {
+		return err
+	}
+	return c.print(list, func(w io.Writer) {
+		fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
+		for _, d := range list.Devices {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
+			if d.Entry != nil {
+				fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
+			}
+			refusals(w, d.Refused)
+		}
+		fmt.Fprintln(w)
+		if list.Open {
+			fmt.Fprintf(w, "New devices of networks without an owner are adopted by themselves until %s.\n", when(list.AdoptionUntil))
+		} else {
+			fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m [-network ID].")
+		}
+		for _, open := range list.Windows {
+			fmt.Fprintf(w, "New devices of network %d are adopted by themselves until %s.\n", open.NetworkID, when(open.Until))
+		}
+	})
+}
+
+// refusals lists under a device which of its messages were refused.
+func refusals(w io.Writer, refused []state.Refused) {
+	for _, r := range refused {
+		fmt.Fprintf(w, "  %d x %s (last %s)\n", r.Count, r.Reason, when(r.Last))
+		if r.Sample != "" {
+			fmt.Fprintf(w, "    last message: %.100s\n", r.Sample)
+		}
+	}
+}
+
+func adoptDevice(flags *flag.FlagSet) action {
+	open := flags.Duration("window", 0, "adopt every new device that asks within this time, such as 10m, to join a network without an owner or to form a new one")
+	network := flags.Uint("network", 0, "with -window: adopt those that ask to join this network instead")
+	return func(ctx context.Context, c command, arguments []string) error {
+		if *open > 0 {
+			return openWindow(ctx, c, window{NetworkID: motion.NetworkID(*network), Seconds: open.Seconds()})
+		}
+		id, err := single(arguments, "the id of a pending device or of its entry, as device list shows them, or -window 10m")
+		if err != nil {
+			return err
+		}
+		var pending motion.PendingDevice
+		if err := c.client.do(ctx, http.MethodPost, "/devices/"+url.PathEscape(id)+"/adopt", nil, &pending); err != nil {
+			return err
+		}
+		return c.print(pending, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute) as %s of location_id %s from %s.\n",
+				pending.DeviceID, pending.Role(), pending.LocationID, pending.Address)
+		})
+	}
+}
+
+// openWindow opens an adoption window.
+func openWindow(ctx context.Context, c command, wanted window) error {
+	var opened window
+	if err := c.client.do(ctx, http.MethodPost, "/adoption", wanted, &opened); err != nil {
+		return err
+	}
+	where := "a network without an owner, or to form a new one,"
+	if opened.NetworkID != 0 {
+		where = fmt.Sprintf("network %d", opened.NetworkID)
+	}
+	return c.print(opened, func(w io.Writer) {
+		fmt.Fprintf(w, "New devices that ask to join %s are adopted until %s.\n", where, when(opened.Until))
+	})
+}
+
+// number returns a network's number, "-" for none.
+func number(id motion.NetworkID) string {
+	if id == 0 {
+		return "-"
+	}
+	return fmt.Sprint(id)
+}

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// apiKey is a new key: its secret is shown this once.
+type apiKey struct {
+	store.APIKey
+	Secret string `json:"secret,omitempty"`
+	Core   string `json:"core,omitempty"` // where it opens something, such as http://127.0.0.1:8080/core; "": nothing runs
+}
+
+// newKey is the body of a command that creates a key.
+type newKey struct {
+	Name        string           `json:"name"`
+	Scopes      []string         `json:"scopes"`
+	NetworkID   motion.NetworkID `json:"network_id"`   // 0: the only one there is
+	AllNetworks bool             `json:"all_networks"` // instead
+	ExpiresIn   motion.Seconds   `json:"expires_in_s"` // 0 = never
+}
+
+func (s *Server) serveKeys(r *http.Request) (any, error) {
+	var keys []store.APIKey
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		keys, err = tx.APIKeys()
+		return err
+	})
+	return keys, err
+}
+
+func (s *Server) serveCreateKey(r *http.Request) (any, error) {
+	var body newKey
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	for _, scope := range body.Scopes {
+		if !slices.Contains(auth.Scopes(), scope) {
+			return nil, fault.New(fault.Invalid, "scope %q: want %s", scope, strings.Join(auth.Scopes(), " or "))
+		}
+	}
+	var key apiKey
+	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+		wanted := store.APIKey{Name: body.Name, Scopes: body.Scopes, NetworkID: body.NetworkID}
+		if body.ExpiresIn > 0 {
+			wanted.ExpiresAt = tx.Now().Add(body.ExpiresIn)
+		}
+		if wanted.NetworkID, err = networkOfKey(tx, body); err != nil {
+			return err
+		}
+		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
+		return err
+	})
+	if s.core != nil {
+		key.Core = s.core()
+	}
+	if fault.KindOf(err) == fault.Conflict {
+		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
+	}
+	return key, err
+}
+
+// networkOfKey returns the network that a new key is bound to, 0 when it opens all, as every
+// key does that is made before the first network.
+func networkOfKey(tx *store.Tx, k newKey) (motion.NetworkID, error) {
+	if k.AllNetworks && k.NetworkID != 0 {
+		return 0, fault.New(fault.Invalid, "name one network, or all of them, not both")
+	}
+	if k.AllNetworks {
+		return 0, nil
+	}
+	if k.NetworkID != 0 {
+		_, err := tx.Network(k.NetworkID)
+		return k.NetworkID, err
+	}
+	all, err := tx.Networks()
+	switch {
+	case err != nil || len(all) == 0:
+		return 0, err
+	case len(all) > 1:
+		return 0, fault.New(fault.Invalid, "there are %d networks: add -network ID for the one that the key is to open, or -all-networks", len(all))
+	}
+	return all[0].ID, nil
+}
+
+func (s *Server) serveRevokeKey(r *http.Request) (any, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 32)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
+	}
+	err = s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
+	if err == nil && s.ended != nil {
+		s.ended()
+	}
+	return struct{}{}, err
+}
+
+func createKey(flags *flag.FlagSet) action {
+	scope := flags.String("scope", auth.ScopeRead, "what the key may do, comma-separated")
+	write := flags.Bool("write", false, "the key may change things too: adds "+auth.ScopeWrite)
+	network := flags.Uint("network", 0, "bind the key to this network; without it the only one there is")
+	everywhere := flags.Bool("all-networks", false, "the key opens all networks, also those to come")
+	expires := flags.Duration("expires", 0, "how long it is valid, such as 2160h; 0 = for ever")
+	return func(ctx context.Context, c command, arguments []string) error {
+		name, err := single(arguments, "a name for the key")
+		if err != nil {
+			return err
+		}
+		body := newKey{Name: name, Scopes: strings.Split(*scope, ","), NetworkID: motion.NetworkID(*network), AllNetworks: *everywhere, ExpiresIn: expires.Seconds()}
+		if *write && !slices.Contains(body.Scopes, auth.ScopeWrite) {
+			body.Scopes = append(body.Scopes, auth.ScopeWrite)
+		}
+		var key apiKey
+		if err := c.client.do(ctx, http.MethodPost, "/apikeys", body, &key); err != nil {
+			return err
+		}
+		return c.print(key, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\n", key.Secret)
+			fmt.Fprintf(w, "\nKey %d (%s; %s): keep it, it is not shown again.", key.ID, key.Name, reach(key.APIKey))
+			if key.Core == "" {
+				fmt.Fprintln(w, " It opens something when the appliance runs.")
+				return
+			}
+			fmt.Fprintf(w, " Try:\n  curl -H 'Authorization: Bearer %s' %s/networks\n", key.Secret, key.Core)
+		})
+	}
+}
+
+// reach returns in words which networks a key opens.
+func reach(k store.APIKey) string {
+	network, end := "all networks", "for ever"
+	if k.NetworkID != 0 {
+		network = fmt.Sprintf("network %d", k.NetworkID)
+	}
+	if k.ExpiresAt != 0 {
+		end = "until " + when(k.ExpiresAt)
+	}
+	return strings.Join(k.Scopes, ", ") + "; " + network + "; " + end
+}
+
+func showKeys(ctx context.Context, c command, _ []string) error {
+	var keys []store.APIKey
+	if err := c.client.do(ctx, http.MethodGet, "/apikeys", nil, &keys); err != nil {
+		return err
+	}
+	return c.print(keys, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tNAME\tSCOPES\tNETWORK\tCREATED\tEXPIRES\tLAST USED")
+		for _, k := range keys {
+			network := "all"
+			if k.NetworkID != 0 {
+				network = fmt.Sprint(k.NetworkID)
+			}
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, strings.Join(k.Scopes, ","), network, when(k.CreatedAt), when(k.ExpiresAt), when(k.LastUsed))
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+
+	"sensegate/store"
+)
+
+// mqttUser is an integration user; its secret is shown once.
+type mqttUser struct {
+	store.IntegrationUser
+	Secret string `json:"secret,omitempty"`
+}
+
+func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
+	var users []store.IntegrationUser
+	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+		users, err = tx.IntegrationUsers()
+		return err
+	})
+	return users, err
+}
+
+func (s *Server) serveCreateMQTTUser(r *http.Request) (any, error) {
+	var body store.IntegrationUser
+	if err := read(r, &body); err != nil {
+		return nil, err
+	}
+	var user mqttUser
+	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)
+		return err
+	})
+	return user, err
+}
+
+func (s *Server) serveRemoveMQTTUser(r *http.Request) (any, error) {
+	return struct{}{}, s.engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
+}
+
+func createMQTTUser(flags *flag.FlagSet) action {
+	prefix := flags.String("prefix", "", "topics of the user; its name when empty")
+	return func(ctx context.Context, c command, arguments []string) error {
+		name, err := single(arguments, "a name for the MQTT user, such as homeassistant")
+		if err != nil {
+			return err
+		}
+		if *prefix == "" {
+			*prefix = name
+		}
+		var user mqttUser
+		if err := c.client.do(ctx, http.MethodPost, "/mqttusers", store.IntegrationUser{Name: name, TopicPrefix: *prefix}, &user); err != nil {
+			return err
+		}
+		return c.print(user, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\n\nMQTT user %s: that is its password, it is not shown again. Its topics are those below %s/.\n", user.Secret, user.Name, user.TopicPrefix)
+		})
+	}
+}
+
+func showMQTTUsers(ctx context.Context, c command, _ []string) error {
+	var users []store.IntegrationUser
+	if err := c.client.do(ctx, http.MethodGet, "/mqttusers", nil, &users); err != nil {
+		return err
+	}
+	return c.print(users, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tTOPICS\tCREATED")
+		for _, u := range users {
+			fmt.Fprintf(w, "%s\t%s/#\t%s\n", u.Name, u.TopicPrefix, when(u.CreatedAt))
+		}
+	})
+}
