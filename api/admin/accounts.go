@@ -113,58 +113,50 @@ func userOf(tx *store.Tx, field, email string) (home.User, error) {
 }
 
 func makeSetupCode(ctx context.Context, c command, _ []string) error {
-	var made setupCodeAnswer
-	if err := c.client.do(ctx, http.MethodPost, "/setup-code", nil, &made); err != nil {
-		return err
-	}
-	return c.print(made, func(w io.Writer) {
+	return ask(ctx, c, http.MethodPost, "/setup-code", nil, func(w io.Writer, made setupCodeAnswer) {
 		fmt.Fprintf(w, "%s\n\nWhoever registers with this code can claim the first network. It works once; earlier codes stop working.\n", made.Code)
 	})
 }
 
-func showAccounts(ctx context.Context, c command, _ []string) error {
-	var users []home.User
-	if err := c.client.do(ctx, http.MethodGet, "/users", nil, &users); err != nil {
-		return err
+func showAccounts(w io.Writer, users []home.User) {
+	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tCREATED")
+	for _, u := range users {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), u.CreatedAt.Std().Local().Format(time.DateTime))
 	}
-	return c.print(users, func(w io.Writer) {
-		fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tCREATED")
-		for _, u := range users {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), u.CreatedAt.Std().Local().Format(time.DateTime))
-		}
-	})
 }
 
-// withPassword is a command that gives an account a password: the first line of a
-// file, or a new one, which is shown.
-func withPassword(flags *flag.FlagSet, path, done string) action {
-	file := flags.String("password-file", "", "file with the password, - for standard input; empty: one is made and shown")
-	return func(ctx context.Context, c command, arguments []string) error {
-		email, err := single(arguments, "the address of the account")
-		if err != nil {
-			return err
-		}
-		password, made, err := passwordFrom(*file)
-		if err != nil {
-			return err
-		}
-		var user home.User
-		if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
-			return err
-		}
-		shown := struct {
-			home.User
-			Password string `json:"password,omitempty"`
-		}{User: user}
-		if made {
-			shown.Password = password
-		}
-		return c.print(shown, func(w io.Writer) {
-			fmt.Fprintf(w, "user %d: %s\n", user.ID, done)
-			if made {
-				fmt.Fprintf(w, "password: %s\n", password)
+// givePassword is a command that gives an account a password: the first line of a file, or
+// a new one, which is shown.
+func givePassword(path, done string) func(*flag.FlagSet) action {
+	return func(flags *flag.FlagSet) action {
+		file := flags.String("password-file", "", "file with the password, - for standard input; empty: one is made and shown")
+		return func(ctx context.Context, c command, arguments []string) error {
+			email, err := single(arguments, "the address of the account")
+			if err != nil {
+				return err
 			}
-		})
+			password, made, err := passwordFrom(*file)
+			if err != nil {
+				return err
+			}
+			var user home.User
+			if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
+				return err
+			}
+			shown := struct {
+				home.User
+				Password string `json:"password,omitempty"`
+			}{User: user}
+			if made {
+				shown.Password = password
+			}
+			return c.print(shown, func(w io.Writer) {
+				fmt.Fprintf(w, "user %d: %s\n", user.ID, done)
+				if made {
+					fmt.Fprintf(w, "password: %s\n", password)
+				}
+			})
+		}
 	}
 }
 
@@ -179,14 +171,6 @@ func passwordFrom(file string) (password string, made bool, err error) {
 	return password, false, err
 }
 
-func createAccount(flags *flag.FlagSet) action {
-	return withPassword(flags, "/users", "created and confirmed")
-}
-
-func setPassword(flags *flag.FlagSet) action {
-	return withPassword(flags, "/users/password", "has a new password, and every session has ended")
-}
-
 func deleteAccount(flags *flag.FlagSet) action {
 	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise a member owns them from then on")
 	successor := flags.String("successor", "", "address of that member; empty: the one who joined first")
@@ -195,10 +179,9 @@ func deleteAccount(flags *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		var done struct{}
-		if err := c.client.do(ctx, http.MethodPost, "/users/delete", account{Email: email, Networks: *networks, Successor: *successor}, &done); err != nil {
-			return err
-		}
-		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "deleted the account of %s\n", email) })
+		body := account{Email: email, Networks: *networks, Successor: *successor}
+		return ask(ctx, c, http.MethodPost, "/users/delete", body, func(w io.Writer, _ struct{}) {
+			fmt.Fprintf(w, "deleted the account of %s\n", email)
+		})
 	}
 }

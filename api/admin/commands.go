@@ -41,7 +41,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
 
 // command is one administration command that is being run.
 type command struct {
-	client   *Client // nil: the command is for an appliance that does not run
+	client   *Client // nil of an offline command
 	stateDir string
 	out      io.Writer
 	json     bool
@@ -51,8 +51,8 @@ type command struct {
 // writes the answer to out. flags are the words after the command; -state-dir and -json go
 // with every one.
 func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
-	name, run := find(words)
-	if run == nil {
+	name, found := find(words)
+	if found.flags == nil {
 		fmt.Fprintf(errOut, "%s: no such command; there are:\n%s", name, Usage)
 		return ErrUsage
 	}
@@ -61,13 +61,13 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	c := command{out: out}
 	flags.BoolVar(&c.json, "json", false, "print the answer as JSON")
 	flags.StringVar(&stateDir, "state-dir", stateDir, "state directory of the appliance")
-	act := run(flags)
+	act := found.flags(flags)
 	arguments, err := interspersed(flags, words[len(strings.Fields(name)):])
 	if err != nil {
 		return ErrUsage
 	}
 	c.stateDir = stateDir
-	if name == "restore" || name == "db compact" {
+	if found.offline {
 		return act(ctx, c, arguments)
 	}
 	if c.client, err = Open(ctx, stateDir, errOut); err != nil {
@@ -76,14 +76,15 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	return errors.Join(act(ctx, c, arguments), c.client.Close())
 }
 
-// find returns the command that words begin with, of one word or two; nil: there is none.
-func find(words []string) (name string, run func(*flag.FlagSet) action) {
+// find returns the command that words begin with, of one word or two; the zero entry: there
+// is none.
+func find(words []string) (name string, found entry) {
 	all := commands()
-	for n := min(2, len(words)); n > 0 && run == nil; n-- {
+	for n := min(2, len(words)); n > 0 && found.flags == nil; n-- {
 		name = strings.Join(words[:n], " ")
-		run = all[name]
+		found = all[name]
 	}
-	return name, run
+	return name, found
 }
 
 // interspersed parses flags before, between and after the arguments.
@@ -103,54 +104,65 @@ func interspersed(flags *flag.FlagSet, words []string) (arguments []string, err 
 // action runs a command whose flags have been parsed.
 type action func(ctx context.Context, c command, arguments []string) error
 
-// commands returns each command by name: a function that declares its flags.
-func commands() map[string]func(*flag.FlagSet) action {
-	return map[string]func(*flag.FlagSet) action{
-		"apikey create":   createKey,
-		"apikey list":     plain(showKeys),
-		"apikey revoke":   plain(removal("apikeys", "the key's ID, as apikey list shows it")),
-		"backup":          makeBackup,
-		"db check":        plain(showCheck),
-		"db compact":      plain(compactDatabase),
-		"db stat":         plain(showLayout),
-		"device list":     plain(showDevices),
-		"device adopt":    adoptDevice,
-		"device remove":   plain(removal("devices", "the device's id, as device list shows it")),
-		"calibrate":       calibrateLinks,
-		"links":           plain(showLinks),
-		"mqttuser create": createMQTTUser,
-		"mqttuser list":   plain(showMQTTUsers),
-		"mqttuser remove": plain(removal("mqttusers", "the user's name")),
-		"outbox list":     plain(showOutbox),
-		"outbox show":     plain(showMail),
-		"restore":         restoreBackup,
-		"setup-code":      plain(makeSetupCode),
-		"status":          plain(showStatus),
-		"user list":       plain(showAccounts),
-		"user create":     createAccount,
-		"user password":   setPassword,
-		"user delete":     deleteAccount,
+// entry is a command: flags declares its flags and returns what runs it.
+type entry struct {
+	flags   func(*flag.FlagSet) action
+	offline bool // it is for an appliance that does not run
+}
+
+// commands returns each command by name.
+func commands() map[string]entry {
+	return map[string]entry{
+		"apikey create":   {flags: createKey},
+		"apikey list":     {flags: list("/apikeys", showKeys)},
+		"apikey revoke":   {flags: removal("/apikeys/", "the key's ID, as apikey list shows it")},
+		"backup":          {flags: makeBackup},
+		"db check":        {flags: noFlags(checkDatabase)},
+		"db compact":      {flags: noFlags(compactDatabase), offline: true},
+		"db stat":         {flags: list("/db/stat", showLayout)},
+		"device list":     {flags: list("/devices", showDevices)},
+		"device adopt":    {flags: adoptDevice},
+		"device remove":   {flags: removal("/devices/", "the device's id, as device list shows it")},
+		"calibrate":       {flags: calibrateLinks},
+		"links":           {flags: noFlags(listLinks)},
+		"mqttuser create": {flags: createMQTTUser},
+		"mqttuser list":   {flags: list("/mqttusers", showMQTTUsers)},
+		"mqttuser remove": {flags: removal("/mqttusers/", "the user's name")},
+		"outbox list":     {flags: list("/outbox", showOutbox)},
+		"outbox show":     {flags: noFlags(readMail)},
+		"restore":         {flags: restoreBackup, offline: true},
+		"setup-code":      {flags: noFlags(makeSetupCode)},
+		"status":          {flags: list("/status", showStatus)},
+		"user list":       {flags: list("/users", showAccounts)},
+		"user create":     {flags: givePassword("/users", "created and confirmed")},
+		"user password":   {flags: givePassword("/users/password", "has a new password, and every session has ended")},
+		"user delete":     {flags: deleteAccount},
 	}
 }
 
-// plain is a command without flags of its own.
-func plain(act action) func(*flag.FlagSet) action {
+// noFlags is a command without flags of its own.
+func noFlags(act action) func(*flag.FlagSet) action {
 	return func(*flag.FlagSet) action { return act }
 }
 
-// removal is a command that removes the thing that its argument names.
-func removal(collection, what string) action {
-	return func(ctx context.Context, c command, arguments []string) error {
+// list is a command that shows what is at a path.
+func list[T any](path string, show func(io.Writer, T)) func(*flag.FlagSet) action {
+	return noFlags(func(ctx context.Context, c command, _ []string) error {
+		return ask(ctx, c, http.MethodGet, path, nil, show)
+	})
+}
+
+// removal is a command that removes the thing below a path that its argument names.
+func removal(path, what string) func(*flag.FlagSet) action {
+	return noFlags(func(ctx context.Context, c command, arguments []string) error {
 		id, err := single(arguments, what)
 		if err != nil {
 			return err
 		}
-		var done struct{}
-		if err := c.client.do(ctx, http.MethodDelete, "/"+collection+"/"+url.PathEscape(id), nil, &done); err != nil {
-			return err
-		}
-		return c.print(done, func(w io.Writer) { fmt.Fprintf(w, "removed %s\n", id) })
-	}
+		return ask(ctx, c, http.MethodDelete, path+url.PathEscape(id), nil, func(w io.Writer, _ struct{}) {
+			fmt.Fprintf(w, "removed %s\n", id)
+		})
+	})
 }
 
 // single returns the only argument of a command.
@@ -159,6 +171,15 @@ func single(arguments []string, what string) (string, error) {
 		return "", fmt.Errorf("want %s", what)
 	}
 	return arguments[0], nil
+}
+
+// ask sends a command and prints the answer.
+func ask[T any](ctx context.Context, c command, method, path string, body any, show func(io.Writer, T)) error {
+	var answer T
+	if err := c.client.do(ctx, method, path, body, &answer); err != nil {
+		return err
+	}
+	return c.print(answer, func(w io.Writer) { show(w, answer) })
 }
 
 // print writes an answer: as JSON with -json, otherwise as show does.

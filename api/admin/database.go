@@ -152,21 +152,15 @@ func (s *Server) serveCheck(r *http.Request) (any, error) {
 	return s.db.CheckCopy(r.Context())
 }
 
-func showLayout(ctx context.Context, c command, _ []string) error {
-	var l store.Layout
-	if err := c.client.do(ctx, http.MethodGet, "/db/stat", nil, &l); err != nil {
-		return err
+func showLayout(w io.Writer, l store.Layout) {
+	fmt.Fprintln(w, "BUCKET\tKEYS\tBYTES\tPAGES")
+	for _, b := range l.Buckets {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", b.Name, b.Keys, b.Bytes, b.Pages)
 	}
-	return c.print(l, func(w io.Writer) {
-		fmt.Fprintln(w, "BUCKET\tKEYS\tBYTES\tPAGES")
-		for _, b := range l.Buckets {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", b.Name, b.Keys, b.Bytes, b.Pages)
-		}
-		fmt.Fprintf(w, "\n%s: schema %d, %d bytes, %d pages of %d bytes, %d of them free\n", l.Path, l.Schema, l.Size, l.Pages, l.PageSize, l.FreePages)
-	})
+	fmt.Fprintf(w, "\n%s: schema %d, %d bytes, %d pages of %d bytes, %d of them free\n", l.Path, l.Schema, l.Size, l.Pages, l.PageSize, l.FreePages)
 }
 
-func showCheck(ctx context.Context, c command, _ []string) error {
+func checkDatabase(ctx context.Context, c command, _ []string) error {
 	var left store.LeftOut
 	if err := c.client.do(ctx, http.MethodGet, "/db/check", nil, &left); err != nil {
 		return err

@@ -55,30 +55,24 @@ func (s *Server) serveOpenAdoption(r *http.Request) (any, error) {
 	return window{NetworkID: body.NetworkID, Until: until}, err
 }
 
-func showDevices(ctx context.Context, c command, _ []string) error {
-	var list deviceList
-	if err := c.client.do(ctx, http.MethodGet, "/devices", nil, &list); err != nil {
-		return err
+func showDevices(w io.Writer, list deviceList) {
+	fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
+	for _, d := range list.Devices {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
+		if d.Entry != nil {
+			fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
+		}
+		refusals(w, d.Refused)
 	}
-	return c.print(list, func(w io.Writer) {
-		fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
-		for _, d := range list.Devices {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
-			if d.Entry != nil {
-				fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
-			}
-			refusals(w, d.Refused)
-		}
-		fmt.Fprintln(w)
-		if list.Open {
-			fmt.Fprintf(w, "New devices of networks without an owner are adopted by themselves until %s.\n", when(list.AdoptionUntil))
-		} else {
-			fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m [-network ID].")
-		}
-		for _, open := range list.Windows {
-			fmt.Fprintf(w, "New devices of network %d are adopted by themselves until %s.\n", open.NetworkID, when(open.Until))
-		}
-	})
+	fmt.Fprintln(w)
+	if list.Open {
+		fmt.Fprintf(w, "New devices of networks without an owner are adopted by themselves until %s.\n", when(list.AdoptionUntil))
+	} else {
+		fmt.Fprintln(w, "New devices wait for adoption: sensegate device adopt ID, or device adopt -window 10m [-network ID].")
+	}
+	for _, open := range list.Windows {
+		fmt.Fprintf(w, "New devices of network %d are adopted by themselves until %s.\n", open.NetworkID, when(open.Until))
+	}
 }
 
 // refusals lists under a device which of its messages were refused.
@@ -102,11 +96,7 @@ func adoptDevice(flags *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		var pending motion.PendingDevice
-		if err := c.client.do(ctx, http.MethodPost, "/devices/"+url.PathEscape(id)+"/adopt", nil, &pending); err != nil {
-			return err
-		}
-		return c.print(pending, func(w io.Writer) {
+		return ask(ctx, c, http.MethodPost, "/devices/"+url.PathEscape(id)+"/adopt", nil, func(w io.Writer, pending motion.PendingDevice) {
 			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute) as %s of location_id %s from %s.\n",
 				pending.DeviceID, pending.Role(), pending.LocationID, pending.Address)
 		})
@@ -115,15 +105,11 @@ func adoptDevice(flags *flag.FlagSet) action {
 
 // openWindow opens an adoption window.
 func openWindow(ctx context.Context, c command, wanted window) error {
-	var opened window
-	if err := c.client.do(ctx, http.MethodPost, "/adoption", wanted, &opened); err != nil {
-		return err
-	}
-	where := "a network without an owner, or to form a new one,"
-	if opened.NetworkID != 0 {
-		where = fmt.Sprintf("network %d", opened.NetworkID)
-	}
-	return c.print(opened, func(w io.Writer) {
+	return ask(ctx, c, http.MethodPost, "/adoption", wanted, func(w io.Writer, opened window) {
+		where := "a network without an owner, or to form a new one,"
+		if opened.NetworkID != 0 {
+			where = fmt.Sprintf("network %d", opened.NetworkID)
+		}
 		fmt.Fprintf(w, "New devices that ask to join %s are adopted until %s.\n", where, when(opened.Until))
 	})
 }

@@ -122,11 +122,7 @@ func createKey(flags *flag.FlagSet) action {
 		if *write && !slices.Contains(body.Scopes, auth.ScopeWrite) {
 			body.Scopes = append(body.Scopes, auth.ScopeWrite)
 		}
-		var key apiKey
-		if err := c.client.do(ctx, http.MethodPost, "/apikeys", body, &key); err != nil {
-			return err
-		}
-		return c.print(key, func(w io.Writer) {
+		return ask(ctx, c, http.MethodPost, "/apikeys", body, func(w io.Writer, key apiKey) {
 			fmt.Fprintf(w, "%s\n", key.Secret)
 			fmt.Fprintf(w, "\nKey %d (%s; %s): keep it, it is not shown again.", key.ID, key.Name, reach(key.APIKey))
 			if key.Core == "" {
@@ -150,19 +146,13 @@ func reach(k store.APIKey) string {
 	return strings.Join(k.Scopes, ", ") + "; " + network + "; " + end
 }
 
-func showKeys(ctx context.Context, c command, _ []string) error {
-	var keys []store.APIKey
-	if err := c.client.do(ctx, http.MethodGet, "/apikeys", nil, &keys); err != nil {
-		return err
-	}
-	return c.print(keys, func(w io.Writer) {
-		fmt.Fprintln(w, "ID\tNAME\tSCOPES\tNETWORK\tCREATED\tEXPIRES\tLAST USED")
-		for _, k := range keys {
-			network := "all"
-			if k.NetworkID != 0 {
-				network = fmt.Sprint(k.NetworkID)
-			}
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, strings.Join(k.Scopes, ","), network, when(k.CreatedAt), when(k.ExpiresAt), when(k.LastUsed))
+func showKeys(w io.Writer, keys []store.APIKey) {
+	fmt.Fprintln(w, "ID\tNAME\tSCOPES\tNETWORK\tCREATED\tEXPIRES\tLAST USED")
+	for _, k := range keys {
+		network := "all"
+		if k.NetworkID != 0 {
+			network = fmt.Sprint(k.NetworkID)
 		}
-	})
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, strings.Join(k.Scopes, ","), network, when(k.CreatedAt), when(k.ExpiresAt), when(k.LastUsed))
+	}
 }

@@ -45,11 +45,11 @@ func (s *Server) serveCalibrate(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	begin := s.engine.Sensing.Calibrate
+	change := s.engine.Sensing.Calibrate
 	if body.Cancel {
-		begin = s.engine.Sensing.CancelCalibration
+		change = s.engine.Sensing.CancelCalibration
 	}
-	links, err := begin(body.NetworkID, body.Link)
+	links, err := change(body.NetworkID, body.Link)
 	return calibrations{links}, err
 }
 
@@ -62,7 +62,7 @@ func parseNetwork(text string) (motion.NetworkID, error) {
 	return motion.NetworkID(id), nil
 }
 
-func showLinks(ctx context.Context, c command, arguments []string) error {
+func listLinks(ctx context.Context, c command, arguments []string) error {
 	query := ""
 	switch len(arguments) {
 	case 0:
@@ -71,11 +71,7 @@ func showLinks(ctx context.Context, c command, arguments []string) error {
 	default:
 		return fmt.Errorf("want one network, or none for all")
 	}
-	var links []sensing.LinkState
-	if err := c.client.do(ctx, http.MethodGet, "/links"+query, nil, &links); err != nil {
-		return err
-	}
-	return c.print(links, func(w io.Writer) {
+	return ask(ctx, c, http.MethodGet, "/links"+query, nil, func(w io.Writer, links []sensing.LinkState) {
 		fmt.Fprintln(w, "NETWORK\tLINK\tZONE\tCAN\tSOURCE\tRATE Hz\tMISSING\tRSSI\tCOUNTS\tFLOOR\tCALIBRATED\tLAST MOTION")
 		for i := range links {
 			linkRow(w, &links[i])
@@ -126,11 +122,7 @@ func calibrateLinks(flags *flag.FlagSet) action {
 			return err
 		}
 		body := calibration{NetworkID: id, Link: strings.Join(arguments[1:], ""), Cancel: *cancel}
-		var done calibrations
-		if err := c.client.do(ctx, http.MethodPost, "/calibration", body, &done); err != nil {
-			return err
-		}
-		return c.print(done, func(w io.Writer) {
+		return ask(ctx, c, http.MethodPost, "/calibration", body, func(w io.Writer, done calibrations) {
 			if *cancel {
 				fmt.Fprintf(w, "calibration cancelled: %d links\n", done.Links)
 				return

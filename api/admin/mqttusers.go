@@ -52,25 +52,16 @@ func createMQTTUser(flags *flag.FlagSet) action {
 		if *prefix == "" {
 			*prefix = name
 		}
-		var user mqttUser
-		if err := c.client.do(ctx, http.MethodPost, "/mqttusers", store.IntegrationUser{Name: name, TopicPrefix: *prefix}, &user); err != nil {
-			return err
-		}
-		return c.print(user, func(w io.Writer) {
+		body := store.IntegrationUser{Name: name, TopicPrefix: *prefix}
+		return ask(ctx, c, http.MethodPost, "/mqttusers", body, func(w io.Writer, user mqttUser) {
 			fmt.Fprintf(w, "%s\n\nMQTT user %s: that is its password, it is not shown again. Its topics are those below %s/.\n", user.Secret, user.Name, user.TopicPrefix)
 		})
 	}
 }
 
-func showMQTTUsers(ctx context.Context, c command, _ []string) error {
-	var users []store.IntegrationUser
-	if err := c.client.do(ctx, http.MethodGet, "/mqttusers", nil, &users); err != nil {
-		return err
+func showMQTTUsers(w io.Writer, users []store.IntegrationUser) {
+	fmt.Fprintln(w, "NAME\tTOPICS\tCREATED")
+	for _, u := range users {
+		fmt.Fprintf(w, "%s\t%s/#\t%s\n", u.Name, u.TopicPrefix, when(u.CreatedAt))
 	}
-	return c.print(users, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tTOPICS\tCREATED")
-		for _, u := range users {
-			fmt.Fprintf(w, "%s\t%s/#\t%s\n", u.Name, u.TopicPrefix, when(u.CreatedAt))
-		}
-	})
 }

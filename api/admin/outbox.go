@@ -72,23 +72,17 @@ func (s *Server) serveMail(r *http.Request) (any, error) {
 	return mailState{m, notify.StateOf(m)}, err
 }
 
-func showOutbox(ctx context.Context, c command, _ []string) error {
-	var list outboxAnswer
-	if err := c.client.do(ctx, http.MethodGet, "/outbox", nil, &list); err != nil {
-		return err
+func showOutbox(w io.Writer, list outboxAnswer) {
+	fmt.Fprintln(w, "ID\tKIND\tTO\tSTATE\tCREATED\tTRIES\tLAST ERROR")
+	for _, m := range list.Mails {
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", m.ID, m.Kind, m.Address, m.State, stamped(m.CreatedAt), m.Attempts, m.LastError)
 	}
-	return c.print(list, func(w io.Writer) {
-		fmt.Fprintln(w, "ID\tKIND\tTO\tSTATE\tCREATED\tTRIES\tLAST ERROR")
-		for _, m := range list.Mails {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", m.ID, m.Kind, m.Address, m.State, stamped(m.CreatedAt), m.Attempts, m.LastError)
-		}
-		for _, d := range list.GivenUp {
-			fmt.Fprintf(w, "\nA push to mobile device %d (%q) of user %d was given up %s: %s\n", d.ID, d.Name, d.UserID, stamped(d.FailedAt), d.LastError)
-		}
-	})
+	for _, d := range list.GivenUp {
+		fmt.Fprintf(w, "\nA push to mobile device %d (%q) of user %d was given up %s: %s\n", d.ID, d.Name, d.UserID, stamped(d.FailedAt), d.LastError)
+	}
 }
 
-func showMail(ctx context.Context, c command, arguments []string) error {
+func readMail(ctx context.Context, c command, arguments []string) error {
 	id, err := single(arguments, "the mail's ID, as outbox list shows it")
 	if err != nil {
 		return err

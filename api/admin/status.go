@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -80,16 +79,7 @@ func (s *Server) serveStatus(r *http.Request) (any, error) {
 	return now, err
 }
 
-func showStatus(ctx context.Context, c command, _ []string) error {
-	var now statusAnswer
-	if err := c.client.do(ctx, http.MethodGet, "/status", nil, &now); err != nil {
-		return err
-	}
-	return c.print(now, now.show)
-}
-
-// show writes the status for a person.
-func (now statusAnswer) show(w io.Writer) {
+func showStatus(w io.Writer, now statusAnswer) {
 	line := func(name, format string, values ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
