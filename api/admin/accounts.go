@@ -21,22 +21,16 @@ import (
 	"sensegate/store"
 )
 
-// People are the parts that know accounts.
-type People struct {
-	Accounts  *auth.Accounts
-	Household *household.Household // nil: the appliance does not run
-}
-
-// offlinePeople returns the People of an appliance that does not run: without connections and
-// mails.
-func offlinePeople(stateDir string, db *store.DB, log *slog.Logger) (People, error) {
+// offlineAccounts returns the accounts of an appliance that does not run: without connections
+// and mails.
+func offlineAccounts(stateDir string, db *store.DB, log *slog.Logger) (*auth.Accounts, error) {
 	keys, err := auth.OpenKeyring(SigningKeys(stateDir), motion.TimeOf(time.Now()), log)
 	if err != nil {
-		return People{}, err
+		return nil, err
 	}
 	noMail := func(*store.Tx, notify.Mail) error { return nil }
 	sessions := auth.NewSessions(db, keys, func() {})
-	return People{Accounts: auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail)}, nil
+	return auth.NewAccounts(db, sessions, auth.NewPasswords(auth.DefaultArgon()), noMail), nil
 }
 
 // account is the body of a command about an account.
@@ -48,7 +42,7 @@ type account struct {
 }
 
 func (s *Server) serveSetupCode(r *http.Request) (any, error) {
-	code, err := auth.NewSetupCode(r.Context(), s.db)
+	code, err := auth.NewSetupCode(r.Context(), s.DB)
 	return setupCodeAnswer{code}, err
 }
 
@@ -59,7 +53,7 @@ type setupCodeAnswer struct {
 
 func (s *Server) serveAccounts(r *http.Request) (any, error) {
 	var users []home.User
-	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.Users()
 		return err
 	})
@@ -71,7 +65,7 @@ func (s *Server) serveCreateAccount(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	return s.people.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
+	return s.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
 }
 
 func (s *Server) serveSetPassword(r *http.Request) (any, error) {
@@ -79,11 +73,11 @@ func (s *Server) serveSetPassword(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	return s.people.Accounts.SetPassword(r.Context(), body.Email, body.Password)
+	return s.Accounts.SetPassword(r.Context(), body.Email, body.Password)
 }
 
 func (s *Server) serveDeleteAccount(r *http.Request) (any, error) {
-	if s.people.Household == nil {
+	if s.Household == nil {
 		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
 	}
 	var body account
@@ -91,7 +85,7 @@ func (s *Server) serveDeleteAccount(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var user, successor home.User
-	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
 		if user, err = userOf(tx, "email", body.Email); err == nil && body.Successor != "" {
 			successor, err = userOf(tx, "successor", body.Successor)
 		}
@@ -100,7 +94,7 @@ func (s *Server) serveDeleteAccount(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return struct{}{}, s.people.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
+	return struct{}{}, s.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
 }
 
 // userOf returns the user whose address is in a field of a command.

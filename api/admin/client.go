@@ -69,11 +69,11 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client,
 	}
 	e.Introduce(nobody{})
 	log := slog.New(slog.DiscardHandler)
-	people, err := offlinePeople(stateDir, db, log)
+	accounts, err := offlineAccounts(stateDir, db, log)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	server := NewServer(e, db, people, nil, log)
+	server := NewServer(Parts{Engine: e, DB: db, Accounts: accounts, Log: log})
 	if err := server.Listen(stateDir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

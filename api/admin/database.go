@@ -19,7 +19,7 @@ import (
 // serveBackup answers with a copy of the database. The copy is made before the first byte is
 // sent, so that a slow reader delays nothing else.
 func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
-	file, size, err := s.db.Snapshot(r.Context())
+	file, size, err := s.DB.Snapshot(r.Context())
 	if err != nil {
 		s.refuse(w, r.Pattern, err)
 		return
@@ -27,10 +27,10 @@ func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	if _, err := io.Copy(w, file); err != nil {
-		s.log.Warn("backup not sent completely", "err", err)
+		s.Log.Warn("backup not sent completely", "err", err)
 		return
 	}
-	s.log.Info("backup sent", "bytes", size)
+	s.Log.Info("backup sent", "bytes", size)
 }
 
 // backupMade is the answer of the backup command.
@@ -146,10 +146,10 @@ func restoreBackup(flags *flag.FlagSet) action {
 	}
 }
 
-func (s *Server) serveLayout(r *http.Request) (any, error) { return s.db.Layout(r.Context()) }
+func (s *Server) serveLayout(r *http.Request) (any, error) { return s.DB.Layout(r.Context()) }
 
 func (s *Server) serveCheck(r *http.Request) (any, error) {
-	return s.db.CheckCopy(r.Context())
+	return s.DB.CheckCopy(r.Context())
 }
 
 func showLayout(w io.Writer, l store.Layout) {

@@ -23,20 +23,20 @@ type deviceList struct {
 }
 
 func (s *Server) serveDevices(r *http.Request) (any, error) {
-	devices, until, err := s.engine.Devices.DeviceList(r.Context())
+	devices, until, err := s.Engine.Devices.DeviceList(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	windows, err := s.engine.Devices.Windows(r.Context())
+	windows, err := s.Engine.Devices.Windows(r.Context())
 	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
 }
 
 func (s *Server) serveAdoptDevice(r *http.Request) (any, error) {
-	return s.engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
+	return s.Engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
 }
 
 func (s *Server) serveRemoveDevice(r *http.Request) (any, error) {
-	return struct{}{}, s.engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.Engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
 }
 
 // window is the body and the answer of opening an adoption window.
@@ -51,7 +51,7 @@ func (s *Server) serveOpenAdoption(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	until, err := s.engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
+	until, err := s.Engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
 	return window{NetworkID: body.NetworkID, Until: until}, err
 }
 

@@ -34,7 +34,7 @@ type newKey struct {
 
 func (s *Server) serveKeys(r *http.Request) (any, error) {
 	var keys []store.APIKey
-	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
 		keys, err = tx.APIKeys()
 		return err
 	})
@@ -52,7 +52,7 @@ func (s *Server) serveCreateKey(r *http.Request) (any, error) {
 		}
 	}
 	var key apiKey
-	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
 		wanted := store.APIKey{Name: body.Name, Scopes: body.Scopes, NetworkID: body.NetworkID}
 		if body.ExpiresIn > 0 {
 			wanted.ExpiresAt = tx.Now().Add(body.ExpiresIn)
@@ -63,8 +63,8 @@ func (s *Server) serveCreateKey(r *http.Request) (any, error) {
 		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
 		return err
 	})
-	if s.core != nil {
-		key.Core = s.core()
+	if s.Core != nil {
+		key.Core = s.Core()
 	}
 	if fault.KindOf(err) == fault.Conflict {
 		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
@@ -100,9 +100,9 @@ func (s *Server) serveRevokeKey(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
 	}
-	err = s.db.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
-	if err == nil && s.ended != nil {
-		s.ended()
+	err = s.DB.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
+	if err == nil && s.Revoked != nil {
+		s.Revoked()
 	}
 	return struct{}{}, err
 }

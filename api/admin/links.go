@@ -37,7 +37,7 @@ func (s *Server) serveLinks(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.engine.Sensing.ExplainLinks(id)
+	return s.Engine.Sensing.ExplainLinks(id)
 }
 
 func (s *Server) serveCalibrate(r *http.Request) (any, error) {
@@ -45,9 +45,9 @@ func (s *Server) serveCalibrate(r *http.Request) (any, error) {
 	if err := read(r, &body); err != nil {
 		return nil, err
 	}
-	change := s.engine.Sensing.Calibrate
+	change := s.Engine.Sensing.Calibrate
 	if body.Cancel {
-		change = s.engine.Sensing.CancelCalibration
+		change = s.Engine.Sensing.CancelCalibration
 	}
 	links, err := change(body.NetworkID, body.Link)
 	return calibrations{links}, err

@@ -18,7 +18,7 @@ type mqttUser struct {
 
 func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
 	var users []store.IntegrationUser
-	err := s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
 		users, err = tx.IntegrationUsers()
 		return err
 	})
@@ -31,7 +31,7 @@ func (s *Server) serveCreateMQTTUser(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var user mqttUser
-	err := s.db.Update(r.Context(), func(tx *store.Tx) (err error) {
+	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
 		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)
 		return err
 	})
@@ -39,7 +39,7 @@ func (s *Server) serveCreateMQTTUser(r *http.Request) (any, error) {
 }
 
 func (s *Server) serveRemoveMQTTUser(r *http.Request) (any, error) {
-	return struct{}{}, s.engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.Engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
 }
 
 func createMQTTUser(flags *flag.FlagSet) action {

@@ -40,7 +40,7 @@ type lostMobile struct {
 
 func (s *Server) serveOutbox(r *http.Request) (any, error) {
 	list := outboxAnswer{Mails: []mailState{}, GivenUp: []lostMobile{}}
-	err := s.db.View(r.Context(), func(tx *store.Tx) error {
+	err := s.DB.View(r.Context(), func(tx *store.Tx) error {
 		mails, err := tx.Mails()
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *Server) serveMail(r *http.Request) (any, error) {
 		return nil, fault.New(fault.Invalid, "mail %q: want the number that outbox list shows", r.PathValue("id"))
 	}
 	var m store.Mail
-	err = s.db.View(r.Context(), func(tx *store.Tx) (err error) {
+	err = s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
 		m, err = tx.Mail(id)
 		return err
 	})

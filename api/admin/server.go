@@ -19,8 +19,10 @@ import (
 	"strings"
 	"time"
 
+	"sensegate/api/auth"
 	"sensegate/motion/engine"
 	"sensegate/motion/fault"
+	"sensegate/motion/household"
 	"sensegate/store"
 )
 
@@ -45,23 +47,30 @@ func Beside(stateDir string) []string {
 // Server answers administration commands. Whoever can open the socket (its
 // owner) may do everything.
 type Server struct {
-	engine *engine.Engine
-	db     *store.DB
-	people People
-	ready  func() error  // nil: the appliance does not run
-	trust  func() string // nil until Trust is called
-	ended  func()        // nil until OnRevoke is called
-	core   func() string // nil until Core is called
-	log    *slog.Logger
-	mux    http.ServeMux
-
+	Parts
+	mux      http.ServeMux
 	listener net.Listener
 }
 
-// NewServer returns a server of the commands over an engine, its database and its people.
-// ready returns why the appliance cannot work; it is nil when the appliance does not run.
-func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error, log *slog.Logger) *Server {
-	s := &Server{engine: e, db: db, people: people, ready: ready, log: log}
+// Parts are what the commands stand on. Household and the functions are nil when the
+// appliance does not run; the functions are called concurrently.
+type Parts struct {
+	Engine    *engine.Engine
+	DB        *store.DB
+	Accounts  *auth.Accounts
+	Household *household.Household
+
+	Ready     func() error  // why the appliance cannot work
+	Authority func() string // fingerprint of the authority that clients are to trust
+	Core      func() string // address of the Core interface, shown with a new key
+	Revoked   func()        // called after an API key was revoked, to end connections opened with it
+
+	Log *slog.Logger
+}
+
+// NewServer returns a server of the commands.
+func NewServer(p Parts) *Server {
+	s := &Server{Parts: p}
 	s.handle("GET /apikeys", s.serveKeys)
 	s.handle("POST /apikeys", s.serveCreateKey)
 	s.handle("DELETE /apikeys/{id}", s.serveRevokeKey)
@@ -88,21 +97,6 @@ func NewServer(e *engine.Engine, db *store.DB, people People, ready func() error
 	return s
 }
 
-// Trust makes status show the fingerprint of the authority that clients are to trust. It is
-// called before Run; fingerprint is called concurrently.
-func (s *Server) Trust(fingerprint func() string) { s.trust = fingerprint }
-
-// Core adds the address of the Core interface to the answer with a new key. It is called
-// before Run; address is called concurrently.
-func (s *Server) Core(address func() string) { s.core = address }
-
-// OnRevoke calls ended after an API key was revoked, so that connections opened with it end.
-// It is called before Run.
-func (s *Server) OnRevoke(ended func()) { s.ended = ended }
-
-// ServeHTTP answers a command.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
-
 // Listen opens the socket in a state directory, before Run.
 func (s *Server) Listen(stateDir string) error {
 	path := Socket(stateDir)
@@ -122,7 +116,7 @@ func (s *Server) Listen(stateDir string) error {
 
 // Run serves the commands until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
+	server := &http.Server{Handler: &s.mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -148,7 +142,7 @@ func (s *Server) handle(pattern string, command func(*http.Request) (any, error)
 			return
 		}
 		if r.Method != http.MethodGet {
-			s.log.Info("administration command done", "command", r.Method+" "+r.URL.Path)
+			s.Log.Info("administration command done", "command", r.Method+" "+r.URL.Path)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answer)
@@ -158,7 +152,7 @@ func (s *Server) handle(pattern string, command func(*http.Request) (any, error)
 // refuse writes the answer to a command that failed.
 func (s *Server) refuse(w http.ResponseWriter, pattern string, err error) {
 	if fault.KindOf(err) == 0 {
-		s.log.Error("administration command failed", "command", pattern, "err", err)
+		s.Log.Error("administration command failed", "command", pattern, "err", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnprocessableEntity)

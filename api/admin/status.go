@@ -37,17 +37,17 @@ func Version() string {
 }
 
 func (s *Server) serveStatus(r *http.Request) (any, error) {
-	now := statusAnswer{Running: s.ready != nil, Version: Version(), Health: s.db.Health()}
-	now.ClockUnset = s.engine.State.ClockUnset()
-	if s.trust != nil {
-		now.Authority = s.trust()
+	now := statusAnswer{Running: s.Ready != nil, Version: Version(), Health: s.DB.Health()}
+	now.ClockUnset = s.Engine.State.ClockUnset()
+	if s.Authority != nil {
+		now.Authority = s.Authority()
 	}
-	if s.ready != nil {
-		if err := s.ready(); err != nil {
+	if s.Ready != nil {
+		if err := s.Ready(); err != nil {
 			now.NotReady = err.Error()
 		}
 	}
-	devices, _, err := s.engine.Devices.DeviceList(r.Context())
+	devices, _, err := s.Engine.Devices.DeviceList(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Server) serveStatus(r *http.Request) (any, error) {
 			now.Devices++
 		}
 	}
-	err = s.db.View(r.Context(), func(tx *store.Tx) error {
+	err = s.DB.View(r.Context(), func(tx *store.Tx) error {
 		networks, err := tx.Networks()
 		now.Networks = len(networks)
 		return err
@@ -68,11 +68,11 @@ func (s *Server) serveStatus(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if now.Database, err = s.db.Stats(r.Context()); err != nil {
+	if now.Database, err = s.DB.Stats(r.Context()); err != nil {
 		return nil, err
 	}
 	now.Since = now.Database.Since
-	backups, err := store.Backups(s.db.Path())
+	backups, err := store.Backups(s.DB.Path())
 	if len(backups) > 0 {
 		now.LastBackup = &backups[0]
 	}

@@ -85,10 +85,10 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
-	a.admin = admin.NewServer(a.engine, db, admin.People{Accounts: a.parts.Accounts, Household: a.parts.Household}, a.ready, log)
-	a.admin.Trust(a.certs.Fingerprint)
-	a.admin.OnRevoke(a.recheck)
-	a.admin.Core(a.coreHere)
+	a.admin = admin.NewServer(admin.Parts{
+		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
+		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Revoked: a.recheck, Log: log,
+	})
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}
