@@ -52,37 +52,20 @@ type setupCodeAnswer struct {
 }
 
 func (s *Server) serveAccounts(r *http.Request) (any, error) {
-	var users []home.User
-	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
-		users, err = tx.Users()
-		return err
-	})
-	return users, err
+	return store.Read(r.Context(), s.DB, (*store.Tx).Users)
 }
 
-func (s *Server) serveCreateAccount(r *http.Request) (any, error) {
-	var body account
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveCreateAccount(r *http.Request, body account) (any, error) {
 	return s.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
 }
 
-func (s *Server) serveSetPassword(r *http.Request) (any, error) {
-	var body account
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveSetPassword(r *http.Request, body account) (any, error) {
 	return s.Accounts.SetPassword(r.Context(), body.Email, body.Password)
 }
 
-func (s *Server) serveDeleteAccount(r *http.Request) (any, error) {
+func (s *Server) serveDeleteAccount(r *http.Request, body account) (any, error) {
 	if s.Household == nil {
 		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
-	}
-	var body account
-	if err := read(r, &body); err != nil {
-		return nil, err
 	}
 	var user, successor home.User
 	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {

@@ -46,11 +46,7 @@ type window struct {
 	Until     motion.Time      `json:"until"`
 }
 
-func (s *Server) serveOpenAdoption(r *http.Request) (any, error) {
-	var body window
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveOpenAdoption(r *http.Request, body window) (any, error) {
 	until, err := s.Engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
 	return window{NetworkID: body.NetworkID, Until: until}, err
 }

@@ -33,19 +33,10 @@ type newKey struct {
 }
 
 func (s *Server) serveKeys(r *http.Request) (any, error) {
-	var keys []store.APIKey
-	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
-		keys, err = tx.APIKeys()
-		return err
-	})
-	return keys, err
+	return store.Read(r.Context(), s.DB, (*store.Tx).APIKeys)
 }
 
-func (s *Server) serveCreateKey(r *http.Request) (any, error) {
-	var body newKey
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveCreateKey(r *http.Request, body newKey) (any, error) {
 	for _, scope := range body.Scopes {
 		if !slices.Contains(auth.Scopes(), scope) {
 			return nil, fault.New(fault.Invalid, "scope %q: want %s", scope, strings.Join(auth.Scopes(), " or "))

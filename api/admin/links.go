@@ -40,11 +40,7 @@ func (s *Server) serveLinks(r *http.Request) (any, error) {
 	return s.Engine.Sensing.ExplainLinks(id)
 }
 
-func (s *Server) serveCalibrate(r *http.Request) (any, error) {
-	var body calibration
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveCalibrate(r *http.Request, body calibration) (any, error) {
 	change := s.Engine.Sensing.Calibrate
 	if body.Cancel {
 		change = s.Engine.Sensing.CancelCalibration

@@ -17,19 +17,10 @@ type mqttUser struct {
 }
 
 func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
-	var users []store.IntegrationUser
-	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
-		users, err = tx.IntegrationUsers()
-		return err
-	})
-	return users, err
+	return store.Read(r.Context(), s.DB, (*store.Tx).IntegrationUsers)
 }
 
-func (s *Server) serveCreateMQTTUser(r *http.Request) (any, error) {
-	var body store.IntegrationUser
-	if err := read(r, &body); err != nil {
-		return nil, err
-	}
+func (s *Server) serveCreateMQTTUser(r *http.Request, body store.IntegrationUser) (any, error) {
 	var user mqttUser
 	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
 		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)

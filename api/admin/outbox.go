@@ -64,11 +64,7 @@ func (s *Server) serveMail(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "mail %q: want the number that outbox list shows", r.PathValue("id"))
 	}
-	var m store.Mail
-	err = s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
-		m, err = tx.Mail(id)
-		return err
-	})
+	m, err := store.Read(r.Context(), s.DB, func(tx *store.Tx) (store.Mail, error) { return tx.Mail(id) })
 	return mailState{m, notify.StateOf(m)}, err
 }
 

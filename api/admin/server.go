@@ -72,24 +72,24 @@ type Parts struct {
 func NewServer(p Parts) *Server {
 	s := &Server{Parts: p}
 	s.handle("GET /apikeys", s.serveKeys)
-	s.handle("POST /apikeys", s.serveCreateKey)
+	s.handle("POST /apikeys", withBody(s.serveCreateKey))
 	s.handle("DELETE /apikeys/{id}", s.serveRevokeKey)
 	s.handle("GET /devices", s.serveDevices)
 	s.handle("POST /devices/{id}/adopt", s.serveAdoptDevice)
 	s.handle("DELETE /devices/{id}", s.serveRemoveDevice)
-	s.handle("POST /adoption", s.serveOpenAdoption)
+	s.handle("POST /adoption", withBody(s.serveOpenAdoption))
 	s.handle("GET /links", s.serveLinks)
-	s.handle("POST /calibration", s.serveCalibrate)
+	s.handle("POST /calibration", withBody(s.serveCalibrate))
 	s.handle("GET /mqttusers", s.serveMQTTUsers)
-	s.handle("POST /mqttusers", s.serveCreateMQTTUser)
+	s.handle("POST /mqttusers", withBody(s.serveCreateMQTTUser))
 	s.handle("DELETE /mqttusers/{id}", s.serveRemoveMQTTUser)
 	s.handle("GET /outbox", s.serveOutbox)
 	s.handle("GET /outbox/{id}", s.serveMail)
 	s.handle("POST /setup-code", s.serveSetupCode)
 	s.handle("GET /users", s.serveAccounts)
-	s.handle("POST /users", s.serveCreateAccount)
-	s.handle("POST /users/password", s.serveSetPassword)
-	s.handle("POST /users/delete", s.serveDeleteAccount)
+	s.handle("POST /users", withBody(s.serveCreateAccount))
+	s.handle("POST /users/password", withBody(s.serveSetPassword))
+	s.handle("POST /users/delete", withBody(s.serveDeleteAccount))
 	s.handle("GET /status", s.serveStatus)
 	s.handle("GET /db/stat", s.serveLayout)
 	s.handle("GET /db/check", s.serveCheck)
@@ -177,10 +177,13 @@ type failure struct {
 	Error string `json:"error"`
 }
 
-// read decodes the body of a command.
-func read(r *http.Request, body any) error {
-	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 64<<10)).Decode(body); err != nil {
-		return fault.New(fault.Malformed, "body: %v", err)
+// withBody decodes the body of a command.
+func withBody[T any](command func(*http.Request, T) (any, error)) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		var body T
+		if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 64<<10)).Decode(&body); err != nil {
+			return nil, fault.New(fault.Malformed, "body: %v", err)
+		}
+		return command(r, body)
 	}
-	return nil
 }

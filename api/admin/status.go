@@ -60,14 +60,11 @@ func (s *Server) serveStatus(r *http.Request) (any, error) {
 			now.Devices++
 		}
 	}
-	err = s.DB.View(r.Context(), func(tx *store.Tx) error {
-		networks, err := tx.Networks()
-		now.Networks = len(networks)
-		return err
-	})
+	networks, err := store.Read(r.Context(), s.DB, (*store.Tx).Networks)
 	if err != nil {
 		return nil, err
 	}
+	now.Networks = len(networks)
 	if now.Database, err = s.DB.Stats(r.Context()); err != nil {
 		return nil, err
 	}
