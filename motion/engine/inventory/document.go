@@ -13,16 +13,12 @@ import (
 // GuardianConfig returns the guardian configuration of a network in force, defaults
 // included, or the value at a top-level key of it: to be read only. NotFound: no such network or key.
 func (in *Inventory) GuardianConfig(id motion.NetworkID, key string) (any, error) {
-	return in.configuration(id, "guardian configuration", key, func(n *state.Network) motion.Document {
-		return n.InForce.Guardian
-	})
+	return in.configuration(id, "guardian configuration", key, func(n *state.Network) motion.Document { return n.InForce.Guardian })
 }
 
 // RadarConfig returns the radar configuration of a network likewise.
 func (in *Inventory) RadarConfig(id motion.NetworkID, key string) (any, error) {
-	return in.configuration(id, "radar configuration", key, func(n *state.Network) motion.Document {
-		return n.InForce.Radar
-	})
+	return in.configuration(id, "radar configuration", key, func(n *state.Network) motion.Document { return n.InForce.Radar })
 }
 
 func (in *Inventory) configuration(id motion.NetworkID, name, key string, read func(*state.Network) motion.Document) (any, error) {
