@@ -42,65 +42,41 @@ func (in *changeIn[T]) edit(replace bool) setting.Edit {
 	return setting.Edit{Key: in.Key.Key, Replace: replace, Body: body}
 }
 
-type documentOut[T any] struct {
+type configOut[T any] struct {
+	api.Unsupported
 	Body api.Part[T]
 }
 
-// answered returns the answer with a value, if there is one.
-func answered[T any](value any, err error) (*documentOut[T], error) {
-	return &documentOut[T]{Body: api.Part[T]{Value: value}}, err
+// config is one of the two configuration documents of networks.
+type config[T any] struct {
+	core *Core
+	view setting.View
+	read func(in *inventory.Inventory, id motion.NetworkID, key string) (any, error)
+	edit func(in *inventory.Inventory, ctx context.Context, id motion.NetworkID, push bool, edit setting.Edit) error
 }
 
-type guardianOut struct {
-	api.Unsupported
-	Body api.Part[motion.GuardianConfig]
+func (c *Core) guardianConfig() config[motion.GuardianConfig] {
+	return config[motion.GuardianConfig]{c, setting.GuardianView, (*inventory.Inventory).GuardianConfig, (*inventory.Inventory).EditGuardian}
 }
 
-type radarOut struct {
-	api.Unsupported
-	Body api.Part[motion.RadarConfig]
+func (c *Core) radarConfig() config[motion.RadarConfig] {
+	return config[motion.RadarConfig]{c, setting.RadarView, (*inventory.Inventory).RadarConfig, (*inventory.Inventory).EditRadar}
 }
 
-func (c *Core) guardianConfig(_ context.Context, _ auth.Key, in *documentIn) (*guardianOut, error) {
-	value, err := c.engine.Inventory.GuardianConfig(in.Network, in.Key.Key)
-	return &guardianOut{c.unsupported(in.Network, setting.GuardianView), api.Part[motion.GuardianConfig]{Value: value}}, err
+func (c config[T]) get(_ context.Context, _ auth.Key, in *documentIn) (*configOut[T], error) {
+	value, err := c.read(c.core.engine.Inventory, in.Network, in.Key.Key)
+	return &configOut[T]{c.core.unsupported(in.Network, c.view), api.Part[T]{Value: value}}, err
 }
 
-func (c *Core) setGuardianConfig(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig]) (*guardianOut, error) {
-	return c.editGuardian(ctx, key, in, true)
-}
-
-func (c *Core) changeGuardianConfig(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig]) (*guardianOut, error) {
-	return c.editGuardian(ctx, key, in, false)
-}
-
-func (c *Core) editGuardian(ctx context.Context, key auth.Key, in *changeIn[motion.GuardianConfig], replace bool) (*guardianOut, error) {
-	if err := c.engine.Inventory.EditGuardian(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
-		return nil, err
+// change replaces the document, or merges into it.
+func (c config[T]) change(replace bool) func(context.Context, auth.Key, *changeIn[T]) (*configOut[T], error) {
+	return func(ctx context.Context, key auth.Key, in *changeIn[T]) (*configOut[T], error) {
+		if err := c.edit(c.core.engine.Inventory, ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+			return nil, err
+		}
+		out, err := c.get(ctx, key, &documentIn{in.Network, in.Key})
+		return out, unlessGone(err)
 	}
-	out, err := c.guardianConfig(ctx, key, &documentIn{in.Network, in.Key})
-	return out, unlessGone(err)
-}
-
-func (c *Core) radarConfig(_ context.Context, _ auth.Key, in *documentIn) (*radarOut, error) {
-	value, err := c.engine.Inventory.RadarConfig(in.Network, in.Key.Key)
-	return &radarOut{c.unsupported(in.Network, setting.RadarView), api.Part[motion.RadarConfig]{Value: value}}, err
-}
-
-func (c *Core) setRadarConfig(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig]) (*radarOut, error) {
-	return c.editRadar(ctx, key, in, true)
-}
-
-func (c *Core) changeRadarConfig(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig]) (*radarOut, error) {
-	return c.editRadar(ctx, key, in, false)
-}
-
-func (c *Core) editRadar(ctx context.Context, key auth.Key, in *changeIn[motion.RadarConfig], replace bool) (*radarOut, error) {
-	if err := c.engine.Inventory.EditRadar(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
-		return nil, err
-	}
-	out, err := c.radarConfig(ctx, key, &documentIn{in.Network, in.Key})
-	return out, unlessGone(err)
 }
 
 // unlessGone lets the answer be null for a key that a change has deleted.
@@ -109,13 +85,6 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// orGone is unlessGone for an answer's value and error.
-func orGone(value any, err error) (any, error) { return value, unlessGone(err) }
-
-type propagateIn struct {
-	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
 }
 
 type propagateOut struct {
@@ -130,7 +99,7 @@ type propagation struct {
 	AppliedRev int32            `json:"applied_rev" doc:"The last revision that the guardian has said to have applied; 0: none yet" example:"12"`
 }
 
-func (c *Core) propagate(ctx context.Context, _ auth.Key, in *propagateIn) (*propagateOut, error) {
+func (c *Core) propagate(ctx context.Context, _ auth.Key, in *networkIn) (*propagateOut, error) {
 	p, err := c.engine.Inventory.Propagate(ctx, in.Network)
 	return &propagateOut{Body: propagation{Network: in.Network, Propagated: p.Propagated, Rev: int32(p.Rev), AppliedRev: int32(p.AppliedRev)}}, err
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 )
 
@@ -39,21 +40,22 @@ type homeState struct {
 	SensitivityLevel string `json:"sensitivity_level,omitempty" enum:"high,medium,low,very_low" doc:"That of sens; may be given instead of it" example:"high"`
 }
 
-func (c *Core) meta(_ context.Context, _ auth.Key, in *documentIn) (*documentOut[metaDocument], error) {
-	return answered[metaDocument](c.engine.Inventory.Meta(in.Network, in.Key.Key))
+type metaOut struct {
+	Body api.Part[metaDocument]
 }
 
-func (c *Core) setMeta(ctx context.Context, _ auth.Key, in *changeIn[metaDocument]) (*documentOut[metaDocument], error) {
-	return c.editMeta(ctx, in, true)
+func (c *Core) meta(_ context.Context, _ auth.Key, in *documentIn) (*metaOut, error) {
+	value, err := c.engine.Inventory.Meta(in.Network, in.Key.Key)
+	return &metaOut{Body: api.Part[metaDocument]{Value: value}}, err
 }
 
-func (c *Core) changeMeta(ctx context.Context, _ auth.Key, in *changeIn[metaDocument]) (*documentOut[metaDocument], error) {
-	return c.editMeta(ctx, in, false)
-}
-
-func (c *Core) editMeta(ctx context.Context, in *changeIn[metaDocument], replace bool) (*documentOut[metaDocument], error) {
-	if err := c.engine.Inventory.EditMeta(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
-		return nil, err
+// editMeta replaces the meta of a network, or merges into it.
+func (c *Core) editMeta(replace bool) func(context.Context, auth.Key, *changeIn[metaDocument]) (*metaOut, error) {
+	return func(ctx context.Context, key auth.Key, in *changeIn[metaDocument]) (*metaOut, error) {
+		if err := c.engine.Inventory.EditMeta(ctx, in.Network, in.Update.Update, in.edit(replace)); err != nil {
+			return nil, err
+		}
+		out, err := c.meta(ctx, key, &documentIn{in.Network, in.Key})
+		return out, unlessGone(err)
 	}
-	return answered[metaDocument](orGone(c.engine.Inventory.Meta(in.Network, in.Key.Key)))
 }
