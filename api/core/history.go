@@ -22,43 +22,33 @@ type historyOut struct {
 	Body   api.Encoded[api.Series]
 }
 
-func (c *Core) stateHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
-	return c.history(ctx, in, series.State)
-}
-
-func (c *Core) intensityHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
-	return c.history(ctx, in, series.Intensity)
-}
-
-func (c *Core) densityHistory(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
-	return c.history(ctx, in, series.Density)
-}
-
-// history answers a query for one measure of a network (payloads.md 4.6), written
-// straight from the stored samples.
-func (c *Core) history(ctx context.Context, in *historyIn, measure series.Measure) (*historyOut, error) {
-	if err := c.engine.State.Known(in.Network); err != nil {
-		return nil, err
+// history answers queries for one measure of a network (payloads.md 4.6), written straight
+// from the stored samples.
+func (c *Core) history(measure series.Measure) func(context.Context, auth.Key, *historyIn) (*historyOut, error) {
+	return func(ctx context.Context, _ auth.Key, in *historyIn) (*historyOut, error) {
+		if err := c.engine.State.Known(in.Network); err != nil {
+			return nil, err
+		}
+		from, to, err := in.Seconds(float64(c.engine.State.Now()))
+		if err != nil {
+			return nil, err
+		}
+		if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
+			return nil, fault.Mistakes(mistakes...)
+		}
+		set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
+		if err != nil {
+			return nil, err
+		}
+		query := series.Query{Series: series.Network, Measure: measure, From: from, To: to, Bucket: int64(in.Bucket)}
+		points, bucket, err := set.AppendJSON(nil, query)
+		if err != nil {
+			return nil, err
+		}
+		out := &historyOut{Body: points}
+		if bucket > query.Bucket {
+			out.Bucket = strconv.FormatInt(bucket, 10)
+		}
+		return out, nil
 	}
-	from, to, err := in.Seconds(float64(c.engine.State.Now()))
-	if err != nil {
-		return nil, err
-	}
-	if mistakes := api.TooMany(1, from, to, in.Bucket, "bucket"); mistakes != nil {
-		return nil, fault.Mistakes(mistakes...)
-	}
-	set, err := c.engine.State.SamplesFor(ctx, in.Network, from, to, int64(in.Bucket))
-	if err != nil {
-		return nil, err
-	}
-	query := series.Query{Series: series.Network, Measure: measure, From: from, To: to, Bucket: int64(in.Bucket)}
-	points, bucket, err := set.AppendJSON(nil, query)
-	if err != nil {
-		return nil, err
-	}
-	out := &historyOut{Body: points}
-	if bucket > query.Bucket {
-		out.Bucket = strconv.FormatInt(bucket, 10)
-	}
-	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sensegate/api"
+	"sensegate/motion/series"
 )
 
 // routes is the interface, in the order of api/testdata/routes.tsv.
@@ -21,9 +22,9 @@ func (c *Core) routes() []api.Route {
 			api.Patch("/network/{network_id}/sounding/clients", key(c.changeSoundingClients), "Change sounding settings, places and names of nodes and clients: all or none"),
 		),
 		api.Group("Motion history and live motion",
-			api.Get("/network/{network_id}/motion/history/state", key(c.stateHistory), "Time series of motion states: 0 none, 1 low, 2 motion"),
-			api.Get("/network/{network_id}/motion/history/intensity", key(c.intensityHistory), "Time series of motion intensity, 0 to 1: the maximum of each bucket"),
-			api.Get("/network/{network_id}/motion/history/density", key(c.densityHistory), "Time series of motion density: percent of the bucket's samples with motion"),
+			api.Get("/network/{network_id}/motion/history/state", key(c.history(series.State)), "Time series of motion states: 0 none, 1 low, 2 motion"),
+			api.Get("/network/{network_id}/motion/history/intensity", key(c.history(series.Intensity)), "Time series of motion intensity, 0 to 1: the maximum of each bucket"),
+			api.Get("/network/{network_id}/motion/history/density", key(c.history(series.Density)), "Time series of motion density: percent of the bucket's samples with motion"),
 			api.Get("/network/{network_id}/motion/history/state_blocks", key(c.stateBlocks), "Motion blocks: stretches of one state with the devices near them (beta)"),
 			api.Live("/network/{network_id}/motion/live", key(c.motionLive), "Live motion, a frame every 500 ms"),
 			api.Post("/network/{network_id}/motion/{realtime_provider}", key(c.relayMotion), "Deliver live motion to an outside service for a minute"),
