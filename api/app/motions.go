@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"sensegate/api/auth"
 	"sensegate/api/live"
@@ -28,25 +27,18 @@ type liveData struct {
 	Throughput   []*float64 `json:"throughput"`
 }
 
-// prepared is a message as it goes to every viewer.
-type prepared struct {
-	message *live.Frame
-	err     error
-}
-
 // prepare encodes a message for all of its viewers: what was before since belongs to those
 // who lived there then.
-func prepare(m state.Message, since motion.Time) any {
+func prepare(m state.Message, since motion.Time) live.Prepared {
 	frame, d := *m.Frame, m.Frame.Data
 	if frame.LastMotion != nil && *frame.LastMotion <= since {
 		frame.LastMotion = nil
 	}
 	raw, err := json.Marshal(liveFrame{frame, liveData{d.MKAI, d.MKAI, d.MKAI, d.LRaw, d.Throughput}})
 	if err != nil {
-		return prepared{err: err}
+		return live.Prepared{Err: err}
 	}
-	message, err := live.TextFrame(raw)
-	return prepared{message, err}
+	return live.Prepare(raw)
 }
 
 // motions streams live motion. Viewers of both interfaces count as those of one
@@ -56,8 +48,8 @@ func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*liv
 	if err != nil {
 		return nil, err
 	}
-	return live.NewStream(fmt.Sprintf("network/%d", who.Network), frames, func(m state.Message) (*live.Frame, error) {
-		p := m.Prepared(state.AppAPI, func(m state.Message) any { return prepare(m, who.Since) }).(prepared)
-		return p.message, p.err
+	return live.NewStream(live.NetworkKey(who.Network), frames, func(m state.Message) (*live.Frame, error) {
+		p := m.Prepared(state.HouseholdDoor, func(m state.Message) any { return prepare(m, who.Since) }).(live.Prepared)
+		return p.Frame, p.Err
 	}).UntilGone(), nil
 }

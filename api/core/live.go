@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"sensegate/api/auth"
@@ -15,22 +14,10 @@ type networkIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
 }
 
-// streamKey is what live connections are counted by.
-func streamKey(id motion.NetworkID) string { return fmt.Sprintf("network/%d", id) }
-
-// prepared is a message as it goes to every reader.
-type prepared struct {
-	message *live.Frame
-	err     error
-}
-
 // textFrame returns a message prepared once for all its readers.
 func textFrame(m state.Message) (*live.Frame, error) {
-	frame := m.Prepared(state.CoreAPI, func(m state.Message) any {
-		message, err := live.TextFrame(m.JSON)
-		return prepared{message, err}
-	}).(prepared)
-	return frame.message, frame.err
+	p := m.Prepared(state.CoreDoor, func(m state.Message) any { return live.Prepare(m.JSON) }).(live.Prepared)
+	return p.Frame, p.Err
 }
 
 func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*live.Stream, error) {
@@ -38,7 +25,7 @@ func (c *Core) motionLive(_ context.Context, _ auth.Key, in *networkIn) (*live.S
 	if err != nil {
 		return nil, err
 	}
-	return live.NewStream(streamKey(in.Network), frames, textFrame).UntilGone(), nil
+	return live.NewStream(live.NetworkKey(in.Network), frames, textFrame).UntilGone(), nil
 }
 
 type refreshOut struct {
@@ -73,7 +60,7 @@ func (c *Core) eventsLive(_ context.Context, _ auth.Key, in *eventsLiveIn) (*liv
 	if err != nil {
 		return nil, err
 	}
-	return live.NewStream(streamKey(in.Network), events, func(m state.Message) (*live.Frame, error) {
+	return live.NewStream(live.NetworkKey(in.Network), events, func(m state.Message) (*live.Frame, error) {
 		wanted := (categories == nil || slices.Contains(categories, m.Event.Category)) &&
 			(kinds == nil || slices.Contains(kinds, m.Event.Event))
 		if !wanted {

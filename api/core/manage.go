@@ -239,5 +239,5 @@ func (c *Core) monitor(ctx context.Context, who auth.Key, in *monitorIn) (*live.
 	if err != nil {
 		return nil, err
 	}
-	return live.NewStream(streamKey(batch.NetworkID), updates, textFrame, snapshot), nil
+	return live.NewStream(live.NetworkKey(batch.NetworkID), updates, textFrame, snapshot), nil
 }

@@ -9,6 +9,7 @@
 package live
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/gorilla/websocket"
@@ -17,10 +18,21 @@ import (
 // Frame is a message that is encoded once for any number of connections.
 type Frame = websocket.PreparedMessage
 
-// TextFrame prepares a text frame of JSON.
-func TextFrame(json []byte) (*Frame, error) {
-	return websocket.NewPreparedMessage(websocket.TextMessage, json)
+// Prepared is a frame, or why there is none: one value, so that it can be kept for the next
+// connection.
+type Prepared struct {
+	Frame *Frame
+	Err   error
 }
+
+// Prepare makes a text frame of JSON.
+func Prepare(json []byte) Prepared {
+	frame, err := websocket.NewPreparedMessage(websocket.TextMessage, json)
+	return Prepared{frame, err}
+}
+
+// NetworkKey is the key of streams about a network: those of both interfaces count together.
+func NetworkKey[ID ~uint32](id ID) string { return fmt.Sprintf("network/%d", id) }
 
 // Subscription is where a connection takes its messages from. The channel is bounded; the
 // other side closes it when the reader falls behind, or when there is nothing more to say.
@@ -49,7 +61,7 @@ type Stream struct {
 }
 
 // NewStream makes a stream from a subscription. key is what connections are
-// counted by, such as "network/1042". frame turns a message into what is sent: a
+// counted by, such as that of NetworkKey. frame turns a message into what is sent: a
 // frame that is prepared once for all viewers, or nil to send nothing for it. One
 // goroutine calls frame; an error ends the connection with 1011 and is logged.
 //

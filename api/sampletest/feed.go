@@ -104,11 +104,11 @@ func LiveOf(f *Feed) api.Operation {
 // Message is a text frame.
 func Message(t testing.TB, text string) *live.Frame {
 	t.Helper()
-	m, err := live.TextFrame([]byte(text))
-	if err != nil {
-		t.Fatal(err)
+	m := live.Prepare([]byte(text))
+	if m.Err != nil {
+		t.Fatal(m.Err)
 	}
-	return m
+	return m.Frame
 }
 
 // Dial opens a websocket; it is closed when the test ends.
