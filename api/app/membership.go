@@ -103,12 +103,13 @@ func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembersh
 	if err != nil {
 		return nil, err
 	}
-	var out membershipOut
-	err = a.DB.View(ctx, func(tx *store.Tx) error {
-		out.Body, err = showMembership(tx, made, in.Body.ExpandBody)
-		return err
-	})
-	return &out, err
+	return a.membershipAnswer(ctx, made, in.Body.ExpandBody)
+}
+
+// membershipAnswer answers with a membership.
+func (a *App) membershipAnswer(ctx context.Context, m home.Membership, expand ExpandBody) (*membershipOut, error) {
+	shown, err := store.Read(ctx, a.DB, func(tx *store.Tx) (shownMembership, error) { return showMembership(tx, m, expand) })
+	return &membershipOut{Body: shown}, err
 }
 
 // claim claims a network for the caller. Wrong setup codes are counted.
@@ -142,12 +143,7 @@ type changeMembershipIn struct {
 // changeMembership hands the network over to a member. Whoever asks for what is so already
 // gets the membership as it is.
 func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMembershipIn) (*membershipOut, error) {
-	var out membershipOut
-	var m home.Membership
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		m, err = tx.Membership(in.ID)
-		return err
-	})
+	m, err := store.Read(ctx, a.DB, func(tx *store.Tx) (home.Membership, error) { return tx.Membership(in.ID) })
 	switch {
 	case err != nil:
 		return nil, err
@@ -161,11 +157,7 @@ func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMemb
 			return nil, err
 		}
 	}
-	err = a.DB.View(ctx, func(tx *store.Tx) error {
-		out.Body, err = showMembership(tx, m, in.Body.ExpandBody)
-		return err
-	})
-	return &out, err
+	return a.membershipAnswer(ctx, m, in.Body.ExpandBody)
 }
 
 func (a *App) deleteMembership(ctx context.Context, m auth.Member, in *membershipIn) (*struct{}, error) {
