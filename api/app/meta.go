@@ -20,12 +20,8 @@ type metaAreas struct {
 type metaOut struct{ Body metaAreas }
 
 func (a *App) meta(ctx context.Context, m auth.Member, _ *NetworkQuery) (*metaOut, error) {
-	var out metaOut
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = readAreas(tx, m)
-		return err
-	})
-	return &out, err
+	areas, err := store.Read(ctx, a.DB, func(tx *store.Tx) (metaAreas, error) { return readAreas(tx, m) })
+	return &metaOut{Body: areas}, err
 }
 
 func readAreas(tx *store.Tx, m auth.Member) (areas metaAreas, err error) {
@@ -77,12 +73,8 @@ func (a *App) deleteMeta(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*s
 type userMetaOut struct{ Body motion.Document }
 
 func (a *App) userMeta(ctx context.Context, u auth.User, _ *struct{}) (*userMetaOut, error) {
-	var out userMetaOut
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.UserMeta(u.ID)
-		return err
-	})
-	return &out, err
+	meta, err := store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Document, error) { return tx.UserMeta(u.ID) })
+	return &userMetaOut{Body: meta}, err
 }
 
 type patchUserMetaIn struct {

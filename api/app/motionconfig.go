@@ -11,8 +11,6 @@ import (
 	"sensegate/store"
 )
 
-type motionConfigIn struct{ NetworkQuery }
-
 type motionConfigOut struct {
 	Body motionConfig
 }
@@ -28,17 +26,13 @@ type motionConfig struct {
 	UpdatedAt motion.Stamp `json:"updated_at" example:"2025-11-24T15:00:00.000Z"`
 }
 
-func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *motionConfigIn) (*motionConfigOut, error) {
+func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *NetworkQuery) (*motionConfigOut, error) {
 	return a.motionConfigOf(ctx, who)
 }
 
 // motionConfigOf answers with the settings in force.
 func (a *App) motionConfigOf(ctx context.Context, who auth.Member) (*motionConfigOut, error) {
-	var record motion.Network
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		record, err = tx.Network(who.Network)
-		return err
-	})
+	record, err := store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Network, error) { return tx.Network(who.Network) })
 	if err != nil {
 		return nil, err
 	}

@@ -64,12 +64,8 @@ func (a *App) network(ctx context.Context, m auth.Member, in *networkIn) (*netwo
 }
 
 func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*networkOut, error) {
-	var out networkOut
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = showNetwork(tx, m.Home, expand)
-		return err
-	})
-	return &out, err
+	record, err := store.Read(ctx, a.DB, func(tx *store.Tx) (networkRecord, error) { return showNetwork(tx, m.Home, expand) })
+	return &networkOut{Body: record}, err
 }
 
 type disownIn struct {

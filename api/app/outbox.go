@@ -39,12 +39,8 @@ func showMail(m store.Mail) shownMail {
 }
 
 // visibleMails returns what the caller may read of the outbox.
-func (a *App) visibleMails(ctx context.Context, o auth.Owner) (mails []store.Mail, err error) {
-	err = a.DB.View(ctx, func(tx *store.Tx) error {
-		mails, err = notify.Visible(tx, o.ID, o.Home)
-		return err
-	})
-	return mails, err
+func (a *App) visibleMails(ctx context.Context, o auth.Owner) ([]store.Mail, error) {
+	return store.Read(ctx, a.DB, func(tx *store.Tx) ([]store.Mail, error) { return notify.Visible(tx, o.ID, o.Home) })
 }
 
 // proven returns nil when the caller may see the link of a mail. That of a reset mail is as

@@ -17,12 +17,10 @@ type sceneConfigOut struct {
 }
 
 func (a *App) sceneConfig(ctx context.Context, _ auth.Member, in *sceneConfigIn) (*sceneConfigOut, error) {
-	out := &sceneConfigOut{}
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body, err = tx.SceneConfig(home.SceneConfigID(in.ID))
-		return err
+	config, err := store.Read(ctx, a.DB, func(tx *store.Tx) (home.SceneConfig, error) {
+		return tx.SceneConfig(home.SceneConfigID(in.ID))
 	})
-	return out, err
+	return &sceneConfigOut{Body: config}, err
 }
 
 type changeSceneConfigIn struct {
