@@ -14,6 +14,22 @@ import (
 
 const jsonType = "application/json"
 
+// Answer is what an operation returns that answers with a T and no header of its own.
+type Answer[T any] struct{ Body T }
+
+// Answered makes an answer of what a call has returned.
+func Answered[T any](body T, err error) (*Answer[T], error) { return &Answer[T]{body}, err }
+
+// AnswerList is an Answer with a list, which the operation never leaves nil.
+type AnswerList[T any] struct {
+	Body []T `nullable:"false"`
+}
+
+// AnsweredList makes an answer of a list that a call has returned.
+func AnsweredList[T any](list []T, err error) (*AnswerList[T], error) {
+	return &AnswerList[T]{list}, err
+}
+
 // output makes an answer of what a row's handler returns.
 type output struct {
 	kind    reflect.Type

@@ -93,8 +93,8 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // In is a struct: fields tagged path or query (use [Opt] for a parameter that may be
 // absent), an optional field Body, and RawBody []byte for the body as it came; a
 // pointer to it may be a [Checker]. Out is a struct with an optional Body and strings
-// tagged header; without Body the answer is 204. An Out of [live.Stream] makes a live
-// operation. An error is a [fault.Error], or it is logged and answered as 500
+// tagged header, such as [Answer]; without Body the answer is 204. An Out of [live.Stream]
+// makes a live operation. An error is a [fault.Error], or it is logged and answered as 500
 // without its cause.
 func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in *In) (*Out, error)) Operation {
 	return Operation{

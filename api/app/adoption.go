@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/household"
@@ -29,9 +30,7 @@ type waitingDevice struct {
 	LastSeen   motion.Stamp `json:"last_seen"`
 }
 
-type adoptionOut struct{ Body adoptionState }
-
-func (a *App) adoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*adoptionOut, error) {
+func (a *App) adoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*api.Answer[adoptionState], error) {
 	return a.adoptionOf(ctx, o)
 }
 
@@ -40,14 +39,14 @@ type openAdoptionIn struct {
 	Body *BodyNetwork
 }
 
-func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*adoptionOut, error) {
+func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*api.Answer[adoptionState], error) {
 	if _, err := a.Engine.Devices.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
 		return nil, err
 	}
 	return a.adoptionOf(ctx, o)
 }
 
-func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*adoptionOut, error) {
+func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*api.Answer[adoptionState], error) {
 	if err := a.Engine.Devices.CloseAdoption(ctx, o.Network); err != nil {
 		return nil, err
 	}
@@ -59,14 +58,14 @@ type adoptIn struct {
 	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits, or the id of its entry" example:"csi-a-02aa00000310"`
 }
 
-func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*adoptionOut, error) {
+func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*api.Answer[adoptionState], error) {
 	if err := a.Household.Adopt(ctx, o.Network, in.DeviceID); err != nil {
 		return nil, err
 	}
 	return a.adoptionOf(ctx, o)
 }
 
-func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*adoptionOut, error) {
+func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*api.Answer[adoptionState], error) {
 	until, pending, err := a.Household.Adoption(ctx, o.Network)
 	if err != nil {
 		return nil, err
@@ -83,5 +82,5 @@ func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*adoptionOut, error
 			FirstSeen: p.FirstSeen.Stamp(), LastSeen: p.LastSeen.Stamp(),
 		})
 	}
-	return &adoptionOut{Body: state}, nil
+	return api.Answered(state, nil)
 }

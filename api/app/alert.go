@@ -24,18 +24,6 @@ type AlertPath struct {
 	UUID string `path:"uuid" format:"uuid" doc:"uuid of the alert" example:"01976b40-0d4e-7c11-9f02-77aa10c2e0b1"`
 }
 
-type alertOut struct {
-	Body alert.Rule
-}
-
-type alertsOut struct {
-	Body []alert.Rule `nullable:"false"`
-}
-
-type alertStatusesOut struct {
-	Body []alerting.AlertStatus `nullable:"false"`
-}
-
 // alertEdit is what a member may write of an alert.
 type alertEdit struct {
 	alert.Edit
@@ -68,54 +56,54 @@ func own(who auth.Member, rules ...alert.Rule) []alert.Rule {
 	return rules
 }
 
-func (a *App) alerts(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertsOut, error) {
+func (a *App) alerts(ctx context.Context, who auth.Member, _ *NetworkQuery) (*api.AnswerList[alert.Rule], error) {
 	rules, err := a.Engine.Alerts.Alerts(ctx, who.Network)
-	return &alertsOut{Body: own(who, rules...)}, err
+	return api.AnsweredList(own(who, rules...), err)
 }
 
-func (a *App) alertStatuses(ctx context.Context, who auth.Member, _ *NetworkQuery) (*alertStatusesOut, error) {
+func (a *App) alertStatuses(ctx context.Context, who auth.Member, _ *NetworkQuery) (*api.AnswerList[alerting.AlertStatus], error) {
 	statuses, err := a.Engine.Alerts.AlertStatuses(ctx, who.Network)
 	for i := range statuses {
 		statuses[i].Data = own(who, statuses[i].Data)[0]
 	}
-	return &alertStatusesOut{Body: statuses}, err
+	return api.AnsweredList(statuses, err)
 }
 
-func (a *App) alert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
+func (a *App) alert(ctx context.Context, who auth.Member, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	rule, err := a.Engine.Alerts.Alert(ctx, who.Network, strings.ToLower(in.UUID))
-	return &alertOut{Body: own(who, rule)[0]}, err
+	return api.Answered(own(who, rule)[0], err)
 }
 
-func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertIn) (*alertOut, error) {
+func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertIn) (*api.Answer[alert.Rule], error) {
 	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
 	if err != nil {
 		return nil, err
 	}
 	rule, err := a.Engine.Alerts.CreateAlert(ctx, who.Network, in.Body.Edit, strangers...)
-	return &alertOut{Body: own(who, rule)[0]}, err
+	return api.Answered(own(who, rule)[0], err)
 }
 
-func (a *App) changeAlert(ctx context.Context, who auth.Member, in *changeAlertIn) (*alertOut, error) {
+func (a *App) changeAlert(ctx context.Context, who auth.Member, in *changeAlertIn) (*api.Answer[alert.Rule], error) {
 	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
 	if err != nil {
 		return nil, err
 	}
 	rule, err := a.Engine.Alerts.ChangeAlert(ctx, who.Network, strings.ToLower(in.UUID), in.Body.Edit, strangers...)
-	return &alertOut{Body: own(who, rule)[0]}, err
+	return api.Answered(own(who, rule)[0], err)
 }
 
-func (a *App) deleteAlert(ctx context.Context, who auth.Member, in *AlertPath) (*alertOut, error) {
+func (a *App) deleteAlert(ctx context.Context, who auth.Member, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	rule, err := a.Engine.Alerts.DeleteAlert(ctx, who.Network, strings.ToLower(in.UUID))
-	return &alertOut{Body: own(who, rule)[0]}, err
+	return api.Answered(own(who, rule)[0], err)
 }
 
-func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlertsIn) (*alertsOut, error) {
+func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlertsIn) (*api.AnswerList[alert.Rule], error) {
 	switches, err := in.Body.List()
 	if err != nil {
 		return nil, err
 	}
 	rules, err := a.Engine.Alerts.SwitchAlerts(ctx, who.Network, switches)
-	return &alertsOut{Body: own(who, rules...)}, err
+	return api.AnsweredList(own(who, rules...), err)
 }
 
 // strangers names the users of an edit's actions who do not belong to the home.

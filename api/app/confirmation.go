@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/motion/home"
 )
 
 // EmailBody names an account by its address.
@@ -28,12 +30,10 @@ type confirmProvenIn struct {
 	}
 }
 
-func (a *App) confirmProven(ctx context.Context, who auth.Anyone, in *confirmProvenIn) (*userOut, error) {
-	record, err := a.Accounts.ConfirmWithPassword(ctx, in.Body.Token, in.Body.Password, who.Address)
-	return &userOut{record}, err
+func (a *App) confirmProven(ctx context.Context, who auth.Anyone, in *confirmProvenIn) (*api.Answer[home.User], error) {
+	return api.Answered(a.Accounts.ConfirmWithPassword(ctx, in.Body.Token, in.Body.Password, who.Address))
 }
 
-func (a *App) confirm(ctx context.Context, who auth.Anyone, in *confirmIn) (*userOut, error) {
-	record, err := a.Accounts.Confirm(ctx, in.Token, who.Address)
-	return &userOut{record}, err
+func (a *App) confirm(ctx context.Context, who auth.Anyone, in *confirmIn) (*api.Answer[home.User], error) {
+	return api.Answered(a.Accounts.Confirm(ctx, in.Token, who.Address))
 }

@@ -56,12 +56,8 @@ type leafIn struct {
 	Body api.Checked[leafChange]
 }
 
-type leafOut struct {
-	Body leafDevice
-}
-
-func (a *App) putLeaf(ctx context.Context, who auth.Member, in *leafIn) (*leafOut, error) {
-	leaf, out := in.Body.Value, &leafOut{}
+func (a *App) putLeaf(ctx context.Context, who auth.Member, in *leafIn) (*api.Answer[leafDevice], error) {
+	leaf, out := in.Body.Value, &api.Answer[leafDevice]{}
 	err := a.place(ctx, who, setting.Placement{
 		At: "body", MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location, Mode: modeOf(leaf.Auto), Mobile: boolOf(leaf.Mobile),
 	}, in.Body.Found, func(tx *store.Tx) (err error) {
@@ -76,12 +72,8 @@ type nodeIn struct {
 	Body api.Checked[nodeChange]
 }
 
-type nodeOut struct {
-	Body nodeDevice
-}
-
-func (a *App) putNode(ctx context.Context, who auth.Member, in *nodeIn) (*nodeOut, error) {
-	node, out := in.Body.Value, &nodeOut{}
+func (a *App) putNode(ctx context.Context, who auth.Member, in *nodeIn) (*api.Answer[nodeDevice], error) {
+	node, out := in.Body.Value, &api.Answer[nodeDevice]{}
 	err := a.place(ctx, who, setting.Placement{
 		At: "body", Node: node.Node.Value, FriendlyName: node.FriendlyName, Location: node.Location,
 	}, in.Body.Found, func(tx *store.Tx) (err error) {

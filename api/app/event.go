@@ -125,12 +125,8 @@ type tagIn struct {
 	}
 }
 
-type eventOut struct {
-	Body eventRecord
-}
-
 // tagEvent tags a detection. One of before the home was claimed is not there.
-func (a *App) tagEvent(ctx context.Context, who auth.Member, in *tagIn) (*eventOut, error) {
+func (a *App) tagEvent(ctx context.Context, who auth.Member, in *tagIn) (*api.Answer[eventRecord], error) {
 	var tagged motion.Event
 	err := a.DB.Update(ctx, func(tx *store.Tx) error {
 		e, err := tx.Event(who.Network, in.Body.EventID)
@@ -149,5 +145,5 @@ func (a *App) tagEvent(ctx context.Context, who auth.Member, in *tagIn) (*eventO
 		return nil, err
 	}
 	names, err := a.deviceNames(who.Network)
-	return &eventOut{Body: recordOf(tagged, who.Home, names)}, err
+	return api.Answered(recordOf(tagged, who.Home, names), err)
 }

@@ -105,10 +105,6 @@ type locationsIn struct {
 	api.Window
 }
 
-type locationsOut struct {
-	Body locationHistogram
-}
-
 // locationHistogram is how the motion of one detection was spread over the home
 // (payloads.md 5.4).
 type locationHistogram struct {
@@ -126,7 +122,7 @@ type locationShare struct {
 	Percent      float64 `json:"percent" minimum:"0" maximum:"100" doc:"Of all motion of the window" example:"71.4"`
 }
 
-func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locationsIn) (*locationsOut, error) {
+func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locationsIn) (*api.Answer[locationHistogram], error) {
 	from, to, err := in.Seconds(float64(a.Engine.State.Now()))
 	if err != nil {
 		return nil, err
@@ -147,7 +143,7 @@ func (a *App) locationHistogram(ctx context.Context, who auth.Member, in *locati
 			devices[mac] = d
 		}
 	}
-	out := &locationsOut{Body: locationHistogram{NetworkID: who.Home, From: from, To: to, Data: make([]locationShare, len(shares))}}
+	out := &api.Answer[locationHistogram]{Body: locationHistogram{NetworkID: who.Home, From: from, To: to, Data: make([]locationShare, len(shares))}}
 	for i, percent := range insight.Split(shares) {
 		mac := shares[i].MAC.String()
 		d := devices[mac]

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -26,11 +27,8 @@ type newLocationIn struct {
 	}
 }
 
-type locationOut struct{ Body home.Location }
-
-func (a *App) addDefaultLocation(ctx context.Context, m auth.Member, in *newLocationIn) (*locationOut, error) {
-	added, err := a.Household.AddLocation(ctx, m.Home, in.Body.Name)
-	return &locationOut{Body: added}, err
+func (a *App) addDefaultLocation(ctx context.Context, m auth.Member, in *newLocationIn) (*api.Answer[home.Location], error) {
+	return api.Answered(a.Household.AddLocation(ctx, m.Home, in.Body.Name))
 }
 
 // LocationPath names a location.
@@ -46,9 +44,8 @@ type renameLocationIn struct {
 	}
 }
 
-func (a *App) renameDefaultLocation(ctx context.Context, _ auth.Member, in *renameLocationIn) (*locationOut, error) {
-	renamed, err := a.Household.RenameLocation(ctx, in.ID, in.Body.Name)
-	return &locationOut{Body: renamed}, err
+func (a *App) renameDefaultLocation(ctx context.Context, _ auth.Member, in *renameLocationIn) (*api.Answer[home.Location], error) {
+	return api.Answered(a.Household.RenameLocation(ctx, in.ID, in.Body.Name))
 }
 
 func (a *App) removeDefaultLocation(ctx context.Context, _ auth.Member, in *LocationPath) (*struct{}, error) {

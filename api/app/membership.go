@@ -23,8 +23,6 @@ type shownMembership struct {
 	UpdatedAt motion.Stamp              `json:"updated_at"`
 }
 
-type membershipOut struct{ Body shownMembership }
-
 type membershipsIn struct {
 	NetworkQuery
 	Expand
@@ -83,7 +81,7 @@ type newMembershipIn struct {
 	}
 }
 
-func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembershipIn) (*membershipOut, error) {
+func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembershipIn) (*api.Answer[shownMembership], error) {
 	id, user := home.ID(in.Body.Network.Value), u.ID
 	if in.Body.User != nil {
 		user = home.UserID(in.Body.User.Value)
@@ -107,9 +105,8 @@ func (a *App) createMembership(ctx context.Context, u auth.User, in *newMembersh
 }
 
 // membershipAnswer answers with a membership.
-func (a *App) membershipAnswer(ctx context.Context, m home.Membership, expand ExpandBody) (*membershipOut, error) {
-	shown, err := store.Read(ctx, a.DB, func(tx *store.Tx) (shownMembership, error) { return showMembership(tx, m, expand) })
-	return &membershipOut{Body: shown}, err
+func (a *App) membershipAnswer(ctx context.Context, m home.Membership, expand ExpandBody) (*api.Answer[shownMembership], error) {
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (shownMembership, error) { return showMembership(tx, m, expand) }))
 }
 
 // claim claims a network for the caller. Wrong setup codes are counted.
@@ -142,7 +139,7 @@ type changeMembershipIn struct {
 
 // changeMembership hands the network over to a member. Whoever asks for what is so already
 // gets the membership as it is.
-func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMembershipIn) (*membershipOut, error) {
+func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMembershipIn) (*api.Answer[shownMembership], error) {
 	m, err := store.Read(ctx, a.DB, func(tx *store.Tx) (home.Membership, error) { return tx.Membership(in.ID) })
 	switch {
 	case err != nil:

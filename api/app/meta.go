@@ -17,11 +17,8 @@ type metaAreas struct {
 	User    motion.Document `json:"user" nullable:"false" doc:"The caller's own: that of /user/meta"`
 }
 
-type metaOut struct{ Body metaAreas }
-
-func (a *App) meta(ctx context.Context, m auth.Member, _ *NetworkQuery) (*metaOut, error) {
-	areas, err := store.Read(ctx, a.DB, func(tx *store.Tx) (metaAreas, error) { return readAreas(tx, m) })
-	return &metaOut{Body: areas}, err
+func (a *App) meta(ctx context.Context, m auth.Member, _ *NetworkQuery) (*api.Answer[metaAreas], error) {
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (metaAreas, error) { return readAreas(tx, m) }))
 }
 
 func readAreas(tx *store.Tx, m auth.Member) (areas metaAreas, err error) {
@@ -41,11 +38,11 @@ type patchMetaIn struct {
 	}
 }
 
-func (a *App) patchMeta(ctx context.Context, m auth.Member, in *patchMetaIn) (*metaOut, error) {
+func (a *App) patchMeta(ctx context.Context, m auth.Member, in *patchMetaIn) (*api.Answer[metaAreas], error) {
 	if in.Body.Network != nil && m.Role != home.OwnerRole {
 		return nil, fault.New(fault.Forbidden, "network: only the owner of the network writes this area")
 	}
-	var out metaOut
+	var out api.Answer[metaAreas]
 	err := a.DB.Update(ctx, func(tx *store.Tx) error {
 		areas, err := readAreas(tx, m)
 		if err != nil {
@@ -70,11 +67,8 @@ func (a *App) deleteMeta(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*s
 	return nil, a.DB.Update(ctx, func(tx *store.Tx) error { return tx.PutHomeMeta(o.Home, nil) })
 }
 
-type userMetaOut struct{ Body motion.Document }
-
-func (a *App) userMeta(ctx context.Context, u auth.User, _ *struct{}) (*userMetaOut, error) {
-	meta, err := store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Document, error) { return tx.UserMeta(u.ID) })
-	return &userMetaOut{Body: meta}, err
+func (a *App) userMeta(ctx context.Context, u auth.User, _ *struct{}) (*api.Answer[motion.Document], error) {
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Document, error) { return tx.UserMeta(u.ID) }))
 }
 
 type patchUserMetaIn struct {
@@ -82,8 +76,8 @@ type patchUserMetaIn struct {
 	Body      motion.Document
 }
 
-func (a *App) patchUserMeta(ctx context.Context, u auth.User, in *patchUserMetaIn) (*userMetaOut, error) {
-	var out userMetaOut
+func (a *App) patchUserMeta(ctx context.Context, u auth.User, in *patchUserMetaIn) (*api.Answer[motion.Document], error) {
+	var out api.Answer[motion.Document]
 	err := a.DB.Update(ctx, func(tx *store.Tx) error {
 		before := motion.Document{}
 		var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
@@ -19,10 +20,8 @@ type registerMobileIn struct {
 	}
 }
 
-type mobileOut struct{ Body home.MobileDevice }
-
-func (a *App) registerMobile(ctx context.Context, u auth.User, in *registerMobileIn) (*mobileOut, error) {
-	var out mobileOut
+func (a *App) registerMobile(ctx context.Context, u auth.User, in *registerMobileIn) (*api.Answer[home.MobileDevice], error) {
+	var out api.Answer[home.MobileDevice]
 	token := strings.TrimSpace(in.Body.Token)
 	if token == "" {
 		return nil, fault.New(fault.Invalid, "token: want the instance token of the push service")

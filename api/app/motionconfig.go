@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -10,10 +11,6 @@ import (
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
-
-type motionConfigOut struct {
-	Body motionConfig
-}
 
 // motionConfig is a view of the sounding settings (payloads.md 5.3).
 type motionConfig struct {
@@ -26,21 +23,21 @@ type motionConfig struct {
 	UpdatedAt motion.Stamp `json:"updated_at" example:"2025-11-24T15:00:00.000Z"`
 }
 
-func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *NetworkQuery) (*motionConfigOut, error) {
+func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[motionConfig], error) {
 	return a.motionConfigOf(ctx, who)
 }
 
 // motionConfigOf answers with the settings in force.
-func (a *App) motionConfigOf(ctx context.Context, who auth.Member) (*motionConfigOut, error) {
+func (a *App) motionConfigOf(ctx context.Context, who auth.Member) (*api.Answer[motionConfig], error) {
 	record, err := store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Network, error) { return tx.Network(who.Network) })
 	if err != nil {
 		return nil, err
 	}
 	s, err := setting.SoundingOf(record)
-	return &motionConfigOut{Body: motionConfig{
+	return api.Answered(motionConfig{
 		Network: who.Home, Sens: s.Sensitivity, Level: setting.Level(int(s.Sensitivity)), Cooldown: s.Cooldown,
 		PetMode: s.PetMode == 1, Paused: s.MotionPaused == 1, UpdatedAt: record.UpdatedAt.Stamp(),
-	}}, err
+	}, err)
 }
 
 type changeMotionConfigIn struct {
@@ -56,7 +53,7 @@ type changeMotionConfigIn struct {
 	}
 }
 
-func (a *App) putMotionConfig(ctx context.Context, who auth.Member, in *changeMotionConfigIn) (*motionConfigOut, error) {
+func (a *App) putMotionConfig(ctx context.Context, who auth.Member, in *changeMotionConfigIn) (*api.Answer[motionConfig], error) {
 	body := in.Body
 	change := setting.SoundingChange{Sensitivity: body.Sens, Cooldown: body.Cooldown, PetMode: toggle(body.PetMode), MotionPaused: toggle(body.Paused)}
 	if body.Level != nil {

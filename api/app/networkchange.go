@@ -113,7 +113,7 @@ func (c networkChange) apply(one *home.Home) {
 	}
 }
 
-func (a *App) putNetwork(ctx context.Context, o auth.Owner, in *putNetworkIn) (*networkOut, error) {
+func (a *App) putNetwork(ctx context.Context, o auth.Owner, in *putNetworkIn) (*api.Answer[networkRecord], error) {
 	if id := in.Body.ExternalID; id.Set && !id.Null && id.Value.Value != o.Network {
 		return nil, fault.At("body.external_id", id.Value.Value, "want that of this network: it cannot be changed")
 	}

@@ -57,15 +57,12 @@ type networkIn struct {
 	Expand
 }
 
-type networkOut struct{ Body networkRecord }
-
-func (a *App) network(ctx context.Context, m auth.Member, in *networkIn) (*networkOut, error) {
+func (a *App) network(ctx context.Context, m auth.Member, in *networkIn) (*api.Answer[networkRecord], error) {
 	return a.showNetwork(ctx, m, in.Expand)
 }
 
-func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*networkOut, error) {
-	record, err := store.Read(ctx, a.DB, func(tx *store.Tx) (networkRecord, error) { return showNetwork(tx, m.Home, expand) })
-	return &networkOut{Body: record}, err
+func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*api.Answer[networkRecord], error) {
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (networkRecord, error) { return showNetwork(tx, m.Home, expand) }))
 }
 
 type disownIn struct {
@@ -94,9 +91,7 @@ type nodeInfo struct {
 	NodeName string        `json:"node_name" example:"GWA1000133"`
 }
 
-type networkInfoOut struct{ Body networkInfo }
-
-func (a *App) networkInfo(_ context.Context, m auth.Member, _ *NetworkQuery) (*networkInfoOut, error) {
+func (a *App) networkInfo(_ context.Context, m auth.Member, _ *NetworkQuery) (*api.Answer[networkInfo], error) {
 	state, err := a.Engine.Inventory.NetworkState(m.Network)
 	if err != nil {
 		return nil, err
@@ -105,5 +100,5 @@ func (a *App) networkInfo(_ context.Context, m auth.Member, _ *NetworkQuery) (*n
 	for _, n := range state.Nodes {
 		info.Nodes = append(info.Nodes, nodeInfo{ID: n.ID, DeviceID: n.DeviceID, NodeName: n.Name})
 	}
-	return &networkInfoOut{Body: info}, nil
+	return api.Answered(info, nil)
 }

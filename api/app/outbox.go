@@ -71,9 +71,7 @@ type mailIn struct {
 	ID uint64 `path:"id" minimum:"1" doc:"Id of the mail" example:"7"`
 }
 
-type qrOut struct{ Body api.PNG }
-
-func (a *App) mailQR(ctx context.Context, o auth.Owner, in *mailIn) (*qrOut, error) {
+func (a *App) mailQR(ctx context.Context, o auth.Owner, in *mailIn) (*api.Answer[api.PNG], error) {
 	mails, err := a.visibleMails(ctx, o)
 	if err != nil {
 		return nil, err
@@ -88,6 +86,5 @@ func (a *App) mailQR(ctx context.Context, o auth.Owner, in *mailIn) (*qrOut, err
 	if err := a.proven(ctx, o, mails[at]); err != nil {
 		return nil, err
 	}
-	image, err := notify.QRImage(mails[at].Link)
-	return &qrOut{Body: image}, err
+	return api.Answered[api.PNG](notify.QRImage(mails[at].Link))
 }

@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/motion/home"
 )
 
 type resetOut struct{ Body struct{} }
@@ -19,10 +21,10 @@ type resetIn struct {
 	}
 }
 
-func (a *App) resetPassword(ctx context.Context, who auth.Anyone, in *resetIn) (*userOut, error) {
+func (a *App) resetPassword(ctx context.Context, who auth.Anyone, in *resetIn) (*api.Answer[home.User], error) {
 	record, err := a.Accounts.Reset(ctx, in.Body.Token, in.Body.Password, who.Address)
 	if err == nil {
 		err = a.Household.Depart(ctx)
 	}
-	return &userOut{record}, err
+	return api.Answered(record, err)
 }

@@ -42,11 +42,7 @@ type presenceIn struct {
 	Body presenceReport
 }
 
-type presenceOut struct {
-	Body presence
-}
-
-func (a *App) postPresence(ctx context.Context, who auth.Member, in *presenceIn) (*presenceOut, error) {
+func (a *App) postPresence(ctx context.Context, who auth.Member, in *presenceIn) (*api.Answer[presence], error) {
 	var mistakes fault.Details
 	report := in.Body.read("body", &mistakes)
 	if err := mistakes.Err(); err != nil {
@@ -57,7 +53,7 @@ func (a *App) postPresence(ctx context.Context, who auth.Member, in *presenceIn)
 	if err != nil {
 		return nil, err
 	}
-	return &presenceOut{Body: presenceOf(replies[0].Presence)}, replies[0].Refused
+	return api.Answered(presenceOf(replies[0].Presence), replies[0].Refused)
 }
 
 type bulkPresenceIn struct {

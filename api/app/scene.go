@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -12,15 +13,10 @@ type sceneConfigIn struct {
 	ID uint32 `path:"id" minimum:"1" doc:"Scene config id, as the network record has it" example:"23"`
 }
 
-type sceneConfigOut struct {
-	Body home.SceneConfig
-}
-
-func (a *App) sceneConfig(ctx context.Context, _ auth.Member, in *sceneConfigIn) (*sceneConfigOut, error) {
-	config, err := store.Read(ctx, a.DB, func(tx *store.Tx) (home.SceneConfig, error) {
+func (a *App) sceneConfig(ctx context.Context, _ auth.Member, in *sceneConfigIn) (*api.Answer[home.SceneConfig], error) {
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (home.SceneConfig, error) {
 		return tx.SceneConfig(home.SceneConfigID(in.ID))
-	})
-	return &sceneConfigOut{Body: config}, err
+	}))
 }
 
 type changeSceneConfigIn struct {
@@ -52,9 +48,8 @@ type sceneConfigChange struct {
 	UpdatedAt any `json:"updated_at,omitempty" doc:"Not used"`
 }
 
-func (a *App) putSceneConfig(ctx context.Context, who auth.Member, in *changeSceneConfigIn) (*sceneConfigOut, error) {
-	config, err := a.Household.ChangeSceneConfig(ctx, who.Home, in.Body.apply)
-	return &sceneConfigOut{Body: config}, err
+func (a *App) putSceneConfig(ctx context.Context, who auth.Member, in *changeSceneConfigIn) (*api.Answer[home.SceneConfig], error) {
+	return api.Answered(a.Household.ChangeSceneConfig(ctx, who.Home, in.Body.apply))
 }
 
 // apply changes what is named.
@@ -88,15 +83,13 @@ type scene struct {
 	Active bool       `json:"active" doc:"Whether the home is in it"`
 }
 
-type scenesIn struct{ NetworkQuery }
-
 type scenesOut struct {
 	Body struct {
 		Data []scene `json:"data" nullable:"false"`
 	}
 }
 
-func (a *App) scenes(ctx context.Context, who auth.Member, _ *scenesIn) (*scenesOut, error) {
+func (a *App) scenes(ctx context.Context, who auth.Member, _ *NetworkQuery) (*scenesOut, error) {
 	out := &scenesOut{}
 	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		one, err := tx.Home(who.Home)
@@ -116,12 +109,8 @@ type putSceneIn struct {
 	}
 }
 
-type sceneOut struct {
-	Body scene
-}
-
-func (a *App) putScene(ctx context.Context, who auth.Member, in *putSceneIn) (*sceneOut, error) {
+func (a *App) putScene(ctx context.Context, who auth.Member, in *putSceneIn) (*api.Answer[scene], error) {
 	to := in.Body.Scene
 	_, err := a.Household.ChangeScene(ctx, who.Home, who.ID, to, home.ByUser)
-	return &sceneOut{Body: scene{ID: to, Name: to.String(), Active: true}}, err
+	return api.Answered(scene{ID: to, Name: to.String(), Active: true}, err)
 }

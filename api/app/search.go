@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -33,9 +34,7 @@ type foundNetwork struct {
 	Created    bool             `json:"created" doc:"Whether this call has made the record of a network that Core knew already"`
 }
 
-type foundOut struct{ Body foundNetwork }
-
-func (a *App) searchNetwork(ctx context.Context, u auth.User, in *searchIn) (*foundOut, error) {
+func (a *App) searchNetwork(ctx context.Context, u auth.User, in *searchIn) (*api.Answer[foundNetwork], error) {
 	mac, err := motion.ParseMAC(in.Body.BSSID)
 	if err != nil {
 		return nil, fault.At("body.bssid", in.Body.BSSID, "want an address such as 02:aa:00:00:01:13")
@@ -47,7 +46,7 @@ func (a *App) searchNetwork(ctx context.Context, u auth.User, in *searchIn) (*fo
 	return a.found(ctx, u, one, created)
 }
 
-func (a *App) findNetwork(ctx context.Context, u auth.User, in *findIn) (*foundOut, error) {
+func (a *App) findNetwork(ctx context.Context, u auth.User, in *findIn) (*api.Answer[foundNetwork], error) {
 	one, created, err := a.Household.ByGuardian(ctx, in.Body.GuardianID)
 	if err != nil {
 		return nil, err
@@ -56,8 +55,8 @@ func (a *App) findNetwork(ctx context.Context, u auth.User, in *findIn) (*foundO
 }
 
 // found shows a home to a user: the household's own figures to its members only.
-func (a *App) found(ctx context.Context, u auth.User, one home.Home, created bool) (*foundOut, error) {
-	out := &foundOut{Body: foundNetwork{ID: one.ID, ExternalID: one.ExternalID, Claimed: one.Claimed(), Created: created}}
+func (a *App) found(ctx context.Context, u auth.User, one home.Home, created bool) (*api.Answer[foundNetwork], error) {
+	out := &api.Answer[foundNetwork]{Body: foundNetwork{ID: one.ID, ExternalID: one.ExternalID, Claimed: one.Claimed(), Created: created}}
 	err := a.DB.View(ctx, func(tx *store.Tx) error {
 		_, belongs, err := tx.MembershipOf(one.ID, u.ID)
 		if err != nil || !belongs {

@@ -29,11 +29,8 @@ type SensorPath struct {
 	Thing string `path:"thing_name" maxLength:"128" doc:"Thing name of the hub or sensor" example:"SENSOR_02CC00FFFE000001"`
 }
 
-type sensorOut struct{ Body sensor.Device }
-
-func (a *App) sensor(ctx context.Context, m auth.Member, in *SensorPath) (*sensorOut, error) {
-	d, err := a.Sensors.Device(ctx, m.Home, in.Thing)
-	return &sensorOut{Body: d}, err
+func (a *App) sensor(ctx context.Context, m auth.Member, in *SensorPath) (*api.Answer[sensor.Device], error) {
+	return api.Answered(a.Sensors.Device(ctx, m.Home, in.Thing))
 }
 
 // SensorSettings is what can be set of a hub or sensor. Apps send back what they got:
@@ -62,16 +59,15 @@ type patchSensorIn struct {
 	}
 }
 
-func (a *App) patchSensor(ctx context.Context, m auth.Member, in *patchSensorIn) (*sensorOut, error) {
+func (a *App) patchSensor(ctx context.Context, m auth.Member, in *patchSensorIn) (*api.Answer[sensor.Device], error) {
 	settings := in.Body.SensorSettings
 	if in.Body.Config != nil {
 		settings = *in.Body.Config
 	}
-	d, err := a.Sensors.ChangeDevice(ctx, m.Home, in.Thing, sensor.DeviceEdit{
+	return api.Answered(a.Sensors.ChangeDevice(ctx, m.Home, in.Thing, sensor.DeviceEdit{
 		Notify: settings.Notify, Purpose: in.Body.Purpose, FriendlyName: settings.FriendlyName, Location: settings.Location,
 		TemperatureDelta: settings.TemperatureDelta, HumidityDelta: settings.HumidityDelta,
-	})
-	return &sensorOut{Body: d}, err
+	}))
 }
 
 func (a *App) deleteSensor(ctx context.Context, m auth.Member, in *SensorPath) (*struct{}, error) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 )
 
@@ -21,14 +22,11 @@ type loginIn struct {
 	}
 }
 
-type tokensOut struct{ Body auth.Tokens }
-
-func (a *App) login(ctx context.Context, who auth.Anyone, in *loginIn) (*tokensOut, error) {
-	tokens, err := a.Accounts.Login(ctx, auth.Credentials{
+func (a *App) login(ctx context.Context, who auth.Anyone, in *loginIn) (*api.Answer[auth.Tokens], error) {
+	return api.Answered(a.Accounts.Login(ctx, auth.Credentials{
 		Email: in.Body.Email, Password: in.Body.Password, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
 		Multi: in.Multi, From: who.Address,
-	})
-	return &tokensOut{tokens}, err
+	}))
 }
 
 type refreshIn struct {
@@ -38,9 +36,8 @@ type refreshIn struct {
 	}
 }
 
-func (a *App) refresh(ctx context.Context, _ auth.Anyone, in *refreshIn) (*tokensOut, error) {
-	tokens, err := a.Sessions.Refresh(ctx, in.Body.Token, in.Multi)
-	return &tokensOut{tokens}, err
+func (a *App) refresh(ctx context.Context, _ auth.Anyone, in *refreshIn) (*api.Answer[auth.Tokens], error) {
+	return api.Answered(a.Sessions.Refresh(ctx, in.Body.Token, in.Multi))
 }
 
 // ssoName is what an app knows of a person from the provider's first answer.
@@ -61,13 +58,12 @@ type ssoIn struct {
 	}
 }
 
-func (a *App) loginSSO(ctx context.Context, who auth.Anyone, in *ssoIn) (*tokensOut, error) {
+func (a *App) loginSSO(ctx context.Context, who auth.Anyone, in *ssoIn) (*api.Answer[auth.Tokens], error) {
 	c := auth.Credentials{Multi: in.Multi, From: who.Address}
 	if u := in.Body.User; u != nil && u.Name != nil {
 		c.FirstName, c.LastName = u.Name.FirstName, u.Name.LastName
 	}
-	tokens, err := a.Providers.Login(ctx, in.Provider, in.Body.AccessToken, c)
-	return &tokensOut{tokens}, err
+	return api.Answered(a.Providers.Login(ctx, in.Provider, in.Body.AccessToken, c))
 }
 
 type logoutIn struct {

@@ -26,13 +26,9 @@ func sleepSettingsOf(s motion.ApplicationSettings) sleepSettings {
 	return sleepSettings{s.Enabled, int32(s.SleepHour), int32(s.SleepMinute), int32(s.WakeHour), int32(s.WakeMinute)}
 }
 
-type sleepSettingsOut struct {
-	Body sleepSettings
-}
-
-func (a *App) sleepSettings(ctx context.Context, who auth.Member, _ *NetworkQuery) (*sleepSettingsOut, error) {
+func (a *App) sleepSettings(ctx context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[sleepSettings], error) {
 	s, err := a.Engine.Insights.SleepSettings(ctx, who.Network)
-	return &sleepSettingsOut{Body: sleepSettingsOf(s)}, err
+	return api.Answered(sleepSettingsOf(s), err)
 }
 
 type setSleepIn struct {
@@ -47,7 +43,7 @@ type setSleepIn struct {
 	}
 }
 
-func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleepIn) (*sleepSettingsOut, error) {
+func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleepIn) (*api.Answer[sleepSettings], error) {
 	s, err := a.Engine.Insights.ChangeSleepSettings(ctx, who.Network, func(s *motion.ApplicationSettings) {
 		s.Enabled = in.Body.Enabled
 		for field, given := range map[*int]*int{
@@ -59,16 +55,12 @@ func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleep
 			}
 		}
 	})
-	return &sleepSettingsOut{Body: sleepSettingsOf(s)}, err
+	return api.Answered(sleepSettingsOf(s), err)
 }
 
 type sleepDataIn struct {
 	NetworkQuery
 	Days int32 `path:"queried_days" minimum:"1" maximum:"31" doc:"How many nights before today" example:"6"`
-}
-
-type sleepDataOut struct {
-	Body api.Encoded[sleepData]
 }
 
 // sleepData is how a household slept lately (payloads.md 5.6), for the document.
@@ -88,26 +80,21 @@ type motionState struct {
 	Data        api.Values `json:"data" doc:"Of each bucket: 1 away with motion armed, 0 at home or unarmed, null not known"`
 }
 
-func (a *App) sleepData(ctx context.Context, who auth.Member, in *sleepDataIn) (*sleepDataOut, error) {
+func (a *App) sleepData(ctx context.Context, who auth.Member, in *sleepDataIn) (*api.Answer[api.Encoded[sleepData]], error) {
 	t, err := a.Engine.Insights.SleepTimes(ctx, who.Network, int(in.Days), who.Since)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(struct {
+	return api.Answered[api.Encoded[sleepData]](json.Marshal(struct {
 		insight.Averages
 		Days        int32               `json:"queried_days"`
 		MotionState insight.MotionState `json:"motion_state"`
-	}{t.Averages, in.Days, t.MotionState})
-	return &sleepDataOut{Body: body}, err
+	}{t.Averages, in.Days, t.MotionState}))
 }
 
 type recentActivityIn struct {
 	NetworkQuery
 	Days int32 `path:"queried_days" minimum:"1" maximum:"92" doc:"How many days before today" example:"7"`
-}
-
-type recentActivityOut struct {
-	Body api.Encoded[recentActivity]
 }
 
 // recentActivity is the activity of the last days (payloads.md 5.6), for the document.
@@ -116,16 +103,15 @@ type recentActivity struct {
 	api.FlatActivity
 }
 
-func (a *App) recentActivity(ctx context.Context, who auth.Member, in *recentActivityIn) (*recentActivityOut, error) {
+func (a *App) recentActivity(ctx context.Context, who auth.Member, in *recentActivityIn) (*api.Answer[api.Encoded[recentActivity]], error) {
 	activity, err := a.Engine.Insights.RecentActivity(ctx, who.Network, int(in.Days), who.Since)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(struct {
+	return api.Answered[api.Encoded[recentActivity]](json.Marshal(struct {
 		Days int32 `json:"queried_days"`
 		insight.Activity
-	}{in.Days, activity})
-	return &recentActivityOut{Body: body}, err
+	}{in.Days, activity}))
 }
 
 type activityIn struct {

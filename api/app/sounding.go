@@ -15,14 +15,12 @@ type Update struct {
 	Update bool `query:"update" default:"false" doc:"Sends the new configuration to the devices at once; otherwise they get it with the next push, or when they connect"`
 }
 
-type soundingIn struct{ NetworkQuery }
-
 type soundingOut struct {
 	api.Unsupported
 	Body setting.SoundingSettings
 }
 
-func (a *App) soundingSettings(_ context.Context, who auth.Member, _ *soundingIn) (*soundingOut, error) {
+func (a *App) soundingSettings(_ context.Context, who auth.Member, _ *NetworkQuery) (*soundingOut, error) {
 	s, err := a.Engine.Inventory.SoundingSettings(who.Network)
 	return &soundingOut{api.UnsupportedSettings(a.Engine.Inventory.Unsupported(who.Network, setting.SoundingView)), s}, err
 }
@@ -53,18 +51,14 @@ func (a *App) patchSoundingSettings(ctx context.Context, who auth.Member, in *ch
 	return a.soundingSettings(ctx, who, nil)
 }
 
-type clientsOut struct {
-	Body body.SoundingClients
-}
-
-func (a *App) soundingClients(_ context.Context, who auth.Member, _ *soundingIn) (*clientsOut, error) {
+func (a *App) soundingClients(_ context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[body.SoundingClients], error) {
 	return a.clients(who)
 }
 
 // clients answers with the nodes and clients of a network.
-func (a *App) clients(who auth.Member) (*clientsOut, error) {
+func (a *App) clients(who auth.Member) (*api.Answer[body.SoundingClients], error) {
 	clients, err := a.Engine.Inventory.SoundingClients(who.Network)
-	return &clientsOut{Body: body.SoundingClientsOf(clients)}, err
+	return api.Answered(body.SoundingClientsOf(clients), err)
 }
 
 type changeClientsIn struct {
@@ -84,7 +78,7 @@ func (soundingClientChanges) Shapes() map[string]shape.Shape {
 	return map[string]shape.Shape{"network_id": positive}
 }
 
-func (a *App) patchSoundingClients(ctx context.Context, who auth.Member, in *changeClientsIn) (*clientsOut, error) {
+func (a *App) patchSoundingClients(ctx context.Context, who auth.Member, in *changeClientsIn) (*api.Answer[body.SoundingClients], error) {
 	if err := a.Engine.Inventory.EditClients(ctx, who.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}

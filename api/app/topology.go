@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -13,19 +14,8 @@ type topologyIn struct {
 	Offline bool `query:"offline" default:"false" doc:"With the devices and links that are offline"`
 }
 
-type topologyOut struct {
-	Body motion.Topology
-}
-
-func (a *App) topology(_ context.Context, who auth.Member, in *topologyIn) (*topologyOut, error) {
-	topology, err := a.Engine.Inventory.Topology(who.Network, in.Offline)
-	return &topologyOut{Body: topology}, err
-}
-
-type networkStatusIn struct{ NetworkQuery }
-
-type networkStatusOut struct {
-	Body networkStatus
+func (a *App) topology(_ context.Context, who auth.Member, in *topologyIn) (*api.Answer[motion.Topology], error) {
+	return api.Answered(a.Engine.Inventory.Topology(who.Network, in.Offline))
 }
 
 // networkStatus is how a network is now (payloads.md 5.4).
@@ -38,12 +28,12 @@ type networkStatus struct {
 	TS            *motion.Time `json:"ts" nullable:"true" doc:"When the network was last heard of, seconds since the epoch; null: never" example:"1764000060.2"`
 }
 
-func (a *App) networkStatus(_ context.Context, who auth.Member, _ *networkStatusIn) (*networkStatusOut, error) {
+func (a *App) networkStatus(_ context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[networkStatus], error) {
 	state, err := a.Engine.Inventory.NetworkState(who.Network)
 	if err != nil {
 		return nil, err
 	}
-	out := &networkStatusOut{Body: networkStatus{Network: who.Home, Online: state.Online}}
+	out := &api.Answer[networkStatus]{Body: networkStatus{Network: who.Home, Online: state.Online}}
 	if !state.LastHeard.IsZero() {
 		out.Body.TS = &state.LastHeard
 	}

@@ -10,8 +10,6 @@ import (
 	"sensegate/motion/household"
 )
 
-type userOut struct{ Body home.User }
-
 // UserPath names a user. Everybody else than the caller is not known to them.
 type UserPath struct {
 	ID home.UserID `path:"id" minimum:"1" doc:"The caller's user id" example:"9"`
@@ -24,12 +22,11 @@ func (p UserPath) own(u auth.User) error {
 	return nil
 }
 
-func (a *App) userRecord(ctx context.Context, u auth.User, in *UserPath) (*userOut, error) {
+func (a *App) userRecord(ctx context.Context, u auth.User, in *UserPath) (*api.Answer[home.User], error) {
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	record, err := a.Accounts.User(ctx, u.ID)
-	return &userOut{record}, err
+	return api.Answered(a.Accounts.User(ctx, u.ID))
 }
 
 type registerIn struct {
@@ -42,12 +39,11 @@ type registerIn struct {
 	}
 }
 
-func (a *App) register(ctx context.Context, who auth.Anyone, in *registerIn) (*userOut, error) {
-	record, err := a.Accounts.Register(ctx, auth.Registration{
+func (a *App) register(ctx context.Context, who auth.Anyone, in *registerIn) (*api.Answer[home.User], error) {
+	return api.Answered(a.Accounts.Register(ctx, auth.Registration{
 		Email: in.Body.Email, Password: in.Body.Password, FirstName: in.Body.FirstName, LastName: in.Body.LastName,
 		SetupCode: in.Body.SetupCode, From: who.Address,
-	})
-	return &userOut{record}, err
+	}))
 }
 
 type changeUserIn struct {
@@ -61,7 +57,7 @@ type changeUserIn struct {
 	}
 }
 
-func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*userOut, error) {
+func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*api.Answer[home.User], error) {
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
@@ -71,7 +67,7 @@ func (a *App) changeUser(ctx context.Context, u auth.User, in *changeUserIn) (*u
 	if err == nil {
 		err = a.Household.Depart(ctx)
 	}
-	return &userOut{record}, err
+	return api.Answered(record, err)
 }
 
 // orEmpty returns the new value of a field whose null is the empty string; nil: it stays.

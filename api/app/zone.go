@@ -12,8 +12,6 @@ import (
 	"sensegate/motion/setting"
 )
 
-type zonesIn struct{ NetworkQuery }
-
 type zonesOut struct {
 	Body []zone `nullable:"false" maxItems:"64" doc:"Zones whose links are sounded first, in order"`
 }
@@ -29,7 +27,7 @@ func (zone) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-func (a *App) zonePriority(_ context.Context, who auth.Member, _ *zonesIn) (*zonesOut, error) {
+func (a *App) zonePriority(_ context.Context, who auth.Member, _ *NetworkQuery) (*zonesOut, error) {
 	return a.zones(who)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/api/body"
 	"sensegate/motion"
@@ -23,18 +24,6 @@ type AlertPath struct {
 	UUID string `path:"uuid" format:"uuid" doc:"uuid of the alert" example:"01976b40-0d4e-7c11-9f02-77aa10c2e0b1"`
 }
 
-type alertOut struct {
-	Body alert.Rule
-}
-
-type alertsOut struct {
-	Body []alert.Rule `nullable:"false"`
-}
-
-type alertStatusesOut struct {
-	Body []alerting.AlertStatus `nullable:"false"`
-}
-
 type createAlertIn struct {
 	NetworkQuery
 	Body alert.Edit
@@ -45,52 +34,46 @@ type changeAlertIn struct {
 	Body alert.Edit
 }
 
-func (c *Core) alerts(ctx context.Context, who auth.Key, in *NetworkQuery) (*alertsOut, error) {
+func (c *Core) alerts(ctx context.Context, who auth.Key, in *NetworkQuery) (*api.AnswerList[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rules, err := c.engine.Alerts.Alerts(ctx, in.Network)
-	return &alertsOut{Body: rules}, err
+	return api.AnsweredList(c.engine.Alerts.Alerts(ctx, in.Network))
 }
 
-func (c *Core) alertStatuses(ctx context.Context, who auth.Key, in *NetworkQuery) (*alertStatusesOut, error) {
+func (c *Core) alertStatuses(ctx context.Context, who auth.Key, in *NetworkQuery) (*api.AnswerList[alerting.AlertStatus], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	statuses, err := c.engine.Alerts.AlertStatuses(ctx, in.Network)
-	return &alertStatusesOut{Body: statuses}, err
+	return api.AnsweredList(c.engine.Alerts.AlertStatuses(ctx, in.Network))
 }
 
-func (c *Core) alert(ctx context.Context, who auth.Key, in *AlertPath) (*alertOut, error) {
+func (c *Core) alert(ctx context.Context, who auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.Alerts.Alert(ctx, in.Network, strings.ToLower(in.UUID))
-	return &alertOut{Body: rule}, err
+	return api.Answered(c.engine.Alerts.Alert(ctx, in.Network, strings.ToLower(in.UUID)))
 }
 
-func (c *Core) createAlert(ctx context.Context, who auth.Key, in *createAlertIn) (*alertOut, error) {
+func (c *Core) createAlert(ctx context.Context, who auth.Key, in *createAlertIn) (*api.Answer[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.Alerts.CreateAlert(ctx, in.Network, in.Body)
-	return &alertOut{Body: rule}, err
+	return api.Answered(c.engine.Alerts.CreateAlert(ctx, in.Network, in.Body))
 }
 
-func (c *Core) changeAlert(ctx context.Context, who auth.Key, in *changeAlertIn) (*alertOut, error) {
+func (c *Core) changeAlert(ctx context.Context, who auth.Key, in *changeAlertIn) (*api.Answer[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.Alerts.ChangeAlert(ctx, in.Network, strings.ToLower(in.UUID), in.Body)
-	return &alertOut{Body: rule}, err
+	return api.Answered(c.engine.Alerts.ChangeAlert(ctx, in.Network, strings.ToLower(in.UUID), in.Body))
 }
 
-func (c *Core) deleteAlert(ctx context.Context, who auth.Key, in *AlertPath) (*alertOut, error) {
+func (c *Core) deleteAlert(ctx context.Context, who auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
-	rule, err := c.engine.Alerts.DeleteAlert(ctx, in.Network, strings.ToLower(in.UUID))
-	return &alertOut{Body: rule}, err
+	return api.Answered(c.engine.Alerts.DeleteAlert(ctx, in.Network, strings.ToLower(in.UUID)))
 }
 
 type switchAlertsIn struct {
@@ -98,7 +81,7 @@ type switchAlertsIn struct {
 	Body body.Switches
 }
 
-func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsIn) (*alertsOut, error) {
+func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsIn) (*api.AnswerList[alert.Rule], error) {
 	if err := who.Open(in.Network); err != nil {
 		return nil, err
 	}
@@ -106,6 +89,5 @@ func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsI
 	if err != nil {
 		return nil, err
 	}
-	rules, err := c.engine.Alerts.SwitchAlerts(ctx, in.Network, switches)
-	return &alertsOut{Body: rules}, err
+	return api.AnsweredList(c.engine.Alerts.SwitchAlerts(ctx, in.Network, switches))
 }

@@ -19,10 +19,6 @@ type blocksIn struct {
 	States        uint8 `query:"states" minimum:"1" maximum:"3" default:"3" doc:"Bit mask of the states wanted: 1 low motion, 2 motion" example:"3"`
 }
 
-type blocksOut struct {
-	Body []stateBlock `nullable:"false"`
-}
-
 // stateBlock is a stretch of one motion state (payloads.md 4.6).
 type stateBlock struct {
 	State         int32                   `json:"state" enum:"1,2" doc:"1 low motion, 2 motion" example:"2"`
@@ -42,7 +38,7 @@ type blockDevice struct {
 	Density      float64 `json:"density" doc:"Mean share of the motion, percent" example:"71.4"`
 }
 
-func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*blocksOut, error) {
+func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*api.AnswerList[stateBlock], error) {
 	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
@@ -71,7 +67,7 @@ func (c *Core) stateBlocks(ctx context.Context, _ auth.Key, in *blocksIn) (*bloc
 	if err != nil {
 		return nil, err
 	}
-	out := &blocksOut{Body: make([]stateBlock, len(blocks))}
+	out := &api.AnswerList[stateBlock]{Body: make([]stateBlock, len(blocks))}
 	for i, b := range blocks {
 		out.Body[i] = stateBlock{
 			State: int32(b.State), Start: b.Start, Stop: b.Stop,

@@ -87,10 +87,6 @@ func unlessGone(err error) error {
 	return err
 }
 
-type propagateOut struct {
-	Body propagation
-}
-
 // propagation is the answer of config/update.
 type propagation struct {
 	Network    motion.NetworkID `json:"network_id" example:"1042"`
@@ -99,9 +95,9 @@ type propagation struct {
 	AppliedRev int32            `json:"applied_rev" doc:"The last revision that the guardian has said to have applied; 0: none yet" example:"12"`
 }
 
-func (c *Core) propagate(ctx context.Context, _ auth.Key, in *networkIn) (*propagateOut, error) {
+func (c *Core) propagate(ctx context.Context, _ auth.Key, in *networkIn) (*api.Answer[propagation], error) {
 	p, err := c.engine.Inventory.Propagate(ctx, in.Network)
-	return &propagateOut{Body: propagation{Network: in.Network, Propagated: p.Propagated, Rev: int32(p.Rev), AppliedRev: int32(p.AppliedRev)}}, err
+	return api.Answered(propagation{Network: in.Network, Propagated: p.Propagated, Rev: int32(p.Rev), AppliedRev: int32(p.AppliedRev)}, err)
 }
 
 type resetIn struct {
@@ -113,11 +109,7 @@ type resetIn struct {
 	Update
 }
 
-type networkOut struct {
-	Body networkRecord
-}
-
-func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*networkOut, error) {
+func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*api.Answer[networkRecord], error) {
 	keep := inventory.Keep{
 		Guardian: in.KeepGuardian, Radar: in.KeepRadar, Status: in.KeepStatus,
 		Meta: commaList(in.KeepMeta.Or("dwm,guardian_env,neuron_env")),
@@ -129,5 +121,5 @@ func (c *Core) reset(ctx context.Context, _ auth.Key, in *resetIn) (*networkOut,
 	if err != nil {
 		return nil, err
 	}
-	return &networkOut{Body: record(state, false)}, nil
+	return api.Answered(record(state, false), nil)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -49,7 +50,7 @@ func (createdKind) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*eventOut, error) {
+func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*api.Answer[motion.Event], error) {
 	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
@@ -57,9 +58,8 @@ func (c *Core) createEvent(ctx context.Context, _ auth.Key, in *createIn) (*even
 	if b.NetworkID != in.Network {
 		return nil, fault.At("body.network_id", b.NetworkID, "must be the network of the path")
 	}
-	stored, err := c.engine.Events.CreateEvent(ctx, motion.Event{
+	return api.Answered(c.engine.Events.CreateEvent(ctx, motion.Event{
 		Category: b.Category, Event: string(b.Event), NetworkID: b.NetworkID, GuardianID: b.GuardianID, TS: motion.Time(b.TS),
 		DetectedTS: motion.Time(b.DetectedTS), LinkID: b.LinkID, LocName: b.LocName, Detail: b.Detail, Data: b.Data, DeviceID: b.DeviceID,
-	})
-	return &eventOut{Body: stored}, err
+	}))
 }

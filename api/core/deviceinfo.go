@@ -30,12 +30,8 @@ type deviceDescription struct {
 	TS          float64    `json:"ts,omitempty" minimum:"0" maximum:"281474976710" doc:"When it was found out, seconds since the epoch; default: now" example:"1764000000.0"`
 }
 
-type deviceInfoOut struct {
-	Body api.Encoded[deviceDescription]
-}
-
 // describeDevice answers with what was sent, as it was sent.
-func (c *Core) describeDevice(ctx context.Context, _ auth.Key, in *deviceInfoIn) (*deviceInfoOut, error) {
+func (c *Core) describeDevice(ctx context.Context, _ auth.Key, in *deviceInfoIn) (*api.Answer[api.Encoded[deviceDescription]], error) {
 	b := in.Body
 	err := c.engine.Devices.DescribeDevice(ctx, in.Network, motion.DeviceInfo{
 		MAC: b.MAC, Hostname: b.Hostname, DeviceType: b.DeviceType, OS: b.OS, Name: b.Name, Category: b.Category,
@@ -49,6 +45,5 @@ func (c *Core) describeDevice(ctx context.Context, _ auth.Key, in *deviceInfoIn)
 		return nil, err
 	}
 	maps.DeleteFunc(sent, func(_ string, value any) bool { return value == nil })
-	echo, err := json.Marshal(sent)
-	return &deviceInfoOut{Body: echo}, err
+	return api.Answered[api.Encoded[deviceDescription]](json.Marshal(sent))
 }

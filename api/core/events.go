@@ -148,15 +148,11 @@ type tagIn struct {
 	Tag     string           `query:"tag" required:"true" doc:"Cut to 10 characters, then padded with spaces to 10" example:"Human"`
 }
 
-type eventOut struct {
-	Body motion.Event
-}
-
-func (c *Core) tagEvent(ctx context.Context, _ auth.Key, in *tagIn) (*eventOut, error) {
+func (c *Core) tagEvent(ctx context.Context, _ auth.Key, in *tagIn) (*api.Answer[motion.Event], error) {
 	if err := c.engine.State.Known(in.Network); err != nil {
 		return nil, err
 	}
-	out := &eventOut{}
+	out := &api.Answer[motion.Event]{}
 	err := c.db.Update(ctx, func(tx *store.Tx) (err error) {
 		out.Body, err = tx.TagEvent(in.Network, in.EventID, in.Tag)
 		return err

@@ -13,16 +13,12 @@ import (
 	"sensegate/motion/insight"
 )
 
-type versionOut struct {
-	Body insightsVersion
-}
-
 type insightsVersion struct {
 	Version string `json:"version" doc:"Of the insights interface" example:"2.0.0"`
 }
 
-func (c *Core) insightsVersion(context.Context, auth.Key, *struct{}) (*versionOut, error) {
-	return &versionOut{Body: insightsVersion{insights.InsightsVersion}}, c.engine.Insights.Insights()
+func (c *Core) insightsVersion(context.Context, auth.Key, *struct{}) (*api.Answer[insightsVersion], error) {
+	return api.Answered(insightsVersion{insights.InsightsVersion}, c.engine.Insights.Insights())
 }
 
 // zone is a time zone by its IANA name.
@@ -98,10 +94,6 @@ type daysIn struct {
 	Dates
 }
 
-type daysOut struct {
-	Body []activeDay `nullable:"false"`
-}
-
 // activeDay is how active a local day was (payloads.md 4.9).
 type activeDay struct {
 	Date          string  `json:"date" format:"date" doc:"Local day; one without data is left out" example:"2025-11-24"`
@@ -109,7 +101,7 @@ type activeDay struct {
 	TS            int64   `json:"ts" doc:"First second of the day, since the epoch" example:"1763960400"`
 }
 
-func (c *Core) dailyActivity(ctx context.Context, _ auth.Key, in *daysIn) (*daysOut, error) {
+func (c *Core) dailyActivity(ctx context.Context, _ auth.Key, in *daysIn) (*api.AnswerList[activeDay], error) {
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
@@ -117,15 +109,11 @@ func (c *Core) dailyActivity(ctx context.Context, _ auth.Key, in *daysIn) (*days
 		return nil, err
 	}
 	days, err := c.engine.Insights.ActiveDays(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
-	out := &daysOut{Body: make([]activeDay, len(days))}
+	out := &api.AnswerList[activeDay]{Body: make([]activeDay, len(days))}
 	for i, d := range days {
 		out.Body[i] = activeDay{d.Date.String(), d.PercentActive, d.TS}
 	}
 	return out, err
-}
-
-type sleepOut struct {
-	Body []night `nullable:"false"`
 }
 
 // night is the household sleep time (HST) of one night (payloads.md 4.9). Beside
@@ -138,7 +126,7 @@ type night struct {
 	Confidence    float64   `json:"confidence" minimum:"0" maximum:"1" doc:"How likely it is, by the model of a night, that each time is off by at most 45 minutes; a night below 0.6 is left out" example:"0.87"`
 }
 
-func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*sleepOut, error) {
+func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*api.AnswerList[night], error) {
 	if err := c.insightsOf(in.Network); err != nil {
 		return nil, err
 	}
@@ -146,7 +134,7 @@ func (c *Core) sleep(ctx context.Context, _ auth.Key, in *daysIn) (*sleepOut, er
 		return nil, err
 	}
 	nights, err := c.engine.Insights.Nights(ctx, in.Network, in.StartDate.Date, in.EndDate.Date, in.Timezone.Value.Location)
-	out := &sleepOut{Body: make([]night, len(nights))}
+	out := &api.AnswerList[night]{Body: make([]night, len(nights))}
 	for i, n := range nights {
 		out.Body[i] = night{int32(n.Interruptions), n.SleepTime, n.WakeTime, n.Timezone, n.Confidence}
 	}

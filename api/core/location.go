@@ -18,10 +18,6 @@ type histogramIn struct {
 	Bucket int32 `query:"bucket" minimum:"1" default:"900" doc:"Seconds per value; rounded up to a multiple of the stored resolution (1 s for 24 hours, then 5 s)" example:"900"`
 }
 
-type histogramOut struct {
-	Body api.Encoded[histogram]
-}
-
 // histogram is an insight.Histogram for the document.
 type histogram struct {
 	From      int64                 `json:"from" doc:"Start, seconds since the epoch" example:"1763996400"`
@@ -32,7 +28,7 @@ type histogram struct {
 }
 
 // locationHistogram tells where the motion was (payloads.md 4.12).
-func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramIn) (*histogramOut, error) {
+func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramIn) (*api.Answer[api.Encoded[histogram]], error) {
 	places, err := c.places(in.Network)
 	if err != nil {
 		return nil, err
@@ -55,8 +51,7 @@ func (c *Core) locationHistogram(ctx context.Context, _ auth.Key, in *histogramI
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(h)
-	return &histogramOut{Body: body}, err
+	return api.Answered[api.Encoded[histogram]](json.Marshal(h))
 }
 
 // locationsOf returns the number of locations that stand in a set.
@@ -86,10 +81,6 @@ type locationsIn struct {
 	api.Window
 }
 
-type locationsOut struct {
-	Body locationHistory
-}
-
 // locationHistory is how much of the motion of a window was near each device
 // (payloads.md 4.12).
 type locationHistory struct {
@@ -111,7 +102,7 @@ type movingDevice struct {
 	Seconds      float64        `json:"seconds" minimum:"0" doc:"Motion near it, each second weighted with its share" example:"2570"`
 }
 
-func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn) (*locationsOut, error) {
+func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn) (*api.Answer[locationHistory], error) {
 	places, err := c.places(in.Network)
 	if err != nil {
 		return nil, err
@@ -125,7 +116,7 @@ func (c *Core) locationHistory(ctx context.Context, _ auth.Key, in *locationsIn)
 		return nil, err
 	}
 	shares, err := set.Locations(from, to)
-	out := &locationsOut{Body: locationHistory{From: from, To: to, Devices: make([]movingDevice, len(shares))}}
+	out := &api.Answer[locationHistory]{Body: locationHistory{From: from, To: to, Devices: make([]movingDevice, len(shares))}}
 	for i, share := range shares {
 		out.Body.Devices[i] = places.moving(share)
 	}

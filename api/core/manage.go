@@ -40,16 +40,12 @@ type createCommandIn struct {
 	Body        newCommand
 }
 
-type commandOut struct {
-	Body commandRecord
-}
-
-func (c *Core) createCommand(ctx context.Context, who auth.Key, in *createCommandIn) (*commandOut, error) {
+func (c *Core) createCommand(ctx context.Context, who auth.Key, in *createCommandIn) (*api.Answer[commandRecord], error) {
 	if err := who.Open(in.Body.NetworkID); err != nil {
 		return nil, err
 	}
 	made, err := c.engine.Commands.CreateCommand(ctx, in.Body.request(in.Body.NetworkID), in.CreateBatch)
-	return &commandOut{Body: commandOf(made)}, err
+	return api.Answered(commandOf(made), err)
 }
 
 type createBatchIn struct {
@@ -75,16 +71,12 @@ func (in *createBatchIn) request() command.BatchRequest {
 	return batch
 }
 
-type batchOut struct {
-	Body batchRecord
-}
-
-func (c *Core) createBatch(ctx context.Context, who auth.Key, in *createBatchIn) (*batchOut, error) {
+func (c *Core) createBatch(ctx context.Context, who auth.Key, in *createBatchIn) (*api.Answer[batchRecord], error) {
 	if err := who.Open(in.Body.NetworkID); err != nil {
 		return nil, err
 	}
 	made, err := c.engine.Commands.CreateBatch(ctx, in.request())
-	return &batchOut{Body: batchOf(made)}, err
+	return api.Answered(batchOf(made), err)
 }
 
 type selectionIn struct {
@@ -169,11 +161,7 @@ type listCommandsIn struct {
 	Last    int32                     `query:"last" minimum:"1" maximum:"1000" default:"100" doc:"At most so many" example:"100"`
 }
 
-type listCommandsOut struct {
-	Body []commandRecord `nullable:"false"`
-}
-
-func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsIn) (*listCommandsOut, error) {
+func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsIn) (*api.AnswerList[commandRecord], error) {
 	q := store.CommandQuery{Network: in.Network.Or(who.Network), Node: in.Node.Value, Batch: in.Batch.Value, Before: in.Before.Value, Last: int(in.Last)}
 	if in.State != "" {
 		state, err := command.ParseState(in.State)
@@ -195,7 +183,7 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 			return nil, err
 		}
 	}
-	out := &listCommandsOut{Body: []commandRecord{}}
+	out := &api.AnswerList[commandRecord]{Body: []commandRecord{}}
 	err := c.db.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.Commands(q)
 		for _, one := range list {

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -18,13 +19,9 @@ type networkEntry struct {
 	Owned      bool             `json:"owned" doc:"Whether a household has claimed it"`
 }
 
-type networkListOut struct {
-	Body []networkEntry `nullable:"false"`
-}
-
 // networkList lists the networks that the key opens, by id.
-func (c *Core) networkList(ctx context.Context, who auth.Key, _ *struct{}) (*networkListOut, error) {
-	out := &networkListOut{Body: []networkEntry{}}
+func (c *Core) networkList(ctx context.Context, who auth.Key, _ *struct{}) (*api.AnswerList[networkEntry], error) {
+	out := &api.AnswerList[networkEntry]{Body: []networkEntry{}}
 	err := c.db.View(ctx, func(tx *store.Tx) error {
 		all, err := tx.Networks()
 		if err != nil {

@@ -87,24 +87,15 @@ func (c *Core) nodeByBSSID(_ context.Context, who auth.Key, in *nodeByBSSIDIn) (
 	return nodes(who, c.engine.Inventory.NodesByBSSID(in.BSSID), in.NodeForm)
 }
 
-type nodesOfNetworkOut struct {
-	Body []motion.Node `nullable:"false"`
-}
-
-func (c *Core) nodesOfNetwork(_ context.Context, _ auth.Key, in *networkIn) (*nodesOfNetworkOut, error) {
-	list, err := c.engine.Inventory.Nodes(in.Network)
-	return &nodesOfNetworkOut{Body: list}, err
+func (c *Core) nodesOfNetwork(_ context.Context, _ auth.Key, in *networkIn) (*api.AnswerList[motion.Node], error) {
+	return api.AnsweredList(c.engine.Inventory.Nodes(in.Network))
 }
 
 type deleteNodeIn struct {
 	Node motion.NodeID `path:"nodeid" doc:"Node id" example:"133"`
 }
 
-type nodeOut struct {
-	Body motion.Node
-}
-
-func (c *Core) deleteNode(ctx context.Context, who auth.Key, in *deleteNodeIn) (*nodeOut, error) {
+func (c *Core) deleteNode(ctx context.Context, who auth.Key, in *deleteNodeIn) (*api.Answer[motion.Node], error) {
 	node, err := c.engine.Inventory.Node(ctx, in.Node)
 	if err == nil {
 		err = who.Open(node.NetworkID)
@@ -115,5 +106,5 @@ func (c *Core) deleteNode(ctx context.Context, who auth.Key, in *deleteNodeIn) (
 	if fault.KindOf(err) == fault.NotFound {
 		return nil, errNoNode()
 	}
-	return &nodeOut{Body: node}, err
+	return api.Answered(node, err)
 }

@@ -10,17 +10,8 @@ import (
 	"sensegate/motion/fault"
 )
 
-type settingsIn struct {
-	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-}
-
-type settingsOut struct {
-	Body motion.ApplicationSettings
-}
-
-func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*settingsOut, error) {
-	s, err := c.engine.Insights.ApplicationSettings(ctx, in.Network)
-	return &settingsOut{Body: s}, err
+func (c *Core) applicationSettings(ctx context.Context, _ auth.Key, in *networkIn) (*api.Answer[motion.ApplicationSettings], error) {
+	return api.Answered(c.engine.Insights.ApplicationSettings(ctx, in.Network))
 }
 
 // SleepTimes are the fields that both bodies have, each of which can be left out; null is
@@ -87,11 +78,11 @@ func (in *createSettingsIn) Mistakes() []fault.Detail {
 	return in.Body.mistakes(in.Network, in.Body.Timezone)
 }
 
-func (c *Core) createApplicationSettings(ctx context.Context, _ auth.Key, in *createSettingsIn) (*settingsOut, error) {
+func (c *Core) createApplicationSettings(ctx context.Context, _ auth.Key, in *createSettingsIn) (*api.Answer[motion.ApplicationSettings], error) {
 	s := motion.DefaultApplicationSettings(in.Network)
 	s.Timezone = in.Body.Timezone
 	in.Body.apply(&s)
-	return &settingsOut{Body: s}, c.engine.Insights.CreateApplicationSettings(ctx, s)
+	return api.Answered(s, c.engine.Insights.CreateApplicationSettings(ctx, s))
 }
 
 type changeSettingsIn struct {
@@ -110,14 +101,13 @@ func (in *changeSettingsIn) Mistakes() []fault.Detail {
 	return in.Body.mistakes(in.Network, in.Body.Timezone.Value)
 }
 
-func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *changeSettingsIn) (*settingsOut, error) {
-	s, err := c.engine.Insights.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
+func (c *Core) changeApplicationSettings(ctx context.Context, _ auth.Key, in *changeSettingsIn) (*api.Answer[motion.ApplicationSettings], error) {
+	return api.Answered(c.engine.Insights.ChangeApplicationSettings(ctx, in.Network, func(s *motion.ApplicationSettings) {
 		setOrReset(&s.Timezone, in.Body.Timezone, motion.DefaultApplicationSettings(s.NetworkID).Timezone)
 		in.Body.apply(s)
-	})
-	return &settingsOut{Body: s}, err
+	}))
 }
 
-func (c *Core) deleteApplicationSettings(ctx context.Context, _ auth.Key, in *settingsIn) (*struct{}, error) {
+func (c *Core) deleteApplicationSettings(ctx context.Context, _ auth.Key, in *networkIn) (*struct{}, error) {
 	return nil, c.engine.Insights.DeleteApplicationSettings(ctx, in.Network)
 }

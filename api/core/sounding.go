@@ -10,10 +10,6 @@ import (
 	"sensegate/motion/setting"
 )
 
-type soundingIn struct {
-	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
-}
-
 type soundingOut struct {
 	api.Unsupported
 	Body setting.SoundingSettings
@@ -24,7 +20,7 @@ func (c *Core) unsupported(id motion.NetworkID, v setting.View) api.Unsupported 
 	return api.UnsupportedSettings(c.engine.Inventory.Unsupported(id, v))
 }
 
-func (c *Core) soundingSettings(_ context.Context, _ auth.Key, in *soundingIn) (*soundingOut, error) {
+func (c *Core) soundingSettings(_ context.Context, _ auth.Key, in *networkIn) (*soundingOut, error) {
 	s, err := c.engine.Inventory.SoundingSettings(in.Network)
 	return &soundingOut{c.unsupported(in.Network, setting.SoundingView), s}, err
 }
@@ -39,21 +35,17 @@ func (c *Core) changeSoundingSettings(ctx context.Context, key auth.Key, in *cha
 	if err := c.engine.Inventory.EditSounding(ctx, in.Network, in.Update.Update, in.Body.Value, in.Body.Found); err != nil {
 		return nil, err
 	}
-	return c.soundingSettings(ctx, key, &soundingIn{Network: in.Network})
+	return c.soundingSettings(ctx, key, &networkIn{Network: in.Network})
 }
 
-type clientsOut struct {
-	Body body.SoundingClients
-}
-
-func (c *Core) soundingClients(_ context.Context, _ auth.Key, in *soundingIn) (*clientsOut, error) {
+func (c *Core) soundingClients(_ context.Context, _ auth.Key, in *networkIn) (*api.Answer[body.SoundingClients], error) {
 	return c.clients(in.Network)
 }
 
 // clients answers with the nodes and clients of a network.
-func (c *Core) clients(id motion.NetworkID) (*clientsOut, error) {
+func (c *Core) clients(id motion.NetworkID) (*api.Answer[body.SoundingClients], error) {
 	clients, err := c.engine.Inventory.SoundingClients(id)
-	return &clientsOut{Body: body.SoundingClientsOf(clients)}, err
+	return api.Answered(body.SoundingClientsOf(clients), err)
 }
 
 type changeClientsIn struct {
@@ -62,7 +54,7 @@ type changeClientsIn struct {
 	Body api.Checked[setting.SoundingClientChanges]
 }
 
-func (c *Core) changeSoundingClients(ctx context.Context, _ auth.Key, in *changeClientsIn) (*clientsOut, error) {
+func (c *Core) changeSoundingClients(ctx context.Context, _ auth.Key, in *changeClientsIn) (*api.Answer[body.SoundingClients], error) {
 	if err := c.engine.Inventory.EditClients(ctx, in.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}

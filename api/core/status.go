@@ -19,22 +19,13 @@ type topologyIn struct {
 	Offline bool             `query:"offline" default:"false" doc:"With the devices and links that are offline"`
 }
 
-type topologyOut struct {
-	Body motion.Topology
-}
-
-func (c *Core) topology(_ context.Context, _ auth.Key, in *topologyIn) (*topologyOut, error) {
-	topology, err := c.engine.Inventory.Topology(in.Network, in.Offline)
-	return &topologyOut{Body: topology}, err
+func (c *Core) topology(_ context.Context, _ auth.Key, in *topologyIn) (*api.Answer[motion.Topology], error) {
+	return api.Answered(c.engine.Inventory.Topology(in.Network, in.Offline))
 }
 
 type statusIn struct {
 	Network motion.NetworkID `path:"network_id" doc:"Core network id" example:"1042"`
 	Key     string           `query:"key" doc:"Top-level keys to return, comma-separated; default: all" example:"ts,health"`
-}
-
-type statusOut struct {
-	Body api.Encoded[statusPart]
 }
 
 // statusPart is a motion.StatusReport, or the keys of it that were asked for.
@@ -64,7 +55,7 @@ func statusKeys() []string {
 	return keys
 }
 
-func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*statusOut, error) {
+func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*api.Answer[api.Encoded[statusPart]], error) {
 	keys := commaList(in.Key)
 	for _, key := range keys {
 		if !slices.Contains(statusKeys(), key) {
@@ -77,7 +68,7 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*statusOut, 
 	}
 	raw, err := json.Marshal(tidy(report))
 	if err != nil || keys == nil {
-		return &statusOut{Body: raw}, err
+		return api.Answered[api.Encoded[statusPart]](raw, err)
 	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
@@ -85,7 +76,7 @@ func (c *Core) status(_ context.Context, _ auth.Key, in *statusIn) (*statusOut, 
 	}
 	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool { return !slices.Contains(keys, key) })
 	raw, err = json.Marshal(all)
-	return &statusOut{Body: raw}, err
+	return api.Answered[api.Encoded[statusPart]](raw, err)
 }
 
 // tidy returns a report in which what a device did not send is an empty list or
