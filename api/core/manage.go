@@ -131,24 +131,19 @@ func selectionAnswer(record any, err error) (*selectionOut, error) {
 // opensCommand returns NotFound unless there is such a command and the key opens
 // its network.
 func (c *Core) opensCommand(ctx context.Context, who auth.Key, id command.ID) error {
-	return c.db.View(ctx, func(tx *store.Tx) error {
-		found, err := tx.Command(id)
-		if err == nil && who.Open(found.NetworkID) != nil {
-			err = fault.New(fault.NotFound, "command %d: not found", id)
-		}
-		return err
-	})
+	found, err := store.Read(ctx, c.db, func(tx *store.Tx) (command.Command, error) { return tx.Command(id) })
+	if err == nil && who.Open(found.NetworkID) != nil {
+		err = fault.New(fault.NotFound, "command %d: not found", id)
+	}
+	return err
 }
 
 // opensBatch returns a batch, NotFound unless the key opens its network.
-func (c *Core) opensBatch(ctx context.Context, who auth.Key, id command.BatchID) (batch command.Batch, err error) {
-	err = c.db.View(ctx, func(tx *store.Tx) error {
-		batch, err = tx.Batch(id)
-		if err == nil && who.Open(batch.NetworkID) != nil {
-			err = fault.New(fault.NotFound, "batch %d: not found", id)
-		}
-		return err
-	})
+func (c *Core) opensBatch(ctx context.Context, who auth.Key, id command.BatchID) (command.Batch, error) {
+	batch, err := store.Read(ctx, c.db, func(tx *store.Tx) (command.Batch, error) { return tx.Batch(id) })
+	if err == nil && who.Open(batch.NetworkID) != nil {
+		err = fault.New(fault.NotFound, "batch %d: not found", id)
+	}
 	return batch, err
 }
 

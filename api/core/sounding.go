@@ -35,16 +35,11 @@ func (c *Core) changeSoundingSettings(ctx context.Context, key auth.Key, in *cha
 	if err := c.engine.Inventory.EditSounding(ctx, in.Network, in.Update.Update, in.Body.Value, in.Body.Found); err != nil {
 		return nil, err
 	}
-	return c.soundingSettings(ctx, key, &networkIn{Network: in.Network})
+	return c.soundingSettings(ctx, key, &networkIn{in.Network})
 }
 
 func (c *Core) soundingClients(_ context.Context, _ auth.Key, in *networkIn) (*api.Answer[body.SoundingClients], error) {
-	return c.clients(in.Network)
-}
-
-// clients answers with the nodes and clients of a network.
-func (c *Core) clients(id motion.NetworkID) (*api.Answer[body.SoundingClients], error) {
-	clients, err := c.engine.Inventory.SoundingClients(id)
+	clients, err := c.engine.Inventory.SoundingClients(in.Network)
 	return api.Answered(body.SoundingClientsOf(clients), err)
 }
 
@@ -54,9 +49,9 @@ type changeClientsIn struct {
 	Body api.Checked[setting.SoundingClientChanges]
 }
 
-func (c *Core) changeSoundingClients(ctx context.Context, _ auth.Key, in *changeClientsIn) (*api.Answer[body.SoundingClients], error) {
+func (c *Core) changeSoundingClients(ctx context.Context, key auth.Key, in *changeClientsIn) (*api.Answer[body.SoundingClients], error) {
 	if err := c.engine.Inventory.EditClients(ctx, in.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}
-	return c.clients(in.Network)
+	return c.soundingClients(ctx, key, &networkIn{in.Network})
 }
