@@ -31,41 +31,6 @@ type waitingDevice struct {
 }
 
 func (a *App) adoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*api.Answer[adoptionState], error) {
-	return a.adoptionOf(ctx, o)
-}
-
-type openAdoptionIn struct {
-	NetworkQuery
-	Body *BodyNetwork
-}
-
-func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*api.Answer[adoptionState], error) {
-	if _, err := a.Engine.Devices.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
-		return nil, err
-	}
-	return a.adoptionOf(ctx, o)
-}
-
-func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*api.Answer[adoptionState], error) {
-	if err := a.Engine.Devices.CloseAdoption(ctx, o.Network); err != nil {
-		return nil, err
-	}
-	return a.adoptionOf(ctx, o)
-}
-
-type adoptIn struct {
-	NetworkQuery
-	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits, or the id of its entry" example:"csi-a-02aa00000310"`
-}
-
-func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*api.Answer[adoptionState], error) {
-	if err := a.Household.Adopt(ctx, o.Network, in.DeviceID); err != nil {
-		return nil, err
-	}
-	return a.adoptionOf(ctx, o)
-}
-
-func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*api.Answer[adoptionState], error) {
 	until, pending, err := a.Household.Adoption(ctx, o.Network)
 	if err != nil {
 		return nil, err
@@ -83,4 +48,35 @@ func (a *App) adoptionOf(ctx context.Context, o auth.Owner) (*api.Answer[adoptio
 		})
 	}
 	return api.Answered(state, nil)
+}
+
+type openAdoptionIn struct {
+	NetworkQuery
+	Body *BodyNetwork
+}
+
+func (a *App) openAdoption(ctx context.Context, o auth.Owner, _ *openAdoptionIn) (*api.Answer[adoptionState], error) {
+	if _, err := a.Engine.Devices.OpenAdoption(ctx, o.Network, household.AdoptionWindow); err != nil {
+		return nil, err
+	}
+	return a.adoption(ctx, o, nil)
+}
+
+func (a *App) closeAdoption(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*api.Answer[adoptionState], error) {
+	if err := a.Engine.Devices.CloseAdoption(ctx, o.Network); err != nil {
+		return nil, err
+	}
+	return a.adoption(ctx, o, nil)
+}
+
+type adoptIn struct {
+	NetworkQuery
+	DeviceID string `path:"device_id" maxLength:"64" doc:"Of a device that waits, or the id of its entry" example:"csi-a-02aa00000310"`
+}
+
+func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*api.Answer[adoptionState], error) {
+	if err := a.Household.Adopt(ctx, o.Network, in.DeviceID); err != nil {
+		return nil, err
+	}
+	return a.adoption(ctx, o, nil)
 }

@@ -27,7 +27,7 @@ type AlertPath struct {
 // alertEdit is what a member may write of an alert.
 type alertEdit struct {
 	alert.Edit
-	Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
+	BodyNetwork
 }
 
 type createAlertIn struct {
@@ -44,7 +44,7 @@ type switchAlertsIn struct {
 	NetworkQuery
 	Body struct {
 		body.Switches
-		Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
+		BodyNetwork
 	}
 }
 
@@ -108,18 +108,15 @@ func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlert
 
 // strangers names the users of an edit's actions who do not belong to the home.
 func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mistakes fault.Details, err error) {
-	err = a.DB.View(ctx, func(tx *store.Tx) error {
-		memberships, err := tx.MembershipsOfHome(id)
-		members := map[int64]bool{}
-		for _, m := range memberships {
-			members[int64(m.User)] = true
+	memberships, err := store.Read(ctx, a.DB, func(tx *store.Tx) ([]home.Membership, error) { return tx.MembershipsOfHome(id) })
+	members := map[int64]bool{}
+	for _, m := range memberships {
+		members[int64(m.User)] = true
+	}
+	for place, user := range edit.Users() {
+		if user >= 1 && !members[user] {
+			mistakes.Add(place, user, "is no member of the network: name members, or leave user_ids out to push to all of them")
 		}
-		for place, user := range edit.Users() {
-			if user >= 1 && !members[user] {
-				mistakes.Add(place, user, "is no member of the network: name members, or leave user_ids out to push to all of them")
-			}
-		}
-		return err
-	})
+	}
 	return mistakes, err
 }

@@ -57,14 +57,10 @@ type leafIn struct {
 }
 
 func (a *App) putLeaf(ctx context.Context, who auth.Member, in *leafIn) (*api.Answer[leafDevice], error) {
-	leaf, out := in.Body.Value, &api.Answer[leafDevice]{}
-	err := a.place(ctx, who, setting.Placement{
+	leaf := in.Body.Value
+	return place(ctx, a, who, setting.Placement{
 		At: "body", MAC: leaf.MAC, FriendlyName: leaf.FriendlyName, Location: leaf.Location, Mode: modeOf(leaf.Auto), Mobile: boolOf(leaf.Mobile),
-	}, in.Body.Found, func(tx *store.Tx) (err error) {
-		out.Body, err = leafOf(tx, who, leaf.MAC)
-		return err
-	})
-	return out, err
+	}, in.Body.Found, func(tx *store.Tx) (leafDevice, error) { return leafOf(tx, who, leaf.MAC) })
 }
 
 type nodeIn struct {
@@ -73,28 +69,24 @@ type nodeIn struct {
 }
 
 func (a *App) putNode(ctx context.Context, who auth.Member, in *nodeIn) (*api.Answer[nodeDevice], error) {
-	node, out := in.Body.Value, &api.Answer[nodeDevice]{}
-	err := a.place(ctx, who, setting.Placement{
+	node := in.Body.Value
+	return place(ctx, a, who, setting.Placement{
 		At: "body", Node: node.Node.Value, FriendlyName: node.FriendlyName, Location: node.Location,
-	}, in.Body.Found, func(tx *store.Tx) (err error) {
-		out.Body, err = nodeOf(tx, who, node.Node.Value)
-		return err
-	})
-	return out, err
+	}, in.Body.Found, func(tx *store.Tx) (nodeDevice, error) { return nodeOf(tx, who, node.Node.Value) })
 }
 
-// place places one device, which read finds, or else NotFound.
-func (a *App) place(ctx context.Context, who auth.Member, one setting.Placement, found fault.Details, read func(*store.Tx) error) error {
+// place places one device, which read finds, or else NotFound, and answers with it.
+func place[T any](ctx context.Context, a *App, who auth.Member, one setting.Placement, found fault.Details, read func(*store.Tx) (T, error)) (*api.Answer[T], error) {
 	if err := found.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.DB.View(ctx, read); err != nil {
-		return err
+	if _, err := store.Read(ctx, a.DB, read); err != nil {
+		return nil, err
 	}
 	if err := a.Engine.Inventory.PlaceDevices(ctx, who.Network, []setting.Placement{one}, nil); err != nil {
-		return err
+		return nil, err
 	}
-	return a.DB.View(ctx, read)
+	return api.Answered(store.Read(ctx, a.DB, read))
 }
 
 // leafOf returns a leaf of the caller's network.

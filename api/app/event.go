@@ -119,9 +119,9 @@ func categories(filter string) (list []motion.Category, err error) {
 type tagIn struct {
 	NetworkQuery
 	Body struct {
-		Network *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
-		EventID string                `json:"eventid" maxLength:"64" doc:"id of a MotionDetectedEvent" example:"01976b3d-1c44-7a0e-9d0b-5f0e8a77c301"`
-		Tag     string                `json:"tag" enum:"Human,Pet,False" doc:"What moved; False: nothing did"`
+		BodyNetwork
+		EventID string `json:"eventid" maxLength:"64" doc:"id of a MotionDetectedEvent" example:"01976b3d-1c44-7a0e-9d0b-5f0e8a77c301"`
+		Tag     string `json:"tag" enum:"Human,Pet,False" doc:"What moved; False: nothing did"`
 	}
 }
 

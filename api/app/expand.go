@@ -99,14 +99,11 @@ type list[T any] struct {
 	}
 }
 
-// listOf returns the records as an answer.
-func listOf[T any](records []T) *list[T] {
+// listed makes an answer of the records that a call has returned.
+func listed[T any](records []T, err error) (*list[T], error) {
 	var out list[T]
-	out.Body.Data = records
-	if records == nil {
-		out.Body.Data = []T{}
-	}
-	return &out
+	out.Body.Data = append([]T{}, records...)
+	return &out, err
 }
 
 // BodyNetwork is network_id in a body, for operations of a member: their home has been

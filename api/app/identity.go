@@ -10,8 +10,7 @@ func (a *App) identities(ctx context.Context, u auth.User, in *UserPath) (*list[
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	linked, err := a.Providers.Linked(ctx, u.ID)
-	return listOf(linked), err
+	return listed(a.Providers.Linked(ctx, u.ID))
 }
 
 type linkIn struct {
@@ -30,8 +29,7 @@ func (a *App) linkIdentity(ctx context.Context, u auth.User, in *linkIn) (*list[
 	if err := a.stepUp(ctx, u, in.Body.Current); err != nil {
 		return nil, err
 	}
-	linked, err := a.Providers.Link(ctx, u, in.Body.Provider, in.Body.AccessToken)
-	return listOf(linked), err
+	return listed(a.Providers.Link(ctx, u, in.Body.Provider, in.Body.AccessToken))
 }
 
 type unlinkIn struct {

@@ -28,8 +28,7 @@ func (a *App) inviteMembers(ctx context.Context, o auth.Owner, in *inviteIn) (*i
 }
 
 func (a *App) invitations(ctx context.Context, m auth.Member, _ *NetworkQuery) (*list[home.Invitation], error) {
-	open, err := a.Household.Invitations(ctx, m.Home)
-	return listOf(open), err
+	return listed(a.Household.Invitations(ctx, m.Home))
 }
 
 type invitationIn struct {

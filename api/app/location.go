@@ -10,13 +10,8 @@ import (
 )
 
 func (a *App) defaultLocations(ctx context.Context, m auth.Member, _ *NetworkQuery) (*list[home.Location], error) {
-	all := home.BuiltInLocations()
-	err := a.DB.View(ctx, func(tx *store.Tx) error {
-		own, err := tx.Locations(m.Home)
-		all = append(all, own...)
-		return err
-	})
-	return listOf(all), err
+	own, err := store.Read(ctx, a.DB, func(tx *store.Tx) ([]home.Location, error) { return tx.Locations(m.Home) })
+	return listed(append(home.BuiltInLocations(), own...), err)
 }
 
 type newLocationIn struct {

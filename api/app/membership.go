@@ -44,7 +44,7 @@ func (a *App) memberships(ctx context.Context, m auth.Member, in *membershipsIn)
 		}
 		return nil
 	})
-	return listOf(shown), err
+	return listed(shown, err)
 }
 
 // showMembership shows a membership, with the records that are asked for.

@@ -37,15 +37,12 @@ func (a *App) registerMobile(ctx context.Context, u auth.User, in *registerMobil
 }
 
 func (a *App) mobiles(ctx context.Context, u auth.User, _ *struct{}) (*list[home.MobileDevice], error) {
-	var own []home.MobileDevice
-	err := a.DB.View(ctx, func(tx *store.Tx) error {
-		registered, err := tx.MobilesOfUser(u.ID)
-		for _, d := range registered {
-			own = append(own, d.MobileDevice)
-		}
-		return err
-	})
-	return listOf(own), err
+	registered, err := store.Read(ctx, a.DB, func(tx *store.Tx) ([]store.MobileDevice, error) { return tx.MobilesOfUser(u.ID) })
+	own := make([]home.MobileDevice, len(registered))
+	for i, d := range registered {
+		own[i] = d.MobileDevice
+	}
+	return listed(own, err)
 }
 
 type mobileIn struct {

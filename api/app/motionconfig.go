@@ -24,11 +24,6 @@ type motionConfig struct {
 }
 
 func (a *App) motionConfig(ctx context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[motionConfig], error) {
-	return a.motionConfigOf(ctx, who)
-}
-
-// motionConfigOf answers with the settings in force.
-func (a *App) motionConfigOf(ctx context.Context, who auth.Member) (*api.Answer[motionConfig], error) {
 	record, err := store.Read(ctx, a.DB, func(tx *store.Tx) (motion.Network, error) { return tx.Network(who.Network) })
 	if err != nil {
 		return nil, err
@@ -66,7 +61,7 @@ func (a *App) putMotionConfig(ctx context.Context, who auth.Member, in *changeMo
 	if err := a.Engine.Inventory.EditSounding(ctx, who.Network, true, change, nil); err != nil {
 		return nil, err
 	}
-	return a.motionConfigOf(ctx, who)
+	return a.motionConfig(ctx, who, nil)
 }
 
 // toggle returns a switch as sounding settings have them.

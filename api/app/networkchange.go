@@ -129,5 +129,5 @@ func (a *App) putNetwork(ctx context.Context, o auth.Owner, in *putNetworkIn) (*
 			return nil, err
 		}
 	}
-	return a.showNetwork(ctx, o.Member, in.Expand)
+	return a.network(ctx, o.Member, &networkIn{Expand: in.Expand})
 }

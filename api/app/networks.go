@@ -49,7 +49,7 @@ func (a *App) networks(ctx context.Context, u auth.User, in *networksIn) (*list[
 		}
 		return nil
 	})
-	return listOf(shown), err
+	return listed(shown, err)
 }
 
 type networkIn struct {
@@ -58,11 +58,7 @@ type networkIn struct {
 }
 
 func (a *App) network(ctx context.Context, m auth.Member, in *networkIn) (*api.Answer[networkRecord], error) {
-	return a.showNetwork(ctx, m, in.Expand)
-}
-
-func (a *App) showNetwork(ctx context.Context, m auth.Member, expand Expand) (*api.Answer[networkRecord], error) {
-	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (networkRecord, error) { return showNetwork(tx, m.Home, expand) }))
+	return api.Answered(store.Read(ctx, a.DB, func(tx *store.Tx) (networkRecord, error) { return showNetwork(tx, m.Home, in.Expand) }))
 }
 
 type disownIn struct {

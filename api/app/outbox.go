@@ -63,7 +63,7 @@ func (a *App) outbox(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*list[
 		}
 		shown[i] = showMail(m)
 	}
-	return listOf(shown), err
+	return listed(shown, err)
 }
 
 type mailIn struct {

@@ -91,13 +91,10 @@ type scenesOut struct {
 
 func (a *App) scenes(ctx context.Context, who auth.Member, _ *NetworkQuery) (*scenesOut, error) {
 	out := &scenesOut{}
-	err := a.DB.View(ctx, func(tx *store.Tx) error {
-		one, err := tx.Home(who.Home)
-		for _, s := range home.Scenes() {
-			out.Body.Data = append(out.Body.Data, scene{ID: s, Name: s.String(), Active: s == one.Scene})
-		}
-		return err
-	})
+	one, err := store.Read(ctx, a.DB, func(tx *store.Tx) (home.Home, error) { return tx.Home(who.Home) })
+	for _, s := range home.Scenes() {
+		out.Body.Data = append(out.Body.Data, scene{ID: s, Name: s.String(), Active: s == one.Scene})
+	}
 	return out, err
 }
 

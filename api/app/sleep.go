@@ -8,7 +8,6 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine/insights"
-	"sensegate/motion/home"
 	"sensegate/motion/insight"
 )
 
@@ -34,26 +33,22 @@ func (a *App) sleepSettings(ctx context.Context, who auth.Member, _ *NetworkQuer
 type setSleepIn struct {
 	NetworkQuery
 	Body struct {
-		Network     *api.Lenient[home.ID] `json:"network_id,omitempty" doc:"App Cloud network id; default: the caller's only network" example:"17"`
-		Enabled     bool                  `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
-		SleepHour   *int                  `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"23"`
-		SleepMinute *int                  `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
-		WakeHour    *int                  `json:"wake_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"7"`
-		WakeMinute  *int                  `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of wake_hour"`
+		BodyNetwork
+		Enabled     bool `json:"enabled" doc:"Whether nights are looked at; false: no sleep is told"`
+		SleepHour   *int `json:"sleep_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"23"`
+		SleepMinute *int `json:"sleep_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of sleep_hour"`
+		WakeHour    *int `json:"wake_hour,omitempty" minimum:"0" maximum:"23" doc:"On the clocks of the home's time zone; default: as it is" example:"7"`
+		WakeMinute  *int `json:"wake_minute,omitempty" minimum:"0" maximum:"59" example:"0" doc:"Of wake_hour"`
 	}
 }
 
 func (a *App) setSleepSettings(ctx context.Context, who auth.Owner, in *setSleepIn) (*api.Answer[sleepSettings], error) {
 	s, err := a.Engine.Insights.ChangeSleepSettings(ctx, who.Network, func(s *motion.ApplicationSettings) {
 		s.Enabled = in.Body.Enabled
-		for field, given := range map[*int]*int{
-			&s.SleepHour: in.Body.SleepHour, &s.SleepMinute: in.Body.SleepMinute,
-			&s.WakeHour: in.Body.WakeHour, &s.WakeMinute: in.Body.WakeMinute,
-		} {
-			if given != nil {
-				*field = *given
-			}
-		}
+		set(&s.SleepHour, in.Body.SleepHour)
+		set(&s.SleepMinute, in.Body.SleepMinute)
+		set(&s.WakeHour, in.Body.WakeHour)
+		set(&s.WakeMinute, in.Body.WakeMinute)
 	})
 	return api.Answered(sleepSettingsOf(s), err)
 }

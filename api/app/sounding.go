@@ -52,11 +52,6 @@ func (a *App) patchSoundingSettings(ctx context.Context, who auth.Member, in *ch
 }
 
 func (a *App) soundingClients(_ context.Context, who auth.Member, _ *NetworkQuery) (*api.Answer[body.SoundingClients], error) {
-	return a.clients(who)
-}
-
-// clients answers with the nodes and clients of a network.
-func (a *App) clients(who auth.Member) (*api.Answer[body.SoundingClients], error) {
 	clients, err := a.Engine.Inventory.SoundingClients(who.Network)
 	return api.Answered(body.SoundingClientsOf(clients), err)
 }
@@ -82,5 +77,5 @@ func (a *App) patchSoundingClients(ctx context.Context, who auth.Member, in *cha
 	if err := a.Engine.Inventory.EditClients(ctx, who.Network, in.Update.Update, in.Body.Value.Devices, in.Body.Found); err != nil {
 		return nil, err
 	}
-	return a.clients(who)
+	return a.soundingClients(ctx, who, nil)
 }

@@ -28,11 +28,6 @@ func (zone) Schema(huma.Registry) *huma.Schema {
 }
 
 func (a *App) zonePriority(_ context.Context, who auth.Member, _ *NetworkQuery) (*zonesOut, error) {
-	return a.zones(who)
-}
-
-// zones answers with the list in force.
-func (a *App) zones(who auth.Member) (*zonesOut, error) {
 	s, err := a.Engine.Inventory.SoundingSettings(who.Network)
 	out := &zonesOut{Body: []zone{}}
 	for _, name := range s.ZonePriorityList {
@@ -57,5 +52,5 @@ func (a *App) patchZonePriority(ctx context.Context, who auth.Member, in *change
 	if err := a.Engine.Inventory.EditSounding(ctx, who.Network, true, setting.SoundingChange{ZonePriorityList: &names}, found); err != nil {
 		return nil, err
 	}
-	return a.zones(who)
+	return a.zonePriority(ctx, who, nil)
 }
