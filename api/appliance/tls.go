@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"sensegate/api"
 	"sensegate/api/admin"
 	"sensegate/api/pki"
 )
@@ -44,12 +45,7 @@ func (a *Appliance) sayTLS() {
 // authority serves the certificate of the appliance's authority, which is public,
 // under the type that phones and browsers offer to install.
 func (a *Appliance) authority() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
+	return api.ReadOnly(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-x509-ca-cert")
 		w.Header().Set("Content-Disposition", `attachment; filename="sensegate-ca.pem"`)
 		w.Header().Set("Cache-Control", "no-store")
