@@ -50,16 +50,14 @@ func (a *Appliance) recheck() {
 // SetupCode returns a new setup code while the appliance has no owner, "" when it has
 // one.
 func (a *Appliance) SetupCode(ctx context.Context) (string, error) {
-	owned := false
-	err := a.db.View(ctx, func(tx *store.Tx) error {
-		homes, err := tx.Homes()
-		for _, h := range homes {
-			owned = owned || h.Claimed()
-		}
-		return err
-	})
-	if err != nil || owned {
+	homes, err := store.Read(ctx, a.db, (*store.Tx).Homes)
+	if err != nil {
 		return "", err
+	}
+	for _, h := range homes {
+		if h.Claimed() {
+			return "", nil
+		}
 	}
 	code, err := auth.NewSetupCode(ctx, a.db)
 	if err != nil {
