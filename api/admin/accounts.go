@@ -98,7 +98,7 @@ func makeSetupCode(ctx context.Context, c command, _ []string) error {
 func showAccounts(w io.Writer, users []home.User) {
 	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tCREATED")
 	for _, u := range users {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), u.CreatedAt.Std().Local().Format(time.DateTime))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), stamped(u.CreatedAt))
 	}
 }
 
@@ -107,33 +107,28 @@ func showAccounts(w io.Writer, users []home.User) {
 func givePassword(path, done string) func(*flag.FlagSet) action {
 	return func(flags *flag.FlagSet) action {
 		file := flags.String("password-file", "", "file with the password, - for standard input; empty: one is made and shown")
-		return func(ctx context.Context, c command, arguments []string) error {
-			email, err := single(arguments, "the address of the account")
-			if err != nil {
-				return err
-			}
+		return withArgument("the address of the account", func(ctx context.Context, c command, email string) error {
 			password, made, err := passwordFrom(*file)
 			if err != nil {
 				return err
 			}
-			var user home.User
+			var user struct {
+				home.User
+				Password string `json:"password,omitempty"`
+			}
 			if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
 				return err
 			}
-			shown := struct {
-				home.User
-				Password string `json:"password,omitempty"`
-			}{User: user}
 			if made {
-				shown.Password = password
+				user.Password = password
 			}
-			return c.print(shown, func(w io.Writer) {
+			return c.print(user, func(w io.Writer) {
 				fmt.Fprintf(w, "user %d: %s\n", user.ID, done)
 				if made {
 					fmt.Fprintf(w, "password: %s\n", password)
 				}
 			})
-		}
+		})
 	}
 }
 
@@ -151,14 +146,10 @@ func passwordFrom(file string) (password string, made bool, err error) {
 func deleteAccount(flags *flag.FlagSet) action {
 	networks := flags.Bool("networks", false, "disown the networks that they own; otherwise a member owns them from then on")
 	successor := flags.String("successor", "", "address of that member; empty: the one who joined first")
-	return func(ctx context.Context, c command, arguments []string) error {
-		email, err := single(arguments, "the address of the account")
-		if err != nil {
-			return err
-		}
+	return withArgument("the address of the account", func(ctx context.Context, c command, email string) error {
 		body := account{Email: email, Networks: *networks, Successor: *successor}
 		return ask(ctx, c, http.MethodPost, "/users/delete", body, func(w io.Writer, _ struct{}) {
 			fmt.Fprintf(w, "deleted the account of %s\n", email)
 		})
-	}
+	})
 }

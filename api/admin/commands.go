@@ -129,7 +129,7 @@ func commands() map[string]entry {
 		"mqttuser list":   {flags: list("/mqttusers", showMQTTUsers)},
 		"mqttuser remove": {flags: removal("/mqttusers/", "the user's name")},
 		"outbox list":     {flags: list("/outbox", showOutbox)},
-		"outbox show":     {flags: noFlags(readMail)},
+		"outbox show":     {flags: noFlags(withArgument("the mail's ID, as outbox list shows it", readMail))},
 		"restore":         {flags: restoreBackup, offline: true},
 		"setup-code":      {flags: noFlags(makeSetupCode)},
 		"status":          {flags: list("/status", showStatus)},
@@ -154,15 +154,22 @@ func list[T any](path string, show func(io.Writer, T)) func(*flag.FlagSet) actio
 
 // removal is a command that removes the thing below a path that its argument names.
 func removal(path, what string) func(*flag.FlagSet) action {
-	return noFlags(func(ctx context.Context, c command, arguments []string) error {
-		id, err := single(arguments, what)
-		if err != nil {
-			return err
-		}
+	return noFlags(withArgument(what, func(ctx context.Context, c command, id string) error {
 		return ask(ctx, c, http.MethodDelete, path+url.PathEscape(id), nil, func(w io.Writer, _ struct{}) {
 			fmt.Fprintf(w, "removed %s\n", id)
 		})
-	})
+	}))
+}
+
+// withArgument is an action that takes one argument.
+func withArgument(what string, act func(ctx context.Context, c command, argument string) error) action {
+	return func(ctx context.Context, c command, arguments []string) error {
+		argument, err := single(arguments, what)
+		if err != nil {
+			return err
+		}
+		return act(ctx, c, argument)
+	}
 }
 
 // single returns the only argument of a command.

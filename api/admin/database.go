@@ -119,11 +119,7 @@ func writeBackup(to io.Writer, from io.Reader, passphrase string) (int64, error)
 // restoreBackup is the restore command; no appliance may run.
 func restoreBackup(flags *flag.FlagSet) action {
 	secret := flags.String("passphrase-file", "", "file with the passphrase of an encrypted backup in its first line, - for standard input")
-	return func(ctx context.Context, c command, arguments []string) error {
-		path, err := single(arguments, "the file of the backup")
-		if err != nil {
-			return err
-		}
+	return withArgument("the file of the backup", func(ctx context.Context, c command, path string) error {
 		file, err := os.Open(path)
 		if err != nil {
 			return fmt.Errorf("read the backup: %w", err)
@@ -143,7 +139,7 @@ func restoreBackup(flags *flag.FlagSet) action {
 				fmt.Fprintf(w, "The former database is %s: remove it when all is well.\n", done.Aside)
 			}
 		})
-	}
+	})
 }
 
 func (s *Server) serveLayout(r *http.Request) (any, error) { return s.DB.Layout(r.Context()) }

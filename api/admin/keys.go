@@ -104,11 +104,7 @@ func createKey(flags *flag.FlagSet) action {
 	network := flags.Uint("network", 0, "bind the key to this network; without it the only one there is")
 	everywhere := flags.Bool("all-networks", false, "the key opens all networks, also those to come")
 	expires := flags.Duration("expires", 0, "how long it is valid, such as 2160h; 0 = for ever")
-	return func(ctx context.Context, c command, arguments []string) error {
-		name, err := single(arguments, "a name for the key")
-		if err != nil {
-			return err
-		}
+	return withArgument("a name for the key", func(ctx context.Context, c command, name string) error {
 		body := newKey{Name: name, Scopes: strings.Split(*scope, ","), NetworkID: motion.NetworkID(*network), AllNetworks: *everywhere, ExpiresIn: expires.Seconds()}
 		if *write && !slices.Contains(body.Scopes, auth.ScopeWrite) {
 			body.Scopes = append(body.Scopes, auth.ScopeWrite)
@@ -122,7 +118,7 @@ func createKey(flags *flag.FlagSet) action {
 			}
 			fmt.Fprintf(w, " Try:\n  curl -H 'Authorization: Bearer %s' %s/networks\n", key.Secret, key.Core)
 		})
-	}
+	})
 }
 
 // reach returns in words which networks a key opens.

@@ -35,11 +35,7 @@ func (s *Server) serveRemoveMQTTUser(r *http.Request) (any, error) {
 
 func createMQTTUser(flags *flag.FlagSet) action {
 	prefix := flags.String("prefix", "", "topics of the user; its name when empty")
-	return func(ctx context.Context, c command, arguments []string) error {
-		name, err := single(arguments, "a name for the MQTT user, such as homeassistant")
-		if err != nil {
-			return err
-		}
+	return withArgument("a name for the MQTT user, such as homeassistant", func(ctx context.Context, c command, name string) error {
 		if *prefix == "" {
 			*prefix = name
 		}
@@ -47,7 +43,7 @@ func createMQTTUser(flags *flag.FlagSet) action {
 		return ask(ctx, c, http.MethodPost, "/mqttusers", body, func(w io.Writer, user mqttUser) {
 			fmt.Fprintf(w, "%s\n\nMQTT user %s: that is its password, it is not shown again. Its topics are those below %s/.\n", user.Secret, user.Name, user.TopicPrefix)
 		})
-	}
+	})
 }
 
 func showMQTTUsers(w io.Writer, users []store.IntegrationUser) {

@@ -78,17 +78,14 @@ func showOutbox(w io.Writer, list outboxAnswer) {
 	}
 }
 
-func readMail(ctx context.Context, c command, arguments []string) error {
-	id, err := single(arguments, "the mail's ID, as outbox list shows it")
-	if err != nil {
-		return err
-	}
+func readMail(ctx context.Context, c command, id string) error {
 	var m mailState
 	if err := c.client.do(ctx, http.MethodGet, "/outbox/"+url.PathEscape(id), nil, &m); err != nil {
 		return err
 	}
-	var code string
+	code := ""
 	if m.Link != "" {
+		var err error
 		if code, err = notify.QRText(m.Link); err != nil {
 			return fmt.Errorf("draw the link: %w", err)
 		}
