@@ -18,6 +18,8 @@ type NetworkQuery struct {
 	Network motion.NetworkID `query:"network_id" required:"true" minimum:"1" doc:"Core network id" example:"1042"`
 }
 
+func (q NetworkQuery) network() motion.NetworkID { return q.Network }
+
 // AlertPath names one alert.
 type AlertPath struct {
 	NetworkQuery
@@ -34,45 +36,27 @@ type changeAlertIn struct {
 	Body alert.Edit
 }
 
-func (c *Core) alerts(ctx context.Context, who auth.Key, in *NetworkQuery) (*api.AnswerList[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) alerts(ctx context.Context, _ auth.Key, in *NetworkQuery) (*api.AnswerList[alert.Rule], error) {
 	return api.AnsweredList(c.engine.Alerts.Alerts(ctx, in.Network))
 }
 
-func (c *Core) alertStatuses(ctx context.Context, who auth.Key, in *NetworkQuery) (*api.AnswerList[alerting.AlertStatus], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) alertStatuses(ctx context.Context, _ auth.Key, in *NetworkQuery) (*api.AnswerList[alerting.AlertStatus], error) {
 	return api.AnsweredList(c.engine.Alerts.AlertStatuses(ctx, in.Network))
 }
 
-func (c *Core) alert(ctx context.Context, who auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) alert(ctx context.Context, _ auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	return api.Answered(c.engine.Alerts.Alert(ctx, in.Network, strings.ToLower(in.UUID)))
 }
 
-func (c *Core) createAlert(ctx context.Context, who auth.Key, in *createAlertIn) (*api.Answer[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) createAlert(ctx context.Context, _ auth.Key, in *createAlertIn) (*api.Answer[alert.Rule], error) {
 	return api.Answered(c.engine.Alerts.CreateAlert(ctx, in.Network, in.Body))
 }
 
-func (c *Core) changeAlert(ctx context.Context, who auth.Key, in *changeAlertIn) (*api.Answer[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) changeAlert(ctx context.Context, _ auth.Key, in *changeAlertIn) (*api.Answer[alert.Rule], error) {
 	return api.Answered(c.engine.Alerts.ChangeAlert(ctx, in.Network, strings.ToLower(in.UUID), in.Body))
 }
 
-func (c *Core) deleteAlert(ctx context.Context, who auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) deleteAlert(ctx context.Context, _ auth.Key, in *AlertPath) (*api.Answer[alert.Rule], error) {
 	return api.Answered(c.engine.Alerts.DeleteAlert(ctx, in.Network, strings.ToLower(in.UUID)))
 }
 
@@ -81,10 +65,7 @@ type switchAlertsIn struct {
 	Body body.Switches
 }
 
-func (c *Core) switchAlerts(ctx context.Context, who auth.Key, in *switchAlertsIn) (*api.AnswerList[alert.Rule], error) {
-	if err := who.Open(in.Network); err != nil {
-		return nil, err
-	}
+func (c *Core) switchAlerts(ctx context.Context, _ auth.Key, in *switchAlertsIn) (*api.AnswerList[alert.Rule], error) {
 	switches, err := in.Body.List()
 	if err != nil {
 		return nil, err

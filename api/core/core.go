@@ -78,6 +78,17 @@ func key[In, Out any](fn func(context.Context, auth.Key, *In) (*Out, error)) api
 	return api.Guarded("core key", fn)
 }
 
+// keyTo makes an operation for whoever shows an API key that opens the network of the input;
+// to others the network is unknown.
+func keyTo[In interface{ network() motion.NetworkID }, Out any](fn func(context.Context, auth.Key, *In) (*Out, error)) api.Operation {
+	return key(func(ctx context.Context, who auth.Key, in *In) (*Out, error) {
+		if err := who.Open((*in).network()); err != nil {
+			return nil, err
+		}
+		return fn(ctx, who, in)
+	})
+}
+
 // authenticate returns the API key of a request: GET and websockets read,
 // everything else writes. A key that is bound to another network than the one in
 // the path gets the 404 of an unknown network here, before its input is looked
