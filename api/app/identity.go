@@ -26,7 +26,7 @@ func (a *App) linkIdentity(ctx context.Context, u auth.User, in *linkIn) (*list[
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	if err := a.stepUp(ctx, u, in.Body.Current); err != nil {
+	if err := a.Accounts.StepUp(ctx, u, in.Body.Current); err != nil {
 		return nil, err
 	}
 	return listed(a.Providers.Link(ctx, u, in.Body.Provider, in.Body.AccessToken))
@@ -42,7 +42,7 @@ func (a *App) unlinkIdentity(ctx context.Context, u auth.User, in *unlinkIn) (*s
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	if err := a.stepUp(ctx, u, in.current()); err != nil {
+	if err := a.Accounts.StepUp(ctx, u, in.current()); err != nil {
 		return nil, err
 	}
 	if err := a.Providers.Unlink(ctx, u, in.Identity); err != nil {

@@ -147,7 +147,7 @@ func (a *App) changeMembership(ctx context.Context, o auth.Owner, in *changeMemb
 	case in.Body.Role == home.MemberRole && m.User == o.ID:
 		return nil, fault.New(fault.Conflict, "role: a network has an owner; make another member the owner instead")
 	case in.Body.Role == home.OwnerRole && m.User != o.ID:
-		if err := a.stepUp(ctx, o.User, in.Body.CurrentPassword); err != nil {
+		if err := a.Accounts.StepUp(ctx, o.User, in.Body.CurrentPassword); err != nil {
 			return nil, err
 		}
 		if m, err = a.Household.HandOver(ctx, in.ID, o.ID); err != nil {

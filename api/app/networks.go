@@ -67,7 +67,7 @@ type disownIn struct {
 }
 
 func (a *App) disownNetwork(ctx context.Context, o auth.Owner, in *disownIn) (*struct{}, error) {
-	if err := a.stepUp(ctx, o.User, in.current()); err != nil {
+	if err := a.Accounts.StepUp(ctx, o.User, in.current()); err != nil {
 		return nil, err
 	}
 	return nil, a.Household.Disown(ctx, o.Home, o.ID)

@@ -49,7 +49,7 @@ func (a *App) proven(ctx context.Context, o auth.Owner, m store.Mail) error {
 	if notify.Kind(m.Kind) != notify.Reset {
 		return nil
 	}
-	return a.stepUp(ctx, o.User, "")
+	return a.Accounts.StepUp(ctx, o.User, "")
 }
 
 func (a *App) outbox(ctx context.Context, o auth.Owner, _ *NetworkQuery) (*list[shownMail], error) {

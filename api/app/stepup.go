@@ -1,21 +1,8 @@
 package app
 
-import (
-	"context"
-
-	"sensegate/api/auth"
-)
-
-// stepUp returns nil when the caller may change what matters to the account or the
-// household: currentPassword is theirs, or it is "" and they have logged in at most ten
-// minutes ago. Otherwise it is a Forbidden fault with the code step_up or wrong_password
-// (payloads.md 6 no. 18).
-func (a *App) stepUp(ctx context.Context, u auth.User, currentPassword string) error {
-	return a.Accounts.StepUp(ctx, u, currentPassword)
-}
-
-// StepUpBody is the body of an operation that needs none but a proof of who calls. What
-// else it holds is ignored, as existing clients send a body or none.
+// StepUpBody is the body of an operation that needs none but a proof of who calls
+// (payloads.md 6 no. 18). What else it holds is ignored, as existing clients send a body or
+// none.
 type StepUpBody struct {
 	Body *struct {
 		_               struct{} `additionalProperties:"true"`

@@ -89,7 +89,7 @@ func (a *App) deleteUser(ctx context.Context, u auth.User, in *deleteUserIn) (*s
 	if err := in.own(u); err != nil {
 		return nil, err
 	}
-	if err := a.stepUp(ctx, u, in.current()); err != nil {
+	if err := a.Accounts.StepUp(ctx, u, in.current()); err != nil {
 		return nil, err
 	}
 	return nil, a.Household.DeleteUser(ctx, u.ID, household.Leaving{Disown: in.Networks, Successor: in.Successor.Value})
