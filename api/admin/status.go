@@ -38,7 +38,7 @@ func Version() string {
 
 func (s *Server) serveStatus(r *http.Request) (any, error) {
 	now := statusAnswer{Running: s.Ready != nil, Version: Version(), Health: s.DB.Health()}
-	now.ClockUnset = s.Engine.State.ClockUnset()
+	now.ClockUnset = s.Engine.State.OwnClock.Unset.Load()
 	if s.Authority != nil {
 		now.Authority = s.Authority()
 	}

@@ -49,7 +49,7 @@ func (a *App) motions(_ context.Context, who auth.Member, _ *NetworkQuery) (*liv
 		return nil, err
 	}
 	return live.NewStream(live.NetworkKey(who.Network), frames, func(m state.Message) (*live.Frame, error) {
-		p := m.Prepared(state.HouseholdDoor, func(m state.Message) any { return prepare(m, who.Since) }).(live.Prepared)
+		p := m.Prepared(state.AppAPI, func(m state.Message) any { return prepare(m, who.Since) }).(live.Prepared)
 		return p.Frame, p.Err
 	}).UntilGone(), nil
 }

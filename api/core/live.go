@@ -16,7 +16,7 @@ type networkIn struct {
 
 // textFrame returns a message prepared once for all its readers.
 func textFrame(m state.Message) (*live.Frame, error) {
-	p := m.Prepared(state.CoreDoor, func(m state.Message) any { return live.Prepare(m.JSON) }).(live.Prepared)
+	p := m.Prepared(state.CoreAPI, func(m state.Message) any { return live.Prepare(m.JSON) }).(live.Prepared)
 	return p.Frame, p.Err
 }
 
