@@ -128,16 +128,11 @@ func (db *DB) CheckAPIKey(ctx context.Context, secret string) (APIKey, error) {
 // APIKeys returns all keys, by id, with their last uses, written or not.
 func (tx *Tx) APIKeys() ([]APIKey, error) {
 	records, err := apiKeys.all(tx, nil)
-	if err != nil {
-		return nil, err
-	}
 	uses := tx.db.uses.snapshot()
-	list := make([]APIKey, len(records))
-	for i, record := range records {
-		list[i] = record.APIKey
-		list[i].LastUsed = max(list[i].LastUsed, uses[record.ID])
-	}
-	return list, nil
+	return mapped(records, err, func(r apiKeyRecord) (APIKey, error) {
+		r.LastUsed = max(r.LastUsed, uses[r.ID])
+		return r.APIKey, nil
+	})
 }
 
 // RevokeAPIKey removes a key: its secret is not valid any more.

@@ -104,12 +104,7 @@ func (tx *Tx) requireReferences(c command.Command) error {
 }
 
 // PutCommand stores c over the command with its id, as given.
-func (tx *Tx) PutCommand(c command.Command) error {
-	if _, err := tx.Command(c.ID); err != nil {
-		return err
-	}
-	return commands.put(tx, c.ID, c)
-}
+func (tx *Tx) PutCommand(c command.Command) error { return commands.replace(tx, c.ID, c) }
 
 // Command returns the command with the id.
 func (tx *Tx) Command(id command.ID) (command.Command, error) { return commands.must(tx, id) }

@@ -53,13 +53,13 @@ func (tx *Tx) Device(key motion.DeviceKey) (motion.Device, error) {
 // Devices returns all devices, by kind and id.
 func (tx *Tx) Devices() ([]motion.Device, error) {
 	list, err := devices.all(tx, nil)
-	return completed(list, err, tx.deviceHeard)
+	return mapped(list, err, tx.deviceHeard)
 }
 
 // NetworkDevices returns the devices of a network, by kind and id.
 func (tx *Tx) NetworkDevices(network motion.NetworkID) ([]motion.Device, error) {
 	list, err := devices.allBy(tx, "devices_by_network", key32(network))
-	return completed(list, err, tx.deviceHeard)
+	return mapped(list, err, tx.deviceHeard)
 }
 
 // deviceHeard lays the last sign of life over d.

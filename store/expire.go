@@ -22,8 +22,12 @@ func (tx *Tx) expireRecords(now int64) (more bool) {
 		cutoff motion.Time
 		expire func(cutoff motion.Time) (int, error)
 	}{
-		{detections.name, before(motion.Time(now), keep.Detections), tx.expireDetections},
-		{events.name, before(motion.Time(now), keep.Events), tx.expireEvents},
+		{detections.name, before(motion.Time(now), keep.Detections), func(cutoff motion.Time) (int, error) {
+			return tx.TrimDetections(cutoff, keep.DetectionsOfSensor, expireRecordLimit)
+		}},
+		{events.name, before(motion.Time(now), keep.Events), func(cutoff motion.Time) (int, error) {
+			return tx.DeleteEventsBefore(cutoff, expireRecordLimit)
+		}},
 		{commands.name, before(motion.Time(now), keep.Commands), tx.expireCommands},
 		{batches.name, before(motion.Time(now), keep.Commands), tx.expireBatches},
 	} {
@@ -35,14 +39,6 @@ func (tx *Tx) expireRecords(now int64) (more bool) {
 		more = more || n == expireRecordLimit
 	}
 	return more
-}
-
-func (tx *Tx) expireDetections(cutoff motion.Time) (int, error) {
-	return tx.TrimDetections(cutoff, tx.db.retention.DetectionsOfSensor, expireRecordLimit)
-}
-
-func (tx *Tx) expireEvents(cutoff motion.Time) (int, error) {
-	return tx.DeleteEventsBefore(cutoff, expireRecordLimit)
 }
 
 func (tx *Tx) expireCommands(cutoff motion.Time) (int, error) {

@@ -13,13 +13,7 @@ var (
 )
 
 // HomeMeta returns the meta storage of a home, empty when nothing is kept.
-func (tx *Tx) HomeMeta(h home.ID) (motion.Document, error) {
-	d, ok, err := homeMeta.get(tx, h)
-	if !ok {
-		d = motion.Document{}
-	}
-	return d, err
-}
+func (tx *Tx) HomeMeta(h home.ID) (motion.Document, error) { return areaOf(tx, homeMeta, h) }
 
 // PutHomeMeta stores the meta storage of an existing home; an empty one is removed.
 func (tx *Tx) PutHomeMeta(h home.ID, d motion.Document) error {
@@ -30,13 +24,7 @@ func (tx *Tx) PutHomeMeta(h home.ID, d motion.Document) error {
 }
 
 // UserMeta returns the meta storage of a user, empty when nothing is kept.
-func (tx *Tx) UserMeta(id home.UserID) (motion.Document, error) {
-	d, ok, err := userMeta.get(tx, id)
-	if !ok {
-		d = motion.Document{}
-	}
-	return d, err
-}
+func (tx *Tx) UserMeta(id home.UserID) (motion.Document, error) { return areaOf(tx, userMeta, id) }
 
 // PutUserMeta stores the meta storage of an existing user; an empty one is removed.
 func (tx *Tx) PutUserMeta(id home.UserID, d motion.Document) error {
@@ -44,6 +32,15 @@ func (tx *Tx) PutUserMeta(id home.UserID, d motion.Document) error {
 		return err
 	}
 	return putArea(tx, userMeta, id, d)
+}
+
+// areaOf returns an area, empty when there is none.
+func areaOf[K any](tx *Tx, area table[K, motion.Document], key K) (motion.Document, error) {
+	d, ok, err := area.get(tx, key)
+	if !ok {
+		d = motion.Document{}
+	}
+	return d, err
 }
 
 // putArea stores an area, or removes it when nothing is in it.

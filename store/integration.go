@@ -81,14 +81,7 @@ func (tx *Tx) CheckIntegrationUser(name, secret string) (IntegrationUser, error)
 // IntegrationUsers returns all users, by name.
 func (tx *Tx) IntegrationUsers() ([]IntegrationUser, error) {
 	records, err := integrationUsers.all(tx, nil)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]IntegrationUser, len(records))
-	for i, record := range records {
-		list[i] = record.IntegrationUser
-	}
-	return list, nil
+	return mapped(records, err, func(r integrationUserRecord) (IntegrationUser, error) { return r.IntegrationUser, nil })
 }
 
 // DeleteIntegrationUser removes a user: its secret is not valid any more.

@@ -83,11 +83,7 @@ func (tx *Tx) MatchInvitation(h home.ID, address, token string) (bool, error) {
 // InvitationsOfHome returns the invitations to a home, open or not, by address.
 func (tx *Tx) InvitationsOfHome(h home.ID) ([]home.Invitation, error) {
 	records, err := invitations.allBy(tx, "invitations_by_home", key32(h))
-	list := make([]home.Invitation, len(records))
-	for i, r := range records {
-		list[i] = r.Invitation
-	}
-	return list, err
+	return mapped(records, err, func(r invitationRecord) (home.Invitation, error) { return r.Invitation, nil })
 }
 
 // DeleteInvitation removes an invitation and its mails.

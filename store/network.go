@@ -64,7 +64,7 @@ func (tx *Tx) NetworkByGuardian(guardianID string) (motion.Network, error) {
 // Networks returns all networks, by id.
 func (tx *Tx) Networks() ([]motion.Network, error) {
 	list, err := networks.all(tx, nil)
-	return completed(list, err, tx.networkHeard)
+	return mapped(list, err, tx.networkHeard)
 }
 
 // networkHeard lays the last sign of life of the guardian over n.

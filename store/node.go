@@ -116,7 +116,7 @@ func (tx *Tx) foundNode(n motion.Node, ok bool, err error, what string) (motion.
 // Nodes returns the nodes of a network, by id.
 func (tx *Tx) Nodes(network motion.NetworkID) ([]motion.Node, error) {
 	list, err := nodes.allBy(tx, "nodes_by_name", key32(network))
-	list, err = completed(list, err, tx.nodeHeard)
+	list, err = mapped(list, err, tx.nodeHeard)
 	sortByID(list, func(n motion.Node) motion.NodeID { return n.ID })
 	return list, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -114,7 +113,7 @@ var familiar = table[home.UserID, []digest]{name: "familiar", noun: "familiar ad
 
 // familiarDigest is of the user too, so that equal addresses do not look alike.
 func familiarDigest(user home.UserID, address netip.Addr) digest {
-	return digestOf(string(binary.BigEndian.AppendUint64(nil, uint64(user))) + address.String())
+	return digestOf(string(keyUser(user)) + address.String())
 }
 
 // Familiar reports whether the user is known to log in from the address.

@@ -144,16 +144,17 @@ func each[V any](list []V, err error, fn func(V) error) error {
 	return err
 }
 
-// completed returns a list as complete returns its elements. err is the error of reading
-// the list.
-func completed[V any](list []V, err error, complete func(V) (V, error)) ([]V, error) {
+// mapped returns a list of what f returns for the elements of one. err is the error of
+// reading that.
+func mapped[V, W any](list []V, err error, f func(V) (W, error)) ([]W, error) {
+	result := make([]W, len(list))
 	for i := 0; err == nil && i < len(list); i++ {
-		list[i], err = complete(list[i])
+		result[i], err = f(list[i])
 	}
 	if err != nil {
 		return nil, err
 	}
-	return list, nil
+	return result, nil
 }
 
 // delete removes the record at k; that there is none is no error.

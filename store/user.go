@@ -142,11 +142,7 @@ func (tx *Tx) RemoveIdentities(id home.UserID) error {
 // Users returns all users, by id.
 func (tx *Tx) Users() ([]home.User, error) {
 	records, err := users.all(tx, nil)
-	list := make([]home.User, len(records))
-	for i, r := range records {
-		list[i] = r.User
-	}
-	return list, err
+	return mapped(records, err, func(r userRecord) (home.User, error) { return r.User, nil })
 }
 
 // Password returns the stored hash of a user's password, "" when there is none.

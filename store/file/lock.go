@@ -67,7 +67,7 @@ func removePID(path string) error {
 	return nil
 }
 
-// Holder returns ", process 123" when it is known who holds the lock.
+// Holder returns " (a sensegate, process 123)" when it is known who holds the lock.
 func Holder(path string) string {
 	text, err := os.ReadFile(pidPath(path))
 	if err != nil {
@@ -91,7 +91,7 @@ func openLocked(o Options) (file *os.File, isNew bool, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, err
 	}
-	file, err = os.OpenFile(o.Path+".new", os.O_RDWR|os.O_CREATE, 0o600)
+	file, err = os.OpenFile(NewPath(o.Path), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, false, err
 	}
