@@ -23,13 +23,8 @@ type router struct {
 	methods     []string // in use, sorted
 }
 
-// endpoint serves a matched row.
-type endpoint interface {
-	serve(w http.ResponseWriter, r *http.Request, params []param)
-}
-
-// newRouter builds the trees; endpoints[i] serves routes[i].
-func newRouter(routes []Route, endpoints []endpoint) *router {
+// newRouter builds the trees; rows[i] serves routes[i].
+func newRouter(routes []Route, rows []*typed) *router {
 	t := &router{first: httprouter.New(), rest: httprouter.New()}
 	for i, row := range routes {
 		tree := t.rest
@@ -37,14 +32,13 @@ func newRouter(routes []Route, endpoints []endpoint) *router {
 			tree = t.first
 		}
 		pattern, names := positional(row.Path)
-		ep := endpoints[i]
 		tree.Handle(row.Method, pattern, func(w http.ResponseWriter, r *http.Request, ps httprouter.Params) {
 			params, err := unescape(names, ps)
 			if err != nil {
 				Refuse(w, err)
 				return
 			}
-			ep.serve(w, r, params)
+			rows[i].serve(w, r, params)
 		})
 		if !slices.Contains(t.methods, row.Method) {
 			t.methods = append(t.methods, row.Method)
@@ -116,7 +110,7 @@ func isControl(r rune) bool { return r < 0x20 || r == 0x7f }
 // errNoRow is the answer for a path that no row has.
 var errNoRow = fault.New(fault.NotFound, "no such address")
 
-// ServeHTTP serves path, the escaped path below the interface's base. 404, 405
+// serve answers a request for path, escaped and below the interface's base. 404, 405
 // and OPTIONS are answered here; nothing is redirected.
 func (t *router) serve(w http.ResponseWriter, r *http.Request, path string) {
 	if len(path) > 1 {

@@ -97,11 +97,11 @@ func newTable(i Interface, env *Environment) *table {
 	for _, p := range i.Principals {
 		t.check[p.kind] = p
 	}
-	endpoints := make([]endpoint, len(i.Routes))
+	rows := make([]*typed, len(i.Routes))
 	for n, row := range i.Routes {
-		endpoints[n] = t.row(row)
+		rows[n] = t.row(row)
 	}
-	t.router = newRouter(i.Routes, endpoints)
+	t.router = newRouter(i.Routes, rows)
 	return t
 }
 
@@ -131,7 +131,7 @@ func (t *table) serveDocument(w http.ResponseWriter, r *http.Request) {
 }
 
 // row checks one row and returns what serves it.
-func (t *table) row(row Route) endpoint {
+func (t *table) row(row Route) *typed {
 	op := row.operation
 	principal, ok := t.check[op.principal]
 	switch {
