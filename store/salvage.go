@@ -39,7 +39,7 @@ type salvage struct {
 	bytes      int // of the transaction
 
 	lost     []string        // such as "2 of leafs"
-	lostFrom map[string]bool // buckets
+	lostFrom map[string]bool // by bucket: records of it are lost, or may be
 	restored []string        // from the backup
 	kept     int             // records of the damaged file
 	people   bool            // accounts, homes or memberships were damaged

@@ -70,9 +70,9 @@ func decodeStrictly(text []byte, v any) error {
 }
 
 // salvageRules returns what is salvaged how, a table before those that belong to it, the
-// history last. What lets somebody in, or would be done or sent a second time, does not come back from a
-// backup unless an index shows that it is there still; who owns a home does, because a home
-// that nobody owns could be claimed by anybody.
+// history last. What lets somebody in, or would be done or sent a second time, does not come
+// back from a backup unless an index shows that it is there still; who owns a home does,
+// because a home that nobody owns could be claimed by anybody.
 func salvageRules() []rule {
 	return []rule{
 		ruled[motion.NetworkID, motion.Network]{table: networks, refill: always}.rule(),
