@@ -1,6 +1,6 @@
 # What a contributor does most. `make` alone lists it; .ci/run is what a change has to pass.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check race docs licenses
+.PHONY: help demo build test check race docs licenses web
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,3 +29,6 @@ docs: ## write anew what is generated from code: OpenAPI, the walks, the tables 
 licenses: ## docs/licenses.md, from the modules that are linked
 	go -C .ci/tools build -o ../bin/licenses ./licenses
 	.ci/bin/licenses > docs/licenses.md
+
+web: ## api/web/dist, the web app as it is embedded, from api/web/src
+	go -C .ci/web run .

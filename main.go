@@ -25,7 +25,7 @@ import (
 const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
 
   serve [-config FILE]         run the appliance (also without any argument)
-  demo [-duration D] [-speed N] [-seed N] [-json]
+  demo [-duration D] [-speed N] [-seed N] [-json] [-vacant]
                                run it on a simulated home, with temporary state
   config check [-config FILE]  check a configuration
 ` + admin.Usage + `  version
@@ -205,6 +205,7 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags.Float64Var(&c.Speed, "speed", 1, "simulated seconds per second, 1 to 60")
 	flags.Uint64Var(&c.Seed, "seed", uint64(time.Now().UnixNano()), "the same seed gives the same people")
 	flags.BoolVar(&c.JSON, "json", false, "print one JSON object per line, and a summary at the end")
+	flags.BoolVar(&c.Vacant, "vacant", false, "leave the home without an owner and print a setup code, as docs/app.md needs it")
 	level := flags.String("log", "error", "what to log: debug, info, warn or error")
 	if err := parse(flags, args, errOut); err != nil {
 		return err

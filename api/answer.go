@@ -90,7 +90,7 @@ func (o *output) describe(op *huma.Operation, schemas huma.Registry, example jso
 // write sends what the handler has returned: a pointer to its struct, or a nil one.
 func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, out any) {
 	value := reflect.ValueOf(out).Elem()
-	if !value.IsValid() || o.body == nil {
+	if !value.IsValid() {
 		w.WriteHeader(o.status)
 		return
 	}
@@ -98,6 +98,10 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, ou
 		if text := value.FieldByIndex(index).String(); text != "" {
 			w.Header().Set(name, text)
 		}
+	}
+	if o.body == nil {
+		w.WriteHeader(o.status)
+		return
 	}
 	body := encode(value.FieldByIndex(o.body).Interface())
 	w.Header().Set("Content-Type", o.media)

@@ -23,15 +23,19 @@ type typed struct {
 	call      func(ctx context.Context, who, in any) (out any, err error)
 	output    *output
 	live      bool
+	unpaced   bool // see Route
 }
 
 // requestKey is where the context of an operation has its *Request.
 type requestKey struct{}
 
+// RequestOf returns the request of an operation by its context; it panics for another.
+func RequestOf(ctx context.Context) *Request { return ctx.Value(requestKey{}).(*Request) }
+
 // serve runs the operation, or refuses the request.
 func (e *typed) serve(w http.ResponseWriter, r *http.Request, params []param) {
 	r.Pattern = e.route
-	if err := e.run(w, &Request{http: r, params: params, live: e.live}); err != nil {
+	if err := e.run(w, &Request{http: r, params: params, live: e.live, own: e.table.env.OwnOrigin}); err != nil {
 		Refuse(w, err)
 	}
 }
@@ -68,7 +72,7 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 	case err != nil:
 		return err
 	case e.live:
-		return e.stream(w, r, who, in)
+		return e.stream(w, r, known, who, in)
 	}
 	return e.answer(w, r, who, in)
 }
@@ -80,7 +84,7 @@ func (e *typed) identify(ctx context.Context, r *Request) (known any, err error)
 	if slow := limits.Allow(r, e.guarded && err == nil); slow != nil {
 		return nil, slow
 	}
-	if err == nil && e.table.Paced {
+	if err == nil && e.table.Paced && !e.unpaced {
 		err = limits.AllowChange(r.Method(), known)
 	}
 	return known, err
@@ -123,12 +127,12 @@ func (e *typed) answer(w http.ResponseWriter, r *Request, who, in any) error {
 }
 
 // stream calls the handler and starts the stream that it returns.
-func (e *typed) stream(w http.ResponseWriter, r *Request, who, in any) error {
+func (e *typed) stream(w http.ResponseWriter, r *Request, known, who, in any) error {
 	out, err := e.call(r.http.Context(), who, in)
 	if err != nil {
 		return err
 	}
-	viewer := live.Viewer{Route: e.route, Recheck: e.recheck(r)}
+	viewer := live.Viewer{Route: e.route, Recheck: e.recheck(r, known)}
 	if named, ok := who.(Named); ok {
 		viewer.Name = named.Caller()
 	}
@@ -136,9 +140,9 @@ func (e *typed) stream(w http.ResponseWriter, r *Request, who, in any) error {
 	return nil
 }
 
-// recheck returns a function that checks the credentials of a live request again. It keeps
-// what an authenticator may see of the request, and nothing else.
-func (e *typed) recheck(r *Request) func(context.Context) error {
+// recheck returns a function that checks the credentials of a live request again, which known
+// has shown. It keeps what an authenticator may see of the request, and nothing else.
+func (e *typed) recheck(r *Request, known any) func(context.Context) error {
 	method, address, remote := r.http.Method, r.http.URL, r.http.RemoteAddr
 	authorization, params := strings.Clone(r.http.Header.Get("Authorization")), r.params
 	return func(ctx context.Context) error {
@@ -146,7 +150,7 @@ func (e *typed) recheck(r *Request) func(context.Context) error {
 		if authorization != "" {
 			again.Header.Set("Authorization", authorization)
 		}
-		req := &Request{http: again, params: params, live: e.live}
+		req := &Request{http: again, params: params, live: e.live, known: known}
 		known, err := e.principal.identify(ctx, req)
 		if err == nil {
 			_, err = e.principal.admit(ctx, req, known)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/gorilla/websocket"
 
 	"sensegate/api/live"
 )
@@ -61,6 +62,9 @@ type Request struct {
 	params []param
 	live   bool   // of a row that is a websocket
 	body   []byte // nil until it has been read
+	known  any    // who opened the websocket whose credentials are checked again; nil: it is a first look
+
+	own func(*http.Request) bool // whether an Origin is the appliance's own
 }
 
 // NewRequest returns a request to a handler that is no operation.
@@ -152,3 +156,66 @@ func (r *Request) Token() string {
 	}
 	return header
 }
+
+// ProofHeader carries what a page of the web app keeps of its session.
+const ProofHeader = "X-Sensegate"
+
+// maxCookies bounds the cookies of one name that are looked at.
+const maxCookies = 4
+
+// Halves returns what a page of the web app shows of its session: the cookies with that name,
+// or with the prefix that browsers keep to TLS, and [ProofHeader], "" when it is not there. There
+// can be several cookies, because a neighbour of the host's name can set one for both.
+func (r *Request) Halves(name string) (cookies []string, proof string) {
+	for _, c := range r.http.Cookies() {
+		if c.Name == name && r.http.TLS == nil || c.Name == HostPrefix+name && r.http.TLS != nil {
+			cookies = append(cookies, c.Value)
+		}
+	}
+	return cookies[:min(len(cookies), maxCookies)], r.Proof()
+}
+
+// Proof returns [ProofHeader].
+func (r *Request) Proof() string { return r.http.Header.Get(ProofHeader) }
+
+// SameOrigin reports whether nothing in the request says that a page of another origin sent it:
+// another scheme, host or port. Over plain HTTP some browsers say nothing about that.
+func (r *Request) SameOrigin() bool {
+	if site := r.http.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	return r.http.Header.Get("Origin") == "" || r.own(r.http)
+}
+
+// HostPrefix begins the names of cookies that a browser takes and sends over TLS alone, for
+// one host (RFC 6265bis 4.1.3.2).
+const HostPrefix = "__Host-"
+
+// Secure reports whether the request came over TLS: to the appliance itself, or to a proxy before
+// it, as that says.
+func (r *Request) Secure() (itself, proxy bool) {
+	return r.http.TLS != nil, r.http.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+// Browser returns how the browser names itself.
+func (r *Request) Browser() string { return r.http.Header.Get("User-Agent") }
+
+// Ticket returns the ticket of a websocket that a page of the web app opens, "" without one:
+// it stands beside the name of the subprotocol, because a page cannot set a header there.
+func (r *Request) Ticket() string {
+	if !r.Live() {
+		return ""
+	}
+	for _, offered := range websocket.Subprotocols(r.http) {
+		if ticket, ok := strings.CutPrefix(offered, ticketProtocol); ok {
+			return ticket
+		}
+	}
+	return ""
+}
+
+const ticketProtocol = "ticket."
+
+// Known returns who opened the websocket whose credentials are checked again, as the first
+// look found out, and whether this is such a second look.
+func (r *Request) Known() (who any, again bool) { return r.known, r.known != nil }

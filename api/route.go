@@ -18,6 +18,7 @@ type Route struct {
 	Summary string
 	Tag     string // heading in the document, given by Group
 	Live    bool   // a websocket
+	Unpaced bool   // stores nothing, whatever its method: it does not count as a change
 	Status  int    // of the answer when all is well; 0: 200, or 204 without a body
 
 	operation Operation

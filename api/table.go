@@ -62,6 +62,7 @@ const (
 type Environment struct {
 	Limits     Limits
 	Live       *live.Set
+	OwnOrigin  func(*http.Request) bool // whether the Origin of a request is the appliance's own
 	compressor compressor
 }
 
@@ -143,7 +144,7 @@ func (t *table) row(row Route) *typed {
 		panic(fmt.Sprintf("api: %s %s: no summary", row.Method, row.Path))
 	}
 	e := &typed{
-		table: t, route: t.Base + row.Path, principal: principal, guarded: principal.scheme != "", live: row.Live,
+		table: t, route: t.Base + row.Path, principal: principal, guarded: principal.scheme != "", live: row.Live, unpaced: row.Unpaced,
 		input: newInput(row, t.schemas), call: op.call, output: newOutput(row),
 	}
 	for _, segment := range segments(row.Path) {

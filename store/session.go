@@ -10,8 +10,8 @@ import (
 	"sensegate/motion/home"
 )
 
-// Session is a login of a user: what session and refresh tokens belong to. A token
-// whose session is not there any more is worth nothing.
+// Session is a login of a user: what session and refresh tokens belong to, or the two
+// secrets of a browser. What belongs to a session that is not there any more is worth nothing.
 type Session struct {
 	ID        string      `json:"id"` // sid of its tokens, a uuid
 	User      home.UserID `json:"user"`
@@ -19,7 +19,36 @@ type Session struct {
 	Previous  string      `json:"previous"`   // jti of the one before it
 	CreatedAt motion.Time `json:"created_at"` // when its user logged in; a refresh keeps it
 	RotatedAt motion.Time `json:"rotated_at"` // when Refresh was given out
-	ExpiresAt motion.Time `json:"expires_at"` // when Refresh ends
+	ExpiresAt motion.Time `json:"expires_at"` // when Refresh ends, or a browser's session
+
+	Browser *Browser `json:"browser,omitempty"` // nil: a session of tokens
+}
+
+// Browser is what a session of the web app has instead of tokens: two secrets, of which the
+// browser shows both with each request.
+type Browser struct {
+	Cookie string      `json:"cookie"`  // SHA-256 of what its cookie holds, hex
+	Proof  string      `json:"proof"`   // SHA-256 of what its page keeps, hex
+	Agent  string      `json:"agent"`   // how it named itself at the log-in, at most 200 characters
+	SeenAt motion.Time `json:"seen_at"` // of a request, to a day
+
+	ProvenAt motion.Time `json:"proven_at,omitempty"` // when the password was shown again; 0: never
+}
+
+// Proofs returns when the user showed who they are: at the log-in, and since.
+func (s Session) Proofs() []motion.Time {
+	if s.Browser == nil {
+		return []motion.Time{s.CreatedAt}
+	}
+	return []motion.Time{s.CreatedAt, s.Browser.ProvenAt}
+}
+
+// used returns when the session was last used, of a browser to a day.
+func (s Session) used() motion.Time {
+	if s.Browser == nil {
+		return s.RotatedAt
+	}
+	return max(s.RotatedAt, s.Browser.SeenAt)
 }
 
 // MaxSessions bounds the sessions of one user; the oldest gives way.
@@ -55,7 +84,7 @@ func (tx *Tx) PutSession(s Session) (ended bool, err error) {
 	}
 	oldest := own[0]
 	for _, other := range own {
-		if other.ID != s.ID && (oldest.ID == s.ID || other.RotatedAt < oldest.RotatedAt) {
+		if other.ID != s.ID && (oldest.ID == s.ID || other.used() < oldest.used()) {
 			oldest = other
 		}
 	}

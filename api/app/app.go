@@ -73,12 +73,7 @@ func (a *App) Interface() api.Interface {
 	return api.Interface{
 		Base: "/api/v1", Title: "App Cloud", Version: "1-5-0", Description: description,
 		Routes: a.routes(), Texts: written, Forms: true, DataWrapper: true, Paced: true,
-		Principals: []api.Principal{
-			api.Authenticate("", "", a.anyone),
-			api.Authenticate(scheme, note, a.user),
-			api.Authorize(scheme, note, a.user, a.member),
-			api.Authorize(scheme, note, a.user, a.owner),
-		},
+		Principals: a.callers().Principals(scheme, note),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/app"
+	"sensegate/api/browser"
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
@@ -40,6 +41,7 @@ type Appliance struct {
 	admin   *admin.Server
 	certs   *pki.Certificates
 	parts   app.Parts
+	guest   browser.Guest
 }
 
 // Open assembles an appliance on its state directory and binds its ports.

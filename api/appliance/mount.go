@@ -10,9 +10,10 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"sensegate/api"
+	"sensegate/api/admin"
 	"sensegate/api/app"
 	"sensegate/api/auth"
+	"sensegate/api/browser"
 	"sensegate/api/core"
 	"sensegate/api/server"
 	"sensegate/api/web"
@@ -33,13 +34,17 @@ func (a *Appliance) mount() {
 	}
 	keys := auth.NewKeys(a.db)
 	devices, household := core.New(a.engine, a.db, keys).Interface(), app.New(a.parts).Interface()
+	page := browser.New(browser.Parts{
+		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Version: admin.Version(), Guest: &a.guest,
+	}).Interface()
 	private.Mount(devices)
 	a.http.Mount(household)
+	a.http.Mount(page)
 	private.Metrics(core.MetricsGuard(keys), a.metrics)
 	if a.core == nil {
-		a.http.Handle("/docs/", web.Reference(devices, household))
+		a.http.Handle("/docs/", web.Reference(devices, household, page))
 	} else {
-		a.http.Handle("/docs/", web.Reference(household))
+		a.http.Handle("/docs/", web.Reference(household, page))
 		a.core.Handle("/docs/", web.Reference(devices))
 	}
 	a.http.Health(a.ready)
@@ -48,19 +53,15 @@ func (a *Appliance) mount() {
 	for path, page := range web.Pages() {
 		a.http.Handle(path, page)
 	}
-	a.http.Handle("/", http.HandlerFunc(a.front))
+	a.http.Handle("/", web.App(nothing))
 }
 
-// front redirects / to the documents and answers 404 to any other path.
-func (a *Appliance) front(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path == "/":
-		http.Redirect(w, r, "/docs/", http.StatusFound)
-	case strings.HasPrefix(r.URL.Path, "/core/"): // served by the other server, and not found here
-		api.Refuse(w, fault.New(fault.NotFound, "Core is served on a listener of its own here: core.listen in the configuration"))
-	default:
-		api.Refuse(w, fault.New(fault.NotFound, "nothing is served at this address: /docs/ shows what there is"))
+// nothing says why there is nothing at a path.
+func nothing(r *http.Request) error {
+	if strings.HasPrefix(r.URL.Path, "/core/") { // served by the other server, and not found here
+		return fault.New(fault.NotFound, "Core is served on a listener of its own here: core.listen in the configuration")
 	}
+	return fault.New(fault.NotFound, "nothing is served at this address: / is the app, /docs/ shows the interfaces")
 }
 
 // relays returns the configured outside services as the engine sees them.

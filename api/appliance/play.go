@@ -2,11 +2,13 @@ package appliance
 
 import (
 	"context"
+	"crypto/rand"
 	"net"
 	"strconv"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/household"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -91,4 +93,38 @@ func (a *Appliance) Watch(ctx context.Context, network motion.NetworkID, see fun
 			see(*m.Event)
 		}
 	}
+}
+
+// Settle makes an account that owns the home of a network, as if it had claimed that at since, has
+// nights looked at, and returns a code for POST /web/v1/demo-login.
+func (a *Appliance) Settle(ctx context.Context, network motion.NetworkID, since motion.Time) (code string, err error) {
+	u, err := a.parts.Accounts.Create(ctx, auth.Registration{Email: "demo@localhost", Password: rand.Text(), FirstName: "Alex"})
+	if err != nil {
+		return "", err
+	}
+	state, err := a.engine.Inventory.NetworkState(network)
+	if err != nil {
+		return "", err
+	}
+	house, _, err := a.parts.Household.ByGuardian(ctx, state.GuardianID)
+	if err != nil {
+		return "", err
+	}
+	if _, err := a.parts.Household.Claim(ctx, house.ID, u.ID, household.Proof{Local: true}); err != nil {
+		return "", err
+	}
+	settings := motion.DefaultApplicationSettings(network)
+	settings.Enabled = true
+	if err := a.engine.Insights.CreateApplicationSettings(ctx, settings); err != nil {
+		return "", err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		house, err := tx.Home(house.ID)
+		if err != nil {
+			return err
+		}
+		house.Name, house.ClaimedAt = "Demo home", since
+		return tx.PutHome(house)
+	})
+	return a.guest.Invite(u.ID), err
 }

@@ -15,6 +15,7 @@ type Credentials struct {
 	Email, Password     string
 	FirstName, LastName string // for an account that has none
 	Multi               bool   // keep earlier sessions
+	Browser             string // how the browser names itself that the session is for; "": a session of tokens
 	From                netip.Addr
 }
 
@@ -28,21 +29,29 @@ const codeUnconfirmed = "unconfirmed"
 // of an account, 60 from an address. After those 10 no password of the account is hashed,
 // because hashing is what costs.
 func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
-	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
+	g, err := a.logIn(ctx, c)
 	if err != nil {
 		return Tokens{}, err
 	}
+	return a.sessions.tokens(g)
+}
+
+// logIn is Login, before the tokens are signed.
+func (a *Accounts) logIn(ctx context.Context, c Credentials) (g grant, err error) {
+	u, stored, familiar, err := a.lookUp(ctx, c.Email, c.From)
+	if err != nil {
+		return g, err
+	}
 	undo, err := a.admitAccount(u.ID)
 	if err != nil {
-		return Tokens{}, err
+		return g, err
 	}
 	undo() // startSession counts it when the password was right
 	fresh, err := a.verify(ctx, c, stored, familiar)
 	a.refusals.note(c.Email, c.From, err)
 	if err != nil {
-		return Tokens{}, err
+		return g, err
 	}
-	var g grant
 	err = a.db.Update(ctx, func(tx *store.Tx) error {
 		hash, err := tx.Password(u.ID)
 		if fault.KindOf(err) == fault.NotFound || err == nil && hash != stored {
@@ -59,10 +68,7 @@ func (a *Accounts) Login(ctx context.Context, c Credentials) (Tokens, error) {
 		g, err = a.startSession(tx, u.ID, c)
 		return err
 	})
-	if err != nil {
-		return Tokens{}, err
-	}
-	return a.sessions.tokens(g)
+	return g, err
 }
 
 func refusedLogin() error {
@@ -156,7 +162,7 @@ func (a *Accounts) startSession(tx *store.Tx, id home.UserID, c Credentials) (gr
 	if err := tx.NoteFamiliar(u.ID, c.From); err != nil {
 		return grant{}, err
 	}
-	return a.sessions.begin(tx, u, c.Multi)
+	return a.sessions.begin(tx, u, c.Multi, c.Browser)
 }
 
 // admitLogin counts a successful log-in, or returns a Throttled fault: each costs a commit,

@@ -24,6 +24,7 @@ type (
 		Session string     // the session's id, sid
 		Address netip.Addr // where the request came from
 		Local   bool       // from the appliance itself, not through a proxy
+		Browser bool       // a page of the web app, by both halves of its session or by a ticket
 	}
 
 	// Member is a user who belongs to the home that the request is about.

@@ -28,15 +28,16 @@ const sweepLimit = 16
 // it has not expired, it was issued at or after the user's valid_from, and its session
 // still exists (interfaces.md 3 no. 2, 5 no. 3).
 type Sessions struct {
-	db    *store.DB
-	keys  *Keyring
-	ended func()
+	db      *store.DB
+	keys    *Keyring
+	ended   func()
+	tickets *tickets
 }
 
 // NewSessions returns the sessions that db holds. ended is called after the commit that ended
 // a session, so that its live connections are checked again.
 func NewSessions(db *store.DB, keys *Keyring, ended func()) *Sessions {
-	return &Sessions{db: db, keys: keys, ended: ended}
+	return &Sessions{db: db, keys: keys, ended: ended, tickets: newTickets()}
 }
 
 // Tokens is a session response (interfaces.md 2.3).
@@ -55,7 +56,7 @@ func (s *Sessions) Start(ctx context.Context, id home.UserID, multi bool) (Token
 		if err != nil {
 			return err
 		}
-		g, err = s.begin(tx, u, multi)
+		g, err = s.begin(tx, u, multi, "")
 		return err
 	})
 	if err != nil {
@@ -68,16 +69,23 @@ func (s *Sessions) Start(ctx context.Context, id home.UserID, multi bool) (Token
 type grant struct {
 	user    home.User
 	session store.Session
+	halves  Halves // of a browser's session
 	at      motion.Time
 }
 
-// begin begins a session within a transaction. u may carry changes; it is stored.
-func (s *Sessions) begin(tx *store.Tx, u home.User, multi bool) (grant, error) {
+// begin begins a session within a transaction: of tokens, or of a browser, which names itself.
+// u may carry changes; it is stored.
+func (s *Sessions) begin(tx *store.Tx, u home.User, multi bool, browser string) (grant, error) {
 	if err := tx.SweepSessions(sweepLimit); err != nil {
 		return grant{}, err
 	}
-	session := store.Session{ID: uuid.NewString(), User: u.ID, CreatedAt: tx.Now()}
-	return s.extend(tx, u, session, multi)
+	session, halves := store.Session{ID: uuid.NewString(), User: u.ID, CreatedAt: tx.Now()}, Halves{}
+	if browser != "" {
+		halves, session.Browser = newHalves(session.ID, browser, tx.Now())
+	}
+	g, err := s.extend(tx, u, session, multi)
+	g.halves = halves
+	return g, err
 }
 
 // extend gives a session its next refresh token; unless multi, every other session
@@ -228,12 +236,17 @@ func (s *Sessions) End(ctx context.Context, who User, all bool) error {
 		if all {
 			return s.endAll(tx, who.ID)
 		}
-		tx.OnCommit(s.ended)
-		if err := tx.DeleteMobilesOf(who.ID, who.Session); err != nil {
-			return err
-		}
-		return tx.EndSession(who.Session)
+		return s.endWithin(tx, who)
 	})
+}
+
+// endWithin ends the session of a user within a transaction.
+func (s *Sessions) endWithin(tx *store.Tx, who User) error {
+	tx.OnCommit(s.ended)
+	if err := tx.DeleteMobilesOf(who.ID, who.Session); err != nil {
+		return err
+	}
+	return tx.EndSession(who.Session)
 }
 
 // endAll ends every session of a user within a transaction.

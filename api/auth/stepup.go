@@ -57,8 +57,10 @@ func (a *Accounts) recentLogin(ctx context.Context, who User) error {
 	recent := false
 	err := a.db.View(ctx, func(tx *store.Tx) error {
 		session, ok, err := tx.Session(who.Session)
-		age := tx.Now().Since(session.CreatedAt)
-		recent = ok && age >= 0 && age <= stepUpLife.Seconds() // a clock that was set back proves nothing
+		for _, proven := range session.Proofs() {
+			age := tx.Now().Since(proven)
+			recent = recent || ok && age >= 0 && age <= stepUpLife.Seconds() // a clock that was set back proves nothing
+		}
 		return err
 	})
 	if err == nil && !recent {
@@ -68,4 +70,22 @@ func (a *Accounts) recentLogin(ctx context.Context, who User) error {
 		}
 	}
 	return err
+}
+
+// Renew notes that the caller of a browser's session has shown their password: for ten minutes
+// StepUp needs none then. The errors are those of StepUp with a password.
+func (a *Accounts) Renew(ctx context.Context, who User, password string) error {
+	if err := a.StepUp(ctx, who, password); err != nil {
+		return err
+	}
+	return a.db.Update(ctx, func(tx *store.Tx) error {
+		session, err := browserSession(tx, who.Session)
+		if err != nil {
+			return err
+		}
+		kept := *session.Browser
+		kept.ProvenAt, session.Browser = tx.Now(), &kept
+		_, err = tx.PutSession(session)
+		return err
+	})
 }

@@ -32,6 +32,10 @@ type Set struct {
 	running sync.WaitGroup // one for each connection
 }
 
+// Subprotocol is the one that the server speaks. A page of the web app names it, because it
+// offers a ticket as another one, and a browser closes a connection that answers none.
+const Subprotocol = "sensegate.v1"
+
 // share is what one viewer has of the connections of a key.
 type share struct{ key, name string }
 
@@ -46,6 +50,7 @@ func NewSet(perKey, perViewer int, refuse func(http.ResponseWriter, error), log 
 			ReadBufferSize:  readBuffer,
 			WriteBufferSize: writeBuffer,
 			WriteBufferPool: &sync.Pool{},
+			Subprotocols:    []string{Subprotocol},
 			CheckOrigin:     func(*http.Request) bool { return true }, // the server has checked it
 			Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
 				if status < http.StatusInternalServerError {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"time"
@@ -56,10 +57,13 @@ func newLimiter(perSecond float64, burst int) *limiter {
 }
 
 // Allow counts a request. A request with valid credentials counts for its
-// token, any other for its address: so nobody can use up another's share, and
+// token, or the proof of its browser; any other for its address: so nobody can use up another's share, and
 // guessing tokens is slow.
 func (l *limiter) Allow(r *api.Request, authenticated bool) error {
-	token := r.Token()
+	token := cmp.Or(r.Token(), r.Proof())
+	if r.Ticket() != "" { // what else it shows is not looked at
+		token = ""
+	}
 	if !authenticated || token == "" {
 		return slowDown("requests", l.addresses.Take(r.Remote(), time.Now()))
 	}

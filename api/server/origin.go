@@ -66,8 +66,15 @@ func (o originList) admits(r *http.Request) bool {
 	if text == "" {
 		return r.Header.Get("Sec-Fetch-Site") != "cross-site"
 	}
-	origin, ok := originOf(text)
-	return ok && (origin == ownOrigin(r) || origin == o.base || o.listed[origin])
+	origin, _ := originOf(text)
+	return o.own(r) || o.listed[origin]
+}
+
+// own reports whether the Origin of a request is that of the appliance, or of the configured
+// base URL.
+func (o originList) own(r *http.Request) bool {
+	origin, ok := originOf(r.Header.Get("Origin"))
+	return ok && (origin == ownOrigin(r) || origin == o.base)
 }
 
 // share lets pages of listed origins read the answer (CORS), and reports whether the

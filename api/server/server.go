@@ -57,7 +57,7 @@ func New(c Config, log *slog.Logger) *Server {
 		live: live.NewSet(c.LiveLimit, c.LivePerUser, api.Refuse, log), metrics: metrics.NewSet(), slowed: rate.NewLimiter(1, 60),
 		connections: newConnections(c.MaxConnections, c.MaxPerAddress),
 	}
-	s.env = &api.Environment{Limits: s.limits, Live: s.live}
+	s.env = &api.Environment{Limits: s.limits, Live: s.live, OwnOrigin: s.origins.own}
 	s.meter = newMeter(s.metrics, c.Part, s.live.Count, s.connections.turnedAway.Load, s.connections.room.GaveWay)
 	return s
 }

@@ -35,10 +35,10 @@ type Site struct {
 
 // Options say how files are served.
 type Options struct {
-	Below    string                      // path of the site without a trailing slash: /docs
-	Policy   func(content []byte) string // content security policy of a file
-	Cache    string                      // Cache-Control; files have an ETag unless it is no-store
-	Fallback string                      // page at paths that no file has and that name none (no extension); "": 404
+	Below   string                      // path of the site without a trailing slash: /docs
+	Policy  func(content []byte) string // content security policy of a file
+	Cache   string                      // Cache-Control; files have an ETag unless it is no-store
+	Missing func(*http.Request) error   // why there is nothing at a path; nil: no such file
 }
 
 // file is what is known of a file before it is asked for.
@@ -92,11 +92,12 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.Trim(strings.TrimPrefix(r.URL.Path, s.Below), "/")
 	f := s.files[name]
-	if f == nil && s.Fallback != "" && path.Ext(name) == "" {
-		f = s.files[s.Fallback]
-	}
 	if f == nil {
-		api.Refuse(w, fault.New(fault.NotFound, "no such file"))
+		err := error(fault.New(fault.NotFound, "no such file"))
+		if s.Missing != nil {
+			err = s.Missing(r)
+		}
+		api.Refuse(w, err)
 		return
 	}
 	h := w.Header()

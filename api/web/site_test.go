@@ -16,7 +16,7 @@ func app(cache string) http.Handler {
 		"index.html":    {Data: []byte("<p>app")},
 		"about.html":    {Data: []byte("<p>about")},
 		"assets/app.js": {Data: []byte("go()")},
-	}, web.Options{Cache: cache, Policy: func(content []byte) string { return "script " + string(content) }, Fallback: "index.html"})
+	}, web.Options{Cache: cache, Policy: func(content []byte) string { return "script " + string(content) }})
 	s.Add("added.json", []byte("{}"))
 	return s
 }
@@ -33,7 +33,7 @@ func TestFilesAreServedAtTheirNames(t *testing.T) {
 		"/about/":            {200, "<p>about", "text/html; charset=utf-8"},
 		"/assets/app.js":     {200, "go()", "text/javascript; charset=utf-8"},
 		"/added.json":        {200, "{}", "application/json"},
-		"/homes/7/rooms":     {200, "<p>app", "text/html; charset=utf-8"}, // the app's own address
+		"/homes/7/rooms":     {404, "no such file", "application/problem+json"},
 		"/assets/gone.js":    {404, "no such file", "application/problem+json"},
 		"/assets/../app.zip": {404, "no such file", "application/problem+json"},
 	} {

@@ -21,8 +21,12 @@ import (
 	"sensegate/motion"
 )
 
-// backfill is the length of the imported history.
-const backfill = 7 * 24 * time.Hour
+// backfill is the length of the imported history, and claimed how long the home has had its
+// owner.
+const (
+	backfill = 7 * 24 * time.Hour
+	claimed  = 8 * 24 * time.Hour
+)
 
 // Appliance is the appliance as the demo uses it.
 type Appliance interface {
@@ -35,6 +39,9 @@ type Appliance interface {
 	Key(ctx context.Context) (string, error)
 	// Import stores history and events of the past.
 	Import(ctx context.Context, network motion.NetworkID, history []motion.History, events []motion.Event) error
+	// Settle makes an account that owns the home of a network since a time in the past, and
+	// returns a code that signs a browser on this machine in as it, once.
+	Settle(ctx context.Context, network motion.NetworkID, since motion.Time) (code string, err error)
 	// SetupCode returns a new setup code, with which an owner of the home registers.
 	SetupCode(ctx context.Context) (string, error)
 	// PlaceNode sets the location and name of a node, by its deviceId.
@@ -53,6 +60,7 @@ type Config struct {
 	Speed    float64       // simulated seconds per second
 	Duration time.Duration // after the import of the history; 0 = until interrupted
 	JSON     bool          // one JSON object per line, and a summary at the end
+	Vacant   bool          // the home has no owner: whoever has the setup code can claim it
 	Out      io.Writer
 	Log      *slog.Logger
 	// HTTP and MQTT are the addresses to listen on; "" = the usual ports on loopback, or
@@ -152,20 +160,22 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	}
 	s := summary{Type: "summary", Network: home.Network()}
 	teller := teller{out: c.Out, json: c.JSON, stateDir: stateDir, asked: c}
-	err = place(ctx, appliance, home)
-	if err == nil {
-		err = teller.begin(ctx, appliance, home)
-	}
-	watched := make(chan error, 1)
+	begun, watched := make(chan struct{}), make(chan error, 1)
 	go func() {
 		watched <- appliance.Watch(ctx, s.Network, func(e motion.Event) {
+			<-begun
 			s.count(e, began)
 			teller.tell(e)
 		})
 	}()
+	err = place(ctx, appliance, home)
 	if err == nil {
 		err = remember(ctx, appliance, home, c.Seed, &s, from)
 	}
+	if err == nil {
+		err = teller.begin(ctx, appliance, home)
+	}
+	close(begun)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = nil // interrupted
@@ -267,11 +277,17 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
 	if err != nil {
 		return err
 	}
-	code, err := appliance.SetupCode(ctx)
+	http, mqtt := here(appliance.HTTP()), here(appliance.MQTT())
+	var code, page string
+	if t.asked.Vacant {
+		code, err = appliance.SetupCode(ctx)
+	} else {
+		code, err = appliance.Settle(ctx, home.Network(), motion.TimeOf(time.Now().Add(-claimed)))
+		page, code = "http://"+http+"/#demo="+code, ""
+	}
 	if err != nil {
 		return err
 	}
-	http, mqtt := here(appliance.HTTP()), here(appliance.MQTT())
 	if t.json {
 		t.object(struct {
 			Type    string           `json:"type"`
@@ -279,20 +295,26 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
 			HTTP    string           `json:"http"`
 			MQTT    string           `json:"mqtt"`
 			Key     string           `json:"key"`
-			Setup   string           `json:"setup_code"`
+			Page    string           `json:"page,omitempty"`
+			Setup   string           `json:"setup_code,omitempty"`
 			State   string           `json:"state_dir"`
-		}{"start", home.Network(), http, mqtt, key, code, t.stateDir})
+		}{"start", home.Network(), http, mqtt, key, page, code, t.stateDir})
 		return nil
+	}
+	if page != "" {
+		fmt.Fprintf(t.out, "Open  %s  (signs you in, once)\n\n", page)
 	}
 	fmt.Fprintf(t.out, `sensegate demo: network %d with %d nodes and %d leafs, %.0f days of history
   API    http://%s/docs/
   key    %s
   MQTT   %s
-  setup  code %s to register with, for the household's own interface
   state  SENSEGATE_STATE_DIR=%s (for commands such as sensegate device list)
   try    curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/events/history?last=3'
          curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/topology'
-`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, code, t.stateDir, key, http, home.Network(), key, http, home.Network())
+`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, t.stateDir, key, http, home.Network(), key, http, home.Network())
+	if code != "" {
+		fmt.Fprintf(t.out, "  setup  code %s to register with, for the household's own interface\n", code)
+	}
 	if t.asked.HTTP == "" && http != usualHTTP || t.asked.MQTT == "" && mqtt != usualMQTT {
 		fmt.Fprintln(t.out, "  (the usual ports 8080 and 1883 are taken, so others were chosen)")
 	}
@@ -310,6 +332,7 @@ func (t teller) tell(e motion.Event) {
 	}
 	at := e.TS.Std().Local().Format(time.TimeOnly)
 	switch e.Event {
+	case motion.LinkCreatedEvent: // a dozen at the start
 	case motion.MotionDetectedEvent:
 		fmt.Fprintf(t.out, "%s  MOTION   %-14s link %s\n", at, e.LocName, e.LinkID)
 	case motion.MotionStoppedEvent:

@@ -1,0 +1,160 @@
+// Command web bundles the web app, api/web/src, into api/web/dist: go -C .ci/web run .
+// With -check it changes nothing and fails when dist is of another source. It needs Go alone:
+// esbuild is a Go module, and the libraries are in api/web/lib.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+func main() {
+	check := flag.Bool("check", false, "compare with what is there, and change nothing")
+	root := flag.String("root", "../../api/web", "folder of the web app")
+	flag.Parse()
+	if err := run(*root, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "web:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, check bool) error {
+	files, err := bundle(root)
+	if err != nil {
+		return err
+	}
+	sources, err := sum(root, "src", "lib")
+	if err != nil {
+		return err
+	}
+	dist, sums := filepath.Join(root, "dist"), filepath.Join(root, "dist.sum")
+	if check {
+		return compare(dist, sums, files, sources)
+	}
+	if err := os.RemoveAll(dist); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dist, 0o755); err != nil {
+		return err
+	}
+	total, first := 0, 0
+	for name, content := range files {
+		packed := pack(content)
+		total += len(packed)
+		if name == "app.js" {
+			first = len(packed)
+		}
+		if err := os.WriteFile(filepath.Join(dist, name+".gz"), packed, 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%d files, %.1f KB gz, app.js %.1f KB gz\n", len(files), float64(total)/1000, float64(first)/1000)
+	return os.WriteFile(sums, []byte(sources), 0o644)
+}
+
+// bundle returns the files of dist by name.
+func bundle(root string) (map[string][]byte, error) {
+	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	if err != nil {
+		return nil, err
+	}
+	src := filepath.Join(root, "src")
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{filepath.Join(src, "app.tsx"), filepath.Join(src, "app.css")},
+		Outdir:      filepath.Join(root, "dist"), Bundle: true, Splitting: true, Format: api.FormatESModule,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning, ChunkNames: "[name]-[hash]",
+	})
+	if len(result.Errors) > 0 {
+		return nil, fmt.Errorf("%d errors", len(result.Errors))
+	}
+	files := map[string][]byte{}
+	for _, f := range result.OutputFiles {
+		files[filepath.Base(f.Path)] = f.Contents
+	}
+	for _, name := range []string{"index.html", "icon.svg"} {
+		if files[name], err = os.ReadFile(filepath.Join(src, name)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// pack compresses a file.
+func pack(content []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is a valid one
+	}
+	_, _ = w.Write(content) // of a buffer
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// sum returns a line with the SHA-256 and the path of each file in folders, as api/web's test
+// computes it.
+func sum(root string, folders ...string) (string, error) {
+	var lines strings.Builder
+	files := os.DirFS(root)
+	for _, folder := range folders {
+		err := fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			content, err := fs.ReadFile(files, name)
+			fmt.Fprintf(&lines, "%x  %s\n", sha256.Sum256(content), name)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return lines.String(), nil
+}
+
+// compare returns nil when dist holds the files, and the file sums the sums of their sources.
+func compare(dist, sums string, files map[string][]byte, sources string) error {
+	found, err := os.ReadFile(sums)
+	if err != nil || string(found) != sources {
+		return fmt.Errorf("%s is of other sources: run make web", dist)
+	}
+	entries, err := os.ReadDir(dist)
+	if err != nil {
+		return err
+	}
+	if len(entries) != len(files) {
+		return fmt.Errorf("%s has %d files, want %d: run make web", dist, len(entries), len(files))
+	}
+	for name, content := range files {
+		packed, err := os.Open(path.Join(dist, name+".gz"))
+		if err != nil {
+			return err
+		}
+		plain, err := gzip.NewReader(packed)
+		if err != nil {
+			return err
+		}
+		got, err := io.ReadAll(plain)
+		packed.Close()
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(got, content) {
+			return fmt.Errorf("%s differs from what its sources give: run make web", name)
+		}
+	}
+	return nil
+}

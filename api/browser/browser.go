@@ -1,0 +1,107 @@
+// Package browser serves what the web app alone calls, below /web/v1: sessions of a browser,
+// tickets for websockets, and answers in the shape of a screen. Everything else the web app
+// does by the App interface.
+//
+// It knows HTTP cookies and what a screen shows. It must not hold a rule of the product.
+package browser
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"slices"
+
+	"sensegate/api"
+	"sensegate/api/auth"
+	"sensegate/api/caller"
+	"sensegate/motion/engine"
+	"sensegate/motion/household"
+	"sensegate/store"
+)
+
+// Parts are what the interface stands on.
+type Parts struct {
+	DB        *store.DB
+	Engine    *engine.Engine
+	Sessions  *auth.Sessions
+	Accounts  *auth.Accounts
+	Household *household.Household
+
+	Version string // of the program
+	Guest   *Guest // signs in with a code, as the demo's link does
+}
+
+// Browser serves the interface of the web app.
+type Browser struct{ Parts }
+
+// New returns the interface over its parts.
+func New(p Parts) *Browser { return &Browser{p} }
+
+// description heads the interface's document.
+const description = `What the appliance's own web app calls. It may change with each version: programs use App Cloud or Core.
+
+**Sessions have two halves.** POST /session sets a cookie that scripts cannot read, and returns a ` + "`proof`" + ` that the page keeps. Each request
+shows both: the cookie, and the proof in the header ` + "`X-Sensegate`" + `. Either alone opens nothing: browsers send a cookie to every port of a
+host. A session ends 30 days after its last use and 90 days after it began. App Cloud takes the pair in place of a token.
+
+**Websockets** take a ticket in place of both: POST /live-tickets returns one, for one connection within 30 s. The page offers the
+subprotocols ` + "`sensegate.v1`" + ` and ` + "`ticket.<ticket>`" + `.
+
+**Times** are seconds since the Unix epoch; ` + "`null`" + ` is "not known".`
+
+//go:embed text/*.md
+var texts embed.FS
+
+// Interface returns the interface with its route table.
+func (b *Browser) Interface() api.Interface {
+	written, err := fs.Sub(texts, "text")
+	if err != nil {
+		panic(err) // the name is a valid one
+	}
+	find := &caller.Finder{DB: b.DB, Sessions: b.Sessions, Household: b.Household, FirstHome: true}
+	return api.Interface{
+		Base: "/web/v1", Title: "Web app", Version: "1-0-0", Description: description,
+		Routes: b.routes(), Texts: written, Paced: true,
+		Principals: find.Principals("halves", "Both halves of a session: the cookie, and the proof in the header X-Sensegate; or a token of App Cloud"),
+	}
+}
+
+// routes is the interface.
+func (b *Browser) routes() []api.Route {
+	return slices.Concat(
+		api.Group("Sessions",
+			api.Get("/boot", anyone(b.boot), "What the page has to know before anybody signs in"),
+			api.Post("/session", anyone(b.signIn), "Sign in"),
+			api.Get("/session", user(b.session), "Who is signed in"),
+			api.Delete("/session", user(b.signOut), "Sign out"),
+			api.Get("/sessions", user(b.sessions), "The caller's sessions"),
+			api.Delete("/sessions/{id}", user(b.endSession), "End one of the caller's sessions"),
+			api.Post("/step-up", user(b.stepUp), "Show the password again"),
+			api.Post("/demo-login", anyone(b.guestSignIn), "Sign in with the link of the demo"),
+			unpaced(api.Post("/live-tickets", user(b.ticket), "A ticket for one websocket")),
+		),
+		api.Group("Screens",
+			api.Get("/overview", member(b.overview), "The home at a glance"),
+		),
+	)
+}
+
+// unpaced returns a row that stores nothing.
+func unpaced(r api.Route) api.Route {
+	r.Unpaced = true
+	return r
+}
+
+// The kinds of operations, by who may call them.
+
+func anyone[In, Out any](fn func(context.Context, auth.Anyone, *In) (*Out, error)) api.Operation {
+	return api.Guarded("anyone", fn)
+}
+
+func user[In, Out any](fn func(context.Context, auth.User, *In) (*Out, error)) api.Operation {
+	return api.Guarded("user", fn)
+}
+
+func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {
+	return api.Guarded("member", fn)
+}

@@ -1,0 +1,369 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	"sensegate/motion/engine/inventory"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/motion/series"
+	"sensegate/store"
+)
+
+const (
+	minute     = 60      // s
+	stripStep  = 15 * 60 // s of motion that a value of a strip sums up
+	stripSteps = 12      // values of a room's strip: three hours
+	lookBack   = 24 * 3600
+)
+
+// Overview is the home at a glance.
+type Overview struct {
+	TS     motion.Time   `json:"ts" doc:"Of this answer; ages count from it" example:"1764000000"`
+	User   overviewUser  `json:"user"`
+	Home   overviewHome  `json:"home"`
+	Homes  []choice      `json:"homes" nullable:"false" doc:"Every home of the caller"`
+	State  string        `json:"state" enum:"motion,quiet,unknown,paused" doc:"unknown: nothing has been heard lately, or not yet"`
+	Last   *motion.Time  `json:"last_motion" nullable:"true" doc:"When motion was last detected; null: not since the home was claimed"`
+	Rooms  []Room        `json:"rooms" nullable:"false" doc:"By name"`
+	Today  Strip         `json:"today" doc:"The whole home since midnight"`
+	People []person      `json:"people" nullable:"false" doc:"Members, the caller first"`
+	Faults []deviceFault `json:"faults" nullable:"false" doc:"Devices that do not work as they should"`
+	Count  int           `json:"devices" doc:"Nodes and clients that take part" example:"12"`
+}
+
+type overviewUser struct {
+	ID    home.UserID `json:"id" example:"10"`
+	Name  string      `json:"name" doc:"First name, else the address" example:"J"`
+	Email string      `json:"email" example:"jdoe@example.com"`
+}
+
+type overviewHome struct {
+	ID       home.ID     `json:"id" doc:"App Cloud network id" example:"17"`
+	Name     string      `json:"name" doc:"Empty: none was given" example:"Home"`
+	Timezone string      `json:"timezone" doc:"IANA name of the time zone" example:"America/Toronto"`
+	Role     home.Role   `json:"role" enum:"owner,member" doc:"Of the caller"`
+	Scene    string      `json:"scene" enum:"away,home"`
+	Since    motion.Time `json:"since" doc:"When it was claimed: history begins here" example:"1764000000"`
+	Live     bool        `json:"live" doc:"Whether live motion may be watched"`
+	Asked    bool        `json:"asked" doc:"false: the owner has added the caller, who has not joined yet"`
+}
+
+// choice is a home that the caller belongs to.
+type choice struct {
+	ID   home.ID `json:"id" doc:"App Cloud network id" example:"17"`
+	Name string  `json:"name" doc:"Empty: none was given" example:"Home"`
+}
+
+// Room is a place with devices.
+type Room struct {
+	Name  string       `json:"name" example:"Kitchen"`
+	State string       `json:"state" enum:"motion,quiet,unknown,blind" doc:"motion: within the last minute; blind: no device there can sense"`
+	Why   string       `json:"why" enum:",OFFLINE,DENIED,MOBILE,LOW_SCORE,LINK_LIMIT,PAUSED,WARMUP" doc:"Of a blind room: what the devices there lack; WARMUP: they are learning what quiet looks like"`
+	Last  *motion.Time `json:"last_motion" nullable:"true" doc:"To a minute; null: not in the last 24 hours"`
+	Strip Strip        `json:"strip" doc:"The last three hours"`
+}
+
+// Strip is motion in steps of the same length.
+type Strip struct {
+	From   int64      `json:"from" doc:"Start of the first value" example:"1764000000"`
+	Step   int64      `json:"step" doc:"Seconds per value" example:"900"`
+	Values []*float64 `json:"values" nullable:"false" doc:"Percent of the time with data with motion; null: no data"`
+}
+
+type person struct {
+	Name    string      `json:"name" doc:"Empty: was added and has not joined" example:"Sam"`
+	Role    home.Role   `json:"role" enum:"owner,member"`
+	Self    bool        `json:"self" doc:"The caller"`
+	Present bool        `json:"present" doc:"At home, as their phone says"`
+	At      motion.Time `json:"at" doc:"Of their phone's newest report; 0: none" example:"1764000000"`
+}
+
+type deviceFault struct {
+	Name     string `json:"name" example:"Office extender"`
+	Location string `json:"location" example:"Office"`
+	Code     string `json:"code" enum:"OFFLINE,LOW_SCORE" doc:"What is wrong"`
+}
+
+type overviewIn struct {
+	Network uint32 `query:"network_id" minimum:"1" doc:"App Cloud network id; without it the first of the caller's is meant" example:"17"`
+}
+
+type overviewOut struct{ Body Overview }
+
+func (b *Browser) overview(ctx context.Context, who auth.Member, _ *overviewIn) (*overviewOut, error) {
+	o := Overview{TS: b.Engine.State.Now()}
+	if err := b.DB.View(ctx, func(tx *store.Tx) error { return o.people(tx, who) }); err != nil {
+		return nil, err
+	}
+	if err := b.sensing(&o, who); err != nil {
+		return nil, err
+	}
+	if err := b.strips(ctx, &o, who); err != nil {
+		return nil, err
+	}
+	return &overviewOut{o}, nil
+}
+
+// people fills in who asks, the home, and who lives there.
+func (o *Overview) people(tx *store.Tx, who auth.Member) error {
+	record, err := tx.Home(who.Home)
+	if err != nil {
+		return err
+	}
+	settings, err := tx.ApplicationSettings(who.Network)
+	if fault.KindOf(err) == fault.NotFound {
+		settings, err = motion.DefaultApplicationSettings(who.Network), nil
+	}
+	if err != nil {
+		return err
+	}
+	o.Home = overviewHome{
+		ID: who.Home, Name: record.Name, Timezone: settings.Timezone, Role: who.Role, Scene: record.Scene.String(),
+		Since: who.Since, Live: record.LiveEnabled,
+	}
+	if err := o.homes(tx, who); err != nil {
+		return err
+	}
+	members, err := tx.MembershipsOfHome(who.Home)
+	if err != nil {
+		return err
+	}
+	o.People = []person{}
+	for _, m := range members {
+		p := person{Role: m.Role, Self: m.User == who.ID, Present: m.IsPresent, At: m.PresenceAt}
+		if !m.Unasked || p.Self {
+			u, err := tx.User(m.User)
+			if err != nil {
+				return err
+			}
+			p.Name = cmp.Or(u.FirstName, u.Email)
+			if p.Self {
+				o.User = overviewUser{ID: u.ID, Name: p.Name, Email: u.Email}
+			}
+		}
+		o.People = append(o.People, p)
+	}
+	slices.SortStableFunc(o.People, func(a, b person) int { return cmp.Compare(rank(a), rank(b)) })
+	return nil
+}
+
+// homes fills in which homes the caller belongs to, and whether this one asked them.
+func (o *Overview) homes(tx *store.Tx, who auth.Member) error {
+	own, err := tx.MembershipsOfUser(who.ID)
+	if err != nil {
+		return err
+	}
+	o.Homes = []choice{}
+	for _, m := range own {
+		h, err := tx.Home(m.Home)
+		if err != nil {
+			return err
+		}
+		o.Homes = append(o.Homes, choice{h.ID, h.Name})
+		if m.Home == who.Home {
+			o.Home.Asked = !m.Unasked
+		}
+	}
+	return nil
+}
+
+// rank orders the caller first.
+func rank(p person) int {
+	if p.Self {
+		return 0
+	}
+	return 1
+}
+
+// sensing fills in the state of the home, its rooms and its devices.
+func (b *Browser) sensing(o *Overview, who auth.Member) error {
+	now, err := b.Engine.Inventory.NetworkState(who.Network)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.Paused():
+		o.State = "paused"
+	case now.MotionTripped == nil:
+		o.State = "unknown"
+	case *now.MotionTripped == 1:
+		o.State = "motion"
+	default:
+		o.State = "quiet"
+	}
+	if now.LastMotion > who.Since { // what was before belongs to those who lived there then
+		o.Last = &now.LastMotion
+	}
+	clients, err := b.Engine.Inventory.SoundingClients(who.Network)
+	if err != nil {
+		return err
+	}
+	o.Rooms, o.Faults = []Room{}, []deviceFault{}
+	rooms := map[string]*Room{}
+	for _, n := range clients.Nodes {
+		o.device(rooms, cmp.Or(n.FriendlyName, n.DeviceID), n.Location, n.SoundingState)
+	}
+	for _, l := range clients.Leafs {
+		if l.Location != "" || l.Online {
+			o.device(rooms, cmp.Or(l.FriendlyName, l.MAC.String()), l.Location, l.SoundingState)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+		o.Rooms = append(o.Rooms, *rooms[name])
+	}
+	return nil
+}
+
+// device adds a device to its room.
+func (o *Overview) device(rooms map[string]*Room, name, location string, s inventory.SoundingState) {
+	o.Count++
+	works, why := s.Status || s.Reason == state.ReasonNone, s.Reason
+	switch {
+	case works && s.Warmup != nil:
+		why = "WARMUP"
+	case works:
+		why = ""
+	}
+	if s.Reason == state.ReasonOffline || s.Reason == state.ReasonLowScore { // the others are somebody's choice, or a limit
+		o.Faults = append(o.Faults, deviceFault{name, location, s.Reason})
+	}
+	if location == "" {
+		return
+	}
+	room := rooms[location]
+	if room == nil {
+		room = &Room{Name: location, State: "blind", Why: s.Reason}
+		rooms[location] = room
+	}
+	if works && room.Why != "" {
+		room.State, room.Why = "unknown", why // until a sample says more
+	}
+}
+
+// strips fills in where and when there was motion.
+func (b *Browser) strips(ctx context.Context, o *Overview, who auth.Member) error {
+	zone, err := time.LoadLocation(o.Home.Timezone)
+	if err != nil {
+		zone = time.UTC
+	}
+	now := o.TS.Std().In(zone)
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone).Unix()
+	to := o.TS.Second() + 1
+	claimed := int64(math.Ceil(float64(who.Since)))
+	since := max(to-lookBack, claimed)
+	set, err := b.Engine.State.SamplesFor(ctx, who.Network, min(midnight, since), to, minute)
+	if err != nil {
+		return err
+	}
+	whole, err := set.Points(series.Query{Series: series.Network, Measure: series.Density, From: max(midnight, claimed), To: to, Bucket: stripStep})
+	if err != nil {
+		return err
+	}
+	o.Today = stripOf(whole, midnight)
+	shares, err := set.Shares(since, to, minute)
+	if err != nil {
+		return err
+	}
+	places, err := b.places(who.Network)
+	if err != nil {
+		return err
+	}
+	byRoom := map[string][]series.Points{}
+	for _, share := range shares {
+		if name := places[share.MAC]; name != "" {
+			byRoom[name] = append(byRoom[name], share.Points)
+		}
+	}
+	for i := range o.Rooms {
+		o.Rooms[i].motion(byRoom[o.Rooms[i].Name], to, claimed)
+	}
+	return nil
+}
+
+// places returns the location of each address of the home's devices.
+func (b *Browser) places(id motion.NetworkID) (map[motion.MAC]string, error) {
+	topology, err := b.Engine.Inventory.Topology(id, true)
+	if err != nil {
+		return nil, err
+	}
+	places := map[motion.MAC]string{}
+	for _, device := range topology.Devices {
+		for _, text := range device.MACs {
+			if mac, err := motion.ParseMAC(text); err == nil {
+				places[mac] = device.Location
+			}
+		}
+	}
+	return places, nil
+}
+
+// motion fills in when there was motion in a room, from the shares of the devices there by the
+// minute. to is the end of them; the strip begins no earlier than since.
+func (r *Room) motion(devices []series.Points, to, since int64) {
+	r.Strip = Strip{From: (to/stripStep - stripSteps + 1) * stripStep, Step: stripStep, Values: make([]*float64, stripSteps)}
+	if len(devices) == 0 {
+		return
+	}
+	sums, known := [stripSteps]float64{}, [stripSteps]float64{}
+	for i := range devices[0].Len() {
+		share, any, at := 0.0, false, int64(0)
+		for _, points := range devices {
+			if v, ts, ok := points.At(i); ok {
+				share, any = share+v, true
+				at = ts
+			}
+		}
+		if !any {
+			continue
+		}
+		if share > 0 {
+			last := motion.Time(max(at, since))
+			r.Last = &last
+		}
+		if k := (at - r.Strip.From) / stripStep; at >= r.Strip.From && k < stripSteps {
+			sums[k] += min(share, 100)
+			known[k]++
+		}
+	}
+	for k := range sums {
+		if known[k] > 0 {
+			mean := math.Round(sums[k]/known[k]*10) / 10
+			r.Strip.Values[k] = &mean
+		}
+	}
+	switch {
+	case r.State == "blind":
+	case r.Last != nil && to-r.Last.Second() <= 2*minute:
+		r.State = "motion"
+	case known[stripSteps-1] > 0:
+		r.State = "quiet"
+	}
+}
+
+// stripOf returns points as a strip that begins at from, or less than a step before.
+func stripOf(p series.Points, from int64) Strip {
+	s := Strip{From: from, Step: stripStep, Values: []*float64{}}
+	if p.Len() == 0 {
+		return s
+	}
+	s.From, s.Step = from-from%p.Bucket, p.Bucket
+	s.Values = make([]*float64, (p.Start-s.From)/s.Step, (p.Start-s.From)/s.Step+int64(p.Len()))
+	for i := range p.Len() {
+		v, _, ok := p.At(i)
+		if !ok {
+			s.Values = append(s.Values, nil)
+			continue
+		}
+		s.Values = append(s.Values, &v)
+	}
+	return s
+}

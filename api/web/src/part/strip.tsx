@@ -1,0 +1,30 @@
+import type { Strip } from "../state";
+import { t } from "../text";
+
+/** The step of the heat scale, 0 to 5, of a percentage. */
+export const heat = (percent: number) => (percent <= 0 ? 0 : percent < 5 ? 1 : percent < 15 ? 2 : percent < 35 ? 3 : percent < 65 ? 4 : 5);
+
+/** The mean of what is known, in whole percent; null when nothing is. */
+export function mean(strip: Strip): number | null {
+  const known = strip.values.filter((v) => v !== null);
+  return known.length === 0 ? null : Math.round(known.reduce((a, b) => a + b, 0) / known.length);
+}
+
+/** Motion over time: one scale by lightness, and hatching where there is no data. */
+export function HeatStrip({ strip, slots, label }: { strip: Strip; slots?: number; label: string }) {
+  const n = slots ?? strip.values.length;
+  return (
+    <svg class="strip" viewBox={`0 0 ${n} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
+      {Array.from({ length: n }, (_, i) => {
+        const v = strip.values[i];
+        return <rect key={i} x={i} y={0} width={1.02} height={10} class={i >= strip.values.length ? "later" : v === null ? "gap" : "heat" + heat(v)} />;
+      })}
+    </svg>
+  );
+}
+
+/** What a room's strip says, for those who cannot see it. */
+export function stripText(strip: Strip): string {
+  const n = mean(strip);
+  return n === null ? t("stripEmpty") : t("stripSummary", { n });
+}

@@ -1,0 +1,156 @@
+// What the page knows: of the home, of the connection, and of who is signed in.
+
+import { signal } from "@preact/signals";
+import { call, live, proof, Refusal, type Live } from "./api";
+
+export interface Strip {
+  from: number;
+  step: number;
+  values: (number | null)[];
+}
+
+export interface Room {
+  name: string;
+  state: "motion" | "quiet" | "unknown" | "blind";
+  why: string;
+  last_motion: number | null;
+  strip: Strip;
+}
+
+export interface Overview {
+  ts: number;
+  user: { id: number; name: string; email: string };
+  home: { id: number; name: string; timezone: string; role: string; scene: "home" | "away"; since: number; live: boolean; asked: boolean };
+  homes: { id: number; name: string }[];
+  state: "motion" | "quiet" | "unknown" | "paused";
+  last_motion: number | null;
+  rooms: Room[];
+  today: Strip;
+  people: { name: string; role: string; self: boolean; present: boolean; at: number }[];
+  faults: { name: string; location: string; code: string }[];
+  devices: number;
+}
+
+interface Frame {
+  ts: number;
+  loc_name: string;
+  motion_tripped: number | null;
+  last_motion: number | null;
+}
+
+/** undefined: not asked yet; null: nobody is signed in. */
+export const overview = signal<Overview | null | undefined>(undefined);
+/** The room where motion is now, "" for none. */
+export const moving = signal("");
+/** Whether live motion comes in. */
+export const connected = signal(false);
+/** Why the last request failed: undefined when it did not. */
+export const trouble = signal<Refusal | undefined>(undefined);
+/** The appliance's time, in seconds: ages count from it and not from the phone's clock. */
+export const now = signal(0);
+
+let stream: Live | undefined;
+let watched = 0; // the home of the stream
+let chosen = 0; // the home to show; 0: the first
+let asked = 0; // number of the newest request; the answers of others come too late
+let heard = 0; // when something was last heard, ms of our clock
+let clockSkew = 0; // s, of the appliance's clock against ours
+
+const tick = () => (now.value = Date.now() / 1000 + clockSkew);
+
+/** Asks for the home anew. */
+export async function refresh() {
+  if (proof() === "") return leave();
+  const mine = ++asked;
+  try {
+    const got = await call<Overview>("GET", "/web/v1/overview" + (chosen ? `?network_id=${chosen}` : ""));
+    if (mine !== asked) return;
+    heard = Date.now();
+    clockSkew = got.ts - heard / 1000;
+    tick();
+    trouble.value = undefined;
+    overview.value = got;
+    if (got.state !== "motion") moving.value = "";
+    watch(got);
+  } catch (e) {
+    if (mine !== asked || !(e instanceof Refusal) || e.status === 401) return;
+    if (e.status === 404 && chosen) {
+      chosen = 0;
+      return refresh();
+    }
+    trouble.value = e;
+    if (e.status === 404) unwatch();
+    if (e.status === 404 || overview.value === null) overview.value = undefined;
+  }
+}
+
+/** Shows another home of the caller's; to choose one that has added them is to join it. */
+export function choose(id: number) {
+  chosen = id;
+  void refresh();
+}
+
+/** Forgets the home: nobody is signed in any more. */
+export function leave() {
+  asked++;
+  chosen = 0;
+  unwatch();
+  trouble.value = undefined;
+  overview.value = null;
+}
+
+function unwatch() {
+  stream?.close();
+  stream = undefined;
+  connected.value = false;
+  moving.value = "";
+}
+
+function watch(o: Overview) {
+  const wanted = o.home.live && o.home.asked;
+  if (stream && wanted && watched === o.home.id) return;
+  unwatch();
+  if (!wanted) return;
+  watched = o.home.id;
+  const up = (open: boolean) => {
+    if (open && !connected.value) void refresh();
+    connected.value = open;
+  };
+  const gone = () => {
+    unwatch();
+    void refresh();
+  };
+  stream = live(`/api/v1/motions?network_id=${watched}`, take, up, gone);
+}
+
+/** Takes a frame of live motion. */
+function take(frame: Frame) {
+  const o = overview.value;
+  if (!o) return;
+  heard = Date.now();
+  clockSkew = frame.ts - heard / 1000;
+  tick();
+  const room = frame.motion_tripped === 1 ? frame.loc_name : "";
+  const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
+  if (state === o.state && room === moving.value) return;
+  moving.value = room;
+  overview.value = {
+    ...o,
+    state,
+    last_motion: frame.last_motion ?? o.last_motion,
+    rooms: o.rooms.map((r) => (r.state === "blind" ? r : { ...r, state: r.name === room ? "motion" : r.state === "motion" ? "quiet" : r.state, last_motion: r.name === room ? frame.ts : r.last_motion })),
+  };
+}
+
+const minute = 60_000;
+const silent = 10_000; // ms without a frame, after which the appliance is asked
+
+/** Keeps what is shown fresh while the page is looked at. */
+export function keepFresh() {
+  const seen = () => document.visibilityState === "visible" && overview.value !== null;
+  setInterval(() => {
+    tick();
+    if (seen() && (trouble.value || Date.now() - heard > (connected.value ? silent : minute))) void refresh();
+  }, 5000);
+  document.addEventListener("visibilitychange", () => seen() && void refresh());
+}

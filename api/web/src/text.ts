@@ -1,0 +1,76 @@
+// The words of the page, and numbers and times as the reader's language writes them.
+
+import { signal } from "@preact/signals";
+import { Refusal } from "./api";
+import { en, type Messages } from "./en";
+
+const languageKey = "sensegate-language";
+export const languages = { en: "English", de: "Deutsch", fr: "Français" };
+export type Language = keyof typeof languages;
+
+const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
+
+const words = signal<Messages>(en);
+export const language = signal<Language>("en");
+
+function kept(): string | null {
+  try {
+    return localStorage.getItem(languageKey);
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the language that was chosen, else the first of the browser's that we have. */
+export async function chooseLanguage(chosen = kept()) {
+  const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
+  try {
+    if (chosen === wanted) localStorage.setItem(languageKey, wanted);
+    words.value = wanted === "de" ? (await import("./de")).messages : wanted === "fr" ? (await import("./fr")).messages : en;
+  } catch {
+    return; // the words stay those there are
+  }
+  language.value = wanted;
+  document.documentElement.lang = wanted;
+}
+
+/** What a refusal says to a person. */
+export function refusal(e: unknown): string {
+  if (!(e instanceof Refusal)) return t("failed", { why: String(e) });
+  if (e.status === 0) return t("offline");
+  if (e.code === "unconfirmed") return t("unconfirmed");
+  if (e.status === 429) return t("tooMany", { n: e.retryAfter || 60 });
+  if (e.status === 503) return t("readOnly");
+  return t("failed", { why: e.message });
+}
+
+/** Returns a message, with {name} replaced by the value of that name. */
+export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
+  return words.value[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+}
+
+/** The words for a code that the appliance gives, "" for one that is not known. */
+export function codeText(prefix: string, code: string): string {
+  const key = (prefix + code) as keyof Messages;
+  return key in words.value ? t(key) : "";
+}
+
+const units: [Intl.RelativeTimeFormatUnit & ("minute" | "hour" | "day"), number][] = [["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** A length of time in its greatest unit: "14 minutes". */
+export function span(seconds: number): string {
+  const [unit, size] = units.find(([, size]) => seconds >= size) ?? units[2];
+  const n = Math.max(1, Math.floor(seconds / size));
+  return new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "long" }).format(n);
+}
+
+/** How long ago, in its greatest unit: "14 minutes ago". */
+export function ago(seconds: number): string {
+  const [unit, size] = units.find(([, size]) => seconds >= size) ?? units[2];
+  return new Intl.RelativeTimeFormat(language.value).format(-Math.max(1, Math.floor(seconds / size)), unit);
+}
+
+/** The time of day in the home's zone. */
+export function clock(seconds: number, zone: string): string {
+  return new Intl.DateTimeFormat(language.value, { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(seconds * 1000);
+}

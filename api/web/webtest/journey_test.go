@@ -1,0 +1,281 @@
+// Package webtest plays people who use the web app in a real browser, against the real
+// appliance and the simulated home of the demo. It runs with CI=true; otherwise it is skipped.
+package webtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"sensegate/api/appliance"
+	"sensegate/firmware-sim/demo"
+)
+
+// lanName is a name of the appliance in the house; the browser is told where it is.
+const lanName = "box.house.test"
+
+// started is the first line of the demo.
+type started struct {
+	HTTP  string `json:"http"`
+	Page  string `json:"page"`
+	Setup string `json:"setup_code"`
+}
+
+// play runs the demo until the test ends.
+func play(t *testing.T, vacant bool) (s started) {
+	t.Helper()
+	read, write := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- demo.Run(ctx, demo.Config{
+			Seed: 1, Speed: 1, JSON: true, Vacant: vacant, Out: write, Log: slog.New(slog.DiscardHandler), HTTP: "127.0.0.1:0", MQTT: "127.0.0.1:0",
+			Open: func(ctx context.Context, stateDir, http, mqtt string) (demo.Appliance, error) {
+				c := appliance.Defaults()
+				c.StateDir, c.HTTP.Listen, c.MQTT.Listen, c.HTTP.TLSListen, c.MQTT.TLSListen = stateDir, http, mqtt, "", ""
+				c.HTTP.Hosts = []string{lanName}
+				return appliance.Open(ctx, c, slog.New(slog.DiscardHandler))
+			},
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	lines := bufio.NewScanner(read)
+	if !lines.Scan() {
+		t.Fatalf("the demo says nothing: %v", lines.Err())
+	}
+	if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, read) }()
+	return s
+}
+
+// browser is a browser with one page open.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu   sync.Mutex
+	said []string // what the page, its policy or the browser complained of
+}
+
+// open starts a browser with a window of a size.
+func open(t *testing.T, width, height int64) *browser {
+	t.Helper()
+	if os.Getenv("CI") != "true" {
+		t.Skip("a browser's journey: CI=true go test ./api/web/webtest")
+	}
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Fatal("no chromium: install it")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
+		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1"), chromedp.Flag("lang", "en-GB"))
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &browser{t: t, ctx: ctx}
+	console := chromedp.Console(ctx)
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		for m, err := range console {
+			// Who is not signed in, or shows a wrong password, is answered 401.
+			if err == nil && !strings.Contains(m.Text, "401 (Unauthorized)") && (m.IsException() || m.Type != "info") {
+				b.complain(m.String())
+			}
+		}
+	}()
+	b.resize(width, height)
+	t.Cleanup(func() {
+		cancel()
+		<-heard
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, s := range b.said {
+			t.Errorf("the page complains: %s", s)
+		}
+	})
+	return b
+}
+
+func (b *browser) complain(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.said = append(b.said, text)
+}
+
+func (b *browser) resize(width, height int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, height))
+}
+
+// do runs actions. When one fails the test ends, and shows the page.
+func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.fail(err)
+	}
+}
+
+func (b *browser) fail(err error) {
+	b.t.Helper()
+	page, _ := chromedp.Run(b.ctx, chromedp.OuterHTML(chromedp.CSS("body")))
+	b.t.Fatalf("%v; the page is %s", err, page)
+}
+
+// read returns the value of a script's expression.
+func read[T any](b *browser, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.fail(err)
+	}
+	return value
+}
+
+// waitFor waits until an expression is true.
+func (b *browser) waitFor(expression string) {
+	b.t.Helper()
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(time.Minute); !read[bool](b, expression); <-again.C {
+		if time.Now().After(end) {
+			b.fail(fmt.Errorf("it is never true that %s", expression))
+		}
+	}
+}
+
+// pictures keeps what is shown as NAME.png in the folder SENSEGATE_PICTURES, if that is set, in
+// light and dark, on a phone and on a desk.
+func (b *browser) pictures(name string) {
+	b.t.Helper()
+	folder := os.Getenv("SENSEGATE_PICTURES")
+	if folder == "" {
+		return
+	}
+	for size, width := range map[string]int64{"phone": 390, "desk": 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.resize(width, 844)
+			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
+				b.fail(err)
+			}
+			png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+			if err == nil {
+				err = os.WriteFile(filepath.Join(folder, name+"-"+size+"-"+scheme+".png"), png, 0o644)
+			}
+			if err != nil {
+				b.fail(err)
+			}
+		}
+	}
+}
+
+const sentence = `document.querySelector("h1").textContent`
+
+func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	s := play(t, false) // somebody walks in its first seconds: the browser is there
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	if hash := read[string](b, "location.hash"); hash != "" {
+		t.Errorf("the code stays in the address: %s", hash)
+	}
+	if rooms := read[int](b, `document.querySelectorAll(".tile").length`); rooms != 6 {
+		t.Errorf("%d rooms, want the six of the demo", rooms)
+	}
+	b.waitFor(`/^Motion in \w/.test(` + sentence + `) && document.querySelector(".tile.motion .said").textContent === "motion"`)
+	b.pictures("home")
+	if o := read[bool](b, `document.cookie === "" && sessionStorage.length === 1`); !o {
+		t.Error("a script sees the cookie, or the proof is elsewhere")
+	}
+	b.resize(320, 700)
+	if wide := read[bool](b, "document.documentElement.scrollWidth > 320"); wide {
+		t.Error("at 320 px the page scrolls sideways")
+	}
+	b.do(chromedp.Click(chromedp.CSS(`button[aria-pressed=false]`)), chromedp.WaitVisible(chromedp.CSS(`button[aria-pressed=true]:nth-of-type(2)`)))
+	b.do(chromedp.SetValue(chromedp.CSS("#language"), "de"))
+	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
+	b.waitFor(`document.documentElement.lang === "de" && document.querySelector(".people h2").textContent === "Wer da ist"`)
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	b.do(chromedp.Click(chromedp.CSS(".top .quietly")), chromedp.WaitVisible(chromedp.CSS("#password")))
+	b.pictures("signin")
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#password")))
+}
+
+func TestSigningInByAPasswordOnALANName(t *testing.T) {
+	t.Parallel()
+	b := open(t, 1280, 800)
+	s := play(t, true)
+	call := func(path, token, body string, answer any) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.HTTP+"/api/v1"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", token)
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		raw, err := io.ReadAll(got.Body)
+		if err != nil || got.StatusCode >= 300 || got.StatusCode != http.StatusNoContent && json.Unmarshal(raw, answer) != nil {
+			t.Fatalf("%s: %d %s %v", path, got.StatusCode, raw, err)
+		}
+	}
+	const credentials = `"email":"mum@example.com","password":"correct horse battery"`
+	var tokens struct{ Token string }
+	var house struct{ ID int }
+	call("/users", "", `{"first_name":"Mum",`+credentials+`,"setup_code":"`+s.Setup+`"}`, &struct{}{})
+	call("/sessions?multi=true", "", `{`+credentials+`}`, &tokens)
+	at := strings.Replace("http://"+s.HTTP, "127.0.0.1", lanName, 1)
+	signIn := func(password string) {
+		t.Helper()
+		b.do(chromedp.SetValue(chromedp.CSS("#email"), "mum@example.com"), chromedp.SetValue(chromedp.CSS("#password"), password), chromedp.Click(chromedp.CSS("button.main")))
+	}
+	b.do(chromedp.Navigate(at), chromedp.WaitVisible(chromedp.CSS("#password")))
+	b.waitFor(`document.querySelector(".note")?.textContent.includes("setup code")`)
+	signIn("wrong")
+	b.waitFor(`document.querySelector(".wrong").textContent.includes("not right")`)
+	call("/find", tokens.Token, `{"guardian_id":"a41f00c2d97b4e5580136c2e"}`, &house)
+	call("/network_memberships", tokens.Token, fmt.Sprintf(`{"role":"owner","network_id":%d,"setup_code":%q}`, house.ID, s.Setup), &struct{}{})
+	signIn("correct horse battery")
+	b.do(chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	if read[bool](b, "isSecureContext") {
+		t.Error("the name is as good as 127.0.0.1, which hides what plain http lacks")
+	}
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	proof := read[string](b, `localStorage.getItem("sensegate-proof")`)
+	read[bool](b, `localStorage.clear() === undefined`)
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#password"))) // the cookie alone opens nothing
+	read[bool](b, `localStorage.setItem("sensegate-proof", "`+proof+`") === undefined`)
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	call("/logout?all=true", tokens.Token, "", nil)
+	b.do(chromedp.WaitVisible(chromedp.CSS("#password"))) // a session that was ended elsewhere
+}
