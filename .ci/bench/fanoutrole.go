@@ -102,9 +102,9 @@ func newViewersRole([]string) (role, error) {
 	return &server{
 		addr: s.Addr(),
 		publish: func(text []byte) error {
-			message, err := stream.TextFrame(text)
-			hub.Publish(0, message)
-			return err
+			prepared := stream.Prepare(text)
+			hub.Publish(0, prepared.Frame)
+			return prepared.Err
 		},
 		count: func() int { return hub.Readers(0) },
 		stop:  func() error { cancel(); return <-ended },
