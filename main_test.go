@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -377,7 +378,9 @@ func compareDetection(t *testing.T, want, got motion.Time) {
 func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	t.Parallel()
 	a := startAppliance(t)
-	home := a.simulate(t, func(sim.Home, motion.Time) sim.Scene { return sim.Scene{} })
+	var unplugged atomic.Bool // node 1 is
+	home := a.simulate(t, func(sim.Home, motion.Time) sim.Scene { return sim.Scene{} },
+		func(i int) bool { return i == 1 && unplugged.Load() })
 	events := a.dial(t, fmt.Sprintf("/network/%d/events/live", home.Network()))
 	var nodes []motion.Node
 	a.get(t, fmt.Sprintf("/node/find/networkid/%d", home.Network()), &nodes)
@@ -400,7 +403,7 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 	if readFrame(t, monitor, &snapshot); snapshot.Type != "snapshot" || len(snapshot.Actions) != len(batch.Actions) {
 		t.Fatalf("snapshot %+v", snapshot)
 	}
-	plugIn := home.Unplug(1)
+	unplugged.Store(true)
 	for event := (motion.Event{}); event.Event != "DeviceDisconnectedEvent" || event.DeviceID != home.Home().Nodes[1].DeviceID; {
 		readFrame(t, events, &event)
 	}
@@ -413,7 +416,7 @@ func TestBatchIsMonitoredToItsEndWhileADeviceReturns(t *testing.T) {
 		if frame.Type == "update" {
 			went[frame.Action.ID] = append(went[frame.Action.ID], frame.Action.State)
 			if frame.Action.State == command.WaitingForOnline {
-				plugIn()
+				unplugged.Store(false)
 			}
 		}
 	}
@@ -450,7 +453,7 @@ func TestLiveMotionOfAGuardianIsRelayed(t *testing.T) {
 	a := startAppliance(t, func(c *appliance.Config) {
 		c.Relay.Webhook = hook.Config{URL: receiver.URL, Secret: "an invented secret"}
 	})
-	home := a.simulate(t, nil)
+	home := a.simulate(t, nil, nil)
 	var started struct{ Channel string }
 	a.post(t, fmt.Sprintf("/network/%d/motion/webhook", home.Network()), "", &started)
 	want := fmt.Sprintf("motion/%d", home.Network())
@@ -478,11 +481,11 @@ func TestLiveMotionOfAGuardianIsRelayed(t *testing.T) {
 
 // simulate runs a simulated home at the appliance until the end of the test, and
 // waits until its devices are connected.
-func (a testAppliance) simulate(t *testing.T, scene func(sim.Home, motion.Time) sim.Scene) *sim.Sim {
+func (a testAppliance) simulate(t *testing.T, scene func(sim.Home, motion.Time) sim.Scene, unplugged func(int) bool) *sim.Sim {
 	t.Helper()
 	asleep := sim.NewHome(0)
 	asleep.Local = clocktest.New(t).Night()
-	home, err := sim.New(sim.Config{Seed: 1, Mode: sim.Matrix, Home: asleep, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper", Scene: scene})
+	home, err := sim.New(sim.Config{Seed: 1, Mode: sim.Matrix, Home: asleep, Gatekeeper: "http://" + a.HTTP().String() + "/gatekeeper", Scene: scene, Unplugged: unplugged})
 	if err != nil {
 		t.Fatal(err)
 	}

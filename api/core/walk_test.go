@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,12 +103,14 @@ func (h *home) moveIn(w *apitest.Walk) {
 	}
 	asleep := house
 	asleep.Local = clocktest.New(h.T).Night()
-	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: inTheKitchen, Gatekeeper: "http://" + h.Address + "/gatekeeper"})
+	var unplugged atomic.Bool // the office extender is
+	play, err := sim.New(sim.Config{Seed: 1, Home: asleep, Scene: inTheKitchen, Gatekeeper: "http://" + h.Address + "/gatekeeper",
+		Unplugged: func(i int) bool { return i == 2 && unplugged.Load() }})
 	if err != nil {
 		h.T.Fatal(err)
 	}
 	apitest.Background(h.T, play.Run)
-	w.Before = h.cutPower(play)
+	w.Before = h.cutPower(&unplugged)
 	select {
 	case <-play.Ready():
 	case <-time.After(time.Minute):
@@ -130,12 +133,12 @@ func inTheKitchen(_ sim.Home, start motion.Time) sim.Scene {
 
 // cutPower takes the power from the office extender when the walk is about to wait for
 // that, and returns it once a command waits for the extender.
-func (h *home) cutPower(play *sim.Sim) (before func(commands string)) {
+func (h *home) cutPower(unplugged *atomic.Bool) (before func(commands string)) {
 	return func(commands string) {
 		if !strings.Contains(commands, ".online == false") {
 			return
 		}
-		plugIn := play.Unplug(2)
+		unplugged.Store(true)
 		apitest.Background(h.T, func(ctx context.Context) error {
 			again := time.NewTicker(50 * time.Millisecond)
 			defer again.Stop()
@@ -143,7 +146,7 @@ func (h *home) cutPower(play *sim.Sim) (before func(commands string)) {
 				var waiting []command.Command
 				list := h.As(h.all, http.MethodGet, "/manage/list?state="+string(command.WaitingForOnline), "")
 				if err := json.Unmarshal(list.Body, &waiting); err != nil || len(waiting) > 0 {
-					plugIn()
+					unplugged.Store(false)
 					return err
 				}
 				<-again.C

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"sync/atomic"
 	"time"
 
 	"sensegate/motion"
@@ -58,7 +57,10 @@ type Config struct {
 	// Scene returns what happens besides the day plan of a simulation that begins at
 	// start; nil = OpeningScene.
 	Scene func(home Home, start motion.Time) Scene
-	Log   *slog.Logger // nil = no log
+	// Unplugged reports whether node i of the home has no power, besides the outages of the
+	// scene; nil = no node. The goroutine of Run calls it.
+	Unplugged func(i int) bool
+	Log       *slog.Logger // nil = no log
 	// Now returns the present, which the simulation reaches and never overtakes, and
 	// runs at the speed of real time; nil = time.Now.
 	Now func() time.Time
@@ -67,11 +69,10 @@ type Config struct {
 // Sim is a simulated home. Run belongs to one goroutine; its other methods may be
 // called concurrently with it.
 type Sim struct {
-	config    Config
-	world     *world
-	fleet     *fleet
-	ready     chan struct{}
-	unplugged []atomic.Bool // by node
+	config Config
+	world  *world
+	fleet  *fleet
+	ready  chan struct{}
 }
 
 // New checks the configuration and returns a home that is not running yet. With a
@@ -114,8 +115,7 @@ func New(c Config) (*Sim, error) {
 		return nil, err
 	}
 	return &Sim{
-		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log),
-		ready: make(chan struct{}), unplugged: make([]atomic.Bool, len(c.Home.Nodes)),
+		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{}),
 	}, nil
 }
 
@@ -132,13 +132,6 @@ func (s *Sim) Ready() <-chan struct{} { return s.ready }
 // Counters returns the counts so far.
 func (s *Sim) Counters() Counters { return s.fleet.tally.counters() }
 
-// Unplug cuts the power of node i until plugIn is called, besides the outages of the
-// scene.
-func (s *Sim) Unplug(i int) (plugIn func()) {
-	s.unplugged[i].Store(true)
-	return func() { s.unplugged[i].Store(false) }
-}
-
 // Run bootstraps and connects the devices, waits for adoption without a limit, and
 // simulates until ctx ends. It closes all connections, ends all goroutines and
 // returns nil. It may be called once.
@@ -154,7 +147,7 @@ func (s *Sim) Run(ctx context.Context) error {
 	}
 	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed, now: s.config.Now}
 	s.world = newWorld(s.config.Seed, s.config.Home, s.config.Scene(s.config.Home, c.start))
-	s.world.unplugged = s.unplugged
+	s.world.unplugged = s.config.Unplugged
 	close(s.ready)
 	s.live(ctx, c)
 	return nil

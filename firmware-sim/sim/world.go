@@ -5,7 +5,6 @@ import (
 	"math/cmplx"
 	"slices"
 	"sort"
-	"sync/atomic"
 	"time"
 
 	"sensegate/firmware-sim/chance"
@@ -26,7 +25,7 @@ type world struct {
 	near  []map[string]float64 // by link and location; nil until needed
 	days  []day                // at most keptDays
 
-	unplugged []atomic.Bool // nodes without power besides the outages; nil = none
+	unplugged func(node int) bool // without power besides the outages; nil = none is
 }
 
 // day is what happens on one local day.
@@ -187,8 +186,8 @@ func (w *world) up(t motion.Time) up {
 			state.leafs[o.Leaf] = false
 		}
 	}
-	for i := range w.unplugged {
-		if w.unplugged[i].Load() {
+	for i := range state.nodes {
+		if w.unplugged != nil && w.unplugged(i) {
 			state.nodes[i] = false
 		}
 	}
