@@ -2,13 +2,12 @@ package api
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // leastCompressed is the smallest body that is worth compressing, in bytes.
