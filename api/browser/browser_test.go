@@ -52,7 +52,11 @@ func TestAuthorizationMatrix(t *testing.T) {
 			if row == "DELETE /session" && caller.proof != "" && caller != ended && caller.cookie != nil {
 				caller = caller.again()
 			}
-			status := caller.ask(route.Method, path, bodies[row]).Status
+			body := bodies[row]
+			if row == "POST /session" { // of several accounts: each may log in ten times a minute
+				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
+			}
+			status := caller.ask(route.Method, path, body).Status
 			want := map[byte]int{'1': 401, '4': 404}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
