@@ -59,6 +59,13 @@ func (a *agent) stream(ctx context.Context, event, format string, payload []byte
 	return true
 }
 
+// settle waits until the appliance has taken what was sent over the connection.
+func (a *agent) settle(ctx context.Context) {
+	if s := a.session.Load(); s != nil && s.usable() {
+		s.settle(ctx)
+	}
+}
+
 // report sends a report with the QoS of the protocol: live motion and CSI at once,
 // everything else through the outbox. It reports whether it sent or queued it.
 func (a *agent) report(ctx context.Context, r motion.Report) bool {

@@ -127,6 +127,11 @@ func (p *player) play(ctx context.Context, number int, c clock, start motion.Tim
 		} else {
 			radar.tally.dropped.Add(1)
 		}
+		if p.config.Speed > 1 {
+			// A moment in which one receiver is not served would be seconds of its data, for
+			// which the appliance does not wait.
+			radar.settle(ctx)
+		}
 		tell.step(&s)
 	}
 	return nil

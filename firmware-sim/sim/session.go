@@ -111,6 +111,12 @@ func (s *session) deliver(ctx context.Context, topic string, payload []byte) (re
 	return answer != nil && err != nil, err
 }
 
+// settle waits until the broker has handled all that was sent, or the connection ends: it
+// answers in order, and this is a question that changes nothing.
+func (s *session) settle(ctx context.Context) {
+	_, _ = s.manager.Unsubscribe(ctx, &paho.Unsubscribe{Topics: []string{"none"}})
+}
+
 // close sends DISCONNECT and waits for the end of the connection.
 func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), disconnectLimit)
