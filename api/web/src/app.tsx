@@ -1,13 +1,26 @@
-import { render } from "preact";
+import { useSignal } from "@preact/signals";
+import { render, type ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
 import { call, dropProof, keepProof, onSignedOut } from "./api";
-import { Home, signOut } from "./screen/home";
+import { Shell } from "./part/shell";
+import { place } from "./route";
+import { Home } from "./screen/home";
 import { SignIn } from "./screen/signin";
-import { keepFresh, leave, overview, refresh, trouble } from "./state";
+import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
 import { chooseLanguage, refusal, t } from "./text";
+
+type Screen = ComponentType<{ o: Overview }>;
+
+/** The screens that are fetched when they are first opened, by their names in the address. */
+const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
+  me: () => import("./screen/me"),
+};
+
+const fetched: Record<string, Screen> = { "": Home };
 
 function App() {
   const o = overview.value;
-  if (o) return <Home o={o} />;
+  if (o) return <Shell o={o}><Current o={o} /></Shell>;
   if (o === null) return <SignIn />;
   if (trouble.value?.status === 404) return <NoHome />;
   if (!trouble.value) return <main class="loading" aria-busy="true" />;
@@ -16,6 +29,34 @@ function App() {
       <p role="alert">{refusal(trouble.value)}</p>
       <button class="main" onClick={refresh}>{t("tryAgain")}</button>
       <button onClick={signOut}>{t("signOut")}</button>
+    </main>
+  );
+}
+
+/** The screen that the address names; home for a name that is none. It starts anew for another home. */
+function Current({ o }: { o: Overview }) {
+  const broken = useSignal("");
+  const came = useSignal(0);
+  const name = place.value.screen in screens ? place.value.screen : "";
+  const fetch = () => {
+    broken.value = "";
+    screens[name]().then(
+      (m) => {
+        fetched[name] = m.Screen;
+        came.value++;
+      },
+      () => (broken.value = name),
+    );
+  };
+  useEffect(() => {
+    if (!fetched[name]) fetch();
+  }, [name]);
+  const Screen = came.value >= 0 ? fetched[name] : undefined;
+  if (Screen) return <Screen key={name + o.home.id} o={o} />;
+  if (broken.value !== name) return <main class="screen" aria-busy="true" />;
+  return (
+    <main class="screen">
+      <p class="note" role="alert">{t("offline")} <button onClick={fetch}>{t("tryAgain")}</button></p>
     </main>
   );
 }
@@ -32,10 +73,6 @@ function NoHome() {
   );
 }
 
-onSignedOut(() => {
-  dropProof();
-  leave();
-});
 /** Signs in with the link of the demo, and takes its code out of the address. */
 async function useLink() {
   const code = /^#demo=(\w+)$/.exec(location.hash)?.[1];
@@ -44,6 +81,10 @@ async function useLink() {
   await call<{ proof: string }>("POST", "/web/v1/demo-login", { code }).then((a) => keepProof(a.proof, false), () => {});
 }
 
+onSignedOut(() => {
+  dropProof();
+  leave();
+});
 const root = document.getElementById("app")!;
 root.textContent = "";
 render(<App />, root);

@@ -1,7 +1,7 @@
 // What the page knows: of the home, of the connection, and of who is signed in.
 
 import { signal } from "@preact/signals";
-import { call, live, proof, Refusal, type Live } from "./api";
+import { call, dropProof, live, proof, Refusal, type Live } from "./api";
 
 export interface Strip {
   from: number;
@@ -97,6 +97,20 @@ export function leave() {
   unwatch();
   trouble.value = undefined;
   overview.value = null;
+}
+
+/** Ends the session and forgets it here. */
+export async function signOut() {
+  try {
+    await call("DELETE", "/web/v1/session");
+  } catch (e) {
+    if (e instanceof Refusal && e.status !== 401) {
+      trouble.value = e; // the session goes on: say so
+      return;
+    }
+  }
+  dropProof();
+  leave();
 }
 
 function unwatch() {

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
-import { en, type Messages } from "./en";
+import { messages as english, type Messages } from "./words/en";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -10,7 +10,7 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-const words = signal<Messages>(en);
+const words = signal<Messages>(english);
 export const language = signal<Language>("en");
 
 function kept(): string | null {
@@ -26,7 +26,7 @@ export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
-    words.value = wanted === "de" ? (await import("./de")).messages : wanted === "fr" ? (await import("./fr")).messages : en;
+    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : english;
   } catch {
     return; // the words stay those there are
   }

@@ -35,8 +35,9 @@ type started struct {
 	Setup string `json:"setup_code"`
 }
 
-// play runs the demo until the test ends.
-func play(t *testing.T, vacant bool) (s started) {
+// play runs the demo until the test ends, and before that the browser.
+func play(b *browser, vacant bool) (s started) {
+	t := b.t
 	t.Helper()
 	read, write := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
@@ -58,6 +59,7 @@ func play(t *testing.T, vacant bool) (s started) {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(b.close)
 	lines := bufio.NewScanner(read)
 	if !lines.Scan() {
 		t.Fatalf("the demo says nothing: %v", lines.Err())
@@ -73,6 +75,8 @@ func play(t *testing.T, vacant bool) (s started) {
 type browser struct {
 	t   *testing.T
 	ctx context.Context
+
+	close func() // ends it; may be called again
 
 	mu   sync.Mutex
 	said []string // what the page, its policy or the browser complained of
@@ -108,9 +112,12 @@ func open(t *testing.T, width, height int64) *browser {
 		}
 	}()
 	b.resize(width, height)
-	t.Cleanup(func() {
+	b.close = sync.OnceFunc(func() {
 		cancel()
 		<-heard
+	})
+	t.Cleanup(func() {
+		b.close()
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, s := range b.said {
@@ -200,7 +207,7 @@ const sentence = `document.querySelector("h1").textContent`
 func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 	t.Parallel()
 	b := open(t, 390, 844)
-	s := play(t, false) // somebody walks in its first seconds: the browser is there
+	s := play(b, false) // somebody walks in its first seconds: the browser is there
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	if hash := read[string](b, "location.hash"); hash != "" {
 		t.Errorf("the code stays in the address: %s", hash)
@@ -218,11 +225,12 @@ func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 		t.Error("at 320 px the page scrolls sideways")
 	}
 	b.do(chromedp.Click(chromedp.CSS(`button[aria-pressed=false]`)), chromedp.WaitVisible(chromedp.CSS(`button[aria-pressed=true]:nth-of-type(2)`)))
-	b.do(chromedp.SetValue(chromedp.CSS("#language"), "de"))
+	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/me"]`)), chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), "de"))
 	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
+	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/"]`)), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	b.waitFor(`document.documentElement.lang === "de" && document.querySelector(".people h2").textContent === "Wer da ist"`)
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
-	b.do(chromedp.Click(chromedp.CSS(".top .quietly")), chromedp.WaitVisible(chromedp.CSS("#password")))
+	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/me"]`)), chromedp.Click(chromedp.CSS("main.screen button")), chromedp.WaitVisible(chromedp.CSS("#password")))
 	b.pictures("signin")
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#password")))
 }
@@ -230,7 +238,7 @@ func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 func TestSigningInByAPasswordOnALANName(t *testing.T) {
 	t.Parallel()
 	b := open(t, 1280, 800)
-	s := play(t, true)
+	s := play(b, true)
 	call := func(path, token, body string, answer any) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.HTTP+"/api/v1"+path, strings.NewReader(body))

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { call, dropProof, Refusal } from "../api";
 import { useEffect, useRef } from "preact/hooks";
+import { call } from "../api";
 import { HeatStrip, mean, stripText } from "../part/strip";
-import { choose, connected, leave, moving, now, refresh, trouble, type Overview, type Room } from "../state";
-import { ago, chooseLanguage, clock, codeText, language, languages, refusal, span, t } from "../text";
+import { choose, moving, now, refresh, type Overview, type Room } from "../state";
+import { ago, codeText, refusal, span, t } from "../text";
 
 /** The one sentence about the home. */
 export function sentence(o: Overview, room: string, at: number): string {
@@ -21,71 +21,38 @@ export function sentence(o: Overview, room: string, at: number): string {
 
 export function Home({ o }: { o: Overview }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    heading.current?.focus();
+    document.title = t("name");
+  }, []);
   return (
-    <>
-      <header class="top">
-        <img src="icon.svg" alt="" width="28" height="28" />
-        {o.homes.length < 2 ? <span class="place">{o.home.name || t("home")}</span> : <Homes o={o} />}
-        <label class="hidden" for="language">{t("language")}</label>
-        <select id="language" value={language.value} onChange={(e) => void chooseLanguage(e.currentTarget.value)}>
-          {Object.entries(languages).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
-        </select>
-        <button class="quietly" onClick={signOut}>{t("signOut")}</button>
-      </header>
-      <Trouble o={o} />
-      <main class="home">
-        <section class="truth">
-          <h1 tabIndex={-1} ref={heading}>{sentence(o, moving.value, now.value)}</h1>
-          <p class="hidden" role="status">{o.state === "motion" ? sentence(o, moving.value, 0) : t(o.state)}</p>
-          {!o.home.asked && <p class="note">{t("added")} <button onClick={() => choose(o.home.id)}>{t("join")}</button></p>}
-          <p>{o.state === "unknown" ? t("unknownHelp") : o.home.scene === "away" ? t("awaySuffix") : " "}</p>
-          <Scene o={o} />
-        </section>
-        <section class="rooms">
-          <h2 class="hidden">{t("rooms")}</h2>
-          {o.rooms.length === 0 && <p class="note"><strong>{t("noRooms")}</strong> {t("noRoomsHelp")}</p>}
-          <ul>{o.rooms.map((r) => <Tile key={r.name} room={r} />)}</ul>
-        </section>
-        <Today o={o} />
-        <section class="people">
-          <h2>{t("people")}</h2>
-          <ul>
-            {o.people.map((p, i) => (
-              <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
-            ))}
-          </ul>
-        </section>
-        <section class="devices">
-          <p>{o.faults.length === 0 ? t("devicesFine", { n: o.devices }) : t("devicesFaulty", { n: o.faults.length, total: o.devices })}</p>
-          <ul>{o.faults.map((f, i) => <li key={i}>{f.name}: {codeText("why", f.code) || f.code}</li>)}</ul>
-        </section>
-      </main>
-    </>
-  );
-}
-
-/** The homes to choose from. */
-function Homes({ o }: { o: Overview }) {
-  return (
-    <span class="place">
-      <label class="hidden" for="home">{t("home")}</label>
-      <select id="home" value={o.home.id} onChange={(e) => choose(Number(e.currentTarget.value))}>
-        {o.homes.map((h) => <option key={h.id} value={h.id}>{h.name || t("home")}</option>)}
-      </select>
-    </span>
-  );
-}
-
-/** What is wrong with the connection, above old values. */
-function Trouble({ o }: { o: Overview }) {
-  const e = trouble.value;
-  if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
-  if (!e && now.value - o.ts < 10) return null;
-  return (
-    <p class="banner" role="status">
-      {e && e.status !== 0 ? refusal(e) : t("reconnecting")} {t("asOf", { time: clock(o.ts, o.home.timezone) })}
-    </p>
+    <main class="screen home">
+      <section class="truth">
+        <h1 tabIndex={-1} ref={heading}>{sentence(o, moving.value, now.value)}</h1>
+        <p class="hidden" role="status">{o.state === "motion" ? sentence(o, moving.value, 0) : t(o.state)}</p>
+        {!o.home.asked && <p class="note">{t("added")} <button onClick={() => choose(o.home.id)}>{t("join")}</button></p>}
+        <p>{o.state === "unknown" ? t("unknownHelp") : o.home.scene === "away" ? t("awaySuffix") : " "}</p>
+        <Scene o={o} />
+      </section>
+      <section class="rooms">
+        <h2 class="hidden">{t("rooms")}</h2>
+        {o.rooms.length === 0 && <p class="note"><strong>{t("noRooms")}</strong> {t("noRoomsHelp")}</p>}
+        <ul>{o.rooms.map((r) => <Tile key={r.name} room={r} />)}</ul>
+      </section>
+      <Today o={o} />
+      <section class="people">
+        <h2>{t("people")}</h2>
+        <ul>
+          {o.people.map((p, i) => (
+            <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
+          ))}
+        </ul>
+      </section>
+      <section class="devices">
+        <p>{o.faults.length === 0 ? t("devicesFine", { n: o.devices }) : t("devicesFaulty", { n: o.faults.length, total: o.devices })}</p>
+        <ul>{o.faults.map((f, i) => <li key={i}>{f.name}: {codeText("why", f.code) || f.code}</li>)}</ul>
+      </section>
+    </main>
   );
 }
 
@@ -141,18 +108,4 @@ function Today({ o }: { o: Overview }) {
       <p>{n === null ? t("noData") : t("todaySummary", { n })}</p>
     </section>
   );
-}
-
-/** Ends the session and forgets it here. */
-export async function signOut() {
-  try {
-    await call("DELETE", "/web/v1/session");
-  } catch (e) {
-    if (e instanceof Refusal && e.status !== 401) {
-      trouble.value = e; // the session goes on: say so
-      return;
-    }
-  }
-  dropProof();
-  leave();
 }

@@ -1,23 +1,6 @@
-import type { Messages } from "./en";
+import type { home as english } from "./home.en";
 
-export const messages: Messages = {
-  name: "Sensegate",
-  signIn: "Se connecter",
-  email: "Adresse e-mail",
-  password: "Mot de passe",
-  show: "Afficher le mot de passe",
-  stay: "Rester connecté sur cet appareil",
-  forgotten: "Mot de passe oublié ?",
-  forgottenHelp: "Demandez au propriétaire du foyer : il peut afficher un lien pour en choisir un nouveau. La personne qui s'occupe du boîtier exécute : sensegate user password ADRESSE",
-  notSetUp: "Ce boîtier n'a pas encore de propriétaire.",
-  notSetUpHelp: "Le terminal où il a été démarré affiche un code d'installation. Avec ce code, on peut créer un compte.",
-  wrong: "L'adresse ou le mot de passe est incorrect.",
-  unconfirmed: "L'adresse n'est pas encore confirmée : ouvrez le lien reçu par e-mail.",
-  tooMany: "Trop d'essais. Réessayez dans {n} s.",
-  offline: "Le boîtier ne répond pas. Êtes-vous chez vous, sur le même réseau ?",
-  failed: "Cela n'a pas fonctionné : {why}",
-  readOnly: "Le boîtier manque de place : rien ne peut être modifié pour le moment.",
-  signOut: "Se déconnecter",
+export const home: typeof english = {
   home: "Maison",
   motionIn: "Mouvement : {room}",
   motionNow: "Mouvement",
@@ -55,14 +38,7 @@ export const messages: Messages = {
   scene: "Le foyer est",
   devicesFine: "Les {n} appareils fonctionnent",
   devicesFaulty: "{n} appareils sur {total} à vérifier",
-  asOf: "État de {time}",
-  reconnecting: "Connexion perdue. Nouvel essai.",
   added: "Vous avez été ajouté à ce foyer sans qu'on vous le demande.",
   join: "Rejoindre",
-  noHome: "Vous ne faites partie d'aucun foyer",
-  noHomeHelp: "Demandez une invitation au propriétaire du foyer.",
-  tryAgain: "Réessayer",
   since: "depuis {time}",
-  language: "Langue",
-  now: "maintenant",
 };

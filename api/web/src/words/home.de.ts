@@ -1,23 +1,6 @@
-import type { Messages } from "./en";
+import type { home as english } from "./home.en";
 
-export const messages: Messages = {
-  name: "Sensegate",
-  signIn: "Anmelden",
-  email: "E-Mail-Adresse",
-  password: "Passwort",
-  show: "Passwort anzeigen",
-  stay: "Auf diesem Gerät angemeldet bleiben",
-  forgotten: "Passwort vergessen?",
-  forgottenHelp: "Frag, wem das Zuhause gehört: Dort lässt sich ein Link für ein neues Passwort anzeigen. Wer das Gerät betreut, führt aus: sensegate user password ADRESSE",
-  notSetUp: "Dieses Gerät gehört noch niemandem.",
-  notSetUpHelp: "Das Terminal, in dem es gestartet wurde, zeigt einen Einrichtungscode. Wer ihn hat, kann ein Konto anlegen.",
-  wrong: "Adresse oder Passwort stimmt nicht.",
-  unconfirmed: "Die Adresse ist noch nicht bestätigt: Öffne den Link in der Bestätigungsmail.",
-  tooMany: "Zu viele Versuche. Bitte in {n} s noch einmal.",
-  offline: "Das Gerät antwortet nicht. Bist du zu Hause, im selben Netz?",
-  failed: "Das hat nicht geklappt: {why}",
-  readOnly: "Auf dem Gerät ist zu wenig Platz: Im Moment lässt sich nichts ändern.",
-  signOut: "Abmelden",
+export const home: typeof english = {
   home: "Zuhause",
   motionIn: "Bewegung: {room}",
   motionNow: "Bewegung",
@@ -55,14 +38,7 @@ export const messages: Messages = {
   scene: "Das Zuhause ist",
   devicesFine: "Alle {n} Geräte in Ordnung",
   devicesFaulty: "{n} von {total} Geräten brauchen Aufmerksamkeit",
-  asOf: "Stand {time}",
-  reconnecting: "Verbindung verloren. Neuer Versuch.",
   added: "Du wurdest ungefragt zu diesem Zuhause hinzugefügt.",
   join: "Beitreten",
-  noHome: "Du gehörst noch zu keinem Zuhause",
-  noHomeHelp: "Bitte um eine Einladung, wem das Zuhause gehört.",
-  tryAgain: "Noch einmal",
   since: "seit {time}",
-  language: "Sprache",
-  now: "jetzt",
 };

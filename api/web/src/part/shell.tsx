@@ -1,0 +1,83 @@
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { place, to } from "../route";
+import { choose, connected, now, trouble, type Overview } from "../state";
+import { clock, refusal, t } from "../text";
+import type { Messages } from "../words/en";
+
+/** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
+const ways: [screen: string, name: keyof Messages][] = [
+  ["", "home"],
+  ["me", "me"],
+];
+const direct = 4;
+
+/** What stands around every screen. */
+export function Shell({ o, children }: { o: Overview; children: ComponentChildren }) {
+  return (
+    <div class="app">
+      <header class="top">
+        <img src="icon.svg" alt="" width="28" height="28" />
+        {o.homes.length < 2 ? <span class="place">{o.home.name || t("home")}</span> : <Homes o={o} />}
+      </header>
+      <Ways />
+      <div>
+        <Trouble o={o} />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function Ways() {
+  const more = useRef<HTMLDetailsElement>(null);
+  const close = () => {
+    if (more.current) more.current.open = false;
+  };
+  const way = ([screen, name]: (typeof ways)[number]) => (
+    <li key={screen}>
+      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}>{t(name)}</a>
+    </li>
+  );
+  const rest = ways.slice(direct);
+  return (
+    <nav class="ways" aria-label={t("screens")}>
+      <ul>
+        {ways.slice(0, direct).map(way)}
+        {rest.length > 0 && (
+          <li class="narrow">
+            <details class="more" ref={more} onKeyDown={(e) => e.key === "Escape" && close()}>
+              <summary>{t("more")}</summary>
+              <ul>{rest.map(way)}</ul>
+            </details>
+          </li>
+        )}
+        {rest.map((w) => <li key={"wide" + w[0]} class="wide">{way(w).props.children}</li>)}
+      </ul>
+    </nav>
+  );
+}
+
+/** The homes to choose from. */
+function Homes({ o }: { o: Overview }) {
+  return (
+    <span class="place">
+      <label class="hidden" for="home">{t("home")}</label>
+      <select id="home" value={o.home.id} onChange={(e) => choose(Number(e.currentTarget.value))}>
+        {o.homes.map((h) => <option key={h.id} value={h.id}>{h.name || t("home")}</option>)}
+      </select>
+    </span>
+  );
+}
+
+/** What is wrong with the connection, above old values. */
+function Trouble({ o }: { o: Overview }) {
+  const e = trouble.value;
+  if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
+  if (!e && now.value - o.ts < 10) return null;
+  return (
+    <p class="banner" role="status">
+      {e && e.status !== 0 ? refusal(e) : t("reconnecting")} {t("asOf", { time: clock(o.ts, o.home.timezone) })}
+    </p>
+  );
+}

@@ -1,0 +1,5 @@
+import type { me as english } from "./me.en";
+
+export const me: typeof english = {
+  me: "Ich",
+};

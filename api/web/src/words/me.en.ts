@@ -1,0 +1,3 @@
+export const me = {
+  me: "Me",
+};
