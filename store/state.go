@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 )
 
 // Opaque state that the engine must find again after a restart, one JSON value
@@ -106,6 +107,15 @@ func (tx *Tx) PutApplicationSettings(s motion.ApplicationSettings) error {
 // ApplicationSettings returns the settings of a network.
 func (tx *Tx) ApplicationSettings(network motion.NetworkID) (motion.ApplicationSettings, error) {
 	return applicationSettings.must(tx, network)
+}
+
+// SettingsInForce returns the settings of a network: those that are stored, or the template.
+func (tx *Tx) SettingsInForce(network motion.NetworkID) (motion.ApplicationSettings, error) {
+	s, err := tx.ApplicationSettings(network)
+	if fault.KindOf(err) == fault.NotFound {
+		return motion.DefaultApplicationSettings(network), nil
+	}
+	return s, err
 }
 
 // DeleteApplicationSettings removes the settings of a network.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"sensegate/motion"
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -52,10 +51,7 @@ func showNetwork(tx *store.Tx, id home.ID, expand Expand) (networkRecord, error)
 		}
 		n.SceneConfig.Whole = &config
 	}
-	settings, err := tx.ApplicationSettings(one.ExternalID)
-	if fault.KindOf(err) == fault.NotFound {
-		settings, err = motion.DefaultApplicationSettings(one.ExternalID), nil
-	}
+	settings, err := tx.SettingsInForce(one.ExternalID)
 	if err != nil {
 		return n, err
 	}

@@ -12,7 +12,6 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/inventory"
 	"sensegate/motion/engine/state"
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/series"
 	"sensegate/store"
@@ -119,10 +118,7 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 	if err != nil {
 		return err
 	}
-	settings, err := tx.ApplicationSettings(who.Network)
-	if fault.KindOf(err) == fault.NotFound {
-		settings, err = motion.DefaultApplicationSettings(who.Network), nil
-	}
+	settings, err := tx.SettingsInForce(who.Network)
 	if err != nil {
 		return err
 	}

@@ -111,10 +111,7 @@ func (h *Household) changeHome(ctx context.Context, id home.ID, change func(*hom
 		if err := tx.PutHome(house); err != nil || zone == "" {
 			return err
 		}
-		settings, err := tx.ApplicationSettings(house.ExternalID)
-		if fault.KindOf(err) == fault.NotFound {
-			settings, err = motion.DefaultApplicationSettings(house.ExternalID), nil
-		}
+		settings, err := tx.SettingsInForce(house.ExternalID)
 		if err != nil {
 			return err
 		}

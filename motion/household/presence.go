@@ -45,18 +45,22 @@ func (h *Household) ReportPresence(ctx context.Context, user home.UserID, report
 			return nil, err
 		}
 		replies = make([]PresenceReply, len(reports))
+		var homes []home.ID // in the order of the reports, as their events will be
 		byHome := map[home.ID][]home.PresenceReport{}
 		for i, r := range reports {
 			if replies[i].Refused, err = refused(tx, user, own, r); err != nil {
 				return nil, err
 			}
 			if replies[i].Home = r.Home; replies[i].Refused == nil {
+				if byHome[r.Home] == nil {
+					homes = append(homes, r.Home)
+				}
 				byHome[r.Home] = append(byHome[r.Home], r)
 			}
 		}
 		outcome := map[home.ID]Presence{}
-		for id, reports := range byHome {
-			p, raised, err := reportPresence(tx, person, id, reports, own)
+		for _, id := range homes {
+			p, raised, err := reportPresence(tx, person, id, byHome[id], own)
 			if err != nil {
 				return nil, err
 			}

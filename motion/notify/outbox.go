@@ -124,7 +124,9 @@ func (o *Outbox) settle(tx *store.Tx, id uint64, result hook.Verdict, tried erro
 		tx.OnCommit(func() { o.failed.Add(1) })
 	}
 	m.LastError = cut(tried.Error(), 200)
-	o.log.Warn("mail not sent", "mail", m.ID, "kind", m.Kind, "attempts", m.Attempts, "again", m.DueAt != 0)
+	tx.OnCommit(func() {
+		o.log.Warn("mail not sent", "mail", m.ID, "kind", m.Kind, "attempts", m.Attempts, "again", m.DueAt != 0)
+	})
 	return keep(tx, m)
 }
 

@@ -45,7 +45,9 @@ func (p *Pusher) again(tx *store.Tx, j *job) (bool, error) {
 		return false, nil
 	}
 	if d.Attempts == 1 {
-		p.log.Warn("push not delivered yet", "network", d.NetworkID, "mobile", d.Mobile, "err", j.out.err)
+		tx.OnCommit(func() {
+			p.log.Warn("push not delivered yet", "network", d.NetworkID, "mobile", d.Mobile, "err", j.out.err)
+		})
 	}
 	return true, tx.PutDelivery(d)
 }
@@ -56,13 +58,17 @@ func (p *Pusher) forget(tx *store.Tx, j *job) error {
 	if err != nil || !ok || mobile.Token != j.token {
 		return err
 	}
-	p.log.Info("push token is dead: mobile device removed", "mobile", j.Mobile, "user", mobile.UserID)
+	tx.OnCommit(func() {
+		p.log.Info("push token is dead: mobile device removed", "mobile", j.Mobile, "user", mobile.UserID)
+	})
 	return tx.DeleteMobile(j.Mobile)
 }
 
 // blame stores in a mobile device why a push to it failed for good.
 func (p *Pusher) blame(tx *store.Tx, j *job) error {
-	p.log.Warn("push given up", "network", j.NetworkID, "mobile", j.Mobile, "attempts", j.Attempts+1, "err", j.out.err)
+	tx.OnCommit(func() {
+		p.log.Warn("push given up", "network", j.NetworkID, "mobile", j.Mobile, "attempts", j.Attempts+1, "err", j.out.err)
+	})
 	mobile, ok, err := tx.FindMobile(j.Mobile)
 	if err != nil || !ok {
 		return err

@@ -112,7 +112,7 @@ func (m *mqtt) clientConfig() autopaho.ClientConfig {
 		WillMessage:       &paho.WillMessage{Topic: m.statusTopic(), Payload: []byte("offline"), QoS: 1, Retain: true},
 		OnConnectionUp:    func(*autopaho.ConnectionManager, *paho.Connack) { m.began() },
 		OnConnectionDown:  m.lost,
-		OnConnectError:    func(err error) { m.failed("external broker not reached", err) },
+		OnConnectError:    func(err error) { m.failed("external broker not reached", "err", err) },
 		ClientConfig:      paho.ClientConfig{ClientID: m.config.clientID()},
 	}
 }
@@ -140,7 +140,7 @@ func (m *mqtt) lost() (connectAgain bool) {
 	if lasted > m.wait.Most {
 		m.row.Store(0)
 	}
-	m.failed("connection to the external broker lost", nil)
+	m.failed("connection to the external broker lost")
 	return true
 }
 
@@ -153,10 +153,10 @@ func (m *mqtt) pause() time.Duration {
 }
 
 // failed counts a failure and logs the first in a row.
-func (m *mqtt) failed(what string, err error) {
+func (m *mqtt) failed(what string, why ...any) {
 	m.failures.Add(1)
 	if m.row.Add(1) == 1 {
-		m.log.Warn(what, "server", m.server.Host, "err", err)
+		m.log.Warn(what, append(why, "server", m.server.Host)...)
 	}
 }
 

@@ -71,10 +71,11 @@ func (i *Insights) household(ctx context.Context, id motion.NetworkID, asked *ti
 	if err := i.state.Known(id); err != nil {
 		return motion.ApplicationSettings{}, nil, err
 	}
-	s, err := i.ApplicationSettings(ctx, id)
-	if fault.KindOf(err) == fault.NotFound {
-		s, err = motion.DefaultApplicationSettings(id), nil
-	}
+	var s motion.ApplicationSettings
+	err := i.state.DB.View(ctx, func(tx *store.Tx) (err error) {
+		s, err = tx.SettingsInForce(id)
+		return err
+	})
 	if err != nil || asked != nil {
 		return s, asked, err
 	}

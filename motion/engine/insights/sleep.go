@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"sensegate/motion"
-	"sensegate/motion/fault"
 	"sensegate/motion/insight"
 	"sensegate/store"
 )
@@ -22,10 +21,7 @@ func (i *Insights) SleepSettings(ctx context.Context, id motion.NetworkID) (moti
 // first time nothing is kept (interfaces.md 2.4 no. 1).
 func (i *Insights) ChangeSleepSettings(ctx context.Context, id motion.NetworkID, change func(*motion.ApplicationSettings)) (s motion.ApplicationSettings, err error) {
 	err = i.state.Update(ctx, id, func(tx *store.Tx) error {
-		before, err := tx.ApplicationSettings(id)
-		if fault.KindOf(err) == fault.NotFound {
-			before, err = motion.DefaultApplicationSettings(id), nil
-		}
+		before, err := tx.SettingsInForce(id)
 		if err != nil {
 			return err
 		}
