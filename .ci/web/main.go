@@ -7,13 +7,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -48,18 +51,15 @@ func run(root string, check bool) error {
 	if err := os.MkdirAll(dist, 0o755); err != nil {
 		return err
 	}
-	total, first := 0, 0
+	total := 0
 	for name, content := range files {
 		packed := pack(content)
 		total += len(packed)
-		if name == "app.js" {
-			first = len(packed)
-		}
 		if err := os.WriteFile(filepath.Join(dist, name+".gz"), packed, 0o644); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("%d files, %.1f KB gz, app.js %.1f KB gz\n", len(files), float64(total)/1000, float64(first)/1000)
+	fmt.Printf("%d files, %.1f KB gz\n", len(files), float64(total)/1000)
 	return os.WriteFile(sums, []byte(sources), 0o644)
 }
 
@@ -75,7 +75,7 @@ func bundle(root string) (map[string][]byte, error) {
 		Outdir:      filepath.Join(root, "dist"), Bundle: true, Splitting: true, Format: api.FormatESModule,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning, ChunkNames: "[name]-[hash]",
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning, ChunkNames: "[name]-[hash]", Metafile: true,
 	})
 	if len(result.Errors) > 0 {
 		return nil, fmt.Errorf("%d errors", len(result.Errors))
@@ -89,7 +89,48 @@ func bundle(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	return files, nil
+	files["index.html"], err = preload(files["index.html"], result.Metafile)
+	return files, err
+}
+
+// script is the element of index.html that loads the app.
+const script = `<script type="module" src="app.js"></script>`
+
+// preload adds to index.html what app.js imports, and what that imports, so that the browser asks
+// for all of it at once. meta is the metafile of esbuild.
+func preload(page []byte, meta string) ([]byte, error) {
+	var built struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(meta), &built); err != nil {
+		return nil, err
+	}
+	needed := map[string]bool{}
+	var follow func(output string)
+	follow = func(output string) {
+		for _, imported := range built.Outputs[output].Imports {
+			if imported.Kind == "import-statement" && !needed[imported.Path] {
+				needed[imported.Path] = true
+				follow(imported.Path)
+			}
+		}
+	}
+	for output := range built.Outputs {
+		if path.Base(output) == "app.js" {
+			follow(output)
+		}
+	}
+	var links strings.Builder
+	for _, output := range slices.Sorted(maps.Keys(needed)) {
+		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", path.Base(output))
+	}
+	before, after, found := bytes.Cut(page, []byte(script))
+	if !found {
+		return nil, fmt.Errorf("index.html has no %s", script)
+	}
+	return slices.Concat(before, []byte(links.String()+script), after), nil
 }
 
 // pack compresses a file.
