@@ -3,7 +3,7 @@ import { render, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, dropProof, keepProof, onSignedOut } from "./api";
 import { Shell } from "./part/shell";
-import { place } from "./route";
+import { clear, place } from "./route";
 import { Home } from "./screen/home";
 import { SignIn } from "./screen/signin";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
@@ -77,7 +77,7 @@ function NoHome() {
 async function useLink() {
   const code = /^#demo=(\w+)$/.exec(location.hash)?.[1];
   if (code === undefined) return;
-  history.replaceState(null, "", "/");
+  clear();
   await call<{ proof: string }>("POST", "/web/v1/demo-login", { code }).then((a) => keepProof(a.proof, false), () => {});
 }
 

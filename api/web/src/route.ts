@@ -31,6 +31,12 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 
+/** Takes what stands behind # out of the address: it may be a secret. */
+export function clear() {
+  history.replaceState(null, "", "/");
+  place.value = parse();
+}
+
 /** Goes to a screen: go("history", "2026-11-22"). */
 export function go(...parts: string[]) {
   location.hash = to(...parts);

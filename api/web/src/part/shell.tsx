@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import { place, to } from "../route";
 import { choose, connected, now, trouble, type Overview } from "../state";
 import { clock, refusal, t } from "../text";
+import { Icon } from "./icon";
 import type { Messages } from "../words/en";
 
 /** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
@@ -36,7 +37,7 @@ function Ways() {
   };
   const way = ([screen, name]: (typeof ways)[number]) => (
     <li key={screen}>
-      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}>{t(name)}</a>
+      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}><Icon of={screen} />{t(name)}</a>
     </li>
   );
   const rest = ways.slice(direct);
@@ -47,7 +48,7 @@ function Ways() {
         {rest.length > 0 && (
           <li class="narrow">
             <details class="more" ref={more} onKeyDown={(e) => e.key === "Escape" && close()}>
-              <summary>{t("more")}</summary>
+              <summary><Icon of="more" />{t("more")}</summary>
               <ul>{rest.map(way)}</ul>
             </details>
           </li>
