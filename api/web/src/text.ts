@@ -70,6 +70,11 @@ export function ago(seconds: number): string {
   return new Intl.RelativeTimeFormat(language.value).format(-Math.max(1, Math.floor(seconds / size)), unit);
 }
 
+/** Names in a row: "Bathroom, Kitchen and Office". */
+export function list(names: string[]): string {
+  return new Intl.ListFormat(language.value).format(names);
+}
+
 /** The time of day in the home's zone. */
 export function clock(seconds: number, zone: string): string {
   return new Intl.DateTimeFormat(language.value, { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(seconds * 1000);

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api";
+import { HourAxis, slotsOf, useHours } from "../part/hours";
 import { HeatStrip, mean, stripText } from "../part/strip";
 import { choose, moving, now, refresh, type Overview, type Room } from "../state";
-import { ago, codeText, refusal, span, t } from "../text";
+import { ago, codeText, list, refusal, span, t } from "../text";
 
 /** The one sentence about the home. */
 export function sentence(o: Overview, room: string, at: number): string {
@@ -38,20 +39,23 @@ export function Home({ o }: { o: Overview }) {
         <h2 class="hidden">{t("rooms")}</h2>
         {o.rooms.length === 0 && <p class="note"><strong>{t("noRooms")}</strong> {t("noRoomsHelp")}</p>}
         <ul>{o.rooms.map((r) => <Tile key={r.name} room={r} />)}</ul>
+        <Learning rooms={o.rooms} />
       </section>
       <Today o={o} />
-      <section class="people">
-        <h2>{t("people")}</h2>
-        <ul>
-          {o.people.map((p, i) => (
-            <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
-          ))}
-        </ul>
-      </section>
-      <section class="devices">
-        <p>{o.faults.length === 0 ? t("devicesFine", { n: o.devices }) : t("devicesFaulty", { n: o.faults.length, total: o.devices })}</p>
-        <ul>{o.faults.map((f, i) => <li key={i}>{f.name}: {codeText("why", f.code) || f.code}</li>)}</ul>
-      </section>
+      <div class="side">
+        <section class="people">
+          <h2>{t("people")}</h2>
+          <ul>
+            {o.people.map((p, i) => (
+              <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
+            ))}
+          </ul>
+        </section>
+        <section class="devices">
+          <p>{o.faults.length === 0 ? t("devicesFine", { n: o.devices }) : t("devicesFaulty", { n: o.faults.length, total: o.devices })}</p>
+          <ul>{o.faults.map((f, i) => <li key={i}>{f.name}: {codeText("why", f.code) || f.code}</li>)}</ul>
+        </section>
+      </div>
     </main>
   );
 }
@@ -83,8 +87,9 @@ function Scene({ o }: { o: Overview }) {
 function Tile({ room }: { room: Room }) {
   const text =
     room.state === "motion" ? t("motion") :
-    room.state === "blind" || room.why === "WARMUP" ? codeText("why", room.why) || t("blind") :
+    room.state === "blind" ? codeText("why", room.why) || t("blind") :
     room.last_motion !== null ? ago(now.value - room.last_motion) :
+    room.why === "WARMUP" ? t("whyWARMUP") :
     room.state === "quiet" ? t("quiet") : t("noData");
   return (
     <li class={"tile " + room.state}>
@@ -96,15 +101,21 @@ function Tile({ room }: { room: Room }) {
   );
 }
 
-const day = 86_400;
+/** Which rooms do not know yet what quiet looks like: what they say is less sure. */
+function Learning({ rooms }: { rooms: Room[] }) {
+  const learning = rooms.filter((r) => r.why === "WARMUP");
+  if (learning.length === 0) return null;
+  return <p class="learning">{learning.length === rooms.length ? t("learningAll") : t("learning", { rooms: list(learning.map((r) => r.name)) })}</p>;
+}
 
 function Today({ o }: { o: Overview }) {
   const n = mean(o.today);
+  const hours = useHours(o.today.from, o.today.step || 900, o.home.timezone);
   return (
     <section class="today">
       <h2>{t("today")}</h2>
-      <HeatStrip strip={o.today} slots={Math.round(day / (o.today.step || 900))} label={n === null ? t("noData") : t("todaySummary", { n })} />
-      <p class="axis" aria-hidden="true"><span>00</span><span>06</span><span>{t("noon")}</span><span>18</span><span>24</span></p>
+      <HeatStrip strip={o.today} slots={slotsOf(hours)} label={n === null ? t("noData") : t("todaySummary", { n })} />
+      <HourAxis hours={hours} />
       <p>{n === null ? t("noData") : t("todaySummary", { n })}</p>
     </section>
   );
