@@ -37,6 +37,7 @@ type Overview struct {
 	People []person      `json:"people" nullable:"false" doc:"Members, the caller first"`
 	Faults []deviceFault `json:"faults" nullable:"false" doc:"Devices that do not work as they should"`
 	Count  int           `json:"devices" doc:"Nodes and clients that take part" example:"12"`
+	Full   bool          `json:"read_only" doc:"There is too little room on the disk: nothing can be changed at the moment" example:"false"`
 }
 
 type overviewUser struct {
@@ -99,7 +100,7 @@ type overviewIn struct {
 type overviewOut struct{ Body Overview }
 
 func (b *Browser) overview(ctx context.Context, who auth.Member, _ *overviewIn) (*overviewOut, error) {
-	o := Overview{TS: b.Engine.State.Now()}
+	o := Overview{TS: b.Engine.State.Now(), Full: b.DB.Writable() != nil}
 	if err := b.DB.View(ctx, func(tx *store.Tx) error { return o.people(tx, who) }); err != nil {
 		return nil, err
 	}
