@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { render, type ComponentType } from "preact";
-import { useEffect } from "preact/hooks";
+import { render, type ComponentChildren, type ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { call, dropProof, keepProof, onSignedOut } from "./api";
 import { Shell } from "./part/shell";
 import { clear, place } from "./route";
@@ -22,15 +22,9 @@ function App() {
   const o = overview.value;
   if (o) return <Shell o={o}><Current o={o} /></Shell>;
   if (o === null) return <SignIn />;
-  if (trouble.value?.status === 404) return <NoHome />;
+  if (trouble.value?.status === 404) return <Stuck title={t("noHome")}><p>{t("noHomeHelp")}</p></Stuck>;
   if (!trouble.value) return <main class="loading" aria-busy="true" />;
-  return (
-    <main class="signin">
-      <p role="alert">{refusal(trouble.value)}</p>
-      <button class="main" onClick={refresh}>{t("tryAgain")}</button>
-      <button onClick={signOut}>{t("signOut")}</button>
-    </main>
-  );
+  return <Stuck title={t("name")}><p role="alert">{refusal(trouble.value)}</p></Stuck>;
 }
 
 /** The screen that the address names; home for a name that is none. It starts anew for another home. */
@@ -61,12 +55,14 @@ function Current({ o }: { o: Overview }) {
   );
 }
 
-/** Somebody who belongs to no home yet. */
-function NoHome() {
+/** Why there is no home to show: it could not be asked for, or there is none. */
+function Stuck({ title, children }: { title: string; children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
   return (
     <main class="signin">
-      <h1>{t("noHome")}</h1>
-      <p>{t("noHomeHelp")}</p>
+      <h1 tabIndex={-1} ref={heading}>{title}</h1>
+      {children}
       <button class="main" onClick={refresh}>{t("tryAgain")}</button>
       <button onClick={signOut}>{t("signOut")}</button>
     </main>

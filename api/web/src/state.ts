@@ -29,6 +29,7 @@ export interface Overview {
   people: { name: string; role: string; self: boolean; present: boolean; at: number }[];
   faults: { name: string; location: string; code: string }[];
   devices: number;
+  read_only: boolean; // there is too little room on the appliance's disk
 }
 
 interface Frame {

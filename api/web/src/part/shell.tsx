@@ -74,6 +74,7 @@ function Homes({ o }: { o: Overview }) {
 /** What is wrong with the connection, above old values. */
 function Trouble({ o }: { o: Overview }) {
   const e = trouble.value;
+  if (!e && o.read_only) return <p class="banner" role="status">{t("readOnly")}</p>;
   if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
   if (!e && now.value - o.ts < 10) return null;
   return (

@@ -77,8 +77,8 @@ function Scene({ o }: { o: Overview }) {
   };
   return (
     <div class="scene" role="group" aria-label={t("scene")}>
-      <button aria-pressed={o.home.scene === "home"} disabled={busy} onClick={() => choose(4)}>{t("atHome")}</button>
-      <button aria-pressed={o.home.scene === "away"} disabled={busy} onClick={() => choose(1)}>{t("away")}</button>
+      <button aria-pressed={o.home.scene === "home"} disabled={busy.value || o.read_only} onClick={() => choose(4)}>{t("atHome")}</button>
+      <button aria-pressed={o.home.scene === "away"} disabled={busy.value || o.read_only} onClick={() => choose(1)}>{t("away")}</button>
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );
