@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,8 +79,9 @@ type browser struct {
 
 	close func() // ends it; may be called again
 
-	mu   sync.Mutex
-	said []string // what the page, its policy or the browser complained of
+	mu        sync.Mutex
+	tolerated []string // of what the page may complain
+	said      []string // what the page, its policy or the browser complained of
 }
 
 // open starts a browser with a window of a size.
@@ -100,13 +102,13 @@ func open(t *testing.T, width, height int64) *browser {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &browser{t: t, ctx: ctx}
+	b.tolerate("401 (Unauthorized)") // who is not signed in, or shows a wrong password
 	console := chromedp.Console(ctx)
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
 		for m, err := range console {
-			// Who is not signed in, or shows a wrong password, is answered 401.
-			if err == nil && !strings.Contains(m.Text, "401 (Unauthorized)") && (m.IsException() || m.Type != "info") {
+			if err == nil && (m.IsException() || m.Type != "info") {
 				b.complain(m.String())
 			}
 		}
@@ -130,7 +132,16 @@ func open(t *testing.T, width, height int64) *browser {
 func (b *browser) complain(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.said = append(b.said, text)
+	if !slices.ContainsFunc(b.tolerated, func(part string) bool { return strings.Contains(text, part) }) {
+		b.said = append(b.said, text)
+	}
+}
+
+// tolerate lets the page complain of what has one of the texts in it.
+func (b *browser) tolerate(texts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tolerated = append(b.tolerated, texts...)
 }
 
 func (b *browser) resize(width, height int64) {
