@@ -222,20 +222,21 @@ func (tx *Tx) Event(network motion.NetworkID, id string) (motion.Event, error) {
 
 // eventRecord returns the stored record of an event.
 func (tx *Tx) eventRecord(network motion.NetworkID, id string) (eventRecord, error) {
-	notFound := fault.New(fault.NotFound, "event %.40q: not found", id)
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		return eventRecord{}, notFound
+		return eventRecord{}, eventNotFound(id)
 	}
 	record, ok, err := events.by(tx, "events_by_id", parsed[:])
 	if err != nil {
 		return eventRecord{}, err
 	}
 	if !ok || record.NetworkID != network || record.TS < tx.eventsSince() {
-		return eventRecord{}, notFound
+		return eventRecord{}, eventNotFound(id)
 	}
 	return record, nil
 }
+
+func eventNotFound(id string) error { return fault.New(fault.NotFound, "event %.40q: not found", id) }
 
 // TagEvent sets the tag of an event, cut and padded to 10 characters, and
 // returns the stored event.
