@@ -83,6 +83,11 @@ func (b *Browser) routes() []api.Route {
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
 		),
+		api.Group("History",
+			api.Get("/rooms/history", member(b.history), "Motion per room over a day, a week or a month"),
+			api.Get("/moments", member(b.moments), "Motion from its beginning to its end"),
+			api.Get("/moments/{id}", member(b.why), "Why a moment was noticed"),
+		),
 	)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sensegate/api/apitest"
 	"sensegate/api/browser"
+	"sensegate/motion"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -23,11 +24,12 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "4444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "1114444",
 		"POST /step-up": forUsers, "POST /live-tickets": forUsers,
-		"GET /overview": forMember,
+		"GET /overview": forMember, "GET /rooms/history": forMember, "GET /moments": forMember, "GET /moments/{id}": forMember,
 	}
 	bodies := map[string]string{
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /step-up": `{"password":"` + password + `"}`,
 	}
+	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
 	ended := b.owner.again()
 	ended.done(http.MethodDelete, "/session", "")
 	for _, route := range table().Routes {
@@ -39,8 +41,11 @@ func TestAuthorizationMatrix(t *testing.T) {
 			continue
 		}
 		path := strings.ReplaceAll(route.Path, "{id}", "4184f2a1-c6ef-40f6-83c2-6e29e6bc1730")
-		if row == "GET /overview" {
-			path += "?network_id=1"
+		if verdict == forMember {
+			path += "?network_id=1&from=0"
+		}
+		if row == "GET /moments/{id}" {
+			path = strings.ReplaceAll(path, "4184f2a1-c6ef-40f6-83c2-6e29e6bc1730", moment)
 		}
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,

@@ -248,10 +248,7 @@ func (o *Overview) device(rooms map[string]*Room, name, location string, s inven
 
 // strips fills in where and when there was motion.
 func (b *Browser) strips(ctx context.Context, o *Overview, who auth.Member) error {
-	zone, err := time.LoadLocation(o.Home.Timezone)
-	if err != nil {
-		zone = time.UTC
-	}
+	zone := zoneOf(o.Home.Timezone)
 	now := o.TS.Std().In(zone)
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone).Unix()
 	to := o.TS.Second() + 1
@@ -270,13 +267,13 @@ func (b *Browser) strips(ctx context.Context, o *Overview, who auth.Member) erro
 	if err != nil {
 		return err
 	}
-	places, err := b.places(who.Network)
+	known, err := b.devices(who.Network)
 	if err != nil {
 		return err
 	}
 	byRoom := map[string][]series.Points{}
 	for _, share := range shares {
-		if name := places[share.MAC]; name != "" {
+		if name := known.place(share.MAC); name != "" {
 			byRoom[name] = append(byRoom[name], share.Points)
 		}
 	}
@@ -284,23 +281,6 @@ func (b *Browser) strips(ctx context.Context, o *Overview, who auth.Member) erro
 		o.Rooms[i].motion(byRoom[o.Rooms[i].Name], to, claimed)
 	}
 	return nil
-}
-
-// places returns the location of each address of the home's devices.
-func (b *Browser) places(id motion.NetworkID) (map[motion.MAC]string, error) {
-	topology, err := b.Engine.Inventory.Topology(id, true)
-	if err != nil {
-		return nil, err
-	}
-	places := map[motion.MAC]string{}
-	for _, device := range topology.Devices {
-		for _, text := range device.MACs {
-			if mac, err := motion.ParseMAC(text); err == nil {
-				places[mac] = device.Location
-			}
-		}
-	}
-	return places, nil
 }
 
 // motion fills in when there was motion in a room, from the shares of the devices there by the
