@@ -172,6 +172,14 @@ func (n Network) Radar() RadarConfig {
 // Paused reports whether meta.motion_paused is set.
 func (n Network) Paused() bool { return n.Meta.Int("motion_paused") == 1 }
 
+// LongestPause is the longest time for which motion is paused until a time.
+const LongestPause Seconds = 12 * 3600
+
+// PauseEnds reports whether a pause of motion has an end, and that is over.
+func (n Network) PauseEnds(now Time) bool {
+	return n.Paused() && !n.PausedUntil.IsZero() && n.PausedUntil <= now
+}
+
 // overlay decodes doc over the defaults in config. Documents are validated when they are
 // written; a value that does not fit keeps its default.
 func overlay(config any, doc Document) {

@@ -12,6 +12,7 @@ type Network struct {
 	AppliedRev     int       `json:"applied_rev"`              // what the guardian said it applied
 	StatusCleared  Time      `json:"status_cleared,omitempty"` // status and topology show nothing from before; zero: all
 	Removed        []string  `json:"removed,omitempty"`        // deviceIds of nodes that were deleted and not adopted since, the newest last
+	PausedUntil    Time      `json:"paused_until,omitempty"`   // when a pause of motion ends by itself; zero: it does not, or there is none
 	Meta           Document  `json:"meta"`
 	GuardianConfig Document  `json:"guardian_config"` // what differs from the defaults; see Guardian
 	RadarConfig    Document  `json:"radar_config"`    // what differs from the defaults; see Radar

@@ -174,13 +174,20 @@ func (e *Engine) watchClock(ctx context.Context) error {
 		return err
 	}
 	e.State.Log.Warn("the clock was set", "by_s", float64(by))
+	if err := e.Inventory.ShiftPauses(ctx, e.State.Now().Add(-by), by); err != nil {
+		return err
+	}
 	return e.tellAll(ctx, motion.ClockSetEvent, motion.Document{"by_s": math.Round(float64(by))})
 }
 
-// advance looks whether the clock was set, and moves networks on whose links are silent.
+// advance looks whether the clock was set, ends the pauses that are over, and moves networks on
+// whose links are silent.
 func (e *Engine) advance(ctx context.Context) error {
 	now := e.State.Now() // before it is watched: what is silent is told by a clock that was watched
 	if err := e.watchClock(ctx); err != nil {
+		return err
+	}
+	if err := e.Inventory.EndPauses(ctx, now); err != nil {
 		return err
 	}
 	return e.Sensing.Advance(ctx, now)

@@ -1,6 +1,8 @@
 package setting
 
 import (
+	"slices"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/shape"
@@ -59,6 +61,24 @@ func followZones(config motion.Document) motion.Document {
 	config = config.Clone()
 	config["leafblower"] = leafblower
 	return config
+}
+
+// RenameZone returns a network in which another name takes the place of a zone's in the zone
+// priority.
+func RenameZone(n motion.Network, from, to string) motion.Network {
+	zones := n.Guardian().Leafblower.ZonePriorityList
+	if !slices.Contains(zones, from) {
+		return n
+	}
+	renamed := make([]any, len(zones))
+	for i, zone := range zones {
+		if zone == from {
+			zone = to
+		}
+		renamed[i] = zone
+	}
+	n.GuardianConfig = followZones(merged(n.GuardianConfig, nested([]string{"leafblower", "zone_priority_list"}, renamed)))
+	return n
 }
 
 // PlaceMistake says what is wrong with the name of a place, "" when a device may carry it.

@@ -111,6 +111,9 @@ func EditSounding(n motion.Network, change SoundingChange, found fault.Details) 
 	after.GuardianConfig = followZones(merged(n.GuardianConfig, patches[inGuardian]))
 	after.RadarConfig = merged(n.RadarConfig, patches[inRadar])
 	after.Meta = merged(n.Meta, patches[inMeta])
+	if change.MotionPaused != nil {
+		after.PausedUntil = 0
+	}
 	if armed := change.MotionEventsArmed; armed != nil && *armed == 1 && after.Guardian().MotionEvents.Enabled == 0 {
 		found.Add("body.motion_events_armed", 1, armedNeedsEnabled)
 	}
@@ -124,6 +127,15 @@ func EditSounding(n motion.Network, change SoundingChange, found fault.Details) 
 		return n, err
 	}
 	return after, fits(after.GuardianConfig)
+}
+
+// Pause returns what a pause of motion until a time, 0 without an end, makes of a network's
+// documents.
+func Pause(n motion.Network, until motion.Time) (motion.Network, error) {
+	on := int32(1)
+	after, err := EditSounding(n, SoundingChange{MotionPaused: &on}, nil)
+	after.PausedUntil = until
+	return after, err
 }
 
 // mayChange refuses changes of a paused network: the end of the pause alone can be

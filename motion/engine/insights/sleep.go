@@ -59,20 +59,11 @@ func (i *Insights) SleepTimes(ctx context.Context, id motion.NetworkID, nights i
 	if err != nil {
 		return t, err
 	}
-	schedule, now := scheduleOf(settings, zone), i.state.Now()
-	today := insight.DateOf(now.Second(), zone)
-	first := today - insight.Date(nights)
-	from := max(first.Start(zone), secondFrom(since))
-	for ; first < today; first++ {
-		if begins, _ := schedule.Window(first); begins >= secondFrom(since) {
-			break
-		}
-	}
-	var known []insight.Night
-	if first < today {
-		if known, err = i.Nights(ctx, id, first, today-1, nil); err != nil {
-			return t, err
-		}
+	now := i.state.Now()
+	from := max((insight.DateOf(now.Second(), zone) - insight.Date(nights)).Start(zone), secondFrom(since))
+	known, err := i.lastNights(ctx, id, scheduleOf(settings, zone), nights, since)
+	if err != nil {
+		return t, err
 	}
 	t.Averages = insight.AverageOf(known)
 	err = i.state.DB.View(ctx, func(tx *store.Tx) error {
@@ -81,6 +72,37 @@ func (i *Insights) SleepTimes(ctx context.Context, id motion.NetworkID, nights i
 		return err
 	})
 	return t, err
+}
+
+// lastNights returns what is known of the nights that the last evenings, so many of them before
+// today, began, as far as they began after since.
+func (i *Insights) lastNights(ctx context.Context, id motion.NetworkID, schedule insight.Schedule, evenings int, since motion.Time) ([]insight.Night, error) {
+	today := insight.DateOf(i.state.Now().Second(), schedule.Zone)
+	first := today - insight.Date(evenings)
+	for ; first < today; first++ {
+		if begins, _ := schedule.Window(first); begins >= secondFrom(since) {
+			break
+		}
+	}
+	if first == today {
+		return nil, nil
+	}
+	return i.Nights(ctx, id, first, today-1, nil)
+}
+
+// LastNights returns what is known of the last nights of a household, so many of them, as far as
+// they began after since, and the settings by which. More than MaxNights is for the caller
+// to refuse.
+func (i *Insights) LastNights(ctx context.Context, id motion.NetworkID, nights int, since motion.Time) ([]insight.Night, motion.ApplicationSettings, error) {
+	if err := i.Insights(); err != nil {
+		return nil, motion.ApplicationSettings{}, err
+	}
+	settings, zone, err := i.household(ctx, id, nil)
+	if err != nil || !settings.Enabled {
+		return nil, settings, err
+	}
+	known, err := i.lastNights(ctx, id, scheduleOf(settings, zone), nights, since)
+	return known, settings, err
 }
 
 // RecentActivity returns the activity from the local midnight so many days before today

@@ -39,6 +39,9 @@ func (in *Inventory) ChangeConfig(ctx context.Context, id motion.NetworkID, push
 		if err := change(tx, &record); err != nil {
 			return err
 		}
+		if !record.Paused() {
+			record.PausedUntil = 0
+		}
 		after, err := documentsOf(record)
 		if err != nil {
 			return err
