@@ -70,8 +70,19 @@ func (tx *Tx) MembershipsOfUser(user home.UserID) ([]home.Membership, error) {
 	return memberships.allBy(tx, "memberships_by_user", keyUser(user))
 }
 
-// DeleteMembership removes a membership.
+// DeleteMembership removes a membership, and what its home says of the user.
 func (tx *Tx) DeleteMembership(id home.MembershipID) error {
+	m, err := memberships.must(tx, id)
+	if err != nil {
+		return err
+	}
+	h, found, err := homes.get(tx, m.Home)
+	if err == nil && found && h.Forget(m.User) {
+		err = homes.put(tx, h.ID, h)
+	}
+	if err != nil {
+		return err
+	}
 	return memberships.mustDelete(tx, id)
 }
 

@@ -76,7 +76,7 @@ func (tx *Tx) forgetSettings(network motion.NetworkID) error {
 	if len(n.Meta) == 0 && reflect.DeepEqual(guardian, n.GuardianConfig) && reflect.DeepEqual(radar, n.RadarConfig) {
 		return nil
 	}
-	n.Meta, n.GuardianConfig, n.RadarConfig = motion.Document{}, guardian, radar
+	n.Meta, n.PausedUntil, n.GuardianConfig, n.RadarConfig = motion.Document{}, 0, guardian, radar
 	n.ConfigRev++
 	n.UpdatedAt = tx.now
 	return tx.PutNetwork(n)

@@ -6,8 +6,10 @@
 package home
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sensegate/motion"
@@ -56,6 +58,42 @@ type Home struct {
 	OwnerUntold    bool             `json:"owner_untold,omitempty"` // a database migration chose its owner, and no event reports it yet
 	CreatedAt      motion.Stamp     `json:"created_at"`
 	UpdatedAt      motion.Stamp     `json:"updated_at"`
+
+	SceneAt   motion.Time `json:"scene_at,omitempty"`   // when the scene was last changed; 0: not known
+	SceneBy   UserID      `json:"scene_by,omitempty"`   // who changed it; 0: not known, or no longer a member
+	AwayAt    motion.Time `json:"away_at,omitempty"`    // when the scene changes to away, as somebody has asked for; 0: it does not
+	AwayBy    UserID      `json:"away_by,omitempty"`    // who asked for it; 0: no longer a member
+	RoomOrder []string    `json:"room_order,omitempty"` // locations in the order in which they are shown; others follow by name
+}
+
+// LeaveDelay is the time between asking for the scene away and its change.
+const LeaveDelay motion.Seconds = 30
+
+// AwayDue reports whether the home changes to away at now. One that would wait for longer than
+// LeaveDelay is due: the clock was set back.
+func (h Home) AwayDue(now motion.Time) bool {
+	return !h.AwayAt.IsZero() && (h.AwayAt <= now || h.AwayAt.Since(now) > LeaveDelay)
+}
+
+// Rooms returns the order of rooms: negative if a comes before b.
+func (h Home) Rooms(a, b string) int {
+	place := func(name string) int {
+		if i := slices.Index(h.RoomOrder, name); i >= 0 {
+			return i
+		}
+		return len(h.RoomOrder)
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+}
+
+// Forget removes what the home says of a user.
+func (h *Home) Forget(id UserID) (changed bool) {
+	for _, user := range []*UserID{&h.SceneBy, &h.AwayBy} {
+		if *user == id {
+			*user, changed = 0, true
+		}
+	}
+	return changed
 }
 
 // Claimed reports whether the home has an owner.

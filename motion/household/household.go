@@ -11,6 +11,7 @@ package household
 
 import (
 	"log/slog"
+	"sync/atomic"
 
 	"sensegate/motion/engine"
 	"sensegate/motion/notify"
@@ -35,6 +36,8 @@ type Household struct {
 	ended  func()
 	log    *slog.Logger
 	limit  inviteLimit
+
+	leaving atomic.Bool // a home may change to away soon; see LeaveSoon
 }
 
 // New returns a Household for a database and the engine that uses it.
@@ -46,5 +49,6 @@ func New(db *store.DB, e *engine.Engine, o Options) *Household {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	h.leaving.Store(true)
 	return h
 }

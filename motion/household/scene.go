@@ -40,9 +40,10 @@ func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID,
 func setScene(tx *store.Tx, house home.Home, by home.UserID, to home.Scene, reason string) ([]motion.Event, error) {
 	before := house.Scene
 	if before == to {
-		return nil, nil
+		return nil, stay(tx, house)
 	}
-	house.Scene, house.UpdatedAt = to, tx.Now().Stamp()
+	house.Scene, house.UpdatedAt, house.SceneAt, house.SceneBy = to, tx.Now().Stamp(), tx.Now(), by
+	house.AwayAt, house.AwayBy = 0, 0
 	if err := tx.PutHome(house); err != nil {
 		return nil, err
 	}

@@ -13,22 +13,27 @@ import (
 )
 
 const (
-	watchEvery       = 10 * time.Second             // interval of Look
+	leaveEvery       = time.Second                  // interval of Leave
+	lookEvery        = 10                           // of those, one Look
 	longestDetection = motion.Seconds(48 * 60 * 60) // how far back a detection may begin
 )
 
-// Watch calls Look every ten seconds until ctx ends. It returns early with an error when the
-// database fails.
+// Watch calls Leave every second and Look every ten until ctx ends. It returns early with an
+// error when the database fails.
 func (h *Household) Watch(ctx context.Context) error {
-	ticker := time.NewTicker(watchEvery)
+	ticker := time.NewTicker(leaveEvery)
 	defer ticker.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-		switch err := h.Look(ctx); {
+		err := h.Leave(ctx)
+		if err == nil && n%lookEvery == 0 {
+			err = h.Look(ctx)
+		}
+		switch {
 		case ctx.Err() != nil:
 			return nil
 		case fault.KindOf(err) != 0:
