@@ -42,6 +42,7 @@ type Appliance struct {
 	certs   *pki.Certificates
 	parts   app.Parts
 	guest   browser.Guest
+	play    browser.Play
 }
 
 // Open assembles an appliance on its state directory and binds its ports.

@@ -29,6 +29,7 @@ type Parts struct {
 
 	Version string // of the program
 	Guest   *Guest // signs in with a code, as the demo's link does
+	Play    *Play  // the demo, nil where there is none
 }
 
 // Browser serves the interface of the web app.
@@ -82,6 +83,16 @@ func (b *Browser) routes() []api.Route {
 		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
+			api.Get("/days", member(b.days), "How active the last days were"),
+			api.Get("/nights", member(b.nights), "When the household rested in the last nights"),
+		),
+		api.Group("The home",
+			api.Post("/pause", member(b.pause), "Pause sensing for a time, or end the pause"),
+			api.Post("/away", member(b.leave), "Change to away in half a minute"),
+			api.Delete("/away", member(b.stay), "Undo that"),
+			api.Put("/rooms", owner(b.orderRooms), "Order the rooms"),
+			api.Put("/rooms/{name}", member(b.renameRoom), "Rename a room"),
+			api.Post("/demo", member(b.demo), "Set the simulated home of the demo in motion"),
 		),
 		api.Group("History",
 			api.Get("/rooms/history", member(b.history), "Motion per room over a day, a week or a month"),
@@ -105,6 +116,10 @@ func anyone[In, Out any](fn func(context.Context, auth.Anyone, *In) (*Out, error
 
 func user[In, Out any](fn func(context.Context, auth.User, *In) (*Out, error)) api.Operation {
 	return api.Guarded("user", fn)
+}
+
+func owner[In, Out any](fn func(context.Context, auth.Owner, *In) (*Out, error)) api.Operation {
+	return api.Guarded("owner", fn)
 }
 
 func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {

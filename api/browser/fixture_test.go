@@ -35,6 +35,7 @@ type box struct {
 	sessions *auth.Sessions
 	app      *apitest.Client
 	guest    browser.Guest
+	play     browser.Play
 
 	home, other                      home.ID
 	network                          motion.NetworkID
@@ -57,6 +58,7 @@ func newBox(t *testing.T) *box {
 	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
+	b.engine.Introduce(noDevices{})
 	apitest.Background(t, b.engine.Run)
 	s := apitest.NewServer(t)
 	b.assemble(s)
@@ -85,7 +87,7 @@ func (b *box) assemble(s *server.Server) {
 	}
 	people := household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Version: "1.4.0", Guest: &b.guest}).Interface())
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Version: "1.4.0", Guest: &b.guest, Play: &b.play}).Interface())
 	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Ready: b.db.Err}).Interface())
 	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net"} {
 		name, _, _ := strings.Cut(address, "@")

@@ -32,12 +32,17 @@ type Overview struct {
 	Homes  []choice      `json:"homes" nullable:"false" doc:"Every home of the caller"`
 	State  string        `json:"state" enum:"motion,quiet,unknown,paused" doc:"unknown: nothing has been heard lately, or not yet"`
 	Last   *motion.Time  `json:"last_motion" nullable:"true" doc:"When motion was last detected; null: not since the home was claimed"`
-	Rooms  []Room        `json:"rooms" nullable:"false" doc:"By name"`
+	Rooms  []Room        `json:"rooms" nullable:"false" doc:"As the owner has ordered them, the others by name"`
 	Today  Strip         `json:"today" doc:"The whole home since midnight"`
 	People []person      `json:"people" nullable:"false" doc:"Members, the caller first"`
 	Faults []deviceFault `json:"faults" nullable:"false" doc:"Devices that do not work as they should"`
 	Count  int           `json:"devices" doc:"Nodes and clients that take part" example:"12"`
 	Full   bool          `json:"read_only" doc:"There is too little room on the disk: nothing can be changed at the moment" example:"false"`
+	Until  *motion.Time  `json:"paused_until" nullable:"true" doc:"When the pause ends by itself; null: it does not, or there is none"`
+	Demo   bool          `json:"demo" doc:"Whether the home is a simulated one; see POST /demo"`
+	Unplug string        `json:"unplugged" doc:"In the demo the name of the node that has no power; empty: none" example:"Office extender"`
+
+	order func(a, b string) int // of rooms
 }
 
 type overviewUser struct {
@@ -52,6 +57,9 @@ type overviewHome struct {
 	Timezone string      `json:"timezone" doc:"IANA name of the time zone" example:"America/Toronto"`
 	Role     home.Role   `json:"role" enum:"owner,member" doc:"Of the caller"`
 	Scene    string      `json:"scene" enum:"away,home"`
+	SceneAt  motion.Time `json:"scene_at" doc:"When the scene was changed; 0: not known, or before the home was claimed" example:"1764000000"`
+	SceneBy  string      `json:"scene_by" doc:"Name of who changed it; empty: not known" example:"Sam"`
+	Away     motion.Time `json:"away_at" doc:"When the scene changes to away, as somebody has asked for; 0: it does not" example:"0"`
 	Since    motion.Time `json:"since" doc:"When it was claimed: history begins here" example:"1764000000"`
 	Live     bool        `json:"live" doc:"Whether live motion may be watched"`
 	Asked    bool        `json:"asked" doc:"false: the owner has added the caller, who has not joined yet"`
@@ -93,14 +101,10 @@ type deviceFault struct {
 	Code     string `json:"code" enum:"OFFLINE,LOW_SCORE" doc:"What is wrong"`
 }
 
-type overviewIn struct {
-	Network uint32 `query:"network_id" minimum:"1" doc:"App Cloud network id; without it the first of the caller's is meant" example:"17"`
-}
-
 type overviewOut struct{ Body Overview }
 
-func (b *Browser) overview(ctx context.Context, who auth.Member, _ *overviewIn) (*overviewOut, error) {
-	o := Overview{TS: b.Engine.State.Now(), Full: b.DB.Writable() != nil}
+func (b *Browser) overview(ctx context.Context, who auth.Member, _ *homeQuery) (*overviewOut, error) {
+	o := Overview{TS: b.Engine.State.Now(), Full: b.DB.Writable() != nil, Demo: b.Play.on() != nil, Unplug: b.Play.unplugged()}
 	if err := b.DB.View(ctx, func(tx *store.Tx) error { return o.people(tx, who) }); err != nil {
 		return nil, err
 	}
@@ -127,6 +131,13 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 		ID: who.Home, Name: record.Name, Timezone: settings.Timezone, Role: who.Role, Scene: record.Scene.String(),
 		Since: who.Since, Live: record.LiveEnabled,
 	}
+	if !record.AwayDue(o.TS) {
+		o.Home.Away = record.AwayAt
+	}
+	if record.SceneAt >= who.Since {
+		o.Home.SceneAt = record.SceneAt
+	}
+	o.order = record.Rooms
 	if err := o.homes(tx, who); err != nil {
 		return err
 	}
@@ -143,6 +154,9 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 				return err
 			}
 			p.Name = cmp.Or(u.FirstName, u.Email)
+			if u.ID == record.SceneBy && o.Home.SceneAt != 0 {
+				o.Home.SceneBy = p.Name
+			}
 			if p.Self {
 				o.User = overviewUser{ID: u.ID, Name: p.Name, Email: u.Email}
 			}
@@ -190,6 +204,9 @@ func (b *Browser) sensing(o *Overview, who auth.Member) error {
 	switch {
 	case now.Paused():
 		o.State = "paused"
+		if !now.PausedUntil.IsZero() {
+			o.Until = &now.PausedUntil
+		}
 	case now.MotionTripped == nil:
 		o.State = "unknown"
 	case *now.MotionTripped == 1:
@@ -214,7 +231,7 @@ func (b *Browser) sensing(o *Overview, who auth.Member) error {
 			o.device(rooms, cmp.Or(l.FriendlyName, l.MAC.String()), l.Location, l.SoundingState)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(rooms)) {
+	for _, name := range slices.SortedFunc(maps.Keys(rooms), o.order) {
 		o.Rooms = append(o.Rooms, *rooms[name])
 	}
 	return nil
