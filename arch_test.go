@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/pki", "api/server", "api/web", "broker",
-		"motion", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
+		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
 	"api/admin": {"api/auth", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},

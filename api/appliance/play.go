@@ -3,11 +3,16 @@ package appliance
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"fmt"
 	"net"
 	"strconv"
 
 	"sensegate/api/auth"
+	"sensegate/api/browser"
 	"sensegate/motion"
+	"sensegate/motion/alert"
+	"sensegate/motion/home"
 	"sensegate/motion/household"
 	"sensegate/motion/setting"
 	"sensegate/store"
@@ -127,4 +132,45 @@ func (a *Appliance) Settle(ctx context.Context, network motion.NetworkID, since 
 		return tx.PutHome(house)
 	})
 	return a.guest.Invite(u.ID), err
+}
+
+// Play lets people set the simulated home of a demo in motion; see browser.Stage.
+func (a *Appliance) Play(walk, unplug func(), unplugged func() string) {
+	a.play.Begin(browser.Stage{Walk: walk, Unplug: unplug, Unplugged: unplugged})
+}
+
+// demoAlerts are the rules of the demo's home.
+const demoAlerts = `[
+ {"alert_name":"Nobody moved by 10:00","rrule":"DTSTART;TZID=UTC:20260101T100000\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"SIMPLE","duration_minutes":240},
+  "no_motion_actions":[{"action":"fcm_push","user_ids":[%[1]d],"payload":{"data":{"title":"Nobody moved by 10:00"}}}],"motion_actions":[]},
+ {"alert_name":"Motion at night","rrule":"DTSTART;TZID=UTC:20260101T050000\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"SIMPLE","duration_minutes":240},
+  "motion_actions":[{"action":"fcm_push","user_ids":[%[1]d],"payload":{"data":{"title":"Motion at night"}}}],"no_motion_actions":[]}]`
+
+// Befriend makes Sam, a second member of the home of a network, and two alerts of it.
+func (a *Appliance) Befriend(ctx context.Context, network motion.NetworkID) error {
+	sam, err := a.parts.Accounts.Create(ctx, auth.Registration{Email: "sam@localhost", Password: rand.Text(), FirstName: "Sam"})
+	if err != nil {
+		return err
+	}
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		house, _, err := tx.HomeOfNetwork(network)
+		if err != nil {
+			return err
+		}
+		_, err = tx.CreateMembership(home.Membership{Role: home.MemberRole, User: sam.ID, Home: house.ID})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var edits []alert.Edit
+	if err := json.Unmarshal(fmt.Appendf(nil, demoAlerts, sam.ID), &edits); err != nil {
+		return err
+	}
+	for _, edit := range edits {
+		if _, err := a.engine.Alerts.CreateAlert(ctx, network, edit); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"sensegate/firmware-sim/sim"
@@ -50,6 +51,11 @@ type Appliance interface {
 	PlaceLeaf(ctx context.Context, network motion.NetworkID, mac motion.MAC, location, friendlyName string) error
 	// SetCooldown sets the seconds of quiet after which motion has stopped.
 	SetCooldown(ctx context.Context, network motion.NetworkID, seconds int) error
+	// Play lets the viewers of the demo set the home in motion: walk lets somebody walk, unplug
+	// takes the power from a node or gives it back, unplugged names the one without.
+	Play(walk, unplug func(), unplugged func() string)
+	// Befriend makes a second member of the home of a network, and two alerts.
+	Befriend(ctx context.Context, network motion.NetworkID) error
 	// Watch calls see for every event of a network, in order, until ctx ends.
 	Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error
 }
@@ -142,8 +148,11 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	if c.Speed <= 1 {
 		asleep.Local = atNight(began)
 	}
+	var dark atomic.Bool // the last node has no power
+	last := len(asleep.Nodes) - 1
 	home, err := sim.New(sim.Config{
-		Seed: c.Seed, Speed: c.Speed, Start: from, Log: c.Log, Home: asleep,
+		Unplugged: func(i int) bool { return i == last && dark.Load() },
+		Seed:      c.Seed, Speed: c.Speed, Start: from, Log: c.Log, Home: asleep,
 		Gatekeeper: "http://" + here(appliance.HTTP()) + "/gatekeeper",
 	})
 	if err != nil {
@@ -172,6 +181,12 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	if err == nil {
 		err = remember(ctx, appliance, home, c.Seed, &s, from)
 	}
+	appliance.Play(func() { home.Visit(visit()...) }, func() { dark.Store(!dark.Load()) }, func() string {
+		if dark.Load() {
+			return asleep.Nodes[last].FriendlyName
+		}
+		return ""
+	})
 	if err == nil {
 		err = teller.begin(ctx, appliance, home)
 	}
@@ -188,6 +203,14 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	s.Seconds, s.Frames = time.Since(began).Seconds(), home.Counters().Frames
 	teller.sum(s)
 	return err
+}
+
+// visit returns the walk of somebody from the hallway to the kitchen.
+func visit() []sim.Walk {
+	return []sim.Walk{
+		{Who: sim.Visitor, Location: "Hallway", From: 0, To: 8, Vigour: 1},
+		{Who: sim.Visitor, Location: "Kitchen", From: 8, To: 28, Vigour: 1},
+	}
 }
 
 // start returns the simulated time at which a run begins: in the past if it is faster
@@ -283,6 +306,9 @@ func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) e
 		code, err = appliance.SetupCode(ctx)
 	} else {
 		code, err = appliance.Settle(ctx, home.Network(), motion.TimeOf(time.Now().Add(-claimed)))
+		if err == nil {
+			err = appliance.Befriend(ctx, home.Network())
+		}
 		page, code = "http://"+http+"/#demo="+code, ""
 	}
 	if err != nil {

@@ -23,8 +23,8 @@ func (o Outage) Uplink() bool { return o.Node < 0 && o.Leaf < 0 }
 // Walk is a person or pet that walks in one location.
 type Walk = scenario.Walk
 
-// visitor is the number of a person who does not live in the home.
-const visitor = 99
+// Visitor is the number of a person who does not live in the home.
+const Visitor = 99
 
 // Scene is the walks and outages besides the day plan.
 type Scene struct {
@@ -38,7 +38,7 @@ type Scene struct {
 func OpeningScene(h Home, start motion.Time) Scene {
 	var s Scene
 	walk := func(location string, from, to motion.Seconds) {
-		s.Walks = append(s.Walks, Walk{Who: visitor, Location: location, From: start.Add(from), To: start.Add(to), Vigour: 1})
+		s.Walks = append(s.Walks, Walk{Who: Visitor, Location: location, From: start.Add(from), To: start.Add(to), Vigour: 1})
 	}
 	places := h.Locations()
 	at := func(i int) string { return places[i%len(places)] }

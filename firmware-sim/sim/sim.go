@@ -73,6 +73,7 @@ type Sim struct {
 	world  *world
 	fleet  *fleet
 	ready  chan struct{}
+	visits chan []Walk
 }
 
 // New checks the configuration and returns a home that is not running yet. With a
@@ -115,7 +116,7 @@ func New(c Config) (*Sim, error) {
 		return nil, err
 	}
 	return &Sim{
-		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{}),
+		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{}), visits: make(chan []Walk, 1),
 	}, nil
 }
 
@@ -124,6 +125,24 @@ func (s *Sim) Home() Home { return s.config.Home }
 
 // Network returns the network of the home, 0 before adoption.
 func (s *Sim) Network() motion.NetworkID { return motion.NetworkID(s.fleet.network.Load()) }
+
+// Visit lets somebody make the walks, whose times count from the next step, unless a visit is
+// under way.
+func (s *Sim) Visit(walks ...Walk) {
+	select {
+	case s.visits <- walks:
+	default:
+	}
+}
+
+// visit adds the walks of a visit at t, unless those of one before go on.
+func (s *Sim) visit(t motion.Time) {
+	select {
+	case walks := <-s.visits:
+		s.world.visit(t, walks)
+	default:
+	}
+}
 
 // Ready returns a channel that Run closes when the devices are connected and the
 // simulated time begins.
@@ -168,6 +187,7 @@ func (s *Sim) live(ctx context.Context, c clock) {
 		if c.wait(ctx, t) != nil {
 			return
 		}
+		s.visit(t)
 		s.fleet.power(ctx, s.world.up(t))
 		tell.step(t)
 		if csi != nil {

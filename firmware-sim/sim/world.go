@@ -25,6 +25,7 @@ type world struct {
 	near  []map[string]float64 // by link and location; nil until needed
 	days  []day                // at most keptDays
 
+	staged    int                 // walks of the scene; the others are of a visit
 	unplugged func(node int) bool // without power besides the outages; nil = none is
 }
 
@@ -37,12 +38,26 @@ type day struct {
 const keptDays = 3
 
 func newWorld(seed uint64, home Home, scene Scene) *world {
-	return &world{seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene}
+	return &world{seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene, staged: len(scene.Walks)}
 }
 
 // radio returns the channel configuration of link i.
 func (w *world) radio(i int) channel.Config {
 	return w.home.Place.Radio(w.plan, w.home.Place.Links()[i], w.seed)
+}
+
+// visit adds walks, whose times count from t, unless those of the visit before go on.
+func (w *world) visit(t motion.Time, walks []Walk) {
+	for _, walk := range w.scene.Walks[w.staged:] {
+		if walk.To > t {
+			return
+		}
+	}
+	w.scene.Walks = slices.Clone(w.scene.Walks[:w.staged])
+	for _, walk := range walks {
+		walk.From, walk.To = t.Add(float64(walk.From)), t.Add(float64(walk.To))
+		w.scene.Walks = append(w.scene.Walks, walk)
+	}
 }
 
 // dayOf returns the local day of t.
