@@ -24,6 +24,8 @@ type Alert struct {
 	Number uint64     `json:"number"` // the id of its record, in the order of creation
 	Rev    int        `json:"rev"`    // counts the changes of the record
 	Runs   []AlertRun `json:"runs"`   // the last ones, oldest first
+
+	Snoozed motion.Stamp `json:"snoozed,omitempty"` // until when it does not fire; 0 or past: it does
 }
 
 // AlertRun is an occurrence that fired, or occurrences that were missed.

@@ -90,6 +90,7 @@ func (r Rule) check(m *fault.Details) Recurrence {
 	checkText(m, "body.analytics_tag", r.AnalyticsTag)
 	r.Monitor.check(m)
 	checkSize(m, "body.meta", r.Meta)
+	r.checkCondition(m)
 	for _, list := range lists(&r.NoMotion, &r.Motion, &r.NoHistory) {
 		if len(list.actions) > maxActions {
 			m.Add(list.place, len(list.actions), "must have at most %d actions", maxActions)

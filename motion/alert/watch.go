@@ -71,6 +71,10 @@ func (s *step) watch(target motion.Stamp) {
 // conclude fires a target that is due, with the verdict on its whole period. While the period
 // is not known it is evaluated again, until it has settled.
 func (s *step) conclude(target motion.Stamp) {
+	if s.Rule.Condition().AtOnce {
+		s.pass(target)
+		return
+	}
 	firing := &Firing{Target: target, Verdict: AtTime, From: second(target.Add(-s.Rule.Monitor.duration())), To: second(target)}
 	due := s.conclusion(target)
 	if s.now >= due && s.Rule.Monitor.Mode != None {

@@ -34,6 +34,7 @@ const (
 	alertLook  = 10 * time.Second // at most between two looks, so that a clock that was set is noticed
 	alertRetry = time.Minute      // after a step that could not be stored, or while the clock is behind
 	alertPause = time.Second      // at least between two steps of an alert
+	alertPoll  = 5 * time.Second  // between two looks at whether there is motion, for rules that tell at once
 )
 
 // Run steps each alert when its job has something to do, until ctx ends. It
@@ -120,8 +121,11 @@ func (r *Runner) stepAlerts(ctx context.Context, now time.Time) error {
 // which the engine cannot go on.
 func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Time) (next motion.Stamp, queued bool, err error) {
 	var before store.Alert
+	var scene string
 	err = r.state.DB.View(ctx, func(tx *store.Tx) (err error) {
-		before, err = tx.Alert(key)
+		if before, err = tx.Alert(key); err == nil {
+			scene, err = sceneOf(tx, key.Network)
+		}
 		return err
 	})
 	if fault.KindOf(err) == fault.NotFound {
@@ -131,7 +135,14 @@ func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 		return 0, false, err
 	}
 	retry := motion.StampOf(now.Add(alertRetry))
+	silent := before.Snoozed > motion.StampOf(now) || !before.Rule.Condition().Holds(scene)
 	job, result, err := before.Step(now, r.look(ctx, key.Network))
+	if err == nil && result.Fired == nil && !silent && before.Rule.Condition().AtOnce {
+		job, result.Fired, err = r.notice(job, now, key.Network)
+	}
+	if silent {
+		result.Fired = nil // the occurrence has passed
+	}
 	if err != nil {
 		r.state.Log.Error("alert evaluation failed", "network", key.Network, "alert", key.UUID, "err", err)
 		return retry, true, nil
@@ -163,10 +174,38 @@ func wakeOf(job alert.Job, now time.Time) (motion.Stamp, bool) {
 		return 0, false
 	}
 	at := max(job.State.Wake, motion.StampOf(now.Add(alertPause)))
+	if job.Rule.Condition().AtOnce {
+		at = min(at, motion.StampOf(now.Add(alertPoll)))
+	}
 	if motion.StampOf(now) < job.State.Seen {
 		at = min(at, motion.StampOf(now.Add(alertRetry))) // to notice that the clock stays back
 	}
 	return at, true
+}
+
+// sceneOf returns the scene of a network's home, "" for a network without one.
+func sceneOf(tx *store.Tx, id motion.NetworkID) (string, error) {
+	h, ok, err := tx.HomeOfNetwork(id)
+	if err != nil || !ok {
+		return "", err
+	}
+	return h.Scene.String(), nil
+}
+
+// notice shows a rule that tells at once the latest motion of its network.
+func (r *Runner) notice(job alert.Job, now time.Time, id motion.NetworkID) (alert.Job, *alert.Firing, error) {
+	n, err := r.state.Network(id)
+	if err != nil {
+		return job, nil, nil // deleted meanwhile
+	}
+	n.Mu.Lock()
+	moved, paused := n.LastMotion(), n.Record.Paused()
+	n.Mu.Unlock()
+	if paused || moved.IsZero() {
+		return job, nil, nil
+	}
+	next, result, err := job.Notice(now, moved.Stamp())
+	return next, result.Fired, err
 }
 
 // look returns how an alert sees the motion of its network. A guardian that decides on
