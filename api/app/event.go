@@ -7,6 +7,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/engine/inventory"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -29,7 +30,7 @@ type eventRecord struct {
 
 // recordOf returns an event as the apps get it; names are of the devices at the ends
 // of links.
-func recordOf(e motion.Event, id home.ID, names deviceNames) eventRecord {
+func recordOf(e motion.Event, id home.ID, names inventory.DeviceNames) eventRecord {
 	data := motion.Document{}
 	for _, more := range []motion.Document{e.Detail, e.Data} {
 		for key, value := range more {
@@ -44,7 +45,7 @@ func recordOf(e motion.Event, id home.ID, names deviceNames) eventRecord {
 	}
 	return eventRecord{
 		ID: e.ID, GuardianID: e.GuardianID, NetworkID: id, Timestamp: e.TS, EventType: e.Event, EventCategory: e.Category,
-		LinkID: e.LinkID, Text: names.sentence(e), Tag: e.Tag, Data: data,
+		LinkID: e.LinkID, Text: sentence(names, e), Tag: e.Tag, Data: data,
 	}
 }
 
@@ -88,7 +89,7 @@ func (a *App) events(ctx context.Context, who auth.Member, in *eventsIn) (*event
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.deviceNames(who.Network)
+	names, err := a.Engine.Inventory.DeviceNames(who.Network)
 	out := &eventsOut{Body: make([]eventRecord, len(list))}
 	if full {
 		out.Paged = in.Next(ctx, false, list[0].ID, list[len(list)-1].ID)
@@ -144,6 +145,6 @@ func (a *App) tagEvent(ctx context.Context, who auth.Member, in *tagIn) (*api.An
 	if err != nil {
 		return nil, err
 	}
-	names, err := a.deviceNames(who.Network)
+	names, err := a.Engine.Inventory.DeviceNames(who.Network)
 	return api.Answered(recordOf(tagged, who.Home, names), err)
 }
