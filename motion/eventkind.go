@@ -11,6 +11,7 @@ type EventKind struct {
 	Devices  bool      // devices raise it (device-protocol.md 2.4)
 	Callers  bool      // events/create accepts it (interfaces.md 6)
 	Words    []Wording // what happened, in English; the first that applies; none: the name in words
+	Notice   bool      // it concerns the household: the app's inbox shows it, of motion that while away
 	Push     *PushText // the push to members unless the configuration has another; nil: never pushed
 }
 
@@ -29,7 +30,7 @@ func always(text string) []Wording { return []Wording{{Text: text}} }
 
 var eventKinds = []EventKind{
 	{
-		Name: MotionDetectedEvent, Category: CategoryMotion, Devices: true, Callers: true, Meaning: "motion has begun",
+		Name: MotionDetectedEvent, Category: CategoryMotion, Notice: true, Devices: true, Callers: true, Meaning: "motion has begun",
 		Words: []Wording{{"place", "Motion in {place}"}, {"", "Motion detected"}},
 		Push:  &PushText{"Motion in {network}", "Motion was detected while nobody is home: {place}."},
 	},
@@ -57,27 +58,27 @@ var eventKinds = []EventKind{
 		Name: LinkNoisyEvent, Category: CategorySystem, Meaning: "a link was alone in motion for ten minutes, or is quiet again (`detail.noisy`)",
 		Words: always("Noisy sensing link to {device}"),
 	},
-	{Name: DeviceConnectedEvent, Category: CategorySystem, Devices: true, Meaning: "a client that is followed has a link again"},
-	{Name: DeviceDisconnectedEvent, Category: CategorySystem, Devices: true, Meaning: "a report no longer lists its last link"},
-	{Name: DeviceTimedOutEvent, Category: CategorySystem, Devices: true, Meaning: "its last link fell silent without a disconnect"},
+	{Name: DeviceConnectedEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "a client that is followed has a link again"},
+	{Name: DeviceDisconnectedEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "a report no longer lists its last link"},
+	{Name: DeviceTimedOutEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "its last link fell silent without a disconnect"},
 	{
-		Name: DeviceAdoptedEvent, Category: CategorySystem, Meaning: "a device is new in the network",
+		Name: DeviceAdoptedEvent, Category: CategorySystem, Notice: true, Meaning: "a device is new in the network",
 		Words: always("{device} was let in as a new device"),
 	},
 	{
-		Name: DeviceReturnedEvent, Category: CategorySystem, Meaning: "a device took up its own place again",
+		Name: DeviceReturnedEvent, Category: CategorySystem, Notice: true, Meaning: "a device took up its own place again",
 		Words: always("{device} came back"),
 	},
 	{
-		Name: DeviceReplacedEvent, Category: CategorySystem, Meaning: "a device took the place of another",
+		Name: DeviceReplacedEvent, Category: CategorySystem, Notice: true, Meaning: "a device took the place of another",
 		Words: always("{device} took the place of {replaced}"),
 	},
 	{
-		Name: DeviceRefusedEvent, Category: CategorySystem, Meaning: "a device has to wait, or further ones that had to were counted (`detail.more`)",
+		Name: DeviceRefusedEvent, Category: CategorySystem, Notice: true, Meaning: "a device has to wait, or further ones that had to were counted (`detail.more`)",
 		Words: []Wording{{"deviceId", "{device} was not let in: {reason}"}, {"", "{more} more requests of devices were refused"}},
 	},
 	{
-		Name: DeviceMovedEvent, Category: CategorySystem, Meaning: "a device has left the network for another one",
+		Name: DeviceMovedEvent, Category: CategorySystem, Notice: true, Meaning: "a device has left the network for another one",
 		Words: always("{device} has left for another network"),
 	},
 	{
@@ -89,23 +90,23 @@ var eventKinds = []EventKind{
 		Words: always("{member} left"), Push: &PushText{},
 	},
 	{
-		Name: MemberJoinedEvent, Category: CategorySystem, Callers: true, Meaning: "somebody became a member of the household",
+		Name: MemberJoinedEvent, Category: CategorySystem, Notice: true, Callers: true, Meaning: "somebody became a member of the household",
 		Words: always("{member} joined the household"), Push: &PushText{"A new member", "Somebody joined {network}."},
 	},
 	{
-		Name: MemberRemovedEvent, Category: CategorySystem, Callers: true, Meaning: "a member was removed",
+		Name: MemberRemovedEvent, Category: CategorySystem, Notice: true, Callers: true, Meaning: "a member was removed",
 		Words: always("{member} was removed from the household"), Push: &PushText{},
 	},
 	{
-		Name: OwnerChangedEvent, Category: CategorySystem, Meaning: "the home has another owner, whom `data` names",
+		Name: OwnerChangedEvent, Category: CategorySystem, Notice: true, Meaning: "the home has another owner, whom `data` names",
 		Words: always("{member} is the owner of the household now"),
 	},
 	{
-		Name: SceneChangedToAwayEvent, Category: CategorySystem, Meaning: "the scene is away (code 1)",
+		Name: SceneChangedToAwayEvent, Category: CategorySystem, Notice: true, Meaning: "the scene is away (code 1)",
 		Words: always("Scene changed to away"), Push: &PushText{"{network} is away", "The scene has changed to away."},
 	},
 	{
-		Name: SceneChangedToHomeEvent, Category: CategorySystem, Meaning: "the scene is home (code 4)",
+		Name: SceneChangedToHomeEvent, Category: CategorySystem, Notice: true, Meaning: "the scene is home (code 4)",
 		Words: always("Scene changed to home"), Push: &PushText{"{network} is home", "The scene has changed to home."},
 	},
 	{
@@ -113,15 +114,15 @@ var eventKinds = []EventKind{
 		Push: &PushText{},
 	},
 	{
-		Name: GuardianMotionEvent, Category: CategorySystem, Meaning: "motion in a guardian window of the scene configuration",
+		Name: GuardianMotionEvent, Category: CategorySystem, Notice: true, Meaning: "motion in a guardian window of the scene configuration",
 		Push: &PushText{"Guardian: motion in {network}", "Motion was detected at a time that is watched."},
 	},
 	{
-		Name: CustomAlertEvent, Category: CategorySystem, Meaning: "a universal alert has come to a verdict (`_consumer` is its name)",
+		Name: CustomAlertEvent, Category: CategorySystem, Notice: true, Meaning: "a universal alert has come to a verdict (`_consumer` is its name)",
 		Words: []Wording{{"title", "{title}"}, {"", "Alert"}}, Push: &PushText{},
 	},
 	{
-		Name: DatabaseRecoveredEvent, Category: CategorySystem, Meaning: "the database was damaged: `detail` says which backup took its place, or which records were taken from it, and what is lost",
+		Name: DatabaseRecoveredEvent, Category: CategorySystem, Notice: true, Meaning: "the database was damaged: `detail` says which backup took its place, or which records were taken from it, and what is lost",
 		Words: []Wording{
 			{"restored", "Damaged records of the database replaced from a backup"},
 			{"backup", "Damaged database replaced by a backup"}, {"lost", "Damaged records of the database lost"},
@@ -129,16 +130,16 @@ var eventKinds = []EventKind{
 		},
 	},
 	{
-		Name: ClockSetEvent, Category: CategorySystem, Meaning: "the appliance's clock was set: times before and after it cannot be compared",
+		Name: ClockSetEvent, Category: CategorySystem, Notice: true, Meaning: "the appliance's clock was set: times before and after it cannot be compared",
 		Words: always("Clock of the appliance set"),
 	},
 	{
-		Name: HistoryCutEvent, Category: CategorySystem, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went",
+		Name: HistoryCutEvent, Category: CategorySystem, Notice: true, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went",
 		Words: always("Too many events: the oldest were removed"),
 	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},
-	{Name: IntegrationDeletedEvent, Category: CategorySystem, Meaning: "the account of third-party sensors was removed"},
+	{Name: IntegrationDeletedEvent, Category: CategorySystem, Notice: true, Meaning: "the account of third-party sensors was removed"},
 	{Name: IntegrationsConfigChangedEvent, Category: CategorySystem, Meaning: "a third-party sensor was configured"},
 	{
 		Name: SensorChangedValue, Category: CategoryMotion, Meaning: "a third-party sensor noticed something: pushed, but no event of the history",

@@ -37,6 +37,36 @@ type Membership struct {
 	OwnerSince motion.Stamp `json:"owner_since,omitempty"` // 0: not the owner, or since CreatedAt
 
 	Devices []DevicePresence `json:"devices,omitempty"` // the last report of each of the user's mobile devices
+
+	ReadTo motion.Time  `json:"read_to,omitempty"` // how far their inbox is read; 0: never looked at
+	Trials []AlertTrial `json:"trials,omitempty"`  // of alerts, the newest ones, oldest first
+}
+
+// MaxTrials is how many trials of alerts of a member are kept, and how many an hour they may make.
+const MaxTrials = 5
+
+// AlertTrial is an alert that a member has sent to themselves to see what it does.
+type AlertTrial struct {
+	At    motion.Time `json:"at"`
+	Alert string      `json:"alert"` // its uuid
+	Title string      `json:"title"`
+}
+
+// newUnread is how long an inbox that was never looked at counts what is in it as unread.
+const newUnread motion.Seconds = 7 * 24 * 3600
+
+// UnreadSince returns the time after which what is in the member's inbox is unread.
+func (m Membership) UnreadSince(now motion.Time) motion.Time {
+	if !m.ReadTo.IsZero() {
+		return m.ReadTo
+	}
+	return max(now.Add(-newUnread), motion.TimeOf(m.CreatedAt.Std()))
+}
+
+// Read returns m with its inbox read to a time, at most to now. It is never read less far.
+func (m Membership) Read(to, now motion.Time) Membership {
+	m.ReadTo = max(m.ReadTo, min(to, now))
+	return m
 }
 
 // DevicePresence is the last report of a mobile device about its user's presence.
