@@ -99,6 +99,16 @@ func (b *Browser) routes() []api.Route {
 			api.Get("/moments", member(b.moments), "Motion from its beginning to its end"),
 			api.Get("/moments/{id}", member(b.why), "Why a moment was noticed"),
 		),
+		api.Group("Alerts",
+			api.Get("/alerts", member(b.alerts), "The home's alerts, with what App Cloud does not say of them"),
+			api.Post("/alerts/preview", member(b.previewAlert), "What a rule would do"),
+			api.Post("/alerts/{id}/try", member(b.tryAlert), "Send an alert to oneself"),
+			api.Post("/alerts/{id}/snooze", member(b.snoozeAlert), "Silence an alert for a while"),
+		),
+		api.Group("Inbox",
+			api.Get("/notices", member(b.notices), "What concerned the home and the caller"),
+			api.Patch("/notices", member(b.readNotices), "Mark notices as read"),
+		),
 	)
 }
 

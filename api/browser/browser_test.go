@@ -27,12 +27,16 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /overview": forMember, "GET /rooms/history": forMember, "GET /moments": forMember, "GET /moments/{id}": forMember,
 		"GET /days": forMember, "GET /nights": forMember, "POST /pause": forMember, "POST /away": forMember, "DELETE /away": forMember,
 		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
+		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
+		"GET /notices": forMember, "PATCH /notices": forMember,
 	}
 	bodies := map[string]string{
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
+		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 	}
+	rule := b.addAlert(night)
 	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
 	ended := b.owner.again()
 	ended.done(http.MethodDelete, "/session", "")
@@ -44,12 +48,19 @@ func TestAuthorizationMatrix(t *testing.T) {
 			t.Errorf("%s is not in the matrix: say who may call it", row)
 			continue
 		}
-		path := strings.ReplaceAll(route.Path, "{id}", "4184f2a1-c6ef-40f6-83c2-6e29e6bc1730")
-		if verdict == forMember && bodies[row] == "" {
-			path += "?network_id=1&from=0"
+		id := "4184f2a1-c6ef-40f6-83c2-6e29e6bc1730"
+		switch {
+		case strings.HasPrefix(route.Path, "/alerts"):
+			id = rule
+		case strings.HasPrefix(route.Path, "/moments"):
+			id = moment
 		}
-		if row == "GET /moments/{id}" {
-			path = strings.ReplaceAll(path, "4184f2a1-c6ef-40f6-83c2-6e29e6bc1730", moment)
+		path := strings.ReplaceAll(route.Path, "{id}", id)
+		if verdict == forMember && !strings.Contains(bodies[row], "network_id") {
+			path += "?network_id=1"
+		}
+		if row == "GET /moments" {
+			path += "&from=0"
 		}
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,

@@ -45,7 +45,7 @@ type historyRoom struct {
 type date struct{ insight.Date }
 
 type historyIn struct {
-	homeQuery
+	HomeQuery
 	Day  api.Opt[date] `query:"day" format:"date" doc:"A day of the home; default: today" example:"2025-11-24"`
 	Span string        `query:"span" enum:"day,week,month" default:"day" doc:"How much around the day is wanted"`
 	Room string        `query:"room" maxLength:"256" doc:"Name of a room; default: the whole home" example:"Kitchen"`

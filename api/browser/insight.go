@@ -27,7 +27,7 @@ type daysOut struct {
 	}
 }
 
-func (b *Browser) days(ctx context.Context, who auth.Member, _ *homeQuery) (*daysOut, error) {
+func (b *Browser) days(ctx context.Context, who auth.Member, _ *HomeQuery) (*daysOut, error) {
 	settings, err := b.Engine.Insights.SleepSettings(ctx, who.Network)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ type nightsOut struct {
 	}
 }
 
-func (b *Browser) nights(ctx context.Context, who auth.Member, _ *homeQuery) (*nightsOut, error) {
+func (b *Browser) nights(ctx context.Context, who auth.Member, _ *HomeQuery) (*nightsOut, error) {
 	known, s, err := b.Engine.Insights.LastNights(ctx, who.Network, nightsShown, who.Since)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Moment struct {
 }
 
 type momentsIn struct {
-	homeQuery
+	HomeQuery
 	From  float64          `query:"from" required:"true" doc:"Start of the window, seconds" example:"1763960400"`
 	To    api.Opt[float64] `query:"to" doc:"End of the window, at most 32 days after from; default: that" example:"1764046800"`
 	Room  string           `query:"room" maxLength:"256" doc:"Only of this room" example:"Kitchen"`
@@ -167,7 +167,7 @@ type linkEnd struct {
 }
 
 type whyIn struct {
-	homeQuery
+	HomeQuery
 	ID string `path:"id" maxLength:"64" doc:"id of a moment" example:"01976b3d-1c44-7a0e-9d0b-5f0e8a77c301"`
 }
 

@@ -13,6 +13,7 @@ import (
 	"sensegate/motion/engine/inventory"
 	"sensegate/motion/engine/state"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 	"sensegate/motion/series"
 	"sensegate/store"
 )
@@ -41,6 +42,7 @@ type Overview struct {
 	Until  *motion.Time  `json:"paused_until" nullable:"true" doc:"When the pause ends by itself; null: it does not, or there is none"`
 	Demo   bool          `json:"demo" doc:"Whether the home is a simulated one; see POST /demo"`
 	Unplug string        `json:"unplugged" doc:"In the demo the name of the node that has no power; empty: none" example:"Office extender"`
+	Unread int           `json:"unread" maximum:"100" doc:"Notices that the caller has not read; 100: that many or more" example:"2"`
 
 	order func(a, b string) int // of rooms
 }
@@ -101,9 +103,14 @@ type deviceFault struct {
 	Code     string `json:"code" enum:"OFFLINE,LOW_SCORE" doc:"What is wrong"`
 }
 
+// HomeQuery says which home a request is about.
+type HomeQuery struct {
+	Network uint32 `query:"network_id" minimum:"1" doc:"App Cloud network id; without it the first of the caller's is meant" example:"17"`
+}
+
 type overviewOut struct{ Body Overview }
 
-func (b *Browser) overview(ctx context.Context, who auth.Member, _ *homeQuery) (*overviewOut, error) {
+func (b *Browser) overview(ctx context.Context, who auth.Member, _ *HomeQuery) (*overviewOut, error) {
 	o := Overview{TS: b.Engine.State.Now(), Full: b.DB.Writable() != nil, Demo: b.Play.on() != nil, Unplug: b.Play.unplugged()}
 	if err := b.DB.View(ctx, func(tx *store.Tx) error { return o.people(tx, who) }); err != nil {
 		return nil, err
@@ -164,7 +171,8 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 		o.People = append(o.People, p)
 	}
 	slices.SortStableFunc(o.People, func(a, b person) int { return cmp.Compare(rank(a), rank(b)) })
-	return nil
+	o.Unread, err = household.Unread(tx, who.Home, who.ID)
+	return err
 }
 
 // homes fills in which homes the caller belongs to, and whether this one asked them.

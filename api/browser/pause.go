@@ -45,11 +45,7 @@ func (b *Browser) leave(ctx context.Context, who auth.Member, _ *awayIn) (*awayO
 	return out, err
 }
 
-type homeQuery struct {
-	Network uint32 `query:"network_id" minimum:"1" doc:"App Cloud network id; without it the first of the caller's is meant" example:"17"`
-}
-
-func (b *Browser) stay(ctx context.Context, who auth.Member, _ *homeQuery) (*struct{}, error) {
+func (b *Browser) stay(ctx context.Context, who auth.Member, _ *HomeQuery) (*struct{}, error) {
 	return nil, b.Household.Stay(ctx, who.Home)
 }
 
