@@ -80,7 +80,7 @@ func (tx *Tx) trimArmed(network motion.NetworkID, last uint64) error {
 		if !past && last-first.Number < armedLimit {
 			return nil
 		}
-		if _, err := armed.remove(tx, bytes.Clone(key)); err != nil {
+		if _, err := armed.untyped().remove(tx, bytes.Clone(key)); err != nil {
 			return err
 		}
 	}

@@ -206,7 +206,7 @@ func (tx *Tx) knownBy(index string, key []byte) (eventRecord, bool, error) {
 	at := bytes.Clone(tx.bucket(index).Get(key))
 	if data := tx.bucket(events.name).Get(at); data != nil {
 		if _, ok := events.readable(tx, at, data); !ok {
-			_, err := events.remove(tx, at)
+			_, err := events.untyped().remove(tx, at)
 			return eventRecord{}, false, err
 		}
 	}

@@ -43,7 +43,7 @@ func (tx *Tx) expireRecords(now int64) (more bool) {
 
 func (tx *Tx) expireCommands(cutoff motion.Time) (int, error) {
 	over := func(c command.Command) bool { return c.State.Final() && c.UpdatedAt < cutoff }
-	return expireTable(tx, commands, cutoff, func(c command.Command) motion.Time { return c.CreatedAt }, over)
+	return expireTable(tx, &commands, cutoff, func(c command.Command) motion.Time { return c.CreatedAt }, over)
 }
 
 func (tx *Tx) expireBatches(cutoff motion.Time) (int, error) {
@@ -51,13 +51,13 @@ func (tx *Tx) expireBatches(cutoff motion.Time) (int, error) {
 		key, _ := tx.bucket("commands_by_batch").Cursor().Seek(key64ID(b.ID))
 		return !bytes.HasPrefix(key, key64ID(b.ID))
 	}
-	return expireTable(tx, batches, cutoff, func(b command.Batch) motion.Time { return b.CreatedAt }, empty)
+	return expireTable(tx, &batches, cutoff, func(b command.Batch) motion.Time { return b.CreatedAt }, empty)
 }
 
 // expireTable deletes the first records of a table, whose keys are in the order in
 // which they were made, that were made before cutoff and that may go, and returns how
 // many. One that cannot be read stays.
-func expireTable[K, V any](tx *Tx, t table[K, V], cutoff motion.Time, made func(V) motion.Time, mayGo func(V) bool) (int, error) {
+func expireTable[K, V any](tx *Tx, t *table[K, V], cutoff motion.Time, made func(V) motion.Time, mayGo func(V) bool) (int, error) {
 	var old [][]byte
 	cursor := tx.bucket(t.name).Cursor()
 	for key, data := cursor.First(); key != nil && len(old) < expireRecordLimit; key, data = cursor.Next() {

@@ -35,7 +35,7 @@ func (tx *Tx) ForgetInEvents(u home.User) error {
 func (tx *Tx) forgetInEvent(key []byte, u home.User) error {
 	record, ok := events.readable(tx, key, tx.bucket(events.name).Get(key))
 	if sub, _ := record.Data["sub"].(string); !ok || sub == u.Sub && sub != "" {
-		_, err := events.remove(tx, key)
+		_, err := events.untyped().remove(tx, key)
 		return err
 	}
 	user, _ := record.Data["user"].(map[string]any)

@@ -13,29 +13,29 @@ var (
 )
 
 // HomeMeta returns the meta storage of a home, empty when nothing is kept.
-func (tx *Tx) HomeMeta(h home.ID) (motion.Document, error) { return areaOf(tx, homeMeta, h) }
+func (tx *Tx) HomeMeta(h home.ID) (motion.Document, error) { return areaOf(tx, &homeMeta, h) }
 
 // PutHomeMeta stores the meta storage of an existing home; an empty one is removed.
 func (tx *Tx) PutHomeMeta(h home.ID, d motion.Document) error {
 	if _, err := tx.Home(h); err != nil {
 		return err
 	}
-	return putArea(tx, homeMeta, h, d)
+	return putArea(tx, &homeMeta, h, d)
 }
 
 // UserMeta returns the meta storage of a user, empty when nothing is kept.
-func (tx *Tx) UserMeta(id home.UserID) (motion.Document, error) { return areaOf(tx, userMeta, id) }
+func (tx *Tx) UserMeta(id home.UserID) (motion.Document, error) { return areaOf(tx, &userMeta, id) }
 
 // PutUserMeta stores the meta storage of an existing user; an empty one is removed.
 func (tx *Tx) PutUserMeta(id home.UserID, d motion.Document) error {
 	if _, err := tx.User(id); err != nil {
 		return err
 	}
-	return putArea(tx, userMeta, id, d)
+	return putArea(tx, &userMeta, id, d)
 }
 
 // areaOf returns an area, empty when there is none.
-func areaOf[K any](tx *Tx, area table[K, motion.Document], key K) (motion.Document, error) {
+func areaOf[K any](tx *Tx, area *table[K, motion.Document], key K) (motion.Document, error) {
 	d, ok, err := area.get(tx, key)
 	if !ok {
 		d = motion.Document{}
@@ -44,7 +44,7 @@ func areaOf[K any](tx *Tx, area table[K, motion.Document], key K) (motion.Docume
 }
 
 // putArea stores an area, or removes it when nothing is in it.
-func putArea[K any](tx *Tx, area table[K, motion.Document], key K, d motion.Document) error {
+func putArea[K any](tx *Tx, area *table[K, motion.Document], key K, d motion.Document) error {
 	if len(d) > 0 {
 		return area.put(tx, key, d)
 	}

@@ -269,7 +269,7 @@ func (db *DB) partEvents(ctx context.Context) error {
 	for keys := range slices.Chunk(late, recordsPerTx) {
 		if err == nil {
 			err = db.Update(ctx, func(tx *Tx) error {
-				return moveRecords(tx, events, keys, func(record *eventRecord) (eventKey, error) { return record.complete(tx) })
+				return moveRecords(tx, &events, keys, func(record *eventRecord) (eventKey, error) { return record.complete(tx) })
 			})
 		}
 	}

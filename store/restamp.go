@@ -96,14 +96,14 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 const LongestWindow motion.Seconds = 24 * 3600
 
 func (tx *Tx) restampEvents(r Restamp) error {
-	return restampRecords(tx, events, networks.keys(tx, nil), r, func(record *eventRecord) (eventKey, error) {
+	return restampRecords(tx, &events, networks.keys(tx, nil), r, func(record *eventRecord) (eventKey, error) {
 		record.TS, record.DetectedTS = r.Time(record.TS), r.Time(record.DetectedTS)
 		return record.complete(tx)
 	})
 }
 
 func (tx *Tx) restampDetections(r Restamp) error {
-	return restampRecords(tx, detections, homes.keys(tx, nil), r, func(record *detectionRecord) (detectionKey, error) {
+	return restampRecords(tx, &detections, homes.keys(tx, nil), r, func(record *detectionRecord) (detectionKey, error) {
 		record.TS = motion.FromMicros(r.Time(record.TS).Micros())
 		id, err := uuid.Parse(record.ID)
 		return detectionKey{record.Home, keyMicros(record.TS), id}, err
@@ -112,7 +112,7 @@ func (tx *Tx) restampDetections(r Restamp) error {
 
 // restampRecords moves those of the owners' records of a table, whose keys are owner, µs
 // u64, id, that r is about: change stamps one anew and returns its new key.
-func restampRecords[K, V any](tx *Tx, t table[K, V], owners [][]byte, r Restamp, change func(*V) (K, error)) error {
+func restampRecords[K, V any](tx *Tx, t *table[K, V], owners [][]byte, r Restamp, change func(*V) (K, error)) error {
 	for _, owner := range owners {
 		if err := moveRecords(tx, t, tx.stamped(t.name, owner, r), change); err != nil {
 			return err
@@ -124,13 +124,13 @@ func restampRecords[K, V any](tx *Tx, t table[K, V], owners [][]byte, r Restamp,
 // moveRecords removes the records at the encoded keys, one after the other, and stores each
 // again as change leaves it, at the key that change returns. One that cannot be read stays
 // where it is.
-func moveRecords[K, V any](tx *Tx, t table[K, V], keys [][]byte, change func(*V) (K, error)) error {
+func moveRecords[K, V any](tx *Tx, t *table[K, V], keys [][]byte, change func(*V) (K, error)) error {
 	for _, key := range keys {
 		record, ok := t.readable(tx, key, tx.bucket(t.name).Get(key))
 		if !ok {
 			continue
 		}
-		if _, err := t.remove(tx, key); err != nil {
+		if _, err := t.untyped().remove(tx, key); err != nil {
 			return err
 		}
 		moved, err := change(&record)

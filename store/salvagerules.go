@@ -27,40 +27,26 @@ type parent struct {
 	key    []byte
 }
 
-// rule says what salvaging does with the records of one table. Its functions take them as
-// what decode returns: the code below is the same for every kind.
+// rule says what salvaging does with the records of one table.
 type rule struct {
 	untyped
 	refill refill
-	decode func(key, value []byte) (any, error)
-	knows  func(text []byte) bool // every field of a record
-	under  func(key []byte, v any) []parent
-	allow  func(tx *Tx, v any, seen bool) (bool, error)
+	under  func(key []byte, record any) []parent             // what a record belongs to; nil: to nothing
+	allow  func(tx *Tx, record any, seen bool) (bool, error) // what else decides about a record of a backup; nil: nothing
 }
 
-// ruled is the rule of a table in the terms of its records.
-type ruled[K, V any] struct {
-	table  table[K, V]
-	refill refill
-	under  func(key []byte, v V) []parent             // what a record belongs to; nil: to nothing
-	allow  func(tx *Tx, v V, seen bool) (bool, error) // what else decides about a record of a backup; nil: nothing
+// belonging is the rule's under of a table whose records say themselves what they belong to.
+func belonging[V any](to func(V) []parent) func([]byte, any) []parent {
+	return func(_ []byte, record any) []parent { return to(*record.(*V)) }
 }
 
-// rule returns it as the one of any table.
-func (r ruled[K, V]) rule() rule {
-	made := rule{
-		untyped: r.table.untyped(), refill: r.refill,
-		decode: func(key, value []byte) (any, error) { return r.table.decode(key, value) },
-		knows:  func(text []byte) bool { return decodeStrictly(text, new(V)) == nil },
-	}
-	if r.under != nil {
-		made.under = func(key []byte, v any) []parent { return r.under(key, v.(V)) }
-	}
-	if r.allow != nil {
-		made.allow = func(tx *Tx, v any, seen bool) (bool, error) { return r.allow(tx, v.(V), seen) }
-	}
-	return made
+// allowing is the rule's allow in terms of the records of its table.
+func allowing[V any](allow func(*Tx, V, bool) (bool, error)) func(*Tx, any, bool) (bool, error) {
+	return func(tx *Tx, record any, seen bool) (bool, error) { return allow(tx, *record.(*V), seen) }
 }
+
+// knows reports whether every field of a text is one of a record.
+func (r rule) knows(text []byte) bool { return decodeStrictly(text, r.kind.fresh()) == nil }
 
 // decodeStrictly decodes the text of a record that has no field that v does not know.
 func decodeStrictly(text []byte, v any) error {
@@ -75,57 +61,57 @@ func decodeStrictly(text []byte, v any) error {
 // because a home that nobody owns could be claimed by anybody.
 func salvageRules() []rule {
 	return []rule{
-		ruled[motion.NetworkID, motion.Network]{table: networks, refill: always}.rule(),
-		ruled[motion.NodeID, motion.Node]{table: nodes, refill: always, under: func(_ []byte, n motion.Node) []parent { return ofNetwork(n.NetworkID) }}.rule(),
-		ruled[motion.NodeID, motion.Radar]{table: radars, refill: always, under: ofKey[motion.Radar](nodes.name, 4)}.rule(),
-		ruled[motion.NodeID, motion.Leaf]{table: leafs, refill: always, under: func(_ []byte, l motion.Leaf) []parent { return ofNetwork(l.NetworkID) }}.rule(),
-		ruled[linkKey, motion.Link]{table: links, refill: always, under: ofKey[motion.Link](networks.name, 4)}.rule(),
-		ruled[motion.NetworkID, motion.StatusReport]{table: status, under: ofKey[motion.StatusReport](networks.name, 4)}.rule(),
-		ruled[motion.NetworkID, StatusHeard]{table: statusHeard, under: ofKey[StatusHeard](networks.name, 4)}.rule(),
-		ruled[motion.DeviceKey, motion.Device]{table: devices, refill: always, under: func(_ []byte, d motion.Device) []parent { return ofNetwork(d.NetworkID) }}.rule(),
-		ruled[motion.DeviceKey, sign]{table: heard, under: ofKey[sign](devices.name, 0)}.rule(),
-		ruled[motion.DeviceKey, tokens]{table: deviceTokens, under: ofKey[tokens](devices.name, 0)}.rule(),
-		ruled[string, motion.PendingDevice]{table: pending}.rule(),
-		ruled[motion.NetworkID, window]{table: windows, under: ofKey[window](networks.name, 4)}.rule(),
-		ruled[uint32, apiKeyRecord]{table: apiKeys, refill: ifSeen, under: func(_ []byte, k apiKeyRecord) []parent {
+		{untyped: networks.untyped(), refill: always},
+		{untyped: nodes.untyped(), refill: always, under: belonging(func(n motion.Node) []parent { return ofNetwork(n.NetworkID) })},
+		{untyped: radars.untyped(), refill: always, under: ofKey(nodes.name, 4)},
+		{untyped: leafs.untyped(), refill: always, under: belonging(func(l motion.Leaf) []parent { return ofNetwork(l.NetworkID) })},
+		{untyped: links.untyped(), refill: always, under: ofKey(networks.name, 4)},
+		{untyped: status.untyped(), under: ofKey(networks.name, 4)},
+		{untyped: statusHeard.untyped(), under: ofKey(networks.name, 4)},
+		{untyped: devices.untyped(), refill: always, under: belonging(func(d motion.Device) []parent { return ofNetwork(d.NetworkID) })},
+		{untyped: heard.untyped(), under: ofKey(devices.name, 0)},
+		{untyped: deviceTokens.untyped(), under: ofKey(devices.name, 0)},
+		{untyped: pending.untyped()},
+		{untyped: windows.untyped(), under: ofKey(networks.name, 4)},
+		{untyped: apiKeys.untyped(), refill: ifSeen, under: belonging(func(k apiKeyRecord) []parent {
 			if k.NetworkID == 0 {
 				return nil
 			}
 			return ofNetwork(k.NetworkID)
-		}}.rule(),
-		ruled[string, integrationUserRecord]{table: integrationUsers}.rule(),
-		ruled[motion.NetworkID, json.RawMessage]{table: detectorStates, refill: always, under: ofKey[json.RawMessage](networks.name, 4)}.rule(),
-		ruled[motion.NetworkID, json.RawMessage]{table: eventStates, under: ofKey[json.RawMessage](networks.name, 4)}.rule(),
-		ruled[AlertKey, Alert]{table: alerts, refill: always, under: ofKey[Alert](networks.name, 4)}.rule(),
-		ruled[pushKey, Push]{table: pushes, under: ofKey[Push](networks.name, 4)}.rule(),
-		ruled[motion.NetworkID, motion.ApplicationSettings]{table: applicationSettings, refill: always, under: ofKey[motion.ApplicationSettings](networks.name, 4)}.rule(),
+		})},
+		{untyped: integrationUsers.untyped()},
+		{untyped: detectorStates.untyped(), refill: always, under: ofKey(networks.name, 4)},
+		{untyped: eventStates.untyped(), under: ofKey(networks.name, 4)},
+		{untyped: alerts.untyped(), refill: always, under: ofKey(networks.name, 4)},
+		{untyped: pushes.untyped(), under: ofKey(networks.name, 4)},
+		{untyped: applicationSettings.untyped(), refill: always, under: ofKey(networks.name, 4)},
 
-		ruled[home.UserID, userRecord]{table: users, refill: always}.rule(),
-		ruled[home.ID, home.Home]{table: homes, refill: always, under: func(_ []byte, h home.Home) []parent { return ofNetwork(h.ExternalID) }}.rule(),
-		ruled[home.MembershipID, home.Membership]{
-			table: memberships, refill: always, allow: mayReturn,
-			under: func(_ []byte, m home.Membership) []parent { return append(ofHome(m.Home), ofUser(m.User)...) },
-		}.rule(),
-		ruled[string, Session]{table: sessions, under: func(_ []byte, s Session) []parent { return ofUser(s.User) }}.rule(),
-		ruled[home.UserID, []digest]{table: familiar, under: ofKey[[]digest](users.name, 8)}.rule(),
-		ruled[home.InvitationID, invitationRecord]{table: invitations, under: func(_ []byte, i invitationRecord) []parent { return ofHome(i.Home) }}.rule(),
-		ruled[home.LocationID, home.Location]{table: homeLocations, refill: always, under: func(_ []byte, l home.Location) []parent { return ofHome(*l.Home) }}.rule(),
-		ruled[home.ID, motion.Document]{table: homeMeta, refill: always, under: ofKey[motion.Document](homes.name, 4)}.rule(),
-		ruled[home.UserID, motion.Document]{table: userMeta, refill: always, under: ofKey[motion.Document](users.name, 8)}.rule(),
-		ruled[home.SceneConfigID, home.SceneConfig]{table: sceneConfigs, refill: always, under: func(_ []byte, c home.SceneConfig) []parent { return ofHome(c.HomeID) }}.rule(),
-		ruled[uint64, Mail]{table: mails}.rule(),
-		ruled[home.MobileID, MobileDevice]{table: mobiles, under: func(_ []byte, d MobileDevice) []parent { return ofUser(d.UserID) }}.rule(),
-		ruled[uint64, Delivery]{table: deliveries, under: func(_ []byte, d Delivery) []parent { return ofNetwork(d.NetworkID) }}.rule(),
-		ruled[sensor.ID, sensor.Integration]{table: integrations, refill: always, under: func(_ []byte, i sensor.Integration) []parent { return ofHome(i.Home) }}.rule(),
-		ruled[string, sensor.PendingDeletion]{table: farewells, refill: always}.rule(),
-		ruled[string, string]{table: sensorCursors, refill: always}.rule(),
-		ruled[sensor.DeviceID, sensor.Device]{table: sensors, refill: always, under: func(_ []byte, d sensor.Device) []parent { return ofHome(d.Home) }}.rule(),
+		{untyped: users.untyped(), refill: always},
+		{untyped: homes.untyped(), refill: always, under: belonging(func(h home.Home) []parent { return ofNetwork(h.ExternalID) })},
+		{
+			untyped: memberships.untyped(), refill: always, allow: allowing(mayReturn),
+			under: belonging(func(m home.Membership) []parent { return append(ofHome(m.Home), ofUser(m.User)...) }),
+		},
+		{untyped: sessions.untyped(), under: belonging(func(s Session) []parent { return ofUser(s.User) })},
+		{untyped: familiar.untyped(), under: ofKey(users.name, 8)},
+		{untyped: invitations.untyped(), under: belonging(func(i invitationRecord) []parent { return ofHome(i.Home) })},
+		{untyped: homeLocations.untyped(), refill: always, under: belonging(func(l home.Location) []parent { return ofHome(*l.Home) })},
+		{untyped: homeMeta.untyped(), refill: always, under: ofKey(homes.name, 4)},
+		{untyped: userMeta.untyped(), refill: always, under: ofKey(users.name, 8)},
+		{untyped: sceneConfigs.untyped(), refill: always, under: belonging(func(c home.SceneConfig) []parent { return ofHome(c.HomeID) })},
+		{untyped: mails.untyped()},
+		{untyped: mobiles.untyped(), under: belonging(func(d MobileDevice) []parent { return ofUser(d.UserID) })},
+		{untyped: deliveries.untyped(), under: belonging(func(d Delivery) []parent { return ofNetwork(d.NetworkID) })},
+		{untyped: integrations.untyped(), refill: always, under: belonging(func(i sensor.Integration) []parent { return ofHome(i.Home) })},
+		{untyped: farewells.untyped(), refill: always},
+		{untyped: sensorCursors.untyped(), refill: always},
+		{untyped: sensors.untyped(), refill: always, under: belonging(func(d sensor.Device) []parent { return ofHome(d.Home) })},
 
-		ruled[command.ID, command.Command]{table: commands, under: func(_ []byte, c command.Command) []parent { return ofNetwork(c.NetworkID) }}.rule(),
-		ruled[command.BatchID, command.Batch]{table: batches, under: func(_ []byte, b command.Batch) []parent { return ofNetwork(b.NetworkID) }}.rule(),
-		ruled[armedKey, armedRecord]{table: armed, refill: always, under: ofKey[armedRecord](networks.name, 4)}.rule(),
-		ruled[eventKey, eventRecord]{table: events, refill: always, allow: namesNobodyGone, under: ofKey[eventRecord](networks.name, 4)}.rule(),
-		ruled[detectionKey, detectionRecord]{table: detections, refill: always, under: ofKey[detectionRecord](homes.name, 4)}.rule(),
+		{untyped: commands.untyped(), under: belonging(func(c command.Command) []parent { return ofNetwork(c.NetworkID) })},
+		{untyped: batches.untyped(), under: belonging(func(b command.Batch) []parent { return ofNetwork(b.NetworkID) })},
+		{untyped: armed.untyped(), refill: always, under: ofKey(networks.name, 4)},
+		{untyped: events.untyped(), refill: always, allow: allowing(namesNobodyGone), under: ofKey(networks.name, 4)},
+		{untyped: detections.untyped(), refill: always, under: ofKey(homes.name, 4)},
 	}
 }
 
@@ -134,8 +120,8 @@ func ofHome(id home.ID) []parent             { return []parent{{homes.name, key3
 func ofUser(id home.UserID) []parent         { return []parent{{users.name, keyUser(id)}} }
 
 // ofKey names the parent whose key the first bytes of a record's key are; 0: all of them.
-func ofKey[V any](bucket string, length int) func([]byte, V) []parent {
-	return func(key []byte, _ V) []parent {
+func ofKey(bucket string, length int) func([]byte, any) []parent {
+	return func(key []byte, _ any) []parent {
 		if length == 0 || length > len(key) {
 			return []parent{{bucket, key}}
 		}

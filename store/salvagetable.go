@@ -78,17 +78,17 @@ func (r rule) misplaced(s *salvage, key, value []byte) (bool, error) {
 	if isKnown && s.damaged.KnowsFree() {
 		return false, nil
 	}
-	seen, gone, err := r.indexed(s, key, value)
+	seen, gone, err := r.countEntries(s, key, value)
 	if err != nil || seen > 0 {
 		return false, err
 	}
 	return !isKnown || gone > 0, nil
 }
 
-// indexed returns how many indexes of the damaged file name a record, and how many are sure
+// countEntries returns how many indexes of the damaged file name a record, and how many are sure
 // not to.
-func (r rule) indexed(s *salvage, key, value []byte) (seen, gone int, err error) {
-	entries, err := r.entries(key, value)
+func (r rule) countEntries(s *salvage, key, value []byte) (seen, gone int, err error) {
+	entries, err := r.stored(key, value)
 	for _, e := range entries {
 		present, sure, err := s.damaged.Has(s.ctx, e.index, e.key, key)
 		switch {
@@ -136,7 +136,7 @@ func (r rule) keep(s *salvage, key, value []byte) error {
 // records would rewrite every page of an index over and over. Then it adds what is missing.
 // Records that claim what another one has are removed and returned as gaps.
 func (r rule) index(s *salvage) (refused []file.Gap, err error) {
-	for _, index := range r.indexes {
+	for _, index := range r.indexes() {
 		err := s.damaged.Each(s.ctx, index.index, file.Reading{
 			Gap: func(file.Gap) {},
 			Item: func(key, primary []byte, isBucket bool) (bool, error) {
@@ -148,7 +148,7 @@ func (r rule) index(s *salvage) (refused []file.Gap, err error) {
 				if data == nil {
 					return true, nil
 				}
-				entries, err := r.entries(primary, data)
+				entries, err := r.stored(primary, data)
 				if err != nil || !slices.ContainsFunc(entries, entry{index: index.index, key: key}.equal) {
 					return true, err
 				}
@@ -164,7 +164,7 @@ func (r rule) index(s *salvage) (refused []file.Gap, err error) {
 			return nil, err
 		}
 	}
-	for next := []byte{}; next != nil && len(r.indexes) > 0; {
+	for next := []byte{}; next != nil && len(r.indexes()) > 0; {
 		if next, err = r.indexSome(s, next, &refused); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []by
 			next = bytes.Clone(key)
 			break
 		}
-		entries, err := r.entries(key, value)
+		entries, err := r.stored(key, value)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +202,7 @@ func (r rule) indexSome(s *salvage, from []byte, refused *[]file.Gap) (next []by
 		size += len(missing) * len(key)
 	}
 	for _, key := range conflicts {
-		if err := reindex(tx, key, entriesNaming(tx, r.indexes, key), nil); err != nil {
+		if err := reindex(tx, key, entriesNaming(tx, r.indexes(), key), nil); err != nil {
 			return nil, err
 		}
 		if err := tx.bucket(r.name).Delete(key); err != nil {
@@ -230,11 +230,11 @@ func missingOf(tx *Tx, key []byte, entries []entry) (missing []entry, free bool)
 // named returns how many records the first index of the table names, which has an entry of
 // each, and whether all of it can be read.
 func (r rule) named(s *salvage) (n int, exact bool, err error) {
-	if len(r.indexes) == 0 {
+	if len(r.indexes()) == 0 {
 		return 0, false, nil
 	}
 	exact = true
-	err = s.damaged.Each(s.ctx, r.indexes[0].index, file.Reading{
+	err = s.damaged.Each(s.ctx, r.indexes()[0].index, file.Reading{
 		Item: func(_, _ []byte, isBucket bool) (bool, error) {
 			n++
 			return !isBucket, nil
@@ -270,7 +270,7 @@ func (r rule) refillFrom(s *salvage, gaps []file.Gap) (restored int, err error) 
 				if err != nil {
 					return false, err
 				}
-				entries, err := r.entries(key, value)
+				entries, err := r.stored(key, value)
 				if err != nil {
 					return false, err
 				}
@@ -300,7 +300,7 @@ func (r rule) returns(s *salvage, key, value []byte, v any) (bool, error) {
 	if err != nil || tx.bucket(r.name).Get(key) != nil {
 		return false, err
 	}
-	seen, gone, err := r.indexed(s, key, value)
+	seen, gone, err := r.countEntries(s, key, value)
 	if err != nil {
 		return false, err
 	}

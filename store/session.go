@@ -88,7 +88,7 @@ func (tx *Tx) PutSession(s Session) (ended bool, err error) {
 			oldest = other
 		}
 	}
-	return sessions.remove(tx, keyText(oldest.ID))
+	return sessions.untyped().remove(tx, keyText(oldest.ID))
 }
 
 // Session returns the session with the id and whether there is one.
@@ -101,7 +101,7 @@ func (tx *Tx) SessionsOfUser(user home.UserID) ([]Session, error) {
 
 // EndSession removes a session. One that is not there is a NotFound fault.
 func (tx *Tx) EndSession(id string) error {
-	existed, err := sessions.remove(tx, keyText(id))
+	existed, err := sessions.untyped().remove(tx, keyText(id))
 	if err == nil && !existed {
 		err = fault.New(fault.NotFound, "session: not found")
 	}

@@ -35,24 +35,6 @@ func (db *DB) leaveOut(bucket string, key []byte, err error) {
 	}
 }
 
-// readable returns the stored record at key, unless it cannot be decoded: it is left out
-// and counted then.
-func (t table[K, V]) readable(tx *Tx, key, data []byte) (V, bool) {
-	v, err := t.decode(key, data)
-	if err != nil {
-		tx.db.leaveOut(t.name, key, err)
-	}
-	return v, err == nil
-}
-
-// indexNames returns an entry without a key for each index.
-func (t table[K, V]) indexNames() (names []entry) {
-	for _, index := range t.indexes {
-		names = append(names, entry{index: index.name, noun: index.noun, grows: index.grows})
-	}
-	return names
-}
-
 // entriesNaming returns the entries of indexes that name the record at key. It reads the
 // whole indexes: it is for a record that cannot tell its entries.
 func entriesNaming(tx *Tx, indexes []entry, key []byte) (entries []entry) {
