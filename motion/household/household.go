@@ -36,6 +36,7 @@ type Household struct {
 	ended  func()
 	log    *slog.Logger
 	limit  inviteLimit
+	codes  openCodes
 
 	leaving atomic.Bool // a home may change to away soon; see LeaveSoon
 }
