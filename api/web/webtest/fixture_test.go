@@ -91,7 +91,9 @@ func (b *browser) stopClock() {
 }
 
 // signedIn makes each page that is opened from now on show a proof.
-func (b *browser) signedIn() { b.beforePages(`sessionStorage.setItem("sensegate-proof", "a proof")`) }
+func (b *browser) signedIn() {
+	b.beforePages(`location.protocol === "http:" && sessionStorage.setItem("sensegate-proof", "a proof")`)
+}
 
 // beforePages runs a script before those of each page that is opened from now on.
 func (b *browser) beforePages(script string) {
