@@ -37,7 +37,13 @@ type started struct {
 }
 
 // play runs the demo until the test ends, and before that the browser.
-func play(b *browser, vacant bool) (s started) {
+func play(b *browser, vacant bool) started {
+	b.t.Helper()
+	return playOn(b, vacant, func(a *appliance.Appliance) demo.Appliance { return a })
+}
+
+// playOn is play on what stands between the demo and the appliance.
+func playOn(b *browser, vacant bool, between func(*appliance.Appliance) demo.Appliance) (s started) {
 	t := b.t
 	t.Helper()
 	read, write := io.Pipe()
@@ -50,7 +56,11 @@ func play(b *browser, vacant bool) (s started) {
 				c := appliance.Defaults()
 				c.StateDir, c.HTTP.Listen, c.MQTT.Listen, c.HTTP.TLSListen, c.MQTT.TLSListen = stateDir, http, mqtt, "", ""
 				c.HTTP.Hosts = []string{lanName}
-				return appliance.Open(ctx, c, slog.New(slog.DiscardHandler))
+				a, err := appliance.Open(ctx, c, slog.New(slog.DiscardHandler))
+				if err != nil {
+					return nil, err
+				}
+				return between(a), nil
 			},
 		})
 	}()
@@ -87,7 +97,7 @@ type browser struct {
 // open starts a browser with a window of a size.
 func open(t *testing.T, width, height int64) *browser {
 	t.Helper()
-	if os.Getenv("CI") != "true" {
+	if os.Getenv("CI") != "true" && !*figures {
 		t.Skip("a browser's journey: CI=true go test ./api/web/webtest")
 	}
 	if _, err := exec.LookPath("chromium"); err != nil {
