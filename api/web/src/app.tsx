@@ -13,6 +13,8 @@ type Screen = ComponentType<{ o: Overview }>;
 
 /** The screens that are fetched when they are first opened, by their names in the address. */
 const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
+  alerts: () => import("./screen/alerts"),
+  inbox: () => import("./screen/inbox"),
   me: () => import("./screen/me"),
 };
 

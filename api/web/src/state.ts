@@ -30,6 +30,7 @@ export interface Overview {
   faults: { name: string; location: string; code: string }[];
   devices: number;
   read_only: boolean; // there is too little room on the appliance's disk
+  unread: number;
 }
 
 interface Frame {
@@ -54,6 +55,7 @@ let stream: Live | undefined;
 let watched = 0; // the home of the stream
 let chosen = 0; // the home to show; 0: the first
 let asked = 0; // number of the newest request; the answers of others come too late
+let told = 0; // when the overview was last answered, ms of our clock
 let heard = 0; // when something was last heard, ms of our clock
 let clockSkew = 0; // s, of the appliance's clock against ours
 
@@ -66,7 +68,7 @@ export async function refresh() {
   try {
     const got = await call<Overview>("GET", "/web/v1/overview" + (chosen ? `?network_id=${chosen}` : ""));
     if (mine !== asked) return;
-    heard = Date.now();
+    told = heard = Date.now();
     clockSkew = got.ts - heard / 1000;
     tick();
     trouble.value = undefined;
@@ -165,7 +167,7 @@ export function keepFresh() {
   const seen = () => document.visibilityState === "visible" && overview.value !== null;
   setInterval(() => {
     tick();
-    if (seen() && (trouble.value || Date.now() - heard > (connected.value ? silent : minute))) void refresh();
+    if (seen() && (trouble.value || Date.now() - heard > (connected.value ? silent : minute) || Date.now() - told > minute)) void refresh();
   }, 5000);
   document.addEventListener("visibilitychange", () => seen() && void refresh());
 }

@@ -50,9 +50,9 @@ export function t(key: keyof Messages, values: Record<string, string | number> =
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */
-export function codeText(prefix: string, code: string): string {
+export function codeText(prefix: string, code: string, values: Record<string, string | number> = {}): string {
   const key = (prefix + code) as keyof Messages;
-  return key in words.value ? t(key) : "";
+  return key in words.value ? t(key, values) : "";
 }
 
 const units: [Intl.RelativeTimeFormatUnit & ("minute" | "hour" | "day"), number][] = [["day", 86400], ["hour", 3600], ["minute", 60]];
@@ -77,5 +77,5 @@ export function list(names: string[]): string {
 
 /** The time of day in the home's zone. */
 export function clock(seconds: number, zone: string): string {
-  return new Intl.DateTimeFormat(language.value, { hour: "2-digit", minute: "2-digit", timeZone: zone }).format(seconds * 1000);
+  return new Intl.DateTimeFormat(language.value, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone }).format(seconds * 1000);
 }

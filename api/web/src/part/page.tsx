@@ -1,14 +1,18 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Answer } from "../answer";
 import { refusal, t } from "../text";
+
+/** The title of the screen that is shown, "" for home's. */
+export const screenTitle = signal("");
 
 /** A screen: its one heading, which gets the focus when the screen opens, and what it shows. */
 export function Page({ title, kind = "", heading = title, children }: { title: string; kind?: string; heading?: ComponentChildren; children: ComponentChildren }) {
   const h1 = useRef<HTMLHeadingElement>(null);
   useEffect(() => h1.current?.focus(), []);
   useEffect(() => {
-    document.title = `${title} · ${t("name")}`;
+    screenTitle.value = title;
   }, [title]);
   return (
     <main class={"screen " + kind}>

@@ -1,14 +1,19 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { place, to } from "../route";
 import { choose, connected, now, trouble, type Overview } from "../state";
-import { clock, refusal, t } from "../text";
+import { clock, language, refusal, t } from "../text";
 import { Icon } from "./icon";
+import { screenTitle } from "./page";
+import { counted } from "./when";
 import type { Messages } from "../words/en";
 
 /** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
 const ways: [screen: string, name: keyof Messages][] = [
   ["", "home"],
+  ["alerts", "alerts"],
+  ["inbox", "inbox"],
   ["me", "me"],
 ];
 const direct = 4;
@@ -21,7 +26,7 @@ export function Shell({ o, children }: { o: Overview; children: ComponentChildre
         <img src="icon.svg" alt="" width="28" height="28" />
         {o.homes.length < 2 ? <span class="place">{o.home.name || t("home")}</span> : <Homes o={o} />}
       </header>
-      <Ways />
+      <Ways unread={o.unread} />
       <div>
         <Trouble o={o} />
         {children}
@@ -30,19 +35,43 @@ export function Shell({ o, children }: { o: Overview; children: ComponentChildre
   );
 }
 
-function Ways() {
+const most = 100; // unread notices that are counted
+
+/** How many notices are unread: behind the name in the navigation, in the window's title, and said when it grows. */
+function useUnread(n: number): string {
+  const before = useRef(n);
+  const said = useSignal("");
+  useEffect(() => {
+    if (n !== before.current) said.value = n > before.current ? `${t("inbox")}: ${counted("ibUnread", n)}` : "";
+    before.current = n;
+  }, [n]);
+  const title = screenTitle.value;
+  useEffect(() => {
+    document.title = (n > 0 ? `(${n < most ? n : most - 1 + "+"}) ` : "") + (title ? `${title} · ` : "") + t("name");
+  }, [n, title, language.value]);
+  return said.value;
+}
+
+function Ways({ unread }: { unread: number }) {
+  const said = useUnread(unread);
   const more = useRef<HTMLDetailsElement>(null);
   const close = () => {
     if (more.current) more.current.open = false;
   };
   const way = ([screen, name]: (typeof ways)[number]) => (
     <li key={screen}>
-      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}><Icon of={screen} />{t(name)}</a>
+      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}>
+        <Icon of={screen} />
+        <span>
+          {t(name)} {screen === "inbox" && unread > 0 && <><span class="badge" aria-hidden="true">{unread < most ? unread : most - 1 + "+"}</span><span class="hidden">{counted("ibUnread", unread)}</span></>}
+        </span>
+      </a>
     </li>
   );
   const rest = ways.slice(direct);
   return (
     <nav class="ways" aria-label={t("screens")}>
+      <p class="hidden" role="status">{said}</p>
       <ul>
         {ways.slice(0, direct).map(way)}
         {rest.length > 0 && (

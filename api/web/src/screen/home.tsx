@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api";
 import { HourAxis, slotsOf, useHours } from "../part/hours";
+import { screenTitle } from "../part/page";
 import { HeatStrip, mean, stripText } from "../part/strip";
 import { choose, moving, now, refresh, type Overview, type Room } from "../state";
 import { ago, codeText, list, refusal, span, t } from "../text";
@@ -24,7 +25,7 @@ export function Home({ o }: { o: Overview }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus();
-    document.title = t("name");
+    screenTitle.value = "";
   }, []);
   return (
     <main class="screen home">

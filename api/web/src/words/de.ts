@@ -1,6 +1,9 @@
+import { alerts } from "./alerts.de";
 import { common } from "./common.de";
+import { event } from "./event.de";
 import { home } from "./home.de";
+import { inbox } from "./inbox.de";
 import { me } from "./me.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...common, ...home, ...me };
+export const messages: Messages = { ...alerts, ...common, ...event, ...home, ...inbox, ...me };

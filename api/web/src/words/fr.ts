@@ -1,6 +1,9 @@
+import { alerts } from "./alerts.fr";
 import { common } from "./common.fr";
+import { event } from "./event.fr";
 import { home } from "./home.fr";
+import { inbox } from "./inbox.fr";
 import { me } from "./me.fr";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...common, ...home, ...me };
+export const messages: Messages = { ...alerts, ...common, ...event, ...home, ...inbox, ...me };
