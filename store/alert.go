@@ -1,8 +1,7 @@
 package store
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -117,7 +116,7 @@ func (tx *Tx) Alerts(network motion.NetworkID) ([]Alert, error) {
 		prefix = key32(network)
 	}
 	list, err := alerts.all(tx, prefix)
-	slices.SortFunc(list, func(a, b Alert) int { return cmp.Compare(a.Number, b.Number) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Number < list[j].Number })
 	return list, err
 }
 

@@ -2,8 +2,7 @@ package store
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/command"
@@ -29,7 +28,7 @@ func (tx *Tx) OpenCommands(network motion.NetworkID, node motion.NodeID) ([]comm
 			open = append(open, c)
 		}
 	}
-	slices.SortFunc(open, func(a, b command.Command) int { return cmp.Compare(a.ID, b.ID) })
+	sort.Slice(open, func(i, j int) bool { return open[i].ID < open[j].ID })
 	return open, nil
 }
 

@@ -1,9 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -78,7 +77,7 @@ func (tx *Tx) orNow(t motion.Time) motion.Time {
 
 // sortByID orders records by their id.
 func sortByID[V any](list []V, id func(V) motion.NodeID) {
-	slices.SortFunc(list, func(a, b V) int { return cmp.Compare(id(a), id(b)) })
+	sort.Slice(list, func(i, j int) bool { return id(list[i]) < id(list[j]) })
 }
 
 // linkKey names a link: its name is unique in its network.

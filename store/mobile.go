@@ -2,7 +2,7 @@ package store
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -97,7 +97,7 @@ func (tx *Tx) RegisterMobile(r MobileRegistration) (home.MobileDevice, error) {
 // dropMobiles removes the mobile devices that a user has too many.
 func (tx *Tx) dropMobiles(user home.UserID) error {
 	list, err := tx.MobilesOfUser(user)
-	slices.SortStableFunc(list, func(a, b MobileDevice) int { return cmp.Compare(a.UpdatedAt, b.UpdatedAt) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].UpdatedAt < list[j].UpdatedAt })
 	return each(list[:max(0, len(list)-mobilesOfOne)], err, func(d MobileDevice) error { return tx.DeleteMobile(d.ID) })
 }
 

@@ -1,9 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"crypto/rand"
 	"slices"
+	"sort"
 	"strings"
 
 	"sensegate/motion"
@@ -41,7 +41,7 @@ func (tx *Tx) PendingDevices() ([]motion.PendingDevice, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(list, func(a, b motion.PendingDevice) int { return cmp.Compare(b.LastSeen, a.LastSeen) })
+	sort.SliceStable(list, func(i, j int) bool { return list[j].LastSeen < list[i].LastSeen })
 	return list, nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -67,9 +67,10 @@ func LoadConfig(path string, environ []string, config any, validate func() error
 	if len(failed.Mistakes) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(failed.Mistakes, func(a, b Mistake) int {
+	sort.SliceStable(failed.Mistakes, func(i, j int) bool {
+		a, b := &failed.Mistakes[i], &failed.Mistakes[j]
 		inFile := cmp.Compare(min(b.Line, 1), min(a.Line, 1))
-		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable))
+		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable)) < 0
 	})
 	return failed
 }

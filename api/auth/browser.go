@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -9,7 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/netip"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -193,7 +192,7 @@ func (s *Sessions) Sessions(ctx context.Context, who User) (list []SessionInfo, 
 		}
 		return err
 	})
-	slices.SortFunc(list, func(a, b SessionInfo) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	sort.Slice(list, func(i, j int) bool { return list[j].CreatedAt < list[i].CreatedAt })
 	return list, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -43,8 +44,8 @@ func HostNames(configured []string) Names {
 			own = append(own, prefix.Addr().Unmap())
 		}
 	}
-	slices.SortFunc(own, func(a, b netip.Addr) int {
-		return cmp.Or(preference(a)-preference(b), a.Compare(b))
+	sort.Slice(own, func(i, j int) bool {
+		return cmp.Or(preference(own[i])-preference(own[j]), own[i].Compare(own[j])) < 0
 	})
 	n.address(own...)
 	return n

@@ -3,7 +3,6 @@ package scenario
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sort"
 	"time"
 
@@ -59,7 +58,8 @@ func (s *Scenario) Day(seed uint64, midnight time.Time) *Day {
 		day.Scene.Bodies = append(day.Scene.Bodies, fanOf(&f, seed+uint64(i), day.Begin))
 	}
 	for i := range day.Scene.Open {
-		slices.SortFunc(day.Scene.Open[i], func(a, b channel.Span) int { return int(math.Copysign(1, float64(a.From-b.From))) })
+		spans := day.Scene.Open[i]
+		sort.Slice(spans, func(i, j int) bool { return spans[i].From < spans[j].From })
 	}
 	sort.SliceStable(day.Walks, func(i, j int) bool { return day.Walks[i].From < day.Walks[j].From })
 	return day

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"sensegate/firmware-sim/channel"
 )
@@ -83,8 +84,9 @@ func pieces(sides, gaps []side) []side {
 			cut = append(cut, side{s.line, ends[i-1], ends[i]})
 		}
 	}
-	slices.SortFunc(cut, func(a, b side) int {
-		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.low, b.low), cmp.Compare(a.high, b.high))
+	sort.Slice(cut, func(i, j int) bool {
+		a, b := cut[i], cut[j]
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.low, b.low), cmp.Compare(a.high, b.high)) < 0
 	})
 	return slices.Compact(cut)
 }

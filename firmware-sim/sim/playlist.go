@@ -1,13 +1,13 @@
 package sim
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"sensegate/firmware-sim/capture"
@@ -126,7 +126,7 @@ func groupRecordings(files []string) ([]*capture.Recording, error) {
 	}
 	for _, r := range order {
 		all := parts[key{r.Group, r.Name}]
-		slices.SortStableFunc(all, func(a, b part) int { return cmp.Compare(a.number, b.number) })
+		sort.SliceStable(all, func(i, j int) bool { return all[i].number < all[j].number })
 		for _, p := range all {
 			r.Paths = append(r.Paths, p.path)
 		}

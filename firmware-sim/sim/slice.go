@@ -1,8 +1,7 @@
 package sim
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"sensegate/firmware-sim/capture"
 	"sensegate/motion"
@@ -35,7 +34,7 @@ func slicesOf(take *Take) []slice {
 			from = to
 		}
 	}
-	slices.SortStableFunc(all, func(a, b slice) int { return cmp.Compare(a.end(), b.end()) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].end() < all[j].end() })
 	return all
 }
 

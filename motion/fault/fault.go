@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 )
 
@@ -47,7 +47,7 @@ func (d *Details) Add(location string, value any, format string, args ...any) {
 
 // Sort orders the mistakes by their places, those of one place as they were found.
 func (d Details) Sort() {
-	slices.SortStableFunc(d, func(a, b Detail) int { return strings.Compare(a.Location, b.Location) })
+	sort.SliceStable(d, func(i, j int) bool { return d[i].Location < d[j].Location })
 }
 
 // Err returns an Invalid error with all that is wrong, nil when nothing is.

@@ -1,9 +1,9 @@
 package household
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -128,10 +128,10 @@ func reportPresence(tx *store.Tx, person home.User, id home.ID, reports []home.P
 	if err != nil {
 		return Presence{}, nil, err
 	}
-	slices.SortStableFunc(reports, func(a, b home.PresenceReport) int {
-		first, _ := a.When(tx.Now())
-		second, _ := b.When(tx.Now())
-		return cmp.Compare(first, second)
+	sort.SliceStable(reports, func(i, j int) bool {
+		first, _ := reports[i].When(tx.Now())
+		second, _ := reports[j].When(tx.Now())
+		return first < second
 	})
 	after, heard, server := before, false, false
 	after.Muted = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // Set holds the values of one network that answer a query. It is immutable and safe for
@@ -35,7 +36,7 @@ func NewSet(values ...[]byte) (*Set, error) {
 		}
 		s.add(v)
 	}
-	slices.SortFunc(s.tiers, func(a, b tierValues) int { return cmp.Compare(a.tier, b.tier) })
+	sort.Slice(s.tiers, func(i, j int) bool { return s.tiers[i].tier < s.tiers[j].tier })
 	for i := range s.tiers {
 		s.tiers[i].sort()
 	}
@@ -70,7 +71,7 @@ func (s *Set) add(v value) {
 // sort sorts the values by time and keeps only the last one of each block.
 func (t *tierValues) sort() {
 	block := func(v value) int64 { return t.tier.BlockStart(v.start) }
-	slices.SortStableFunc(t.values, func(a, b value) int { return cmp.Compare(block(a), block(b)) })
+	sort.SliceStable(t.values, func(i, j int) bool { return block(t.values[i]) < block(t.values[j]) })
 	kept := t.values[:0]
 	for _, v := range t.values {
 		if n := len(kept); n > 0 && block(kept[n-1]) == block(v) {

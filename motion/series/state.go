@@ -1,8 +1,8 @@
 package series
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 )
@@ -130,7 +130,7 @@ func (s *Set) sharesOf(ids []ID, step, from, to int64) ([]LocationShare, error) 
 			out = append(out, share)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b LocationShare) int { return cmp.Compare(b.Density, a.Density) })
+	sort.SliceStable(out, func(i, j int) bool { return out[j].Density < out[i].Density })
 	return out, nil
 }
 

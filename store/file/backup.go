@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func Backups(path string) ([]Backup, error) {
 		}
 		list = append(list, Backup{Path: filepath.Join(directory, entry.Name()), At: at, Size: info.Size()})
 	}
-	slices.SortFunc(list, func(a, b Backup) int { return strings.Compare(b.Path, a.Path) })
+	sort.Slice(list, func(i, j int) bool { return list[j].Path < list[i].Path })
 	return list, nil
 }
 

@@ -2,7 +2,7 @@ package samples
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/series"
@@ -76,8 +76,9 @@ func (s *Heads) collect(wall int64) (sealed, open []part) {
 		h.mu.Unlock()
 	}
 	for _, parts := range [][]part{sealed, open} {
-		slices.SortFunc(parts, func(a, b part) int {
-			return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.tier, b.at.tier), cmp.Compare(a.network, b.network))
+		sort.Slice(parts, func(i, j int) bool {
+			a, b := &parts[i], &parts[j]
+			return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.tier, b.at.tier), cmp.Compare(a.network, b.network)) < 0
 		})
 	}
 	return sealed, open

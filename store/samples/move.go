@@ -2,9 +2,8 @@ package samples
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 
 	"sensegate/motion/series"
 )
@@ -43,7 +42,7 @@ func (s *Heads) touching(from, to int64) (parts []part) {
 		}
 		h.mu.Unlock()
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.at.start, b.at.start) })
+	sort.Slice(parts, func(i, j int) bool { return parts[i].at.start < parts[j].at.start })
 	return parts
 }
 

@@ -1,8 +1,8 @@
 package samples
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -104,7 +104,7 @@ func (b blocks) all() func(func(blockKey, motion.NetworkID) bool) {
 		for at := range b {
 			order = append(order, at)
 		}
-		slices.SortFunc(order, func(a, b blockKey) int { return cmp.Compare(a.start, b.start) })
+		sort.Slice(order, func(i, j int) bool { return order[i].start < order[j].start })
 		for _, at := range order {
 			slices.Sort(b[at])
 			for _, network := range b[at] {

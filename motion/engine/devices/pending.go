@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -78,7 +79,7 @@ func (l *pendingList) list() []motion.PendingDevice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.Clone(l.entries)
-	slices.SortStableFunc(list, func(a, b motion.PendingDevice) int { return cmp.Compare(b.LastSeen, a.LastSeen) })
+	sort.SliceStable(list, func(i, j int) bool { return list[j].LastSeen < list[i].LastSeen })
 	return list
 }
 

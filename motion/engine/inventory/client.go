@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"sensegate/motion"
@@ -89,8 +90,8 @@ func (in *Inventory) SoundingClients(id motion.NetworkID) (SoundingClients, erro
 			clients.Leafs = append(clients.Leafs, soundingLeaf(n, leaf, now))
 		}
 	}
-	slices.SortFunc(clients.Nodes, func(a, b SoundingNode) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(clients.Leafs, func(a, b SoundingLeaf) int { return cmp.Compare(a.id, b.id) })
+	sort.Slice(clients.Nodes, func(i, j int) bool { return clients.Nodes[i].ID < clients.Nodes[j].ID })
+	sort.Slice(clients.Leafs, func(i, j int) bool { return clients.Leafs[i].id < clients.Leafs[j].id })
 	return clients, nil
 }
 
@@ -159,7 +160,7 @@ func soundingState(n *state.Network, id motion.NodeID, own motion.SoundingClient
 			s.leftOut = link.LeftOut
 		}
 	}
-	slices.SortFunc(s.Links, func(a, b SoundingLink) int { return cmp.Compare(a.NodeID, b.NodeID) })
+	sort.Slice(s.Links, func(i, j int) bool { return s.Links[i].NodeID < s.Links[j].NodeID })
 	return s
 }
 

@@ -1,9 +1,9 @@
 package inventory
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
@@ -73,7 +73,7 @@ func (in *Inventory) NodesOf(n *state.Network) []motion.Node {
 		}
 		nodes = append(nodes, node)
 	}
-	slices.SortFunc(nodes, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	sort.Slice(nodes, func(i, j int) bool { return nodes[i].ID < nodes[j].ID })
 	return nodes
 }
 
@@ -140,7 +140,7 @@ func (in *Inventory) NodesByBSSID(mac motion.MAC) []motion.Node {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b motion.Node) int { return cmp.Compare(a.ID, b.ID) })
+	sort.Slice(found, func(i, j int) bool { return found[i].ID < found[j].ID })
 	return found
 }
 

@@ -1,8 +1,8 @@
 package inventory
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
@@ -45,8 +45,8 @@ func (in *Inventory) Topology(id motion.NetworkID, offline bool) (motion.Topolog
 		t.Devices = slices.DeleteFunc(t.Devices, func(d motion.TopologyDevice) bool { return !d.Online })
 		t.Links = slices.DeleteFunc(t.Links, func(l motion.TopologyLink) bool { return !l.Online })
 	}
-	slices.SortFunc(t.Devices, func(a, b motion.TopologyDevice) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(t.Links, func(a, b motion.TopologyLink) int { return cmp.Compare(a.LinkID, b.LinkID) })
+	sort.Slice(t.Devices, func(i, j int) bool { return t.Devices[i].ID < t.Devices[j].ID })
+	sort.Slice(t.Links, func(i, j int) bool { return t.Links[i].LinkID < t.Links[j].LinkID })
 	if !latest.IsZero() {
 		t.TS = &latest
 	}

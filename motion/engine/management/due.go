@@ -1,9 +1,9 @@
 package management
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"sensegate/motion/command"
@@ -91,7 +91,7 @@ func (m *Manager) dueCommands(ctx context.Context) (due []command.ID, err error)
 		}
 	}
 	if len(waiting) > 0 {
-		slices.SortFunc(waiting, func(a, b openCommand) int { return cmp.Compare(a.ID, b.ID) })
+		sort.Slice(waiting, func(i, j int) bool { return waiting[i].ID < waiting[j].ID })
 		err = m.state.DB.View(ctx, func(tx *store.Tx) error {
 			view := m.beginCommands(tx)
 			for _, c := range waiting {
