@@ -84,9 +84,12 @@ func (a *alarm) place(e *motion.Event, s *sample) {
 		loc.FriendlyName = a.home.Nodes[link.Peer].FriendlyName
 	}
 	e.Loc = []motion.EventLoc{loc}
-	e.Debug = &motion.EventDebug{
-		LinkSens: map[string]float64{}, MSAD: []float64{s.msad[s.strongest]}, Links: []string{link.Name},
-		MConf: []float64{s.mconf},
+	e.Debug = &motion.EventDebug{LinkSens: map[string]float64{}}
+	for i, v := range s.mkai {
+		if v > 0 {
+			e.Debug.Links = append(e.Debug.Links, a.links[i].Name)
+			e.Debug.MSAD, e.Debug.MConf = append(e.Debug.MSAD, s.msad[i]), append(e.Debug.MConf, s.mconf)
+		}
 	}
 }
 
