@@ -15,7 +15,9 @@ type Screen = ComponentType<{ o: Overview }>;
 const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   alerts: () => import("./screen/alerts"),
   inbox: () => import("./screen/inbox"),
+  history: () => import("./screen/history"),
   me: () => import("./screen/me"),
+  moment: () => import("./screen/moment"),
 };
 
 const fetched: Record<string, Screen> = { "": Home };

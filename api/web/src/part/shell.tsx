@@ -14,6 +14,7 @@ const ways: [screen: string, name: keyof Messages][] = [
   ["", "home"],
   ["alerts", "alerts"],
   ["inbox", "inbox"],
+  ["history", "history"],
   ["me", "me"],
 ];
 const direct = 4;

@@ -15,10 +15,8 @@ export function HeatStrip({ strip, slots, label }: { strip: Strip; slots?: numbe
   const n = slots ?? strip.values.length;
   return (
     <svg class="strip" viewBox={`0 0 ${n} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
-      {Array.from({ length: n }, (_, i) => {
-        const v = strip.values[i];
-        return <rect key={i} x={i} y={0} width={1.02} height={10} class={i >= strip.values.length ? "later" : v === null ? "gap" : "heat" + heat(v)} />;
-      })}
+      {strip.values.map((v, i) => <rect key={i} x={i} y={0} width={1.02} height={10} class={v === null ? "gap" : "heat" + heat(v)} />)}
+      {n > strip.values.length && <rect x={strip.values.length} y={0} width={n - strip.values.length} height={10} class="later" />}
     </svg>
   );
 }

@@ -1,9 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { useAnswer } from "../answer";
 import { call } from "../api";
 import { HourAxis, slotsOf, useHours } from "../part/hours";
 import { screenTitle } from "../part/page";
+import { MomentList, type MomentPage } from "../part/moments";
 import { HeatStrip, mean, stripText } from "../part/strip";
+import { to } from "../route";
 import { choose, moving, now, refresh, type Overview, type Room } from "../state";
 import { ago, codeText, list, refusal, span, t } from "../text";
 
@@ -43,6 +46,7 @@ export function Home({ o }: { o: Overview }) {
         <Learning rooms={o.rooms} />
       </section>
       <Today o={o} />
+      <Newest o={o} />
       <div class="side">
         <section class="people">
           <h2>{t("people")}</h2>
@@ -118,6 +122,25 @@ function Today({ o }: { o: Overview }) {
       <HeatStrip strip={o.today} slots={slotsOf(hours)} label={n === null ? t("noData") : t("todaySummary", { n })} />
       <HourAxis hours={hours} />
       <p>{n === null ? t("noData") : t("todaySummary", { n })}</p>
+    </section>
+  );
+}
+
+const shown = 3;
+
+/** The newest moments of today. */
+function Newest({ o }: { o: Overview }) {
+  const answer = useAnswer<MomentPage>(`/web/v1/moments?network_id=${o.home.id}&from=${o.today.from}&last=${shown}`, 60);
+  useEffect(() => {
+    if (answer.value) void answer.again();
+  }, [o.state]);
+  const list = answer.value?.moments;
+  return (
+    <section class="newest">
+      <h2>{t("moments")}</h2>
+      {list && list.length === 0 && <p class="muted">{t("momentsNone")}</p>}
+      {list && <MomentList moments={list.slice(0, shown)} zone={o.home.timezone} />}
+      <p><a href={to("history")}>{t("momentsAll")}</a></p>
     </section>
   );
 }

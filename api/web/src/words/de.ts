@@ -1,9 +1,11 @@
 import { alerts } from "./alerts.de";
 import { common } from "./common.de";
 import { event } from "./event.de";
+import { history } from "./history.de";
 import { home } from "./home.de";
 import { inbox } from "./inbox.de";
 import { me } from "./me.de";
+import { moment } from "./moment.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...event, ...home, ...inbox, ...me };
+export const messages: Messages = { ...alerts, ...common, ...event, ...history, ...home, ...inbox, ...me, ...moment };

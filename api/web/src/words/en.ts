@@ -1,11 +1,13 @@
 import { alerts } from "./alerts.en";
 import { common } from "./common.en";
 import { event } from "./event.en";
+import { history } from "./history.en";
 import { home } from "./home.en";
 import { inbox } from "./inbox.en";
 import { me } from "./me.en";
+import { moment } from "./moment.en";
 
 /** Every message, in English: the other languages have the same. */
-export const messages = { ...alerts, ...common, ...event, ...home, ...inbox, ...me };
+export const messages = { ...alerts, ...common, ...event, ...history, ...home, ...inbox, ...me, ...moment };
 
 export type Messages = typeof messages;
