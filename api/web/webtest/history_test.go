@@ -93,7 +93,7 @@ func TestHistoryLeadsToTheWhyOfAMoment(t *testing.T) {
 	b.waitFor(sentence + `=== "This moment is no longer kept"`)
 
 	b.visit("#/history/"+day+"?span=week", ".week .strip")
-	if days := read[int](b, `document.querySelectorAll(".week .strip").length`); days != 7 {
+	if days := read[int](b, `document.querySelectorAll(".week li").length`); days != 7 {
 		t.Errorf("a week of %d days", days)
 	}
 	b.pictures("history-week")

@@ -7,7 +7,7 @@ import { hours } from "./day";
 import { past, percent, type History, type Values } from "./history";
 import { MomentList, type MomentPage } from "./moments";
 import { Waiting } from "./page";
-import { HeatStrip } from "./strip";
+import { HeatStrip, Nights, nights } from "./strip";
 
 interface Row {
   name: string;
@@ -33,8 +33,6 @@ export function said(rows: Row[], i: number): string {
   return moved.length === 0 ? t("histStill") : moved.slice(0, 3).map((r) => t("histRoom", { room: r.name, n: percent(r.values[i]!) })).join(", ");
 }
 
-const night = (hour: number) => hour < 6 || hour >= 22;
-
 /** The rooms of a day, one slider for all of them, and the moments of the hour that it is at. */
 export function DayChart({ h, o }: { h: History; o: Overview }) {
   const day = h.days[0];
@@ -49,6 +47,7 @@ export function DayChart({ h, o }: { h: History; o: Overview }) {
     const of = hours(zone);
     return day.values.map((_, i) => of(day.start + i * h.step));
   }, [day.start, n, zone]);
+  const night = useMemo(() => nights(day, h.step, zone), [day.start, n, zone]);
   const strips = useMemo(
     () =>
       rows.flatMap((r) => {
@@ -72,9 +71,7 @@ export function DayChart({ h, o }: { h: History; o: Overview }) {
       <section class="daychart">
         <p class="readout" aria-hidden="true">{text}</p>
         <div class="rows">
-          <svg class="nights" viewBox={`0 0 ${n} 1`} preserveAspectRatio="none" aria-hidden="true">
-            {hour.map((v, i) => night(v) && <rect key={i} x={i} y="0" width="1.02" height="1" />)}
-          </svg>
+          <Nights night={night} />
           {strips}
           <svg class="cursor" viewBox={`0 0 ${n} 1`} preserveAspectRatio="none" aria-hidden="true" onClick={choose}>
             <rect x="0" y="0" width={n} height="1" class="tap" />

@@ -5,7 +5,7 @@ import { dayText, hours, isDay, shiftDays, shiftMonths, weekday } from "../part/
 import { DayChart } from "../part/daychart";
 import { past, percent, type History, type HistoryDay } from "../part/history";
 import { Page, Waiting } from "../part/page";
-import { HeatStrip } from "../part/strip";
+import { HeatStrip, Nights, nights } from "../part/strip";
 import { place, to } from "../route";
 import type { Overview } from "../state";
 import { t } from "../text";
@@ -45,7 +45,7 @@ export function Screen({ o }: { o: Overview }) {
       <Waiting answer={answer} />
       {h && !answer.refusal && known(h) === 0 && <Empty h={h} zone={zone} />}
       {h && span === "day" && h.days.length > 0 && <DayChart key={h.days[0].date} h={h} o={o} />}
-      {h && span === "week" && <Week h={h} />}
+      {h && span === "week" && <Week h={h} zone={zone} />}
       {h && span === "month" && <Month h={h} />}
       {h && <p><button onClick={() => download(`sensegate-${h.days[0]?.date ?? day}-${span}.csv`, csvOf(h, span, zone))}>{t("histCsv")}</button></p>}
     </Page>
@@ -129,20 +129,26 @@ export function sentence(h: History, span: Span, zone: string): string {
 const stripText = (name: string, mean: number | null) => (mean === null ? t("histStripNone", { name }) : t("histStrip", { name, n: percent(mean) }));
 
 /** Seven days below one another; each leads to its day. */
-function Week({ h }: { h: History }) {
+function Week({ h, zone }: { h: History; zone: string }) {
+  const night = useMemo(() => nights(h.days[0], h.step, zone), [h, zone]);
   const rows = useMemo(
     () => h.days.map((d) => <HeatStrip strip={{ from: d.start, step: h.step, values: past(h, d, d.values) }} slots={d.values.length} label={stripText(dayText(d.date, { weekday: "long" }), d.mean)} />),
     [h],
   );
   return (
     <section class="week">
+      <Nights night={night} />
       <ul>
         {h.days.map((d, i) => (
           <li key={d.date}>
-            <a href={address(d.date, "day")} aria-label={stripText(dayText(d.date, { weekday: "long", day: "numeric", month: "long" }), d.mean)}>
-              <span class="date">{dayText(d.date, { weekday: "short", day: "numeric" })}</span>
-              {rows[i]}
-            </a>
+            {d.date > h.today ? (
+              <span class="date muted">{dayText(d.date, { weekday: "short", day: "numeric" })}</span>
+            ) : (
+              <a href={address(d.date, "day")} aria-label={stripText(dayText(d.date, { weekday: "long", day: "numeric", month: "long" }), d.mean)}>
+                <span class="date">{dayText(d.date, { weekday: "short", day: "numeric" })}</span>
+                {rows[i]}
+              </a>
+            )}
           </li>
         ))}
       </ul>

@@ -104,8 +104,8 @@ function Curve({ w, zone }: { w: Why; zone: string }) {
       {values.length > 0 && (
         <>
           <svg viewBox={`0 0 ${values.length} ${high}`} preserveAspectRatio="none" role="img" aria-label={label}>
-            <rect class="during" x={x(w.moment.start)} y="0" width={Math.max(0.5, x(end) - x(w.moment.start))} height={high} />
             {values.map((v, i) => v !== null && <rect key={i} class="known" x={i} y="0" width="1.02" height={high} />)}
+            <rect class="during" x={x(w.moment.start)} y="0" width={Math.max(0.5, x(end) - x(w.moment.start))} height={high} />
             {values.map((v, i) => v !== null && v > 0 && <rect key={i} class="strength" x={i} y={y(v)} width="1.02" height={line - y(v)} />)}
             <line class="threshold" x1="0" x2={values.length} y1={line} y2={line} />
             <path d={d} />
