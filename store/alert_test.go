@@ -46,6 +46,7 @@ func TestAlertIsKeptAsGiven(t *testing.T) {
 	}
 	first.Runs = []store.AlertRun{{At: 1764000000250, Target: 1764000000000, Verdict: alert.NoMotion, LateSeconds: 540}}
 	first.State.Fired = []motion.Stamp{1764000000000}
+	first.Snoozed = 1764003600000
 	update(t, db, func(tx *store.Tx) (err error) {
 		first, err = tx.RequeueAlert(first)
 		return err
