@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"sensegate/motion"
@@ -22,6 +23,8 @@ type Runner struct {
 	state  *state.State
 	events *events.Writer
 	queue  *alertQueue
+
+	rehearsing sync.Mutex // one at a time: it reads up to two weeks of seconds
 }
 
 // New makes the runner.

@@ -77,6 +77,11 @@ func (r *Runner) Preview(ctx context.Context, id motion.NetworkID, since motion.
 	look := func(from, to motion.Stamp) ([]alert.Second, error) {
 		return r.seconds(ctx, id, from.Std().Unix(), to.Std().Unix())
 	}
+	r.rehearsing.Lock()
+	defer r.rehearsing.Unlock()
+	if err := ctx.Err(); err != nil {
+		return p, err
+	}
 	p.Rehearsal, p.Computed, err = job.Rule.Rehearse(since.Stamp(), p.Since.Stamp(), motion.StampOf(now), look, scene)
 	return p, err
 }
