@@ -1,6 +1,11 @@
 package webtest
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -101,7 +106,7 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 	b.goTo("#/inbox", "Inbox")
 	b.waitFor(`document.querySelector(".notice.unread .tag:nth-of-type(2)")?.textContent === "trial"`)
 
-	for language, words := range map[string][]string{"de": {"Meldungen", "Posteingang", "Beginne mit", "Neue Meldung"}, "fr": {"Alertes", "Boîte de réception", "Pour commencer", "Nouvelle alerte"}} {
+	for language, words := range map[string][]string{"de": {"Meldungen", "Posteingang", "Beginne mit", "Neue Meldung"}, "fr": {"Alertes", "Messages", "Pour commencer", "Nouvelle alerte"}} {
 		b.speak(language)
 		b.goTo("#/inbox", words[1])
 		b.pictures("inbox-" + language)
@@ -124,4 +129,96 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 	read[bool](b, `[...document.querySelectorAll(".card:nth-of-type(3) button")].find((e) => e.textContent === "Delete").click() === undefined`)
 	b.press("Yes, delete it")
 	b.waitFor(`document.querySelectorAll(".card").length === 2`)
+}
+
+// app calls an operation of App Cloud with a token.
+func app(t *testing.T, s started, token, method, path, body string, answer any) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.HTTP+"/api/v1"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", token)
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	raw, err := io.ReadAll(got.Body)
+	if err != nil || got.StatusCode >= 300 || json.Unmarshal(raw, answer) != nil {
+		t.Fatalf("%s %s: %d %s %v", method, path, got.StatusCode, raw, err)
+	}
+}
+
+// TestReadingOfOneMarksNothingOfAnother: and an alert that another client made stays as it is.
+func TestReadingOfOneMarksNothingOfAnother(t *testing.T) {
+	t.Parallel()
+	b := open(t, 1280, 800)
+	s := play(b, true)
+	const password = "correct horse battery"
+	tokens := map[string]string{}
+	account := func(name, more string) string {
+		return fmt.Sprintf(`{"first_name":%q,"email":"%s@example.com","password":%q%s}`, name, name, password, more)
+	}
+	logIn := func(name string) {
+		var session struct{ Token string }
+		app(t, s, "", http.MethodPost, "/sessions?multi=true", account(name, ""), &session)
+		tokens[name] = session.Token
+	}
+	app(t, s, "", http.MethodPost, "/users", account("mum", `,"setup_code":"`+s.Setup+`"`), &struct{}{})
+	logIn("mum")
+	var house struct{ ID int }
+	app(t, s, tokens["mum"], http.MethodPost, "/find", `{"guardian_id":"a41f00c2d97b4e5580136c2e"}`, &house)
+	app(t, s, tokens["mum"], http.MethodPost, "/network_memberships", fmt.Sprintf(`{"role":"owner","network_id":%d,"setup_code":%q}`, house.ID, s.Setup), &struct{}{})
+	app(t, s, tokens["mum"], http.MethodPost, "/member_invites", fmt.Sprintf(`{"network_id":%d,"emails":["sam@example.com"]}`, house.ID), &struct{}{})
+	app(t, s, "", http.MethodPost, "/users", account("sam", ""), &struct{}{})
+	var mails struct{ Data []struct{ Link string } }
+	app(t, s, tokens["mum"], http.MethodGet, "/outbox", "", &mails)
+	_, token, _ := strings.Cut(mails.Data[0].Link, "token=")
+	app(t, s, "", http.MethodPut, "/confirmations", fmt.Sprintf(`{"token":%q,"password":%q}`, token, password), &struct{}{})
+	logIn("sam")
+	app(t, s, tokens["sam"], http.MethodPost, "/network_memberships", fmt.Sprintf(`{"role":"member","network_id":%d}`, house.ID), &struct{}{})
+	app(t, s, tokens["mum"], http.MethodPut, "/scenes", `{"scene_id":1}`, &struct{}{})
+	app(t, s, tokens["mum"], http.MethodPut, "/scenes", `{"scene_id":4}`, &struct{}{})
+	var made, kept struct {
+		UUID, RRule string
+		Enabled     bool
+		Monitor     any
+	}
+	app(t, s, tokens["sam"], http.MethodPost, "/universal-alert", `{"alert_name":"Bins","rrule":"DTSTART;TZID=America/Toronto:20251124T080000\nRRULE:FREQ=MONTHLY;BYDAY=1MO",
+		"monitor":{"monitor_mode":"NONE"},"no_motion_actions":[{"action":"fcm_push","payload":{"data":{"title":"Bins"}}}]}`, &made)
+	signIn := func(name string) {
+		t.Helper()
+		b.do(chromedp.WaitVisible(chromedp.CSS("#password")), chromedp.SetValue(chromedp.CSS("#email"), name+"@example.com"), chromedp.SetValue(chromedp.CSS("#password"), password),
+			chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS(".ways")))
+		b.goTo("#/inbox", "Inbox")
+		b.waitFor(`document.querySelectorAll(".notice").length > 0`)
+	}
+	unread := func(text string) string {
+		return `[...document.querySelectorAll(".notice.unread")].some((e) => e.textContent.includes("` + text + `"))`
+	}
+	b.do(chromedp.Navigate("http://" + s.HTTP))
+	signIn("mum")
+	if !read[bool](b, unread("sam joined the household")) || read[bool](b, unread("mum set the home to away")) {
+		t.Error("mum has not read that sam joined, and knows what she did herself")
+	}
+	b.press("Mark all as read")
+	b.waitFor(`document.querySelectorAll(".notice.unread").length === 0`)
+
+	b.goTo("#/alerts", "Alerts")
+	b.waitFor(mainText + `.includes("Another app made this alert")`)
+	b.pictures("alerts-foreign")
+	b.do(chromedp.Click(chromedp.CSS(".card .switch")))
+	b.waitFor(`document.querySelector(".card .switch")?.getAttribute("aria-checked") === "false"`)
+	app(t, s, tokens["sam"], http.MethodGet, "/universal-alert/"+made.UUID, "", &kept)
+	if kept.Enabled || kept.RRule != made.RRule || fmt.Sprint(kept.Monitor) != fmt.Sprint(made.Monitor) {
+		t.Errorf("switched off it is %+v, and was %+v", kept, made)
+	}
+	read[string](b, `location.hash = "#/me"`)
+	b.press("Sign out")
+	signIn("sam")
+	if !read[bool](b, unread("mum set the home to away")) {
+		t.Error("what mum has read is read for sam")
+	}
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
 import { call } from "../api";
 import { Page, Waiting } from "../part/page";
@@ -28,10 +28,10 @@ export function Screen({ o }: { o: Overview }) {
   const [part, which] = place.value.rest;
   if (part === "new") return <Form key={"new" + which} o={o} answer={answer} preset={which ?? "own"} />;
   if (part === "edit" && which) return <Form key={which} o={o} answer={answer} uuid={which} />;
-  return <List o={o} answer={answer} />;
+  return <List o={o} answer={answer} shown={part === "show" ? which : ""} />;
 }
 
-function List({ o, answer }: { o: Overview; answer: Answer<Alerts> }) {
+function List({ o, answer, shown }: { o: Overview; answer: Answer<Alerts>; shown: string }) {
   const got = answer.value;
   return (
     <Page title={t("alerts")} kind="alerts">
@@ -45,7 +45,7 @@ function List({ o, answer }: { o: Overview; answer: Answer<Alerts> }) {
       )}
       {got && got.alerts.length > 0 && (
         <ul class="cards">
-          {got.alerts.map((a) => <Card key={a.alert.uuid} o={o} a={a} got={got} changed={answer.again} />)}
+          {got.alerts.map((a) => <Card key={a.alert.uuid} o={o} a={a} got={got} shown={shown === a.alert.uuid} changed={answer.again} />)}
         </ul>
       )}
       {got && <Presets got={got} />}
@@ -89,7 +89,11 @@ function dueText(a: HomeAlert, zone: string): string {
 const hour = 3600;
 const naps = [hour, 8 * hour, 24 * hour, 7 * 24 * hour];
 
-function Card({ o, a, got, changed }: { o: Overview; a: HomeAlert; got: Alerts; changed: () => Promise<void> }) {
+function Card({ o, a, got, shown, changed }: { o: Overview; a: HomeAlert; got: Alerts; shown: boolean; changed: () => Promise<void> }) {
+  const card = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (shown) card.current?.scrollIntoView({ block: "center" });
+  }, [shown]);
   const wrong = useSignal("");
   const done = useSignal("");
   const busy = useSignal(false);
@@ -115,7 +119,7 @@ function Card({ o, a, got, changed }: { o: Overview; a: HomeAlert; got: Alerts; 
   };
   const own = `/web/v1/alerts/${alert.uuid}`;
   return (
-    <li class={"card" + (alert.enabled && !asleep ? "" : " off")}>
+    <li ref={card} aria-current={shown ? "true" : undefined} class={"card" + (alert.enabled && !asleep ? "" : " off")}>
       <div class="cardhead">
         <h2 id={title}>{name}</h2>
         <button class="switch" role="switch" aria-checked={alert.enabled} aria-label={t("alSwitch", { name })} disabled={busy}
@@ -131,7 +135,7 @@ function Card({ o, a, got, changed }: { o: Overview; a: HomeAlert; got: Alerts; 
       <p class="wrong" role="alert">{wrong}</p>
       {asleep && <p><button disabled={busy} onClick={() => act("POST", own + "/snooze", { until: 0 })}>{t("alWake")}</button></p>}
       <details>
-        <summary>{t("alMore")}</summary>
+        <summary>{t(draft ? "alMore" : "alMoreForeign")}</summary>
         <div class="doings">
           {draft && <a class="button" href={to("alerts", "edit", alert.uuid)}>{t("alEdit")}</a>}
           <button disabled={busy} onClick={() => act("POST", own + "/try", undefined, t("alTried"))}>{t("alTry")}</button>
@@ -170,7 +174,8 @@ function Form({ o, answer, preset, uuid }: { o: Overview; answer: Answer<Alerts>
 function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; first: Draft; stored?: Rule; saved: () => Promise<void> }) {
   const zone = got.timezone;
   const today = isoDay(now.value, zone);
-  const draft = useSignal<Draft>({ ...first, date: first.date || today });
+  const users = first.users.filter((id) => got.people.some((p) => p.id === id)); // who has left cannot be told
+  const draft = useSignal<Draft>({ ...first, date: first.date || today, users: users.length > 0 || first.users.length === 0 ? users : [o.user.id] });
   const wrong = useSignal("");
   const busy = useSignal(false);
   const id = useId();
@@ -280,7 +285,7 @@ interface Previewed {
 }
 
 const settles = 400; // ms without a change, after which a preview is asked for
-const shown = 5; // times of the past that are named
+const named = 5; // times of the past that are named
 
 /** What a rule will do, and what it would have done. */
 function Preview({ body, zone, whom, atOnce }: { body: unknown; zone: string; whom: string; atOnce: boolean }) {
@@ -319,8 +324,8 @@ function Preview({ body, zone, whom, atOnce }: { body: unknown; zone: string; wh
           <p class="told">
             {p.told === undefined ? t("alPastNot") :
               p.told.length === 0 ? t("alPastNone") :
-              t("alPastTold", { whom, times: counted("alPastTimes", p.told.length) }) + " " + p.told.slice(-shown).reverse().map((at) => weekdayTime(at, zone)).join(", ") +
-                (p.told.length > shown ? " " + t("alPastMore", { n: p.told.length - shown }) : "")}
+              t("alPastTold", { whom, times: counted("alPastTimes", p.told.length) }) + " " + p.told.slice(-named).reverse().map((at) => weekdayTime(at, zone)).join(", ") +
+                (p.told.length > named ? " " + t("alPastMore", { n: p.told.length - named }) : "")}
           </p>
           {p.unknown > 0 && <p>{counted("alPastUnknown", p.unknown)}</p>}
         </>

@@ -109,7 +109,7 @@ function dayName(day: string, at: number, zone: string): string {
 
 /** Where a notice leads, and what stands there. */
 function whither(n: Notice, day: string): { href: string; text: string } {
-  if (n.alert) return { href: to("alerts"), text: t("ibWhereAlert") };
+  if (n.alert) return { href: to("alerts", "show", n.alert), text: t("ibWhereAlert") };
   if (/^(Member|Owner)/.test(n.kind)) return { href: to("people"), text: t("ibWherePeople") };
   return { href: to("history", day), text: t("ibWhereDay") };
 }

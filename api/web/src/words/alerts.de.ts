@@ -61,6 +61,7 @@ export const alerts: typeof english = {
   alOn: "an",
   alSwitch: "{name}: an oder aus",
   alMore: "Ändern, ausprobieren, ruhen lassen, löschen",
+  alMoreForeign: "Ausprobieren, ruhen lassen, löschen",
   alEdit: "Ändern",
   alTry: "Ausprobieren: schick sie mir",
   alTried: "Zur Probe an dich geschickt. Sie liegt in deinem Posteingang.",

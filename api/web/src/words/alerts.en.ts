@@ -59,6 +59,7 @@ export const alerts = {
   alOn: "on",
   alSwitch: "{name}: on or off",
   alMore: "Edit, try, snooze, delete",
+  alMoreForeign: "Try, snooze, delete",
   alEdit: "Edit",
   alTry: "Try it: send it to me",
   alTried: "Sent to you as a trial. It is in your inbox.",

@@ -1,7 +1,7 @@
 import type { inbox as english } from "./inbox.en";
 
 export const inbox: typeof english = {
-  inbox: "Boîte de réception",
+  inbox: "Messages",
   ibUnread_one: "{n} non lu",
   ibUnread_other: "{n} non lus",
   ibAllRead: "Tout est lu",
