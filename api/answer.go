@@ -103,7 +103,13 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, ou
 		w.WriteHeader(o.status)
 		return
 	}
-	body := encode(value.FieldByIndex(o.body).Interface())
+	whole := value.FieldByIndex(o.body).Interface()
+	if file, ok := whole.(ZIP); ok {
+		w.Header().Set("Content-Type", o.media)
+		file.send(w, r)
+		return
+	}
+	body := encode(whole)
 	w.Header().Set("Content-Type", o.media)
 	if o.media != jsonType { // is compressed already
 		w.WriteHeader(o.status)

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"reflect"
 	"strings"
 
@@ -132,6 +134,18 @@ func (PNG) Schema(huma.Registry) *huma.Schema {
 func (PNG) mediaType() string { return "image/png" }
 
 func (p PNG) encoded() []byte { return p }
+
+// ZIP is an answer that is a ZIP file, written while it is made. An error after the first byte
+// breaks the connection off, so that half a file does not look whole. The context ends with the
+// request.
+type ZIP func(context.Context, io.Writer) error
+
+// Schema describes the file.
+func (ZIP) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "A ZIP file"}
+}
+
+func (ZIP) mediaType() string { return "application/zip" }
 
 // Unsupported is the header of an answer with settings: which of them have no effect in this
 // network.

@@ -79,6 +79,10 @@ func (s *Server) dispatch(m mount, rec *recorder, r *http.Request) {
 
 // recovered notes a panic and answers it, unless the answer has begun.
 func (s *Server) recovered(rec *recorder, v any) {
+	if v == http.ErrAbortHandler { // a handler breaks off what it has begun
+		rec.broken = true
+		return
+	}
 	s.meter.panics.Inc()
 	cause := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 	if rec.status != 0 {
