@@ -36,6 +36,7 @@ func (a *Appliance) mount() {
 	devices, household := core.New(a.engine, a.db, keys).Interface(), app.New(a.parts).Interface()
 	page := browser.New(browser.Parts{
 		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Version: admin.Version(), Guest: &a.guest, Play: &a.play,
+		Address: func() string { return a.base },
 	}).Interface()
 	private.Mount(devices)
 	a.http.Mount(household)
@@ -50,9 +51,6 @@ func (a *Appliance) mount() {
 	a.http.Health(a.ready)
 	a.http.HandleAnyHost("/gatekeeper", a.gatekeeper())
 	a.http.Handle("/ca.pem", a.authority())
-	for path, page := range web.Pages() {
-		a.http.Handle(path, page)
-	}
 	a.http.Handle("/", web.App(nothing))
 }
 

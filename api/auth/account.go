@@ -59,6 +59,7 @@ type Accounts struct {
 	codes         sources   // wrong setup codes
 	tokens        sources   // wrong tokens of mails
 	accountLogins *throttle // right passwords, by user
+	proven        sync.Map  // session id: when its password was shown while nothing could be stored
 	checking      sync.Map  // home.UserID: users whose password check is verifying
 	addressLogins sources   // log-ins, by address
 	registrations *throttle // registrations without the setup code

@@ -28,13 +28,13 @@ func NewSetupCode(ctx context.Context, db *store.DB) (string, error) {
 	return code.String(), err
 }
 
-// TryCode counts a try of the setup code from an address, or returns a Throttled fault after
+// TryCode counts a try of the setup code, or of a join code, from an address, or returns a Throttled fault after
 // too many wrong ones. The caller calls judge with the error of the try: the count stays only
 // for an Invalid fault, a wrong code.
 func (a *Accounts) TryCode(from netip.Addr) (judge func(error), err error) {
 	undo, wait := a.codes.take(from)
 	if wait > 0 {
-		return nil, throttled(wait, "setup_code: too many were wrong")
+		return nil, throttled(wait, "code: too many were wrong")
 	}
 	return func(err error) {
 		if fault.KindOf(err) != fault.Invalid {

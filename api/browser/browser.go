@@ -10,6 +10,7 @@ import (
 	"embed"
 	"io/fs"
 	"slices"
+	"sync"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -30,13 +31,19 @@ type Parts struct {
 	Version string // of the program
 	Guest   *Guest // signs in with a code, as the demo's link does
 	Play    *Play  // the demo, nil where there is none
+
+	// Address returns the address of the appliance for other devices: http://192.168.1.20:8080.
+	Address func() string
 }
 
 // Browser serves the interface of the web app.
-type Browser struct{ Parts }
+type Browser struct {
+	Parts
+	exporting sync.Map // home.UserID: whose export is being written
+}
 
 // New returns the interface over its parts.
-func New(p Parts) *Browser { return &Browser{p} }
+func New(p Parts) *Browser { return &Browser{Parts: p} }
 
 // description heads the interface's document.
 const description = `What the appliance's own web app calls. It may change with each version: programs use App Cloud or Core.
@@ -80,6 +87,13 @@ func (b *Browser) routes() []api.Route {
 			api.Post("/step-up", user(b.stepUp), "Show the password again"),
 			api.Post("/demo-login", anyone(b.guestSignIn), "Sign in with the link of the demo"),
 			unpaced(api.Post("/live-tickets", user(b.ticket), "A ticket for one websocket")),
+		),
+		api.Group("People",
+			api.Post("/join-codes", owner(b.newJoinCode), "A code that lets somebody join the home"),
+			api.Delete("/join-codes", owner(b.endJoinCodes), "End the codes of the home"),
+			api.Post("/join", user(b.join), "Join a home with a code"),
+			api.Post("/join-account", anyone(b.joinAnew), "Make an account with a code, join the home and sign in"),
+			api.Get("/export", user(b.export), "What the appliance keeps of the caller"),
 		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),

@@ -29,9 +29,12 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
 		"GET /notices": forMember, "PATCH /notices": forMember,
+		"POST /join-codes": "111443+", "DELETE /join-codes": "111443+",
+		"POST /join": "1112222", "POST /join-account": "2222222", // a wrong code, and a body without one
+		"GET /export": forUsers,
 	}
 	bodies := map[string]string{
-		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /step-up": `{"password":"` + password + `"}`,
+		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
@@ -56,7 +59,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = moment
 		}
 		path := strings.ReplaceAll(route.Path, "{id}", id)
-		if verdict == forMember && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
 		}
 		if row == "GET /moments" {
@@ -77,7 +80,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '3': 403, '4': 404}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}

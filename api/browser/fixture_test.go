@@ -87,7 +87,8 @@ func (b *box) assemble(s *server.Server) {
 	}
 	people := household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Version: "1.4.0", Guest: &b.guest, Play: &b.play}).Interface())
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
+		Address: func() string { return "http://192.168.1.20:8080" }}).Interface())
 	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Ready: b.db.Err}).Interface())
 	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net"} {
 		name, _, _ := strings.Cut(address, "@")

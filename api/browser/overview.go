@@ -90,11 +90,12 @@ type Strip struct {
 }
 
 type person struct {
-	Name    string      `json:"name" doc:"Empty: was added and has not joined" example:"Sam"`
-	Role    home.Role   `json:"role" enum:"owner,member"`
-	Self    bool        `json:"self" doc:"The caller"`
-	Present bool        `json:"present" doc:"At home, as their phone says"`
-	At      motion.Time `json:"at" doc:"Of their phone's newest report; 0: none" example:"1764000000"`
+	ID      home.MembershipID `json:"id" doc:"Of the membership" example:"31"`
+	Name    string            `json:"name" doc:"Empty: was added and has not joined" example:"Sam"`
+	Role    home.Role         `json:"role" enum:"owner,member"`
+	Self    bool              `json:"self" doc:"The caller"`
+	Present bool              `json:"present" doc:"At home, as their phone says"`
+	At      motion.Time       `json:"at" doc:"Of their phone's newest report; 0: none" example:"1764000000"`
 }
 
 type deviceFault struct {
@@ -154,7 +155,7 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 	}
 	o.People = []person{}
 	for _, m := range members {
-		p := person{Role: m.Role, Self: m.User == who.ID, Present: m.IsPresent, At: m.PresenceAt}
+		p := person{ID: m.ID, Role: m.Role, Self: m.User == who.ID, Present: m.IsPresent, At: m.PresenceAt}
 		if !m.Unasked || p.Self {
 			u, err := tx.User(m.User)
 			if err != nil {

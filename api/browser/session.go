@@ -58,11 +58,7 @@ func (b *Browser) signIn(ctx context.Context, who auth.Anyone, in *signInIn) (*s
 	if err := b.endFormer(ctx, r); err != nil {
 		return nil, err
 	}
-	age := time.Duration(0)
-	if in.Body.Stay {
-		age = auth.BrowserLife
-	}
-	return b.signedIn(r, halves, user, age), nil
+	return b.signedIn(r, halves, user, lifeOf(in.Body.Stay)), nil
 }
 
 // endFormer ends the session that the browser has had before, if it shows both halves of it.
