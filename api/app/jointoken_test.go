@@ -308,7 +308,7 @@ func TestConfirmationByAScannerOpensNoHome(t *testing.T) {
 	page, _, _ := strings.Cut(m.Link, "#") // a client sends no fragment
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		w := httptest.NewRecorder()
-		web.Pages()["/confirm"].ServeHTTP(w, httptest.NewRequest(method, page, nil))
+		web.App(nil).ServeHTTP(w, httptest.NewRequest(method, page, nil))
 		if w.Code != 200 {
 			t.Fatalf("%s: %d", method, w.Code)
 		}

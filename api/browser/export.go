@@ -317,10 +317,10 @@ func (e *export) span(network motion.NetworkID, from, to int64, zone *time.Locat
 }
 
 // shareOf returns the share of a room in the bucket at, "" when nothing is known.
-func shareOf(room string, at int64, shares []series.LocationPoints, known devices) string {
+func shareOf(room string, at int64, shares []series.LocationPoints, where devices) string {
 	sum, known := 0.0, false
 	for _, share := range shares {
-		if known.place(share.MAC) != room || share.Points.Len() == 0 {
+		if where.place(share.MAC) != room || share.Points.Len() == 0 {
 			continue
 		}
 		i := (at - share.Points.Start) / share.Points.Bucket

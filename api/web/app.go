@@ -16,9 +16,15 @@ const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
-// App returns the web app for the path /. missing says why there is nothing at another path.
+// App returns the web app for the path /. It is at /confirm, /reset and /invite too, which links
+// in mails open: the page takes the token out of the address. Opening one changes nothing, a
+// button does: mail scanners open links. missing says why there is nothing at another path.
 func App(missing func(*http.Request) error) http.Handler {
-	return New(below(appFiles, "dist"), Options{
+	s := New(below(appFiles, "dist"), Options{
 		Cache: "no-cache", Policy: func([]byte) string { return appPolicy }, Missing: missing,
 	})
+	for _, path := range []string{"confirm", "reset", "invite"} {
+		s.files[path] = s.files[""]
+	}
+	return s
 }

@@ -149,7 +149,7 @@ func TestLibrariesHaveTheirLicences(t *testing.T) {
 func TestAppIsServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()
 	for path, media := range map[string]string{
-		"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8", "/icon.svg": "image/svg+xml",
+		"/": "text/html; charset=utf-8", "/reset": "text/html; charset=utf-8", "/confirm": "text/html; charset=utf-8", "/invite?token=t": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8", "/icon.svg": "image/svg+xml",
 	} {
 		w := sampletest.Do(theApp(), http.MethodGet, path, "")
 		policy := w.Header().Get("Content-Security-Policy")

@@ -1,5 +1,5 @@
-// Package web serves the pages of the appliance: the reference of the interfaces and the pages
-// that links in mails open. All are embedded files, served by one handler, [Site].
+// Package web serves the pages of the appliance: the web app, which links in mails open too, and
+// the reference of the interfaces. All are embedded files, served by one handler, [Site].
 //
 // The pages call the documented interfaces and nothing else. The package must not know an
 // operation, or what a page says.

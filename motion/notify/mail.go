@@ -58,10 +58,10 @@ func (o *Outbox) compose(m Mail) (store.Mail, error) {
 		stored.Link = o.link("/confirm#", url.Values{"token": {m.Token}})
 	case Reset:
 		stored.Subject, stored.Text = "Set a new password", resetText
-		stored.Link = o.link("/reset?", url.Values{"token": {m.Token}})
+		stored.Link = o.link("/reset#", url.Values{"token": {m.Token}})
 	case Invite:
 		stored.Subject, stored.Text = "You are invited to a network", inviteText(m)
-		stored.Link = o.link("/invite?", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
+		stored.Link = o.link("/invite#", url.Values{"network_id": {fmt.Sprint(m.Home)}, "token": {m.Token}})
 	case KnownAddress:
 		stored.Subject, stored.Text = "You have an account already", knownText
 	case OwnerChanged:

@@ -20,8 +20,8 @@ func TestEveryMailIsKeptWithItsLink(t *testing.T) {
 		link, subject string
 	}{
 		{Mail{Kind: Confirm, To: "a@example.com", User: b.owner.ID, Token: "ey.a_b-c.d", Expires: expires}, base + "/confirm#token=ey.a_b-c.d", "Confirm your address"},
-		{Mail{Kind: Reset, To: "a@example.com", User: b.owner.ID, Token: "t&x=1", Expires: expires}, base + "/reset?token=t%26x%3D1", "Set a new password"},
-		{Mail{Kind: Invite, To: "b@example.com", Home: b.home, Token: "inv_x", Expires: expires}, base + "/invite?network_id=1&token=inv_x", "You are invited to a network"},
+		{Mail{Kind: Reset, To: "a@example.com", User: b.owner.ID, Token: "t&x=1", Expires: expires}, base + "/reset#token=t%26x%3D1", "Set a new password"},
+		{Mail{Kind: Invite, To: "b@example.com", Home: b.home, Token: "inv_x", Expires: expires}, base + "/invite#network_id=1&token=inv_x", "You are invited to a network"},
 		{Mail{Kind: KnownAddress, To: "a@example.com", User: b.owner.ID}, "", "You have an account already"},
 		{Mail{Kind: OwnerChanged, To: "a@example.com", User: b.owner.ID, Home: b.home, Network: "Home"}, "", "Your network has another owner"},
 		{Mail{Kind: OwnerChanged, To: "a@example.com", User: b.owner.ID, Home: b.home, Owner: true}, "", "You are the owner of a network now"},

@@ -194,7 +194,7 @@ func TestMailIsSentEncryptedWithItsLink(t *testing.T) {
 			t.Errorf("header %v", header)
 		}
 		m := b.mails()[0]
-		if got.body != Text(m) || !strings.Contains(got.body, base+"/reset?token=secret-token") {
+		if got.body != Text(m) || !strings.Contains(got.body, base+"/reset#token=secret-token") {
 			t.Errorf("body %q", got.body)
 		}
 		if StateOf(m) != Sent || m.SentAt != b.stamp() || m.Attempts != 1 || m.DueAt != 0 || m.LastError != "" {

@@ -53,8 +53,42 @@ function ended(used: string) {
   if (used !== "" && proof() === used) forget();
 }
 
-/** Calls an operation and returns its answer. It throws a Refusal. */
+/** Whether the session outlives the browser's window. */
+export function stays(): boolean {
+  try {
+    return localStorage.getItem(proofKey) !== null;
+  } catch {
+    return false;
+  }
+}
+
+let askPassword = () => Promise.resolve(false);
+
+/** Tells how to have the password shown again (POST /web/v1/step-up); false: it was not. */
+export function onStepUp(fn: () => Promise<boolean>) {
+  askPassword = fn;
+}
+
+/** Has the password shown again. */
+export const stepUp = () => askPassword();
+
+/**
+ * Calls an operation and returns its answer. It throws a Refusal. When the appliance wants to see
+ * the password first, the person is asked, and the call is made once more.
+ */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  try {
+    return await request<T>(method, path, body);
+  } catch (e) {
+    if (e instanceof Refusal && e.code === "step_up" && (await askPassword())) return request<T>(method, path, body);
+    throw e;
+  }
+}
+
+/** Calls an operation that answers with a file, as call does. */
+export const fetchFile = (path: string) => call<Blob>("GET", path);
+
+async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
   const used = proof();
   const headers: Record<string, string> = { "X-Sensegate": used };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -65,7 +99,8 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     throw new Refusal(0, "offline", "", 0);
   }
   if (answer.ok && answer.status === 204) return undefined as T;
-  const content = await answer.json().catch(() => null);
+  const file = answer.ok && answer.headers.get("Content-Type") === "application/zip";
+  const content = await (file ? answer.blob() : answer.json()).catch(() => null);
   if (answer.ok && content === null) throw new Refusal(0, "offline", "", 0); // it broke off
   if (answer.ok) return content as T;
   const problem = content ?? {};

@@ -2,8 +2,11 @@ import { useSignal } from "@preact/signals";
 import { render, type ComponentChildren, type ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, dropProof, keepProof, onSignedOut } from "./api";
+import { errand, takeErrand, type Errand } from "./errand";
+import "./look";
+import { Dialogs } from "./part/dialog";
 import { Shell } from "./part/shell";
-import { clear, place } from "./route";
+import { place } from "./route";
 import { Home } from "./screen/home";
 import { SignIn } from "./screen/signin";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
@@ -16,6 +19,7 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   alerts: () => import("./screen/alerts"),
   inbox: () => import("./screen/inbox"),
   history: () => import("./screen/history"),
+  people: () => import("./screen/people"),
   me: () => import("./screen/me"),
   moment: () => import("./screen/moment"),
 };
@@ -23,12 +27,32 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
 const fetched: Record<string, Screen> = { "": Home };
 
 function App() {
+  return <><Showing /><Dialogs /></>;
+}
+
+function Showing() {
   const o = overview.value;
+  if (errand.value && errand.value.kind !== "demo") return <Task task={errand.value} />;
   if (o) return <Shell o={o}><Current o={o} /></Shell>;
   if (o === null) return <SignIn />;
   if (trouble.value?.status === 404) return <Stuck title={t("noHome")}><p>{t("noHomeHelp")}</p></Stuck>;
   if (!trouble.value) return <main class="loading" aria-busy="true" />;
   return <Stuck title={t("name")}><p role="alert">{refusal(trouble.value)}</p></Stuck>;
+}
+
+/** What a link brought somebody for. */
+function Task({ task }: { task: Errand }) {
+  const came = useSignal<ComponentType<{ task: Errand }> | undefined>(undefined);
+  const broken = useSignal(false);
+  const fetch = () => {
+    broken.value = false;
+    import("./screen/errand").then((m) => (came.value = m.Screen), () => (broken.value = true));
+  };
+  useEffect(fetch, []);
+  const Screen = came.value;
+  if (Screen) return <Screen key={task.kind + task.token} task={task} />;
+  if (!broken.value) return <main class="loading" aria-busy="true" />;
+  return <main class="signin"><p role="alert">{t("offline")}</p><button class="main" onClick={fetch}>{t("tryAgain")}</button></main>;
 }
 
 /** The screen that the address names; home for a name that is none. It starts anew for another home. */
@@ -68,17 +92,19 @@ function Stuck({ title, children }: { title: string; children: ComponentChildren
       <h1 tabIndex={-1} ref={heading}>{title}</h1>
       {children}
       <button class="main" onClick={refresh}>{t("tryAgain")}</button>
+      <button onClick={() => (errand.value = { kind: "join", token: "", network: 0 })}>{t("haveCode")}</button>
       <button onClick={signOut}>{t("signOut")}</button>
     </main>
   );
 }
 
-/** Signs in with the link of the demo, and takes its code out of the address. */
+/** Takes what a link is for out of the address; the link of the demo signs in. */
 async function useLink() {
-  const code = /^#demo=(\w+)$/.exec(location.hash)?.[1];
-  if (code === undefined) return;
-  clear();
-  await call<{ proof: string }>("POST", "/web/v1/demo-login", { code }).then((a) => keepProof(a.proof, false), () => {});
+  takeErrand();
+  const task = errand.value;
+  if (task?.kind !== "demo") return;
+  errand.value = undefined;
+  await call<{ proof: string }>("POST", "/web/v1/demo-login", { code: task.token }).then((a) => keepProof(a.proof, false), () => {});
 }
 
 onSignedOut(() => {

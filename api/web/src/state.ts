@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { call, dropProof, live, proof, Refusal, type Live } from "./api";
+import { chooseLanguage, language } from "./text";
 
 export interface Strip {
   from: number;
@@ -26,7 +27,7 @@ export interface Overview {
   last_motion: number | null;
   rooms: Room[];
   today: Strip;
-  people: { name: string; role: string; self: boolean; present: boolean; at: number }[];
+  people: { id: number; name: string; role: string; self: boolean; present: boolean; at: number }[];
   faults: { name: string; location: string; code: string }[];
   devices: number;
   read_only: boolean; // there is too little room on the appliance's disk
@@ -61,6 +62,14 @@ let clockSkew = 0; // s, of the appliance's clock against ours
 
 const tick = () => (now.value = Date.now() / 1000 + clockSkew);
 
+let speaker = 0; // whose language was asked for
+
+/** Takes the language that the user chose in another browser. */
+async function speakAs() {
+  const kept = (await call<{ web_language?: string }>("GET", "/api/v1/user/meta").catch(() => undefined))?.web_language;
+  if (kept && kept !== language.value) await chooseLanguage(kept);
+}
+
 /** Asks for the home anew. */
 export async function refresh() {
   if (proof() === "") return leave();
@@ -74,6 +83,10 @@ export async function refresh() {
     trouble.value = undefined;
     overview.value = got;
     if (got.state !== "motion") moving.value = "";
+    if (speaker !== got.user.id) {
+      speaker = got.user.id;
+      void speakAs();
+    }
     watch(got);
   } catch (e) {
     if (mine !== asked || !(e instanceof Refusal) || e.status === 401) return;
@@ -114,6 +127,7 @@ export async function signOut() {
   }
   dropProof();
   leave();
+  location.hash = "";
 }
 
 function unwatch() {

@@ -118,7 +118,9 @@ func open(t *testing.T, width, height int64) *browser {
 	go func() {
 		defer close(heard)
 		for m, err := range console {
-			if err == nil && (m.IsException() || m.Type != "info") {
+			// A refusal, and a file over plain http, are told to the person.
+			told := strings.Contains(m.Text, "responded with a status of 4") || strings.Contains(m.Text, "over an insecure connection")
+			if err == nil && !told && (m.IsException() || m.Type != "info") {
 				b.complain(m.String())
 			}
 		}

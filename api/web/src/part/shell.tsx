@@ -12,9 +12,10 @@ import type { Messages } from "../words/en";
 /** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
 const ways: [screen: string, name: keyof Messages][] = [
   ["", "home"],
-  ["alerts", "alerts"],
-  ["inbox", "inbox"],
   ["history", "history"],
+  ["alerts", "alerts"],
+  ["people", "peopleTitle"],
+  ["inbox", "inbox"],
   ["me", "me"],
 ];
 const direct = 4;

@@ -8,7 +8,6 @@ export const common: typeof english = {
   show: "Passwort anzeigen",
   stay: "Auf diesem Gerät angemeldet bleiben",
   forgotten: "Passwort vergessen?",
-  forgottenHelp: "Frag, wem das Zuhause gehört: Dort lässt sich ein Link für ein neues Passwort anzeigen. Wer das Gerät betreut, führt aus: sensegate user password ADRESSE",
   notSetUp: "Dieses Gerät gehört noch niemandem.",
   notSetUpHelp: "Das Terminal, in dem es gestartet wurde, zeigt einen Einrichtungscode. Wer ihn hat, kann ein Konto anlegen.",
   wrong: "Adresse oder Passwort stimmt nicht.",

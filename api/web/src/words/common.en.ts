@@ -6,7 +6,6 @@ export const common = {
   show: "Show password",
   stay: "Stay signed in on this device",
   forgotten: "Forgotten your password?",
-  forgottenHelp: "Ask the owner of your home: they can show you a link to choose a new one. Owners ask whoever looks after the box, who runs: sensegate user password ADDRESS",
   notSetUp: "This appliance has no owner yet.",
   notSetUpHelp: "The terminal on which it was started shows a setup code. Whoever has it can register an account.",
   wrong: "The address or the password is not right.",

@@ -8,7 +8,6 @@ export const common: typeof english = {
   show: "Afficher le mot de passe",
   stay: "Rester connecté sur cet appareil",
   forgotten: "Mot de passe oublié ?",
-  forgottenHelp: "Demandez au propriétaire du foyer : il peut afficher un lien pour en choisir un nouveau. La personne qui s'occupe du boîtier exécute : sensegate user password ADRESSE",
   notSetUp: "Ce boîtier n'a pas encore de propriétaire.",
   notSetUpHelp: "Le terminal où il a été démarré affiche un code d'installation. Avec ce code, on peut créer un compte.",
   wrong: "L'adresse ou le mot de passe est incorrect.",

@@ -1,11 +1,13 @@
 import { alerts } from "./alerts.de";
 import { common } from "./common.de";
+import { errand } from "./errand.de";
 import { event } from "./event.de";
 import { history } from "./history.de";
 import { home } from "./home.de";
 import { inbox } from "./inbox.de";
 import { me } from "./me.de";
 import { moment } from "./moment.de";
+import { people } from "./people.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...event, ...history, ...home, ...inbox, ...me, ...moment };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };

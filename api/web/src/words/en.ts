@@ -1,13 +1,15 @@
 import { alerts } from "./alerts.en";
 import { common } from "./common.en";
+import { errand } from "./errand.en";
 import { event } from "./event.en";
 import { history } from "./history.en";
 import { home } from "./home.en";
 import { inbox } from "./inbox.en";
 import { me } from "./me.en";
 import { moment } from "./moment.en";
+import { people } from "./people.en";
 
 /** Every message, in English: the other languages have the same. */
-export const messages = { ...alerts, ...common, ...event, ...history, ...home, ...inbox, ...me, ...moment };
+export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };
 
 export type Messages = typeof messages;

@@ -1,11 +1,13 @@
 import { alerts } from "./alerts.fr";
 import { common } from "./common.fr";
+import { errand } from "./errand.fr";
 import { event } from "./event.fr";
 import { history } from "./history.fr";
 import { home } from "./home.fr";
 import { inbox } from "./inbox.fr";
 import { me } from "./me.fr";
 import { moment } from "./moment.fr";
+import { people } from "./people.fr";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...event, ...history, ...home, ...inbox, ...me, ...moment };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };
