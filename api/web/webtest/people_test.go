@@ -229,7 +229,8 @@ func TestLookSessionsAndExport(t *testing.T) {
 	b.pictures("me-fr")
 	other.do(chromedp.Reload())
 	other.shows("Où vous êtes connecté")
-	for code, said := range map[string]string{"de": "Wo du angemeldet bist", "en": "Where you are signed in"} {
+	for _, c := range [][2]string{{"de", "Wo du angemeldet bist"}, {"en", "Where you are signed in"}} {
+		code, said := c[0], c[1]
 		read[bool](b, `(l => { l.value = "`+code+`"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
 		b.shows(said)
 		if code == "de" {
@@ -257,7 +258,24 @@ func TestLookSessionsAndExport(t *testing.T) {
 	if !strings.Contains(files["account.json"], "jo@example.com") || !strings.Contains(files["home-1/home.json"], `"home"`) || files["home-1/motion.csv"] == "" {
 		t.Errorf("the export has %v", files)
 	}
+	// The appliance wants the password when the log-in is old, which here the page is made to believe.
+	read[bool](b, `(() => {
+		const real = window.fetch;
+		window.fetch = (path, options) => {
+			if (path !== "/web/v1/export") return real(path, options);
+			window.fetch = real;
+			return Promise.resolve(new Response('{"code": "step_up"}', {status: 403}));
+		};
+		return true;
+	})()`)
 	b.press("Download")
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog input[type=password]")))
+	b.pictures("step-up")
+	b.enter("dialog input[type=password]", "wrong")
+	b.press("Go on")
+	b.shows("This is not your password.")
+	b.enter("dialog input[type=password]", secretWord)
+	b.press("Go on")
 	b.shows("The file is saved.")
 
 	// Deleting the account.
