@@ -175,8 +175,15 @@ func TestOwnerInvitesByACode(t *testing.T) {
 		t.Errorf("used: %s; wrong: %s", used, wrong)
 	}
 
-	// Removing somebody ends their page at once.
+	// The owner shows a member the link for a new password.
 	b.press("⋯")
+	b.press("New password")
+	b.do(chromedp.WaitVisible(chromedp.CSS("dialog")))
+	b.press("Go on")
+	b.waitFor(`document.querySelector(".copy input")?.value.includes("/reset#token=") === true`)
+	b.pictures("people-reset")
+
+	// Removing somebody ends their page at once.
 	b.press("Remove")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog")))
 	b.pictures("people-remove")

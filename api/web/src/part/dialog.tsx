@@ -68,11 +68,10 @@ function Ask({ question }: { question: Question }) {
       <form class="form" onSubmit={submit}>
         <h2 id={title}>{question.title}</h2>
         <p>{question.text}</p>
-        {question.type !== "" && <p>{t("typeThis")} <strong>{question.type}</strong></p>}
         {(question.kind === "password" || question.type !== "") && (
           <>
             {question.kind === "password" && <Holder email={overview.value?.user.email} />}
-            <label for={field}>{question.kind === "password" ? t("password") : t("typed")}</label>
+            <label for={field}>{question.kind === "password" ? t("password") : <>{t("typeThis")} <strong>{question.type}</strong></>}</label>
             <input
               id={field}
               type={question.kind === "password" ? "password" : "text"}

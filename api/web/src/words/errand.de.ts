@@ -7,7 +7,6 @@ export const errand: typeof english = {
   goOn: "Weiter",
   cancel: "Abbrechen",
   typeThis: "Zur Sicherheit tippe:",
-  typed: "Eingabe",
   address: "ADRESSE",
   forgottenMember: "Frag die Hauptperson deines Zuhauses. Sie öffnet Personen, die drei Punkte neben deinem Namen, „Neues Passwort“, und zeigt dir einen Code.",
   forgottenOwner: "Du bist selbst die Hauptperson? Frag, wer das Gerät betreut.",

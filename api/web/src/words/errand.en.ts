@@ -5,7 +5,6 @@ export const errand = {
   goOn: "Go on",
   cancel: "Cancel",
   typeThis: "To be sure, type:",
-  typed: "Typed",
   address: "ADDRESS",
   forgottenMember: "Ask the owner of your home. They open People, the three dots beside your name, \"New password\", and show you a code.",
   forgottenOwner: "You are the owner? Ask whoever looks after the box.",

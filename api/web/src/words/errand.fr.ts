@@ -7,7 +7,6 @@ export const errand: typeof english = {
   goOn: "Continuer",
   cancel: "Annuler",
   typeThis: "Pour confirmer, tapez :",
-  typed: "Saisie",
   address: "ADRESSE",
   forgottenMember: "Demandez au propriétaire du foyer. Il ouvre Personnes, les trois points à côté de votre nom, « Nouveau mot de passe », et vous montre un code.",
   forgottenOwner: "Vous êtes le propriétaire ? Demandez à la personne qui s'occupe du boîtier.",
