@@ -20,6 +20,9 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   inbox: () => import("./screen/inbox"),
   history: () => import("./screen/history"),
   people: () => import("./screen/people"),
+  live: () => import("./screen/live"),
+  insights: () => import("./screen/insights"),
+  wall: () => import("./screen/wall"),
   me: () => import("./screen/me"),
   moment: () => import("./screen/moment"),
 };
@@ -33,6 +36,7 @@ function App() {
 function Showing() {
   const o = overview.value;
   if (errand.value && errand.value.kind !== "demo") return <Task task={errand.value} />;
+  if (o && place.value.screen === "wall") return <Current o={o} />;
   if (o) return <Shell o={o}><Current o={o} /></Shell>;
   if (o === null) return <SignIn />;
   if (trouble.value?.status === 404) return <Stuck title={t("noHome")}><p>{t("noHomeHelp")}</p></Stuck>;

@@ -21,7 +21,7 @@ export interface Room {
 export interface Overview {
   ts: number;
   user: { id: number; name: string; email: string };
-  home: { id: number; name: string; timezone: string; role: string; scene: "home" | "away"; since: number; live: boolean; asked: boolean };
+  home: { id: number; name: string; timezone: string; role: string; scene: "home" | "away"; scene_at: number; scene_by: string; away_at: number; since: number; live: boolean; asked: boolean };
   homes: { id: number; name: string }[];
   state: "motion" | "quiet" | "unknown" | "paused";
   last_motion: number | null;
@@ -32,10 +32,17 @@ export interface Overview {
   devices: number;
   read_only: boolean; // there is too little room on the appliance's disk
   unread: number;
+  paused_until: number | null;
+  demo: boolean;
+  unplugged: string; // in the demo
 }
 
-interface Frame {
+/** Live motion of half a second. */
+export interface Frame {
   ts: number;
+  links: string[];
+  data: { mkai: (number | null)[]; lraw: (number | null)[] }; // one value of each link
+  motion_enabled: number;
   loc_name: string;
   motion_tripped: number | null;
   last_motion: number | null;
@@ -52,12 +59,16 @@ export const trouble = signal<Refusal | undefined>(undefined);
 /** The appliance's time, in seconds: ages count from it and not from the phone's clock. */
 export const now = signal(0);
 
+/** What is given each frame of live motion, besides what this page shows by itself. */
+export const readers = new Set<(frame: Frame) => void>();
+
 let stream: Live | undefined;
 let watched = 0; // the home of the stream
 let chosen = 0; // the home to show; 0: the first
 let asked = 0; // number of the newest request; the answers of others come too late
-let told = 0; // when the overview was last answered, ms of our clock
 let heard = 0; // when something was last heard, ms of our clock
+let fetched = 0; // when the home was last asked for, ms of our clock
+let enabled = -1; // motion_enabled of the newest frame
 let clockSkew = 0; // s, of the appliance's clock against ours
 
 const tick = () => (now.value = Date.now() / 1000 + clockSkew);
@@ -77,7 +88,7 @@ export async function refresh() {
   try {
     const got = await call<Overview>("GET", "/web/v1/overview" + (chosen ? `?network_id=${chosen}` : ""));
     if (mine !== asked) return;
-    told = heard = Date.now();
+    fetched = heard = Date.now();
     clockSkew = got.ts - heard / 1000;
     tick();
     trouble.value = undefined;
@@ -161,6 +172,9 @@ function take(frame: Frame) {
   heard = Date.now();
   clockSkew = frame.ts - heard / 1000;
   tick();
+  for (const read of readers) read(frame);
+  if (enabled >= 0 && enabled !== frame.motion_enabled) void refresh(); // a pause has begun, or ended
+  enabled = frame.motion_enabled;
   const room = frame.motion_tripped === 1 ? frame.loc_name : "";
   const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
   if (state === o.state && room === moving.value) return;
@@ -176,12 +190,18 @@ function take(frame: Frame) {
 const minute = 60_000;
 const silent = 10_000; // ms without a frame, after which the appliance is asked
 
+/** Whether the end of a pause, or the change to away, has come since the home was asked for. */
+function due(o: Overview | null | undefined): boolean {
+  const passed = (at: number | null) => at !== null && at > 0 && at < now.value && at > (o?.ts ?? 0);
+  return !!o && (passed(o.paused_until) || passed(o.home.away_at));
+}
+
 /** Keeps what is shown fresh while the page is looked at. */
 export function keepFresh() {
   const seen = () => document.visibilityState === "visible" && overview.value !== null;
   setInterval(() => {
     tick();
-    if (seen() && (trouble.value || Date.now() - heard > (connected.value ? silent : minute) || Date.now() - told > minute)) void refresh();
+    if (seen() && (trouble.value || Date.now() - fetched > minute || due(overview.value) || Date.now() - heard > (connected.value ? silent : minute))) void refresh();
   }, 5000);
   document.addEventListener("visibilitychange", () => seen() && void refresh());
 }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { DemoBar } from "./demo";
 import { place, to } from "../route";
 import { choose, connected, now, trouble, type Overview } from "../state";
 import { clock, language, refusal, t } from "../text";
@@ -15,6 +16,8 @@ const ways: [screen: string, name: keyof Messages][] = [
   ["history", "history"],
   ["alerts", "alerts"],
   ["people", "peopleTitle"],
+  ["live", "live"],
+  ["insights", "insights"],
   ["inbox", "inbox"],
   ["me", "me"],
 ];
@@ -30,6 +33,7 @@ export function Shell({ o, children }: { o: Overview; children: ComponentChildre
       </header>
       <Ways unread={o.unread} />
       <div>
+        {o.demo && <DemoBar o={o} />}
         <Trouble o={o} />
         {children}
       </div>

@@ -8,7 +8,7 @@ import { MomentList, type MomentPage } from "../part/moments";
 import { HeatStrip, mean, stripText } from "../part/strip";
 import { to } from "../route";
 import { choose, moving, now, refresh, type Overview, type Room } from "../state";
-import { ago, codeText, list, refusal, span, t } from "../text";
+import { ago, clock, codeText, list, refusal, span, t } from "../text";
 
 /** The one sentence about the home. */
 export function sentence(o: Overview, room: string, at: number): string {
@@ -36,8 +36,9 @@ export function Home({ o }: { o: Overview }) {
         <h1 tabIndex={-1} ref={heading}>{sentence(o, moving.value, now.value)}</h1>
         <p class="hidden" role="status">{o.state === "motion" ? sentence(o, moving.value, 0) : t(o.state)}</p>
         {!o.home.asked && <p class="note">{t("added")} <button onClick={() => choose(o.home.id)}>{t("join")}</button></p>}
-        <p>{o.state === "unknown" ? t("unknownHelp") : o.home.scene === "away" ? t("awaySuffix") : " "}</p>
+        <p>{o.state === "unknown" ? t("unknownHelp") : o.home.scene === "away" ? awayText(o) : o.state === "paused" && o.paused_until !== null ? t("pausedUntil", { time: clock(o.paused_until, o.home.timezone) }) : " "}</p>
         <Scene o={o} />
+        <p class="wide"><a href={to("wall")}>{t("wallOpen")}</a></p>
       </section>
       <section class="rooms">
         <h2 class="hidden">{t("rooms")}</h2>
@@ -65,25 +66,59 @@ export function Home({ o }: { o: Overview }) {
   );
 }
 
-/** Whether the household is away; only a person changes it here. */
+/** Who is away since when. */
+function awayText(o: Overview): string {
+  const { scene_at: at, scene_by: who, timezone } = o.home;
+  const time = at ? clock(at, timezone) : "";
+  return at === 0 ? t("awaySuffix") : who ? t("awayBy", { who, time }) : t("awaySince", { time });
+}
+
+const pauses = [15, 60, 180, 720, 0]; // minutes; 0: until somebody ends it
+
+/** Whether the household is away, and whether sensing is paused; only a person changes it here. */
 function Scene({ o }: { o: Overview }) {
   const busy = useSignal(false);
   const wrong = useSignal("");
-  const choose = async (scene: 1 | 4) => {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const act = async (method: string, path: string, body?: object) => {
     busy.value = true;
     wrong.value = "";
+    if (menu.current) menu.current.open = false;
     try {
-      await call("PUT", "/api/v1/scenes", { scene_id: scene, network_id: o.home.id });
+      await call(method, path, body && { network_id: o.home.id, ...body });
       await refresh();
     } catch (e) {
       wrong.value = refusal(e);
     }
     busy.value = false;
   };
+  const leaving = o.home.away_at > now.value;
+  const undo = () => act("DELETE", `/web/v1/away?network_id=${o.home.id}`);
   return (
     <div class="scene" role="group" aria-label={t("scene")}>
-      <button aria-pressed={o.home.scene === "home"} disabled={busy.value || o.read_only} onClick={() => choose(4)}>{t("atHome")}</button>
-      <button aria-pressed={o.home.scene === "away"} disabled={busy.value || o.read_only} onClick={() => choose(1)}>{t("away")}</button>
+      <button aria-pressed={o.home.scene === "home" && !leaving} disabled={busy.value || o.read_only} onClick={() => (leaving ? undo() : act("PUT", "/api/v1/scenes", { scene_id: 4 }))}>{t("atHome")}</button>
+      <button aria-pressed={o.home.scene === "away"} disabled={busy.value || o.read_only || leaving} onClick={() => o.home.scene === "home" && act("POST", "/web/v1/away", {})}>{t("away")}</button>
+      {o.state === "paused" ? (
+        <button disabled={busy.value || o.read_only} onClick={() => act("POST", "/web/v1/pause", { paused: false })}>{t("pauseEnd")}</button>
+      ) : (
+        <details class="menu" ref={menu} onKeyDown={(e) => e.key === "Escape" && (e.currentTarget.open = false)}>
+          <summary>{t("pause")}</summary>
+          <ul>
+            {pauses.map((minutes) => (
+              <li key={minutes}>
+                <button disabled={busy.value || o.read_only} onClick={() => act("POST", "/web/v1/pause", minutes ? { paused: true, minutes } : { paused: true })}>
+                  {minutes ? span(minutes * 60) : t("pauseOpen")}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {leaving && (
+        <p class="leaving">
+          {t("leaving", { n: Math.max(1, Math.ceil(o.home.away_at - now.value)) })} <button disabled={busy.value || o.read_only} onClick={undo}>{t("undo")}</button>
+        </p>
+      )}
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );

@@ -5,9 +5,10 @@ import { event } from "./event.de";
 import { history } from "./history.de";
 import { home } from "./home.de";
 import { inbox } from "./inbox.de";
+import { live } from "./live.de";
 import { me } from "./me.de";
 import { moment } from "./moment.de";
 import { people } from "./people.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };

@@ -5,11 +5,12 @@ import { event } from "./event.en";
 import { history } from "./history.en";
 import { home } from "./home.en";
 import { inbox } from "./inbox.en";
+import { live } from "./live.en";
 import { me } from "./me.en";
 import { moment } from "./moment.en";
 import { people } from "./people.en";
 
 /** Every message, in English: the other languages have the same. */
-export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };
+export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
 
 export type Messages = typeof messages;

@@ -5,9 +5,10 @@ import { event } from "./event.fr";
 import { history } from "./history.fr";
 import { home } from "./home.fr";
 import { inbox } from "./inbox.fr";
+import { live } from "./live.fr";
 import { me } from "./me.fr";
 import { moment } from "./moment.fr";
 import { people } from "./people.fr";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };

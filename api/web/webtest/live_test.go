@@ -1,0 +1,194 @@
+package webtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/chromedp"
+)
+
+// press clicks the button of a text.
+func (b *browser) press(text string) {
+	b.t.Helper()
+	b.waitFor(fmt.Sprintf(`[...document.querySelectorAll("button, summary")].some(b => b.textContent.trim() === %q && !b.disabled)`, text))
+	read[bool](b, fmt.Sprintf(`[...document.querySelectorAll("button, summary")].find(b => b.textContent.trim() === %q).click() === undefined`, text))
+}
+
+// speak chooses a language, and comes back to the screen that was shown.
+func (b *browser) speak(language string) {
+	b.t.Helper()
+	back := read[string](b, "location.hash")
+	b.visit("#/me")
+	b.do(chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), language))
+	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
+	b.waitFor(`document.documentElement.lang === "` + language + `"`)
+	b.visit(back)
+}
+
+func (b *browser) visit(hash string) {
+	b.t.Helper()
+	read[bool](b, fmt.Sprintf(`(location.hash = %q) !== undefined`, hash))
+}
+
+// narrow fails when the page scrolls sideways on the narrowest screen.
+func (b *browser) narrow(what string) {
+	b.t.Helper()
+	b.resize(320, 700)
+	if wide := read[int](b, "document.documentElement.scrollWidth"); wide > 320 {
+		b.t.Errorf("%s: at 320 px the page is %d px wide", what, wide)
+	}
+	b.resize(390, 844)
+}
+
+func has(text string) string { return fmt.Sprintf(`document.body.textContent.includes(%q)`, text) }
+
+func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	b.narrow("Home with the demo's bar")
+	b.press("Pause")
+	b.pictures("pause-menu")
+	b.press("1 hour")
+	b.waitFor(sentence + ` === "Sensing is paused" && /goes on by itself at \d\d:\d\d/.test(document.body.textContent)`)
+	b.pictures("paused")
+	b.press("End the pause")
+	b.waitFor(sentence + ` !== "Sensing is paused"`)
+	b.press("Away")
+	b.waitFor(`/Away in \d+ s/.test(document.body.textContent)`)
+	b.pictures("leaving")
+	b.press("Undo")
+	b.waitFor(`!/Away in \d+ s/.test(document.body.textContent)`)
+	b.press("Leave")
+	b.waitFor(`/switched to away at/.test(document.body.textContent)`)
+	b.pictures("away")
+	b.press("At home")
+	b.waitFor(`!/switched to away at/.test(document.body.textContent)`)
+
+	b.waitFor(`/^Quiet/.test(` + sentence + `)`)
+	b.press("Walk now")
+	b.waitFor(`/^Motion in/.test(` + sentence + `)`)
+	b.press("Unplug a node")
+	b.waitFor(has("Plug Office extender in again"))
+	b.waitFor(`[...document.querySelectorAll(".tile.blind")].some(tile => /Office/.test(tile.textContent) && /offline/.test(tile.textContent))`)
+	b.pictures("unplugged")
+	b.press("Plug Office extender in again")
+	b.waitFor(has("Unplug a node"))
+	for language, words := range map[string][]string{"de": {"Demo: simuliertes Zuhause", "Jetzt gehen"}, "fr": {"Démo : logement simulé", "Marcher maintenant"}} {
+		b.speak(language)
+		for _, w := range words {
+			b.waitFor(has(w))
+		}
+	}
+	b.narrow("Home in French")
+}
+
+func TestLiveDrawsWhatIsSensed(t *testing.T) {
+	t.Parallel()
+	b := open(t, 1280, 800)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	b.visit("#/live")
+	b.do(chromedp.WaitVisible(chromedp.CSS(".plot canvas")))
+	b.press("Walk now")
+	b.waitFor(`document.querySelectorAll(".lines tbody tr").length === 6 && [...document.querySelectorAll(".lines tbody td:nth-child(4)")].some(td => parseInt(td.textContent) > 0)`)
+	b.waitFor(`/The strongest: [A-Z]\w+/.test(document.querySelector(".plot").getAttribute("aria-label"))`)
+	drawn := `(() => { const c = document.querySelector(".plot canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n })()`
+	if n := read[int](b, drawn); n < 2000 {
+		t.Errorf("%d points of the plot have a colour", n)
+	}
+	b.pictures("live-rooms")
+	b.narrow("Live")
+	b.resize(1280, 800)
+	b.press("Links")
+	b.waitFor(`document.querySelectorAll(".lines tbody tr").length >= 9 && document.querySelectorAll(".lines tbody input:checked").length === 8`)
+	b.waitFor(`[...document.querySelectorAll(".lines tbody td:last-child")].some(td => td.textContent === "senses")`)
+	b.do(chromedp.Click(chromedp.CSS(`.lines tbody input`)))
+	b.waitFor(`document.querySelectorAll(".lines tbody input:checked").length !== 8`)
+	b.pictures("live-links")
+	b.press("Hold still")
+	held := read[string](b, `document.querySelector(".lines").textContent`)
+	time.Sleep(1500 * time.Millisecond)
+	if now := read[string](b, `document.querySelector(".lines").textContent`); now != held {
+		t.Error("the numbers go on while the plot is held still")
+	}
+	b.press("Go on")
+	b.press("5 minutes")
+	b.waitFor(`document.querySelector(".plot").getAttribute("aria-label").includes("5 minutes")`)
+	b.press("1 minute")
+	busy := func() float64 {
+		got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range got.Metrics {
+			if m.Name == "TaskDuration" {
+				return m.Value
+			}
+		}
+		return 0
+	}
+	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if testing.Verbose() { // a figure to look at, not to fail by
+		before := busy()
+		time.Sleep(20 * time.Second)
+		t.Logf("the page's thread is busy for %.2f s of 20", busy()-before)
+	}
+	for language, words := range map[string][]string{"de": {"Strecken", "meldet eine Strecke Bewegung"}, "fr": {"Liaisons", "signale un mouvement"}} {
+		b.speak(language)
+		for _, w := range words {
+			b.waitFor(has(w))
+		}
+	}
+}
+
+func TestInsightsTellOfDaysAndNights(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	b.visit("#/insights")
+	b.waitFor(`document.querySelectorAll(".bars .past").length >= 6`)
+	b.waitFor(`document.querySelectorAll(".nights li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d to \d\d:\d\d/.test(document.body.textContent)`)
+	b.pictures("insights")
+	b.narrow("Insights")
+	b.press("Switch it off")
+	b.waitFor(has("nothing leaves the box"))
+	b.pictures("insights-offer")
+	b.press("Switch it on")
+	b.waitFor(`document.querySelectorAll(".nights li").length >= 3`)
+	for language, words := range map[string][]string{"de": {"Nächte", "Bewegung in"}, "fr": {"Nuits", "Du mouvement pendant"}} {
+		b.speak(language)
+		for _, w := range words {
+			b.waitFor(has(w))
+		}
+	}
+	b.narrow("Insights in French")
+}
+
+func TestWallShowsTheHomeAcrossTheRoom(t *testing.T) {
+	t.Parallel()
+	b := open(t, 1280, 800)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth .wide a")), chromedp.Click(chromedp.CSS(".truth .wide a")), chromedp.WaitVisible(chromedp.CSS(".wall h1")))
+	if n := read[int](b, `document.querySelectorAll(".ways").length`); n != 0 {
+		t.Error("the wall shows the way to other screens")
+	}
+	if size := read[string](b, `getComputedStyle(document.querySelector(".wall h1")).fontSize`); size != "72px" {
+		t.Errorf("the sentence is %s high, want 72px", size)
+	}
+	b.waitFor(`document.querySelectorAll(".wall .tile").length === 6 && /^\d\d:\d\d/.test(document.querySelector(".wall .clock").textContent)`)
+	b.waitFor(`document.querySelector(".wall .tile.motion") !== null`)
+	b.pictures("wall")
+	b.narrow("the wall")
+	read[bool](b, `dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}))`)
+	b.do(chromedp.WaitVisible(chromedp.CSS(".ways")))
+	b.visit("#/wall")
+	b.do(chromedp.WaitVisible(chromedp.CSS(".wall h1")), chromedp.Click(chromedp.CSS(".wall h1")), chromedp.WaitVisible(chromedp.CSS(".ways")))
+}
