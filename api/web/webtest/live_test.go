@@ -28,6 +28,16 @@ func (b *browser) speak(language string) {
 	b.visit(back)
 }
 
+// waitLong waits until an expression is true, for what takes the appliance minutes.
+func (b *browser) waitLong(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end) && !read[bool](b, expression); {
+		time.Sleep(time.Second)
+	}
+	b.waitFor(expression)
+}
+
+// visit goes to a screen by its address.
 func (b *browser) visit(hash string) {
 	b.t.Helper()
 	read[bool](b, fmt.Sprintf(`(location.hash = %q) !== undefined`, hash))
@@ -74,7 +84,7 @@ func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
 	b.waitFor(`/^Motion in/.test(` + sentence + `)`)
 	b.press("Unplug a node")
 	b.waitFor(has("Plug Office extender in again"))
-	b.waitFor(`[...document.querySelectorAll(".tile.blind")].some(tile => /Office/.test(tile.textContent) && /offline/.test(tile.textContent))`)
+	b.waitLong(`[...document.querySelectorAll(".tile.blind")].some(tile => /Office/.test(tile.textContent) && /offline/.test(tile.textContent))`)
 	b.pictures("unplugged")
 	b.press("Plug Office extender in again")
 	b.waitFor(has("Unplug a node"))
@@ -117,9 +127,9 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 		t.Error("the numbers go on while the plot is held still")
 	}
 	b.press("Go on")
-	b.press("5 minutes")
+	b.press("5 min")
 	b.waitFor(`document.querySelector(".plot").getAttribute("aria-label").includes("5 minutes")`)
-	b.press("1 minute")
+	b.press("1 min")
 	busy := func() float64 {
 		got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
 		if err != nil {
@@ -155,7 +165,7 @@ func TestInsightsTellOfDaysAndNights(t *testing.T) {
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
 	b.visit("#/insights")
 	b.waitFor(`document.querySelectorAll(".bars .past").length >= 6`)
-	b.waitFor(`document.querySelectorAll(".nights li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d to \d\d:\d\d/.test(document.body.textContent)`)
+	b.waitFor(`document.querySelectorAll(".nights li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d( [AP]M)? to \d\d:\d\d/.test(document.body.textContent)`)
 	b.pictures("insights")
 	b.narrow("Insights")
 	b.press("Switch it off")

@@ -1,5 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { call } from "../api";
+import { place } from "../route";
 import { refresh, type Overview } from "../state";
 import { refusal, t } from "../text";
 
@@ -20,6 +22,10 @@ export function DemoBar({ o }: { o: Overview }) {
     }
     busy.value = false;
   };
+  useEffect(() => { // what comes of it is told by no frame
+    const timer = setInterval(refresh, 5000);
+    return () => clearInterval(timer);
+  }, []);
   const unplug = () => act("", "/web/v1/demo", { action: "unplug" });
   return (
     <section class="demobar" aria-label={t("demoBar")}>
@@ -29,7 +35,7 @@ export function DemoBar({ o }: { o: Overview }) {
         <button disabled={busy} onClick={unplug}>{o.unplugged ? t("demoPlug", { name: o.unplugged }) : t("demoUnplug")}</button>
         <button disabled={busy || o.home.scene === "away" || o.home.away_at > 0} onClick={() => act("", "/web/v1/away", {})}>{t("demoLeave")}</button>
       </p>
-      <p role="status">{o.unplugged ? t("demoUnplugged", { name: o.unplugged }) : wrong.value || t(said.value || "demoHint")}</p>
+      <p role="status" class={place.value.screen === "" || wrong.value ? undefined : "hidden"}>{o.unplugged ? t("demoUnplugged", { name: o.unplugged }) : wrong.value || t(said.value || "demoHint")}</p>
     </section>
   );
 }

@@ -116,7 +116,7 @@ function Scene({ o }: { o: Overview }) {
       )}
       {leaving && (
         <p class="leaving">
-          {t("leaving", { n: Math.max(1, Math.ceil(o.home.away_at - now.value)) })} <button disabled={busy.value || o.read_only} onClick={undo}>{t("undo")}</button>
+          {t("leaving", { n: Math.min(30, Math.max(1, Math.ceil(o.home.away_at - now.value))) })} <button disabled={busy.value || o.read_only} onClick={undo}>{t("undo")}</button>
         </p>
       )}
       <p class="wrong" role="alert">{wrong}</p>

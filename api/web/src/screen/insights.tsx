@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call } from "../api";
 import { Page, Waiting } from "../part/page";
@@ -56,6 +57,7 @@ function meanOf(values: number[]): number | null {
 }
 
 function Activity({ days }: { days: Day[] }) {
+  const hatch = useId();
   const known = days.flatMap((d) => (d.percent === null ? [] : [d.percent]));
   if (known.length === 0) return <p class="note"><strong>{t("insightWait")}</strong> {t("insightWaitHelp")}</p>;
   const today = days[days.length - 1].percent;
@@ -69,9 +71,10 @@ function Activity({ days }: { days: Day[] }) {
       {today !== null && <p class="truthful">{t("insightToday", { n: number(today) })}</p>}
       {week !== null && former !== null && <p>{t(by > 0 ? "insightMore" : by < 0 ? "insightLess" : "insightSame", { now: number(Math.round(week)), by: Math.abs(by) })}</p>}
       <svg class="bars" viewBox={`0 0 ${days.length} 40`} preserveAspectRatio="none" role="img" aria-label={t("insightDays", { n: days.length, low: number(Math.min(...known)), high: number(high) })}>
+        <pattern id={hatch} width="0.2" height="3" patternUnits="userSpaceOnUse"><path d="M0 3L0.2 0" vector-effect="non-scaling-stroke" /></pattern>
         {days.map((d, i) => {
           const height = d.percent === null ? 40 : Math.max(1, (d.percent / Math.max(high, 10)) * 40);
-          return <rect key={d.date} x={i + 0.12} width={0.76} y={40 - height} height={height} class={d.percent === null ? "none" : i === days.length - 1 ? "present" : "past"} />;
+          return <rect key={d.date} x={i + 0.12} width={0.76} y={40 - height} height={height} fill={d.percent === null ? `url(#${hatch})` : undefined} class={d.percent === null ? undefined : i === days.length - 1 ? "present" : "past"} />;
         })}
       </svg>
       <p class="axis" aria-hidden="true"><span>{dayName(days[0].date)}</span><span>{dayName(days[days.length - 1].date)}</span></p>

@@ -44,6 +44,9 @@ const spans = [60, 300, 1800]; // s
 const steps = 120;
 const ceiling = 3; // the highest value; 1 is the line of motion
 
+/** Whole minutes: "5 min". */
+const short = (s: number) => new Intl.NumberFormat(language.value, { style: "unit", unit: "minute", unitDisplay: "short" }).format(s / 60);
+
 /** A value in words: the intensity of motion, or that it is quiet. */
 const told = (v: number | null) => (v === null ? "–" : v < 1 ? t("quiet") : new Intl.NumberFormat(language.value, { style: "percent" }).format((v - 1) / 2));
 
@@ -82,7 +85,7 @@ export function Screen({ o }: { o: Overview }) {
           <button aria-pressed={!byRoom.value} onClick={() => (byRoom.value = false)}>{t("liveLinks")}</button>
         </span>
         <span role="group" aria-label={t("liveSpan")}>
-          {spans.map((s) => <button key={s} aria-pressed={length.value === s} onClick={() => (length.value = s)}>{span(s)}</button>)}
+          {spans.map((s) => <button key={s} aria-pressed={length.value === s} onClick={() => (length.value = s)}>{short(s)}</button>)}
         </span>
         <button aria-pressed={still.value > 0} onClick={() => (still.value = still.value ? 0 : to)}>{t(still.value ? "liveGo" : "liveStop")}</button>
       </div>
@@ -247,10 +250,11 @@ function mark(u: uPlot, to: number, colour: (name: string) => string) {
   ctx.lineTo(bbox.left + bbox.width, y);
   ctx.stroke();
   ctx.textAlign = "right";
+  ctx.textBaseline = "bottom";
   ctx.fillText(t("liveLine"), bbox.left + bbox.width, y - 4 * devicePixelRatio);
   ctx.strokeStyle = ctx.fillStyle = colour("motion");
   ctx.setLineDash([]);
-  ctx.textAlign = "left";
+  ctx.textBaseline = "top";
   for (const m of moments) {
     const x = u.valToPos(m.at - to, "x", true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -258,7 +262,9 @@ function mark(u: uPlot, to: number, colour: (name: string) => string) {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    ctx.fillText(m.room, x + 4 * devicePixelRatio, bbox.top + 12 * devicePixelRatio);
+    const late = x > bbox.left + 0.8 * bbox.width;
+    ctx.textAlign = late ? "right" : "left";
+    ctx.fillText(m.room, x + (late ? -4 : 4) * devicePixelRatio, bbox.top);
   }
   ctx.restore();
 }

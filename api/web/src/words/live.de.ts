@@ -21,7 +21,7 @@ export const live: typeof english = {
   demoLeave: "Gehen",
   demoHint: "Hier bewegt sich jemand: Achte auf die Räume.",
   demoWalking: "Jemand geht durch den Flur in die Küche.",
-  demoUnplugged: "{name} hat keinen Strom. Sein Raum zeigt binnen einer Minute, dass er nichts erkennt, und warum.",
+  demoUnplugged: "{name} hat keinen Strom. Binnen zwei Minuten zeigt sein Raum, dass er nichts erkennt, und warum.",
   liveRooms: "Räume",
   liveLinks: "Strecken",
   liveShow: "Zeigen",

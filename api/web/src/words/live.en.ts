@@ -19,7 +19,7 @@ export const live = {
   demoLeave: "Leave",
   demoHint: "This is where somebody walks: watch the rooms.",
   demoWalking: "Somebody walks through the hallway to the kitchen.",
-  demoUnplugged: "{name} has no power. Its room shows within a minute that it cannot sense, and why.",
+  demoUnplugged: "{name} has no power. Within two minutes its room shows that it cannot sense, and why.",
   liveRooms: "Rooms",
   liveLinks: "Links",
   liveShow: "Show",

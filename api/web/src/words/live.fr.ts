@@ -21,7 +21,7 @@ export const live: typeof english = {
   demoLeave: "Partir",
   demoHint: "C’est ici que quelqu’un marche : regardez les pièces.",
   demoWalking: "Quelqu’un traverse le couloir vers la cuisine.",
-  demoUnplugged: "{name} n’a plus de courant. Sa pièce montre en moins d’une minute qu’elle ne détecte plus, et pourquoi.",
+  demoUnplugged: "{name} n’a plus de courant. En moins de deux minutes, sa pièce montre qu’elle ne détecte plus, et pourquoi.",
   liveRooms: "Pièces",
   liveLinks: "Liaisons",
   liveShow: "Afficher",
