@@ -201,7 +201,8 @@ export function keepFresh() {
   const seen = () => document.visibilityState === "visible" && overview.value !== null;
   setInterval(() => {
     tick();
-    if (seen() && (trouble.value || Date.now() - fetched > minute || due(overview.value) || Date.now() - heard > (connected.value ? silent : minute))) void refresh();
+    const since = (at: number) => Math.abs(Date.now() - at); // the clock may have been set
+    if (seen() && (trouble.value || since(fetched) > minute || due(overview.value) || since(heard) > (connected.value ? silent : minute))) void refresh();
   }, 5000);
   document.addEventListener("visibilitychange", () => seen() && void refresh());
 }
