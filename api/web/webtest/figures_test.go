@@ -343,13 +343,14 @@ func medianMB(t *testing.T, pid int) float64 {
 }
 
 // tab opens the app in a further tab, signed in.
-func (b *browser) tab(address, proof string) {
+func (b *browser) tab(address, proof string) *browser {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	b.t.Cleanup(cancel)
 	further := &browser{t: b.t, ctx: ctx}
 	further.beforePages(`location.protocol === "http:" && sessionStorage.setItem("sensegate-proof", "` + proof + `")`)
 	further.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	return further
 }
 
 // residentMB returns the resident memory of a process.
