@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"sensegate/api/appliance"
@@ -28,6 +27,15 @@ import (
 
 // lanName is a name of the appliance in the house; the browser is told where it is.
 const lanName = "box.house.test"
+
+// pictureFolder is SENSEGATE_PICTURES, where pictures are kept; "": nowhere.
+var pictureFolder string
+
+func TestMain(m *testing.M) {
+	pictureFolder = os.Getenv("SENSEGATE_PICTURES")
+	os.Unsetenv("SENSEGATE_PICTURES") // the product takes it for a wrong setting
+	os.Exit(m.Run())
+}
 
 // started is the first line of the demo.
 type started struct {
@@ -203,20 +211,16 @@ func (b *browser) waitFor(expression string) {
 // light and dark, on a phone and on a desk.
 func (b *browser) pictures(name string) {
 	b.t.Helper()
-	folder := os.Getenv("SENSEGATE_PICTURES")
-	if folder == "" {
+	if pictureFolder == "" {
 		return
 	}
 	for size, width := range map[string]int64{"phone": 390, "desk": 1280} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.resize(width, 844)
-			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-			if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media); err != nil {
-				b.fail(err)
-			}
+			b.scheme(scheme)
 			png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 			if err == nil {
-				err = os.WriteFile(filepath.Join(folder, name+"-"+size+"-"+scheme+".png"), png, 0o644)
+				err = os.WriteFile(filepath.Join(pictureFolder, name+"-"+size+"-"+scheme+".png"), png, 0o644)
 			}
 			if err != nil {
 				b.fail(err)

@@ -94,8 +94,8 @@ func (b *browser) compare(name string) {
 		return
 	}
 	where := "SENSEGATE_PICTURES=DIR keeps the new one"
-	if folder := os.Getenv("SENSEGATE_PICTURES"); folder != "" {
-		where = filepath.Join(folder, name+"-new.png")
+	if pictureFolder != "" {
+		where = filepath.Join(pictureFolder, name+"-new.png")
 		keep(b.t, where, raw)
 	}
 	b.t.Errorf("%s differs in %d points from its picture; %s; -update if it is meant", name, differing, where)

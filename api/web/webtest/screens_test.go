@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -204,6 +203,6 @@ var englishWord = regexp.MustCompile(`(?i)\b(the|and|with|your|this|that|is|are|
 func TestWordsAreFound(t *testing.T) {
 	t.Parallel()
 	if got := words(t, "de")["signOut"]; got != "Abmelden" {
-		t.Error(fmt.Sprintf("signOut is %q", got))
+		t.Errorf("signOut is %q", got)
 	}
 }
