@@ -20,7 +20,7 @@ func (b *browser) visit(hash, shows string) {
 }
 
 // press clicks on something in the middle of the window, where nothing covers it.
-func (b *browser) press(selector string) {
+func (b *browser) pressOn(selector string) {
 	b.t.Helper()
 	read[bool](b, "document.querySelector(`"+selector+"`).scrollIntoView({block: `center`}) === undefined")
 	b.do(chromedp.Click(chromedp.CSS(selector)))
@@ -75,13 +75,13 @@ func TestHistoryLeadsToTheWhyOfAMoment(t *testing.T) {
 	// Day, then hour, then why.
 	b.resize(390, 844)
 	moment := read[string](b, `document.querySelector(".hour .moments a").hash`)
-	b.press(".hour .moments a")
+	b.pressOn(".hour .moments a")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".links li")))
 	b.waitFor(`/, \d\d:\d\d to \d\d:\d\d$/.test(` + sentence + `) && document.querySelector(".curve svg").ariaLabel.includes("%")`)
 	if plain := read[bool](b, `/(^|\s)(02bb|GWA)/.test(document.querySelector(".links ul").textContent)`); plain {
 		t.Error("links are shown by addresses, although their devices have names")
 	}
-	b.press(".tags button:nth-of-type(3)")
+	b.pressOn(".tags button:nth-of-type(3)")
 	b.waitFor(`document.querySelector(".tags button:nth-of-type(3)").ariaPressed === "true"`)
 	b.pictures("moment")
 	b.wantNarrow("the moment")
@@ -103,7 +103,7 @@ func TestHistoryLeadsToTheWhyOfAMoment(t *testing.T) {
 	b.visit("#/history/"+day+"?span=month", ".month a.cell")
 	b.pictures("history-month")
 	b.wantNarrow("the month")
-	b.press(`.month a.cell[href="#/history/` + day + `"]`)
+	b.pressOn(`.month a.cell[href="#/history/` + day + `"]`)
 	b.do(chromedp.WaitVisible(chromedp.CSS(".daychart")))
 
 	b.visit("#/history/2020-01-01", ".note strong")
