@@ -8,7 +8,6 @@ import { Dialogs } from "./part/dialog";
 import { Shell } from "./part/shell";
 import { place } from "./route";
 import { Home } from "./screen/home";
-import { SignIn } from "./screen/signin";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
 import { chooseLanguage, refusal, t } from "./text";
 
@@ -42,6 +41,21 @@ function Showing() {
   if (trouble.value?.status === 404) return <Stuck title={t("noHome")}><p>{t("noHomeHelp")}</p></Stuck>;
   if (!trouble.value) return <main class="loading" aria-busy="true" />;
   return <Stuck title={t("name")}><p role="alert">{refusal(trouble.value)}</p></Stuck>;
+}
+
+/** The form to sign in by, which is fetched where it is needed. */
+function SignIn() {
+  const form = useSignal<{ Form?: ComponentType }>({});
+  const broken = useSignal(false);
+  const fetch = () => {
+    broken.value = false;
+    import("./screen/signin").then((m) => (form.value = { Form: m.SignIn }), () => (broken.value = true));
+  };
+  useEffect(fetch, []);
+  const Form = form.value.Form;
+  if (Form) return <Form />;
+  if (!broken.value) return <main class="loading" aria-busy="true" />;
+  return <main class="signin"><p role="alert">{t("offline")}</p><button class="main" onClick={fetch}>{t("tryAgain")}</button></main>;
 }
 
 /** What a link brought somebody for. */

@@ -19,20 +19,11 @@ func (b *browser) visit(hash, shows string) {
 	b.do(chromedp.WaitVisible(chromedp.CSS(shows)))
 }
 
-// press clicks on something in the middle of the window, where nothing covers it.
+// pressOn clicks on something in the middle of the window, where nothing covers it.
 func (b *browser) pressOn(selector string) {
 	b.t.Helper()
 	read[bool](b, "document.querySelector(`"+selector+"`).scrollIntoView({block: `center`}) === undefined")
 	b.do(chromedp.Click(chromedp.CSS(selector)))
-}
-
-// speak changes the language of the page.
-func (b *browser) speak(language string) {
-	b.t.Helper()
-	b.visit("#/me", "#language")
-	b.do(chromedp.SetValue(chromedp.CSS("#language"), language))
-	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
-	b.waitFor(`document.documentElement.lang === "` + language + `"`)
 }
 
 // text is all that the screen says, read or heard, without what people have named.

@@ -10,22 +10,22 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// press clicks the button of a text.
-func (b *browser) press(text string) {
+// pressAny clicks a button with a text, wherever it is.
+func (b *browser) pressAny(text string) {
 	b.t.Helper()
 	b.waitFor(fmt.Sprintf(`[...document.querySelectorAll("button, summary")].some(b => b.textContent.trim() === %q && !b.disabled)`, text))
 	read[bool](b, fmt.Sprintf(`[...document.querySelectorAll("button, summary")].find(b => b.textContent.trim() === %q).click() === undefined`, text))
 }
 
-// speak chooses a language, and comes back to the screen that was shown.
-func (b *browser) speak(language string) {
+// speakHere chooses a language, and comes back to the screen that was shown.
+func (b *browser) speakHere(language string) {
 	b.t.Helper()
 	back := read[string](b, "location.hash")
-	b.visit("#/me")
+	b.visitHere("#/me")
 	b.do(chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), language))
 	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
 	b.waitFor(`document.documentElement.lang === "` + language + `"`)
-	b.visit(back)
+	b.visitHere(back)
 }
 
 // waitLong waits until an expression is true, for what takes the appliance minutes.
@@ -37,8 +37,8 @@ func (b *browser) waitLong(expression string) {
 	b.waitFor(expression)
 }
 
-// visit goes to a screen by its address.
-func (b *browser) visit(hash string) {
+// visitHere goes to a screen by its address.
+func (b *browser) visitHere(hash string) {
 	b.t.Helper()
 	read[bool](b, fmt.Sprintf(`(location.hash = %q) !== undefined`, hash))
 }
@@ -61,35 +61,35 @@ func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
 	b.narrow("Home with the demo's bar")
-	b.press("Pause")
+	b.pressAny("Pause")
 	b.pictures("pause-menu")
-	b.press("1 hour")
+	b.pressAny("1 hour")
 	b.waitFor(sentence + ` === "Sensing is paused" && /goes on by itself at \d\d:\d\d/.test(document.body.textContent)`)
 	b.pictures("paused")
-	b.press("End the pause")
+	b.pressAny("End the pause")
 	b.waitFor(sentence + ` !== "Sensing is paused"`)
-	b.press("Away")
+	b.pressAny("Away")
 	b.waitFor(`/Away in \d+ s/.test(document.body.textContent)`)
 	b.pictures("leaving")
-	b.press("Undo")
+	b.pressAny("Undo")
 	b.waitFor(`!/Away in \d+ s/.test(document.body.textContent)`)
-	b.press("Leave")
+	b.pressAny("Leave")
 	b.waitFor(`/switched to away at/.test(document.body.textContent)`)
 	b.pictures("away")
-	b.press("At home")
+	b.pressAny("At home")
 	b.waitFor(`!/switched to away at/.test(document.body.textContent)`)
 
 	b.waitFor(`/^Quiet/.test(` + sentence + `)`)
-	b.press("Walk now")
+	b.pressAny("Walk now")
 	b.waitFor(`/^Motion in/.test(` + sentence + `)`)
-	b.press("Unplug a node")
+	b.pressAny("Unplug a node")
 	b.waitFor(has("Plug Office extender in again"))
 	b.waitLong(`[...document.querySelectorAll(".tile.blind")].some(tile => /Office/.test(tile.textContent) && /offline/.test(tile.textContent))`)
 	b.pictures("unplugged")
-	b.press("Plug Office extender in again")
+	b.pressAny("Plug Office extender in again")
 	b.waitFor(has("Unplug a node"))
 	for language, words := range map[string][]string{"de": {"Demo: simuliertes Zuhause", "Jetzt gehen"}, "fr": {"Démo : logement simulé", "Marcher maintenant"}} {
-		b.speak(language)
+		b.speakHere(language)
 		for _, w := range words {
 			b.waitFor(has(w))
 		}
@@ -102,9 +102,9 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 	b := open(t, 1280, 800)
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
-	b.visit("#/live")
+	b.visitHere("#/live")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".plot canvas")))
-	b.press("Walk now")
+	b.pressAny("Walk now")
 	b.waitFor(`document.querySelectorAll(".lines tbody tr").length === 6 && [...document.querySelectorAll(".lines tbody td:nth-child(4)")].some(td => parseInt(td.textContent) > 0)`)
 	b.waitFor(`/The strongest: [A-Z]\w+/.test(document.querySelector(".plot").getAttribute("aria-label"))`)
 	drawn := `(() => { const c = document.querySelector(".plot canvas"); const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n })()`
@@ -114,22 +114,22 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 	b.pictures("live-rooms")
 	b.narrow("Live")
 	b.resize(1280, 800)
-	b.press("Links")
+	b.pressAny("Links")
 	b.waitFor(`document.querySelectorAll(".lines tbody tr").length >= 9 && document.querySelectorAll(".lines tbody input:checked").length === 8`)
 	b.waitFor(`[...document.querySelectorAll(".lines tbody td:last-child")].some(td => td.textContent === "senses")`)
 	b.do(chromedp.Click(chromedp.CSS(`.lines tbody input`)))
 	b.waitFor(`document.querySelectorAll(".lines tbody input:checked").length !== 8`)
 	b.pictures("live-links")
-	b.press("Hold still")
+	b.pressAny("Hold still")
 	held := read[string](b, `document.querySelector(".lines").textContent`)
 	time.Sleep(1500 * time.Millisecond)
 	if now := read[string](b, `document.querySelector(".lines").textContent`); now != held {
 		t.Error("the numbers go on while the plot is held still")
 	}
-	b.press("Go on")
-	b.press("5 min")
+	b.pressAny("Go on")
+	b.pressAny("5 min")
 	b.waitFor(`document.querySelector(".plot").getAttribute("aria-label").includes("5 minutes")`)
-	b.press("1 min")
+	b.pressAny("1 min")
 	busy := func() float64 {
 		got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
 		if err != nil {
@@ -151,7 +151,7 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 		t.Logf("the page's thread is busy for %.2f s of 20", busy()-before)
 	}
 	for language, words := range map[string][]string{"de": {"Strecken", "meldet eine Strecke Bewegung"}, "fr": {"Liaisons", "signale un mouvement"}} {
-		b.speak(language)
+		b.speakHere(language)
 		for _, w := range words {
 			b.waitFor(has(w))
 		}
@@ -163,18 +163,18 @@ func TestInsightsTellOfDaysAndNights(t *testing.T) {
 	b := open(t, 390, 844)
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
-	b.visit("#/insights")
+	b.visitHere("#/insights")
 	b.waitFor(`document.querySelectorAll(".bars .past").length >= 6`)
 	b.waitFor(`document.querySelectorAll(".nights li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d( [AP]M)? to \d\d:\d\d/.test(document.body.textContent)`)
 	b.pictures("insights")
 	b.narrow("Insights")
-	b.press("Switch it off")
+	b.pressAny("Switch it off")
 	b.waitFor(has("nothing leaves the box"))
 	b.pictures("insights-offer")
-	b.press("Switch it on")
+	b.pressAny("Switch it on")
 	b.waitFor(`document.querySelectorAll(".nights li").length >= 3`)
 	for language, words := range map[string][]string{"de": {"Nächte", "Bewegung in"}, "fr": {"Nuits", "Du mouvement pendant"}} {
-		b.speak(language)
+		b.speakHere(language)
 		for _, w := range words {
 			b.waitFor(has(w))
 		}
@@ -199,6 +199,6 @@ func TestWallShowsTheHomeAcrossTheRoom(t *testing.T) {
 	b.narrow("the wall")
 	read[bool](b, `dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}))`)
 	b.do(chromedp.WaitVisible(chromedp.CSS(".ways")))
-	b.visit("#/wall")
+	b.visitHere("#/wall")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".wall h1")), chromedp.Click(chromedp.CSS(".wall h1")), chromedp.WaitVisible(chromedp.CSS(".ways")))
 }

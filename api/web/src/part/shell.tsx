@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { DemoBar } from "./demo";
 import { place, to } from "../route";
 import { choose, connected, now, trouble, type Overview } from "../state";
 import { clock, language, refusal, t } from "../text";
@@ -33,7 +32,7 @@ export function Shell({ o, children }: { o: Overview; children: ComponentChildre
       </header>
       <Ways unread={o.unread} />
       <div>
-        {o.demo && <DemoBar o={o} />}
+        {o.demo && <Demo o={o} />}
         <Trouble o={o} />
         {children}
       </div>
@@ -56,6 +55,14 @@ function useUnread(n: number): string {
     document.title = (n > 0 ? `(${n < most ? n : most - 1 + "+"}) ` : "") + (title ? `${title} · ` : "") + t("name");
   }, [n, title, language.value]);
   return said.value;
+}
+
+/** The bar of the demo, which is fetched where it is needed. */
+function Demo({ o }: { o: Overview }) {
+  const bar = useSignal<{ Bar?: ComponentType<{ o: Overview }> }>({});
+  useEffect(() => void import("./demo").then((m) => (bar.value = { Bar: m.DemoBar }), () => {}), []);
+  const Bar = bar.value.Bar;
+  return Bar ? <Bar o={o} /> : null;
 }
 
 function Ways({ unread }: { unread: number }) {
