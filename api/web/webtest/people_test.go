@@ -64,14 +64,14 @@ func (b *browser) signIn(email string) {
 		chromedp.SetValue(chromedp.CSS("#password"), secretWord), chromedp.Click(chromedp.CSS("button.main")), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 }
 
-// goTo opens a screen of the app that is shown.
-func (b *browser) goTo(screen string) {
+// goToLink opens a screen of the app that is shown.
+func (b *browser) goToLink(screen string) {
 	b.t.Helper()
 	read[bool](b, `(location.hash = "#/`+screen+`") !== ""`)
 }
 
-// press clicks the first button of which the whole text is said.
-func (b *browser) press(text string) {
+// pressShown clicks the first button of which the whole text is said.
+func (b *browser) pressShown(text string) {
 	b.t.Helper()
 	b.waitFor(`[...document.querySelectorAll("button, summary")].some(b => b.textContent.trim() === "` + text + `" && b.offsetParent !== null && !b.disabled)`)
 	read[bool](b, `[...document.querySelectorAll("button, summary")].find(b => b.textContent.trim() === "`+text+`" && b.offsetParent !== null && !b.disabled).click() === undefined`)
@@ -94,8 +94,8 @@ func (b *browser) shows(text string) {
 	b.waitFor(`document.body.innerText.includes(` + fmt.Sprintf("%q", text) + `)`)
 }
 
-// narrow fails the test when the page scrolls sideways at 320 px.
-func (b *browser) narrow(what string) {
+// narrowThere fails the test when the page scrolls sideways at 320 px.
+func (b *browser) narrowThere(what string) {
 	b.t.Helper()
 	b.resize(320, 700)
 	if wide := read[int](b, "document.documentElement.scrollWidth"); wide > 320 {
@@ -113,19 +113,19 @@ func TestOwnerInvitesByACode(t *testing.T) {
 	at := strings.Replace("http://"+s.HTTP, "127.0.0.1", lanName, 1)
 	b.do(chromedp.Navigate(at))
 	b.signIn("jo@example.com")
-	b.goTo("people")
+	b.goToLink("people")
 	b.shows("Only you belong to this home.")
-	b.press("Invite with a code")
+	b.pressShown("Invite with a code")
 	b.do(chromedp.WaitVisible(chromedp.CSS("svg.qr")))
 	link := read[string](b, `document.querySelector(".copy input").value`)
 	code := read[string](b, `document.querySelector(".code").textContent`)
 	if !strings.HasSuffix(link, "/#join="+code) || len(code) != 9 {
 		t.Fatalf("link %s, code %s", link, code)
 	}
-	b.press("Copy")
+	b.pressShown("Copy")
 	b.waitFor(`/Copied|Marked/.test(document.querySelector(".copy small").textContent)`)
 	b.pictures("people-invite")
-	b.narrow("people with a code")
+	b.narrowThere("people with a code")
 	b.resize(1280, 900)
 
 	guest.do(chromedp.Navigate(at+"/#join="+code), chromedp.WaitVisible(chromedp.CSS("#name")))
@@ -133,26 +133,26 @@ func TestOwnerInvitesByACode(t *testing.T) {
 		t.Errorf("the code stays in the address: %s", left)
 	}
 	guest.pictures("join")
-	guest.narrow("join")
+	guest.narrowThere("join")
 	guest.enter("#email", "jo@example.com")
 	guest.enter("#name", "Sam")
 	guest.enter("#password", secretWord)
-	guest.press("Join")
+	guest.pressShown("Join")
 	guest.shows("This address has an account already.")
-	guest.press("I am new here")
+	guest.pressShown("I am new here")
 	guest.enter("#name", "Sam")
 	guest.enter("#email", "sam@example.com")
 	guest.enter("#password", secretWord)
-	guest.press("Join")
+	guest.pressShown("Join")
 	guest.do(chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 
-	b.goTo("")
-	b.goTo("people")
+	b.goToLink("")
+	b.goToLink("people")
 	b.shows("Sam")
 	b.pictures("people")
-	b.narrow("people")
+	b.narrowThere("people")
 	b.resize(1280, 900)
-	guest.goTo("people")
+	guest.goToLink("people")
 	guest.shows("The owner of the home invites and removes people.")
 	if buttons := read[int](guest, `[...document.querySelectorAll("main button")].filter(b => b.textContent !== "Leave").length`); buttons != 0 {
 		t.Errorf("a member has %d buttons", buttons)
@@ -166,7 +166,7 @@ func TestOwnerInvitesByACode(t *testing.T) {
 		late.enter("#name", "Eve")
 		late.enter("#email", "eve@example.com")
 		late.enter("#password", secretWord)
-		late.press("Join")
+		late.pressShown("Join")
 		late.waitFor(`document.querySelector(".wrong")?.textContent !== ""`)
 		return read[string](late, `document.querySelector(".wrong").textContent`)
 	}
@@ -176,15 +176,15 @@ func TestOwnerInvitesByACode(t *testing.T) {
 	}
 
 	// The owner shows a member the link for a new password.
-	b.press("⋯")
-	b.press("New password")
+	b.pressShown("⋯")
+	b.pressShown("New password")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog")))
-	b.press("Go on")
+	b.pressShown("Go on")
 	b.waitFor(`document.querySelector(".copy input")?.value.includes("/reset#token=") === true`)
 	b.pictures("people-reset")
 
 	// Removing somebody ends their page at once.
-	b.press("Remove")
+	b.pressShown("Remove")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog")))
 	b.pictures("people-remove")
 	b.waitFor(`document.querySelector("dialog").open`)
@@ -204,13 +204,13 @@ func TestLookSessionsAndExport(t *testing.T) {
 	for _, page := range []*browser{b, other} {
 		page.do(chromedp.Navigate(at))
 		page.signIn("jo@example.com")
-		page.goTo("me")
+		page.goToLink("me")
 		page.shows("Where you are signed in")
 	}
 	b.shows("Chrome on Linux")
 	b.pictures("me")
-	b.press("Dark")
-	b.press("200 %")
+	b.pressShown("Dark")
+	b.pressShown("200 %")
 	b.do(chromedp.Reload())
 	b.shows("Where you are signed in")
 	if kept := read[string](b, `document.documentElement.dataset.theme + document.documentElement.dataset.size`); kept != "dark200" {
@@ -220,15 +220,15 @@ func TestLookSessionsAndExport(t *testing.T) {
 		t.Errorf("dark is %s", dark)
 	}
 	for _, screen := range []string{"me", "people", ""} {
-		b.goTo(screen)
+		b.goToLink(screen)
 		b.waitFor(`document.querySelector("h1") !== null && document.querySelector("[aria-busy=true]") === null`)
-		b.narrow("200 % of " + screen)
+		b.narrowThere("200 % of " + screen)
 	}
 	b.pictures("large")
 	b.resize(1280, 900)
-	b.goTo("me")
-	b.press("100 %")
-	b.press("As the device")
+	b.goToLink("me")
+	b.pressShown("100 %")
+	b.pressShown("As the device")
 
 	// The language is kept on the box: the other browser has it after reloading.
 	read[bool](b, `(l => { l.value = "fr"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
@@ -241,10 +241,10 @@ func TestLookSessionsAndExport(t *testing.T) {
 		read[bool](b, `(l => { l.value = "`+code+`"; return l.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#language"))`)
 		b.shows(said)
 		if code == "de" {
-			b.goTo("people")
+			b.goToLink("people")
 			b.shows("Nur du gehörst")
 			b.pictures("people-de")
-			b.goTo("me")
+			b.goToLink("me")
 		}
 	}
 
@@ -275,25 +275,25 @@ func TestLookSessionsAndExport(t *testing.T) {
 		};
 		return true;
 	})()`)
-	b.press("Download")
+	b.pressShown("Download")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog input[type=password]")))
 	b.pictures("step-up")
 	b.enter("dialog input[type=password]", "wrong")
-	b.press("Go on")
+	b.pressShown("Go on")
 	b.shows("This is not your password.")
 	b.enter("dialog input[type=password]", secretWord)
-	b.press("Go on")
+	b.pressShown("Go on")
 	b.shows("The file is saved.")
 
 	// Deleting the account.
-	b.press("Delete my account")
+	b.pressShown("Delete my account")
 	b.do(chromedp.WaitVisible(chromedp.CSS("dialog input")))
 	b.pictures("me-delete")
 	if read[bool](b, `!document.querySelector("dialog button.main").disabled`) {
 		t.Error("the account goes without anything typed")
 	}
 	b.enter("dialog input", "jo@example.com")
-	b.press("Delete for ever")
+	b.pressShown("Delete for ever")
 	b.do(chromedp.WaitVisible(chromedp.CSS("#email")))
 	b.waitFor(`document.querySelector("dialog") === null`)
 	r, err := http.Post(jo.at+"/api/v1/sessions", "application/json", strings.NewReader(`{"email":"jo@example.com","password":"`+secretWord+`"}`))
@@ -381,22 +381,22 @@ func TestPageConfirmsAnAddressWhenItsButtonIsPressed(t *testing.T) {
 		t.Errorf("the link alone confirms: %d", r.StatusCode)
 	}
 	b.enter("#password", "wrong")
-	b.press("Confirm")
+	b.pressShown("Confirm")
 	b.shows("This is not the password of the account.")
 	b.enter("#password", secretWord)
-	b.press("Confirm")
+	b.pressShown("Confirm")
 	b.shows("Your address is confirmed")
 	visit(confirm)
 	b.enter("#password", secretWord)
-	b.press("Confirm")
+	b.pressShown("Confirm")
 	b.shows("This link was used already")
 
 	// The link of an invitation, as mails that are older have it.
 	visit(strings.Replace(link("invite"), "#", "?", 1))
-	b.press("I have an account")
+	b.pressShown("I have an account")
 	b.enter("#email", "new@example.com")
 	b.enter("#password", secretWord)
-	b.press("Join")
+	b.pressShown("Join")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 
 	// A new password, by the link that the owner shows.
@@ -404,7 +404,7 @@ func TestPageConfirmsAnAddressWhenItsButtonIsPressed(t *testing.T) {
 	visit(link("reset"))
 	b.pictures("reset")
 	b.enter("#password", "another horse battery")
-	b.press("Set password")
+	b.pressShown("Set password")
 	b.shows("Your new password is set")
 	person{t: t, at: jo.at}.call(http.MethodPost, "/sessions", `{"email":"new@example.com","password":"another horse battery"}`, nil)
 }
