@@ -33,7 +33,10 @@ type atAGlance struct {
 		SceneAt float64 `json:"scene_at"`
 		Away    float64 `json:"away_at"`
 	}
-	Rooms []struct{ Name string }
+	Rooms []struct {
+		Name, State string
+		Last        *float64 `json:"last_motion"`
+	}
 }
 
 func (p *tab) glance() atAGlance {
@@ -194,5 +197,28 @@ func TestDemoIsSetInMotionInTheDemoAlone(t *testing.T) {
 	apitest.Want[any](t, b.member.ask(http.MethodPost, "/demo", `{"action":"unplug"}`), http.StatusOK)
 	if o := b.owner.glance(); walks.Load() != 1 || !o.Demo || o.Unplugged != "Extender" {
 		t.Errorf("%d walks, %+v", walks.Load(), o)
+	}
+}
+
+// TestUncertainPlaceIsNoMotion: the little that motion elsewhere leaves in a room does not say that
+// somebody is there, and no room moves while the home does not.
+func TestUncertainPlaceIsNoMotion(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.kitchen("Kitchen")
+	now := int64(b.engine.State.Now()) / 60 * 60
+	b.claimedAt(motion.Time(now - 7200))
+	b.moves(now-3600, now-3540, 0.9)
+	b.moves(now-120, now-60, 0.012)
+	o := b.member.glance()
+	if len(o.Rooms) != 1 {
+		t.Fatalf("rooms: %+v", o.Rooms)
+	}
+	if last := o.Rooms[0].Last; last == nil || *last != float64(now-3600) {
+		t.Errorf("the last motion is at %v, want the minute %d", last, now-3600)
+	}
+	b.moves(now-60, now, 0.9)
+	if o := b.member.glance(); o.State == "motion" || o.Rooms[0].State == "motion" || o.Rooms[0].Last == nil || *o.Rooms[0].Last != float64(now-60) {
+		t.Errorf("a home that is %s has %+v", o.State, o.Rooms)
 	}
 }

@@ -304,14 +304,19 @@ func (b *Browser) strips(ctx context.Context, o *Overview, who auth.Member) erro
 		}
 	}
 	for i := range o.Rooms {
-		o.Rooms[i].motion(byRoom[o.Rooms[i].Name], to, claimed)
+		o.Rooms[i].motion(byRoom[o.Rooms[i].Name], to, claimed, o.State == "motion")
 	}
 	return nil
 }
 
+// someMotion is the share of a minute, in %, from which there was motion in a room: a second of it.
+// Motion of another room leaves less, for its place is never quite certain.
+const someMotion = 100.0 / 60
+
 // motion fills in when there was motion in a room, from the shares of the devices there by the
-// minute. to is the end of them; the strip begins no earlier than since.
-func (r *Room) motion(devices []series.Points, to, since int64) {
+// minute. to is the end of them; the strip begins no earlier than since. Unless the home is moving
+// now, no room of it is.
+func (r *Room) motion(devices []series.Points, to, since int64, moving bool) {
 	r.Strip = Strip{From: (to/stripStep - stripSteps + 1) * stripStep, Step: stripStep, Values: make([]*float64, stripSteps)}
 	if len(devices) == 0 {
 		return
@@ -328,7 +333,7 @@ func (r *Room) motion(devices []series.Points, to, since int64) {
 		if !any {
 			continue
 		}
-		if share > 0 {
+		if share >= someMotion {
 			last := motion.Time(max(at, since))
 			r.Last = &last
 		}
@@ -345,7 +350,7 @@ func (r *Room) motion(devices []series.Points, to, since int64) {
 	}
 	switch {
 	case r.State == "blind":
-	case r.Last != nil && to-r.Last.Second() <= 2*minute:
+	case moving && r.Last != nil && to-r.Last.Second() <= 2*minute:
 		r.State = "motion"
 	case known[stripSteps-1] > 0:
 		r.State = "quiet"
