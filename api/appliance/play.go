@@ -139,12 +139,19 @@ func (a *Appliance) Play(walk, unplug func(), unplugged func() string) {
 	a.play.Begin(browser.Stage{Walk: walk, Unplug: unplug, Unplugged: unplugged})
 }
 
-// demoAlerts are the rules of the demo's home.
-const demoAlerts = `[
- {"alert_name":"Nobody moved by 10:00","rrule":"DTSTART;TZID=UTC:20260101T100000\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"SIMPLE","duration_minutes":240},
-  "no_motion_actions":[{"action":"fcm_push","user_ids":[%[1]d],"payload":{"data":{"title":"Nobody moved by 10:00"}}}],"motion_actions":[]},
- {"alert_name":"Motion at night","rrule":"DTSTART;TZID=UTC:20260101T050000\nRRULE:FREQ=DAILY","monitor":{"monitor_mode":"SIMPLE","duration_minutes":240},
-  "motion_actions":[{"action":"fcm_push","user_ids":[%[1]d],"payload":{"data":{"title":"Motion at night"}}}],"no_motion_actions":[]}]`
+// demoAlerts returns the rules of the demo's home: two of the app's presets, as the app writes them.
+func demoAlerts() (edits []alert.Edit, err error) {
+	const tell = `[{"action":"event","payload":{}},{"action":"fcm_push","user_ids":[],"payload":{"data":{"title":%[1]q,"body":%[1]q,"click_action":"CustomAlertEvent","sound":"default"},
+		"apns":{"headers":{"apns-push-type":"alert"},"payload":{"aps":{"alert":{"title":%[1]q,"body":%[1]q},"sound":"default","category":"CustomAlertEvent"}}}}}]`
+	const rule = `{"alert_name":%[1]q,"rrule":"DTSTART;TZID=UTC:20260101T%[2]s0000\nRRULE:FREQ=DAILY","analytics_tag":"sensegate","meta":{"sensegate":%[4]s},
+		"monitor":{"monitor_mode":"SIMPLE","duration_minutes":%[3]d,"inactive_minutes":0,"repeat_monitoring":false},
+		"no_motion_actions":%[5]s,"motion_actions":%[6]s,"no_history_actions":[]}`
+	const morning, night = "Nobody moved by 10:00", "Quiet time 23:00–06:00"
+	err = json.Unmarshal([]byte("["+
+		fmt.Sprintf(rule, morning, "10", 4*60, `{"scene":"home"}`, fmt.Sprintf(tell, morning), "[]")+","+
+		fmt.Sprintf(rule, night, "06", 7*60, `{"at_once":true}`, "[]", fmt.Sprintf(tell, night))+"]"), &edits)
+	return edits, err
+}
 
 // Befriend makes Sam, a second member of the home of a network, and two alerts of it.
 func (a *Appliance) Befriend(ctx context.Context, network motion.NetworkID) error {
@@ -163,8 +170,8 @@ func (a *Appliance) Befriend(ctx context.Context, network motion.NetworkID) erro
 	if err != nil {
 		return err
 	}
-	var edits []alert.Edit
-	if err := json.Unmarshal(fmt.Appendf(nil, demoAlerts, sam.ID), &edits); err != nil {
+	edits, err := demoAlerts()
+	if err != nil {
 		return err
 	}
 	for _, edit := range edits {
