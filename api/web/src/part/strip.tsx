@@ -11,11 +11,11 @@ export function mean(strip: Strip): number | null {
   return known.length === 0 ? null : Math.round(known.reduce((a, b) => a + b, 0) / known.length);
 }
 
-/** Motion over time: one scale by lightness, and hatching where there is no data. */
+/** Motion over time: one scale by lightness, and hatching where there is no data. Without a label it is decoration. */
 export function HeatStrip({ strip, slots, label }: { strip: Strip; slots?: number; label: string }) {
   const n = slots ?? strip.values.length;
   return (
-    <svg class="strip" viewBox={`0 0 ${n} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg class="strip" viewBox={`0 0 ${n} 10`} preserveAspectRatio="none" role={label ? "img" : undefined} aria-label={label || undefined} aria-hidden={!label}>
       {strip.values.map((v, i) => <rect key={i} x={i} y={0} width={1.02} height={10} class={v === null ? "gap" : "heat" + heat(v)} />)}
       {n > strip.values.length && <rect x={strip.values.length} y={0} width={n - strip.values.length} height={10} class="later" />}
     </svg>

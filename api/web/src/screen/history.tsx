@@ -144,7 +144,7 @@ function Week({ h, zone }: { h: History; zone: string }) {
             {d.date > h.today ? (
               <span class="date muted">{dayText(d.date, { weekday: "short", day: "numeric" })}</span>
             ) : (
-              <a href={address(d.date, "day")} aria-label={stripText(dayText(d.date, { weekday: "long", day: "numeric", month: "long" }), d.mean)}>
+              <a href={address(d.date, "day")}>
                 <span class="date">{dayText(d.date, { weekday: "short", day: "numeric" })}</span>
                 {rows[i]}
               </a>

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { HeatStrip, mean } from "../part/strip";
 import { go } from "../route";
 import { connected, moving, now, trouble, type Overview } from "../state";
@@ -9,6 +9,8 @@ const back = () => go("");
 
 /** The home for a tablet on the wall: nothing but what can be read from across the room. */
 export function Screen({ o }: { o: Overview }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     const leave = (e: KeyboardEvent) => e.key === "Escape" && back();
     addEventListener("keydown", leave);
@@ -26,7 +28,7 @@ export function Screen({ o }: { o: Overview }) {
         {lost && <span class="banner" role="status">{t("reconnecting")} {t("asOf", { time: clock(o.ts, o.home.timezone) })}</span>}
         <button class="quietly" onClick={back} aria-label={t("home")}>✕</button>
       </header>
-      <h1>{sentence(o, moving.value, now.value)}</h1>
+      <h1 tabIndex={-1} ref={heading}>{sentence(o, moving.value, now.value)}</h1>
       <ul class={lost ? "old" : undefined}>
         {o.rooms.map((r) => (
           <li key={r.name} class={"tile " + r.state}><span class="mark" aria-hidden="true" /><span class="name">{r.name}</span></li>
