@@ -43,6 +43,14 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	b.goTo("#/alerts", "Alerts")
+	b.waitFor(`document.querySelectorAll(".card").length === 2`) // of the demo, which this page made
+	b.pictures("alerts-demo")
+	for left := range 2 {
+		read[bool](b, `(document.querySelector(".card details").open = true)`)
+		b.press("Delete")
+		b.press("Yes, delete it")
+		b.waitFor(fmt.Sprintf(`document.querySelectorAll(".card").length === %d`, 1-left))
+	}
 	b.waitFor(mainText + `.includes("Nothing tells you yet")`)
 	b.pictures("alerts-empty")
 	b.press("Motion while away Tells you at once, while the home is set to away.")

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,33 +17,38 @@ import (
 	"sensegate/motion/fault"
 )
 
-// answer is what the played appliance answers: a file of testdata, or a refusal.
+// answer says what the played appliance answers in the place of what testdata/answers.json has for
+// a path: other fields, or a refusal.
 type answer struct {
-	file   string         // of testdata
-	change map[string]any // of the file's fields
-	status int            // 0: 200
-	code   string         // of a refusal
+	change map[string]any // of the fields
+	status int            // of a refusal
 }
 
-// answers are what the played appliance answers, by path, "PATH?QUERY" before "PATH".
+// answers are answers by path.
 type answers map[string]answer
 
-// fixed serves the app with answers that are always the same. It is no appliance: what the product
-// answers is tested against the product.
-func fixed(t *testing.T, of answers) string {
+// fixed serves the app with answers that are always the same: those of testdata/answers.json, but
+// for the ones in other. It is no appliance: what the product answers is tested against the product.
+func fixed(t *testing.T, other answers) string {
 	t.Helper()
+	raw, err := os.ReadFile("testdata/answers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var usual map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &usual); err != nil {
+		t.Fatal(err)
+	}
 	app := web.App(func(*http.Request) error { return fault.New(fault.NotFound, "no such file") })
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, known := of[r.URL.RequestURI()]
-		if !known {
-			a, known = of[r.URL.Path]
-		}
+		body, known := usual[r.URL.Path]
+		a, otherwise := other[r.URL.Path]
 		switch {
-		case known:
-			a.send(t, w)
+		case otherwise || known:
+			a.send(t, w, body)
 		case strings.HasPrefix(r.URL.Path, "/web/v1/") || strings.HasPrefix(r.URL.Path, "/api/v1/"):
-			t.Errorf("%s %s is asked for, and there is no answer", r.Method, r.URL)
-			answer{status: 500}.send(t, w)
+			t.Errorf("%s %s is asked for, and testdata/answers.json has no answer", r.Method, r.URL)
+			answer{status: 500}.send(t, w, nil)
 		default:
 			app.ServeHTTP(w, r)
 		}
@@ -51,32 +57,25 @@ func fixed(t *testing.T, of answers) string {
 	return s.URL
 }
 
-func (a answer) send(t *testing.T, w http.ResponseWriter) {
+func (a answer) send(t *testing.T, w http.ResponseWriter, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	if a.status != 0 {
 		w.WriteHeader(a.status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": a.code, "detail": "why it is refused"})
-		return
-	}
-	raw, err := os.ReadFile("testdata/" + a.file)
-	if err != nil {
-		t.Error(err)
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": "", "detail": "why it is refused"})
 		return
 	}
 	if a.change != nil {
 		fields := map[string]any{}
-		if err := json.Unmarshal(raw, &fields); err != nil {
+		if err := json.Unmarshal(body, &fields); err != nil {
 			t.Error(err)
 		}
-		for field, value := range a.change {
-			fields[field] = value
-		}
-		raw, _ = json.Marshal(fields) // it was JSON
+		maps.Copy(fields, a.change)
+		body, _ = json.Marshal(fields) // it was JSON
 	}
-	_, _ = w.Write(raw)
+	_, _ = w.Write(body)
 }
 
-// fixedNow is the time in testdata, s.
+// fixedNow is the time in testdata/answers.json, s.
 const fixedNow = "1764000000"
 
 // stopClock makes fixedNow the time of each page that is opened from now on.

@@ -252,12 +252,13 @@ func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 		t.Error("at 320 px the page scrolls sideways")
 	}
 	b.do(chromedp.Click(chromedp.CSS(`button[aria-pressed=false]`)), chromedp.WaitVisible(chromedp.CSS(`button[aria-pressed=true]:nth-of-type(2)`)))
-	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/me"]`)), chromedp.WaitVisible(chromedp.CSS("#language")), chromedp.SetValue(chromedp.CSS("#language"), "de"))
-	read[bool](b, `document.querySelector("#language").dispatchEvent(new Event("change", {bubbles: true}))`)
+	b.do(chromedp.Click(chromedp.CSS(`.ways .more summary`)), chromedp.Click(chromedp.CSS(`.ways .more a[href="#/me"]`)))
+	b.speak("de")
 	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/"]`)), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	b.waitFor(`document.documentElement.lang === "de" && document.querySelector(".people h2").textContent === "Wer da ist"`)
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
-	b.do(chromedp.Click(chromedp.CSS(`.ways a[href="#/me"]`)), chromedp.Click(chromedp.CSS("main.screen button")), chromedp.WaitVisible(chromedp.CSS("#password")))
+	read[string](b, `location.hash = "#/me"`)
+	b.do(chromedp.Click(chromedp.CSS("main.screen .who button")), chromedp.WaitVisible(chromedp.CSS("#password")))
 	b.pictures("signin")
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS("#password")))
 }

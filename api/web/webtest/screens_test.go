@@ -15,7 +15,17 @@ import (
 // new screen has its row here.
 var screens = []string{
 	"#/",
+	"#/history",
+	"#/history?span=week",
+	"#/history?span=month",
+	"#/alerts",
+	"#/alerts/new/night",
+	"#/people",
+	"#/live",
+	"#/insights",
+	"#/inbox",
 	"#/me",
+	"#/wall",
 }
 
 // states are what the demo does not show: who asks, and what the appliance answers.
@@ -25,14 +35,26 @@ var states = []struct {
 	address string
 	answers answers
 }{
-	{"sign-in of an appliance without an owner", false, "", answers{"/web/v1/boot": {file: "boot.json", change: map[string]any{"claimed": false}}}},
+	{"sign-in of an appliance without an owner", false, "", answers{"/web/v1/boot": {change: map[string]any{"claimed": false}}}},
 	{"no home", true, "", answers{"/web/v1/overview": {status: 404}}},
 	{"no answer at all", true, "", answers{"/web/v1/overview": {status: 503}}},
-	{"no rooms", true, "", answers{"/web/v1/overview": {file: "overview.json", change: map[string]any{"rooms": []any{}, "state": "unknown"}}}},
-	{"paused, in two homes", true, "", answers{"/web/v1/overview": {file: "overview.json", change: map[string]any{
+	{"no rooms", true, "", answers{"/web/v1/overview": {change: map[string]any{"rooms": []any{}, "state": "unknown"}}}},
+	{"paused, in two homes", true, "", answers{"/web/v1/overview": {change: map[string]any{
 		"state": "paused", "homes": []any{map[string]any{"id": 17, "name": "Home"}, map[string]any{"id": 18, "name": "Cottage by the lake with a very long name"}},
 	}}}},
-	{"too little room on the disk", true, "", answers{"/web/v1/overview": {file: "overview.json", change: map[string]any{"read_only": true}}}},
+	{"no alerts", true, "#/alerts", answers{"/web/v1/alerts": {change: map[string]any{"alerts": []any{}}}}},
+	{"alerts refused", true, "#/alerts", answers{"/web/v1/alerts": {status: 503}}},
+	{"a day without data", true, "#/history/2025-11-10", answers{"/web/v1/rooms/history": {change: map[string]any{"days": []any{}, "rooms": []any{}}}}},
+	{"history refused", true, "#/history", answers{"/web/v1/rooms/history": {status: 503}}},
+	{"a moment that is gone", true, "#/moment/x", answers{"/web/v1/moments/x": {status: 404}}},
+	{"insights without data", true, "#/insights", answers{"/web/v1/days": {change: map[string]any{"days": []any{}}}, "/web/v1/nights": {change: map[string]any{"nights": []any{}}}}},
+	{"insights without nights", true, "#/insights", answers{"/web/v1/nights": {change: map[string]any{"enabled": false}}}},
+	{"an empty inbox", true, "#/inbox", nil},
+	{"the inbox refused", true, "#/inbox", answers{"/web/v1/notices": {status: 503}}},
+	{"people refused", true, "#/people", answers{"/api/v1/network_memberships": {status: 503}}},
+	{"live motion refused", true, "#/live", nil},
+	{"an account that cannot be asked for", true, "#/me", answers{"/api/v1/users/10": {status: 503}, "/web/v1/sessions": {status: 503}}},
+	{"too little room on the disk", true, "", answers{"/web/v1/overview": {change: map[string]any{"read_only": true}}}},
 }
 
 // TestEveryScreen holds every screen, on a phone and on a desk, in light and dark, against the
