@@ -194,6 +194,33 @@ func TestResetLinkOfAMemberIsNeverTheOwnersOnceItIsSent(t *testing.T) {
 	}
 }
 
+// TestResetLinkOfAMemberEndsWithTheirHomes: whoever has read the link as the owner of a member's only
+// home does not get into others by it.
+func TestResetLinkOfAMemberEndsWithTheirHomes(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	for name, change := range map[string]func(tx *store.Tx, guest home.UserID, m home.Membership) error{
+		"who joins another home": func(tx *store.Tx, guest home.UserID, _ home.Membership) error {
+			_, err := tx.CreateMembership(home.Membership{User: guest, Home: h.other, Role: home.MemberRole})
+			return err
+		},
+		"who is removed": func(tx *store.Tx, _ home.UserID, m home.Membership) error { return tx.DeleteMembership(m.ID) },
+	} {
+		guest := h.person(strings.ReplaceAll(name, " ", ".") + "@example.com")
+		h.join(guest, h.home, home.MemberRole)
+		apitest.Want[any](t, h.As("", http.MethodPost, "/password_resets", fmt.Sprintf(`{"email":%q}`, guest.Email)), 200)
+		token := h.mailedToken("reset", guest.Email)
+		h.update(func(tx *store.Tx) error {
+			m, _, err := tx.MembershipOf(h.home, guest.ID)
+			if err != nil {
+				return err
+			}
+			return change(tx, guest.ID, m)
+		})
+		h.climb(http.MethodPut, step{name: name, path: "/password_resets", body: fmt.Sprintf(`{"token":%q,"password":"another one entirely"}`, token), status: 401, says: "is not valid"})
+	}
+}
+
 func TestResetLinkIsShownToARecentLoginOnly(t *testing.T) {
 	t.Parallel()
 	h, later := lateHousehold(t)

@@ -240,16 +240,44 @@ func checkAccount(email, password *string, addresses ...string) error {
 	return mistakes.Err()
 }
 
-// accountState is the state that a mail's token is bound to: the token works once, because
-// using it changes the account, and stops working when the password or the address changes in
-// another way.
-func accountState(tx *store.Tx, u home.User) (string, error) {
+// accountState is the state that a mail's token for a purpose is bound to: the token works once,
+// because using it changes the account, and stops working when the password or the address changes
+// in another way. One that sets a password ends as well when the user joins or leaves a home, and
+// when the home changes hands: the owner of a member's only home may have read it ([notify.Visible]),
+// and it would open to them what they have no part in.
+func accountState(tx *store.Tx, u home.User, purpose string) (string, error) {
 	password, err := tx.Password(u.ID)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", u.Sub, u.Email, u.Confirmed(), password))
+	state := fmt.Appendf(nil, "%s\x00%s\x00%t\x00%s", u.Sub, u.Email, u.Confirmed(), password)
+	if purpose == forReset {
+		if state, err = appendHomes(tx, state, u.ID); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256(state)
 	return base64.RawURLEncoding.EncodeToString(sum[:16]), nil
+}
+
+// appendHomes appends to a state which homes a user has joined, and who owns them.
+func appendHomes(tx *store.Tx, state []byte, user home.UserID) ([]byte, error) {
+	own, err := tx.MembershipsOfUser(user)
+	for _, m := range own {
+		if m.Unasked { // else whoever adds somebody would end their tokens
+			continue
+		}
+		all, err := tx.MembershipsOfHome(m.Home)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range all {
+			if other.Role == home.OwnerRole {
+				state = fmt.Appendf(state, "\x00%d %d", m.ID, other.ID)
+			}
+		}
+	}
+	return state, err
 }
 
 // Config is the auth part of the configuration.

@@ -54,7 +54,7 @@ func (a *Accounts) mailConfirmation(tx *store.Tx, u home.User, email string) err
 
 // mailToken returns a token for a mail about the account as it is.
 func (a *Accounts) mailToken(tx *store.Tx, u home.User, purpose, email string, expires motion.Time) (string, error) {
-	state, err := accountState(tx, u)
+	state, err := accountState(tx, u, purpose)
 	if err != nil {
 		return "", err
 	}
@@ -294,7 +294,7 @@ func (a *Accounts) redeem(ctx context.Context, token, purpose string, from netip
 			if err != nil {
 				return err
 			}
-			state, err := accountState(tx, u)
+			state, err := accountState(tx, u, purpose)
 			if err != nil {
 				return err
 			}
