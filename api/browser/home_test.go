@@ -120,7 +120,7 @@ func TestRoomsAreOrderedAndRenamed(t *testing.T) {
 	place(1, "Attic")
 	place(2, "Kitchen")
 	place(3, "Living room")
-	for _, wrong := range []string{`{}`, `{"rooms":"Attic"}`, `{"rooms":["Attic","Attic"]}`} {
+	for _, wrong := range []string{`{}`, `{"rooms":"Attic"}`, `{"rooms":["Attic","Attic"]}`, `{"rooms":[[]]}`, `{"rooms":[{}]}`} {
 		b.owner.refused(http.StatusUnprocessableEntity, http.MethodPut, "/rooms", wrong)
 	}
 	b.member.refused(http.StatusForbidden, http.MethodPut, "/rooms", `{"rooms":["Kitchen"]}`)

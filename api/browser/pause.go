@@ -64,7 +64,7 @@ func (b *Browser) renameRoom(ctx context.Context, who auth.Member, in *renameRoo
 type orderRoomsIn struct {
 	Body struct {
 		HomeField
-		Rooms []string `json:"rooms" nullable:"false" maxItems:"256" uniqueItems:"true" doc:"Names, in the order in which they are shown; others follow by name" example:"[\"Kitchen\",\"Hallway\"]"`
+		Rooms []string `json:"rooms" nullable:"false" maxItems:"256" doc:"Names, each once, in the order in which they are shown; others follow by name" example:"[\"Kitchen\",\"Hallway\"]"`
 	}
 }
 

@@ -33,6 +33,7 @@ type joinCode struct {
 	digest [sha256.Size]byte
 	home   home.ID
 	by     home.UserID
+	since  motion.Stamp // OwnerSince of their membership: a later ownership of theirs is another one
 	made   motion.Time
 	busy   bool // somebody is joining by it
 }
@@ -57,12 +58,13 @@ func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.User
 	}
 	code = string(letters[:joinLetters/2]) + "-" + string(letters[joinLetters/2:])
 	err = h.db.View(ctx, func(tx *store.Tx) error {
-		if _, err := ownershipOf(tx, id, owner); err != nil {
+		own, err := ownershipOf(tx, id, owner)
+		if err != nil {
 			return err
 		}
 		ends = tx.Now().Add(joinCodeLife.Seconds())
 		h.codes.drop(func(c joinCode) bool { return c.ended(tx.Now()) })
-		h.codes.add(joinCode{digest: joinDigest(code), home: id, by: owner, made: tx.Now()})
+		h.codes.add(joinCode{digest: joinDigest(code), home: id, by: owner, since: own.OwnerSince, made: tx.Now()})
 		return nil
 	})
 	return code, ends, err
@@ -140,8 +142,8 @@ func (h *Household) CheckJoinCode(ctx context.Context, code string) error {
 
 // check returns nil while the code can be used, and the error of JoinByCode otherwise.
 func (c joinCode) check(tx *store.Tx) error {
-	_, err := ownershipOf(tx, c.home, c.by)
-	if fault.KindOf(err) == fault.Forbidden || err == nil && c.ended(tx.Now()) {
+	own, err := ownershipOf(tx, c.home, c.by)
+	if fault.KindOf(err) == fault.Forbidden || err == nil && (own.OwnerSince != c.since || c.ended(tx.Now())) {
 		err = wrongJoinCode()
 	}
 	return err

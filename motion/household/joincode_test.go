@@ -134,4 +134,15 @@ func TestJoinCodeEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("of a former owner", of, false)
+	var back home.Membership
+	if err := p.db.View(t.Context(), func(tx *store.Tx) (err error) {
+		back, _, err = tx.MembershipOf(house.ID, owner)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.HandOver(t.Context(), back.ID, guest); err != nil {
+		t.Fatal(err)
+	}
+	check("of an owner who has the home back", of, false)
 }

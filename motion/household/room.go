@@ -101,8 +101,13 @@ func renameDevices(tx *store.Tx, id motion.NetworkID, from, to string) error {
 var errTaken = fault.New(fault.Conflict, "name: there is a room of that name")
 
 // OrderRooms says in which order the rooms of a home are shown; those that it does not name follow
-// by name.
+// by name. Invalid: a room is named twice.
 func (h *Household) OrderRooms(ctx context.Context, id home.ID, order []string) error {
+	for i, name := range order {
+		if slices.Contains(order[:i], name) {
+			return fault.New(fault.Invalid, "rooms: %.64q is named twice", name)
+		}
+	}
 	return h.db.Update(ctx, func(tx *store.Tx) error {
 		house, err := tx.Home(id)
 		if err != nil {
