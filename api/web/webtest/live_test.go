@@ -165,14 +165,14 @@ func TestInsightsTellOfDaysAndNights(t *testing.T) {
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
 	b.visitHere("#/insights")
 	b.waitFor(`document.querySelectorAll(".bars .past").length >= 6`)
-	b.waitFor(`document.querySelectorAll(".nights li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d( [AP]M)? to \d\d:\d\d/.test(document.body.textContent)`)
+	b.waitFor(`document.querySelectorAll(".nightlist li").length >= 3 && /(Quiet|Restless) night: \d\d:\d\d( [AP]M)? to \d\d:\d\d/.test(document.body.textContent)`)
 	b.pictures("insights")
 	b.narrow("Insights")
 	b.pressAny("Switch it off")
 	b.waitFor(has("nothing leaves the box"))
 	b.pictures("insights-offer")
 	b.pressAny("Switch it on")
-	b.waitFor(`document.querySelectorAll(".nights li").length >= 3`)
+	b.waitFor(`document.querySelectorAll(".nightlist li").length >= 3`)
 	for language, words := range map[string][]string{"de": {"Nächte", "Bewegung in"}, "fr": {"Nuits", "Du mouvement pendant"}} {
 		b.speakHere(language)
 		for _, w := range words {

@@ -163,7 +163,7 @@ function NightList({ o, nights }: { o: Overview; nights: Night[] }) {
             : t(week > former ? "insightNightsMore" : "insightNightsLess", { now: duration(week), by: duration(Math.abs(week - former)) })}
         </p>
       )}
-      <ol class="nights">
+      <ol class="nightlist">
         {[...nights].reverse().map((n) => {
           const from = eveningMinutes(n.from, zone);
           const to = Math.max(from + 1, Math.min(eveningMinutes(n.to, zone), shown));
