@@ -19,6 +19,7 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   inbox: () => import("./screen/inbox"),
   history: () => import("./screen/history"),
   people: () => import("./screen/people"),
+  rooms: () => import("./screen/rooms"),
   live: () => import("./screen/live"),
   insights: () => import("./screen/insights"),
   wall: () => import("./screen/wall"),

@@ -179,6 +179,7 @@ function take(frame: Frame) {
   const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
   if (state === o.state && room === moving.value) return;
   moving.value = room;
+  if (room && !o.rooms.some((r) => r.name === room)) void refresh(); // it has another name by now
   overview.value = {
     ...o,
     state,

@@ -9,8 +9,9 @@ import { live } from "./live.en";
 import { me } from "./me.en";
 import { moment } from "./moment.en";
 import { people } from "./people.en";
+import { rooms } from "./rooms.en";
 
 /** Every message, in English: the other languages have the same. */
-export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };
 
 export type Messages = typeof messages;
