@@ -102,7 +102,8 @@ var arrows = map[string][]string{
 	"firmware-sim/compare": {
 		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",
 	},
-	"firmware-sim/demo": {"firmware-sim/sim", "motion"},
+	"firmware-sim/zigbee": {},
+	"firmware-sim/demo":   {"firmware-sim/sim", "firmware-sim/zigbee", "motion"},
 
 	// Helpers of other packages' tests.
 	"firmware-sim/clocktest":   {},
