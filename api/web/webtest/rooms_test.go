@@ -71,7 +71,7 @@ func TestOwnerNamesAndOrdersTheRooms(t *testing.T) {
 	b.do(chromedp.Navigate("http://" + s.HTTP))
 	b.signIn("jo@example.com")
 	b.pressOn("a.edit")
-	b.waitFor(edited + ` === "Bathroom,Bedroom,Hallway,Kitchen,Living room,Office"`)
+	b.waitFor(edited + ` === "Bathroom,Bedroom,Hallway,Kitchen,Living room,Office" && document.activeElement.matches("h1")`)
 	for _, scheme := range []string{"light", "dark"} {
 		b.scheme(scheme)
 		for _, v := range b.violations() {
@@ -116,6 +116,7 @@ func TestOwnerNamesAndOrdersTheRooms(t *testing.T) {
 
 	// A room that gets another name elsewhere meanwhile.
 	b.visitHere("#/rooms")
+	b.waitFor(edited + ` !== "" && document.activeElement.matches("h1")`) // which takes the focus once
 	b.roomButton("name Office")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.waitFor(`document.activeElement.matches(".edit form input")`)
@@ -151,7 +152,7 @@ func TestMembersNameRoomsAndSeeWhoOrdersThem(t *testing.T) {
 	b.do(chromedp.Navigate("http://" + s.HTTP))
 	b.signIn("mum@example.com")
 	b.goToLink("rooms")
-	b.waitFor(edited + ` !== "" && document.querySelector(".edit > p").textContent.startsWith("The owner of the home decides")`)
+	b.waitFor(edited + ` !== "" && document.activeElement.matches("h1") && document.querySelector(".edit > p").textContent.startsWith("The owner of the home decides")`)
 	if n := read[int](b, `document.querySelectorAll(".edit .step").length`); n != 0 {
 		t.Errorf("a member has %d buttons that only refuse", n)
 	}
