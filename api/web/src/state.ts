@@ -41,7 +41,7 @@ export interface Overview {
 export interface Frame {
   ts: number;
   links: string[];
-  data: { mkai: (number | null)[]; lraw: (number | null)[] }; // one value of each link
+  data: { mkai: (number | null)[]; lraw: (number | null)[]; reach: (number | null)[] }; // one value of each link
   motion_enabled: number;
   loc_name: string;
   motion_tripped: number | null;
@@ -162,7 +162,7 @@ function watch(o: Overview) {
     unwatch();
     void refresh();
   };
-  stream = live(`/api/v1/motions?network_id=${watched}`, take, up, gone);
+  stream = live(`/web/v1/motions?network_id=${watched}`, take, up, gone);
 }
 
 /** Takes a frame of live motion. */
