@@ -1,7 +1,6 @@
 import type { rooms as english } from "./rooms.en";
 
 export const rooms: typeof english = {
-  roomsEdit: "Räume bearbeiten",
   roomsIntro: "In dieser Reihenfolge stehen die Räume auf der Startseite, im Verlauf und auf der Wandanzeige, für alle, die hier wohnen.",
   roomsMember: "Über die Reihenfolge entscheidet, wem das Zuhause gehört. Umbenennen können alle, die hier wohnen.",
   roomUp: "{room}: weiter nach oben",

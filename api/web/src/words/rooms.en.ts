@@ -1,5 +1,4 @@
 export const rooms = {
-  roomsEdit: "Edit rooms",
   roomsIntro: "In this order the rooms stand on Home, in History and on the wall, for everybody who lives here.",
   roomsMember: "The owner of the home decides in which order they stand. Names can be changed by everybody who lives here.",
   roomUp: "{room}: further up",

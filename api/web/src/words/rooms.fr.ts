@@ -1,7 +1,6 @@
 import type { rooms as english } from "./rooms.en";
 
 export const rooms: typeof english = {
-  roomsEdit: "Modifier les pièces",
   roomsIntro: "Les pièces apparaissent dans cet ordre à l'accueil, dans l'historique et sur l'affichage mural, pour tous ceux qui vivent ici.",
   roomsMember: "C'est le propriétaire du foyer qui décide de l'ordre. Tous ceux qui vivent ici peuvent changer les noms.",
   roomUp: "{room} : monter",
