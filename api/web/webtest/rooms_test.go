@@ -159,3 +159,57 @@ func TestMembersNameRoomsAndSeeWhoOrdersThem(t *testing.T) {
 	b.rename("Bedroom", "Den")
 	b.waitFor(edited + `.includes("Den") && !` + edited + `.includes("Bedroom")`)
 }
+
+// outside are the parts of a thing that reach beyond the window.
+func outside(selector string) string {
+	return `[...document.querySelectorAll("` + selector + `")].filter((e) => { const r = e.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth }).map((e) => e.textContent)`
+}
+
+func TestPauseAndTheBarOfTheDemoFitAPhone(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	height := func() int {
+		return read[int](b, `Math.round(document.querySelector(".demobar").getBoundingClientRect().height)`)
+	}
+	for _, language := range []string{"fr", "de", "en"} {
+		b.speakHere(language)
+		b.waitFor(`document.querySelector(".scene .menu") !== null`)
+		for _, width := range []int64{320, 360, 390} {
+			b.resize(width, 700)
+			read[bool](b, `document.querySelector(".scene .menu").open = true`)
+			if out := read[[]string](b, outside(".scene .menu li button, .scene summary, .demobar *")); len(out) > 0 {
+				t.Errorf("%d px, %s: %q reach over the edge", width, language, out)
+			}
+			if n := read[int](b, `document.querySelectorAll(".scene .menu li button").length`); n != 5 {
+				t.Errorf("%d times to pause for, want 5", n)
+			}
+			if high := height(); high > 210 {
+				t.Errorf("%d px, %s: the bar takes %d px", width, language, high)
+			}
+		}
+	}
+	b.resize(1280, 800)
+	if gap := read[int](b, `Math.round(document.querySelector(".home").getBoundingClientRect().right - document.querySelector(".home .side").getBoundingClientRect().right)`); gap > 32 {
+		t.Errorf("on a desk %d px beside the home are empty", gap)
+	}
+	b.pictures("desk")
+	read[bool](b, `document.querySelector(".scene .menu summary").focus() === undefined`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.waitFor(`!document.querySelector(".scene .menu").open`)
+	b.resize(320, 700)
+	b.pictures("bar")
+	b.resize(390, 700)
+	b.do(chromedp.Click(chromedp.CSS(".demobar .told button")))
+	b.waitFor(`document.querySelector(".demobar .told") === null`)
+	b.do(chromedp.Click(chromedp.CSS(".demobar .title")))
+	b.waitFor(`document.querySelector(".demobar .acts").hidden`)
+	if high := height(); high > 48 {
+		t.Errorf("the closed bar takes %d px", high)
+	}
+	b.pictures("bar-closed")
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".demobar")))
+	b.waitFor(`document.querySelector(".demobar .acts").hidden && document.querySelector(".demobar .title").ariaExpanded === "false"`)
+	b.do(chromedp.Click(chromedp.CSS(".demobar .title")), chromedp.WaitVisible(chromedp.CSS(".demobar .acts button")))
+}
