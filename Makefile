@@ -23,8 +23,7 @@ race: ## the tests as CI runs them
 
 docs: ## write anew what is generated from code: OpenAPI, the walks, the tables of docs
 	go test ./api -update
-	go test ./api/app ./api/core -run 'Document|Walk' -update
-	go test ./api/browser -run Document -update
+	go test ./api/app ./api/core ./api/browser -run 'Document|Walk' -update
 	go test ./motion -run Documented -update
 
 licenses: ## docs/licenses.md, from the modules that are linked

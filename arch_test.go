@@ -76,7 +76,7 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/browser": {"api", "api/auth", "api/caller", "motion", "motion/", "store"},
+	"api/browser": {"api", "api/auth", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/pki", "api/server", "api/web", "broker",
@@ -102,7 +102,8 @@ var arrows = map[string][]string{
 	"firmware-sim/compare": {
 		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",
 	},
-	"firmware-sim/demo": {"firmware-sim/sim", "motion"},
+	"firmware-sim/zigbee": {},
+	"firmware-sim/demo":   {"firmware-sim/sim", "firmware-sim/zigbee", "motion"},
 
 	// Helpers of other packages' tests.
 	"firmware-sim/clocktest":   {},

@@ -217,4 +217,5 @@ type LiveData struct {
 	Throughput []*float64 `json:"throughput"` // sounding success, 0..1
 	MConf      []*float64 `json:"mconf"`
 	MSAD       []*float64 `json:"msad"`
+	Reach      []*float64 `json:"-"` // share of the threshold of the link, 1 = motion starts; of our own web app alone
 }

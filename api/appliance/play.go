@@ -6,14 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	"sensegate/api/auth"
 	"sensegate/api/browser"
 	"sensegate/motion"
 	"sensegate/motion/alert"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/household"
+	"sensegate/motion/sensor"
+	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -151,6 +155,41 @@ func demoAlerts() (edits []alert.Edit, err error) {
 		fmt.Sprintf(rule, morning, "10", 4*60, `{"scene":"home"}`, fmt.Sprintf(tell, morning), "[]")+","+
 		fmt.Sprintf(rule, night, "06", 7*60, `{"at_once":true}`, "[]", fmt.Sprintf(tell, night))+"]"), &edits)
 	return edits, err
+}
+
+// Bridge makes a user of the MQTT broker for a Zigbee2MQTT bridge, and returns its password.
+func (a *Appliance) Bridge(ctx context.Context, user string) (password string, err error) {
+	err = a.db.Update(ctx, func(tx *store.Tx) error {
+		_, password, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: user, TopicPrefix: user})
+		return err
+	})
+	return password, err
+}
+
+// PlaceSensor follows the sensors of the bridge for the home of a network, and sets the location and
+// name of one of them, by its thing name. What it detects is kept.
+func (a *Appliance) PlaceSensor(ctx context.Context, network motion.NetworkID, thing, location, friendlyName string) error {
+	var house home.Home
+	var people []home.Membership
+	err := a.db.View(ctx, func(tx *store.Tx) (err error) {
+		if house, _, err = tx.HomeOfNetwork(network); err == nil {
+			people, err = tx.MembershipsOfHome(house.ID)
+		}
+		return err
+	})
+	owner := slices.IndexFunc(people, func(m home.Membership) bool { return m.Role == home.OwnerRole })
+	switch {
+	case err != nil:
+		return err
+	case owner < 0:
+		return fault.New(fault.Conflict, "network %d: nobody owns its home", network)
+	}
+	if _, err := a.sensors.Create(ctx, house.ID, people[owner].User, true, zigbee2mqtt.Name); err != nil {
+		return err
+	}
+	keep := true
+	_, err = a.sensors.ChangeDevice(ctx, house.ID, thing, sensor.DeviceEdit{Notify: &keep, FriendlyName: &friendlyName, Location: &location})
+	return err
 }
 
 // Befriend makes Sam, a second member of the home of a network, and two alerts of it.

@@ -66,7 +66,7 @@ func (b *Browser) Interface() api.Interface {
 	if err != nil {
 		panic(err) // the name is a valid one
 	}
-	find := &caller.Finder{DB: b.DB, Sessions: b.Sessions, Household: b.Household, FirstHome: true}
+	find := &caller.Finder{DB: b.DB, Sessions: b.Sessions, Household: b.Household, FirstHome: true, Motion: []string{"/web/v1/motions"}}
 	return api.Interface{
 		Base: "/web/v1", Title: "Web app", Version: "1-0-0", Description: description,
 		Routes: b.routes(), Texts: written, Paced: true,
@@ -97,6 +97,7 @@ func (b *Browser) routes() []api.Route {
 		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
+			api.Live("/motions", member(b.motions), "Live motion, and how near each link is to its threshold"),
 			api.Get("/days", member(b.days), "How active the last days were"),
 			api.Get("/nights", member(b.nights), "When the household rested in the last nights"),
 		),

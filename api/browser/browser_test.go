@@ -19,13 +19,13 @@ import (
 func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	const forAnyone, forUsers, forMember = "+++++++", "111++++", "11144++"
+	const forAnyone, forUsers, forMember, forViewers = "+++++++", "111++++", "11144++", "1114466"
 	verdicts := map[string]string{
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "4444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "1114444",
 		"POST /step-up": forUsers, "POST /live-tickets": forUsers,
 		"GET /overview": forMember, "GET /rooms/history": forMember, "GET /moments": forMember, "GET /moments/{id}": forMember,
-		"GET /days": forMember, "GET /nights": forMember, "POST /pause": forMember, "POST /away": forMember, "DELETE /away": forMember,
+		"GET /motions": forViewers, "GET /days": forMember, "GET /nights": forMember, "POST /pause": forMember, "POST /away": forMember, "DELETE /away": forMember,
 		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
 		"GET /notices": forMember, "PATCH /notices": forMember,
@@ -59,7 +59,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = moment
 		}
 		path := strings.ReplaceAll(route.Path, "{id}", id)
-		if (verdict == forMember || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || verdict == forViewers || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
 		}
 		if row == "GET /moments" {
@@ -80,7 +80,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, '6': 426}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}

@@ -39,6 +39,7 @@ type box struct {
 
 	home, other                      home.ID
 	network                          motion.NetworkID
+	tokens                           map[string]string // of guardians
 	owner, member, neighbour, nobody *tab
 }
 
@@ -52,7 +53,7 @@ type tab struct {
 
 func newBox(t *testing.T) *box {
 	t.Helper()
-	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t)}
+	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t), tokens: map[string]string{}}
 	b.app = &apitest.Client{T: t, Base: "/api/v1", Doc: apitest.Document(t, app.New(app.Parts{}).Interface())}
 	var err error
 	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour}); err != nil {
@@ -110,6 +111,7 @@ func (b *box) admit(guardian, device string, low byte) motion.NetworkID {
 	if err != nil || admission.Network == 0 {
 		b.T.Fatalf("admit %s: %+v %v", device, admission, err)
 	}
+	b.tokens[guardian] = admission.GuardianToken
 	return admission.Network
 }
 

@@ -23,9 +23,9 @@ type History struct {
 	Today insight.Date  `json:"today" format:"date" doc:"Day of this answer" example:"2025-11-24"`
 	Room  string        `json:"room" doc:"The room that the values of the days are of; empty: the whole home" example:"Kitchen"`
 	Step  int64         `json:"step" doc:"Seconds per value" example:"900"`
-	Names []string      `json:"names" nullable:"false" doc:"Rooms with devices, by name" example:"[\"Hall\",\"Kitchen\"]"`
+	Names []string      `json:"names" nullable:"false" doc:"Rooms with devices, as the owner has ordered them, the others by name" example:"[\"Hall\",\"Kitchen\"]"`
 	Days  []historyDay  `json:"days" nullable:"false" doc:"The day; or the seven of its week, from Monday; or those of its month"`
-	Rooms []historyRoom `json:"rooms" nullable:"false" doc:"Each room with devices, by name; only of a day of the whole home"`
+	Rooms []historyRoom `json:"rooms" nullable:"false" doc:"Each room with devices, in the order of names; only of a day of the whole home"`
 }
 
 type historyDay struct {
@@ -57,7 +57,7 @@ const lastDay insight.Date = 47_846 // 2100-12-31
 
 // history returns motion per room over a day, or of one room or the whole home over more days.
 func (b *Browser) history(ctx context.Context, who auth.Member, in *historyIn) (*historyOut, error) {
-	zone, err := b.zone(ctx, who)
+	zone, order, err := b.household(ctx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,7 @@ func (b *Browser) history(ctx context.Context, who auth.Member, in *historyIn) (
 	}
 	now := b.Engine.State.Now()
 	h := History{TS: now, Since: who.Since, Room: in.Room, Step: stripStep, Names: known.rooms(), Rooms: []historyRoom{}}
+	slices.SortFunc(h.Names, order)
 	h.First, h.Today = insight.DateOf(who.Since.Second(), zone), insight.DateOf(now.Second(), zone)
 	day := in.Day.Or(date{h.Today}).Date
 	if day < 0 || day > lastDay {
@@ -91,14 +92,18 @@ func (b *Browser) history(ctx context.Context, who auth.Member, in *historyIn) (
 	return &historyOut{h}, nil
 }
 
-// zone returns the zone that a home's days are told in.
-func (b *Browser) zone(ctx context.Context, who auth.Member) (zone *time.Location, err error) {
+// household returns the zone that a home's days are told in, and the order of its rooms.
+func (b *Browser) household(ctx context.Context, who auth.Member) (zone *time.Location, order func(a, b string) int, err error) {
 	err = b.DB.View(ctx, func(tx *store.Tx) error {
 		settings, err := tx.SettingsInForce(who.Network)
-		zone = zoneOf(settings.Timezone)
+		if err != nil {
+			return err
+		}
+		house, err := tx.Home(who.Home)
+		zone, order = zoneOf(settings.Timezone), house.Rooms
 		return err
 	})
-	return zone, err
+	return zone, order, err
 }
 
 // span returns the first and the last day of a day, of its week, or of its month.

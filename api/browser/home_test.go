@@ -128,6 +128,9 @@ func TestRoomsAreOrderedAndRenamed(t *testing.T) {
 	if got := rooms(); got != "Living room,Kitchen,Attic" {
 		t.Errorf("ordered: %s", got)
 	}
+	if h := b.historyOf("span=week"); strings.Join(h.Names, ",") != "Living room,Kitchen,Attic" {
+		t.Errorf("history orders them as %q", h.Names)
+	}
 	b.member.refused(http.StatusUnprocessableEntity, http.MethodPut, "/rooms/Kitchen", `{"name":"<b>"}`)
 	b.member.refused(http.StatusConflict, http.MethodPut, "/rooms/Kitchen", `{"name":"Attic"}`)
 	b.member.refused(http.StatusNotFound, http.MethodPut, "/rooms/Cellar", `{"name":"Den"}`)

@@ -56,6 +56,11 @@ type Appliance interface {
 	Play(walk, unplug func(), unplugged func() string)
 	// Befriend makes a second member of the home of a network, and two alerts.
 	Befriend(ctx context.Context, network motion.NetworkID) error
+	// Bridge makes a user of the MQTT broker for a Zigbee2MQTT bridge, and returns its password.
+	Bridge(ctx context.Context, user string) (password string, err error)
+	// PlaceSensor follows the sensors of the bridge for the home of a network, and sets the location
+	// and name of one of them.
+	PlaceSensor(ctx context.Context, network motion.NetworkID, thing, location, friendlyName string) error
 	// Watch calls see for every event of a network, in order, until ctx ends.
 	Watch(ctx context.Context, network motion.NetworkID, see func(motion.Event)) error
 }
@@ -181,7 +186,12 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	if err == nil {
 		err = remember(ctx, appliance, home, c.Seed, &s, from)
 	}
-	appliance.Play(func() { home.Visit(visit()...) }, func() { dark.Store(!dark.Load()) }, func() string {
+	door := frontDoor{appliance: appliance}
+	defer door.shut()
+	if err == nil && !c.Vacant {
+		err = door.hang(ctx)
+	}
+	appliance.Play(func() { door.open(); home.Visit(visit()...) }, func() { dark.Store(!dark.Load()) }, func() string {
 		if dark.Load() {
 			return asleep.Nodes[last].FriendlyName
 		}
@@ -189,6 +199,9 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	})
 	if err == nil {
 		err = teller.begin(ctx, appliance, home)
+	}
+	if err == nil && !c.Vacant {
+		err = door.place(ctx, s.Network)
 	}
 	close(begun)
 	switch {

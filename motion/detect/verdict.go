@@ -110,6 +110,7 @@ func (j *judge) weigh(tick *Tick, e evidence) {
 	}
 	tick.Power, tick.Baseline = e.power, j.baseline
 	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, e, j.sensitivity)
+	tick.Reach = j.reach(e, tick.On, j.sensitivity)
 	tick.Strict, _ = j.decide(&j.strict, tick.Time, e, j.sensitivity+strictOffset)
 	if tick.Normal.Motion {
 		tick.Intensity = math.Min(1, math.Max(0, (e.power-j.baseline)/intensitySpan))
@@ -158,6 +159,36 @@ func (j *judge) prompt(e evidence, sensitivity float64) bool {
 		return e.r > promptNoise*k/math.Sqrt(float64(e.frames)) && e.power > j.baseline+promptRise+shift
 	}
 	return e.rb > promptHalf*k && e.newest > j.baseline+j.scale.rise+shift
+}
+
+// reach returns the conditions of decide as one number: above 1 just where they say On. Each is
+// the share of its threshold that is there, powers as such and not as logarithms; of conditions
+// that must hold together the least counts, of those of which one suffices the greatest.
+func (j *judge) reach(e evidence, threshold, sensitivity float64) float64 {
+	k, shift := coherenceScale(sensitivity), powerShift(sensitivity)
+	var best float64
+	if e.coherent {
+		best = e.r / threshold
+		if e.faint {
+			best = math.Min(best, e.halves/stayR)
+		}
+		best = math.Max(best, e.halves/(onHalves*k))
+	} else {
+		best = math.Exp(e.steady - threshold)
+		if !math.IsNaN(e.r) {
+			best = math.Min(best, e.r/onPowerR)
+		}
+	}
+	if j.scale.prompt && j.calibrated && !e.faint {
+		early := math.Min(e.rb/(promptHalf*k), math.Exp(e.newest-j.baseline-j.scale.rise-shift))
+		if e.coherent {
+			early = math.Min(e.r/(promptNoise*k/math.Sqrt(float64(e.frames))), math.Exp(e.power-j.baseline-promptRise-shift))
+		}
+		if early > best { // false for what is not known
+			best = early
+		}
+	}
+	return math.Max(best, 0)
 }
 
 // learn moves the baseline of a quiet link, and escapes from a baseline that no longer fits:

@@ -25,7 +25,11 @@ func TestMatrixBecomesALiveFrame(t *testing.T) {
 		m.MotionTripped, m.LastMotion = 1, now()
 		m.Values["throughput"][1][0] = math.NaN()
 		b.report(guardianKey, m)
-		got := string(drain(t, live)[0].JSON)
+		shown := drain(t, live)[0]
+		if reach := shown.Frame.Data.Reach; len(reach) != 2 || *reach[0] != 1.56 || *reach[1] != 0.01 {
+			t.Errorf("reach %v, want msad as shares of base_threshold", reach)
+		}
+		got := string(shown.JSON)
 		want := fmt.Sprintf(`{"ts":%[1]d,"interval":500,"count":1,"links":["GWA1000133.02bb00000031","EXA1000134.02bb00000032"],`+
 			`"data":{"mkai":[0.35,0],"lraw":[0.35,0],"throughput":[1,null],"mconf":[84.85,84.85],"msad":[132.7,1.2]},`+
 			`"loc":["02:bb:00:00:00:31",0.82],"loc_name":"Kitchen","last_motion":%[1]d,"motion_tripped":0,"motion_enabled":1}`, int64(now()))

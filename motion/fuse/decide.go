@@ -106,6 +106,7 @@ func (l *link) gather(e *evidence, part bool) {
 	if !s.MSAD.Known() || e.msad > s.MSAD {
 		s.MSAD, s.MConf = e.msad, e.mconf
 	}
+	s.Reach = max(s.Reach.orZero(), e.reach)
 	s.clarity = max(s.clarity.orZero(), Reading(e.clarity))
 	s.Throughput = Reading(e.share)
 	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked

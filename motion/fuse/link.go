@@ -41,8 +41,8 @@ type evidence struct {
 	strict bool // in motion at the strict thresholds
 	infirm bool // weak or coarse: may not decide alone
 
-	intensity, raw, msad, mconf Reading
-	clarity, share              float64
+	intensity, raw, msad, mconf, reach Reading
+	clarity, share                     float64
 }
 
 // store keeps a tick until its time is fused.
@@ -57,6 +57,7 @@ func (l *link) store(index int64, t *detect.Tick) {
 			e.intensity = Reading(unit(t.Intensity))
 		}
 		e.msad, e.mconf, e.clarity = margin(t)
+		e.reach = Reading(t.Reach)
 		e.share = unit(t.Quality.Valid)
 	}
 	l.pending[index&(pendingTicks-1)] = e

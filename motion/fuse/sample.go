@@ -38,6 +38,7 @@ type LinkSample struct {
 	Throughput Reading // 0..1, share of the sounding that succeeded; 0 = the other readings are meaningless
 	MSAD       Reading // 100·R, or the device's un-gated figure
 	MConf      Reading // the threshold for MSAD
+	Reach      Reading // share of all that the link needs to start motion: 1 = its threshold
 
 	Infirm bool // weak or coarse: confidence is low if only such links are in motion
 	Noisy  bool // marked by the noise watch
@@ -50,7 +51,7 @@ type LinkSample struct {
 func UnknownLink(key Link, zone string) LinkSample {
 	return LinkSample{
 		Link: key, Zone: zone,
-		Intensity: Unknown(), Raw: Unknown(), Throughput: Unknown(), MSAD: Unknown(), MConf: Unknown(),
+		Intensity: Unknown(), Raw: Unknown(), Throughput: Unknown(), MSAD: Unknown(), MConf: Unknown(), Reach: Unknown(),
 		clarity: Unknown(),
 	}
 }
@@ -73,7 +74,7 @@ func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, prior
 // sanitize limits a device's readings to their ranges.
 func (l *LinkSample) sanitize() {
 	l.Intensity, l.Raw, l.Throughput = l.Intensity.share(), l.Raw.share(), l.Throughput.share()
-	l.MSAD, l.MConf = l.MSAD.finite(), l.MConf.finite()
+	l.MSAD, l.MConf, l.Reach = l.MSAD.finite(), l.MConf.finite(), l.Reach.finite()
 	if l.Throughput == 0 {
 		l.reset()
 		l.Throughput = 0

@@ -9,7 +9,7 @@ import { Shell } from "./part/shell";
 import { place } from "./route";
 import { Home } from "./screen/home";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
-import { chooseLanguage, refusal, t } from "./text";
+import { chooseLanguage, fetchWords, refusal, t } from "./text";
 
 type Screen = ComponentType<{ o: Overview }>;
 
@@ -19,6 +19,7 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   inbox: () => import("./screen/inbox"),
   history: () => import("./screen/history"),
   people: () => import("./screen/people"),
+  rooms: () => import("./screen/rooms"),
   live: () => import("./screen/live"),
   insights: () => import("./screen/insights"),
   wall: () => import("./screen/wall"),
@@ -64,7 +65,7 @@ function Task({ task }: { task: Errand }) {
   const broken = useSignal(false);
   const fetch = () => {
     broken.value = false;
-    import("./screen/errand").then((m) => (came.value = m.Screen), () => (broken.value = true));
+    Promise.all([import("./screen/errand"), fetchWords()]).then(([m]) => (came.value = m.Screen), () => (broken.value = true));
   };
   useEffect(fetch, []);
   const Screen = came.value;
@@ -80,8 +81,8 @@ function Current({ o }: { o: Overview }) {
   const name = place.value.screen in screens ? place.value.screen : "";
   const fetch = () => {
     broken.value = "";
-    screens[name]().then(
-      (m) => {
+    Promise.all([screens[name](), fetchWords()]).then(
+      ([m]) => {
         fetched[name] = m.Screen;
         came.value++;
       },

@@ -41,7 +41,7 @@ export interface Overview {
 export interface Frame {
   ts: number;
   links: string[];
-  data: { mkai: (number | null)[]; lraw: (number | null)[] }; // one value of each link
+  data: { mkai: (number | null)[]; lraw: (number | null)[]; reach: (number | null)[] }; // one value of each link
   motion_enabled: number;
   loc_name: string;
   motion_tripped: number | null;
@@ -162,7 +162,7 @@ function watch(o: Overview) {
     unwatch();
     void refresh();
   };
-  stream = live(`/api/v1/motions?network_id=${watched}`, take, up, gone);
+  stream = live(`/web/v1/motions?network_id=${watched}`, take, up, gone);
 }
 
 /** Takes a frame of live motion. */
@@ -179,6 +179,7 @@ function take(frame: Frame) {
   const state = o.state === "paused" ? "paused" : frame.motion_tripped === null ? "unknown" : frame.motion_tripped === 1 ? "motion" : "quiet";
   if (state === o.state && room === moving.value) return;
   moving.value = room;
+  if (room && !o.rooms.some((r) => r.name === room)) void refresh(); // it has another name by now
   overview.value = {
     ...o,
     state,

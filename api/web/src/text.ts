@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
-import { messages as english, type Messages } from "./words/en";
+import { first, type Messages } from "./words/en";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -10,7 +10,8 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-const words = signal<Messages>(english);
+let english = first as Messages; // those of rest.en come with the first screen that is fetched
+const words = signal(english);
 export const language = signal<Language>("en");
 
 function kept(): string | null {
@@ -19,6 +20,15 @@ function kept(): string | null {
   } catch {
     return null;
   }
+}
+
+/** Fetches the English words that are not there from the beginning, before a screen that needs them. */
+export async function fetchWords() {
+  if (english !== first) return;
+  const { rest } = await import("./words/rest.en");
+  const before = english;
+  if (before === first) english = { ...first, ...rest };
+  if (words.value === before) words.value = english;
 }
 
 /** Takes the language that was chosen, else the first of the browser's that we have. */

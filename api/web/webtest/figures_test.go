@@ -135,19 +135,24 @@ func measureTimes(t *testing.T, row func(what, wanted, format string, values ...
 	row("… at 5 Mbit/s, 40 ms, a sixth of the CPU", "< 1000 ms", "%.0f ms (%.0f to %.0f)", all[3], all[0], all[6])
 }
 
-// measureLive measures the share of 20 s that the page's one thread works while the live view of a
-// home with 30 links is shown.
+// measureLive measures the share of 20 s that the page's one thread works while the live view of
+// homes with many links is shown, by rooms and by links.
 func measureLive(t *testing.T, row func(what, wanted, format string, values ...any)) {
-	const what = "live view of 30 links: the page's thread works"
-	b := open(t, 1280, 800)
-	page := manyLinks(b, 30)
-	b.do(chromedp.Navigate(page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
-	read[bool](b, `(location.hash = "`+*liveView+`") !== ""`)
-	b.settled(*liveView)
-	if read[bool](b, `document.querySelector(".truth") !== null`) {
-		row(what, "< 15 %", "skipped: there is no screen at %s", *liveView)
-		return
+	for _, home := range []struct {
+		links  int
+		wanted string
+	}{{21, ""}, {30, "< 15 %"}, {120, "usable"}} {
+		t.Run(fmt.Sprint(home.links), func(t *testing.T) { measureLinks(t, home.links, home.wanted, row) })
 	}
+}
+
+// measureLinks is measureLive of one home.
+func measureLinks(t *testing.T, links int, wanted string, row func(what, wanted, format string, values ...any)) {
+	b := open(t, 1280, 800)
+	page := manyLinks(b, links)
+	b.do(chromedp.Navigate(page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	b.visitHere(*liveView)
+	b.waitFor(`document.querySelector(".lines tbody tr") !== null`)
 	command(b, performance.Enable, performance.EnableParams{})
 	busy := func() float64 {
 		for _, m := range command(b, performance.GetMetrics, struct{}{}).Metrics {
@@ -158,10 +163,24 @@ func measureLive(t *testing.T, row func(what, wanted, format string, values ...a
 		t.Fatal("the browser does not tell TaskDuration")
 		return 0
 	}
-	const seconds = 20
-	before := busy()
-	time.Sleep(seconds * time.Second)
-	row(what, "< 15 %", "%.1f %%", 100*(busy()-before)/seconds)
+	measure := func(kind string) {
+		const seconds = 20
+		before := busy()
+		time.Sleep(seconds * time.Second)
+		share := 100 * (busy() - before) / seconds
+		row(fmt.Sprintf("live view of %d links, %s: the page's thread works", links, kind), wanted, "%.1f %%, %d lines drawn, %d listed", share,
+			read[int](b, `document.querySelectorAll(".lines tbody input:checked").length`), read[int](b, `document.querySelectorAll(".lines tbody tr").length`))
+	}
+	measure("by rooms")
+	b.pressAny("Links")
+	measure("by links")
+	b.pressAny("30 min")
+	measure("half an hour of links")
+	if read[bool](b, `document.querySelector(".lines + p button") !== null`) {
+		b.pressAny("1 min")
+		read[bool](b, `document.querySelector(".lines + p button").click() === undefined`)
+		measure("all links listed")
+	}
 }
 
 // aged is an appliance whose home has a past of two years, and a room for each of its devices.

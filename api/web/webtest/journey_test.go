@@ -126,8 +126,7 @@ func open(t *testing.T, width, height int64) *browser {
 	go func() {
 		defer close(heard)
 		for m, err := range console {
-			// A refusal, and a file over plain http, are told to the person.
-			told := strings.Contains(m.Text, "responded with a status of 4") || strings.Contains(m.Text, "over an insecure connection")
+			told := strings.Contains(m.Text, "over an insecure connection") // a file over plain http
 			if err == nil && !told && (m.IsException() || m.Type != "info") {
 				b.complain(m.String())
 			}

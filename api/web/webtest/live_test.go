@@ -150,7 +150,7 @@ func TestLiveDrawsWhatIsSensed(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		t.Logf("the page's thread is busy for %.2f s of 20", busy()-before)
 	}
-	for language, words := range map[string][]string{"de": {"Strecken", "meldet eine Strecke Bewegung"}, "fr": {"Liaisons", "signale un mouvement"}} {
+	for language, words := range map[string][]string{"de": {"Strecken", "die Schwelle, die jede Strecke gerade hat"}, "fr": {"Liaisons", "une liaison remarque un mouvement"}} {
 		b.speakHere(language)
 		for _, w := range words {
 			b.waitFor(has(w))

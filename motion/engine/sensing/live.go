@@ -165,7 +165,7 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 	if n.Record.Paused() {
 		f.MotionEnabled = 0
 	}
-	for _, figures := range []*[]*float64{&f.Data.MKAI, &f.Data.LRaw, &f.Data.Throughput, &f.Data.MConf, &f.Data.MSAD} {
+	for _, figures := range []*[]*float64{&f.Data.MKAI, &f.Data.LRaw, &f.Data.Throughput, &f.Data.MConf, &f.Data.MSAD, &f.Data.Reach} {
 		*figures = make([]*float64, 0, len(s.Links))
 	}
 	for i := range s.Links {
@@ -176,6 +176,7 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 		f.Data.Throughput = append(f.Data.Throughput, shown(l.Throughput, 3))
 		f.Data.MConf = append(f.Data.MConf, shown(l.MConf, 2))
 		f.Data.MSAD = append(f.Data.MSAD, shown(l.MSAD, 2))
+		f.Data.Reach = append(f.Data.Reach, shown(l.Reach, 2))
 	}
 	if places := s.Location(); len(places) > 0 {
 		mac := places[0].Link.Src.String()

@@ -118,7 +118,15 @@ func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fus
 		read("throughput", &links[i].Throughput)
 		read("msad", &links[i].MSAD)
 		read("mconf", &links[i].MConf)
-		links[i].Intensity = fuse.Reading(n.gated(float64(links[i].Intensity), float64(links[i].MSAD), n.sensOf(key)))
+		sens := n.sensOf(key)
+		links[i].Intensity = fuse.Reading(n.gated(float64(links[i].Intensity), float64(links[i].MSAD), sens))
+		on := fuse.Reading(n.gate(sens))
+		if links[i].MConf > on { // both must be exceeded
+			on = links[i].MConf
+		}
+		if on > 0 {
+			links[i].Reach = links[i].MSAD / on
+		}
 	}
 	return links
 }
@@ -127,11 +135,14 @@ func (n *network) matrixLinks(r motion.Matrix, keys []fuse.Link, step int) []fus
 // msad is above base_threshold times the sensitivity (device-protocol.md 3).
 // NaN is unknown: a sample without msad has been gated by the device alone.
 func (n *network) gated(intensity, msad float64, sens int) float64 {
-	if msad <= n.Radar.Measurement.BaseThreshold*float64(sens) && !math.IsNaN(intensity) {
+	if msad <= n.gate(sens) && !math.IsNaN(intensity) {
 		return 0
 	}
 	return intensity
 }
+
+// gate returns what msad must exceed at a sensitivity.
+func (n *network) gate(sens int) float64 { return n.Radar.Measurement.BaseThreshold * float64(sens) }
 
 // matrixPlace returns where a device thinks motion was: near the first of its
 // links that has its source there.

@@ -25,6 +25,7 @@ type API int
 const (
 	CoreAPI API = iota
 	AppAPI
+	WebAPI
 	apis
 )
 

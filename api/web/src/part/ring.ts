@@ -19,12 +19,14 @@ export const moments: Moment[] = [];
 let moved: number | null = null;
 
 /**
- * How strong the motion of a link is; NaN for no data. Below 1, the line, it feels something and
- * reports no motion; above it the intensity of the motion counts, up to 3.
+ * What a link feels, in shares of its own threshold: from 1 on it notices motion. NaN for no data. A
+ * device that tells no threshold tells alone whether it was exceeded: then the intensity stands for it.
  */
 function strength(frame: Frame, i: number): number {
   const intensity = frame.data.mkai[i];
   if (intensity === null || intensity === undefined) return NaN;
+  const reach = frame.data.reach[i];
+  if (reach !== null && reach !== undefined) return reach;
   return intensity > 0 ? 1 + 2 * intensity : 0.95 * Math.min(1, frame.data.lraw[i] ?? 0);
 }
 
@@ -57,18 +59,43 @@ export function record(home: number): () => void {
 /** The links that were heard of, by name. */
 export const heard = (): string[] => [...values.keys()].sort();
 
+/** What was seen in steps: of each link a column of the steps before end, in a ring by their numbers. */
+const seen = { step: 0, steps: 0, end: 0, taken: 0, home: 0, links: new Map<string, Float32Array>() };
+
+/** Brings what was seen up to the step that ends at a time, from the frames that are new since. */
+function bring(to: number, step: number, steps: number) {
+  const end = Math.round(to / step);
+  if (seen.step !== step || seen.steps !== steps || seen.home !== ring || end < seen.end) {
+    Object.assign(seen, { step, steps, end: end - steps, taken: Math.max(0, next - size), home: ring });
+    seen.links.clear();
+  }
+  seen.taken = Math.max(seen.taken, next - size);
+  for (const column of seen.links.values()) for (let k = Math.max(seen.end, end - steps); k < end; k++) column[k % steps] = NaN;
+  seen.end = end;
+  for (; seen.taken < next && times[seen.taken % size] < end * step; seen.taken++) {
+    const at = seen.taken % size;
+    const k = Math.floor(times[at] / step);
+    if (k < end - steps || k >= end) continue;
+    for (const [link, line] of values) {
+      const v = line[at];
+      if (v !== v) continue;
+      let column = seen.links.get(link);
+      if (!column) seen.links.set(link, (column = new Float32Array(steps).fill(NaN)));
+      if (!(column[k % steps] >= v)) column[k % steps] = v;
+    }
+  }
+}
+
 /** What was seen of some links together, in steps up to a time: the highest of each, null for no data. */
 export function past(links: string[], to: number, step: number, steps: number): (number | null)[] {
+  bring(to, step, steps);
   const out = new Array<number | null>(steps).fill(null);
-  const from = to - step * steps;
-  for (let n = next - 1; n >= Math.max(0, next - size); n--) {
-    const at = n % size;
-    if (times[at] < from) break;
-    const k = Math.floor((times[at] - from) / step);
-    if (k < 0 || k >= steps) continue;
-    for (const link of links) {
-      const v = values.get(link)![at];
-      if (v === v && (out[k] === null || v > out[k])) out[k] = v;
+  for (const link of links) {
+    const column = seen.links.get(link);
+    if (!column) continue;
+    for (let i = 0; i < steps; i++) {
+      const v = column[(seen.end - steps + i) % steps];
+      if (v === v && (out[i] === null || v > out[i]!)) out[i] = v;
     }
   }
   return out;

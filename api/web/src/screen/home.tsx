@@ -45,6 +45,7 @@ export function Home({ o }: { o: Overview }) {
         {o.rooms.length === 0 && <p class="note"><strong>{t("noRooms")}</strong> {t("noRoomsHelp")}</p>}
         <ul>{o.rooms.map((r) => <Tile key={r.name} room={r} />)}</ul>
         <Learning rooms={o.rooms} />
+        {o.rooms.length > 0 && <p><a class="edit" href={to("rooms")}>{t("roomsEdit")}</a></p>}
       </section>
       <Today o={o} />
       <Newest o={o} />

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { Component } from "preact";
+import { useCallback, useEffect, useId, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { useAnswer } from "../answer";
 import { Page } from "../part/page";
@@ -33,6 +34,8 @@ interface Line {
   name: string;
   links: string[];
   can: string; // words
+  i: number; // its number, by which it is drawn
+  values: (number | null)[];
   peak: number | null;
   last: number | null;
 }
@@ -42,13 +45,23 @@ const colours = 5;
 const dashes = [[], [8, 4], [2, 3], [12, 4, 2, 4], [5, 2]];
 const spans = [60, 300, 1800]; // s
 const steps = 120;
-const ceiling = 3; // the highest value; 1 is the line of motion
+const ceiling = 4; // where eight times the threshold is drawn
+const many = 30; // lines, above which the list begins with those that are drawn
 
 /** Whole minutes: "5 min". */
 const short = (s: number) => new Intl.NumberFormat(language.value, { style: "unit", unit: "minute", unitDisplay: "short" }).format(s / 60);
 
-/** A value in words: the intensity of motion, or that it is quiet. */
-const told = (v: number | null) => (v === null ? "–" : v < 1 ? t("quiet") : new Intl.NumberFormat(language.value, { style: "percent" }).format((v - 1) / 2));
+/** How high a value stands: up to the threshold, 1, as it is, above it a step for each doubling. */
+const height = (v: number | null) => (v === null || v <= 1 ? v : Math.min(ceiling, 1 + Math.log2(v)));
+
+let format = { language: "", numbers: new Intl.NumberFormat() };
+
+/** A value in words: how many times the threshold. */
+function told(v: number | null): string {
+  if (v === null) return "–";
+  if (format.language !== language.value) format = { language: language.value, numbers: new Intl.NumberFormat(language.value, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) };
+  return format.numbers.format(Math.min(v, 99)) + " ×";
+}
 
 /** Live motion as lines, and what they are lines of. */
 export function Screen({ o }: { o: Overview }) {
@@ -57,6 +70,8 @@ export function Screen({ o }: { o: Overview }) {
   const still = useSignal(0); // the time at which it was held still; 0: it goes on
   const bold = useSignal("");
   const tick = useSignal(0);
+  const all = useSignal(false); // of many lines
+  const strongest = useRef(new Set<string>());
   const chosen = useRef(new Map<string, boolean>()); // shown or not, as somebody has said
   const topology = useAnswer<Topology>(o.home.live ? `/api/v1/topologies?network_id=${o.home.id}&offline=true` : null, 60);
   const clients = useAnswer<{ nodes?: Client[]; leafs?: Client[]; devices?: Client[] } | Client[]>(o.home.live ? `/api/v1/sounding/clients?network_id=${o.home.id}` : null, 60);
@@ -70,8 +85,14 @@ export function Screen({ o }: { o: Overview }) {
   const to = still.value || Math.floor(now.peek() / step) * step;
   const names = useMemo(() => namesOf(topology.value, clientsOf(clients.value)), [topology.value, clients.value]);
   const lines = linesOf(byRoom.value, names, to, step, tick.value);
-  const strongest = new Set([...lines].sort((a, b) => (b.peak ?? -1) - (a.peak ?? -1)).slice(0, drawn).map((l) => l.name));
-  const visible = lines.filter((l) => chosen.current.get(l.name) ?? strongest.has(l.name)).slice(0, 2 * drawn);
+  strongest.current = strongestOf(lines, strongest.current);
+  const visible = lines.filter((l) => chosen.current.get(l.name) ?? strongest.current.has(l.name)).slice(0, 2 * drawn);
+  const listed = all.value || lines.length <= many ? lines : lines.filter((l) => visible.includes(l) || chosen.current.has(l.name));
+  const point = useCallback((name: string) => (bold.value = name), []);
+  const choose = useCallback((name: string, on: boolean) => {
+    chosen.current.set(name, on);
+    tick.value++;
+  }, []);
   const first = visible.reduce<Line | null>((best, l) => ((l.peak ?? 0) > (best?.peak ?? 0) ? l : best), null);
   const label = visible.every((l) => l.peak === null) ? t("liveChartEmpty") : first && first.peak! >= 1
     ? t("liveChart", { time: span(length.value), name: first.name })
@@ -90,7 +111,7 @@ export function Screen({ o }: { o: Overview }) {
         <button aria-pressed={still.value > 0} onClick={() => (still.value = still.value ? 0 : to)}>{t(still.value ? "liveGo" : "liveStop")}</button>
       </div>
       {o.state === "paused" ? <p class="note">{t("livePaused")}</p> : !connected.value && <p class="note">{t("liveLost")}</p>}
-      <Plot lines={visible} all={lines} to={to} step={step} label={label} bold={bold.value} />
+      <Plot lines={visible} to={to} step={step} label={label} bold={bold.value} />
       <p><small>{t("liveIntro")} {lines.length > drawn && t("liveRest", { n: drawn })}</small></p>
       {lines.length === 0 ? (
         <p class="note"><strong>{t("liveNone")}</strong> {t("liveNoneHelp")}</p>
@@ -102,25 +123,62 @@ export function Screen({ o }: { o: Overview }) {
             </tr>
           </thead>
           <tbody>
-            {lines.map((l, i) => {
-              const on = visible.includes(l);
-              const focus = () => (bold.value = l.name);
-              const blur = () => (bold.value = "");
-              return (
-                <tr key={l.name} class={bold.value === l.name ? "bold" : undefined} onMouseEnter={focus} onMouseLeave={blur} onFocusIn={focus} onFocusOut={blur}>
-                  <td><input type="checkbox" id={`${id}-${i}`} checked={on} onChange={() => { chosen.current.set(l.name, !on); tick.value++; }} /></td>
-                  <th scope="row"><label for={`${id}-${i}`}><Key i={i} /> {l.name}</label></th>
-                  <td>{told(l.last)}</td>
-                  <td>{told(l.peak)}</td>
-                  <td>{l.can}</td>
-                </tr>
-              );
-            })}
+            {listed.map((l) => <Row key={l.name} id={`${id}-${l.i}`} name={l.name} i={l.i} can={l.can} last={told(l.last)} peak={told(l.peak)} on={visible.includes(l)} bold={bold.value === l.name} point={point} choose={choose} />)}
           </tbody>
         </table>
       )}
+      {lines.length > many && <p><button aria-expanded={all.value} onClick={() => (all.value = !all.value)}>{all.value ? t("liveFewer") : t("liveAll", { n: lines.length })}</button></p>}
     </Page>
   );
+}
+
+interface RowProps {
+  id: string;
+  name: string;
+  i: number;
+  can: string;
+  last: string;
+  peak: string;
+  on: boolean;
+  bold: boolean;
+  point: (name: string) => void;
+  choose: (name: string, on: boolean) => void;
+}
+
+/** A line in the list. It is drawn anew when what it says changes. */
+class Row extends Component<RowProps> {
+  shouldComponentUpdate(next: RowProps) {
+    return (Object.keys(next) as (keyof RowProps)[]).some((k) => next[k] !== this.props[k]);
+  }
+  render({ id, name, i, can, last, peak, on, bold, point, choose }: RowProps) {
+    const focus = () => point(name);
+    const blur = () => point("");
+    return (
+      <tr class={bold ? "bold" : undefined} onMouseEnter={focus} onMouseLeave={blur} onFocusIn={focus} onFocusOut={blur}>
+        <td><input type="checkbox" id={id} checked={on} onChange={() => choose(name, !on)} /></td>
+        <th scope="row"><label for={id}><Key i={i} /> {name}</label></th>
+        <td>{last}</td>
+        <td>{peak}</td>
+        <td>{can}</td>
+      </tr>
+    );
+  }
+}
+
+/**
+ * The names of the strongest lines. One that was among them stays until another is clearly
+ * stronger, so that quiet lines do not take turns.
+ */
+function strongestOf(lines: Line[], before: Set<string>): Set<string> {
+  const strength = (l: Line) => l.peak ?? -1;
+  const byStrength = [...lines].sort((a, b) => strength(b) - strength(a));
+  const kept = byStrength.filter((l) => before.has(l.name));
+  const others = byStrength.filter((l) => !before.has(l.name));
+  while (kept.length < drawn && others.length > 0) kept.push(others.shift()!);
+  for (kept.sort((a, b) => strength(b) - strength(a)); others.length > 0 && strength(others[0]) > Math.max(0.5, 1.5 * strength(kept[kept.length - 1])); kept.sort((a, b) => strength(b) - strength(a))) {
+    kept[kept.length - 1] = others.shift()!;
+  }
+  return new Set(kept.map((l) => l.name));
 }
 
 /** A piece of the line i. */
@@ -163,28 +221,29 @@ function linesOf(byRoom: boolean, names: Names, to: number, step: number, _tick:
   for (const link of heard()) {
     const known = names.get(link) ?? { name: link, room: "", can: "" };
     const name = byRoom ? known.room || known.name : known.name;
-    const line = groups.get(name) ?? { name, links: [], can: "", peak: null, last: null };
+    const line = groups.get(name) ?? { name, links: [], can: "", i: 0, values: [], peak: null, last: null };
     line.links.push(link);
     if (line.can !== t("liveCanYes")) line.can = known.can || line.can;
     groups.set(name, line);
   }
   const lines = [...groups.values()].sort((a, b) => a.name.localeCompare(b.name, language.value));
-  for (const line of lines) {
-    const values = past(line.links, to, step, steps);
+  lines.forEach((line, i) => {
+    line.i = i;
+    const values = (line.values = past(line.links, to, step, steps));
     line.last = values.slice(-Math.max(2, Math.ceil(2 / step))).findLast((v) => v !== null) ?? null;
     line.peak = values.reduce((a, b) => (b === null || (a !== null && a > b) ? a : b), null);
-  }
+  });
   return lines;
 }
 
 /** The lines as a plot whose right edge is a time. */
-function Plot({ lines, all, to, step, label, bold }: { lines: Line[]; all: Line[]; to: number; step: number; label: string; bold: string }) {
+function Plot({ lines, to, step, label, bold }: { lines: Line[]; to: number; step: number; label: string; bold: string }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();
   const edge = useRef(to);
   edge.current = to;
   const theme = useSignal(0);
-  const shape = lines.map((l) => `${all.indexOf(l)} ${l.name}`).join("\n");
+  const shape = lines.map((l) => `${l.i} ${l.name}`).join("\n");
   useEffect(() => {
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const changed = () => theme.value++;
@@ -203,7 +262,7 @@ function Plot({ lines, all, to, step, label, bold }: { lines: Line[]; all: Line[
           { stroke: colour("muted"), grid: { show: false }, ticks: { stroke: colour("line"), width: 1 }, font: "13px system-ui", values: (_, at) => at.map((v) => axisText(v)), incrs: [15, 60, 300, 600] },
           { show: false },
         ],
-        series: [{}, ...lines.map((l) => ({ stroke: colour("line" + (all.indexOf(l) % colours)), dash: dashOf(all.indexOf(l)), width: 2, points: { show: false }, spanGaps: false }))],
+        series: [{}, ...lines.map((l) => ({ stroke: colour("line" + (l.i % colours)), dash: dashOf(l.i), width: 2, points: { show: false }, spanGaps: false }))],
         hooks: {
           draw: [(u) => mark(u, edge.current, colour)],
         },
@@ -224,7 +283,7 @@ function Plot({ lines, all, to, step, label, bold }: { lines: Line[]; all: Line[
     if (!u) return;
     lines.forEach((l, i) => (u.series[i + 1].width = l.name === bold ? 4 : 2));
     const x = Array.from({ length: steps }, (_, i) => (i + 0.5 - steps) * step);
-    u.setData([x, ...lines.map((l) => past(l.links, to, step, steps))] as uPlot.AlignedData);
+    u.setData([x, ...lines.map((l) => l.values.map(height))] as uPlot.AlignedData);
   });
   return <div class="plot" ref={box} role="img" aria-label={label} />;
 }
@@ -236,7 +295,7 @@ function axisText(v: number): string {
   return new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "narrow" }).format(n);
 }
 
-/** Draws the line from which there is motion, and the beginnings of motion. */
+/** Draws the threshold, which is 1 for each line whatever its links need at the moment, and the beginnings of motion. */
 function mark(u: uPlot, to: number, colour: (name: string) => string) {
   const { ctx, bbox } = u;
   ctx.save();

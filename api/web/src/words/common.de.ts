@@ -28,4 +28,7 @@ export const common: typeof english = {
   loading: "Wird geladen …",
   screens: "Seiten",
   more: "Mehr",
+  alerts: "Meldungen",
+  peopleTitle: "Personen",
+  roomsEdit: "Räume bearbeiten",
 };

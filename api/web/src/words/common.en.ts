@@ -26,4 +26,7 @@ export const common = {
   loading: "Loading …",
   screens: "Screens",
   more: "More",
+  alerts: "Alerts",
+  peopleTitle: "People",
+  roomsEdit: "Edit rooms",
 };

@@ -28,4 +28,7 @@ export const common: typeof english = {
   loading: "Chargement …",
   screens: "Pages",
   more: "Plus",
+  alerts: "Alertes",
+  peopleTitle: "Personnes",
+  roomsEdit: "Modifier les pièces",
 };

@@ -9,6 +9,7 @@ import { live } from "./live.de";
 import { me } from "./me.de";
 import { moment } from "./moment.de";
 import { people } from "./people.de";
+import { rooms } from "./rooms.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };

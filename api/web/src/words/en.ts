@@ -1,4 +1,3 @@
-import { alerts } from "./alerts.en";
 import { common } from "./common.en";
 import { errand } from "./errand.en";
 import { event } from "./event.en";
@@ -8,9 +7,10 @@ import { inbox } from "./inbox.en";
 import { live } from "./live.en";
 import { me } from "./me.en";
 import { moment } from "./moment.en";
-import { people } from "./people.en";
+import type { rest } from "./rest.en";
 
-/** Every message, in English: the other languages have the same. */
-export const messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+/** The messages that are there from the beginning, in English. */
+export const first = { ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment };
 
-export type Messages = typeof messages;
+/** Every message: the other languages have the same. */
+export type Messages = typeof first & typeof rest;

@@ -9,6 +9,7 @@ import { live } from "./live.fr";
 import { me } from "./me.fr";
 import { moment } from "./moment.fr";
 import { people } from "./people.fr";
+import { rooms } from "./rooms.fr";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };

@@ -1,0 +1,16 @@
+export const rooms = {
+  roomsIntro: "In this order the rooms stand on Home, in History and on the wall, for everybody who lives here.",
+  roomsMember: "The owner of the home decides in which order they stand. Names can be changed by everybody who lives here.",
+  roomUp: "{room}: further up",
+  roomDown: "{room}: further down",
+  roomMoved: "{room} is now number {n} of {total}.",
+  roomRename: "Rename",
+  roomRenameOf: "Rename {room}",
+  roomNewName: "New name of {room}",
+  roomHistory: "Its history goes along. What has been reported so far keeps the name of that day.",
+  roomSave: "Save",
+  roomRenamed: "{room} is now called {name}.",
+  roomTaken: "There already is a room called {name}. Choose another name.",
+  roomSigns: "A name has letters, digits, spaces and = + - _ @ ! only.",
+  roomGone: "There is no room called {room} any more: somebody has given it another name or moved its devices. These are the rooms as they are now.",
+};
