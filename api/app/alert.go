@@ -10,9 +10,6 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/alert"
 	"sensegate/motion/engine/alerting"
-	"sensegate/motion/fault"
-	"sensegate/motion/home"
-	"sensegate/store"
 )
 
 // The alerts of a home are those of its network (payloads.md 4.10); here network_id is
@@ -75,7 +72,7 @@ func (a *App) alert(ctx context.Context, who auth.Member, in *AlertPath) (*api.A
 }
 
 func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertIn) (*api.Answer[alert.Rule], error) {
-	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
+	strangers, err := a.Household.Strangers(ctx, who.Home, in.Body.Edit)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +81,7 @@ func (a *App) createAlert(ctx context.Context, who auth.Member, in *createAlertI
 }
 
 func (a *App) changeAlert(ctx context.Context, who auth.Member, in *changeAlertIn) (*api.Answer[alert.Rule], error) {
-	strangers, err := a.strangers(ctx, who.Home, in.Body.Edit)
+	strangers, err := a.Household.Strangers(ctx, who.Home, in.Body.Edit)
 	if err != nil {
 		return nil, err
 	}
@@ -104,19 +101,4 @@ func (a *App) switchAlerts(ctx context.Context, who auth.Member, in *switchAlert
 	}
 	rules, err := a.Engine.Alerts.SwitchAlerts(ctx, who.Network, switches)
 	return api.AnsweredList(own(who, rules...), err)
-}
-
-// strangers names the users of an edit's actions who do not belong to the home.
-func (a *App) strangers(ctx context.Context, id home.ID, edit alert.Edit) (mistakes fault.Details, err error) {
-	memberships, err := store.Read(ctx, a.DB, func(tx *store.Tx) ([]home.Membership, error) { return tx.MembershipsOfHome(id) })
-	members := map[int64]bool{}
-	for _, m := range memberships {
-		members[int64(m.User)] = true
-	}
-	for place, user := range edit.Users() {
-		if user >= 1 && !members[user] {
-			mistakes.Add(place, user, "is no member of the network: name members, or leave user_ids out to push to all of them")
-		}
-	}
-	return mistakes, err
 }

@@ -138,7 +138,11 @@ type previewOut struct {
 }
 
 func (b *Browser) previewAlert(ctx context.Context, who auth.Member, in *previewIn) (*previewOut, error) {
-	p, err := b.Engine.Alerts.Preview(ctx, who.Network, who.Since, in.Body.Edit)
+	found, err := b.Household.Strangers(ctx, who.Home, in.Body.Edit)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.Engine.Alerts.Preview(ctx, who.Network, who.Since, in.Body.Edit, found...)
 	if err != nil {
 		return nil, err
 	}

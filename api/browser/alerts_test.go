@@ -59,6 +59,8 @@ func TestPreviewOfARuleThatIsNotStored(t *testing.T) {
 	}
 	apitest.WantProblem(t, b.member.ask(http.MethodPost, "/alerts/preview", `{"rrule":"FREQ=DAILY"}`), 422, "body.monitor")
 	apitest.WantProblem(t, b.member.ask(http.MethodPost, "/alerts/preview", `[`), 400, "")
+	stranger := fmt.Sprintf(`"no_motion_actions":[{"action":"fcm_push","user_ids":[%d],"payload":{"data":{}}}],`, b.neighbour.ID)
+	apitest.WantProblem(t, b.member.ask(http.MethodPost, "/alerts/preview", strings.Replace(night, "{", "{"+stranger, 1)), 422, "no member")
 	if list := apitest.Want[struct{ Alerts []shownAlert }](t, b.member.ask(http.MethodGet, "/alerts", ""), 200); len(list.Alerts) != 0 {
 		t.Errorf("the preview stored %+v", list)
 	}
@@ -166,7 +168,7 @@ func TestInboxOfAMember(t *testing.T) {
 	b.raise(motion.MotionDetectedEvent, 600, nil)
 	b.raise(motion.SceneChangedToAwayEvent, 500, motion.Document{"user": map[string]any{"id": int64(b.member.ID)}})
 	b.raise(motion.MotionStoppedEvent, 480, nil)
-	b.raise(motion.CustomAlertEvent, 400, motion.Document{"title": "For both", "uuid": "u"})
+	b.raise(motion.CustomAlertEvent, 400, motion.Document{"title": "For both", "uuid": "u", "user": map[string]any{"id": int64(b.owner.ID)}}) // a rule names nobody as its cause
 	b.raise(motion.CustomAlertEvent, 300, motion.Document{"title": "For mum", "users": []any{int64(b.member.ID)}})
 	kinds := func(n shownNotices) (list []string) {
 		for _, one := range n.Notices {

@@ -66,7 +66,7 @@ func (b *Browser) history(ctx context.Context, who auth.Member, in *historyIn) (
 		return nil, err
 	}
 	now := b.Engine.State.Now()
-	h := History{TS: now, Since: who.Since, Room: in.Room, Step: stripStep, Names: known.rooms(), Rooms: []historyRoom{}}
+	h := History{TS: now, Since: who.Since, Room: in.Room, Step: stripStep, Names: known.rooms(), Days: []historyDay{}, Rooms: []historyRoom{}}
 	slices.SortFunc(h.Names, order)
 	h.First, h.Today = insight.DateOf(who.Since.Second(), zone), insight.DateOf(now.Second(), zone)
 	day := in.Day.Or(date{h.Today}).Date
@@ -127,13 +127,13 @@ func slots(start, end int64) []*float64 {
 
 // fill reads the values of the days, and of every room where these are wanted.
 func (b *Browser) fill(ctx context.Context, who auth.Member, h *History, known devices, rooms bool) error {
+	if len(h.Days) == 0 {
+		return nil
+	}
 	for _, name := range h.Names {
 		if rooms {
 			h.Rooms = append(h.Rooms, historyRoom{name, make([]*float64, len(h.Days[0].Values))})
 		}
-	}
-	if len(h.Days) == 0 {
-		return nil
 	}
 	last := h.Days[len(h.Days)-1]
 	from, to := max(h.Days[0].Start, int64(math.Ceil(float64(who.Since)))), min(last.Start+last.Length, h.TS.Second()+1)

@@ -104,6 +104,11 @@ func TestHistoryLadder(t *testing.T) {
 			apitest.Want[browser.History](t, b.member.ask(http.MethodGet, "/rooms/history?day="+day+"&span="+span, ""), 200)
 		}
 	}
+	b.in("Pacific/Apia") // left out a day
+	b.kitchen("Kitchen")
+	if h := apitest.Want[browser.History](t, b.member.ask(http.MethodGet, "/rooms/history?day=2011-12-30", ""), 200); len(h.Days) != 0 || len(h.Rooms) != 0 {
+		t.Errorf("a day that was left out: %+v", h)
+	}
 	for _, query := range []string{"", "from=-1", "from=NaN", "from=0&to=99999999", "from=9&to=8", "from=1&last=201", "from=1&last=0", "from=1&after=x"} {
 		if a := b.member.ask(http.MethodGet, "/moments?"+query, ""); a.Status != 400 && a.Status != 422 {
 			t.Errorf("moments?%s: %d %s", query, a.Status, a.Body)

@@ -111,6 +111,16 @@ func TestRehearsalJudgesAsTheRuleDoes(t *testing.T) {
 	if h, _ := rehearse(t, tea, time.Date(2026, 1, 1, 7, 0, 0, 0, time.UTC), still); len(h.Told) != 0 {
 		t.Errorf("who came at seven is told of %+v", h)
 	}
+	for rule, times := range map[string]int{ // as if it had been there already
+		"DTSTART:20260301T100000Z\nRRULE:FREQ=DAILY": 1, "DTSTART;TZID=Asia/Kolkata:20260305T120000\nRRULE:FREQ=WEEKLY;BYDAY=TH": 1,
+		"DTSTART:20260301T100000Z\nRRULE:FREQ=WEEKLY;BYDAY=MO": 0, "DTSTART:20260301T100000Z\nRRULE:FREQ=DAILY;COUNT=3": 0, "DTSTART:20260301T100000Z\nRRULE:FREQ=MONTHLY": 0,
+	} {
+		later := tea
+		later.RRule = rule
+		if h, ok := rehearse(t, later, long, still); !ok || len(h.Told) != times {
+			t.Errorf("%s: %+v, want %d", rule, h, times)
+		}
+	}
 	away := tea
 	away.Meta = motion.Document{"sensegate": map[string]any{"scene": "away"}}
 	if h, _ := rehearse(t, away, long, still); len(h.Told) != 0 {

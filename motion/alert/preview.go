@@ -35,13 +35,14 @@ type Rehearsal struct {
 }
 
 // Rehearse returns what the rule would have done about its occurrences in (from, to] whose period
-// does not begin before since; look returns the seconds of a period, and scene the scene at a time.
+// does not begin before since, had it been there already ([Recurrence.begun]); look returns the seconds of a period, and scene the scene at a time.
 // ok is false for a rule whose periods add up to more than two weeks: that is not computed.
 func (r Rule) Rehearse(since, from, to motion.Stamp, look func(from, to motion.Stamp) ([]Second, error), scene func(motion.Stamp) string) (h Rehearsal, ok bool, err error) {
 	recurrence, err := Parse(r.RRule)
 	if err != nil {
 		return h, false, err
 	}
+	recurrence = recurrence.begun(from.Std())
 	atOnce, sum := r.Condition().AtOnce, time.Duration(0)
 	for t := range recurrence.After(from.Std()) {
 		target := motion.StampOf(t)

@@ -35,6 +35,20 @@ type Recurrence struct {
 	until  time.Time // last instant; zero = none
 }
 
+// begun returns the recurrence as if it had begun before a time: its DTSTART a number of whole weeks
+// earlier. One that ends after a number of occurrences, or whose later ones depend on DTSTART's date,
+// stays as it is: only those of each day or each week have a past that is sure.
+func (r Recurrence) begun(before time.Time) Recurrence {
+	o := r.option
+	sure := (o.Freq == rrule.DAILY || o.Freq == rrule.WEEKLY) && o.Interval <= 1 && o.Count == 0
+	const week = 7 * 24 * time.Hour
+	late := o.Dtstart.AddDate(-shift, 0, 0).Sub(before) + week
+	if sure && late > 0 {
+		r.option.Dtstart = o.Dtstart.AddDate(0, 0, -7*int((late+week-1)/week))
+	}
+	return r
+}
+
 // Zone returns the IANA name of the zone.
 func (r Recurrence) Zone() string { return r.zone.String() }
 

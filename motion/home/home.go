@@ -62,7 +62,7 @@ type Home struct {
 	SceneAt   motion.Time `json:"scene_at,omitempty"`   // when the scene was last changed; 0: not known
 	SceneBy   UserID      `json:"scene_by,omitempty"`   // who changed it; 0: not known, or no longer a member
 	AwayAt    motion.Time `json:"away_at,omitempty"`    // when the scene changes to away, as somebody has asked for; 0: it does not
-	AwayBy    UserID      `json:"away_by,omitempty"`    // who asked for it; 0: no longer a member
+	AwayBy    UserID      `json:"away_by,omitempty"`    // who asked for it; when they leave the home, it stays as it is
 	RoomOrder []string    `json:"room_order,omitempty"` // locations in the order in which they are shown; others follow by name
 }
 
@@ -88,10 +88,11 @@ func (h Home) Rooms(a, b string) int {
 
 // Forget removes what the home says of a user.
 func (h *Home) Forget(id UserID) (changed bool) {
-	for _, user := range []*UserID{&h.SceneBy, &h.AwayBy} {
-		if *user == id {
-			*user, changed = 0, true
-		}
+	if h.SceneBy == id {
+		h.SceneBy, changed = 0, true
+	}
+	if h.AwayBy == id { // who is gone no longer leaves
+		h.AwayAt, h.AwayBy, changed = 0, 0, true
 	}
 	return changed
 }

@@ -27,6 +27,33 @@ func (p *place) after(seconds int64) {
 	}
 }
 
+func TestWhoIsGoneNoLongerLeaves(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	house, ann, guest := p.home("own", 1), p.user("ann"), p.user("guest")
+	p.claim(house.ID, ann)
+	if err := p.joinAs(p.joinCode(house.ID, ann), guest); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.LeaveSoon(t.Context(), house.ID, guest); err != nil {
+		t.Fatal(err)
+	}
+	err := p.db.Update(t.Context(), func(tx *store.Tx) error {
+		m, _, err := tx.MembershipOf(house.ID, guest)
+		if err != nil {
+			return err
+		}
+		return tx.DeleteMembership(m.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.after(31)
+	if h := p.stored(house.ID); h.Scene != home.AtHome || h.AwayAt != 0 {
+		t.Errorf("after the removal: %+v", h)
+	}
+}
+
 func TestHomeChangesToAwayAfterAWhile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

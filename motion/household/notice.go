@@ -191,8 +191,9 @@ func (b inbox) concerns(e motion.Event) bool {
 // noticeOf returns an event as a notice.
 func noticeOf(e motion.Event) Notice {
 	n := Notice{Event: e}
-	if e.Event == motion.CustomAlertEvent {
+	if e.Event == motion.CustomAlertEvent { // nobody causes it; its data are what the rule says
 		n.Alert = e.Data.Text("uuid")
+		return n
 	}
 	cause := map[string]any(e.Data)
 	if e.Event != motion.MemberJoinedEvent {

@@ -100,10 +100,17 @@ func renameDevices(tx *store.Tx, id motion.NetworkID, from, to string) error {
 
 var errTaken = fault.New(fault.Conflict, "name: there is a room of that name")
 
+// longestRoom is the limit of a room's name in an order, in bytes.
+const longestRoom = 256
+
 // OrderRooms says in which order the rooms of a home are shown; those that it does not name follow
-// by name. Invalid: a room is named twice.
+// by name. Invalid: a name is empty or too long, or stands
+// there twice.
 func (h *Household) OrderRooms(ctx context.Context, id home.ID, order []string) error {
 	for i, name := range order {
+		if name == "" || len(name) > longestRoom {
+			return fault.New(fault.Invalid, "rooms: want names of 1 to %d bytes", longestRoom)
+		}
 		if slices.Contains(order[:i], name) {
 			return fault.New(fault.Invalid, "rooms: %.64q is named twice", name)
 		}

@@ -32,6 +32,7 @@ const text = `[document.querySelector("main").textContent, ...[...document.query
 func TestHistoryLeadsToTheWhyOfAMoment(t *testing.T) {
 	t.Parallel()
 	b := open(t, 390, 844)
+	b.tolerate("404 (Not Found)") // a moment that is gone
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".newest .moments a"))) // somebody walks
 	b.pictures("moments-home")

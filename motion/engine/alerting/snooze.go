@@ -59,11 +59,12 @@ type Preview struct {
 }
 
 // Preview returns the next runs of a rule that need not be stored, and what it would have told
-// in the last seven days, since a time at the earliest. Invalid: with all mistakes of the rule.
-func (r *Runner) Preview(ctx context.Context, id motion.NetworkID, since motion.Time, edit alert.Edit) (p Preview, err error) {
+// in the last seven days, since a time at the earliest. Invalid: with all mistakes of the rule, those
+// that the caller has found before among them.
+func (r *Runner) Preview(ctx context.Context, id motion.NetworkID, since motion.Time, edit alert.Edit, found ...fault.Detail) (p Preview, err error) {
 	now := r.state.Wall()
 	job, err := alert.New(edit, now)
-	if err != nil {
+	if err = fault.Also(err, found); err != nil {
 		return p, err
 	}
 	p.Timezone, p.Since = job.Rule.Timezone, max(since, motion.TimeOf(now.Add(-previewPast)))
