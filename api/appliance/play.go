@@ -149,11 +149,11 @@ func demoAlerts() (edits []alert.Edit, err error) {
 		"apns":{"headers":{"apns-push-type":"alert"},"payload":{"aps":{"alert":{"title":%[1]q,"body":%[1]q},"sound":"default","category":"CustomAlertEvent"}}}}}]`
 	const rule = `{"alert_name":%[1]q,"rrule":"DTSTART;TZID=UTC:20260101T%[2]s0000\nRRULE:FREQ=DAILY","analytics_tag":"sensegate","meta":{"sensegate":%[4]s},
 		"monitor":{"monitor_mode":"SIMPLE","duration_minutes":%[3]d,"inactive_minutes":0,"repeat_monitoring":false},
-		"no_motion_actions":%[5]s,"motion_actions":%[6]s,"no_history_actions":[]}`
+		"no_motion_actions":%[5]s,"motion_actions":%[6]s,"no_history_actions":%[7]s}`
 	const morning, night = "Nobody moved by 10:00", "Quiet time 23:00–06:00"
 	err = json.Unmarshal([]byte("["+
-		fmt.Sprintf(rule, morning, "10", 4*60, `{"scene":"home"}`, fmt.Sprintf(tell, morning), "[]")+","+
-		fmt.Sprintf(rule, night, "06", 7*60, `{"at_once":true}`, "[]", fmt.Sprintf(tell, night))+"]"), &edits)
+		fmt.Sprintf(rule, morning, "10", 4*60, `{"scene":"home"}`, fmt.Sprintf(tell, morning), "[]", fmt.Sprintf(tell, morning+": not known"))+","+
+		fmt.Sprintf(rule, night, "06", 7*60, `{"at_once":true}`, "[]", fmt.Sprintf(tell, night), "[]")+"]"), &edits)
 	return edits, err
 }
 

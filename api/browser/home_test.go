@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -33,6 +34,10 @@ type atAGlance struct {
 		SceneAt float64 `json:"scene_at"`
 		Away    float64 `json:"away_at"`
 	}
+	First *struct {
+		At   float64
+		Room string
+	} `json:"first_motion"`
 	Rooms []struct {
 		Name, State string
 		Last        *float64 `json:"last_motion"`
@@ -223,5 +228,31 @@ func TestUncertainPlaceIsNoMotion(t *testing.T) {
 	b.moves(now-60, now, 0.9)
 	if o := b.member.glance(); o.State == "motion" || o.Rooms[0].State == "motion" || o.Rooms[0].Last == nil || *o.Rooms[0].Last != float64(now-60) {
 		t.Errorf("a home that is %s has %+v", o.State, o.Rooms)
+	}
+}
+
+func TestFirstMotionOfTheDay(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.kitchen("Kitchen")
+	now := b.engine.State.Now().Std()
+	zone := b.in(fmt.Sprintf("Etc/GMT%+d", now.UTC().Hour()-12)) // it is about noon there
+	four := time.Date(now.In(zone).Year(), now.In(zone).Month(), now.In(zone).Day(), 4, 0, 0, 0, zone)
+	b.claimedAt(motion.TimeOf(four).Add(-7200))
+	first := func() *struct {
+		At   float64
+		Room string
+	} {
+		return b.member.glance().First
+	}
+	b.event(motion.MotionDetectedEvent, motion.TimeOf(four).Add(-1), 0)
+	if f := first(); f != nil {
+		t.Errorf("of the night: %+v", f)
+	}
+	for _, after := range []motion.Seconds{3600, 0, 7200} {
+		b.event(motion.MotionDetectedEvent, motion.TimeOf(four).Add(after), 0)
+	}
+	if f := first(); f == nil || f.At != float64(four.Unix()) || f.Room != "Kitchen" {
+		t.Errorf("of the day: %+v, want the one at %d", f, four.Unix())
 	}
 }

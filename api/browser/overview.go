@@ -34,6 +34,7 @@ type Overview struct {
 	State  string        `json:"state" enum:"motion,quiet,unknown,paused" doc:"unknown: nothing has been heard lately, or not yet"`
 	Last   *motion.Time  `json:"last_motion" nullable:"true" doc:"When motion was last detected; null: not since the home was claimed"`
 	Rooms  []Room        `json:"rooms" nullable:"false" doc:"As the owner has ordered them, the others by name"`
+	First  *firstMotion  `json:"first_motion,omitempty" doc:"The first of today, which begins at 04:00; absent: none yet"`
 	Today  Strip         `json:"today" doc:"The whole home since midnight"`
 	People []person      `json:"people" nullable:"false" doc:"Members, the caller first"`
 	Faults []deviceFault `json:"faults" nullable:"false" doc:"Devices that do not work as they should"`
@@ -76,7 +77,7 @@ type choice struct {
 // Room is a place with devices.
 type Room struct {
 	Name  string       `json:"name" example:"Kitchen"`
-	State string       `json:"state" enum:"motion,quiet,unknown,blind" doc:"motion: within the last two minutes; blind: no device there can sense"`
+	State string       `json:"state" enum:"motion,quiet,unknown,blind" doc:"motion: now, there or elsewhere in the home, and there within the last two minutes; blind: no device there can sense"`
 	Why   string       `json:"why" enum:",OFFLINE,DENIED,MOBILE,LOW_SCORE,LINK_LIMIT,PAUSED,WARMUP" doc:"Of a blind room: what the devices there lack; WARMUP: they are learning what quiet looks like"`
 	Last  *motion.Time `json:"last_motion" nullable:"true" doc:"To a minute; null: not in the last 24 hours"`
 	Strip Strip        `json:"strip" doc:"The last three hours"`
@@ -120,6 +121,9 @@ func (b *Browser) overview(ctx context.Context, who auth.Member, _ *HomeQuery) (
 		return nil, err
 	}
 	if err := b.strips(ctx, &o, who); err != nil {
+		return nil, err
+	}
+	if err := b.first(ctx, &o, who); err != nil {
 		return nil, err
 	}
 	return &overviewOut{o}, nil
@@ -232,12 +236,15 @@ func (b *Browser) sensing(o *Overview, who auth.Member) error {
 	}
 	o.Rooms, o.Faults = []Room{}, []deviceFault{}
 	rooms := map[string]*Room{}
+	online := map[motion.NodeID]bool{}
 	for _, n := range clients.Nodes {
-		o.device(rooms, cmp.Or(n.FriendlyName, n.DeviceID), n.Location, n.SoundingState)
+		online[n.ID] = n.Online
+		o.device(rooms, cmp.Or(n.FriendlyName, n.DeviceID), n.Location, n.SoundingState, n.Online)
 	}
 	for _, l := range clients.Leafs {
 		if l.Location != "" || l.Online {
-			o.device(rooms, cmp.Or(l.FriendlyName, l.MAC.String()), l.Location, l.SoundingState)
+			heard := len(l.Links) == 0 || slices.ContainsFunc(l.Links, func(k inventory.SoundingLink) bool { return online[k.NodeID] })
+			o.device(rooms, cmp.Or(l.FriendlyName, l.MAC.String()), l.Location, l.SoundingState, heard)
 		}
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(rooms), o.order) {
@@ -246,9 +253,13 @@ func (b *Browser) sensing(o *Overview, who auth.Member) error {
 	return nil
 }
 
-// device adds a device to its room.
-func (o *Overview) device(rooms map[string]*Room, name, location string, s inventory.SoundingState) {
+// device adds a device to its room. One that cannot be heard, for it or the nodes of all its links are
+// offline, is offline, although its links are not yet given up.
+func (o *Overview) device(rooms map[string]*Room, name, location string, s inventory.SoundingState, heard bool) {
 	o.Count++
+	if !heard {
+		s.Status, s.Reason = false, state.ReasonOffline
+	}
 	works, why := s.Status || s.Reason == state.ReasonNone, s.Reason
 	switch {
 	case works && s.Warmup != nil:

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { call, dropProof, live, proof, Refusal, type Live } from "./api";
-import { chooseLanguage, language } from "./text";
+import { chooseLanguage, language, t } from "./text";
 
 export interface Strip {
   from: number;
@@ -26,6 +26,7 @@ export interface Overview {
   state: "motion" | "quiet" | "unknown" | "paused";
   last_motion: number | null;
   rooms: Room[];
+  first_motion?: { at: number; room: string };
   today: Strip;
   people: { id: number; name: string; role: string; self: boolean; present: boolean; at: number }[];
   faults: { name: string; location: string; code: string }[];
@@ -54,6 +55,8 @@ export const overview = signal<Overview | null | undefined>(undefined);
 export const moving = signal("");
 /** Whether live motion comes in. */
 export const connected = signal(false);
+/** The home that was shown and that the caller no longer belongs to, "" for none. */
+export const lost = signal("");
 /** Why the last request failed: undefined when it did not. */
 export const trouble = signal<Refusal | undefined>(undefined);
 /** The appliance's time, in seconds: ages count from it and not from the phone's clock. */
@@ -92,6 +95,8 @@ export async function refresh() {
     clockSkew = got.ts - heard / 1000;
     tick();
     trouble.value = undefined;
+    const before = overview.value;
+    if (before && before.user.id === got.user.id && before.home.id !== got.home.id && chosen !== got.home.id) lost.value = before.home.name || t("home");
     overview.value = got;
     if (got.state !== "motion") moving.value = "";
     if (speaker !== got.user.id) {
@@ -114,6 +119,7 @@ export async function refresh() {
 /** Shows another home of the caller's; to choose one that has added them is to join it. */
 export function choose(id: number) {
   chosen = id;
+  lost.value = "";
   void refresh();
 }
 
@@ -123,6 +129,7 @@ export function leave() {
   chosen = 0;
   unwatch();
   trouble.value = undefined;
+  lost.value = "";
   overview.value = null;
 }
 

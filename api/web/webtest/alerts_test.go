@@ -43,7 +43,7 @@ func TestAlertTellsOfMotionWhileAway(t *testing.T) {
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
 	b.goTo("#/alerts", "Alerts")
-	b.waitFor(`document.querySelectorAll(".card").length === 2`) // of the demo, which this page made
+	b.waitFor(`document.querySelectorAll(".card").length === 2 && !` + mainText + `.includes("Another app")`) // of the demo, as this page makes them
 	b.pictures("alerts-demo")
 	for left := range 2 {
 		read[bool](b, `(document.querySelector(".card details").open = true)`)

@@ -49,6 +49,11 @@ function Ask({ question }: { question: Question }) {
     if (asked.value === question) asked.value = undefined;
     question.answer(yes);
   };
+  useEffect(() => { // a question ends with its screen
+    const leave = () => end(false);
+    addEventListener("hashchange", leave);
+    return () => removeEventListener("hashchange", leave);
+  }, []);
   const submit = async (e: SubmitEvent) => {
     e.preventDefault();
     if (question.kind === "sure") return end(true);

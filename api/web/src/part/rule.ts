@@ -36,6 +36,7 @@ export interface Draft {
   minutes: number; // of Still
   scene: "" | "home" | "away";
   users: number[]; // []: everyone
+  unknown: string; // of Nobody and Still, what is told when too little is known; "": nothing
 }
 
 export const weekdays = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
@@ -60,6 +61,9 @@ function nextDay(date: string): string {
   return day.toISOString().slice(0, 10);
 }
 
+/** Whether a draft tells of motion that did not come: without data nobody knows whether it did. */
+export const awaits = (d: Draft) => d.finding === "Nobody" || d.finding === "Still";
+
 /** The recurrence of a draft; a date before it changes nothing but that of once. */
 function recurrence(d: Draft, zone: string, today: string): string {
   const begins = d.days === "Once" ? d.date : today;
@@ -73,8 +77,7 @@ function recurrence(d: Draft, zone: string, today: string): string {
 }
 
 /** Who is told: in the app's inbox by an event, and by a push where those are configured. */
-function actions(d: Draft): Action[] {
-  const title = d.name;
+function actions(d: Draft, title = d.name): Action[] {
   return [
     { action: "event", payload: d.users.length === 0 ? {} : { data: { users: d.users } } },
     {
@@ -110,13 +113,19 @@ export function written(d: Draft, zone: string, today: string, enabled = true, m
     analytics_tag: "sensegate",
     no_motion_actions: d.finding === "Motion" ? [] : tell,
     motion_actions: d.finding === "Motion" ? tell : [],
-    no_history_actions: [],
+    no_history_actions: d.unknown && awaits(d) ? actions(d, d.unknown) : [],
   };
 }
 
 /** JSON in which the order of keys does not matter. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, v) => (v && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v));
+
+/** What actions of ours say; "" for none. */
+function titleOf(actions: Action[]): string {
+  const push = actions.find((a) => a.action === "fcm_push")?.payload.data as { title?: unknown } | undefined;
+  return typeof push?.title === "string" ? push.title : "";
+}
 
 const form = /^DTSTART;TZID=([^:]+):(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)00\nRRULE:FREQ=(DAILY(;COUNT=1)?|WEEKLY;BYDAY=([A-Z,]+))$/;
 
@@ -140,6 +149,7 @@ export function drafted(r: Rule, zone: string): Draft | null {
     minutes: r.monitor.inactive_minutes || 60,
     scene: own.scene ?? "",
     users: tell.find((a) => a.action === "fcm_push")?.user_ids ?? [],
+    unknown: titleOf(r.no_history_actions),
   };
   const due = d.date;
   if (once) {
@@ -184,7 +194,7 @@ export function whomText(users: number[], people: { id: number; name: string }[]
 
 /** The alerts to begin with. */
 export function presets(): Record<string, { draft: Draft; help: string }> {
-  const base: Draft = { name: "", days: "Daily", chosen: workdays, date: "", from: "06:00", to: "10:00", finding: "Nobody", minutes: 60, scene: "", users: [] };
+  const base: Draft = { name: "", days: "Daily", chosen: workdays, date: "", from: "06:00", to: "10:00", finding: "Nobody", minutes: 60, scene: "", users: [], unknown: "?" };
   return {
     morning: { draft: { ...base, name: t("alPresetMorning"), scene: "home" }, help: t("alPresetMorningHelp") },
     away: { draft: { ...base, name: t("alPresetAway"), from: "00:00", to: "00:00", finding: "Motion", scene: "away" }, help: t("alPresetAwayHelp") },

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { place, to } from "../route";
-import { choose, connected, now, trouble, type Overview } from "../state";
+import { choose, connected, lost, now, trouble, type Overview } from "../state";
 import { clock, language, refusal, t } from "../text";
 import { Icon } from "./icon";
 import { screenTitle } from "./page";
@@ -116,6 +116,12 @@ function Homes({ o }: { o: Overview }) {
 /** What is wrong with the connection, above old values. */
 function Trouble({ o }: { o: Overview }) {
   const e = trouble.value;
+  if (lost.value)
+    return (
+      <p class="banner" role="alert">
+        {t("lostHome", { home: lost.value, now: o.home.name || t("home") })} <button onClick={() => (lost.value = "")}>{t("understood")}</button>
+      </p>
+    );
   if (!e && o.read_only) return <p class="banner" role="status">{t("readOnly")}</p>;
   if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
   if (!e && now.value - o.ts < 10) return null;

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
 import { call } from "../api";
 import { Page, Waiting } from "../part/page";
-import { daysText, drafted, draftText, lasts, presets, weekdayName, weekdays, whomText, written, type Draft, type Rule } from "../part/rule";
+import { awaits, daysText, drafted, draftText, lasts, presets, weekdayName, weekdays, whomText, written, type Draft, type Rule } from "../part/rule";
 import { counted, dayTime, isoDay, shortDay, weekdayTime } from "../part/when";
 import { go, place, to } from "../route";
 import { now, type Overview } from "../state";
@@ -129,6 +129,7 @@ function Card({ o, a, got, shown, changed }: { o: Overview; a: HomeAlert; got: A
       </div>
       <p>{draft ? draftText(draft, whomText(draft.users, got.people, o.user.id)) : foreignText(alert)}</p>
       {!draft && <p><small>{t("alForeign")}</small></p>}
+      {draft && draft.users.length > 0 && !draft.users.some((user) => got.people.some((p) => p.id === user)) && <p class="wrong">{t("alNobodyLeft")}</p>}
       {due && <p class="due">{asleep && <span aria-hidden="true">☾ </span>}{due}</p>}
       {a.last && <p class="due">{t("alLast", { time: dayTime(a.last.at, got.timezone) })}</p>}
       <p class="done" role="status">{done}</p>
@@ -182,7 +183,8 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
   const d = draft.value;
   const set = (change: Partial<Draft>) => (draft.value = { ...draft.value, ...change });
   const name = d.name.trim() || draftText(d, whomText(d.users, got.people, o.user.id)).slice(0, 200);
-  const body = { ...written({ ...d, name }, zone, today, stored?.enabled ?? true, stored?.meta), network_id: o.home.id };
+  const unknown = d.unknown && t("alUnknownTitle", { name });
+  const body = { ...written({ ...d, name, unknown }, zone, today, stored?.enabled ?? true, stored?.meta), network_id: o.home.id };
   const save = async (e: SubmitEvent) => {
     e.preventDefault();
     if (d.days === "Chosen" && d.chosen.length === 0) {
@@ -239,6 +241,7 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
           {d.finding === "Still" && (
             <label>{t("alMinutes")} <input type="number" name="minutes" min={1} max={lasts(d)} value={d.minutes} required onInput={(e) => e.currentTarget.valueAsNumber >= 1 && set({ minutes: Math.floor(e.currentTarget.valueAsNumber) })} /></label>
           )}
+          {awaits(d) && <label class="check"><input type="checkbox" name="unknown" checked={d.unknown !== ""} onChange={(e) => set({ unknown: e.currentTarget.checked ? "?" : "" })} /> {t("alUnknown")}</label>}
           <label for={id + "scene"}>{t("alScene")}</label>
           <select id={id + "scene"} name="scene" value={d.scene} onChange={(e) => set({ scene: e.currentTarget.value as Draft["scene"] })}>
             <option value="">{t("alSceneAny")}</option>
@@ -257,6 +260,7 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
               </label>
             ))}
           </div>
+          {d.users.length > 0 && <small>{t("alAllSee")}</small>}
           <label for={id + "name"}>{t("alName")}</label>
           <input id={id + "name"} name="name" maxLength={200} value={d.name} onInput={(e) => set({ name: e.currentTarget.value })} />
         </fieldset>

@@ -50,20 +50,27 @@ export function Home({ o }: { o: Overview }) {
       <Today o={o} />
       <Newest o={o} />
       <div class="side">
-        <section class="people">
-          <h2>{t("people")}</h2>
-          <ul>
-            {o.people.map((p, i) => (
-              <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
-            ))}
-          </ul>
-        </section>
+        {o.people.some((p) => p.at > 0) && <People o={o} />}
         <section class="devices">
           <p>{o.faults.length === 0 ? t("devicesFine", { n: o.devices }) : t("devicesFaulty", { n: o.faults.length, total: o.devices })}</p>
           <ul>{o.faults.map((f, i) => <li key={i}>{f.name}: {codeText("why", f.code) || f.code}</li>)}</ul>
         </section>
       </div>
     </main>
+  );
+}
+
+/** Who is home, as their phones say. */
+function People({ o }: { o: Overview }) {
+  return (
+    <section class="people">
+      <h2>{t("people")}</h2>
+      <ul>
+        {o.people.map((p, i) => (
+          <li key={i}><span class={p.present ? "dot on" : "dot"} />{p.name || t("pending")} <small>{t(p.present ? "present" : p.at === 0 ? "unsaid" : "absent")}</small></li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -157,7 +164,8 @@ function Today({ o }: { o: Overview }) {
       <h2>{t("today")}</h2>
       <HeatStrip strip={o.today} slots={slotsOf(hours)} label={n === null ? t("noData") : t("todaySummary", { n })} />
       <HourAxis hours={hours} />
-      <p>{n === null ? t("noData") : t("todaySummary", { n })}</p>
+      {o.first_motion && <p><strong>{t(o.first_motion.room ? "firstMotion" : "firstMotionAt", { time: clock(o.first_motion.at, o.home.timezone), room: o.first_motion.room })}</strong></p>}
+      <p class="muted">{n === null ? t("noData") : t("todaySummary", { n })}</p>
     </section>
   );
 }

@@ -149,7 +149,7 @@ function NightList({ o, nights }: { o: Overview; nights: Night[] }) {
   const week = lengths(nights.filter((n) => n.date > day(7)));
   const former = lengths(nights.filter((n) => n.date <= day(7) && n.date > day(14)));
   const duration = (s: number) => {
-    const format = (n: number, unit: string) => new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "short" }).format(n);
+    const format = (n: number, unit: string) => new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "long" }).format(n);
     const minutes = Math.round(s / 60);
     return (minutes >= 60 ? format(Math.floor(minutes / 60), "hour") + " " : "") + format(minutes % 60, "minute");
   };

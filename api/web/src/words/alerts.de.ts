@@ -86,5 +86,9 @@ export const alerts: typeof english = {
   alGone: "Diese Meldung gibt es nicht mehr.",
   alNoDays: "Wähle mindestens einen Tag.",
   alToInbox: "Was gemeldet wurde, liegt im Posteingang",
+  alUnknown: "Auch melden, wenn es nicht bekannt ist, weil Geräte aus waren",
+  alUnknownTitle: "{name}: nicht bekannt",
+  alNobodyLeft: "Wem es gemeldet wurde, gehört nicht mehr zum Zuhause: Niemand erfährt davon. Ändere oder lösche die Meldung.",
+  alAllSee: "Alle im Zuhause können sehen, dass etwas gemeldet wurde.",
   alZone: "Zeiten sind die des Zuhauses: {zone}",
 };

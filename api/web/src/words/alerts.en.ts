@@ -84,5 +84,9 @@ export const alerts = {
   alGone: "This alert is not there any more.",
   alNoDays: "Choose at least one day.",
   alToInbox: "What was told is in the inbox",
+  alUnknown: "Also tell when it is not known, because devices were off",
+  alUnknownTitle: "{name}: not known",
+  alNobodyLeft: "Whoever it told has left: it tells nobody. Edit it, or delete it.",
+  alAllSee: "Everybody at home can see that it told something.",
   alZone: "Times are those of the home: {zone}",
 };

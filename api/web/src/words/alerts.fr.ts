@@ -86,5 +86,9 @@ export const alerts: typeof english = {
   alGone: "Cette alerte n'existe plus.",
   alNoDays: "Choisissez au moins un jour.",
   alToInbox: "Ce qui a été signalé est dans les messages",
+  alUnknown: "Prévenir aussi quand on n’en sait rien, parce que des appareils étaient éteints",
+  alUnknownTitle: "{name} : inconnu",
+  alNobodyLeft: "Les personnes prévenues sont parties : plus personne ne l’est. Modifiez ou supprimez cette alerte.",
+  alAllSee: "Tout le monde au logement peut voir qu’une alerte a été donnée.",
   alZone: "Les heures sont celles du foyer : {zone}",
 };
