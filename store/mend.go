@@ -69,17 +69,28 @@ func (db *DB) checkAtStart(ctx context.Context) error {
 	return db.View(limited, func(tx *Tx) error { return tx.checkRecords(limited) })
 }
 
-// dropRecord deletes a record that cannot be read. errVital: it stays.
+// dropRecord deletes a record that cannot be read. errVital: it stays. After an adoption
+// window, those that are not known are closed.
 func (db *DB) dropRecord(ctx context.Context, unread *recordError) error {
 	tables := allTables()
 	at := slices.IndexFunc(tables, func(t untyped) bool { return t.name == unread.table })
 	if at < 0 {
 		return errVital // of no table: a fact about the file itself
 	}
-	if err := db.Update(ctx, func(tx *Tx) error { return tables[at].drop(tx, unread.key) }); err != nil {
+	isWindow := unread.table == windows.name
+	err := db.Update(ctx, func(tx *Tx) error {
+		if err := tables[at].drop(tx, unread.key); err != nil || !isWindow {
+			return err
+		}
+		return tx.closeUnknownWindows()
+	})
+	if err != nil {
 		return fmt.Errorf("drop a record that cannot be read: %w", err)
 	}
 	db.logger.Error("a record cannot be read and is lost", "bucket", unread.table, "key", hex.EncodeToString(unread.key), "err", unread.err)
+	if isWindow {
+		db.logger.Warn("the adoption window of each network is closed whose own is not known")
+	}
 	return nil
 }
 

@@ -308,12 +308,8 @@ func (s *salvage) settle() error {
 		return err
 	}
 	if s.lostFrom[windows.name] {
-		for _, key := range networks.keys(tx, nil) {
-			if id := motion.NetworkID(binary.BigEndian.Uint32(key)); tx.bucket(windows.name).Get(key) == nil {
-				if err := windows.put(tx, id, window{Until: tx.now}); err != nil {
-					return err
-				}
-			}
+		if err := tx.closeUnknownWindows(); err != nil {
+			return err
 		}
 	}
 	if !s.people {
