@@ -36,7 +36,9 @@ type salvage struct {
 	newFile    *bolt.DB // nil: it is closed
 	newDB      *DB      // the records of newFile
 	btx        *bolt.Tx
-	bytes      int // of the transaction
+	bytes      int      // of the transaction
+	unreached  []uint64 // leaf pages of the damaged file that nothing names any more
+	scanned    bool     // for those
 
 	lost     []string        // such as "2 of leafs"
 	lostFrom map[string]bool // by bucket: records of it are lost, or may be
