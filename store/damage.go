@@ -16,9 +16,8 @@ import (
 	"sensegate/store/file"
 )
 
-// checkTime is how long the records of a file are verified at a start. Those that a
-// start itself needs come first; of a file that is too big for that the rest is
-// verified when it is read.
+// checkTime is how long the records of a file are verified at a start that are not vital. Of
+// a file that is too big for that the rest is verified when it is read.
 const checkTime = 2 * time.Second
 
 // Recovery says what was done about a damaged database.
@@ -33,8 +32,8 @@ type Recovery struct {
 	Untold   bool        `json:"untold,omitempty"`    // the networks' histories do not tell of it yet
 }
 
-// OpenOrRecover opens the database as Open does and verifies its records too, for at
-// most 2 s. Wrong indexes are rebuilt, and records that cannot be read are dropped unless
+// OpenOrRecover opens the database as Open does and verifies its records too, those that are
+// not vital for at most 2 s. Wrong indexes are rebuilt, and records that cannot be read are dropped unless
 // what a person owns or who may enter depends on them. Otherwise a damaged file is kept
 // under another name, and what can be read of it takes its place in a new one, with the
 // newest backup that is whole for the rest; where that is too little, the backup alone.
@@ -88,10 +87,11 @@ func openChecked(ctx context.Context, o Options) (db *DB, lost string, err error
 	}
 	lost, err = db.mend(ctx)
 	switch {
-	case err == nil:
-		return db, lost, nil
-	case errors.Is(err, context.DeadlineExceeded):
-		o.Logger.Info("database too big to be verified whole at the start", "path", o.Path)
+	case err == nil, errors.Is(err, context.DeadlineExceeded):
+		if err != nil {
+			o.Logger.Info("database too big to be verified whole at the start", "path", o.Path)
+		}
+		db.verified.Store(true)
 		return db, lost, nil
 	case ctx.Err() == nil && fault.KindOf(err) != fault.Unavailable:
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)

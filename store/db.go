@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -25,6 +26,7 @@ type DB struct {
 	share      eventShare
 	health     health
 	unreadable unreadable
+	verified   atomic.Bool // a start has found the vital records whole
 }
 
 // Path returns the path of the database file.
@@ -32,7 +34,8 @@ func (db *DB) Path() string { return db.file.Path() }
 
 // View runs fn in a read transaction, which sees the database as it was when
 // fn began. It returns what fn returns. Damage that it meets closes Failed, after which
-// every View and Update is refused.
+// every View and Update is refused: to a page, or, in a database of OpenOrRecover, to a vital
+// record.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.file.View(ctx, func(btx *bolt.Tx) error { return fn(db.tx(btx)) })
 }
@@ -71,8 +74,8 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Failed is closed when a commit failed in a way that leaves its outcome
-// unknown, such as an I/O error. The process must then end and start again, so
-// that it reads what is really on the disk.
+// unknown, such as an I/O error, or when damage was met. The process must then end and start
+// again, so that it reads what is really on the disk, and mends it.
 func (db *DB) Failed() <-chan struct{} { return db.file.Failed() }
 
 // Err returns the error that closed Failed, nil before that.
@@ -140,6 +143,18 @@ func (tx *Tx) OnCommit(fn func()) { tx.onCommit = append(tx.onCommit, fn) }
 // every bucket of the schema is there.
 func (tx *Tx) bucket(name string) *bolt.Bucket {
 	return tx.bolt.Bucket([]byte(name))
+}
+
+// metDamage makes the store fail because of a vital record, an entry of its index or a fact
+// about the file that cannot be read, as damage to a page does, and returns the error for it;
+// nil for nil. Until a start has verified all of these it returns err alone. What is met after
+// that has come about since, and the next start finds it: it mends it or refuses, so that
+// nothing runs until it meets the same damage again.
+func (tx *Tx) metDamage(err error) error {
+	if err == nil || !tx.db.verified.Load() {
+		return err
+	}
+	return tx.db.file.Fail(file.Damaged("%s: %w", tx.db.Path(), err))
 }
 
 // requireNetwork returns a NotFound fault unless the network exists: records

@@ -56,8 +56,16 @@ var homeLocations = table[home.LocationID, home.Location]{
 	name: "home_locations", noun: "location", key: key32[home.LocationID],
 	indexes: []index[home.Location]{{
 		name: "home_locations_by_home", noun: "network",
-		keys: func(l home.Location) [][]byte { return [][]byte{key32(*l.Home)} },
+		keys: func(l home.Location) [][]byte { return [][]byte{key32(homeOf(l))} },
 	}},
+}
+
+// homeOf returns the home that has added a location, 0 of a record that is no such location.
+func homeOf(l home.Location) home.ID {
+	if l.Home == nil {
+		return 0
+	}
+	return *l.Home
 }
 
 // AddLocation stores a new location of an existing home under the next id and returns

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // errIndex says that an index does not agree with its table.
@@ -21,14 +22,14 @@ var errVital = errors.New("it is vital")
 // better choice.
 const mostDropped = 64
 
-// mend verifies the records for checkTime at most. It rebuilds wrong indexes, which loses
+// mend verifies the records, those that are not vital for checkTime at most. It rebuilds wrong indexes, which loses
 // nothing, and drops records that cannot be read, unless they are vital. lost tells which,
 // such as "2 of leafs".
 func (db *DB) mend(ctx context.Context) (lost string, err error) {
 	dropped := map[string]int{}
 	rebuilt := false
 	for left := mostDropped; ; left-- {
-		met := db.checkAtStart(ctx)
+		met := db.checkAtStart(ctx, checkTime)
 		var unread *recordError
 		switch {
 		case errors.As(met, &unread) && left > 0:
@@ -62,24 +63,48 @@ func tally(counts map[string]int) string {
 	return strings.Join(said, ", ")
 }
 
-// checkAtStart verifies the records for checkTime at most.
-func (db *DB) checkAtStart(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, checkTime)
+// checkAtStart verifies the vital records however long that takes: when one of them is met
+// later, the store fails and the next start has to mend it. It verifies the others for a
+// limited time.
+func (db *DB) checkAtStart(ctx context.Context, limit time.Duration) error {
+	var vital, others []untyped
+	for _, t := range allTables() {
+		if t.vital {
+			vital = append(vital, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	if err := db.View(ctx, func(tx *Tx) error { return tx.checkTables(ctx, vital) }); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return db.View(limited, func(tx *Tx) error { return tx.checkRecords(limited) })
+	return db.View(limited, func(tx *Tx) error { return tx.checkTables(limited, others) })
 }
 
-// dropRecord deletes a record that cannot be read. errVital: it stays.
+// dropRecord deletes a record that cannot be read. errVital: it stays. After an adoption
+// window, those that are not known are closed.
 func (db *DB) dropRecord(ctx context.Context, unread *recordError) error {
 	tables := allTables()
 	at := slices.IndexFunc(tables, func(t untyped) bool { return t.name == unread.table })
 	if at < 0 {
 		return errVital // of no table: a fact about the file itself
 	}
-	if err := db.Update(ctx, func(tx *Tx) error { return tables[at].drop(tx, unread.key) }); err != nil {
+	isWindow := unread.table == windows.name
+	err := db.Update(ctx, func(tx *Tx) error {
+		if err := tables[at].drop(tx, unread.key); err != nil || !isWindow {
+			return err
+		}
+		return tx.closeUnknownWindows()
+	})
+	if err != nil {
 		return fmt.Errorf("drop a record that cannot be read: %w", err)
 	}
 	db.logger.Error("a record cannot be read and is lost", "bucket", unread.table, "key", hex.EncodeToString(unread.key), "err", unread.err)
+	if isWindow {
+		db.logger.Warn("the adoption window of each network is closed whose own is not known")
+	}
 	return nil
 }
 
@@ -105,11 +130,14 @@ func (db *DB) rebuildIndexes(ctx context.Context, damage error) error {
 // with its table, until ctx ends, whose error it returns then. Events and detections that
 // cannot be read are counted: no backup is worth more than the others. Samples carry
 // checksums of their own and are left out when they are damaged.
-func (tx *Tx) checkRecords(ctx context.Context) error {
+func (tx *Tx) checkRecords(ctx context.Context) error { return tx.checkTables(ctx, allTables()) }
+
+// checkTables is checkRecords of some tables, and of the facts about the file.
+func (tx *Tx) checkTables(ctx context.Context, tables []untyped) error {
 	if err := tx.checkMeta(); err != nil {
 		return err
 	}
-	for _, t := range allTables() {
+	for _, t := range tables {
 		if err := t.check(ctx, tx); err != nil {
 			return err
 		}

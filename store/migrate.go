@@ -226,10 +226,10 @@ func (tx *Tx) getMeta(key string, v any) error {
 	if key != schemaKey {
 		text, err = verified([]byte(key), data)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, v)
-	}
 	if err != nil {
+		return tx.metDamage(&recordError{table: metaBucket, key: []byte(key), err: err})
+	}
+	if err := json.Unmarshal(text, v); err != nil {
 		return &recordError{table: metaBucket, key: []byte(key), err: err}
 	}
 	return nil

@@ -75,6 +75,9 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 	}
 	networks := []motion.NetworkID{0} // those without an owner
 	for _, key := range windows.keys(tx, nil) {
+		if len(key) != 4 {
+			continue // damaged
+		}
 		networks = append(networks, motion.NetworkID(binary.BigEndian.Uint32(key)))
 	}
 	for _, network := range networks {

@@ -36,7 +36,9 @@ type salvage struct {
 	newFile    *bolt.DB // nil: it is closed
 	newDB      *DB      // the records of newFile
 	btx        *bolt.Tx
-	bytes      int // of the transaction
+	bytes      int      // of the transaction
+	unreached  []uint64 // leaf pages of the damaged file that nothing names any more
+	scanned    bool     // for those
 
 	lost     []string        // such as "2 of leafs"
 	lostFrom map[string]bool // by bucket: records of it are lost, or may be
@@ -308,12 +310,8 @@ func (s *salvage) settle() error {
 		return err
 	}
 	if s.lostFrom[windows.name] {
-		for _, key := range networks.keys(tx, nil) {
-			if id := motion.NetworkID(binary.BigEndian.Uint32(key)); tx.bucket(windows.name).Get(key) == nil {
-				if err := windows.put(tx, id, window{Until: tx.now}); err != nil {
-					return err
-				}
-			}
+		if err := tx.closeUnknownWindows(); err != nil {
+			return err
 		}
 	}
 	if !s.people {

@@ -299,6 +299,26 @@ func TestEveryTableIsSalvaged(t *testing.T) {
 	}
 }
 
+// TestRecordOfAnotherTableIsAskedForItsPlace asks every table for the index entries and parents
+// of a record with none of its fields, as one of another table is read when a page is wrong.
+func TestRecordOfAnotherTableIsAskedForItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, r := range salvageRules() {
+		func() {
+			defer func() {
+				if met := recover(); met != nil {
+					t.Errorf("%s: %v", r.name, met)
+				}
+			}()
+			key := []byte{0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1}
+			r.entries(key, r.kind.fresh())
+			if r.under != nil {
+				r.under(key, r.kind.fresh())
+			}
+		}()
+	}
+}
+
 // TestPageOfFormerTimesIsNotRead makes a bucket name a page that was freed, with records that
 // were removed since, while the list of free pages is lost too.
 func TestPageOfFormerTimesIsNotRead(t *testing.T) {

@@ -95,7 +95,7 @@ func salvageRules() []rule {
 		{untyped: sessions.untyped(), under: belonging(func(s Session) []parent { return ofUser(s.User) })},
 		{untyped: familiar.untyped(), under: ofKey(users.name, 8)},
 		{untyped: invitations.untyped(), under: belonging(func(i invitationRecord) []parent { return ofHome(i.Home) })},
-		{untyped: homeLocations.untyped(), refill: always, under: belonging(func(l home.Location) []parent { return ofHome(*l.Home) })},
+		{untyped: homeLocations.untyped(), refill: always, under: belonging(func(l home.Location) []parent { return ofHome(homeOf(l)) })},
 		{untyped: homeMeta.untyped(), refill: always, under: ofKey(homes.name, 4)},
 		{untyped: userMeta.untyped(), refill: always, under: ofKey(users.name, 8)},
 		{untyped: sceneConfigs.untyped(), refill: always, under: belonging(func(c home.SceneConfig) []parent { return ofHome(c.HomeID) })},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 
 	"sensegate/motion/series"
 	"sensegate/store/file"
@@ -14,20 +15,7 @@ func (s *salvage) copySamples() error {
 	for _, tier := range series.Tiers() {
 		name, lost, exact, restored := samples.Bucket(tier), 0, true, 0
 		var gaps []file.Gap
-		take := func(key, value []byte) (bool, error) {
-			network, ok := samples.ParseBlock(tier, key, value)
-			if !ok {
-				return false, nil
-			}
-			tx, err := s.tx()
-			if err != nil || tx.requireNetwork(network) != nil || tx.bucket(name).Get(key) != nil {
-				return false, err
-			}
-			if err := samples.PutBlock(tx.bucket(name), bytes.Clone(key), bytes.Clone(value)); err != nil {
-				return false, err
-			}
-			return true, s.wrote(len(key) + len(value))
-		}
+		take := func(key, value []byte) (bool, error) { return s.takeBlock(tier, key, value) }
 		err := s.damaged.Each(s.ctx, name, file.Reading{
 			Item: func(key, value []byte, _ bool) (bool, error) { return take(key, value) },
 			Gap:  func(g file.Gap) { gaps = append(gaps, g) },
@@ -37,6 +25,9 @@ func (s *salvage) copySamples() error {
 		}
 		if len(gaps) == 0 {
 			continue
+		}
+		if gaps, err = s.takeLostBlocks(tier, gaps); err != nil {
+			return err
 		}
 		backup, err := s.openBackup()
 		if err != nil {
@@ -61,6 +52,60 @@ func (s *salvage) copySamples() error {
 		s.tell(name, max(lost-restored, 0), exact, restored)
 	}
 	return nil
+}
+
+// takeBlock copies a block that is not there yet, if its checksum and its place are right.
+func (s *salvage) takeBlock(tier series.Tier, key, value []byte) (taken bool, err error) {
+	network, ok := samples.ParseBlock(tier, key, value)
+	if !ok {
+		return false, nil
+	}
+	tx, err := s.tx()
+	if err != nil {
+		return false, err
+	}
+	bucket := tx.bucket(samples.Bucket(tier))
+	if tx.requireNetwork(network) != nil || bucket.Get(key) != nil {
+		return false, nil
+	}
+	if err := samples.PutBlock(bucket, bytes.Clone(key), bytes.Clone(value)); err != nil {
+		return false, err
+	}
+	return true, s.wrote(len(key) + len(value))
+}
+
+// takeLostBlocks takes the blocks of a tier from pages that nothing names any more: a block
+// says of which tier it is. It returns what is left of the gaps.
+func (s *salvage) takeLostBlocks(tier series.Tier, gaps []file.Gap) ([]file.Gap, error) {
+	if !isTorn(gaps) {
+		return gaps, nil
+	}
+	pages, err := s.lostPages(func(items []file.Item) (bool, error) {
+		return !slices.ContainsFunc(items, func(item file.Item) bool {
+			_, ok := samples.ParseBlock(tier, item.Key, item.Value)
+			return item.IsBucket || !ok
+		}), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pages {
+		tx, err := s.tx()
+		if err != nil {
+			return nil, err
+		}
+		items := s.damaged.Leaf(p.id)
+		if len(items) == 0 || !isApart(tx.bucket(samples.Bucket(tier)), items) {
+			continue
+		}
+		for _, item := range items {
+			if _, err := s.takeBlock(tier, item.Key, item.Value); err != nil {
+				return nil, err
+			}
+		}
+		gaps = cut(gaps, p.first, p.last)
+	}
+	return gaps, nil
 }
 
 // copyJournal copies the rows of the open blocks whose checksums are right.

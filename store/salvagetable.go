@@ -8,12 +8,16 @@ import (
 	"sensegate/store/file"
 )
 
-// salvage copies the records of a table, and takes those that cannot be read from the
-// backup as the rule says.
-func (r rule) salvage(s *salvage) error {
-	var gaps []file.Gap
-	kept, orphans := 0, 0
-	err := s.damaged.Each(s.ctx, r.name, file.Reading{
+// copied is what was copied of a table.
+type copied struct {
+	kept    int        // records
+	orphans int        // records that were left out, as what they belong to is not there
+	gaps    []file.Gap // of what could not be read
+}
+
+// copy copies the records of a table that can be read.
+func (r rule) copy(s *salvage) (got copied, err error) {
+	err = s.damaged.Each(s.ctx, r.name, file.Reading{
 		Item: func(key, value []byte, isBucket bool) (bool, error) {
 			v, err := r.decode(key, value)
 			if isBucket || err != nil {
@@ -22,16 +26,31 @@ func (r rule) salvage(s *salvage) error {
 			if wrong, err := r.misplaced(s, key, value); wrong || err != nil {
 				return false, err
 			}
-			belongs, err := r.belongs(s, key, v)
-			if err != nil || !belongs {
-				orphans++
-				return true, err
-			}
-			kept++
-			return true, r.keep(s, key, value)
+			return true, r.take(s, key, value, v, &got)
 		},
-		Gap: func(g file.Gap) { gaps = append(gaps, g) },
+		Gap: func(g file.Gap) { got.gaps = append(got.gaps, g) },
 	})
+	if err == nil {
+		err = r.takeLost(s, &got)
+	}
+	return got, err
+}
+
+// take keeps a record when what it belongs to is there.
+func (r rule) take(s *salvage, key, value []byte, v any, got *copied) error {
+	belongs, err := r.belongs(s, key, v)
+	if err != nil || !belongs {
+		got.orphans++
+		return err
+	}
+	got.kept++
+	return r.keep(s, key, value)
+}
+
+// salvage copies the records of a table, and takes those that cannot be read from the
+// backup as the rule says.
+func (r rule) salvage(s *salvage) error {
+	got, err := r.copy(s)
 	if err != nil {
 		return err
 	}
@@ -39,7 +58,7 @@ func (r rule) salvage(s *salvage) error {
 	if err != nil {
 		return err
 	}
-	gaps, kept = append(gaps, refused...), kept-len(refused)
+	gaps, kept, orphans := append(got.gaps, refused...), got.kept-len(refused), got.orphans
 	s.kept += kept
 	named, exact, err := r.named(s)
 	if err != nil || len(gaps) == 0 || exact && named <= kept+orphans {

@@ -76,7 +76,8 @@ func (t untyped) read(tx *Tx, key []byte) (any, error) {
 		return nil, nil
 	}
 	if t.vital {
-		return t.decode(key, data)
+		record, err := t.decode(key, data)
+		return record, tx.metDamage(err)
 	}
 	return t.readable(tx, key, data), nil
 }
@@ -111,7 +112,7 @@ func (t untyped) each(tx *Tx, prefix []byte, fn func(record any)) error {
 	for key, data := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && key != nil; key, data = cursor.Next() {
 		record, err := t.decode(key, data)
 		if err != nil && t.vital {
-			return err
+			return tx.metDamage(err)
 		}
 		if err != nil {
 			tx.db.leaveOut(t.name, key, err)
@@ -164,11 +165,16 @@ func (t untyped) indexed(tx *Tx, index string, key, primary []byte) (any, error)
 	case record == nil && len(primary) > 0 && tx.bucket(t.name).Get(primary) != nil:
 		return nil, nil
 	case record == nil:
-		return nil, fmt.Errorf("read %s: entry %x names record %x, which is missing", index, key, primary)
+		err = fmt.Errorf("read %s: entry %x names record %x, which is missing", index, key, primary)
 	case !slices.ContainsFunc(t.entries(primary, record), entry{index: index, key: key}.equal):
-		return nil, fmt.Errorf("read %s: entry %x names record %x, which does not have it", index, key, primary)
+		err = fmt.Errorf("read %s: entry %x names record %x, which does not have it", index, key, primary)
+	default:
+		return record, nil
 	}
-	return record, nil
+	if t.vital {
+		err = tx.metDamage(err)
+	}
+	return nil, err
 }
 
 // put stores a record at key, and its index entries, as table.put does; k is the key for

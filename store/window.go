@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"maps"
 
 	"sensegate/motion"
@@ -16,14 +17,40 @@ var windows = table[motion.NetworkID, window]{name: "adoption_windows", noun: "a
 
 // AdoptionUntil returns when the adoption window of a network ends or ended, with
 // network 0 that of networks without an owner; set is false when none was ever opened
-// or closed.
+// or closed. A window that cannot be read counts as closed.
 func (tx *Tx) AdoptionUntil(network motion.NetworkID) (until motion.Time, set bool, err error) {
 	if network == 0 {
 		err = tx.getMeta(adoptionUntilKey, &until)
 		return until, !until.IsZero(), err
 	}
 	w, set, err := windows.get(tx, network)
-	return w.Until, set, err
+	return w.Until, set || tx.hasUnreadableWindow(), err
+}
+
+// hasUnreadableWindow reports whether any adoption window cannot be read. Its key may be what
+// was altered, so it may belong to any network that seems to have none.
+func (tx *Tx) hasUnreadableWindow() bool {
+	cursor := tx.bucket(windows.name).Cursor()
+	for key, data := cursor.First(); key != nil; key, data = cursor.Next() {
+		if _, ok := windows.readable(tx, key, data); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// closeUnknownWindows closes the adoption window of every network that has none, after one or
+// more were lost: they may have been closed.
+func (tx *Tx) closeUnknownWindows() error {
+	for _, key := range networks.keys(tx, nil) {
+		if tx.bucket(windows.name).Get(key) != nil {
+			continue
+		}
+		if err := windows.put(tx, motion.NetworkID(binary.BigEndian.Uint32(key)), window{Until: tx.now}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetAdoptionUntil opens the adoption window of a network until a time, or closes it

@@ -64,6 +64,9 @@ func (f *File) Update(ctx context.Context, fn func(*bolt.Tx) error) error {
 		if err := fn(btx); err != nil {
 			return err
 		}
+		if err := f.Err(); err != nil {
+			return err
+		}
 		return f.commit(btx)
 	})
 }
@@ -84,11 +87,12 @@ func (f *File) commit(btx *bolt.Tx) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, berrors.ErrMaxSizeReached):
 		return f.noRoom()
 	}
-	return f.fail(fmt.Errorf("commit to %s: %w", f.path, err))
+	return f.Fail(fmt.Errorf("commit to %s: %w", f.path, err))
 }
 
-// fail records the first failed commit and stops all further ones.
-func (f *File) fail(err error) error {
+// Fail records the first failed commit, or damage that was met, stops all further commits and
+// returns err.
+func (f *File) Fail(err error) error {
 	f.failOnce.Do(func() {
 		f.failure = err
 		close(f.failed)
@@ -98,8 +102,8 @@ func (f *File) fail(err error) error {
 }
 
 // Failed is closed when a commit failed in a way that leaves its outcome
-// unknown, such as an I/O error. The process must then end and start again, so
-// that it reads what is really on the disk.
+// unknown, such as an I/O error, or when damage was met. The process must then end and start
+// again, so that it reads what is really on the disk, and mends it.
 func (f *File) Failed() <-chan struct{} { return f.failed }
 
 // Err returns the error that closed Failed, nil before that.
@@ -143,7 +147,7 @@ func (f *File) Check(records func(*bolt.Tx) error) error {
 func (f *File) guarded(fn func() error) error {
 	met, err := damageMet(fn)
 	if met != nil {
-		return f.fail(Damaged("%s cannot be read: %v", f.path, met))
+		return f.Fail(Damaged("%s cannot be read: %v", f.path, met))
 	}
 	return err
 }

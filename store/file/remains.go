@@ -11,7 +11,8 @@ import (
 
 // Remains reads what can be read of a damaged file, with plain reads: pages that bbolt
 // would panic on are gaps. It trusts no page that could be another one than the last commit
-// has written: one that two places name, or that is free. Whether a value is what was
+// has written: one that two places name, or that is free. Pages that nothing names any more are
+// read apart from the others (unreached.go). Whether a value is what was
 // written, only its checksum tells.
 type Remains struct {
 	file     *os.File
@@ -103,7 +104,7 @@ func parseBucket(header []byte) (bucketPage, bool) {
 func (r *Remains) claimPages(ctx context.Context) (gaps int, err error) {
 	r.free = r.freePages()
 	claim := func(p page) {
-		for id := p.id; id < p.id+uint64(len(p.bytes))/r.meta.pageSize; id++ {
+		for id := p.id; id < p.id+p.span(r.meta); id++ {
 			if other := r.owner[id]; other != 0 {
 				r.doubtful[other], r.doubtful[p.id] = true, true
 			}
@@ -133,7 +134,7 @@ func (r *Remains) accounted() bool {
 	if !ok || r.free == nil {
 		return true
 	}
-	end := list.id + uint64(len(list.bytes))/r.meta.pageSize
+	end := list.id + list.span(r.meta)
 	for id := uint64(2); id < r.meta.highest; id++ {
 		if r.owner[id] == 0 && !r.free[id] && (id < list.id || id >= end) {
 			return false

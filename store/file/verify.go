@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -95,14 +96,21 @@ func (p *pages) root(id uint64) error {
 	return p.node(read, nil, nil)
 }
 
-// tree verifies the page id, which is no root, and all below it.
+// tree verifies the page id, which is no root, and all below it. Its first key is low, by
+// which bbolt finds its place in the page above when it writes it anew.
 func (p *pages) tree(id uint64, low, high []byte) error {
 	read, err := p.read(id)
 	if err != nil {
 		return err
 	}
 	defer p.release(read)
-	return p.node(read, low, high)
+	if err := p.node(read, low, high); err != nil {
+		return err
+	}
+	if first, _, err := read.element(0); err != nil || !bytes.Equal(first, low) {
+		return Damaged("page %d begins with key %x, and the page above says %x", id, first, low)
+	}
+	return nil
 }
 
 // node verifies a page that was read and all below it. Keys must ascend, not be below
