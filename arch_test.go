@@ -72,6 +72,8 @@ var arrows = map[string][]string{
 	"api/server":  {"api", "api/live", "motion/fault", "motion/peer"},
 	"api/web":     {"api", "motion/fault"},
 	"api/pki":     {"store/durable"},
+	"api/lan":     {},
+	"api/mdns":    {"api/lan"},
 	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
@@ -133,6 +135,8 @@ var only = map[string]string{
 	"github.com/wneessen/go-mail":         "motion/notify",
 	"golang.org/x/oauth2":                 "motion/notify",
 	"rsc.io/qr":                           "motion/notify",
+	"golang.org/x/net":                    "api/mdns",
+	"golang.org/x/sys":                    "api/mdns",
 }
 
 type goPackage struct {
