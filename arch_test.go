@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 
 	"api":         {"api/live", "motion/fault", "motion/shape"},
 	"api/live":    {"motion/fault"},
-	"api/server":  {"api", "api/live", "motion/fault", "motion/peer"},
+	"api/server":  {"api", "api/lan", "api/live", "motion/fault", "motion/peer"},
 	"api/web":     {"api", "motion/fault"},
 	"api/pki":     {"store/durable"},
 	"api/lan":     {},
@@ -81,7 +81,7 @@ var arrows = map[string][]string{
 	"api/browser": {"api", "api/auth", "api/caller", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/pki", "api/server", "api/web", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/lan", "api/mdns", "api/pki", "api/server", "api/web", "broker",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
