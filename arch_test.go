@@ -116,6 +116,7 @@ var arrows = map[string][]string{
 	"api/appliance/crashtest":  {},
 	"api/appliance/modeltest":  {},
 	"api/web/webtest":          {},
+	"api/mdns/linktest":        {},
 	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }

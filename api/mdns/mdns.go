@@ -95,9 +95,11 @@ func (r *Responder) Run(ctx context.Context) error {
 	}
 	why := ""
 	for {
-		socket, err := open()
+		packets := make(chan packet, 64)
+		socket, err := open(packets)
 		if err == nil {
-			r.serve(ctx, socket)
+			r.serve(ctx, socket, packets)
+			socket.close()
 			return nil
 		}
 		if err.Error() != why {
@@ -120,15 +122,8 @@ type packet struct {
 	data  []byte
 }
 
-// serve lets a core work on a socket, which it closes.
-func (r *Responder) serve(ctx context.Context, s *socket) {
-	packets, stopped := make(chan packet, 64), make(chan struct{})
-	readers := s.read(packets, stopped)
-	defer func() {
-		close(stopped)
-		s.close()
-		readers.Wait()
-	}()
+// serve lets a core work on a socket, from which packets come, until ctx ends.
+func (r *Responder) serve(ctx context.Context, s *socket, packets <-chan packet) {
 	c := newCore(r.options, func(d datagram) {
 		if err := s.send(d); err != nil {
 			r.log.Debug("message of multicast DNS not sent", "interface", d.link.Name, "err", err)
@@ -172,10 +167,10 @@ func (r *Responder) links(s *socket) []lan.Link {
 		}
 		if err := s.join(l); err != nil {
 			r.log.Debug("interface cannot be listened on", "interface", l.Name, "err", err)
-			continue
 		}
 		links = append(links, l)
 	}
+	s.keep(links)
 	return links
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -24,17 +25,26 @@ var (
 // maxPacket is the largest message (RFC 6762 section 17).
 const maxPacket = 9000
 
-// socket is one of IPv4 and one of IPv6, of which either may be nil.
-type socket struct{ v4, v6 *net.UDPConn }
+// socket is one of IPv4 for all links, and one of IPv6 for each: Linux binds to a group of
+// IPv6 on an interface only. It belongs to one goroutine; its readers are others.
+type socket struct {
+	v4      *net.UDPConn
+	v6      map[int]*net.UDPConn // by the index of the interface
+	to      chan<- packet
+	stopped chan struct{}
+	readers sync.WaitGroup
+}
 
-// open binds the sockets. Port and groups may be in use by others who let them be shared.
-func open() (*socket, error) {
-	v4, err4 := bind(unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: group4.As4()}, options4)
-	v6, err6 := bind(unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: group6.As16()}, options6)
-	if v4 == nil && v6 == nil {
-		return nil, fmt.Errorf("udp port %d: %w", port, errors.Join(err4, err6))
+// open binds the sockets, which hand over what comes in. Port and groups may be in use by
+// others who let them be shared.
+func open(to chan<- packet) (*socket, error) {
+	v4, err := bind(unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: group4.As4()}, options4)
+	if err != nil {
+		return nil, fmt.Errorf("udp port %d: %w", port, err)
 	}
-	return &socket{v4, v6}, nil
+	s := &socket{v4: v4, v6: map[int]*net.UDPConn{}, to: to, stopped: make(chan struct{})}
+	s.readers.Go(func() { s.read(v4) })
+	return s, nil
 }
 
 type option struct{ level, name, value int }
@@ -47,8 +57,8 @@ var (
 		{unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, 255}, {unix.IPPROTO_IP, unix.IP_TTL, 255},
 	}
 	options6 = []option{
-		{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1}, {unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1},
-		{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1}, {unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, 255}, {unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255},
+		{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1}, {unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1}, {unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1},
+		{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, 255}, {unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, 255},
 	}
 )
 
@@ -66,9 +76,6 @@ func bind(family int, group unix.Sockaddr, options []option) (*net.UDPConn, erro
 			return nil, os.NewSyscallError("setsockopt", err)
 		}
 	}
-	if family == unix.AF_INET6 { // kernels before 4.20 lack it, and core looks at the interface
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0)
-	}
 	if err := unix.Bind(fd, group); err != nil {
 		return nil, os.NewSyscallError("bind", err)
 	}
@@ -79,117 +86,116 @@ func bind(family int, group unix.Sockaddr, options []option) (*net.UDPConn, erro
 	return connection.(*net.UDPConn), nil
 }
 
+// close ends the readers too.
 func (s *socket) close() {
-	for _, c := range []*net.UDPConn{s.v4, s.v6} {
-		if c != nil {
-			_ = c.Close() // nothing waits in it
+	close(s.stopped)
+	s.keep(nil)
+	_ = s.v4.Close() // nothing waits in it
+	s.readers.Wait()
+}
+
+// keep closes what belongs to other links than these.
+func (s *socket) keep(links []lan.Link) {
+	for index, c := range s.v6 {
+		if !slices.ContainsFunc(links, func(l lan.Link) bool { return l.Index == index }) {
+			_ = c.Close() // the same
+			delete(s.v6, index)
 		}
 	}
 }
 
-// join lets the sockets hear what is said on a link; it may do so already. It succeeds when
-// one of them hears it.
+// join has the sockets hear what is said on a link; they may do so already. An error is that
+// of one protocol: the other may work.
 func (s *socket) join(l lan.Link) error {
-	var errs []error
-	try := func(c *net.UDPConn, join func(fd int) error) {
-		if c == nil {
-			return
+	err := control(s.v4, func(fd int) error {
+		err := unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreqn{Multiaddr: group4.As4(), Ifindex: int32(l.Index)})
+		if errors.Is(err, unix.EADDRINUSE) {
+			return nil // it has joined
 		}
-		raw, err := c.SyscallConn()
-		if err == nil {
-			var joined error
-			err = raw.Control(func(fd uintptr) { joined = join(int(fd)) })
-			if !errors.Is(joined, unix.EADDRINUSE) { // that is: it has joined before
-				err = errors.Join(err, joined)
-			}
-		}
-		errs = append(errs, err)
-	}
-	try(s.v4, func(fd int) error {
-		return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreqn{Multiaddr: group4.As4(), Ifindex: int32(l.Index)})
+		return os.NewSyscallError("join group of IPv4", err)
 	})
-	try(s.v6, func(fd int) error {
+	if s.v6[l.Index] != nil || !slices.ContainsFunc(l.Addresses, func(p netip.Prefix) bool { return p.Addr().Is6() }) {
+		return err
+	}
+	v6, err6 := bind(unix.AF_INET6, &unix.SockaddrInet6{Port: port, Addr: group6.As16(), ZoneId: uint32(l.Index)}, options6)
+	if err6 != nil {
+		return errors.Join(err, err6)
+	}
+	err6 = control(v6, func(fd int) error {
 		return unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, &unix.IPv6Mreq{Multiaddr: group6.As16(), Interface: uint32(l.Index)})
 	})
-	for _, err := range errs {
-		if err == nil {
-			return nil
-		}
+	if err6 != nil {
+		return errors.Join(err, os.NewSyscallError("join group of IPv6", err6), v6.Close())
 	}
-	return errors.Join(errs...)
+	s.v6[l.Index] = v6
+	s.readers.Go(func() { s.read(v6) })
+	return err
+}
+
+// control calls f with the file descriptor of a socket.
+func control(c *net.UDPConn, f func(fd int) error) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = f(int(fd)) })
+	return errors.Join(err, failed)
 }
 
 // send sends a message: by multicast over both protocols that the link has.
 func (s *socket) send(d datagram) error {
 	if d.to.IsValid() {
-		if d.to.Addr().Unmap().Is4() {
-			return s.send4(d, netip.AddrPortFrom(d.to.Addr().Unmap(), d.to.Port()))
+		to := netip.AddrPortFrom(d.to.Addr().Unmap(), d.to.Port())
+		if to.Addr().Is4() {
+			return s.send4(d, to)
 		}
-		return s.send6(d, d.to)
+		return s.send6(d, to)
 	}
 	var errs []error
-	has4, has6 := false, false
-	for _, a := range d.link.Addresses {
-		has4, has6 = has4 || a.Addr().Is4(), has6 || a.Addr().Is6()
-	}
-	if has4 {
+	if slices.ContainsFunc(d.link.Addresses, func(p netip.Prefix) bool { return p.Addr().Is4() }) {
 		errs = append(errs, s.send4(d, netip.AddrPortFrom(group4, port)))
 	}
-	if has6 {
-		errs = append(errs, s.send6(d, netip.AddrPortFrom(group6, port)))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.send6(d, netip.AddrPortFrom(group6, port)))...)
 }
 
 func (s *socket) send4(d datagram, to netip.AddrPort) error {
-	if s.v4 == nil {
-		return nil
-	}
 	_, _, err := s.v4.WriteMsgUDPAddrPort(d.data, unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: int32(d.link.Index)}), to)
 	return err
 }
 
+// send6 does nothing on a link without IPv6.
 func (s *socket) send6(d datagram, to netip.AddrPort) error {
-	if s.v6 == nil {
+	c := s.v6[d.link.Index]
+	if c == nil {
 		return nil
 	}
-	_, _, err := s.v6.WriteMsgUDPAddrPort(d.data, unix.PktInfo6(&unix.Inet6Pktinfo{Ifindex: uint32(d.link.Index)}), to)
+	_, err := c.WriteToUDPAddrPort(d.data, to)
 	return err
 }
 
-// read hands over what comes in, until the sockets are closed and stopped is too; then the
-// group that it returns is done.
-func (s *socket) read(to chan<- packet, stopped <-chan struct{}) *sync.WaitGroup {
-	var readers sync.WaitGroup
-	for _, c := range []*net.UDPConn{s.v4, s.v6} {
-		if c == nil {
-			continue
+// read hands over what comes in, until the socket is closed.
+func (s *socket) read(c *net.UDPConn) {
+	buffer, control := make([]byte, maxPacket), make([]byte, 256)
+	for {
+		n, n2, _, from, err := c.ReadMsgUDPAddrPort(buffer, control)
+		if errors.Is(err, net.ErrClosed) {
+			return
 		}
-		readers.Go(func() {
-			buffer, control := make([]byte, maxPacket), make([]byte, 256)
-			for {
-				n, n2, _, from, err := c.ReadMsgUDPAddrPort(buffer, control)
-				if errors.Is(err, net.ErrClosed) {
-					return
-				}
-				if err != nil { // the kernel has no memory left
-					select {
-					case <-time.After(time.Second):
-						continue
-					case <-stopped:
-						return
-					}
-				}
-				index := indexOf(control[:n2])
-				select {
-				case to <- packet{index, from, append([]byte(nil), buffer[:n]...)}:
-				case <-stopped:
-					return
-				}
+		if err != nil { // the kernel has no memory left, or the link has gone
+			select {
+			case <-time.After(time.Second):
+				continue
+			case <-s.stopped:
+				return
 			}
-		})
+		}
+		select {
+		case s.to <- packet{indexOf(control[:n2]), from, append([]byte(nil), buffer[:n]...)}:
+		case <-s.stopped:
+			return
+		}
 	}
-	return &readers
 }
 
 // indexOf returns the interface that a message came on, 0 when it is not told.

@@ -4,7 +4,6 @@ package mdns
 
 import (
 	"errors"
-	"sync"
 
 	"sensegate/api/lan"
 )
@@ -12,12 +11,11 @@ import (
 // socket is made on Linux only, where appliances run.
 type socket struct{}
 
-func open() (*socket, error) {
-	return nil, errors.New("announcing names is made for Linux")
+func open(chan<- packet) (*socket, error) {
+	return nil, errors.New("names are announced on Linux only")
 }
 
 func (*socket) close()              {}
+func (*socket) keep([]lan.Link)     {}
 func (*socket) join(lan.Link) error { return nil }
 func (*socket) send(datagram) error { return nil }
-
-func (*socket) read(chan<- packet, <-chan struct{}) *sync.WaitGroup { return &sync.WaitGroup{} }
