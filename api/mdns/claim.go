@@ -50,6 +50,18 @@ type claim struct {
 	lost      bool // until retry
 	retry     time.Time
 	conflicts []time.Time // the latest
+	noted     string      // what was logged last
+}
+
+// isNews reports whether what is to be logged of a claim is not what was logged last: a name
+// that somebody else keeps is asked for again and again.
+func (c *claim) isNews(words ...string) bool {
+	text := strings.Join(words, " ")
+	if text == c.noted {
+		return false
+	}
+	c.noted = text
+	return true
 }
 
 // label returns the first label of the name.

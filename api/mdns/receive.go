@@ -68,7 +68,9 @@ func (c *core) compare(now time.Time, l *link, from netip.AddrPort, r record) {
 		switch {
 		case c.isOurs(cl, r): // repeated by a router that carries multicast DNS between networks
 		case !p.held:
-			c.log.Warn("name on the local network is taken", "name", trimmed(r.name), "by", from.Addr().String(), "interface", l.Name)
+			if by := from.Addr().String(); cl.isNews("taken", r.name, by) {
+				c.log.Warn("name on the local network is taken", "name", trimmed(r.name), "by", by, "interface", l.Name)
+			}
 			cl.lose(now)
 			c.restart(now, cl, cl.delay(now))
 		case r.kind == dnsmessage.TypeA || r.kind == dnsmessage.TypeAAAA || r.kind == dnsmessage.TypeSRV || r.kind == dnsmessage.TypeTXT:
@@ -95,7 +97,9 @@ func (c *core) lend(now time.Time, l *link, cl *claim, from netip.AddrPort, r re
 	}
 	if !cl.lent {
 		cl.lent, cl.retry = true, now.Add(restTime)
-		c.log.Info("name on the local network is told by another program of this machine", "name", trimmed(r.name), "interface", l.Name)
+		if cl.isNews("lent", r.name) {
+			c.log.Info("name on the local network is told by another program of this machine", "name", trimmed(r.name), "interface", l.Name)
+		}
 	}
 	return true
 }
