@@ -155,8 +155,17 @@ func (c *client) addresses(name string) []string {
 	return slices.Compact(found)
 }
 
-// browsed returns where the instances of a service are: name and port by instance.
-func (c *client) browsed(service string) map[string]dnsmessage.SRVResource {
+// browsed asks until a service has as many instances, and returns where they are: name and
+// port by instance.
+func (c *client) browsed(service string, want int) (found map[string]dnsmessage.SRVResource) {
+	c.t.Helper()
+	for end := time.Now().Add(box.Patience); len(found) != want && time.Now().Before(end); {
+		found = c.browse(service)
+	}
+	return found
+}
+
+func (c *client) browse(service string) map[string]dnsmessage.SRVResource {
 	c.t.Helper()
 	found := map[string]dnsmessage.SRVResource{}
 	for _, r := range c.asked(false, service, dnsmessage.TypePTR) {

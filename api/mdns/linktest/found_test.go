@@ -166,7 +166,7 @@ func byNamesAndServices(t *testing.T, h *house, product string) {
 		t.Errorf("status tells %+v", told)
 	}
 	for _, service := range []string{"_sensegate._tcp.local.", "_http._tcp.local."} {
-		found := c.browsed(service)
+		found := c.browsed(service, 1)
 		if where := found["sensegate"]; len(found) != 1 || where.Target.String() != "sensegate.local." || int(where.Port) != told.Port {
 			t.Errorf("browsing %s finds %v, port is %d", service, found, told.Port)
 		}
@@ -204,7 +204,7 @@ func besideAnother(t *testing.T, h *house, product string) {
 	if !slices.Equal(told.Names, []string{"sensegate-2.local", "boxb.local"}) {
 		t.Errorf("the second tells %+v", told)
 	}
-	if found := c.browsed("_sensegate._tcp.local."); len(found) != 2 || found["sensegate-2"].Target.String() != "sensegate-2.local." {
+	if found := c.browsed("_sensegate._tcp.local.", 2); len(found) != 2 || found["sensegate-2"].Target.String() != "sensegate-2.local." {
 		t.Errorf("browsing finds %v", found)
 	}
 	for host, want := range map[string]int{"sensegate-2.local": 200, "sensegate.local": 421} {
@@ -219,7 +219,6 @@ func untilGoodbye(t *testing.T, h *house, product string) {
 	h.join("phone", 9)
 	p, c := h.start(product, "boxa"), h.client("phone")
 	c.eventually("sensegate.local.", "192.168.7.1", "fd07::1")
-	c.heard(c.group, 0) // forget what was said until now
 	p.stop()
 	gone := map[string]bool{}
 	for _, m := range c.heard(c.group, time.Second) {
