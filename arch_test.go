@@ -69,9 +69,11 @@ var arrows = map[string][]string{
 
 	"api":         {"api/live", "motion/fault", "motion/shape"},
 	"api/live":    {"motion/fault"},
-	"api/server":  {"api", "api/live", "motion/fault", "motion/peer"},
+	"api/server":  {"api", "api/lan", "api/live", "motion/fault", "motion/peer"},
 	"api/web":     {"api", "motion/fault"},
 	"api/pki":     {"store/durable"},
+	"api/lan":     {},
+	"api/mdns":    {"api/lan"},
 	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
@@ -79,7 +81,7 @@ var arrows = map[string][]string{
 	"api/browser": {"api", "api/auth", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/pki", "api/server", "api/web", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/lan", "api/mdns", "api/pki", "api/server", "api/web", "broker",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
@@ -115,6 +117,7 @@ var arrows = map[string][]string{
 	"api/appliance/crashtest":  {},
 	"api/appliance/modeltest":  {},
 	"api/web/webtest":          {},
+	"api/mdns/linktest":        {},
 	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
@@ -134,6 +137,8 @@ var only = map[string]string{
 	"github.com/wneessen/go-mail":         "motion/notify",
 	"golang.org/x/oauth2":                 "motion/notify",
 	"rsc.io/qr":                           "motion/notify",
+	"golang.org/x/net":                    "api/mdns",
+	"golang.org/x/sys":                    "api/mdns",
 }
 
 type goPackage struct {

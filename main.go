@@ -142,13 +142,47 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if code, err := a.SetupCode(ctx); err != nil {
+	code, err := a.SetupCode(ctx)
+	if err != nil {
 		fmt.Fprintln(errOut, "sensegate:", err)
-	} else if code != "" {
-		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
 	}
+	defer showSetup(ctx, a, code, out, errOut)()
 	defer onHangup(a.ReloadCertificate)()
 	return untilFailed(ctx, a)
+}
+
+// showSetup writes how to begin with a setup code, unless that is "", as soon as the running
+// appliance knows its names; stop waits for that or ends it. The QR code is drawn for a
+// terminal only: in a journal it would be 20 lines of blocks, each behind the journal's own
+// words, at every start; setup-code draws it when somebody wants it.
+func showSetup(ctx context.Context, a *appliance.Appliance, code string, out, errOut io.Writer) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		if code == "" {
+			return
+		}
+		setup := a.Setup(ctx, code)
+		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
+		if err := setup.Show(out, isTerminal(out)); err != nil {
+			fmt.Fprintln(errOut, "sensegate:", err)
+		}
+	}()
+	return func() {
+		cancel()
+		<-shown
+	}
+}
+
+// isTerminal reports whether somebody may be looking at what is written to w.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // failedTime is how long an appliance may take to stop whose store has failed: what waits

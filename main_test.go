@@ -71,7 +71,7 @@ func TestExampleConfigurationShowsEveryDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := appliance.Defaults()
-	got.HTTP.Hosts, got.HTTP.Origins = nil, nil // [] in the example
+	got.HTTP.Hosts, got.HTTP.Origins, got.HTTP.MDNSInterfaces = nil, nil, nil // [] in the example
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("config.example.yaml gives\n%+v\nthe defaults are\n%+v", got, want)
 	}

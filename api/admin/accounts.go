@@ -41,16 +41,6 @@ type account struct {
 	Successor string `json:"successor,omitempty"` // deleting: the address of who is to own it
 }
 
-func (s *Server) serveSetupCode(r *http.Request) (any, error) {
-	code, err := auth.NewSetupCode(r.Context(), s.DB)
-	return setupCodeAnswer{code}, err
-}
-
-// setupCodeAnswer is a new setup code; it is shown once.
-type setupCodeAnswer struct {
-	Code string `json:"setup_code"`
-}
-
 func (s *Server) serveAccounts(r *http.Request) (any, error) {
 	return store.Read(r.Context(), s.DB, (*store.Tx).Users)
 }
@@ -87,12 +77,6 @@ func userOf(tx *store.Tx, field, email string) (home.User, error) {
 		err = fault.New(fault.NotFound, "%s: no account has this address", field)
 	}
 	return u, err
-}
-
-func makeSetupCode(ctx context.Context, c command, _ []string) error {
-	return ask(ctx, c, http.MethodPost, "/setup-code", nil, func(w io.Writer, made setupCodeAnswer) {
-		fmt.Fprintf(w, "%s\n\nWhoever registers with this code can claim the first network. It works once; earlier codes stop working.\n", made.Code)
-	})
 }
 
 func showAccounts(w io.Writer, users []home.User) {

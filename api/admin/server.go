@@ -63,6 +63,7 @@ type Parts struct {
 	Ready     func() error  // why the appliance cannot work
 	Authority func() string // fingerprint of the authority that clients are to trust
 	Core      func() string // address of the Core interface, shown with a new key
+	Reach     func() Reach  // how the household reaches the appliance
 	Revoked   func()        // called after an API key was revoked, to end connections opened with it
 
 	Log *slog.Logger

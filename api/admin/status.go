@@ -24,6 +24,7 @@ type statusAnswer struct {
 	Database      store.Stats   `json:"database"`
 	Health        store.Health  `json:"health"`
 	LastBackup    *store.Backup `json:"last_backup"`         // of those in the state directory; null: none
+	Reach         *Reach        `json:"reach,omitempty"`     // how the household reaches it; null: it does not run
 	Authority     string        `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
 }
 
@@ -41,6 +42,10 @@ func (s *Server) serveStatus(r *http.Request) (any, error) {
 	now.ClockUnset = s.Engine.State.OwnClock.Unset.Load()
 	if s.Authority != nil {
 		now.Authority = s.Authority()
+	}
+	if s.Reach != nil {
+		reach := s.Reach()
+		now.Reach = &reach
 	}
 	if s.Ready != nil {
 		if err := s.Ready(); err != nil {
@@ -94,6 +99,9 @@ func showStatus(w io.Writer, now statusAnswer) {
 	}
 	if now.ClockUnset {
 		line("clock", "not set: it says %s", time.Now().UTC().Format(time.DateTime))
+	}
+	if now.Reach != nil {
+		now.Reach.show(line)
 	}
 	line("networks", "%d", now.Networks)
 	line("devices online", "%d of %d", now.DevicesOnline, now.Devices)

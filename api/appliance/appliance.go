@@ -14,6 +14,7 @@ import (
 	"sensegate/api/admin"
 	"sensegate/api/app"
 	"sensegate/api/browser"
+	"sensegate/api/mdns"
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
@@ -40,6 +41,7 @@ type Appliance struct {
 	core    *server.Server // nil: on http
 	admin   *admin.Server
 	certs   *pki.Certificates
+	names   *mdns.Responder // nil until the ports are bound
 	parts   app.Parts
 	guest   browser.Guest
 	play    browser.Play
@@ -80,6 +82,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.openCertificates(); err != nil {
 		return nil, err
 	}
+	a.config.HTTP.Holds = a.holds
 	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	}
 	a.admin = admin.NewServer(admin.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
-		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Revoked: a.recheck, Log: log,
+		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, Log: log,
 	})
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
@@ -100,6 +103,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		return nil, err
 	}
 	a.base = c.HTTP.Base(a.http.Addr())
+	a.names = a.announce()
 	if a.core != nil {
 		if err = a.core.Listen(); err != nil {
 			return nil, err
@@ -137,6 +141,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.parts.Household.Watch(running) })
 	services.Go(func() error { return a.http.Run(running) })
 	services.Go(func() error { return a.certs.Run(running) })
+	services.Go(func() error { return a.names.Run(running) })
 	if a.core != nil {
 		services.Go(func() error { return a.core.Run(running) })
 	}

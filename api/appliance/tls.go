@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"sensegate/api"
@@ -14,7 +15,7 @@ func (a *Appliance) openCertificates() (err error) {
 	a.certs, err = pki.Open(pki.Options{
 		Dir:      admin.Certificates(a.config.StateDir),
 		Supplied: a.config.TLS,
-		Names:    func() pki.Names { return pki.HostNames(a.config.HTTP.Names()) },
+		Names:    func() pki.Names { return pki.HostNames(slices.Concat(a.config.HTTP.Names(), a.announced())) },
 		Now:      time.Now,
 		Log:      a.log,
 	})

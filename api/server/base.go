@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sensegate/api/lan"
 )
 
 // Base returns the address that links in mails begin with, such as
 // http://192.168.11.20:8080: the configured one; else the address that the listener is
-// bound to; else the first private address of the appliance; else its name on the
-// local network. It does not depend on a request.
+// bound to; else its private address on the interface with the default route, or its first
+// one; else its name on the local network. It does not depend on a request.
 func (c Config) Base(bound net.Addr) string {
 	if c.BaseURL != "" {
 		return strings.TrimRight(c.BaseURL, "/")
@@ -26,8 +28,8 @@ func (c Config) Base(bound net.Addr) string {
 	ip, ok := netip.AddrFromSlice(tcp.IP)
 	if ip = ip.Unmap(); ok && !ip.IsUnspecified() {
 		host = ip.String()
-	} else if private, ok := firstPrivate(); ok {
-		host = private.String()
+	} else if reached := lan.Addresses(ip); len(reached) > 0 && reached[0].Is4() {
+		host = reached[0].String()
 	}
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
 }
@@ -46,22 +48,6 @@ func isBase(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
 		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
-}
-
-// firstPrivate returns the first private IPv4 address of the appliance and whether it
-// has one.
-func firstPrivate() (netip.Addr, bool) {
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		return netip.Addr{}, false
-	}
-	for _, a := range addresses {
-		prefix, err := netip.ParsePrefix(a.String())
-		if ip := prefix.Addr().Unmap(); err == nil && ip.Is4() && ip.IsPrivate() {
-			return ip, true
-		}
-	}
-	return netip.Addr{}, false
 }
 
 // localName returns the name of the appliance on the local network.

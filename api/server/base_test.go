@@ -37,7 +37,7 @@ func TestBaseOfAListenerOnEveryAddressIsOneOfTheBox(t *testing.T) {
 		if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !addr.IsPrivate() || err != nil && u.Hostname() != localName() {
 			t.Errorf("host %s", u.Hostname())
 		}
-		if !newHostList(nil).allows(u.Host) {
+		if !newHostList(Config{}).allows(u.Host) {
 			t.Errorf("%s is refused", u.Host)
 		}
 	}
@@ -46,7 +46,7 @@ func TestBaseOfAListenerOnEveryAddressIsOneOfTheBox(t *testing.T) {
 func TestNameOfTheBaseIsANameOfTheAppliance(t *testing.T) {
 	t.Parallel()
 	c := Config{BaseURL: "https://Sense.example.com:8443", Hosts: []string{"other"}}
-	if got := c.Names(); !slices.Equal(got, []string{"other", "Sense.example.com"}) || !newHostList(got).allows("sense.example.com:8443") {
+	if got := c.Names(); !slices.Equal(got, []string{"other", "Sense.example.com"}) || !newHostList(c).allows("sense.example.com:8443") {
 		t.Errorf("%v", got)
 	}
 	if got := (Config{Hosts: []string{"other"}}).Names(); !slices.Equal(got, []string{"other"}) {
@@ -61,5 +61,20 @@ func TestNameOfTheBaseIsANameOfTheAppliance(t *testing.T) {
 		if err := c.Validate(); (err == nil) != valid {
 			t.Errorf("%s: %v", base, err)
 		}
+	}
+}
+
+func TestHeldNamesAreNamesOfTheAppliance(t *testing.T) {
+	t.Parallel()
+	held := "sensegate.local"
+	hosts := newHostList(Config{Holds: func(name string) bool { return name == held }})
+	for host, want := range map[string]bool{"sensegate.local": true, "SenseGate.local.:8080": true, "sensegate-2.local": false, "": true, "evil.example": false} {
+		if got := hosts.allows(host); got != want {
+			t.Errorf("%q: %t, want %t", host, got, want)
+		}
+	}
+	held = "sensegate-2.local" // after a conflict
+	if hosts.allows("sensegate.local") || !hosts.allows("sensegate-2.local:8080") {
+		t.Error("names are not those that are held now")
 	}
 }

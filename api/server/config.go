@@ -28,6 +28,14 @@ type Config struct {
 
 	BaseURL string `yaml:"base_url" env:"BASE_URL"` // that links in mails begin with; empty: see Base
 
+	MDNS           bool     `yaml:"mdns" env:"MDNS"`                       // whether names are announced on the local network
+	MDNSInterfaces []string `yaml:"mdns_interfaces" env:"MDNS_INTERFACES"` // where; empty: on those of the house
+
+	// Holds reports whether a name, in lower case and without a final dot, leads to this
+	// appliance on the local network, beside those that are configured; nil: none does. It is
+	// called concurrently.
+	Holds func(name string) bool `yaml:"-"`
+
 	// TLS puts TLS on a bound listener, which yields *tls.Conn; nil: nothing listens on
 	// TLSListen.
 	TLS func(net.Listener) net.Listener `yaml:"-"`
@@ -37,7 +45,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Part: "http", Listen: ":8080", TLSListen: ":8443", Rate: 50, Burst: 100, LiveLimit: 64, LivePerUser: 16,
-		MaxConnections: 4096, MaxPerAddress: 128,
+		MaxConnections: 4096, MaxPerAddress: 128, MDNS: true,
 	}
 }
 
@@ -53,6 +61,11 @@ func (c Config) Validate() error {
 	for _, h := range c.Hosts {
 		if h == "" || strings.ContainsAny(h, "/: ") {
 			mistakes = append(mistakes, fmt.Errorf("hosts: %q is not a host name (no scheme, port or path)", h))
+		}
+	}
+	for _, name := range c.MDNSInterfaces {
+		if name == "" || len(name) > maxInterface || strings.ContainsAny(name, "/: ") {
+			mistakes = append(mistakes, fmt.Errorf("mdns_interfaces: %.40q is not the name of an interface such as eth0", name))
 		}
 	}
 	for _, o := range c.Origins {
@@ -76,6 +89,9 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(mistakes...)
 }
+
+// maxInterface is the longest name of an interface (Linux, IFNAMSIZ less its final zero).
+const maxInterface = 15
 
 // off says no, where an empty value cannot: in the environment.
 const off = "off"

@@ -12,13 +12,16 @@ import (
 // hostList says which names the appliance answers to. A page of a foreign name
 // that was pointed at our address (DNS rebinding) carries that name in Host, so
 // it is refused; an IP literal cannot be rebound, so any is accepted.
-type hostList map[string]bool
+type hostList struct {
+	names map[string]bool
+	holds func(string) bool // whether a name is one that was announced on the local network; nil: none is
+}
 
-func newHostList(configured []string) hostList {
+func newHostList(c Config) hostList {
 	name := localName()
-	hosts := hostList{"localhost": true, name: true, strings.TrimSuffix(name, ".local"): true}
-	for _, name := range configured {
-		hosts[strings.ToLower(strings.TrimSuffix(name, "."))] = true
+	hosts := hostList{map[string]bool{"localhost": true, name: true, strings.TrimSuffix(name, ".local"): true}, c.Holds}
+	for _, name := range c.Names() {
+		hosts.names[strings.ToLower(strings.TrimSuffix(name, "."))] = true
 	}
 	return hosts
 }
@@ -33,7 +36,7 @@ func (h hostList) allows(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return h[name]
+	return h.names[name] || h.holds != nil && h.holds(name)
 }
 
 // hostName strips the port, the brackets of an IPv6 literal and a final dot.

@@ -11,12 +11,13 @@ import (
 )
 
 // originServer answers pages of https://app.example:8443, and is reached as
-// https://sense.example through a proxy.
+// https://sense.example through a proxy, and as sensegate-2.local on the local network.
 func originServer(t *testing.T) *Server {
 	t.Helper()
 	s, _ := testServer(t, sampletest.NoLive())
 	s.config.BaseURL, s.config.Origins = "https://sense.example/", []string{"https://app.example:8443"}
 	s.origins = newOriginList(s.config)
+	s.hosts.holds = func(name string) bool { return name == "sensegate-2.local" }
 	return s
 }
 
@@ -50,6 +51,8 @@ func TestPagesOfOtherSitesCannotWrite(t *testing.T) {
 		"a page of ours":                {false, []string{"Origin", "http://127.0.0.1:8080"}, 200},
 		"over TLS":                      {true, []string{"Origin", "https://127.0.0.1:8080"}, 200},
 		"by a name":                     {false, []string{"Origin", "http://localhost:8080", "Host", "localhost:8080"}, 200},
+		"by a name that it holds":       {false, []string{"Origin", "http://sensegate-2.local:8080", "Host", "sensegate-2.local:8080"}, 200},
+		"of another box":                {false, []string{"Origin", "http://sensegate.local:8080", "Host", "sensegate-2.local:8080"}, 403},
 		"in capitals":                   {false, []string{"Origin", "http://HOME.example:80", "Host", "home.example"}, 200},
 		"on the scheme's port":          {true, []string{"Origin", "https://home.example", "Host", "home.example:443"}, 200},
 		"at an IPv6 address":            {false, []string{"Origin", "http://[fd00::1]:8080", "Host", "[fd00::1]:8080"}, 200},

@@ -53,7 +53,7 @@ type mount struct {
 // New returns a server without anything to serve.
 func New(c Config, log *slog.Logger) *Server {
 	s := &Server{
-		log: log, config: c, hosts: newHostList(c.Names()), origins: newOriginList(c), limits: newLimits(c),
+		log: log, config: c, hosts: newHostList(c), origins: newOriginList(c), limits: newLimits(c),
 		live: live.NewSet(c.LiveLimit, c.LivePerUser, api.Refuse, log), metrics: metrics.NewSet(), slowed: rate.NewLimiter(1, 60),
 		connections: newConnections(c.MaxConnections, c.MaxPerAddress),
 	}
