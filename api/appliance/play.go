@@ -192,7 +192,10 @@ func (a *Appliance) PlaceSensor(ctx context.Context, network motion.NetworkID, t
 	return err
 }
 
-// Befriend makes Sam, a second member of the home of a network, and two alerts of it.
+// demoPresence is how long ago the phones of the demo's household told whether they are at home.
+const demoPresence motion.Seconds = 2 * 3600
+
+// Befriend makes Sam, a second member of the home of a network, who is away, and two alerts of it.
 func (a *Appliance) Befriend(ctx context.Context, network motion.NetworkID) error {
 	sam, err := a.parts.Accounts.Create(ctx, auth.Registration{Email: "sam@localhost", Password: rand.Text(), FirstName: "Sam"})
 	if err != nil {
@@ -203,7 +206,17 @@ func (a *Appliance) Befriend(ctx context.Context, network motion.NetworkID) erro
 		if err != nil {
 			return err
 		}
-		_, err = tx.CreateMembership(home.Membership{Role: home.MemberRole, User: sam.ID, Home: house.ID})
+		if _, err := tx.CreateMembership(home.Membership{Role: home.MemberRole, User: sam.ID, Home: house.ID}); err != nil {
+			return err
+		}
+		members, err := tx.MembershipsOfHome(house.ID)
+		for _, m := range members { // as their phones have told
+			m.IsPresent, m.PresenceAt = m.Role == home.OwnerRole, tx.Now().Add(-demoPresence)
+			m.Devices = []home.DevicePresence{{Present: m.IsPresent, At: m.PresenceAt}}
+			if err := tx.PutMembership(m); err != nil {
+				return err
+			}
+		}
 		return err
 	})
 	if err != nil {

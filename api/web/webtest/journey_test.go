@@ -241,7 +241,7 @@ func TestLinkOfTheDemoOpensALivingHome(t *testing.T) {
 	if rooms := read[int](b, `document.querySelectorAll(".tile").length`); rooms != 6 {
 		t.Errorf("%d rooms, want the six of the demo", rooms)
 	}
-	b.waitFor(`/^Motion in \w/.test(` + sentence + `) && document.querySelector(".tile.motion .said").textContent === "motion"`)
+	b.waitFor(`/^Motion in \w/.test(` + sentence + `) && document.querySelector(".tile.motion .said")?.textContent === "motion"`)
 	b.pictures("home")
 	if o := read[bool](b, `document.cookie === "" && sessionStorage.length === 1`); !o {
 		t.Error("a script sees the cookie, or the proof is elsewhere")

@@ -88,7 +88,7 @@ func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
 	b.pictures("unplugged")
 	b.pressAny("Plug Office extender in again")
 	b.waitFor(has("Unplug a node"))
-	for language, words := range map[string][]string{"de": {"Demo: simuliertes Zuhause", "Jetzt gehen"}, "fr": {"Démo : logement simulé", "Marcher maintenant"}} {
+	for language, words := range map[string][]string{"de": {"Demo: simuliertes Zuhause", "Jemand läuft"}, "fr": {"Démo : logement simulé", "Marcher maintenant"}} {
 		b.speakHere(language)
 		for _, w := range words {
 			b.waitFor(has(w))
