@@ -143,38 +143,43 @@ func (e *export) person() ([]home.Membership, error) {
 	return asked, errors.Join(e.json("account.json", account), e.json("sessions.json", sessions))
 }
 
+// keptHome is the content of home.json.
+type keptHome struct {
+	Home       home.Home                  `json:"home"`
+	Installers []shownInstaller           `json:"installers"`
+	Scenes     home.SceneConfig           `json:"scenes"`
+	Settings   motion.ApplicationSettings `json:"settings"`
+	Sensing    any                        `json:"sensing"`
+	Meta       motion.Document            `json:"meta"`
+}
+
+// read reads what the records of a home say.
+func (k *keptHome) read(tx *store.Tx, id home.ID) (err error) {
+	if k.Home, err = tx.Home(id); err != nil {
+		return err
+	}
+	if k.Installers, err = shownInstallers(tx, id); err != nil {
+		return err
+	}
+	k.Home.Installers = nil // told above, with names
+	if k.Settings, err = tx.ApplicationSettings(k.Home.ExternalID); fault.KindOf(err) == fault.NotFound {
+		k.Settings, err = motion.DefaultApplicationSettings(k.Home.ExternalID), nil
+	}
+	if err != nil {
+		return err
+	}
+	if k.Scenes, err = tx.SceneConfig(k.Home.SceneConfigID); err != nil {
+		return err
+	}
+	k.Meta, err = tx.HomeMeta(id)
+	return err
+}
+
 // home writes what the caller may see of a home.
 func (e *export) home(m home.Membership) error {
-	var kept struct {
-		Home       home.Home                  `json:"home"`
-		Installers []shownInstaller           `json:"installers"`
-		Scenes     home.SceneConfig           `json:"scenes"`
-		Settings   motion.ApplicationSettings `json:"settings"`
-		Sensing    any                        `json:"sensing"`
-		Meta       motion.Document            `json:"meta"`
-	}
+	var kept keptHome
 	zone := time.UTC
-	err := e.DB.View(e.ctx, func(tx *store.Tx) (err error) {
-		if kept.Home, err = tx.Home(m.Home); err != nil {
-			return err
-		}
-		if kept.Installers, err = shownInstallers(tx, m.Home); err != nil {
-			return err
-		}
-		kept.Home.Installers = nil // told above, with names
-		if kept.Settings, err = tx.ApplicationSettings(kept.Home.ExternalID); fault.KindOf(err) == fault.NotFound {
-			kept.Settings, err = motion.DefaultApplicationSettings(kept.Home.ExternalID), nil
-		}
-		if err != nil {
-			return err
-		}
-		if kept.Scenes, err = tx.SceneConfig(kept.Home.SceneConfigID); err != nil {
-			return err
-		}
-		kept.Meta, err = tx.HomeMeta(m.Home)
-		return err
-	})
-	if err != nil {
+	if err := e.DB.View(e.ctx, func(tx *store.Tx) error { return kept.read(tx, m.Home) }); err != nil {
 		return err
 	}
 	if named, err := time.LoadLocation(kept.Settings.Timezone); err == nil {

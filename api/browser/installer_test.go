@@ -108,6 +108,12 @@ func TestInstallerLooksAfterDevicesAlone(t *testing.T) {
 	if !strings.Contains(own["home-1/home.json"], `"name": "passer"`) || strings.Contains(own["home-1/home.json"], "passer@") {
 		t.Errorf("export of the owner: %s", own["home-1/home.json"])
 	}
+}
+
+func TestInstallationIsEndedByFew(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	robin := b.installer("robin@example.org")
 	path := fmt.Sprintf("/installers/%d?network_id=1", robin.ID)
 	b.member.refused(403, http.MethodDelete, path, "")
 	b.neighbour.refused(404, http.MethodDelete, path, "")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/engine/insights"
@@ -17,6 +18,18 @@ import (
 
 // maxNodeNames is how many names of nodes of a home stand in an answer.
 const maxNodeNames = 20
+
+// settingUp is the part of the interface that sets homes up.
+func (b *Browser) settingUp() []api.Route {
+	return api.Group("Setting up",
+		api.Get("/setup", user(b.setup), "What the caller may set up"),
+		api.Post("/setup/code", user(b.showSetupCode), "Show the setup code"),
+		api.Post("/setup/claim", user(b.claimHome), "Claim a home, with its name and time zone"),
+		api.Put("/setup/step", installer(b.putSetupStep), "Keep what is to be done next"),
+		api.Get("/installers", member(b.installers), "Who may look after the devices of the home"),
+		api.Delete("/installers/{user}", installer(b.removeInstaller), "End an installation"),
+	)
+}
 
 type setupOut struct {
 	Body struct {
