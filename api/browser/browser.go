@@ -95,6 +95,7 @@ func (b *Browser) routes() []api.Route {
 			api.Post("/join-account", anyone(b.joinAnew), "Make an account with a code, join the home and sign in"),
 			api.Get("/export", user(b.export), "What the appliance keeps of the caller"),
 		),
+		b.settingUp(),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
 			api.Live("/motions", member(b.motions), "Live motion, and how near each link is to its threshold"),
@@ -145,6 +146,11 @@ func user[In, Out any](fn func(context.Context, auth.User, *In) (*Out, error)) a
 
 func owner[In, Out any](fn func(context.Context, auth.Owner, *In) (*Out, error)) api.Operation {
 	return api.Guarded("owner", fn)
+}
+
+// installer is for whoever sets the home up: its owner, and the installers.
+func installer[In, Out any](fn func(context.Context, auth.Installer, *In) (*Out, error)) api.Operation {
+	return api.Guarded("installer", fn)
 }
 
 func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {

@@ -58,12 +58,12 @@ type export struct {
 
 const exportText = `What a Sensegate appliance keeps of you.
 
-account.json   your account, the homes you belong to, your settings, your phones
+account.json   your account, the homes you belong to, those you look after as installer, your settings, your phones
 sessions.json  where you are signed in
 HOME/          of each home you belong to:
   alerts.json    its alert rules
 and of a home that you own, since you have owned it:
-  home.json      its settings
+  home.json      its settings, and who may look after its devices
   devices.json   its devices, and the rooms they stand in
   events.csv     what happened
   motion.csv     motion in percent of the time, of the whole home and of each room, in steps of 15 minutes;
@@ -108,6 +108,7 @@ func (e *export) person() ([]home.Membership, error) {
 	var account struct {
 		User        home.User           `json:"account"`
 		Memberships []home.Membership   `json:"memberships"`
+		Installs    []installedHome     `json:"installs"`
 		Settings    motion.Document     `json:"settings"`
 		Phones      []home.MobileDevice `json:"phones"`
 		Providers   []string            `json:"identity_providers"`
@@ -115,12 +116,13 @@ func (e *export) person() ([]home.Membership, error) {
 	err := e.DB.View(e.ctx, func(tx *store.Tx) (err error) {
 		var phones []store.MobileDevice
 		var identities []store.Identity
-		var wrong [5]error
+		var wrong [6]error
 		account.User, wrong[0] = tx.User(e.who.ID)
 		account.Memberships, wrong[1] = tx.MembershipsOfUser(e.who.ID)
 		account.Settings, wrong[2] = tx.UserMeta(e.who.ID)
 		phones, wrong[3] = tx.MobilesOfUser(e.who.ID)
 		identities, wrong[4] = tx.Identities(e.who.ID)
+		account.Installs, wrong[5] = installedHomes(tx, e.who.ID)
 		for _, p := range phones {
 			p.MobileDevice.Token = "" // lets others send pushes
 			account.Phones = append(account.Phones, p.MobileDevice)
@@ -141,33 +143,43 @@ func (e *export) person() ([]home.Membership, error) {
 	return asked, errors.Join(e.json("account.json", account), e.json("sessions.json", sessions))
 }
 
+// keptHome is the content of home.json.
+type keptHome struct {
+	Home       home.Home                  `json:"home"`
+	Installers []shownInstaller           `json:"installers"`
+	Scenes     home.SceneConfig           `json:"scenes"`
+	Settings   motion.ApplicationSettings `json:"settings"`
+	Sensing    any                        `json:"sensing"`
+	Meta       motion.Document            `json:"meta"`
+}
+
+// read reads what the records of a home say.
+func (k *keptHome) read(tx *store.Tx, id home.ID) (err error) {
+	if k.Home, err = tx.Home(id); err != nil {
+		return err
+	}
+	if k.Installers, err = shownInstallers(tx, id); err != nil {
+		return err
+	}
+	k.Home.Installers = nil // told above, with names
+	if k.Settings, err = tx.ApplicationSettings(k.Home.ExternalID); fault.KindOf(err) == fault.NotFound {
+		k.Settings, err = motion.DefaultApplicationSettings(k.Home.ExternalID), nil
+	}
+	if err != nil {
+		return err
+	}
+	if k.Scenes, err = tx.SceneConfig(k.Home.SceneConfigID); err != nil {
+		return err
+	}
+	k.Meta, err = tx.HomeMeta(id)
+	return err
+}
+
 // home writes what the caller may see of a home.
 func (e *export) home(m home.Membership) error {
-	var kept struct {
-		Home     home.Home                  `json:"home"`
-		Scenes   home.SceneConfig           `json:"scenes"`
-		Settings motion.ApplicationSettings `json:"settings"`
-		Sensing  any                        `json:"sensing"`
-		Meta     motion.Document            `json:"meta"`
-	}
+	var kept keptHome
 	zone := time.UTC
-	err := e.DB.View(e.ctx, func(tx *store.Tx) (err error) {
-		if kept.Home, err = tx.Home(m.Home); err != nil {
-			return err
-		}
-		if kept.Settings, err = tx.ApplicationSettings(kept.Home.ExternalID); fault.KindOf(err) == fault.NotFound {
-			kept.Settings, err = motion.DefaultApplicationSettings(kept.Home.ExternalID), nil
-		}
-		if err != nil {
-			return err
-		}
-		if kept.Scenes, err = tx.SceneConfig(kept.Home.SceneConfigID); err != nil {
-			return err
-		}
-		kept.Meta, err = tx.HomeMeta(m.Home)
-		return err
-	})
-	if err != nil {
+	if err := e.DB.View(e.ctx, func(tx *store.Tx) error { return kept.read(tx, m.Home) }); err != nil {
 		return err
 	}
 	if named, err := time.LoadLocation(kept.Settings.Timezone); err == nil {

@@ -64,6 +64,9 @@ type Home struct {
 	AwayAt    motion.Time `json:"away_at,omitempty"`    // when the scene changes to away, as somebody has asked for; 0: it does not
 	AwayBy    UserID      `json:"away_by,omitempty"`    // who asked for it; when they leave the home, it stays as it is
 	RoomOrder []string    `json:"room_order,omitempty"` // locations in the order in which they are shown; others follow by name
+
+	Installers []Installer `json:"installers,omitempty"` // who sets the home up, and does not belong to it
+	SetupStep  SetupStep   `json:"setup_step,omitempty"` // what is to be done next to set the home up
 }
 
 // LeaveDelay is the time between asking for the scene away and its change.
@@ -88,6 +91,12 @@ func (h Home) Rooms(a, b string) int {
 
 // Forget removes what the home says of a user.
 func (h *Home) Forget(id UserID) (changed bool) {
+	_, changed = h.EndInstaller(id)
+	for i := range h.Installers {
+		if by := &h.Installers[i].By; *by == id {
+			*by, changed = 0, true
+		}
+	}
 	if h.SceneBy == id {
 		h.SceneBy, changed = 0, true
 	}
