@@ -38,6 +38,10 @@ type (
 
 	// Owner is the member who owns that home.
 	Owner struct{ Member }
+
+	// Installer is whoever may set that home up: its owner, or a user whom the owner has let in for
+	// that, who is no member. Nobody else's life is theirs to see: Role is "" for one who is no member.
+	Installer struct{ Member }
 )
 
 // Caller returns the name under which a user's live connections are counted.

@@ -146,6 +146,11 @@ func owner[In, Out any](fn func(context.Context, auth.Owner, *In) (*Out, error))
 	return api.Guarded("owner", fn)
 }
 
+// installer is for whoever sets the home up: its owner, and the installers.
+func installer[In, Out any](fn func(context.Context, auth.Installer, *In) (*Out, error)) api.Operation {
+	return api.Guarded("installer", fn)
+}
+
 func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {
 	return api.Guarded("member", fn)
 }

@@ -36,14 +36,15 @@ type Finder struct {
 	Motion []string
 }
 
-// Principals are the callers of an interface: anyone, users, members and owners. scheme names
-// the credentials in its document, note explains them.
+// Principals are the callers of an interface: anyone, users, members, owners and installers.
+// scheme names the credentials in its document, note explains them.
 func (f *Finder) Principals(scheme, note string) []api.Principal {
 	return []api.Principal{
 		api.Authenticate("", "", f.anyone),
 		api.Authenticate(scheme, note, f.user),
 		api.Authorize(scheme, note, f.user, f.member),
 		api.Authorize(scheme, note, f.user, f.owner),
+		api.Authorize(scheme, note, f.user, f.installer),
 	}
 }
 
@@ -154,6 +155,32 @@ func (f *Finder) owner(ctx context.Context, r *api.Request, u auth.User) (auth.O
 		return auth.Owner{}, err
 	}
 	return m.Own()
+}
+
+// installer returns the owner of the home, or an installer of it. Members are refused, and to
+// everybody else the home is not known.
+func (f *Finder) installer(ctx context.Context, r *api.Request, u auth.User) (auth.Installer, error) {
+	i := auth.Installer{Member: auth.Member{User: u}}
+	found := false
+	err := f.DB.View(ctx, func(tx *store.Tx) error {
+		id, err := f.homeOf(tx, r, u)
+		if err != nil {
+			return err
+		}
+		h, err := tx.Home(id)
+		if fault.KindOf(err) == fault.NotFound {
+			return nil // as for a home that there is
+		}
+		if _, found = h.InstallerOf(u.ID, tx.Now()); found {
+			i.Home, i.Network, i.Since = id, h.ExternalID, h.ClaimedAt
+		}
+		return err
+	})
+	if err != nil || found {
+		return i, err
+	}
+	o, err := f.owner(ctx, r, u)
+	return auth.Installer{Member: o.Member}, err
 }
 
 // asked reports whether a person has had a say in a membership of theirs.

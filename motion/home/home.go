@@ -64,6 +64,8 @@ type Home struct {
 	AwayAt    motion.Time `json:"away_at,omitempty"`    // when the scene changes to away, as somebody has asked for; 0: it does not
 	AwayBy    UserID      `json:"away_by,omitempty"`    // who asked for it; 0: no longer a member
 	RoomOrder []string    `json:"room_order,omitempty"` // locations in the order in which they are shown; others follow by name
+
+	Installers []Installer `json:"installers,omitempty"` // who sets the home up, and does not belong to it
 }
 
 // LeaveDelay is the time between asking for the scene away and its change.
@@ -88,6 +90,9 @@ func (h Home) Rooms(a, b string) int {
 
 // Forget removes what the home says of a user.
 func (h *Home) Forget(id UserID) (changed bool) {
+	before := len(h.Installers)
+	h.Installers = slices.DeleteFunc(h.Installers, func(i Installer) bool { return i.User == id })
+	changed = len(h.Installers) != before
 	for _, user := range []*UserID{&h.SceneBy, &h.AwayBy} {
 		if *user == id {
 			*user, changed = 0, true
