@@ -1,0 +1,188 @@
+// The walk test: somebody walks through a room, and the box says whether it senses that. It runs on
+// the box: this page shows it, and may be closed.
+
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import { useAnswer, type Answer } from "../answer";
+import { call } from "../api";
+import { to } from "../route";
+import { list, refusal } from "../text";
+import { su, suCode } from "../words/setup";
+import { countdown, figure, useClock, type DeviceRef, type SetupHome } from "./setup";
+
+/** A link that felt somebody walk: of its peak, from threshold on it is motion. */
+export interface WalkLink {
+  id: string;
+  from: DeviceRef;
+  to: DeviceRef;
+  peak: number;
+  threshold: number;
+}
+
+export interface WalkRoom {
+  room: string;
+  state: "waiting" | "walking" | "seen" | "unseen";
+  after: number | null; // s from the walk's start until it was seen
+  elsewhere: string; // room where motion was sensed instead, "" for none
+  links: WalkLink[];
+}
+
+export interface WalkTest {
+  id: string;
+  ts: number;
+  started_at: number;
+  ends_at: number; // in the past: it is over
+  rooms: WalkRoom[];
+}
+
+/** A room that can be walked: links is how many serve it, able how many of them can sense. */
+export interface WalkPlace {
+  room: string;
+  links: number;
+  able: number;
+}
+
+const path = (home: SetupHome) => `/web/v1/walk-tests?network_id=${home.id}`;
+
+/** The walk test of a home: the one that runs, else the last one. null: there was none. */
+export const useWalk = (home: SetupHome): Answer<WalkTest | null> => useAnswer<WalkTest | null>(path(home), 1);
+
+/** Whether a test runs. */
+export const runs = (test: WalkTest | null | undefined, now: number) => !!test && test.ends_at > now;
+
+const linkName = (l: WalkLink) => su("suBetween", { from: l.from.name || su("suDeviceUnnamed"), to: l.to.name || su("suDeviceUnnamed") });
+
+/** The rooms of a home's links. */
+export function placesOf(links: { zone: string; can: string }[], rooms: string[]): WalkPlace[] {
+  const names = [...new Set([...rooms, ...links.map((l) => l.zone).filter(Boolean)])].sort((a, b) => a.localeCompare(b));
+  return names.map((room) => {
+    const own = links.filter((l) => l.zone === room);
+    return { room, links: own.length, able: own.filter((l) => l.can !== "blind").length };
+  });
+}
+
+/** Runs a walk test, or shows the one that another phone runs. */
+export function Walk({ home, places, answer }: { home: SetupHome; places: WalkPlace[]; answer: Answer<WalkTest | null> }) {
+  const test = answer.value;
+  const now = useClock(test?.ts);
+  const left = useSignal<string[] | null>(null); // rooms not to be walked, as somebody has said; null: nobody has
+  const busy = useSignal(false);
+  const wrong = useSignal("");
+  const act = async (method: string, body?: object) => {
+    busy.value = true;
+    wrong.value = "";
+    try {
+      await call(method, path(home), body && { network_id: home.id, ...body });
+      await answer.again();
+    } catch (e) {
+      wrong.value = refusal(e);
+    }
+    busy.value = false;
+  };
+  const skipped = left.value ?? places.filter((p) => p.links === 0).map((p) => p.room);
+  const wanted = places.map((p) => p.room).filter((r) => !skipped.includes(r));
+  if (places.length === 0) return <div class="su-teach"><p><strong>{su("suWalkNoRooms")}</strong></p><p>{su("suWalkNoRoomsHelp")}</p></div>;
+  return (
+    <div class="su-walk">
+      {runs(test, now)
+        ? <Running test={test!} now={now} places={places} wanted={wanted} busy={busy.value} act={act} />
+        : <Choose test={test} places={places} skipped={skipped} skip={(rooms) => (left.value = rooms)} first={wanted[0]} busy={busy.value || !answer.refusal && test === undefined} act={act} />}
+      <p class="wrong" role="alert">{wrong}</p>
+    </div>
+  );
+}
+
+type Act = (method: string, body?: object) => Promise<void>;
+
+/** Which rooms to walk, and what the last test found. */
+function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | null | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
+  const id = useId();
+  const walked = (test?.rooms ?? []).filter((r) => r.state !== "waiting");
+  return (
+    <>
+      {walked.length > 0 && <Results rooms={walked} places={places} />}
+      <p>{su("suWalkHow")}</p>
+      <p><small>{su("suWalkOther")}</small></p>
+      <fieldset class="su-rooms">
+        <legend>{su("suWalkRooms")}</legend>
+        {places.map((p, i) => (
+          <label key={p.room} class="check" for={`${id}${i}`}>
+            <input id={`${id}${i}`} type="checkbox" checked={!skipped.includes(p.room)} onChange={(e) => skip(e.currentTarget.checked ? skipped.filter((r) => r !== p.room) : [...skipped, p.room])} />
+            <span>{p.room} {p.links === 0 && <small>{su("suWalkNoLink")}</small>}</span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="row"><button class="main" disabled={busy || !first} onClick={() => act("POST", { room: first })}>{first ? su("suWalkStart", { room: first }) : su("suWalkStartNone")}</button></div>
+    </>
+  );
+}
+
+/** The walk of now. */
+function Running({ test, now, places, wanted, busy, act }: { test: WalkTest; now: number; places: WalkPlace[]; wanted: string[]; busy: boolean; act: Act }) {
+  const walked = test.rooms.filter((r) => r.state !== "waiting");
+  const current = walked.find((r) => r.state === "walking") ?? walked[walked.length - 1];
+  const before = walked.filter((r) => r !== current);
+  const next = wanted.find((r) => !walked.some((w) => w.room === r));
+  const said = !current ? "" : current.state === "seen" ? su("suWalkSeen", { room: current.room }) : current.state === "unseen" ? su("suWalkUnseen", { room: current.room }) : su("suWalkNow", { room: current.room });
+  return (
+    <>
+      {current && (
+        <section class={"su-now su-" + current.state}>
+          <h2 role="status">{said}</h2>
+          <p><small>{su("suWalkLeft", { time: countdown(test.ends_at - now) })}</small></p>
+          <Room room={current} place={places.find((p) => p.room === current.room)} />
+        </section>
+      )}
+      <div class="row">
+        {next && <button class={current?.state === "walking" ? undefined : "main"} disabled={busy} onClick={() => act("PUT", { room: next })}>{su("suWalkNext", { room: next })}</button>}
+        {current && current.state !== "walking" && <button disabled={busy} onClick={() => act("PUT", { room: current.room })}>{su("suWalkAgain")}</button>}
+        <button class={!next && current?.state !== "walking" ? "main" : undefined} disabled={busy} onClick={() => act("DELETE")}>{su("suWalkEnd")}</button>
+      </div>
+      {before.length > 0 && <Results rooms={before} places={places} />}
+    </>
+  );
+}
+
+/** What was found in the rooms that were walked. */
+function Results({ rooms, places }: { rooms: WalkRoom[]; places: WalkPlace[] }) {
+  return (
+    <ul class="su-results">
+      {rooms.map((r) => (
+        <li key={r.room} class={"su-" + r.state}>
+          <p><span class="su-sign" aria-hidden="true" /> <strong>{r.room}</strong> <span class="su-state">{suCode("suWalkState_", r.state)} {r.after !== null && su("suWalkSeenIn", { n: figure(r.after) })}</span></p>
+          <Room room={r} place={places.find((p) => p.room === r.room)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Which links felt the walk, and what to do where none did enough. */
+function Room({ room, place }: { room: WalkRoom; place: WalkPlace | undefined }) {
+  const share = (l: WalkLink) => (l.threshold > 0 ? Math.round((100 * l.peak) / l.threshold) : 0);
+  const links = [...room.links].sort((a, b) => share(b) - share(a));
+  const over = links.filter((l) => share(l) >= 100);
+  const most = links[0] ? share(links[0]) : 0;
+  return (
+    <>
+      {room.state === "seen" && over.length > 0 && <p>{su("suWalkSeenBy", { links: list(over.map(linkName)) })}</p>}
+      {room.state === "walking" && links[0] && (
+        <p class="su-meter"><meter min={0} max={100} value={Math.min(100, most)} aria-label={su("suWalkStrongest", { link: linkName(links[0]), n: most })} /> <small>{su("suWalkStrongest", { link: linkName(links[0]), n: most })}</small></p>
+      )}
+      {room.state !== "seen" && room.elsewhere && <p>{su("suWalkElsewhere", { room: room.elsewhere })}</p>}
+      {room.state === "unseen" && <Advice room={room} place={place} most={most} />}
+    </>
+  );
+}
+
+/** What to do about a room where nobody was seen. */
+function Advice({ room, place, most }: { room: WalkRoom; place: WalkPlace | undefined; most: number }) {
+  const said = !place || place.links === 0
+    ? su("suWalkAdviceNoLink", { room: room.room })
+    : place.able === 0
+      ? su("suWalkAdviceBlind", { room: room.room })
+      : room.elsewhere
+        ? su("suWalkAdviceElsewhere", { room: room.room, other: room.elsewhere })
+        : su("suWalkAdviceWeak", { room: room.room, n: most });
+  return <p class="su-why"><strong>{said}</strong> {place && place.links > 0 && <a href={to("links")}>{su("suWalkWhy")}</a>}</p>;
+}
