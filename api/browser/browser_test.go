@@ -20,6 +20,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const forAnyone, forUsers, forMember = "+++++++", "111++++", "11144++"
+	const forSetup = "111443+" // an installer is not among them: see TestInstallersSetHomesUp
 	verdicts := map[string]string{
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "4444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "1114444",
@@ -29,6 +30,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
 		"GET /notices": forMember, "PATCH /notices": forMember,
+		"GET /links": forSetup,
 		"POST /join-codes": "111443+", "DELETE /join-codes": "111443+",
 		"POST /join": "1112222", "POST /join-account": "2222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
@@ -59,7 +61,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = moment
 		}
 		path := strings.ReplaceAll(route.Path, "{id}", id)
-		if (verdict == forMember || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || verdict == forSetup || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
 		}
 		if row == "GET /moments" {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,27 @@ func says(l sensing.LinkState, text string) bool {
 	return strings.Contains(strings.Join(l.Why, "\n"), text)
 }
 
+// figure returns a figure of a reason of a link; ok is false where it has no such reason.
+func figure(l sensing.LinkState, code sensing.Code, name string) (v float64, ok bool) {
+	i := slices.IndexFunc(l.Reasons, func(r sensing.Reason) bool { return r.Code == code })
+	if i < 0 {
+		return 0, false
+	}
+	return l.Reasons[i].Figures[name], true
+}
+
+func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]sensing.Code{}
+	for _, code := range sensing.Codes() {
+		text := sensing.Reason{Code: code}.Text()
+		if text == "" || seen[text] != "" {
+			t.Errorf("%s and %s: %q", code, seen[text], text)
+		}
+		seen[text] = code
+	}
+}
+
 func TestLinksSayWhetherTheySense(t *testing.T) {
 	r := recording(t, "espectre", "test_c3_64sc_20260329_130804")
 	run(t, func(t *testing.T, b *box) {
@@ -43,6 +65,12 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 		l := b.explain()[kitchenLink]
 		if l.Source != "csi" || l.Can != sensing.LinkDecides || l.Calibration != "running" || !says(l, "calibrating") || !l.LastMotion.IsZero() {
 			t.Errorf("after twenty quiet seconds %+v", l)
+		}
+		if left, ok := figure(l, sensing.Calibrating, "left_s"); !ok || left < 5 || left > 15 || l.Progress == nil || math.Abs(*l.Progress-(1-left/30)) > 0.05 {
+			t.Errorf("after twenty of thirty seconds the calibration is at %v, %v s left", l.Progress, left)
+		}
+		if l.From.ID == 0 || l.From.Node || !l.To.Node || l.Level == nil || l.Level.ByPower || l.Level.Value >= l.Level.Threshold {
+			t.Errorf("ends %+v %+v, level %+v", l.From, l.To, l.Level)
 		}
 		if math.Abs(l.Rate-100) > 5 || l.Missing > 0.1 || l.Amplitude < 6 || l.Floor == nil || *l.Floor > -7 || now().Since(l.Heard) > 2 {
 			t.Errorf("figures %+v", l)
@@ -55,6 +83,9 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		if l = b.explain()[kitchenLink]; l.Can != sensing.LinkBlind || !says(l, "silent for 30s") {
 			t.Errorf("after half a minute of silence %+v", l)
+		}
+		if silent, ok := figure(l, sensing.Silent, "for_s"); !ok || silent != 30 {
+			t.Errorf("silent for %v s, want 30: %+v", silent, l.Reasons)
 		}
 		b.configure(func(n *motion.Network) {
 			n.RadarConfig = motion.Document{"sounding": map[string]any{"clients": map[string]any{kitchen.String(): map[string]any{"mode": "deny"}}}}
