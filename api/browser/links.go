@@ -63,40 +63,40 @@ type linksOut struct {
 	}
 }
 
-func (b *Browser) links(_ context.Context, who auth.Installer, _ *SetupQuery) (*linksOut, error) {
+func (b *Browser) links(ctx context.Context, who auth.Installer, _ *SetupQuery) (*linksOut, error) {
 	out := &linksOut{}
 	var err error
 	out.Body.TS = b.Engine.State.Now()
-	out.Body.Links, err = b.linkViews(who)
+	out.Body.Links, err = b.linkViews(ctx, who)
 	return out, err
 }
 
 // linkViews returns the links of a home, those that cannot sense first.
-func (b *Browser) linkViews(who auth.Installer) ([]LinkView, error) {
-	states, err := b.Engine.Sensing.ExplainLinks(who.Network)
+func (b *Browser) linkViews(ctx context.Context, who auth.Installer) ([]LinkView, error) {
+	states, err := b.Household.Links(ctx, who.Network, resident(who))
 	if err != nil {
 		return nil, err
 	}
-	list, live := make([]LinkView, 0, len(states)), b.mayWatch(who)
+	list := make([]LinkView, 0, len(states))
 	for _, can := range []string{sensing.LinkBlind, sensing.LinkSupports, sensing.LinkDecides} {
 		for i := range states {
 			if states[i].Can == can {
-				list = append(list, linkView(&states[i], live))
+				list = append(list, linkView(&states[i]))
 			}
 		}
 	}
 	return list, nil
 }
 
-// mayWatch reports whether somebody may know when links move: whoever lives there.
-func (b *Browser) mayWatch(who auth.Installer) bool { return who.Role != "" }
+// resident reports whether who sets a home up lives there.
+func resident(who auth.Installer) bool { return who.Role != "" }
 
-// linkView shapes a link; live says that its motion may be told.
-func linkView(s *sensing.LinkState, live bool) LinkView {
+func linkView(s *sensing.LinkState) LinkView {
 	v := LinkView{
 		ID: s.Link, From: deviceRef(s.From), To: deviceRef(s.To), Zone: s.Zone, Can: s.Can, Why: []LinkReason{},
 		Rate: known(s.Rate), RSSI: known(s.RSSI), Amplitude: known(s.Amplitude),
 		Calibration: s.Calibration, CalibratedAt: knownTime(s.CalibratedAt), Progress: s.Progress, Disturbed: s.Disturbed, Heard: knownTime(s.Heard),
+		LastMotion: knownTime(s.LastMotion),
 	}
 	for _, why := range s.Reasons {
 		v.Why = append(v.Why, LinkReason(why))
@@ -106,9 +106,6 @@ func linkView(s *sensing.LinkState, live bool) LinkView {
 	}
 	if s.Level != nil {
 		v.Threshold, v.Scale = &s.Level.Threshold, s.Level.Scale()
-	}
-	if live {
-		v.LastMotion = knownTime(s.LastMotion)
 	}
 	return v
 }

@@ -48,6 +48,12 @@ func TestInstallersSetHomesUp(t *testing.T) {
 		status             int // for those who may
 	}{
 		{http.MethodGet, "/links", "", 200},
+		{http.MethodGet, "/devices", "", 200},
+		{http.MethodPost, "/devices/adoption", `{"network_id":1}`, 200},
+		{http.MethodDelete, "/devices/adoption", "", 204},
+		{http.MethodPost, "/devices/unknown/adopt", `{"network_id":1}`, 404},
+		{http.MethodPut, "/devices/1000", `{"network_id":1,"kind":"node"}`, 404},
+		{http.MethodDelete, "/devices/1000?kind=leaf", "", 404},
 	}
 	installer := b.nobody.again()
 	for _, row := range rows {
@@ -67,7 +73,11 @@ func TestInstallersSetHomesUp(t *testing.T) {
 		if a := installer.setUp(row.method, row.path, row.body); a.Status != row.status {
 			t.Errorf("%s as installer: %d %s, want %d", name, a.Status, a.Body, row.status)
 		}
-		elsewhere := fmt.Sprintf("%s?network_id=%d", row.path, b.other)
+		elsewhere := row.path
+		if row.body == "" {
+			separator := map[bool]string{false: "?", true: "&"}[strings.Contains(row.path, "?")]
+			elsewhere += fmt.Sprintf("%snetwork_id=%d", separator, b.other)
+		}
 		if a := installer.ask(row.method, elsewhere, strings.Replace(row.body, fmt.Sprintf(`"network_id":%d`, b.home), fmt.Sprintf(`"network_id":%d`, b.other), 1)); a.Status != 404 {
 			t.Errorf("%s as installer of another home: %d %s", name, a.Status, a.Body)
 		}
