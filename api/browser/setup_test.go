@@ -49,6 +49,9 @@ func TestInstallersSetHomesUp(t *testing.T) {
 	}{
 		{http.MethodGet, "/links", "", 200},
 		{http.MethodGet, "/devices", "", 200},
+		{http.MethodGet, "/calibrations", "", 200},
+		{http.MethodPost, "/calibrations", `{"network_id":1}`, 404}, // nothing is sensed
+		{http.MethodDelete, "/calibrations", "", 404},
 		{http.MethodPost, "/devices/adoption", `{"network_id":1}`, 200},
 		{http.MethodDelete, "/devices/adoption", "", 204},
 		{http.MethodPost, "/devices/unknown/adopt", `{"network_id":1}`, 404},

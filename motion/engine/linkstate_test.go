@@ -143,7 +143,7 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 			t.Fatalf("%d links, %v", n, err)
 		}
 		b.figures(10, constant(0.3))
-		if l := b.explain()[kitchenLink]; l.Calibration != "running" || *l.Floor <= *before.Floor {
+		if l := b.explain()[kitchenLink]; l.Calibration != "running" || *l.Floor <= *before.Floor || l.Outcome != sensing.CalibrationRuns || l.Progress == nil || *l.Progress < 0.3 || *l.Progress > 0.36 {
 			t.Errorf("under way: %+v", l)
 		}
 		if n, err := b.Sensing.CancelCalibration(id, ""); n != 1 || err != nil {
@@ -151,13 +151,15 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 		}
 		if l := b.explain()[kitchenLink]; l.Calibration != "done" || l.CalibratedAt != before.CalibratedAt || *l.Floor != *before.Floor {
 			t.Errorf("cancelled: %+v, before: %+v", l, before)
+		} else if l.Outcome != sensing.CalibrationCancelled || l.Progress != nil {
+			t.Errorf("cancelled: %s at %v", l.Outcome, l.Progress)
 		}
 		if _, err := b.Sensing.Calibrate(id, ""); err != nil {
 			t.Fatal(err)
 		}
 		b.figures(40, constant(0.05))
 		done := b.explain()[kitchenLink]
-		if done.Calibration != "done" || done.CalibratedAt <= before.CalibratedAt {
+		if done.Calibration != "done" || done.CalibratedAt <= before.CalibratedAt || done.Outcome != sensing.CalibrationDone {
 			t.Errorf("done again: %+v", done)
 		}
 		b.stop()

@@ -54,6 +54,7 @@ type LinkState struct {
 
 	From, To LinkEnd  `json:"-"`
 	Progress *float64 `json:"-"` // of a running calibration, 0..1
+	Outcome  string   `json:"-"` // of its last calibration: NotCalibrated and the others
 	Level    *Level   `json:"-"` // of the newest decision, nil without data
 }
 
@@ -173,8 +174,10 @@ func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState
 	if s != nil {
 		l.describe(s, now)
 		left = l.learn(s, motion.Seconds(n.Radar.Sounding.WarmupS))
+		l.Outcome = l.outcome(s.asked)
 	} else {
 		l.calibrated(n.remembered(key), now)
+		l.Outcome = l.outcome(asked{})
 	}
 	if why, blind := n.whyBlind(&l, key, s, now); blind {
 		l.Reasons = append(l.Reasons, why)
@@ -211,12 +214,12 @@ func (l *LinkState) learn(s *sensor, length motion.Seconds) motion.Seconds {
 
 // describe fills in what a detector knows.
 func (l *LinkState) describe(s *sensor, now motion.Time) {
-	c, q := s.csi.Calibration(), s.last.Quality
+	q := s.last.Quality
 	l.Source = "csi"
-	if q.Coarse && s.coarse[s.figures] != nil {
-		c, l.Source = s.coarse[s.figures].Calibration(), map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
+	if s.active() != detector(s.csi) {
+		l.Source = map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
 	}
-	l.calibrated(c, now)
+	l.calibrated(s.active().Calibration(), now)
 	l.Rate, l.Missing, l.Amplitude = motion.Round(q.Rate, 1), motion.Round(1-q.Valid, 2), motion.Round(q.Amplitude, 1)
 	if q.RSSI != 0 {
 		l.RSSI = motion.Round(q.RSSI, 1)
