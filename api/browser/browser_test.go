@@ -20,6 +20,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const forAnyone, forUsers, forMember = "++++++++", "111+++++", "111444++"
+	const forSetup = "11144+3+"
 	verdicts := map[string]string{
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "44444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "11144444",
@@ -31,6 +32,9 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /notices": forMember, "PATCH /notices": forMember,
 		"POST /join-codes": "1114443+", "DELETE /join-codes": "1114443+",
 		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
+		"GET /links": forSetup, "GET /devices": forSetup, "DELETE /devices/adoption": forSetup, "POST /devices/adoption": forSetup,
+		"GET /calibrations": forSetup, "POST /calibrations": "11144434", "DELETE /calibrations": "11144434", // nothing is sensed
+		"POST /devices/{entry}/adopt": "11144434", "PUT /devices/{id}": "11144434", "DELETE /devices/{id}": "11144434", // no such device
 		"GET /export": forUsers,
 		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
 		"PUT /setup/step": "11144+3+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
@@ -39,6 +43,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
+		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}
@@ -61,10 +66,18 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = rule
 		case strings.HasPrefix(route.Path, "/moments"):
 			id = moment
+		case strings.HasPrefix(route.Path, "/devices"):
+			id = "1000"
 		}
 		path := strings.NewReplacer("{id}", id, "{user}", "999").Replace(route.Path)
-		if (verdict == forMember || strings.HasSuffix(row, " /join-codes") || strings.HasPrefix(row, "DELETE /installers")) && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || verdict == forSetup || strings.HasSuffix(row, " /join-codes") || strings.HasPrefix(row, "DELETE /installers")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
+		}
+		if row == "DELETE /calibrations" {
+			path += "?network_id=1"
+		}
+		if row == "DELETE /devices/{id}" {
+			path += "?network_id=1&kind=leaf"
 		}
 		if row == "GET /moments" {
 			path += "&from=0"
