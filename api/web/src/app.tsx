@@ -11,7 +11,7 @@ import { Home } from "./screen/home";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
 import { chooseLanguage, refusal, t } from "./text";
 
-type Screen = ComponentType<{ o: Overview }>;
+type Screen = ComponentType<{ o: Overview; home: Overview["home"]; installer: boolean }>;
 
 /** The screens that are fetched when they are first opened, by their names in the address. */
 const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
@@ -24,6 +24,12 @@ const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   wall: () => import("./screen/wall"),
   me: () => import("./screen/me"),
   moment: () => import("./screen/moment"),
+  devices: () => import("./screen/devices"),
+  links: () => import("./screen/links"),
+  walk: () => import("./screen/walk"),
+  tuning: () => import("./screen/tuning"),
+  map: () => import("./screen/map"),
+  sensors: () => import("./screen/sensors"),
 };
 
 const fetched: Record<string, Screen> = { "": Home };
@@ -92,7 +98,7 @@ function Current({ o }: { o: Overview }) {
     if (!fetched[name]) fetch();
   }, [name]);
   const Screen = came.value >= 0 ? fetched[name] : undefined;
-  if (Screen) return <Screen key={name + o.home.id} o={o} />;
+  if (Screen) return <Screen key={name + o.home.id} o={o} home={o.home} installer={false} />;
   if (broken.value !== name) return <main class="screen" aria-busy="true" />;
   return (
     <main class="screen">
