@@ -106,6 +106,11 @@ func (n *network) Calibrating(link string) (left motion.Seconds, running bool) {
 	if s == nil {
 		return 0, false
 	}
+	return s.calibrating()
+}
+
+// calibrating is Calibrating of one link.
+func (s *sensor) calibrating() (left motion.Seconds, running bool) {
 	for _, d := range s.detectors() {
 		if c := d.Calibration(); c.Running {
 			left, running = max(left, c.Left), true
