@@ -22,4 +22,11 @@ export const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   moment: () => import("./screen/moment"),
 };
 
-export const setupScreens: Record<string, () => Promise<{ Screen: SetupScreen }>> = {};
+export const setupScreens: Record<string, () => Promise<{ Screen: SetupScreen }>> = {
+  devices: () => import("./screen/devices"),
+  links: () => import("./screen/links"),
+  walk: () => import("./screen/walk"),
+  tuning: () => import("./screen/tuning"),
+  map: () => import("./screen/map"),
+  sensors: () => import("./screen/sensors"),
+};

@@ -56,7 +56,7 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
     busy.value = true;
     wrong.value = "";
     try {
-      await call(open ? "DELETE" : "POST", path(home, "/adoption"), open ? undefined : { network_id: home.id });
+      await (open ? call("DELETE", path(home, "/adoption")) : call("POST", "/web/v1/devices/adoption", { network_id: home.id }));
       await answer.again();
     } catch (e) {
       wrong.value = refusal(e);
@@ -75,7 +75,8 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
   );
 }
 
-const problems = ["offline", "refused"];
+/** Whether a device needs somebody to look after it. */
+export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || d.why !== "");
 
 /** The devices, in three parts: those that need attention, those that wait, those that are fine. */
 export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<Devices> }) {
@@ -94,8 +95,8 @@ export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<D
       <Waiting answer={answer} />
       {answer.value && all.length === 0 && <Empty />}
       {part("suWaitingTitle", all.filter((d) => d.state === "waiting"))}
-      {part("suProblems", all.filter((d) => problems.includes(d.state)))}
-      {part("suFineTitle", all.filter((d) => d.state === "online"))}
+      {part("suProblems", all.filter(troubled))}
+      {part("suFineTitle", all.filter((d) => d.state !== "waiting" && !troubled(d)))}
     </>
   );
 }
@@ -115,7 +116,8 @@ const Empty = () => (
 export function Why({ device }: { device: Device }) {
   if (!device.why) return null;
   const values = figures(device.figures);
-  return <p class="su-why">{suCode("rd_", device.why, values) || device.why} <strong>{suCode("rd_", device.why + "_do", values)}</strong></p>;
+  const said = (rest: string) => suCode("rd_", device.why + rest, values) || suCode("rl_", device.why + rest, values);
+  return <p class="su-why">{said("") || device.why} <strong>{said("_do")}</strong></p>;
 }
 
 /** When something was heard of, and how much it sends. */
@@ -142,7 +144,7 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
   const name = deviceName(device);
   const known = device.id !== null;
   return (
-    <li class={"su-device su-" + device.state}>
+    <li class={"su-device su-" + (troubled(device) ? "bad" : device.state)}>
       <span class="su-sign" aria-hidden="true" />
       <div class="su-what">
         <p>
@@ -155,7 +157,7 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
       </div>
       <div class="su-doings">
         {device.entry && device.state === "waiting" && device.why !== "approved" && (
-          <button class="main" disabled={busy.value} onClick={() => act(() => call("POST", path(home, `/${encodeURIComponent(device.entry)}/adopt`), { network_id: home.id }))}>{su("suAdopt")}<span class="hidden"> {name}</span></button>
+          <button class="main" disabled={busy.value} onClick={() => act(() => call("POST", `/web/v1/devices/${encodeURIComponent(device.entry)}/adopt`, { network_id: home.id }))}>{su("suAdopt")}<span class="hidden"> {name}</span></button>
         )}
         {known && <button aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{su("suEdit")}<span class="hidden"> {name}</span></button>}
       </div>
@@ -177,7 +179,7 @@ export function PlaceForm({ home, device, rooms, done }: { home: SetupHome; devi
     busy.value = true;
     wrong.value = "";
     try {
-      await call("PUT", path(home, "/" + device.id), { network_id: home.id, kind: device.kind, name: name.value.trim(), room: room.value.trim() });
+      await call("PUT", "/web/v1/devices/" + device.id, { network_id: home.id, kind: device.kind, name: name.value.trim(), room: room.value.trim() });
       await done();
     } catch (e) {
       wrong.value = refusal(e);

@@ -72,7 +72,7 @@ export function Walk({ home, places, answer }: { home: SetupHome; places: WalkPl
     busy.value = true;
     wrong.value = "";
     try {
-      await call(method, path(home), body && { network_id: home.id, ...body });
+      await (body ? call(method, "/web/v1/walk-tests", { network_id: home.id, ...body }) : call(method, path(home)));
       await answer.again();
     } catch (e) {
       wrong.value = refusal(e);

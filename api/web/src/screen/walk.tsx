@@ -1,0 +1,43 @@
+import { roomsOf, useDevices } from "../part/devicelist";
+import { useLinks } from "../part/linklist";
+import { LivePlot } from "../part/liveplot";
+import { Waiting } from "../part/page";
+import { mayInstall, SetupPage, useClock, type SetupProps } from "../part/setup";
+import { placesOf, runs, useWalk, Walk, type WalkTest } from "../part/walk";
+import { su } from "../words/setup";
+
+/** The walk test: which rooms sense that somebody walks. */
+export function Screen(props: SetupProps) {
+  if (!mayInstall(props)) return <SetupPage {...props} title="suWalk"><p class="note">{su("suOwnerOnly")}</p></SetupPage>;
+  return <Shown {...props} />;
+}
+
+function Shown(props: SetupProps) {
+  const devices = useDevices(props.home);
+  const links = useLinks(props.home, 10);
+  const walk = useWalk(props.home);
+  const now = useClock(walk.value?.ts);
+  const running = runs(walk.value, now);
+  const room = walk.value?.rooms.find((r) => r.state === "walking")?.room;
+  const shown = (links.value?.links ?? []).filter((l) => !room || l.zone === room);
+  const ready = devices.value && links.value;
+  return (
+    <SetupPage {...props} title="suWalk" truth={truth(walk.value, running)}>
+      {!ready ? <><Waiting answer={devices} />{!devices.refusal && <Waiting answer={links} />}</> : (
+        <>
+          {walk.refusal && <Waiting answer={walk} />}
+          <Walk home={props.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={walk} />
+          {running && !props.installer && shown.length > 0 && <LivePlot home={props.home.id} links={shown} label={su("suWalkLive")} />}
+        </>
+      )}
+    </SetupPage>
+  );
+}
+
+/** What the test says, in a sentence. */
+function truth(test: WalkTest | null | undefined, running: boolean): string {
+  const walked = test?.rooms.filter((r) => r.state === "seen" || r.state === "unseen") ?? [];
+  if (running || walked.length === 0) return su("suWalkIntro");
+  const seen = walked.filter((r) => r.state === "seen").length;
+  return seen === walked.length ? su("suWalkDoneAll", { total: seen }) : su("suWalkDone", { n: seen, total: walked.length });
+}
