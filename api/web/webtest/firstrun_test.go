@@ -178,7 +178,7 @@ func firstRun(t *testing.T, host string) {
 	h.at("Which room is each device in?")
 	b.waitFor(`document.querySelectorAll(".fr-devices select").length >= 12 && document.querySelector("[aria-busy=true]") === null`)
 	b.shot("5-rooms")
-	h.rooms(map[string]string{"Gateway": "Living room"})
+	h.rooms(map[string]string{"GWA1000133": "Living room", "EXA1000134": "Hallway", "EXA1000135": "Office"})
 	h.tap("Go on")
 	h.walk(house)
 	h.at("Who lives here?")
@@ -288,6 +288,15 @@ func TestFirstRunGoesOn(t *testing.T) {
 	h.at("Which room is each device in?") // the first phone follows
 	h.tap("Back")
 	second.at("Plug in the devices")
+	second.tap("Go on")
+	second.at("Which room is each device in?")
+	other.waitFor(`document.querySelectorAll(".fr-devices select").length >= 12`)
+	second.rooms(map[string]string{"GWA1000133": "Garage"})
+	second.tap("Go on")
+	other.shows("No link leads through: Garage.")
+	other.shot("5-unserved")
+	second.tap("Go on anyway")
+	second.at("Walk through each room")
 }
 
 // TestFirstRunOfTwo: the code works for one of two installers; the other is told, and so is one

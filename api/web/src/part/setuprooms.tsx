@@ -1,7 +1,6 @@
 // The fifth step: which room each device is in.
 
 import { useSignal } from "@preact/signals";
-import { useAnswer } from "../answer";
 import { call } from "../api";
 import { list, refusal, t } from "../text";
 import { su } from "../words/setup";
@@ -13,27 +12,34 @@ import { placesOf } from "./walk";
 
 const other = "\n"; // the choice of a room that has no name yet
 
-const wordsOf = (text: string) => text.toLowerCase().split(/[^\p{L}]+/u).filter((w) => w.length >= 3);
+const wordsOf = (text: string, least = 3) => text.toLowerCase().split(/[^\p{L}]+/u).filter((w) => w.length >= least);
 
-/** The room that a device's name speaks of, "" for none: "Hall extender" stands in the hallway. */
+/** The room that a device's name speaks of, "" for none: "Hall extender" stands in the hallway, a fridge in the kitchen. */
 export function proposed(name: string, rooms: string[]): string {
-  const words = wordsOf(name);
+  const words = wordsOf(name, 2);
+  const usual = t("frRoomHints").split("|").find((hint) => wordsOf(hint.split("=")[1], 2).some((w) => words.includes(w)))?.split("=")[0] ?? "";
   const says = (room: string) => wordsOf(room).every((r) => words.some((w) => r === w || (w.length >= 4 && r.startsWith(w)) || (r.length >= 4 && w.startsWith(r))));
-  return rooms.find((room) => wordsOf(room).length > 0 && says(room)) ?? "";
+  return rooms.find((room) => wordsOf(room).length > 0 && says(room)) ?? usual;
+}
+
+interface Links {
+  links: { zone: string; can: string }[];
 }
 
 const keyOf = (d: Device) => d.kind + d.id;
 
 export function Rooms(shown: Shown) {
   const answer = useDevices(shown.home);
-  const links = useAnswer<{ links: { zone: string; can: string }[] }>(`/web/v1/links?network_id=${shown.home.id}`, 10);
+  const linksPath = `/web/v1/links?network_id=${shown.home.id}`;
   const chosen = useSignal<Record<string, string>>({}); // what the installer has chosen, by device
   const failed = useSignal("");
   const saving = useSignal(false);
+  const unserved = useSignal<string[] | undefined>(undefined); // the rooms without a link, once they were told
   const styled = useSetupStyle();
   const devices = (answer.value?.devices ?? []).filter((d) => d.id !== null);
   const offered = styled ? [...new Set([...roomsOf(devices), ...su("suRoomPresets").split("|")])] : [];
   const roomOf = (d: Device) => chosen.value[keyOf(d)] ?? (d.room || proposed(d.name, offered));
+  const rooms = roomsOf(devices.map((d) => ({ room: roomOf(d).trim() })));
   const save = async () => {
     failed.value = "";
     saving.value = true;
@@ -42,14 +48,17 @@ export function Rooms(shown: Shown) {
         const room = roomOf(d).trim();
         if (room !== d.room) await call("PUT", "/web/v1/devices/" + d.id, { network_id: shown.home.id, kind: d.kind, room });
       }
-      await shown.next();
+      const found = (await call<Links>("GET", linksPath)).links;
+      const without = placesOf(found, rooms).filter((p) => p.links === 0).map((p) => p.room);
+      const told = unserved.value !== undefined && without.every((room) => unserved.value!.includes(room));
+      unserved.value = without;
+      if (told || without.length === 0) await shown.next();
     } catch (e) {
       failed.value = refusal(e);
       await answer.again();
     }
     saving.value = false;
   };
-  const rooms = roomsOf(devices.map((d) => ({ room: roomOf(d).trim() })));
   const wrong = failed.value ? <p class="wrong" role="alert">{failed}</p> : shown.wrong;
   return (
     <Frame step="rooms" title={t("frRoomsTitle")} home={shown.home}>
@@ -61,8 +70,8 @@ export function Rooms(shown: Shown) {
           {devices.map((d) => <Row key={keyOf(d)} device={d} room={roomOf(d)} guessed={d.room === "" && chosen.value[keyOf(d)] === undefined && roomOf(d) !== ""} offered={offered} choose={(room) => (chosen.value = { ...chosen.value, [keyOf(d)]: room })} />)}
         </ul>
       )}
-      {styled && links.value && <Unserved places={placesOf(links.value.links, rooms)} devices={devices} roomOf={roomOf} />}
-      <Onward shown={{ ...shown, wrong, busy: shown.busy || saving.value || !answer.value }} run={save} />
+      {unserved.value && unserved.value.length > 0 && <p class="note fr-warn" role="alert">{t("frRoomsUnserved", { rooms: list(unserved.value) })}</p>}
+      <Onward shown={{ ...shown, wrong, busy: shown.busy || saving.value || !answer.value }} yes={t(unserved.value?.length ? "frAnyway" : "goOn")} run={save} />
     </Frame>
   );
 }
@@ -87,13 +96,4 @@ function Row({ device, room, guessed, offered, choose }: { device: Device; room:
       {guessed && <small id={id + "g"}>{t("frRoomGuessed")}</small>}
     </li>
   );
-}
-
-/** Which rooms cannot be sensed: no link leads through them, or none that is able to. */
-function Unserved({ places, devices, roomOf }: { places: { room: string; links: number; able: number }[]; devices: Device[]; roomOf: (d: Device) => string }) {
-  // A link serves the room that its device has now, not the one that is only chosen here.
-  const settled = devices.every((d) => roomOf(d).trim() === d.room);
-  const without = places.filter((p) => p.links === 0).map((p) => p.room);
-  if (!settled || without.length === 0) return null;
-  return <p class="note fr-warn" role="status">{t("frRoomsUnserved", { rooms: list(without) })}</p>;
 }

@@ -55,6 +55,8 @@ export const firstrun: typeof english = {
   frRoomsWhy: "Nach diesen Räumen wird Bewegung angezeigt.",
   frRoomsNone: "Es ist noch kein Gerät gekommen. Geh zurück, oder mach weiter und hol das später unter Einrichtung nach.",
   frRoomGuessed: "Aus dem Namen erraten",
+  frRoomHints: "Küche=fridge,kühlschrank,herd,ofen,wasserkocher,spülmaschine|Wohnzimmer=tv,television,fernseher,sofa,soundbar|Büro=printer,drucker,schreibtisch,computer|Bad=scale,waage,waschmaschine,dusche|Schlafzimmer=bed,bett,wecker|Flur=hall",
+  frAnyway: "Trotzdem weiter",
   frRoomsUnserved: "Keine Verbindung führt durch: {rooms}. Dort wird niemand bemerkt. Steck auf der anderen Seite des Raums ein Gerät ein, oder mach ohne weiter.",
   frWalkTitle: "Geh durch jeden Raum",
   frWithoutWalk: "Ohne weiter",

@@ -57,6 +57,8 @@ export const firstrun = {
   frRoomsWhy: "Motion is told by these rooms.",
   frRoomsNone: "No device has come yet. Go back, or go on and do this later under Setup.",
   frRoomGuessed: "Guessed from its name",
+  frRoomHints: "Kitchen=fridge,freezer,oven,kettle,dishwasher,toaster|Living room=tv,television,sofa,soundbar|Office=printer,desk,computer|Bathroom=scale,washer,shower|Bedroom=bed,alarm",
+  frAnyway: "Go on anyway",
   frRoomsUnserved: "No link leads through: {rooms}. Nobody is noticed there. Plug a device in on the far side of the room, or go on without.",
   frWalkTitle: "Walk through each room",
   frWithoutWalk: "Go on without",

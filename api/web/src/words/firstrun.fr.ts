@@ -55,6 +55,8 @@ export const firstrun: typeof english = {
   frRoomsWhy: "Les mouvements sont indiqués selon ces pièces.",
   frRoomsNone: "Aucun appareil n'est encore arrivé. Revenez en arrière, ou continuez et faites-le plus tard sous Installation.",
   frRoomGuessed: "Deviné d'après son nom",
+  frRoomHints: "Cuisine=fridge,frigo,réfrigérateur,four,bouilloire|Salon=tv,television,télé,télévision,canapé|Bureau=printer,imprimante,ordinateur|Salle de bain=scale,balance,douche|Chambre=bed,lit,réveil|Couloir=hall,entrée",
+  frAnyway: "Continuer quand même",
   frRoomsUnserved: "Aucune liaison ne traverse : {rooms}. Personne n'y est remarqué. Branchez un appareil de l'autre côté de la pièce, ou continuez sans.",
   frWalkTitle: "Traversez chaque pièce",
   frWithoutWalk: "Continuer sans",
