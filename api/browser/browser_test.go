@@ -195,8 +195,13 @@ func TestOtherOriginsAreRefused(t *testing.T) {
 
 // watch opens live motion with a ticket.
 func (b *box) watch(ticket string) (*websocket.Conn, *http.Response, error) {
+	return b.watchAt("/api/v1/motions", ticket)
+}
+
+// watchAt opens a websocket with a ticket.
+func (b *box) watchAt(path, ticket string) (*websocket.Conn, *http.Response, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{"sensegate.v1", "ticket." + ticket}}
-	return dialer.DialContext(b.T.Context(), "ws://"+b.Address+"/api/v1/motions", http.Header{"Origin": {"http://" + b.Address}})
+	return dialer.DialContext(b.T.Context(), "ws://"+b.Address+path, http.Header{"Origin": {"http://" + b.Address}})
 }
 
 func (p *tab) ticket() string {

@@ -34,6 +34,7 @@ type box struct {
 	db       *store.DB
 	engine   *engine.Engine
 	sessions *auth.Sessions
+	people   *household.Household
 	app      *apitest.Client
 	guest    browser.Guest
 	play     browser.Play
@@ -86,11 +87,12 @@ func (b *box) assemble(s *server.Server) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	people := household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
+	b.people = household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
 		Address: func() string { return "http://192.168.1.20:8080" }}).Interface())
-	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Ready: b.db.Err}).Interface())
+	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Ready: b.db.Err}).Interface())
+	s.Mount(b.probe())
 	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net", "robin@example.org"} {
 		name, _, _ := strings.Cut(address, "@")
 		if _, err := accounts.Create(b.T.Context(), auth.Registration{Email: address, Password: password, FirstName: name}); err != nil {

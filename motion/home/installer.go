@@ -27,7 +27,7 @@ const (
 )
 
 // Installer is a user who may look after the devices, links and tuning of a home for a time. They
-// are no member: they see no history, no events and not who is at home.
+// are no member: they see no history, no events and not who is at home (payloads.md 6 no. 20).
 type Installer struct {
 	User  UserID      `json:"user"`
 	By    UserID      `json:"by"`    // the owner who let them in; themselves: they were the owner; 0: no longer a member

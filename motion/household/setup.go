@@ -122,7 +122,7 @@ func unlessGone(err error) error {
 
 // SetUp is Claim with the name and the time zone of the home, and begins its setup, in one
 // commit. The owner may repeat it: that changes nothing, as the first answer may have been lost.
-// The caller has checked name and zone.
+// The caller has checked name and zone (payloads.md 6 no. 21).
 func (h *Household) SetUp(ctx context.Context, id home.ID, user home.UserID, proof Proof, name, zone string) error {
 	_, err := h.claim(ctx, id, user, proof, true, func(tx *store.Tx, house *home.Home) error {
 		house.Name, house.SetupStep = name, home.SetupDevices
