@@ -33,6 +33,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /links": forSetup, "GET /devices": forSetup, "DELETE /devices/adoption": forSetup, "POST /devices/adoption": forSetup,
 		"GET /calibrations": forSetup, "POST /calibrations": "1114434", "DELETE /calibrations": "1114434", // nothing is sensed
 		"POST /devices/{entry}/adopt": "1114434", "PUT /devices/{id}": "1114434", "DELETE /devices/{id}": "1114434", // no such device
+		"GET /tuning": forSetup, "PUT /tuning": forSetup, "POST /bridge-user": "1114434", // no sensors are integrated
 		"POST /join-codes": "111443+", "DELETE /join-codes": "111443+",
 		"POST /join": "1112222", "POST /join-account": "2222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
@@ -41,7 +42,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
-		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`,
+		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`, "PUT /tuning": `{"network_id":1,"cooldown":60}`, "POST /bridge-user": `{"network_id":1}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 	}
 	rule := b.addAlert(night)
