@@ -17,6 +17,7 @@ import (
 	"sensegate/api/caller"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
+	"sensegate/motion/integration"
 	"sensegate/store"
 )
 
@@ -27,6 +28,7 @@ type Parts struct {
 	Sessions  *auth.Sessions
 	Accounts  *auth.Accounts
 	Household *household.Household
+	Sensors   *integration.Service
 
 	Version string // of the program
 	Guest   *Guest // signs in with a code, as the demo's link does
@@ -34,6 +36,9 @@ type Parts struct {
 
 	// Address returns the address of the appliance for other devices: http://192.168.1.20:8080.
 	Address func() string
+	// Broker returns the address of the appliance's broker for other devices:
+	// mqtt://192.168.1.20:1883; "" when it listens nowhere.
+	Broker func() string
 }
 
 // Browser serves the interface of the web app.
@@ -114,6 +119,11 @@ func (b *Browser) routes() []api.Route {
 			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
 			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),
 			api.Delete("/calibrations", installer(b.endCalibrations), "End calibrations under way"),
+		),
+		api.Group("Tuning and sensors",
+			api.Get("/tuning", installer(b.tuning), "How sensitive the home is"),
+			api.Put("/tuning", installer(b.tune), "Change how sensitive the home is"),
+			api.Post("/bridge-user", owner(b.newBridgeUser), "A user by which a bridge of sensors connects"),
 		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),

@@ -35,6 +35,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /links": forSetup, "GET /devices": forSetup, "DELETE /devices/adoption": forSetup, "POST /devices/adoption": forSetup,
 		"GET /calibrations": forSetup, "POST /calibrations": "11144434", "DELETE /calibrations": "11144434", // nothing is sensed
 		"POST /devices/{entry}/adopt": "11144434", "PUT /devices/{id}": "11144434", "DELETE /devices/{id}": "11144434", // no such device
+		"GET /tuning": forSetup, "PUT /tuning": forSetup, "POST /bridge-user": "11144434", // no sensors are integrated
 		"GET /export": forUsers,
 		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
 		"PUT /setup/step": "11144+3+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
@@ -43,7 +44,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
-		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`,
+		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`, "PUT /tuning": `{"network_id":1,"cooldown":60}`, "POST /bridge-user": `{"network_id":1}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}

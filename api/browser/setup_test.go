@@ -57,6 +57,8 @@ func TestInstallersSetHomesUp(t *testing.T) {
 		{http.MethodPost, "/devices/unknown/adopt", `{"network_id":1}`, 404},
 		{http.MethodPut, "/devices/1000", `{"network_id":1,"kind":"node"}`, 404},
 		{http.MethodDelete, "/devices/1000?kind=leaf", "", 404},
+		{http.MethodGet, "/tuning", "", 200},
+		{http.MethodPut, "/tuning", `{"network_id":1,"cooldown":60}`, 200},
 	}
 	installer := b.nobody.again()
 	for _, row := range rows {

@@ -1,7 +1,7 @@
 // The user by which a hub of sensors signs in to the box.
 
 import { useSignal } from "@preact/signals";
-import { call } from "../api";
+import { call, Refusal } from "../api";
 import { refusal } from "../text";
 import { su } from "../words/setup";
 import { Link } from "./code";
@@ -18,20 +18,24 @@ export function BridgeUser({ home }: { home: number }) {
   const made = useSignal<Made | undefined>(undefined);
   const wrong = useSignal("");
   const busy = useSignal(false);
+  const known = useSignal(false); // the hub has a user
   const make = async () => {
     busy.value = true;
     wrong.value = "";
     try {
-      made.value = await call<Made>("POST", "/web/v1/bridge-user", { network_id: home });
+      made.value = await call<Made>("POST", "/web/v1/bridge-user", { network_id: home, replace: known.value });
+      known.value = false;
     } catch (e) {
-      wrong.value = refusal(e);
+      known.value = e instanceof Refusal && e.code === "bridge_user";
+      if (!known.value) wrong.value = refusal(e);
     }
     busy.value = false;
   };
   return (
     <div class="su-bridge">
       <p><strong>{su("suBridgeUser")}</strong> <small>{su("suBridgeUserHelp")}</small></p>
-      {made.value ? <Once made={made.value} /> : <div class="row"><button disabled={busy.value} onClick={make}>{su("suBridgeUserMake")}</button></div>}
+      {known.value && <p role="status">{su("suBridgeUserKnown")}</p>}
+      {made.value ? <Once made={made.value} /> : <div class="row"><button disabled={busy.value} onClick={make}>{su(known.value ? "suBridgeUserAgain" : "suBridgeUserMake")}</button></div>}
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );

@@ -149,7 +149,7 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
       <span class="su-sign" aria-hidden="true" />
       <div class="su-what">
         <p>
-          {known ? <a href={to("devices", device.kind, String(device.id))}>{name}</a> : <strong>{name}</strong>} <span class="su-state">{suCode("suState_", device.state)}</span>
+          {known ? <a href={to("devices", device.kind, String(device.id))}>{name}</a> : <strong>{device.name || su("suDeviceNew")}</strong>} <span class="su-state">{suCode("suState_", device.state)}</span>
         </p>
         {known ? <Heard device={device} now={now} /> : <small>{[device.device_id, device.address].filter(Boolean).join(" · ")}</small>}
         <Why device={device} />
@@ -160,7 +160,7 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
         {device.entry && device.state === "waiting" && device.why !== "approved" && (
           <button class="main" disabled={busy.value} onClick={() => act(() => call("POST", `/web/v1/devices/${encodeURIComponent(device.entry)}/adopt`, { network_id: home.id }))}>{su("suAdopt")}<span class="hidden"> {name}</span></button>
         )}
-        {known && <button aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{su("suEdit")}<span class="hidden"> {name}</span></button>}
+        {known && <button class="su-edit" aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{su("suEdit")}<span class="hidden"> {name}</span></button>}
       </div>
     </li>
   );

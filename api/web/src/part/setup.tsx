@@ -51,16 +51,18 @@ const tabs: [screen: string, name: SetupKey, who: "all" | "installer" | "member"
   ["devices", "suDevices", "installer"],
   ["links", "suLinks", "installer"],
   ["walk", "suWalk", "installer"],
-  ["tuning", "suTuning", "member"],
+  ["tuning", "suTuning", "all"],
   ["map", "suMap", "member"],
   ["sensors", "suSensors", "member"],
 ];
 
 /** The way between the screens of the set-up, those that somebody may see. */
 export function SetupTabs(props: SetupProps) {
-  const shown = tabs.filter(([, , who]) => (who === "installer" ? mayInstall(props) : !props.installer));
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ inline: "center", block: "nearest" }), []);
+  const shown = tabs.filter(([, , who]) => who === "all" || (who === "installer" ? mayInstall(props) : !props.installer));
   return (
-    <nav class="su-tabs" aria-label={su("suTabs")}>
+    <nav class="su-tabs" ref={nav} aria-label={su("suTabs")}>
       <ul>
         {shown.map(([screen, name]) => (
           <li key={screen}><a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined}>{su(name)}</a></li>

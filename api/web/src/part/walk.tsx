@@ -17,21 +17,25 @@ export interface WalkLink {
   to: DeviceRef;
   peak: number;
   threshold: number;
+  crossed: boolean; // it has started motion
 }
 
 export interface WalkRoom {
   room: string;
-  state: "waiting" | "walking" | "seen" | "unseen";
+  state: "waiting" | "walking" | "seen" | "unseen"; // waiting: until the home is still
   after: number | null; // s from the walk's start until it was seen
+  why: string; // code of why it is unseen: no_links, blind, elsewhere, below
   elsewhere: string; // room where motion was sensed instead, "" for none
   links: WalkLink[];
 }
 
 export interface WalkTest {
-  id: string;
-  ts: number;
-  started_at: number;
-  ends_at: number; // in the past: it is over
+  id: string; // "": there was none since the box was started
+  running: boolean;
+  started_at: number | null;
+  ends_at: number | null;
+  room: string; // that is walked now, "" for none
+  moving: string[]; // rooms that have to become still before the walk begins
   rooms: WalkRoom[];
 }
 
@@ -44,11 +48,8 @@ export interface WalkPlace {
 
 const path = (home: SetupHome) => `/web/v1/walk-tests?network_id=${home.id}`;
 
-/** The walk test of a home: the one that runs, else the last one. null: there was none. */
-export const useWalk = (home: SetupHome): Answer<WalkTest | null> => useAnswer<WalkTest | null>(path(home), 1);
-
-/** Whether a test runs. */
-export const runs = (test: WalkTest | null | undefined, now: number) => !!test && test.ends_at > now;
+/** The walk test of a home: the one that runs, else the last one. */
+export const useWalk = (home: SetupHome): Answer<WalkTest> => useAnswer<WalkTest>(path(home), 1);
 
 const linkName = (l: WalkLink) => su("suBetween", { from: l.from.name || su("suDeviceUnnamed"), to: l.to.name || su("suDeviceUnnamed") });
 
@@ -61,10 +62,10 @@ export function placesOf(links: { zone: string; can: string }[], rooms: string[]
   });
 }
 
-/** Runs a walk test, or shows the one that another phone runs. */
-export function Walk({ home, places, answer }: { home: SetupHome; places: WalkPlace[]; answer: Answer<WalkTest | null> }) {
+/** Runs a walk test, or shows the one that another phone runs. ts: the appliance's time in some answer of now. titled: the page's heading says what walkSaid says. */
+export function Walk({ home, places, answer, ts, titled = false }: { home: SetupHome; places: WalkPlace[]; answer: Answer<WalkTest>; ts: number; titled?: boolean }) {
   const test = answer.value;
-  const now = useClock(test?.ts);
+  const now = useClock(ts);
   const left = useSignal<string[] | null>(null); // rooms not to be walked, as somebody has said; null: nobody has
   const busy = useSignal(false);
   const wrong = useSignal("");
@@ -84,9 +85,9 @@ export function Walk({ home, places, answer }: { home: SetupHome; places: WalkPl
   if (places.length === 0) return <div class="su-teach"><p><strong>{su("suWalkNoRooms")}</strong></p><p>{su("suWalkNoRoomsHelp")}</p></div>;
   return (
     <div class="su-walk">
-      {runs(test, now)
-        ? <Running test={test!} now={now} places={places} wanted={wanted} busy={busy.value} act={act} />
-        : <Choose test={test} places={places} skipped={skipped} skip={(rooms) => (left.value = rooms)} first={wanted[0]} busy={busy.value || !answer.refusal && test === undefined} act={act} />}
+      {test?.running
+        ? <Running test={test} now={now} places={places} wanted={wanted} titled={titled} busy={busy.value} act={act} />
+        : <Choose test={test} places={places} skipped={skipped} skip={(rooms) => (left.value = rooms)} first={wanted[0]} busy={busy.value || !test} act={act} />}
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );
@@ -95,7 +96,7 @@ export function Walk({ home, places, answer }: { home: SetupHome; places: WalkPl
 type Act = (method: string, body?: object) => Promise<void>;
 
 /** Which rooms to walk, and what the last test found. */
-function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | null | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
+function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
   const id = useId();
   const walked = (test?.rooms ?? []).filter((r) => r.state !== "waiting");
   return (
@@ -117,26 +118,37 @@ function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkT
   );
 }
 
+/** The room that is walked now. */
+const currentOf = (test: WalkTest) => test.rooms.find((r) => r.room === test.room) ?? test.rooms.find((r) => r.state === "walking");
+
+/** What the walk of now says, in a sentence. */
+export function walkSaid(test: WalkTest): string {
+  const current = currentOf(test);
+  if (!current) return "";
+  const words = { waiting: "suWalkStill", walking: "suWalkNow", seen: "suWalkSeen", unseen: "suWalkUnseen" } as const;
+  return su(words[current.state], { room: current.room });
+}
+
 /** The walk of now. */
-function Running({ test, now, places, wanted, busy, act }: { test: WalkTest; now: number; places: WalkPlace[]; wanted: string[]; busy: boolean; act: Act }) {
-  const walked = test.rooms.filter((r) => r.state !== "waiting");
-  const current = walked.find((r) => r.state === "walking") ?? walked[walked.length - 1];
-  const before = walked.filter((r) => r !== current);
-  const next = wanted.find((r) => !walked.some((w) => w.room === r));
-  const said = !current ? "" : current.state === "seen" ? su("suWalkSeen", { room: current.room }) : current.state === "unseen" ? su("suWalkUnseen", { room: current.room }) : su("suWalkNow", { room: current.room });
+function Running({ test, now, places, wanted, titled, busy, act }: { test: WalkTest; now: number; places: WalkPlace[]; wanted: string[]; titled: boolean; busy: boolean; act: Act }) {
+  const current = currentOf(test);
+  const before = test.rooms.filter((r) => r !== current && r.state !== "waiting");
+  const next = wanted.find((r) => r !== current?.room && !before.some((w) => w.room === r));
+  const under = current?.state === "walking" || current?.state === "waiting";
   return (
     <>
       {current && (
         <section class={"su-now su-" + current.state}>
-          <h2 role="status">{said}</h2>
-          <p><small>{su("suWalkLeft", { time: countdown(test.ends_at - now) })}</small></p>
+          <h2 class={titled ? "hidden" : undefined} role="status">{walkSaid(test)}</h2>
+          {current.state === "waiting" && <p>{test.moving.length > 0 ? su("suWalkMoving", { rooms: list(test.moving) }) : su("suWalkReady")}</p>}
           <Room room={current} place={places.find((p) => p.room === current.room)} />
+          <p><small>{su("suWalkLeft", { time: countdown((test.ends_at ?? now) - now) })}</small></p>
         </section>
       )}
       <div class="row">
-        {next && <button class={current?.state === "walking" ? undefined : "main"} disabled={busy} onClick={() => act("PUT", { room: next })}>{su("suWalkNext", { room: next })}</button>}
-        {current && current.state !== "walking" && <button disabled={busy} onClick={() => act("PUT", { room: current.room })}>{su("suWalkAgain")}</button>}
-        <button class={!next && current?.state !== "walking" ? "main" : undefined} disabled={busy} onClick={() => act("DELETE")}>{su("suWalkEnd")}</button>
+        {next && <button class={under ? undefined : "main"} disabled={busy} onClick={() => act("PUT", { room: next })}>{su("suWalkNext", { room: next })}</button>}
+        {current && !under && <button disabled={busy} onClick={() => act("PUT", { room: current.room })}>{su("suWalkAgain")}</button>}
+        <button class={!next && !under ? "main" : undefined} disabled={busy} onClick={() => act("DELETE")}>{su("suWalkEnd")}</button>
       </div>
       {before.length > 0 && <Results rooms={before} places={places} />}
     </>
@@ -161,7 +173,7 @@ function Results({ rooms, places }: { rooms: WalkRoom[]; places: WalkPlace[] }) 
 function Room({ room, place }: { room: WalkRoom; place: WalkPlace | undefined }) {
   const share = (l: WalkLink) => (l.threshold > 0 ? Math.round((100 * l.peak) / l.threshold) : 0);
   const links = [...room.links].sort((a, b) => share(b) - share(a));
-  const over = links.filter((l) => share(l) >= 100);
+  const over = links.filter((l) => l.crossed);
   const most = links[0] ? share(links[0]) : 0;
   return (
     <>
@@ -177,12 +189,7 @@ function Room({ room, place }: { room: WalkRoom; place: WalkPlace | undefined })
 
 /** What to do about a room where nobody was seen. */
 function Advice({ room, place, most }: { room: WalkRoom; place: WalkPlace | undefined; most: number }) {
-  const said = !place || place.links === 0
-    ? su("suWalkAdviceNoLink", { room: room.room })
-    : place.able === 0
-      ? su("suWalkAdviceBlind", { room: room.room })
-      : room.elsewhere
-        ? su("suWalkAdviceElsewhere", { room: room.room, other: room.elsewhere })
-        : su("suWalkAdviceWeak", { room: room.room, n: most });
-  return <p class="su-why"><strong>{said}</strong> {place && place.links > 0 && <a href={to("links")}>{su("suWalkWhy")}</a>}</p>;
+  const why = room.why || (!place || place.links === 0 ? "no_links" : place.able === 0 ? "blind" : room.elsewhere ? "elsewhere" : "below");
+  const said = suCode("suWalkAdvice_", why, { room: room.room, other: room.elsewhere, n: most });
+  return <p class="su-why"><strong>{said}</strong> {why !== "no_links" && <a href={to("links")}>{su("suWalkWhy")}</a>}</p>;
 }

@@ -73,7 +73,7 @@ function One({ answer, device, ...props }: SetupProps & { answer: Answer<Devices
           <div><dt>{su("suDeviceId")}</dt><dd>{device.device_id}</dd></div>
           {device.address && <div><dt>{su("suAddress")}</dt><dd>{device.address}</dd></div>}
           {device.rate !== null && <div><dt>{su("suFrames")}</dt><dd>{su("suRate", { n: figure(device.rate) })}</dd></div>}
-          {device.rssi !== null && <div><dt>{su("suSignal")}</dt><dd>{figure(device.rssi, 0)} dBm</dd></div>}
+          {device.rssi !== null && <div><dt>{su("suSignal")}</dt><dd>{figure(device.rssi, 0)}&nbsp;dBm</dd></div>}
         </dl>
       </section>
       <section class="su-part">

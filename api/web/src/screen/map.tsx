@@ -55,7 +55,7 @@ function Table({ tree }: { tree: TreeDevice[] }) {
           {tree.map((d) => (
             <tr key={d.id}>
               <th scope="row">{called(d)} <small>{[suCode("suMapRole_", d.type), d.location, suCode("suState_", d.online ? "online" : "offline")].filter(Boolean).join(" · ")}</small></th>
-              <td>{d.by ? called(d.by) : d.layer === 0 ? "–" : su("suMapNobody")} {d.link && <small>{[d.link.band && su("suMapBand", { n: d.link.band }), d.link.rssi !== 0 && d.link.rssi + " dBm"].filter(Boolean).join(" · ")}</small>}</td>
+              <td>{d.by ? called(d.by) : d.layer === 0 ? "–" : su("suMapNobody")} {d.link && <small>{[d.link.band && su("suMapBand", { n: d.link.band }), d.link.rssi !== 0 && d.link.rssi + "\u00a0dBm"].filter(Boolean).join(" · ")}</small>}</td>
             </tr>
           ))}
         </tbody>

@@ -2,8 +2,8 @@ import { roomsOf, useDevices } from "../part/devicelist";
 import { useLinks } from "../part/linklist";
 import { LivePlot } from "../part/liveplot";
 import { Waiting } from "../part/page";
-import { mayInstall, SetupPage, useClock, type SetupProps } from "../part/setup";
-import { placesOf, runs, useWalk, Walk, type WalkTest } from "../part/walk";
+import { mayInstall, SetupPage, type SetupProps } from "../part/setup";
+import { placesOf, useWalk, Walk, walkSaid, type WalkTest } from "../part/walk";
 import { su } from "../words/setup";
 
 /** The walk test: which rooms sense that somebody walks. */
@@ -16,9 +16,8 @@ function Shown(props: SetupProps) {
   const devices = useDevices(props.home);
   const links = useLinks(props.home, 10);
   const walk = useWalk(props.home);
-  const now = useClock(walk.value?.ts);
-  const running = runs(walk.value, now);
-  const room = walk.value?.rooms.find((r) => r.state === "walking")?.room;
+  const running = walk.value?.running ?? false;
+  const room = walk.value?.room;
   const shown = (links.value?.links ?? []).filter((l) => !room || l.zone === room);
   const ready = devices.value && links.value;
   return (
@@ -26,7 +25,7 @@ function Shown(props: SetupProps) {
       {!ready ? <><Waiting answer={devices} />{!devices.refusal && <Waiting answer={links} />}</> : (
         <>
           {walk.refusal && <Waiting answer={walk} />}
-          <Walk home={props.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={walk} />
+          <Walk home={props.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={walk} ts={devices.value!.ts} titled />
           {running && !props.installer && shown.length > 0 && <LivePlot home={props.home.id} links={shown} label={su("suWalkLive")} />}
         </>
       )}
@@ -35,9 +34,10 @@ function Shown(props: SetupProps) {
 }
 
 /** What the test says, in a sentence. */
-function truth(test: WalkTest | null | undefined, running: boolean): string {
+function truth(test: WalkTest | undefined, running: boolean): string {
   const walked = test?.rooms.filter((r) => r.state === "seen" || r.state === "unseen") ?? [];
-  if (running || walked.length === 0) return su("suWalkIntro");
+  if (running) return walkSaid(test!) || su("suWalkIntro");
+  if (walked.length === 0) return su("suWalkIntro");
   const seen = walked.filter((r) => r.state === "seen").length;
   return seen === walked.length ? su("suWalkDoneAll", { total: seen }) : su("suWalkDone", { n: seen, total: walked.length });
 }
