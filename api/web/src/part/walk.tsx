@@ -98,7 +98,7 @@ type Act = (method: string, body?: object) => Promise<void>;
 /** Which rooms to walk, and what the last test found. */
 function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
   const id = useId();
-  const walked = (test?.rooms ?? []).filter((r) => r.state !== "waiting");
+  const walked = (test?.rooms ?? []).filter((r) => r.state === "seen" || r.state === "unseen");
   return (
     <>
       {walked.length > 0 && <Results rooms={walked} places={places} />}
