@@ -9,6 +9,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -106,6 +107,10 @@ func (b *Browser) routes() []api.Route {
 			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
 			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),
 			api.Delete("/calibrations", installer(b.endCalibrations), "End calibrations under way"),
+			api.Get("/walk-tests", installer(b.walkTest), "The walk test, and what it has found"),
+			api.Post("/walk-tests", installer(b.startWalk), "Begin a walk test in a room").Answering(http.StatusCreated),
+			api.Put("/walk-tests", installer(b.nextWalk), "Go on to the next room"),
+			api.Delete("/walk-tests", installer(b.endWalk), "End the walk test"),
 		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
