@@ -103,6 +103,7 @@ func (b *Browser) routes() []api.Route {
 			api.Post("/devices/{entry}/adopt", installer(b.adoptDevice), "Let in one device that waits"),
 			api.Put("/devices/{id}", installer(b.placeDevice), "Name and place a device"),
 			api.Delete("/devices/{id}", installer(b.removeDevice), "Remove a device"),
+			api.Live("/installation", installer(b.installation), "Live: devices, links and walk test while a home is set up"),
 			api.Get("/links", installer(b.links), "How each link senses, and why it cannot"),
 			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
 			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),

@@ -84,7 +84,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, 'w': 426}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}

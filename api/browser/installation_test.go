@@ -20,6 +20,7 @@ func installationVerdicts() map[string]string {
 	return map[string]string{
 		"GET /devices": mine, "POST /devices/adoption": mine, "DELETE /devices/adoption": mine,
 		"POST /devices/{entry}/adopt": unknown, "PUT /devices/{id}": unknown, "DELETE /devices/{id}": unknown, // no such device
+		"GET /installation": strangers + "3w", // wants a websocket
 		"GET /links":        mine,
 		"GET /calibrations": mine, "POST /calibrations": unknown, "DELETE /calibrations": unknown, // nothing is sensed
 		"GET /walk-tests": mine, "POST /walk-tests": mine, "PUT /walk-tests": mine, "DELETE /walk-tests": mine,
@@ -86,6 +87,7 @@ func TestInstallersSetHomesUp(t *testing.T) {
 		status             int // for those who may
 	}{
 		{http.MethodGet, "/links", "", 200},
+		{http.MethodGet, "/installation", "", 426},
 		{http.MethodGet, "/devices", "", 200},
 		{http.MethodGet, "/calibrations", "", 200},
 		{http.MethodGet, "/walk-tests", "", 200},
