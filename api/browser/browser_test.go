@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,7 +21,6 @@ func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const forAnyone, forUsers, forMember = "+++++++", "111++++", "11144++"
-	const forSetup = "111443+" // an installer is not among them: see TestInstallersSetHomesUp
 	verdicts := map[string]string{
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "4444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "1114444",
@@ -30,10 +30,6 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
 		"GET /notices": forMember, "PATCH /notices": forMember,
-		"GET /links": forSetup, "GET /devices": forSetup, "DELETE /devices/adoption": forSetup, "POST /devices/adoption": forSetup,
-		"GET /calibrations": forSetup, "POST /calibrations": "1114434", "DELETE /calibrations": "1114434", // nothing is sensed
-		"POST /devices/{entry}/adopt": "1114434", "PUT /devices/{id}": "1114434", "DELETE /devices/{id}": "1114434", // no such device
-		"GET /tuning": forSetup, "PUT /tuning": forSetup, "POST /bridge-user": "1114434", // no sensors are integrated
 		"POST /join-codes": "111443+", "DELETE /join-codes": "111443+",
 		"POST /join": "1112222", "POST /join-account": "2222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
@@ -42,9 +38,10 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
-		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`, "PUT /tuning": `{"network_id":1,"cooldown":60}`, "POST /bridge-user": `{"network_id":1}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 	}
+	maps.Copy(verdicts, installationVerdicts())
+	maps.Copy(bodies, installationBodies())
 	rule := b.addAlert(night)
 	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
 	ended := b.owner.again()
@@ -63,22 +60,15 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = rule
 		case strings.HasPrefix(route.Path, "/moments"):
 			id = moment
-		case strings.HasPrefix(route.Path, "/devices"):
-			id = "1000"
 		}
 		path := strings.ReplaceAll(route.Path, "{id}", id)
-		if (verdict == forMember || verdict == forSetup || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
-		}
-		if row == "DELETE /calibrations" {
-			path += "?network_id=1"
-		}
-		if row == "DELETE /devices/{id}" {
-			path += "?network_id=1&kind=leaf"
 		}
 		if row == "GET /moments" {
 			path += "&from=0"
 		}
+		path = installationPath(row, path)
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,
 			b.nobody, b.neighbour, b.member, b.owner,
@@ -94,7 +84,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, 'w': 426}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}

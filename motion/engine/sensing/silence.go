@@ -48,6 +48,9 @@ func (se *Sensing) advanceNetwork(n *network, now motion.Time) (silent []string)
 		n.live.paused = now
 		se.publishLive(n, fuse.Silence(now, length))
 	}
+	if n.walk != nil {
+		n.walk.Advance(now)
+	}
 	n.chooseLinks(now)
 	n.pipeline.fuser.Advance(now)
 	se.absorb(n)
