@@ -49,7 +49,7 @@ export interface WalkPlace {
 const path = (home: SetupHome) => `/web/v1/walk-tests?network_id=${home.id}`;
 
 /** The walk test of a home: the one that runs, else the last one. */
-export const useWalk = (home: SetupHome): Answer<WalkTest> => useAnswer<WalkTest>(path(home), 1);
+export const useWalk = (home: SetupHome, every = 1): Answer<WalkTest> => useAnswer<WalkTest>(path(home), every);
 
 const linkName = (l: WalkLink) => su("suBetween", { from: l.from.name || su("suDeviceUnnamed"), to: l.to.name || su("suDeviceUnnamed") });
 
