@@ -110,6 +110,7 @@ func (b *Browser) routes() []api.Route {
 			api.Delete("/devices/{id}", installer(b.removeDevice), "Remove a device"),
 			api.Live("/installation", installer(b.installation), "Live: devices, links and walk test while a home is set up"),
 			api.Get("/links", installer(b.links), "How each link senses, and why it cannot"),
+			api.Get("/links/{id}/history", installer(b.linkHistory), "What a link could do in the last 24 hours"),
 			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
 			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),
 			api.Delete("/calibrations", installer(b.endCalibrations), "End calibrations under way"),

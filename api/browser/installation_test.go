@@ -21,7 +21,7 @@ func installationVerdicts() map[string]string {
 		"GET /devices": mine, "POST /devices/adoption": mine, "DELETE /devices/adoption": mine,
 		"POST /devices/{entry}/adopt": unknown, "PUT /devices/{id}": unknown, "DELETE /devices/{id}": unknown, // no such device
 		"GET /installation": strangers + "3w", // wants a websocket
-		"GET /links":        mine,
+		"GET /links":        mine, "GET /links/{id}/history": unknown,
 		"GET /calibrations": mine, "POST /calibrations": unknown, "DELETE /calibrations": unknown, // nothing is sensed
 		"GET /walk-tests": mine, "POST /walk-tests": mine, "PUT /walk-tests": mine, "DELETE /walk-tests": mine,
 		"GET /tuning": mine, "PUT /tuning": mine, "POST /bridge-user": unknown, // no sensors are integrated
@@ -90,6 +90,7 @@ func TestInstallersSetHomesUp(t *testing.T) {
 	}{
 		{http.MethodGet, "/links", "", 200},
 		{http.MethodGet, "/installation", "", 426},
+		{http.MethodGet, "/links/nobody.knows/history", "", 404},
 		{http.MethodGet, "/devices", "", 200},
 		{http.MethodGet, "/calibrations", "", 200},
 		{http.MethodGet, "/walk-tests", "", 200},

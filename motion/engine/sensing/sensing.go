@@ -44,6 +44,7 @@ type network struct {
 	live       liveState
 	walk       *walk.Test // the newest walk test, nil: none since the start
 	throughput throughputWatch
+	traces     traces
 	named      motion.Time // when links of a guardian's figures were last made known
 	detected   detectedAt
 }
@@ -94,6 +95,7 @@ func (n *network) Follow(now motion.Time) {
 func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
+	n.traces.begin()
 	if n.walk != nil {
 		n.walk.Restamp(anew)
 	}

@@ -72,6 +72,7 @@ func (se *Sensing) Advance(ctx context.Context, now motion.Time) error {
 		var silent []string
 		_ = se.state.Contained.Run(fmt.Sprintf("advance network %d", n.ID), func() error {
 			silent = se.advanceNetwork(networkOf(n), now)
+			networkOf(n).trace(now)
 			return nil
 		})
 		if len(silent) == 0 {
