@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"motion/csi":     {"motion"},
 	"motion/detect":  {"motion"},
 	"motion/fuse":    {"motion", "motion/detect"},
+	"motion/walk":    {"motion", "motion/fuse"},
 	"motion/series":  {"motion"},
 	"motion/insight": {"motion", "motion/series"},
 	"motion/command": {"motion", "motion/fault"},
@@ -47,7 +48,7 @@ var arrows = map[string][]string{
 	},
 	"motion/engine/sensing": {
 		"motion", "motion/csi", "motion/detect", "motion/engine/events", "motion/engine/inventory", "motion/engine/state", "motion/fault", "motion/feed", "motion/fuse",
-		"motion/peer", "motion/series", "motion/setting", "store",
+		"motion/peer", "motion/series", "motion/setting", "motion/walk", "store",
 	},
 	"motion/engine/alerting": {"motion", "motion/alert", "motion/engine/events", "motion/engine/state", "motion/fault", "motion/series", "store"},
 	"motion/engine/insights": {"motion", "motion/alert", "motion/engine/state", "motion/fault", "motion/home", "motion/insight", "motion/series", "store"},
@@ -76,7 +77,7 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/browser": {"api", "api/auth", "api/caller", "motion", "motion/", "store"},
+	"api/browser": {"api", "api/auth", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/pki", "api/server", "api/web", "broker",

@@ -9,6 +9,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -115,10 +116,16 @@ func (b *Browser) routes() []api.Route {
 			api.Post("/devices/{entry}/adopt", installer(b.adoptDevice), "Let in one device that waits"),
 			api.Put("/devices/{id}", installer(b.placeDevice), "Name and place a device"),
 			api.Delete("/devices/{id}", installer(b.removeDevice), "Remove a device"),
+			api.Live("/installation", installer(b.installation), "Live: devices, links and walk test while a home is set up"),
 			api.Get("/links", installer(b.links), "How each link senses, and why it cannot"),
+			api.Get("/links/{id}/history", installer(b.linkHistory), "What a link could do in the last 24 hours"),
 			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
 			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),
 			api.Delete("/calibrations", installer(b.endCalibrations), "End calibrations under way"),
+			api.Get("/walk-tests", installer(b.walkTest), "The walk test, and what it has found"),
+			api.Post("/walk-tests", installer(b.startWalk), "Begin a walk test in a room").Answering(http.StatusCreated),
+			api.Put("/walk-tests", installer(b.nextWalk), "Go on to the next room"),
+			api.Delete("/walk-tests", installer(b.endWalk), "End the walk test"),
 		),
 		api.Group("Tuning and sensors",
 			api.Get("/tuning", installer(b.tuning), "How sensitive the home is"),

@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,7 +21,6 @@ func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const forAnyone, forUsers, forMember = "++++++++", "111+++++", "111444++"
-	const forSetup = "11144+3+"
 	verdicts := map[string]string{
 		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "44444444", // nobody was invited
 		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "11144444",
@@ -32,10 +32,6 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /notices": forMember, "PATCH /notices": forMember,
 		"POST /join-codes": "1114443+", "DELETE /join-codes": "1114443+",
 		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
-		"GET /links": forSetup, "GET /devices": forSetup, "DELETE /devices/adoption": forSetup, "POST /devices/adoption": forSetup,
-		"GET /calibrations": forSetup, "POST /calibrations": "11144434", "DELETE /calibrations": "11144434", // nothing is sensed
-		"POST /devices/{entry}/adopt": "11144434", "PUT /devices/{id}": "11144434", "DELETE /devices/{id}": "11144434", // no such device
-		"GET /tuning": forSetup, "PUT /tuning": forSetup, "POST /bridge-user": "11144434", // no sensors are integrated
 		"GET /export": forUsers,
 		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
 		"PUT /setup/step": "11144+3+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
@@ -44,10 +40,11 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
-		"POST /devices/adoption": `{"network_id":1}`, "POST /devices/{entry}/adopt": `{"network_id":1}`, "POST /calibrations": `{"network_id":1}`, "PUT /devices/{id}": `{"network_id":1,"kind":"leaf"}`, "PUT /tuning": `{"network_id":1,"cooldown":60}`, "POST /bridge-user": `{"network_id":1}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}
+	maps.Copy(verdicts, installationVerdicts())
+	maps.Copy(bodies, installationBodies())
 	rule := b.addAlert(night)
 	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
 	installer := b.installer("robin@example.org")
@@ -67,22 +64,15 @@ func TestAuthorizationMatrix(t *testing.T) {
 			id = rule
 		case strings.HasPrefix(route.Path, "/moments"):
 			id = moment
-		case strings.HasPrefix(route.Path, "/devices"):
-			id = "1000"
 		}
 		path := strings.NewReplacer("{id}", id, "{user}", "999").Replace(route.Path)
-		if (verdict == forMember || verdict == forSetup || strings.HasSuffix(row, " /join-codes") || strings.HasPrefix(row, "DELETE /installers")) && !strings.Contains(bodies[row], "network_id") {
+		if (verdict == forMember || strings.HasSuffix(row, " /join-codes") || strings.HasPrefix(row, "DELETE /installers")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
-		}
-		if row == "DELETE /calibrations" {
-			path += "?network_id=1"
-		}
-		if row == "DELETE /devices/{id}" {
-			path += "?network_id=1&kind=leaf"
 		}
 		if row == "GET /moments" {
 			path += "&from=0"
 		}
+		path = installationPath(row, path)
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,
 			b.nobody, b.neighbour, installer, b.member, b.owner,
@@ -98,7 +88,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, '9': 409}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, '9': 409, 'w': 426}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}

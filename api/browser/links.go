@@ -133,3 +133,41 @@ func knownTime(t motion.Time) *motion.Time {
 	}
 	return &t
 }
+
+type linkHistoryIn struct {
+	SetupQuery
+	ID string `path:"id" maxLength:"256" doc:"Of the link" example:"GWA1000133.02bb00000031"`
+}
+
+type linkHistoryOut struct {
+	Body struct {
+		Since   *motion.Time   `json:"since" nullable:"true" doc:"Nothing before it is known: the appliance began, or its clock was set; null: nothing yet" example:"1764000000"`
+		From    *motion.Time   `json:"from" nullable:"true" doc:"Start of the first step" example:"1763999900"`
+		Step    motion.Seconds `json:"step" doc:"Length of a step, seconds" example:"300"`
+		Rate    []*float64     `json:"rate" nullable:"false" doc:"Frames or figures a second at the end of each step; null: not known" example:"[25,24.5]"`
+		RSSI    []*float64     `json:"rssi" nullable:"false" doc:"dBm" example:"[-58,-59]"`
+		Missing []*float64     `json:"missing" nullable:"false" doc:"Share of the minute before without data, 0 to 1" example:"[0.02,0.01]"`
+		Can     []string       `json:"can" nullable:"false" doc:"decides, supports or blind; empty: not known" example:"[\"decides\",\"decides\",\"\"]"`
+	}
+}
+
+func (b *Browser) linkHistory(ctx context.Context, who auth.Installer, in *linkHistoryIn) (*linkHistoryOut, error) {
+	trace, err := b.Household.LinkTrace(ctx, who.Network, in.ID, resident(who))
+	if err != nil {
+		return nil, err
+	}
+	out := &linkHistoryOut{}
+	h := &out.Body
+	h.Since, h.From, h.Step = knownTime(trace.Since), knownTime(trace.From), sensing.TraceStep
+	h.Rate, h.RSSI, h.Missing, h.Can = []*float64{}, []*float64{}, []*float64{}, []string{}
+	for i := range trace.Steps {
+		s := &trace.Steps[i]
+		h.Can = append(h.Can, s.Can)
+		if s.Can == "" {
+			h.Rate, h.RSSI, h.Missing = append(h.Rate, nil), append(h.RSSI, nil), append(h.Missing, nil)
+			continue
+		}
+		h.Rate, h.RSSI, h.Missing = append(h.Rate, &s.Rate), append(h.RSSI, known(s.RSSI)), append(h.Missing, &s.Missing)
+	}
+	return out, nil
+}

@@ -59,6 +59,16 @@ func TestLinksOfAHome(t *testing.T) {
 	if !slices.ContainsFunc(l.Why, func(r browser.LinkReason) bool { return r.Code == "device_figures" }) || l.Calibration != "done" {
 		t.Errorf("why %+v", l)
 	}
+	history := apitest.Want[struct {
+		Since *motion.Time
+		Step  float64
+		Can   []string
+		Rate  []*float64
+	}](t, b.nobody.setUp(http.MethodGet, "/links/"+l.ID+"/history", ""), 200)
+	if history.Step != 300 || len(history.Can) != len(history.Rate) || len(history.Can) > 2 {
+		t.Errorf("history %+v", history)
+	}
+	apitest.WantProblem(t, b.nobody.setUp(http.MethodGet, "/links/nobody.knows/history", ""), 404, "not known")
 	calibrate := func(method, link string) apitest.Answer {
 		if method == http.MethodDelete {
 			return b.nobody.setUp(method, "/calibrations?link="+link, "")

@@ -10,6 +10,7 @@ import (
 	"sensegate/motion/engine/devices"
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
@@ -272,4 +273,17 @@ func (h *Household) Links(ctx context.Context, network motion.NetworkID, residen
 		list[i].LastMotion = 0
 	}
 	return list, nil
+}
+
+// LinkTrace returns what a link of a network could do in the last 24 hours. NotFound: there is no such
+// link, or Links does not show it.
+func (h *Household) LinkTrace(ctx context.Context, network motion.NetworkID, link string, resident bool) (sensing.LinkTrace, error) {
+	links, err := h.Links(ctx, network, resident)
+	if err != nil {
+		return sensing.LinkTrace{}, err
+	}
+	if !slices.ContainsFunc(links, func(l sensing.LinkState) bool { return l.Link == link }) {
+		return sensing.LinkTrace{}, fault.New(fault.NotFound, "link %.64q is not known", link)
+	}
+	return h.engine.Sensing.LinkTrace(network, link)
 }

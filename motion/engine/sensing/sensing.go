@@ -9,6 +9,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/peer"
+	"sensegate/motion/walk"
 	"sensegate/store"
 )
 
@@ -41,7 +42,9 @@ type network struct {
 
 	pipeline   pipeline
 	live       liveState
+	walk       *walk.Test // the newest walk test, nil: none since the start
 	throughput throughputWatch
+	traces     traces
 	named      motion.Time // when links of a guardian's figures were last made known
 	detected   detectedAt
 }
@@ -92,6 +95,10 @@ func (n *network) Follow(now motion.Time) {
 func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
+	n.traces.begin()
+	if n.walk != nil {
+		n.walk.Restamp(anew)
+	}
 }
 
 // Detection returns when motion was last seen, 0 for never, and whether a detection is open.

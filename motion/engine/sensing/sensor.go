@@ -91,6 +91,9 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		}
 		if s.leftOut == "" {
 			fuser.Add(key, t)
+			if n.walk != nil {
+				n.walkTick(key, t)
+			}
 		}
 	}
 	fuser.SetZone(key, n.Zone(key))

@@ -36,8 +36,8 @@ export interface Devices {
 
 const path = (home: SetupHome, rest = "") => `/web/v1/devices${rest}?network_id=${home.id}`;
 
-/** The devices of a home, asked for again and again while they are looked at. */
-export const useDevices = (home: SetupHome): Answer<Devices> => useAnswer<Devices>(path(home), 3);
+/** The devices of a home, asked for each so many seconds while they are looked at. */
+export const useDevices = (home: SetupHome, every = 3): Answer<Devices> => useAnswer<Devices>(path(home), every);
 
 /** What a device is called. */
 export const deviceName = (d: { name: string; device_id?: string }) => d.name || d.device_id || su("suDeviceUnnamed");

@@ -67,8 +67,8 @@ export function past(links: string[], to: number, step: number, steps: number): 
     const k = Math.floor((times[at] - from) / step);
     if (k < 0 || k >= steps) continue;
     for (const link of links) {
-      const v = values.get(link)![at];
-      if (v === v && (out[k] === null || v > out[k])) out[k] = v;
+      const v = values.get(link)?.[at];
+      if (v !== undefined && v === v && (out[k] === null || v > out[k])) out[k] = v;
     }
   }
   return out;

@@ -37,8 +37,8 @@ export function Walk(shown: Shown) {
   const ready = styled && devices.value && links.value;
   return (
     <Frame step="walk" title={t("frWalkTitle")} home={shown.home}>
-      {ready ? <div class="su-screen fr-part"><WalkTest home={shown.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={test} /></div> : <p class="loading" aria-busy="true">{t("loading")}</p>}
-      <Onward shown={shown} yes={t(test.value?.rooms.some((r) => r.state !== "waiting") ? "goOn" : "frWithoutWalk")} main={test.value?.rooms.some((r) => r.state === "seen")} />
+      {ready ? <div class="su-screen fr-part"><WalkTest home={shown.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={test} ts={devices.value!.ts} /></div> : <p class="loading" aria-busy="true">{t("loading")}</p>}
+      <Onward shown={shown} yes={t(test.value?.rooms?.some((r) => r.state !== "waiting") ? "goOn" : "frWithoutWalk")} main={test.value?.rooms?.some((r) => r.state === "seen")} />
     </Frame>
   );
 }

@@ -49,7 +49,7 @@ export interface WalkPlace {
 const path = (home: SetupHome) => `/web/v1/walk-tests?network_id=${home.id}`;
 
 /** The walk test of a home: the one that runs, else the last one. */
-export const useWalk = (home: SetupHome): Answer<WalkTest> => useAnswer<WalkTest>(path(home), 1);
+export const useWalk = (home: SetupHome, every = 1): Answer<WalkTest> => useAnswer<WalkTest>(path(home), every);
 
 const linkName = (l: WalkLink) => su("suBetween", { from: l.from.name || su("suDeviceUnnamed"), to: l.to.name || su("suDeviceUnnamed") });
 
@@ -98,7 +98,7 @@ type Act = (method: string, body?: object) => Promise<void>;
 /** Which rooms to walk, and what the last test found. */
 function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
   const id = useId();
-  const walked = (test?.rooms ?? []).filter((r) => r.state !== "waiting");
+  const walked = (test?.rooms ?? []).filter((r) => r.state === "seen" || r.state === "unseen");
   return (
     <>
       {walked.length > 0 && <Results rooms={walked} places={places} />}

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { AdoptionWindow, deviceName, DeviceList, Heard, PlaceForm, removeDevice, roomsOf, troubled, useDevices, Why, type Device, type Devices } from "../part/devicelist";
+import { useInstallation } from "../part/installation";
 import { linkName, useLinks } from "../part/linklist";
 import { Waiting } from "../part/page";
 import { figure, mayInstall, SetupPage, useClock, type SetupProps } from "../part/setup";
@@ -16,6 +17,7 @@ export function Screen(props: SetupProps) {
 
 function Shown(props: SetupProps) {
   const answer = useDevices(props.home);
+  useInstallation(props.home, { devices: answer.again });
   const [kind, id] = place.value.rest;
   if (id) return <One key={kind + id} {...props} answer={answer} device={answer.value?.devices.find((d) => d.kind === kind && String(d.id) === id)} />;
   return (

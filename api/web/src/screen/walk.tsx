@@ -1,6 +1,7 @@
 import { roomsOf, useDevices } from "../part/devicelist";
+import { useInstallation } from "../part/installation";
 import { useLinks } from "../part/linklist";
-import { LivePlot } from "../part/liveplot";
+import { WalkPlot } from "../part/liveplot";
 import { Waiting } from "../part/page";
 import { mayInstall, SetupPage, type SetupProps } from "../part/setup";
 import { placesOf, useWalk, Walk, walkSaid, type WalkTest } from "../part/walk";
@@ -13,9 +14,10 @@ export function Screen(props: SetupProps) {
 }
 
 function Shown(props: SetupProps) {
-  const devices = useDevices(props.home);
-  const links = useLinks(props.home, 10);
-  const walk = useWalk(props.home);
+  const devices = useDevices(props.home, 15);
+  const links = useLinks(props.home, 15);
+  const walk = useWalk(props.home, 2);
+  const { felt } = useInstallation(props.home, { devices: devices.again, links: links.again, walk: walk.again });
   const running = walk.value?.running ?? false;
   const room = walk.value?.room;
   const shown = (links.value?.links ?? []).filter((l) => !room || l.zone === room);
@@ -26,7 +28,7 @@ function Shown(props: SetupProps) {
         <>
           {walk.refusal && <Waiting answer={walk} />}
           <Walk home={props.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={walk} ts={devices.value!.ts} titled />
-          {running && !props.installer && shown.length > 0 && <LivePlot home={props.home.id} links={shown} label={su("suWalkLive")} />}
+          {running && shown.length > 0 && <WalkPlot felt={felt} links={shown} label={su("suWalkLive")} />}
         </>
       )}
     </SetupPage>
