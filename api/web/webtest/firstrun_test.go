@@ -16,6 +16,7 @@ import (
 
 	"sensegate/api/appliance/box"
 	"sensegate/firmware-sim/sim"
+	"sensegate/motion"
 )
 
 // newBox runs the real binary, that nobody has set up, and opens no page yet. The setup code is
@@ -61,7 +62,11 @@ func (p *vacant) page(host string) string {
 func (p *vacant) plugIn(b *browser, index int) *sim.Sim {
 	t := p.t
 	t.Helper()
-	house, err := sim.New(sim.Config{Seed: 1, Speed: 1, Log: slog.New(slog.DiscardHandler), Home: sim.NewHome(index), Gatekeeper: "http://" + p.HTTP + "/gatekeeper"})
+	home := sim.NewHome(index)
+	now := time.Now()
+	home.Local = time.FixedZone("night", int(time.Date(2026, time.March, 11, 1, 30, 0, 0, time.UTC).Sub(now)/time.Second)) // the residents sleep
+	still := func(sim.Home, motion.Time) sim.Scene { return sim.Scene{} }
+	house, err := sim.New(sim.Config{Seed: 1, Speed: 1, Log: slog.New(slog.DiscardHandler), Home: home, Scene: still, Gatekeeper: "http://" + p.HTTP + "/gatekeeper"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,13 +223,26 @@ func (h *hand) rooms(of map[string]string) {
 	}
 }
 
-// walk walks through a room while the walk test looks, and skips the others.
+// walk walks through the kitchen while the walk test looks, and skips the other rooms.
 func (h *hand) walk(house *sim.Sim) {
 	h.t.Helper()
 	h.at("Walk through each room")
-	h.waitFor(`document.querySelector(".su-walk") !== null`)
+	h.waitFor(`document.querySelectorAll(".su-rooms label").length === 6`)
 	h.shot("6-walk")
-	h.tap("Go on without")
+	for _, room := range []string{"Bathroom", "Bedroom", "Hallway"} {
+		h.taps++
+		read[bool](h.browser, `[...document.querySelectorAll(".su-rooms label")].find((l) => l.textContent.trim() === "`+room+`").click() === undefined`)
+	}
+	h.tap("Start in Kitchen")
+	h.waitFor(`document.querySelector(".su-now.su-walking") !== null`)
+	h.shot("6-walking")
+	house.Visit(sim.Walk{Who: sim.Visitor, Location: "Kitchen", From: 0, To: 20, Vigour: 1})
+	h.waitFor(`document.querySelector(".su-now.su-seen") !== null`)
+	h.shot("6-seen")
+	h.tap("End the test")
+	h.waitFor(`document.querySelector(".su-results .su-seen") !== null`)
+	h.shot("6-done")
+	h.tap("Go on")
 }
 
 // TestFirstRunBadCodes: a wrong code is told as such, and five of them make everybody wait.
@@ -322,7 +340,11 @@ func TestFirstRunOfTwo(t *testing.T) {
 	b.waitFor(`document.querySelectorAll(".fr-choice label").length === 2`)
 	b.shot("3-which")
 
-	box.Administer(t, p.line[0], p.dir, "user", "create", "kim@example.com", secretWord)
+	secret := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(secret, []byte(secretWord+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	box.Administer(t, p.line[0], p.dir, "user", "create", "-password-file", secret, "kim@example.com")
 	late.pressShown("I have an account")
 	late.enter("#email", "kim@example.com")
 	late.enter("#password", secretWord)
