@@ -193,7 +193,7 @@ func firstRun(t *testing.T, host string) {
 	h.tap("My home")
 	b.waitFor(`document.querySelector(".fr-alive") !== null && !document.querySelector("[aria-busy=true]")`)
 	b.waitFor(`/^(Quiet|Motion)/.test(` + sentence + `)`)
-	b.shot("8-quiet")
+	b.shot("8-alive")
 	house.Visit(sim.Walk{Who: sim.Visitor, Location: "Kitchen", From: 0, To: 60, Vigour: 1})
 	b.waitFor(sentence + `.startsWith("Motion in Kitchen")`)
 	b.shot("8-motion")

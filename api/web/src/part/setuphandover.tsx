@@ -62,7 +62,7 @@ export function HandOver({ handed, ...shown }: Shown & { handed: () => void }) {
       <section class="card fr-card">
         <h2>{t("frMine")}</h2>
         <p>{t("frMineHelp")}</p>
-        <Onward shown={shown} yes={t("frMineYes")} />
+        <Onward shown={{ ...shown, back: undefined }} yes={t("frMineYes")} />
       </section>
       <section class="card fr-card">
         <h2>{t("frTheirs")}</h2>
@@ -71,6 +71,7 @@ export function HandOver({ handed, ...shown }: Shown & { handed: () => void }) {
         <p class="wrong" role="alert">{failed}</p>
         <button disabled={busy.value} onClick={() => void hand()}>{t(made ? "frNewCode" : "frTheirsYes")}</button>
       </section>
+      {shown.back && <p><button disabled={shown.busy} onClick={() => void shown.back!()}>{t("frBack")}</button></p>}
     </Frame>
   );
 }
@@ -99,7 +100,7 @@ export function HandedOver({ home: given }: { home: SetupHome | undefined }) {
     <Frame step="done" title={t("frHanded")}>
       <p>{given?.until ? t("frHandedUntil", { day: longDay(given.until, given.timezone) }) : t("frHandedOut")}</p>
       <p>{t("frHandedHelp")}</p>
-      {given && <p><a class="fr-go" href={to("devices")}>{t("frToDevices")}</a></p>}
+      <p><button class="main" onClick={() => go(given ? "devices" : "")}>{t(given ? "frToDevices" : "goOn")}</button></p>
     </Frame>
   );
 }

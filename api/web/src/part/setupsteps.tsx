@@ -1,12 +1,15 @@
 // The steps of the first run that show devices and the walk test.
 
+import { useSignal } from "@preact/signals";
 import { useAnswer } from "../answer";
+import { call } from "../api";
+import { refusal, t } from "../text";
 import { AdoptionWindow, DeviceList, roomsOf, useDevices } from "./devicelist";
+import { Waiting } from "./page";
 import { Checks, useTooLong } from "./setupclaim";
 import { Frame, Onward, type Shown } from "./setupframe";
 import { useSetupStyle } from "./setup";
 import { placesOf, useWalk, Walk as WalkTest } from "./walk";
-import { t } from "../text";
 
 /** The fourth step: devices come, one by one. */
 export function Devices(shown: Shown) {
@@ -34,11 +37,24 @@ export function Walk(shown: Shown) {
   const links = useAnswer<{ links: { zone: string; can: string }[] }>(`/web/v1/links?network_id=${shown.home.id}`, 10);
   const test = useWalk(shown.home);
   const styled = useSetupStyle();
+  const wrong = useSignal("");
+  const running = test.value?.running ?? false;
+  const walked = test.value?.rooms.some((r) => r.state === "seen" || r.state === "unseen");
   const ready = styled && devices.value && links.value;
+  const next = async () => {
+    wrong.value = "";
+    try {
+      if (running) await call("DELETE", `/web/v1/walk-tests?network_id=${shown.home.id}`);
+      await shown.next();
+    } catch (e) {
+      wrong.value = refusal(e);
+    }
+  };
   return (
     <Frame step="walk" title={t("frWalkTitle")} home={shown.home}>
-      {ready ? <div class="su-screen fr-part"><WalkTest home={shown.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={test} ts={devices.value!.ts} /></div> : <p class="loading" aria-busy="true">{t("loading")}</p>}
-      <Onward shown={shown} yes={t(test.value?.rooms?.some((r) => r.state !== "waiting") ? "goOn" : "frWithoutWalk")} main={test.value?.rooms?.some((r) => r.state === "seen")} />
+      {!ready && <><Waiting answer={devices} />{!devices.refusal && <Waiting answer={links} />}</>}
+      {ready && <div class="su-screen fr-part"><WalkTest home={shown.home} places={placesOf(links.value!.links, roomsOf(devices.value!.devices))} answer={test} ts={devices.value!.ts} /></div>}
+      <Onward shown={wrong.value ? { ...shown, wrong: <p class="wrong" role="alert">{wrong}</p> } : shown} yes={t(walked ? "goOn" : "frWithoutWalk")} main={walked && !running} run={next} />
     </Frame>
   );
 }
