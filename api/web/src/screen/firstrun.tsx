@@ -51,7 +51,7 @@ function Signed() {
   const wrong = answer.refusal && <p class="note" role="alert">{refusal(answer.refusal)}</p>;
   if (home) return <Stage key={home.id} home={home} wrong={wrong} again={answer.again} done={() => end(home)} hand={() => hand(home.id)} />;
   if (s.code && (s.claimable.length > 0 || s.homes.length === 0)) return <ClaimHome found={s.claimable} wrong={wrong} again={answer.again} />;
-  if (s.homes.length > 0) return <Nothing />;
+  if (s.homes.length > 0 && code.wrong === "") return <Nothing />;
   return <Frame step="code" title={t("frCodeTitle")}><CodeForm said={code.wrong} send={code.show} /></Frame>;
 }
 
