@@ -149,3 +149,42 @@ func TestMapAndSensorsOfTheDemo(t *testing.T) {
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-bridge")))
 	b.waitFor(`document.querySelectorAll(".su-once").length === 0`) // shown once
 }
+
+func TestWalkTestSeesWhoWalks(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, "#/walk")
+	b.says(`^Does each room sense you\?$`)
+	b.waitFor(`document.querySelectorAll(".su-rooms input").length >= 5`)
+	b.pictures("setup-walk")
+	b.narrow("Walk test")
+	b.waitFor(`[...document.querySelectorAll(".su-rooms label")].every((l) => { if (l.control.checked !== /^(Hallway|Kitchen)/.test(l.textContent)) l.click(); return l.control.checked === /^(Hallway|Kitchen)/.test(l.textContent); })`)
+	b.pressAny("Start in Hallway")
+	b.says(`^(Stand still: Hallway is next|Walk slowly through Hallway)$`)
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-now"))) // a phone that was locked
+	b.says(`^Walk slowly through Hallway$`)
+	b.pictures("setup-walking")
+	b.pressAny("Walk now")
+	b.says(`^Hallway is sensed$`)
+	b.waitFor(`/Seen by .* – /.test(document.querySelector(".su-now").textContent)`)
+	b.waitFor(`/Motion: /.test(document.querySelector(".su-plot .plot").getAttribute("aria-label"))`)
+	b.pictures("setup-walk-seen")
+	b.pressAny("End the test")
+	b.says(`^Hallway is sensed$`)
+	b.waitFor(`/Hallway sensed after [\d.]+ s/.test(document.querySelector(".su-results")?.textContent)`)
+}
+
+// TestWalkTestToldHonestly: a room in which nobody walks is not sensed, and a second phone sees that.
+func TestWalkTestToldHonestly(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, "#/walk")
+	b.waitFor(`document.querySelectorAll(".su-rooms input").length >= 5`)
+	b.waitFor(`[...document.querySelectorAll(".su-rooms label")].every((l) => { if (l.control.checked !== /^Bedroom/.test(l.textContent)) l.click(); return l.control.checked === /^Bedroom/.test(l.textContent); })`)
+	b.pressAny("Start in Bedroom")
+	b.says(`^Walk slowly through Bedroom$`)
+	b.says(`^Bedroom was not sensed$`)
+	b.waitFor(`document.querySelector(".su-now .su-why strong").textContent.length > 20`)
+	b.pictures("setup-walk-unseen")
+	b.pressAny("End the test")
+	b.says(`^Bedroom was not sensed$`)
+	b.waitFor(`document.querySelector(".su-results") !== null`)
+}

@@ -75,8 +75,11 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
   );
 }
 
+/** Codes of an online device that does nothing wrong: others sense in its place. */
+const idle = ["low_score", "link_limit", "guardian_decides", "paused", "just_begun"];
+
 /** Whether a device needs somebody to look after it. */
-export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || d.why !== "");
+export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || (d.why !== "" && !idle.includes(d.why)));
 
 /** The devices, in three parts: those that need attention, those that wait, those that are fine. */
 export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<Devices> }) {
