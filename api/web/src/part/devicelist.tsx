@@ -5,7 +5,7 @@ import { useId } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
 import { call } from "../api";
 import { to } from "../route";
-import { ago, refusal, t } from "../text";
+import { ago, refusal, span, t } from "../text";
 import { su, suCode } from "../words/setup";
 import { sure } from "./dialog";
 import { Waiting } from "./page";
@@ -67,7 +67,7 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
     <div class="su-window" data-open={open || undefined}>
       <p>
         <span aria-hidden="true">{open ? su("suWindowOpen", { time: countdown(until - now) }) : su("suWindowShut")}</span>
-        <span class="hidden" role="status">{open ? su("suWindowOpen", { time: Math.ceil((until - now) / 60) + " min" }) : su("suWindowShut")}</span>
+        <span class="hidden" role="status">{open ? su("suWindowOpen", { time: span(until - now) }) : su("suWindowShut")}</span>
       </p>
       <button class={open ? undefined : "main"} disabled={busy.value || !answer.value} onClick={turn}>{su(open ? "suShut" : "suOpen")}</button>
       <p class="wrong" role="alert">{wrong}</p>
@@ -115,12 +115,12 @@ const Empty = () => (
   </div>
 );
 
-/** Why a device is as it is, and what to do: nothing for one that is fine. */
+/** Why a device is as it is, and what to do if it is to be helped. */
 export function Why({ device }: { device: Device }) {
   if (!device.why) return null;
   const values = figures(device.figures);
   const said = (rest: string) => suCode("rd_", device.why + rest, values) || suCode("rl_", device.why + rest, values);
-  return <p class="su-why">{said("") || device.why} <strong>{said("_do")}</strong></p>;
+  return <p class="su-why">{said("") || device.why} {device.state === "waiting" || troubled(device) ? <strong>{said("_do")}</strong> : said("_do")}</p>;
 }
 
 /** When something was heard of, and how much it sends. */
