@@ -126,6 +126,7 @@ func (b *Browser) routes() []api.Route {
 			api.Post("/walk-tests", installer(b.startWalk), "Begin a walk test in a room").Answering(http.StatusCreated),
 			api.Put("/walk-tests", installer(b.nextWalk), "Go on to the next room"),
 			api.Delete("/walk-tests", installer(b.endWalk), "End the walk test"),
+			api.Get("/what-if", owner(b.whatIf), "How many moments other settings would have had"),
 		),
 		api.Group("Tuning and sensors",
 			api.Get("/tuning", installer(b.tuning), "How sensitive the home is"),

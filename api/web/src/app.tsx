@@ -12,14 +12,14 @@ import { Home } from "./screen/home";
 import { screens, setupScreens } from "./screens";
 import { installing } from "./setup";
 import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
-import { chooseLanguage, refusal, t, withWords } from "./text";
+import { chooseLanguage, fetchWords, refusal, t } from "./text";
 
 const fetched: Record<string, ComponentType<any>> = { "": Home };
 
 const signIn = () => import("./screen/signin").then((m) => m.SignIn);
-const doTask = () => withWords(import("./screen/errand")).then((m) => m.Screen);
-const firstRun = () => withWords(import("./screen/firstrun")).then((m) => m.Screen);
-const noHome = () => withWords(import("./screen/installs")).then((m) => m.Screen);
+const doTask = () => Promise.all([import("./screen/errand"), fetchWords()]).then(([m]) => m.Screen);
+const firstRun = () => Promise.all([import("./screen/firstrun"), fetchWords()]).then(([m]) => m.Screen);
+const noHome = () => Promise.all([import("./screen/installs"), fetchWords()]).then(([m]) => m.Screen);
 
 function App() {
   return <><Showing /><Dialogs /></>;
@@ -48,8 +48,8 @@ function Current({ o }: { o: Overview }) {
   const name = place.value.screen in known ? place.value.screen : "";
   const fetch = () => {
     broken.value = "";
-    known[name]().then(
-      (m) => {
+    Promise.all([known[name](), fetchWords()]).then(
+      ([m]) => {
         fetched[name] = m.Screen;
         came.value++;
       },

@@ -2,7 +2,6 @@
 
 import type { ComponentType } from "preact";
 import type { Overview } from "./state";
-import { withWords } from "./text";
 
 /** A screen for those who live in a home. */
 export type Screen = ComponentType<{ o: Overview }>;
@@ -11,10 +10,10 @@ export type Screen = ComponentType<{ o: Overview }>;
 export type SetupScreen = ComponentType<{ home: { id: number; name: string; timezone: string; role: string }; installer: boolean }>;
 
 export const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
-  alerts: () => withWords(import("./screen/alerts")),
+  alerts: () => import("./screen/alerts"),
   inbox: () => import("./screen/inbox"),
   history: () => import("./screen/history"),
-  people: () => withWords(import("./screen/people")),
+  people: () => import("./screen/people"),
   live: () => import("./screen/live"),
   insights: () => import("./screen/insights"),
   wall: () => import("./screen/wall"),

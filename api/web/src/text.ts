@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
-import { messages as english, type Messages } from "./words/en";
+import { first, type Messages } from "./words/en";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -10,7 +10,8 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-const words = signal<Partial<Messages>>(english);
+let english = first as Messages; // those of rest.en come with the first screen that is fetched
+const words = signal(english);
 export const language = signal<Language>("en");
 
 function kept(): string | null {
@@ -21,16 +22,13 @@ function kept(): string | null {
   }
 }
 
-let asked = false; // for more words than the first view needs
-
-const allEnglish = async () => ({ ...english, ...(await import("./words/more.en")).more });
-
-/** Fetches a screen with the words that the first view does not need. */
-export async function withWords<T>(screen: Promise<T>): Promise<T> {
-  asked = true;
-  const [got, all] = await Promise.all([screen, language.value === "en" && allEnglish()]); // the other languages come whole
-  if (all && language.value === "en") words.value = all;
-  return got;
+/** Fetches the English words that are not there from the beginning, before a screen that needs them. */
+export async function fetchWords() {
+  if (english !== first) return;
+  const { rest } = await import("./words/rest.en");
+  const before = english;
+  if (before === first) english = { ...first, ...rest };
+  if (words.value === before) words.value = english;
 }
 
 /** Takes the language that was chosen, else the first of the browser's that we have. */
@@ -38,7 +36,7 @@ export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
-    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : asked ? await allEnglish() : english;
+    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : english;
   } catch {
     return; // the words stay those there are
   }

@@ -48,10 +48,10 @@ func TestOwnerLooksAfterDevices(t *testing.T) {
 	b.says(`^All \d+ devices are fine$`)
 	b.pictures("setup-devices")
 	b.narrow("Devices")
+	b.pressAny("Stop now") // the demo lets devices in for a day
+	b.waitFor(has("have to wait until you let them in"))
 	b.pressAny("Let new devices in")
 	b.waitFor(`/let in for (9:\d\d|10:00)/.test(document.querySelector(".su-window").textContent)`)
-	b.pressAny("Stop now")
-	b.waitFor(has("have to wait until you let them in"))
 
 	b.waitFor(row("Television") + `.querySelector(".su-edit").click() === undefined`)
 	b.fill("Name", "Big screen")
@@ -108,18 +108,22 @@ func TestTuningTellsWhatItWouldHaveMeant(t *testing.T) {
 	b.says(`^Sensitivity (high|medium|low|very low)$`)
 	b.pressAny("Walk now")
 	b.waitFor(`/Motion: .* – /.test(document.querySelector(".su-plot .plot").getAttribute("aria-label"))`)
-	b.waitFor(`/^The last 24 hours had \d+ moments/.test(document.querySelector(".su-whatif").textContent)`)
+	b.waitFor(`/^The last 24 hours had \d+ moments?\.$/.test(document.querySelector(".su-whatif").textContent)`)
 	b.pictures("setup-tuning")
 	b.narrow("Tuning")
 	b.waitFor(`[...document.querySelectorAll(".su-levels input")].at(-1).click() === undefined`)
-	b.waitFor(`/^With “very low” the last 24 hours would have/.test(document.querySelector(".su-whatif").textContent)`)
-	b.fill("Motion ends after", "30")
+	b.waitFor(`/^What another sensitivity would have made/.test(document.querySelector(".su-whatif").textContent)`)
+	b.pressAny("Undo")
+	b.fill("Motion ends after", "600")
+	b.waitFor(`/^With this setting the last 24 hours would have had \d+ moments? instead of \d+ moments?\.$/.test(document.querySelector(".su-whatif").textContent)`)
+	b.pictures("setup-what-if")
+	b.waitFor(`[...document.querySelectorAll(".su-levels input")].at(-1).click() === undefined`)
 	b.pressAny("Use it")
 	b.waitFor(has("Saved."))
 	b.says(`^Sensitivity very low$`)
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-tune")))
 	b.says(`^Sensitivity very low$`)
-	b.waitFor(`document.querySelector(".su-rest select").value === "30"`)
+	b.waitFor(`document.querySelector(".su-rest select").value === "600"`)
 }
 
 func TestMapAndSensorsOfTheDemo(t *testing.T) {
@@ -148,4 +152,43 @@ func TestMapAndSensorsOfTheDemo(t *testing.T) {
 	b.narrow("Sensors")
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-bridge")))
 	b.waitFor(`document.querySelectorAll(".su-once").length === 0`) // shown once
+}
+
+func TestWalkTestSeesWhoWalks(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, "#/walk")
+	b.says(`^Does each room sense you\?$`)
+	b.waitFor(`document.querySelectorAll(".su-rooms input").length >= 5`)
+	b.pictures("setup-walk")
+	b.narrow("Walk test")
+	b.waitFor(`[...document.querySelectorAll(".su-rooms label")].every((l) => { if (l.control.checked !== /^(Hallway|Kitchen)/.test(l.textContent)) l.click(); return l.control.checked === /^(Hallway|Kitchen)/.test(l.textContent); })`)
+	b.pressAny("Start in Hallway")
+	b.says(`^(Stand still: Hallway is next|Walk slowly through Hallway)$`)
+	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-now"))) // a phone that was locked
+	b.says(`^Walk slowly through Hallway$`)
+	b.pictures("setup-walking")
+	b.pressAny("Walk now")
+	b.says(`^Hallway is sensed$`)
+	b.waitFor(`/Seen by .* – /.test(document.querySelector(".su-now").textContent)`)
+	b.waitFor(`/Motion: /.test(document.querySelector(".su-plot .plot").getAttribute("aria-label"))`)
+	b.pictures("setup-walk-seen")
+	b.pressAny("End the test")
+	b.says(`^Hallway is sensed$`)
+	b.waitFor(`/Hallway sensed after [\d.]+ s/.test(document.querySelector(".su-results")?.textContent)`)
+}
+
+// TestWalkTestToldHonestly: a room in which nobody walks is not sensed, and a second phone sees that.
+func TestWalkTestToldHonestly(t *testing.T) {
+	t.Parallel()
+	b := setUp(t, "#/walk")
+	b.waitFor(`document.querySelectorAll(".su-rooms input").length >= 5`)
+	b.waitFor(`[...document.querySelectorAll(".su-rooms label")].every((l) => { if (l.control.checked !== /^Bedroom/.test(l.textContent)) l.click(); return l.control.checked === /^Bedroom/.test(l.textContent); })`)
+	b.pressAny("Start in Bedroom")
+	b.says(`^Walk slowly through Bedroom$`)
+	b.says(`^Bedroom was not sensed$`)
+	b.waitFor(`document.querySelector(".su-now .su-why strong").textContent.length > 20`)
+	b.pictures("setup-walk-unseen")
+	b.pressAny("End the test")
+	b.says(`^Bedroom was not sensed$`)
+	b.waitFor(`document.querySelector(".su-results") !== null`)
 }

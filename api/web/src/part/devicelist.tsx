@@ -76,8 +76,11 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
   );
 }
 
+/** Codes of an online device that does nothing wrong: others sense in its place. */
+const idle = ["low_score", "link_limit", "guardian_decides", "paused", "just_begun"];
+
 /** Whether a device needs somebody to look after it. */
-export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || d.why !== "");
+export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || (d.why !== "" && !idle.includes(d.why)));
 
 /** The devices, in three parts: those that need attention, those that wait, those that are fine. */
 export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<Devices> }) {
@@ -113,12 +116,12 @@ const Empty = () => (
   </div>
 );
 
-/** Why a device is as it is, and what to do: nothing for one that is fine. */
+/** Why a device is as it is, and what to do if it is to be helped. */
 export function Why({ device }: { device: Device }) {
   if (!device.why) return null;
   const values = figures(device.figures);
   const said = (rest: string) => suCode("rd_", device.why + rest, values) || suCode("rl_", device.why + rest, values);
-  return <p class="su-why">{said("") || device.why} <strong>{said("_do")}</strong></p>;
+  return <p class="su-why">{said("") || device.why} {device.state === "waiting" || troubled(device) ? <strong>{said("_do")}</strong> : said("_do")}</p>;
 }
 
 /** When something was heard of, and how much it sends. */

@@ -26,15 +26,15 @@ export function LivePlot({ home, links, label }: { home: number; links: SensingL
     };
   }, [home]);
   const to = Math.floor(now.peek() / step) * step;
-  return <Drawn links={links} label={label} to={to} values={(id) => past([id], to, step, steps)} />;
+  return <Drawn links={links} label={label} to={to} step={step} values={(id) => past([id], to, step, steps)} />;
 }
 
 /** How strong links feel motion while a walk test runs, for whoever sets the home up. */
 export const WalkPlot = ({ felt, links, label }: { felt: Felt; links: SensingLink[]; label: string }) => (
-  <Drawn links={links} label={label} to={felt.ts} values={(id) => feltBy(felt, id, step, steps)} />
+  <Drawn links={links} label={label} to={felt.ts} step={1} values={(id) => feltBy(felt, id, 1, length)} />
 );
 
-function Drawn({ links, label, to, values }: { links: SensingLink[]; label: string; to: number; values: (link: string) => (number | null)[] }) {
+function Drawn({ links, label, to, step, values }: { links: SensingLink[]; label: string; to: number; step: number; values: (link: string) => (number | null)[] }) {
   const looks = useRef(new Map<string, number>()); // a link keeps its look
   const lines = links.map((l) => {
     const of = values(l.id);
@@ -48,7 +48,7 @@ function Drawn({ links, label, to, values }: { links: SensingLink[]; label: stri
   return (
     <figure class="su-plot">
       <figcaption>{label}</figcaption>
-      <Plot lines={drawn} to={to} step={step} steps={steps} height={200} label={label + " " + (over.length > 0 ? su("suPlotOver", { links: list(over) }) : su("suPlotQuiet"))} />
+      <Plot lines={drawn} to={to} step={step} steps={length / step} height={200} label={label + " " + (over.length > 0 ? su("suPlotOver", { links: list(over) }) : su("suPlotQuiet"))} />
       {drawn.length === 0 ? <p><small>{su("suPlotNone")}</small></p> : <ul>{drawn.map((l) => <li key={l.id}><Key look={l.look} /> {l.name}</li>)}</ul>}
     </figure>
   );

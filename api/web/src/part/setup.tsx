@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { place, to } from "../route";
-import { language } from "../text";
+import { language, span } from "../text";
 import { su, worded, type SetupKey } from "../words/setup";
 import { Page } from "./page";
 
@@ -96,8 +96,9 @@ export function figures(of: Record<string, unknown> | null | undefined): Record<
   return said;
 }
 
-/** A length of time as 9:41. */
+/** A length of time that runs out as 9:41, above an hour in words. */
 export function countdown(seconds: number): string {
+  if (seconds > 3600) return span(seconds);
   const s = Math.max(0, Math.ceil(seconds));
   return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
 }

@@ -5,7 +5,7 @@ import { place, to } from "../route";
 import { setupScreens } from "../screens";
 import { installs } from "../setup";
 import { choose, connected, now, trouble, type Overview } from "../state";
-import { clock, language, refusal, t, withWords } from "../text";
+import { clock, fetchWords, language, refusal, t } from "../text";
 import { Icon } from "./icon";
 import { Later } from "./later";
 import { screenTitle } from "./page";
@@ -68,7 +68,7 @@ function useUnread(n: number): string {
 
 /** Parts that are fetched where they are needed. */
 const demoBar = () => import("./demo").then((m) => m.DemoBar);
-const setupNote = () => withWords(import("./setupnote")).then((m) => m.SetupNote);
+const setupNote = () => Promise.all([import("./setupnote"), fetchWords()]).then(([m]) => m.SetupNote);
 
 function Ways({ o }: { o: Overview }) {
   const unread = o.unread;

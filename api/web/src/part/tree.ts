@@ -27,7 +27,7 @@ export interface TreeDevice extends TopologyDevice {
   by?: TreeDevice; // what it is connected to
   link?: TopologyLink;
   layer: number; // 0: the gateway
-  column: number; // halves are possible
+  row: number; // halves are possible
 }
 
 const roles = ["MESH_ROOT", "MESH_NODE", "LEAF", "CLIENT"];
@@ -37,7 +37,7 @@ const inOrder = (a: TopologyDevice, b: TopologyDevice) => roles.indexOf(a.type) 
 
 /** The devices from the gateway down, each below what it is connected to; without a known way they stand beside. */
 export function grow(topology: Topology | undefined): TreeDevice[] {
-  const devices: TreeDevice[] = [...(topology?.devices ?? [])].sort(inOrder).map((d) => ({ ...d, layer: 0, column: 0 }));
+  const devices: TreeDevice[] = [...(topology?.devices ?? [])].sort(inOrder).map((d) => ({ ...d, layer: 0, row: 0 }));
   const placed = new Map<number, TreeDevice>();
   const below = new Map<TreeDevice, TreeDevice[]>();
   const roots = devices.filter((d) => d.type === "MESH_ROOT");
@@ -60,15 +60,15 @@ export function grow(topology: Topology | undefined): TreeDevice[] {
   }
   const stray = devices.filter((d) => !placed.has(d.id));
   for (const d of stray) d.layer = roles.indexOf(d.type) === 0 ? 0 : 1;
-  let column = 0;
+  let row = 0;
   const settle = (d: TreeDevice) => {
     const children = below.get(d) ?? [];
-    if (children.length === 0) return void (d.column = column++);
+    if (children.length === 0) return void (d.row = row++);
     children.forEach(settle);
-    d.column = (children[0].column + children[children.length - 1].column) / 2;
+    d.row = (children[0].row + children[children.length - 1].row) / 2;
   };
   [...roots, ...stray].forEach(settle);
-  return [...placed.values(), ...stray].sort((a, b) => a.layer - b.layer || a.column - b.column);
+  return [...placed.values(), ...stray].sort((a, b) => a.layer - b.layer || a.row - b.row);
 }
 
 /** The link of a device to a parent, where it is its best one: online, then strongest, to a parent that is known. */

@@ -80,14 +80,16 @@ export function Walk({ home, places, answer, ts, titled = false }: { home: Setup
     }
     busy.value = false;
   };
-  const skipped = left.value ?? places.filter((p) => p.links === 0).map((p) => p.room);
+  const unlinked = places.filter((p) => p.links === 0).map((p) => p.room);
+  const skipped = left.value ?? unlinked;
+  const choose = (room: string, on: boolean) => (left.value = on ? (left.value ?? unlinked).filter((r) => r !== room) : [...(left.value ?? unlinked), room]);
   const wanted = places.map((p) => p.room).filter((r) => !skipped.includes(r));
   if (places.length === 0) return <div class="su-teach"><p><strong>{su("suWalkNoRooms")}</strong></p><p>{su("suWalkNoRoomsHelp")}</p></div>;
   return (
     <div class="su-walk">
       {test?.running
         ? <Running test={test} now={now} places={places} wanted={wanted} titled={titled} busy={busy.value} act={act} />
-        : <Choose test={test} places={places} skipped={skipped} skip={(rooms) => (left.value = rooms)} first={wanted[0]} busy={busy.value || !test} act={act} />}
+        : <Choose test={test} places={places} skipped={skipped} choose={choose} first={wanted[0]} busy={busy.value || !test} act={act} />}
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );
@@ -96,7 +98,7 @@ export function Walk({ home, places, answer, ts, titled = false }: { home: Setup
 type Act = (method: string, body?: object) => Promise<void>;
 
 /** Which rooms to walk, and what the last test found. */
-function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; skip: (rooms: string[]) => void; first: string | undefined; busy: boolean; act: Act }) {
+function Choose({ test, places, skipped, choose, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; choose: (room: string, on: boolean) => void; first: string | undefined; busy: boolean; act: Act }) {
   const id = useId();
   const walked = (test?.rooms ?? []).filter((r) => r.state === "seen" || r.state === "unseen");
   return (
@@ -108,7 +110,7 @@ function Choose({ test, places, skipped, skip, first, busy, act }: { test: WalkT
         <legend>{su("suWalkRooms")}</legend>
         {places.map((p, i) => (
           <label key={p.room} class="check" for={`${id}${i}`}>
-            <input id={`${id}${i}`} type="checkbox" checked={!skipped.includes(p.room)} onChange={(e) => skip(e.currentTarget.checked ? skipped.filter((r) => r !== p.room) : [...skipped, p.room])} />
+            <input id={`${id}${i}`} type="checkbox" checked={!skipped.includes(p.room)} onChange={(e) => choose(p.room, e.currentTarget.checked)} />
             <span>{p.room} {p.links === 0 && <small>{su("suWalkNoLink")}</small>}</span>
           </label>
         ))}

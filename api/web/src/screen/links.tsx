@@ -84,14 +84,14 @@ interface LinkHistory {
   step: number;
   rate: (number | null)[];
   rssi: (number | null)[];
-  can: (number | null)[]; // share of the step in which it could sense
+  can: string[]; // what it could do; "" for no data
 }
 
 function History({ home, id }: { home: SetupProps["home"]; id: string }) {
   const answer = useAnswer<LinkHistory>(`/web/v1/links/${encodeURIComponent(id)}/history?network_id=${home.id}`, 60);
   const h = answer.value;
   const known = h && [...h.rate, ...h.rssi].some((v) => v !== null);
-  const able = h?.can.filter((v) => v !== null) ?? [];
+  const told = h?.can.filter((v) => v !== "") ?? [];
   return (
     <section class="su-part">
       <h2>{su("suHistory")}</h2>
@@ -99,7 +99,7 @@ function History({ home, id }: { home: SetupProps["home"]; id: string }) {
       {h && !known && <p class="note">{su("suHistoryNone")}</p>}
       {h && known && (
         <>
-          {able.length > 0 && <p>{su("suHistoryCan", { n: Math.round((100 * able.reduce((a, b) => a + b, 0)) / able.length) })}</p>}
+          {told.length > 0 && <p>{su("suHistoryCan", { n: Math.round((100 * told.filter((v) => v !== "blind").length) / told.length) })}</p>}
           <Curve name={su("suHistoryRate")} h={h} values={h.rate} zone={home.timezone} />
           <Curve name={su("suHistorySignal")} h={h} values={h.rssi} zone={home.timezone} />
           {h.since !== null && <p><small>{su("suHistorySince", { time: dayTime(h.since, home.timezone) })}</small></p>}

@@ -5,7 +5,7 @@ import { SetupPage, type SetupProps } from "../part/setup";
 import { grow, type Topology, type TreeDevice } from "../part/tree";
 import { su, suCode } from "../words/setup";
 
-const width = 132, height = 88, box = 120, tall = 48; // of a device's cell, and of its box
+const across = 144, down = 56, box = 120, tall = 44; // of a device's cell, and of its box
 
 /** What a device is called. */
 const called = (d: { friendly_name: string; name: string }) => d.friendly_name || d.name || su("suDeviceUnnamed");
@@ -24,18 +24,19 @@ export function Screen(props: SetupProps) {
   );
 }
 
+/** Layers stand beside one another, devices of a layer below one another: that fits a phone. */
 function Drawing({ tree }: { tree: TreeDevice[] }) {
-  const wide = Math.max(...tree.map((d) => d.column)) + 1, deep = Math.max(...tree.map((d) => d.layer)) + 1;
-  const x = (d: TreeDevice) => d.column * width + width / 2, y = (d: TreeDevice) => d.layer * height + tall / 2 + 4;
+  const width = (Math.max(...tree.map((d) => d.layer)) + 1) * across, height = (Math.max(...tree.map((d) => d.row)) + 1) * down;
+  const x = (d: TreeDevice) => d.layer * across + box / 2 + 2, y = (d: TreeDevice) => d.row * down + down / 2;
   return (
     <div class="su-drawing" tabIndex={0} role="group" aria-label={su("suMap")}>
-      <svg viewBox={`0 0 ${wide * width} ${deep * height}`} width={wide * width} height={deep * height} role="img" aria-label={su("suMapText", { n: tree.length })}>
-        {tree.map((d) => d.by && <path key={d.id} class={d.online && d.by.online ? "su-edge" : "su-edge su-off"} d={`M${x(d.by)} ${y(d.by) + tall / 2}V${y(d) - (height - tall) / 2 - tall / 2}H${x(d)}V${y(d) - tall / 2}`} />)}
+      <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={su("suMapText", { n: tree.length })}>
+        {tree.map((d) => d.by && <path key={d.id} class={d.online && d.by.online ? "su-edge" : "su-edge su-off"} d={`M${x(d.by) + box / 2} ${y(d.by)}H${x(d) - across / 2}V${y(d)}H${x(d) - box / 2}`} />)}
         {tree.map((d) => (
           <g key={d.id} class={d.online ? "su-node" : "su-node su-off"}>
             <rect x={x(d) - box / 2} y={y(d) - tall / 2} width={box} height={tall} rx="12" />
             <text x={x(d)} y={y(d) - 3}>{short(called(d))}</text>
-            <text class="su-minor" x={x(d)} y={y(d) + 15}>{short(d.online ? d.location || suCode("suMapRole_", d.type) : su("suState_offline"))}</text>
+            <text class="su-minor" x={x(d)} y={y(d) + 14}>{short(d.online ? d.location || suCode("suMapRole_", d.type) : su("suState_offline"))}</text>
           </g>
         ))}
       </svg>

@@ -8,7 +8,7 @@ import { Waiting } from "../part/page";
 import { mayInstall, SetupPage, type SetupProps } from "../part/setup";
 import { to } from "../route";
 import { refusal } from "../text";
-import { su, suCode } from "../words/setup";
+import { su, suCode, suCounted } from "../words/setup";
 
 const levels = ["high", "medium", "low", "very_low"] as const;
 type Level = (typeof levels)[number];
@@ -67,8 +67,8 @@ export function Screen(props: SetupProps) {
           {kept.motion_paused && <p class="note">{su("suTunePaused")}</p>}
           <form class="su-tune" onSubmit={save}>
             <Sensitivity chosen={config.sensitivity_level} disabled={kept.motion_paused} choose={(sensitivity_level) => set({ sensitivity_level })} />
-            {!installer && home.role === "owner" && <WhatIf home={home.id} level={config.sensitivity_level} now={kept.sensitivity_level} />}
             <Rest config={config} set={set} />
+            {!installer && home.role === "owner" && <WhatIf home={home.id} config={config} kept={kept} />}
             <div class="row">
               <button class="main" disabled={busy.value || !changed || kept.motion_paused}>{su("suTuneSave")}</button>
               {changed && <button type="button" onClick={() => (draft.value = {})}>{su("suTuneUndo")}</button>}
@@ -120,17 +120,25 @@ function Rest({ config, set }: { config: Config; set: (change: Partial<Config>) 
   );
 }
 
-/** What the last 24 hours would have been with another sensitivity. */
-function WhatIf({ home, level, now }: { home: number; level: Level; now: Level }) {
-  const answer = useAnswer<{ now: number | null; then: number | null }>(`/web/v1/what-if?network_id=${home}&sensitivity=${level}`);
+/** Moments of the last 24 hours, as they were and as they would have been. */
+interface Answered {
+  now: number | null;
+  then: number | null;
+  why: string; // code of why one is not known
+}
+
+/** What other settings would have made of the last 24 hours. */
+function WhatIf({ home, config, kept }: { home: number; config: Config; kept: Config }) {
+  const other = (config.sensitivity_level === kept.sensitivity_level ? "" : `&sensitivity=${levels.indexOf(config.sensitivity_level) + 1}`) + (config.cooldown === kept.cooldown ? "" : `&cooldown=${config.cooldown}`);
+  const answer = useAnswer<Answered>(`/web/v1/what-if?network_id=${home}${other}`);
   const shown = useSignal("");
   useEffect(() => {
     const v = answer.value;
-    if (answer.refusal || (v && (v.now === null || v.then === null))) shown.value = su("suTuneWhatIfFail");
-    else if (v) {
-      const words = { level: suCode("suTuneLevel_", level), now: v.now!, then: v.then! };
-      shown.value = su(level === now ? "suTuneWhatIfNow" : v.now === v.then ? "suTuneWhatIfSame" : "suTuneWhatIf", words);
-    }
+    if (answer.refusal) shown.value = refusal(answer.refusal);
+    if (!v) return; // what was shown stays until the answer
+    const words = { now: suCounted("suMoments", v.now ?? 0, {}), then: suCounted("suMoments", v.then ?? 0, {}) };
+    if (v.why && (v.now === null || other)) shown.value = suCode("suTuneWhatIf_", v.why);
+    else shown.value = su(!other ? "suTuneWhatIfNow" : v.now === v.then ? "suTuneWhatIfSame" : "suTuneWhatIf", words);
   });
   return <p class="su-whatif" role="status">{shown}</p>;
 }

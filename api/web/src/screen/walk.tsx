@@ -40,6 +40,7 @@ function truth(test: WalkTest | undefined, running: boolean): string {
   const walked = test?.rooms.filter((r) => r.state === "seen" || r.state === "unseen") ?? [];
   if (running) return walkSaid(test!) || su("suWalkIntro");
   if (walked.length === 0) return su("suWalkIntro");
+  if (walked.length === 1) return su(walked[0].state === "seen" ? "suWalkSeen" : "suWalkUnseen", { room: walked[0].room });
   const seen = walked.filter((r) => r.state === "seen").length;
   return seen === walked.length ? su("suWalkDoneAll", { total: seen }) : su("suWalkDone", { n: seen, total: walked.length });
 }

@@ -29,6 +29,7 @@ export const common: typeof english = {
   screens: "Seiten",
   more: "Mehr",
   alerts: "Meldungen",
+  peopleTitle: "Personen",
   setup: "Einrichtung",
   installs: "Von mir betreut",
   setUp: "Jetzt einrichten",

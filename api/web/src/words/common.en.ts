@@ -27,6 +27,7 @@ export const common = {
   screens: "Screens",
   more: "More",
   alerts: "Alerts",
+  peopleTitle: "People",
   setup: "Setup",
   installs: "Homes I look after",
   setUp: "Set it up",

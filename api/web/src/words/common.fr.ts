@@ -29,6 +29,7 @@ export const common: typeof english = {
   screens: "Pages",
   more: "Plus",
   alerts: "Alertes",
+  peopleTitle: "Personnes",
   setup: "Installation",
   installs: "Foyers que j'installe",
   setUp: "L'installer",

@@ -6,12 +6,11 @@ import { home } from "./home.en";
 import { inbox } from "./inbox.en";
 import { live } from "./live.en";
 import { me } from "./me.en";
-import type { more } from "./more.en";
 import { moment } from "./moment.en";
-import { people } from "./people.en";
+import type { rest } from "./rest.en";
 
-/** The messages in English that the first view may need; the others are in more.en.ts. */
-export const messages = { ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+/** The messages that are there from the beginning, in English. */
+export const first = { ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment };
 
 /** Every message: the other languages have the same. */
-export type Messages = typeof messages & typeof more;
+export type Messages = typeof first & typeof rest;

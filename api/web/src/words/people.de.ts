@@ -1,7 +1,6 @@
 import type { people as english } from "./people.en";
 
 export const people: typeof english = {
-  peopleTitle: "Personen",
   peopleWho: "Wer zu diesem Zuhause gehört",
   thatIsYou: "das bist du",
   roleOwner: "Hauptperson",

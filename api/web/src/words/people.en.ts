@@ -1,5 +1,4 @@
 export const people = {
-  peopleTitle: "People",
   peopleWho: "Who belongs to this home",
   thatIsYou: "that is you",
   roleOwner: "owner",

@@ -1,7 +1,6 @@
 import type { people as english } from "./people.en";
 
 export const people: typeof english = {
-  peopleTitle: "Personnes",
   peopleWho: "Qui fait partie de ce foyer",
   thatIsYou: "c'est vous",
   roleOwner: "propriétaire",

@@ -74,7 +74,7 @@ export const reason: typeof english = {
   rl_low_score: "Andere Strecken sind hier besser.",
   rl_low_score_do: "Es gibt nichts zu tun: Sie springt ein, wenn eine ausfällt.",
   rl_link_limit: "So viele Strecken wie möglich erkennen schon.",
-  rl_link_limit_do: "Entferne Geräte, die du nicht brauchst.",
+  rl_link_limit_do: "Es gibt nichts zu tun: Sie springt ein, wenn eine andere ausfällt.",
   rl_not_heard: "Seit dem Start der Box war sie nicht zu hören.",
   rl_not_heard_do: "Prüfe, ob ihre beiden Geräte verbunden sind.",
   rl_silent: "Seit {for_s} s ist sie still.",

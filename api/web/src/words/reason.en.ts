@@ -72,7 +72,7 @@ export const reason = {
   rl_low_score: "Other links do better here.",
   rl_low_score_do: "Nothing to do: it steps in when one of them fails.",
   rl_link_limit: "As many links as possible sense already.",
-  rl_link_limit_do: "Remove devices that you do not need.",
+  rl_link_limit_do: "It steps in when another one fails: nothing to do.",
   rl_not_heard: "It has not been heard since the box was started.",
   rl_not_heard_do: "Check that both of its devices are online.",
   rl_silent: "It has been silent for {for_s} s.",

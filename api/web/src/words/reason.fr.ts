@@ -74,7 +74,7 @@ export const reason: typeof english = {
   rl_low_score: "D'autres liaisons font mieux ici.",
   rl_low_score_do: "Il n'y a rien à faire : elle prend le relais si l'une d'elles tombe.",
   rl_link_limit: "Autant de liaisons que possible détectent déjà.",
-  rl_link_limit_do: "Retirez des appareils dont vous n'avez pas besoin.",
+  rl_link_limit_do: "Il n'y a rien à faire : elle prend le relais si une autre tombe.",
   rl_not_heard: "Elle n'a pas été entendue depuis le démarrage du boîtier.",
   rl_not_heard_do: "Vérifiez que ses deux appareils sont en ligne.",
   rl_silent: "Elle se tait depuis {for_s} s.",
