@@ -57,6 +57,7 @@ const (
 	DeviceConnectedEvent           = "DeviceConnectedEvent"
 	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
+	WalkTestStartedEvent           = "WalkTestStartedEvent"
 )
 
 // MaxEvent is the longest event that devices and callers may send, in bytes of JSON: enough

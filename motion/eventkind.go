@@ -145,6 +145,11 @@ var eventKinds = []EventKind{
 		Name: HistoryCutEvent, Category: CategorySystem, Notice: true, Meaning: "the network has more events than `store.events_of_network` lets it have: its oldest `detail.events`, until `detail.until`, went",
 		Words: always("Too many events: the oldest were removed"),
 	},
+	{
+		Name: WalkTestStartedEvent, Category: CategorySystem, Notice: true,
+		Meaning: "an installer, whom `data` names, tests which rooms sense: for ten minutes at most they see when links move",
+		Words:   always("{member} has started a walk test"),
+	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},
 	{Name: IntegrationDeletedEvent, Category: CategorySystem, Notice: true, Meaning: "the account of third-party sensors was removed"},

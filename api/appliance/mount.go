@@ -35,8 +35,8 @@ func (a *Appliance) mount() {
 	keys := auth.NewKeys(a.db)
 	devices, household := core.New(a.engine, a.db, keys).Interface(), app.New(a.parts).Interface()
 	page := browser.New(browser.Parts{
-		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Version: admin.Version(), Guest: &a.guest, Play: &a.play,
-		Address: func() string { return a.base },
+		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Sensors: a.sensors, Version: admin.Version(), Guest: &a.guest, Play: &a.play,
+		Address: func() string { return a.base }, Broker: a.brokerHere,
 	}).Interface()
 	private.Mount(devices)
 	a.http.Mount(household)

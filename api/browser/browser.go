@@ -9,6 +9,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 	"sensegate/api/caller"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
+	"sensegate/motion/integration"
 	"sensegate/store"
 )
 
@@ -27,6 +29,7 @@ type Parts struct {
 	Sessions  *auth.Sessions
 	Accounts  *auth.Accounts
 	Household *household.Household
+	Sensors   *integration.Service
 
 	Version string // of the program
 	Guest   *Guest // signs in with a code, as the demo's link does
@@ -34,6 +37,9 @@ type Parts struct {
 
 	// Address returns the address of the appliance for other devices: http://192.168.1.20:8080.
 	Address func() string
+	// Broker returns the address of the appliance's broker for other devices:
+	// mqtt://192.168.1.20:1883; "" when it listens nowhere.
+	Broker func() string
 }
 
 // Browser serves the interface of the web app.
@@ -96,6 +102,30 @@ func (b *Browser) routes() []api.Route {
 			api.Get("/export", user(b.export), "What the appliance keeps of the caller"),
 		),
 		b.settingUp(),
+		api.Group("Devices and links",
+			api.Get("/devices", installer(b.setupDevices), "The devices of the home, and those that wait"),
+			api.Post("/devices/adoption", installer(b.openAdoption), "Let new devices in for ten minutes"),
+			api.Delete("/devices/adoption", installer(b.closeAdoption), "Let none in any more"),
+			api.Post("/devices/{entry}/adopt", installer(b.adoptDevice), "Let in one device that waits"),
+			api.Put("/devices/{id}", installer(b.placeDevice), "Name and place a device"),
+			api.Delete("/devices/{id}", installer(b.removeDevice), "Remove a device"),
+			api.Live("/installation", installer(b.installation), "Live: devices, links and walk test while a home is set up"),
+			api.Get("/links", installer(b.links), "How each link senses, and why it cannot"),
+			api.Get("/links/{id}/history", installer(b.linkHistory), "What a link could do in the last 24 hours"),
+			api.Get("/calibrations", installer(b.calibrations), "How far calibrations are, and what came of them"),
+			api.Post("/calibrations", installer(b.calibrate), "Calibrate a link, or all"),
+			api.Delete("/calibrations", installer(b.endCalibrations), "End calibrations under way"),
+			api.Get("/walk-tests", installer(b.walkTest), "The walk test, and what it has found"),
+			api.Post("/walk-tests", installer(b.startWalk), "Begin a walk test in a room").Answering(http.StatusCreated),
+			api.Put("/walk-tests", installer(b.nextWalk), "Go on to the next room"),
+			api.Delete("/walk-tests", installer(b.endWalk), "End the walk test"),
+			api.Get("/what-if", owner(b.whatIf), "How many moments other settings would have had"),
+		),
+		api.Group("Tuning and sensors",
+			api.Get("/tuning", installer(b.tuning), "How sensitive the home is"),
+			api.Put("/tuning", installer(b.tune), "Change how sensitive the home is"),
+			api.Post("/bridge-user", owner(b.newBridgeUser), "A user by which a bridge of sensors connects"),
+		),
 		api.Group("Screens",
 			api.Get("/overview", member(b.overview), "The home at a glance"),
 			api.Live("/motions", member(b.motions), "Live motion, and how near each link is to its threshold"),

@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,6 +43,8 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
 		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}
+	maps.Copy(verdicts, installationVerdicts())
+	maps.Copy(bodies, installationBodies())
 	rule := b.addAlert(night)
 	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
 	installer := b.installer("robin@example.org")
@@ -70,6 +73,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		if row == "GET /moments" {
 			path += "&from=0"
 		}
+		path = installationPath(row, path)
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,
 			b.nobody, b.neighbour, installer, b.member, b.owner,

@@ -20,7 +20,10 @@ import (
 	"sensegate/motion/engine"
 	"sensegate/motion/home"
 	"sensegate/motion/household"
+	"sensegate/motion/integration"
 	"sensegate/motion/notify"
+	"sensegate/motion/sensor"
+	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -38,6 +41,7 @@ type box struct {
 	app      *apitest.Client
 	guest    browser.Guest
 	play     browser.Play
+	sensors  *integration.Service
 
 	home, other                      home.ID
 	network                          motion.NetworkID
@@ -83,6 +87,9 @@ func (b *box) assemble(s *server.Server) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
+	bridge := zigbee2mqtt.Defaults()
+	bridge.Network = 1 // of the first home
+	b.sensors = integration.New(b.db, b.engine, integration.Options{Providers: map[string]sensor.Provider{zigbee2mqtt.Name: zigbee2mqtt.New(bridge, noBroker{}, quiet)}})
 	b.sessions = auth.NewSessions(b.db, keys, s.Recheck)
 	notifier, err := notify.New(b.db, notify.Options{Mail: notify.MailDefaults(), Push: notify.PushDefaults(), Base: func() string { return "http://home.example" }})
 	if err != nil {
@@ -90,8 +97,8 @@ func (b *box) assemble(s *server.Server) {
 	}
 	b.people = household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
-		Address: func() string { return "http://192.168.1.20:8080" }}).Interface())
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Sensors: b.sensors, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
+		Address: func() string { return "http://192.168.1.20:8080" }, Broker: func() string { return "mqtt://192.168.1.20:1883" }}).Interface())
 	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Ready: b.db.Err}).Interface())
 	s.Mount(b.probe())
 	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net", "robin@example.org"} {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"sensegate/api/apitest"
 	"sensegate/motion"
@@ -153,16 +152,7 @@ func TestExportHasWhatIsTheCallers(t *testing.T) {
 func TestExportWantsARecentLogin(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.update(func(tx *store.Tx) error {
-		all, err := tx.SessionsOfUser(b.owner.ID)
-		for _, s := range all {
-			s.CreatedAt = s.CreatedAt.Add(-motion.Seconds(time.Hour.Seconds()))
-			if _, err := tx.PutSession(s); err != nil {
-				return err
-			}
-		}
-		return err
-	})
+	b.age(b.owner)
 	apitest.WantProblem(t, b.owner.ask(http.MethodGet, "/export", ""), 403, "step_up")
 	b.owner.done(http.MethodPost, "/step-up", `{"password":"`+password+`"}`)
 	b.owner.exported()

@@ -51,6 +51,7 @@ type claimable struct {
 type setupHome struct {
 	ID    home.ID        `json:"id" doc:"App Cloud network id" example:"17"`
 	Name  string         `json:"name" doc:"Empty: none was given" example:"Home"`
+	Zone  string         `json:"timezone" doc:"IANA name of the time zone" example:"Europe/Berlin"`
 	Role  string         `json:"role" enum:"owner,installer"`
 	Until *motion.Time   `json:"until" nullable:"true" doc:"When the installation ends by itself; null: the caller owns the home" example:"1764600000"`
 	Step  home.SetupStep `json:"step" enum:",devices,rooms,walk,handover" doc:"What is to be done next; empty: the home is set up"`
@@ -75,7 +76,7 @@ func (b *Browser) setup(ctx context.Context, who auth.User, _ *struct{}) (*setup
 		if !h.Until.IsZero() {
 			role = "installer"
 		}
-		out.Body.Homes = append(out.Body.Homes, setupHome{ID: h.ID, Name: h.Name, Role: role, Until: unlessZero(h.Until), Step: h.SetupStep})
+		out.Body.Homes = append(out.Body.Homes, setupHome{ID: h.ID, Name: h.Name, Zone: h.Timezone, Role: role, Until: unlessZero(h.Until), Step: h.SetupStep})
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,27 @@ func says(l sensing.LinkState, text string) bool {
 	return strings.Contains(strings.Join(l.Why, "\n"), text)
 }
 
+// figure returns a figure of a reason of a link; ok is false where it has no such reason.
+func figure(l sensing.LinkState, code sensing.Code, name string) (v float64, ok bool) {
+	i := slices.IndexFunc(l.Reasons, func(r sensing.Reason) bool { return r.Code == code })
+	if i < 0 {
+		return 0, false
+	}
+	return l.Reasons[i].Figures[name], true
+}
+
+func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]sensing.Code{}
+	for _, code := range sensing.Codes() {
+		text := sensing.Reason{Code: code}.Text()
+		if text == "" || seen[text] != "" {
+			t.Errorf("%s and %s: %q", code, seen[text], text)
+		}
+		seen[text] = code
+	}
+}
+
 func TestLinksSayWhetherTheySense(t *testing.T) {
 	r := recording(t, "espectre", "test_c3_64sc_20260329_130804")
 	run(t, func(t *testing.T, b *box) {
@@ -43,6 +65,12 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 		l := b.explain()[kitchenLink]
 		if l.Source != "csi" || l.Can != sensing.LinkDecides || l.Calibration != "running" || !says(l, "calibrating") || !l.LastMotion.IsZero() {
 			t.Errorf("after twenty quiet seconds %+v", l)
+		}
+		if left, ok := figure(l, sensing.Calibrating, "left_s"); !ok || left < 5 || left > 15 || l.Progress == nil || math.Abs(*l.Progress-(1-left/30)) > 0.05 {
+			t.Errorf("after twenty of thirty seconds the calibration is at %v, %v s left", l.Progress, left)
+		}
+		if l.From.ID == 0 || l.From.Node || !l.To.Node || l.Level == nil || l.Level.ByPower || l.Level.Value >= l.Level.Threshold {
+			t.Errorf("ends %+v %+v, level %+v", l.From, l.To, l.Level)
 		}
 		if math.Abs(l.Rate-100) > 5 || l.Missing > 0.1 || l.Amplitude < 6 || l.Floor == nil || *l.Floor > -7 || now().Since(l.Heard) > 2 {
 			t.Errorf("figures %+v", l)
@@ -55,6 +83,9 @@ func TestLinksSayWhetherTheySense(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		if l = b.explain()[kitchenLink]; l.Can != sensing.LinkBlind || !says(l, "silent for 30s") {
 			t.Errorf("after half a minute of silence %+v", l)
+		}
+		if silent, ok := figure(l, sensing.Silent, "for_s"); !ok || silent != 30 {
+			t.Errorf("silent for %v s, want 30: %+v", silent, l.Reasons)
 		}
 		b.configure(func(n *motion.Network) {
 			n.RadarConfig = motion.Document{"sounding": map[string]any{"clients": map[string]any{kitchen.String(): map[string]any{"mode": "deny"}}}}
@@ -112,7 +143,7 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 			t.Fatalf("%d links, %v", n, err)
 		}
 		b.figures(10, constant(0.3))
-		if l := b.explain()[kitchenLink]; l.Calibration != "running" || *l.Floor <= *before.Floor {
+		if l := b.explain()[kitchenLink]; l.Calibration != "running" || *l.Floor <= *before.Floor || l.Outcome != sensing.CalibrationRuns || l.Progress == nil || *l.Progress < 0.3 || *l.Progress > 0.36 {
 			t.Errorf("under way: %+v", l)
 		}
 		if n, err := b.Sensing.CancelCalibration(id, ""); n != 1 || err != nil {
@@ -120,13 +151,15 @@ func TestCalibrationIsDoneAgainCancelledAndKept(t *testing.T) {
 		}
 		if l := b.explain()[kitchenLink]; l.Calibration != "done" || l.CalibratedAt != before.CalibratedAt || *l.Floor != *before.Floor {
 			t.Errorf("cancelled: %+v, before: %+v", l, before)
+		} else if l.Outcome != sensing.CalibrationCancelled || l.Progress != nil {
+			t.Errorf("cancelled: %s at %v", l.Outcome, l.Progress)
 		}
 		if _, err := b.Sensing.Calibrate(id, ""); err != nil {
 			t.Fatal(err)
 		}
 		b.figures(40, constant(0.05))
 		done := b.explain()[kitchenLink]
-		if done.Calibration != "done" || done.CalibratedAt <= before.CalibratedAt {
+		if done.Calibration != "done" || done.CalibratedAt <= before.CalibratedAt || done.Outcome != sensing.CalibrationDone {
 			t.Errorf("done again: %+v", done)
 		}
 		b.stop()

@@ -3,6 +3,7 @@ package household
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -28,7 +29,8 @@ type Claimable struct {
 // SetupHome is a home that a user owns or installs.
 type SetupHome struct {
 	home.Home
-	Until motion.Time // when their installation ends; 0: they own it
+	Until    motion.Time // when their installation ends; 0: they own it
+	Timezone string      // IANA name
 }
 
 // Setup returns what a user may set up. It makes the homes of networks that have none, as
@@ -78,6 +80,10 @@ func setupHomes(tx *store.Tx, user home.UserID) (list []SetupHome, err error) {
 		if i, in := house.InstallerOf(user, tx.Now()); in {
 			list = append(list, SetupHome{Home: house, Until: i.Until})
 		}
+	}
+	for i := range list {
+		settings, failed := tx.SettingsInForce(list[i].ExternalID)
+		list[i].Timezone, err = settings.Timezone, errors.Join(err, failed)
 	}
 	return list, err
 }

@@ -138,6 +138,11 @@ func TestSetupGoesOnAfterARestart(t *testing.T) {
 	}
 	after := newPlaceOn(t, kept.Path)
 	wantSetup(t, after, house, home.SetupDevices, "Europe/Berlin")
+	for _, who := range []home.UserID{robin, sam} {
+		if homes := after.setup(who).Homes; len(homes) != 1 || homes[0].Timezone != "Europe/Berlin" {
+			t.Errorf("user %d sets up %+v, want the home in Europe/Berlin", who, homes)
+		}
+	}
 	if !after.installs(house.ID, sam) || after.owner(house.ID) != robin {
 		t.Error("sam is no installer after the restart, or robin no owner")
 	}

@@ -31,6 +31,13 @@ type Provider interface {
 	Run(ctx context.Context, host Host) error
 }
 
+// Bridged is a Provider whose third party connects to the appliance's own broker.
+type Bridged interface {
+	Provider
+	// Topic returns the topic below which the third party speaks.
+	Topic() string
+}
+
 // Host receives the readings of a provider. Its methods may be called concurrently.
 type Host interface {
 	// Accounts returns the accounts that are in use at the provider.

@@ -54,9 +54,12 @@ export function refusal(e: unknown): string {
   return t("failed", { why: e.message });
 }
 
+/** Returns a text with {name} replaced by the value of that name. */
+export const fill = (text: string, values: Record<string, string | number>) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+
 /** Returns a message, with {name} replaced by the value of that name. */
 export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
-  return words.value[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  return fill(words.value[key] ?? key, values);
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */

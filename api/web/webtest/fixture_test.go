@@ -44,6 +44,8 @@ func fixed(t *testing.T, other answers) string {
 		body, known := usual[r.URL.Path]
 		a, otherwise := other[r.URL.Path]
 		switch {
+		case r.URL.Path == "/web/v1/live-tickets": // nothing is told live
+			answer{status: 503}.send(t, w, nil)
 		case otherwise || known:
 			a.send(t, w, body)
 		case strings.HasPrefix(r.URL.Path, "/web/v1/") || strings.HasPrefix(r.URL.Path, "/api/v1/"):

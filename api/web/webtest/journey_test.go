@@ -292,7 +292,7 @@ func TestSigningInByAPasswordOnALANName(t *testing.T) {
 	at := strings.Replace("http://"+s.HTTP, "127.0.0.1", lanName, 1)
 	signIn := func(password string) {
 		t.Helper()
-		b.do(chromedp.SetValue(chromedp.CSS("#email"), "mum@example.com"), chromedp.SetValue(chromedp.CSS("#password"), password), chromedp.Click(chromedp.CSS("button.main")))
+		b.do(chromedp.SetValue(chromedp.CSS("#email"), "mum@example.com"), chromedp.SetValue(chromedp.CSS("#password"), password), chromedp.Click(chromedp.CSS("form button.main")))
 	}
 	b.do(chromedp.Navigate(at), chromedp.WaitVisible(chromedp.CSS("#password")))
 	b.waitFor(`document.querySelector(".note")?.textContent.includes("setup code")`)

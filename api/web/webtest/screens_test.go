@@ -26,7 +26,20 @@ var screens = []string{
 	"#/inbox",
 	"#/me",
 	"#/wall",
+	"#/devices",
+	"#/links",
+	"#/walk",
+	"#/tuning",
+	"#/map",
+	"#/sensors",
+	"#/setup",
+	"#/installs",
 }
+
+// member is the home of somebody who is not its owner.
+var member = map[string]any{"home": map[string]any{
+	"id": 17, "name": "Home", "timezone": "America/Toronto", "role": "member", "scene": "home", "since": 1763308800, "live": false, "asked": true, "scene_at": 0, "scene_by": "", "away_at": 0,
+}}
 
 // states are what the demo does not show: who asks, and what the appliance answers.
 var states = []struct {
@@ -36,7 +49,7 @@ var states = []struct {
 	answers answers
 }{
 	{"sign-in of an appliance without an owner", false, "", answers{"/web/v1/boot": {change: map[string]any{"claimed": false}}}},
-	{"no home", true, "", answers{"/web/v1/overview": {status: 404}}},
+	{"no home", true, "", answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"code": false, "homes": []any{}}}}},
 	{"no answer at all", true, "", answers{"/web/v1/overview": {status: 503}}},
 	{"no rooms", true, "", answers{"/web/v1/overview": {change: map[string]any{"rooms": []any{}, "state": "unknown"}}}},
 	{"paused, in two homes", true, "", answers{"/web/v1/overview": {change: map[string]any{
@@ -54,6 +67,29 @@ var states = []struct {
 	{"people refused", true, "#/people", answers{"/api/v1/network_memberships": {status: 503}}},
 	{"live motion refused", true, "#/live", nil},
 	{"an account that cannot be asked for", true, "#/me", answers{"/api/v1/users/10": {status: 503}, "/web/v1/sessions": {status: 503}}},
+	{"every kind of device, and the window open", true, "#/devices", nil},
+	{"nothing is heard yet", true, "#/devices", answers{"/web/v1/devices": {change: map[string]any{"devices": []any{}, "window_until": nil}}}},
+	{"devices refused", true, "#/devices", answers{"/web/v1/devices": {status: 503}}},
+	{"devices of somebody who does not set up", true, "#/devices", answers{"/web/v1/overview": {change: member}}},
+	{"a device", true, "#/devices/leaf/603", nil},
+	{"a device that is gone", true, "#/devices/node/9", nil},
+	{"links of every kind", true, "#/links", nil},
+	{"no links", true, "#/links", answers{"/web/v1/links": {change: map[string]any{"links": []any{}}}, "/web/v1/calibrations": {change: map[string]any{"calibrations": []any{}}}}},
+	{"links refused", true, "#/links", answers{"/web/v1/links": {status: 503}}},
+	{"a link", true, "#/links/GW.02bb00000031", nil},
+	{"a link that is gone", true, "#/links/none", nil},
+	{"a walk test that somebody else runs", true, "#/walk", nil},
+	{"a walk test that is over", true, "#/walk", answers{"/web/v1/walk-tests": {change: map[string]any{"running": false, "room": ""}}}},
+	{"no rooms to walk", true, "#/walk", answers{"/web/v1/walk-tests": {change: map[string]any{"id": "", "running": false, "room": "", "rooms": []any{}, "ends_at": nil}}, "/web/v1/devices": {change: map[string]any{"devices": []any{}}}, "/web/v1/links": {change: map[string]any{"links": []any{}}}}},
+	{"tuning while sensing is paused", true, "#/tuning", answers{"/api/v1/network_motion_config": {change: map[string]any{"motion_paused": true}}}},
+	{"tuning refused", true, "#/tuning", answers{"/api/v1/network_motion_config": {status: 503}}},
+	{"a map of several layers", true, "#/map", nil},
+	{"an empty map", true, "#/map", answers{"/api/v1/topologies": {change: map[string]any{"devices": []any{}, "links": []any{}}}}},
+	{"the map refused", true, "#/map", answers{"/api/v1/topologies": {status: 503}}},
+	{"sensors", true, "#/sensors", nil},
+	{"sensors switched off", true, "#/sensors", answers{"/api/v1/sensors/integrations": {status: 404}}},
+	{"sensors without a hub", true, "#/sensors", answers{"/api/v1/sensors/devices": {change: map[string]any{"devices": []any{}}}}},
+	{"sensors refused", true, "#/sensors", answers{"/api/v1/sensors/integrations": {status: 503}}},
 	{"too little room on the disk", true, "", answers{"/web/v1/overview": {change: map[string]any{"read_only": true}}}},
 }
 
@@ -91,7 +127,7 @@ func TestEveryState(t *testing.T) {
 		if signed {
 			b.signedIn()
 		}
-		for _, state := range states {
+		for _, state := range slices.Concat(states, firstRunStates) {
 			if state.signed == signed {
 				b.do(chromedp.Navigate(fixed(t, state.answers)+"/"+state.address), chromedp.WaitVisible(chromedp.CSS("h1")))
 				b.settled(state.address)

@@ -295,6 +295,34 @@ func (v *Update) DropLink(name string) error {
 	return v.Tx.DeleteLeaf(leaf.ID)
 }
 
+// DropLeaf deletes a leaf of the network with its links, and returns its address. NotFound: no such
+// leaf.
+func (v *Update) DropLeaf(id motion.NodeID) (motion.MAC, error) {
+	leaf, err := v.Tx.Leaf(id)
+	if fault.KindOf(err) == fault.NotFound || err == nil && leaf.NetworkID != v.network.ID {
+		return motion.MAC{}, fault.New(fault.NotFound, "leaf %d is not known", id)
+	}
+	if err != nil {
+		return motion.MAC{}, err
+	}
+	links, err := v.Tx.Links(v.network.ID)
+	if err != nil {
+		return motion.MAC{}, err
+	}
+	for _, link := range links {
+		if link.Mesh || link.Src != id {
+			continue
+		}
+		if err := v.DropLink(link.Name); err != nil {
+			return motion.MAC{}, err
+		}
+	}
+	if _, err := v.Tx.Leaf(id); fault.KindOf(err) == fault.NotFound {
+		return leaf.MAC, nil // with its last link
+	}
+	return leaf.MAC, v.Tx.DeleteLeaf(id)
+}
+
 func NamedLeaf(leaf motion.Leaf) bool {
 	return leaf.FriendlyName != "" || leaf.Hostname != "" || leaf.Located || leaf.Mobile
 }

@@ -3,6 +3,7 @@ package sensing
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"sensegate/motion"
@@ -30,7 +31,8 @@ type LinkState struct {
 	Zone      string           `json:"zone"`
 	Source    string           `json:"source"` // what the detector works on: csi, intensity, rssi, or empty
 	Can       string           `json:"can"`    // LinkDecides, LinkSupports or LinkBlind
-	Why       []string         `json:"why"`    // what stands in the way, and what would help
+	Why       []string         `json:"why"`    // what stands in the way, and what would help: Reasons in English
+	Reasons   []Reason         `json:"reasons"`
 
 	Rate      float64 `json:"rate_hz"`   // frames or figures a second
 	Missing   float64 `json:"missing"`   // share of the last minute's decisions that had no data, 0..1
@@ -49,6 +51,43 @@ type LinkState struct {
 	Late       int64       `json:"late"` // decisions that came too late to be fused
 	Heard      motion.Time `json:"heard"`
 	LastMotion motion.Time `json:"last_motion"`
+
+	From, To LinkEnd  `json:"-"`
+	Progress *float64 `json:"-"` // of a running calibration, 0..1
+	Outcome  string   `json:"-"` // of its last calibration: NotCalibrated and the others
+	Level    *Level   `json:"-"` // of the newest decision, nil without data
+}
+
+// LinkEnd is the node or leaf at an end of a link. What is not known is zero.
+type LinkEnd struct {
+	Node bool // a node, else a leaf
+	ID   motion.NodeID
+	Name string // its friendly name, else its stable one
+	Room string
+}
+
+// Level is how much a link is disturbed, and from where on it starts motion at its sensitivity.
+// Both are percent of coherence or, where ByPower, e-folds of power above the quiet; so only those
+// of one link can be compared. Below the threshold it starts too when both rise together.
+type Level struct {
+	Value, Threshold float64
+	ByPower          bool
+}
+
+// Scale names what a level is measured in: coherence or power.
+func (l Level) Scale() string {
+	if l.ByPower {
+		return "power"
+	}
+	return "coherence"
+}
+
+// levelOf returns the level of a decision with data.
+func levelOf(t *detect.Tick) Level {
+	if t.On < 0 || math.IsNaN(t.Features.R) { // a threshold of power is the logarithm of a small number
+		return Level{Value: t.Power - t.Baseline, Threshold: t.On - t.Baseline, ByPower: true}
+	}
+	return Level{Value: 100 * t.Features.R, Threshold: 100 * t.On}
 }
 
 // ExplainLinks returns how each link of a network senses, ordered by name; of all
@@ -66,6 +105,11 @@ func (se *Sensing) ExplainLinks(id motion.NetworkID) ([]LinkState, error) {
 	list, now := []LinkState{}, se.state.Now()
 	for _, n := range networks {
 		list = append(list, networkOf(n).explainLinks(now)...)
+	}
+	for i := range list {
+		for _, why := range list[i].Reasons {
+			list[i].Why = append(list[i].Why, why.Text())
+		}
 	}
 	return list, nil
 }
@@ -94,7 +138,7 @@ func (n *network) explainLinks(now motion.Time) []LinkState {
 	for i := range list {
 		if s := &list[i]; sensing == 1 && s.Can == LinkSupports && !s.Noisy {
 			s.Can = LinkDecides
-			s.Why = append(s.Why, "it decides all the same: no other link of the network senses")
+			s.Reasons = append(s.Reasons, reason(OnlyLink, nil))
 		}
 	}
 	return list
@@ -115,46 +159,76 @@ func (n *network) sensorsByName() map[string]*sensor {
 // explainLink describes a link; s is nil when nothing has come of it since the
 // start. n.Mu is held.
 func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState {
-	l := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Calibration: "none", Missing: 1}
+	l := LinkState{NetworkID: n.ID, Link: name, Can: LinkBlind, Why: []string{}, Reasons: []Reason{}, Calibration: "none", Missing: 1}
 	key, _ := n.KeyOf(name)
 	if s != nil {
 		key = s.key
 	}
-	l.Zone = n.Zone(key)
+	l.Zone, l.From, l.To = n.Zone(key), n.linkEnd(key.Src), n.linkEnd(key.Dst)
 	l.Noisy = n.pipeline.fuser.Noisy(key)
 	l.Late = n.pipeline.fuser.LateTicks(key)
 	if record := n.Links[name]; record != nil {
 		l.Heard, l.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)
 	}
+	left := motion.Seconds(0)
 	if s != nil {
 		l.describe(s, now)
+		left = l.learn(s, motion.Seconds(n.Radar.Sounding.WarmupS))
+		l.Outcome = l.outcome(s.asked)
 	} else {
 		l.calibrated(n.remembered(key), now)
+		l.Outcome = l.outcome(asked{})
 	}
-	if why := n.whyBlind(&l, key, s, now); why != "" {
-		l.Why = append(l.Why, why)
+	if why, blind := n.whyBlind(&l, key, s, now); blind {
+		l.Reasons = append(l.Reasons, why)
 		return l
 	}
-	l.Can, l.Why = LinkDecides, append(l.Why, l.doubts()...)
+	l.Can, l.Reasons = LinkDecides, append(l.Reasons, l.doubts(left)...)
 	if l.Weak || l.Coarse || l.Noisy {
 		l.Can = LinkSupports
 	}
 	return l
 }
 
+// linkEnd describes the end of a link at an address.
+func (n *network) linkEnd(mac motion.MAC) LinkEnd {
+	e, known := n.EndOf(mac)
+	if !known {
+		return LinkEnd{Name: mac.String()}
+	}
+	return LinkEnd{Node: e.Mesh, ID: e.ID, Name: cmp.Or(e.Friendly, e.Name), Room: e.Location}
+}
+
+// learn fills in how far a running calibration has come, and returns how long it still takes.
+func (l *LinkState) learn(s *sensor, length motion.Seconds) motion.Seconds {
+	left, running := s.calibrating()
+	if running {
+		progress := 1.
+		if length > 0 {
+			progress = motion.Round(min(1, max(0, 1-left/length)), 2)
+		}
+		l.Progress = &progress
+	}
+	return left
+}
+
 // describe fills in what a detector knows.
 func (l *LinkState) describe(s *sensor, now motion.Time) {
-	c, q := s.csi.Calibration(), s.last.Quality
+	q := s.last.Quality
 	l.Source = "csi"
-	if q.Coarse && s.coarse[s.figures] != nil {
-		c, l.Source = s.coarse[s.figures].Calibration(), map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
+	if s.active() != detector(s.csi) {
+		l.Source = map[detect.Source]string{detect.Reported: "intensity", detect.Signal: "rssi"}[s.figures]
 	}
-	l.calibrated(c, now)
+	l.calibrated(s.active().Calibration(), now)
 	l.Rate, l.Missing, l.Amplitude = motion.Round(q.Rate, 1), motion.Round(1-q.Valid, 2), motion.Round(q.Amplitude, 1)
 	if q.RSSI != 0 {
 		l.RSSI = motion.Round(q.RSSI, 1)
 	}
 	l.Weak, l.Coarse, l.LastMotion = q.Weak, q.Coarse, s.lastMotion
+	if s.last.Valid {
+		level := levelOf(&s.last)
+		l.Level = &Level{motion.Round(level.Value, 2), motion.Round(level.Threshold, 2), level.ByPower}
+	}
 }
 
 // calibrated fills in how far a detector knows its quiet.

@@ -1,8 +1,7 @@
 package sensing
 
 import (
-	"fmt"
-	"time"
+	"math"
 
 	"sensegate/motion"
 	"sensegate/motion/detect"
@@ -14,64 +13,123 @@ import (
 // calibrated quiet instead of by coherence (lm1.md 2 no. 5).
 const slowRate = 20
 
-// whyBlind returns why a link takes no part in motion, "" when it does; n.Mu is
-// held.
-func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Time) string {
+// Code names what stands in the way of a link, or limits it. The web app has the words of each.
+type Code string
+
+// Why a link is blind.
+const (
+	NetworkPaused   Code = "paused"
+	SoundingOff     Code = "sounding_off"
+	SourceDenied    Code = "denied"
+	GuardianDecides Code = "guardian_decides"
+	LowScore        Code = "low_score"
+	OverLimit       Code = "link_limit"
+	NotHeard        Code = "not_heard"
+	Silent          Code = "silent" // for_s
+	JustBegun       Code = "just_begun"
+	FewFigures      Code = "few_figures" // rate, least
+	LateFigures     Code = "late_figures"
+	FewSubcarriers  Code = "few_subcarriers"
+	FewFrames       Code = "few_frames" // frames, least
+)
+
+// What limits a link that senses.
+const (
+	SignalStrength Code = "signal_strength"
+	DeviceFigures  Code = "device_figures"
+	SlowLink       Code = "slow"     // rate, least
+	WeakSignal     Code = "weak"     // amplitude, least
+	ByPower        Code = "by_power" // rate, least
+	NoisyLink      Code = "noisy"
+	Gaps           Code = "gaps"        // missing
+	Calibrating    Code = "calibrating" // left_s
+	Disturbed      Code = "disturbed"
+	OnlyLink       Code = "only_link"
+)
+
+// Figures are the numbers of a reason, by name: rates and amplitudes are those of LinkState, least
+// is what is needed, times are in seconds.
+type Figures map[string]float64
+
+// Reason is why a link is blind or limited.
+type Reason struct {
+	Code    Code    `json:"code"`
+	Figures Figures `json:"figures"`
+}
+
+// reason returns a reason with its figures, which it rounds as LinkState does.
+func reason(code Code, figures Figures) Reason {
+	rounded := Figures{}
+	for name, v := range figures {
+		rounded[name] = motion.Round(v, 2)
+	}
+	return Reason{code, rounded}
+}
+
+// whyBlind returns why a link takes no part in motion; ok is false when it does. n.Mu is held.
+func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Time) (why Reason, ok bool) {
 	switch {
 	case n.Record.Paused():
-		return "the network is paused"
+		return reason(NetworkPaused, nil), true
 	case n.Radar.Sounding.Enabled == 0:
-		return "sounding is switched off in the network's settings"
+		return reason(SoundingOff, nil), true
 	case !n.MayTakePart(key):
-		return "the settings deny its source a part in motion"
+		return reason(SourceDenied, nil), true
 	case n.Source.Holder == state.GuardianHolds && now.Since(n.Source.Heard) <= state.SourceHold:
-		return "the network's guardian decides about motion: what its devices send is not used here"
+		return reason(GuardianDecides, nil), true
 	case s != nil && s.leftOut == state.ReasonLowScore:
-		return "less of its sounding succeeds than the settings ask for (leafblower_cutoff)"
+		return reason(LowScore, nil), true
 	case s != nil && s.leftOut == state.ReasonLinkLimit:
-		return "the settings let no more links be sounded (link_limit), and others are better"
+		return reason(OverLimit, nil), true
 	case s == nil:
-		return "nothing has come since the start: no device sends csi or link-motion for it"
+		return reason(NotHeard, nil), true
 	case now.Since(l.Heard) > linkSilent:
-		return "silent for " + time.Duration(now.Since(l.Heard)*float64(time.Second)).Round(time.Second).String()
+		return reason(Silent, Figures{"for_s": math.Round(now.Since(l.Heard))}), true
 	case s.last.Time.IsZero():
-		return "it has just begun: the first decision comes after a second"
+		return reason(JustBegun, nil), true
 	case !s.last.Valid:
-		return whyInvalid(&s.last)
+		return whyInvalid(&s.last), true
 	}
-	return ""
+	return Reason{}, false
 }
+
+// What a link needs.
+const (
+	leastFigures = 4 // a second, of signal strength
+	leastFrames  = 8 // in a window
+	leastData    = 0.2
+)
 
 // whyInvalid returns why the newest decision of a link that is heard had no data.
-func whyInvalid(last *detect.Tick) string {
+func whyInvalid(last *detect.Tick) Reason {
 	switch q := last.Quality; {
-	case q.Coarse && q.Rate < 4:
-		return fmt.Sprintf("%.1f figures a second: signal strength is needed four times a second, a computed intensity at least every 1.5 s", q.Rate)
+	case q.Coarse && q.Rate < leastFigures:
+		return reason(FewFigures, Figures{"rate": q.Rate, "least": leastFigures})
 	case q.Coarse:
-		return "the newest figure is too old: reports come late or in bursts"
+		return reason(LateFigures, nil)
 	case last.Frames == 0 && q.Rate >= detect.MinRate:
-		return "its frames have too few usable subcarriers, or come with gaps: a segment needs six that are heard"
+		return reason(FewSubcarriers, nil)
 	}
-	return fmt.Sprintf("%d frames in its window: eight are needed, the newest at most half a second old; let the device sound it more often", last.Frames)
+	return reason(FewFrames, Figures{"frames": float64(last.Frames), "least": leastFrames})
 }
 
-// doubts returns what limits a link that senses, and what would help.
-func (l *LinkState) doubts() []string {
-	var why []string
-	add := func(yes bool, format string, args ...any) {
+// doubts returns what limits a link that senses.
+func (l *LinkState) doubts(left motion.Seconds) []Reason {
+	var why []Reason
+	add := func(yes bool, code Code, figures Figures) {
 		if yes {
-			why = append(why, fmt.Sprintf(format, args...))
+			why = append(why, reason(code, figures))
 		}
 	}
-	add(l.Source == "rssi", "it has no channel state: signal strength alone is coarse")
-	add(l.Source == "intensity", "it has no channel state here: its device computes the figure")
+	add(l.Source == "rssi", SignalStrength, nil)
+	add(l.Source == "intensity", DeviceFigures, nil)
 	slow := l.Rate < detect.MinRate
-	add(l.Weak && slow, "%.1f a second is slow: below %.0f it is weak", l.Rate, detect.MinRate)
-	add(l.Weak && !slow && !l.Coarse, "its signal is weak: a median amplitude of %.1f counts, below %.0f; move device or antenna", l.Amplitude, detect.MinAmplitude)
-	add(!l.Coarse && !slow && l.Rate < slowRate, "below %d frames a second it compares power with the calibrated quiet; more frames sense sooner", slowRate)
-	add(l.Noisy, "it has long moved while no other link agreed, as a fan or curtain does: it is outvoted")
-	add(l.Missing > 0.2, "%.0f %% of the last minute had no data", 100*l.Missing)
-	add(l.Calibration == "running", "it is calibrating; the room need not be empty")
-	add(l.Disturbed, "somebody seems to have moved while it was calibrated: calibrate it again")
+	add(l.Weak && slow, SlowLink, Figures{"rate": l.Rate, "least": detect.MinRate})
+	add(l.Weak && !slow && !l.Coarse, WeakSignal, Figures{"amplitude": l.Amplitude, "least": detect.MinAmplitude})
+	add(!l.Coarse && !slow && l.Rate < slowRate, ByPower, Figures{"rate": l.Rate, "least": slowRate})
+	add(l.Noisy, NoisyLink, nil)
+	add(l.Missing > leastData, Gaps, Figures{"missing": l.Missing})
+	add(l.Calibration == "running", Calibrating, Figures{"left_s": math.Ceil(left)})
+	add(l.Disturbed, Disturbed, nil)
 	return why
 }

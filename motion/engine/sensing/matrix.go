@@ -91,6 +91,9 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 				s.Locate(place)
 			}
 		}
+		if n.walk != nil {
+			n.walkSample(s)
+		}
 		se.takeSample(n, s)
 		n.Reach.Note(at, now, guardian)
 	}

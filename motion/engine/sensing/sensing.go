@@ -9,6 +9,7 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/peer"
+	"sensegate/motion/walk"
 	"sensegate/store"
 )
 
@@ -41,7 +42,9 @@ type network struct {
 
 	pipeline   pipeline
 	live       liveState
+	walk       *walk.Test // the newest walk test, nil: none since the start
 	throughput throughputWatch
+	traces     traces
 	named      motion.Time // when links of a guardian's figures were last made known
 	detected   detectedAt
 }
@@ -92,6 +95,10 @@ func (n *network) Follow(now motion.Time) {
 func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
+	n.traces.begin()
+	if n.walk != nil {
+		n.walk.Restamp(anew)
+	}
 }
 
 // Detection returns when motion was last seen, 0 for never, and whether a detection is open.
@@ -106,6 +113,11 @@ func (n *network) Calibrating(link string) (left motion.Seconds, running bool) {
 	if s == nil {
 		return 0, false
 	}
+	return s.calibrating()
+}
+
+// calibrating is Calibrating of one link.
+func (s *sensor) calibrating() (left motion.Seconds, running bool) {
 	for _, d := range s.detectors() {
 		if c := d.Calibration(); c.Running {
 			left, running = max(left, c.Left), true

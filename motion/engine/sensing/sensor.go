@@ -33,6 +33,7 @@ type sensor struct {
 	clock   state.Anchor
 	format  csiFormat
 	emit    func(detect.Tick)
+	asked   asked  // the last calibration that somebody began or cancelled
 	leftOut string // the reason why its ticks are not fused; see chooseLinks
 
 	figures    detect.Source // the kind of plain figure that came last
@@ -90,6 +91,9 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		}
 		if s.leftOut == "" {
 			fuser.Add(key, t)
+			if n.walk != nil {
+				n.walkTick(key, t)
+			}
 		}
 	}
 	fuser.SetZone(key, n.Zone(key))
@@ -121,6 +125,14 @@ func (s *sensor) detectors() []detector {
 		list = append(list, coarse)
 	}
 	return list
+}
+
+// active returns the detector that made the newest decision.
+func (s *sensor) active() detector {
+	if coarse := s.coarse[s.figures]; s.last.Quality.Coarse && coarse != nil {
+		return coarse
+	}
+	return s.csi
 }
 
 // push takes a plain figure of a link at time t.

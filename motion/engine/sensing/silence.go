@@ -48,6 +48,9 @@ func (se *Sensing) advanceNetwork(n *network, now motion.Time) (silent []string)
 		n.live.paused = now
 		se.publishLive(n, fuse.Silence(now, length))
 	}
+	if n.walk != nil {
+		n.walk.Advance(now)
+	}
 	n.chooseLinks(now)
 	n.pipeline.fuser.Advance(now)
 	se.absorb(n)
@@ -69,6 +72,7 @@ func (se *Sensing) Advance(ctx context.Context, now motion.Time) error {
 		var silent []string
 		_ = se.state.Contained.Run(fmt.Sprintf("advance network %d", n.ID), func() error {
 			silent = se.advanceNetwork(networkOf(n), now)
+			networkOf(n).trace(now)
 			return nil
 		})
 		if len(silent) == 0 {

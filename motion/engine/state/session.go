@@ -110,6 +110,28 @@ type Presence struct {
 	Address   string
 	LastHeard motion.Time
 	Why       string // of a device that is not online
+	Code      string // of that: NeverConnected and the others; "" while it is online
+	SilentFor motion.Seconds
+}
+
+// Why a device is not online.
+const (
+	NeverConnected = "never_connected" // since the start of the appliance
+	Mute           = "silent"          // connected, but nothing has come for SilentFor
+	TimedOut       = "keep_alive"      // the connection was given up, as it was silent
+	Lost           = "lost"            // the connection broke
+	Ended          = "ended"           // the connection was ended
+)
+
+// endCode returns the code of the reason for which a connection ended, in words of the broker.
+func endCode(reason string) string {
+	switch reason {
+	case "connection lost":
+		return Lost
+	case "keep alive timeout":
+		return TimedOut
+	}
+	return Ended
 }
 
 // Presence returns what is known of a device's connection at now.
@@ -118,15 +140,16 @@ func (st *State) Presence(device motion.DeviceKey, now motion.Time) Presence {
 	defer st.mu.Unlock()
 	s := st.sessions[device]
 	if s == nil {
-		return Presence{Why: "has not connected since the start"}
+		return Presence{Why: "has not connected since the start", Code: NeverConnected}
 	}
 	p := Presence{Online: s.online(now), Address: s.Device.Address, LastHeard: s.lastHeard}
 	switch {
 	case p.Online:
 	case s.connections > 0:
-		p.Why = fmt.Sprintf("connected, but silent for %.0f s", now.Since(s.lastHeard))
+		p.Code, p.SilentFor = Mute, now.Since(s.lastHeard)
+		p.Why = fmt.Sprintf("connected, but silent for %.0f s", p.SilentFor)
 	default:
-		p.Why = s.reason
+		p.Why, p.Code = s.reason, endCode(s.reason)
 	}
 	return p
 }

@@ -20,6 +20,9 @@ const (
 // Single returns true: the bridge serves one household.
 func (b *Bridge) Single() (motion.NetworkID, bool) { return b.network, true }
 
+// Topic returns the bridge's base topic.
+func (b *Bridge) Topic() string { return strings.TrimSuffix(b.base, "/") }
+
 // CreateAccount returns an account without asking the bridge, which may be offline.
 func (b *Bridge) CreateAccount(_ context.Context, userThingName string) (sensor.Account, error) {
 	return sensor.Account{UserThingName: userThingName}, nil

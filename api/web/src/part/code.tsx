@@ -23,7 +23,7 @@ export function QR({ text, label }: { text: string; label: string }) {
 }
 
 /** Copies a text, or marks it for the person to copy, where the page may not. */
-export function Link({ link }: { link: string }) {
+export function Link({ link, label = t("link") }: { link: string; label?: string }) {
   const said = useSignal("");
   const field = useRef<HTMLInputElement>(null);
   const copy = async () => {
@@ -39,7 +39,7 @@ export function Link({ link }: { link: string }) {
   };
   return (
     <div class="copy">
-      <input ref={field} readOnly value={link} aria-label={t("link")} onFocus={(e) => e.currentTarget.select()} />
+      <input ref={field} readOnly value={link} aria-label={label} onFocus={(e) => e.currentTarget.select()} />
       <button onClick={copy}>{t("copy")}</button>
       <small role="status">{said}</small>
     </div>

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { Component } from "preact";
 import { useCallback, useEffect, useId, useMemo, useRef } from "preact/hooks";
-import uPlot from "uplot";
 import { useAnswer } from "../answer";
 import { Page } from "../part/page";
+import { Key, Plot } from "../part/plot";
 import { heard, moments, past, record } from "../part/ring";
 import { connected, now, type Overview } from "../state";
 import { codeText, language, span, t } from "../text";
@@ -41,8 +41,6 @@ interface Line {
 }
 
 const drawn = 8; // lines at most
-const colours = 5;
-const dashes = [[], [8, 4], [2, 3], [12, 4, 2, 4], [5, 2]];
 const spans = [60, 300, 1800]; // s
 const steps = 120;
 const ceiling = 4; // where eight times the threshold is drawn
@@ -111,7 +109,8 @@ export function Screen({ o }: { o: Overview }) {
         <button aria-pressed={still.value > 0} onClick={() => (still.value = still.value ? 0 : to)}>{t(still.value ? "liveGo" : "liveStop")}</button>
       </div>
       {o.state === "paused" ? <p class="note">{t("livePaused")}</p> : !connected.value && <p class="note">{t("liveLost")}</p>}
-      <Plot lines={visible} to={to} step={step} label={label} bold={bold.value} />
+      <Plot lines={visible.map((l) => ({ name: l.name, look: l.i, values: l.values.map(height) }))} to={to} step={step} steps={steps} ceiling={ceiling} label={label}
+        marks={moments.map((m) => ({ at: m.at, text: m.room }))} bold={bold.value} />
       <p><small>{t("liveIntro")} {lines.length > drawn && t("liveRest", { n: drawn })}</small></p>
       {lines.length === 0 ? (
         <p class="note"><strong>{t("liveNone")}</strong> {t("liveNoneHelp")}</p>
@@ -156,7 +155,7 @@ class Row extends Component<RowProps> {
     return (
       <tr class={bold ? "bold" : undefined} onMouseEnter={focus} onMouseLeave={blur} onFocusIn={focus} onFocusOut={blur}>
         <td><input type="checkbox" id={id} checked={on} onChange={() => choose(name, !on)} /></td>
-        <th scope="row"><label for={id}><Key i={i} /> {name}</label></th>
+        <th scope="row"><label for={id}><Key look={i} /> {name}</label></th>
         <td>{last}</td>
         <td>{peak}</td>
         <td>{can}</td>
@@ -180,13 +179,6 @@ function strongestOf(lines: Line[], before: Set<string>): Set<string> {
   }
   return new Set(kept.map((l) => l.name));
 }
-
-/** A piece of the line i. */
-const Key = ({ i }: { i: number }) => (
-  <svg class={"key colour" + (i % colours)} viewBox="0 0 24 8" aria-hidden="true"><line x1="0" y1="4" x2="24" y2="4" stroke-dasharray={dashOf(i).join(" ")} /></svg>
-);
-
-const dashOf = (i: number) => dashes[Math.floor(i / colours) % dashes.length];
 
 /** Nodes and clients, in whichever form they are told. */
 function clientsOf(answer: unknown): Client[] {
@@ -234,96 +226,4 @@ function linesOf(byRoom: boolean, names: Names, to: number, step: number, _tick:
     line.peak = values.reduce((a, b) => (b === null || (a !== null && a > b) ? a : b), null);
   });
   return lines;
-}
-
-/** The lines as a plot whose right edge is a time. */
-function Plot({ lines, to, step, label, bold }: { lines: Line[]; to: number; step: number; label: string; bold: string }) {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>();
-  const edge = useRef(to);
-  edge.current = to;
-  const theme = useSignal(0);
-  const shape = lines.map((l) => `${l.i} ${l.name}`).join("\n");
-  useEffect(() => {
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const changed = () => theme.value++;
-    scheme.addEventListener("change", changed);
-    return () => scheme.removeEventListener("change", changed);
-  }, []);
-  useEffect(() => {
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue("--" + name).trim();
-    const length = step * steps;
-    const made = new uPlot(
-      {
-        width: box.current!.clientWidth, height: 280, legend: { show: false }, cursor: { show: false },
-        scales: { x: { time: false, range: [-length, 0] }, y: { range: [0, ceiling] } },
-        axes: [
-          { stroke: colour("muted"), grid: { show: false }, ticks: { stroke: colour("line"), width: 1 }, font: "13px system-ui", values: (_, at) => at.map((v) => axisText(v)), incrs: [15, 60, 300, 600] },
-          { show: false },
-        ],
-        series: [{}, ...lines.map((l) => ({ stroke: colour("line" + (l.i % colours)), dash: dashOf(l.i), width: 2, points: { show: false }, spanGaps: false }))],
-        hooks: {
-          draw: [(u) => mark(u, edge.current, colour)],
-        },
-      },
-      [[], ...lines.map(() => [])] as uPlot.AlignedData,
-      box.current!,
-    );
-    plot.current = made;
-    const fit = new ResizeObserver(() => made.setSize({ width: box.current!.clientWidth, height: 280 }));
-    fit.observe(box.current!);
-    return () => {
-      fit.disconnect();
-      made.destroy();
-    };
-  }, [shape, step, theme.value]);
-  useEffect(() => {
-    const u = plot.current;
-    if (!u) return;
-    lines.forEach((l, i) => (u.series[i + 1].width = l.name === bold ? 4 : 2));
-    const x = Array.from({ length: steps }, (_, i) => (i + 0.5 - steps) * step);
-    u.setData([x, ...lines.map((l) => l.values.map(height))] as uPlot.AlignedData);
-  });
-  return <div class="plot" ref={box} role="img" aria-label={label} />;
-}
-
-/** A time before the edge: "−30 s". */
-function axisText(v: number): string {
-  if (v === 0) return t("now");
-  const [n, unit] = v % 60 === 0 ? [v / 60, "minute"] : [v, "second"];
-  return new Intl.NumberFormat(language.value, { style: "unit", unit, unitDisplay: "narrow" }).format(n);
-}
-
-/** Draws the threshold, which is 1 for each line whatever its links need at the moment, and the beginnings of motion. */
-function mark(u: uPlot, to: number, colour: (name: string) => string) {
-  const { ctx, bbox } = u;
-  ctx.save();
-  ctx.lineWidth = devicePixelRatio;
-  ctx.font = `${12 * devicePixelRatio}px system-ui`;
-  const y = u.valToPos(1, "y", true);
-  ctx.strokeStyle = ctx.fillStyle = colour("text");
-  ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
-  ctx.textAlign = "right";
-  ctx.textBaseline = "bottom";
-  ctx.fillText(t("liveLine"), bbox.left + bbox.width, y - 4 * devicePixelRatio);
-  ctx.strokeStyle = ctx.fillStyle = colour("motion");
-  ctx.setLineDash([]);
-  ctx.textBaseline = "top";
-  for (const m of moments) {
-    const x = u.valToPos(m.at - to, "x", true);
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    const late = x > bbox.left + 0.8 * bbox.width;
-    ctx.textAlign = late ? "right" : "left";
-    ctx.fillText(m.room, x + (late ? -4 : 4) * devicePixelRatio, bbox.top);
-  }
-  ctx.restore();
 }

@@ -31,4 +31,7 @@ export const common: typeof english = {
   alerts: "Meldungen",
   peopleTitle: "Personen",
   roomsEdit: "Räume bearbeiten",
+  setup: "Einrichtung",
+  installs: "Von mir betreut",
+  setUp: "Jetzt einrichten",
 };

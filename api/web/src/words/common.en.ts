@@ -29,4 +29,7 @@ export const common = {
   alerts: "Alerts",
   peopleTitle: "People",
   roomsEdit: "Edit rooms",
+  setup: "Setup",
+  installs: "Homes I look after",
+  setUp: "Set it up",
 };

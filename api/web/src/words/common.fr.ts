@@ -31,4 +31,7 @@ export const common: typeof english = {
   alerts: "Alertes",
   peopleTitle: "Personnes",
   roomsEdit: "Modifier les pièces",
+  setup: "Installation",
+  installs: "Foyers que j'installe",
+  setUp: "L'installer",
 };

@@ -41,6 +41,7 @@ export const event: typeof english = {
   eventDatabaseRecoveredEvent_lost: "Beschädigte Einträge der Datenbank sind verloren",
   eventClockSetEvent: "Die Uhr des Geräts wurde gestellt",
   eventHistoryCutEvent: "Zu viele Ereignisse: Die ältesten wurden entfernt",
+  eventWalkTestStartedEvent: "{member} hat einen Gehtest begonnen",
   eventDeviceAddedEvent: "Ein Sensor wurde hinzugefügt",
   eventDeviceRemoved: "Ein Sensor wurde entfernt",
   eventIntegrationDeletedEvent: "Das Konto der Sensoren wurde entfernt",

@@ -40,6 +40,7 @@ export const event = {
   eventDatabaseRecoveredEvent_lost: "Damaged records of the database were lost",
   eventClockSetEvent: "The clock of the appliance was set",
   eventHistoryCutEvent: "Too many events: the oldest were removed",
+  eventWalkTestStartedEvent: "{member} has started a walk test",
   eventDeviceAddedEvent: "A sensor was added",
   eventDeviceRemoved: "A sensor was removed",
   eventIntegrationDeletedEvent: "The account of the sensors was removed",

@@ -41,6 +41,7 @@ export const event: typeof english = {
   eventDatabaseRecoveredEvent_lost: "Des données endommagées ont été perdues",
   eventClockSetEvent: "L'horloge du boîtier a été réglée",
   eventHistoryCutEvent: "Trop d'événements : les plus anciens ont été supprimés",
+  eventWalkTestStartedEvent: "{member} a commencé un test de marche",
   eventDeviceAddedEvent: "Un capteur a été ajouté",
   eventDeviceRemoved: "Un capteur a été retiré",
   eventIntegrationDeletedEvent: "Le compte des capteurs a été supprimé",

@@ -1,0 +1,36 @@
+package browser
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+)
+
+type bridgeUserIn struct {
+	Body struct {
+		HomeField
+		Replace bool `json:"replace,omitempty" doc:"true: in the place of the user that the bridge has, whose password is valid no more"`
+	}
+}
+
+type bridgeUserOut struct {
+	Body struct {
+		Name     string `json:"name" doc:"User name" example:"zigbee2mqtt"`
+		Password string `json:"password" doc:"Shown this once" example:"q3ZlY2hzIGRydW5rZW4gc2FpbG9ycw"`
+		Server   string `json:"server" doc:"Address of the broker, for the bridge's settings; empty: it listens nowhere" example:"mqtt://192.168.1.20:1883"`
+		Topic    string `json:"topic" doc:"Base topic that the bridge must use: the user may use no other" example:"zigbee2mqtt"`
+	}
+}
+
+func (b *Browser) newBridgeUser(ctx context.Context, who auth.Owner, in *bridgeUserIn) (*bridgeUserOut, error) {
+	if err := b.Accounts.StepUp(ctx, who.User, ""); err != nil {
+		return nil, err
+	}
+	user, secret, err := b.Sensors.NewBridgeUser(ctx, who.Home, in.Body.Replace)
+	if err != nil {
+		return nil, err
+	}
+	out := &bridgeUserOut{}
+	out.Body.Name, out.Body.Password, out.Body.Server, out.Body.Topic = user.Name, secret, b.Broker(), user.TopicPrefix
+	return out, nil
+}

@@ -1,0 +1,99 @@
+package browser_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/api/apitest"
+	"sensegate/motion"
+	"sensegate/store"
+)
+
+// noBroker stands for the broker that a bridge of sensors connects to.
+type noBroker struct{}
+
+func (noBroker) Publish(string, []byte) error                                              { return nil }
+func (noBroker) Subscribe(string, func(ctx context.Context, topic string, _ []byte) error) {}
+
+// age makes the sessions of a user an hour older.
+func (b *box) age(p *tab) {
+	b.T.Helper()
+	b.update(func(tx *store.Tx) error {
+		all, err := tx.SessionsOfUser(p.ID)
+		for _, s := range all {
+			s.CreatedAt = s.CreatedAt.Add(-motion.Seconds(time.Hour.Seconds()))
+			if _, err := tx.PutSession(s); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+func TestInstallersTuneTheHome(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	installer := b.nobody.again()
+	b.install(installer, 3600)
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		says   string
+	}{
+		"no such level":                  {`{"network_id":1,"sensitivity_level":"huge"}`, 422, "sensitivity_level"},
+		"a cool-down of more than a day": {`{"network_id":1,"cooldown":86401}`, 422, "cooldown"},
+		"pets at a low sensitivity":      {`{"network_id":1,"sensitivity_level":"low","pet_mode":true}`, 422, ""},
+		"a pause, which is no tuning":    {`{"network_id":1,"motion_paused":true}`, 422, "motion_paused"},
+	} {
+		if a := installer.setUp(http.MethodPut, "/tuning", c.body); a.Status != c.status || !strings.Contains(string(a.Body), c.says) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		}
+	}
+	if a := b.owner.ask(http.MethodPut, "/tuning", `{"network_id":1,`); a.Status != 400 {
+		t.Errorf("malformed: %d %s", a.Status, a.Body)
+	}
+	const tuned = `{"sensitivity_level":"high","cooldown":60,"pet_mode":true,"motion_paused":false}`
+	if a := installer.setUp(http.MethodPut, "/tuning", `{"network_id":1,"sensitivity_level":"high","cooldown":60,"pet_mode":true}`); a.Status != 200 || strings.TrimSpace(string(a.Body)) != tuned {
+		t.Fatalf("tuned: %d %s", a.Status, a.Body)
+	}
+	b.owner.done(http.MethodPost, "/pause", `{"network_id":1,"paused":true,"minutes":15}`)
+	apitest.WantProblem(t, installer.setUp(http.MethodPut, "/tuning", `{"network_id":1,"cooldown":30}`), 409, "paused")
+	if a := b.owner.setUp(http.MethodGet, "/tuning", ""); a.Status != 200 || strings.TrimSpace(string(a.Body)) != strings.Replace(tuned, `"motion_paused":false`, `"motion_paused":true`, 1) {
+		t.Errorf("while paused: %d %s", a.Status, a.Body)
+	}
+}
+
+// TestBridgeUserIsShownOnce: the owner makes a user for the bridge of the home's sensors, which opens
+// the bridge's topics alone.
+func TestBridgeUserIsShownOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	const body = `{"network_id":1}`
+	make := func(body string) apitest.Answer { return b.owner.ask(http.MethodPost, "/bridge-user", body) }
+	apitest.WantProblem(t, make(body), 404, "no sensor integration")
+	if _, err := b.sensors.Create(t.Context(), b.home, b.owner.ID, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if a := make(`{"network_id":1,"replace":"x"}`); a.Status != 422 {
+		t.Errorf("malformed: %d %s", a.Status, a.Body)
+	}
+	made := apitest.Want[struct{ Name, Password, Server, Topic string }](t, make(body), 200)
+	if made.Name != "zigbee2mqtt" || made.Topic != "zigbee2mqtt" || made.Server != "mqtt://192.168.1.20:1883" {
+		t.Errorf("made %+v", made)
+	}
+	if prefix, err := b.engine.Devices.LoginUser(t.Context(), made.Name, made.Password); err != nil || prefix != "zigbee2mqtt" {
+		t.Errorf("the user opens %q, %v", prefix, err)
+	}
+	apitest.WantProblem(t, make(body), 409, "bridge_user")
+	again := apitest.Want[struct{ Password string }](t, make(`{"network_id":1,"replace":true}`), 200)
+	if _, err := b.engine.Devices.LoginUser(t.Context(), made.Name, made.Password); err == nil || again.Password == made.Password {
+		t.Error("the former password is still valid")
+	}
+	b.age(b.owner)
+	apitest.WantProblem(t, make(`{"network_id":1,"replace":true}`), 403, "step_up")
+	b.owner.done(http.MethodPost, "/step-up", `{"password":"`+password+`"}`)
+	apitest.Want[struct{ Password string }](t, make(`{"network_id":1,"replace":true}`), 200)
+}

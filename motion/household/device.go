@@ -1,0 +1,289 @@
+package household
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/engine/devices"
+	"sensegate/motion/engine/sensing"
+	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// The states of a device.
+const (
+	DeviceRefused = "refused"
+	DeviceOffline = "offline"
+	DeviceWaiting = "waiting"
+	DeviceOnline  = "online"
+)
+
+// Codes of why a device does not work, beside those of waiting devices, of links and of
+// state.Presence.
+const (
+	codeNoFrames    = "no_frames"    // it is connected, and no link with it is heard
+	codeWrongToken  = "wrong_token"  // who claims to be it has no right token: count
+	codeBadInput    = "bad_input"    // what it sends is refused: count
+	codeNotReported = "not_reported" // its network's guardian tells of it, and does so no more
+	codeNotHeard    = "not_heard"    // no node hears it
+)
+
+const (
+	newlyRefused motion.Seconds = 600 // what was refused before does not explain why a device does not work
+	newlyHeard   motion.Seconds = 15  // a link that is silent for longer delivers nothing
+)
+
+// Device is a node or a leaf of a home, or one that waits to be let in. What is not known is zero.
+type Device struct {
+	Node     bool // else a leaf
+	ID       motion.NodeID
+	DeviceID string // of a leaf its address
+	Name     string
+	Room     string
+	State    string
+	Why      string // code of why it does not work, "" when it does
+	Figures  sensing.Figures
+	Address  string
+	Heard    motion.Time
+	Rate     float64 // frames/s that it delivers, of a leaf those that are heard from it
+	RSSI     float64 // dBm, of its best link
+	Entry    string  // of one that waits, for Adopt
+	Moves    bool    // it goes where a person goes
+}
+
+// Devices returns the devices of a network, those with a problem first, and until when new ones are
+// let in. Those that wait are listed as Adoption does. Without a part in the household, resident
+// false, one does not see what people carry about.
+func (h *Household) Devices(ctx context.Context, network motion.NetworkID, resident bool) (list []Device, until motion.Time, err error) {
+	until, waiting, err := h.Adoption(ctx, network)
+	if err != nil {
+		return nil, 0, err
+	}
+	view, err := h.deviceView(ctx, network)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, node := range view.nodes {
+		list = append(list, view.node(node))
+	}
+	for _, leaf := range view.leafs {
+		if d := view.leaf(leaf); resident || !d.Moves {
+			list = append(list, d)
+		}
+	}
+	for _, p := range waiting {
+		list = append(list, waitingDevice(p))
+	}
+	slices.SortStableFunc(list, byProblem)
+	return list, until, nil
+}
+
+// byProblem orders devices: those that are refused or offline first.
+func byProblem(a, b Device) int {
+	rank := func(d Device) int {
+		if d.State == DeviceOnline && d.Why == "" {
+			return 4
+		}
+		return slices.Index([]string{DeviceRefused, DeviceOffline, DeviceWaiting, DeviceOnline}, d.State)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.DeviceID, b.DeviceID))
+}
+
+// waitingDevice describes a device that waits to be let in.
+func waitingDevice(p motion.PendingDevice) Device {
+	d := Device{
+		Node: true, DeviceID: p.DeviceID, Name: cmp.Or(p.NodeName, p.DeviceID), State: DeviceWaiting,
+		Address: p.Address, Heard: p.LastSeen, Entry: p.ID,
+	}
+	code, refused := devices.WaitCode(p)
+	if d.Why = string(code); refused {
+		d.State = DeviceRefused
+	}
+	return d
+}
+
+// deviceView is what is known of the devices of a network.
+type deviceView struct {
+	h        *Household
+	now      motion.Time
+	nodes    []motion.Node
+	leafs    []motion.Leaf
+	adopted  map[motion.NodeID]motion.Device
+	topology map[motion.NodeID]motion.TopologyDevice
+	links    []sensing.LinkState
+}
+
+func (h *Household) deviceView(ctx context.Context, network motion.NetworkID) (v deviceView, err error) {
+	topology, err := h.engine.Inventory.Topology(network, true)
+	if err != nil {
+		return v, err
+	}
+	v = deviceView{h: h, now: h.engine.State.Now(), adopted: map[motion.NodeID]motion.Device{}, topology: map[motion.NodeID]motion.TopologyDevice{}}
+	for _, d := range topology.Devices {
+		v.topology[d.ID] = d
+	}
+	if v.links, err = h.engine.Sensing.ExplainLinks(network); err != nil {
+		return v, err
+	}
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		if v.nodes, err = tx.Nodes(network); err != nil {
+			return err
+		}
+		if v.leafs, err = tx.Leafs(network); err != nil {
+			return err
+		}
+		adopted, err := tx.NetworkDevices(network)
+		for _, d := range adopted {
+			if d.Kind == motion.RadarKind {
+				v.adopted[d.NodeID] = d
+			}
+		}
+		return err
+	})
+	return v, err
+}
+
+// node describes a node.
+func (v *deviceView) node(node motion.Node) Device {
+	d := Device{
+		Node: true, ID: node.ID, DeviceID: node.DeviceID, Name: cmp.Or(node.FriendlyName, node.Name), Room: node.Location,
+		State: DeviceOffline, Heard: node.LastHeard, Address: v.topology[node.ID].IP,
+	}
+	heard := v.measure(&d)
+	own, adopted := v.adopted[node.ID]
+	presence := v.h.engine.State.Presence(own.DeviceKey, v.now)
+	if adopted {
+		d.Heard, d.Address = max(presence.LastHeard, own.LastHeard), cmp.Or(presence.Address, own.Address, d.Address)
+	}
+	if v.topology[node.ID].Online {
+		d.State = DeviceOnline
+	}
+	switch count, code := v.refusals(own.DeviceKey); {
+	case adopted && d.State == DeviceOffline && code == codeWrongToken, adopted && d.State == DeviceOnline && code == codeBadInput:
+		d.Why, d.Figures = code, sensing.Figures{"count": float64(count)}
+	case d.State == DeviceOnline && !heard && !v.idle():
+		d.Why = codeNoFrames
+	case d.State == DeviceOnline:
+	case !adopted:
+		d.Why = codeNotReported
+	default:
+		if d.Why = presence.Code; d.Why == state.Mute {
+			d.Figures = sensing.Figures{"for_s": math.Round(presence.SilentFor)}
+		}
+	}
+	return d
+}
+
+// leaf describes a leaf.
+func (v *deviceView) leaf(leaf motion.Leaf) Device {
+	d := Device{
+		ID: leaf.ID, DeviceID: leaf.MAC.String(), Name: leaf.DisplayName(), Room: leaf.Location, State: DeviceOffline, Why: codeNotHeard,
+		Address: leaf.IP, Heard: leaf.LastHeard, Moves: leaf.Mobile || leaf.Located && leaf.Location == "",
+	}
+	v.measure(&d)
+	if !v.topology[leaf.ID].Online {
+		return d
+	}
+	d.State, d.Why = DeviceOnline, ""
+	for i := range v.links {
+		l := &v.links[i]
+		if l.From.Node || l.From.ID != leaf.ID {
+			continue
+		}
+		if l.Can != sensing.LinkBlind {
+			d.Why, d.Figures = "", nil
+			return d
+		}
+		if len(l.Reasons) > 0 {
+			d.Why, d.Figures = string(l.Reasons[0].Code), l.Reasons[0].Figures
+		}
+	}
+	return d
+}
+
+// measure fills in what the links of a device tell of it, and reports whether one was heard lately.
+func (v *deviceView) measure(d *Device) (heard bool) {
+	for i := range v.links {
+		l := &v.links[i]
+		from := l.From.Node == d.Node && l.From.ID == d.ID
+		to := d.Node && l.To.Node && l.To.ID == d.ID
+		if !from && !to {
+			continue
+		}
+		lately := v.now.Since(l.Heard) <= newlyHeard
+		heard = heard || lately
+		if from && l.RSSI != 0 && (d.RSSI == 0 || l.RSSI > d.RSSI) {
+			d.RSSI = l.RSSI
+		}
+		if from && !d.Node {
+			d.Heard = max(d.Heard, l.Heard)
+		}
+		if lately && (to || !d.Node) {
+			d.Rate = motion.Round(d.Rate+l.Rate, 1)
+		}
+	}
+	return heard
+}
+
+// idle reports whether nobody expects frames: a guardian decides, or sensing is paused or off.
+func (v *deviceView) idle() bool {
+	expected := func(l sensing.LinkState) bool {
+		return len(l.Reasons) == 0 || !slices.Contains([]sensing.Code{sensing.NetworkPaused, sensing.SoundingOff, sensing.GuardianDecides}, l.Reasons[0].Code)
+	}
+	return len(v.links) > 0 && !slices.ContainsFunc(v.links, expected)
+}
+
+// refusals returns how often something of a device was refused lately, and its code: what it sends,
+// else who claims to be it.
+func (v *deviceView) refusals(key motion.DeviceKey) (count int, code string) {
+	sum := func(name string) (n int) {
+		for _, r := range v.h.engine.State.Ledger.Of(name) {
+			if v.now.Since(r.Last) <= newlyRefused {
+				n += r.Count
+			}
+		}
+		return n
+	}
+	if n := sum("client/" + key.ID); n > 0 {
+		return n, codeWrongToken
+	}
+	if n := sum(key.String()); n > 0 {
+		return n, codeBadInput
+	}
+	return 0, ""
+}
+
+// Links returns how the links of a network sense. Without a part in the household one does not see
+// those of what people carry about, nor, unless a walk test runs, when a link moved.
+func (h *Household) Links(ctx context.Context, network motion.NetworkID, resident bool) ([]sensing.LinkState, error) {
+	view, err := h.deviceView(ctx, network)
+	if err != nil || resident {
+		return view.links, err
+	}
+	carried := map[motion.NodeID]bool{}
+	for _, leaf := range view.leafs {
+		carried[leaf.ID] = view.leaf(leaf).Moves
+	}
+	list := slices.DeleteFunc(view.links, func(l sensing.LinkState) bool { return !l.From.Node && carried[l.From.ID] })
+	for i := range list {
+		list[i].LastMotion = 0
+	}
+	return list, nil
+}
+
+// LinkTrace returns what a link of a network could do in the last 24 hours. NotFound: there is no such
+// link, or Links does not show it.
+func (h *Household) LinkTrace(ctx context.Context, network motion.NetworkID, link string, resident bool) (sensing.LinkTrace, error) {
+	links, err := h.Links(ctx, network, resident)
+	if err != nil {
+		return sensing.LinkTrace{}, err
+	}
+	if !slices.ContainsFunc(links, func(l sensing.LinkState) bool { return l.Link == link }) {
+		return sensing.LinkTrace{}, fault.New(fault.NotFound, "link %.64q is not known", link)
+	}
+	return h.engine.Sensing.LinkTrace(network, link)
+}
