@@ -50,7 +50,7 @@ func TestOwnerTriesSettings(t *testing.T) {
 	if a := ask("&density_window=600&density_threshold=1"); *a.Now != 1 || *a.Then != 0 {
 		t.Errorf("with a window of five minutes in motion %+v, want none", a)
 	}
-	if a := ask(""); *a.Now != *a.Then || a.To.Since(a.From) > 3601 {
+	if a := ask(""); *a.Now != *a.Then || a.To.Since(a.From) > 3700 {
 		t.Errorf("without a change %+v, want the same since the claim", a)
 	}
 	if a := ask("&sensitivity=4"); *a.Now != 1 || a.Then != nil || a.Why != "sensitivity" {

@@ -39,6 +39,9 @@ type LinkState struct {
 	Crossed          bool // it has started motion during the walk
 }
 
+// Running reports whether readings count.
+func (t *Test) Running() bool { return t.state.Running }
+
 // State returns what is known at now.
 func (t *Test) State(now motion.Time) State {
 	t.Advance(now)

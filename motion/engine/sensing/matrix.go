@@ -91,7 +91,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 				s.Locate(place)
 			}
 		}
-		if n.walk != nil {
+		if n.walk != nil && n.walk.Running() {
 			n.walkSample(s)
 		}
 		se.takeSample(n, s)

@@ -91,7 +91,7 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		}
 		if s.leftOut == "" {
 			fuser.Add(key, t)
-			if n.walk != nil {
+			if n.walk != nil && n.walk.Running() {
 				n.walkTick(key, t)
 			}
 		}
