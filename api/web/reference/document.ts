@@ -181,15 +181,13 @@ export function named(all: Group[], base: string, hash: string): Operation | Gro
 }
 
 /** Returns the examples of a body by their names. */
-export function examples(doc: Document, media: Media): [string, unknown][] {
+export function examples(media: Media): [string, unknown][] {
   if (media.examples) return Object.entries(media.examples).map(([name, e]) => [e.summary ?? name, e.value]);
-  if (media.example !== undefined) return [["", media.example]];
-  const made = media.schema && sample(doc, media.schema, 0);
-  return made === undefined ? [] : [["", made]];
+  return media.example === undefined ? [] : [["", media.example]];
 }
 
 /** Returns a value as a schema describes it: its examples, or the least there is. */
-export function sample(doc: Document, schema: Schema, depth: number): unknown {
+export function sample(doc: Document, schema: Schema, depth = 0): unknown {
   const s = resolve(doc, schema);
   const told = s.examples?.[0] ?? s.default ?? s.const ?? s.enum?.[0];
   if (told !== undefined || depth > 5) return told;

@@ -59,9 +59,9 @@ function Inside({ doc, base, o, secrets }: Props) {
       {o.requestBody && <h4>Body</h4>}
       {o.requestBody && <p>{o.requestBody.required ? "Required. " : "Optional. "}{inline(o.requestBody.description ?? "")}</p>}
       {Object.entries(o.requestBody?.content ?? {}).map(([type, media]) => <Content doc={doc} type={type} media={media} />)}
+      {o.websocket ? <Socket base={base} o={o} /> : <Call doc={doc} base={base} o={o} secrets={secrets} />}
       <h4>Answers</h4>
       {Object.entries(o.responses).map(([status, a]) => <Response doc={doc} status={status} a={resolve(doc, a)} />)}
-      {o.websocket ? <Socket base={base} o={o} /> : <Call doc={doc} base={base} o={o} secrets={secrets} />}
     </>
   );
 }
@@ -85,7 +85,7 @@ function Content({ doc, type, media }: { doc: Document; type: string; media: Med
     <>
       <p><code>{type}</code></p>
       {media.schema && <Shape doc={doc} schema={media.schema} />}
-      {/json|text/.test(type) && examples(doc, media).map(([name, value]) => (
+      {/json|text/.test(type) && examples(media).map(([name, value]) => (
         <figure>
           <figcaption>Example{name && ": " + name}</figcaption>
           <pre>{json(value)}</pre>

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { groupID, groups, named, type Document, type Group, type Operation } from "./document";
 import { Markdown } from "./markdown";
 import { Entry } from "./operation";
+import { Later } from "./schema";
 
 interface Interface {
   title: string;
@@ -63,24 +64,26 @@ function Reference({ doc, base }: { doc: Document; base: string }) {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (o: Operation) => words.every((word) => o.words.includes(word));
   const count = all.reduce((n, g) => n + g.operations.filter(fits).length, 0);
-  useFollow(all, base, (o) => {
-    seek("");
-    setOpen((now) => new Set(now).add(o.link));
+  useFollow(all, base, (found) => {
+    seek(""); // it may be hidden
+    if ("link" in found) setOpen((now) => new Set(now).add(found.link));
   });
   useEffect(() => void (document.title = `${doc.info.title} – API reference`), [doc]);
   const toggle = (o: Operation) => {
-    const now = new Set(open);
-    if (!now.delete(o.link)) {
-      now.add(o.link);
-      history.replaceState(null, "", o.link);
-    }
-    setOpen(now);
+    if (!open.has(o.link)) history.replaceState(null, "", o.link);
+    setOpen((now) => {
+      const next = new Set(now);
+      if (!next.delete(o.link)) next.add(o.link);
+      return next;
+    });
   };
   return (
     <main>
       <h1>{doc.info.title} <small>version {doc.info.version}</small></h1>
       <p><a href={base + "/openapi.json"}>OpenAPI document</a>, served below <code>{location.origin + base}</code></p>
-      <Markdown text={doc.info.description} />
+      {doc.info.description && (
+        <Later summary="About this interface" open={innerWidth > 640}>{() => <Markdown text={doc.info.description} />}</Later>
+      )}
       <Credentials doc={doc} all={all} secrets={secrets} set={setSecrets} />
       <search>
         <label for="search">Search operations</label>
@@ -104,12 +107,12 @@ function Reference({ doc, base }: { doc: Document; base: string }) {
 }
 
 /** Goes to what the address names, now and when it changes. */
-function useFollow(all: Group[], base: string, open: (o: Operation) => void) {
+function useFollow(all: Group[], base: string, show: (found: Operation | Group) => void) {
   const [at, setAt] = useState<string>();
   useEffect(() => {
     const follow = () => {
       const found = named(all, base, location.hash);
-      if (found && "link" in found) open(found);
+      if (found) show(found);
       setAt(found && ("link" in found ? found.id : groupID(found.name)));
     };
     follow();

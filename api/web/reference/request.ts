@@ -1,6 +1,6 @@
 // Requests as they are filled in: their address, their headers, and as a curl command.
 
-import { examples, json, type Document, type Operation, type Parameter, type Scheme } from "./document";
+import { examples, json, sample, type Document, type Operation, type Parameter, type Scheme } from "./document";
 
 /** What stands in the fields of an operation, by fieldName; and its body. */
 export interface Filled {
@@ -26,12 +26,9 @@ export function exampleOf(p: Parameter): string {
 /** Fills in what has to be there, from the examples. */
 export function begin(doc: Document, o: Operation): Filled {
   const needed = o.parameters.filter((p) => p.required);
-  const type = bodyType(o);
-  const [first] = type ? examples(doc, o.requestBody!.content[type]) : [];
-  return {
-    values: Object.fromEntries(needed.map((p) => [fieldName(p), exampleOf(p)])),
-    body: first ? json(first[1]) : "",
-  };
+  const media = o.requestBody?.content[bodyType(o)];
+  const body = media && (examples(media)[0]?.[1] ?? sample(doc, media.schema ?? {}));
+  return { values: Object.fromEntries(needed.map((p) => [fieldName(p), exampleOf(p)])), body: json(body) };
 }
 
 /** Returns the schemes of the first way to call an operation for which there are all secrets, or
