@@ -109,7 +109,7 @@ export interface Group {
   operations: Operation[];
 }
 
-const methods = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
+const methods = ["get", "post", "put", "patch", "delete", "head"];
 
 /** Returns what a reference stands for; its own fields beside $ref go before. */
 export function resolve<T extends { $ref?: string }>(doc: Document, value: T): T {

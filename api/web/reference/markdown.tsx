@@ -15,7 +15,7 @@ export function inline(text: string): ComponentChildren[] {
     if (ticks) parts.push(<code>{code.replace(/^ (.+) $/s, "$1")}</code>);
     else if (bold) parts.push(<strong>{inline(bold)}</strong>);
     else if (emphasis) parts.push(<em>{inline(emphasis)}</em>);
-    else parts.push(/^(https?:\/\/|[/#?])/.test(target) ? <a href={target} rel="noreferrer">{inline(label)}</a> : whole);
+    else parts.push(/^(https?:\/\/|[/#?])/.test(target) ? <a href={target}>{inline(label)}</a> : whole);
     text = text.slice(m.index + whole.length);
   }
   return [...parts, text];

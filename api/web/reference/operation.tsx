@@ -22,7 +22,7 @@ export function Entry({ open, hidden, toggle, ...props }: Props & { open: boolea
     <article class="operation" hidden={hidden}>
       <h3>
         <button type="button" id={o.id} aria-expanded={open} aria-controls={o.id + "/inside"} onClick={toggle}>
-          <span class={"method " + o.method}>{o.method.toUpperCase()}</span> <code class="path">{breakable(o.path)}</code> <span class="summary">{o.summary}</span>
+          <span class={"method " + o.method}>{o.method.toUpperCase()}</span> <code class="path">{breakable(o.path)}</code> <span>{o.summary}</span>
           {o.websocket && <span class="mark">websocket</span>}
           {o.deprecated && <span class="mark">deprecated</span>}
         </button>
@@ -126,7 +126,7 @@ function Socket({ base, o }: { base: string; o: Operation }) {
   return (
     <>
       <h4>Connect to it</h4>
-      <p class="note">This is a websocket: neither curl nor this page shows what it sends. Connect a websocket client, with the credentials in its header Authorization, to:</p>
+      <p class="note">This is a websocket, which this page does not open. Connect a websocket client, with the credentials above, to:</p>
       <pre class="curl">{location.origin.replace(/^http/, "ws") + base + o.path}</pre>
     </>
   );

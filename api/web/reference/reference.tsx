@@ -30,7 +30,8 @@ function Page() {
       const found = await load<Interface[]>("/docs/interfaces.json");
       setList(found);
       const at = found.find((i) => i.base === asked) ?? found[0];
-      if (at) setDoc(await load<Document>(at.base + "/openapi.json"));
+      if (!at) throw new Error("no interface is served here");
+      setDoc(await load<Document>(at.base + "/openapi.json"));
     } catch (e) {
       setTrouble(`The reference cannot be loaded: ${(e as Error).message}`);
     }

@@ -75,8 +75,8 @@ func TestReferenceIsForEverybody(t *testing.T) {
 	address := "http://" + play(b, false).HTTP
 	for name, at := range map[string]string{
 		"a list":      "?at=/core",
-		"a body":      "?at=/core#/Network%20meta/post-network-network-id-meta",
-		"a table":     "?at=/api/v1#/post/find",
+		"a form":      "?at=/core#/Network%20meta/post-network-network-id-meta",
+		"a body":      "?at=/api/v1#/post/find",
 		"a websocket": "?at=/core#/get/network/{network_id}/motion/live",
 	} {
 		b.opened(address, at)
@@ -84,7 +84,7 @@ func TestReferenceIsForEverybody(t *testing.T) {
 			b.waitFor(`document.activeElement.getAttribute("aria-expanded") === "true"`)
 			b.waitFor(inside + `.includes("Answers")`)
 		}
-		if name == "a body" {
+		if name == "a form" {
 			b.do(chromedp.Click(chromedp.CSS(".inside button[type=button]")), chromedp.WaitVisible(chromedp.CSS(".inside textarea")))
 			read[bool](b, `document.querySelectorAll("details:not([open])").forEach((e) => (e.open = true)) === undefined`)
 		}
@@ -147,6 +147,7 @@ func TestReferenceSendsRequests(t *testing.T) {
 	if curl := read[string](b, `document.querySelector(".inside .curl").textContent`); curl != "curl '"+address+"/api/v1/networks' \\\n  -H \"Authorization: Bearer $TOKEN\"" {
 		t.Errorf("the command is %s", curl)
 	}
+	read[bool](b, `document.querySelector(".inside form").scrollIntoView() === undefined`)
 	b.pictures("reference-refused")
 	send("?at=/api/v1#/post/sessions", "x", "4") // the account of the example is none
 	if curl := read[string](b, `document.querySelector(".inside .curl").textContent`); !strings.Contains(curl, "curl -X POST '") || !strings.Contains(curl, `--data-raw '{`) {
@@ -184,6 +185,7 @@ func TestReferenceBearsStrangeDocuments(t *testing.T) {
 	if links := read[[]string](b, `[...document.querySelectorAll("ol a")].map((a) => a.getAttribute("href"))`); !slices.Equal(links, []string{"/docs/"}) {
 		t.Errorf("links to %v", links)
 	}
+	b.isAccessible("a table")
 	for range 3 {
 		n := read[int](b, `document.querySelectorAll(".shape details").length`)
 		read[bool](b, `document.querySelectorAll(".shape details:not([open])").forEach((e) => (e.open = true)) === undefined`)
