@@ -143,7 +143,7 @@ function Credentials({ doc, all, secrets, set }: { doc: Document; all: Group[]; 
         <p>
           <label for={"secret-" + name}>{name} <small>{s.description}</small></label>
           <input id={"secret-" + name} type="password" value={secrets[name] ?? ""} autocomplete="off" spellcheck={false}
-            onInput={(e) => set({ ...secrets, [name]: e.currentTarget.value.trim().replace(/^Bearer\s+/i, "") })} />
+            onInput={(e) => set({ ...secrets, [name]: e.currentTarget.value })} />
         </p>
       ))}
     </form>

@@ -61,7 +61,7 @@ export function ready(doc: Document, base: string, o: Operation, filled: Filled,
     else if (p.in === "header" && value(p)) headers.push([p.name, value(p)]);
   }
   for (const [name, scheme] of way(doc, o, secrets)) {
-    const secret = secrets[name];
+    const secret = secrets[name]?.trim().replace(/^Bearer\s+/i, "");
     if (!secret) continue;
     if (scheme.type === "apiKey" && scheme.in === "query") query.append(scheme.name!, secret);
     else if (scheme.type === "apiKey") headers.push([scheme.name!, secret]);

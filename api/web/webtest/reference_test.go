@@ -161,12 +161,13 @@ func TestReferenceSendsRequests(t *testing.T) {
 // strange is a document with what could harm a page, and what no document of ours has.
 const strange = `{"openapi": "3.1.0", "info": {"title": "<i>T</i>", "version": "1", "description": "| a | b |\n|---|---|\n| <img src=x onerror=alert(1)> | **x** |\n\n1. one\n2. [bad](javascript:alert(1)) [good](/docs/)"},
  "components": {"schemas": {"Tree": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "maxLength": 5}, "children": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}}}},
-  "securitySchemes": {"own": {"type": "apiKey", "in": "header", "name": "X-Key"}}},
+  "securitySchemes": {"own": {"type": "apiKey", "in": "header", "name": "X-Key"}, "token": {"type": "http", "scheme": "bearer"}}},
  "paths": {"/a/{b}": {"parameters": [{"name": "b", "in": "path", "required": true, "schema": {"type": "string", "examples": ["it's/ $1"]}}],
-  "put": {"operationId": "<b>", "security": [{"own": []}], "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Tree"}}}}, "responses": {"204": {"description": "</script><script>alert(1)</script>"}}}}}}`
+  "put": {"operationId": "<b>", "security": [{"own": []}], "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Tree"}}}}, "responses": {"204": {"description": "</script><script>alert(1)</script>"}}},
+  "delete": {"operationId": "d", "security": [{"token": []}], "responses": {"204": {"description": "Gone"}}}}}}`
 
 // TestReferenceBearsStrangeDocuments: no text becomes markup or a script, a schema may be a part of
-// itself, and a key goes into the header that the document names.
+// itself, and a secret goes into the header that the document names, without a cookie.
 func TestReferenceBearsStrangeDocuments(t *testing.T) {
 	t.Parallel()
 	b := open(t, 1280, 844)
@@ -191,14 +192,25 @@ func TestReferenceBearsStrangeDocuments(t *testing.T) {
 		read[bool](b, `document.querySelectorAll(".shape details:not([open])").forEach((e) => (e.open = true)) === undefined`)
 		b.waitFor(`document.querySelectorAll(".shape details").length === ` + string(rune('1'+n)))
 	}
-	b.do(chromedp.SendKeys(chromedp.CSS("#secret-own"), "k"), chromedp.Click(chromedp.CSS(".inside button[type=button]")), chromedp.Click(chromedp.CSS(".inside button.main")))
-	r := <-asked
+	read[string](b, `document.cookie = "session=1"`)
+	send := func(field, secret string) *http.Request {
+		t.Helper()
+		b.do(chromedp.SendKeys(chromedp.CSS(field), secret), chromedp.Click(chromedp.CSS(".inside:not([hidden]) button[type=button]")),
+			chromedp.Click(chromedp.CSS(".inside:not([hidden]) button.main")))
+		b.waitFor(`document.querySelector(".inside:not([hidden]) form [role=status]").textContent.startsWith("Answered 204")`)
+		return <-asked
+	}
+	r := send("#secret-own", "k")
 	if r.Header.Get("X-Key") != "k" || r.URL.Path != "/x/a/it's/ $1" || r.Method != http.MethodPut || r.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
 	}
 	want := `'` + s.URL + `/x/a/it'\''s%2F%20%241' \` + "\n" + `  -H "X-Key: $TOKEN"`
 	if curl := read[string](b, `document.querySelector(".curl").textContent`); !strings.Contains(curl, want) {
 		t.Errorf("the command is %s, want %s in it", curl, want)
+	}
+	b.opened(s.URL, "#/delete/a/{b}")
+	if r := send("#secret-token", "Bearer t"); r.Method != http.MethodDelete || r.Header.Get("Authorization") != "Bearer t" || r.Header.Get("Cookie") != "" {
+		t.Errorf("%s %v", r.Method, r.Header)
 	}
 }
 
