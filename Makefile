@@ -30,5 +30,5 @@ licenses: ## docs/licenses.md, from the modules that are linked
 	go -C .ci/tools build -o ../bin/licenses ./licenses
 	.ci/bin/licenses > docs/licenses.md
 
-web: ## api/web/dist, the web app as it is embedded, from api/web/src
+web: ## api/web/dist and dist-docs, the web app and the API reference as they are embedded, from their sources
 	go -C .ci/web run .

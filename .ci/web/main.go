@@ -1,5 +1,6 @@
-// Command web bundles the web app, api/web/src, into api/web/dist: go -C .ci/web run .
-// With -check it changes nothing and fails when dist is of another source. It needs Go alone:
+// Command web bundles the web app, api/web/src, into api/web/dist, and the API reference,
+// api/web/reference, into api/web/dist-docs: go -C .ci/web run .
+// With -check it changes nothing and fails when one of them is of another source. It needs Go alone:
 // esbuild is a Go module, and the libraries are in api/web/lib.
 package main
 
@@ -32,16 +33,38 @@ func main() {
 	}
 }
 
+// site is a folder of bundled files. Beside it NAME.sum has the sums of its sources.
+type site struct {
+	name    string
+	sources []string
+	bundle  func(root string) (map[string][]byte, error)
+}
+
+var sites = []site{
+	{"dist", []string{"src", "lib"}, bundle},
+	{"dist-docs", []string{"reference", "lib", "src/css/tokens.css"}, bundleReference},
+}
+
 func run(root string, check bool) error {
-	files, err := bundle(root)
+	for _, s := range sites {
+		if err := s.run(root, check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run bundles a site, or checks it.
+func (s site) run(root string, check bool) error {
+	files, err := s.bundle(root)
 	if err != nil {
 		return err
 	}
-	sources, err := sum(root, "src", "lib")
+	sources, err := sum(root, s.sources...)
 	if err != nil {
 		return err
 	}
-	dist, sums := filepath.Join(root, "dist"), filepath.Join(root, "dist.sum")
+	dist, sums := filepath.Join(root, s.name), filepath.Join(root, s.name+".sum")
 	if check {
 		return compare(dist, sums, files, sources)
 	}
@@ -59,7 +82,7 @@ func run(root string, check bool) error {
 			return err
 		}
 	}
-	fmt.Printf("%d files, %.1f KB gz\n", len(files), float64(total)/1000)
+	fmt.Printf("%s: %d files, %.1f KB gz\n", s.name, len(files), float64(total)/1000)
 	return os.WriteFile(sums, []byte(sources), 0o644)
 }
 
@@ -90,6 +113,31 @@ func bundle(root string) (map[string][]byte, error) {
 		}
 	}
 	files["index.html"], err = preload(files["index.html"], result.Metafile)
+	return files, err
+}
+
+// bundleReference returns the files of dist-docs by name.
+func bundleReference(root string) (map[string][]byte, error) {
+	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	if err != nil {
+		return nil, err
+	}
+	src := filepath.Join(root, "reference")
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{filepath.Join(src, "reference.tsx"), filepath.Join(src, "reference.css")},
+		Outdir:      filepath.Join(root, "dist-docs"), Bundle: true, Format: api.FormatESModule,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
+		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning,
+	})
+	if len(result.Errors) > 0 {
+		return nil, fmt.Errorf("%d errors", len(result.Errors))
+	}
+	files := map[string][]byte{}
+	for _, f := range result.OutputFiles {
+		files[filepath.Base(f.Path)] = f.Contents
+	}
+	files["index.html"], err = os.ReadFile(filepath.Join(src, "index.html"))
 	return files, err
 }
 
@@ -145,8 +193,8 @@ func pack(content []byte) []byte {
 	return b.Bytes()
 }
 
-// sum returns a line with the SHA-256 and the path of each file in folders, as api/web's test
-// computes it.
+// sum returns a line with the SHA-256 and the path of each file and of each one in folders, as
+// api/web's test computes it.
 func sum(root string, folders ...string) (string, error) {
 	var lines strings.Builder
 	files := os.DirFS(root)

@@ -23,26 +23,31 @@ func theApp() http.Handler {
 	return web.App(func(*http.Request) error { return fault.New(fault.NotFound, "nothing here") })
 }
 
-// TestAppIsOfItsSources: dist is bundled of what is in src and lib.
-func TestAppIsOfItsSources(t *testing.T) {
+// TestBundlesAreOfTheirSources: dist is bundled of what is in src and lib, dist-docs of what is in
+// reference, lib and the file of colours.
+func TestBundlesAreOfTheirSources(t *testing.T) {
 	t.Parallel()
-	var want strings.Builder
-	for _, folder := range []string{"src", "lib"} {
-		err := fs.WalkDir(os.DirFS("."), folder, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+	for dist, sources := range map[string][]string{
+		"dist": {"src", "lib"}, "dist-docs": {"reference", "lib", "src/css/tokens.css"},
+	} {
+		var want strings.Builder
+		for _, source := range sources {
+			err := fs.WalkDir(os.DirFS("."), source, func(name string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
+				}
+				content, err := os.ReadFile(name)
+				fmt.Fprintf(&want, "%x  %s\n", sha256.Sum256(content), name)
 				return err
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-			content, err := os.ReadFile(name)
-			fmt.Fprintf(&want, "%x  %s\n", sha256.Sum256(content), name)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
-	}
-	got, err := os.ReadFile("dist.sum")
-	if err != nil || string(got) != want.String() {
-		t.Errorf("dist is of other sources (%v): run make web", err)
+		got, err := os.ReadFile(dist + ".sum")
+		if err != nil || string(got) != want.String() {
+			t.Errorf("%s is of other sources (%v): run make web", dist, err)
+		}
 	}
 }
 

@@ -147,11 +147,11 @@ func TestHeatIsOneScaleByLightness(t *testing.T) {
 func TestStylesTakeColoursFromTokens(t *testing.T) {
 	t.Parallel()
 	declared, used := map[string]bool{}, map[string]string{}
-	err := fs.WalkDir(os.DirFS("src"), ".", func(name string, entry fs.DirEntry, err error) error {
+	look := func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".css") && !strings.HasSuffix(name, ".tsx") {
 			return err
 		}
-		raw, err := os.ReadFile("src/" + name)
+		raw, err := os.ReadFile(name)
 		text := cssComment.ReplaceAllString(string(raw), "")
 		for _, v := range cssVariable.FindAllStringSubmatch(text, -1) {
 			declared[v[1]] = true
@@ -159,13 +159,15 @@ func TestStylesTakeColoursFromTokens(t *testing.T) {
 		for _, v := range cssUse.FindAllStringSubmatch(text, -1) {
 			used[v[1]] = name
 		}
-		if found := cssColour.FindAllString(text, -1); name != "css/tokens.css" && strings.HasSuffix(name, ".css") && found != nil {
+		if found := cssColour.FindAllString(text, -1); name != "src/css/tokens.css" && strings.HasSuffix(name, ".css") && found != nil {
 			t.Errorf("%s: colours %v, want tokens", name, found)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, folder := range []string{"src", "reference"} {
+		if err := fs.WalkDir(os.DirFS("."), folder, look); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for variable, name := range used {
 		if !declared[variable] {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"sensegate/api"
 	"sensegate/api/sampletest"
 	"sensegate/api/server"
 	"sensegate/api/web"
@@ -34,7 +36,7 @@ func docsServer(t *testing.T) *server.Server {
 func TestDocsAreServedFromHere(t *testing.T) {
 	t.Parallel()
 	s := docsServer(t)
-	for _, path := range []string{"/docs", "/docs/", "/docs/docs.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/docs/LICENSE.txt"} {
+	for _, path := range []string{"/docs", "/docs/", "/docs/index.html", "/docs/reference.js", "/docs/reference.css"} {
 		w := sampletest.Do(s, "GET", path, "", "Accept-Encoding", "gzip")
 		sampletest.WantStatus(t, w, http.StatusOK)
 		if w.Header().Get("Content-Security-Policy") != web.ReferencePolicy || w.Header().Get("Content-Type") == "" {
@@ -47,13 +49,57 @@ func TestDocsAreServedFromHere(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	packed := sampletest.Do(s, "GET", "/docs/swagger-ui.css", "", "Accept-Encoding", "gzip")
+	packed := sampletest.Do(s, "GET", "/docs/reference.js", "", "Accept-Encoding", "gzip")
 	z, err := gzip.NewReader(packed.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, plain := sampletest.ReadAll(t, z), sampletest.Do(s, "GET", "/docs/swagger-ui.css", "").Body.String(); got != plain || len(plain) < 100_000 {
+	if got, plain := sampletest.ReadAll(t, z), sampletest.Do(s, "GET", "/docs/reference.js", "").Body.String(); got != plain || len(plain) < 10_000 {
 		t.Errorf("%d bytes packed, %d plain", len(got), len(plain))
+	}
+}
+
+// TestDocsNameTheDocumentsWithoutJavaScript: the page has a link to each document, and the title
+// of an interface is text there.
+func TestDocsNameTheDocumentsWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	page := sampletest.Do(web.Reference(api.Interface{Title: "<b>A&B", Base: "/core"}, api.Interface{Title: "App", Base: "/api/v1"}), "GET", "/docs/", "").Body.String()
+	_, without, _ := strings.Cut(page, "<noscript>")
+	without, _, _ = strings.Cut(without, "</noscript>")
+	for _, want := range []string{"needs JavaScript", `<a href="/core/openapi.json">&lt;b&gt;A&amp;B</a>`, `<a href="/api/v1/openapi.json">App</a>`} {
+		if !strings.Contains(without, want) {
+			t.Errorf("%s is not in %s", want, without)
+		}
+	}
+}
+
+// TestDocsAreSmall keeps the files of the reference under 16 KB, as they go over the wire.
+func TestDocsAreSmall(t *testing.T) {
+	t.Parallel()
+	whole := int64(0)
+	err := fs.WalkDir(web.ReferenceFiles, "dist-docs", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		whole += info.Size()
+		return err
+	})
+	if err != nil || whole > 16_000 || whole < 1_000 {
+		t.Errorf("the reference has %d bytes, want at most 16,000 (%v)", whole, err)
+	}
+}
+
+// TestDocsMakeMarkupOfNoText: the policy keeps text from becoming code or markup.
+func TestDocsMakeMarkupOfNoText(t *testing.T) {
+	t.Parallel()
+	for _, want := range []string{"default-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'", "frame-ancestors 'none'", "form-action 'none'"} {
+		if !strings.Contains(web.ReferencePolicy, want) {
+			t.Errorf("the policy has no %s: %s", want, web.ReferencePolicy)
+		}
+	}
+	if strings.Contains(web.ReferencePolicy, "unsafe") {
+		t.Errorf("the policy is %s", web.ReferencePolicy)
 	}
 }
 
@@ -67,8 +113,8 @@ func TestDocsNameNoForeignFile(t *testing.T) {
 			t.Errorf("the pattern misses %s", bad)
 		}
 	}
-	err := fs.WalkDir(web.ReferenceFiles, "reference", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".txt") || strings.HasSuffix(path, ".md") {
+	err := fs.WalkDir(web.ReferenceFiles, "dist-docs", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		f, err := web.ReferenceFiles.Open(path)
@@ -90,6 +136,28 @@ func TestDocsNameNoForeignFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// tags are elements of HTML, and the places where a path may break.
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// wantedOnPage returns the interface's mark and the path and summary of each operation.
+func wantedOnPage(t *testing.T) []string {
+	t.Helper()
+	wanted := []string{`aria-current="page"`}
+	var document struct {
+		Paths map[string]map[string]struct{ Summary string }
+	}
+	raw := sampletest.Do(docsServer(t), "GET", "/core/openapi.json", "").Body.Bytes()
+	if err := json.Unmarshal(raw, &document); err != nil || len(document.Paths) < 10 {
+		t.Fatal(len(document.Paths), err)
+	}
+	for path, operations := range document.Paths {
+		for method, operation := range operations {
+			wanted = append(wanted, strings.ToUpper(method)+" "+path+" "+operation.Summary)
+		}
+	}
+	return wanted
 }
 
 // TestBrowserRendersDocs opens the page in a real browser, which reports each
@@ -117,8 +185,8 @@ func TestBrowserRendersDocs(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &console)
 	}
-	for _, want := range []string{"Find by meta", "/network/{id}/live", `aria-current="page"`} {
-		if !strings.Contains(string(page), want) {
+	for _, want := range wantedOnPage(t) {
+		if !strings.Contains(tags.ReplaceAllString(string(page), ""), want) && !strings.Contains(string(page), want) {
 			t.Errorf("the page does not show %q", want)
 		}
 	}
