@@ -33,6 +33,8 @@ const (
 	MemberJoinedEvent              = "MemberJoinedEvent"
 	MemberRemovedEvent             = "MemberRemovedEvent"
 	OwnerChangedEvent              = "OwnerChangedEvent"
+	InstallerJoinedEvent           = "InstallerJoinedEvent"
+	InstallerLeftEvent             = "InstallerLeftEvent"
 	SceneChangedToAwayEvent        = "SceneChangedToAwayEvent"
 	SceneChangedToHomeEvent        = "SceneChangedToHomeEvent"
 	CustomAlertEvent               = "CustomAlertEvent"

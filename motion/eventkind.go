@@ -102,6 +102,14 @@ var eventKinds = []EventKind{
 		Words: always("{member} is the owner of the household now"),
 	},
 	{
+		Name: InstallerJoinedEvent, Category: CategorySystem, Notice: true, Meaning: "somebody may look after the devices until `detail.until`, and is no member",
+		Words: always("{member} may look after the devices now"), Push: &PushText{"An installer", "Somebody may look after the devices of {network} now."},
+	},
+	{
+		Name: InstallerLeftEvent, Category: CategorySystem, Notice: true, Meaning: "that has ended (`detail.reason`: ended, removed, left or handed_over)",
+		Words: always("{member} no longer looks after the devices"),
+	},
+	{
 		Name: SceneChangedToAwayEvent, Category: CategorySystem, Notice: true, Meaning: "the scene is away (code 1)",
 		Words: always("Scene changed to away"), Push: &PushText{"{network} is away", "The scene has changed to away."},
 	},

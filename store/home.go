@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -72,6 +73,26 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 		tx.deleteMemberships(id), tx.deleteMailsBy("mails_by_home", key32(id)), tx.DropInvitations(id, true), tx.deleteLocations(id), tx.deleteIntegrationOf(id),
 		homeMeta.delete(tx, id), sceneConfigs.delete(tx, h.SceneConfigID), armed.removePrefix(tx, key32(h.ExternalID)), homes.delete(tx, id),
 	)
+}
+
+// HomesInstalledBy returns the homes that have a user among their installers, by id, also those
+// where their time is over.
+func (tx *Tx) HomesInstalledBy(user home.UserID) ([]home.Home, error) {
+	all, err := tx.Homes()
+	return slices.DeleteFunc(all, func(h home.Home) bool {
+		return !slices.ContainsFunc(h.Installers, func(i home.Installer) bool { return i.User == user })
+	}), err
+}
+
+// forgetInstaller removes what homes say of a user who does not belong to them.
+func (tx *Tx) forgetInstaller(user home.UserID) error {
+	all, err := tx.Homes()
+	return each(all, err, func(h home.Home) error {
+		if !h.Forget(user) {
+			return nil
+		}
+		return homes.put(tx, h.ID, h)
+	})
 }
 
 // deleteMemberships removes the memberships of a home.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sensegate/motion"
+	"sensegate/motion/home"
 )
 
 // unsetKey is the key in the meta bucket of UnsetRun.
@@ -51,10 +52,11 @@ func (r Restamp) Time(t motion.Time) motion.Time {
 }
 
 // Restamp stamps anew, in the transaction, the events, detections of sensors, samples and
-// status reports that r is about, and when the installation was made and adopts devices.
+// status reports that r is about, when the installation was made and adopts devices, and how
+// long installers may look after homes.
 // Events keep their ids: a tag and a live reader know them.
 func (s *Samples) Restamp(tx *Tx, r Restamp) error {
-	for _, step := range []func(Restamp) error{tx.restampInstallation, tx.restampEvents, tx.restampDetections, tx.restampStatus} {
+	for _, step := range []func(Restamp) error{tx.restampInstallation, tx.restampInstallers, tx.restampEvents, tx.restampDetections, tx.restampStatus} {
 		if err := step(r); err != nil {
 			return err
 		}
@@ -90,6 +92,23 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 		}
 	}
 	return nil
+}
+
+// restampInstallers keeps the time of installers as long as it was.
+func (tx *Tx) restampInstallers(r Restamp) error {
+	all, err := tx.Homes()
+	return each(all, err, func(h home.Home) error {
+		changed := false
+		for i, installer := range h.Installers {
+			if since := r.Time(installer.Since); since != installer.Since {
+				h.Installers[i].Since, h.Installers[i].Until, changed = since, installer.Until.Add(r.By), true
+			}
+		}
+		if !changed {
+			return nil
+		}
+		return homes.put(tx, h.ID, h)
+	})
 }
 
 // LongestWindow is the longest time for which an adoption window is opened.

@@ -3,10 +3,12 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/home"
 	"sensegate/motion/series"
 	"sensegate/store"
 )
@@ -145,5 +147,29 @@ func TestFirstAdoptionWindowLastsAsLong(t *testing.T) {
 			t.Errorf("installed %v, adopts until %v, into the network until %v", installed, until, own)
 		}
 		return errors.Join(err, also, third)
+	})
+}
+
+// TestInstallersOfAWrongClockStayAsLong: of a box that learns the time while it is set up.
+func TestInstallersOfAWrongClockStayAsLong(t *testing.T) {
+	t.Parallel()
+	s := newSampling(t)
+	const week motion.Seconds = 7 * 24 * 3600
+	let := func(user home.UserID, since motion.Time) home.Installer {
+		return home.Installer{User: user, Since: since, Until: since.Add(week)}
+	}
+	house := home.New(s.network)
+	house.Installers = []home.Installer{let(1, 200), let(2, motion.Time(base+10)), let(3, 50)}
+	update(t, s.db, func(tx *store.Tx) (err error) {
+		house, err = tx.CreateHome(house)
+		return err
+	})
+	s.restamp(wrong)
+	view(t, s.db, func(tx *store.Tx) error {
+		got, err := tx.Home(house.ID)
+		if want := []home.Installer{let(1, motion.Time(base+200)), let(2, motion.Time(base+10)), let(3, 50)}; !slices.Equal(got.Installers, want) {
+			t.Errorf("installers %+v, want %+v", got.Installers, want)
+		}
+		return err
 	})
 }

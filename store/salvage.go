@@ -301,7 +301,8 @@ func (s *salvage) copyMeta() error {
 }
 
 // settle brings into order what a mix of two times may have left: windows that may have
-// been closed are, and every home has an owner or nobody.
+// been closed are, every home has an owner or nobody, and no installers, who may have been
+// removed since the backup.
 func (s *salvage) settle() error {
 	tx, err := s.tx()
 	if err != nil {
@@ -321,6 +322,12 @@ func (s *salvage) settle() error {
 	}
 	all, err := tx.Homes()
 	return each(all, err, func(h home.Home) error {
+		if len(h.Installers) > 0 {
+			h.Installers = nil
+			if err := tx.PutHome(h); err != nil {
+				return err
+			}
+		}
 		members, err := tx.MembershipsOfHome(h.ID)
 		if err != nil || slices.ContainsFunc(members, owns) {
 			return err

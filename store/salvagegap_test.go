@@ -410,3 +410,54 @@ func TestPagesThatNameEachOtherAreReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestNoInstallerReturnsFromTheBackup: one may have been removed since, and no index tells.
+func TestNoInstallerReturnsFromTheBackup(t *testing.T) {
+	t.Parallel()
+	data, _ := tenanted(t)
+	path := at(t, data, nil)
+	db, err := Open(testOptions(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	installers := func(list ...home.Installer) {
+		err := db.Update(t.Context(), func(tx *Tx) error {
+			h, err := tx.Home(1)
+			h.Installers = list
+			return errors.Join(err, tx.PutHome(h))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	installers(home.Installer{User: 30, Since: 1, Until: 9e9})
+	made, err := db.Backup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	installers()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := os.ReadFile(made.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = usedPages(t, path)
+	salvaged, recovery, err := OpenOrRecover(t.Context(), testOptions(at(t, withoutPages(data, pagesOf(t, data, homes.name)...), backup)))
+	if err != nil || recovery == nil || !strings.Contains(recovery.Restored, "20 of homes") {
+		t.Fatalf("recovered %+v, %v; want the homes from the backup", recovery, err)
+	}
+	err = salvaged.View(t.Context(), func(tx *Tx) error {
+		all, err := tx.Homes()
+		for _, h := range all {
+			if len(h.Installers) > 0 {
+				t.Errorf("home %d has installers %+v", h.ID, h.Installers)
+			}
+		}
+		return err
+	})
+	if err := errors.Join(err, salvaged.Check(t.Context()), salvaged.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -27,14 +27,15 @@ func (tx *Tx) PutSetupCode(code string) error {
 	return tx.putMeta(setupCodeKey, held)
 }
 
-// CheckSetupCode returns nil when code can be shown, and an Invalid fault otherwise.
+// CheckSetupCode returns nil when code can be shown, and an Invalid fault, code wrong_setup_code,
+// otherwise.
 func (tx *Tx) CheckSetupCode(code string) error {
 	held, err := tx.setupCode()
 	if err != nil {
 		return err
 	}
 	if !held.Code.matches(digestOf(home.SetupCode(code))) {
-		return fault.New(fault.Invalid, "setup_code: is not valid, or was used; sensegate setup-code shows a new one")
+		return &fault.Error{Kind: fault.Invalid, Code: "wrong_setup_code", Message: "setup_code: is not valid, or was used; sensegate setup-code shows a new one"}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -157,12 +158,29 @@ func (r *rehearsal) tokenOf(caller string) string {
 		return r.wrongAudience
 	case "user":
 		return r.h.nobody.token
+	case "installer":
+		return r.installer()
 	case "member":
 		return r.h.member.token
 	case "owner":
 		return r.h.owner.token
 	}
 	return r.h.neighbour.token
+}
+
+// installer returns the token of an installer of the first home.
+func (r *rehearsal) installer() string {
+	r.T.Helper()
+	robin := r.h.person("robin@example.org")
+	r.h.update(func(tx *store.Tx) error {
+		house, err := tx.Home(r.h.home)
+		if err != nil {
+			return err
+		}
+		let := home.Installer{User: robin.ID, By: r.h.owner.ID, Since: tx.Now(), Until: tx.Now().Add(3600)}
+		return errors.Join(house.AddInstaller(let), tx.PutHome(house))
+	})
+	return robin.token
 }
 
 func TestExamplesAreAccepted(t *testing.T) {

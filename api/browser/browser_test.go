@@ -20,30 +20,34 @@ import (
 func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	const forAnyone, forUsers, forMember = "+++++++", "111++++", "11144++"
+	const forAnyone, forUsers, forMember = "++++++++", "111+++++", "111444++"
 	verdicts := map[string]string{
-		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "4444444", // nobody was invited
-		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "1114444",
+		"GET /boot": forAnyone, "POST /session": forAnyone, "POST /demo-login": "44444444", // nobody was invited
+		"GET /session": forUsers, "DELETE /session": forUsers, "GET /sessions": forUsers, "DELETE /sessions/{id}": "11144444",
 		"POST /step-up": forUsers, "POST /live-tickets": forUsers,
 		"GET /overview": forMember, "GET /rooms/history": forMember, "GET /moments": forMember, "GET /moments/{id}": forMember,
 		"GET /days": forMember, "GET /nights": forMember, "POST /pause": forMember, "POST /away": forMember, "DELETE /away": forMember,
-		"PUT /rooms": "111443+", "PUT /rooms/{name}": "1114444", "POST /demo": "1114444", // no device is anywhere, and nothing is played
+		"PUT /rooms": "1114443+", "PUT /rooms/{name}": "11144444", "POST /demo": "11144444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
 		"GET /notices": forMember, "PATCH /notices": forMember,
-		"POST /join-codes": "111443+", "DELETE /join-codes": "111443+",
-		"POST /join": "1112222", "POST /join-account": "2222222", // a wrong code, and a body without one
+		"POST /join-codes": "1114443+", "DELETE /join-codes": "1114443+",
+		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
+		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
+		"PUT /setup/step": "11144+3+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
 	}
 	bodies := map[string]string{
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
+		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}
 	maps.Copy(verdicts, installationVerdicts())
 	maps.Copy(bodies, installationBodies())
 	rule := b.addAlert(night)
 	moment := b.event(motion.MotionDetectedEvent, b.engine.State.Now()-60, 0).ID
+	installer := b.installer("robin@example.org")
 	ended := b.owner.again()
 	ended.done(http.MethodDelete, "/session", "")
 	for _, route := range table().Routes {
@@ -61,8 +65,8 @@ func TestAuthorizationMatrix(t *testing.T) {
 		case strings.HasPrefix(route.Path, "/moments"):
 			id = moment
 		}
-		path := strings.ReplaceAll(route.Path, "{id}", id)
-		if (verdict == forMember || strings.HasSuffix(row, " /join-codes")) && !strings.Contains(bodies[row], "network_id") {
+		path := strings.NewReplacer("{id}", id, "{user}", "999").Replace(route.Path)
+		if (verdict == forMember || strings.HasSuffix(row, " /join-codes") || strings.HasPrefix(row, "DELETE /installers")) && !strings.Contains(bodies[row], "network_id") {
 			path += "?network_id=1"
 		}
 		if row == "GET /moments" {
@@ -71,7 +75,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		path = installationPath(row, path)
 		for i, caller := range []*tab{
 			{box: b, cookie: b.owner.cookie}, {box: b, proof: b.owner.proof}, ended,
-			b.nobody, b.neighbour, b.member, b.owner,
+			b.nobody, b.neighbour, installer, b.member, b.owner,
 		} {
 			if row == "POST /session" { // ends the session of who signs in again
 				caller = &tab{box: b}
@@ -84,7 +88,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 				body = strings.Replace(body, "passer@example.net", []string{"passer@example.net", "next@example.org", "mum@example.com"}[i%3], 1)
 			}
 			status := caller.ask(route.Method, path, body).Status
-			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, 'w': 426}[verdict[i]]
+			want := map[byte]int{'1': 401, '2': 422, '3': 403, '4': 404, '9': 409, 'w': 426}[verdict[i]]
 			if verdict[i] == '+' && status >= 300 || verdict[i] != '+' && status != want {
 				t.Errorf("%s as caller %d: %d, want %c", row, i, status, verdict[i])
 			}
@@ -182,8 +186,13 @@ func TestOtherOriginsAreRefused(t *testing.T) {
 
 // watch opens live motion with a ticket.
 func (b *box) watch(ticket string) (*websocket.Conn, *http.Response, error) {
+	return b.watchAt("/api/v1/motions", ticket)
+}
+
+// watchAt opens a websocket with a ticket.
+func (b *box) watchAt(path, ticket string) (*websocket.Conn, *http.Response, error) {
 	dialer := websocket.Dialer{Subprotocols: []string{"sensegate.v1", "ticket." + ticket}}
-	return dialer.DialContext(b.T.Context(), "ws://"+b.Address+"/api/v1/motions", http.Header{"Origin": {"http://" + b.Address}})
+	return dialer.DialContext(b.T.Context(), "ws://"+b.Address+path, http.Header{"Origin": {"http://" + b.Address}})
 }
 
 func (p *tab) ticket() string {

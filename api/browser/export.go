@@ -58,12 +58,12 @@ type export struct {
 
 const exportText = `What a Sensegate appliance keeps of you.
 
-account.json   your account, the homes you belong to, your settings, your phones
+account.json   your account, the homes you belong to, those you look after as installer, your settings, your phones
 sessions.json  where you are signed in
 HOME/          of each home you belong to:
   alerts.json    its alert rules
 and of a home that you own, since you have owned it:
-  home.json      its settings
+  home.json      its settings, and who may look after its devices
   devices.json   its devices, and the rooms they stand in
   events.csv     what happened
   motion.csv     motion in percent of the time, of the whole home and of each room, in steps of 15 minutes;
@@ -108,6 +108,7 @@ func (e *export) person() ([]home.Membership, error) {
 	var account struct {
 		User        home.User           `json:"account"`
 		Memberships []home.Membership   `json:"memberships"`
+		Installs    []installedHome     `json:"installs"`
 		Settings    motion.Document     `json:"settings"`
 		Phones      []home.MobileDevice `json:"phones"`
 		Providers   []string            `json:"identity_providers"`
@@ -115,12 +116,13 @@ func (e *export) person() ([]home.Membership, error) {
 	err := e.DB.View(e.ctx, func(tx *store.Tx) (err error) {
 		var phones []store.MobileDevice
 		var identities []store.Identity
-		var wrong [5]error
+		var wrong [6]error
 		account.User, wrong[0] = tx.User(e.who.ID)
 		account.Memberships, wrong[1] = tx.MembershipsOfUser(e.who.ID)
 		account.Settings, wrong[2] = tx.UserMeta(e.who.ID)
 		phones, wrong[3] = tx.MobilesOfUser(e.who.ID)
 		identities, wrong[4] = tx.Identities(e.who.ID)
+		account.Installs, wrong[5] = installedHomes(tx, e.who.ID)
 		for _, p := range phones {
 			p.MobileDevice.Token = "" // lets others send pushes
 			account.Phones = append(account.Phones, p.MobileDevice)
@@ -144,17 +146,22 @@ func (e *export) person() ([]home.Membership, error) {
 // home writes what the caller may see of a home.
 func (e *export) home(m home.Membership) error {
 	var kept struct {
-		Home     home.Home                  `json:"home"`
-		Scenes   home.SceneConfig           `json:"scenes"`
-		Settings motion.ApplicationSettings `json:"settings"`
-		Sensing  any                        `json:"sensing"`
-		Meta     motion.Document            `json:"meta"`
+		Home       home.Home                  `json:"home"`
+		Installers []shownInstaller           `json:"installers"`
+		Scenes     home.SceneConfig           `json:"scenes"`
+		Settings   motion.ApplicationSettings `json:"settings"`
+		Sensing    any                        `json:"sensing"`
+		Meta       motion.Document            `json:"meta"`
 	}
 	zone := time.UTC
 	err := e.DB.View(e.ctx, func(tx *store.Tx) (err error) {
 		if kept.Home, err = tx.Home(m.Home); err != nil {
 			return err
 		}
+		if kept.Installers, err = shownInstallers(tx, m.Home); err != nil {
+			return err
+		}
+		kept.Home.Installers = nil // told above, with names
 		if kept.Settings, err = tx.ApplicationSettings(kept.Home.ExternalID); fault.KindOf(err) == fault.NotFound {
 			kept.Settings, err = motion.DefaultApplicationSettings(kept.Home.ExternalID), nil
 		}

@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -36,6 +37,7 @@ type box struct {
 	db       *store.DB
 	engine   *engine.Engine
 	sessions *auth.Sessions
+	people   *household.Household
 	app      *apitest.Client
 	guest    browser.Guest
 	play     browser.Play
@@ -92,12 +94,13 @@ func (b *box) assemble(s *server.Server) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	people := household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
+	b.people = household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Sensors: b.sensors, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Sensors: b.sensors, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
 		Address: func() string { return "http://192.168.1.20:8080" }, Broker: func() string { return "mqtt://192.168.1.20:1883" }}).Interface())
-	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: people, Ready: b.db.Err}).Interface())
-	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net"} {
+	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Ready: b.db.Err}).Interface())
+	s.Mount(b.probe())
+	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net", "robin@example.org"} {
 		name, _, _ := strings.Cut(address, "@")
 		if _, err := accounts.Create(b.T.Context(), auth.Registration{Email: address, Password: password, FirstName: name}); err != nil {
 			b.T.Fatal(err)
@@ -150,6 +153,21 @@ func (b *box) person(address string, in home.ID, role home.Role) *tab {
 		return err
 	})
 	p.signIn()
+	return p
+}
+
+// installer lets somebody in as an installer of the first home, for a week, and signs them in.
+func (b *box) installer(address string) *tab {
+	b.T.Helper()
+	p := b.person(address, 0, "")
+	b.update(func(tx *store.Tx) error {
+		house, err := tx.Home(b.home)
+		if err != nil {
+			return err
+		}
+		since := tx.Now()
+		return errors.Join(house.AddInstaller(home.Installer{User: p.ID, By: b.owner.ID, Since: since, Until: since.Add(7 * 24 * 3600)}), tx.PutHome(house))
+	})
 	return p
 }
 

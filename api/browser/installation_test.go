@@ -16,15 +16,16 @@ import (
 // not among its callers: see TestInstallersSetHomesUp.
 func installationVerdicts() map[string]string {
 	const strangers = "11144"
-	const mine, unknown = strangers + "3+", strangers + "34"
+	const mine, unknown = strangers + "+3+", strangers + "434"
 	return map[string]string{
 		"GET /devices": mine, "POST /devices/adoption": mine, "DELETE /devices/adoption": mine,
 		"POST /devices/{entry}/adopt": unknown, "PUT /devices/{id}": unknown, "DELETE /devices/{id}": unknown, // no such device
-		"GET /installation": strangers + "3w", // wants a websocket
+		"GET /installation": strangers + "w3w", // wants a websocket
 		"GET /links":        mine, "GET /links/{id}/history": unknown,
 		"GET /calibrations": mine, "POST /calibrations": unknown, "DELETE /calibrations": unknown, // nothing is sensed
-		"GET /what-if":    mine, // an installer is refused: TestOwnerTriesSettings
-		"GET /walk-tests": mine, "POST /walk-tests": mine, "PUT /walk-tests": mine, "DELETE /walk-tests": mine,
+		"GET /what-if":    strangers + "43+",                           // an installer is refused: TestOwnerTriesSettings
+		"GET /walk-tests": mine, "POST /walk-tests": strangers + "+39", // one at a time
+		"PUT /walk-tests": mine, "DELETE /walk-tests": mine,
 		"GET /tuning": mine, "PUT /tuning": mine, "POST /bridge-user": unknown, // no sensors are integrated
 	}
 }

@@ -1,13 +1,16 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 	"sensegate/store"
 )
 
@@ -19,11 +22,60 @@ type joinCodeOut struct {
 	}
 }
 
-func (b *Browser) newJoinCode(ctx context.Context, who auth.Owner, _ *HomeQuery) (*joinCodeOut, error) {
+type joinCodeIn struct {
+	HomeQuery
+	Body *struct {
+		HomeField
+		Role household.JoinRole `json:"role,omitempty" enum:"member,owner,installer" default:"member" doc:"What whoever has the code becomes; owner: in the caller's place, who leaves"`
+		Days *int               `json:"days,omitempty" minimum:"0" maximum:"30" doc:"installer: how long they stay, at least 1 (default 7); owner: how long the caller stays as installer (default 0: not at all)" example:"7"`
+	}
+}
+
+// Mistakes returns what no schema can tell.
+func (in *joinCodeIn) Mistakes() []fault.Detail {
+	var mistakes fault.Details
+	if in.Body != nil && in.Body.Days != nil {
+		switch days := *in.Body.Days; {
+		case in.Body.Role == household.JoinInstaller && days == 0:
+			mistakes.Add("body.days", days, "want 1 to %d", home.MaxInstallerDays)
+		case in.Body.Role != household.JoinInstaller && in.Body.Role != household.JoinOwner:
+			mistakes.Add("body.days", days, "a member stays without an end: leave it out")
+		}
+	}
+	return mistakes
+}
+
+// installerDays is how long an installer stays when the owner does not say.
+const installerDays = 7
+
+// admission returns what the code is for.
+func (in *joinCodeIn) admission() household.Admission {
+	a := household.Admission{Role: household.JoinMember}
+	if in.Body == nil {
+		return a
+	}
+	if a.Role = cmp.Or(in.Body.Role, a.Role); a.Role == household.JoinInstaller {
+		a.Days = installerDays
+	}
+	if in.Body.Days != nil {
+		a.Days = *in.Body.Days
+	}
+	return a
+}
+
+// newJoinCode wants a recent proof of who calls for what gives the home away, or lets somebody
+// in who does not belong to it.
+func (b *Browser) newJoinCode(ctx context.Context, who auth.Owner, in *joinCodeIn) (*joinCodeOut, error) {
+	admission := in.admission()
+	if admission.Role != household.JoinMember {
+		if err := b.Accounts.StepUp(ctx, who.User, ""); err != nil {
+			return nil, err
+		}
+	}
 	out := &joinCodeOut{}
 	out.Body.Address = b.Address()
 	var err error
-	out.Body.Code, out.Body.EndsAt, err = b.Household.NewJoinCode(ctx, who.Home, who.ID)
+	out.Body.Code, out.Body.EndsAt, err = b.Household.NewJoinCode(ctx, who.Home, who.ID, admission)
 	return out, err
 }
 
@@ -40,7 +92,8 @@ type joinIn struct {
 
 type joinOut struct {
 	Body struct {
-		Network home.ID `json:"network_id" doc:"App Cloud id of the home" example:"17"`
+		Network home.ID            `json:"network_id" doc:"App Cloud id of the home" example:"17"`
+		Role    household.JoinRole `json:"role" enum:"member,owner,installer" doc:"What the caller is there now"`
 	}
 }
 
@@ -52,7 +105,7 @@ func (b *Browser) join(ctx context.Context, who auth.User, in *joinIn) (_ *joinO
 	joined, err := b.Household.JoinByCode(ctx, in.Body.Code, func(*store.Tx) (home.UserID, error) { return who.ID, nil })
 	judge(err)
 	out := &joinOut{}
-	out.Body.Network = joined.Home
+	out.Body.Network, out.Body.Role = joined.Home, joined.Role
 	return out, err
 }
 

@@ -66,6 +66,7 @@ type Home struct {
 	RoomOrder []string    `json:"room_order,omitempty"` // locations in the order in which they are shown; others follow by name
 
 	Installers []Installer `json:"installers,omitempty"` // who sets the home up, and does not belong to it
+	SetupStep  SetupStep   `json:"setup_step,omitempty"` // what is to be done next to set the home up
 }
 
 // LeaveDelay is the time between asking for the scene away and its change.
@@ -90,9 +91,12 @@ func (h Home) Rooms(a, b string) int {
 
 // Forget removes what the home says of a user.
 func (h *Home) Forget(id UserID) (changed bool) {
-	before := len(h.Installers)
-	h.Installers = slices.DeleteFunc(h.Installers, func(i Installer) bool { return i.User == id })
-	changed = len(h.Installers) != before
+	_, changed = h.EndInstaller(id)
+	for i := range h.Installers {
+		if by := &h.Installers[i].By; *by == id {
+			*by, changed = 0, true
+		}
+	}
 	for _, user := range []*UserID{&h.SceneBy, &h.AwayBy} {
 		if *user == id {
 			*user, changed = 0, true

@@ -25,10 +25,22 @@ type Proof struct {
 // the same, so that ids reveal nothing. Forbidden, code setup_code: the code is required.
 // Invalid: the code is wrong.
 func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, proof Proof) (claimed home.Membership, err error) {
+	return h.claim(ctx, id, user, proof, false, func(*store.Tx, *home.Home) error { return nil })
+}
+
+// claim is Claim, with what change does to the home. again: of who owns it already it returns the
+// membership, and changes nothing.
+func (h *Household) claim(ctx context.Context, id home.ID, user home.UserID, proof Proof, again bool, change func(*store.Tx, *home.Home) error) (claimed home.Membership, err error) {
+	repeated := false
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		members, err := tx.MembershipsOfHome(id)
 		if err != nil {
 			return nil, err
+		}
+		own := slices.IndexFunc(members, func(m home.Membership) bool { return m.User == user && m.Role == home.OwnerRole })
+		if repeated = again && own >= 0; repeated {
+			claimed = members[own]
+			return nil, nil
 		}
 		house, err := tx.Home(id)
 		if fault.KindOf(err) == fault.NotFound || err == nil && (house.Claimed() || len(members) > 0) {
@@ -41,6 +53,10 @@ func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, pro
 			return nil, err
 		}
 		house.ClaimedAt, house.OwnedBefore, house.UpdatedAt = tx.Now(), true, tx.Now().Stamp()
+		house.Installers = nil
+		if err := change(tx, &house); err != nil {
+			return nil, err
+		}
 		if err := errors.Join(tx.PutHome(house), tx.ForgetDisowner(house.ExternalID)); err != nil {
 			return nil, err
 		}
@@ -50,6 +66,9 @@ func (h *Household) Claim(ctx context.Context, id home.ID, user home.UserID, pro
 	})
 	if err != nil {
 		return home.Membership{}, err
+	}
+	if repeated {
+		return claimed, nil
 	}
 	h.log.Info("network claimed", "home", id, "user", user)
 	return claimed, nil
@@ -100,7 +119,7 @@ func codeNeeded(tx *store.Tx, house home.Home) (bool, error) {
 }
 
 // enter stores m as a membership of a home, deletes the invitation to the user's address, and
-// returns the membership and MemberJoinedEvent.
+// returns the membership and MemberJoinedEvent. Who was an installer of the home is none any more.
 func enter(tx *store.Tx, house home.Home, m home.Membership) (home.Membership, []motion.Event, error) {
 	person, err := tx.User(m.User)
 	if err != nil {
@@ -109,6 +128,11 @@ func enter(tx *store.Tx, house home.Home, m home.Membership) (home.Membership, [
 	m.Home = house.ID
 	if m, err = tx.CreateMembership(m); err != nil {
 		return m, nil, err
+	}
+	if _, installs := house.EndInstaller(m.User); installs {
+		if err := tx.PutHome(house); err != nil {
+			return m, nil, err
+		}
 	}
 	invitation, invited, err := tx.InvitationTo(house.ID, person.Email)
 	if err == nil && invited {

@@ -28,8 +28,8 @@ func (h *Household) Disown(ctx context.Context, id home.ID, by home.UserID) erro
 	return nil
 }
 
-// forgetMembers deletes the members of a disowned home who belong to no other. Users whom an
-// owner added by id stay, without a home.
+// forgetMembers deletes the members of a disowned home who neither belong to another nor are
+// installers of one. Users whom an owner added by id stay, without a home.
 func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) error {
 	house, err := tx.Home(id)
 	if err != nil { // disowned meanwhile
@@ -50,7 +50,11 @@ func (h *Household) forgetMembers(tx *store.Tx, id home.ID, by home.UserID) erro
 		if err != nil {
 			return err
 		}
-		if len(all) > 1 || m.Added && m.User != by {
+		installed, err := tx.HomesInstalledBy(m.User)
+		if err != nil {
+			return err
+		}
+		if len(all) > 1 || len(installed) > 0 || m.Added && m.User != by {
 			continue
 		}
 		if err := h.forget(tx, m.User); err != nil {

@@ -1,6 +1,6 @@
 // Package household implements the operations on people and homes that take several steps,
-// raise events or touch devices: finding and claiming a home, members and invitations,
-// leaving and disowning, scenes and presence (interfaces.md 3, 4.2, 5 and 6; payloads.md 5).
+// raise events or touch devices: finding, claiming and setting up a home, members, installers and
+// invitations, leaving and disowning, scenes and presence (interfaces.md 3, 4.2, 5 and 6; payloads.md 5).
 //
 // It knows the store, the engine and the mail queue. It must not know HTTP, tokens or
 // authentication: callers have authenticated the user they pass.

@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -31,6 +32,7 @@ type Candidate struct {
 // same, so that ids reveal nothing. NotFound: the owner names a user who does not exist or
 // cannot be added. Conflict: the user is a member.
 func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined home.Membership, err error) {
+	installed := false
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		asking, asks, err := tx.MembershipOf(id, c.By)
 		if err != nil {
@@ -56,11 +58,15 @@ func (h *Household) Join(ctx context.Context, id home.ID, c Candidate) (joined h
 		if err != nil {
 			return nil, err
 		}
+		installed = slices.ContainsFunc(house.Installers, func(i home.Installer) bool { return i.User == m.User })
 		joined, events, err = enter(tx, house, m)
 		return events, err
 	})
 	if err != nil {
 		return home.Membership{}, err
+	}
+	if installed {
+		h.ended()
 	}
 	h.log.Info("member joined", "home", id, "user", c.User)
 	return joined, nil

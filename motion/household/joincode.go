@@ -30,12 +30,38 @@ type openCodes struct {
 
 // joinCode lets one person join a home.
 type joinCode struct {
+	Admission
 	digest [sha256.Size]byte
 	home   home.ID
 	by     home.UserID
 	since  motion.Stamp // OwnerSince of their membership: a later ownership of theirs is another one
 	made   motion.Time
 	busy   bool // somebody is joining by it
+}
+
+// JoinRole is what somebody who has a join code becomes.
+type JoinRole string
+
+// The roles of join codes. JoinOwner is for the next owner of the home.
+const (
+	JoinMember    JoinRole = "member"
+	JoinOwner     JoinRole = "owner"
+	JoinInstaller JoinRole = "installer"
+)
+
+// Admission is what a join code is for.
+type Admission struct {
+	Role JoinRole
+	// Days is how long an installer stays, 1 to home.MaxInstallerDays. Of a code for an owner it
+	// is how long the present owner stays as installer afterwards; 0: not at all.
+	Days int
+}
+
+// Joined is what a join code has made of a user.
+type Joined struct {
+	Home home.ID
+	User home.UserID
+	Role JoinRole
 }
 
 // ended reports whether a code is too old. One from the future was made by a clock that was set
@@ -48,9 +74,9 @@ func (c joinCode) ended(now motion.Time) bool {
 func joinDigest(code string) [sha256.Size]byte { return sha256.Sum256([]byte(home.SetupCode(code))) }
 
 // NewJoinCode returns a code such as 7K2M-Q9XA, which lets whoever has it join a home of an owner
-// as member, once, before it ends. Only a digest of it is kept. A home has at most three codes;
-// another one ends the oldest.
-func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.UserID) (code string, ends motion.Time, err error) {
+// as the admission says, once, before it ends. Only a digest of it is kept. A home has at most
+// three codes; another one ends the oldest. The caller has checked the admission.
+func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.UserID, a Admission) (code string, ends motion.Time, err error) {
 	letters := make([]byte, joinLetters)
 	rand.Read(letters)
 	for i, b := range letters {
@@ -64,7 +90,7 @@ func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.User
 		}
 		ends = tx.Now().Add(joinCodeLife.Seconds())
 		h.codes.drop(func(c joinCode) bool { return c.ended(tx.Now()) })
-		h.codes.add(joinCode{digest: joinDigest(code), home: id, by: owner, since: own.OwnerSince, made: tx.Now()})
+		h.codes.add(joinCode{Admission: a, digest: joinDigest(code), home: id, by: owner, since: own.OwnerSince, made: tx.Now()})
 		return nil
 	})
 	return code, ends, err
@@ -75,59 +101,100 @@ func (h *Household) EndJoinCodes(id home.ID) {
 	h.codes.drop(func(c joinCode) bool { return c.home == id })
 }
 
-// JoinByCode makes the user whom who returns, within the transaction, a member of the home that
-// the code opens. The code works once. Nothing is stored and the code goes on when JoinByCode
-// fails, except that a code ends when ctx ends before the outcome is known.
+// JoinByCode makes the user whom who returns, within the transaction, a member, the owner or an
+// installer of the home that the code opens. The code works once. Nothing is stored and the code
+// goes on when JoinByCode fails, except that a code ends when ctx ends before the outcome is known.
 //
 // Invalid, code join_code: the code is wrong, was used or has ended; all the same. Conflict, code
-// member: the user belongs to the home already.
-func (h *Household) JoinByCode(ctx context.Context, code string, who func(*store.Tx) (home.UserID, error)) (joined home.Membership, err error) {
+// member: the user belongs to the home already, of a code for an owner: owns it.
+func (h *Household) JoinByCode(ctx context.Context, code string, who func(*store.Tx) (home.UserID, error)) (Joined, error) {
 	digest := joinDigest(code)
 	used, ok := h.codes.find(digest, true)
 	if !ok {
-		return joined, wrongJoinCode()
+		return Joined{}, wrongJoinCode()
 	}
-	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
-		if err := used.check(tx); err != nil {
-			return nil, err
-		}
-		user, err := who(tx)
+	joined := Joined{Home: used.home, Role: used.Role}
+	scene := false
+	err := h.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
+		owner, err := used.check(tx)
 		if err != nil {
 			return nil, err
 		}
-		joined, events, err = welcome(tx, used.home, user)
+		if joined.User, err = who(tx); err != nil {
+			return nil, err
+		}
+		switch used.Role {
+		case JoinInstaller:
+			events, err = hire(tx, used, joined.User)
+		case JoinOwner:
+			scene, events, err = h.takeOver(tx, used, owner, joined.User)
+		default:
+			events, err = welcome(tx, used.home, joined.User)
+		}
 		return events, err
 	})
 	if err != nil && ctx.Err() == nil {
 		h.codes.release(digest)
-		return home.Membership{}, err
+		return Joined{}, err
 	}
 	h.codes.drop(func(c joinCode) bool { return c.digest == digest })
 	if err != nil {
-		return home.Membership{}, err
+		return Joined{}, err
 	}
-	h.log.Info("member joined by a code", "home", joined.Home, "user", joined.User)
+	h.afterJoining(context.WithoutCancel(ctx), joined, scene)
 	return joined, nil
 }
 
+// afterJoining does what follows the commit of JoinByCode. scene: the scene of the home changed.
+func (h *Household) afterJoining(ctx context.Context, joined Joined, scene bool) {
+	if joined.Role == JoinOwner {
+		h.EndJoinCodes(joined.Home)
+	}
+	h.ended() // the owner before, or an installer, may have lost the home
+	h.log.Info("joined by a code", "home", joined.Home, "user", joined.User, "role", joined.Role)
+	if !scene {
+		return
+	}
+	if err := h.armAll(ctx, []home.ID{joined.Home}); err != nil {
+		h.log.Warn("arming after a hand-over failed", "home", joined.Home, "err", err)
+	}
+}
+
 // welcome makes a user a member of a home, and returns the events.
-func welcome(tx *store.Tx, id home.ID, user home.UserID) (home.Membership, []motion.Event, error) {
+func welcome(tx *store.Tx, id home.ID, user home.UserID) ([]motion.Event, error) {
 	known, member, err := tx.MembershipOf(id, user)
 	if err == nil && member && known.Unasked {
-		joined, err := accept(tx, known)
-		return joined, nil, err
+		_, err := accept(tx, known)
+		return nil, err
 	}
 	if err == nil && member {
-		err = &fault.Error{Kind: fault.Conflict, Code: "member", Message: "code: you belong to this home already"}
+		err = belongsAlready()
 	}
 	if err != nil {
-		return home.Membership{}, nil, err
+		return nil, err
 	}
 	house, err := tx.Home(id)
 	if err != nil {
-		return home.Membership{}, nil, err
+		return nil, err
 	}
-	return enter(tx, house, home.Membership{Role: home.MemberRole, User: user})
+	_, events, err := enter(tx, house, home.Membership{Role: home.MemberRole, User: user})
+	return events, err
+}
+
+// hire makes a user who does not belong to the home an installer, and returns the events.
+func hire(tx *store.Tx, c joinCode, user home.UserID) ([]motion.Event, error) {
+	_, member, err := tx.MembershipOf(c.home, user)
+	if err == nil && member {
+		err = belongsAlready()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return letIn(tx, c.home, user, c.by, c.Days)
+}
+
+func belongsAlready() error {
+	return &fault.Error{Kind: fault.Conflict, Code: "member", Message: "code: you belong to this home already"}
 }
 
 // CheckJoinCode returns nil when a join code can be used now, and the error of JoinByCode
@@ -137,16 +204,20 @@ func (h *Household) CheckJoinCode(ctx context.Context, code string) error {
 	if !ok {
 		return wrongJoinCode()
 	}
-	return h.db.View(ctx, open.check)
+	return h.db.View(ctx, func(tx *store.Tx) error {
+		_, err := open.check(tx)
+		return err
+	})
 }
 
-// check returns nil while the code can be used, and the error of JoinByCode otherwise.
-func (c joinCode) check(tx *store.Tx) error {
-	own, err := ownershipOf(tx, c.home, c.by)
-	if fault.KindOf(err) == fault.Forbidden || err == nil && (own.OwnerSince != c.since || c.ended(tx.Now())) {
+// check returns the membership of the owner who made the code while it can be used, and the
+// error of JoinByCode otherwise.
+func (c joinCode) check(tx *store.Tx) (owner home.Membership, err error) {
+	owner, err = ownershipOf(tx, c.home, c.by)
+	if fault.KindOf(err) == fault.Forbidden || err == nil && (owner.OwnerSince != c.since || c.ended(tx.Now())) {
 		err = wrongJoinCode()
 	}
-	return err
+	return owner, err
 }
 
 func wrongJoinCode() error {

@@ -7,6 +7,7 @@ import (
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 	"sensegate/store"
 )
 
@@ -28,7 +29,7 @@ func codeOf(err error) string {
 
 func (p *place) joinCode(id home.ID, owner home.UserID) string {
 	p.t.Helper()
-	code, _, err := p.NewJoinCode(p.t.Context(), id, owner)
+	code, _, err := p.NewJoinCode(p.t.Context(), id, owner, household.Admission{Role: household.JoinMember})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func TestJoinCodeEnds(t *testing.T) {
 	house := p.home("g", 1)
 	owner, guest := p.user("owner"), p.user("guest")
 	p.claim(house.ID, owner)
-	if _, _, err := p.NewJoinCode(t.Context(), house.ID, guest); fault.KindOf(err) != fault.Forbidden {
+	if _, _, err := p.NewJoinCode(t.Context(), house.ID, guest, household.Admission{Role: household.JoinMember}); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("made by a stranger: %v", err)
 	}
 	check := func(what, code string, open bool) {

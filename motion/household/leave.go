@@ -156,6 +156,9 @@ func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (d depar
 	if err != nil {
 		return d, err
 	}
+	if d.events, err = leaveInstallations(tx, id); err != nil {
+		return d, err
+	}
 	for _, m := range memberships {
 		scene, left, err := leave(tx, m, false)
 		if err != nil {

@@ -18,8 +18,8 @@ const (
 )
 
 // HandOver makes a member the owner of the home on behalf of the owner, who becomes a member
-// (payloads.md 6 no. 16). The history stays; the open invitations become void; both get a
-// mail. Forbidden: by does not own the home. Conflict: the account is not confirmed, or was
+// (payloads.md 6 no. 16). The history stays; the open invitations and join codes become void;
+// both get a mail. Forbidden: by does not own the home. Conflict: the account is not confirmed, or was
 // added and has not joined. NotFound: no such membership.
 func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.UserID) (changed home.Membership, err error) {
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
@@ -53,6 +53,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 	if changed.User == by { // already the owner
 		return changed, nil
 	}
+	h.EndJoinCodes(changed.Home)
 	h.ended()
 	h.log.Info("network handed over", "home", changed.Home, "from", by, "to", changed.User)
 	return changed, nil

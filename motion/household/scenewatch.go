@@ -51,12 +51,15 @@ type watched struct {
 	zone   *time.Location
 }
 
-// Look calls TellOwners and Depart. Then it raises ExcessiveMotionEvent once per detection
+// Look calls TellOwners, EndInstallations and Depart. Then it raises ExcessiveMotionEvent once per detection
 // that lasts for the excessive_motion_seconds of its home, and GuardianMotionEvent once per
 // guardian window with motion. It reads from the history what was raised, so a restart repeats
 // nothing. Watch calls it; it must not run concurrently with itself.
 func (h *Household) Look(ctx context.Context) error {
 	if err := h.TellOwners(ctx); err != nil {
+		return err
+	}
+	if err := h.EndInstallations(ctx); err != nil {
 		return err
 	}
 	if err := h.Depart(ctx); err != nil {

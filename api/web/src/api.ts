@@ -98,6 +98,8 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   } catch {
     throw new Refusal(0, "offline", "", 0);
   }
+  const date = Date.parse(answer.headers.get("Date") ?? "");
+  if (date) clockAhead = (date - Date.now()) / 1000;
   if (answer.ok && answer.status === 204) return undefined as T;
   const file = answer.ok && answer.headers.get("Content-Type") === "application/zip";
   const content = await (file ? answer.blob() : answer.json()).catch(() => null);
@@ -107,6 +109,9 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   if (answer.status === 401 && path !== "/web/v1/session") ended(used);
   throw new Refusal(answer.status, problem.code ?? "", problem.detail ?? "", Number(answer.headers.get("Retry-After") ?? 0));
 }
+
+/** How far the appliance's clock is ahead of ours, in seconds, as its newest answer says. */
+export let clockAhead = 0;
 
 /** A websocket that comes back by itself until close is called. */
 export interface Live {

@@ -31,15 +31,15 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 
-/** Takes what stands behind # out of the address: it may be a secret. */
-export function clear() {
-  history.replaceState(null, "", "/");
-  place.value = parse();
-}
-
 /** Goes to a screen: go("history", "2026-11-22"). */
 export function go(...parts: string[]) {
   location.hash = to(...parts);
+}
+
+/** Goes to a screen in the place of what the address says, which may be a secret. */
+export function goInstead(...parts: string[]) {
+  history.replaceState(null, "", "/" + to(...parts));
+  place.value = parse();
 }
 
 /** The address of a screen, for links. */

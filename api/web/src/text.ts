@@ -10,7 +10,7 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-const words = signal<Messages>(english);
+const words = signal<Partial<Messages>>(english);
 export const language = signal<Language>("en");
 
 function kept(): string | null {
@@ -21,12 +21,24 @@ function kept(): string | null {
   }
 }
 
+let asked = false; // for more words than the first view needs
+
+const allEnglish = async () => ({ ...english, ...(await import("./words/more.en")).more });
+
+/** Fetches a screen with the words that the first view does not need. */
+export async function withWords<T>(screen: Promise<T>): Promise<T> {
+  asked = true;
+  const [got, all] = await Promise.all([screen, language.value === "en" && allEnglish()]); // the other languages come whole
+  if (all && language.value === "en") words.value = all;
+  return got;
+}
+
 /** Takes the language that was chosen, else the first of the browser's that we have. */
 export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
-    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : english;
+    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : asked ? await allEnglish() : english;
   } catch {
     return; // the words stay those there are
   }
@@ -49,7 +61,7 @@ export const fill = (text: string, values: Record<string, string | number>) => t
 
 /** Returns a message, with {name} replaced by the value of that name. */
 export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
-  return fill(words.value[key], values);
+  return fill(words.value[key] ?? key, values);
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */

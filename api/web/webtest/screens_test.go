@@ -32,6 +32,8 @@ var screens = []string{
 	"#/tuning",
 	"#/map",
 	"#/sensors",
+	"#/setup",
+	"#/installs",
 }
 
 // member is the home of somebody who is not its owner.
@@ -47,7 +49,7 @@ var states = []struct {
 	answers answers
 }{
 	{"sign-in of an appliance without an owner", false, "", answers{"/web/v1/boot": {change: map[string]any{"claimed": false}}}},
-	{"no home", true, "", answers{"/web/v1/overview": {status: 404}}},
+	{"no home", true, "", answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"code": false, "homes": []any{}}}}},
 	{"no answer at all", true, "", answers{"/web/v1/overview": {status: 503}}},
 	{"no rooms", true, "", answers{"/web/v1/overview": {change: map[string]any{"rooms": []any{}, "state": "unknown"}}}},
 	{"paused, in two homes", true, "", answers{"/web/v1/overview": {change: map[string]any{
@@ -125,7 +127,7 @@ func TestEveryState(t *testing.T) {
 		if signed {
 			b.signedIn()
 		}
-		for _, state := range states {
+		for _, state := range slices.Concat(states, firstRunStates) {
 			if state.signed == signed {
 				b.do(chromedp.Navigate(fixed(t, state.answers)+"/"+state.address), chromedp.WaitVisible(chromedp.CSS("h1")))
 				b.settled(state.address)

@@ -1,10 +1,13 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, ComponentType } from "preact";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { place, to } from "../route";
+import { setupScreens } from "../screens";
+import { installs } from "../setup";
 import { choose, connected, now, trouble, type Overview } from "../state";
-import { clock, language, refusal, t } from "../text";
+import { clock, language, refusal, t, withWords } from "../text";
 import { Icon } from "./icon";
+import { Later } from "./later";
 import { screenTitle } from "./page";
 import { counted } from "./when";
 import type { Messages } from "../words/en";
@@ -17,10 +20,15 @@ const ways: [screen: string, name: keyof Messages][] = [
   ["people", "peopleTitle"],
   ["live", "live"],
   ["insights", "insights"],
+  ["devices", "setup"],
+  ["installs", "installs"],
   ["inbox", "inbox"],
   ["me", "me"],
 ];
 const direct = 4;
+
+/** Which of them are for somebody. */
+const open = (o: Overview) => ways.filter(([screen]) => (screen === "devices" ? o.home.role === "owner" : screen !== "installs" || installs.value.length > 0));
 
 /** What stands around every screen. */
 export function Shell({ o, children }: { o: Overview; children: ComponentChildren }) {
@@ -30,10 +38,11 @@ export function Shell({ o, children }: { o: Overview; children: ComponentChildre
         <img src="icon.svg" alt="" width="28" height="28" />
         {o.homes.length < 2 ? <span class="place">{o.home.name || t("home")}</span> : <Homes o={o} />}
       </header>
-      <Ways unread={o.unread} />
+      <Ways o={o} />
       <div>
-        {o.demo && <Demo o={o} />}
+        {o.demo && <Later quiet part={demoBar} o={o} />}
         <Trouble o={o} />
+        <Later quiet part={setupNote} o={o} />
         {children}
       </div>
     </div>
@@ -57,15 +66,12 @@ function useUnread(n: number): string {
   return said.value;
 }
 
-/** The bar of the demo, which is fetched where it is needed. */
-function Demo({ o }: { o: Overview }) {
-  const bar = useSignal<{ Bar?: ComponentType<{ o: Overview }> }>({});
-  useEffect(() => void import("./demo").then((m) => (bar.value = { Bar: m.DemoBar }), () => {}), []);
-  const Bar = bar.value.Bar;
-  return Bar ? <Bar o={o} /> : null;
-}
+/** Parts that are fetched where they are needed. */
+const demoBar = () => import("./demo").then((m) => m.DemoBar);
+const setupNote = () => withWords(import("./setupnote")).then((m) => m.SetupNote);
 
-function Ways({ unread }: { unread: number }) {
+function Ways({ o }: { o: Overview }) {
+  const unread = o.unread;
   const said = useUnread(unread);
   const more = useRef<HTMLDetailsElement>(null);
   const close = () => {
@@ -73,7 +79,7 @@ function Ways({ unread }: { unread: number }) {
   };
   const way = ([screen, name]: (typeof ways)[number]) => (
     <li key={screen}>
-      <a href={to(screen)} aria-current={place.value.screen === screen ? "page" : undefined} onClick={close}>
+      <a href={to(screen)} aria-current={place.value.screen === screen || (screen === "devices" && place.value.screen in setupScreens) ? "page" : undefined} onClick={close}>
         <Icon of={screen} />
         <span>
           {t(name)} {screen === "inbox" && unread > 0 && <><span class="badge" aria-hidden="true">{unread < most ? unread : most - 1 + "+"}</span><span class="hidden">{counted("ibUnread", unread)}</span></>}
@@ -81,12 +87,13 @@ function Ways({ unread }: { unread: number }) {
       </a>
     </li>
   );
-  const rest = ways.slice(direct);
+  const shown = open(o);
+  const rest = shown.slice(direct);
   return (
     <nav class="ways" aria-label={t("screens")}>
       <p class="hidden" role="status">{said}</p>
       <ul>
-        {ways.slice(0, direct).map(way)}
+        {shown.slice(0, direct).map(way)}
         {rest.length > 0 && (
           <li class="narrow">
             <details class="more" ref={more} onKeyDown={(e) => e.key === "Escape" && close()}>

@@ -6,6 +6,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { call, keepProof, Refusal } from "../api";
 import { errand, type Errand } from "../errand";
 import { Holder, Languages, Password, SignForm, Stay } from "../part/signform";
+import { longDay } from "../part/when";
+import { go } from "../route";
+import { installing, type Setup, type SetupHome } from "../setup";
 import { choose, overview, refresh } from "../state";
 import { refusal, t } from "../text";
 
@@ -122,21 +125,35 @@ function joinText(e: Refusal): string {
   return "";
 }
 
+/** The words for what one joins as, as the link says; the box says what it was afterwards. */
+const kinds = {
+  owner: { title: "frJoinOwner", why: "frJoinOwnerWhy", yes: "frJoinOwnerYes" },
+  installer: { title: "frJoinInstaller", why: "frJoinInstallerWhy", yes: "frJoinInstallerYes" },
+  member: { title: "joinTitle", why: "joinWhy", yes: "joinYes" },
+} as const;
+
 /** Joining a home: by the code of its owner, or by the link of an invitation's mail. */
 function Join({ task }: { task: Errand }) {
   const code = useSignal(task.token);
   const known = useSignal<boolean | string>(false); // who has an account, and its address
   const told = useSignal("");
+  const become = useSignal<SetupHome | undefined>(undefined); // the home that is theirs, or that they install, since now
   const invited = task.kind === "invite";
   const signedIn = overview.value !== null && overview.value !== undefined ? overview.value.user : undefined;
+  const words = kinds[task.as as keyof typeof kinds] ?? kinds.member;
 
+  const joined = async (network?: number) => {
+    const homes = (await call<Setup>("GET", "/web/v1/setup").catch(() => undefined))?.homes ?? [];
+    become.value = network === undefined ? homes[0] : homes.find((h) => h.id === network);
+    if (!become.value) errand.value = undefined;
+    choose(network ?? 0);
+  };
   const join = async () => {
     try {
       const network = invited
         ? (await call("POST", "/api/v1/network_memberships", { role: "member", network_id: task.network, invitation: task.token || undefined }), task.network)
         : (await call<{ network_id: number }>("POST", "/web/v1/join", { code: code.value })).network_id;
-      errand.value = undefined;
-      choose(network);
+      await joined(network);
     } catch (e) {
       if (!(e instanceof Refusal)) throw e;
       if (e.code === "member") told.value = t("joinMember");
@@ -149,25 +166,48 @@ function Join({ task }: { task: Errand }) {
       <input id="code" class="typed" value={code.value} autocapitalize="characters" autocomplete="off" spellcheck={false} maxLength={64} required placeholder="7K2M-Q9XA" onInput={(e) => (code.value = e.currentTarget.value)} />
     </>
   );
+  if (become.value) return <Became home={become.value} />;
   if (told.value) return <Frame title={told.value}><p><button class="main" onClick={() => { leave(); void refresh(); }}>{t("goOn")}</button></p></Frame>;
   if (signedIn)
     return (
-      <Frame title={t("joinTitle")}>
+      <Frame title={t(words.title)}>
+        {words !== kinds.member && <p>{t(words.why)}</p>}
         <p>{t("joinAs", { name: signedIn.name })}</p>
-        <One yes={t("joinYes")} send={join}>{field}</One>
+        <One yes={t(words.yes)} send={join}>{field}</One>
         <p><button onClick={leave}>{t("cancel")}</button></p>
       </Frame>
     );
   return (
-    <Frame title={t("joinTitle")}>
-      <p>{t("joinWhy")}</p>
+    <Frame title={t(words.title)}>
+      <p>{t(words.why)}</p>
       <div class="row" role="group" aria-label={t("joinWho")}>
         <button aria-pressed={known.value === false} onClick={() => (known.value = false)}>{t("joinNew")}</button>
         <button aria-pressed={known.value !== false} onClick={() => (known.value = true)}>{t("joinHave")}</button>
       </div>
       {known.value && field && <div class="form">{field}</div>}
-      {known.value ? <SignForm yes={t("joinYes")} done={join} {...(typeof known.value === "string" && { email: known.value, said: t("joinKnown") })} /> : <NewAccount code={code.value} invited={invited} field={field} taken={(email) => (known.value = email)} told={(text) => (told.value = text)} />}
+      {known.value
+        ? <SignForm yes={t(words.yes)} done={join} {...(typeof known.value === "string" && { email: known.value, said: t("joinKnown") })} />
+        : <NewAccount code={code.value} invited={invited} yes={t(words.yes)} field={field} taken={(email) => (known.value = email)} told={(text) => (told.value = text)} joined={joined} />}
       <p><button onClick={leave}>{t("cancel")}</button></p>
+    </Frame>
+  );
+}
+
+/** What somebody has become, as the box says. */
+function Became({ home }: { home: SetupHome }) {
+  const name = home.name || t("home");
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const on = () => {
+    errand.value = undefined;
+    installing.value = home.role === "installer" ? home.id : 0;
+    go(home.role === "installer" ? "installs" : "");
+    void refresh();
+  };
+  return (
+    <Frame title={t(home.role === "owner" ? "frIsYours" : "frIsInstalled", { home: name })}>
+      <p>{home.role === "owner" ? t("frIsYoursHelp") : t("frIsInstalledUntil", { day: longDay(home.until ?? 0, home.timezone) })}</p>
+      {home.timezone !== own && <p class="note">{t("frZoneNamed", { zone: home.timezone.replaceAll("_", " ") })}</p>}
+      <p><button class="main" onClick={on}>{t("goOn")}</button></p>
     </Frame>
   );
 }
@@ -185,7 +225,7 @@ function One({ yes, send, children }: { yes: string; send: () => Promise<void>; 
 }
 
 /** Somebody who has no account yet. */
-function NewAccount({ code, invited, field, taken, told }: { code: string; invited: boolean; field: ComponentChildren; taken: (email: string) => void; told: (text: string) => void }) {
+function NewAccount({ code, invited, yes, field, taken, told, joined }: { code: string; invited: boolean; yes: string; field: ComponentChildren; taken: (email: string) => void; told: (text: string) => void; joined: () => Promise<void> }) {
   const staying = useSignal(true);
   const { busy, wrong, submit } = useSending(async (form) => {
     const account = { email: form.get("email"), password: form.get("password"), first_name: form.get("name") };
@@ -201,8 +241,7 @@ function NewAccount({ code, invited, field, taken, told }: { code: string; invit
       if (e instanceof Refusal && e.code === "known_address") taken(String(account.email));
       throw e;
     }
-    errand.value = undefined;
-    await refresh();
+    await joined();
   }, joinText);
   return (
     <form class="form" onSubmit={submit}>
@@ -214,7 +253,7 @@ function NewAccount({ code, invited, field, taken, told }: { code: string; invit
       <Password label={t("choosePassword")} />
       {!invited && <Stay staying={staying} />}
       <p class="wrong" role="alert">{wrong}</p>
-      <button class="main" disabled={busy}>{t("joinYes")}</button>
+      <button class="main" disabled={busy}>{yes}</button>
     </form>
   );
 }

@@ -4,7 +4,9 @@ import { useAnswer } from "../answer";
 import { call, stepUp } from "../api";
 import { Link, origin, QR } from "../part/code";
 import { sure } from "../part/dialog";
+import { Installers } from "../part/installers";
 import { Page, Waiting } from "../part/page";
+import { codeLink } from "../part/setuphandover";
 import { now, refresh, type Overview } from "../state";
 import { clock, refusal, t } from "../text";
 
@@ -38,7 +40,7 @@ interface Mail {
   created_at: string;
 }
 
-type Shown = { title: string; text: string; link?: string; code?: string };
+type Shown = { title: string; text: string; link?: string; code?: string; role?: "owner" | "installer" };
 
 /** Who belongs to the home, and who may come. */
 export function Screen({ o }: { o: Overview }) {
@@ -166,10 +168,24 @@ export function Screen({ o }: { o: Overview }) {
             <button class="main" disabled={busy} onClick={newCode}>{t("inviteCode")}</button>
             <button disabled={busy} onClick={endCodes}>{t("inviteEnd")}</button>
           </div>
-          {shown && <Card shown={shown} />}
+          {shown && !shown.role && <Card shown={shown} />}
           <InviteByMail busy={busy.value} invite={invite} />
         </section>
       )}
+      <Installers
+        o={o}
+        made={(made, role) =>
+          show({
+            title: t(role === "owner" ? "frCodeOwner" : "frCodeInstaller"),
+            text: t(role === "owner" ? "frCodeOwnerText" : "frCodeInstallerText", { time: clock(made.ends_at, o.home.timezone) }),
+            link: codeLink(made, role),
+            code: made.code,
+            role,
+          })
+        }
+      >
+        {shown?.role && <Card shown={shown} />}
+      </Installers>
       {(invitations.value?.data.length ?? 0) > 0 && (
         <section>
           <h2>{t("inviteOpen")}</h2>

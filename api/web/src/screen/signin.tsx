@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "../api";
 import { errand } from "../errand";
 import { Languages, SignForm } from "../part/signform";
+import { go } from "../route";
 import { refresh } from "../state";
 import { t } from "../text";
 
@@ -19,7 +20,10 @@ export function SignIn() {
       <img src="icon.svg" alt="" width="56" height="56" />
       <h1 tabIndex={-1} ref={heading}>{t("name")}</h1>
       {!claimed.value && (
-        <p class="note"><strong>{t("notSetUp")}</strong> {t("notSetUpHelp")}</p>
+        <div class="note fr-unclaimed">
+          <p><strong>{t("notSetUp")}</strong> {t("notSetUpHelp")}</p>
+          <button class="main" onClick={() => go("setup")}>{t("setUp")}</button>
+        </div>
       )}
       <SignForm yes={t("signIn")} done={refresh} />
       <details>

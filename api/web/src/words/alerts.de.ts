@@ -1,7 +1,6 @@
 import type { alerts as english } from "./alerts.en";
 
 export const alerts: typeof english = {
-  alerts: "Meldungen",
   alNone: "Noch meldet dir nichts etwas",
   alNoneHelp: "Such dir aus, was du erfahren möchtest. Vor dem Speichern siehst du, was die Meldung getan hätte.",
   alNew: "Neue Meldung",

@@ -1,5 +1,4 @@
 export const alerts = {
-  alerts: "Alerts",
   alNone: "Nothing tells you yet",
   alNoneHelp: "Choose what you want to be told of. You see what it would have done before you save it.",
   alNew: "New alert",

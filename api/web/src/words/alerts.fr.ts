@@ -1,7 +1,6 @@
 import type { alerts as english } from "./alerts.en";
 
 export const alerts: typeof english = {
-  alerts: "Alertes",
   alNone: "Rien ne vous prévient encore",
   alNoneHelp: "Choisissez ce dont vous voulez être prévenu. Avant d'enregistrer, vous voyez ce que l'alerte aurait fait.",
   alNew: "Nouvelle alerte",

@@ -28,4 +28,8 @@ export const common: typeof english = {
   loading: "Wird geladen …",
   screens: "Seiten",
   more: "Mehr",
+  alerts: "Meldungen",
+  setup: "Einrichtung",
+  installs: "Von mir betreut",
+  setUp: "Jetzt einrichten",
 };

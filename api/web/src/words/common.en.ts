@@ -26,4 +26,8 @@ export const common = {
   loading: "Loading …",
   screens: "Screens",
   more: "More",
+  alerts: "Alerts",
+  setup: "Setup",
+  installs: "Homes I look after",
+  setUp: "Set it up",
 };

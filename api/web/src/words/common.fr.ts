@@ -28,4 +28,8 @@ export const common: typeof english = {
   loading: "Chargement …",
   screens: "Pages",
   more: "Plus",
+  alerts: "Alertes",
+  setup: "Installation",
+  installs: "Foyers que j'installe",
+  setUp: "L'installer",
 };

@@ -2,6 +2,7 @@ import { alerts } from "./alerts.de";
 import { common } from "./common.de";
 import { errand } from "./errand.de";
 import { event } from "./event.de";
+import { firstrun } from "./firstrun.de";
 import { history } from "./history.de";
 import { home } from "./home.de";
 import { inbox } from "./inbox.de";
@@ -11,4 +12,4 @@ import { moment } from "./moment.de";
 import { people } from "./people.de";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };

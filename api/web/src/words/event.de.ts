@@ -24,6 +24,8 @@ export const event: typeof english = {
   eventMemberJoinedEvent: "{member} gehört jetzt zum Haushalt",
   eventMemberRemovedEvent: "{member} wurde aus dem Haushalt entfernt",
   eventOwnerChangedEvent: "Der Haushalt gehört jetzt {member}",
+  eventInstallerJoinedEvent: "{member} darf sich jetzt um die Geräte kümmern",
+  eventInstallerLeftEvent: "{member} kümmert sich nicht mehr um die Geräte",
   eventSceneChangedToAwayEvent: "Das Zuhause steht jetzt auf „Unterwegs“",
   eventSceneChangedToAwayEvent_by: "{by} hat das Zuhause auf „Unterwegs“ gestellt",
   eventSceneChangedToHomeEvent: "Das Zuhause steht jetzt auf „Zu Hause“",

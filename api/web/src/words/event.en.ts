@@ -23,6 +23,8 @@ export const event = {
   eventMemberJoinedEvent: "{member} joined the household",
   eventMemberRemovedEvent: "{member} was removed from the household",
   eventOwnerChangedEvent: "{member} is the owner of the household now",
+  eventInstallerJoinedEvent: "{member} may look after the devices now",
+  eventInstallerLeftEvent: "{member} no longer looks after the devices",
   eventSceneChangedToAwayEvent: "The home was set to away",
   eventSceneChangedToAwayEvent_by: "{by} set the home to away",
   eventSceneChangedToHomeEvent: "The home was set to at home",

@@ -24,6 +24,8 @@ export const event: typeof english = {
   eventMemberJoinedEvent: "{member} a rejoint le foyer",
   eventMemberRemovedEvent: "{member} a été retiré·e du foyer",
   eventOwnerChangedEvent: "Le foyer appartient maintenant à {member}",
+  eventInstallerJoinedEvent: "{member} peut maintenant s'occuper des appareils",
+  eventInstallerLeftEvent: "{member} ne s'occupe plus des appareils",
   eventSceneChangedToAwayEvent: "Le foyer est passé en mode « Sortis »",
   eventSceneChangedToAwayEvent_by: "{by} a mis le foyer en mode « Sortis »",
   eventSceneChangedToHomeEvent: "Le foyer est passé en mode « À la maison »",

@@ -2,6 +2,7 @@ import { alerts } from "./alerts.fr";
 import { common } from "./common.fr";
 import { errand } from "./errand.fr";
 import { event } from "./event.fr";
+import { firstrun } from "./firstrun.fr";
 import { history } from "./history.fr";
 import { home } from "./home.fr";
 import { inbox } from "./inbox.fr";
@@ -11,4 +12,4 @@ import { moment } from "./moment.fr";
 import { people } from "./people.fr";
 import type { Messages } from "./en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };
+export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people };

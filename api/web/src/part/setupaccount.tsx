@@ -1,0 +1,122 @@
+// The first two steps: the setup code, and an account.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { call, keepProof, Refusal } from "../api";
+import { keepSetupCode, setupCode } from "../errand";
+import { go } from "../route";
+import { refusal, t } from "../text";
+import { Frame } from "./setupframe";
+import { Password, SignForm, Stay } from "./signform";
+
+/** Where the setup code is typed. */
+function CodeField({ code }: { code?: string }) {
+  return (
+    <>
+      <label for="code">{t("frCode")}</label>
+      <input id="code" name="code" class="typed" autocapitalize="characters" autocomplete="off" spellcheck={false} maxLength={64} required placeholder="7K2M-Q9XA-04TZ" defaultValue={code} />
+    </>
+  );
+}
+
+/** The code alone; send takes it. */
+export function CodeForm({ said = "", send }: { said?: string; send: (code: string) => Promise<void> | void }) {
+  const busy = useSignal(false);
+  const submit = async (e: SubmitEvent) => {
+    e.preventDefault();
+    busy.value = true;
+    await send(String(new FormData(e.currentTarget as HTMLFormElement).get("code")).trim());
+    busy.value = false;
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      <p>{t("frCodeWhy")}</p>
+      <CodeField />
+      <p class="wrong" role="alert">{said}</p>
+      <button class="main" disabled={busy}>{t("goOn")}</button>
+    </form>
+  );
+}
+
+/** Somebody who is not signed in: done runs when they are. */
+export function Account({ done }: { done: () => void }) {
+  const code = useSignal(setupCode());
+  const refused = useSignal(false); // the code is wrong: it is shown, to be corrected
+  const known = useSignal<boolean | string>(false); // who has an account, and its address
+  if (code.value === "")
+    return (
+      <Frame step="code" title={t("frCodeTitle")}>
+        <CodeForm send={(typed) => { keepSetupCode(typed); code.value = typed; }} />
+        <p><button onClick={() => go("")}>{t("cancel")}</button></p>
+      </Frame>
+    );
+  const cancel = () => {
+    keepSetupCode("");
+    code.value = "";
+    refused.value = false;
+  };
+  return (
+    <Frame step="account" title={t("frAccountTitle")}>
+      <p>{t("frAccountWhy")}</p>
+      <div class="row" role="group" aria-label={t("joinWho")}>
+        <button aria-pressed={known.value === false} onClick={() => (known.value = false)}>{t("joinNew")}</button>
+        <button aria-pressed={known.value !== false} onClick={() => (known.value = true)}>{t("joinHave")}</button>
+      </div>
+      {known.value ? (
+        <SignForm yes={t("goOn")} done={async () => done()} {...(typeof known.value === "string" && { email: known.value, said: t("joinKnown") })} />
+      ) : (
+        <NewAccount code={code} refused={refused} taken={(email) => (known.value = email)} done={done} />
+      )}
+      {!refused.value && <p><button onClick={cancel}>{t("frOtherCode")}</button></p>}
+    </Frame>
+  );
+}
+
+/** Makes an account with the setup code, and signs in. */
+function NewAccount({ code, refused, taken, done }: { code: { value: string }; refused: { value: boolean }; taken: (email: string) => void; done: () => void }) {
+  const staying = useSignal(true);
+  const busy = useSignal(false);
+  const wrong = useSignal("");
+  const made = useRef(""); // the address of the account that was made, while signing in failed
+  const send = async (form: FormData) => {
+    const email = String(form.get("email")).trim();
+    const password = form.get("password");
+    if (form.has("code")) {
+      code.value = String(form.get("code")).trim();
+      keepSetupCode(code.value);
+    }
+    if (made.current !== email) await call("POST", "/api/v1/users", { email, password, first_name: form.get("name"), setup_code: code.value });
+    made.current = email;
+    const session = await call<{ proof: string }>("POST", "/web/v1/session", { email, password, stay: staying.value });
+    keepProof(session.proof, staying.value);
+    keepSetupCode("");
+    done();
+  };
+  const submit = async (e: SubmitEvent) => {
+    e.preventDefault();
+    const form = new FormData(e.currentTarget as HTMLFormElement);
+    busy.value = true;
+    wrong.value = "";
+    try {
+      await send(form);
+    } catch (e) {
+      refused.value ||= e instanceof Refusal && e.code === "wrong_setup_code";
+      if (e instanceof Refusal && e.status === 409) return taken(String(form.get("email")));
+      wrong.value = e instanceof Refusal && e.code === "wrong_setup_code" ? t("frCodeWrong") : refusal(e);
+    }
+    busy.value = false;
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      {refused.value && <CodeField code={code.value} />}
+      <label for="name">{t("yourName")}</label>
+      <input id="name" name="name" autocomplete="given-name" maxLength={100} required />
+      <label for="email">{t("email")}</label>
+      <input id="email" name="email" type="email" autocomplete="username" maxLength={254} required />
+      <Password label={t("choosePassword")} />
+      <Stay staying={staying} />
+      <p class="wrong" role="alert">{wrong}</p>
+      <button class="main" disabled={busy}>{t("goOn")}</button>
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+package household
+
+import (
+	"slices"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/home"
+	"sensegate/store"
+)
+
+// takeOver makes a user the owner of a home by a code of its owner, who leaves it, and stays as
+// installer for as long as the code says. The history stays, open invitations become void. For a
+// user from outside the installers of the former owner go too: the new household has not let them
+// in. It returns the events, and whether the scene changed.
+func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, user home.UserID) (scene bool, events []motion.Event, err error) {
+	if user == former.User {
+		return false, nil, belongsAlready()
+	}
+	next, events, err := nextOwner(tx, c.home, user)
+	if err != nil {
+		return false, nil, err
+	}
+	former.Role, former.UpdatedAt = home.MemberRole, tx.Now().Stamp()
+	if err := tx.PutMembership(former); err != nil {
+		return false, nil, err
+	}
+	next, changed, err := promote(tx, next, handedOver)
+	if err != nil {
+		return false, nil, err
+	}
+	scene, left, err := leave(tx, former, true)
+	if err != nil {
+		return false, nil, err
+	}
+	events = slices.Concat(events, changed, left)
+	former.Unasked = true // so that the new owner does not read their address in the outbox
+	if err := h.mailOwner(tx, next, []home.Membership{former, next}); err != nil || c.Days == 0 {
+		return scene, events, err
+	}
+	stays, err := letIn(tx, c.home, former.User, former.User, c.Days)
+	return scene, append(events, stays...), err
+}
+
+// nextOwner returns the membership of a user who is to own a home, as a member of it, and the
+// events. It ends the step of the setup that hands the home over.
+func nextOwner(tx *store.Tx, id home.ID, user home.UserID) (next home.Membership, events []motion.Event, err error) {
+	person, err := tx.User(user)
+	if err != nil {
+		return next, nil, err
+	}
+	if !person.Confirmed() {
+		return next, nil, fault.New(fault.Conflict, "code: only a confirmed account can own the home; open the link that was mailed to you first")
+	}
+	house, err := tx.Home(id)
+	if err != nil {
+		return next, nil, err
+	}
+	if house.SetupStep == home.SetupHandOver {
+		house.SetupStep = home.SetupDone
+		if err := tx.PutHome(house); err != nil {
+			return next, nil, err
+		}
+	}
+	next, member, err := tx.MembershipOf(id, user)
+	switch {
+	case err != nil:
+		return next, nil, err
+	case member:
+		next, err = accept(tx, next)
+		return next, nil, err
+	}
+	next, joined, err := enter(tx, house, home.Membership{Role: home.MemberRole, User: user})
+	if err != nil {
+		return next, nil, err
+	}
+	if house, err = tx.Home(id); err != nil { // without the user, who may have been an installer
+		return next, nil, err
+	}
+	users := make([]home.UserID, len(house.Installers))
+	for i, installer := range house.Installers {
+		users[i] = installer.User
+	}
+	left, err := endInstallers(tx, house, users, handedOver)
+	return next, append(joined, left...), err
+}
