@@ -180,7 +180,7 @@ func (f *Finder) installer(ctx context.Context, r *api.Request, u auth.User) (au
 		return i, err
 	}
 	o, err := f.owner(ctx, r, u)
-	return auth.Installer{Member: o.Member}, err
+	return auth.Installer(o), err
 }
 
 // asked reports whether a person has had a say in a membership of theirs.

@@ -45,18 +45,6 @@ func figure(l sensing.LinkState, code sensing.Code, name string) (v float64, ok 
 	return l.Reasons[i].Figures[name], true
 }
 
-func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
-	t.Parallel()
-	seen := map[string]sensing.Code{}
-	for _, code := range sensing.Codes() {
-		text := sensing.Reason{Code: code}.Text()
-		if text == "" || seen[text] != "" {
-			t.Errorf("%s and %s: %q", code, seen[text], text)
-		}
-		seen[text] = code
-	}
-}
-
 func TestLinksSayWhetherTheySense(t *testing.T) {
 	r := recording(t, "espectre", "test_c3_64sc_20260329_130804")
 	run(t, func(t *testing.T, b *box) {

@@ -45,12 +45,3 @@ var texts = map[Code]string{
 	Disturbed:       "somebody seems to have moved while it was calibrated: calibrate it again",
 	OnlyLink:        "it decides all the same: no other link of the network senses",
 }
-
-// Codes returns every code.
-func Codes() []Code {
-	list := []Code{Silent, FewFigures, FewFrames, SlowLink, WeakSignal, ByPower, Gaps}
-	for code := range texts {
-		list = append(list, code)
-	}
-	return list
-}

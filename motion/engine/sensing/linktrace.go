@@ -11,8 +11,9 @@ import (
 // The trace of a link: what it could do in the last 24 hours. It is kept in memory alone, less than
 // 2 KB a link; a restart begins it anew.
 const (
-	TraceStep  motion.Seconds = 300
-	traceSteps                = 288
+	TraceStep motion.Seconds = 300
+
+	traceSteps = 288
 )
 
 // traceStep is a link at the end of a step.
