@@ -23,7 +23,7 @@ func installationVerdicts() map[string]string {
 		"GET /installation": strangers + "w3w", // wants a websocket
 		"GET /links":        mine, "GET /links/{id}/history": unknown,
 		"GET /calibrations": mine, "POST /calibrations": unknown, "DELETE /calibrations": unknown, // nothing is sensed
-		"GET /what-if":    strangers + "43+", // an installer is refused: TestOwnerTriesSettings
+		"GET /what-if":    strangers + "43+",                           // an installer is refused: TestOwnerTriesSettings
 		"GET /walk-tests": mine, "POST /walk-tests": strangers + "+39", // one at a time
 		"PUT /walk-tests": mine, "DELETE /walk-tests": mine,
 		"GET /tuning": mine, "PUT /tuning": mine, "POST /bridge-user": unknown, // no sensors are integrated

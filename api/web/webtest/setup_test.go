@@ -89,7 +89,7 @@ func TestLinksSayWhyAndAreCalibrated(t *testing.T) {
 	b.narrow("Links")
 	b.waitFor(`document.querySelector(".su-links .su-decides a").click() === undefined`)
 	b.says(` – `)
-	b.waitFor(`/Frames\d+ a second/.test(document.querySelector(".su-figures").textContent) && /dBm/.test(document.querySelector(".su-figures").textContent)`)
+	b.waitFor(`/Frames[\d.]+ a second/.test(document.querySelector(".su-figures").textContent) && /dBm/.test(document.querySelector(".su-figures").textContent)`)
 	b.pressAny("Calibrate")
 	b.waitFor(`/Calibrating, \d+ %/.test(document.body.textContent) && document.querySelector("progress") !== null`)
 	b.pictures("setup-calibrating")
