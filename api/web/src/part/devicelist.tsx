@@ -52,7 +52,6 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
   const now = useClock(answer.value?.ts);
   const until = answer.value?.window_until ?? 0;
   const open = until > now;
-  const left = until - now > 3600 ? span(until - now) : countdown(until - now);
   const turn = async () => {
     busy.value = true;
     wrong.value = "";
@@ -67,7 +66,7 @@ export function AdoptionWindow({ home, answer }: { home: SetupHome; answer: Answ
   return (
     <div class="su-window" data-open={open || undefined}>
       <p>
-        <span aria-hidden="true">{open ? su("suWindowOpen", { time: left }) : su("suWindowShut")}</span>
+        <span aria-hidden="true">{open ? su("suWindowOpen", { time: countdown(until - now) }) : su("suWindowShut")}</span>
         <span class="hidden" role="status">{open ? su("suWindowOpen", { time: span(until - now) }) : su("suWindowShut")}</span>
       </p>
       <button class={open ? undefined : "main"} disabled={busy.value || !answer.value} onClick={turn}>{su(open ? "suShut" : "suOpen")}</button>
