@@ -87,7 +87,7 @@ func TestLinksSayWhyAndAreCalibrated(t *testing.T) {
 	b.waitFor(`document.querySelectorAll(".su-links li").length >= 9`)
 	b.pictures("setup-links")
 	b.narrow("Links")
-	b.waitFor(`document.querySelector(".su-links .su-decides a").click() === undefined`)
+	b.waitFor(`document.querySelector(".su-links .su-decides a")?.click() === undefined && location.hash !== "#/links"`)
 	b.says(` – `)
 	b.waitFor(`/Frames[\d.]+ a second/.test(document.querySelector(".su-figures").textContent) && /dBm/.test(document.querySelector(".su-figures").textContent)`)
 	b.pressAny("Calibrate")
@@ -129,9 +129,10 @@ func TestTuningTellsWhatItWouldHaveMeant(t *testing.T) {
 func TestMapAndSensorsOfTheDemo(t *testing.T) {
 	t.Parallel()
 	b := setUp(t, "#/map")
+	b.tolerate("409 (Conflict)") // the hub has a user already
 	b.says(`devices are online$`)
-	b.waitFor(`document.querySelectorAll(".su-node").length >= 9 && document.querySelectorAll(".su-edge").length >= 8`)
-	places := `[...document.querySelectorAll(".su-node")].map((n) => n.textContent + n.querySelector("rect").getAttribute("x")).join()`
+	b.waitFor(`document.querySelectorAll(".su-node").length === 12 && document.querySelectorAll(".su-edge").length === 11`)
+	places := `[...document.querySelectorAll(".su-node")].map((n) => n.textContent + n.querySelector("rect").getAttribute("x") + " " + n.querySelector("rect").getAttribute("y")).join()`
 	before := read[string](b, places)
 	b.pictures("setup-map")
 	b.narrow("Map")
@@ -167,7 +168,16 @@ func TestWalkTestSeesWhoWalks(t *testing.T) {
 	b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-now"))) // a phone that was locked
 	b.says(`^Walk slowly through Hallway$`)
 	b.pictures("setup-walking")
-	b.pressAny("Walk now")
+	// Somebody walks through the hallway to the kitchen: now and then that is told as the kitchen.
+	for range 4 {
+		b.pressAny("Walk now")
+		b.says(`^Hallway (is|was not) sensed$`)
+		if read[bool](b, `document.querySelector("h1").textContent === "Hallway is sensed"`) {
+			break
+		}
+		b.pressAny("Walk here again")
+		b.says(`^Walk slowly through Hallway$`)
+	}
 	b.says(`^Hallway is sensed$`)
 	b.waitFor(`/Seen by .* – /.test(document.querySelector(".su-now").textContent)`)
 	b.waitFor(`/Motion: /.test(document.querySelector(".su-plot .plot").getAttribute("aria-label"))`)

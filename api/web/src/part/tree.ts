@@ -1,4 +1,5 @@
-// The devices of a home as a tree whose places stay the same: they follow from the devices' ids.
+// The devices of a home as a tree whose places stay the same: they follow from what
+// the devices are and from their ids, and not from how strong a link is at the moment.
 
 export interface TopologyDevice {
   id: number;
@@ -38,37 +39,35 @@ const inOrder = (a: TopologyDevice, b: TopologyDevice) => roles.indexOf(a.type) 
 /** The devices from the gateway down, each below what it is connected to; without a known way they stand beside. */
 export function grow(topology: Topology | undefined): TreeDevice[] {
   const devices: TreeDevice[] = [...(topology?.devices ?? [])].sort(inOrder).map((d) => ({ ...d, layer: 0, row: 0 }));
-  const placed = new Map<number, TreeDevice>();
-  const below = new Map<TreeDevice, TreeDevice[]>();
-  const roots = devices.filter((d) => d.type === "MESH_ROOT");
-  let layer = roots;
-  for (const d of layer) placed.set(d.id, d);
+  const placed = new Set<number>();
+  let layer = devices.filter((d) => d.type === "MESH_ROOT");
+  for (const d of layer) placed.add(d.id);
   while (layer.length > 0) {
     const next: TreeDevice[] = [];
     for (const parent of layer) {
       for (const d of devices) {
-        if (placed.has(d.id)) continue;
-        const link = best(topology!.links, d, parent);
+        const link = placed.has(d.id) ? undefined : best(topology!.links, d, parent);
         if (!link) continue;
         Object.assign(d, { by: parent, link, layer: parent.layer + 1 });
-        placed.set(d.id, d);
-        below.set(parent, [...(below.get(parent) ?? []), d]);
+        placed.add(d.id);
         if (d.type === "MESH_NODE") next.push(d);
       }
     }
     layer = next;
   }
-  const stray = devices.filter((d) => !placed.has(d.id));
-  for (const d of stray) d.layer = roles.indexOf(d.type) === 0 ? 0 : 1;
-  let row = 0;
-  const settle = (d: TreeDevice) => {
-    const children = below.get(d) ?? [];
-    if (children.length === 0) return void (d.row = row++);
-    children.forEach(settle);
-    d.row = (children[0].row + children[children.length - 1].row) / 2;
-  };
-  [...roots, ...stray].forEach(settle);
-  return [...placed.values(), ...stray].sort((a, b) => a.layer - b.layer || a.row - b.row);
+  settle(devices, placed);
+  return devices.sort((a, b) => a.layer - b.layer || a.row - b.row);
+}
+
+/** Gives devices their places: the clients in the last layer, each layer in order, over the same height. */
+function settle(devices: TreeDevice[], placed: Set<number>) {
+  const node = (d: TreeDevice) => d.type === "MESH_ROOT" || d.type === "MESH_NODE";
+  for (const d of devices) if (!placed.has(d.id) && d.type !== "MESH_ROOT") d.layer = 1;
+  const last = 1 + Math.max(0, ...devices.filter(node).map((d) => d.layer));
+  for (const d of devices) if (!node(d)) d.layer = last;
+  const layers = Array.from({ length: last + 1 }, (_, i) => devices.filter((d) => d.layer === i));
+  const rows = Math.max(...layers.map((l) => l.length));
+  for (const l of layers) l.forEach((d, i) => (d.row = ((i + 0.5) * rows) / l.length - 0.5));
 }
 
 /** The link of a device to a parent, where it is its best one: online, then strongest, to a parent that is known. */

@@ -31,7 +31,7 @@ function Drawing({ tree }: { tree: TreeDevice[] }) {
   return (
     <div class="su-drawing" tabIndex={0} role="group" aria-label={su("suMap")}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={su("suMapText", { n: tree.length })}>
-        {tree.map((d) => d.by && <path key={d.id} class={d.online && d.by.online ? "su-edge" : "su-edge su-off"} d={`M${x(d.by) + box / 2} ${y(d.by)}H${x(d) - across / 2}V${y(d)}H${x(d) - box / 2}`} />)}
+        {tree.map((d) => d.by && <path key={d.id} class={d.online && d.by.online ? "su-edge" : "su-edge su-off"} d={`M${x(d.by) + box / 2} ${y(d.by)}L${x(d) - box / 2} ${y(d)}`} />)}
         {tree.map((d) => (
           <g key={d.id} class={d.online ? "su-node" : "su-node su-off"}>
             <rect x={x(d) - box / 2} y={y(d) - tall / 2} width={box} height={tall} rx="12" />
