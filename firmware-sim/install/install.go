@@ -126,7 +126,7 @@ func (i *Installation) Run(ctx context.Context) error {
 // arrive lets the devices come, with a pause before each.
 func (i *Installation) arrive(ctx context.Context) {
 	select {
-	case <-i.sim.Ready():
+	case <-i.Ready():
 	case <-ctx.Done():
 		return
 	}
