@@ -105,8 +105,9 @@ var arrows = map[string][]string{
 	"firmware-sim/compare": {
 		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",
 	},
-	"firmware-sim/zigbee": {},
-	"firmware-sim/demo":   {"firmware-sim/sim", "firmware-sim/zigbee", "motion"},
+	"firmware-sim/install": {"firmware-sim/scenario", "firmware-sim/sim", "motion"},
+	"firmware-sim/zigbee":  {},
+	"firmware-sim/demo":    {"firmware-sim/sim", "firmware-sim/zigbee", "motion"},
 
 	// Helpers of other packages' tests.
 	"firmware-sim/clocktest":   {},

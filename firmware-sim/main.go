@@ -1,8 +1,8 @@
 // Command firmware-sim simulates the devices of a home for an appliance: it simulates
-// homes (run), replays captured CSI (replay), puts an appliance under load (load) and
-// serves a sensor cloud (sensorcloud). Without an appliance it measures detection on
-// labelled captures and simulated homes (evaluate), and compares synthetic with real
-// CSI (compare).
+// homes (run), sets a home up device by device (install), replays captured CSI (replay),
+// puts an appliance under load (load) and serves a sensor cloud (sensorcloud). Without an
+// appliance it measures detection on labelled captures and simulated homes (evaluate), and
+// compares synthetic with real CSI (compare).
 package main
 
 import (
@@ -33,6 +33,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "[flags]", "simulate homes: people who walk, and devices that report them", runHomes},
+		{"install", "[flags]", "set up a home device by device, with faults; commands come from standard input", playInstallation},
 		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
 		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,7 +16,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		name, args, want string
 	}{
 		{"nothing", "", "Usage: firmware-sim COMMAND"},
-		{"unknown command", "dance", "want one of run, replay, load, evaluate, compare, sensorcloud, help"},
+		{"unknown command", "dance", "want one of run, install, replay, load, evaluate, compare, sensorcloud, help"},
 		{"unknown flag", "run -colour blue", "flag provided but not defined: -colour"},
 		{"argument of run", "run home", "run takes flags only"},
 		{"mode", "run -mode radar", "want csi, matrix or event"},
@@ -23,6 +24,10 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"longer than a day", "run -speed 1000 -duration 10m", "run shorter or slower"},
 		{"homes", "run -homes 0", "want 1 to 100"},
 		{"gatekeeper", "run -gatekeeper box", "want a URL such as"},
+		{"argument of install", "install home", "install takes flags only"},
+		{"refusal of install", "install -refused rudely", "want password or network"},
+		{"pause of install", "install -pause -1s", "want 0 or more"},
+		{"duration of install", "install -duration -1s", "want 0 or more"},
 		{"replay of nothing", "replay", "name the captures"},
 		{"scenario", "run -scenario castle", "want one of flat, house"},
 		{"evaluate of nothing", "evaluate", "name one directory"},
@@ -46,7 +51,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 func TestHelpIsNoMistake(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"help": "replay", "-h": "evaluate", "run -h": "-gatekeeper URL", "replay -h": "-loop", "evaluate -help": "-json",
+		"help": "replay", "-h": "evaluate", "run -h": "-gatekeeper URL", "install -h": "-refused", "replay -h": "-loop", "evaluate -help": "-json",
 	} {
 		var out, errs bytes.Buffer
 		if code := dispatch(t.Context(), strings.Fields(args), &out, &errs); code != exitOK || !strings.Contains(out.String(), want) {
@@ -73,6 +78,18 @@ func TestRunWithoutAnApplianceSaysSoAndEnds(t *testing.T) {
 	code := dispatch(ctx, []string{"run", "-gatekeeper", "http://127.0.0.1:1/gatekeeper"}, &out, &errs)
 	if code != exitOK || !out.came.Load() {
 		t.Errorf("exit %d, %q", code, errs.String())
+	}
+}
+
+func TestInstallObeysItsInput(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out := until{ends: cancel, text: "here     Fridge"}
+	c := commands()[slices.IndexFunc(commands(), func(c command) bool { return c.name == "install" })]
+	args := []string{"-gatekeeper", "http://127.0.0.1:1", "-pause", "0"}
+	if err := installFrom(ctx, c, args, strings.NewReader("dance\nall\nlist\n"), &out); err != nil || !out.came.Load() {
+		t.Errorf("%v, or the list did not come", err)
 	}
 }
 

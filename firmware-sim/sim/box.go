@@ -20,6 +20,9 @@ const (
 	soon            = time.Minute
 )
 
+// wrongPassword is no token that a gatekeeper gives.
+const wrongPassword = "wrong password"
+
 // box is an access point or extender: it bootstraps and runs one or two agents.
 // switchOn and switchOff belong to one goroutine.
 type box struct {
@@ -34,11 +37,14 @@ type box struct {
 	adopted  func(c *wire.LocalConfig) // called with every answer that gives access
 	online   func()                    // called when an agent has connected
 
-	restarts chan restart // holds at most one
+	restarts chan restart  // holds at most one
+	news     chan struct{} // a leaf has come; holds at most one
+	refusal  Refusal       // since it was switched on
 	// These belong to the goroutine of switchOn.
 	token    string // of the last answer
 	wipe     bool   // the next post reports a factory reset
 	refusals int    // in a row, each soon after the start
+	letIn    bool   // although it was OtherNetwork
 
 	off  context.CancelFunc
 	done chan struct{}
@@ -74,10 +80,11 @@ func (b *box) connected() bool {
 	return true
 }
 
-// switchOn starts the box; it runs until switchOff or the end of ctx.
-func (b *box) switchOn(ctx context.Context) {
+// switchOn starts the box, which is refused as r says; it runs until switchOff or the end
+// of ctx.
+func (b *box) switchOn(ctx context.Context, r Refusal) {
 	life, cancel := context.WithCancel(ctx)
-	b.off, b.done = cancel, make(chan struct{})
+	b.off, b.done, b.refusal, b.letIn = cancel, make(chan struct{}), r, false
 	go func() {
 		defer close(b.done)
 		for life.Err() == nil {
@@ -108,6 +115,11 @@ func (b *box) again(r restart) {
 // live bootstraps, connects and works until the power fails (life ends), the run
 // ends (ctx does) or the box restarts.
 func (b *box) live(ctx, life context.Context) {
+	if b.refusal == OtherNetwork && !b.letIn {
+		b.letIn = b.liveNextDoor(ctx, life)
+		_ = pause(life, restartPause<<min(b.refusals, mostRestartings))
+		return
+	}
 	access, err := b.gate.bootstrap(life, b.post(), b.token)
 	if err != nil {
 		return
@@ -122,13 +134,26 @@ func (b *box) live(ctx, life context.Context) {
 	began := time.Now()
 	working, stop := context.WithCancel(life)
 	var workers sync.WaitGroup
-	sessions := b.open(working, &workers, access)
-	select {
-	case <-life.Done():
-	case r := <-b.restarts:
-		b.note(r, time.Since(began))
+	sessions := b.open(working, &workers, access, b.refusal == WrongPassword)
+	for working := true; working; {
+		select {
+		case <-life.Done():
+			working = false
+		case r := <-b.restarts:
+			b.note(r, time.Since(began))
+			working = false
+		case <-b.news:
+			b.repost(life, access)
+		}
 	}
-	abrupt := life.Err() != nil && ctx.Err() == nil
+	b.end(stop, sessions, life.Err() != nil && ctx.Err() == nil)
+	workers.Wait()
+	_ = pause(life, restartPause<<min(b.refusals, mostRestartings))
+}
+
+// end stops the work with sessions and ends them: abruptly as a power cut does, or with
+// DISCONNECT.
+func (b *box) end(stop context.CancelFunc, sessions []*session, abrupt bool) {
 	for _, a := range b.agents() {
 		a.session.Store(nil)
 	}
@@ -140,8 +165,6 @@ func (b *box) live(ctx, life context.Context) {
 			s.close()
 		}
 	}
-	workers.Wait()
-	_ = pause(life, restartPause<<min(b.refusals, mostRestartings))
 }
 
 // note prepares the restart r of a box that has lived so long.
@@ -158,12 +181,18 @@ func (b *box) note(r restart, lived time.Duration) {
 	b.log.Info("starting again", "node", b.node().Name, "reason", r.reason)
 }
 
-// open opens a session for every agent to which the answer gives access.
-func (b *box) open(ctx context.Context, workers *sync.WaitGroup, access *wire.LocalConfig) []*session {
+// open opens a session for every agent to which the answer gives access; mistaken says that
+// they log in with a wrong password.
+func (b *box) open(ctx context.Context, workers *sync.WaitGroup, access *wire.LocalConfig, mistaken bool) []*session {
 	var sessions []*session
 	connect := func(a *agent, server string, port int, token string) {
 		c := credentials{device: a.device, server: net.JoinHostPort(server, strconv.Itoa(port)), token: token}
-		s, err := openSession(c, b.will(a), b.callbacks(a))
+		calls := b.callbacks(a)
+		if mistaken { // it knows no better, and tries again and again
+			c.token = wrongPassword
+			calls.refused = func(err error) { a.log.Warn("wrong password", "node", b.node().Name, "err", err) }
+		}
+		s, err := openSession(c, b.will(a), calls)
 		if err != nil {
 			b.log.Error("open session", "device", a.device.String(), "err", err)
 			return

@@ -14,7 +14,7 @@ import (
 // peerPatience is how long connect waits for the extenders once they are switched on.
 const peerPatience = 5 * time.Second
 
-// fleet is the boxes of one home. connect, power and stop belong to one goroutine.
+// fleet is the boxes of one home. connect, power, tell and stop belong to one goroutine.
 type fleet struct {
 	home     *Home
 	settings *settings
@@ -23,6 +23,9 @@ type fleet struct {
 	radars   []*agent // by node
 	guardian *agent   // nil without one
 	log      *slog.Logger
+	present  func() up           // the state without outages
+	refused  func(i int) Refusal // why node i is
+	told     []bool              // the leafs that were there when tell was called last
 
 	network atomic.Uint32
 	adopted chan struct{} // closed when the master is adopted
@@ -31,19 +34,20 @@ type fleet struct {
 }
 
 // newFleet makes the boxes of a home and their agents.
-func newFleet(home *Home, gate *gatekeeper, guarded bool, present func() time.Time, log *slog.Logger) *fleet {
+func newFleet(home *Home, gate *gatekeeper, guarded bool, clock func() time.Time, log *slog.Logger) *fleet {
 	f := &fleet{home: home, settings: newSettings(), log: log, adopted: make(chan struct{}), signal: make(chan struct{}, 1)}
+	f.present, f.refused = func() up { return allUp(home) }, func(int) Refusal { return NotRefused }
 	links := home.Links()
 	for i, node := range home.Nodes {
 		radar := newAgent(motion.DeviceKey{Kind: motion.RadarKind, ID: node.DeviceID}, &f.tally, log)
 		f.radars = append(f.radars, radar)
 		b := &box{
 			index: i, home: home, gate: gate, settings: f.settings, radar: radar, log: log,
-			restarts: make(chan restart, 1), online: f.wake,
+			restarts: make(chan restart, 1), news: make(chan struct{}, 1), online: f.wake,
 			adopted: func(c *wire.LocalConfig) { f.noteAccess(i, c) },
 			record: func() motion.Radar {
-				now := motion.TimeOf(present())
-				return radarRecord(home, i, links, allUp(home), now, now)
+				now := motion.TimeOf(clock())
+				return radarRecord(home, i, links, f.present(), now, now)
 			},
 		}
 		if i == 0 && guarded {
@@ -71,28 +75,26 @@ func (f *fleet) wake() {
 	}
 }
 
-// connect starts the master, then the extenders, and reports whether the home
-// connected before ctx ended. It waits for adoption without a limit.
+// connect starts the master, then the extenders that have power, and reports whether the
+// home connected before ctx ended. It waits for adoption without a limit.
 func (f *fleet) connect(ctx context.Context) bool { return f.connectWithin(ctx, ctx) }
 
 // connectWithin is connect for boxes that run until the end of ctx; it gives up
 // when waiting ends.
 func (f *fleet) connectWithin(ctx, waiting context.Context) bool {
-	f.boxes[0].switchOn(ctx)
+	f.boxes[0].switchOn(ctx, NotRefused)
 	select {
 	case <-f.adopted:
 	case <-waiting.Done():
 		return false
 	}
-	for _, b := range f.boxes[1:] {
-		b.switchOn(ctx)
-	}
+	f.power(ctx, f.present())
 	patience := time.NewTimer(peerPatience)
 	defer patience.Stop()
 	for late := false; ; {
 		all := f.boxes[0].connected()
 		for _, b := range f.boxes[1:] {
-			all = all && (late || b.connected())
+			all = all && (late || !b.running() || b.refusal != NotRefused || b.connected())
 		}
 		if all {
 			return true
@@ -107,19 +109,39 @@ func (f *fleet) connectWithin(ctx, waiting context.Context) bool {
 	}
 }
 
-// power switches the boxes on and off according to state.
+// power switches the boxes on and off according to state, and restarts those that are refused
+// for another reason than before.
 func (f *fleet) power(ctx context.Context, state up) {
 	for i, b := range f.boxes {
-		on := state.nodes[i] && state.uplink
+		on, refused := state.nodes[i] && state.uplink, f.refused(i)
+		if b.running() && b.refusal != refused {
+			f.log.Info("set up anew", "node", b.node().Name)
+			b.switchOff()
+		}
 		switch {
 		case on && !b.running():
-			f.log.Info("power returns", "node", b.node().Name)
-			b.switchOn(ctx)
+			f.log.Info("power comes", "node", b.node().Name)
+			b.switchOn(ctx, refused)
 		case !on && b.running():
 			f.log.Info("power fails", "node", b.node().Name)
 			b.switchOff()
 		}
 	}
+}
+
+// tell makes the boxes to which leafs have come since the last call post their records again.
+func (f *fleet) tell() {
+	leafs := f.present().leafs
+	for i, leaf := range f.home.Leafs {
+		if f.told == nil || !leafs[i] || f.told[i] {
+			continue
+		}
+		select {
+		case f.boxes[leaf.Node].news <- struct{}{}:
+		default: // it will post anyway
+		}
+	}
+	f.told = leafs
 }
 
 // stop switches all boxes off and waits for them (see switchOff).

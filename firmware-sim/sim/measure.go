@@ -54,7 +54,7 @@ func (m *measurer) measure(t motion.Time, radar motion.RadarConfig, sens int) *s
 	step := uint64(math.Round(float64(t) / sampleStep))
 	for i := range w.links {
 		link := &w.links[i]
-		s.up[i] = m.state.link(link) && sounded(radar.Sounding, link.Src)
+		s.up[i] = m.state.sounds(link) && sounded(radar.Sounding, link.Src)
 		s.msad[i] = s.mconf * chance.Between(0.01, 0.06, w.seed, step, uint64(i))
 		if moving := w.level(i, m.walks, t.Add(-sampleStep/2)); moving > 0 {
 			swing := chance.Between(0.4, 1, w.seed, step, uint64(i), 1) + chance.Between(0.4, 2.2, w.seed, step/4, uint64(i), 2)

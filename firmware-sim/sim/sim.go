@@ -58,8 +58,10 @@ type Config struct {
 	// start; nil = OpeningScene.
 	Scene func(home Home, start motion.Time) Scene
 	// Unplugged reports whether node i of the home has no power, besides the outages of the
-	// scene; nil = no node. The goroutine of Run calls it.
+	// scene; nil = no node. It is called concurrently.
 	Unplugged func(i int) bool
+	Faults    Faults       // of the devices
+	Steady    bool         // without the outages that days have; those of the scene happen
 	Log       *slog.Logger // nil = no log
 	// Now returns the present, which the simulation reaches and never overtakes, and
 	// runs at the speed of real time; nil = time.Now.
@@ -73,7 +75,13 @@ type Sim struct {
 	world  *world
 	fleet  *fleet
 	ready  chan struct{}
-	visits chan []Walk
+	visits chan visit
+}
+
+// visit is the walks of somebody who comes.
+type visit struct {
+	walks  []Walk
+	anyway bool // ends the visit under way
 }
 
 // New checks the configuration and returns a home that is not running yet. With a
@@ -115,9 +123,11 @@ func New(c Config) (*Sim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sim{
-		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{}), visits: make(chan []Walk, 1),
-	}, nil
+	s := &Sim{
+		config: c, fleet: newFleet(&c.Home, gate, c.Mode != CSI, c.Now, c.Log), ready: make(chan struct{}), visits: make(chan visit, 1),
+	}
+	s.fleet.present, s.fleet.refused = s.config.present, s.config.refused
+	return s, nil
 }
 
 // Home returns the simulated home.
@@ -130,16 +140,34 @@ func (s *Sim) Network() motion.NetworkID { return motion.NetworkID(s.fleet.netwo
 // under way.
 func (s *Sim) Visit(walks ...Walk) {
 	select {
-	case s.visits <- walks:
+	case s.visits <- visit{walks: walks}:
 	default:
 	}
 }
 
-// visit adds the walks of a visit at t, unless those of one before go on.
+// Walk is Visit, but ends a visit that is under way. Without walks it only does that.
+func (s *Sim) Walk(walks ...Walk) {
+	for {
+		select {
+		case s.visits <- visit{walks: walks, anyway: true}:
+			return
+		default:
+		}
+		select {
+		case <-s.visits: // nobody has begun it
+		default:
+		}
+	}
+}
+
+// visit begins a visit at t.
 func (s *Sim) visit(t motion.Time) {
 	select {
-	case walks := <-s.visits:
-		s.world.visit(t, walks)
+	case v := <-s.visits:
+		if v.anyway {
+			s.world.leave()
+		}
+		s.world.visit(t, v.walks)
 	default:
 	}
 }
@@ -166,7 +194,7 @@ func (s *Sim) Run(ctx context.Context) error {
 	}
 	c := clock{start: motion.TimeOf(start), began: now, speed: s.config.Speed, now: s.config.Now}
 	s.world = newWorld(s.config.Seed, s.config.Home, s.config.Scene(s.config.Home, c.start))
-	s.world.unplugged = s.config.Unplugged
+	s.world.hinder, s.world.place, s.world.steady = s.config.hinder, s.config.place, s.config.Steady
 	close(s.ready)
 	s.live(ctx, c)
 	return nil
@@ -189,6 +217,7 @@ func (s *Sim) live(ctx context.Context, c clock) {
 		}
 		s.visit(t)
 		s.fleet.power(ctx, s.world.up(t))
+		s.fleet.tell()
 		tell.step(t)
 		if csi != nil {
 			csi.step(ctx, t, c.present(t))

@@ -7,6 +7,7 @@ import (
 
 	"sensegate/broker/wire"
 	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
 	"sensegate/motion/csi"
 )
@@ -15,6 +16,7 @@ import (
 // its destination. It belongs to the home's goroutine.
 type streamer struct {
 	world    *world
+	place    *scenario.Scenario // for which the radios are
 	radios   []*radio
 	radars   []*agent // by node
 	settings *settings
@@ -30,10 +32,20 @@ const fastBatches = 20
 
 func newStreamer(w *world, radars []*agent, s *settings, speed float64) *streamer {
 	st := &streamer{world: w, radars: radars, settings: s, every: max(1, int(math.Ceil(speed/fastBatches)))}
-	for i := range w.links {
-		st.radios = append(st.radios, newRadio(w, i))
-	}
+	st.arrange()
 	return st
+}
+
+// arrange makes the radios anew when a device has been moved.
+func (st *streamer) arrange() {
+	place := st.world.place()
+	if st.place == place {
+		return
+	}
+	st.place, st.radios = place, nil
+	for i := range st.world.links {
+		st.radios = append(st.radios, newRadio(st.world, i))
+	}
 }
 
 // step publishes the frames since the last batch if one is due at t. present says
@@ -48,11 +60,12 @@ func (st *streamer) step(ctx context.Context, t motion.Time, present bool) {
 	}
 	from := t.Add(-float64(st.steps) * sampleStep)
 	st.steps = 0
+	st.arrange()
 	scene := st.world.bodies(from, t)
 	state, sounding := st.world.up(t), st.settings.sounding()
 	for _, r := range st.radios {
 		radar := st.radars[r.link.Node]
-		if !state.link(r.link) || !sounded(sounding, r.link.Src) || !radar.online() {
+		if !state.sounds(r.link) || !sounded(sounding, r.link.Src) || !radar.online() {
 			continue
 		}
 		batch := r.frames(from, t, scene)

@@ -25,8 +25,10 @@ type world struct {
 	near  []map[string]float64 // by link and location; nil until needed
 	days  []day                // at most keptDays
 
-	staged    int                 // walks of the scene; the others are of a visit
-	unplugged func(node int) bool // without power besides the outages; nil = none is
+	staged int                       // walks of the scene; the others are of a visit
+	hinder func(*up)                 // switches off what is, besides the outages
+	place  func() *scenario.Scenario // with the devices where they stand
+	steady bool                      // without the outages of days
 }
 
 // day is what happens on one local day.
@@ -38,13 +40,20 @@ type day struct {
 const keptDays = 3
 
 func newWorld(seed uint64, home Home, scene Scene) *world {
-	return &world{seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene, staged: len(scene.Walks)}
+	return &world{
+		seed: seed, home: home, plan: home.Place.Plan(), links: home.Links(), scene: scene, staged: len(scene.Walks),
+		hinder: func(*up) {}, place: func() *scenario.Scenario { return home.Place },
+	}
 }
 
-// radio returns the channel configuration of link i.
+// radio returns the channel configuration of link i with the devices where they stand.
 func (w *world) radio(i int) channel.Config {
-	return w.home.Place.Radio(w.plan, w.home.Place.Links()[i], w.seed)
+	place := w.place()
+	return place.Radio(w.plan, place.Links()[i], w.seed)
 }
+
+// leave ends a visit that is under way.
+func (w *world) leave() { w.scene.Walks = w.scene.Walks[:w.staged] }
 
 // visit adds walks, whose times count from t, unless those of the visit before go on.
 func (w *world) visit(t motion.Time, walks []Walk) {
@@ -69,7 +78,10 @@ func (w *world) dayOf(t motion.Time) day {
 	}
 	local := t.Std().In(w.home.zone())
 	midnight := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
-	made := day{Day: w.home.Place.Day(w.seed, midnight), outages: outagesOfDay(w.seed, w.home, midnight)}
+	made := day{Day: w.home.Place.Day(w.seed, midnight)}
+	if !w.steady {
+		made.outages = outagesOfDay(w.seed, w.home, midnight)
+	}
 	if len(w.days) == keptDays {
 		w.days = w.days[1:]
 	}
@@ -173,12 +185,14 @@ const rampSeconds = 0.4
 type up struct {
 	nodes  []bool
 	leafs  []bool
+	deaf   []bool // nodes that work, but send and hear no frames
 	uplink bool
 }
 
 // allUp is the state in which everything works.
 func allUp(home *Home) up {
-	state := up{nodes: make([]bool, len(home.Nodes)), leafs: make([]bool, len(home.Leafs)), uplink: true}
+	n := len(home.Nodes)
+	state := up{nodes: make([]bool, n), leafs: make([]bool, len(home.Leafs)), deaf: make([]bool, n), uplink: true}
 	for i := range state.nodes {
 		state.nodes[i] = true
 	}
@@ -201,11 +215,7 @@ func (w *world) up(t motion.Time) up {
 			state.leafs[o.Leaf] = false
 		}
 	}
-	for i := range state.nodes {
-		if w.unplugged != nil && w.unplugged(i) {
-			state.nodes[i] = false
-		}
-	}
+	w.hinder(&state)
 	return state
 }
 
@@ -215,6 +225,11 @@ func (u up) link(l *Link) bool {
 		return u.nodes[l.Node] && u.nodes[l.Peer]
 	}
 	return u.nodes[l.Node] && u.leafs[l.Leaf]
+}
+
+// sounds reports whether frames of l come: both ends work and neither is deaf.
+func (u up) sounds(l *Link) bool {
+	return u.link(l) && !u.deaf[l.Node] && (l.Peer < 0 || !u.deaf[l.Peer])
 }
 
 const (
