@@ -6,6 +6,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 )
 
 // IntegrationUser is an MQTT user that is no device, such as a home automation
@@ -14,6 +15,7 @@ type IntegrationUser struct {
 	Name        string      `json:"name"`
 	TopicPrefix string      `json:"topic_prefix"` // all it may use
 	CreatedAt   motion.Time `json:"created_at"`
+	Home        home.ID     `json:"network_id,omitempty"` // the home whose owner has made it, and with which it ends; 0: the administrator has
 }
 
 // integrationUserRecord is a user with the digest of its secret.
@@ -87,4 +89,17 @@ func (tx *Tx) IntegrationUsers() ([]IntegrationUser, error) {
 // DeleteIntegrationUser removes a user: its secret is not valid any more.
 func (tx *Tx) DeleteIntegrationUser(name string) error {
 	return integrationUsers.mustDelete(tx, name)
+}
+
+// DeleteIntegrationUsersOf removes the users that owners of a home have made, and returns their
+// names. Those that the administrator has made stay.
+func (tx *Tx) DeleteIntegrationUsersOf(h home.ID) (names []string, err error) {
+	users, err := tx.IntegrationUsers()
+	return names, each(users, err, func(u IntegrationUser) error {
+		if u.Home == 0 || u.Home != h {
+			return nil
+		}
+		names = append(names, u.Name)
+		return tx.DeleteIntegrationUser(u.Name)
+	})
 }
