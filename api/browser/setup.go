@@ -150,5 +150,5 @@ type setupStepIn struct {
 }
 
 func (b *Browser) putSetupStep(ctx context.Context, who auth.Installer, in *setupStepIn) (*struct{}, error) {
-	return nil, b.Household.ChangeHome(ctx, who.Home, func(h *home.Home) { h.SetupStep = in.Body.Step }, "")
+	return nil, b.Household.PutSetupStep(ctx, who.Home, in.Body.Step, resident(who))
 }

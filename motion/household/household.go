@@ -37,6 +37,7 @@ type Household struct {
 	log    *slog.Logger
 	limit  inviteLimit
 	codes  openCodes
+	walks  walkStarts
 
 	leaving atomic.Bool // a home may change to away soon; see LeaveSoon
 }

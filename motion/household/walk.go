@@ -19,10 +19,25 @@ func (h *Household) StartWalk(ctx context.Context, id home.ID, network motion.Ne
 	if err := roomName(&room); err != nil {
 		return sensing.WalkState{}, err
 	}
+	now, err := h.endForsakenWalk(ctx, id, network)
+	if err != nil {
+		return sensing.WalkState{}, err
+	}
+	if wait := h.walks.full(id, now); wait > 0 && !resident {
+		return sensing.WalkState{}, &fault.Error{
+			Kind: fault.Throttled, RetryAfter: wait,
+			Message: "walk test: many were begun in the last hour; go on to other rooms within one",
+		}
+	}
 	started, err := h.engine.Sensing.StartWalk(network, room)
-	if err != nil || resident {
+	if err != nil {
 		return started, err
 	}
+	if resident {
+		h.walks.began(id, 0, now)
+		return started, nil
+	}
+	h.walks.began(id, user, now)
 	err = h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
 		house, err := tx.Home(id)
 		if err != nil {
@@ -41,6 +56,21 @@ func (h *Household) StartWalk(ctx context.Context, id home.ID, network motion.Ne
 		return sensing.WalkState{}, err
 	}
 	return started, nil
+}
+
+// endForsakenWalk ends a walk test of an installer who is none any more, and returns the time.
+func (h *Household) endForsakenWalk(ctx context.Context, id home.ID, network motion.NetworkID) (now motion.Time, err error) {
+	by, still := h.walks.beganBy(id), false
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		house, err := tx.Home(id)
+		now = tx.Now()
+		_, still = house.InstallerOf(by, now)
+		return err
+	})
+	if err == nil && by != 0 && !still {
+		_, err = h.engine.Sensing.EndWalk(network)
+	}
+	return now, err
 }
 
 // NextWalk goes on with a walk test to another room. Errors are those of NextWalk of the engine.
