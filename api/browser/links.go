@@ -7,6 +7,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 )
 
 // SetupQuery names the home that somebody sets up.
@@ -73,7 +74,7 @@ func (b *Browser) links(ctx context.Context, who auth.Installer, _ *SetupQuery) 
 
 // linkViews returns the links of a home, those that cannot sense first.
 func (b *Browser) linkViews(ctx context.Context, who auth.Installer) ([]LinkView, error) {
-	states, err := b.Household.Links(ctx, who.Network, resident(who))
+	states, err := b.Household.Links(ctx, who.Network, viewer(who))
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +89,10 @@ func (b *Browser) linkViews(ctx context.Context, who auth.Installer) ([]LinkView
 	return list, nil
 }
 
-// resident reports whether who sets a home up lives there.
-func resident(who auth.Installer) bool { return who.Role != "" }
+// viewer returns who sets a home up, and whether they live there.
+func viewer(who auth.Installer) household.Viewer {
+	return household.Viewer{User: who.ID, Resident: who.Role != ""}
+}
 
 func linkView(s *sensing.LinkState) LinkView {
 	v := LinkView{
@@ -101,7 +104,7 @@ func linkView(s *sensing.LinkState) LinkView {
 	for _, why := range s.Reasons {
 		v.Why = append(v.Why, LinkReason(why))
 	}
-	if s.Source != "" {
+	if s.Source != "" && !s.Unknown {
 		v.Missing = &s.Missing
 	}
 	if s.Level != nil {
@@ -152,7 +155,7 @@ type linkHistoryOut struct {
 }
 
 func (b *Browser) linkHistory(ctx context.Context, who auth.Installer, in *linkHistoryIn) (*linkHistoryOut, error) {
-	trace, err := b.Household.LinkTrace(ctx, who.Network, in.ID, resident(who))
+	trace, err := b.Household.LinkTrace(ctx, who.Network, in.ID, viewer(who))
 	if err != nil {
 		return nil, err
 	}
