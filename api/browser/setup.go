@@ -159,5 +159,5 @@ type setupStepIn struct {
 }
 
 func (b *Browser) putSetupStep(ctx context.Context, who auth.Installer, in *setupStepIn) (*struct{}, error) {
-	return nil, b.Household.PutSetupStep(ctx, who.Home, in.Body.Step, resident(who))
+	return nil, b.Household.PutSetupStep(ctx, who.Home, in.Body.Step, viewer(who).Resident)
 }

@@ -5,6 +5,7 @@ import (
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 )
 
 func TestInstallersBeginFewWalkTests(t *testing.T) {
@@ -14,7 +15,7 @@ func TestInstallersBeginFewWalkTests(t *testing.T) {
 	p.claim(house.ID, owner)
 	robin := p.installer(house.ID, owner, "robin", 7)
 	start := func(user home.UserID) error {
-		_, err := p.StartWalk(t.Context(), house.ID, house.ExternalID, user, user == owner, "Kitchen")
+		_, err := p.StartWalk(t.Context(), house.ID, house.ExternalID, household.Viewer{User: user, Resident: user == owner}, "Kitchen")
 		return err
 	}
 	end := func() {
