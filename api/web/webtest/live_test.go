@@ -100,6 +100,7 @@ func TestHomeIsPausedLeftAndPlayedWith(t *testing.T) {
 func TestLiveDrawsWhatIsSensed(t *testing.T) {
 	t.Parallel()
 	b := open(t, 1280, 800)
+	b.tolerate("willReadFrequently") // this test reads what is drawn
 	s := play(b, false)
 	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".demobar")))
 	b.visitHere("#/live")
