@@ -14,7 +14,8 @@ import (
 
 // StartWalk begins a walk test of a home in a room. While it runs, the user sees when links move; so
 // the household is told of one that an installer begins, and without that it does not begin. Errors are
-// those of StartWalk of the engine. Invalid: no name of a room.
+// those of StartWalk of the engine. Invalid: no name of a room. Throttled: installers have begun many
+// in the last hour. One of an installer whose time is over ends first.
 func (h *Household) StartWalk(ctx context.Context, id home.ID, network motion.NetworkID, who Viewer, room string) (sensing.WalkState, error) {
 	if err := roomName(&room); err != nil {
 		return sensing.WalkState{}, err
