@@ -93,13 +93,20 @@ func (tx *Tx) DeleteIntegrationUser(name string) error {
 
 // DeleteIntegrationUsersOf removes the users that owners of a home have made, and returns their
 // names. Those that the administrator has made stay.
-func (tx *Tx) DeleteIntegrationUsersOf(h home.ID) (names []string, err error) {
+func (tx *Tx) DeleteIntegrationUsersOf(h home.ID) ([]string, error) {
 	users, err := tx.IntegrationUsers()
-	return names, each(users, err, func(u IntegrationUser) error {
-		if u.Home == 0 || u.Home != h {
-			return nil
+	if err != nil || h == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, u := range users {
+		if u.Home != h {
+			continue
+		}
+		if err := tx.DeleteIntegrationUser(u.Name); err != nil {
+			return nil, err
 		}
 		names = append(names, u.Name)
-		return tx.DeleteIntegrationUser(u.Name)
-	})
+	}
+	return names, nil
 }

@@ -34,7 +34,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
 		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
-		"PUT /setup/step": "11144+3+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
+		"PUT /setup/step": "1114493+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
 	}
 	bodies := map[string]string{
 		"POST /session": `{"email":"passer@example.net","password":"` + password + `"}`, "POST /demo-login": `{"code":"x"}`, "POST /join": `{"code":"x"}`, "POST /join-account": `{}`, "POST /step-up": `{"password":"` + password + `"}`,

@@ -22,7 +22,7 @@ type calibrationsOut struct {
 }
 
 func (b *Browser) calibrations(ctx context.Context, who auth.Installer, _ *SetupQuery) (*calibrationsOut, error) {
-	links, err := b.Household.Links(ctx, who.Network, resident(who))
+	links, err := b.Household.Links(ctx, who.Network, viewer(who))
 	out := &calibrationsOut{}
 	out.Body.Calibrations = []CalibrationView{}
 	for i := range links {

@@ -41,7 +41,7 @@ func (b *Browser) setupDevices(ctx context.Context, who auth.Installer, _ *Setup
 }
 
 func (b *Browser) setupState(ctx context.Context, who auth.Installer) (setupState, error) {
-	list, until, err := b.Household.Devices(ctx, who.Network, resident(who))
+	list, until, err := b.Household.Devices(ctx, who.Network, viewer(who))
 	state := setupState{TS: b.Engine.State.Now(), Devices: make([]DeviceView, 0, len(list))}
 	if until > state.TS {
 		state.WindowUntil = &until

@@ -134,7 +134,7 @@ func TestInstallerNamesPlacesAndRemovesDevices(t *testing.T) {
 	put := func(kind string, id motion.NodeID, change string) apitest.Answer {
 		return b.nobody.ask(http.MethodPut, fmt.Sprintf("/devices/%d", id), fmt.Sprintf(`{"network_id":%d,"kind":%q,%s}`, b.home, kind, change))
 	}
-	if a := put("node", node, `"name":"Gateway","room":"Hallway"`); a.Status != 204 {
+	if a := put("node", node, `"name":" Gateway","room":"Hallway "`); a.Status != 204 {
 		t.Fatalf("name a node: %d %s", a.Status, a.Body)
 	}
 	if a := put("leaf", leaf, `"room":"Kitchen"`); a.Status != 204 {

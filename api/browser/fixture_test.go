@@ -46,6 +46,7 @@ type box struct {
 	home, other                      home.ID
 	network                          motion.NetworkID
 	tokens                           map[string]string // of guardians
+	fading                           float64           // dB, of what hear reports
 	owner, member, neighbour, nobody *tab
 }
 

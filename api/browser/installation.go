@@ -203,7 +203,7 @@ func (b *Browser) stillSetsUp(ctx context.Context, who auth.Installer) (auth.Ins
 
 // liveLinks returns how the links are now.
 func (b *Browser) liveLinks(who auth.Installer) ([]LiveLink, error) {
-	links, err := b.Engine.Sensing.WalkLive(who.Network)
+	links, err := b.Household.WalkLive(who.Network, viewer(who))
 	list := make([]LiveLink, 0, len(links))
 	for _, l := range links {
 		list = append(list, LiveLink{

@@ -80,6 +80,8 @@ func TestInstallerLooksAfterDevicesAlone(t *testing.T) {
 	if len(homes) != 1 || homes[0].Role != "installer" || homes[0].Until == nil {
 		t.Fatalf("homes %+v", homes)
 	}
+	robin.refused(409, http.MethodPut, "/setup/step", `{"network_id":1,"step":"rooms"}`) // it is set up
+	b.owner.done(http.MethodPut, "/setup/step", `{"network_id":1,"step":"devices"}`)
 	robin.done(http.MethodPut, "/setup/step", `{"network_id":1,"step":"rooms"}`)
 	robin.refused(404, http.MethodPut, "/setup/step", `{"network_id":2,"step":"rooms"}`)
 	for _, path := range []string{"/overview", "/overview?network_id=1", "/notices?network_id=1", "/rooms/history?network_id=1", "/installers?network_id=1", "/days?network_id=1"} {
@@ -158,7 +160,7 @@ func TestHouseholdTakesOver(t *testing.T) {
 	}
 	robin.refused(404, http.MethodGet, "/overview?network_id=1", "")
 	robin.refused(404, http.MethodPost, "/join-codes?network_id=1", "")
-	robin.done(http.MethodPut, "/setup/step", `{"network_id":1,"step":"walk"}`)
+	robin.refused(409, http.MethodPut, "/setup/step", `{"network_id":1,"step":"walk"}`) // it is set up
 	b.member.refused(403, http.MethodPost, "/join-codes?network_id=1", "")
 	dad.done(http.MethodDelete, fmt.Sprintf("/installers/%d?network_id=1", robin.ID), "")
 	robin.refused(404, http.MethodPut, "/setup/step", `{"network_id":1,"step":""}`)

@@ -7,6 +7,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/home"
+	"sensegate/motion/household"
 )
 
 // SetupQuery names the home that somebody sets up.
@@ -41,7 +42,7 @@ type LinkView struct {
 	Can  string       `json:"can" enum:"decides,supports,blind" doc:"decides: tells motion alone; supports: together with another link; blind: not, as things are"`
 	Why  []LinkReason `json:"why" nullable:"false" doc:"What stands in the way or limits it"`
 
-	Rate      *float64 `json:"rate" nullable:"true" doc:"Frames or figures a second" example:"25"`
+	Rate      *float64 `json:"rate" nullable:"true" doc:"Frames or figures a second. For an installer this and the figures below are coarse, and a quarter of an hour old at most, but in a walk test of theirs" example:"25"`
 	RSSI      *float64 `json:"rssi" nullable:"true" doc:"dBm" example:"-58"`
 	Amplitude *float64 `json:"amplitude" nullable:"true" doc:"Median over the subcarriers, counts" example:"17.5"`
 	Missing   *float64 `json:"missing" nullable:"true" doc:"Share of the last minute's decisions without data, 0 to 1" example:"0.02"`
@@ -49,7 +50,7 @@ type LinkView struct {
 	Calibration  string       `json:"calibration" enum:"none,running,done"`
 	CalibratedAt *motion.Time `json:"calibrated_at" nullable:"true" doc:"Of the calibration in force" example:"1764000000"`
 	Progress     *float64     `json:"progress" nullable:"true" doc:"Of a running calibration, 0 to 1" example:"0.4"`
-	Threshold    *float64     `json:"threshold" nullable:"true" doc:"From where on it starts motion, in the scale below" example:"30"`
+	Threshold    *float64     `json:"threshold" nullable:"true" doc:"From where on it starts motion, in the scale below. null for an installer but in a walk test of theirs" example:"30"`
 	Scale        string       `json:"scale" enum:"coherence,power," doc:"coherence: percent; power: e-folds above the quiet. Empty: not known"`
 	Disturbed    bool         `json:"disturbed" doc:"Somebody seems to have moved while it was calibrated"`
 	Heard        *motion.Time `json:"heard" nullable:"true" example:"1764000060.2"`
@@ -73,7 +74,7 @@ func (b *Browser) links(ctx context.Context, who auth.Installer, _ *SetupQuery) 
 
 // linkViews returns the links of a home, those that cannot sense first.
 func (b *Browser) linkViews(ctx context.Context, who auth.Installer) ([]LinkView, error) {
-	states, err := b.Household.Links(ctx, who.Network, resident(who))
+	states, err := b.Household.Links(ctx, who.Network, viewer(who))
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +89,10 @@ func (b *Browser) linkViews(ctx context.Context, who auth.Installer) ([]LinkView
 	return list, nil
 }
 
-// resident reports whether who sets a home up lives there.
-func resident(who auth.Installer) bool { return who.Role != "" }
+// viewer returns who sets a home up, and whether they live there.
+func viewer(who auth.Installer) household.Viewer {
+	return household.Viewer{User: who.ID, Resident: who.Role != ""}
+}
 
 func linkView(s *sensing.LinkState) LinkView {
 	v := LinkView{
@@ -101,7 +104,7 @@ func linkView(s *sensing.LinkState) LinkView {
 	for _, why := range s.Reasons {
 		v.Why = append(v.Why, LinkReason(why))
 	}
-	if s.Source != "" {
+	if s.Source != "" && !s.Unknown {
 		v.Missing = &s.Missing
 	}
 	if s.Level != nil {
@@ -152,7 +155,7 @@ type linkHistoryOut struct {
 }
 
 func (b *Browser) linkHistory(ctx context.Context, who auth.Installer, in *linkHistoryIn) (*linkHistoryOut, error) {
-	trace, err := b.Household.LinkTrace(ctx, who.Network, in.ID, resident(who))
+	trace, err := b.Household.LinkTrace(ctx, who.Network, in.ID, viewer(who))
 	if err != nil {
 		return nil, err
 	}

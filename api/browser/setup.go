@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -132,7 +133,7 @@ type claimOut struct {
 }
 
 func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*claimOut, error) {
-	name := strings.TrimSpace(in.Body.Name)
+	name := strings.TrimSpace(strings.Map(readable, in.Body.Name))
 	err := b.Household.SetUp(ctx, in.Body.Network, who.ID, household.Proof{Local: who.Local}, name, in.Body.Timezone)
 	if err != nil {
 		return nil, err
@@ -140,6 +141,14 @@ func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*c
 	out := &claimOut{}
 	out.Body.Network = in.Body.Network
 	return out, nil
+}
+
+// readable leaves out of a name what cannot be read and what turns the letters around it.
+func readable(r rune) rune {
+	if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		return -1
+	}
+	return r
 }
 
 type setupStepIn struct {
@@ -150,5 +159,5 @@ type setupStepIn struct {
 }
 
 func (b *Browser) putSetupStep(ctx context.Context, who auth.Installer, in *setupStepIn) (*struct{}, error) {
-	return nil, b.Household.ChangeHome(ctx, who.Home, func(h *home.Home) { h.SetupStep = in.Body.Step }, "")
+	return nil, b.Household.PutSetupStep(ctx, who.Home, in.Body.Step, viewer(who).Resident)
 }

@@ -46,7 +46,7 @@ type WalkLink struct {
 type walkOut struct{ Body WalkTest }
 
 func (b *Browser) walkTest(_ context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
-	state, err := b.Engine.Sensing.Walk(who.Network)
+	state, err := b.Household.Walk(who.Network, viewer(who))
 	if fault.KindOf(err) == fault.NotFound {
 		state, err = sensing.WalkState{}, nil
 	}
@@ -98,16 +98,16 @@ type walkIn struct {
 }
 
 func (b *Browser) startWalk(ctx context.Context, who auth.Installer, in *walkIn) (*walkOut, error) {
-	state, err := b.Household.StartWalk(ctx, who.Home, who.Network, who.ID, resident(who), in.Body.Room)
+	state, err := b.Household.StartWalk(ctx, who.Home, who.Network, viewer(who), in.Body.Room)
 	return b.walked(who, state, err)
 }
 
 func (b *Browser) nextWalk(_ context.Context, who auth.Installer, in *walkIn) (*walkOut, error) {
-	state, err := b.Household.NextWalk(who.Network, in.Body.Room)
+	state, err := b.Household.NextWalk(who.Network, viewer(who), in.Body.Room)
 	return b.walked(who, state, err)
 }
 
 func (b *Browser) endWalk(_ context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
-	state, err := b.Engine.Sensing.EndWalk(who.Network)
+	state, err := b.Household.EndWalk(who.Network)
 	return b.walked(who, state, err)
 }

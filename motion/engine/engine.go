@@ -131,6 +131,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() error { return e.tellRecovery(running) })
 	group.Go(func() error { return e.every(running, time.Second, "advance", e.advance) })
 	group.Go(func() error { return e.every(running, sensing.LiveRenewal, "renew live", e.Sensing.RenewLive) })
+	group.Go(func() error { return e.every(running, time.Minute, "look at links", e.Sensing.Look) })
 	group.Go(func() error {
 		return e.every(running, e.State.FlushInterval, "flush", func(ctx context.Context) error { return e.flush(ctx, false) })
 	})

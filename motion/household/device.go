@@ -11,6 +11,7 @@ import (
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -37,6 +38,16 @@ const (
 	newlyHeard   motion.Seconds = 15  // a link that is silent for longer delivers nothing
 )
 
+// Viewer is somebody who looks at devices and links. Who is no resident must not learn when somebody
+// is at home.
+type Viewer struct {
+	User     home.UserID
+	Resident bool
+}
+
+// toMinute returns the beginning of the minute of a time.
+func toMinute(t motion.Time) motion.Time { return motion.Time(60 * math.Floor(float64(t)/60)) }
+
 // Device is a node or a leaf of a home, or one that waits to be let in. What is not known is zero.
 type Device struct {
 	Node     bool // else a leaf
@@ -56,14 +67,14 @@ type Device struct {
 }
 
 // Devices returns the devices of a network, those with a problem first, and until when new ones are
-// let in. Those that wait are listed as Adoption does. Without a part in the household, resident
-// false, one does not see what people carry about.
-func (h *Household) Devices(ctx context.Context, network motion.NetworkID, resident bool) (list []Device, until motion.Time, err error) {
+// let in. Those that wait are listed as Adoption does. Without a part in the household one does not see
+// what people carry about, and figures of links as Links shows them.
+func (h *Household) Devices(ctx context.Context, network motion.NetworkID, who Viewer) (list []Device, until motion.Time, err error) {
 	until, waiting, err := h.Adoption(ctx, network)
 	if err != nil {
 		return nil, 0, err
 	}
-	view, err := h.deviceView(ctx, network)
+	view, err := h.deviceView(ctx, network, who)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -71,12 +82,17 @@ func (h *Household) Devices(ctx context.Context, network motion.NetworkID, resid
 		list = append(list, view.node(node))
 	}
 	for _, leaf := range view.leafs {
-		if d := view.leaf(leaf); resident || !d.Moves {
+		if d := view.leaf(leaf); who.Resident || !d.Moves {
 			list = append(list, d)
 		}
 	}
 	for _, p := range waiting {
 		list = append(list, waitingDevice(p))
+	}
+	if !view.live {
+		for i := range list {
+			list[i].Heard = toMinute(list[i].Heard)
+		}
 	}
 	slices.SortStableFunc(list, byProblem)
 	return list, until, nil
@@ -110,6 +126,7 @@ func waitingDevice(p motion.PendingDevice) Device {
 type deviceView struct {
 	h        *Household
 	now      motion.Time
+	live     bool // the links are as they are now
 	nodes    []motion.Node
 	leafs    []motion.Leaf
 	adopted  map[motion.NodeID]motion.Device
@@ -117,16 +134,20 @@ type deviceView struct {
 	links    []sensing.LinkState
 }
 
-func (h *Household) deviceView(ctx context.Context, network motion.NetworkID) (v deviceView, err error) {
+func (h *Household) deviceView(ctx context.Context, network motion.NetworkID, who Viewer) (v deviceView, err error) {
 	topology, err := h.engine.Inventory.Topology(network, true)
 	if err != nil {
 		return v, err
 	}
-	v = deviceView{h: h, now: h.engine.State.Now(), adopted: map[motion.NodeID]motion.Device{}, topology: map[motion.NodeID]motion.TopologyDevice{}}
+	v = deviceView{h: h, now: h.engine.State.Now(), live: h.seesLive(network, who), adopted: map[motion.NodeID]motion.Device{}, topology: map[motion.NodeID]motion.TopologyDevice{}}
 	for _, d := range topology.Devices {
 		v.topology[d.ID] = d
 	}
-	if v.links, err = h.engine.Sensing.ExplainLinks(network); err != nil {
+	explain := h.engine.Sensing.ExplainLinks
+	if !v.live {
+		explain = h.engine.Sensing.Glances
+	}
+	if v.links, err = explain(network); err != nil {
 		return v, err
 	}
 	err = h.db.View(ctx, func(tx *store.Tx) error {
@@ -258,10 +279,11 @@ func (v *deviceView) refusals(key motion.DeviceKey) (count int, code string) {
 }
 
 // Links returns how the links of a network sense. Without a part in the household one does not see
-// those of what people carry about, nor, unless a walk test runs, when a link moved.
-func (h *Household) Links(ctx context.Context, network motion.NetworkID, resident bool) ([]sensing.LinkState, error) {
-	view, err := h.deviceView(ctx, network)
-	if err != nil || resident {
+// those of what people carry about, nor when a link moved; and while no walk test runs that one has
+// begun, figures are those of sensing.Glances and times are whole minutes.
+func (h *Household) Links(ctx context.Context, network motion.NetworkID, who Viewer) ([]sensing.LinkState, error) {
+	view, err := h.deviceView(ctx, network, who)
+	if err != nil || who.Resident {
 		return view.links, err
 	}
 	carried := map[motion.NodeID]bool{}
@@ -271,19 +293,26 @@ func (h *Household) Links(ctx context.Context, network motion.NetworkID, residen
 	list := slices.DeleteFunc(view.links, func(l sensing.LinkState) bool { return !l.From.Node && carried[l.From.ID] })
 	for i := range list {
 		list[i].LastMotion = 0
+		if !view.live {
+			list[i].Heard = toMinute(list[i].Heard)
+		}
 	}
 	return list, nil
 }
 
 // LinkTrace returns what a link of a network could do in the last 24 hours. NotFound: there is no such
-// link, or Links does not show it.
-func (h *Household) LinkTrace(ctx context.Context, network motion.NetworkID, link string, resident bool) (sensing.LinkTrace, error) {
-	links, err := h.Links(ctx, network, resident)
+// link, or Links does not show it. Without a part in the household one gets rounded figures.
+func (h *Household) LinkTrace(ctx context.Context, network motion.NetworkID, link string, who Viewer) (sensing.LinkTrace, error) {
+	links, err := h.Links(ctx, network, who)
 	if err != nil {
 		return sensing.LinkTrace{}, err
 	}
 	if !slices.ContainsFunc(links, func(l sensing.LinkState) bool { return l.Link == link }) {
 		return sensing.LinkTrace{}, fault.New(fault.NotFound, "link %.64q is not known", link)
 	}
-	return h.engine.Sensing.LinkTrace(network, link)
+	trace, err := h.engine.Sensing.LinkTrace(network, link)
+	if err != nil || who.Resident {
+		return trace, err
+	}
+	return trace.Coarse(), nil
 }

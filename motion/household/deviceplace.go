@@ -2,6 +2,7 @@ package household
 
 import (
 	"context"
+	"strings"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -9,14 +10,15 @@ import (
 	"sensegate/store"
 )
 
-// PlaceDevice gives a node or leaf of a network a name and a room; nil leaves what it has. Invalid:
-// one that is not allowed. NotFound: no such device.
+// PlaceDevice gives a node or leaf of a network a name and a room, without spaces around them; nil
+// leaves what it has. Invalid: one that is not allowed. NotFound: no such device.
 func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, node bool, id motion.NodeID, name, room *string) error {
 	var wrong fault.Details
 	for at, text := range map[string]*string{"body.name": name, "body.room": room} {
 		if text == nil {
 			continue
 		}
+		*text = strings.TrimSpace(*text)
 		if mistake := setting.PlaceMistake(*text); *text != "" && mistake != "" {
 			wrong.Add(at, *text, "%s", mistake)
 		}

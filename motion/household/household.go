@@ -11,6 +11,7 @@ package household
 
 import (
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"sensegate/motion/engine"
@@ -37,6 +38,8 @@ type Household struct {
 	log    *slog.Logger
 	limit  inviteLimit
 	codes  openCodes
+	starts walkStarts
+	walks  sync.Map // by network: the ownWalk that was begun last
 
 	leaving atomic.Bool // a home may change to away soon; see LeaveSoon
 }

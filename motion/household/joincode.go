@@ -75,7 +75,7 @@ func joinDigest(code string) [sha256.Size]byte { return sha256.Sum256([]byte(hom
 
 // NewJoinCode returns a code such as 7K2M-Q9XA, which lets whoever has it join a home of an owner
 // as the admission says, once, before it ends. Only a digest of it is kept. A home has at most
-// three codes; another one ends the oldest. The caller has checked the admission.
+// three codes, of which one hands it over; another one ends the oldest. The caller has checked the admission.
 func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.UserID, a Admission) (code string, ends motion.Time, err error) {
 	letters := make([]byte, joinLetters)
 	rand.Read(letters)
@@ -89,7 +89,9 @@ func (h *Household) NewJoinCode(ctx context.Context, id home.ID, owner home.User
 			return err
 		}
 		ends = tx.Now().Add(joinCodeLife.Seconds())
-		h.codes.drop(func(c joinCode) bool { return c.ended(tx.Now()) })
+		h.codes.drop(func(c joinCode) bool {
+			return c.ended(tx.Now()) || a.Role == JoinOwner && c.home == id && c.Role == JoinOwner
+		})
 		h.codes.add(joinCode{Admission: a, digest: joinDigest(code), home: id, by: owner, since: own.OwnerSince, made: tx.Now()})
 		return nil
 	})

@@ -88,6 +88,26 @@ func setupHomes(tx *store.Tx, user home.UserID) (list []SetupHome, err error) {
 	return list, err
 }
 
+// PutSetupStep keeps what is to be done next to set a home up. At its end the codes that would have
+// handed it over end too. Conflict: it is set up, and somebody who does not live there begins anew.
+func (h *Household) PutSetupStep(ctx context.Context, id home.ID, step home.SetupStep, resident bool) error {
+	err := h.db.Update(ctx, func(tx *store.Tx) error {
+		house, err := tx.Home(id)
+		if err != nil || house.SetupStep == step {
+			return err
+		}
+		if house.SetupStep == home.SetupDone && !resident {
+			return fault.New(fault.Conflict, "step: the home is set up; its owner can begin anew")
+		}
+		house.SetupStep = step
+		return tx.PutHome(house)
+	})
+	if err == nil && step == home.SetupDone {
+		h.codes.drop(func(c joinCode) bool { return c.home == id && c.Role == JoinOwner })
+	}
+	return err
+}
+
 // claimable returns the home of a network, and whether nobody owns it.
 func (h *Household) claimable(ctx context.Context, network motion.NetworkID) (c Claimable, ok bool, err error) {
 	if c.Home, _, err = h.homeOf(ctx, network); err != nil {

@@ -55,6 +55,7 @@ type LinkState struct {
 	From, To LinkEnd  `json:"-"`
 	Progress *float64 `json:"-"` // of a running calibration, 0..1
 	Outcome  string   `json:"-"` // of its last calibration: NotCalibrated and the others
+	Unknown  bool     `json:"-"` // no figures have been taken yet: see Glances
 	Level    *Level   `json:"-"` // of the newest decision, nil without data
 }
 

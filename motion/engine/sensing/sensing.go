@@ -45,7 +45,8 @@ type network struct {
 	walk       *walk.Test // the newest walk test, nil: none since the start
 	throughput throughputWatch
 	traces     traces
-	named      motion.Time // when links of a guardian's figures were last made known
+	glances    map[string]*glance // by link name
+	named      motion.Time        // when links of a guardian's figures were last made known
 	detected   detectedAt
 }
 
@@ -96,6 +97,7 @@ func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
 	n.traces.begin()
+	n.glances = nil
 	if n.walk != nil {
 		n.walk.Restamp(anew)
 	}
