@@ -27,6 +27,7 @@ type message struct {
 // and passes on everything it is told.
 type testSink struct {
 	people       map[string]Identity // by user name for users, by client id for devices
+	checked      func(Credentials) error // after the credentials were found right
 	ingest       func(ctx context.Context, m message) error
 	connected    chan Identity
 	disconnected chan string
@@ -69,6 +70,11 @@ func (s *testSink) Login(_ context.Context, c Credentials) (Identity, error) {
 		return Identity{Device: guardian}, nil
 	case c.Username == "device":
 		return s.people[c.ClientID], nil
+	}
+	if s.checked != nil {
+		if err := s.checked(c); err != nil {
+			return Identity{}, err
+		}
 	}
 	return s.people[c.Username], nil
 }

@@ -323,3 +323,33 @@ func TestRetainedCommandsMeetSubscriptions(t *testing.T) {
 	close(turns)
 	<-sent
 }
+
+// TestUserWhoIsRemovedWhileTheLoginIsUnderWayIsRefused: what ends the sessions of a user finds none yet
+// of one whose password was right a moment ago.
+func TestUserWhoIsRemovedWhileTheLoginIsUnderWayIsRefused(t *testing.T) {
+	t.Parallel()
+	sink := newSink()
+	var r *running
+	removed := false
+	sink.checked = func(Credentials) error { // on the one connection's goroutine
+		if removed {
+			return fault.New(fault.Unauthorized, "name or secret: not valid")
+		}
+		removed = true
+		r.DisconnectUser("homeassistant", "user removed")
+		return nil
+	}
+	r = start(t, sink, nil)
+	c := guardtest.Dial(t, r.addr)
+	c.Send(guardtest.Connect{ClientID: "late", Username: "homeassistant", Password: "secret"}.Bytes())
+	if p := c.Packet(); p[0] != 0x20 || p[3] != 5 {
+		t.Errorf("connack % x, want a refusal", p)
+	}
+	c.ExpectClosed()
+	if got := next(t, sink.refused); got.Act != ActLogin {
+		t.Errorf("told %+v", got)
+	}
+	if r.Counters().Sessions != 0 || len(sink.connected) != 0 {
+		t.Error("they are in")
+	}
+}

@@ -76,7 +76,18 @@ func (h *hook) OnConnectAuthenticate(cl *mqtt.Client, pk packets.Packet) bool {
 		h.retainedLock.release(&s.holder)
 		return func() { h.retainedLock.acquire(&s.holder, reading) }
 	})
-	return true
+	return id.IsDevice() || h.stillUser(cl, cred, pk)
+}
+
+// stillUser checks the password of an integration user again, once DisconnectUser finds the session:
+// a user that was removed after the first look had no session yet that could be ended. The engine
+// does the same for devices.
+func (h *hook) stillUser(cl *mqtt.Client, cred Credentials, pk packets.Packet) bool {
+	_, err := h.login(cred, pk)
+	if err != nil {
+		h.refuseLogin(cl, cred, err)
+	}
+	return err == nil
 }
 
 func (h *hook) login(cred Credentials, pk packets.Packet) (Identity, error) {

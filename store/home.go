@@ -69,6 +69,9 @@ func (tx *Tx) DeleteHome(id home.ID) error {
 	if err != nil {
 		return err
 	}
+	if _, err := tx.DeleteIntegrationUsersOf(id); err != nil {
+		return err
+	}
 	return cmp.Or(
 		tx.deleteMemberships(id), tx.deleteMailsBy("mails_by_home", key32(id)), tx.DropInvitations(id, true), tx.deleteLocations(id), tx.deleteIntegrationOf(id),
 		homeMeta.delete(tx, id), sceneConfigs.delete(tx, h.SceneConfigID), armed.removePrefix(tx, key32(h.ExternalID)), homes.delete(tx, id),

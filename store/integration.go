@@ -6,6 +6,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 )
 
 // IntegrationUser is an MQTT user that is no device, such as a home automation
@@ -14,6 +15,7 @@ type IntegrationUser struct {
 	Name        string      `json:"name"`
 	TopicPrefix string      `json:"topic_prefix"` // all it may use
 	CreatedAt   motion.Time `json:"created_at"`
+	Home        home.ID     `json:"network_id,omitempty"` // the home whose owner has made it, and with which it ends; 0: the administrator has
 }
 
 // integrationUserRecord is a user with the digest of its secret.
@@ -87,4 +89,24 @@ func (tx *Tx) IntegrationUsers() ([]IntegrationUser, error) {
 // DeleteIntegrationUser removes a user: its secret is not valid any more.
 func (tx *Tx) DeleteIntegrationUser(name string) error {
 	return integrationUsers.mustDelete(tx, name)
+}
+
+// DeleteIntegrationUsersOf removes the users that owners of a home have made, and returns their
+// names. Those that the administrator has made stay.
+func (tx *Tx) DeleteIntegrationUsersOf(h home.ID) ([]string, error) {
+	users, err := tx.IntegrationUsers()
+	if err != nil || h == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, u := range users {
+		if u.Home != h {
+			continue
+		}
+		if err := tx.DeleteIntegrationUser(u.Name); err != nil {
+			return nil, err
+		}
+		names = append(names, u.Name)
+	}
+	return names, nil
 }

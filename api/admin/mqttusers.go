@@ -21,6 +21,7 @@ func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
 }
 
 func (s *Server) serveCreateMQTTUser(r *http.Request, body store.IntegrationUser) (any, error) {
+	body.Home = 0 // which would end it with that home
 	var user mqttUser
 	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
 		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)

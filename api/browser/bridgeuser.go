@@ -26,7 +26,7 @@ func (b *Browser) newBridgeUser(ctx context.Context, who auth.Owner, in *bridgeU
 	if err := b.Accounts.StepUp(ctx, who.User, ""); err != nil {
 		return nil, err
 	}
-	user, secret, err := b.Sensors.NewBridgeUser(ctx, who.Home, in.Body.Replace)
+	user, secret, err := b.Sensors.NewBridgeUser(ctx, who.Home, who.ID, in.Body.Replace)
 	if err != nil {
 		return nil, err
 	}

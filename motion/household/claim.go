@@ -57,7 +57,7 @@ func (h *Household) claim(ctx context.Context, id home.ID, user home.UserID, pro
 		if err := change(tx, &house); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(tx.PutHome(house), tx.ForgetDisowner(house.ExternalID)); err != nil {
+		if err := errors.Join(tx.PutHome(house), tx.ForgetDisowner(house.ExternalID), h.engine.Devices.EndUsersOf(tx, id)); err != nil {
 			return nil, err
 		}
 		var events []motion.Event

@@ -1,6 +1,7 @@
 package household
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -42,7 +43,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 			return nil, err
 		}
 		var events []motion.Event
-		if changed, events, err = promote(tx, changed, handedOver); err != nil {
+		if changed, events, err = h.promote(tx, changed, handedOver); err != nil {
 			return nil, err
 		}
 		return events, h.mailOwner(tx, changed, []home.Membership{former, changed})
@@ -94,6 +95,9 @@ func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.U
 		return err
 	}
 	if !ok {
+		if err := h.engine.Devices.EndUsersOf(tx, id); err != nil {
+			return err
+		}
 		empty, err := tx.VacateHome(id)
 		d.vacated = append(d.vacated, empty.ExternalID)
 		return err
@@ -106,7 +110,7 @@ func (h *Household) succeed(tx *store.Tx, d *departure, id home.ID, named home.U
 // promoteAndTell makes a member the owner of a home whose owner left, mails all members and
 // returns the event.
 func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion.Event, error) {
-	next, events, err := promote(tx, next, ownerLeft)
+	next, events, err := h.promote(tx, next, ownerLeft)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +172,14 @@ func (h *Household) tellOwner(tx *store.Tx, id home.ID) ([]motion.Event, error) 
 }
 
 // promote makes a member the owner of their home, which has none, withdraws the invitations of
-// the former owner and returns the event.
-func promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, []motion.Event, error) {
+// the former owner, ends the MQTT user that they have made, whose password they know, and returns
+// the event.
+func (h *Household) promote(tx *store.Tx, m home.Membership, reason string) (home.Membership, []motion.Event, error) {
 	m.Role, m.UpdatedAt = home.OwnerRole, tx.Now().Stamp()
 	if err := tx.PutMembership(m); err != nil {
 		return m, nil, err
 	}
-	if err := tx.DropInvitations(m.Home, true); err != nil {
+	if err := cmp.Or(tx.DropInvitations(m.Home, true), h.engine.Devices.EndUsersOf(tx, m.Home)); err != nil {
 		return m, nil, err
 	}
 	house, err := tx.Home(m.Home)

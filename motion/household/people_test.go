@@ -26,11 +26,11 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // noDevices stands for the broker: commands go nowhere.
-type noDevices struct{}
+type noDevices struct{ cut *atomic.Int32 } // sessions of MQTT users that were ended
 
 func (noDevices) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
 func (noDevices) Disconnect(motion.DeviceKey, string)               {}
-func (noDevices) DisconnectUser(string, string)                     {}
+func (d noDevices) DisconnectUser(string, string)                   { d.cut.Add(1) }
 
 // place is an appliance without its doors.
 type place struct {
@@ -41,6 +41,7 @@ type place struct {
 	ahead  atomic.Int64 // seconds that the database's clock is ahead
 	mailed atomic.Int32
 	ended  atomic.Int32
+	cut    atomic.Int32 // how often the broker was told to end sessions of an MQTT user
 }
 
 func newPlace(t *testing.T) *place {
@@ -65,7 +66,7 @@ func newPlaceOn(t *testing.T, file string) *place {
 	if p.engine, err = engine.New(t.Context(), p.db, engine.Options{FirstWindow: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
-	p.engine.Introduce(noDevices{})
+	p.engine.Introduce(noDevices{&p.cut})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.engine.Run(ctx) }()

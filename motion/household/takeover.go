@@ -25,7 +25,7 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 	if err := tx.PutMembership(former); err != nil {
 		return false, nil, err
 	}
-	next, changed, err := promote(tx, next, handedOver)
+	next, changed, err := h.promote(tx, next, handedOver)
 	if err != nil {
 		return false, nil, err
 	}

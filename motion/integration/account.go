@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (s *Service) prepare(tx *store.Tx, h home.ID, user home.UserID, provider st
 // single returns a Conflict fault if the provider of an integration serves only one household
 // and not this one: the administrator has named another, another has an account, or nobody has
 // named one of several. It takes the account from a household that the administrator has not
-// named.
+// named, and ends the MQTT user of its owner.
 func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 	p, err := s.provider(i)
 	if err != nil {
@@ -147,6 +148,9 @@ func (s *Service) single(tx *store.Tx, i sensor.Integration) error {
 		default:
 			other.Account, other.Enabled = sensor.Account{}, false
 			if _, err := tx.PutIntegration(other); err != nil {
+				return err
+			}
+			if err := s.engine.Devices.EndUsersOf(tx, other.Home); err != nil {
 				return err
 			}
 		}
@@ -197,7 +201,7 @@ func (s *Service) Change(ctx context.Context, h home.ID, e sensor.Edit) (sensor.
 }
 
 // Delete deletes the integration of a home with its devices and their detections and raises
-// IntegrationDeletedEvent. It does not wait for the provider: the account there is deleted as
+// IntegrationDeletedEvent. The MQTT user that its owner has made for the bridge ends with it. It does not wait for the provider: the account there is deleted as
 // soon as the provider can be reached.
 func (s *Service) Delete(ctx context.Context, h home.ID) error {
 	err := s.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
@@ -205,7 +209,7 @@ func (s *Service) Delete(ctx context.Context, h home.ID) error {
 		if err != nil {
 			return nil, err
 		}
-		if err := tx.DeleteIntegration(h); err != nil {
+		if err := cmp.Or(tx.DeleteIntegration(h), s.engine.Devices.EndUsersOf(tx, h)); err != nil {
 			return nil, err
 		}
 		deleted, err := event(tx, i.Network, motion.IntegrationDeletedEvent, motion.Document{"userThingName": i.Account.UserThingName})

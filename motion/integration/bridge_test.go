@@ -67,6 +67,7 @@ func newNamedBridgeFixture(t *testing.T) (f *fixture, connect func() *bridge, re
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.broker = server
 	start := func(network motion.NetworkID) {
 		config := zigbee2mqtt.Defaults()
 		config.Network = network

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sensegate/broker"
 	"sensegate/firmware-sim/sensorcloud"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -33,12 +34,16 @@ const (
 // patience bounds every wait.
 const patience = time.Minute
 
-// noDevices stands for the devices of the engine.
-type noDevices struct{}
+// noDevices stands for the devices of the engine; MQTT users are of the broker, if there is one.
+type noDevices struct{ of *fixture }
 
 func (noDevices) Send(motion.DeviceKey, string, []byte, bool) error { return nil }
 func (noDevices) Disconnect(motion.DeviceKey, string)               {}
-func (noDevices) DisconnectUser(string, string)                     {}
+func (d noDevices) DisconnectUser(name, reason string) {
+	if d.of.broker != nil {
+		d.of.broker.DisconnectUser(name, reason)
+	}
+}
 
 // fixture is a service with two homes, on a clock that a test can move on.
 type fixture struct {
@@ -46,7 +51,8 @@ type fixture struct {
 	t       testing.TB
 	db      *store.DB
 	engine  *engine.Engine
-	ahead   atomic.Int64 // seconds
+	broker  *broker.Server // of a bridge; nil: none
+	ahead   atomic.Int64   // seconds
 	stop    func()
 	home    home.ID
 	network motion.NetworkID
@@ -78,7 +84,7 @@ func newFixture(t testing.TB, providers map[string]sensor.Provider) *fixture {
 	if f.engine, err = engine.New(t.Context(), f.db, engine.Options{Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	f.engine.Introduce(noDevices{})
+	f.engine.Introduce(noDevices{f})
 	background(t, f.engine.Run)
 	f.Service = New(f.db, f.engine, Options{Providers: providers, Log: slog.New(slog.DiscardHandler), Push: f.push})
 	return f

@@ -5,6 +5,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -54,11 +55,30 @@ func (f *Fleet) adopted(ctx context.Context, key motion.DeviceKey) (device motio
 
 // RemoveUser deletes an integration user and ends its sessions.
 func (f *Fleet) RemoveUser(ctx context.Context, name string) error {
-	err := f.state.DB.Update(ctx, func(tx *store.Tx) error { return tx.DeleteIntegrationUser(name) })
-	if err != nil {
+	return f.state.DB.Update(ctx, func(tx *store.Tx) error { return f.EndUser(tx, name) })
+}
+
+// EndUser deletes an integration user in a transaction; its sessions end after the commit.
+func (f *Fleet) EndUser(tx *store.Tx, name string) error {
+	if err := tx.DeleteIntegrationUser(name); err != nil {
 		return err
 	}
-	f.state.Outbound.DisconnectUser(name, "user removed")
+	tx.OnCommit(func() { f.state.Outbound.DisconnectUser(name, "user removed") })
+	return nil
+}
+
+// EndUsersOf is EndUser for the users that owners of a home have made, if there are any.
+func (f *Fleet) EndUsersOf(tx *store.Tx, h home.ID) error {
+	names, err := tx.DeleteIntegrationUsersOf(h)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	tx.OnCommit(func() {
+		for _, name := range names {
+			f.state.Outbound.DisconnectUser(name, "user removed")
+		}
+		f.state.Log.Info("MQTT users of a home ended", "home", h, "users", names)
+	})
 	return nil
 }
 

@@ -59,6 +59,13 @@ func (f *Fleet) deleteRecords(ctx context.Context, id motion.NetworkID, first fu
 		if err := first(tx); err != nil {
 			return err
 		}
+		house, ok, err := tx.HomeOfNetwork(id)
+		if err == nil && ok {
+			err = f.EndUsersOf(tx, house.ID)
+		}
+		if err != nil {
+			return err
+		}
 		network, err := tx.Network(id)
 		if err != nil {
 			return err
