@@ -62,10 +62,10 @@ func run(args []string, out, errOut io.Writer) int {
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
 		err = checkConfig(args, out, errOut)
-	case "apikey", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
-		fmt.Fprintln(out, "sensegate", admin.Version())
+		fmt.Fprintln(out, "sensegate", box.Version())
 	case "help":
 		fmt.Fprint(out, usage)
 	default:

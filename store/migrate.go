@@ -40,6 +40,7 @@ func migrations() []migration {
 		{version: 3}, // values get checksums, which former programs cannot read
 		{version: 4, first: (*DB).addChecksums, buckets: bucketsV4(), apply: (*Tx).toV4},
 		{version: 5, first: (*DB).partEvents, apply: (*Tx).forgetHouseholds},
+		{version: 6, buckets: []string{audit.name}},
 	}
 }
 

@@ -18,6 +18,8 @@ type userRecord struct {
 	Identities []Identity   `json:"identities,omitempty"` // accounts at identity providers
 	Proof      AddressProof `json:"proof,omitzero"`       // of the confirmed address
 	Trusted    bool         `json:"trusted,omitempty"`    // made by the administrator: counts as having shown the setup code
+
+	Administrator bool `json:"administrator,omitempty"` // looks after the appliance
 }
 
 // Identity is an account at an identity provider: users are known there by issuer

@@ -19,7 +19,7 @@ import (
 // serveBackup answers with a copy of the database. The copy is made before the first byte is
 // sent, so that a slow reader delays nothing else.
 func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
-	file, size, err := s.DB.Snapshot(r.Context())
+	file, size, err := s.box.Backup(r.Context(), actor(r), r.URL.Query().Get("encrypted") == "true")
 	if err != nil {
 		s.refuse(w, r.Pattern, err)
 		return
@@ -27,10 +27,10 @@ func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	if _, err := io.Copy(w, file); err != nil {
-		s.Log.Warn("backup not sent completely", "err", err)
+		s.box.Log.Warn("backup not sent completely", "err", err)
 		return
 	}
-	s.Log.Info("backup sent", "bytes", size)
+	s.box.Log.Info("backup sent", "bytes", size)
 }
 
 // backupMade is the answer of the backup command.
@@ -55,7 +55,7 @@ func makeBackup(flags *flag.FlagSet) action {
 				return err
 			}
 		}
-		copied, err := c.client.stream(ctx, "/backup")
+		copied, err := c.client.stream(ctx, "/backup?encrypted="+strconv.FormatBool(passphrase != ""))
 		if err != nil {
 			return err
 		}
@@ -142,11 +142,9 @@ func restoreBackup(flags *flag.FlagSet) action {
 	})
 }
 
-func (s *Server) serveLayout(r *http.Request) (any, error) { return s.DB.Layout(r.Context()) }
+func (s *Server) serveLayout(r *http.Request) (any, error) { return s.box.Layout(r.Context()) }
 
-func (s *Server) serveCheck(r *http.Request) (any, error) {
-	return s.DB.CheckCopy(r.Context())
-}
+func (s *Server) serveCheck(r *http.Request) (any, error) { return s.box.Check(r.Context()) }
 
 func showLayout(w io.Writer, l store.Layout) {
 	fmt.Fprintln(w, "BUCKET\tKEYS\tBYTES\tPAGES")
