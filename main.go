@@ -19,6 +19,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
+	"sensegate/api/box"
 	"sensegate/firmware-sim/demo"
 )
 
@@ -165,7 +166,7 @@ func showSetup(ctx context.Context, a *appliance.Appliance, code string, out, er
 		}
 		setup := a.Setup(ctx, code)
 		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
-		if err := setup.Show(out, isTerminal(out)); err != nil {
+		if err := admin.ShowSetup(out, setup, isTerminal(out)); err != nil {
 			fmt.Fprintln(errOut, "sensegate:", err)
 		}
 	}()

@@ -13,6 +13,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/app"
+	"sensegate/api/box"
 	"sensegate/api/browser"
 	"sensegate/api/mdns"
 	"sensegate/api/pki"
@@ -39,6 +40,7 @@ type Appliance struct {
 	broker  *broker.Server
 	http    *server.Server
 	core    *server.Server // nil: on http
+	box     *box.Box
 	admin   *admin.Server
 	certs   *pki.Certificates
 	names   *mdns.Responder // nil until the ports are bound
@@ -91,10 +93,11 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
-	a.admin = admin.NewServer(admin.Parts{
+	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
-		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, Log: log,
+		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
 	})
+	a.admin = admin.NewServer(a.box)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}

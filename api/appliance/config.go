@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/auth"
+	"sensegate/api/caller"
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
@@ -29,6 +31,7 @@ type Config struct {
 	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
 	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
 	HTTP       server.Config    `yaml:"http" envPrefix:"HTTP_"`
+	Web        WebConfig        `yaml:"web" envPrefix:"WEB_"`
 	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
 	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
 	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
@@ -48,6 +51,11 @@ type Config struct {
 type LogConfig struct {
 	Level  slog.Level `yaml:"level" env:"LEVEL"`
 	Format string     `yaml:"format" env:"FORMAT"`
+}
+
+// WebConfig configures the web app.
+type WebConfig struct {
+	Admin string `yaml:"admin" env:"ADMIN"` // caller.AdminPrivate and the others
 }
 
 // CoreConfig can give Core and /metrics a listener of their own.
@@ -85,6 +93,7 @@ func Defaults() Config {
 		StateDir:   "./data",
 		Log:        LogConfig{Format: "text"},
 		HTTP:       server.Defaults(),
+		Web:        WebConfig{Admin: caller.AdminPrivate},
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
 		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
@@ -115,6 +124,8 @@ func (c *Config) Validate() error {
 	rule(c.StateDir != "", "state_dir: want a directory")
 	rule(c.Log.Format == "text" || c.Log.Format == "json", fmt.Sprintf("log.format: want text or json, found %.40q", c.Log.Format))
 	check("http.", c.HTTP.Validate())
+	admin := []string{caller.AdminPrivate, caller.AdminAny, caller.AdminOff}
+	rule(slices.Contains(admin, c.Web.Admin), fmt.Sprintf("web.admin: want private, any or off, found %.40q", c.Web.Admin))
 	check("core.", c.Core.Validate())
 	check("tls.", c.TLS.Validate())
 	check("mqtt.", c.MQTT.Validate())

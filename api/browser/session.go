@@ -3,10 +3,12 @@ package browser
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/caller"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -99,14 +101,21 @@ func (b *Browser) cookie(r *api.Request, value string, age time.Duration) string
 
 type sessionOut struct {
 	Body struct {
-		User home.User `json:"user"`
+		User          home.User `json:"user"`
+		Administrator bool      `json:"administrator" doc:"Whether they may look after the appliance from where they are"`
+		Unmanaged     bool      `json:"unmanaged" doc:"Whether nobody looks after the appliance yet"`
 	}
 }
 
 func (b *Browser) session(ctx context.Context, who auth.User, _ *struct{}) (*sessionOut, error) {
 	out := &sessionOut{}
 	err := b.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body.User, err = tx.User(who.ID)
+		if out.Body.User, err = tx.User(who.ID); err != nil {
+			return err
+		}
+		administrators, err := tx.Administrators()
+		out.Body.Unmanaged = len(administrators) == 0
+		out.Body.Administrator = slices.Contains(administrators, who.ID) && caller.MayAdminister(b.Admin, who)
 		return err
 	})
 	return out, err
