@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"sync/atomic"
 
@@ -130,6 +131,26 @@ func (tx *Tx) AuditPage(before uint64, last int) (lines []AuditLine, more bool) 
 		lines = append(lines, line)
 	}
 	return lines, false
+}
+
+// forgetInAudit names a user by their number in the lines that they have left and that are about
+// them: nothing of a person stays when their account is deleted.
+func (tx *Tx) forgetInAudit(u home.User) error {
+	lines, err := audit.all(tx, nil)
+	return each(lines, err, func(l AuditLine) error {
+		by, about := l.Who.UserID == u.ID, home.EmailKey(l.About) == home.EmailKey(u.Email)
+		if !by && !about && home.EmailKey(l.Details["to"]) != home.EmailKey(u.Email) {
+			return nil
+		}
+		if by {
+			l.Who.Name, l.From = "", ""
+		}
+		if about {
+			l.About = fmt.Sprint("account ", u.ID)
+		}
+		delete(l.Details, "to")
+		return audit.put(tx, l.ID, l)
+	})
 }
 
 // expireAudit deletes the lines that are older than cutoff.

@@ -195,6 +195,6 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 		each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) }),
 		tx.forgetInstaller(id), tx.deleteMailsBy("mails_by_user", keyUser(id)), tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email)),
 		tx.deleteInvitationsTo(u.Email), tx.DeleteMobilesOf(id, ""), tx.deleteDeliveriesTo(id), tx.EndSessionsOfUser(id, ""),
-		tx.forgetDisowner(id), userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id), tx.dueToWipe(false),
+		tx.forgetDisowner(id), tx.forgetInAudit(u), userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id), tx.dueToWipe(false),
 	)
 }

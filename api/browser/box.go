@@ -119,8 +119,8 @@ func (b *Browser) newAccount(ctx context.Context, who auth.Administrator, in *ne
 	return out, err
 }
 
-// accountPath names an account.
-type accountPath struct {
+// AccountPath names an account.
+type AccountPath struct {
 	ID home.UserID `path:"id" minimum:"1" doc:"User id" example:"8"`
 }
 
@@ -130,7 +130,7 @@ type passwordOut struct {
 	}
 }
 
-func (b *Browser) setAccountPassword(ctx context.Context, who auth.Administrator, in *accountPath) (*passwordOut, error) {
+func (b *Browser) setAccountPassword(ctx context.Context, who auth.Administrator, in *AccountPath) (*passwordOut, error) {
 	u, err := store.Read(ctx, b.DB, func(tx *store.Tx) (home.User, error) { return tx.User(in.ID) })
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (b *Browser) setAccountPassword(ctx context.Context, who auth.Administrator
 }
 
 type administratorIn struct {
-	accountPath
+	AccountPath
 	Body struct {
 		Administrator bool `json:"administrator" doc:"Whether they look after the appliance"`
 	}
@@ -153,7 +153,7 @@ func (b *Browser) setAdministrator(ctx context.Context, who auth.Administrator, 
 }
 
 type deleteAccountIn struct {
-	accountPath
+	AccountPath
 	Networks bool `query:"networks" doc:"Disown the homes that they own; otherwise a member owns them from then on"`
 }
 

@@ -57,11 +57,11 @@ type boxStatusOut struct {
 		Devices       int            `json:"devices" example:"4"`
 		DevicesOnline int            `json:"devices_online" example:"3"`
 		Disk          boxDisk        `json:"disk"`
-		LastBackup    *boxBackup     `json:"last_backup" nullable:"true" doc:"That it has made by itself"`
+		LastBackup    *boxBackup     `json:"last_backup,omitempty" doc:"That it has made by itself; left out: none"`
 		UncleanStops  int64          `json:"unclean_stops" doc:"How often it ended by a power cut, a kill or a crash, ever" example:"2"`
 		Unreadable    int            `json:"unreadable" doc:"Records that are left out because they cannot be read" example:"0"`
 		SamplesLost   int64          `json:"samples_lost_s" doc:"Seconds of networks that could not be stored since the start" example:"0"`
-		Recovery      *boxRecovery   `json:"recovery" nullable:"true" doc:"The last one from damage"`
+		Recovery      *boxRecovery   `json:"recovery,omitempty" doc:"The last one from damage; left out: none"`
 		Reach         boxReach       `json:"reach"`
 		Attention     []boxAttention `json:"attention" nullable:"false" doc:"What somebody has to look at, the worst first"`
 	}
