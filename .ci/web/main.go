@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -88,88 +87,67 @@ func (s site) run(root string, check bool) error {
 
 // bundle returns the files of dist by name.
 func bundle(root string) (map[string][]byte, error) {
-	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	w, err := numberWords(filepath.Join(root, "src"))
 	if err != nil {
 		return nil, err
 	}
-	src := filepath.Join(root, "src")
-	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(src, "app.tsx"), filepath.Join(src, "app.css"), filepath.Join(src, "setup.css")},
-		Outdir:      filepath.Join(root, "dist"), Bundle: true, Splitting: true, Format: api.FormatESModule,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning, ChunkNames: "[name]-[hash]", Metafile: true,
-	})
-	if len(result.Errors) > 0 {
-		return nil, fmt.Errorf("%d errors", len(result.Errors))
-	}
-	files := map[string][]byte{}
-	for _, f := range result.OutputFiles {
-		files[filepath.Base(f.Path)] = f.Contents
+	files, meta, err := build(root, []string{"src/app.tsx", "src/app.css", "src/setup.css"}, w.plugin())
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"index.html", "icon.svg"} {
-		if files[name], err = os.ReadFile(filepath.Join(src, name)); err != nil {
+		if files[name], err = os.ReadFile(filepath.Join(root, "src", name)); err != nil {
 			return nil, err
 		}
 	}
-	files["index.html"], err = preload(files["index.html"], result.Metafile)
-	return files, err
+	if files["index.html"], err = preload(files["index.html"], meta); err != nil {
+		return nil, err
+	}
+	return files, w.checkFirst(meta)
 }
 
 // bundleReference returns the files of dist-docs by name.
 func bundleReference(root string) (map[string][]byte, error) {
-	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	files, _, err := build(root, []string{"reference/reference.tsx", "reference/reference.css"})
 	if err != nil {
 		return nil, err
 	}
-	src := filepath.Join(root, "reference")
+	files["index.html"], err = os.ReadFile(filepath.Join(root, "reference", "index.html"))
+	return files, err
+}
+
+// build bundles sources below root.
+func build(root string, sources []string, plugins ...api.Plugin) (map[string][]byte, metafile, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, metafile{}, err
+	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(src, "reference.tsx"), filepath.Join(src, "reference.css")},
-		Outdir:      filepath.Join(root, "dist-docs"), Bundle: true, Format: api.FormatESModule,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning,
+		AbsWorkingDir: root, EntryPoints: sources, Outdir: "dist", EntryNames: "[name]", ChunkNames: "[name]-[hash]",
+		Bundle: true, Splitting: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsNone,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{filepath.Join(root, "lib")},
+		Plugins: plugins, LogLevel: api.LogLevelWarning, Metafile: true,
 	})
 	if len(result.Errors) > 0 {
-		return nil, fmt.Errorf("%d errors", len(result.Errors))
+		return nil, metafile{}, fmt.Errorf("%d errors", len(result.Errors))
 	}
 	files := map[string][]byte{}
 	for _, f := range result.OutputFiles {
 		files[filepath.Base(f.Path)] = f.Contents
 	}
-	files["index.html"], err = os.ReadFile(filepath.Join(src, "index.html"))
-	return files, err
+	meta, err := readMetafile(result.Metafile)
+	return files, meta, err
 }
 
 // script is the element of index.html that loads the app.
 const script = `<script type="module" src="app.js"></script>`
 
 // preload adds to index.html what app.js imports, and what that imports, so that the browser asks
-// for all of it at once. meta is the metafile of esbuild.
-func preload(page []byte, meta string) ([]byte, error) {
-	var built struct {
-		Outputs map[string]struct {
-			Imports []struct{ Path, Kind string }
-		}
-	}
-	if err := json.Unmarshal([]byte(meta), &built); err != nil {
-		return nil, err
-	}
-	needed := map[string]bool{}
-	var follow func(output string)
-	follow = func(output string) {
-		for _, imported := range built.Outputs[output].Imports {
-			if imported.Kind == "import-statement" && !needed[imported.Path] {
-				needed[imported.Path] = true
-				follow(imported.Path)
-			}
-		}
-	}
-	for output := range built.Outputs {
-		if path.Base(output) == "app.js" {
-			follow(output)
-		}
-	}
+// for all of it at once.
+func preload(page []byte, meta metafile) ([]byte, error) {
+	needed := reached(meta.Outputs, "dist/app.js")
+	delete(needed, "dist/app.js")
 	var links strings.Builder
 	for _, output := range slices.Sorted(maps.Keys(needed)) {
 		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", path.Base(output))

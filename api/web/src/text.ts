@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
 import { first, type Messages } from "./words/en";
+import { numbers } from "./words/pack";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -57,15 +58,18 @@ export function refusal(e: unknown): string {
 /** Returns a text with {name} replaced by the value of that name. */
 export const fill = (text: string, values: Record<string, string | number>) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 
+/** The message of a key, which in the bundle is a number or has one. */
+const said = (key: keyof Messages): string | undefined => (words.value as Record<string | number, string>)[numbers[key] ?? key];
+
 /** Returns a message, with {name} replaced by the value of that name. */
 export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
-  return fill(words.value[key] ?? key, values);
+  return fill(said(key) ?? key, values);
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */
 export function codeText(prefix: string, code: string, values: Record<string, string | number> = {}): string {
   const key = (prefix + code) as keyof Messages;
-  return key in words.value ? t(key, values) : "";
+  return said(key) === undefined ? "" : t(key, values);
 }
 
 const units: [Intl.RelativeTimeFormatUnit & ("minute" | "hour" | "day"), number][] = [["day", 86400], ["hour", 3600], ["minute", 60]];

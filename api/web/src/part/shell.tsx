@@ -67,7 +67,7 @@ function useUnread(n: number): string {
 }
 
 /** Parts that are fetched where they are needed. */
-const demoBar = () => import("./demo").then((m) => m.DemoBar);
+const demoBar = () => Promise.all([import("./demo"), fetchWords()]).then(([m]) => m.DemoBar);
 const setupNote = () => Promise.all([import("./setupnote"), fetchWords()]).then(([m]) => m.SetupNote);
 
 function Ways({ o }: { o: Overview }) {
