@@ -233,9 +233,9 @@ func (w *words) packed(file string) (string, error) {
 	}
 	kept := ""
 	if m[2] == "en" {
-		kept = fmt.Sprintf(", %q", strings.TrimRight(strings.Join(names, " "), " "))
+		kept = fmt.Sprintf(", names%d: %q", w.first[group], strings.TrimRight(strings.Join(names, " "), " "))
 	}
-	return fmt.Sprintf("import { unpack } from \"./pack\";\nexport const %s = unpack(%d, \"%s\"%s);\n", group, w.first[group], strings.Join(texts, `\n`), kept), nil
+	return fmt.Sprintf("export const %s = { %d: \"%s\"%s };\n", group, w.first[group], strings.Join(texts, `\n`), kept), nil
 }
 
 // plugin gives esbuild the sources with numbers in place of the names of words.
