@@ -20,6 +20,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"sensegate.web/deflate"
 )
 
 func main() {
@@ -75,7 +77,7 @@ func (s site) run(root string, check bool) error {
 	}
 	total := 0
 	for name, content := range files {
-		packed := pack(content)
+		packed := deflate.Gzip(content)
 		total += len(packed)
 		if err := os.WriteFile(filepath.Join(dist, name+".gz"), packed, 0o644); err != nil {
 			return err
@@ -157,18 +159,6 @@ func preload(page []byte, meta metafile) ([]byte, error) {
 		return nil, fmt.Errorf("index.html has no %s", script)
 	}
 	return slices.Concat(before, []byte(links.String()+script), after), nil
-}
-
-// pack compresses a file.
-func pack(content []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic(err) // the level is a valid one
-	}
-	_, _ = w.Write(content) // of a buffer
-	_ = w.Close()
-	return b.Bytes()
 }
 
 // sum returns a line with the SHA-256 and the path of each file and of each one in folders, as
