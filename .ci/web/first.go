@@ -6,13 +6,13 @@ import (
 	"path"
 )
 
-// files are the sources of a bundle, or the files of the result, with what each imports.
-type files map[string]struct {
+// imports are the sources of a bundle, or the files of the result, with what each imports.
+type imports map[string]struct {
 	Imports []struct{ Path, Kind string }
 }
 
 // metafile is what esbuild says of a bundle.
-type metafile struct{ Inputs, Outputs files }
+type metafile struct{ Inputs, Outputs imports }
 
 func readMetafile(text string) (m metafile, err error) {
 	return m, json.Unmarshal([]byte(text), &m)
@@ -20,7 +20,7 @@ func readMetafile(text string) (m metafile, err error) {
 
 // reached returns the files of these names, what they import, and what that imports, without what
 // is fetched later.
-func reached(all files, names ...string) map[string]bool {
+func reached(all imports, names ...string) map[string]bool {
 	found := map[string]bool{}
 	var follow func(name string)
 	follow = func(name string) {

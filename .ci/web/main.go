@@ -1,7 +1,8 @@
 // Command web bundles the web app, api/web/src, into api/web/dist, and the API reference,
 // api/web/reference, into api/web/dist-docs: go -C .ci/web run .
 // With -check it changes nothing and fails when one of them is of another source. It needs Go alone:
-// esbuild is a Go module, and the libraries are in api/web/lib.
+// esbuild is a Go module, and the libraries are in api/web/lib. CONTRIBUTING.md, "A page", says how
+// the bundle is kept small.
 package main
 
 import (

@@ -87,7 +87,7 @@ func numberWords(src string) (*words, error) {
 }
 
 // prefix is how a source names words of which the end is known at run time alone.
-var prefix = regexp.MustCompile("(?:codeText|suCode|suCounted|counted)\\(\"(\\w+)\"|\\bt\\(`(\\w+)\\$")
+var prefix = regexp.MustCompile("(?:codeText|suCode|suCounted|counted)\\(\"(\\w+)\"|`(\\w{2,})\\$\\{")
 
 // literal is a string of a source that may be the name of a word.
 var literal = regexp.MustCompile(`"(\w+)"`)
@@ -158,55 +158,55 @@ func (w *words) eachSource(do func(file, content string) error) error {
 // say is the beginning of a call that says a word.
 var say = regexp.MustCompile(`\b(?:t|su)\(`)
 
-// choice is a name in the first argument of such a call: all of it, or what is said in a case.
-var choice = regexp.MustCompile(`([(?:] *)"(\w+)"( *[):,])`)
-
 // withNumbers returns a source that says words by their numbers, and the names of these words.
 func (w *words) withNumbers(content string) (numbered string, said []string) {
 	var out strings.Builder
-	for {
-		at := say.FindStringIndex(content)
-		if at == nil {
-			out.WriteString(content)
-			return out.String(), said
-		}
-		end := at[1] + argument(content[at[1]:]) + 1
-		out.WriteString(content[:at[1]-1])
-		call := choice.ReplaceAllStringFunc(content[at[1]-1:end], func(text string) string {
-			m := choice.FindStringSubmatch(text)
-			n, is := w.number[m[2]]
-			if !is {
-				return text
+	done := 0
+	for _, call := range say.FindAllStringIndex(content, -1) {
+		for _, s := range choices(content, call[1]) {
+			name := content[s.from+1 : s.to-1]
+			if n, is := w.number[name]; is {
+				said = append(said, name)
+				fmt.Fprintf(&out, "%s%d", content[done:s.from], n)
+				done = s.to
 			}
-			said = append(said, m[2])
-			return fmt.Sprintf("%s%d%s", m[1], n, m[3])
-		})
-		// What is behind the parenthesis may say another word.
-		out.WriteString(call[:1])
-		content = call[1:] + content[end:]
+		}
 	}
+	return out.String() + content[done:], said
 }
 
-// argument returns how long the first argument of a call is.
-func argument(text string) int {
-	depth, quote := 0, byte(0)
-	for i := range len(text) {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
+// span is a part of a source.
+type span struct{ from, to int }
+
+// choices returns the strings that the first argument of a call may be, with their quotes: all of
+// it, or what stands behind ? and :. at is where the argument begins.
+func choices(content string, at int) (found []span) {
+	depth, before := 0, byte('(')
+	for i := at; i < len(content); i++ {
+		c := content[i]
+		switch {
+		case c == ' ' || c == '\n' || c == '\t':
+			continue
+		case c == '"' || c == '`' || c == '\'':
+			length := strings.IndexByte(content[i+1:], c)
+			if length < 0 {
+				return found
 			}
-		case c == '"' || c == '`':
-			quote = c
+			s := span{i, i + length + 2}
+			if after := strings.TrimSpace(content[s.to:]); depth == 0 && c == '"' && strings.IndexByte("(?:", before) >= 0 && after != "" && strings.IndexByte("),:", after[0]) >= 0 {
+				found = append(found, s)
+			}
+			i = s.to - 1
 		case c == '(' || c == '[' || c == '{':
 			depth++
-		case depth > 0 && (c == ')' || c == ']' || c == '}'):
-			depth--
 		case depth == 0 && (c == ')' || c == ','):
-			return i
+			return found
+		case c == ')' || c == ']' || c == '}':
+			depth--
 		}
+		before = c
 	}
-	return len(text) - 1
+	return found
 }
 
 // packed returns the module of a file of words.

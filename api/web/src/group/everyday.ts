@@ -1,6 +1,7 @@
 // The screens of those who live in a home.
 
-import "../app"; // what the first view has, so that this is one file of the bundle (ARCHITECTURE.md)
+import "../app"; // so that the first view is one file of the bundle (CONTRIBUTING.md)
+
 export { Screen as alerts } from "../screen/alerts";
 export { Screen as inbox } from "../screen/inbox";
 export { Screen as history } from "../screen/history";

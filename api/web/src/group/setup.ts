@@ -1,6 +1,7 @@
 // The first run, the set-up, and the homes that somebody installs.
 
-import "../app"; // what the first view has, so that this is one file of the bundle (ARCHITECTURE.md)
+import "../app"; // so that the first view is one file of the bundle (CONTRIBUTING.md)
+
 export { Screen as devices } from "../screen/devices";
 export { Screen as links } from "../screen/links";
 export { Screen as walk } from "../screen/walk";
