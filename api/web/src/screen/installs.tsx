@@ -43,8 +43,7 @@ export function Screen() {
   if (!home) return <NoHome />;
   const name = place.value.screen;
   if (!(name in setupScreens)) return <Frame><List homes={homes} again={answer.again} /></Frame>;
-  const fetch = () => setupScreens[name]().then((m) => m.Screen);
-  return <Frame home={home}><Later key={name + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+  return <Frame home={home}><Later key={name + home.id} part={setupScreens[name]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
 }
 
 /** Somebody who belongs to no home, and has shown no code. */
