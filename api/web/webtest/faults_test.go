@@ -142,7 +142,6 @@ func (h *hand) roomsOf(play *install.Installation) {
 			rooms[shownAs(list, d)] = d.Room
 		}
 	}
-	h.t.Log(rooms)
 	h.rooms(rooms)
 	h.shot("faults-5-rooms")
 }
@@ -168,7 +167,7 @@ func (h *hand) walkAstray(play *install.Installation) {
 	h.waitFor(`document.querySelector(".su-now.su-unseen") !== null`)
 	h.shows("Office was not sensed")
 	h.shows("Motion was sensed in Bedroom.")
-	h.shows("Check which room the devices have")
+	h.shows("Check that each device stands in the room it has here")
 	h.shot("faults-6-elsewhere")
 
 	play.Stop()
