@@ -27,7 +27,7 @@ export const reason: typeof english = {
   rd_let_in_elsewhere: "Ein anderes Zuhause hat es eingelassen.",
   rd_let_in_elsewhere_do: "Ist es deins, bitte die Nachbarn, es zu entfernen.",
   rd_another_network: "Es gehört zu einem anderen Netz dieser Box.",
-  rd_another_network_do: "Lass neue Geräte ein, um es hierher zu holen.",
+  rd_another_network_do: "Zieh den Stecker und lass neue Geräte ein. Steck es nach zwei Minuten wieder ein. Wird es dann noch abgewiesen, setz es zurück.",
   rd_owned_elsewhere: "Es gehört zu einem anderen Zuhause.",
   rd_owned_elsewhere_do: "Dort muss es erst entfernt werden.",
   rd_another_master: "Dieses Zuhause hat ein anderes Gateway.",

@@ -25,7 +25,7 @@ export const reason = {
   rd_let_in_elsewhere: "Another home has let it in.",
   rd_let_in_elsewhere_do: "If it is yours, ask the neighbours to remove it.",
   rd_another_network: "It belongs to another network of this box.",
-  rd_another_network_do: "Let new devices in to move it here.",
+  rd_another_network_do: "Unplug it and let new devices in. Plug it in again after two minutes. If it is still refused, reset it.",
   rd_owned_elsewhere: "It belongs to another home.",
   rd_owned_elsewhere_do: "It has to be removed there first.",
   rd_another_master: "This home has another gateway.",

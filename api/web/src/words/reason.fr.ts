@@ -27,7 +27,7 @@ export const reason: typeof english = {
   rd_let_in_elsewhere: "Un autre foyer l'a fait entrer.",
   rd_let_in_elsewhere_do: "S'il est à vous, demandez aux voisins de le retirer.",
   rd_another_network: "Il fait partie d'un autre réseau de ce boîtier.",
-  rd_another_network_do: "Faites entrer de nouveaux appareils pour l'amener ici.",
+  rd_another_network_do: "Débranchez-le et faites entrer de nouveaux appareils. Rebranchez-le après deux minutes. S'il est encore refusé, réinitialisez-le.",
   rd_owned_elsewhere: "Il fait partie d'un autre foyer.",
   rd_owned_elsewhere_do: "Il faut d'abord le retirer là-bas.",
   rd_another_master: "Ce foyer a une autre passerelle.",

@@ -131,7 +131,7 @@ export const setup: typeof english = {
   suWalkAdvice_no_links: "Hier führt keine Strecke durch: {room}. Steck dort ein Gerät ein, weit weg vom Zugangspunkt.",
   suWalkAdvice_blind: "Die Strecken dieses Raums erkennen im Moment nichts: {room}.",
   suWalkAdvice_below: "Nur {n} % dessen, was nötig ist. Stell das Gerät ({room}) so, dass man den Weg zwischen ihm und dem Zugangspunkt kreuzt, oder wähl eine höhere Empfindlichkeit.",
-  suWalkAdvice_elsewhere: "Die Bewegung zählte anderswo: {other}. Prüfe, welchen Raum die Geräte haben, oder steck ein Gerät am anderen Ende ein: {room}.",
+  suWalkAdvice_elsewhere: "Prüfe, ob jedes Gerät in dem Raum steht, den es hier hat, oder steck eins am anderen Ende ein: {room}.",
   suWalkWhy: "Warum?",
   suWalkOther: "Solange du testest, sollten die anderen stillhalten: Auch sie werden erkannt.",
   suWalkLive: "Wie stark die Strecken Bewegung spüren; ab der gestrichelten Linie zählt sie",

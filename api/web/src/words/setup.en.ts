@@ -129,7 +129,7 @@ export const setup = {
   suWalkAdvice_no_links: "No link leads through {room}. Plug a device in there, on the far side from the access point.",
   suWalkAdvice_blind: "The links of {room} cannot sense at the moment.",
   suWalkAdvice_below: "Only {n} % of what it takes. Move the device of {room} so that people cross the way between it and the access point, or raise the sensitivity.",
-  suWalkAdvice_elsewhere: "The motion counted for {other}. Check which room the devices have, or plug a device in at the far end of {room}.",
+  suWalkAdvice_elsewhere: "Check that each device stands in the room it has here, or plug one in at the far end of {room}.",
   suWalkWhy: "See why",
   suWalkOther: "While you test, the others should keep still: they are sensed too.",
   suWalkLive: "How strong the links feel motion; the dashed line counts as motion",

@@ -131,7 +131,7 @@ export const setup: typeof english = {
   suWalkAdvice_no_links: "Aucune liaison ne passe ici : {room}. Branchez-y un appareil, loin du point d'accès.",
   suWalkAdvice_blind: "Les liaisons de cette pièce ne détectent rien en ce moment : {room}.",
   suWalkAdvice_below: "Seulement {n} % de ce qu'il faut. Placez l'appareil ({room}) pour que l'on traverse le chemin entre lui et le point d'accès, ou augmentez la sensibilité.",
-  suWalkAdvice_elsewhere: "Le mouvement a compté ailleurs : {other}. Vérifiez la pièce des appareils, ou branchez un appareil à l'autre bout : {room}.",
+  suWalkAdvice_elsewhere: "Vérifiez que chaque appareil est dans la pièce indiquée ici, ou branchez-en un à l'autre bout : {room}.",
   suWalkWhy: "Pourquoi ?",
   suWalkOther: "Pendant le test, les autres devraient rester immobiles : eux aussi sont détectés.",
   suWalkLive: "Force avec laquelle les liaisons ressentent un mouvement ; à partir de la ligne pointillée, il compte",
