@@ -1,6 +1,7 @@
 package household
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -44,21 +45,56 @@ func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, n
 	return h.engine.Inventory.PlaceDevices(ctx, network, []setting.Placement{placement}, nil)
 }
 
-// RemoveDevice removes a node or leaf of a network, as DeleteNode of the engine and RemoveLeaf do.
-// NotFound: no such device.
-func (h *Household) RemoveDevice(ctx context.Context, network motion.NetworkID, node bool, id motion.NodeID) error {
-	if !node {
-		return h.engine.Sensing.RemoveLeaf(ctx, network, id)
-	}
-	err := h.db.View(ctx, func(tx *store.Tx) error {
-		n, err := tx.Node(id)
-		return ofNetwork(err, n.NetworkID == network, id)
-	})
+// RemoveDevice removes a node or leaf of a network, as DeleteNode of the engine and RemoveLeaf do. The
+// household is told of one that an installer removes. NotFound: no such device.
+func (h *Household) RemoveDevice(ctx context.Context, network motion.NetworkID, who Viewer, node bool, id motion.NodeID) error {
+	removed, err := h.removal(ctx, network, who, node, id)
 	if err != nil {
 		return err
 	}
-	_, err = h.engine.Devices.DeleteNode(ctx, id)
-	return err
+	if node {
+		_, err = h.engine.Devices.DeleteNode(ctx, id)
+	} else {
+		err = h.engine.Sensing.RemoveLeaf(ctx, network, id)
+	}
+	if err != nil || who.Resident {
+		return err
+	}
+	// The device is gone: that the caller hangs up does not keep it from the household.
+	return h.engine.Events.RecordChange(context.WithoutCancel(ctx), func(tx *store.Tx) ([]motion.Event, error) {
+		removed.TS = tx.Now()
+		return []motion.Event{removed}, nil
+	})
+}
+
+// removal returns the event of a device that somebody is about to remove.
+func (h *Household) removal(ctx context.Context, network motion.NetworkID, who Viewer, node bool, id motion.NodeID) (event motion.Event, err error) {
+	err = h.db.View(ctx, func(tx *store.Tx) error {
+		house, known, err := tx.HomeOfNetwork(network)
+		if err != nil || !known {
+			return ofNetwork(err, false, id)
+		}
+		if event, err = systemEvent(tx, house, motion.InstallerRemovedDeviceEvent); err != nil {
+			return err
+		}
+		if node {
+			n, err := tx.Node(id)
+			if err := ofNetwork(err, n.NetworkID == network, id); err != nil {
+				return err
+			}
+			event.NodeName, event.DeviceID, event.LocName = cmp.Or(n.FriendlyName, n.Name), n.DeviceID, n.Location
+		} else {
+			l, err := tx.Leaf(id)
+			if err := ofNetwork(err, l.NetworkID == network, id); err != nil {
+				return err
+			}
+			event.NodeName, event.DeviceID, event.LocName = l.DisplayName(), l.MAC.String(), l.Location
+		}
+		person, err := tx.User(who.User)
+		event.Data = memberData(person)
+		return err
+	})
+	return event, err
 }
 
 // ofNetwork returns NotFound for a record that there is not, or that is another network's.
