@@ -82,7 +82,7 @@ func TestFirstRunOnTwoPhones(t *testing.T) {
 		t.Fatalf("with the code: %+v", s)
 	}
 	claim := func(zone string) string {
-		return fmt.Sprintf(`{"network_id":%d,"name":" \u202eHo\u0000me\n ","timezone":%q}`, s.Claimable[0].ID, zone)
+		return fmt.Sprintf(`{"network_id":%d,"name":" Home ","timezone":%q}`, s.Claimable[0].ID, zone)
 	}
 	for range 2 { // the answer was lost again, and the phone has travelled
 		apitest.WantJSON(t, robin.from("192.168.1.7", http.MethodPost, "/setup/claim", claim("Europe/Berlin")), fmt.Sprintf(`{"network_id":%d}`, s.Claimable[0].ID))
@@ -110,6 +110,11 @@ func TestLadderOfClaims(t *testing.T) {
 		`{"network_id":3,"name":"Home"}`:                                                     "timezone",
 		`{"network_id":3,"name":"Home","timezone":"Mars/Olympus"}`:                           "body.timezone",
 		`{"network_id":3,"name":"Home","timezone":"Local"}`:                                  "body.timezone",
+		`{"network_id":3,"name":"Home","timezone":"Factory"}`:                                "body.timezone",
+		`{"network_id":3,"name":"Ho\u0000me","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"\u202eHome","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"Ho\u200bme","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"","timezone":"UTC"}`:                                        "body.name",
 		`{"network_id":3,"name":"  ","timezone":"UTC"}`:                                      "body.name",
 		`{"network_id":0,"name":"Home","timezone":"UTC"}`:                                    "network_id",
 		`{"network_id":3,"name":"` + strings.Repeat("x", 101) + `","timezone":"UTC"}`:        "name",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -117,7 +116,7 @@ type claimIn struct {
 // Mistakes returns what no schema can tell.
 func (in *claimIn) Mistakes() []fault.Detail {
 	var mistakes fault.Details
-	if strings.TrimSpace(in.Body.Name) == "" {
+	if in.Body.Name == "" {
 		mistakes.Add("body.name", in.Body.Name, "want a name")
 	}
 	if _, err := insights.LoadZone(in.Body.Timezone); err != nil {
@@ -133,7 +132,12 @@ type claimOut struct {
 }
 
 func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*claimOut, error) {
-	name := strings.TrimSpace(strings.Map(readable, in.Body.Name))
+	name := strings.TrimSpace(in.Body.Name)
+	var wrong fault.Details
+	home.CheckName(&wrong, "body.name", in.Body.Name, "")
+	if err := home.NameFault(wrong); err != nil {
+		return nil, err
+	}
 	err := b.Household.SetUp(ctx, in.Body.Network, who.ID, household.Proof{Local: who.Local}, name, in.Body.Timezone)
 	if err != nil {
 		return nil, err
@@ -141,14 +145,6 @@ func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*c
 	out := &claimOut{}
 	out.Body.Network = in.Body.Network
 	return out, nil
-}
-
-// readable leaves out of a name what cannot be read and what turns the letters around it.
-func readable(r rune) rune {
-	if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-		return -1
-	}
-	return r
 }
 
 type setupStepIn struct {

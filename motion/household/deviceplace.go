@@ -7,6 +7,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -14,35 +15,40 @@ import (
 // PlaceDevice gives a node or leaf of a network a name and a room, without spaces around them; nil
 // leaves what it has. Invalid: one that is not allowed. NotFound: no such device.
 func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, node bool, id motion.NodeID, name, room *string) error {
-	var wrong fault.Details
-	for at, text := range map[string]*string{"body.name": name, "body.room": room} {
-		if text == nil {
-			continue
-		}
-		*text = strings.TrimSpace(*text)
-		if mistake := setting.PlaceMistake(*text); *text != "" && mistake != "" {
-			wrong.Add(at, *text, "%s", mistake)
-		}
-	}
-	wrong.Sort()
-	if err := wrong.Err(); err != nil {
-		return err
-	}
 	placement := setting.Placement{At: "body", FriendlyName: name, Location: room}
+	var before struct{ name, room string }
 	err := h.db.View(ctx, func(tx *store.Tx) error {
 		if node {
 			n, err := tx.Node(id)
-			placement.Node = id
+			placement.Node, before.name, before.room = id, n.FriendlyName, n.Location
 			return ofNetwork(err, n.NetworkID == network, id)
 		}
 		l, err := tx.Leaf(id)
-		placement.MAC = l.MAC
+		placement.MAC, before.name, before.room = l.MAC, l.FriendlyName, l.Location
 		return ofNetwork(err, l.NetworkID == network, id)
 	})
 	if err != nil {
 		return err
 	}
+	var wrong fault.Details
+	placeName(&wrong, "body.name", name, before.name)
+	placeName(&wrong, "body.room", room, before.room)
+	if err := home.NameFault(wrong); err != nil {
+		return err
+	}
 	return h.engine.Inventory.PlaceDevices(ctx, network, []setting.Placement{placement}, nil)
+}
+
+// placeName brings the name of a device or room that is given into its usual form, and notes what is
+// wrong with it; the one before is right, and so is an empty one.
+func placeName(wrong *fault.Details, at string, given *string, before string) {
+	if given == nil || *given == "" || *given == before {
+		return
+	}
+	mistake := setting.PlaceMistake(*given)
+	if *given = strings.TrimSpace(*given); mistake != "" && (*given == "" || *given != before) {
+		wrong.Add(at, *given, "%s", mistake)
+	}
 }
 
 // RemoveDevice removes a node or leaf of a network, as DeleteNode of the engine and RemoveLeaf do. The
