@@ -107,6 +107,8 @@ export const reason: typeof english = {
   rl_calibrating_do: "Warte.",
   rl_disturbed: "Beim Kalibrieren scheint sich jemand bewegt zu haben.",
   rl_disturbed_do: "Kalibriere sie noch einmal, wenn Ruhe ist.",
+  rl_recalibrate: "Ihre Kalibrierung ging nicht gut.",
+  rl_recalibrate_do: "Kalibriere sie noch einmal, wenn Ruhe ist.",
   rl_only_link: "Keine andere Strecke kann bestätigen, was sie sieht.",
   rl_only_link_do: "Leg eine zweite Strecke durch den Raum.",
 };

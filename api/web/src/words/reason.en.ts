@@ -105,6 +105,8 @@ export const reason = {
   rl_calibrating_do: "Wait.",
   rl_disturbed: "Somebody seems to have moved while it was calibrated.",
   rl_disturbed_do: "Calibrate it again when it is quiet.",
+  rl_recalibrate: "Its calibration did not go well.",
+  rl_recalibrate_do: "Calibrate it again when it is quiet.",
   rl_only_link: "No other link can confirm what it sees.",
   rl_only_link_do: "Put a second link across the room.",
 };

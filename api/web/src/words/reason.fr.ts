@@ -107,6 +107,8 @@ export const reason: typeof english = {
   rl_calibrating_do: "Attendez.",
   rl_disturbed: "Quelqu'un semble avoir bougé pendant le calibrage.",
   rl_disturbed_do: "Recommencez au calme.",
+  rl_recalibrate: "Son calibrage n'a pas bien marché.",
+  rl_recalibrate_do: "Recommencez au calme.",
   rl_only_link: "Aucune autre liaison ne peut confirmer ce qu'elle voit.",
   rl_only_link_do: "Faites passer une seconde liaison par la pièce.",
 };

@@ -98,6 +98,7 @@ export const setup: typeof english = {
   suCalibrated_disturbed: "Kalibriert, aber jemand scheint sich bewegt zu haben. Wiederhole es, wenn Ruhe ist.",
   suCalibrated_cancelled: "Abgebrochen: Es bleibt, was vorher bekannt war.",
   suCalibrated_failed: "Das ging nicht: Es kamen zu wenig Daten. Sieh nach, warum die Strecke schwach ist, und versuch es noch einmal.",
+  suCalibrated_repeat: "Das ging nicht gut: Sieh nach, warum die Strecke schwach ist, und wiederhole es, wenn Ruhe ist.",
   suAllLinks: "Alle Strecken",
   suLinkGone: "Diese Strecke gibt es nicht mehr.",
 

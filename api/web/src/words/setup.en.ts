@@ -96,6 +96,7 @@ export const setup = {
   suCalibrated_disturbed: "Calibrated, but somebody seems to have moved. Do it again when it is quiet.",
   suCalibrated_cancelled: "Cancelled: what was known before stays.",
   suCalibrated_failed: "That did not work: too little data came. See why the link is weak, and try again.",
+  suCalibrated_repeat: "That did not go well: see why the link is weak, and try again when it is quiet.",
   suAllLinks: "All links",
   suLinkGone: "This link is not there any more.",
 

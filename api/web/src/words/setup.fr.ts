@@ -98,6 +98,7 @@ export const setup: typeof english = {
   suCalibrated_disturbed: "Calibrée, mais quelqu'un semble avoir bougé. Recommencez au calme.",
   suCalibrated_cancelled: "Annulé : ce qui était connu reste valable.",
   suCalibrated_failed: "Cela n'a pas marché : trop peu de données sont venues. Voyez pourquoi la liaison est faible, puis réessayez.",
+  suCalibrated_repeat: "Cela n'a pas bien marché : voyez pourquoi la liaison est faible, puis réessayez au calme.",
   suAllLinks: "Toutes les liaisons",
   suLinkGone: "Cette liaison n'existe plus.",
 
