@@ -98,7 +98,7 @@ export const setup: typeof english = {
   suCalibrated_disturbed: "Kalibriert, aber jemand scheint sich bewegt zu haben. Wiederhole es, wenn Ruhe ist.",
   suCalibrated_cancelled: "Abgebrochen: Es bleibt, was vorher bekannt war.",
   suCalibrated_failed: "Das ging nicht: Es kamen zu wenig Daten. Sieh nach, warum die Strecke schwach ist, und versuch es noch einmal.",
-  suCalibrated_repeat: "Das ging nicht gut: Sieh nach, warum die Strecke schwach ist, und wiederhole es, wenn Ruhe ist.",
+  suCalibrated_repeat: "Das ging nicht gut. Wiederhole es, wenn Ruhe ist.",
   suAllLinks: "Alle Strecken",
   suLinkGone: "Diese Strecke gibt es nicht mehr.",
 
@@ -135,6 +135,7 @@ export const setup: typeof english = {
   suWalkAdvice_elsewhere: "Prüfe, ob jedes Gerät in dem Raum steht, den es hier hat, oder steck eins am anderen Ende ein: {room}.",
   suWalkWhy: "Warum?",
   suWalkOther: "Solange du testest, sollten die anderen stillhalten: Auch sie werden erkannt.",
+  suWalkInstallers: "Wer die Geräte betreut, sieht nur in eigenen Tests, wann sich Strecken bewegen; der Posteingang meldet jeden.",
   suWalkLive: "Wie stark die Strecken Bewegung spüren; ab der gestrichelten Linie zählt sie",
   suPlotNone: "Noch hat keine Strecke einen Wert.",
   suPlotOver: "Bewegung: {links}.",

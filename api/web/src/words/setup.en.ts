@@ -96,7 +96,7 @@ export const setup = {
   suCalibrated_disturbed: "Calibrated, but somebody seems to have moved. Do it again when it is quiet.",
   suCalibrated_cancelled: "Cancelled: what was known before stays.",
   suCalibrated_failed: "That did not work: too little data came. See why the link is weak, and try again.",
-  suCalibrated_repeat: "That did not go well: see why the link is weak, and try again when it is quiet.",
+  suCalibrated_repeat: "That did not go well. Try again when it is quiet.",
   suAllLinks: "All links",
   suLinkGone: "This link is not there any more.",
 
@@ -133,6 +133,7 @@ export const setup = {
   suWalkAdvice_elsewhere: "Check that each device stands in the room it has here, or plug one in at the far end of {room}.",
   suWalkWhy: "See why",
   suWalkOther: "While you test, the others should keep still: they are sensed too.",
+  suWalkInstallers: "Installers see links move in their own tests only; your inbox tells of each.",
   suWalkLive: "How strong the links feel motion; the dashed line counts as motion",
   suPlotNone: "No link has a value yet.",
   suPlotOver: "Motion: {links}.",

@@ -98,7 +98,7 @@ export const setup: typeof english = {
   suCalibrated_disturbed: "Calibrée, mais quelqu'un semble avoir bougé. Recommencez au calme.",
   suCalibrated_cancelled: "Annulé : ce qui était connu reste valable.",
   suCalibrated_failed: "Cela n'a pas marché : trop peu de données sont venues. Voyez pourquoi la liaison est faible, puis réessayez.",
-  suCalibrated_repeat: "Cela n'a pas bien marché : voyez pourquoi la liaison est faible, puis réessayez au calme.",
+  suCalibrated_repeat: "Cela n'a pas bien marché. Recommencez au calme.",
   suAllLinks: "Toutes les liaisons",
   suLinkGone: "Cette liaison n'existe plus.",
 
@@ -135,6 +135,7 @@ export const setup: typeof english = {
   suWalkAdvice_elsewhere: "Vérifiez que chaque appareil est dans la pièce indiquée ici, ou branchez-en un à l'autre bout : {room}.",
   suWalkWhy: "Pourquoi ?",
   suWalkOther: "Pendant le test, les autres devraient rester immobiles : eux aussi sont détectés.",
+  suWalkInstallers: "Les installateurs ne voient bouger les liaisons que dans leurs propres tests ; la boîte de réception signale chacun.",
   suWalkLive: "Force avec laquelle les liaisons ressentent un mouvement ; à partir de la ligne pointillée, il compte",
   suPlotNone: "Aucune liaison n'a encore de valeur.",
   suPlotOver: "Mouvement : {links}.",
