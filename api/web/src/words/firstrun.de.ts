@@ -46,7 +46,6 @@ export const firstrun: typeof english = {
   frZoneOwn: "Wie auf diesem Telefon. Dort ist es {time}: richtig?",
   frZoneOther: "Dort ist es {time}.",
   frClockOff: "Die Uhr des Geräts geht falsch, oder die dieses Telefons: Das Gerät sagt {box}, das Telefon {phone}. Stell sie zuerst richtig: Verlauf, Meldungen und das Ende einer Betreuung hängen davon ab.",
-  frBadName: "Bitte einen anderen Namen wählen, nur aus Buchstaben, Ziffern, Leerzeichen und - _.",
   frClaim: "Das ist das Zuhause",
   frTaken: "Jemand hat dieses Zuhause gerade übernommen. Wenn ihr zusammengehört, bitte um eine Einladung.",
 

@@ -47,7 +47,6 @@ export const firstrun = {
   frZoneOwn: "As on this phone. It is {time} there: right?",
   frZoneOther: "It is {time} there.",
   frClockOff: "The clock of the box is wrong, or that of this phone: the box says {box}, the phone {phone}. Put it right first: history, alerts and the end of an installer's time depend on it.",
-  frBadName: "Please choose another name, of letters, digits, spaces and - _ only.",
   frClaim: "This is the home",
   frTaken: "Somebody has taken this home a moment ago. If you belong together, ask them for an invitation.",
 

@@ -46,7 +46,6 @@ export const firstrun: typeof english = {
   frZoneOwn: "Comme sur ce téléphone. Il y est {time} : est-ce juste ?",
   frZoneOther: "Il y est {time}.",
   frClockOff: "L'horloge du boîtier est fausse, ou celle de ce téléphone : le boîtier indique {box}, le téléphone {phone}. Corrigez-la d'abord : l'historique, les alertes et la fin du travail d'un installateur en dépendent.",
-  frBadName: "Choisissez un autre nom, avec des lettres, des chiffres, des espaces et - _ seulement.",
   frClaim: "C'est ce foyer",
   frTaken: "Quelqu'un vient de prendre ce foyer. Si vous êtes ensemble, demandez-lui une invitation.",
 
