@@ -488,7 +488,7 @@ func TestHandOver(t *testing.T) {
 	h.tap("Devices Home")
 	b.do(chromedp.WaitVisible(chromedp.CSS(".su-device")))
 	b.shot("installer-devices")
-	if ways := read[string](b, `[...document.querySelectorAll(".ways a")].map((a) => a.textContent.trim()).join()`); ways != "Homes I look after,Setup" {
+	if ways := read[string](b, `[...document.querySelectorAll(".ways a")].map((a) => a.textContent.trim()).join()`); ways != "Homes I look after,Setup,Me" {
 		t.Errorf("the installer's ways are %s", ways)
 	}
 

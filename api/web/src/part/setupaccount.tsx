@@ -134,16 +134,19 @@ function NewAccount({ code, wrong, refused, taken, done }: { code: { value: stri
     }
     busy.value = false;
   };
+  const said = <p class="wrong" role="alert">{wrong}</p>;
+  const ofCode = refused.value && wrong.value === t("frCodeWrong");
   return (
     <form class="form" onSubmit={submit}>
       {refused.value && <CodeField code={code.value} />}
+      {ofCode && said}
       <label for="name">{t("yourName")}</label>
       <input id="name" name="name" autocomplete="given-name" maxLength={100} required />
       <label for="email">{t("email")}</label>
       <input id="email" name="email" type="email" autocomplete="username" maxLength={254} required />
       <Password label={t("choosePassword")} />
       <Stay staying={staying} />
-      <p class="wrong" role="alert">{wrong}</p>
+      {!ofCode && said}
       <button class="main" disabled={busy}>{t("goOn")}</button>
     </form>
   );
