@@ -39,6 +39,10 @@ func TestFirstRunAndTheWayBack(t *testing.T) {
 	h.tap("Go on")
 	h.account("Robin", "robin@example.com")
 	h.at("One home was found")
+	b.enter("#name", "Ho\u200bme") // which nobody can see
+	h.tap("This is the home")
+	b.shows("A name has letters, digits, spaces")
+	b.enter("#name", "Home")
 	h.tap("This is the home")
 	h.at("Plug in the devices")
 	h.tap("Go on")
