@@ -51,6 +51,7 @@ export function refusal(e: unknown): string {
   if (!(e instanceof Refusal)) return t("failed", { why: String(e) });
   if (e.status === 0) return t("offline");
   if (e.code === "unconfirmed") return t("unconfirmed");
+  if (e.code === "name") return t("roomSigns");
   if (e.status === 429) return t("tooMany", { n: e.retryAfter || 60 });
   if (e.status === 503) return t("readOnly");
   return t("failed", { why: e.message });

@@ -74,4 +74,5 @@ export const common: typeof english = {
   forgottenNobody: "Das bist auch du? Führ auf dem Gerät aus:",
   address: "ADRESSE",
   haveCode: "Ich habe einen Einladungscode",
+  roomSigns: "Ein Name besteht nur aus Buchstaben, Ziffern, Leerzeichen und = + - _ @ !",
 };

@@ -72,4 +72,5 @@ export const common = {
   forgottenNobody: "That is you? Run on the box:",
   address: "ADDRESS",
   haveCode: "I have a code of an invitation",
+  roomSigns: "A name has letters, digits, spaces and = + - _ @ ! only.",
 };

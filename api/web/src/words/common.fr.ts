@@ -74,4 +74,5 @@ export const common: typeof english = {
   forgottenNobody: "C'est vous aussi ? Exécutez sur le boîtier :",
   address: "ADRESSE",
   haveCode: "J'ai un code d'invitation",
+  roomSigns: "Un nom ne contient que des lettres, des chiffres, des espaces et = + - _ @ !",
 };
