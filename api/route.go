@@ -26,8 +26,11 @@ type Route struct {
 }
 
 // Operation is a typed handler together with the kind of caller it takes, ready
-// for a row.
-type Operation struct {
+// for a row. Make it with [Guarded].
+type Operation struct{ *handler }
+
+// handler stands beside the rows, which are copied into their table one by one.
+type handler struct {
 	who       string
 	principal reflect.Type // what the handler takes as its caller
 	in, out   reflect.Type // the structs that it takes and returns
@@ -83,6 +86,9 @@ func Group(tag string, rows ...Route) []Route {
 	return rows
 }
 
+// newRoute is called by each row of the tables, where its code would stand 200 times.
+//
+//go:noinline
 func newRoute(method, path string, op Operation, summary string) Route {
 	return Route{Method: method, Path: path, Who: op.who, Summary: summary, operation: op}
 }
@@ -101,10 +107,10 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // In and Out stand for the pointers, not for the structs: all pointers share the code that
 // the compiler makes of this function, structs would each have a copy.
 func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in In) (Out, error)) Operation {
-	return Operation{
+	return Operation{&handler{
 		who: who, principal: reflect.TypeFor[P](), in: pointed(reflect.TypeFor[In]()), out: pointed(reflect.TypeFor[Out]()),
 		call: func(ctx context.Context, who, in any) (any, error) { return fn(ctx, who.(P), in.(In)) },
-	}
+	}}
 }
 
 // pointed returns the struct that an operation takes or returns a pointer to.
