@@ -15,11 +15,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // a gateway's file system has no time zones
 
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
 	"sensegate/firmware-sim/demo"
+	"sensegate/motion/timezone"
 )
 
 const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
@@ -42,6 +42,7 @@ const (
 )
 
 func main() {
+	timezone.SetLocal()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
