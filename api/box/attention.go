@@ -22,9 +22,8 @@ const daysLow = 30
 
 // Attention returns what has to be looked at, the worst first. Codes and figures: not_ready;
 // read_only; recovered (when, seconds); clock_unset; disk_low (days that fit); unreadable (records);
-// samples_lost (seconds of networks); backup_old (days), no_backup; mails_failed (mails);
-// one_administrator.
-func (s Status) Attention(outbox Outbox, administrators int, now time.Time) (list []Attention) {
+// samples_lost (seconds of networks); backup_old (days), no_backup; mails_failed (mails).
+func (s Status) Attention(outbox Outbox, now time.Time) (list []Attention) {
 	note := func(is bool, code string, figure float64, text string) {
 		if is {
 			list = append(list, Attention{code, figure, text})
@@ -54,7 +53,6 @@ func (s Status) Attention(outbox Outbox, administrators int, now time.Time) (lis
 		}
 	}
 	note(failed > 0, "mails_failed", float64(failed), "")
-	note(administrators == 1, "one_administrator", 0, "")
 	return list
 }
 

@@ -39,7 +39,7 @@ type boxReach struct {
 }
 
 type boxAttention struct {
-	Code   string   `json:"code" doc:"not_ready, read_only, recovered (when, seconds), clock_unset, disk_low (days that fit), unreadable (records), samples_lost (seconds of networks), no_backup, backup_old (days), mails_failed (mails), one_administrator" example:"backup_old"`
+	Code   string   `json:"code" doc:"not_ready, read_only, recovered (when, seconds), clock_unset, disk_low (days that fit), unreadable (records), samples_lost (seconds of networks), no_backup, backup_old (days), mails_failed (mails)" example:"backup_old"`
 	Figure *float64 `json:"figure" nullable:"true" doc:"As the code says" example:"5"`
 	Text   string   `json:"text" doc:"In the words of the program; empty: none"`
 }
@@ -76,10 +76,6 @@ func (b *Browser) boxStatus(ctx context.Context, _ auth.Administrator, _ *struct
 	if err != nil {
 		return nil, err
 	}
-	administrators, err := store.Read(ctx, b.DB, (*store.Tx).Administrators)
-	if err != nil {
-		return nil, err
-	}
 	out := &boxStatusOut{}
 	o := &out.Body
 	o.Version, o.Now, o.Since, o.Ready, o.NotReady, o.ClockUnset = s.Version, motion.TimeOf(time.Now()), s.Since, s.NotReady == "", s.NotReady, s.ClockUnset
@@ -96,7 +92,7 @@ func (b *Browser) boxStatus(ctx context.Context, _ auth.Administrator, _ *struct
 		o.Recovery = &boxRecovery{At: r.At, Damage: r.Damage, BackupAt: knownTime(r.BackupAt), Lost: r.Lost, Aside: r.Aside}
 	}
 	o.Reach = boxReachOf(b.Box.Reachable())
-	o.Attention = boxAttentionOf(s.Attention(outbox, len(administrators), time.Now()))
+	o.Attention = boxAttentionOf(s.Attention(outbox, time.Now()))
 	return out, nil
 }
 
