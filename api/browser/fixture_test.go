@@ -125,6 +125,7 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	return boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
+		Configured: configured,
 	})
 }
 
