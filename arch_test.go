@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"api/pki":     {"store/durable"},
 	"api/lan":     {},
 	"api/mdns":    {"api/lan"},
+	"api/logtail": {},
 	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},

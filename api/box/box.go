@@ -11,6 +11,7 @@ import (
 	"log/slog"
 
 	"sensegate/api/auth"
+	"sensegate/api/logtail"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
 	"sensegate/store"
@@ -32,7 +33,8 @@ type Parts struct {
 	MinFree    int64           // bytes of the disk that stay free for the rest of the system
 	Revoked    func()          // called after somebody's rights ended, to end connections opened with them
 
-	Log *slog.Logger
+	Log    *slog.Logger
+	Recent *logtail.Tail // the last lines of the log
 }
 
 // Box administers the appliance. Its methods may be called concurrently.
@@ -48,7 +50,7 @@ func (b *Box) change(ctx context.Context, by store.Actor, action, about string, 
 	if err := do(store.Audited(ctx, note), note); err != nil {
 		return err
 	}
-	b.Log.Info("administered", "action", action, "about", about, "by", by.Kind, "user", by.UserID)
+	b.Log.Info("administered", "action", action, "by", by.Kind, "user", by.UserID)
 	if note.Written() {
 		return nil
 	}
