@@ -99,7 +99,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
-		Configured: a.config.Settings, Recent: recent,
+		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe,
 	})
 	a.admin = admin.NewServer(a.box)
 	if err = a.broker.Listen(); err != nil {

@@ -44,6 +44,7 @@ type box struct {
 	people   *household.Household
 	app      *apitest.Client
 	recent   *logtail.Tail
+	secured  boxes.Secure
 	guest    browser.Guest
 	play     browser.Play
 	admin    string // from where administrators may look after it
@@ -129,7 +130,7 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	return boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Configured: configured, Recent: b.recent,
+		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
 	})
 }
 
