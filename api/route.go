@@ -92,7 +92,7 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // [Principal] for panics when the table is mounted.
 //
 // In is a struct: fields tagged path or query (use [Opt] for a parameter that may be
-// absent), an optional field Body, and RawBody []byte for the body as it came; a
+// absent), an optional field Body, with RawBody []byte for the body as it came, or Upload *Upload; a
 // pointer to it may be a [Checker]. Out is a struct with an optional Body and strings
 // tagged header, such as [Answer]; without Body the answer is 204. An Out of [live.Stream]
 // makes a live operation. An error is a [fault.Error], or it is logged and answered as 500

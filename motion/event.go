@@ -58,6 +58,7 @@ const (
 	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 	WalkTestStartedEvent           = "WalkTestStartedEvent"
+	InstallerRemovedDeviceEvent    = "InstallerRemovedDeviceEvent"
 )
 
 // MaxEvent is the longest event that devices and callers may send, in bytes of JSON: enough

@@ -150,6 +150,11 @@ var eventKinds = []EventKind{
 		Meaning: "an installer, whom `data` names, tests which rooms sense: for ten minutes at most they see when links move",
 		Words:   always("{member} has started a walk test"),
 	},
+	{
+		Name: InstallerRemovedDeviceEvent, Category: CategorySystem, Notice: true,
+		Meaning: "an installer, whom `data` names, removed a node or leaf: its name, room and learned quiet are gone",
+		Words:   always("{member} removed {device}"),
+	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},
 	{Name: IntegrationDeletedEvent, Category: CategorySystem, Notice: true, Meaning: "the account of third-party sensors was removed"},

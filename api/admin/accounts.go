@@ -55,12 +55,20 @@ type accountShown struct {
 	Administrator bool `json:"administrator"`
 }
 
+// signsIn is an account and where it signs in.
+type signsIn struct {
+	home.User
+	Page string `json:"page,omitempty"` // address of the app; "": the appliance does not run
+}
+
 func (s *Server) serveCreateAccount(r *http.Request, body account) (any, error) {
-	return s.box.CreateAccount(r.Context(), actor(r), body.Email, body.Password)
+	u, err := s.box.CreateAccount(r.Context(), actor(r), body.Email, body.Password)
+	return signsIn{u, s.box.Reachable().Best()}, err
 }
 
 func (s *Server) serveSetPassword(r *http.Request, body account) (any, error) {
-	return s.box.SetPassword(r.Context(), actor(r), body.Email, body.Password)
+	u, err := s.box.SetPassword(r.Context(), actor(r), body.Email, body.Password)
+	return signsIn{u, s.box.Reachable().Best()}, err
 }
 
 func (s *Server) serveSetAdministrator(r *http.Request, body account) (any, error) {
@@ -107,6 +115,7 @@ func givePassword(path, done string) func(*flag.FlagSet) action {
 			var user struct {
 				home.User
 				Password string `json:"password,omitempty"`
+				Page     string `json:"page,omitempty"` // address of the app
 			}
 			if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
 				return err
@@ -118,6 +127,9 @@ func givePassword(path, done string) func(*flag.FlagSet) action {
 				fmt.Fprintf(w, "user %d: %s\n", user.ID, done)
 				if made {
 					fmt.Fprintf(w, "password: %s\n", password)
+				}
+				if user.Page != "" {
+					fmt.Fprintf(w, "They sign in at %s\n", user.Page)
 				}
 			})
 		})

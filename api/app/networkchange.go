@@ -62,6 +62,9 @@ func (in *putNetworkIn) Mistakes() []fault.Detail {
 			mistakes.Add("body.timezone", zone, "%s", err)
 		}
 	}
+	if name := in.Body.Name.Value; name != "" && strings.TrimSpace(name) == "" {
+		home.CheckName(&mistakes, "body.name", name, "")
+	}
 	degrees := func(field string, value float64, most float64) {
 		if !(math.Abs(value) <= most) {
 			mistakes.Add("body."+field, value, "want -%s to %[1]s degrees", shortFloat(most))

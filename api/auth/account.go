@@ -100,6 +100,17 @@ type Registration struct {
 	From                netip.Addr
 }
 
+// check returns an Invalid fault with what is wrong with the address and password, else with the names.
+func (r Registration) check() error {
+	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
+		return err
+	}
+	var wrong fault.Details
+	home.CheckName(&wrong, "body.first_name", r.FirstName, "")
+	home.CheckName(&wrong, "body.last_name", r.LastName, "")
+	return home.NameFault(wrong)
+}
+
 // Register makes an account that its confirmation mail, or the setup code, confirms. For an
 // address that has an account the answer looks the same, with an id that nobody has, and a
 // mail tells the address; only with the setup code the answer is a Conflict. A wrong code is
@@ -108,7 +119,7 @@ type Registration struct {
 // reveals afterwards: Forbidden for a new account, Unauthorized for a known one (payloads.md
 // 5.1).
 func (a *Accounts) Register(ctx context.Context, r Registration) (u home.User, err error) {
-	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
+	if err := r.check(); err != nil {
 		return u, err
 	}
 	if err := a.admitRequest(r.From); err != nil {

@@ -16,7 +16,7 @@ import (
 //
 // Conflict: the address has an account. Throttled: as with Register.
 func (a *Accounts) RegisterInvited(ctx context.Context, r Registration, browser string, admit func(make func(*store.Tx) (home.UserID, error)) error) (Halves, home.User, error) {
-	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
+	if err := r.check(); err != nil {
 		return Halves{}, home.User{}, err
 	}
 	if err := a.admitRequest(r.From); err != nil {

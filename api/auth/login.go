@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
@@ -197,12 +198,13 @@ func refusedUnconfirmed() error {
 	}
 }
 
-// fillNames gives a user the names that the account leaves empty (payloads.md 5.1).
+// fillNames gives a user the names that the account leaves empty (payloads.md 5.1), but none that nobody
+// can read: a log-in is not refused for that.
 func fillNames(u *home.User, c Credentials) (changed bool) {
-	if u.FirstName == "" && c.FirstName != "" {
+	if u.FirstName == "" && c.FirstName != "" && motion.NameMistake(c.FirstName) == "" {
 		u.FirstName, changed = c.FirstName, true
 	}
-	if u.LastName == "" && c.LastName != "" {
+	if u.LastName == "" && c.LastName != "" && motion.NameMistake(c.LastName) == "" {
 		u.LastName, changed = c.LastName, true
 	}
 	return changed

@@ -46,7 +46,9 @@ func (a *Accounts) Change(ctx context.Context, who User, c Changes) (home.User, 
 		if u, err = tx.User(who.ID); err != nil {
 			return err
 		}
-		c.apply(&u)
+		if err := c.apply(&u); err != nil {
+			return err
+		}
 		u.UpdatedAt = tx.Now().Stamp()
 		if err := tx.PutUser(u); err != nil {
 			return err
@@ -100,17 +102,21 @@ func (a *Accounts) provenChange(ctx context.Context, who User, c *Changes) error
 	return checkAccount(nil, c.Password, addresses...)
 }
 
-// apply sets the names, and the address where only its spelling changes.
-func (c Changes) apply(u *home.User) {
+// apply sets the names, and the address where only its spelling changes. Invalid: a name.
+func (c Changes) apply(u *home.User) error {
+	var wrong fault.Details
 	if c.FirstName != nil {
+		home.CheckName(&wrong, "body.first_name", *c.FirstName, u.FirstName)
 		u.FirstName = *c.FirstName
 	}
 	if c.LastName != nil {
+		home.CheckName(&wrong, "body.last_name", *c.LastName, u.LastName)
 		u.LastName = *c.LastName
 	}
 	if c.Email != nil && home.EmailKey(*c.Email) == home.EmailKey(u.Email) {
 		u.Email = *c.Email
 	}
+	return home.NameFault(wrong)
 }
 
 // moveAddress sends the mail that changes the address of an account; nil and the present one

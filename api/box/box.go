@@ -52,7 +52,7 @@ func (b *Box) change(ctx context.Context, by store.Actor, action, about string, 
 	if err := do(store.Audited(ctx, note), note); err != nil {
 		return err
 	}
-	b.Log.Info("administered", "action", action, "by", by.Kind, "user", by.UserID)
+	b.Log.Info("administered", "action", action, "by", by.Kind, "user", by.UserID) // addresses of people stand in the audit log alone
 	if note.Written() {
 		return nil
 	}

@@ -33,7 +33,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /join-codes": "1114443+", "DELETE /join-codes": "1114443+",
 		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
 		"GET /export": forUsers,
-		"GET /setup":  forUsers, "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
+		"GET /setup":  forUsers, "POST /setup/code-check": "22222222", "POST /setup/code": "11122222", "POST /setup/claim": "1119999+", // the home has an owner
 		"PUT /setup/step": "1114493+", "GET /installers": forMember, "DELETE /installers/{user}": "11144334", // of nobody
 	}
 	bodies := map[string]string{
@@ -41,7 +41,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"POST /pause": `{"network_id":1,"paused":true,"minutes":15}`, "POST /away": `{"network_id":1}`, "PUT /rooms": `{"network_id":1,"rooms":["Kitchen"]}`,
 		"PUT /rooms/{name}": `{"network_id":1,"name":"Larder"}`, "POST /demo": `{"network_id":1,"action":"walk"}`,
 		"POST /alerts/preview": night, "POST /alerts/{id}/snooze": `{"until":0}`, "PATCH /notices": `{"read_to":0}`,
-		"POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
+		"POST /setup/code-check": `{}`, "POST /setup/code": `{}`, "POST /setup/claim": `{"network_id":1,"name":"Home","timezone":"UTC"}`, "PUT /setup/step": `{"network_id":1,"step":"walk"}`,
 	}
 	maps.Copy(verdicts, installationVerdicts())
 	maps.Copy(bodies, installationBodies())

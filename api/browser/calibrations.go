@@ -10,7 +10,7 @@ import (
 // CalibrationView is what a link knows of its quiet.
 type CalibrationView struct {
 	ID       string       `json:"id" doc:"Of the link" example:"GWA1000133.02bb00000031"`
-	Outcome  string       `json:"outcome" enum:"none,running,done,disturbed,cancelled,failed" doc:"Of its last calibration; disturbed: somebody seems to have moved; cancelled: what was known before is in force; failed: too little data came"`
+	Outcome  string       `json:"outcome" enum:"none,running,done,disturbed,cancelled,failed,repeat" doc:"Of its last calibration; disturbed: somebody seems to have moved; cancelled: what was known before is in force; failed: too little data came; repeat: one of disturbed and failed, for an installer"`
 	Progress *float64     `json:"progress" nullable:"true" doc:"Of a running one, 0 to 1; it goes on with the link's data" example:"0.4"`
 	At       *motion.Time `json:"at" nullable:"true" doc:"End of the one in force" example:"1764000000"`
 }

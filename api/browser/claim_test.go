@@ -16,6 +16,7 @@ const setupCode = "7K2M-Q9XA-04TZ"
 // shownSetup is what these tests read of GET /setup.
 type shownSetup struct {
 	Code      bool
+	Address   string
 	Claimable []struct {
 		ID     home.ID
 		Nodes  int
@@ -78,11 +79,14 @@ func TestFirstRunOnTwoPhones(t *testing.T) {
 	robin.done(http.MethodPost, "/setup/code", `{"code":"`+setupCode+`"}`) // the answer was lost
 	apitest.WantProblem(t, b.neighbour.ask(http.MethodPost, "/setup/code", `{"code":"`+setupCode+`"}`), 422, "setup_code")
 	s := robin.setup()
+	if s.Address != "http://192.168.1.20:8080" {
+		t.Errorf("devices are told the address %q", s.Address)
+	}
 	if !s.Code || len(s.Claimable) != 1 || s.Claimable[0].Nodes != 1 || len(s.Claimable[0].Names) != 1 || s.Claimable[0].Online != 0 {
 		t.Fatalf("with the code: %+v", s)
 	}
 	claim := func(zone string) string {
-		return fmt.Sprintf(`{"network_id":%d,"name":" \u202eHo\u0000me\n ","timezone":%q}`, s.Claimable[0].ID, zone)
+		return fmt.Sprintf(`{"network_id":%d,"name":" Home ","timezone":%q}`, s.Claimable[0].ID, zone)
 	}
 	for range 2 { // the answer was lost again, and the phone has travelled
 		apitest.WantJSON(t, robin.from("192.168.1.7", http.MethodPost, "/setup/claim", claim("Europe/Berlin")), fmt.Sprintf(`{"network_id":%d}`, s.Claimable[0].ID))
@@ -110,6 +114,11 @@ func TestLadderOfClaims(t *testing.T) {
 		`{"network_id":3,"name":"Home"}`:                                                     "timezone",
 		`{"network_id":3,"name":"Home","timezone":"Mars/Olympus"}`:                           "body.timezone",
 		`{"network_id":3,"name":"Home","timezone":"Local"}`:                                  "body.timezone",
+		`{"network_id":3,"name":"Home","timezone":"Factory"}`:                                "body.timezone",
+		`{"network_id":3,"name":"Ho\u0000me","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"\u202eHome","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"Ho\u200bme","timezone":"UTC"}`:                              "body.name",
+		`{"network_id":3,"name":"","timezone":"UTC"}`:                                        "body.name",
 		`{"network_id":3,"name":"  ","timezone":"UTC"}`:                                      "body.name",
 		`{"network_id":0,"name":"Home","timezone":"UTC"}`:                                    "network_id",
 		`{"network_id":3,"name":"` + strings.Repeat("x", 101) + `","timezone":"UTC"}`:        "name",
@@ -154,6 +163,31 @@ func TestWrongSetupCodeFiveTimes(t *testing.T) {
 	if robin.setup().Code {
 		t.Error("the code counts as shown")
 	}
+}
+
+// TestCodeIsCheckedBeforeAnAccount: the right one as often as one likes, and it still works once; wrong
+// ones count together with those that are shown.
+func TestCodeIsCheckedBeforeAnAccount(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.vacant()
+	robin, stranger := b.newcomer("new@example.org"), &tab{box: b}
+	check := func(code string) apitest.Answer {
+		return stranger.ask(http.MethodPost, "/setup/code-check", `{"code":"`+code+`"}`)
+	}
+	for range 7 {
+		if a := check(" " + strings.ToLower(setupCode)); a.Status != 204 {
+			t.Fatalf("the right code: %d %s", a.Status, a.Body)
+		}
+	}
+	robin.done(http.MethodPost, "/setup/code", `{"code":"`+setupCode+`"}`)
+	apitest.WantProblem(t, check(setupCode), 422, "wrong_setup_code") // it was used
+	apitest.WantProblem(t, stranger.ask(http.MethodPost, "/setup/code-check", `{"code":""}`), 422, "body.code")
+	for range 3 {
+		apitest.WantProblem(t, check("0000-0000-0000"), 422, "wrong_setup_code")
+	}
+	apitest.WantProblem(t, b.neighbour.ask(http.MethodPost, "/setup/code", `{"code":"0000-0000-0000"}`), 422, "setup_code")
+	apitest.WantProblem(t, check("0000-0000-0000"), 429, "wait")
 }
 
 func TestStepOfASetupIsOneOfFew(t *testing.T) {

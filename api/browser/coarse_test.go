@@ -3,12 +3,16 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 
 	"sensegate/api/apitest"
 	"sensegate/api/browser"
+	"sensegate/motion"
+	"sensegate/motion/csi"
 )
 
 // speakerInKitchen puts the speaker into the kitchen.
@@ -112,5 +116,58 @@ func TestWalkTestOfAnotherIsNotShownLive(t *testing.T) {
 	ended := apitest.Want[browser.WalkTest](t, b.nobody.walk(http.MethodGet, ""), 200)
 	if mine := apitest.Want[browser.WalkTest](t, b.owner.walk(http.MethodGet, ""), 200); !reflect.DeepEqual(ended, mine) {
 		t.Errorf("when it is over an installer sees %+v, the owner %+v", ended, mine)
+	}
+}
+
+// stir sends channel state of the speaker in which somebody moves all the time, for so many seconds up to now.
+func (b *box) stir(length int) {
+	b.T.Helper()
+	start := b.engine.State.Now().Add(-motion.Seconds(length))
+	for second := range length {
+		batch := csi.Batch{Src: speaker, Dst: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, Flags: csi.Amplitude, Channel: 6, Subcarriers: 64, Start: uint64(start.Add(motion.Seconds(second)).Micros())}
+		for i := range 50 {
+			frame := make([]byte, 64)
+			for k := range frame {
+				frame[k] = byte(70 + 30*math.Sin(float64(50*second+i)/12+float64(k)/5))
+			}
+			batch.Frames = append(batch.Frames, csi.Frame{Offset: uint32(i * 20_000), RSSI: -55, Noise: csi.NoiseUnknown, Data: frame})
+		}
+		if err := b.engine.Report(b.T.Context(), motion.DeviceKey{Kind: motion.RadarKind, ID: master}, motion.RawCSI(csi.Append(nil, &batch))); err != nil {
+			b.T.Fatal(err)
+		}
+	}
+}
+
+// TestInstallerIsNotToldThatSomebodyMoved: of a calibration that was disturbed they learn that it has to be
+// repeated.
+func TestInstallerIsNotToldThatSomebodyMoved(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.install(b.nobody, 3600)
+	b.speakerInKitchen()
+	b.hear(1, func(int) float64 { return math.NaN() }) // the master connects
+	b.stir(100)
+	b.look()
+	outcome := func(who *tab) string {
+		list := apitest.Want[struct{ Calibrations []browser.CalibrationView }](t, who.setUp(http.MethodGet, "/calibrations", ""), 200).Calibrations
+		return list[0].Outcome
+	}
+	codes := func(who *tab) (codes []string) {
+		for _, r := range who.links()[0].Why {
+			codes = append(codes, string(r.Code))
+		}
+		return codes
+	}
+	if l := b.owner.links()[0]; !l.Disturbed || outcome(b.owner) != "disturbed" || !slices.Contains(codes(b.owner), "disturbed") {
+		t.Fatalf("the owner sees %s %+v", outcome(b.owner), l)
+	}
+	for range 2 { // outside of a walk test of theirs, and in one
+		if l := b.nobody.links()[0]; l.Disturbed || outcome(b.nobody) != "repeat" || slices.Contains(codes(b.nobody), "disturbed") || !slices.Contains(codes(b.nobody), "recalibrate") {
+			t.Errorf("an installer sees %s %+v", outcome(b.nobody), l)
+		}
+		b.nobody.walk(http.MethodPost, "Kitchen")
+	}
+	if !slices.Contains(codes(b.owner), "disturbed") {
+		t.Error("the owner's reasons have changed")
 	}
 }

@@ -122,5 +122,5 @@ type removeDeviceIn struct {
 }
 
 func (b *Browser) removeDevice(ctx context.Context, who auth.Installer, in *removeDeviceIn) (*struct{}, error) {
-	return nil, b.Household.RemoveDevice(ctx, who.Network, in.Kind == "node", in.ID)
+	return nil, b.Household.RemoveDevice(ctx, who.Network, viewer(who), in.Kind == "node", in.ID)
 }

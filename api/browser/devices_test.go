@@ -167,6 +167,31 @@ func TestInstallerNamesPlacesAndRemovesDevices(t *testing.T) {
 	}
 }
 
+// TestHouseholdIsToldWhatAnInstallerRemoves: of what its owner removes it is not.
+func TestHouseholdIsToldWhatAnInstallerRemoves(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.install(b.nobody, 3600)
+	remove := func(who *tab, kind string, id motion.NodeID) {
+		who.done(http.MethodDelete, fmt.Sprintf("/devices/%d?network_id=%d&kind=%s", id, b.home, kind), "")
+	}
+	remove(b.owner, "leaf", b.leaf(b.network, 0x33, "plug"))
+	if n, values := b.member.notified(motion.InstallerRemovedDeviceEvent); n != 0 {
+		t.Fatalf("of the owner's the household is told %d times: %v", n, values)
+	}
+	remove(b.nobody, "leaf", b.leaf(b.network, 0x31, "speaker"))
+	if n, values := b.member.notified(motion.InstallerRemovedDeviceEvent); n != 1 || values["member"] != "passer" || values["device"] != "speaker" || values["deviceId"] != "02:bb:00:00:00:31" {
+		t.Errorf("of a leaf: told %d times, %v", n, values)
+	}
+	node := b.nodeOf(master)
+	b.nobody.done(http.MethodPut, fmt.Sprintf("/devices/%d", node), fmt.Sprintf(`{"network_id":%d,"kind":"node","name":"Gateway","room":"Hallway"}`, b.home))
+	remove(b.nobody, "node", node)
+	inbox := b.member.inbox("?last=1").Notices
+	if n, _ := b.member.notified(motion.InstallerRemovedDeviceEvent); n != 2 || inbox[0].Values["device"] != "Gateway" || inbox[0].Values["place"] != "Hallway" {
+		t.Errorf("of a node: told %d times, %+v", n, inbox)
+	}
+}
+
 // TestInstallerDoesNotSeeWhatPeopleCarry: the household does.
 func TestInstallerDoesNotSeeWhatPeopleCarry(t *testing.T) {
 	t.Parallel()

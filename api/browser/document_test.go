@@ -24,7 +24,7 @@ func TestDocumentIsCurrent(t *testing.T) {
 
 func TestDocumentIsValid(t *testing.T) {
 	t.Parallel()
-	apitest.CheckValid(t, table(), []string{"GET /boot", "POST /session", "POST /demo-login", "POST /join-account"})
+	apitest.CheckValid(t, table(), []string{"GET /boot", "POST /session", "POST /demo-login", "POST /join-account", "POST /setup/code-check"})
 }
 
 func TestEveryOperationIsDescribedWithExamples(t *testing.T) {

@@ -29,7 +29,7 @@ type DeviceRef struct {
 
 // LinkReason is why a link is blind or limited.
 type LinkReason struct {
-	Code    sensing.Code    `json:"code" doc:"One of paused, sounding_off, denied, guardian_decides, low_score, link_limit, not_heard, silent, just_begun, few_figures, late_figures, few_subcarriers and few_frames, which make it blind; or of signal_strength, device_figures, slow, weak, by_power, noisy, gaps, calibrating, disturbed and only_link" example:"weak"`
+	Code    sensing.Code    `json:"code" doc:"One of paused, sounding_off, denied, guardian_decides, low_score, link_limit, not_heard, silent, just_begun, few_figures, late_figures, few_subcarriers and few_frames, which make it blind; or of signal_strength, device_figures, slow, weak, by_power, noisy, gaps, calibrating, disturbed (for an installer recalibrate) and only_link" example:"weak"`
 	Figures sensing.Figures `json:"figures" doc:"By name: for_s and left_s, seconds; rate, a second; frames; amplitude, counts; missing, 0 to 1; least, what is needed" example:"{\"amplitude\":4.2,\"least\":6}"`
 }
 
@@ -52,7 +52,7 @@ type LinkView struct {
 	Progress     *float64     `json:"progress" nullable:"true" doc:"Of a running calibration, 0 to 1" example:"0.4"`
 	Threshold    *float64     `json:"threshold" nullable:"true" doc:"From where on it starts motion, in the scale below. null for an installer but in a walk test of theirs" example:"30"`
 	Scale        string       `json:"scale" enum:"coherence,power," doc:"coherence: percent; power: e-folds above the quiet. Empty: not known"`
-	Disturbed    bool         `json:"disturbed" doc:"Somebody seems to have moved while it was calibrated"`
+	Disturbed    bool         `json:"disturbed" doc:"Somebody seems to have moved while it was calibrated; false for an installer"`
 	Heard        *motion.Time `json:"heard" nullable:"true" example:"1764000060.2"`
 	LastMotion   *motion.Time `json:"last_motion" nullable:"true" doc:"Of the link alone. Always null for an installer: it tells when somebody is at home" example:"1764000010"`
 }

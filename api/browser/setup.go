@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sensegate/api"
 	"sensegate/api/auth"
@@ -24,6 +23,7 @@ const maxNodeNames = 20
 func (b *Browser) settingUp() []api.Route {
 	return api.Group("Setting up",
 		api.Get("/setup", user(b.setup), "What the caller may set up"),
+		api.Post("/setup/code-check", anyone(b.checkSetupCode), "Whether a setup code is right"),
 		api.Post("/setup/code", user(b.showSetupCode), "Show the setup code"),
 		api.Post("/setup/claim", user(b.claimHome), "Claim a home, with its name and time zone"),
 		api.Put("/setup/step", installer(b.putSetupStep), "Keep what is to be done next"),
@@ -37,6 +37,7 @@ type setupOut struct {
 		Code      bool        `json:"code" doc:"The caller has shown the setup code, or the administrator has made their account: they may claim"`
 		Claimable []claimable `json:"claimable" nullable:"false" doc:"Homes that nobody owns, the one heard last first; empty without code"`
 		Homes     []setupHome `json:"homes" nullable:"false" doc:"That the caller owns, then those that they install"`
+		Address   string      `json:"address" doc:"Of the appliance, for devices that do not resolve its name" example:"http://192.168.1.20:8080"`
 	}
 }
 
@@ -65,6 +66,7 @@ func (b *Browser) setup(ctx context.Context, who auth.User, _ *struct{}) (*setup
 	}
 	out := &setupOut{}
 	out.Body.Code, out.Body.Claimable, out.Body.Homes = s.Code, []claimable{}, []setupHome{}
+	out.Body.Address = b.Address()
 	slices.SortStableFunc(s.Claimable, func(a, b household.Claimable) int { return cmp.Compare(b.Heard, a.Heard) })
 	for _, c := range s.Claimable {
 		out.Body.Claimable = append(out.Body.Claimable, claimable{
@@ -96,6 +98,18 @@ type setupCodeIn struct {
 	}
 }
 
+// checkSetupCode tells a mistyped code before an account is filled in. It counts as a try like the other
+// ways to show one, so that nobody guesses faster by it.
+func (b *Browser) checkSetupCode(ctx context.Context, who auth.Anyone, in *setupCodeIn) (*struct{}, error) {
+	judge, err := b.Accounts.TryCode(who.Address)
+	if err != nil {
+		return nil, err
+	}
+	err = b.DB.View(ctx, func(tx *store.Tx) error { return tx.CheckSetupCode(in.Body.Code) })
+	judge(err)
+	return nil, err
+}
+
 func (b *Browser) showSetupCode(ctx context.Context, who auth.User, in *setupCodeIn) (*struct{}, error) {
 	judge, err := b.Accounts.TryCode(who.Address)
 	if err != nil {
@@ -117,7 +131,7 @@ type claimIn struct {
 // Mistakes returns what no schema can tell.
 func (in *claimIn) Mistakes() []fault.Detail {
 	var mistakes fault.Details
-	if strings.TrimSpace(in.Body.Name) == "" {
+	if in.Body.Name == "" {
 		mistakes.Add("body.name", in.Body.Name, "want a name")
 	}
 	if _, err := insights.LoadZone(in.Body.Timezone); err != nil {
@@ -133,7 +147,12 @@ type claimOut struct {
 }
 
 func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*claimOut, error) {
-	name := strings.TrimSpace(strings.Map(readable, in.Body.Name))
+	name := strings.TrimSpace(in.Body.Name)
+	var wrong fault.Details
+	home.CheckName(&wrong, "body.name", in.Body.Name, "")
+	if err := home.NameFault(wrong); err != nil {
+		return nil, err
+	}
 	err := b.Household.SetUp(ctx, in.Body.Network, who.ID, household.Proof{Local: who.Local}, name, in.Body.Timezone)
 	if err != nil {
 		return nil, err
@@ -141,14 +160,6 @@ func (b *Browser) claimHome(ctx context.Context, who auth.User, in *claimIn) (*c
 	out := &claimOut{}
 	out.Body.Network = in.Body.Network
 	return out, nil
-}
-
-// readable leaves out of a name what cannot be read and what turns the letters around it.
-func readable(r rune) rune {
-	if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-		return -1
-	}
-	return r
 }
 
 type setupStepIn struct {

@@ -71,7 +71,7 @@ func TestApplicationSettingsNameEveryMistake(t *testing.T) {
 		for _, field := range fields {
 			apitest.WantProblem(t, a, 422, `"body.`+field+`"`)
 		}
-		for _, zone := range []string{"", "Local", "localtime", "right/America/Toronto", "posix/UTC", "../etc/passwd", "America", "America/toronto2", "EST5EDT4"} {
+		for _, zone := range []string{"", "Local", "Factory", "localtime", "right/America/Toronto", "posix/UTC", "../etc/passwd", "America", "America/toronto2", "EST5EDT4"} {
 			apitest.WantProblem(t, h.As(h.all, method, h.settings(), fmt.Sprintf(`{"timezone":%q}`, zone)), 422, "body.timezone")
 		}
 		apitest.WantProblem(t, h.As(h.all, method, h.settings(), `[]`), 422, "body")

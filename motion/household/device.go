@@ -279,7 +279,7 @@ func (v *deviceView) refusals(key motion.DeviceKey) (count int, code string) {
 }
 
 // Links returns how the links of a network sense. Without a part in the household one does not see
-// those of what people carry about, nor when a link moved; and while no walk test runs that one has
+// those of what people carry about, nor when a link moved, nor that somebody moved while it was calibrated; and while no walk test runs that one has
 // begun, figures are those of sensing.Glances and times are whole minutes.
 func (h *Household) Links(ctx context.Context, network motion.NetworkID, who Viewer) ([]sensing.LinkState, error) {
 	view, err := h.deviceView(ctx, network, who)
@@ -293,11 +293,29 @@ func (h *Household) Links(ctx context.Context, network motion.NetworkID, who Vie
 	list := slices.DeleteFunc(view.links, func(l sensing.LinkState) bool { return !l.From.Node && carried[l.From.ID] })
 	for i := range list {
 		list[i].LastMotion = 0
+		hideDisturbance(&list[i])
 		if !view.live {
 			list[i].Heard = toMinute(list[i].Heard)
 		}
 	}
 	return list, nil
+}
+
+// hideDisturbance says of a link whose calibration somebody has disturbed what it says of one that got
+// too little data: that it has to be calibrated again.
+func hideDisturbance(l *sensing.LinkState) {
+	if l.Outcome == sensing.CalibrationDisturbed || l.Outcome == sensing.CalibrationFailed {
+		l.Outcome = sensing.CalibrationRepeat
+	}
+	if !l.Disturbed {
+		return
+	}
+	l.Disturbed, l.Reasons = false, slices.Clone(l.Reasons)
+	for i := range l.Reasons {
+		if l.Reasons[i].Code == sensing.Disturbed {
+			l.Reasons[i].Code = sensing.Recalibrate
+		}
+	}
 }
 
 // LinkTrace returns what a link of a network could do in the last 24 hours. NotFound: there is no such

@@ -84,7 +84,7 @@ func createHome(tx *store.Tx, network motion.NetworkID) (home.Home, error) {
 
 // ChangeHome changes the record of a home and, unless zone is "", the time zone in the
 // application settings of its network, which Core shows too (payloads.md 4.11: one store).
-// The caller has validated zone and what change sets. When change disables live motion,
+// The caller has validated zone and what change sets. Invalid: another name, by home.CheckName. When change disables live motion,
 // ChangeHome calls Options.Ended.
 func (h *Household) ChangeHome(ctx context.Context, id home.ID, change func(*home.Home), zone string) error {
 	var darkened bool
@@ -106,7 +106,13 @@ func (h *Household) changeHome(ctx context.Context, id home.ID, change func(*hom
 		if err != nil {
 			return err
 		}
+		before := house.Name
 		change(&house)
+		var wrong fault.Details
+		home.CheckName(&wrong, "body.name", house.Name, before)
+		if err := home.NameFault(wrong); err != nil {
+			return err
+		}
 		house.UpdatedAt = tx.Now().Stamp()
 		if err := tx.PutHome(house); err != nil || zone == "" {
 			return err

@@ -61,7 +61,7 @@ func (h *Household) RemoveLocation(ctx context.Context, id home.LocationID) erro
 func nameOfLocation(own []home.Location, id home.LocationID, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if wrong := setting.PlaceMistake(name); wrong != "" {
-		return "", fault.Mistakes(fault.Detail{Location: "body.name", Message: wrong, Value: name})
+		return "", home.NameFault(fault.Details{{Location: "body.name", Message: wrong, Value: name}})
 	}
 	for _, other := range append(home.BuiltInLocations(), own...) {
 		if other.ID != id && strings.EqualFold(other.Name, name) {

@@ -19,7 +19,7 @@ import (
 func (h *Household) RenameRoom(ctx context.Context, id home.ID, from, to string) error {
 	to = strings.TrimSpace(to)
 	if wrong := setting.PlaceMistake(to); wrong != "" {
-		return fault.Mistakes(fault.Detail{Location: "body.name", Message: wrong, Value: to})
+		return home.NameFault(fault.Details{{Location: "body.name", Message: wrong, Value: to}})
 	}
 	house, err := store.Read(ctx, h.db, func(tx *store.Tx) (home.Home, error) { return tx.Home(id) })
 	if err != nil || from == to {

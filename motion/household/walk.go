@@ -140,7 +140,7 @@ func (h *Household) seesLive(network motion.NetworkID, who Viewer) bool {
 func roomName(room *string) error {
 	*room = strings.TrimSpace(*room)
 	if wrong := setting.PlaceMistake(*room); *room == "" || wrong != "" {
-		return fault.At("body.room", *room, "want the name of a room")
+		return home.NameFault(fault.Details{{Location: "body.room", Message: "want the name of a room", Value: *room}})
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func PlaceMistake(name string) string {
 	shape.Zone(&m, "", name)
 	shape.Place(&m, "", name)
 	if len(m) == 0 {
-		return ""
+		return motion.NameMistake(name)
 	}
 	return m[0].Message
 }

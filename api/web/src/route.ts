@@ -37,8 +37,11 @@ export function go(...parts: string[]) {
 }
 
 /** Goes to a screen in the place of what the address says, which may be a secret. */
-export function goInstead(...parts: string[]) {
-  history.replaceState(null, "", "/" + to(...parts));
+export const goInstead = (...parts: string[]) => replace(to(...parts));
+
+/** Takes the place of what the address says behind #. */
+export function replace(hash: string) {
+  history.replaceState(null, "", "/" + hash);
   place.value = parse();
 }
 

@@ -30,6 +30,7 @@ export interface Setup {
   code: boolean; // they have shown the setup code
   claimable: Claimable[];
   homes: SetupHome[];
+  address: string; // of the box, for devices
 }
 
 /** The homes that the caller installs, once they are known. */

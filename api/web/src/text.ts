@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
 import { first, type Messages } from "./words/en";
+import { numbers, unpack } from "./words/pack";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -10,7 +11,8 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-let english = first as Messages; // those of rest.en come with the first screen that is fetched
+const begun = unpack(first);
+let english = begun; // those of rest.en come with the first screen that is fetched
 const words = signal(english);
 export const language = signal<Language>("en");
 
@@ -24,10 +26,10 @@ function kept(): string | null {
 
 /** Fetches the English words that are not there from the beginning, before a screen that needs them. */
 export async function fetchWords() {
-  if (english !== first) return;
+  if (english !== begun) return;
   const { rest } = await import("./words/rest.en");
   const before = english;
-  if (before === first) english = { ...first, ...rest };
+  if (before === begun) english = { ...begun, ...unpack(rest) };
   if (words.value === before) words.value = english;
 }
 
@@ -36,7 +38,7 @@ export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
-    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : english;
+    words.value = wanted === "de" ? unpack((await import("./words/de")).messages) : wanted === "fr" ? unpack((await import("./words/fr")).messages) : english;
   } catch {
     return; // the words stay those there are
   }
@@ -49,6 +51,7 @@ export function refusal(e: unknown): string {
   if (!(e instanceof Refusal)) return t("failed", { why: String(e) });
   if (e.status === 0) return t("offline");
   if (e.code === "unconfirmed") return t("unconfirmed");
+  if (e.code === "name") return t("roomSigns");
   if (e.status === 429) return t("tooMany", { n: e.retryAfter || 60 });
   if (e.status === 503) return t("readOnly");
   return t("failed", { why: e.message });
@@ -57,15 +60,18 @@ export function refusal(e: unknown): string {
 /** Returns a text with {name} replaced by the value of that name. */
 export const fill = (text: string, values: Record<string, string | number>) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 
+/** The message of a key, which in the bundle is a number or has one. */
+const said = (key: keyof Messages): string | undefined => words.value[numbers[key] ?? key];
+
 /** Returns a message, with {name} replaced by the value of that name. */
 export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
-  return fill(words.value[key] ?? key, values);
+  return fill(said(key) ?? key, values);
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */
 export function codeText(prefix: string, code: string, values: Record<string, string | number> = {}): string {
   const key = (prefix + code) as keyof Messages;
-  return key in words.value ? t(key, values) : "";
+  return said(key) === undefined ? "" : t(key, values);
 }
 
 const units: [Intl.RelativeTimeFormatUnit & ("minute" | "hour" | "day"), number][] = [["day", 86400], ["hour", 3600], ["minute", 60]];

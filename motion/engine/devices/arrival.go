@@ -99,6 +99,11 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 	if in.after, err = inventory.PutNode(p.tx, network.ID, p.b.Radar); err != nil {
 		return network, err
 	}
+	unmasked, err := inventory.Unmask(p.tx, network, in.after)
+	if err != nil {
+		return network, err
+	}
+	in.events = append(in.events, unmasked...)
 	if err := inventory.PutClients(p.tx, network, in.after, p.b.Radar); err != nil {
 		return network, err
 	}

@@ -11,10 +11,11 @@ import (
 	"sensegate/store"
 )
 
-// LoadZone is alert.LoadZone with an error that the caller can be shown.
+// LoadZone is alert.LoadZone with an error that the caller can be shown. It refuses "Factory" too, which
+// is for a machine that nobody has set.
 func LoadZone(name string) (*time.Location, error) {
 	zone, err := alert.LoadZone(name)
-	if err != nil {
+	if err != nil || name == "Factory" {
 		return nil, fmt.Errorf("timezone %.64q: want an IANA name such as America/Toronto", name)
 	}
 	return zone, nil
@@ -79,7 +80,7 @@ func (i *Insights) household(ctx context.Context, id motion.NetworkID, asked *ti
 	if err != nil || asked != nil {
 		return s, asked, err
 	}
-	zone, err := LoadZone(s.Timezone)
+	zone, err := alert.LoadZone(s.Timezone)
 	if err != nil { // stored under an older or larger zone database
 		i.state.Log.Warn("time zone in settings unknown", "network", id, "err", err)
 		zone = time.UTC

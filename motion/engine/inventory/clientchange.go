@@ -28,8 +28,20 @@ func (c *deviceChange) first(at string, id motion.NodeID) bool {
 	return true
 }
 
-// putNode gives a node the place and name that are asked for.
-func (c *deviceChange) putNode(node motion.Node, location, friendlyName *string) error {
+// named notes what is wrong with a name that is given and that the device does not have yet.
+func (c *deviceChange) named(at string, given *string, before string) {
+	if given == nil || *given == before {
+		return
+	}
+	if wrong := motion.NameMistake(*given); wrong != "" {
+		c.mistakes.Add(at, *given, "%s", wrong)
+	}
+}
+
+// putNode gives a node the place and name that are asked for; at is their place in the request.
+func (c *deviceChange) putNode(at string, node motion.Node, location, friendlyName *string) error {
+	c.named(at+".location", location, node.Location)
+	c.named(at+".friendly_name", friendlyName, node.FriendlyName)
 	changed := node
 	setText(&changed.Location, location)
 	setText(&changed.FriendlyName, friendlyName)
@@ -41,8 +53,10 @@ func (c *deviceChange) putNode(node motion.Node, location, friendlyName *string)
 	return err
 }
 
-// putLeaf gives a leaf the place, name and mobility that are asked for.
-func (c *deviceChange) putLeaf(leaf motion.Leaf, location, friendlyName *string, mobile *bool) error {
+// putLeaf gives a leaf the place, name and mobility that are asked for; at is their place in the request.
+func (c *deviceChange) putLeaf(at string, leaf motion.Leaf, location, friendlyName *string, mobile *bool) error {
+	c.named(at+".location", location, leaf.Location)
+	c.named(at+".friendly_name", friendlyName, leaf.FriendlyName)
 	changed := leaf
 	if location != nil {
 		changed.Location, changed.Located = *location, true
@@ -179,7 +193,7 @@ func (c *clientChange) toNode(n motion.Network, p setting.SoundingClientChange, 
 		p.SoundingMode = nil
 		n = setting.SetClient(&c.mistakes, n, p, all)
 	}
-	if err := c.putNode(node, p.Location, p.FriendlyName); err != nil {
+	if err := c.putNode(p.At, node, p.Location, p.FriendlyName); err != nil {
 		return n, fmt.Errorf("place node: %w", err)
 	}
 	return n, nil
@@ -195,7 +209,7 @@ func (c *clientChange) toLeaf(n motion.Network, p setting.SoundingClientChange, 
 		c.mistakes.Add(p.At+".sounding_mesh", *p.SoundingMesh, "for nodes only: a client has sounding_mode")
 	}
 	n = setting.SetClient(&c.mistakes, n, p, []motion.MAC{leaf.MAC})
-	if err := c.putLeaf(leaf, p.Location, p.FriendlyName, nil); err != nil {
+	if err := c.putLeaf(p.At, leaf, p.Location, p.FriendlyName, nil); err != nil {
 		return n, fmt.Errorf("place leaf: %w", err)
 	}
 	return n, nil

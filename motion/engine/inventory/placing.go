@@ -68,7 +68,7 @@ func (p *placing) node(network motion.NetworkID, one setting.Placement) error {
 	if err != nil || !p.first(one.At, node.ID) {
 		return err
 	}
-	return p.putNode(node, one.Location, one.FriendlyName)
+	return p.putNode(one.At, node, one.Location, one.FriendlyName)
 }
 
 // leaf places a leaf, and reports whether its sounding mode has changed.
@@ -87,5 +87,5 @@ func (p *placing) leaf(n motion.Network, one setting.Placement) (after motion.Ne
 		}
 		n, sounds = setting.SetMode(&p.mistakes, n, one.At+".auto", leaf.MAC, *one.Mode), true
 	}
-	return n, sounds, p.putLeaf(leaf, one.Location, one.FriendlyName, one.Mobile)
+	return n, sounds, p.putLeaf(one.At, leaf, one.Location, one.FriendlyName, one.Mobile)
 }

@@ -83,6 +83,9 @@ func (in *Inventory) takeStatus(ctx context.Context, n *state.Network, r motion.
 			return nil, err
 		}
 		for i, name := range names {
+			if err := v.Unmask(nodes[i]); err != nil {
+				return nil, err
+			}
 			if err := v.peers(nodes[i], r.Radars[name], r.Leafblower); err != nil {
 				return nil, err
 			}

@@ -70,12 +70,10 @@ func (v *Update) Peer(node motion.Node, radar motion.Radar, peer motion.RadarLin
 		RSSI: atoi(peer.RSSI), TxBitrateMbps: atof(peer.TxBitrate) / 1e6, RxBitrateMbps: atof(peer.RxBitrate) / 1e6,
 	}
 	if peer.PeerType == motion.PeerMesh {
-		nodes, err := v.Tx.NodesByBSSID(peer.MAC)
-		at := slices.IndexFunc(nodes, func(n motion.Node) bool { return n.NetworkID == v.network.ID })
-		if err != nil || at < 0 {
+		other, err := v.NodeAt(peer.MAC)
+		if err != nil || other.ID == 0 {
 			return err // its own report will name the link
 		}
-		other := nodes[at]
 		link.Src, link.SrcName, link.Mesh, link.Sounding = other.ID, other.Name, true, true
 		return v.Link(link)
 	}

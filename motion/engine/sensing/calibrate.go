@@ -34,6 +34,9 @@ const (
 	CalibrationDisturbed = "disturbed" // done, but somebody seems to have moved
 	CalibrationCancelled = "cancelled" // what was known before is in force, else what it has gathered
 	CalibrationFailed    = "failed"    // too little data came; what was known before is in force
+
+	// CalibrationRepeat is disturbed or failed for those who must not learn that somebody has moved.
+	CalibrationRepeat = "repeat"
 )
 
 // outcome returns what came of the last calibration of a link.

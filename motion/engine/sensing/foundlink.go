@@ -64,7 +64,13 @@ func (se *Sensing) addLink(v *inventory.Update, n *network, l foundLink) error {
 	if err != nil {
 		return err
 	}
-	if other, ok := n.nodeAt(l.src); ok {
+	other, ok := n.nodeAt(l.src)
+	if !ok { // memory follows a node that has just come a moment later
+		if other, err = v.NodeAt(l.src); err != nil {
+			return err
+		}
+	}
+	if other.ID != 0 {
 		return v.Link(motion.Link{
 			NetworkID: n.ID, Dst: node.ID, DstName: node.Name, Src: other.ID, SrcName: other.Name,
 			Mesh: true, Sounding: true, IfName: l.ifName, Channel: l.channel,

@@ -43,5 +43,6 @@ var texts = map[Code]string{
 	NoisyLink:       "it has long moved while no other link agreed, as a fan or curtain does: it is outvoted",
 	Calibrating:     "it is calibrating; the room need not be empty",
 	Disturbed:       "somebody seems to have moved while it was calibrated: calibrate it again",
+	Recalibrate:     "its calibration did not go well: calibrate it again",
 	OnlyLink:        "it decides all the same: no other link of the network senses",
 }

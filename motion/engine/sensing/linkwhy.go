@@ -45,6 +45,9 @@ const (
 	Calibrating    Code = "calibrating" // left_s
 	Disturbed      Code = "disturbed"
 	OnlyLink       Code = "only_link"
+
+	// Recalibrate is Disturbed for those who must not learn that somebody has moved.
+	Recalibrate Code = "recalibrate"
 )
 
 // Figures are the numbers of a reason, by name: rates and amplitudes are those of LinkState, least

@@ -11,11 +11,11 @@ import type { SetupHome } from "./setup";
 /** A calibration as GET /web/v1/calibrations tells of it. */
 interface Calibration {
   id: string; // of the link
-  outcome: "none" | "running" | "done" | "disturbed" | "cancelled" | "failed";
+  outcome: "none" | "running" | "done" | "disturbed" | "cancelled" | "failed" | "repeat";
   progress: number | null; // 0 to 1
 }
 
-const rank = ["done", "none", "cancelled", "disturbed", "failed"]; // the worst of several counts
+const rank = ["done", "none", "cancelled", "disturbed", "failed", "repeat"]; // the worst of several counts
 
 /** Calibrates one link, or all where link is "", and shows how far it is and how it ended. */
 export function Calibrate({ home, link, again }: { home: SetupHome; link: string; again: () => Promise<void> }) {

@@ -81,8 +81,8 @@ const idle = ["low_score", "link_limit", "guardian_decides", "paused", "just_beg
 /** Whether a device needs somebody to look after it. */
 export const troubled = (d: Device) => d.state !== "waiting" && (d.state !== "online" || (d.why !== "" && !idle.includes(d.why)));
 
-/** The devices, in three parts: those that need attention, those that wait, those that are fine. */
-export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<Devices> }) {
+/** The devices, in three parts: those that need attention, those that wait, those that are fine. first: in the first run, which asks for rooms later. */
+export function DeviceList({ home, answer, first = false }: { home: SetupHome; answer: Answer<Devices>; first?: boolean }) {
   const all = answer.value?.devices ?? [];
   const now = useClock(answer.value?.ts);
   const rooms = roomsOf(all);
@@ -90,7 +90,7 @@ export function DeviceList({ home, answer }: { home: SetupHome; answer: Answer<D
     devices.length > 0 && (
       <section class="su-part">
         <h2>{su(title)}</h2>
-        <ul>{devices.map((d) => <Row key={d.entry || d.kind + d.id} home={home} device={d} now={now} rooms={rooms} again={answer.again} />)}</ul>
+        <ul>{devices.map((d) => <Row key={d.entry || d.kind + d.id} home={home} device={d} now={now} rooms={rooms} first={first} again={answer.again} />)}</ul>
       </section>
     );
   return (
@@ -124,12 +124,12 @@ export function Why({ device }: { device: Device }) {
 }
 
 /** When something was heard of, and how much it sends. */
-export function Heard({ device, now }: { device: Device; now: number }) {
+export function Heard({ device, now, first = false }: { device: Device; now: number; first?: boolean }) {
   const since = device.heard === null ? su("suNever") : now - device.heard < 60 ? su("suJust") : su("suAgo", { time: ago(now - device.heard) });
-  return <small>{[device.room || su("suNoRoom"), since].join(" · ")}</small>;
+  return <small>{[device.room || (first ? "" : su("suNoRoom")), since].filter(Boolean).join(" · ")}</small>;
 }
 
-function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Device; now: number; rooms: string[]; again: () => Promise<void> }) {
+function Row({ home, device, now, rooms, first, again }: { home: SetupHome; device: Device; now: number; rooms: string[]; first: boolean; again: () => Promise<void> }) {
   const busy = useSignal(false);
   const wrong = useSignal("");
   const editing = useSignal(false);
@@ -153,8 +153,8 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
         <p>
           {known ? <a href={to("devices", device.kind, String(device.id))}>{name}</a> : <strong>{device.name || su("suDeviceNew")}</strong>} <span class="su-state">{suCode("suState_", device.state)}</span>
         </p>
-        {known ? <Heard device={device} now={now} /> : <small>{[device.device_id, device.address].filter(Boolean).join(" · ")}</small>}
-        <Why device={device} />
+        {known ? <Heard device={device} now={now} first={first} /> : <small>{[device.device_id, device.address].filter(Boolean).join(" · ")}</small>}
+        {(!first || device.state === "waiting" || troubled(device)) && <Why device={device} />}
         {editing.value && <PlaceForm home={home} device={device} rooms={rooms} done={() => { editing.value = false; return again(); }} />}
         <p class="wrong" role="alert">{wrong}</p>
       </div>
@@ -162,7 +162,7 @@ function Row({ home, device, now, rooms, again }: { home: SetupHome; device: Dev
         {device.entry && device.state === "waiting" && device.why !== "approved" && (
           <button class="main" disabled={busy.value} onClick={() => act(() => call("POST", `/web/v1/devices/${encodeURIComponent(device.entry)}/adopt`, { network_id: home.id }))}>{su("suAdopt")}<span class="hidden"> {name}</span></button>
         )}
-        {known && <button class="su-edit" aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{su("suEdit")}<span class="hidden"> {name}</span></button>}
+        {known && !first && <button class="su-edit" aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{su("suEdit")}<span class="hidden"> {name}</span></button>}
       </div>
     </li>
   );

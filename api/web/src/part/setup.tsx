@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { place, to } from "../route";
 import { language, span } from "../text";
-import { su, worded, type SetupKey } from "../words/setup";
+import { su, type SetupKey } from "../words/setup";
 import { Page } from "./page";
 
 /** The home that is set up: an installer knows no more of it. */
@@ -44,7 +44,7 @@ export function useSetupStyle(): boolean {
     link.onload = link.onerror = () => (styled.value = true);
     document.head.append(link);
   }, []);
-  return styled.value && worded.value;
+  return styled.value;
 }
 
 const tabs: [screen: string, name: SetupKey, who: "all" | "installer" | "member"][] = [

@@ -7,6 +7,7 @@ import { call, clockAhead, Refusal } from "../api";
 import type { Claimable } from "../setup";
 import { refresh } from "../state";
 import { ago, clock, language, list, refusal, t } from "../text";
+import { origin } from "./code";
 import { Frame } from "./setupframe";
 import { counted } from "./when";
 
@@ -27,29 +28,29 @@ export function useTooLong(waiting: boolean): boolean {
   return waiting && over;
 }
 
-/** What to check when nothing is heard. */
-export function Checks() {
+/** What to check when nothing is heard. address is that of the box: devices often resolve no names. */
+export function Checks({ address }: { address: string }) {
   return (
     <div class="note" role="status">
       <p><strong>{t("frNothingHeard")}</strong></p>
       <ul class="fr-checks">
         <li>{t("frCheckPower")}</li>
         <li>{t("frCheckNetwork")}</li>
-        <li>{t("frCheckAddress")} <code>{location.origin}/gatekeeper</code></li>
+        <li>{t("frCheckAddress")} <code>{location.protocol === "https:" ? address : origin(address)}/gatekeeper</code></li>
         <li>{t("frCheckClaimed")}</li>
       </ul>
     </div>
   );
 }
 
-export function ClaimHome({ found, wrong, again }: { found: Claimable[]; wrong: ComponentChildren; again: () => Promise<void> }) {
+export function ClaimHome({ found, address, wrong, again }: { found: Claimable[]; address: string; wrong: ComponentChildren; again: () => Promise<void> }) {
   const late = useTooLong(found.length === 0);
   if (found.length === 0)
     return (
       <Frame step="home" title={t("frLooking")}>
         <p>{t("frLookingHelp")}</p>
         <p class="fr-pulse" aria-hidden="true" />
-        {late && <Checks />}
+        {late && <Checks address={address} />}
         {wrong}
       </Frame>
     );

@@ -14,6 +14,7 @@ export interface Shown {
   home: SetupHome;
   wrong?: ComponentChildren;
   busy: boolean;
+  address: string; // of the box, for devices
   next: () => Promise<void>;
   back?: () => Promise<void>;
 }

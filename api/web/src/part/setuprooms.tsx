@@ -1,6 +1,6 @@
 // The fifth step: which room each device is in.
 
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { call } from "../api";
 import { list, refusal, t } from "../text";
 import { su } from "../words/setup";
@@ -28,17 +28,19 @@ interface Links {
 
 const keyOf = (d: Device) => d.kind + d.id;
 
+const choices = signal<Record<string, string>>({}); // what was chosen here, by home and device: the way back loses none
+
 export function Rooms(shown: Shown) {
   const answer = useDevices(shown.home);
   const linksPath = `/web/v1/links?network_id=${shown.home.id}`;
-  const chosen = useSignal<Record<string, string>>({}); // what the installer has chosen, by device
+  const of = (d: Device) => `${shown.home.id} ${keyOf(d)}`;
   const failed = useSignal("");
   const saving = useSignal(false);
   const unserved = useSignal<string[] | undefined>(undefined); // the rooms without a link, once they were told
   const styled = useSetupStyle();
   const devices = (answer.value?.devices ?? []).filter((d) => d.id !== null);
   const offered = styled ? [...new Set([...roomsOf(devices), ...su("suRoomPresets").split("|")])] : [];
-  const roomOf = (d: Device) => chosen.value[keyOf(d)] ?? (d.room || proposed(d.name, offered));
+  const roomOf = (d: Device) => choices.value[of(d)] ?? (d.room || proposed(d.name, offered));
   const rooms = roomsOf(devices.map((d) => ({ room: roomOf(d).trim() })));
   const save = async () => {
     failed.value = "";
@@ -48,6 +50,8 @@ export function Rooms(shown: Shown) {
         const room = roomOf(d).trim();
         if (room !== d.room) await call("PUT", "/web/v1/devices/" + d.id, { network_id: shown.home.id, kind: d.kind, room });
       }
+      await answer.again();
+      choices.value = Object.fromEntries(Object.entries(choices.value).filter(([, room]) => room === "")); // the others are kept on the box
       const found = (await call<Links>("GET", linksPath)).links;
       const without = placesOf(found, rooms).filter((p) => p.links === 0).map((p) => p.room);
       const told = unserved.value !== undefined && without.every((room) => unserved.value!.includes(room));
@@ -67,7 +71,7 @@ export function Rooms(shown: Shown) {
       {styled && answer.value && devices.length === 0 && <p class="note">{t("frRoomsNone")}</p>}
       {styled && (
         <ul class="fr-devices">
-          {devices.map((d) => <Row key={keyOf(d)} device={d} room={roomOf(d)} guessed={d.room === "" && chosen.value[keyOf(d)] === undefined && roomOf(d) !== ""} offered={offered} choose={(room) => (chosen.value = { ...chosen.value, [keyOf(d)]: room })} />)}
+          {devices.map((d) => <Row key={keyOf(d)} device={d} room={roomOf(d)} guessed={d.room === "" && choices.value[of(d)] === undefined && roomOf(d) !== ""} offered={offered} choose={(room) => (choices.value = { ...choices.value, [of(d)]: room })} />)}
         </ul>
       )}
       {unserved.value && unserved.value.length > 0 && <p class="note fr-warn" role="alert">{t("frRoomsUnserved", { rooms: list(unserved.value) })}</p>}

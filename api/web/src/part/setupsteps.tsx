@@ -22,10 +22,10 @@ export function Devices(shown: Shown) {
       {styled && (
         <div class="su-screen fr-part">
           <AdoptionWindow home={shown.home} answer={answer} />
-          <DeviceList home={shown.home} answer={answer} />
+          <DeviceList home={shown.home} answer={answer} first />
         </div>
       )}
-      {late && <Checks />}
+      {late && <Checks address={shown.address} />}
       <Onward shown={shown} />
     </Frame>
   );

@@ -2,7 +2,7 @@
 // the box: this page shows it, and may be closed.
 
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
 import { call } from "../api";
 import { to } from "../route";
@@ -83,13 +83,21 @@ export function Walk({ home, places, answer, ts, titled = false }: { home: Setup
   const unlinked = places.filter((p) => p.links === 0).map((p) => p.room);
   const skipped = left.value ?? unlinked;
   const choose = (room: string, on: boolean) => (left.value = on ? (left.value ?? unlinked).filter((r) => r !== room) : [...(left.value ?? unlinked), room]);
+  const seen = useRef(new Set<string>()); // also in earlier tests
+  const tried = (room: string) => test?.rooms.some((r) => r.room === room && r.state === "unseen") ?? false;
+  for (const r of test?.rooms ?? []) {
+    if (r.state === "seen") seen.current.add(r.room);
+    if (r.state === "unseen") seen.current.delete(r.room);
+  }
   const wanted = places.map((p) => p.room).filter((r) => !skipped.includes(r));
+  const open = wanted.filter((r) => !seen.current.has(r));
+  const first = open.find((r) => !tried(r)) ?? open[0] ?? wanted[0];
   if (places.length === 0) return <div class="su-teach"><p><strong>{su("suWalkNoRooms")}</strong></p><p>{su("suWalkNoRoomsHelp")}</p></div>;
   return (
     <div class="su-walk">
       {test?.running
-        ? <Running test={test} now={now} places={places} wanted={wanted} titled={titled} busy={busy.value} act={act} />
-        : <Choose test={test} places={places} skipped={skipped} choose={choose} first={wanted[0]} busy={busy.value || !test} act={act} />}
+        ? <Running test={test} now={now} places={places} wanted={open} titled={titled} busy={busy.value} act={act} />
+        : <Choose owner={titled && home.role !== ""} test={test} places={places} skipped={skipped} choose={choose} first={first} busy={busy.value || !test} act={act} />}
       <p class="wrong" role="alert">{wrong}</p>
     </div>
   );
@@ -98,14 +106,14 @@ export function Walk({ home, places, answer, ts, titled = false }: { home: Setup
 type Act = (method: string, body?: object) => Promise<void>;
 
 /** Which rooms to walk, and what the last test found. */
-function Choose({ test, places, skipped, choose, first, busy, act }: { test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; choose: (room: string, on: boolean) => void; first: string | undefined; busy: boolean; act: Act }) {
+function Choose({ owner, test, places, skipped, choose, first, busy, act }: { owner: boolean; test: WalkTest | undefined; places: WalkPlace[]; skipped: string[]; choose: (room: string, on: boolean) => void; first: string | undefined; busy: boolean; act: Act }) {
   const id = useId();
   const walked = (test?.rooms ?? []).filter((r) => r.state === "seen" || r.state === "unseen");
   return (
     <>
       {walked.length > 0 && <Results rooms={walked} places={places} />}
       <p>{su("suWalkHow")}</p>
-      <p><small>{su("suWalkOther")}</small></p>
+      <p><small>{su("suWalkOther")}{owner && " " + su("suWalkInstallers")}</small></p>
       <fieldset class="su-rooms">
         <legend>{su("suWalkRooms")}</legend>
         {places.map((p, i) => (

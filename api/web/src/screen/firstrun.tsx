@@ -2,7 +2,7 @@
 // next, so that a reload, a restart of the box or another phone goes on there.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call, proof, Refusal } from "../api";
 import { keepSetupCode, setupCode } from "../errand";
@@ -13,7 +13,7 @@ import { Frame, type Shown } from "../part/setupframe";
 import { Alive, HandedOver, HandOver } from "../part/setuphandover";
 import { Devices, Walk } from "../part/setupsteps";
 import { Rooms } from "../part/setuprooms";
-import { go, place, to } from "../route";
+import { go, goInstead, place, replace, to } from "../route";
 import { installing, type Setup, type SetupHome, type Step } from "../setup";
 import { overview, refresh } from "../state";
 import { refusal, t } from "../text";
@@ -40,17 +40,16 @@ function unfinished(homes: SetupHome[]): SetupHome | undefined {
 function Signed() {
   const answer = useAnswer<Setup>("/web/v1/setup", 5);
   const code = useOwnCode(answer.value, answer.again);
-  const [done, end] = useState<SetupHome | undefined>(undefined);
   const [handed, hand] = useState(0); // the home for whose next owner there is a code
   const s = answer.value;
   if (!s || code.busy) return <Frame step="home" title={t("loading")}><Waiting answer={answer} /></Frame>;
-  if (done) return <Alive home={done} />;
   const given = handed ? s.homes.find((h) => h.id === handed) : undefined;
   if (handed && given?.role !== "owner") return <HandedOver home={given} />;
   const home = unfinished(s.homes);
   const wrong = answer.refusal && <p class="note" role="alert">{refusal(answer.refusal)}</p>;
-  if (home) return <Stage key={home.id} home={home} wrong={wrong} again={answer.again} done={() => end(home)} hand={() => hand(home.id)} />;
-  if (s.code && (s.claimable.length > 0 || s.homes.length === 0)) return <ClaimHome found={s.claimable} wrong={wrong} again={answer.again} />;
+  if (home?.step === "") return home.role === "owner" ? <Alive home={home} /> : <HandedOver home={home} />;
+  if (home) return <Stage key={home.id} home={home} address={s.address} wrong={wrong} again={answer.again} hand={() => hand(home.id)} />;
+  if (s.code && (s.claimable.length > 0 || s.homes.length === 0)) return <ClaimHome found={s.claimable} address={s.address} wrong={wrong} again={answer.again} />;
   if (s.homes.length > 0 && code.wrong === "") return <Nothing />;
   return <Frame step="code" title={t("frCodeTitle")}><CodeForm said={code.wrong} send={code.show} /></Frame>;
 }
@@ -83,8 +82,46 @@ function useOwnCode(s: Setup | undefined, again: () => Promise<void>) {
 const next: Record<Exclude<Step, "">, Step> = { devices: "rooms", rooms: "walk", walk: "handover", handover: "" };
 const before: Record<string, Step> = { rooms: "devices", walk: "rooms", handover: "walk" };
 
+const order = Object.keys(next);
+
+/**
+ * Keeps the step in the address, so that the phone's way back leads to the step before, and from the
+ * first one into the app. put changes the step, and says whether it has. Returns a way one step back.
+ */
+function useSteps(home: SetupHome, put: (step: Step) => Promise<boolean>): (step: Step) => void {
+  const at = place.value.rest[0] as Step | undefined;
+  const last = useRef(at);
+  const named = useRef(at); // what the address says by us
+  const trail = useRef<string[]>([]); // steps that the way back leads to, this one last
+  const name = (anew: boolean) => {
+    const address = `#/setup/${home.step}?home=${home.id}`;
+    named.current = home.step;
+    if (anew) location.hash = address;
+    else replace(address);
+  };
+  useEffect(() => {
+    if (at === home.step) {
+      if (trail.current.at(-1) !== at) trail.current = [at];
+      return;
+    }
+    const forth = at === undefined || order.indexOf(home.step) > order.indexOf(at);
+    trail.current = forth ? [...trail.current, home.step] : [home.step];
+    name(forth);
+  }, [home.step]);
+  useEffect(() => {
+    if (at === last.current) return;
+    last.current = at;
+    if (at === named.current) return;
+    named.current = at;
+    if (at === undefined || !order.includes(at)) return goInstead(home.role === "owner" ? "" : "installs");
+    trail.current = trail.current.slice(0, trail.current.lastIndexOf(at) + 1);
+    if (at !== home.step) void put(at).then((done) => done || name(false));
+  }, [at]);
+  return (step) => void (trail.current.at(-2) === step ? history.back() : put(step));
+}
+
 /** The steps of a home that has an owner. */
-function Stage({ home, wrong, again, done, hand }: { home: SetupHome; wrong: Shown["wrong"]; again: () => Promise<void>; done: () => void; hand: () => void }) {
+function Stage({ home, address, wrong, again, hand }: { home: SetupHome; address: string; wrong: Shown["wrong"]; again: () => Promise<void>; hand: () => void }) {
   const busy = useSignal(false);
   const failed = useSignal("");
   useEffect(() => {
@@ -95,22 +132,23 @@ function Stage({ home, wrong, again, done, hand }: { home: SetupHome; wrong: Sho
     failed.value = "";
     try {
       await call("PUT", "/web/v1/setup/step", { network_id: home.id, step });
-      if (step === "") done();
       await Promise.all([again(), refresh()]);
     } catch (e) {
       failed.value = refusal(e);
     }
     busy.value = false;
     scrollTo(0, 0);
+    return failed.value === "";
   };
-  const step = home.step;
-  if (step === "") return <Nothing />;
+  const back = useSteps(home, put);
+  const step = home.step as Exclude<Step, "">;
   const shown: Shown = {
     home,
     wrong: failed.value ? <p class="wrong" role="alert">{failed}</p> : wrong,
     busy: busy.value,
-    next: () => put(next[step]),
-    back: before[step] === undefined ? undefined : () => put(before[step]),
+    address,
+    next: async () => void (await put(next[step])),
+    back: before[step] === undefined ? undefined : async () => back(before[step]),
   };
   switch (step) {
     case "devices":

@@ -40,11 +40,20 @@ export function Screen() {
   }, [s]);
   if (!s || begin) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
-  if (!home) return <NoHome />;
   const name = place.value.screen;
+  if (name === "me") return <Frame><Me /></Frame>;
+  if (!home) return <NoHome />;
   if (!(name in setupScreens)) return <Frame><List homes={homes} again={answer.again} /></Frame>;
-  const fetch = () => setupScreens[name]().then((m) => m.Screen);
-  return <Frame home={home}><Later key={name + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+  return <Frame home={home}><Later key={name + home.id} part={setupScreens[name]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+}
+
+/** The account of somebody who lives in none of the homes. */
+function Me() {
+  const session = useAnswer<Session>("/web/v1/session");
+  const user = session.value?.user;
+  if (!user) return <main class="screen" aria-busy="true"><Waiting answer={session} /></main>;
+  const fetch = () => import("./me").then((m) => m.Screen);
+  return <Later part={fetch} o={overview.value ?? undefined} who={{ id: user.id, name: user.first_name || user.email, email: user.email }} />;
 }
 
 /** Somebody who belongs to no home, and has shown no code. */
@@ -56,6 +65,7 @@ function NoHome() {
         <button class="main" onClick={refresh}>{t("tryAgain")}</button>
         <button onClick={() => (errand.value = { kind: "join", token: "", network: 0 })}>{t("haveCode")}</button>
         <button onClick={() => go("setup")}>{t("frHaveSetupCode")}</button>
+        <button onClick={() => go("me")}>{t("me")}</button>
         <button onClick={signOut}>{t("signOut")}</button>
       </p>
     </Page>
@@ -76,8 +86,9 @@ function Frame({ home, children }: { home?: SetupHome; children: preact.Componen
       <nav class="ways" aria-label={t("screens")}>
         <ul>
           {overview.value && way("", t("home"), false)}
-          {way("installs", t("installs"), home === undefined)}
+          {way("installs", t("installs"), home === undefined && place.value.screen !== "me")}
           {way("devices", t("setup"), home !== undefined)}
+          {!overview.value && way("me", t("me"), place.value.screen === "me")}
         </ul>
       </nav>
       <div>{children}</div>

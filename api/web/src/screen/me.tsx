@@ -32,13 +32,20 @@ interface Phone {
   created_at: string;
 }
 
-/** The one who is signed in, how the page speaks to them, and what is kept of them. */
-export function Screen({ o }: { o: Overview }) {
-  const user = useAnswer<User>(`/api/v1/users/${o.user.id}`);
-  const owner = o.home.role === "owner";
+/** Somebody who is signed in. */
+interface Who {
+  id: number;
+  name: string;
+  email: string;
+}
+
+/** The one who is signed in, how the page speaks to them, and what is kept of them. who: somebody who belongs to no home. */
+export function Screen({ o, who = o!.user }: { o?: Overview; who?: Who }) {
+  const user = useAnswer<User>(`/api/v1/users/${who.id}`);
+  const owner = o?.home.role === "owner";
   return (
     <Page title={t("me")} kind="me">
-      <p class="who"><span class="grow"><strong>{o.user.name}</strong><br /><small>{o.user.email}</small></span> <button onClick={signOut}>{t("signOut")}</button></p>
+      <p class="who"><span class="grow"><strong>{who.name}</strong><br /><small>{who.email}</small></span> <button onClick={signOut}>{t("signOut")}</button></p>
       <section class="form">
         <h2>{t("look")}</h2>
         <Languages chosen={(code) => void call("PATCH", "/api/v1/user/meta", { web_language: code }).catch(() => {})} />
@@ -47,19 +54,19 @@ export function Screen({ o }: { o: Overview }) {
       </section>
       <Waiting answer={user} />
       {user.value && <Account user={user.value} again={user.again} />}
-      <NewPassword o={o} />
+      <NewPassword who={who} />
       <Sessions />
-      <Phones />
+      {o && <Phones />}
       <section class="form">
         <h2>{t("exportTitle")}</h2>
-        <p>{t(owner ? "exportOwner" : "exportMember")}</p>
+        <p>{t(owner ? "exportOwner" : o ? "exportMember" : "exportAlone")}</p>
         <Doing text={t("exportYes")} run={download} />
       </section>
       <section class="form">
         <h2>{t("endTitle")}</h2>
         <p>{t("endBackups")}</p>
-        {owner && <Disown o={o} />}
-        <Delete o={o} />
+        {o && owner && <Disown o={o} />}
+        <Delete who={who} o={o} />
       </section>
     </Page>
   );
@@ -162,14 +169,14 @@ function Account({ user, again }: { user: User; again: () => Promise<void> }) {
   );
 }
 
-function NewPassword({ o }: { o: Overview }) {
+function NewPassword({ who }: { who: Who }) {
   const present = useId();
   const send = async (form: FormData) => {
     const stay = stays();
     const password = form.get("password");
-    await call("PUT", `/api/v1/users/${o.user.id}`, { password, current_password: form.get("current") });
+    await call("PUT", `/api/v1/users/${who.id}`, { password, current_password: form.get("current") });
     // Every session has ended, this one too.
-    const answer = await call<{ proof: string }>("POST", "/web/v1/session", { email: o.user.email, password, stay });
+    const answer = await call<{ proof: string }>("POST", "/web/v1/session", { email: who.email, password, stay });
     keepProof(answer.proof, stay);
     await refresh();
     return t("passwordChanged");
@@ -180,7 +187,7 @@ function NewPassword({ o }: { o: Overview }) {
         <summary>{t("passwordTitle")}</summary>
         <p>{t("passwordEnds")}</p>
         <Fields yes={t("passwordYes")} send={send}>
-          <Holder email={o.user.email} />
+          <Holder email={who.email} />
           <label for={present}>{t("presentPassword")}</label>
           <input id={present} name="current" type="password" autocomplete="current-password" maxLength={512} required />
           <Password />
@@ -273,14 +280,14 @@ function Disown({ o }: { o: Overview }) {
   return <Doing bad text={t("disownTitle", { home: name })} run={run} />;
 }
 
-function Delete({ o }: { o: Overview }) {
+function Delete({ who, o }: { who: Who; o: Overview | undefined }) {
   const wipe = useSignal(false);
-  const owner = o.home.role === "owner";
-  const alone = owner && o.people.length === 1;
+  const owner = o?.home.role === "owner";
+  const alone = owner && o!.people.length === 1;
   const run = async () => {
-    const what = !owner ? t("deleteMember") : alone || wipe.value ? t("deleteAlone") : t("deleteOwner");
-    if (!(await sure(t("deleteTitle"), what, t("deleteYes"), o.user.email))) return;
-    await call("DELETE", `/api/v1/users/${o.user.id}?delete_claimed_network=${wipe.value}`);
+    const what = !owner ? t(o ? "deleteMember" : "deleteInstaller") : alone || wipe.value ? t("deleteAlone") : t("deleteOwner");
+    if (!(await sure(t("deleteTitle"), what, t("deleteYes"), who.email))) return;
+    await call("DELETE", `/api/v1/users/${who.id}?delete_claimed_network=${wipe.value}`);
     await signOut();
   };
   return (

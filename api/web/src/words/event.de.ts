@@ -42,6 +42,7 @@ export const event: typeof english = {
   eventClockSetEvent: "Die Uhr des Geräts wurde gestellt",
   eventHistoryCutEvent: "Zu viele Ereignisse: Die ältesten wurden entfernt",
   eventWalkTestStartedEvent: "{member} hat einen Gehtest begonnen",
+  eventInstallerRemovedDeviceEvent: "{member} hat {device} aus dem Zuhause entfernt",
   eventDeviceAddedEvent: "Ein Sensor wurde hinzugefügt",
   eventDeviceRemoved: "Ein Sensor wurde entfernt",
   eventIntegrationDeletedEvent: "Das Konto der Sensoren wurde entfernt",

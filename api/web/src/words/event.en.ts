@@ -41,6 +41,7 @@ export const event = {
   eventClockSetEvent: "The clock of the appliance was set",
   eventHistoryCutEvent: "Too many events: the oldest were removed",
   eventWalkTestStartedEvent: "{member} has started a walk test",
+  eventInstallerRemovedDeviceEvent: "{member} removed {device} from the home",
   eventDeviceAddedEvent: "A sensor was added",
   eventDeviceRemoved: "A sensor was removed",
   eventIntegrationDeletedEvent: "The account of the sensors was removed",

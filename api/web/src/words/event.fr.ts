@@ -42,6 +42,7 @@ export const event: typeof english = {
   eventClockSetEvent: "L'horloge du boîtier a été réglée",
   eventHistoryCutEvent: "Trop d'événements : les plus anciens ont été supprimés",
   eventWalkTestStartedEvent: "{member} a commencé un test de marche",
+  eventInstallerRemovedDeviceEvent: "{member} a retiré {device} du foyer",
   eventDeviceAddedEvent: "Un capteur a été ajouté",
   eventDeviceRemoved: "Un capteur a été retiré",
   eventIntegrationDeletedEvent: "Le compte des capteurs a été supprimé",

@@ -1,9 +1,7 @@
 import type { me as english } from "./me.en";
 
 export const me: typeof english = {
-  me: "Ich",
   look: "Sprache und Aussehen",
-  theme: "Hell oder dunkel",
   themeAuto: "Wie das Gerät",
   themeLight: "Hell",
   themeDark: "Dunkel",
@@ -35,6 +33,7 @@ export const me: typeof english = {
   exportTitle: "Deine Daten",
   exportOwner: "Eine ZIP-Datei mit deinem Konto und mit Einstellungen, Geräten, Ereignissen und Bewegung dieses Zuhauses.",
   exportMember: "Eine ZIP-Datei mit deinem Konto, deinen Anmeldungen und den Alarmen.",
+  exportAlone: "Eine ZIP-Datei mit deinem Konto und deinen Anmeldungen.",
   exportYes: "Herunterladen",
   exportDone: "Die Datei ist gespeichert.",
   endTitle: "Abschied",
@@ -45,6 +44,7 @@ export const me: typeof english = {
   deleteTitle: "Mein Konto löschen",
   deleteYes: "Endgültig löschen",
   deleteMember: "Dein Konto, deine Anmeldungen und deine Telefone gehen. Das Zuhause besteht ohne dich weiter.",
+  deleteInstaller: "Dein Konto und deine Anmeldungen gehen. Die Häuser bleiben ohne dich.",
   deleteOwner: "Dein Konto, deine Anmeldungen und deine Telefone gehen. Das Zuhause gehört dann dem Mitglied, das zuerst dazukam.",
   deleteAlone: "Dein Konto geht, und mit ihm das Zuhause: Personen, Verlauf, Ereignisse und Alarme.",
   deleteWipe: "Das Zuhause mitlöschen, für alle",

@@ -1,7 +1,5 @@
 export const me = {
-  me: "Me",
   look: "Language and look",
-  theme: "Light or dark",
   themeAuto: "As the device",
   themeLight: "Light",
   themeDark: "Dark",
@@ -33,6 +31,7 @@ export const me = {
   exportTitle: "Your data",
   exportOwner: "A ZIP file with your account, and with this home's settings, devices, events and motion.",
   exportMember: "A ZIP file with your account, your sessions and the alerts.",
+  exportAlone: "A ZIP file with your account and your sessions.",
   exportYes: "Download",
   exportDone: "The file is saved.",
   endTitle: "Saying goodbye",
@@ -43,6 +42,7 @@ export const me = {
   deleteTitle: "Delete my account",
   deleteYes: "Delete for ever",
   deleteMember: "Your account, your sessions and your phones go. The home goes on without you.",
+  deleteInstaller: "Your account and your sessions go. The homes go on without you.",
   deleteOwner: "Your account, your sessions and your phones go. The member who joined first owns the home then.",
   deleteAlone: "Your account goes, and with it the home: its people, history, events and alerts.",
   deleteWipe: "Delete the home with it, for everybody",

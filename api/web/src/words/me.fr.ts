@@ -1,9 +1,7 @@
 import type { me as english } from "./me.en";
 
 export const me: typeof english = {
-  me: "Moi",
   look: "Langue et apparence",
-  theme: "Clair ou sombre",
   themeAuto: "Comme l'appareil",
   themeLight: "Clair",
   themeDark: "Sombre",
@@ -35,6 +33,7 @@ export const me: typeof english = {
   exportTitle: "Vos données",
   exportOwner: "Un fichier ZIP avec votre compte et les réglages, appareils, événements et mouvements de ce foyer.",
   exportMember: "Un fichier ZIP avec votre compte, vos connexions et les alertes.",
+  exportAlone: "Un fichier ZIP avec votre compte et vos sessions.",
   exportYes: "Télécharger",
   exportDone: "Le fichier est enregistré.",
   endTitle: "Partir",
@@ -45,6 +44,7 @@ export const me: typeof english = {
   deleteTitle: "Supprimer mon compte",
   deleteYes: "Supprimer définitivement",
   deleteMember: "Votre compte, vos connexions et vos téléphones disparaissent. Le foyer continue sans vous.",
+  deleteInstaller: "Votre compte et vos sessions disparaissent. Les foyers continuent sans vous.",
   deleteOwner: "Votre compte, vos connexions et vos téléphones disparaissent. Le foyer revient au membre le plus ancien.",
   deleteAlone: "Votre compte disparaît, et avec lui le foyer : personnes, historique, événements et alertes.",
   deleteWipe: "Supprimer aussi le foyer, pour tous",

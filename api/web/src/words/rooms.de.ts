@@ -13,6 +13,5 @@ export const rooms: typeof english = {
   roomSave: "Speichern",
   roomRenamed: "{room} heißt jetzt {name}.",
   roomTaken: "Einen Raum namens {name} gibt es schon. Wähl einen anderen Namen.",
-  roomSigns: "Ein Name besteht nur aus Buchstaben, Ziffern, Leerzeichen und = + - _ @ !",
   roomGone: "Einen Raum namens {room} gibt es nicht mehr: Jemand hat ihn umbenannt oder seine Geräte verlegt. Hier stehen die Räume, wie sie jetzt sind.",
 };

@@ -11,6 +11,5 @@ export const rooms = {
   roomSave: "Save",
   roomRenamed: "{room} is now called {name}.",
   roomTaken: "There already is a room called {name}. Choose another name.",
-  roomSigns: "A name has letters, digits, spaces and = + - _ @ ! only.",
   roomGone: "There is no room called {room} any more: somebody has given it another name or moved its devices. These are the rooms as they are now.",
 };

@@ -13,6 +13,5 @@ export const rooms: typeof english = {
   roomSave: "Enregistrer",
   roomRenamed: "{room} s'appelle maintenant {name}.",
   roomTaken: "Une pièce s'appelle déjà {name}. Choisissez un autre nom.",
-  roomSigns: "Un nom ne contient que des lettres, des chiffres, des espaces et = + - _ @ !",
   roomGone: "Il n'y a plus de pièce appelée {room} : quelqu'un l'a renommée ou a déplacé ses appareils. Voici les pièces telles qu'elles sont maintenant.",
 };
