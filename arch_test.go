@@ -15,7 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo"},
+	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion/timezone"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/peer":    {},
@@ -29,12 +29,14 @@ var arrows = map[string][]string{
 	"motion/command": {"motion", "motion/fault"},
 	"motion/shape":   {"motion", "motion/fault"},
 	"motion/setting": {"motion", "motion/fault", "motion/shape"},
-	"motion/alert":   {"motion", "motion/fault"},
+	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
 	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
 	"motion/hook":    {},
 	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
 	"motion/home":    {"motion", "motion/fault"},
 	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
+
+	"motion/timezone": {},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
 	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},
@@ -169,6 +171,20 @@ func TestImportsFollowTheMap(t *testing.T) {
 					t.Errorf("%s imports %s, which belongs to %s alone", name, imported, home)
 				}
 			}
+		}
+	}
+}
+
+// A call of time.LoadLocation finds no zone on a gateway without a database.
+func TestZonesAreLoadedByTimezoneAlone(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "git", "grep", "-lF", "time.LoadLocation(", "--", "*.go", ":!*_test.go").Output()
+	if len(out) == 0 && err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	for _, file := range strings.Fields(string(out)) {
+		if file != "firmware-sim/clocktest/clock.go" {
+			t.Errorf("%s calls time.LoadLocation; timezone.Load knows more", file)
 		}
 	}
 }

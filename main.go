@@ -15,12 +15,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // a gateway's file system has no time zones
 
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
 	"sensegate/api/box"
 	"sensegate/firmware-sim/demo"
+	"sensegate/motion/timezone"
 )
 
 const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
@@ -45,6 +45,7 @@ const (
 )
 
 func main() {
+	timezone.SetLocal()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

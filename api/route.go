@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -25,8 +26,11 @@ type Route struct {
 }
 
 // Operation is a typed handler together with the kind of caller it takes, ready
-// for a row.
-type Operation struct {
+// for a row. Make it with [Guarded].
+type Operation struct{ *handler }
+
+// handler stands beside the rows, which are copied into their table one by one.
+type handler struct {
 	who       string
 	principal reflect.Type // what the handler takes as its caller
 	in, out   reflect.Type // the structs that it takes and returns
@@ -82,6 +86,9 @@ func Group(tag string, rows ...Route) []Route {
 	return rows
 }
 
+// newRoute is called by each row of the tables, where its code would stand 200 times.
+//
+//go:noinline
 func newRoute(method, path string, op Operation, summary string) Route {
 	return Route{Method: method, Path: path, Who: op.who, Summary: summary, operation: op}
 }
@@ -91,17 +98,27 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // word in the who column. A row whose fn takes a P that the interface has no
 // [Principal] for panics when the table is mounted.
 //
-// In is a struct: fields tagged path or query (use [Opt] for a parameter that may be
-// absent), an optional field Body, with RawBody []byte for the body as it came, or Upload *Upload; a
-// pointer to it may be a [Checker]. Out is a struct with an optional Body and strings
-// tagged header, such as [Answer]; without Body the answer is 204. An Out of [live.Stream]
-// makes a live operation. An error is a [fault.Error], or it is logged and answered as 500
-// without its cause.
-func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in *In) (*Out, error)) Operation {
-	return Operation{
-		who: who, principal: reflect.TypeFor[P](), in: reflect.TypeFor[In](), out: reflect.TypeFor[Out](),
-		call: func(ctx context.Context, who, in any) (any, error) { return fn(ctx, who.(P), in.(*In)) },
+// In points to a struct: fields tagged path or query (use [Opt] for a parameter that may be
+// absent), an optional field Body, with RawBody []byte for the body as it came, or Upload
+// *[Upload]; In may be a [Checker]. Out points to a struct with an optional Body and strings tagged header, such as
+// [Answer]; without Body the answer is 204. An Out of *[live.Stream] makes a live operation.
+// An error is a [fault.Error], or it is logged and answered as 500 without its cause.
+//
+// In and Out stand for the pointers, not for the structs: all pointers share the code that
+// the compiler makes of this function, structs would each have a copy.
+func Guarded[P, In, Out any](who string, fn func(ctx context.Context, who P, in In) (Out, error)) Operation {
+	return Operation{&handler{
+		who: who, principal: reflect.TypeFor[P](), in: pointed(reflect.TypeFor[In]()), out: pointed(reflect.TypeFor[Out]()),
+		call: func(ctx context.Context, who, in any) (any, error) { return fn(ctx, who.(P), in.(In)) },
+	}}
+}
+
+// pointed returns the struct that an operation takes or returns a pointer to.
+func pointed(pointer reflect.Type) reflect.Type {
+	if pointer.Kind() != reflect.Pointer || pointer.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("api: an operation takes and returns pointers to structs, not %v", pointer))
 	}
+	return pointer.Elem()
 }
 
 // segments splits a table path; parameters keep their braces.

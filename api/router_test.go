@@ -125,6 +125,26 @@ func TestWrongTablesPanic(t *testing.T) {
 	}
 }
 
+// Only pointers share the code of Guarded, which the binary has no room for twice.
+func TestOperationsTakeAndReturnPointers(t *testing.T) {
+	t.Parallel()
+	for name, guard := range map[string]func(){
+		"takes a struct":   func() { api.Guarded("x", func(context.Context, int, xIn) (*xIn, error) { return nil, nil }) },
+		"returns a struct": func() { api.Guarded("x", func(context.Context, int, *xIn) (xIn, error) { return xIn{}, nil }) },
+		"points to a word": func() { api.Guarded("x", func(context.Context, int, *xIn) (*string, error) { return nil, nil }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if recover() == nil {
+					t.Error("the operation was accepted")
+				}
+			}()
+			guard()
+		})
+	}
+}
+
 // FuzzRouter: no path breaks the router, and none is redirected.
 func FuzzRouter(f *testing.F) {
 	lookup := api.Lookup(sampletest.Interface(sampletest.NoLive()).Routes)

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 )
@@ -87,7 +88,8 @@ func (tx *Tx) DeleteDevice(key motion.DeviceKey) error {
 // are left out, and a time before the stored one changes nothing. It is meant
 // for one transaction a minute with all devices that were heard since.
 func (tx *Tx) TouchDevices(batch []Heard) error {
-	inOrder := slices.SortedFunc(slices.Values(batch), func(a, b Heard) int { return cmp.Compare(a.At, b.At) })
+	inOrder := slices.Clone(batch)
+	sort.Slice(inOrder, func(i, j int) bool { return inOrder[i].At < inOrder[j].At })
 	for _, h := range inOrder {
 		if tx.bucket(devices.name).Get(deviceKey(h.Key)) == nil {
 			continue

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -42,7 +43,7 @@ func (s *salvage) lostPages(belongs func([]file.Item) (bool, error)) (pages []lo
 			pages = append(pages, lostPage{id: id, first: bytes.Clone(items[0].Key), last: bytes.Clone(items[len(items)-1].Key)})
 		}
 	}
-	slices.SortFunc(pages, func(a, b lostPage) int { return bytes.Compare(a.first, b.first) })
+	sort.Slice(pages, func(i, j int) bool { return bytes.Compare(pages[i].first, pages[j].first) < 0 })
 	return withoutOverlaps(pages), nil
 }
 

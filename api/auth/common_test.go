@@ -5,21 +5,30 @@ import (
 	options "flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
 
-var passwordList = options.String("passwords", "", "a list of passwords, the commonest first, to make common/passwords.bloom from")
+var passwordList = options.String("passwords", "", "a list of passwords, the commonest first, to make common/passwords.rice from")
 
-// TestCommonPasswordsAreInTheFilter makes the filter from a list, if one is named.
+// TestCommonPasswordsAreInTheFilter makes the set from a list, if one is named.
 func TestCommonPasswordsAreInTheFilter(t *testing.T) {
 	if *passwordList != "" {
-		commonPasswords = makeCommon(t, *passwordList)
-		if err := os.WriteFile("common/passwords.bloom", commonPasswords, 0o644); err != nil {
+		words := commonWords(t, *passwordList)
+		commonPasswords = makeCommon(t, words)
+		for word := range words {
+			if !isCommon(word) {
+				t.Errorf("%s is not", word)
+			}
+		}
+		if err := os.WriteFile("common/passwords.rice", commonPasswords, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,23 +42,79 @@ func TestCommonPasswordsAreInTheFilter(t *testing.T) {
 			t.Errorf("%s is", word)
 		}
 	}
-	const tried = 100_000
+}
+
+// TestFewOthersAreTakenForCommonPasswords looks up many passwords in a map of the places, and
+// some of them as they are looked up when somebody chooses one.
+func TestFewOthersAreTakenForCommonPasswords(t *testing.T) {
+	t.Parallel()
+	places := map[uint64]bool{}
+	for place := range commonSet(commonPasswords) {
+		places[place] = true
+	}
+	const tried = 1_000_000
 	wrong := 0
 	for n := range tried {
-		if isCommon(fmt.Sprintf("no such password %d", n)) {
+		word := fmt.Sprintf("no such password %d", n)
+		known := places[commonPlace(word)]
+		if known {
 			wrong++
 		}
+		if (known || n%10_000 == 0) && isCommon(word) != known {
+			t.Errorf("%s: %v, want %v", word, !known, known)
+		}
 	}
-	if wrong > tried/10_000*3 {
+	if wrong > tried/10_000*3/2 {
 		t.Errorf("%d of %d are taken for common ones", wrong, tried)
 	}
 }
 
-// makeCommon returns the filter of the 100,000 first passwords of a list that are long
-// enough to be chosen.
-func makeCommon(t *testing.T, path string) []byte {
+func BenchmarkCommonPassword(b *testing.B) {
+	for b.Loop() {
+		isCommon("correct horse battery")
+	}
+}
+
+// A few passwords share a place.
+func TestCommonPasswordsAreAHundredThousand(t *testing.T) {
+	t.Parallel()
+	count, last := 0, uint64(0)
+	for place := range commonSet(commonPasswords) {
+		if place < last || place >= commonPlaces {
+			t.Fatalf("place %d after %d", place, last)
+		}
+		count, last = count+1, place
+	}
+	if count < 99_950 || count > 100_001 {
+		t.Errorf("%d places", count)
+	}
+}
+
+// TestAnySetIsReadAsItWasWritten holds the encoding of few places, far from each other and near.
+func TestAnySetIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		distances := rapid.SliceOf(rapid.OneOf(rapid.Uint64Range(1, 20), rapid.Uint64Range(1, 300_000))).Draw(t, "distances")
+		var places []uint64
+		place := uint64(0)
+		for _, distance := range distances {
+			place += distance
+			places = append(places, place)
+		}
+		got := slices.Collect(commonSet(packCommon(places)))
+		if len(got) > len(places) { // the last byte has room for another one
+			got = got[:len(places)]
+		}
+		if !slices.Equal(got, places) {
+			t.Errorf("%v, want %v", got, places)
+		}
+	})
+}
+
+// commonWords returns the 100,000 first passwords of a list that are long enough to be chosen.
+func commonWords(t *testing.T, path string) map[string]bool {
 	t.Helper()
-	const count, bitsEach = 100_000, 19.2
+	const count = 100_000
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -64,13 +129,44 @@ func makeCommon(t *testing.T, path string) []byte {
 	if len(words) < count {
 		t.Fatalf("%s has %d passwords only", path, len(words))
 	}
-	filter := make([]byte, int(count*bitsEach/8))
+	return words
+}
+
+// makeCommon returns the set of passwords.
+func makeCommon(t *testing.T, words map[string]bool) []byte {
+	t.Helper()
+	var places []uint64
 	for word := range words {
-		for _, bit := range commonBits(word, len(filter)) {
-			filter[bit/8] |= 1 << (bit % 8)
-		}
+		places = append(places, commonPlace(word))
 	}
-	return filter
+	slices.Sort(places)
+	return packCommon(slices.Compact(places))
+}
+
+// packCommon returns places, in order, as commonSet reads them.
+func packCommon(places []uint64) []byte {
+	var set []byte
+	at := 0
+	add := func(bit uint64) {
+		if at%8 == 0 {
+			set = append(set, 0)
+		}
+		set[at/8] |= byte(bit << (at % 8))
+		at++
+	}
+	last := uint64(0)
+	for _, place := range places {
+		distance := place - last
+		for range distance >> commonRice {
+			add(1)
+		}
+		add(0)
+		for bit := range commonRice {
+			add(distance >> bit & 1)
+		}
+		last = place
+	}
+	return append(set, make([]byte, commonEnd)...)
 }
 
 func TestOwnAddressIsNoPassword(t *testing.T) {

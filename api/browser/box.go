@@ -15,16 +15,16 @@ import (
 )
 
 // administrator is for whoever looks after the appliance.
-func administrator[In, Out any](fn func(context.Context, auth.Administrator, *In) (*Out, error)) api.Operation {
+func administrator[In, Out any](fn func(context.Context, auth.Administrator, In) (Out, error)) api.Operation {
 	return api.Guarded("administrator", fn)
 }
 
 // proven is administrator for what could harm the household: the password was shown in the last ten
 // minutes.
-func proven[In, Out any](b *Browser, fn func(context.Context, auth.Administrator, *In) (*Out, error)) api.Operation {
-	return administrator(func(ctx context.Context, who auth.Administrator, in *In) (*Out, error) {
+func proven[In, Out any](b *Browser, fn func(context.Context, auth.Administrator, In) (Out, error)) api.Operation {
+	return administrator(func(ctx context.Context, who auth.Administrator, in In) (out Out, err error) {
 		if err := b.Accounts.StepUp(ctx, who.User, ""); err != nil {
-			return nil, err
+			return out, err
 		}
 		return fn(ctx, who, in)
 	})

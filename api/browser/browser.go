@@ -172,23 +172,23 @@ func unpaced(r api.Route) api.Route {
 
 // The kinds of operations, by who may call them.
 
-func anyone[In, Out any](fn func(context.Context, auth.Anyone, *In) (*Out, error)) api.Operation {
+func anyone[In, Out any](fn func(context.Context, auth.Anyone, In) (Out, error)) api.Operation {
 	return api.Guarded("anyone", fn)
 }
 
-func user[In, Out any](fn func(context.Context, auth.User, *In) (*Out, error)) api.Operation {
+func user[In, Out any](fn func(context.Context, auth.User, In) (Out, error)) api.Operation {
 	return api.Guarded("user", fn)
 }
 
-func owner[In, Out any](fn func(context.Context, auth.Owner, *In) (*Out, error)) api.Operation {
+func owner[In, Out any](fn func(context.Context, auth.Owner, In) (Out, error)) api.Operation {
 	return api.Guarded("owner", fn)
 }
 
 // installer is for whoever sets the home up: its owner, and the installers.
-func installer[In, Out any](fn func(context.Context, auth.Installer, *In) (*Out, error)) api.Operation {
+func installer[In, Out any](fn func(context.Context, auth.Installer, In) (Out, error)) api.Operation {
 	return api.Guarded("installer", fn)
 }
 
-func member[In, Out any](fn func(context.Context, auth.Member, *In) (*Out, error)) api.Operation {
+func member[In, Out any](fn func(context.Context, auth.Member, In) (Out, error)) api.Operation {
 	return api.Guarded("member", fn)
 }

@@ -20,6 +20,7 @@ import (
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/series"
+	"sensegate/motion/timezone"
 	"sensegate/store"
 )
 
@@ -182,7 +183,7 @@ func (e *export) home(m home.Membership) error {
 	if err := e.DB.View(e.ctx, func(tx *store.Tx) error { return kept.read(tx, m.Home) }); err != nil {
 		return err
 	}
-	if named, err := time.LoadLocation(kept.Settings.Timezone); err == nil {
+	if named, err := timezone.Load(kept.Settings.Timezone); err == nil {
 		zone = named
 	}
 	folder, network := fmt.Sprintf("home-%d/", m.Home), kept.Home.ExternalID

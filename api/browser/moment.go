@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"sensegate/api"
@@ -286,7 +287,7 @@ func (b *Browser) seen(ctx context.Context, who auth.Member, w *Why, m store.Mom
 			w.Links = append(w.Links, momentLink{ID: string(id), Peak: &peak})
 		}
 	}
-	slices.SortStableFunc(w.Links, func(a, b momentLink) int { return cmp.Compare(b.strength(), a.strength()) })
+	sort.SliceStable(w.Links, func(i, j int) bool { return w.Links[j].strength() < w.Links[i].strength() })
 	return nil
 }
 

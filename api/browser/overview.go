@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"sensegate/api/auth"
@@ -175,7 +176,7 @@ func (o *Overview) people(tx *store.Tx, who auth.Member) error {
 		}
 		o.People = append(o.People, p)
 	}
-	slices.SortStableFunc(o.People, func(a, b person) int { return cmp.Compare(rank(a), rank(b)) })
+	sort.SliceStable(o.People, func(i, j int) bool { return rank(o.People[i]) < rank(o.People[j]) })
 	o.Unread, err = household.Unread(tx, who.Home, who.ID)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/timezone"
 )
 
 // devices are the devices of a home as they stand now, by their addresses and by the names that
@@ -64,7 +65,7 @@ func (d devices) room(e motion.Event, rooms []string) string {
 
 // zoneOf returns a zone by its name, UTC for one that is not known.
 func zoneOf(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
+	zone, err := timezone.Load(name)
 	if err != nil {
 		return time.UTC
 	}

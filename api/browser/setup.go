@@ -1,9 +1,8 @@
 package browser
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"sort"
 	"strings"
 
 	"sensegate/api"
@@ -67,7 +66,7 @@ func (b *Browser) setup(ctx context.Context, who auth.User, _ *struct{}) (*setup
 	out := &setupOut{}
 	out.Body.Code, out.Body.Claimable, out.Body.Homes = s.Code, []claimable{}, []setupHome{}
 	out.Body.Address = b.Address()
-	slices.SortStableFunc(s.Claimable, func(a, b household.Claimable) int { return cmp.Compare(b.Heard, a.Heard) })
+	sort.SliceStable(s.Claimable, func(i, j int) bool { return s.Claimable[j].Heard < s.Claimable[i].Heard })
 	for _, c := range s.Claimable {
 		out.Body.Claimable = append(out.Body.Claimable, claimable{
 			ID: c.ID, Name: c.Name, Nodes: len(c.Nodes), Names: append([]string{}, c.Nodes[:min(len(c.Nodes), maxNodeNames)]...),

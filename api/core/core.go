@@ -74,16 +74,16 @@ func (c *Core) Interface() api.Interface {
 }
 
 // key makes an operation for whoever shows an API key.
-func key[In, Out any](fn func(context.Context, auth.Key, *In) (*Out, error)) api.Operation {
+func key[In, Out any](fn func(context.Context, auth.Key, In) (Out, error)) api.Operation {
 	return api.Guarded("core key", fn)
 }
 
 // keyTo makes an operation for whoever shows an API key that opens the network of the input;
 // to others the network is unknown.
-func keyTo[In interface{ network() motion.NetworkID }, Out any](fn func(context.Context, auth.Key, *In) (*Out, error)) api.Operation {
-	return key(func(ctx context.Context, who auth.Key, in *In) (*Out, error) {
-		if err := who.Open((*in).network()); err != nil {
-			return nil, err
+func keyTo[In interface{ network() motion.NetworkID }, Out any](fn func(context.Context, auth.Key, In) (Out, error)) api.Operation {
+	return key(func(ctx context.Context, who auth.Key, in In) (out Out, err error) {
+		if err := who.Open(in.network()); err != nil {
+			return out, err
 		}
 		return fn(ctx, who, in)
 	})

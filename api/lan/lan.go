@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -122,8 +123,9 @@ func ofTheHouse(a netip.Addr) bool { return a.IsPrivate() || a.IsLinkLocalUnicas
 // sortAddresses puts what a phone reaches best first: private IPv4, IPv4 of one link, private
 // IPv6, the rest.
 func sortAddresses(addresses []netip.Prefix) {
-	slices.SortFunc(addresses, func(a, b netip.Prefix) int {
-		return cmp.Or(rank(a.Addr())-rank(b.Addr()), a.Addr().Compare(b.Addr()))
+	sort.Slice(addresses, func(i, j int) bool {
+		a, b := addresses[i].Addr(), addresses[j].Addr()
+		return cmp.Or(rank(a)-rank(b), a.Compare(b)) < 0
 	})
 }
 

@@ -1,9 +1,9 @@
 package mdns
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -139,7 +139,7 @@ func named(records []record, name string) []record {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, record.compare)
+	sort.Slice(found, func(i, j int) bool { return found[i].compare(found[j]) < 0 })
 	return found
 }
 
@@ -293,7 +293,7 @@ func (c *core) related(l *link, answers []record) []record {
 			}
 		}
 	}
-	slices.SortStableFunc(more, func(a, b record) int { return cmp.Compare(a.name, b.name) })
+	sort.SliceStable(more, func(i, j int) bool { return more[i].name < more[j].name })
 	return more
 }
 

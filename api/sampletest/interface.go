@@ -18,7 +18,7 @@ import (
 type Caller struct{ Name string }
 
 // Key is an operation for a [Caller].
-func Key[In, Out any](fn func(context.Context, Caller, *In) (*Out, error)) api.Operation {
+func Key[In, Out any](fn func(context.Context, Caller, In) (Out, error)) api.Operation {
 	return api.Guarded("core key", fn)
 }
 
@@ -46,7 +46,7 @@ func WithoutCredentials() api.Principal {
 }
 
 // Anyone is an operation for a [Stranger].
-func Anyone[In, Out any](fn func(context.Context, Stranger, *In) (*Out, error)) api.Operation {
+func Anyone[In, Out any](fn func(context.Context, Stranger, In) (Out, error)) api.Operation {
 	return api.Guarded("anyone", fn)
 }
 

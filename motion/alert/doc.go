@@ -4,7 +4,6 @@
 //
 // It knows no clock, no store, no HTTP and no history: the caller supplies the time and the
 // seconds of motion. All types are plain values or immutable and may be used concurrently,
-// except a Job, which one goroutine at a time may use. Time zones are loaded with
-// time.LoadLocation, which needs the zone database of the machine or time/tzdata in the
-// program.
+// except a Job, which one goroutine at a time may use. Time zones are those of
+// package timezone.
 package alert

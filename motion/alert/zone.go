@@ -3,6 +3,8 @@ package alert
 import (
 	"fmt"
 	"time"
+
+	"sensegate/motion/timezone"
 )
 
 // maxZoneName is the greatest length of a zone name; the longest in the IANA database has 32
@@ -22,7 +24,7 @@ func LoadZone(name string) (*time.Location, error) {
 	if name == "" || len(name) > maxZoneName || name == "Local" || name[0] < 'A' || name[0] > 'Z' {
 		return nil, fmt.Errorf("zone %.64q is unknown", name)
 	}
-	zone, err := time.LoadLocation(name)
+	zone, err := timezone.Load(name)
 	if err != nil {
 		return nil, fmt.Errorf("zone %.64q is unknown", name)
 	}

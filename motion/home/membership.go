@@ -1,8 +1,8 @@
 package home
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"sensegate/motion"
@@ -80,7 +80,8 @@ type DevicePresence struct {
 // members with confirmed accounts the named one, or else the one who joined first. It skips
 // members who were added and have not joined. ok is false if nobody qualifies.
 func Successor(members []Membership, confirmed func(UserID) bool, named UserID) (next Membership, ok bool) {
-	inOrder := slices.SortedFunc(slices.Values(members), func(a, b Membership) int { return cmp.Compare(a.ID, b.ID) })
+	inOrder := slices.Clone(members)
+	sort.Slice(inOrder, func(i, j int) bool { return inOrder[i].ID < inOrder[j].ID })
 	for _, m := range inOrder {
 		if m.Role != MemberRole || m.Unasked || !confirmed(m.User) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/devices"
@@ -94,7 +95,7 @@ func (h *Household) Devices(ctx context.Context, network motion.NetworkID, who V
 			list[i].Heard = toMinute(list[i].Heard)
 		}
 	}
-	slices.SortStableFunc(list, byProblem)
+	sort.SliceStable(list, func(i, j int) bool { return byProblem(list[i], list[j]) < 0 })
 	return list, until, nil
 }
 

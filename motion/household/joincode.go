@@ -1,11 +1,11 @@
 package household
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -231,7 +231,7 @@ func (o *openCodes) add(c joinCode) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.list = append(o.list, c)
-	slices.SortFunc(o.list, func(a, b joinCode) int { return cmp.Compare(a.made, b.made) })
+	sort.Slice(o.list, func(i, j int) bool { return o.list[i].made < o.list[j].made })
 	own := 0
 	for i, other := range slices.Backward(o.list) {
 		if other.home == c.home {

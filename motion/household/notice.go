@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/alert"
@@ -120,7 +121,7 @@ func (b inbox) notices(tx *store.Tx, after, before motion.Time, last int) ([]Not
 	for i := range list {
 		list[i].Unread = list[i].TS > since && list[i].By != b.member.User
 	}
-	slices.SortStableFunc(list, func(a, b Notice) int { return cmp.Compare(b.TS, a.TS) })
+	sort.SliceStable(list, func(i, j int) bool { return list[j].TS < list[i].TS })
 	return list[:min(len(list), last)], nil
 }
 

@@ -23,7 +23,7 @@ const (
 type Outbox struct {
 	db    *store.DB
 	base  func() string
-	smtp  *smtp // nil: mails are only stored
+	smtp  *submission // nil: mails are only stored
 	log   *slog.Logger
 	wait  hook.Backoff
 	look  time.Duration
@@ -36,7 +36,7 @@ type Outbox struct {
 func newOutbox(db *store.DB, c SMTPConfig, base func() string, log *slog.Logger) (o *Outbox, err error) {
 	o = &Outbox{db: db, base: base, log: log, wait: hook.Backoff{First: time.Minute, Most: time.Hour}, look: lookEvery}
 	if c.Host != "" {
-		o.smtp, err = newSMTP(c)
+		o.smtp, err = newSubmission(c)
 	}
 	return o, err
 }

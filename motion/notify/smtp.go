@@ -5,9 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"net/mail"
+	"net/smtp"
+	"net/textproto"
+	"os"
+	"strconv"
 	"time"
-
-	"github.com/wneessen/go-mail"
 
 	"sensegate/motion/hook"
 	"sensegate/store"
@@ -16,15 +20,15 @@ import (
 // smtpLimit is the time limit of one try to send a mail.
 const smtpLimit = 20 * time.Second
 
-// smtp hands mails to a mail server (RFC 5321), one connection each.
-type smtp struct {
+// submission hands mails to a mail server (RFC 5321, RFC 6409), one connection each.
+type submission struct {
 	config   SMTPConfig
 	password string
 	tls      *tls.Config
 }
 
-// newSMTP returns the server of a valid configuration.
-func newSMTP(c SMTPConfig) (*smtp, error) {
+// newSubmission returns the server of a valid configuration.
+func newSubmission(c SMTPConfig) (*submission, error) {
 	config, err := c.roots()
 	if err != nil {
 		return nil, fmt.Errorf("smtp.ca: %w", err)
@@ -33,74 +37,120 @@ func newSMTP(c SMTPConfig) (*smtp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("smtp.password: %w", err)
 	}
-	return &smtp{config: c, password: password, tls: config}, nil
+	return &submission{config: c, password: password, tls: config}, nil
 }
 
 // send makes one try. A permanent rejection (a reply of 5xx to the mail itself) is Refused. All
 // other failures can be tried again: a server that is unreachable or asks for it (4xx), and a
 // failed log-in, which a change of the settings can fix.
-func (s *smtp) send(ctx context.Context, m store.Mail) (hook.Verdict, error) {
-	message, err := s.message(m)
+func (s *submission) send(ctx context.Context, m store.Mail) (hook.Verdict, error) {
+	from, err := mail.ParseAddress(s.config.From)
 	if err != nil {
-		return hook.Refused, err
+		return hook.Refused, fmt.Errorf("sender: %w", err)
 	}
-	client, err := s.client()
+	to, err := mail.ParseAddress(m.Address)
 	if err != nil {
-		return hook.TryAgain, err
+		return hook.Refused, fmt.Errorf("receiver: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, smtpLimit)
 	defer cancel()
-	err = client.DialAndSendWithContext(ctx, message)
-	var failed *mail.SendError
-	switch {
-	case err == nil:
-		return hook.Accepted, nil
-	case !errors.As(err, &failed):
+	client, err := s.connect(ctx)
+	if err != nil {
 		return hook.TryAgain, err
-	case failed.ErrorCode()/100 == 5, failed.Reason == mail.ErrGetSender, failed.Reason == mail.ErrGetRcpts:
-		return hook.Refused, err
 	}
-	return hook.TryAgain, err
+	defer client.Close()
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
+	if err := s.logIn(client); err != nil {
+		return hook.TryAgain, err
+	}
+	if err := deliver(client, from, to, message(from, to, m, time.Now())); err != nil {
+		var reply *textproto.Error
+		if errors.As(err, &reply) && reply.Code/100 == 5 {
+			return hook.Refused, err
+		}
+		return hook.TryAgain, err
+	}
+	_ = client.Quit() // the server has the mail, whatever it says to this
+	return hook.Accepted, nil
 }
 
-// client returns a client for one try.
-func (s *smtp) client() (*mail.Client, error) {
-	options := []mail.Option{mail.WithPort(s.config.Port), mail.WithTimeout(smtpLimit), mail.WithTLSConfig(s.tls), mail.WithoutNoop()}
-	switch s.config.TLS {
-	case implicitTLS:
-		options = append(options, mail.WithSSL())
-	case startTLS:
-		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
-	default:
-		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+// connect returns a connection that is encrypted as configured. It ends with ctx.
+func (s *submission) connect(ctx context.Context) (*smtp.Client, error) {
+	address := net.JoinHostPort(s.config.Host, strconv.Itoa(s.config.Port))
+	connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
 	}
-	if s.config.Username != "" {
-		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(s.config.Username), mail.WithPassword(s.password))
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = connection.SetDeadline(deadline) // fails when it is closed, which the next step says
 	}
-	return mail.NewClient(s.config.Host, options...)
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
+	client, err := s.greet(connection)
+	if err != nil {
+		_ = connection.Close()
+		return nil, err
+	}
+	return client, nil
 }
 
-// message returns the mail as an SMTP message.
-func (s *smtp) message(m store.Mail) (*mail.Msg, error) {
-	message := mail.NewMsg()
-	if err := message.From(s.config.From); err != nil {
-		return nil, fmt.Errorf("sender: %w", err)
+// greet begins the dialogue on a new connection, and encrypts it.
+func (s *submission) greet(connection net.Conn) (*smtp.Client, error) {
+	if s.config.TLS == implicitTLS {
+		connection = tls.Client(connection, s.tls)
 	}
-	if err := message.To(m.Address); err != nil {
-		return nil, fmt.Errorf("receiver: %w", err)
+	client, err := smtp.NewClient(connection, s.config.Host)
+	if err != nil {
+		return nil, err
 	}
-	message.Subject(m.Subject)
-	message.SetDate()
-	message.SetMessageID()
-	message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: prevents automatic replies
-	message.SetBodyString(mail.TypeTextPlain, Text(m))
-	return message, nil
+	if name, err := os.Hostname(); err == nil {
+		if err := client.Hello(name); err != nil {
+			return nil, err
+		}
+	}
+	if s.config.TLS != startTLS {
+		return client, nil
+	}
+	return client, client.StartTLS(s.tls)
 }
 
-// Text returns the complete text of a mail, including its link.
-func Text(m store.Mail) string {
-	if m.Link == "" {
-		return m.Text + "\n"
+// logIn proves who sends, where a user is configured. Without encryption it does not.
+func (s *submission) logIn(client *smtp.Client) error {
+	if s.config.Username == "" {
+		return nil
 	}
-	return m.Text + "\n\n" + m.Link + "\n"
+	state, encrypted := client.TLSConnectionState()
+	if !encrypted {
+		return errors.New("the connection is not encrypted: no password is sent")
+	}
+	_, offered := client.Extension("AUTH")
+	way, err := s.mechanism(offered, &state)
+	if err != nil {
+		return err
+	}
+	return client.Auth(way)
+}
+
+// deliver hands a message over.
+func deliver(client *smtp.Client, from, to *mail.Address, message []byte) error {
+	if err := client.Mail(envelope(from)); err != nil {
+		return err
+	}
+	if err := client.Rcpt(envelope(to)); err != nil {
+		return err
+	}
+	data, err := client.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := data.Write(message); err != nil {
+		return err
+	}
+	return data.Close()
+}
+
+// envelope returns an address as it stands between < and > in a command: with quotes where
+// its local part needs them, which keeps it from ending the address early.
+func envelope(a *mail.Address) string {
+	bare := (&mail.Address{Address: a.Address}).String()
+	return bare[1 : len(bare)-1]
 }

@@ -34,6 +34,8 @@ type mailServer struct {
 	received []received
 	refuse   map[string]error // RCPT of an address
 	password string           // "" = no log-in is asked for
+	offers   []string         // ways to log in; nil: PLAIN
+	lies     bool             // about knowing the password (SCRAM)
 }
 
 // received is a mail as the server got it.
@@ -41,6 +43,7 @@ type received struct {
 	from, to  string
 	encrypted bool
 	user      string
+	way       string // to log in
 	message   *mail.Message
 	body      string
 }
@@ -107,18 +110,28 @@ func (s *mailServer) refusing(address string, err error) {
 }
 
 func (s *mailServer) NewSession(c *mta.Conn) (mta.Session, error) {
-	_, encrypted := c.TLSConnectionState()
-	return &mailSession{server: s, received: received{encrypted: encrypted}}, nil
+	state, encrypted := c.TLSConnectionState()
+	return &mailSession{server: s, tls: &state, received: received{encrypted: encrypted}}, nil
 }
 
 type mailSession struct {
 	server *mailServer
+	tls    *tls.ConnectionState
 	received
 }
 
-func (*mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (s *mailSession) AuthMechanisms() []string {
+	if s.server.offers != nil {
+		return s.server.offers
+	}
+	return []string{sasl.Plain}
+}
 
-func (s *mailSession) Auth(string) (sasl.Server, error) {
+func (s *mailSession) Auth(way string) (sasl.Server, error) {
+	s.way = way
+	if way != sasl.Plain {
+		return s.challenge(way), nil
+	}
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if password != s.server.password {
 			return mta.ErrAuthFailed

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/fuse"
@@ -72,6 +73,6 @@ func (t *Test) Live(now motion.Time) (list []Live) {
 			list = append(list, Live{l.LinkState, l.room, l.moves})
 		}
 	}
-	slices.SortFunc(list, func(a, b Live) int { return a.Link.Compare(b.Link) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Link.Compare(list[j].Link) < 0 })
 	return list
 }

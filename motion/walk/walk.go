@@ -12,6 +12,7 @@ package walk
 
 import (
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 	"sensegate/motion/fuse"
@@ -283,7 +284,7 @@ func (t *Test) linksOf(room string) (list []LinkState) {
 			list = append(list, l.LinkState)
 		}
 	}
-	slices.SortFunc(list, func(a, b LinkState) int { return a.Link.Compare(b.Link) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Link.Compare(list[j].Link) < 0 })
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"sensegate/motion"
 )
@@ -166,7 +167,7 @@ func (s *LinkState) addSteady(l *LinkState) {
 			s.Reasons = append(s.Reasons, reason(code, nil))
 		}
 	}
-	slices.SortStableFunc(s.Reasons, func(a, b Reason) int { return a.Code.rank() - b.Code.rank() })
+	sort.SliceStable(s.Reasons, func(i, j int) bool { return s.Reasons[i].Code.rank() < s.Reasons[j].Code.rank() })
 }
 
 // rank orders the reasons of a link that senses as its doubts are ordered.
