@@ -29,6 +29,8 @@ const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
   demo [-duration D] [-speed N] [-seed N] [-json] [-vacant]
                                run it on a simulated home, with temporary state
   config check [-config FILE]  check a configuration
+  config show [-config FILE] [-json]
+                               every setting, and where its value comes from
 ` + admin.Usage + `  version
 
 Each command explains itself with -h. Settings: config.example.yaml, or the
@@ -63,7 +65,7 @@ func run(args []string, out, errOut io.Writer) int {
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
-		err = checkConfig(args, out, errOut)
+		err = configure(args, out, errOut)
 	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
@@ -104,18 +106,27 @@ func parse(flags *flag.FlagSet, args []string, errOut io.Writer) error {
 	return nil
 }
 
-func checkConfig(args []string, out, errOut io.Writer) error {
-	if len(args) == 0 || args[0] != "check" {
-		fmt.Fprint(errOut, "want: sensegate config check [-config FILE]\n")
+// configure checks or shows a configuration.
+func configure(args []string, out, errOut io.Writer) error {
+	if len(args) == 0 || args[0] != "check" && args[0] != "show" {
+		fmt.Fprint(errOut, "want: sensegate config check [-config FILE], or config show [-config FILE] [-json]\n")
 		return admin.ErrUsage
 	}
-	flags := flag.NewFlagSet("sensegate config check", flag.ContinueOnError)
+	flags := flag.NewFlagSet("sensegate config "+args[0], flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file")
+	asJSON := new(bool)
+	if args[0] == "show" {
+		asJSON = flags.Bool("json", false, "print the settings as JSON")
+	}
 	if err := parse(flags, args[1:], errOut); err != nil {
 		return err
 	}
-	if _, err := appliance.Load(*path); err != nil {
+	c, err := appliance.Load(*path)
+	if err != nil {
 		return err
+	}
+	if args[0] == "show" {
+		return admin.ShowSettings(out, c.Settings(), *asJSON)
 	}
 	fmt.Fprintln(out, "the configuration is fine")
 	return nil

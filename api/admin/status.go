@@ -60,6 +60,9 @@ func showStatus(w io.Writer, now box.Status) {
 	if now.Authority != "" {
 		line("ca.pem SHA-256", "%s", now.Authority)
 	}
+	if now.SuppliedEnds != 0 {
+		line("certificate", "yours ends on %s", when(now.SuppliedEnds))
+	}
 	if r := now.Health.Recovery; r != nil {
 		line("recovered", "%s from damage (%s)", when(r.At), r.Damage)
 		switch {

@@ -15,6 +15,7 @@ import (
 	"sensegate/api/app"
 	"sensegate/api/box"
 	"sensegate/api/browser"
+	"sensegate/api/logtail"
 	"sensegate/api/mdns"
 	"sensegate/api/pki"
 	"sensegate/api/server"
@@ -51,6 +52,8 @@ type Appliance struct {
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
+	recent := logtail.New(log.Handler(), answered)
+	log = slog.New(recent.Handler())
 	db, _, err := store.OpenOrRecover(ctx, store.Options{
 		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
 		EventShare: int64(c.Store.EventsOfNetwork),
@@ -96,6 +99,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
+		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe,
 	})
 	a.admin = admin.NewServer(a.box)
 	if err = a.broker.Listen(); err != nil {
@@ -114,6 +118,11 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	}
 	return a, a.admin.Listen(c.StateDir)
 }
+
+// answered reports whether a record of the log is of a request that was answered as it should be.
+// Administrators do not see these: they would tell when a household comes and goes, and leave no
+// room for anything else.
+func answered(r slog.Record) bool { return r.Message == "request" && r.Level <= slog.LevelInfo }
 
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it
 // holds, mails and pushes end, the relay disconnects, and the database is closed last. It is

@@ -15,6 +15,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/auth"
+	"sensegate/api/box"
 	"sensegate/api/caller"
 	"sensegate/api/pki"
 	"sensegate/api/server"
@@ -45,6 +46,8 @@ type Config struct {
 	Push notify.PushConfig `yaml:"push" envPrefix:"PUSH_"`
 
 	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
+
+	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
 
 // LogConfig is the log part: a level, and the format text or json.
@@ -67,7 +70,7 @@ type CoreConfig struct {
 // GatekeeperConfig configures how devices join (device-protocol.md 1).
 type GatekeeperConfig struct {
 	MQTTServer  string        `yaml:"mqtt_server" env:"MQTT_SERVER"`
-	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN"`
+	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN" secret:"true"`
 	Readopt     string        `yaml:"readopt" env:"READOPT"`
 	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
 }
@@ -166,9 +169,13 @@ func (c CoreConfig) Validate() error {
 // Mistakes come as an *admin.ConfigError.
 func Load(path string) (Config, error) {
 	c := Defaults()
-	err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
+	sources, err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
+	c.Sources = sources
 	return c, err
 }
+
+// Settings returns every key of the configuration, without secrets.
+func (c *Config) Settings() box.Settings { return c.Sources.Settings(c, Defaults()) }
 
 // Logger returns the logger that the configuration asks for, writing to w.
 func (c LogConfig) Logger(w io.Writer) *slog.Logger {

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"math"
 	"time"
 
 	"sensegate/motion/notify"
@@ -17,12 +18,16 @@ type Attention struct {
 // What makes a backup old: one is made each night.
 const backupLate = 3 * 24 * time.Hour
 
+// certificateLate is what is left of a supplied certificate when somebody has to renew it.
+const certificateLate = 14 * 24 * time.Hour
+
 // daysLow is how many days of history have to fit at least.
 const daysLow = 30
 
 // Attention returns what has to be looked at, the worst first. Codes and figures: not_ready;
 // read_only; recovered (when, seconds); clock_unset; disk_low (days that fit); unreadable (records);
-// samples_lost (seconds of networks); backup_old (days), no_backup; mails_failed (mails).
+// samples_lost (seconds of networks); certificate_ends (days that are left of one that the owner
+// supplied, 0: none); backup_old (days), no_backup; mails_failed (mails).
 func (s Status) Attention(outbox Outbox, now time.Time) (list []Attention) {
 	note := func(is bool, code string, figure float64, text string) {
 		if is {
@@ -38,6 +43,10 @@ func (s Status) Attention(outbox Outbox, now time.Time) (list []Attention) {
 	note(s.Database.Days > 0 && s.Database.Days < daysLow, "disk_low", float64(s.Database.Days), "")
 	note(s.Health.Unreadable > 0, "unreadable", float64(s.Health.Unreadable), "")
 	note(s.Health.SamplesLost > 0, "samples_lost", float64(s.Health.SamplesLost), "")
+	if ends := s.SuppliedEnds; ends != 0 {
+		left := ends.Std().Sub(now)
+		note(left < certificateLate, "certificate_ends", max(0, math.Floor(left.Hours()/24)), "the certificate of tls.certificate: valid until "+ends.Std().UTC().Format(time.DateTime)+" UTC")
+	}
 	up := now.Sub(s.Since.Std())
 	switch {
 	case s.LastBackup == nil:

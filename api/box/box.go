@@ -11,6 +11,7 @@ import (
 	"log/slog"
 
 	"sensegate/api/auth"
+	"sensegate/api/logtail"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
 	"sensegate/store"
@@ -24,14 +25,18 @@ type Parts struct {
 	Accounts  *auth.Accounts
 	Household *household.Household
 
-	Ready     func() error  // why the appliance cannot work
-	Authority func() string // fingerprint of the authority that clients are to trust
-	Core      func() string // address of the Core interface, shown with a new key
-	Reach     func() Reach  // how the household reaches the appliance
-	MinFree   int64         // bytes of the disk that stay free for the rest of the system
-	Revoked   func()        // called after somebody's rights ended, to end connections opened with them
+	Ready      func() error                        // why the appliance cannot work
+	Authority  func() string                       // fingerprint of the authority that clients are to trust
+	Core       func() string                       // address of the Core interface, shown with a new key
+	Reach      func() Reach                        // how the household reaches the appliance
+	Configured func() Settings                     // the configuration
+	Secured    func() Secure                       // how the household reaches the appliance encrypted
+	Probe      func(context.Context) []SecureCheck // tries that
+	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
+	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
-	Log *slog.Logger
+	Log    *slog.Logger
+	Recent *logtail.Tail // the last lines of the log
 }
 
 // Box administers the appliance. Its methods may be called concurrently.

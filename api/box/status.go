@@ -24,9 +24,10 @@ type Status struct {
 	DevicesOnline int           `json:"devices_online"`
 	Database      store.Stats   `json:"database"`
 	Health        store.Health  `json:"health"`
-	LastBackup    *store.Backup `json:"last_backup"`         // of those in the state directory; null: none
-	Reach         *Reach        `json:"reach,omitempty"`     // how the household reaches it; null: it does not run
-	Authority     string        `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
+	LastBackup    *store.Backup `json:"last_backup"`               // of those in the state directory; null: none
+	Reach         *Reach        `json:"reach,omitempty"`           // how the household reaches it; null: it does not run
+	Authority     string        `json:"ca_sha256,omitempty"`       // fingerprint of the authority that clients are to trust
+	SuppliedEnds  motion.Time   `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
 }
 
 // Version returns the version that the binary was built from.
@@ -44,6 +45,9 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 	now.ClockUnset = b.Engine.State.OwnClock.Unset.Load()
 	if b.Authority != nil {
 		now.Authority = b.Authority()
+	}
+	if s := b.Secure(); !s.Own {
+		now.SuppliedEnds = s.Ends
 	}
 	if b.Reach != nil {
 		reach := b.Reach()

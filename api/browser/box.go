@@ -59,6 +59,11 @@ func (b *Browser) administering() []api.Route {
 		api.Post("/admin/calibrations", administrator(b.boxCalibrate), "Calibrate links"),
 		api.Delete("/admin/calibrations", administrator(b.boxEndCalibrations), "End calibrations under way"),
 		api.Get("/admin/audit", administrator(b.audit), "Who has changed what"),
+		api.Get("/admin/settings", administrator(b.boxSettings), "The configuration, and where each value comes from"),
+		api.Get("/admin/backups", administrator(b.boxBackups), "The backups that the appliance has made by itself"),
+		api.Get("/admin/secure", administrator(b.boxSecure), "How the appliance is reached encrypted"),
+		api.Post("/admin/secure/test", administrator(b.testSecure), "Try the encrypted connection"),
+		api.Get("/admin/log", administrator(b.boxLog), "The last lines of the log"),
 		api.Get("/admin/database", administrator(b.boxDatabase), "What the database holds"),
 		api.Post("/admin/database/check", administrator(b.checkDatabase), "Verify the database"),
 	)

@@ -38,7 +38,7 @@ func adminCalls(b *box) []adminCall {
 		{"GET", "/devices", "", "", false}, {"POST", "/devices/" + entry + "/adopt", "", "device_adopted", false}, {"DELETE", "/devices/csi-b-02aa00000210", "", "device_removed", false},
 		{"POST", "/adoption", `{"minutes":10,"network_id":1}`, "adoption_opened", false},
 		{"GET", "/links", "", "", false}, {"POST", "/calibrations", `{"network_id":1}`, "calibration_begun", false}, {"DELETE", "/calibrations?network_id=1", "", "calibration_cancelled", false},
-		{"GET", "/audit", "", "", false}, {"GET", "/database", "", "", false}, {"POST", "/database/check", "", "", false},
+		{"GET", "/audit", "", "", false}, {"GET", "/settings", "", "", false}, {"GET", "/backups", "", "", false}, {"GET", "/log?level=debug", "", "", false}, {"GET", "/secure", "", "", false}, {"POST", "/secure/test", "", "", false}, {"GET", "/database", "", "", false}, {"POST", "/database/check", "", "", false},
 	}
 }
 

@@ -39,7 +39,7 @@ type boxReach struct {
 }
 
 type boxAttention struct {
-	Code   string   `json:"code" doc:"not_ready, read_only, recovered (when, seconds), clock_unset, disk_low (days that fit), unreadable (records), samples_lost (seconds of networks), no_backup, backup_old (days), mails_failed (mails)" example:"backup_old"`
+	Code   string   `json:"code" doc:"not_ready, read_only, recovered (when, seconds), clock_unset, disk_low (days that fit), unreadable (records), samples_lost (seconds of networks), no_backup, backup_old (days), mails_failed (mails), certificate_ends (days that are left; null: none)" example:"backup_old"`
 	Figure *float64 `json:"figure" nullable:"true" doc:"As the code says" example:"5"`
 	Text   string   `json:"text" doc:"In the words of the program; empty: none"`
 }

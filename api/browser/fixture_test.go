@@ -3,6 +3,7 @@ package browser_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	boxes "sensegate/api/box"
 	"sensegate/api/browser"
 	"sensegate/api/caller"
+	"sensegate/api/logtail"
 	"sensegate/api/server"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -41,6 +43,8 @@ type box struct {
 	sessions *auth.Sessions
 	people   *household.Household
 	app      *apitest.Client
+	recent   *logtail.Tail
+	secured  boxes.Secure
 	guest    browser.Guest
 	play     browser.Play
 	admin    string // from where administrators may look after it
@@ -66,6 +70,7 @@ type tab struct {
 func newBox(t *testing.T) *box {
 	t.Helper()
 	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t), tokens: map[string]string{}, admin: caller.AdminPrivate}
+	b.recent = logtail.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), nil)
 	b.app = &apitest.Client{T: t, Base: "/api/v1", Doc: apitest.Document(t, app.New(app.Parts{}).Interface())}
 	var err error
 	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour}); err != nil {
@@ -125,6 +130,7 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	return boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
+		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
 	})
 }
 
