@@ -28,7 +28,7 @@ func TestSuppliedCertificateThatEndsNeedsAttention(t *testing.T) {
 			s.SuppliedEnds = motion.TimeOf(test.ends)
 		}
 		got := -1.0
-		for _, a := range s.Attention(Outbox{}, 2, now) {
+		for _, a := range s.Attention(Outbox{}, now) {
 			if a.Code == "certificate_ends" {
 				got = a.Figure
 				if want := "the certificate of tls.certificate: valid until " + test.ends.Format(time.DateTime) + " UTC"; a.Text != want {
