@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sensegate/api/box/passphrase"
+	"sensegate/api/box/staging"
+	"sensegate/motion"
 	"sensegate/store"
 	"sensegate/store/durable"
 )
@@ -132,6 +134,10 @@ func restoreBackup(flags *flag.FlagSet) action {
 		}
 		done, err := store.Restore(ctx, store.Options{Path: Database(c.stateDir)}, plain)
 		if err != nil {
+			return err
+		}
+		why := "another backup was restored at the terminal before"
+		if err := staging.Withdraw(staging.Directory(c.stateDir), why, motion.TimeOf(time.Now())); err != nil {
 			return err
 		}
 		return c.print(done, func(w io.Writer) {
