@@ -7,12 +7,14 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/api/admin"
 	"sensegate/api/app"
+	"sensegate/api/box/staging"
 	"sensegate/api/browser"
 	"sensegate/api/mdns"
 	"sensegate/api/pki"
@@ -42,17 +44,25 @@ type Appliance struct {
 	admin   *admin.Server
 	certs   *pki.Certificates
 	names   *mdns.Responder // nil until the ports are bound
+	staging *staging.Staging
 	parts   app.Parts
 	guest   browser.Guest
 	play    browser.Play
+
+	restarting sync.Once
+	restart    chan struct{} // closed when the process is to start anew
 }
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	db, _, err := store.OpenOrRecover(ctx, store.Options{
+	options := store.Options{
 		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
 		EventShare: int64(c.Store.EventsOfNetwork),
-	})
+	}
+	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
+		return nil, err
+	}
+	db, _, err := store.OpenOrRecover(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +72,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		}
 	}()
 	c.fitConnections(openFiles(), log)
-	a := &Appliance{config: c, log: log, db: db}
+	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{})}
+	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: options.MinFree, Log: log})
 	if a.relay, err = relay.New(c.Relay, log); err != nil {
 		return nil, err
 	}
@@ -114,7 +125,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it
 // holds, mails and pushes end, the relay disconnects, and the database is closed last. It is
-// called once.
+// called once. It ends by itself, with an error that wraps ErrRestart, when a backup is to be
+// restored, and with another one when something has failed.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
 
 // Failed is closed when the store has failed: Run returns its error soon.
@@ -148,10 +160,13 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.admin.Run(running) })
 	services.Go(func() error { return a.db.BackUpNightly(running) })
 	services.Go(func() error { return a.db.WipeDeleted(running) })
+	services.Go(func() error { return a.staging.Run(running) })
 	services.Go(func() error {
 		select {
 		case <-running.Done():
 			return nil
+		case <-a.restart:
+			return ErrRestart
 		case err := <-worked:
 			worked <- err
 			return err
