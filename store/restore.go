@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"sensegate/motion"
 	"sensegate/store/file"
@@ -38,13 +39,17 @@ func Restore(ctx context.Context, o Options, from io.Reader) (Restored, error) {
 	return done, refusal(o, err)
 }
 
+// ReplacedPath names the database at path for when it was replaced. The name is free.
+func ReplacedPath(path string, at time.Time) string { return file.AsidePath(path, "replaced", at) }
+
 // Place is Restore of the database that Stage has made of a backup: the file at staged, on
-// the file system of o.Path, takes the database's place. It is checked again before. When
-// it is refused it stays where it is.
-func Place(ctx context.Context, o Options, staged string) (Restored, error) {
+// the file system of o.Path, takes the database's place. It is checked again before. The
+// former database is kept as aside, of ReplacedPath. When it is refused all stays as it is;
+// after a power cut it can be done again.
+func Place(ctx context.Context, o Options, staged, aside string) (Restored, error) {
 	o = o.withDefaults()
 	done, err := restore(ctx, o, func(check func(string) error) (string, error) {
-		return file.Place(o.file(), o.aside, staged, check)
+		return file.Place(o.file(), aside, staged, check)
 	})
 	return done, refusal(o, err)
 }

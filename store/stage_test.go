@@ -89,9 +89,13 @@ func TestStagedBackupTakesThePlaceOfTheDatabase(t *testing.T) {
 	if _, err := Stage(t.Context(), staging, sealed(t, source)); err != nil {
 		t.Fatal(err)
 	}
-	done, err := Place(t.Context(), options, staging.Path)
-	if err != nil || done.Networks != 1 || done.Aside == "" {
-		t.Errorf("placed %+v, %v; want one network and the former database aside", done, err)
+	aside := ReplacedPath(options.Path, time.Now())
+	if err := os.Link(options.Path, aside); err != nil { // as a power cut leaves it
+		t.Fatal(err)
+	}
+	done, err := Place(t.Context(), options, staging.Path, aside)
+	if err != nil || done.Networks != 1 || done.Aside != aside {
+		t.Errorf("placed %+v, %v; want one network and the former database as %s", done, err, aside)
 	}
 	if _, err := os.Stat(staging.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the staged file is there: %v", err)

@@ -46,6 +46,9 @@ func AsidePath(path, what string, at time.Time) string {
 func Replace(path, candidate, aside string) error {
 	if aside != "" {
 		err := os.Link(path, aside)
+		if errors.Is(err, fs.ErrExist) && sameFile(path, aside) {
+			err = nil // a power cut came after this
+		}
 		if err == nil {
 			err = durable.SyncDirectory(filepath.Dir(aside))
 		}
@@ -57,6 +60,16 @@ func Replace(path, candidate, aside string) error {
 		return fmt.Errorf("name the new database: %w", err)
 	}
 	return durable.SyncDirectory(filepath.Dir(path))
+}
+
+// sameFile reports whether two paths name one file.
+func sameFile(path, other string) bool {
+	first, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(other)
+	return err == nil && os.SameFile(first, second)
 }
 
 // Restore puts the backup that it reads from in place of the file at o.Path, or where there
@@ -77,7 +90,8 @@ func Restore(ctx context.Context, o Options, aside string, from io.Reader, check
 }
 
 // Place is Restore of a file that was received before, at a path of the same file system.
-// When it is refused it stays where it is.
+// When it is refused it stays where it is. It can be done again after a power cut, under the
+// same name aside.
 func Place(o Options, aside, received string, check func(received string) error) (kept string, err error) {
 	kept, err = supersede(o, aside, received, func() error { return check(received) })
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"syscall"
 
 	"sensegate/motion"
@@ -18,7 +17,8 @@ type order struct {
 	Order    string      `json:"order"` // 26 letters and digits: a backup may be applied again
 	At       motion.Time `json:"at"`
 	Orderer  Person      `json:"orderer"`
-	Attempts int         `json:"attempts"` // starts that have begun to carry it out
+	Attempts int         `json:"attempts"`        // starts that have begun to carry it out
+	Aside    string      `json:"aside,omitempty"` // name of the former database from then on; "": not begun
 }
 
 // Outcome is what came of the last order.
@@ -28,7 +28,7 @@ type Outcome struct {
 	By       Person         `json:"by"`              // who applied it
 	OK       bool           `json:"ok"`              // the backup is the database now; otherwise the former one is
 	Text     string         `json:"text"`            // in words: what was restored, or why not
-	Aside    string         `json:"aside,omitempty"` // name of the former database in the state directory; "": there was none, or its name was lost by a power cut
+	Aside    string         `json:"aside,omitempty"` // name of the former database in the state directory; "": there was none
 	Contents store.Contents `json:"contents"`        // of the backup
 	Uploaded motion.Time    `json:"uploaded_at"`     // when it was staged
 	Told     bool           `json:"told,omitempty"`  // Tell has passed it on
@@ -107,12 +107,4 @@ func (o order) conclude(directory string, outcome Outcome, drop bool) error {
 		err = errors.Join(err, remove(directory, stagedName, o.file()))
 	}
 	return errors.Join(err, remove(directory, orderName))
-}
-
-// base returns the last part of a path, "" of none.
-func base(path string) string {
-	if path == "" {
-		return ""
-	}
-	return filepath.Base(path)
 }

@@ -113,8 +113,9 @@ func TestStartGoesOnWhereAPowerCutEndedTheRestore(t *testing.T) {
 			s.rewrite(orderName, o)
 		},
 		"when the former database had its second name": func(s *stand, o order) {
+			o.Aside = "sensegate.db.replaced-20261125T101112Z"
 			s.rewrite(orderName, o)
-			if err := os.Link(s.database(), s.database()+".replaced-20261125T101112Z"); err != nil {
+			if err := os.Link(s.database(), filepath.Join(s.dir, o.Aside)); err != nil {
 				s.t.Fatal(err)
 			}
 		},
@@ -146,6 +147,9 @@ func TestStartGoesOnWhereAPowerCutEndedTheRestore(t *testing.T) {
 				t.Error(err)
 			}
 			s.open()
+			if len(s.aside()) > 1 {
+				t.Errorf("%v are kept", s.aside())
+			}
 			if last := s.outcome(); s.guardian() != "b52f" || !last.OK || last.ID != ordered.Order {
 				t.Errorf("the database is that of %s, outcome %+v", s.guardian(), last)
 			}

@@ -41,12 +41,16 @@ func Place(ctx context.Context, directory string, o store.Options) error {
 		return nil
 	}
 	pending.Attempts++
+	if pending.Aside == "" {
+		pending.Aside = filepath.Base(store.ReplacedPath(o.Path, o.Now()))
+	}
 	if err := write(directory, orderName, pending); err != nil {
 		o.Logger.Error("backup not restored yet: what is done cannot be noted; the next start tries again", "err", err)
 		return nil
 	}
 	o.Logger.Info("the staged backup is checked and takes the database's place, which may take minutes", "bytes", pending.Size)
-	aside, err := pending.place(ctx, directory, o)
+	aside := filepath.Join(filepath.Dir(o.Path), pending.Aside)
+	err = pending.place(ctx, directory, o, aside)
 	if errors.Is(err, store.ErrLocked) || err != nil && ctx.Err() != nil {
 		pending.Attempts-- // it was not begun, or is to be gone on with
 		return errors.Join(err, write(directory, orderName, pending))
@@ -83,35 +87,37 @@ func removeThere(directory, name string) error {
 	return remove(directory, name)
 }
 
-// place puts the staged backup in place of the database and returns the name that the former
-// one has now.
-func (o order) place(ctx context.Context, directory string, options store.Options) (aside string, err error) {
+// place puts the staged backup in place of the database, which is kept as aside.
+func (o order) place(ctx context.Context, directory string, options store.Options, aside string) error {
 	path := filepath.Join(directory, o.file())
 	sum, err := digest(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A power cut may have come after it was placed: nothing has opened it since.
 		if sum, err = digest(ctx, options.Path); err == nil && sum == o.SHA256 {
-			return "", nil
+			return nil
 		}
-		return "", fmt.Errorf("%w: it is gone", errSpoilt)
+		return fmt.Errorf("%w: it is gone", errSpoilt)
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the staged backup, nothing was replaced: %w", err)
+		return fmt.Errorf("read the staged backup, nothing was replaced: %w", err)
 	case sum != o.SHA256:
-		return "", fmt.Errorf("%w: it has changed on the disk since it was checked", errSpoilt)
+		return fmt.Errorf("%w: it has changed on the disk since it was checked", errSpoilt)
 	case o.Attempts > mostAttempts:
-		return "", fmt.Errorf("restoring was begun %d times, and the appliance ended each time before it was done", mostAttempts)
+		return fmt.Errorf("restoring was begun %d times, and the appliance ended each time before it was done", mostAttempts)
 	}
-	done, err := store.Place(ctx, options, path)
-	return done.Aside, err
+	_, err = store.Place(ctx, options, path, aside)
+	return err
 }
 
 // ended notes the outcome: failure is nil when the backup is in its place. What cannot be
 // noted does not keep the appliance from starting.
 func (o order) ended(directory string, options store.Options, aside string, failure error) {
-	outcome := Outcome{At: motion.TimeOf(options.Now()), OK: failure == nil, Aside: base(aside)}
+	outcome := Outcome{At: motion.TimeOf(options.Now()), OK: failure == nil}
 	if outcome.OK {
+		if _, err := os.Lstat(aside); err == nil {
+			outcome.Aside = o.Aside
+		}
 		installed := o.InstalledAt.Std().Format(time.DateOnly)
 		outcome.Text = fmt.Sprintf("restored: %d networks, %d accounts, installed %s", o.Networks, o.Users, installed)
 		options.Logger.Warn("the staged backup has taken the database's place", "aside", outcome.Aside)
