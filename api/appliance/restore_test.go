@@ -238,6 +238,26 @@ func TestApplianceWhoseProgramIsGoneStartsAnew(t *testing.T) {
 	}
 }
 
+// TestApplianceThatIsStoppedWhileItStartsAnewEnds stops it as soon as the restart is ordered:
+// it ends, before its program is started again or after, and the order holds.
+func TestApplianceThatIsStoppedWhileItStartsAnewEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := startBoxed(t, dir)
+	b.ask(http.MethodPost, bytes.NewReader(backupOf(t, "a41f")))
+	b.ask(http.MethodPut, http.NoBody)
+	b.Signal(syscall.SIGTERM)
+	_ = b.Ended() // in order, or by the signal when nothing catches it yet
+	again := startBoxed(t, dir)
+	if o := again.outcome(); !o.OK {
+		t.Errorf("outcome %+v", o)
+	}
+	again.Stop()
+	if got := guardianIn(t, dir); got != "a41f" {
+		t.Errorf("the database is that of %q", got)
+	}
+}
+
 // TestOrderIsCarriedOutByTheNextStart kills an appliance when the order was left, and starts
 // the product itself on what is there.
 func TestOrderIsCarriedOutByTheNextStart(t *testing.T) {

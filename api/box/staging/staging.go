@@ -101,6 +101,7 @@ type Staging struct {
 
 	mu      sync.Mutex // held while the directory is changed, but for what an upload writes
 	restart func()     // nil: nobody would start the appliance anew
+	kept    time.Time  // when this process staged the backup; zero: another one has
 }
 
 // Restartable lets Apply work: restart asks the appliance to stop and start anew, and returns
@@ -146,14 +147,22 @@ func (s *Staging) Run(ctx context.Context) error {
 	}
 }
 
-// expire drops a backup that was staged too long ago. While the clock is behind its upload,
-// it is wrong, and nothing is dropped.
+// expire drops a backup that was staged too long ago, by the clock that runs on when the time
+// is set, or after a restart by that time. While it is behind the upload, it is wrong, and
+// nothing is dropped.
 func (s *Staging) expire() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	staged, err := read[record](s.o.Directory, stagedName)
-	if err != nil || staged == nil || s.o.Now().Sub(staged.UploadedAt.Std()) < Kept {
+	if err != nil || staged == nil {
 		return err
+	}
+	since := staged.UploadedAt.Std()
+	if !s.kept.IsZero() {
+		since = s.kept
+	}
+	if s.o.Now().Sub(since) < Kept {
+		return nil
 	}
 	if s.ordered() != nil {
 		return nil

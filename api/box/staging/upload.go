@@ -144,6 +144,7 @@ func (s *Staging) keep(received record) error {
 	if err := write(s.o.Directory, stagedName, received); err != nil {
 		return errors.Join(err, remove(s.o.Directory, received.file()))
 	}
+	s.kept = s.o.Now()
 	if former == nil {
 		return nil
 	}

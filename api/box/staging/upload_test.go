@@ -232,6 +232,11 @@ func TestStagedBackupWaitsADay(t *testing.T) {
 	if left := s.files(); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
+	s.stage(s.backup(""))
+	s.now = s.now.Add(Kept)
+	if err := s.expire(); err != nil || len(s.files()) > 0 {
+		t.Errorf("without a restart %v is left, %v", s.files(), err)
+	}
 }
 
 func TestStagedBackupIsDropped(t *testing.T) {
