@@ -55,14 +55,7 @@ type Appliance struct {
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	options := store.Options{
-		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
-		EventShare: int64(c.Store.EventsOfNetwork),
-	}
-	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
-		return nil, err
-	}
-	db, _, err := store.OpenOrRecover(ctx, options)
+	db, err := c.openDatabase(ctx, log)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +66,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	}()
 	c.fitConnections(openFiles(), log)
 	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{})}
-	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: options.MinFree, Log: log})
+	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Log: log})
 	if a.relay, err = relay.New(c.Relay, log); err != nil {
 		return nil, err
 	}
@@ -121,6 +114,19 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		}
 	}
 	return a, a.admin.Listen(c.StateDir)
+}
+
+// openDatabase opens the database, once an uploaded backup that is to take its place has done so.
+func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, error) {
+	options := store.Options{
+		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
+		EventShare: int64(c.Store.EventsOfNetwork),
+	}
+	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
+		return nil, err
+	}
+	db, _, err := store.OpenOrRecover(ctx, options)
+	return db, err
 }
 
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it

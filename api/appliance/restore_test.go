@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sensegate/api/admin"
 	"sensegate/api/appliance/box"
 	"sensegate/api/box/staging"
 	"sensegate/motion"
@@ -287,6 +288,32 @@ func TestOrderIsCarriedOutByTheNextStart(t *testing.T) {
 	aside, err := filepath.Glob(filepath.Join(dir, box.Database+".replaced-*"))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("%v are kept, %v", aside, err)
+	}
+}
+
+func TestRestoreAtTheTerminalWithdrawsTheOrder(t *testing.T) {
+	t.Parallel()
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "home.backup")
+	db, err := store.Open(store.Options{Path: filepath.Join(dir, box.Database)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := staging.New(staging.Options{DB: db, Directory: staging.Directory(dir)})
+	s.Restartable(func() {})
+	_, err = s.Stage(t.Context(), staging.Upload{Body: bytes.NewReader(backupOf(t, "a41f"))})
+	if err := errors.Join(err, s.Apply(staging.Person{}, 0), db.Close(), os.WriteFile(file, backupOf(t, "b52f"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Run(t.Context(), dir, []string{"restore", file}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	b := startBoxed(t, dir)
+	if o := b.outcome(); o.OK || !strings.Contains(o.Text, "at the terminal") {
+		t.Errorf("outcome %+v", o)
+	}
+	b.Stop()
+	if got := guardianIn(t, dir); got != "b52f" {
+		t.Errorf("the database is that of %q, want the one that was restored at the terminal", got)
 	}
 }
 
