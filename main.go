@@ -141,7 +141,20 @@ func administer(ctx context.Context, name string, args []string, out, errOut io.
 	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
 }
 
+// serve runs the appliance, and starts the process anew when that is asked for.
 func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
+	err := serveOnce(ctx, args, out, errOut)
+	if !errors.Is(err, appliance.ErrRestart) {
+		return err
+	}
+	if closing := err.Error(); closing != appliance.ErrRestart.Error() {
+		fmt.Fprintln(errOut, "sensegate:", closing)
+	}
+	return appliance.StartAnew(ctx)
+}
+
+// serveOnce runs the appliance to its end.
+func serveOnce(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate serve", flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file; none is needed")
 	if err := parse(flags, args, errOut); err != nil {
@@ -155,6 +168,7 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	a.Restartable()
 	code, err := a.SetupCode(ctx)
 	if err != nil {
 		fmt.Fprintln(errOut, "sensegate:", err)

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"time"
 
+	"sensegate/api/box/passphrase"
+	"sensegate/api/box/staging"
+	"sensegate/motion"
 	"sensegate/store"
 	"sensegate/store/durable"
 )
@@ -48,30 +51,30 @@ func makeBackup(flags *flag.FlagSet) action {
 		if len(arguments) > 0 {
 			return errors.New("backup takes no argument: name the file by -o")
 		}
-		var passphrase string
+		var words string
 		if *secret != "" {
 			var err error
-			if passphrase, err = newPassphrase(*secret); err != nil {
+			if words, err = newPassphrase(*secret); err != nil {
 				return err
 			}
 		}
-		copied, err := c.client.stream(ctx, "/backup?encrypted="+strconv.FormatBool(passphrase != ""))
+		copied, err := c.client.stream(ctx, "/backup?encrypted="+strconv.FormatBool(words != ""))
 		if err != nil {
 			return err
 		}
 		defer copied.Close()
 		if *output == "-" {
-			_, err := writeBackup(c.out, copied, passphrase)
+			_, err := writeBackup(c.out, copied, words)
 			return err
 		}
-		made := backupMade{Path: *output, Encrypted: passphrase != ""}
+		made := backupMade{Path: *output, Encrypted: words != ""}
 		if _, err := os.Stat(made.Path); err == nil && made.Path != "" {
 			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
 		}
 		if made.Path == "" {
 			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
 		}
-		if made.Size, err = saveBackup(made.Path, copied, passphrase); err != nil {
+		if made.Size, err = saveBackup(made.Path, copied, words); err != nil {
 			return err
 		}
 		return c.print(made, func(w io.Writer) {
@@ -81,12 +84,12 @@ func makeBackup(flags *flag.FlagSet) action {
 }
 
 // saveBackup writes a backup to a file, whole or not at all.
-func saveBackup(path string, from io.Reader, passphrase string) (size int64, err error) {
+func saveBackup(path string, from io.Reader, words string) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // mode 0600
 	if err != nil {
 		return 0, fmt.Errorf("write the backup: %w", err)
 	}
-	size, err = writeBackup(file, from, passphrase)
+	size, err = writeBackup(file, from, words)
 	if err == nil {
 		err = file.Sync()
 	}
@@ -101,11 +104,11 @@ func saveBackup(path string, from io.Reader, passphrase string) (size int64, err
 
 // writeBackup writes a backup, encrypted when there is a passphrase, and returns how
 // many bytes it had before that.
-func writeBackup(to io.Writer, from io.Reader, passphrase string) (int64, error) {
-	if passphrase == "" {
+func writeBackup(to io.Writer, from io.Reader, words string) (int64, error) {
+	if words == "" {
 		return io.Copy(to, from)
 	}
-	writer, err := encrypted(to, passphrase)
+	writer, err := passphrase.Encrypt(to, words)
 	if err != nil {
 		return 0, err
 	}
@@ -131,6 +134,10 @@ func restoreBackup(flags *flag.FlagSet) action {
 		}
 		done, err := store.Restore(ctx, store.Options{Path: Database(c.stateDir)}, plain)
 		if err != nil {
+			return err
+		}
+		why := "another backup was restored at the terminal before"
+		if err := staging.Withdraw(staging.Directory(c.stateDir), why, motion.TimeOf(time.Now())); err != nil {
 			return err
 		}
 		return c.print(done, func(w io.Writer) {

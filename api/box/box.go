@@ -11,19 +11,21 @@ import (
 	"log/slog"
 
 	"sensegate/api/auth"
+	"sensegate/api/box/staging"
 	"sensegate/api/logtail"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
 	"sensegate/store"
 )
 
-// Parts are what the box stands on. Household and the functions are nil when the appliance does
+// Parts are what the box stands on. Household, Staging and the functions are nil when the appliance does
 // not run; the functions are called concurrently.
 type Parts struct {
 	Engine    *engine.Engine
 	DB        *store.DB
 	Accounts  *auth.Accounts
 	Household *household.Household
+	Staging   *staging.Staging // nil as well
 
 	Ready      func() error                        // why the appliance cannot work
 	Authority  func() string                       // fingerprint of the authority that clients are to trust

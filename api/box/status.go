@@ -3,6 +3,7 @@ package box
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -102,16 +103,21 @@ func (b *Box) Backup(ctx context.Context, by store.Actor, encrypted bool) (file 
 	if file, size, err = b.DB.Snapshot(ctx); err != nil {
 		return nil, 0, err
 	}
-	err = b.change(ctx, by, "backup_made", "", func(_ context.Context, note *store.AuditNote) error {
+	return file, size, b.noteBackup(ctx, by, encrypted, file)
+}
+
+// noteBackup notes that a copy is handed out, and closes it when that cannot be.
+func (b *Box) noteBackup(ctx context.Context, by store.Actor, encrypted bool, copied io.Closer) error {
+	err := b.change(ctx, by, "backup_made", "", func(_ context.Context, note *store.AuditNote) error {
 		note.Add("encrypted", strconv.FormatBool(encrypted))
 		return nil
 	})
 	if fault.KindOf(err) == fault.Unavailable {
 		b.Log.Warn("backup handed out without a line in the audit log", "err", err)
-		err = nil
+		return nil
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
+		return errors.Join(err, copied.Close())
 	}
-	return file, size, nil
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sensegate/api/app"
 	"sensegate/api/auth"
 	boxes "sensegate/api/box"
+	"sensegate/api/box/staging"
 	"sensegate/api/browser"
 	"sensegate/api/caller"
 	"sensegate/api/logtail"
@@ -47,6 +49,7 @@ type box struct {
 	secured  boxes.Secure
 	guest    browser.Guest
 	play     browser.Play
+	restarts atomic.Int32
 	admin    string // from where administrators may look after it
 	sensors  *integration.Service
 
@@ -128,10 +131,17 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 		return boxes.Reach{Port: 8080, Addresses: []string{"192.168.1.20"}, Nameless: "mdns is off"}
 	}
 	return boxes.New(boxes.Parts{
-		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Ready: b.db.Err, Authority: func() string { return "" },
+		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
 		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
 	})
+}
+
+// staged keeps uploaded backups; what is applied is noted alone.
+func (b *box) staged() *staging.Staging {
+	s := staging.New(staging.Options{DB: b.db, Directory: staging.Directory(b.T.TempDir())})
+	s.Restartable(func() { b.restarts.Add(1) })
+	return s
 }
 
 // admit lets a master in, which forms a network.
