@@ -3,6 +3,7 @@ package browser_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -38,6 +39,9 @@ func adminCalls(b *box) []adminCall {
 		{"GET", "/devices", "", "", false}, {"POST", "/devices/" + entry + "/adopt", "", "device_adopted", false}, {"DELETE", "/devices/csi-b-02aa00000210", "", "device_removed", false},
 		{"POST", "/adoption", `{"minutes":10,"network_id":1}`, "adoption_opened", false},
 		{"GET", "/links", "", "", false}, {"POST", "/calibrations", `{"network_id":1}`, "calibration_begun", false}, {"DELETE", "/calibrations?network_id=1", "", "calibration_cancelled", false},
+		{"GET", "/restore", "", "", false}, {"POST", "/backup", `{"passphrase":"six words of your own"}`, "backup_made", true},
+		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"DELETE", "/restore", "", "upload_dropped", false},
+		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"POST", "/restore/apply", `{"uploaded_at":0}`, "", true},
 		{"GET", "/audit", "", "", false}, {"GET", "/settings", "", "", false}, {"GET", "/backups", "", "", false}, {"GET", "/log?level=debug", "", "", false}, {"GET", "/secure", "", "", false}, {"POST", "/secure/test", "", "", false}, {"GET", "/database", "", "", false}, {"POST", "/database/check", "", "", false},
 	}
 }
@@ -48,7 +52,40 @@ type adminCall struct {
 }
 
 // do makes the call as somebody.
-func (c adminCall) do(p *tab) apitest.Answer { return p.ask(c.method, "/admin"+c.path, c.body) }
+func (c adminCall) do(p *tab) apitest.Answer {
+	p.box.T.Helper()
+	r := p.request(p.box.Client, c.method, "/admin"+c.path, c.body)
+	if strings.HasPrefix(c.body, "--"+boundary) {
+		r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	}
+	return p.box.Do(r)
+}
+
+// boundary parts the fields of a form.
+const boundary = "part"
+
+// uploaded is a form with a backup.
+func uploaded(words, file string) string {
+	field := func(name, value string) string {
+		return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n"
+	}
+	return field("passphrase", words) + field("file", file) + "--" + boundary + "--\r\n"
+}
+
+// backupForm uploads the database as it is now.
+func (b *box) backupForm() string {
+	b.T.Helper()
+	file, _, err := b.db.Snapshot(b.T.Context())
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(file)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return uploaded("", string(content))
+}
 
 // waits lets a device ask to join the first home, where it waits, and returns its entry.
 func (b *box) waits(device string) string {
@@ -83,7 +120,7 @@ func TestAdministratorsAlone(t *testing.T) {
 		for _, caller := range []*tab{b.nobody, b.neighbour, installer, b.member, b.owner} {
 			apitest.WantProblem(t, c.do(caller), http.StatusForbidden, "not_administrator")
 		}
-		passed := b.keeper.request(b.Client, c.method, "/admin"+c.path, c.body)
+		passed := b.keeper.request(b.Client, c.method, "/admin"+c.path, "")
 		passed.Header.Set("X-Forwarded-For", "203.0.113.9")
 		apitest.WantProblem(t, b.Do(passed), http.StatusForbidden, "admin_address")
 	}
