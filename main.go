@@ -51,9 +51,8 @@ func main() {
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errOut io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, stopped := appliance.Stoppable()
+	defer stopped()
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -61,7 +60,9 @@ func run(args []string, out, errOut io.Writer) int {
 	var err error
 	switch name {
 	case "serve":
-		err = serve(ctx, args, out, errOut)
+		if err = serve(ctx, args, out, errOut); errors.Is(err, appliance.ErrRestart) {
+			err = startAnew(err, stopped, errOut)
+		}
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
@@ -141,20 +142,17 @@ func administer(ctx context.Context, name string, args []string, out, errOut io.
 	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
 }
 
-// serve runs the appliance, and starts the process anew when that is asked for.
-func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
-	err := serveOnce(ctx, args, out, errOut)
-	if !errors.Is(err, appliance.ErrRestart) {
-		return err
+// startAnew replaces the process when the appliance has ended for that: ended may also tell
+// what could not be closed.
+func startAnew(ended error, stopped func() bool, errOut io.Writer) error {
+	if told := ended.Error(); told != appliance.ErrRestart.Error() {
+		fmt.Fprintln(errOut, "sensegate:", told)
 	}
-	if closing := err.Error(); closing != appliance.ErrRestart.Error() {
-		fmt.Fprintln(errOut, "sensegate:", closing)
-	}
-	return appliance.StartAnew(ctx)
+	return appliance.StartAnew(stopped)
 }
 
-// serveOnce runs the appliance to its end.
-func serveOnce(ctx context.Context, args []string, out, errOut io.Writer) error {
+// serve runs the appliance to its end.
+func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate serve", flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file; none is needed")
 	if err := parse(flags, args, errOut); err != nil {
@@ -168,7 +166,10 @@ func serveOnce(ctx context.Context, args []string, out, errOut io.Writer) error 
 	if err != nil {
 		return err
 	}
-	a.Restartable()
+	a.Restartable(func() error {
+		_, err := appliance.Load(*path)
+		return err
+	})
 	code, err := a.SetupCode(ctx)
 	if err != nil {
 		fmt.Fprintln(errOut, "sensegate:", err)

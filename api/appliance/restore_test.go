@@ -2,14 +2,12 @@ package appliance
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -38,8 +36,8 @@ func TestMain(m *testing.M) {
 
 // serveRestorable runs an appliance as main does, until it is stopped.
 func serveRestorable() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+	ctx, stopped := Stoppable()
+	defer stopped()
 	c, err := Load("")
 	if err != nil {
 		return err
@@ -48,12 +46,12 @@ func serveRestorable() error {
 	if err != nil {
 		return err
 	}
-	a.Restartable()
+	a.Restartable(func() error { return nil })
 	a.http.Handle("/test/restore", http.HandlerFunc(a.testRestore))
 	if err := a.Run(ctx); !errors.Is(err, ErrRestart) {
 		return err
 	}
-	return StartAnew(ctx)
+	return StartAnew(stopped)
 }
 
 // testRestore does what the rows of restoring do.
@@ -68,7 +66,7 @@ func (a *Appliance) testRestore(w http.ResponseWriter, r *http.Request) {
 		answer, err = a.staging.Stage(r.Context(), staging.Upload{Body: r.Body, Size: max(0, r.ContentLength), Passphrase: r.Header.Get("Passphrase"), By: by})
 	case http.MethodPut:
 		if r.Header.Get("Die") != "" {
-			a.staging.Restartable(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+			a.staging.Restartable(func() error { return nil }, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 		}
 		err = a.staging.Apply(by, 0)
 	}
@@ -299,7 +297,7 @@ func TestRestoreAtTheTerminalWithdrawsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := staging.New(staging.Options{DB: db, Directory: staging.Directory(dir)})
-	s.Restartable(func() {})
+	s.Restartable(func() error { return nil }, func() {})
 	_, err = s.Stage(t.Context(), staging.Upload{Body: bytes.NewReader(backupOf(t, "a41f"))})
 	if err := errors.Join(err, s.Apply(staging.Person{}, 0), db.Close(), os.WriteFile(file, backupOf(t, "b52f"), 0o600)); err != nil {
 		t.Fatal(err)

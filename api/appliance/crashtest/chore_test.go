@@ -168,7 +168,7 @@ func ordered(t *testing.T, full *disk) *disk {
 	defer backup.Close()
 	err = inspect(t.Context(), databaseIn(top), func(db *store.DB) error {
 		s := staging.New(staging.Options{DB: db, Directory: staging.Directory(stateIn(top))})
-		s.Restartable(func() {})
+		s.Restartable(func() error { return nil }, func() {})
 		by := staging.Person{Kind: "account", Name: owner}
 		if _, err := s.Stage(t.Context(), staging.Upload{Body: backup, By: by}); err != nil {
 			return err

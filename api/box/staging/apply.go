@@ -58,6 +58,9 @@ func (s *Staging) Apply(by Person, uploadedAt motion.Time) error {
 	case uploadedAt != 0 && uploadedAt.Second() != staged.UploadedAt.Second():
 		return refuse("another_staged", "another backup was uploaded meanwhile: look at that one first")
 	}
+	if err := s.starts(); err != nil {
+		return refuse("not_restartable", fmt.Sprintf("the appliance would not start again, mend that first: %v", err))
+	}
 	err = write(s.o.Directory, orderName, order{record: *staged, Order: rand.Text(), At: motion.TimeOf(s.o.Now()), Orderer: by})
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return noRoom("the disk is full: make room first")

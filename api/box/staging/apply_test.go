@@ -92,9 +92,12 @@ func TestApplyIsRefusedWhereItCannotBeDone(t *testing.T) {
 	s.now = s.now.Add(minute)
 	second := s.stage(data)
 	want("another one was staged meanwhile", "another_staged", s.Apply(jo, first.UploadedAt))
-	s.Restartable(nil)
+	s.Restartable(nil, nil)
 	want("nobody would start it anew", "not_restartable", s.Apply(jo, 0))
-	s.Restartable(func() { s.restarts++ })
+	s.Restartable(func() error { return s.starts }, func() { s.restarts++ })
+	s.starts = errors.New("config.yaml:7: log.level: want debug")
+	want("it would not start", "not_restartable", s.Apply(jo, 0))
+	s.starts = nil
 	if err := s.Apply(jo, second.UploadedAt); err != nil || s.restarts != 1 {
 		t.Errorf("%v, %d restarts", err, s.restarts)
 	}

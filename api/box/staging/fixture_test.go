@@ -33,6 +33,7 @@ type stand struct {
 	now      time.Time
 	free     int64 // bytes, as the Staging is told
 	restarts int
+	starts   error // with which it would not start
 }
 
 // newStand makes a state directory whose database has the network.
@@ -74,7 +75,7 @@ func (s *stand) open() {
 		DB: db, Directory: Directory(s.dir), MinFree: 1 << 20, MaxSize: 64 << 20, Now: func() time.Time { return s.now },
 		Free: func(string) (int64, error) { return s.free, nil },
 	})
-	s.Restartable(func() { s.restarts++ })
+	s.Restartable(func() error { return s.starts }, func() { s.restarts++ })
 }
 
 // startAgain closes the database and starts as the appliance does.

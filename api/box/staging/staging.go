@@ -99,17 +99,19 @@ type Staging struct {
 	deriving sync.Mutex // held while a key is made of a passphrase, which takes memory
 	upload   sync.Mutex // held by an upload
 
-	mu      sync.Mutex // held while the directory is changed, but for what an upload writes
-	restart func()     // nil: nobody would start the appliance anew
-	kept    time.Time  // when this process staged the backup; zero: another one has
+	mu      sync.Mutex   // held while the directory is changed, but for what an upload writes
+	starts  func() error // why the appliance would not start again, nil when it would
+	restart func()       // nil: nobody would start the appliance anew
+	kept    time.Time    // when this process staged the backup; zero: another one has
 }
 
 // Restartable lets Apply work: restart asks the appliance to stop and start anew, and returns
-// at once. It may be called several times.
-func (s *Staging) Restartable(restart func()) {
+// at once; starts returns why it would not start again, such as a mistake that its
+// configuration has by now.
+func (s *Staging) Restartable(starts func() error, restart func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.restart = restart
+	s.starts, s.restart = starts, restart
 }
 
 // New returns the Staging of a running appliance, after Place. What an upload has left that
