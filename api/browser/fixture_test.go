@@ -140,7 +140,7 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 // staged keeps uploaded backups; what is applied is noted alone.
 func (b *box) staged() *staging.Staging {
 	s := staging.New(staging.Options{DB: b.db, Directory: staging.Directory(b.T.TempDir())})
-	s.Restartable(func() { b.restarts.Add(1) })
+	s.Restartable(func() error { return nil }, func() { b.restarts.Add(1) })
 	return s
 }
 
