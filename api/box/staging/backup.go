@@ -97,10 +97,3 @@ func (c *counter) Write(p []byte) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
-
-// Backups returns the backups that the appliance has made by itself, the newest first, and
-// where they lie.
-func (s *Staging) Backups() (list []store.Backup, directory string, err error) {
-	list, err = store.Backups(s.o.DB.Path())
-	return list, store.BackupDirectory(s.o.DB.Path()), err
-}
