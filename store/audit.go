@@ -112,14 +112,11 @@ func (tx *Tx) AddAuditLine(line AuditLine) error {
 func (tx *Tx) AuditPage(before uint64, last int) (lines []AuditLine, more bool) {
 	lines = []AuditLine{}
 	cursor := tx.bucket(audit.name).Cursor()
-	key, data := cursor.Last()
-	if before > 0 {
-		if key, data = cursor.Seek(key64(before)); key == nil {
-			key, data = cursor.Last()
-		} else {
-			key, data = cursor.Prev()
-		}
+	back := cursor.Last
+	if key, _ := cursor.Seek(key64(before)); before > 0 && key != nil {
+		back = cursor.Prev
 	}
+	key, data := back()
 	for ; key != nil; key, data = cursor.Prev() {
 		line, ok := audit.readable(tx, key, data)
 		if !ok {
