@@ -27,8 +27,19 @@ export async function fetchWords() {
   if (english !== first) return;
   const { rest } = await import("./words/rest.en");
   const before = english;
-  if (before === first) english = { ...first, ...rest };
+  if (before === first) english = { ...first, ...rest } as Messages; // those of the box come by addWords
   if (words.value === before) words.value = english;
+}
+
+let added: ((of: Language) => Promise<Partial<Messages>>) | undefined; // words that only some screens need
+
+/** Adds the words that fetch gives for a language, to this one and to each that is chosen later. It comes after fetchWords. */
+export async function addWords(fetch: (of: Language) => Promise<Partial<Messages>>) {
+  const before = language.value;
+  const came = await fetch(before);
+  added = fetch;
+  if (before === language.value) words.value = { ...words.value, ...came };
+  else await chooseLanguage(language.value);
 }
 
 /** Takes the language that was chosen, else the first of the browser's that we have. */
@@ -36,7 +47,9 @@ export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
-    words.value = wanted === "de" ? (await import("./words/de")).messages : wanted === "fr" ? (await import("./words/fr")).messages : english;
+    const more = await added?.(wanted);
+    words.value = wanted === "de" ? ((await import("./words/de")).messages as Messages) : wanted === "fr" ? ((await import("./words/fr")).messages as Messages) : english;
+    if (more) words.value = { ...words.value, ...more };
   } catch {
     return; // the words stay those there are
   }
@@ -47,6 +60,7 @@ export async function chooseLanguage(chosen = kept()) {
 /** What a refusal says to a person. */
 export function refusal(e: unknown): string {
   if (!(e instanceof Refusal)) return t("failed", { why: String(e) });
+  if (e.said) return e.said;
   if (e.status === 0) return t("offline");
   if (e.code === "unconfirmed") return t("unconfirmed");
   if (e.status === 429) return t("tooMany", { n: e.retryAfter || 60 });

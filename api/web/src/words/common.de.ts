@@ -33,5 +33,6 @@ export const common: typeof english = {
   roomsEdit: "Räume bearbeiten",
   setup: "Einrichtung",
   installs: "Von mir betreut",
+  box: "Box",
   setUp: "Jetzt einrichten",
 };

@@ -31,5 +31,6 @@ export const common = {
   roomsEdit: "Edit rooms",
   setup: "Setup",
   installs: "Homes I look after",
+  box: "Box",
   setUp: "Set it up",
 };

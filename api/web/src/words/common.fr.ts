@@ -33,5 +33,6 @@ export const common: typeof english = {
   roomsEdit: "Modifier les pièces",
   setup: "Installation",
   installs: "Foyers que j'installe",
+  box: "Boîtier",
   setUp: "L'installer",
 };

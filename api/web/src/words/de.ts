@@ -12,5 +12,6 @@ import { moment } from "./moment.de";
 import { people } from "./people.de";
 import { rooms } from "./rooms.de";
 import type { Messages } from "./en";
+import type { box } from "./box.en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };
+export const messages: Omit<Messages, keyof typeof box> = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };

@@ -12,5 +12,6 @@ import { moment } from "./moment.fr";
 import { people } from "./people.fr";
 import { rooms } from "./rooms.fr";
 import type { Messages } from "./en";
+import type { box } from "./box.en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };
+export const messages: Omit<Messages, keyof typeof box> = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };
