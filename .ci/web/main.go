@@ -94,7 +94,7 @@ func bundle(root string) (map[string][]byte, error) {
 	}
 	src := filepath.Join(root, "src")
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(src, "app.tsx"), filepath.Join(src, "app.css"), filepath.Join(src, "setup.css")},
+		EntryPoints: []string{filepath.Join(src, "app.tsx"), filepath.Join(src, "app.css"), filepath.Join(src, "setup.css"), filepath.Join(src, "box.css")},
 		Outdir:      filepath.Join(root, "dist"), Bundle: true, Splitting: true, Format: api.FormatESModule,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,

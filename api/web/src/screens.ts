@@ -20,6 +20,7 @@ export const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
   wall: () => import("./screen/wall"),
   me: () => import("./screen/me"),
   moment: () => import("./screen/moment"),
+  box: () => import("./group/box").then((m) => m.fetched()),
 };
 
 export const setupScreens: Record<string, () => Promise<{ Screen: SetupScreen }>> = {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { place, to } from "../route";
 import { setupScreens } from "../screens";
 import { installs } from "../setup";
-import { choose, connected, lost, now, trouble, type Overview } from "../state";
+import { administrator, choose, connected, lost, now, trouble, type Overview } from "../state";
 import { clock, fetchWords, language, refusal, t } from "../text";
 import { Icon } from "./icon";
 import { Later } from "./later";
@@ -22,13 +22,14 @@ const ways: [screen: string, name: keyof Messages][] = [
   ["insights", "insights"],
   ["devices", "setup"],
   ["installs", "installs"],
+  ["box", "box"],
   ["inbox", "inbox"],
   ["me", "me"],
 ];
 const direct = 4;
 
 /** Which of them are for somebody. */
-const open = (o: Overview) => ways.filter(([screen]) => (screen === "devices" ? o.home.role === "owner" : screen !== "installs" || installs.value.length > 0));
+const open = (o: Overview) => ways.filter(([screen]) => (screen === "devices" ? o.home.role === "owner" : screen === "box" ? administrator.value : screen !== "installs" || installs.value.length > 0));
 
 /** What stands around every screen. */
 export function Shell({ o, children }: { o: Overview; children: ComponentChildren }) {

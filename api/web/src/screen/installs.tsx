@@ -20,7 +20,10 @@ import { codeText, refusal, t } from "../text";
 
 interface Session {
   user: { id: number; email: string; first_name: string };
+  administrator?: boolean;
 }
+
+const box = () => import("../group/box").then((m) => m.fetched()).then((m) => m.Screen);
 
 export function Screen() {
   const answer = useAnswer<Setup>("/web/v1/setup", 30);
@@ -28,7 +31,10 @@ export function Screen() {
   const homes = s?.homes.filter((h) => h.role === "installer") ?? [];
   const home = homes.find((h) => h.id === installing.value) ?? homes[0];
   const own = overview.value;
-  const begin = s !== undefined && !own && homes.length === 0 && (s.code || s.homes.length > 0);
+  const session = useAnswer<Session>("/web/v1/session");
+  const looksAfter = session.value?.administrator ?? false;
+  const screen = place.value.screen;
+  const begin = screen !== "box" && s !== undefined && !own && homes.length === 0 && (s.code || s.homes.length > 0);
   useEffect(() => {
     if (begin) goInstead("setup");
   }, [begin]);
@@ -38,13 +44,13 @@ export function Screen() {
       void refresh();
     }
   }, [s]);
-  if (!s || begin) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
+  if (!s || begin || (!own && !session.value && !session.refusal)) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
+  if (looksAfter && !own && (screen === "box" || (screen !== "installs" && homes.length === 0))) return <Frame box home={home}><Later key="box" part={box} /></Frame>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
-  if (!home) return <NoHome />;
-  const name = place.value.screen;
-  if (!(name in setupScreens)) return <Frame><List homes={homes} again={answer.again} /></Frame>;
-  const fetch = () => setupScreens[name]().then((m) => m.Screen);
-  return <Frame home={home}><Later key={name + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+  if (!home) return looksAfter ? <Frame box><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
+  if (!(screen in setupScreens)) return <Frame box={looksAfter}><List homes={homes} again={answer.again} /></Frame>;
+  const fetch = () => setupScreens[screen]().then((m) => m.Screen);
+  return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
 }
 
 /** Somebody who belongs to no home, and has shown no code. */
@@ -63,7 +69,8 @@ function NoHome() {
 }
 
 /** What stands around the screens of an installer. */
-function Frame({ home, children }: { home?: SetupHome; children: preact.ComponentChildren }) {
+function Frame({ home, box = false, children }: { home?: SetupHome; box?: boolean; children: preact.ComponentChildren }) {
+  const at = place.value.screen;
   const way = (screen: string, name: string, here: boolean) => (
     <li><a href={to(screen)} aria-current={here ? "page" : undefined} onClick={screen === "" ? () => (installing.value = 0) : undefined}><Icon of={screen} /><span>{name}</span></a></li>
   );
@@ -76,8 +83,9 @@ function Frame({ home, children }: { home?: SetupHome; children: preact.Componen
       <nav class="ways" aria-label={t("screens")}>
         <ul>
           {overview.value && way("", t("home"), false)}
-          {way("installs", t("installs"), home === undefined)}
-          {way("devices", t("setup"), home !== undefined)}
+          {box && way("box", t("box"), at !== "installs" && !(at in setupScreens))}
+          {way("installs", t("installs"), box ? at === "installs" : home === undefined)}
+          {(home || !box) && way("devices", t("setup"), home !== undefined && at in setupScreens)}
         </ul>
       </nav>
       <div>{children}</div>

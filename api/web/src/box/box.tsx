@@ -1,0 +1,16 @@
+import type { ComponentType } from "preact";
+import { useStyle } from "../part/style";
+import { place } from "../route";
+import { Status } from "./status";
+
+const parts: Record<string, ComponentType> = {
+  "": Status,
+};
+
+/** The part of the box that the address names. */
+export function Screen() {
+  const styled = useStyle("box.css");
+  const name = place.value.rest[0] ?? "";
+  const Part = parts[name] ?? Status;
+  return styled ? <Part key={name} /> : <main class="screen" aria-busy="true" />;
+}
