@@ -1,10 +1,11 @@
 import type { ComponentType } from "preact";
 import { useStyle } from "../part/style";
 import { place } from "../route";
+import { Backup } from "./backup";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status,
+  "": Status, backup: Backup,
 };
 
 /** The part of the box that the address names. */
