@@ -1,11 +1,12 @@
 import type { ComponentType } from "preact";
 import { useStyle } from "../part/style";
 import { place } from "../route";
+import { Accounts } from "./accounts";
 import { Backup } from "./backup";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup,
+  "": Status, backup: Backup, accounts: Accounts,
 };
 
 /** The part of the box that the address names. */
