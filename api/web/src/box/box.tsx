@@ -3,10 +3,11 @@ import { useStyle } from "../part/style";
 import { place } from "../route";
 import { Accounts } from "./accounts";
 import { Backup } from "./backup";
+import { Keys } from "./keys";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys,
 };
 
 /** The part of the box that the address names. */
