@@ -4,10 +4,11 @@ import { place } from "../route";
 import { Accounts } from "./accounts";
 import { Backup } from "./backup";
 import { Keys } from "./keys";
+import { MqttUsers } from "./mqtt";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers,
 };
 
 /** The part of the box that the address names. */
