@@ -4,11 +4,12 @@ import { place } from "../route";
 import { Accounts } from "./accounts";
 import { Backup } from "./backup";
 import { Keys } from "./keys";
+import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails,
 };
 
 /** The part of the box that the address names. */
