@@ -6,10 +6,11 @@ import { Backup } from "./backup";
 import { Keys } from "./keys";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
+import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode,
 };
 
 /** The part of the box that the address names. */
