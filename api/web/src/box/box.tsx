@@ -3,6 +3,7 @@ import { useStyle } from "../part/style";
 import { place } from "../route";
 import { Accounts } from "./accounts";
 import { Backup } from "./backup";
+import { Devices } from "./devices";
 import { Keys } from "./keys";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
@@ -10,7 +11,7 @@ import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices,
 };
 
 /** The part of the box that the address names. */
