@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { useStyle } from "../part/style";
 import { place } from "../route";
 import { Accounts } from "./accounts";
+import { Audit } from "./audit";
 import { Backup } from "./backup";
 import { Devices } from "./devices";
 import { Keys } from "./keys";
@@ -11,7 +12,7 @@ import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit,
 };
 
 /** The part of the box that the address names. */
