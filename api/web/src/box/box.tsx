@@ -8,11 +8,12 @@ import { Devices } from "./devices";
 import { Keys } from "./keys";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
+import { Settings } from "./settings";
 import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings,
 };
 
 /** The part of the box that the address names. */
