@@ -8,12 +8,13 @@ import { Devices } from "./devices";
 import { Keys } from "./keys";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
+import { Secure } from "./secure";
 import { Settings } from "./settings";
 import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure,
 };
 
 /** The part of the box that the address names. */
