@@ -6,6 +6,7 @@ import { Audit } from "./audit";
 import { Backup } from "./backup";
 import { Devices } from "./devices";
 import { Keys } from "./keys";
+import { Log } from "./log";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
 import { Secure } from "./secure";
@@ -14,7 +15,7 @@ import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log,
 };
 
 /** The part of the box that the address names. */
