@@ -4,6 +4,7 @@ import { place } from "../route";
 import { Accounts } from "./accounts";
 import { Audit } from "./audit";
 import { Backup } from "./backup";
+import { Database } from "./database";
 import { Devices } from "./devices";
 import { Keys } from "./keys";
 import { Log } from "./log";
@@ -15,7 +16,7 @@ import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log, database: Database,
 };
 
 /** The part of the box that the address names. */
