@@ -7,7 +7,7 @@ import { counted } from "../part/when";
 import { askRole } from "../state";
 import { t } from "../text";
 import { BoxPage } from "./frame";
-import { ask, Once, row, useAct, when, type Secret } from "./part";
+import { ask, New, Once, row, useAct, when, type Secret } from "./part";
 
 interface Account {
   id: number;
@@ -66,14 +66,13 @@ export function Accounts() {
       <ul class="list bx-list">
         {all.map((a) => <Row key={a.id} of={a} busy={busy.value} newPassword={newPassword} turn={turn} remove={remove} />)}
       </ul>
-      <section class="bx-section">
-        <h2>{t("bxAddAccount")}</h2>
+      <New title={t("bxAddAccount")} open={false}>
         <p>{t("bxAddAccountText")}</p>
         <Fields main yes={t("bxAdd")} send={add}>
           <label for={id}>{t("email")}</label>
           <input id={id} name="email" type="email" autocomplete="off" maxLength={254} required />
         </Fields>
-      </section>
+      </New>
     </BoxPage>
   );
 }
@@ -86,7 +85,7 @@ function Row({ of: a, busy, newPassword, turn, remove }: { of: Account; busy: bo
       <span class="grow">
         <strong>{name}</strong> {a.you && <small>{t("thatIsYou")}</small>} {a.administrator && <span class="tag bx-on">{t("bxAdministrator")}</span>} {!a.confirmed && <span class="tag">{t("bxUnconfirmed")}</span>}
         <br />
-        <small>{[name !== a.email && a.email, counted("bxHomes", a.homes), counted("bxSessions", a.sessions), t("bxSince", { time: when(a.created_at) })].filter(Boolean).join(" · ")}</small>
+        <small>{[name !== a.email && a.email, counted("bxHomes", a.homes), a.sessions > 0 && counted("bxSessions", a.sessions), t("bxSince", { time: when(a.created_at) })].filter(Boolean).join(" · ")}</small>
       </span>
       <details class="menu">
         <summary aria-label={t("moreOf", { name })}>⋯</summary>

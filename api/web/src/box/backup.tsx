@@ -3,6 +3,7 @@ import { useId, useRef } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { sure } from "../part/dialog";
 import { Doing } from "../part/form";
+import { Holder } from "../part/signform";
 import { refusal, t } from "../text";
 import { BoxPage } from "./frame";
 import { bytes, row, since, when } from "./part";
@@ -84,7 +85,7 @@ function Take() {
     </>
   );
   return (
-    <section class="bx-section">
+    <section class="card bx-section">
       <h2>{t("bxTake")}</h2>
       <p>{t("bxTakeText")}</p>
       {far.value ? (
@@ -95,6 +96,7 @@ function Take() {
         </div>
       ) : (
         <form class="form" onSubmit={submit}>
+          <Holder email={t("bxBackup")} />
           {field("p", t("bxPhrase"), phrase)}
           <div class="bx-strength" data-is={phrase.value === "" ? "" : how} id={id + "h"}><span aria-hidden="true" /><small>{t(phrase.value === "" ? "bxPhraseHint" : how === "short" ? "bxPhraseShort" : how === "weak" ? "bxPhraseWeak" : how === "fair" ? "bxPhraseFair" : "bxPhraseGood")}</small></div>
           {field("q", t("bxPhraseAgain"), again)}

@@ -8,7 +8,7 @@ import { t } from "../text";
 import { su, suCode } from "../words/setup";
 import { BoxPage } from "./frame";
 import { networkName, type Named } from "./keys";
-import { ask, row, since, when } from "./part";
+import { ask, New, row, since, when } from "./part";
 
 interface Device {
   id: number | string | null;
@@ -49,6 +49,7 @@ export function Devices() {
   const homes = [...new Set(known.map((one) => one.network_id))];
   return (
     <BoxPage title="bxDevices" truth={truth} answer={answer}>
+      {d?.windows.map((w) => <p key={w.network_id} class="note" role="status">{t("bxWindowOpen", { home: w.network_id === null ? t("bxNoHome") : networkName(d.networks, w.network_id), time: when(w.until) })}</p>)}
       {d && waiting.length > 0 && (
         <section class="bx-section">
           <h2>{su("suWaitingTitle")}</h2>
@@ -101,9 +102,7 @@ function Window({ of: d, again }: { of: Devices; again: () => Promise<void> }) {
     return "";
   };
   return (
-    <section class="bx-section">
-      <h2>{t("bxWindow")}</h2>
-      {d.windows.map((w) => <p key={w.network_id} role="status">{t("bxWindowOpen", { home: w.network_id === null ? t("bxNoHome") : networkName(d.networks, w.network_id), time: when(w.until) })}</p>)}
+    <New title={t("bxWindow")} open={d.devices.length === 0}>
       <p>{t("bxWindowText")}</p>
       <Fields yes={su("suOpen")} send={open}>
         <label for={id + "h"}>{t("bxFor")}</label>
@@ -114,7 +113,7 @@ function Window({ of: d, again }: { of: Devices; again: () => Promise<void> }) {
         <label for={id + "m"}>{t("bxMinutes")}</label>
         <input id={id + "m"} name="minutes" type="number" min={1} max={60} required defaultValue="10" />
       </Fields>
-    </section>
+    </New>
   );
 }
 

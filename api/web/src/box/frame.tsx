@@ -41,8 +41,8 @@ export function BoxPage({ title, truth, under, answer, children }: { title: keyo
   const shut = answer?.refusal && answer.value === undefined && (answer.refusal.status === 403 || answer.refusal.status === 404);
   return (
     <Page title={t(title)} kind="bx" heading={truth || t(title)}>
+      {here() !== "" && <p class="bx-back"><a href={to("box")}>{t("box")}</a></p>}
       <div class="bx-main">
-        {here() !== "" && <p class="bx-back"><a href={to("box")}>{t("box")}</a></p>}
         {under && <p class="bx-under">{under}</p>}
         {shut ? <Shut code={answer!.refusal!.code} /> : <>{answer && <Waiting answer={answer} />}{children}</>}
       </div>

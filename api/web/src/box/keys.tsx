@@ -5,7 +5,7 @@ import { Doing, Fields } from "../part/form";
 import { counted } from "../part/when";
 import { t } from "../text";
 import { BoxPage } from "./frame";
-import { ask, number, Once, row, since, when, type Secret } from "./part";
+import { ask, New, number, Once, row, since, when, type Secret } from "./part";
 
 interface Key {
   id: number;
@@ -72,8 +72,7 @@ export function Keys() {
               </li>
             ))}
           </ul>
-          <section class="bx-section">
-            <h2>{t("bxKeyNew")}</h2>
+          <New title={t("bxKeyNew")} open={k.keys.length === 0}>
             <Fields main yes={t("bxMake")} send={make}>
               <label for={id + "n"}>{t("bxName")}</label>
               <input id={id + "n"} name="name" autocomplete="off" maxLength={64} required />
@@ -89,7 +88,7 @@ export function Keys() {
               </select>
               <label class="check"><input type="checkbox" name="write" /> {t("bxMayWrite")}</label>
             </Fields>
-          </section>
+          </New>
         </>
       )}
     </BoxPage>

@@ -28,7 +28,7 @@ export function Log() {
       {answer.value && lines.length === 0 && <p class="note">{t("bxLogNone")}</p>}
       <ul class="bx-log">
         {lines.map((l) => (
-          <li key={l.id} class={"bx-" + l.level.toLowerCase()}>
+          <li key={l.id} data-level={l.level.toLowerCase()}>
             <small>{shortDay(l.at, zone())} {clock(l.at, zone())} · {codeText("bxLevel_", l.level.toLowerCase()) || l.level}</small>
             <code>{l.text}</code>
           </li>

@@ -5,7 +5,7 @@ import { Doing, Fields } from "../part/form";
 import { counted } from "../part/when";
 import { t } from "../text";
 import { BoxPage } from "./frame";
-import { ask, Once, row, when, type Secret } from "./part";
+import { ask, New, Once, row, when, type Secret } from "./part";
 
 interface User {
   name: string;
@@ -43,8 +43,7 @@ export function MqttUsers() {
         ))}
       </ul>
       {users && (
-        <section class="bx-section">
-          <h2>{t("bxMqttNew")}</h2>
+        <New title={t("bxMqttNew")} open={users.length === 0}>
           <Fields main yes={t("bxMake")} send={make}>
             <label for={id + "n"}>{t("bxName")}</label>
             <input id={id + "n"} name="name" autocomplete="off" maxLength={64} required />
@@ -52,7 +51,7 @@ export function MqttUsers() {
             <input id={id + "p"} name="prefix" autocomplete="off" maxLength={128} aria-describedby={id + "h"} />
             <small id={id + "h"}>{t("bxPrefixHint")}</small>
           </Fields>
-        </section>
+        </New>
       )}
     </BoxPage>
   );

@@ -92,6 +92,14 @@ export function Once({ of, done }: { of: Secret; done: () => void }) {
   );
 }
 
+/** What is opened to make something new; open where there is nothing yet. */
+export const New = ({ title, open, children }: { title: string; open: boolean; children: ComponentChildren }) => (
+  <details class="bx-new" open={open}>
+    <summary>{title}</summary>
+    {children}
+  </details>
+);
+
 /** Names with what stands for them. */
 export const Facts = ({ of }: { of: [name: string, value: ComponentChildren][] }) => (
   <dl class="bx-facts">{of.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>

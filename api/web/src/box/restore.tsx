@@ -7,6 +7,7 @@ import { useAnswer } from "../answer";
 import { call, dropProof, Refusal, stepUp } from "../api";
 import { sure } from "../part/dialog";
 import { Doing } from "../part/form";
+import { Holder } from "../part/signform";
 import { counted } from "../part/when";
 import { leave, now } from "../state";
 import { list, refusal, span, t } from "../text";
@@ -35,7 +36,7 @@ export function Restore() {
   const waiting = useSignal(false);
   const s = answer.value;
   return (
-    <section class="bx-section">
+    <section class="card bx-section">
       <h2>{t("bxRestore")}</h2>
       {waiting.value ? <Back before={s?.last?.at ?? 0} /> : s?.staged ? <Check of={s.staged} again={answer.again} begun={() => (waiting.value = true)} /> : s && <Send again={answer.again} />}
       {answer.refusal && !waiting.value && <p class="wrong" role="alert">{refusal(answer.refusal)}</p>}
@@ -88,6 +89,7 @@ function Send({ again }: { again: () => Promise<void> }) {
       <p>{t("bxRestoreText")}</p>
       <label for={id + "f"}>{t("bxFile")}</label>
       <input id={id + "f"} type="file" accept=".age,.db,.backup" required={!file.value} onChange={(e) => (file.value = e.currentTarget.files?.[0])} />
+      <Holder email={t("bxBackup")} />
       <label for={id + "p"}>{t("bxFilePhrase")}</label>
       <input id={id + "p"} type="password" autocomplete="off" maxLength={512} value={phrase.value} onInput={(e) => (phrase.value = e.currentTarget.value)} />
       <p class="wrong" role="alert">{wrong}</p>
@@ -106,8 +108,8 @@ function Check({ of, again, begun }: { of: Staged; again: () => Promise<void>; b
     begun();
   };
   return (
-    <div class="card bx-staged">
-      <h3>{t("bxStaged")}</h3>
+    <div class="bx-section">
+      <p><strong>{t("bxStaged")}</strong></p>
       <Facts
         of={[
           [t("bxStagedHomes"), of.homes.length > 0 ? list(of.homes) : counted("bxHomes", of.networks)],

@@ -27,10 +27,9 @@ export function Settings() {
   const found = s?.settings.filter(fits) ?? [];
   const groups = [...new Set(found.map((one) => (one.key.includes(".") ? one.key.split(".")[0] : "")))];
   return (
-    <BoxPage title="bxSettings" answer={answer} under={t("bxSettingsText")}>
+    <BoxPage title="bxSettings" answer={answer} under={s && `${t("bxSettingsText")} ${s.file ? t("bxSettingsFile", { file: s.file }) : t("bxSettingsNoFile")}`}>
       {s && (
         <>
-          <p><small>{s.file ? t("bxSettingsFile", { file: s.file }) : t("bxSettingsNoFile")}</small></p>
           <div class="form bx-search">
             <label for={id}>{t("bxSearch")}</label>
             <input id={id} type="search" autocomplete="off" value={sought.value} onInput={(e) => (sought.value = e.currentTarget.value)} />
@@ -55,7 +54,7 @@ function Row({ of: s, file }: { of: Setting; file: string }) {
   return (
     <li>
       <details>
-        <summary><code class="grow">{s.key}</code><span class="bx-value">{shown}</span><span class={s.origin === "default" ? "tag" : "tag bx-on"}>{from}</span></summary>
+        <summary><code class="grow">{s.key}</code><span class="bx-value">{shown}</span>{s.origin !== "default" && <span class="tag bx-on">{from}</span>}</summary>
         <p>{t("bxSettingHow", { key: s.key, file: file || "config.yaml" })} {s.variable && <>{t("bxSettingOr")} <code>{s.variable}{s.secret && `, ${s.variable}_FILE`}</code></>}. {!s.secret && t("bxSettingStandard", { value: s.standard || "–" })}</p>
       </details>
     </li>

@@ -45,9 +45,9 @@ export function Screen() {
     }
   }, [s]);
   if (!s || begin || (!own && !session.value && !session.refusal)) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
-  if (looksAfter && !own && (screen === "box" || (screen !== "installs" && homes.length === 0))) return <Frame box home={home}><Later key="box" part={box} /></Frame>;
+  if (looksAfter && !own && (screen === "box" || (screen !== "installs" && homes.length === 0))) return <Frame box home={home} homes={homes.length}><Later key="box" part={box} /></Frame>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
-  if (!home) return looksAfter ? <Frame box><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
+  if (!home) return looksAfter ? <Frame box homes={0}><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
   if (!(screen in setupScreens)) return <Frame box={looksAfter}><List homes={homes} again={answer.again} /></Frame>;
   const fetch = () => setupScreens[screen]().then((m) => m.Screen);
   return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
@@ -69,7 +69,7 @@ function NoHome() {
 }
 
 /** What stands around the screens of an installer. */
-function Frame({ home, box = false, children }: { home?: SetupHome; box?: boolean; children: preact.ComponentChildren }) {
+function Frame({ home, homes = 1, box = false, children }: { home?: SetupHome; homes?: number; box?: boolean; children: preact.ComponentChildren }) {
   const at = place.value.screen;
   const way = (screen: string, name: string, here: boolean) => (
     <li><a href={to(screen)} aria-current={here ? "page" : undefined} onClick={screen === "" ? () => (installing.value = 0) : undefined}><Icon of={screen} /><span>{name}</span></a></li>
@@ -84,7 +84,7 @@ function Frame({ home, box = false, children }: { home?: SetupHome; box?: boolea
         <ul>
           {overview.value && way("", t("home"), false)}
           {box && way("box", t("box"), at !== "installs" && !(at in setupScreens))}
-          {way("installs", t("installs"), box ? at === "installs" : home === undefined)}
+          {way("installs", t(homes > 0 ? "installs" : "me"), box ? at === "installs" : home === undefined)}
           {(home || !box) && way("devices", t("setup"), home !== undefined && at in setupScreens)}
         </ul>
       </nav>
@@ -113,8 +113,8 @@ function List({ homes, again }: { homes: SetupHome[]; again: () => Promise<void>
     go("devices");
   };
   return (
-    <Page title={t("installs")} kind="fr-installs">
-      <p>{t("frInstallsWhy")}</p>
+    <Page title={t(homes.length > 0 || overview.value ? "installs" : "me")} kind="fr-installs">
+      {homes.length > 0 && <p>{t("frInstallsWhy")}</p>}
       <p class="wrong" role="alert">{wrong}</p>
       {homes.length === 0 && <p class="note">{t("frInstallsNone")}</p>}
       <ul class="list">
