@@ -1,14 +1,14 @@
 // Command web bundles the web app, api/web/src, into api/web/dist, and the API reference,
 // api/web/reference, into api/web/dist-docs: go -C .ci/web run .
 // With -check it changes nothing and fails when one of them is of another source. It needs Go alone:
-// esbuild is a Go module, and the libraries are in api/web/lib.
+// esbuild is a Go module, and the libraries are in api/web/lib. CONTRIBUTING.md, "A page", says how
+// the bundle is kept small.
 package main
 
 import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -21,6 +21,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"sensegate.web/deflate"
 )
 
 func main() {
@@ -76,7 +78,7 @@ func (s site) run(root string, check bool) error {
 	}
 	total := 0
 	for name, content := range files {
-		packed := pack(content)
+		packed := deflate.Gzip(content)
 		total += len(packed)
 		if err := os.WriteFile(filepath.Join(dist, name+".gz"), packed, 0o644); err != nil {
 			return err
@@ -88,88 +90,67 @@ func (s site) run(root string, check bool) error {
 
 // bundle returns the files of dist by name.
 func bundle(root string) (map[string][]byte, error) {
-	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	w, err := numberWords(filepath.Join(root, "src"))
 	if err != nil {
 		return nil, err
 	}
-	src := filepath.Join(root, "src")
-	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(src, "app.tsx"), filepath.Join(src, "app.css"), filepath.Join(src, "setup.css"), filepath.Join(src, "box.css")},
-		Outdir:      filepath.Join(root, "dist"), Bundle: true, Splitting: true, Format: api.FormatESModule,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning, ChunkNames: "[name]-[hash]", Metafile: true,
-	})
-	if len(result.Errors) > 0 {
-		return nil, fmt.Errorf("%d errors", len(result.Errors))
-	}
-	files := map[string][]byte{}
-	for _, f := range result.OutputFiles {
-		files[filepath.Base(f.Path)] = f.Contents
+	files, meta, err := build(root, []string{"src/app.tsx", "src/app.css", "src/setup.css", "src/box.css"}, w.plugin())
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"index.html", "icon.svg"} {
-		if files[name], err = os.ReadFile(filepath.Join(src, name)); err != nil {
+		if files[name], err = os.ReadFile(filepath.Join(root, "src", name)); err != nil {
 			return nil, err
 		}
 	}
-	files["index.html"], err = preload(files["index.html"], result.Metafile)
-	return files, err
+	if files["index.html"], err = preload(files["index.html"], meta); err != nil {
+		return nil, err
+	}
+	return files, w.checkFirst(meta)
 }
 
 // bundleReference returns the files of dist-docs by name.
 func bundleReference(root string) (map[string][]byte, error) {
-	lib, err := filepath.Abs(filepath.Join(root, "lib"))
+	files, _, err := build(root, []string{"reference/reference.tsx", "reference/reference.css"})
 	if err != nil {
 		return nil, err
 	}
-	src := filepath.Join(root, "reference")
+	files["index.html"], err = os.ReadFile(filepath.Join(root, "reference", "index.html"))
+	return files, err
+}
+
+// build bundles sources below root.
+func build(root string, sources []string, plugins ...api.Plugin) (map[string][]byte, metafile, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, metafile{}, err
+	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(src, "reference.tsx"), filepath.Join(src, "reference.css")},
-		Outdir:      filepath.Join(root, "dist-docs"), Bundle: true, Format: api.FormatESModule,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{lib}, Target: api.ES2022,
-		LegalComments: api.LegalCommentsNone, LogLevel: api.LogLevelWarning,
+		AbsWorkingDir: root, EntryPoints: sources, Outdir: "dist", EntryNames: "[name]", ChunkNames: "[name]-[hash]",
+		Bundle: true, Splitting: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsNone,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", NodePaths: []string{filepath.Join(root, "lib")},
+		Plugins: plugins, LogLevel: api.LogLevelWarning, Metafile: true,
 	})
 	if len(result.Errors) > 0 {
-		return nil, fmt.Errorf("%d errors", len(result.Errors))
+		return nil, metafile{}, fmt.Errorf("%d errors", len(result.Errors))
 	}
 	files := map[string][]byte{}
 	for _, f := range result.OutputFiles {
 		files[filepath.Base(f.Path)] = f.Contents
 	}
-	files["index.html"], err = os.ReadFile(filepath.Join(src, "index.html"))
-	return files, err
+	meta, err := readMetafile(result.Metafile)
+	return files, meta, err
 }
 
 // script is the element of index.html that loads the app.
 const script = `<script type="module" src="app.js"></script>`
 
 // preload adds to index.html what app.js imports, and what that imports, so that the browser asks
-// for all of it at once. meta is the metafile of esbuild.
-func preload(page []byte, meta string) ([]byte, error) {
-	var built struct {
-		Outputs map[string]struct {
-			Imports []struct{ Path, Kind string }
-		}
-	}
-	if err := json.Unmarshal([]byte(meta), &built); err != nil {
-		return nil, err
-	}
-	needed := map[string]bool{}
-	var follow func(output string)
-	follow = func(output string) {
-		for _, imported := range built.Outputs[output].Imports {
-			if imported.Kind == "import-statement" && !needed[imported.Path] {
-				needed[imported.Path] = true
-				follow(imported.Path)
-			}
-		}
-	}
-	for output := range built.Outputs {
-		if path.Base(output) == "app.js" {
-			follow(output)
-		}
-	}
+// for all of it at once.
+func preload(page []byte, meta metafile) ([]byte, error) {
+	needed := reached(meta.Outputs, "dist/app.js")
+	delete(needed, "dist/app.js")
 	var links strings.Builder
 	for _, output := range slices.Sorted(maps.Keys(needed)) {
 		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"%s\">\n", path.Base(output))
@@ -179,18 +160,6 @@ func preload(page []byte, meta string) ([]byte, error) {
 		return nil, fmt.Errorf("index.html has no %s", script)
 	}
 	return slices.Concat(before, []byte(links.String()+script), after), nil
-}
-
-// pack compresses a file.
-func pack(content []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic(err) // the level is a valid one
-	}
-	_, _ = w.Write(content) // of a buffer
-	_ = w.Close()
-	return b.Bytes()
 }
 
 // sum returns a line with the SHA-256 and the path of each file and of each one in folders, as

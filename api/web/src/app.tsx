@@ -16,10 +16,10 @@ import { chooseLanguage, fetchWords, refusal, t } from "./text";
 
 const fetched: Record<string, ComponentType<any>> = { "": Home };
 
-const signIn = () => import("./screen/signin").then((m) => m.SignIn);
-const doTask = () => Promise.all([import("./screen/errand"), fetchWords()]).then(([m]) => m.Screen);
-const firstRun = () => Promise.all([import("./screen/firstrun"), fetchWords()]).then(([m]) => m.Screen);
-const noHome = () => Promise.all([import("./screen/installs"), fetchWords()]).then(([m]) => m.Screen);
+const signIn = () => import("./group/enter").then((m) => m.SignIn);
+const doTask = () => Promise.all([import("./group/enter"), fetchWords()]).then(([m]) => m.errand);
+const firstRun = () => Promise.all([import("./group/setup"), fetchWords()]).then(([m]) => m.firstrun);
+const noHome = () => Promise.all([import("./group/setup"), fetchWords()]).then(([m]) => m.installs);
 
 function App() {
   return <><Showing /><Dialogs /></>;
@@ -49,8 +49,8 @@ function Current({ o }: { o: Overview }) {
   const fetch = () => {
     broken.value = "";
     Promise.all([known[name](), fetchWords()]).then(
-      ([m]) => {
-        fetched[name] = m.Screen;
+      ([Screen]) => {
+        fetched[name] = Screen;
         came.value++;
       },
       () => (broken.value = name),

@@ -1,4 +1,4 @@
-// The screens that are fetched when they are first opened, by their names in the address.
+// The screens that are fetched when one of their group is first opened, by their names in the address.
 
 import type { ComponentType } from "preact";
 import type { Overview } from "./state";
@@ -9,25 +9,28 @@ export type Screen = ComponentType<{ o: Overview }>;
 /** A screen for those who set a home up, and who may know no more of it than this. */
 export type SetupScreen = ComponentType<{ home: { id: number; name: string; timezone: string; role: string }; installer: boolean }>;
 
-export const screens: Record<string, () => Promise<{ Screen: Screen }>> = {
-  alerts: () => import("./screen/alerts"),
-  inbox: () => import("./screen/inbox"),
-  history: () => import("./screen/history"),
-  people: () => import("./screen/people"),
-  rooms: () => import("./screen/rooms"),
-  live: () => import("./screen/live"),
-  insights: () => import("./screen/insights"),
-  wall: () => import("./screen/wall"),
-  me: () => import("./screen/me"),
-  moment: () => import("./screen/moment"),
-  box: () => import("./group/box").then((m) => m.fetched()),
+const everyday = () => import("./group/everyday");
+const setup = () => import("./group/setup");
+
+export const screens: Record<string, () => Promise<Screen>> = {
+  alerts: () => everyday().then((m) => m.alerts),
+  inbox: () => everyday().then((m) => m.inbox),
+  history: () => everyday().then((m) => m.history),
+  people: () => everyday().then((m) => m.people),
+  rooms: () => everyday().then((m) => m.rooms),
+  live: () => everyday().then((m) => m.live),
+  insights: () => everyday().then((m) => m.insights),
+  wall: () => everyday().then((m) => m.wall),
+  me: () => everyday().then((m) => m.me),
+  moment: () => everyday().then((m) => m.moment),
+  box: () => import("./group/box").then((m) => m.box()),
 };
 
-export const setupScreens: Record<string, () => Promise<{ Screen: SetupScreen }>> = {
-  devices: () => import("./screen/devices"),
-  links: () => import("./screen/links"),
-  walk: () => import("./screen/walk"),
-  tuning: () => import("./screen/tuning"),
-  map: () => import("./screen/map"),
-  sensors: () => import("./screen/sensors"),
+export const setupScreens: Record<string, () => Promise<SetupScreen>> = {
+  devices: () => setup().then((m) => m.devices),
+  links: () => setup().then((m) => m.links),
+  walk: () => setup().then((m) => m.walk),
+  tuning: () => setup().then((m) => m.tuning),
+  map: () => setup().then((m) => m.map),
+  sensors: () => setup().then((m) => m.sensors),
 };

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { Refusal } from "./api";
 import { first, type Messages } from "./words/en";
+import { numbers, unpack } from "./words/pack";
 
 const languageKey = "sensegate-language";
 export const languages = { en: "English", de: "Deutsch", fr: "Français" };
@@ -10,7 +11,8 @@ export type Language = keyof typeof languages;
 
 const isLanguage = (text: string | null): text is Language => text !== null && text in languages;
 
-let english = first as Messages; // those of rest.en come with the first screen that is fetched
+const begun = unpack(first);
+let english = begun; // those of rest.en come with the first screen that is fetched
 const words = signal(english);
 export const language = signal<Language>("en");
 
@@ -24,17 +26,17 @@ function kept(): string | null {
 
 /** Fetches the English words that are not there from the beginning, before a screen that needs them. */
 export async function fetchWords() {
-  if (english !== first) return;
+  if (english !== begun) return;
   const { rest } = await import("./words/rest.en");
   const before = english;
-  if (before === first) english = { ...first, ...rest } as Messages; // those of the box come by addWords
+  if (before === begun) english = { ...begun, ...unpack(rest) };
   if (words.value === before) words.value = english;
 }
 
-let added: ((of: Language) => Promise<Partial<Messages>>) | undefined; // words that only some screens need
+let added: ((of: Language) => Promise<Record<string, string>>) | undefined; // words that only some screens need
 
 /** Adds the words that fetch gives for a language, to this one and to each that is chosen later. It comes after fetchWords. */
-export async function addWords(fetch: (of: Language) => Promise<Partial<Messages>>) {
+export async function addWords(fetch: (of: Language) => Promise<Record<string, string>>) {
   const before = language.value;
   const came = await fetch(before);
   added = fetch;
@@ -48,7 +50,7 @@ export async function chooseLanguage(chosen = kept()) {
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
     const more = await added?.(wanted);
-    words.value = wanted === "de" ? ((await import("./words/de")).messages as Messages) : wanted === "fr" ? ((await import("./words/fr")).messages as Messages) : english;
+    words.value = wanted === "de" ? unpack((await import("./words/de")).messages) : wanted === "fr" ? unpack((await import("./words/fr")).messages) : english;
     if (more) words.value = { ...words.value, ...more };
   } catch {
     return; // the words stay those there are
@@ -71,15 +73,18 @@ export function refusal(e: unknown): string {
 /** Returns a text with {name} replaced by the value of that name. */
 export const fill = (text: string, values: Record<string, string | number>) => text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 
+/** The message of a key, which in the bundle is a number or has one. */
+const said = (key: keyof Messages): string | undefined => words.value[numbers[key] ?? key];
+
 /** Returns a message, with {name} replaced by the value of that name. */
 export function t(key: keyof Messages, values: Record<string, string | number> = {}): string {
-  return fill(words.value[key] ?? key, values);
+  return fill(said(key) ?? key, values);
 }
 
 /** The words for a code that the appliance gives, "" for one that is not known. */
 export function codeText(prefix: string, code: string, values: Record<string, string | number> = {}): string {
   const key = (prefix + code) as keyof Messages;
-  return key in words.value ? t(key, values) : "";
+  return said(key) === undefined ? "" : t(key, values);
 }
 
 const units: [Intl.RelativeTimeFormatUnit & ("minute" | "hour" | "day"), number][] = [["day", 86400], ["hour", 3600], ["minute", 60]];

@@ -41,7 +41,8 @@ func TestHistoryLeadsToTheWhyOfAMoment(t *testing.T) {
 	b.pictures("history-today")
 	b.resize(390, 844)
 	b.do(chromedp.Click(chromedp.CSS(`.steps a[aria-label=Earlier]`)))
-	b.waitFor(`/^#\/history\/\d{4}-\d\d-\d\d$/.test(location.hash) && document.querySelectorAll(".daychart .strip").length === 6`)
+	// The way to an earlier day leads on from the new one once that is drawn: until then the strips are of today.
+	b.waitFor(`/^#\/history\/\d{4}-\d\d-\d\d$/.test(location.hash) && document.querySelector(".steps a[aria-label=Earlier]").hash !== location.hash && document.querySelectorAll(".daychart .strip").length === 6`)
 	day := read[string](b, `location.hash.slice(-10)`)
 
 	// The slider speaks, and keys move it.

@@ -172,7 +172,7 @@ export function drafted(r: Rule, zone: string): Draft | null {
 export function daysText(d: Draft): string {
   if (d.days === "Chosen") return new Intl.ListFormat(language.value).format(d.chosen.map((day) => weekdayName(day)));
   if (d.days === "Once") return new Intl.DateTimeFormat(language.value, { dateStyle: "full", timeZone: "UTC" }).format(new Date(d.date + "T00:00:00Z"));
-  return t(`al${d.days}`);
+  return t(`alDays${d.days}`);
 }
 
 /** The name of a weekday; 5 January 2026 was a Monday. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { place, to } from "../route";
 import { language, span } from "../text";
-import { su, worded, type SetupKey } from "../words/setup";
+import { su, type SetupKey } from "../words/setup";
 import { Page } from "./page";
 import { useStyle } from "./style";
 
@@ -32,8 +32,8 @@ export interface DeviceRef {
   room: string;
 }
 
-/** Fetches the style of the set-up, and waits for its words. */
-export const useSetupStyle = () => useStyle("setup.css") && worded.value;
+/** Fetches the style of the set-up. */
+export const useSetupStyle = () => useStyle("setup.css");
 
 const tabs: [screen: string, name: SetupKey, who: "all" | "installer" | "member"][] = [
   ["devices", "suDevices", "installer"],

@@ -68,8 +68,8 @@ function useUnread(n: number): string {
 }
 
 /** Parts that are fetched where they are needed. */
-const demoBar = () => import("./demo").then((m) => m.DemoBar);
-const setupNote = () => Promise.all([import("./setupnote"), fetchWords()]).then(([m]) => m.SetupNote);
+const demoBar = () => Promise.all([import("../group/aside"), fetchWords()]).then(([m]) => m.DemoBar);
+const setupNote = () => Promise.all([import("../group/aside"), fetchWords()]).then(([m]) => m.SetupNote);
 
 function Ways({ o }: { o: Overview }) {
   const unread = o.unread;

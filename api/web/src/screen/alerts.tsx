@@ -212,7 +212,7 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
           <legend>{t("alWhen")}</legend>
           <label for={id + "days"}>{t("alDaysAre")}</label>
           <select id={id + "days"} name="days" value={d.days} onChange={(e) => set({ days: e.currentTarget.value as Draft["days"] })}>
-            {days.map((k) => <option key={k} value={k}>{t(`al${k}`)}</option>)}
+            {days.map((k) => <option key={k} value={k}>{t(`alDays${k}`)}</option>)}
           </select>
           {d.days === "Chosen" && (
             <div class="days">
@@ -236,7 +236,7 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
         <fieldset>
           <legend>{t("alIf")}</legend>
           {findings.map((k) => (
-            <label key={k} class="check"><input type="radio" name={id + "finding"} value={k} checked={d.finding === k} onChange={() => set({ finding: k })} /> {t(`al${k}`)}</label>
+            <label key={k} class="check"><input type="radio" name={id + "finding"} value={k} checked={d.finding === k} onChange={() => set({ finding: k })} /> {t(`alFinding${k}`)}</label>
           ))}
           {d.finding === "Still" && (
             <label>{t("alMinutes")} <input type="number" name="minutes" min={1} max={lasts(d)} value={d.minutes} required onInput={(e) => e.currentTarget.valueAsNumber >= 1 && set({ minutes: Math.floor(e.currentTarget.valueAsNumber) })} /></label>

@@ -23,7 +23,7 @@ interface Session {
   administrator?: boolean;
 }
 
-const box = () => import("../group/box").then((m) => m.fetched()).then((m) => m.Screen);
+const box = () => import("../group/box").then((m) => m.box());
 
 export function Screen() {
   const answer = useAnswer<Setup>("/web/v1/setup", 30);
@@ -49,8 +49,7 @@ export function Screen() {
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
   if (!home) return looksAfter ? <Frame box homes={0}><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
   if (!(screen in setupScreens)) return <Frame box={looksAfter}><List homes={homes} again={answer.again} /></Frame>;
-  const fetch = () => setupScreens[screen]().then((m) => m.Screen);
-  return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={fetch} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+  return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={setupScreens[screen]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
 }
 
 /** Somebody who belongs to no home, and has shown no code. */

@@ -10,8 +10,10 @@ import { live } from "./live.de";
 import { me } from "./me.de";
 import { moment } from "./moment.de";
 import { people } from "./people.de";
+import { reason } from "./reason.de";
 import { rooms } from "./rooms.de";
+import { setup } from "./setup.de";
 import type { Messages } from "./en";
 import type { box } from "./box.en";
 
-export const messages: Omit<Messages, keyof typeof box> = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...rooms };
+export const messages: Omit<Messages, keyof typeof box> = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...reason, ...rooms, ...setup };

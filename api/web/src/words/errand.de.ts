@@ -1,17 +1,6 @@
 import type { errand as english } from "./errand.en";
 
 export const errand: typeof english = {
-  stepUp: "Dein Passwort, bitte",
-  stepUpWhy: "Deine Anmeldung ist eine Weile her. Hierfür brauchen wir das Passwort noch einmal.",
-  wrongPassword: "Das ist nicht dein Passwort.",
-  goOn: "Weiter",
-  cancel: "Abbrechen",
-  typeThis: "Zur Sicherheit tippe:",
-  address: "ADRESSE",
-  forgottenMember: "Frag die Hauptperson deines Zuhauses. Sie öffnet Personen, die drei Punkte neben deinem Namen, „Neues Passwort“, und zeigt dir einen Code.",
-  forgottenOwner: "Du bist selbst die Hauptperson? Frag, wer das Gerät betreut.",
-  forgottenNobody: "Das bist auch du? Führ auf dem Gerät aus:",
-  haveCode: "Ich habe einen Einladungscode",
   joinTitle: "Einem Zuhause beitreten",
   joinWhy: "Jemand, der hier wohnt, lädt dich ein. Du brauchst ein Konto auf dem Gerät; es bleibt im Haus.",
   joinAs: "Du bist angemeldet als {name}.",
@@ -26,9 +15,7 @@ export const errand: typeof english = {
   inviteWrong: "Diese Einladung gilt für eine andere Adresse, wurde benutzt oder ist abgelaufen. Bitte um eine neue.",
   inviteConfirm: "Bestätige jetzt deine Adresse: Öffne den Link in der Mail an dich, oder frag die Hauptperson danach. Öffne dann die Einladung noch einmal.",
   yourName: "Dein Name",
-  newPassword: "Neues Passwort",
   choosePassword: "Wähle ein Passwort",
-  passwordHint: "Gut sind zwölf Zeichen oder ein ganzer Satz; mindestens sechs.",
   resetTitle: "Wähle ein neues Passwort",
   resetSet: "Passwort setzen",
   resetDone: "Dein neues Passwort gilt",

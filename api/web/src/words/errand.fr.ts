@@ -1,17 +1,6 @@
 import type { errand as english } from "./errand.en";
 
 export const errand: typeof english = {
-  stepUp: "Votre mot de passe, s'il vous plaît",
-  stepUpWhy: "Votre connexion date d'un moment. Ceci demande votre mot de passe encore une fois.",
-  wrongPassword: "Ce n'est pas votre mot de passe.",
-  goOn: "Continuer",
-  cancel: "Annuler",
-  typeThis: "Pour confirmer, tapez :",
-  address: "ADRESSE",
-  forgottenMember: "Demandez au propriétaire du foyer. Il ouvre Personnes, les trois points à côté de votre nom, « Nouveau mot de passe », et vous montre un code.",
-  forgottenOwner: "Vous êtes le propriétaire ? Demandez à la personne qui s'occupe du boîtier.",
-  forgottenNobody: "C'est vous aussi ? Exécutez sur le boîtier :",
-  haveCode: "J'ai un code d'invitation",
   joinTitle: "Rejoindre un foyer",
   joinWhy: "Quelqu'un qui vit ici vous invite. Il vous faut un compte sur le boîtier ; il reste dans la maison.",
   joinAs: "Vous êtes connecté en tant que {name}.",
@@ -26,9 +15,7 @@ export const errand: typeof english = {
   inviteWrong: "Cette invitation est pour une autre adresse, déjà utilisée ou expirée. Demandez-en une autre.",
   inviteConfirm: "Confirmez maintenant votre adresse : ouvrez le lien reçu par e-mail, ou demandez-le au propriétaire. Puis ouvrez l'invitation à nouveau.",
   yourName: "Votre prénom",
-  newPassword: "Nouveau mot de passe",
   choosePassword: "Choisissez un mot de passe",
-  passwordHint: "Douze caractères ou toute une phrase, c'est bien ; six au minimum.",
   resetTitle: "Choisissez un nouveau mot de passe",
   resetSet: "Enregistrer le mot de passe",
   resetDone: "Votre nouveau mot de passe est enregistré",

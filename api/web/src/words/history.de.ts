@@ -1,7 +1,6 @@
 import type { history as english } from "./history.en";
 
 export const history: typeof english = {
-  history: "Verlauf",
   histDay: "Tag",
   histWeek: "Woche",
   histMonth: "Monat",
@@ -39,9 +38,5 @@ export const history: typeof english = {
   histMotion: "Bewegung",
   histMoments: "Momente, {from} bis {to}",
   histNoMoments: "Keine in dieser Stunde.",
-  histOlder: "Ältere Momente des Tages fehlen hier.",
   histNight: "Nachtstunden sind getönt. Schraffiert: keine Daten.",
-  moments: "Momente",
-  momentsNone: "Heute noch keine.",
-  momentsAll: "Alle von heute",
 };

@@ -1,5 +1,4 @@
 export const history = {
-  history: "History",
   histDay: "Day",
   histWeek: "Week",
   histMonth: "Month",
@@ -37,9 +36,5 @@ export const history = {
   histMotion: "Motion",
   histMoments: "Moments, {from} to {to}",
   histNoMoments: "None in this hour.",
-  histOlder: "Older moments of the day are left out.",
   histNight: "Night hours are shaded. Hatched: no data.",
-  moments: "Moments",
-  momentsNone: "None today.",
-  momentsAll: "All of today",
 };

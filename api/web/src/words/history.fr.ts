@@ -1,7 +1,6 @@
 import type { history as english } from "./history.en";
 
 export const history: typeof english = {
-  history: "Historique",
   histDay: "Jour",
   histWeek: "Semaine",
   histMonth: "Mois",
@@ -39,9 +38,5 @@ export const history: typeof english = {
   histMotion: "Mouvement",
   histMoments: "Moments, de {from} à {to}",
   histNoMoments: "Aucun pendant cette heure.",
-  histOlder: "Les moments plus anciens du jour manquent ici.",
   histNight: "Les heures de nuit sont teintées. Hachuré : aucune donnée.",
-  moments: "Moments",
-  momentsNone: "Aucun aujourd’hui.",
-  momentsAll: "Toute la journée",
 };

@@ -46,5 +46,4 @@ export const home: typeof english = {
   devicesFaulty: "{n} von {total} Geräten brauchen Aufmerksamkeit",
   added: "Du wurdest ungefragt zu diesem Zuhause hinzugefügt.",
   join: "Beitreten",
-  since: "seit {time}",
 };

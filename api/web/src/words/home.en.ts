@@ -44,5 +44,4 @@ export const home = {
   devicesFaulty: "{n} of {total} devices need attention",
   added: "You were added to this home without being asked.",
   join: "Join it",
-  since: "since {time}",
 };

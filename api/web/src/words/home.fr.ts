@@ -46,5 +46,4 @@ export const home: typeof english = {
   devicesFaulty: "{n} appareils sur {total} à vérifier",
   added: "Vous avez été ajouté à ce foyer sans qu'on vous le demande.",
   join: "Rejoindre",
-  since: "depuis {time}",
 };

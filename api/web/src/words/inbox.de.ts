@@ -1,9 +1,6 @@
 import type { inbox as english } from "./inbox.en";
 
 export const inbox: typeof english = {
-  inbox: "Posteingang",
-  ibUnread_one: "{n} ungelesen",
-  ibUnread_other: "{n} ungelesen",
   ibAllRead: "Alles gelesen",
   ibNew: "neu",
   ibMarkAll: "Alles als gelesen markieren",

@@ -1,7 +1,4 @@
 export const inbox = {
-  inbox: "Inbox",
-  ibUnread_one: "{n} unread",
-  ibUnread_other: "{n} unread",
   ibAllRead: "Everything is read",
   ibNew: "new",
   ibMarkAll: "Mark all as read",

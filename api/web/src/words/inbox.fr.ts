@@ -1,9 +1,6 @@
 import type { inbox as english } from "./inbox.en";
 
 export const inbox: typeof english = {
-  inbox: "Messages",
-  ibUnread_one: "{n} non lu",
-  ibUnread_other: "{n} non lus",
   ibAllRead: "Tout est lu",
   ibNew: "nouveau",
   ibMarkAll: "Tout marquer comme lu",

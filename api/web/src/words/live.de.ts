@@ -1,17 +1,6 @@
 import type { live as english } from "./live.en";
 
 export const live: typeof english = {
-  live: "Live",
-  insights: "Einblicke",
-  pause: "Pause",
-  pauseEnd: "Pause beenden",
-  pauseOpen: "Bis ich sie beende",
-  pausedUntil: "Um {time} geht die Erkennung von selbst weiter",
-  leaving: "Unterwegs in {n} s",
-  undo: "Rückgängig",
-  awayBy: "{who} hat um {time} auf unterwegs gestellt",
-  awaySince: "Ihr seid seit {time} unterwegs",
-  wallOpen: "An der Wand zeigen",
   wallClose: "Tippen oder Escape führt zurück",
   wallTitle: "An der Wand",
   demoBar: "Demo: simuliertes Zuhause, nichts wird behalten",

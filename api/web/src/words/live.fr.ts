@@ -1,17 +1,6 @@
 import type { live as english } from "./live.en";
 
 export const live: typeof english = {
-  live: "En direct",
-  insights: "Aperçus",
-  pause: "Pause",
-  pauseEnd: "Terminer la pause",
-  pauseOpen: "Jusqu’à ce que je la termine",
-  pausedUntil: "La détection reprend d’elle-même à {time}",
-  leaving: "Absent dans {n} s",
-  undo: "Annuler",
-  awayBy: "{who} est passé en mode absent à {time}",
-  awaySince: "Vous êtes absents depuis {time}",
-  wallOpen: "Afficher au mur",
   wallClose: "Touchez l’écran ou Échap pour revenir",
   wallTitle: "Au mur",
   demoBar: "Démo : logement simulé, rien n’est conservé",

@@ -1,9 +1,7 @@
 import type { me as english } from "./me.en";
 
 export const me: typeof english = {
-  me: "Ich",
   look: "Sprache und Aussehen",
-  theme: "Hell oder dunkel",
   themeAuto: "Wie das Gerät",
   themeLight: "Hell",
   themeDark: "Dunkel",

@@ -1,7 +1,5 @@
 export const me = {
-  me: "Me",
   look: "Language and look",
-  theme: "Light or dark",
   themeAuto: "As the device",
   themeLight: "Light",
   themeDark: "Dark",

@@ -1,9 +1,7 @@
 import type { me as english } from "./me.en";
 
 export const me: typeof english = {
-  me: "Moi",
   look: "Langue et apparence",
-  theme: "Clair ou sombre",
   themeAuto: "Comme l'appareil",
   themeLight: "Clair",
   themeDark: "Sombre",

@@ -1,7 +1,6 @@
 import type { moment as english } from "./moment.en";
 
 export const moment: typeof english = {
-  momentPlace: "Irgendwo zu Hause",
   momentRange: "{room}, {from} bis {to}",
   momentSince: "{room}, seit {from}",
   momentFrom: "{room}, {from}",
@@ -14,7 +13,6 @@ export const moment: typeof english = {
   momentendeddisabled: "Er endete, weil die Erkennung ausgeschaltet wurde.",
   momentendedarmed: "Dann wurde scharf geschaltet; was weiterging, ist ein eigener Moment.",
   momentendedunknown: "Wann er endete, ist nicht bekannt.",
-  momentSecond: "{n} Sekunden",
   momentStrength: "Wie stark es war",
   momentCurve: "{room}: am stärksten {peak} % um {time}",
   momentCurveNone: "Die Stärke dieses Moments ist nicht mehr gespeichert.",
@@ -30,9 +28,6 @@ export const moment: typeof english = {
   momentUnsaid: "Stärke nicht gemeldet",
   momentAlso: "Vielleicht auch hier: {rooms}",
   momentTag: "Stimmt das?",
-  momentTagHuman: "Stimmt",
-  momentTagFalse: "Fehlalarm",
-  momentTagPet: "Ein Haustier",
   momentTagged: "Markiert als: {tag}",
   momentTagSaved: "Gespeichert.",
   momentTagHelp: "Deine Antwort bleibt bei diesem Moment, für dich und alle zu Hause.",
@@ -44,7 +39,6 @@ export const moment: typeof english = {
   momentNumBefore: "Stärken vor dem Erkennen: {list}",
   momentNumTime: "Zeit",
   momentNumValue: "Stärke",
-  momentWhy: "warum",
   momentId: "Kennung: {id}",
   momentConfidence: "{room}: zu {n} % sicher, nächstes Gerät {device}",
 };

@@ -1,5 +1,4 @@
 export const moment = {
-  momentPlace: "Somewhere at home",
   momentRange: "{room}, {from} to {to}",
   momentSince: "{room}, since {from}",
   momentFrom: "{room}, {from}",
@@ -12,7 +11,6 @@ export const moment = {
   momentendeddisabled: "It ended because detection was switched off.",
   momentendedarmed: "Then the home was armed; what went on is a moment of its own.",
   momentendedunknown: "When it ended is not known.",
-  momentSecond: "{n} seconds",
   momentStrength: "How strong it was",
   momentCurve: "{room}: strongest {peak} % at {time}",
   momentCurveNone: "The strength of this moment is no longer kept.",
@@ -28,9 +26,6 @@ export const moment = {
   momentUnsaid: "strength not told",
   momentAlso: "It may also have been in: {rooms}",
   momentTag: "Was it right?",
-  momentTagHuman: "It was right",
-  momentTagFalse: "False alarm",
-  momentTagPet: "A pet",
   momentTagged: "Marked as: {tag}",
   momentTagSaved: "Saved.",
   momentTagHelp: "What you say stays with this moment, for you and everybody at home.",
@@ -42,7 +37,6 @@ export const moment = {
   momentNumBefore: "Intensities before it was noticed: {list}",
   momentNumTime: "Time",
   momentNumValue: "Strength",
-  momentWhy: "why",
   momentId: "Id: {id}",
   momentConfidence: "{room}: {n} % sure, nearest device {device}",
 };

@@ -1,7 +1,6 @@
 import type { moment as english } from "./moment.en";
 
 export const moment: typeof english = {
-  momentPlace: "Quelque part dans le logement",
   momentRange: "{room}, de {from} à {to}",
   momentSince: "{room}, depuis {from}",
   momentFrom: "{room}, {from}",
@@ -14,7 +13,6 @@ export const moment: typeof english = {
   momentendeddisabled: "Il s’est terminé parce que la détection a été désactivée.",
   momentendedarmed: "Ensuite le logement a été mis sous surveillance ; la suite est un autre moment.",
   momentendedunknown: "On ne sait pas quand il s’est terminé.",
-  momentSecond: "{n} secondes",
   momentStrength: "Son intensité",
   momentCurve: "{room} : au plus fort {peak} % à {time}",
   momentCurveNone: "L’intensité de ce moment n’est plus conservée.",
@@ -30,9 +28,6 @@ export const moment: typeof english = {
   momentUnsaid: "intensité non transmise",
   momentAlso: "Peut-être aussi ici : {rooms}",
   momentTag: "Était-ce juste ?",
-  momentTagHuman: "C’était juste",
-  momentTagFalse: "Fausse alerte",
-  momentTagPet: "Un animal",
   momentTagged: "Marqué : {tag}",
   momentTagSaved: "Enregistré.",
   momentTagHelp: "Votre réponse reste avec ce moment, pour vous et toute la maison.",
@@ -44,7 +39,6 @@ export const moment: typeof english = {
   momentNumBefore: "Intensités avant la détection : {list}",
   momentNumTime: "Heure",
   momentNumValue: "Intensité",
-  momentWhy: "pourquoi",
   momentId: "Identifiant : {id}",
   momentConfidence: "{room} : sûr à {n} %, appareil le plus proche {device}",
 };
