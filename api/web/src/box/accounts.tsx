@@ -68,7 +68,7 @@ export function Accounts() {
       </ul>
       <New title={t("bxAddAccount")} open={false}>
         <p>{t("bxAddAccountText")}</p>
-        <Fields main yes={t("bxAdd")} send={add}>
+        <Fields main yes={t("bxMake")} send={add}>
           <label for={id}>{t("email")}</label>
           <input id={id} name="email" type="email" autocomplete="off" maxLength={254} required />
         </Fields>
@@ -85,14 +85,14 @@ function Row({ of: a, busy, newPassword, turn, remove }: { of: Account; busy: bo
       <span class="grow">
         <strong>{name}</strong> {a.you && <small>{t("thatIsYou")}</small>} {a.administrator && <span class="tag bx-on">{t("bxAdministrator")}</span>} {!a.confirmed && <span class="tag">{t("bxUnconfirmed")}</span>}
         <br />
-        <small>{[name !== a.email && a.email, counted("bxHomes", a.homes), a.sessions > 0 && counted("bxSessions", a.sessions), t("bxSince", { time: when(a.created_at) })].filter(Boolean).join(" · ")}</small>
+        <small>{[name !== a.email && a.email, counted("bxHomes", a.homes), a.sessions > 0 && counted("bxSessions", a.sessions), t("phoneSince", { time: when(a.created_at) })].filter(Boolean).join(" · ")}</small>
       </span>
       <details class="menu">
         <summary aria-label={t("moreOf", { name })}>⋯</summary>
         <div class="row">
           <button disabled={busy} onClick={() => newPassword(a)}>{t("newPasswordOf")}</button>
           <button disabled={busy} onClick={() => turn(a)}>{t(a.administrator ? "bxAdminEnd" : "bxAdmin")}</button>
-          <button class="bad" disabled={busy} onClick={() => remove(a, homes.value)}>{t("bxDeleteYes")}</button>
+          <button class="bad" disabled={busy} onClick={() => remove(a, homes.value)}>{t("deleteYes")}</button>
           {a.owns > 0 && <label class="check"><input type="checkbox" checked={homes.value} onChange={() => (homes.value = !homes.value)} /> {t("bxDeleteAlso")}</label>}
         </div>
       </details>

@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { useId, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { sure } from "../part/dialog";
-import { Doing } from "../part/form";
 import { Holder } from "../part/signform";
-import { refusal, t } from "../text";
+import { t } from "../text";
 import { BoxPage } from "./frame";
 import { bytes, row, since, when } from "./part";
 import { Restore } from "./restore";
-import { fetchFile } from "./transfer";
+import { fetchFile, useTransfer } from "./transfer";
 
 interface Backups {
   backups: { at: number; size: number }[];
@@ -19,7 +18,7 @@ interface Backups {
 export function Backup() {
   const answer = useAnswer<Backups>(row("backups"), 60);
   const list = answer.value?.backups;
-  const truth = list && (list.length > 0 ? t("bxBackupTruth", { time: since(list[0].at) }) : t("bxBackupNone"));
+  const truth = list && (list.length > 0 ? `${t("bxLastBackup")} ${since(list[0].at)}` : t("bxBackupNone"));
   return (
     <BoxPage title="bxBackup" truth={truth} answer={answer}>
       <Take />
@@ -40,11 +39,10 @@ export function Backup() {
 const least = 12; // characters of a passphrase
 
 /** How well a passphrase withstands guessing: by its length and how many different characters it has. */
-export function strength(phrase: string): "short" | "weak" | "fair" | "good" {
+function strength(phrase: string): "" | "short" | "weak" | "good" {
+  if (phrase === "") return "";
   if (phrase.length < least) return "short";
-  const different = new Set(phrase).size;
-  if (different < 6) return "weak";
-  return phrase.length >= 20 && different >= 10 ? "good" : "fair";
+  return phrase.length < 16 || new Set(phrase).size < 9 ? "weak" : "good";
 }
 
 /** Downloads a backup: under a passphrase that is typed twice, or as it is, once what that means was typed. */
@@ -53,29 +51,19 @@ function Take() {
   const phrase = useSignal("");
   const again = useSignal("");
   const seen = useSignal(false);
-  const wrong = useSignal("");
-  const said = useSignal("");
-  const far = useSignal<{ bytes: number; of: number } | undefined>(undefined);
-  const stop = useRef<AbortController>();
-  const get = async (fields: object) => {
-    stop.current = new AbortController();
-    wrong.value = said.value = "";
-    far.value = { bytes: 0, of: 0 };
-    try {
-      said.value = t("bxTaken", { name: await fetchFile("backup", fields, (bytes, of) => (far.value = { bytes, of }), stop.current.signal) });
-      phrase.value = again.value = "";
-    } catch (e) {
-      wrong.value = stop.current.signal.aborted ? "" : refusal(e);
-    }
-    far.value = undefined;
-  };
+  const { run, bar, busy, wrong } = useTransfer(t("bxTake"), t("bxMaking"));
+  const get = (fields: object) => run(async (way) => {
+    const name = await fetchFile("backup", fields, way);
+    phrase.value = again.value = "";
+    return t("bxTaken", { name });
+  });
   const submit = (e: SubmitEvent) => {
     e.preventDefault();
-    if (phrase.value !== again.value) return void (wrong.value = t("bxPhraseDiffers"));
-    void get({ passphrase: phrase.value });
+    if (phrase.value !== again.value) wrong.value = t("bxPhraseDiffers");
+    else void get({ passphrase: phrase.value });
   };
   const plain = async () => {
-    if (await sure(t("bxPlainTitle"), t("bxPlainWhy"), t("bxDownload"), t("bxPlainType"))) await get({ plain: true });
+    if (await sure(t("bxPlainTitle"), t("bxPlainWhy"), t("exportYes"), t("bxPlainType"))) await get({ plain: true });
   };
   const how = strength(phrase.value);
   const field = (name: string, label: string, of: { value: string }) => (
@@ -88,31 +76,17 @@ function Take() {
     <section class="card bx-section">
       <h2>{t("bxTake")}</h2>
       <p>{t("bxTakeText")}</p>
-      {far.value ? (
-        <div class="bx-progress">
-          <progress max={far.value.of || undefined} value={far.value.of ? far.value.bytes : undefined} aria-label={t("bxTake")} />
-          <p>{far.value.bytes > 0 ? bytes(far.value.bytes) + (far.value.of ? " / " + bytes(far.value.of) : "") : t("bxMaking")}</p>
-          <button onClick={() => stop.current?.abort()}>{t("cancel")}</button>
-        </div>
-      ) : (
+      {!busy && (
         <form class="form" onSubmit={submit}>
           <Holder email={t("bxBackup")} />
           {field("p", t("bxPhrase"), phrase)}
-          <div class="bx-strength" data-is={phrase.value === "" ? "" : how} id={id + "h"}><span aria-hidden="true" /><small>{t(phrase.value === "" ? "bxPhraseHint" : how === "short" ? "bxPhraseShort" : how === "weak" ? "bxPhraseWeak" : how === "fair" ? "bxPhraseFair" : "bxPhraseGood")}</small></div>
+          <div class="bx-strength" data-is={how} id={id + "h"}><span aria-hidden="true" /><small>{t(how === "" ? "bxPhraseHint" : how === "short" ? "bxPhraseShort" : how === "weak" ? "bxPhraseWeak" : "bxPhraseGood")}</small></div>
           {field("q", t("bxPhraseAgain"), again)}
-          <label class="check"><input type="checkbox" checked={seen.value} onChange={() => (seen.value = !seen.value)} /> {t("show")}</label>
-          <div class="row"><button class="main">{t("bxDownload")}</button></div>
+          <label class="check"><input type="checkbox" checked={seen.value} onChange={() => (seen.value = !seen.value)} /> {t("bxShow")}</label>
+          <div class="row"><button class="main">{t("exportYes")}</button><button type="button" onClick={plain}>{t("bxPlainTitle")}</button></div>
         </form>
       )}
-      <p class="wrong" role="alert">{wrong}</p>
-      <p class="done" role="status">{said}</p>
-      {!far.value && (
-        <details>
-          <summary>{t("bxPlain")}</summary>
-          <p>{t("bxPlainText")}</p>
-          <Doing text={t("bxPlainTitle")} run={plain} bad />
-        </details>
-      )}
+      {bar}
     </section>
   );
 }

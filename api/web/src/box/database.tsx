@@ -38,12 +38,12 @@ export function Database() {
             <h2>{t("bxBuckets")}</h2>
             <div class="scroll" tabIndex={0} role="group" aria-label={t("bxBuckets")}>
               <table class="figures bx-table">
-                <thead><tr><th>{t("bxName")}</th><th>{t("bxEntries")}</th><th>{t("bxSize")}</th></tr></thead>
+                <thead><tr><th>{t("suName")}</th><th>{t("bxEntries")}</th><th>{t("bxSize")}</th></tr></thead>
                 <tbody>{[...d.buckets].sort((a, b) => b.bytes - a.bytes).map((b) => <tr key={b.name}><th>{b.name}</th><td>{number(b.keys)}</td><td>{bytes(b.bytes)}</td></tr>)}</tbody>
               </table>
             </div>
           </section>
-          <Facts of={[[t("bxPath"), <code>{d.path}</code>], [t("bxSchema"), String(d.schema)], [t("bxPages"), `${number(d.pages)} × ${bytes(d.page_size)}`]]} />
+          <Facts of={[[t("bxFile"), <code>{d.path}</code>], [t("bxSchema"), String(d.schema)], [t("bxPages"), `${number(d.pages)} × ${bytes(d.page_size)}`]]} />
         </>
       )}
     </BoxPage>

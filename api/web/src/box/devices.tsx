@@ -48,7 +48,7 @@ export function Devices() {
   if (!styled) return <main class="screen" aria-busy="true" />;
   const homes = [...new Set(known.map((one) => one.network_id))];
   return (
-    <BoxPage title="bxDevices" truth={truth} answer={answer}>
+    <BoxPage title="suDevices" truth={truth} answer={answer}>
       {d?.windows.map((w) => <p key={w.network_id} class="note" role="status">{t("bxWindowOpen", { home: w.network_id === null ? t("bxNoHome") : networkName(d.networks, w.network_id), time: when(w.until) })}</p>)}
       {d && waiting.length > 0 && (
         <section class="bx-section">
@@ -102,7 +102,7 @@ function Window({ of: d, again }: { of: Devices; again: () => Promise<void> }) {
     return "";
   };
   return (
-    <New title={t("bxWindow")} open={d.devices.length === 0}>
+    <New title={t("suOpen")} open={d.devices.length === 0}>
       <p>{t("bxWindowText")}</p>
       <Fields yes={su("suOpen")} send={open}>
         <label for={id + "h"}>{t("bxFor")}</label>

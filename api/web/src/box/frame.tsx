@@ -11,8 +11,8 @@ import type { Messages } from "../words/en";
 type Way = [part: string, name: keyof Messages];
 
 const groups: [title: keyof Messages, ways: Way[]][] = [
-  ["bxGroupBox", [["", "bxStatus"], ["backup", "bxBackup"], ["devices", "bxDevices"]]],
-  ["bxGroupWho", [["accounts", "bxAccounts"], ["keys", "bxKeys"], ["mqtt", "bxMqtt"], ["mails", "bxMails"], ["code", "bxCode"]]],
+  ["bxGroupBox", [["", "bxStatus"], ["backup", "bxBackup"], ["devices", "suDevices"]]],
+  ["bxGroupWho", [["accounts", "bxAccounts"], ["keys", "bxKeys"], ["mqtt", "bxMqtt"], ["mails", "bxMails"], ["code", "frCode"]]],
   ["bxGroupInside", [["secure", "bxSecure"], ["settings", "bxSettings"], ["audit", "bxAudit"], ["log", "bxLog"], ["database", "bxDatabase"]]],
 ];
 

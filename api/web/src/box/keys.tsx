@@ -74,7 +74,7 @@ export function Keys() {
           </ul>
           <New title={t("bxKeyNew")} open={k.keys.length === 0}>
             <Fields main yes={t("bxMake")} send={make}>
-              <label for={id + "n"}>{t("bxName")}</label>
+              <label for={id + "n"}>{t("suName")}</label>
               <input id={id + "n"} name="name" autocomplete="off" maxLength={64} required />
               <label for={id + "h"}>{t("bxFor")}</label>
               <select id={id + "h"} name="network">

@@ -22,7 +22,7 @@ export function MqttUsers() {
   const users = answer.value?.users;
   const make = async (form: FormData) => {
     const made = await ask<{ name: string; topic_prefix: string; secret: string; broker: string }>("POST", "mqtt-users", { name: String(form.get("name")).trim(), topic_prefix: String(form.get("prefix")).trim() });
-    show({ title: made.name, values: [[t("bxBroker"), made.broker], [t("bxName"), made.name], [t("password"), made.secret], [t("bxTopics"), made.topic_prefix + "/#"]] });
+    show({ title: made.name, values: [[t("bxBroker"), made.broker], [t("suName"), made.name], [t("password"), made.secret], [t("bxTopics"), made.topic_prefix + "/#"]] });
     await answer.again();
     return "";
   };
@@ -37,7 +37,7 @@ export function MqttUsers() {
       <ul class="list bx-list">
         {users?.map((u) => (
           <li key={u.name}>
-            <span class="grow"><strong>{u.name}</strong><br /><small>{`${u.topic_prefix}/#`} · {t("bxSince", { time: when(u.created_at) })}</small></span>
+            <span class="grow"><strong>{u.name}</strong><br /><small>{`${u.topic_prefix}/#`} · {t("phoneSince", { time: when(u.created_at) })}</small></span>
             <Doing text={<>{t("removeYes")}<span class="hidden"> {u.name}</span></>} run={() => remove(u)} />
           </li>
         ))}
@@ -45,7 +45,7 @@ export function MqttUsers() {
       {users && (
         <New title={t("bxMqttNew")} open={users.length === 0}>
           <Fields main yes={t("bxMake")} send={make}>
-            <label for={id + "n"}>{t("bxName")}</label>
+            <label for={id + "n"}>{t("suName")}</label>
             <input id={id + "n"} name="name" autocomplete="off" maxLength={64} required />
             <label for={id + "p"}>{t("bxPrefix")}</label>
             <input id={id + "p"} name="prefix" autocomplete="off" maxLength={128} aria-describedby={id + "h"} />

@@ -2,7 +2,7 @@
 // of when it is, takes the place of what the box holds.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call, dropProof, Refusal, stepUp } from "../api";
 import { sure } from "../part/dialog";
@@ -12,7 +12,7 @@ import { counted } from "../part/when";
 import { leave, now } from "../state";
 import { list, refusal, span, t } from "../text";
 import { ask, bytes, Facts, row, when } from "./part";
-import { sendForm } from "./transfer";
+import { sendForm, useTransfer } from "./transfer";
 
 interface Staged {
   installed_at: number;
@@ -48,63 +48,45 @@ export function Restore() {
 /** The first step: a file, and its passphrase if it has one. */
 function Send({ again }: { again: () => Promise<void> }) {
   const id = useId();
-  const file = useSignal<File | undefined>(undefined);
-  const phrase = useSignal("");
-  const wrong = useSignal("");
-  const far = useSignal<{ bytes: number; of: number } | undefined>(undefined);
-  const stop = useRef<AbortController>();
-  const send = async () => {
-    const form = new FormData();
-    form.set("passphrase", phrase.value);
-    form.set("file", file.value!);
-    stop.current = new AbortController();
-    far.value = { bytes: 0, of: file.value!.size };
-    await sendForm<Staged>("restore", form, (bytes, of) => (far.value = { bytes, of }), stop.current.signal);
-    await again();
-  };
+  const { run, bar, busy } = useTransfer(t("bxSend"), t("bxChecking"));
   const submit = async (e: SubmitEvent) => {
     e.preventDefault();
-    wrong.value = "";
-    try {
+    const form = new FormData(e.currentTarget as HTMLFormElement);
+    await run(async (way) => {
       // A file may be large: the password is asked for before it goes, and not when it is there.
       const session = await call<{ stepped_up?: boolean }>("GET", "/web/v1/session");
-      if (session.stepped_up || (await stepUp())) await send();
-    } catch (e) {
-      wrong.value = stop.current?.signal.aborted ? "" : refusal(e);
-    }
-    far.value = undefined;
+      if (session.stepped_up || (await stepUp())) await sendForm("restore", form, way);
+      await again();
+      return "";
+    });
   };
-  if (far.value) {
-    const { bytes: sent, of } = far.value;
-    return (
-      <div class="bx-progress">
-        <progress max={of} value={sent < of ? sent : undefined} aria-label={t("bxSend")} />
-        <p role="status">{sent < of ? <span aria-hidden="true">{bytes(sent) + " / " + bytes(of)}</span> : t("bxChecking")}</p>
-        <button onClick={() => stop.current?.abort()}>{t("cancel")}</button>
-      </div>
-    );
-  }
   return (
-    <form class="form" onSubmit={submit}>
-      <p>{t("bxRestoreText")}</p>
-      <label for={id + "f"}>{t("bxFile")}</label>
-      <input id={id + "f"} type="file" accept=".age,.db,.backup" required={!file.value} onChange={(e) => (file.value = e.currentTarget.files?.[0])} />
-      <Holder email={t("bxBackup")} />
-      <label for={id + "p"}>{t("bxFilePhrase")}</label>
-      <input id={id + "p"} type="password" autocomplete="off" maxLength={512} value={phrase.value} onInput={(e) => (phrase.value = e.currentTarget.value)} />
-      <p class="wrong" role="alert">{wrong}</p>
-      <div><button>{t("bxSend")}</button></div>
-    </form>
+    <>
+      <form class="form" hidden={busy} onSubmit={submit}>
+        <p>{t("bxRestoreText")}</p>
+        <Holder email={t("bxBackup")} />
+        <label for={id + "p"}>{t("bxFilePhrase")}</label>
+        <input id={id + "p"} name="passphrase" type="password" autocomplete="off" maxLength={512} />
+        <label for={id + "f"}>{t("bxFile")}</label>
+        <input id={id + "f"} name="file" type="file" required />
+        <div><button class="main">{t("bxSend")}</button></div>
+      </form>
+      {bar}
+    </>
   );
 }
 
 /** The second step: whose it is and of when, and what would be lost. */
 function Check({ of, again, begun }: { of: Staged; again: () => Promise<void>; begun: () => void }) {
   const home = of.homes[0] || t("bxRestoreType");
+  const lost = of.made_at === null ? t("bxRestoreLosesAll") : t("bxRestoreLoses", { time: when(of.made_at), span: span(Math.max(0, now.value - of.made_at)) });
   const apply = async () => {
-    const lost = of.made_at === null ? t("bxRestoreLosesAll") : t("bxRestoreLoses", { time: when(of.made_at), span: span(Math.max(0, now.value - of.made_at)) });
-    if (!(await sure(t("bxRestoreSure"), lost, t("bxRestoreYes"), home))) return;
-    await ask("POST", "restore/apply");
+    if (!(await sure(t("bxRestore"), lost, t("bxRestoreYes"), home))) return;
+    try {
+      await ask("POST", "restore/apply");
+    } catch (e) {
+      if (!(e instanceof Refusal) || e.status !== 0) throw e; // else it may be gone before it answers
+    }
     begun();
   };
   return (
@@ -121,7 +103,7 @@ function Check({ of, again, begun }: { of: Staged; again: () => Promise<void>; b
           [t("bxStagedBy"), `${of.by}, ${when(of.uploaded_at)}`],
         ]}
       />
-      <p class="bx-warn">{of.made_at === null ? t("bxRestoreLosesAll") : t("bxRestoreLoses", { time: when(of.made_at), span: span(Math.max(0, now.value - of.made_at)) })}</p>
+      <p class="bx-warn">{lost}</p>
       <div class="row">
         <Doing text={t("bxRestoreYes")} run={apply} bad />
         <Doing text={t("bxRestoreDrop")} run={async () => { await ask("DELETE", "restore"); await again(); }} />

@@ -66,7 +66,7 @@ function Trust({ of: s }: { of: Secure }) {
         <h2>{t("bxTrust")}</h2>
         <p>{t("bxTrustText")}</p>
         <p><a class="button" href={s.ca} download="sensegate-ca.pem">{t("bxTrustGet")}</a></p>
-        <div class="row" role="group" aria-label={t("bxTrustWhich")}>
+        <div class="row" role="group" aria-label={t("bxTrust")}>
           {systems.map((one) => <button key={one} aria-pressed={system.value === one} onClick={() => (system.value = one)}>{titles[one]}</button>)}
         </div>
         <ol class="steps">{codeText("bxTrust_", system.value).split("|").map((step) => <li key={step}>{step}</li>)}</ol>
@@ -85,7 +85,7 @@ function Test() {
   const checks = useSignal<Check[] | undefined>(undefined);
   const run = async () => {
     checks.value = (await ask<{ checks: Check[] }>("POST", "secure/test", {})).checks;
-    return t(checks.value.every((c) => c.ok) ? "bxTestGood" : "bxTestBad");
+    return checks.value.every((c) => c.ok) ? t("bxWell") : "";
   };
   return (
     <section class="bx-section">

@@ -11,10 +11,10 @@ export function SetupCode() {
   const make = async () => {
     const made = await ask<{ code: string; link: string }>("POST", "setup-code", {});
     const link = made.link && origin(new URL(made.link).origin) + "/#setup=" + encodeURIComponent(made.code);
-    show({ title: t("bxCodeMade"), text: t("bxCodeOnce"), code: made.code, qr: link || undefined, values: link ? [[t("link"), link]] : [] });
+    show({ title: t("codeTitle"), text: t("bxCodeOnce"), code: made.code, qr: link || undefined, values: link ? [[t("link"), link]] : [] });
   };
   return (
-    <BoxPage title="bxCode" under={t("bxCodeText")}>
+    <BoxPage title="frCode" under={t("bxCodeText")}>
       {secret ? <Once key={secret.code} of={secret} done={() => show(undefined)} /> : <div class="note bx-section"><p>{t("bxCodeWhy")}</p><Doing main text={t("bxCodeYes")} run={make} /></div>}
     </BoxPage>
   );

@@ -53,15 +53,15 @@ export function Status() {
               <p><a href={to("box", "backup")}>{t("bxBackup")}</a></p>
             </section>
             <section class="card">
-              <h2>{t("bxDevices")}</h2>
+              <h2>{t("suDevices")}</h2>
               <p class="bx-big">{t("bxOnline", { n: s.devices_online, total: s.devices })}</p>
               <p><small>{counted("bxHomes", s.networks)}</small></p>
-              <p><a href={to("box", "devices")}>{t("bxDevices")}</a></p>
+              <p><a href={to("box", "devices")}>{t("suDevices")}</a></p>
             </section>
             <section class="card">
               <h2>{t("bxClock")}</h2>
               <p class="bx-big">{when(s.now)}</p>
-              <p><small>{t(s.clock_unset ? "bxClockUnset" : "bxClockSet")}</small></p>
+              {s.clock_unset && <p class="bx-warn">{t("bxClockUnset")}</p>}
             </section>
           </div>
           <Address reach={s.reach} />
@@ -103,7 +103,7 @@ function Need({ of, state }: { of: Attention; state: State }) {
         {more && <p>{more}</p>}
         {of.text && <p><small>{of.text}</small></p>}
         {back && <p><small>{[when(back.at), back.damage, back.backup_at && t("bxFromBackup", { time: when(back.backup_at) }), back.lost, back.aside].filter(Boolean).join(" · ")}</small></p>}
-        {place && <p><a href={to("box", place)}>{codeText("bxGo_", place)}</a></p>}
+        {place && <p><a href={to("box", place)}>{t(place === "backup" ? "bxBackup" : place === "mails" ? "bxMails" : place === "secure" ? "bxSecure" : place === "accounts" ? "bxAccounts" : "bxDatabase")}</a></p>}
       </div>
     </li>
   );
@@ -124,15 +124,15 @@ function Disk({ disk: d }: { disk: State["disk"] }) {
 
 /** Where the box is found, for another phone too. */
 function Address({ reach }: { reach: State["reach"] }) {
-  if (reach.this_box_alone || reach.page === "") return <section class="card bx-section"><h2>{t("bxAddress")}</h2><p>{t("bxAlone")}</p></section>;
+  if (reach.this_box_alone || reach.page === "") return <section class="card bx-section"><h2>{t("suAddress")}</h2><p>{t("bxAlone")}</p></section>;
   const page = origin(new URL(reach.page).origin) + "/";
   return (
     <section class="card handed">
       <QR text={page} label={t("qrLabel")} />
       <div>
-        <h2>{t("bxAddress")}</h2>
+        <h2>{t("suAddress")}</h2>
         <p>{t("bxAddressText")}</p>
-        <Link link={page} label={t("bxAddress")} />
+        <Link link={page} label={t("suAddress")} />
         <p><small>{reach.names.length > 0 ? t("bxNames", { names: list(reach.names) }) : reach.without_names && t("bxNameless", { why: reach.without_names })}</small></p>
       </div>
     </section>
