@@ -2,7 +2,7 @@
 // of when it is, takes the place of what the box holds.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call, dropProof, Refusal, stepUp } from "../api";
 import { sure } from "../part/dialog";
@@ -35,10 +35,15 @@ export function Restore() {
   const answer = useAnswer<State>(row("restore"), 30);
   const waiting = useSignal(false);
   const s = answer.value;
+  const before = useRef(0); // when the last one was put in place
+  const begun = () => {
+    before.current = s?.last?.at ?? 0;
+    waiting.value = true;
+  };
   return (
     <section class="card bx-section">
       <h2>{t("bxRestore")}</h2>
-      {waiting.value ? <Back before={s?.last?.at ?? 0} /> : s?.staged ? <Check of={s.staged} again={answer.again} begun={() => (waiting.value = true)} /> : s && <Send again={answer.again} />}
+      {waiting.value ? <Back before={before.current} failed={() => { waiting.value = false; void answer.again(); }} /> : s?.staged ? <Check of={s.staged} again={answer.again} begun={begun} /> : s && <Send again={answer.again} />}
       {answer.refusal && !waiting.value && <p class="wrong" role="alert">{refusal(answer.refusal)}</p>}
       {s?.last && !waiting.value && <p><small>{t(s.last.ok ? "bxRestoreLast" : "bxRestoreLastBad", { time: when(s.last.at), who: s.last.by })} {s.last.text}</small></p>}
     </section>
@@ -116,25 +121,28 @@ const pause = 1500; // ms between two questions whether the box is back
 const long = 120_000; // ms, after which it takes longer than it should
 
 /** Waits until the box has stopped, put the backup in place and is back: then one signs in anew. */
-function Back({ before }: { before: number }) {
+function Back({ before, failed }: { before: number; failed: () => void }) {
   const late = useSignal(false);
   useEffect(() => {
     let ended = false;
     let away = false; // it has been seen to be gone
     const begun = Date.now();
+    const out = () => {
+      if (ended) return;
+      dropProof();
+      leave();
+    };
     const look = async () => {
       try {
         await call("GET", "/web/v1/boot");
-        if (!away) { // it may have been away between two questions
-          const s = await call<State>("GET", row("restore"));
-          away = s.last !== null && s.last.at > before;
-        }
-        if (away && !ended) {
-          dropProof();
-          return leave();
-        }
+        const last = (await call<State>("GET", row("restore"))).last;
+        const outcome = last && last.at > before ? last : null; // it may have been away between two questions
+        if (outcome && !outcome.ok) return failed();
+        if (outcome || away) return out();
       } catch (e) {
-        away ||= e instanceof Refusal && (e.status === 0 || e.status === 503);
+        const status = e instanceof Refusal ? e.status : 0;
+        if (away && (status === 403 || status === 404)) return out(); // one may not look after it any more
+        away ||= status === 0 || status === 503;
       }
       late.value = Date.now() - begun > long;
       if (!ended) timer = window.setTimeout(look, pause);
