@@ -82,8 +82,7 @@ let speaker = 0; // whose language was asked for
 
 /** Asks whether the caller looks after the box. */
 export async function askRole() {
-  const who = await call<{ administrator?: boolean }>("GET", "/web/v1/session").catch(() => undefined);
-  administrator.value = who?.administrator ?? false;
+  administrator.value = await call<{ administrator?: boolean }>("GET", "/web/v1/session").then((s) => s.administrator === true, () => false);
 }
 
 /** Takes the language that the user chose in another browser. */

@@ -37,11 +37,9 @@ let added: ((of: Language) => Promise<Record<string, string>>) | undefined; // w
 
 /** Adds the words that fetch gives for a language, to this one and to each that is chosen later. It comes after fetchWords. */
 export async function addWords(fetch: (of: Language) => Promise<Record<string, string>>) {
-  const before = language.value;
-  const came = await fetch(before);
+  await fetch(language.value); // it fails here
   added = fetch;
-  if (before === language.value) words.value = { ...words.value, ...came };
-  else await chooseLanguage(language.value);
+  await chooseLanguage();
 }
 
 /** Takes the language that was chosen, else the first of the browser's that we have. */

@@ -1,6 +1,6 @@
 // The screens of who looks after the box, with words of their own.
 
-import "../app"; // so that the first view is one file of the bundle (CONTRIBUTING.md)
+import "./shared"; // so that the first view is one file of the bundle, and what groups share another (CONTRIBUTING.md)
 
 import { Screen } from "../box/box";
 import { addWords, fetchWords, type Language } from "../text";
