@@ -124,6 +124,13 @@ export async function refresh() {
   }
 }
 
+/** Shows the home as it was kept, while the appliance does not answer: ages are of then. */
+export function showOld(o: Overview) {
+  clockSkew = o.ts - Date.now() / 1000;
+  tick();
+  overview.value = o;
+}
+
 /** Shows another home of the caller's; to choose one that has added them is to join it. */
 export function choose(id: number) {
   chosen = id;

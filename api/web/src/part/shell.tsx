@@ -9,7 +9,7 @@ import { clock, fetchWords, language, refusal, t } from "../text";
 import { Icon } from "./icon";
 import { Later } from "./later";
 import { screenTitle } from "./page";
-import { counted } from "./when";
+import { counted, dayTime } from "./when";
 import type { Messages } from "../words/en";
 
 /** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
@@ -121,6 +121,8 @@ function Homes({ o }: { o: Overview }) {
   );
 }
 
+const aDay = 86_400; // s
+
 /** What is wrong with the connection, above old values. */
 function Trouble({ o }: { o: Overview }) {
   const e = trouble.value;
@@ -133,9 +135,10 @@ function Trouble({ o }: { o: Overview }) {
   if (!e && o.read_only) return <p class="banner" role="status">{t("readOnly")}</p>;
   if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
   if (!e && now.value - o.ts < 10) return null;
+  const time = (Date.now() / 1000 - o.ts > aDay ? dayTime : clock)(o.ts, o.home.timezone);
   return (
     <p class="banner" role="status">
-      {e && e.status !== 0 ? refusal(e) : t("reconnecting")} {t("asOf", { time: clock(o.ts, o.home.timezone) })}
+      {e?.status === 0 ? t("unreached", { time }) : <>{e ? refusal(e) : t("reconnecting")} {t("asOf", { time })}</>}
     </p>
   );
 }

@@ -18,6 +18,7 @@ export const common: typeof english = {
   readOnly: "Le boîtier manque de place : rien ne peut être modifié pour le moment.",
   signOut: "Se déconnecter",
   asOf: "État de {time}",
+  unreached: "État de {time}, le boîtier est injoignable.",
   reconnecting: "Connexion perdue. Nouvel essai.",
   noHome: "Vous ne faites partie d'aucun foyer",
   noHomeHelp: "Demandez une invitation au propriétaire du foyer.",
