@@ -64,6 +64,7 @@ var boxStates = []struct {
 	{"box: switched off", true, "#/box", answers{admin + "status": {status: 404}}},
 	{"box: refused", true, "#/box", boxed(answers{admin + "status": {status: 503}})},
 	{"box: of somebody without a home", true, "", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"code": false, "homes": []any{}}}})},
+	{"box: of who set it up for others", true, "", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"homes": []any{}}}})},
 	{"box: of an installer", true, "#/installs", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: settingUp("installer", "walk")}})},
 	{"box: no backups", true, "#/box/backup", boxed(answers{admin + "backups": {change: map[string]any{"backups": []any{}}}})},
 	{"box: backups refused", true, "#/box/backup", boxed(answers{admin + "backups": {status: 503}, admin + "restore": {status: 503}})},
