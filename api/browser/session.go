@@ -9,6 +9,7 @@ import (
 	"sensegate/api"
 	"sensegate/api/auth"
 	"sensegate/api/caller"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -104,6 +105,7 @@ type sessionOut struct {
 		User          home.User `json:"user"`
 		Administrator bool      `json:"administrator" doc:"Whether they may look after the appliance from where they are"`
 		Unmanaged     bool      `json:"unmanaged" doc:"Whether nobody looks after the appliance yet"`
+		SteppedUp     bool      `json:"stepped_up" doc:"Whether they have shown the password in the last ten minutes"`
 	}
 }
 
@@ -118,6 +120,13 @@ func (b *Browser) session(ctx context.Context, who auth.User, _ *struct{}) (*ses
 		out.Body.Administrator = slices.Contains(administrators, who.ID) && caller.MayAdminister(b.Admin, who)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err = b.Accounts.StepUp(ctx, who, ""); fault.KindOf(err) == fault.Forbidden {
+		return out, nil
+	}
+	out.Body.SteppedUp = err == nil
 	return out, err
 }
 

@@ -114,7 +114,7 @@ func TestAccountIsDeletedByItsAddress(t *testing.T) {
 	}
 	b.inDialog("sam@example.com")
 	b.inDialog("right")
-	b.waitFor(`sent.at(-1) === 'DELETE accounts/10 {"networks":true}' && sent.length === 2`)
+	b.waitFor(`sent.at(-1) === 'DELETE accounts/10?networks=true ' && sent.length === 2`)
 	b.waitFor(`((e) => !e.disabled && e.click() === undefined)(` + row("sam@example.com") + `.querySelectorAll("button")[1])`)
 	b.waitFor(has("That is you: only another administrator can bring you back."))
 	b.inDialog("")

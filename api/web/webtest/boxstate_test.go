@@ -32,7 +32,7 @@ var boxParts = []string{
 // needy is a box that needs everything that there are words for.
 func needy() (attention []any) {
 	for _, code := range []string{
-		"not_ready", "read_only", "disk_low", "clock_unset", "no_backup", "backup_old", "recovered", "unreadable", "samples_lost", "mails_failed", "certificate_ends", "one_administrator", "of_a_newer_version",
+		"not_ready", "read_only", "disk_low", "clock_unset", "no_backup", "backup_old", "recovered", "unreadable", "samples_lost", "mails_failed", "certificate_ends", "of_a_newer_version",
 	} {
 		attention = append(attention, map[string]any{"code": code, "figure": 3, "text": ""})
 	}
@@ -64,6 +64,7 @@ var boxStates = []struct {
 	{"box: switched off", true, "#/box", answers{admin + "status": {status: 404}}},
 	{"box: refused", true, "#/box", boxed(answers{admin + "status": {status: 503}})},
 	{"box: of somebody without a home", true, "", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"code": false, "homes": []any{}}}})},
+	{"box: of who set it up for others", true, "", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: map[string]any{"homes": []any{}}}})},
 	{"box: of an installer", true, "#/installs", boxed(answers{"/web/v1/overview": {status: 404}, "/web/v1/setup": {change: settingUp("installer", "walk")}})},
 	{"box: no backups", true, "#/box/backup", boxed(answers{admin + "backups": {change: map[string]any{"backups": []any{}}}})},
 	{"box: backups refused", true, "#/box/backup", boxed(answers{admin + "backups": {status: 503}, admin + "restore": {status: 503}})},

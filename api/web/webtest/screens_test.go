@@ -131,6 +131,9 @@ func TestEveryState(t *testing.T) {
 			if state.signed == signed {
 				b.do(chromedp.Navigate(fixed(t, state.answers)+"/"+state.address), chromedp.WaitVisible(chromedp.CSS("h1")))
 				b.settled(state.address)
+				if strings.HasPrefix(state.name, "box: ") {
+					b.do(chromedp.WaitVisible(chromedp.CSS(".bx h1, .fr-installs h1")))
+				}
 				b.hasOneHeading(state.name)
 				b.isAccessible(state.name)
 				b.fitsNarrow(state.name)

@@ -57,7 +57,7 @@ export function Accounts() {
     act(async () => {
       const why = [t("bxDeleteWhy"), a.owns > 0 && t(networks ? "bxDeleteHomes" : "bxDeleteKeeps")].filter(Boolean).join(" ");
       if (!(await sure(t("bxDelete", { who: nameOf(a) }), why, t("deleteYes"), a.email))) return;
-      await ask("DELETE", "accounts/" + a.id, { networks });
+      await ask("DELETE", `accounts/${a.id}?networks=${networks}`);
     });
   return (
     <BoxPage title="bxAccounts" truth={answer.value && counted("bxAccountsTruth", all.length)} answer={answer} under={answer.value && counted("bxAdmins", administrators)}>

@@ -11,14 +11,12 @@ import { networkName, type Named } from "./keys";
 import { ask, New, row, since, when } from "./part";
 
 interface Device {
-  id: number | string | null;
+  id: string;
   entry: string | null;
-  kind: string;
   name: string;
-  mac: string;
   network_id: number | null;
   state: string;
-  firmware: string;
+  address: string;
   last_seen: number | null;
 }
 
@@ -31,10 +29,10 @@ interface Devices {
 interface Link {
   network_id: number;
   link: string;
-  a: string;
-  b: string;
+  from: string;
+  to: string;
   can: string;
-  why: ({ code: string; figures?: Record<string, number> } & Record<string, unknown>) | null;
+  reasons: { code: string; figures: Record<string, number> }[];
 }
 
 /** The devices of all homes, who may come in, and the links that cannot sense. */
@@ -59,7 +57,7 @@ export function Devices() {
       {d && homes.map((home) => (
         <section key={home} class="bx-section">
           <h2>{home === null ? t("bxNoHome") : networkName(d.networks, home)}</h2>
-          <ul>{known.filter((one) => one.network_id === home).map((one) => <Row key={one.kind + one.id} of={one} again={answer.again} />)}</ul>
+          <ul>{known.filter((one) => one.network_id === home).map((one) => <Row key={one.id} of={one} again={answer.again} />)}</ul>
         </section>
       ))}
       {d && <Window of={d} again={answer.again} />}
@@ -69,10 +67,10 @@ export function Devices() {
 }
 
 function Row({ of: d, again }: { of: Device; again: () => Promise<void> }) {
-  const name = d.name || d.mac || su("suDeviceNew");
+  const name = d.name || d.id;
   const remove = async () => {
     if (!(await sure(su("suRemoveTitle", { name }), su("suRemoveText"), su("suRemove")))) return;
-    await ask("DELETE", "devices/" + encodeURIComponent(String(d.id)));
+    await ask("DELETE", "devices/" + encodeURIComponent(d.id));
     await again();
   };
   const adopt = async () => {
@@ -84,7 +82,7 @@ function Row({ of: d, again }: { of: Device; again: () => Promise<void> }) {
       <span class="su-sign" aria-hidden="true" />
       <div class="su-what">
         <p><strong>{name}</strong> <span class="su-state">{suCode("suState_", d.state) || d.state}</span></p>
-        <small>{[d.name && d.mac, d.firmware, d.last_seen === null ? su("suNever") : su("suAgo", { time: since(d.last_seen) })].filter(Boolean).join(" · ")}</small>
+        <small>{[d.name && d.id, d.address, d.last_seen === null ? su("suNever") : su("suAgo", { time: since(d.last_seen) })].filter(Boolean).join(" · ")}</small>
       </div>
       <div class="su-doings">
         {d.entry !== null ? <Doing main text={<>{su("suAdopt")}<span class="hidden"> {name}</span></>} run={adopt} /> : <Doing text={<>{su("suRemove")}<span class="hidden"> {name}</span></>} run={remove} />}
@@ -126,15 +124,16 @@ function Links({ networks }: { networks: Named[] }) {
   if (!answer.value) return null;
   const calibrate = async (l: Link) => {
     const running = begun.value === l.link;
-    await ask(running ? "DELETE" : "POST", "calibrations", { network_id: l.network_id, link: l.link });
+    if (running) await ask("DELETE", `calibrations?network_id=${l.network_id}&link=${encodeURIComponent(l.link)}`);
+    else await ask("POST", "calibrations", { network_id: l.network_id, link: l.link });
     begun.value = running ? "" : l.link;
     await answer.again();
     return running ? "" : t("bxCalibrating");
   };
   const reason = (l: Link) => {
-    if (!l.why) return null;
-    const { code, figures: of, ...rest } = l.why;
-    const values = figures({ ...rest, ...of });
+    if (!l.reasons[0]) return null;
+    const { code, figures: of } = l.reasons[0];
+    const values = figures(of);
     return <p class="su-why">{suCode("rl_", code, values) || code} <strong>{suCode("rl_", code + "_do", values)}</strong></p>;
   };
   return (
@@ -145,8 +144,8 @@ function Links({ networks }: { networks: Named[] }) {
         {blind.map((l) => (
           <li key={l.network_id + l.link} class="su-device su-blind">
             <span class="su-sign" aria-hidden="true" />
-            <div class="su-what"><p><strong>{su("suBetween", { from: l.a, to: l.b })}</strong></p><small>{networkName(networks, l.network_id)}</small>{reason(l)}</div>
-            <div class="su-doings"><Doing text={<>{su(begun.value === l.link ? "suCalibrateCancel" : "suCalibrate")}<span class="hidden"> {su("suBetween", { from: l.a, to: l.b })}</span></>} run={() => calibrate(l)} /></div>
+            <div class="su-what"><p><strong>{su("suBetween", { from: l.from, to: l.to })}</strong></p><small>{networkName(networks, l.network_id)}</small>{reason(l)}</div>
+            <div class="su-doings"><Doing text={<>{su(begun.value === l.link ? "suCalibrateCancel" : "suCalibrate")}<span class="hidden"> {su("suBetween", { from: l.from, to: l.to })}</span></>} run={() => calibrate(l)} /></div>
           </li>
         ))}
       </ul>

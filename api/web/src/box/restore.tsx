@@ -88,7 +88,7 @@ function Check({ of, again, begun }: { of: Staged; again: () => Promise<void>; b
   const apply = async () => {
     if (!(await sure(t("bxRestore"), lost, t("bxRestoreYes"), home))) return;
     try {
-      await ask("POST", "restore/apply");
+      await ask("POST", "restore/apply", { uploaded_at: of.uploaded_at });
     } catch (e) {
       if (!(e instanceof Refusal) || e.status !== 0) throw e; // else it may be gone before it answers
     }

@@ -12,9 +12,11 @@ interface Setting {
   secret: boolean;
   origin: string;
   line: number | null;
-  variable: string | null;
   standard: string;
 }
+
+/** The variable of the environment that sets it. */
+const variable = (s: Setting) => "SENSEGATE_" + s.key.toUpperCase().replaceAll(".", "_");
 
 /** What the box was started with, and where each value comes from. */
 export function Settings() {
@@ -23,7 +25,7 @@ export function Settings() {
   const sought = useSignal("");
   const own = useSignal(false);
   const s = answer.value;
-  const fits = (one: Setting) => (!own.value || one.origin !== "default") && [one.key, one.value, one.variable].some((text) => text?.toLowerCase().includes(sought.value.trim().toLowerCase()));
+  const fits = (one: Setting) => (!own.value || one.origin !== "default") && [one.key, one.value, variable(one)].some((text) => text?.toLowerCase().includes(sought.value.trim().toLowerCase()));
   const found = s?.settings.filter(fits) ?? [];
   const groups = [...new Set(found.map((one) => (one.key.includes(".") ? one.key.split(".")[0] : "")))];
   return (
@@ -55,7 +57,7 @@ function Row({ of: s, file }: { of: Setting; file: string }) {
     <li>
       <details>
         <summary><code class="grow">{s.key}</code><span class="bx-value">{shown}</span>{s.origin !== "default" && <span class="tag bx-on">{from}</span>}</summary>
-        <p>{t("bxSettingHow", { key: s.key, file: file || "config.yaml" })} {s.variable && <>{t("bxSettingOr")} <code>{s.variable}{s.secret && `, ${s.variable}_FILE`}</code></>}. {!s.secret && t("bxSettingStandard", { value: s.standard || "–" })}</p>
+        <p>{t("bxSettingHow", { key: s.key, file: file || "config.yaml" })} {t("bxSettingOr")} <code>{variable(s)}{s.secret && `, ${variable(s)}_FILE`}</code>. {!s.secret && t("bxSettingStandard", { value: s.standard || "–" })}</p>
       </details>
     </li>
   );

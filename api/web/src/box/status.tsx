@@ -32,7 +32,7 @@ interface State {
 }
 
 /** Where the thing to do is done. */
-const places: Record<string, string> = { no_backup: "backup", backup_old: "backup", recovered: "backup", mails_failed: "mails", certificate_ends: "secure", one_administrator: "accounts", unreadable: "database" };
+const places: Record<string, string> = { no_backup: "backup", backup_old: "backup", recovered: "backup", mails_failed: "mails", certificate_ends: "secure", unreadable: "database" };
 
 /** How the box is, and what it needs. */
 export function Status() {
@@ -83,10 +83,10 @@ export function Status() {
 
 /** A figure of what needs attention, as it is said. */
 function figure(a: Attention): string {
+  if (a.code === "certificate_ends") return span(Math.max(1, a.figure ?? 0) * 86_400); // none: less than a day
   if (a.figure === null) return "";
-  if (a.code === "disk_low") return bytes(a.figure);
   if (a.code === "samples_lost") return span(a.figure);
-  if (a.code === "backup_old" || a.code === "certificate_ends") return span(a.figure * 86_400);
+  if (a.code === "backup_old" || a.code === "disk_low") return span(a.figure * 86_400);
   return number(a.figure);
 }
 
@@ -103,7 +103,7 @@ function Need({ of, state }: { of: Attention; state: State }) {
         {more && <p>{more}</p>}
         {of.text && <p><small>{of.text}</small></p>}
         {back && <p><small>{[when(back.at), back.damage, back.backup_at && t("bxFromBackup", { time: when(back.backup_at) }), back.lost, back.aside].filter(Boolean).join(" · ")}</small></p>}
-        {place && <p><a href={to("box", place)}>{t(place === "backup" ? "bxBackup" : place === "mails" ? "bxMails" : place === "secure" ? "bxSecure" : place === "accounts" ? "bxAccounts" : "bxDatabase")}</a></p>}
+        {place && <p><a href={to("box", place)}>{t(place === "backup" ? "bxBackup" : place === "mails" ? "bxMails" : place === "secure" ? "bxSecure" : "bxDatabase")}</a></p>}
       </div>
     </li>
   );

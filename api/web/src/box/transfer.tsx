@@ -71,7 +71,7 @@ export function fetchFile(path: string, fields: object, { progress, stop }: Way)
   const get = async () => {
     const answer = await fetch(row(path), { method: "POST", headers: { "X-Sensegate": proof(), "Content-Type": "application/json" }, body: JSON.stringify(fields), credentials: "same-origin", cache: "no-store", signal: stop }).catch(offline);
     if (!answer.ok) throw refused(answer.status, await answer.text().catch(() => ""), answer.headers.get("Retry-After"));
-    const whole = Number(answer.headers.get("Content-Length"));
+    const whole = Number(answer.headers.get("X-Sensegate-Size"));
     const name = /filename="?([\w.-]+)/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "sensegate.db";
     const parts: BlobPart[] = [];
     const reader = answer.body!.getReader();

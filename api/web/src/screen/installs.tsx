@@ -33,8 +33,11 @@ export function Screen() {
   const own = overview.value;
   const session = useAnswer<Session>("/web/v1/session");
   const looksAfter = session.value?.administrator ?? false;
+  const boot = useAnswer<{ claimed: boolean }>(looksAfter ? "/web/v1/boot" : null);
   const screen = place.value.screen;
-  const begin = screen !== "box" && s !== undefined && !own && homes.length === 0 && (s.code || s.homes.length > 0);
+  const known = own || session.refusal || (session.value && (!looksAfter || boot.value || boot.refusal));
+  const ready = looksAfter && boot.value?.claimed && s?.claimable.length === 0; // there is no home to set up
+  const begin = screen !== "box" && s && known && !own && homes.length === 0 && ((s.code && !ready) || s.homes.length > 0);
   useEffect(() => {
     if (begin) goInstead("setup");
   }, [begin]);
@@ -44,7 +47,7 @@ export function Screen() {
       void refresh();
     }
   }, [s]);
-  if (!s || begin || (!own && !session.value && !session.refusal)) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
+  if (!s || begin || !known) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
   if (looksAfter && !own && (screen === "box" || (screen !== "installs" && screen !== "me" && homes.length === 0))) return <Frame box home={home} homes={homes.length}><Later key="box" part={box} /></Frame>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
   if (screen === "me") return <Frame box={looksAfter} homes={homes.length}><Me /></Frame>;
