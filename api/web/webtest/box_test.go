@@ -7,16 +7,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// openBox opens a part of the box as an administrator of a played appliance.
-func openBox(t *testing.T, hash string, other answers) *browser {
-	t.Helper()
-	b := open(t, 390, 844)
-	b.signedIn()
-	b.do(chromedp.Navigate(fixed(t, boxed(other))+"/"+hash), chromedp.WaitVisible(chromedp.CSS(".bx h1")))
-	b.settled(hash)
-	return b
-}
-
 // TestEveryPartOfTheBox holds the parts of the box, in each language, against the rules for all
 // screens.
 func TestEveryPartOfTheBox(t *testing.T) {
