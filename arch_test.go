@@ -15,7 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate":      {"api/admin", "api/appliance", "firmware-sim/demo", "motion/timezone"},
+	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion/timezone"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/peer":    {},
@@ -77,18 +77,24 @@ var arrows = map[string][]string{
 	"api/pki":     {"store/durable"},
 	"api/lan":     {},
 	"api/mdns":    {"api/lan"},
+	"api/logtail": {},
 	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/browser": {"api", "api/auth", "api/caller", "api/live", "motion", "motion/", "store"},
+	"api/box":     {"api/auth", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
+	"api/browser": {"api", "api/auth", "api/box", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
+
+	"api/box/passphrase": {"motion/fault"},
+	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
+
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/browser", "api/core", "api/lan", "api/mdns", "api/pki", "api/server", "api/web", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},
@@ -134,7 +140,7 @@ var only = map[string]string{
 	"github.com/julienschmidt/httprouter": "api",
 	"github.com/teambition/rrule-go":      "motion/alert",
 	"github.com/gorilla/websocket":        "api",
-	"filippo.io/age":                      "api/admin",
+	"filippo.io/age":                      "api/box/passphrase",
 	"github.com/golang-jwt/jwt/v5":        "api/auth",
 	"github.com/coreos/go-oidc/v3":        "api/auth",
 	"golang.org/x/crypto/argon2":          "api/auth",

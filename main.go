@@ -18,6 +18,7 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
+	"sensegate/api/box"
 	"sensegate/firmware-sim/demo"
 	"sensegate/motion/timezone"
 )
@@ -28,6 +29,8 @@ const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
   demo [-duration D] [-speed N] [-seed N] [-json] [-vacant]
                                run it on a simulated home, with temporary state
   config check [-config FILE]  check a configuration
+  config show [-config FILE] [-json]
+                               every setting, and where its value comes from
 ` + admin.Usage + `  version
 
 Each command explains itself with -h. Settings: config.example.yaml, or the
@@ -48,9 +51,8 @@ func main() {
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errOut io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	ctx, stopped := appliance.Stoppable()
+	defer stopped()
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
@@ -58,15 +60,17 @@ func run(args []string, out, errOut io.Writer) int {
 	var err error
 	switch name {
 	case "serve":
-		err = serve(ctx, args, out, errOut)
+		if err = serve(ctx, args, out, errOut); errors.Is(err, appliance.ErrRestart) {
+			err = startAnew(err, stopped, errOut)
+		}
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
 	case "config":
-		err = checkConfig(args, out, errOut)
-	case "apikey", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
+		err = configure(args, out, errOut)
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "outbox", "restore", "setup-code", "status", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
-		fmt.Fprintln(out, "sensegate", admin.Version())
+		fmt.Fprintln(out, "sensegate", box.Version())
 	case "help":
 		fmt.Fprint(out, usage)
 	default:
@@ -103,18 +107,27 @@ func parse(flags *flag.FlagSet, args []string, errOut io.Writer) error {
 	return nil
 }
 
-func checkConfig(args []string, out, errOut io.Writer) error {
-	if len(args) == 0 || args[0] != "check" {
-		fmt.Fprint(errOut, "want: sensegate config check [-config FILE]\n")
+// configure checks or shows a configuration.
+func configure(args []string, out, errOut io.Writer) error {
+	if len(args) == 0 || args[0] != "check" && args[0] != "show" {
+		fmt.Fprint(errOut, "want: sensegate config check [-config FILE], or config show [-config FILE] [-json]\n")
 		return admin.ErrUsage
 	}
-	flags := flag.NewFlagSet("sensegate config check", flag.ContinueOnError)
+	flags := flag.NewFlagSet("sensegate config "+args[0], flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file")
+	asJSON := new(bool)
+	if args[0] == "show" {
+		asJSON = flags.Bool("json", false, "print the settings as JSON")
+	}
 	if err := parse(flags, args[1:], errOut); err != nil {
 		return err
 	}
-	if _, err := appliance.Load(*path); err != nil {
+	c, err := appliance.Load(*path)
+	if err != nil {
 		return err
+	}
+	if args[0] == "show" {
+		return admin.ShowSettings(out, c.Settings(), *asJSON)
 	}
 	fmt.Fprintln(out, "the configuration is fine")
 	return nil
@@ -129,6 +142,16 @@ func administer(ctx context.Context, name string, args []string, out, errOut io.
 	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
 }
 
+// startAnew replaces the process when the appliance has ended for that: ended may also tell
+// what could not be closed.
+func startAnew(ended error, stopped func() bool, errOut io.Writer) error {
+	if told := ended.Error(); told != appliance.ErrRestart.Error() {
+		fmt.Fprintln(errOut, "sensegate:", told)
+	}
+	return appliance.StartAnew(stopped)
+}
+
+// serve runs the appliance to its end.
 func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate serve", flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file; none is needed")
@@ -143,6 +166,10 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	a.Restartable(func() error {
+		_, err := appliance.Load(*path)
+		return err
+	})
 	code, err := a.SetupCode(ctx)
 	if err != nil {
 		fmt.Fprintln(errOut, "sensegate:", err)
@@ -166,7 +193,7 @@ func showSetup(ctx context.Context, a *appliance.Appliance, code string, out, er
 		}
 		setup := a.Setup(ctx, code)
 		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
-		if err := setup.Show(out, isTerminal(out)); err != nil {
+		if err := admin.ShowSetup(out, setup, isTerminal(out)); err != nil {
 			fmt.Fprintln(errOut, "sensegate:", err)
 		}
 	}()

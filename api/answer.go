@@ -104,9 +104,9 @@ func (o *output) write(w http.ResponseWriter, r *http.Request, c *compressor, ou
 		return
 	}
 	whole := value.FieldByIndex(o.body).Interface()
-	if file, ok := whole.(ZIP); ok {
+	if file, ok := whole.(interface{ written() written }); ok {
 		w.Header().Set("Content-Type", o.media)
-		file.send(w, r)
+		file.written().send(w, r)
 		return
 	}
 	body := encode(whole)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -51,7 +52,10 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 		leaveUnread(w, r.http)
 		return err
 	}
-	body, done, err := e.readBody(w, r.http)
+	body, done, err := []byte(nil), func() {}, error(nil)
+	if e.input.upload == nil {
+		body, done, err = e.readBody(w, r.http)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,6 +77,8 @@ func (e *typed) run(w http.ResponseWriter, r *Request) error {
 		return err
 	case e.live:
 		return e.stream(w, r, known, who, in)
+	case e.input.upload != nil:
+		reflect.ValueOf(in).Elem().FieldByIndex(e.input.upload).Set(reflect.ValueOf(r.upload(w)))
 	}
 	return e.answer(w, r, who, in)
 }
@@ -117,9 +123,16 @@ func (e *typed) admit(ctx context.Context, r *Request, known any) (who any, err 
 
 // answer calls the handler and sends what it returns.
 func (e *typed) answer(w http.ResponseWriter, r *Request, who, in any) error {
-	ctx, cancel := context.WithTimeout(context.WithValue(r.http.Context(), requestKey{}, r), RequestTime)
+	limit := RequestTime
+	if e.input.upload != nil {
+		limit = uploadTime
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(r.http.Context(), requestKey{}, r), limit)
 	defer cancel()
 	out, err := e.call(ctx, who, in)
+	if err != nil && e.input.upload != nil {
+		leaveUnread(w, r.http)
+	}
 	if err == nil {
 		e.output.write(w, r.http, &e.table.env.compressor, out)
 	}

@@ -21,6 +21,7 @@ type input struct {
 
 	body     []int // the field Body; nil = none
 	raw      []int // the field RawBody; nil = none
+	upload   []int // the field Upload, instead of both; nil = none
 	required bool  // the body
 	schema   *huma.Schema
 }
@@ -28,7 +29,7 @@ type input struct {
 // newInput looks at the struct that a row's handler takes.
 func newInput(row Route, schemas huma.Registry) *input {
 	kind := row.operation.in
-	in := &input{kind: kind, params: parameters(kind, schemas)}
+	in := &input{kind: kind, params: parameters(kind, schemas), upload: uploadIn(kind)}
 	if raw, ok := kind.FieldByName("RawBody"); ok {
 		in.raw = raw.Index
 	}
@@ -44,6 +45,9 @@ func newInput(row Route, schemas huma.Registry) *input {
 func (in *input) describe(op *huma.Operation) {
 	for i := range in.params {
 		op.Parameters = append(op.Parameters, in.params[i].describe())
+	}
+	if in.upload != nil {
+		op.RequestBody = describeUpload()
 	}
 	if in.body != nil {
 		op.RequestBody = &huma.RequestBody{Required: in.required, Content: map[string]*huma.MediaType{jsonType: {Schema: in.schema}}}

@@ -131,13 +131,23 @@ func (r *Request) Remote() netip.Addr {
 
 // Local reports whether the request was made on the appliance itself. One that a proxy
 // passed on was not.
-func (r *Request) Local() bool {
+func (r *Request) Local() bool { return !r.Passed() && r.Remote().IsLoopback() }
+
+// Passed reports whether a proxy has passed the request on, as far as it says so.
+func (r *Request) Passed() bool {
 	for _, passed := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
 		if r.http.Header.Get(passed) != "" {
-			return false
+			return true
 		}
 	}
-	return r.Remote().IsLoopback()
+	return false
+}
+
+// Inside reports whether the request came from a private address or from the appliance itself, and not
+// through a proxy.
+func (r *Request) Inside() bool {
+	from := r.Remote()
+	return !r.Passed() && (from.IsLoopback() || from.IsPrivate() || from.IsLinkLocalUnicast())
 }
 
 // Token returns the credential: the Authorization header with or without the

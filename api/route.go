@@ -99,8 +99,8 @@ func newRoute(method, path string, op Operation, summary string) Route {
 // [Principal] for panics when the table is mounted.
 //
 // In points to a struct: fields tagged path or query (use [Opt] for a parameter that may be
-// absent), an optional field Body, and RawBody []byte for the body as it came; In may be a
-// [Checker]. Out points to a struct with an optional Body and strings tagged header, such as
+// absent), an optional field Body, with RawBody []byte for the body as it came, or Upload
+// *[Upload]; In may be a [Checker]. Out points to a struct with an optional Body and strings tagged header, such as
 // [Answer]; without Body the answer is 204. An Out of *[live.Stream] makes a live operation.
 // An error is a [fault.Error], or it is logged and answered as 500 without its cause.
 //

@@ -135,10 +135,14 @@ func (PNG) mediaType() string { return "image/png" }
 
 func (p PNG) encoded() []byte { return p }
 
-// ZIP is an answer that is a ZIP file, written while it is made. An error after the first byte
-// breaks the connection off, so that half a file does not look whole. The context ends with the
-// request.
-type ZIP func(context.Context, io.Writer) error
+// written is an answer that is written while it is made. An error after the first byte breaks the
+// connection off, so that half a file does not look whole. The context ends with the request.
+type written func(context.Context, io.Writer) error
+
+// ZIP is an answer that is a ZIP file, written while it is made, whole or broken off.
+type ZIP written
+
+func (z ZIP) written() written { return written(z) }
 
 // Schema describes the file.
 func (ZIP) Schema(huma.Registry) *huma.Schema {
@@ -146,6 +150,18 @@ func (ZIP) Schema(huma.Registry) *huma.Schema {
 }
 
 func (ZIP) mediaType() string { return "application/zip" }
+
+// File is an answer that is a file of bytes, written while it is made, whole or broken off.
+type File written
+
+func (f File) written() written { return written(f) }
+
+// Schema describes the file.
+func (File) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "binary", Description: "A file"}
+}
+
+func (File) mediaType() string { return "application/octet-stream" }
 
 // Unsupported is the header of an answer with settings: which of them have no effect in this
 // network.

@@ -33,7 +33,7 @@ func (s *stream) Write(b []byte) (int, error) {
 }
 
 // send writes the file. When it cannot be written to its end the connection is broken off.
-func (z ZIP) send(w http.ResponseWriter, r *http.Request) {
+func (z written) send(w http.ResponseWriter, r *http.Request) {
 	out := &stream{w: w, control: http.NewResponseController(w), ends: time.Now().Add(streamTime)}
 	blocks := bufio.NewWriterSize(out, streamBlock)
 	err := errors.Join(z(r.Context(), blocks), blocks.Flush())

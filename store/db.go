@@ -58,14 +58,23 @@ func Read[T any](ctx context.Context, db *DB, read func(*Tx) (T, error)) (value 
 // a fault of kind Unavailable; the database works again when there is room. After
 // any other failed commit it is unknown what is on the disk: every later Update is
 // refused and Failed is closed.
+//
+// A context of Audited has its line written in the same transaction.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var tx *Tx
+	note := auditOf(ctx)
 	err := db.file.Update(ctx, func(btx *bolt.Tx) error {
 		tx = db.tx(btx)
-		return fn(tx)
+		if err := fn(tx); err != nil || note == nil {
+			return err
+		}
+		return tx.AddAuditLine(note.line)
 	})
 	if err != nil {
 		return err
+	}
+	if note != nil {
+		note.written.Store(true)
 	}
 	for _, then := range tx.onCommit {
 		then()

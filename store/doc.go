@@ -89,7 +89,7 @@
 //	alerts                    network u32, uuid → Alert; the sequence numbers alerts and their jobs
 //	pushes                    network u32, push u64 → Push, at most 256 of a network
 //
-//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers, AddressProof, trusted
+//	users                     user u64       → home.User, the PHC hash of a password, accounts at identity providers, AddressProof, trusted, administrator
 //	  users_by_email          address in lower case → user u64
 //	  users_by_sub            subject        → user u64
 //	  users_by_identity       SHA-256 of issuer 0 subject → user u64
@@ -134,6 +134,8 @@
 //	  sensors_by_home         home u32, thingName → device u32
 //	detections                home u32, ts µs u64, id 16 bytes → sensor.Detection and "_sensor", device u32
 //	  detections_by_sensor    device u32, key of detections → key of detections
+//
+//	audit                     line u64       → AuditLine, as long as events, at most 20,000
 //
 // What changes all the time is kept apart (heard, status_heard): a commit every ten
 // minutes rewrites a few small values and leaves the pages of devices, nodes,

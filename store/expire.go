@@ -11,8 +11,8 @@ import (
 // following ones go on.
 const expireRecordLimit = 5000
 
-// expireRecords deletes the oldest events, detections, finished commands and empty
-// batches that are past their retention when it is now, in seconds, and reports whether
+// expireRecords deletes the oldest events, detections, finished commands, empty batches
+// and lines of the audit log that are past their retention when it is now, in seconds, and reports whether
 // there are more of them. A kind that cannot be deleted is logged and waits: the samples
 // of the same flush, and the others, do not.
 func (tx *Tx) expireRecords(now int64) (more bool) {
@@ -30,6 +30,7 @@ func (tx *Tx) expireRecords(now int64) (more bool) {
 		}},
 		{commands.name, before(motion.Time(now), keep.Commands), tx.expireCommands},
 		{batches.name, before(motion.Time(now), keep.Commands), tx.expireBatches},
+		{audit.name, before(motion.Time(now), keep.Events), tx.expireAudit},
 	} {
 		n, err := kind.expire(kind.cutoff)
 		if err != nil {

@@ -40,6 +40,7 @@ func migrations() []migration {
 		{version: 3}, // values get checksums, which former programs cannot read
 		{version: 4, first: (*DB).addChecksums, buckets: bucketsV4(), apply: (*Tx).toV4},
 		{version: 5, first: (*DB).partEvents, apply: (*Tx).forgetHouseholds},
+		{version: 6, buckets: []string{audit.name}},
 	}
 }
 
@@ -105,7 +106,7 @@ func (db *DB) migrate(steps []migration, candidate bool) error {
 		return err
 	}
 	if version == 0 && candidate {
-		return file.Damaged("it holds nothing of sensegate")
+		return fmt.Errorf("%w: it is %w, it holds nothing of it", ErrDamaged, ErrForeign)
 	}
 	last := steps[len(steps)-1].version
 	if version > last {
@@ -167,7 +168,7 @@ func (db *DB) schema() (version int, err error) {
 			return nil
 		}
 		if btx.Bucket([]byte(metaBucket)) == nil {
-			return errors.New("it is a bbolt file, but not one of sensegate: name another file")
+			return fmt.Errorf("it is a bbolt file, but %w: name another file", ErrForeign)
 		}
 		return db.tx(btx).getMeta(schemaKey, &version)
 	})

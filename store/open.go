@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -22,6 +23,7 @@ var (
 	ErrLost    = file.ErrLost // and was not before
 	ErrNoRoom  = file.ErrNoRoom
 	ErrNewer   = errors.New("written by a newer program")
+	ErrForeign = errors.New("not one of sensegate")
 )
 
 // Options say where the database is and how it is opened.
@@ -68,9 +70,20 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	if o.MaxSize == 0 && strconv.IntSize == 32 {
-		o.MaxSize = 512 << 20
+		o.MaxSize = largest32
 	}
 	return o
+}
+
+// largest32 is how many bytes a file may grow to on 32 bit, where it is mapped as a whole.
+const largest32 = 512 << 20
+
+// Largest returns how many bytes a database may have by itself.
+func Largest() int64 {
+	if strconv.IntSize == 32 {
+		return largest32
+	}
+	return math.MaxInt64
 }
 
 // Open opens the database at o.Path, makes it when there is none, and migrates

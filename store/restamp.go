@@ -52,16 +52,29 @@ func (r Restamp) Time(t motion.Time) motion.Time {
 }
 
 // Restamp stamps anew, in the transaction, the events, detections of sensors, samples and
-// status reports that r is about, when the installation was made and adopts devices, and how
+// status reports that r is about, lines of the audit log, when the installation was made and adopts devices, and how
 // long installers may look after homes.
 // Events keep their ids: a tag and a live reader know them.
 func (s *Samples) Restamp(tx *Tx, r Restamp) error {
-	for _, step := range []func(Restamp) error{tx.restampInstallation, tx.restampInstallers, tx.restampEvents, tx.restampDetections, tx.restampStatus} {
+	for _, step := range []func(Restamp) error{tx.restampInstallation, tx.restampInstallers, tx.restampEvents, tx.restampDetections, tx.restampStatus, tx.restampAudit} {
 		if err := step(r); err != nil {
 			return err
 		}
 	}
 	return s.heads.Move(tx.samples(), r.From.Second(), r.To.Second(), int64(r.By))
+}
+
+// restampAudit stamps lines of the audit log.
+func (tx *Tx) restampAudit(r Restamp) error {
+	lines, err := audit.all(tx, nil)
+	return each(lines, err, func(l AuditLine) error {
+		at := r.Time(l.At)
+		if at == l.At {
+			return nil
+		}
+		l.At = at
+		return audit.put(tx, l.ID, l)
+	})
 }
 
 // restampInstallation keeps the windows in which devices are adopted as long as they were.

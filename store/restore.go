@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"sensegate/motion"
 	"sensegate/store/file"
@@ -31,24 +32,48 @@ type Restored struct {
 // replaced. The former database is kept under another name. It is refused while
 // another process holds the database, with an error that wraps ErrLocked.
 func Restore(ctx context.Context, o Options, from io.Reader) (Restored, error) {
-	done, err := restore(ctx, o.withDefaults(), from)
-	switch {
-	case err == nil:
-		return done, nil
-	case errors.Is(err, ErrLocked):
-		return done, sentence(o.Path, err)
-	case errors.Is(err, ErrDamaged):
-		return done, fmt.Errorf("the backup is damaged or no backup, nothing was replaced: %w", err)
-	case errors.Is(err, ErrNewer):
-		return done, fmt.Errorf("the backup was %w: restore it with that program; nothing was replaced", err)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return done, fmt.Errorf("the disk is full, nothing was replaced: %w", err)
-	}
-	return done, fmt.Errorf("restore: %w", err)
+	o = o.withDefaults()
+	done, err := restore(ctx, o, func(check func(string) error) (string, error) {
+		return file.Restore(ctx, o.file(), o.aside, from, check)
+	})
+	return done, refusal(o, err)
 }
 
-func restore(ctx context.Context, o Options, from io.Reader) (done Restored, err error) {
-	aside, err := file.Restore(ctx, o.file(), o.aside, from, func(candidate string) error {
+// ReplacedPath names the database at path for when it was replaced. The name is free.
+func ReplacedPath(path string, at time.Time) string { return file.AsidePath(path, "replaced", at) }
+
+// Place is Restore of the database that Stage has made of a backup: the file at staged, on
+// the file system of o.Path, takes the database's place. It is checked again before. The
+// former database is kept as aside, of ReplacedPath. When it is refused all stays as it is;
+// after a power cut it can be done again.
+func Place(ctx context.Context, o Options, staged, aside string) (Restored, error) {
+	o = o.withDefaults()
+	done, err := restore(ctx, o, func(check func(string) error) (string, error) {
+		return file.Place(o.file(), aside, staged, check)
+	})
+	return done, refusal(o, err)
+}
+
+// refusal says why a backup was not restored.
+func refusal(o Options, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrLocked):
+		return sentence(o.Path, err)
+	case errors.Is(err, ErrDamaged):
+		return fmt.Errorf("the backup is damaged or no backup, nothing was replaced: %w", err)
+	case errors.Is(err, ErrNewer):
+		return fmt.Errorf("the backup was %w: restore it with that program; nothing was replaced", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("the disk is full, nothing was replaced: %w", err)
+	}
+	return fmt.Errorf("restore: %w", err)
+}
+
+// restore has replace put a backup in place of the database, and tells what is in it.
+func restore(ctx context.Context, o Options, replace func(check func(string) error) (aside string, err error)) (done Restored, err error) {
+	aside, err := replace(func(candidate string) (err error) {
 		done, err = examine(ctx, o, candidate)
 		return err
 	})
@@ -57,7 +82,12 @@ func restore(ctx context.Context, o Options, from io.Reader) (done Restored, err
 }
 
 // examine opens a received database, which migrates it, and checks all of it.
-func examine(ctx context.Context, o Options, path string) (done Restored, err error) {
+func examine(ctx context.Context, o Options, path string) (Restored, error) {
+	return examineAnd(ctx, o, path, func(*Tx) error { return nil })
+}
+
+// examineAnd is examine, and lets look at what was found whole.
+func examineAnd(ctx context.Context, o Options, path string, look func(*Tx) error) (done Restored, err error) {
 	o.Path, o.candidate = path, true
 	db, err := open(o, migrations())
 	if err != nil {
@@ -75,8 +105,10 @@ func examine(ctx context.Context, o Options, path string) (done Restored, err er
 		done.Networks = tx.bucket(networks.name).Stats().KeyN
 		done.Users = tx.bucket(users.name).Stats().KeyN
 		done.leftOut.Records = db.unreadable.count()
-		done.leftOut.Samples, err = samples.Damaged(tx.bolt)
-		return err
+		if done.leftOut.Samples, err = samples.Damaged(tx.bolt); err != nil {
+			return err
+		}
+		return look(tx)
 	})
 }
 

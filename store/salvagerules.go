@@ -112,6 +112,7 @@ func salvageRules() []rule {
 		{untyped: armed.untyped(), refill: always, under: ofKey(networks.name, 4)},
 		{untyped: events.untyped(), refill: always, allow: allowing(namesNobodyGone), under: ofKey(networks.name, 4)},
 		{untyped: detections.untyped(), refill: always, under: ofKey(homes.name, 4)},
+		{untyped: audit.untyped(), refill: always},
 	}
 }
 

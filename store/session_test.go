@@ -150,7 +150,8 @@ func TestSetupCodeServesOneUser(t *testing.T) {
 				t.Errorf("%q before there is a code: %v", code, err)
 			}
 		}
-		return tx.PutSetupCode("7K2M-Q9XA-04TZ")
+		_, err := tx.CreateUser(home.User{Email: "jdoe@example.com", Sub: "1"})
+		return errors.Join(err, tx.PutSetupCode("7K2M-Q9XA-04TZ"))
 	})
 	update(t, db, func(tx *store.Tx) error {
 		if err := tx.CheckSetupCode("7k2mq9xao4tz"); err != nil {

@@ -42,7 +42,7 @@ func (tx *Tx) CheckSetupCode(code string) error {
 
 // RedeemSetupCode accepts the setup code from a user, once: nobody else can show it
 // afterwards. The user may show it again, since an account and its network are made in two
-// steps. Anything else is an Invalid fault, also from a user who need not show a code.
+// steps. Where nobody looks after the appliance yet, they do from now on. Anything else is an Invalid fault, also from a user who need not show a code.
 func (tx *Tx) RedeemSetupCode(code string, user home.UserID) error {
 	held, err := tx.setupCode()
 	if err != nil {
@@ -62,7 +62,10 @@ func (tx *Tx) RedeemSetupCode(code string, user home.UserID) error {
 		held.Shown = map[home.UserID]digest{}
 	}
 	held.Code, held.Shown[user] = digest{}, sent
-	return tx.putMeta(setupCodeKey, held)
+	if err := tx.putMeta(setupCodeKey, held); err != nil {
+		return err
+	}
+	return tx.firstAdministrator(user)
 }
 
 // HasSetupCode reports whether the user has shown a setup code, or need not because the

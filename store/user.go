@@ -18,6 +18,8 @@ type userRecord struct {
 	Identities []Identity   `json:"identities,omitempty"` // accounts at identity providers
 	Proof      AddressProof `json:"proof,omitzero"`       // of the confirmed address
 	Trusted    bool         `json:"trusted,omitempty"`    // made by the administrator: counts as having shown the setup code
+
+	Administrator bool `json:"administrator,omitempty"` // looks after the appliance
 }
 
 // Identity is an account at an identity provider: users are known there by issuer
@@ -193,6 +195,6 @@ func (tx *Tx) DeleteUser(id home.UserID) error {
 		each(memberships, err, func(m home.Membership) error { return tx.DeleteMembership(m.ID) }),
 		tx.forgetInstaller(id), tx.deleteMailsBy("mails_by_user", keyUser(id)), tx.deleteMailsBy("mails_by_address", mailAddressKey(u.Email)),
 		tx.deleteInvitationsTo(u.Email), tx.DeleteMobilesOf(id, ""), tx.deleteDeliveriesTo(id), tx.EndSessionsOfUser(id, ""),
-		tx.forgetDisowner(id), userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id), tx.dueToWipe(false),
+		tx.forgetDisowner(id), tx.forgetInAudit(u), userMeta.delete(tx, id), familiar.delete(tx, id), users.delete(tx, id), tx.dueToWipe(false),
 	)
 }

@@ -94,11 +94,11 @@ func bundle(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, meta, err := build(root, []string{"src/app.tsx", "src/app.css", "src/setup.css"}, w.plugin())
+	files, meta, err := build(root, []string{"src/app.tsx", "src/app.css", "src/setup.css", "src/box.css", "src/worker.ts"}, w.plugin())
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"index.html", "icon.svg"} {
+	for _, name := range []string{"index.html", "icon.svg", "manifest.json"} {
 		if files[name], err = os.ReadFile(filepath.Join(root, "src", name)); err != nil {
 			return nil, err
 		}

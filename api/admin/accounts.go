@@ -2,8 +2,6 @@ package admin
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"flag"
 	"fmt"
 	"io"
@@ -13,8 +11,8 @@ import (
 	"time"
 
 	"sensegate/api/auth"
+	"sensegate/api/box"
 	"sensegate/motion"
-	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/household"
 	"sensegate/motion/notify"
@@ -39,50 +37,68 @@ type account struct {
 	Password  string `json:"password,omitempty"`
 	Networks  bool   `json:"networks,omitempty"`  // deleting: disown what they own
 	Successor string `json:"successor,omitempty"` // deleting: the address of who is to own it
+	Not       bool   `json:"not,omitempty"`       // administrator: not any more
 }
 
 func (s *Server) serveAccounts(r *http.Request) (any, error) {
-	return store.Read(r.Context(), s.DB, (*store.Tx).Users)
+	list, err := s.box.Accounts(r.Context())
+	shown := make([]accountShown, len(list))
+	for i, a := range list {
+		shown[i] = accountShown{a.User, a.Administrator}
+	}
+	return shown, err
+}
+
+// accountShown is an account in the list of the command.
+type accountShown struct {
+	home.User
+	Administrator bool `json:"administrator"`
+}
+
+// signsIn is an account and where it signs in.
+type signsIn struct {
+	home.User
+	Page string `json:"page,omitempty"` // address of the app; "": the appliance does not run
 }
 
 func (s *Server) serveCreateAccount(r *http.Request, body account) (any, error) {
-	return s.Accounts.Create(r.Context(), auth.Registration{Email: body.Email, Password: body.Password})
+	u, err := s.box.CreateAccount(r.Context(), actor(r), body.Email, body.Password)
+	return signsIn{u, s.box.Reachable().Best()}, err
 }
 
 func (s *Server) serveSetPassword(r *http.Request, body account) (any, error) {
-	return s.Accounts.SetPassword(r.Context(), body.Email, body.Password)
+	u, err := s.box.SetPassword(r.Context(), actor(r), body.Email, body.Password)
+	return signsIn{u, s.box.Reachable().Best()}, err
 }
 
-func (s *Server) serveDeleteAccount(r *http.Request, body account) (any, error) {
-	if s.Household == nil {
-		return nil, fault.New(fault.Unavailable, "an account is deleted by the running appliance, which tells the household: start it first")
-	}
-	var user, successor home.User
-	err := s.DB.View(r.Context(), func(tx *store.Tx) (err error) {
-		if user, err = userOf(tx, "email", body.Email); err == nil && body.Successor != "" {
-			successor, err = userOf(tx, "successor", body.Successor)
-		}
-		return err
-	})
+func (s *Server) serveSetAdministrator(r *http.Request, body account) (any, error) {
+	u, err := s.box.UserOf(r.Context(), "email", body.Email)
 	if err != nil {
 		return nil, err
 	}
-	return struct{}{}, s.Household.DeleteUser(r.Context(), user.ID, household.Leaving{Disown: body.Networks, Successor: successor.ID})
+	return s.box.Reachable(), s.box.SetAdministrator(r.Context(), actor(r), u.ID, !body.Not)
 }
 
-// userOf returns the user whose address is in a field of a command.
-func userOf(tx *store.Tx, field, email string) (home.User, error) {
-	u, ok, err := tx.UserByEmail(email)
-	if err == nil && !ok {
-		err = fault.New(fault.NotFound, "%s: no account has this address", field)
+func (s *Server) serveDeleteAccount(r *http.Request, body account) (any, error) {
+	u, err := s.box.UserOf(r.Context(), "email", body.Email)
+	if err != nil {
+		return nil, err
 	}
-	return u, err
+	how := household.Leaving{Disown: body.Networks}
+	if body.Successor != "" {
+		successor, err := s.box.UserOf(r.Context(), "successor", body.Successor)
+		if err != nil {
+			return nil, err
+		}
+		how.Successor = successor.ID
+	}
+	return struct{}{}, s.box.DeleteAccount(r.Context(), actor(r), u.ID, how)
 }
 
-func showAccounts(w io.Writer, users []home.User) {
-	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tCREATED")
+func showAccounts(w io.Writer, users []accountShown) {
+	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tCONFIRMED\tADMINISTRATOR\tCREATED")
 	for _, u := range users {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), stamped(u.CreatedAt))
+		fmt.Fprintf(w, "%d\t%s\t%s\t%t\t%t\t%s\n", u.ID, u.Email, strings.TrimSpace(u.FirstName+" "+u.LastName), u.Confirmed(), u.Administrator, stamped(u.CreatedAt))
 	}
 }
 
@@ -99,6 +115,7 @@ func givePassword(path, done string) func(*flag.FlagSet) action {
 			var user struct {
 				home.User
 				Password string `json:"password,omitempty"`
+				Page     string `json:"page,omitempty"` // address of the app
 			}
 			if err := c.client.do(ctx, http.MethodPost, path, account{Email: email, Password: password}, &user); err != nil {
 				return err
@@ -111,6 +128,9 @@ func givePassword(path, done string) func(*flag.FlagSet) action {
 				if made {
 					fmt.Fprintf(w, "password: %s\n", password)
 				}
+				if user.Page != "" {
+					fmt.Fprintf(w, "They sign in at %s\n", user.Page)
+				}
 			})
 		})
 	}
@@ -119,9 +139,7 @@ func givePassword(path, done string) func(*flag.FlagSet) action {
 // passwordFrom reads a password, or makes one of 96 random bits.
 func passwordFrom(file string) (password string, made bool, err error) {
 	if file == "" {
-		random := make([]byte, 12)
-		rand.Read(random) // never fails: it ends the program instead
-		return base64.RawURLEncoding.EncodeToString(random), true, nil
+		return box.NewPassword(), true, nil
 	}
 	password, err = firstLine(file)
 	return password, false, err
@@ -134,6 +152,24 @@ func deleteAccount(flags *flag.FlagSet) action {
 		body := account{Email: email, Networks: *networks, Successor: *successor}
 		return ask(ctx, c, http.MethodPost, "/users/delete", body, func(w io.Writer, _ struct{}) {
 			fmt.Fprintf(w, "deleted the account of %s\n", email)
+		})
+	})
+}
+
+// setAdministrator is the command that makes an account administrator.
+func setAdministrator(flags *flag.FlagSet) action {
+	remove := flags.Bool("remove", false, "the account is no administrator any more")
+	return withArgument("the address of the account", func(ctx context.Context, c command, email string) error {
+		return ask(ctx, c, http.MethodPost, "/users/administrator", account{Email: email, Not: *remove}, func(w io.Writer, reach box.Reach) {
+			if *remove {
+				fmt.Fprintf(w, "%s looks after the appliance no more\n", email)
+				return
+			}
+			fmt.Fprintf(w, "%s looks after the appliance now, in the app under Box", email)
+			if page := reach.Best(); page != "" {
+				fmt.Fprintf(w, ": %s", page)
+			}
+			fmt.Fprintln(w)
 		})
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"syscall"
 
+	"sensegate/api/box"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -73,7 +74,7 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	server := NewServer(Parts{Engine: e, DB: db, Accounts: accounts, Log: log})
+	server := NewServer(box.New(box.Parts{Engine: e, DB: db, Accounts: accounts, Log: log}))
 	if err := server.Listen(stateDir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -121,6 +122,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set(userHeader, systemUser())
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
 		return nil, fmt.Errorf("ask the appliance: %w", err)

@@ -37,6 +37,9 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   db stat | check | compact
   status                       how the appliance, its devices and its disk are
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
+  user admin EMAIL [-remove]   let an account look after the appliance in the app
+  audit [-last 50] [-before LINE]
+                               who has changed what, and when
 `
 
 // command is one administration command that is being run.
@@ -116,6 +119,7 @@ func commands() map[string]entry {
 		"apikey create":   {flags: createKey},
 		"apikey list":     {flags: list("/apikeys", showKeys)},
 		"apikey revoke":   {flags: removal("/apikeys/", "the key's ID, as apikey list shows it")},
+		"audit":           {flags: showAudit},
 		"backup":          {flags: makeBackup},
 		"db check":        {flags: noFlags(checkDatabase)},
 		"db compact":      {flags: noFlags(compactDatabase), offline: true},
@@ -137,6 +141,7 @@ func commands() map[string]entry {
 		"user create":     {flags: givePassword("/users", "created and confirmed")},
 		"user password":   {flags: givePassword("/users/password", "has a new password, and every session has ended")},
 		"user delete":     {flags: deleteAccount},
+		"user admin":      {flags: setAdministrator},
 	}
 }
 

@@ -45,17 +45,17 @@ func (e *ConfigError) Error() string {
 }
 
 // LoadConfig fills config, a pointer to a struct that holds the defaults, from the YAML file
-// at path ("" = none) and then from the environment. validate returns the rules that config
-// breaks, each beginning with its key such as "http.listen: ". All mistakes come at once, as a
-// *ConfigError: unknown keys and variables, keys that are set twice, a second YAML document,
+// at path ("" = none) and then from the environment, and returns what sets which key. validate
+// returns the rules that config breaks, each beginning with its key such as "http.listen: ". All
+// mistakes come at once, as a *ConfigError: unknown keys and variables, keys that are set twice, a second YAML document,
 // values of another type, and broken rules. A file that is not YAML is the only mistake then:
 // without its values no rule is checked.
-func LoadConfig(path string, environ []string, config any, validate func() error) error {
+func LoadConfig(path string, environ []string, config any, validate func() error) (*Sources, error) {
 	file := configFile{}
 	if path != "" {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return fmt.Errorf("read configuration: %w", err)
+			return nil, fmt.Errorf("read configuration: %w", err)
 		}
 		file.read(raw, reflect.ValueOf(config).Elem())
 	}
@@ -65,14 +65,14 @@ func LoadConfig(path string, environ []string, config any, validate func() error
 		failed.addRules(validate(), &file, variables, reflect.ValueOf(config).Elem())
 	}
 	if len(failed.Mistakes) == 0 {
-		return nil
+		return sourcesOf(path, &file, variables, config), nil
 	}
 	sort.SliceStable(failed.Mistakes, func(i, j int) bool {
 		a, b := &failed.Mistakes[i], &failed.Mistakes[j]
 		inFile := cmp.Compare(min(b.Line, 1), min(a.Line, 1))
 		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable)) < 0
 	})
-	return failed
+	return nil, failed
 }
 
 // addRules adds the broken rules, except those about keys whose value was not taken.

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"time"
 
+	"sensegate/api/box/passphrase"
+	"sensegate/api/box/staging"
+	"sensegate/motion"
 	"sensegate/store"
 	"sensegate/store/durable"
 )
@@ -19,7 +22,7 @@ import (
 // serveBackup answers with a copy of the database. The copy is made before the first byte is
 // sent, so that a slow reader delays nothing else.
 func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
-	file, size, err := s.DB.Snapshot(r.Context())
+	file, size, err := s.box.Backup(r.Context(), actor(r), r.URL.Query().Get("encrypted") == "true")
 	if err != nil {
 		s.refuse(w, r.Pattern, err)
 		return
@@ -27,10 +30,10 @@ func (s *Server) serveBackup(w http.ResponseWriter, r *http.Request) {
 	defer file.Close()
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	if _, err := io.Copy(w, file); err != nil {
-		s.Log.Warn("backup not sent completely", "err", err)
+		s.box.Log.Warn("backup not sent completely", "err", err)
 		return
 	}
-	s.Log.Info("backup sent", "bytes", size)
+	s.box.Log.Info("backup sent", "bytes", size)
 }
 
 // backupMade is the answer of the backup command.
@@ -48,30 +51,30 @@ func makeBackup(flags *flag.FlagSet) action {
 		if len(arguments) > 0 {
 			return errors.New("backup takes no argument: name the file by -o")
 		}
-		var passphrase string
+		var words string
 		if *secret != "" {
 			var err error
-			if passphrase, err = newPassphrase(*secret); err != nil {
+			if words, err = newPassphrase(*secret); err != nil {
 				return err
 			}
 		}
-		copied, err := c.client.stream(ctx, "/backup")
+		copied, err := c.client.stream(ctx, "/backup?encrypted="+strconv.FormatBool(words != ""))
 		if err != nil {
 			return err
 		}
 		defer copied.Close()
 		if *output == "-" {
-			_, err := writeBackup(c.out, copied, passphrase)
+			_, err := writeBackup(c.out, copied, words)
 			return err
 		}
-		made := backupMade{Path: *output, Encrypted: passphrase != ""}
+		made := backupMade{Path: *output, Encrypted: words != ""}
 		if _, err := os.Stat(made.Path); err == nil && made.Path != "" {
 			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
 		}
 		if made.Path == "" {
 			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
 		}
-		if made.Size, err = saveBackup(made.Path, copied, passphrase); err != nil {
+		if made.Size, err = saveBackup(made.Path, copied, words); err != nil {
 			return err
 		}
 		return c.print(made, func(w io.Writer) {
@@ -81,12 +84,12 @@ func makeBackup(flags *flag.FlagSet) action {
 }
 
 // saveBackup writes a backup to a file, whole or not at all.
-func saveBackup(path string, from io.Reader, passphrase string) (size int64, err error) {
+func saveBackup(path string, from io.Reader, words string) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // mode 0600
 	if err != nil {
 		return 0, fmt.Errorf("write the backup: %w", err)
 	}
-	size, err = writeBackup(file, from, passphrase)
+	size, err = writeBackup(file, from, words)
 	if err == nil {
 		err = file.Sync()
 	}
@@ -101,11 +104,11 @@ func saveBackup(path string, from io.Reader, passphrase string) (size int64, err
 
 // writeBackup writes a backup, encrypted when there is a passphrase, and returns how
 // many bytes it had before that.
-func writeBackup(to io.Writer, from io.Reader, passphrase string) (int64, error) {
-	if passphrase == "" {
+func writeBackup(to io.Writer, from io.Reader, words string) (int64, error) {
+	if words == "" {
 		return io.Copy(to, from)
 	}
-	writer, err := encrypted(to, passphrase)
+	writer, err := passphrase.Encrypt(to, words)
 	if err != nil {
 		return 0, err
 	}
@@ -133,6 +136,10 @@ func restoreBackup(flags *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
+		why := "another backup was restored at the terminal before"
+		if err := staging.Withdraw(staging.Directory(c.stateDir), why, motion.TimeOf(time.Now())); err != nil {
+			return err
+		}
 		return c.print(done, func(w io.Writer) {
 			fmt.Fprintf(w, "restored %s: %d networks, %d accounts, installed %s\n", Database(c.stateDir), done.Networks, done.Users, when(done.InstalledAt))
 			if done.Aside != "" {
@@ -142,11 +149,9 @@ func restoreBackup(flags *flag.FlagSet) action {
 	})
 }
 
-func (s *Server) serveLayout(r *http.Request) (any, error) { return s.DB.Layout(r.Context()) }
+func (s *Server) serveLayout(r *http.Request) (any, error) { return s.box.Layout(r.Context()) }
 
-func (s *Server) serveCheck(r *http.Request) (any, error) {
-	return s.DB.CheckCopy(r.Context())
-}
+func (s *Server) serveCheck(r *http.Request) (any, error) { return s.box.Check(r.Context()) }
 
 func showLayout(w io.Writer, l store.Layout) {
 	fmt.Fprintln(w, "BUCKET\tKEYS\tBYTES\tPAGES")

@@ -7,36 +7,20 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
+	"sensegate/api/box"
 	"sensegate/motion"
-	"sensegate/motion/engine/devices"
 	"sensegate/motion/engine/state"
 )
 
-// deviceList is the answer of the device list.
-type deviceList struct {
-	Devices       []devices.DeviceState `json:"devices"`
-	AdoptionUntil motion.Time           `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
-	Open          bool                  `json:"adoption_open"`
-	Windows       []devices.Window      `json:"adoption_windows"` // open ones of single networks
-}
-
-func (s *Server) serveDevices(r *http.Request) (any, error) {
-	devices, until, err := s.Engine.Devices.DeviceList(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	windows, err := s.Engine.Devices.Windows(r.Context())
-	return deviceList{Devices: devices, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
-}
+func (s *Server) serveDevices(r *http.Request) (any, error) { return s.box.Devices(r.Context()) }
 
 func (s *Server) serveAdoptDevice(r *http.Request) (any, error) {
-	return s.Engine.Devices.Adopt(r.Context(), r.PathValue("id"), 0)
+	return s.box.Adopt(r.Context(), actor(r), r.PathValue("id"))
 }
 
 func (s *Server) serveRemoveDevice(r *http.Request) (any, error) {
-	return struct{}{}, s.Engine.Devices.RemoveDevice(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.box.RemoveDevice(r.Context(), actor(r), r.PathValue("id"))
 }
 
 // window is the body and the answer of opening an adoption window.
@@ -47,11 +31,11 @@ type window struct {
 }
 
 func (s *Server) serveOpenAdoption(r *http.Request, body window) (any, error) {
-	until, err := s.Engine.Devices.OpenAdoption(r.Context(), body.NetworkID, body.Seconds)
+	until, err := s.box.OpenAdoption(r.Context(), actor(r), body.NetworkID, body.Seconds)
 	return window{NetworkID: body.NetworkID, Until: until}, err
 }
 
-func showDevices(w io.Writer, list deviceList) {
+func showDevices(w io.Writer, list box.DeviceList) {
 	fmt.Fprintln(w, "DEVICE\tKIND\tSTATE\tNETWORK\tNODE\tADDRESS\tLAST HEARD\tWHY")
 	for _, d := range list.Devices {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)

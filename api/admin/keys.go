@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sensegate/api/auth"
+	"sensegate/api/box"
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -32,58 +33,11 @@ type newKey struct {
 	ExpiresIn   motion.Seconds   `json:"expires_in_s"` // 0 = never
 }
 
-func (s *Server) serveKeys(r *http.Request) (any, error) {
-	return store.Read(r.Context(), s.DB, (*store.Tx).APIKeys)
-}
+func (s *Server) serveKeys(r *http.Request) (any, error) { return s.box.Keys(r.Context()) }
 
 func (s *Server) serveCreateKey(r *http.Request, body newKey) (any, error) {
-	for _, scope := range body.Scopes {
-		if !slices.Contains(auth.Scopes(), scope) {
-			return nil, fault.New(fault.Invalid, "scope %q: want %s", scope, strings.Join(auth.Scopes(), " or "))
-		}
-	}
-	var key apiKey
-	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
-		wanted := store.APIKey{Name: body.Name, Scopes: body.Scopes, NetworkID: body.NetworkID}
-		if body.ExpiresIn > 0 {
-			wanted.ExpiresAt = tx.Now().Add(body.ExpiresIn)
-		}
-		if wanted.NetworkID, err = networkOfKey(tx, body); err != nil {
-			return err
-		}
-		key.APIKey, key.Secret, err = tx.CreateAPIKey(wanted)
-		return err
-	})
-	if s.Core != nil {
-		key.Core = s.Core()
-	}
-	if fault.KindOf(err) == fault.Conflict {
-		return nil, fault.New(fault.Conflict, "there is a key named %q already: choose another name, or revoke it", body.Name)
-	}
-	return key, err
-}
-
-// networkOfKey returns the network that a new key is bound to, 0 when it opens all, as every
-// key does that is made before the first network.
-func networkOfKey(tx *store.Tx, k newKey) (motion.NetworkID, error) {
-	if k.AllNetworks && k.NetworkID != 0 {
-		return 0, fault.New(fault.Invalid, "name one network, or all of them, not both")
-	}
-	if k.AllNetworks {
-		return 0, nil
-	}
-	if k.NetworkID != 0 {
-		_, err := tx.Network(k.NetworkID)
-		return k.NetworkID, err
-	}
-	all, err := tx.Networks()
-	switch {
-	case err != nil || len(all) == 0:
-		return 0, err
-	case len(all) > 1:
-		return 0, fault.New(fault.Invalid, "there are %d networks: add -network ID for the one that the key is to open, or -all-networks", len(all))
-	}
-	return all[0].ID, nil
+	key, secret, err := s.box.CreateKey(r.Context(), actor(r), box.NewKey(body))
+	return apiKey{APIKey: key, Secret: secret, Core: s.box.CoreAddress()}, err
 }
 
 func (s *Server) serveRevokeKey(r *http.Request) (any, error) {
@@ -91,11 +45,7 @@ func (s *Server) serveRevokeKey(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "key id %q: want the number that apikey list shows", r.PathValue("id"))
 	}
-	err = s.DB.Update(r.Context(), func(tx *store.Tx) error { return tx.RevokeAPIKey(uint32(id)) })
-	if err == nil && s.Revoked != nil {
-		s.Revoked()
-	}
-	return struct{}{}, err
+	return struct{}{}, s.box.RevokeKey(r.Context(), actor(r), uint32(id))
 }
 
 func createKey(flags *flag.FlagSet) action {

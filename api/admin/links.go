@@ -37,15 +37,11 @@ func (s *Server) serveLinks(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	return s.Engine.Sensing.ExplainLinks(id)
+	return s.box.Links(id)
 }
 
 func (s *Server) serveCalibrate(r *http.Request, body calibration) (any, error) {
-	change := s.Engine.Sensing.Calibrate
-	if body.Cancel {
-		change = s.Engine.Sensing.CancelCalibration
-	}
-	links, err := change(body.NetworkID, body.Link)
+	links, err := s.box.Calibrate(r.Context(), actor(r), body.NetworkID, body.Link, body.Cancel)
 	return calibrations{links}, err
 }
 

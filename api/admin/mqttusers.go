@@ -16,22 +16,15 @@ type mqttUser struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-func (s *Server) serveMQTTUsers(r *http.Request) (any, error) {
-	return store.Read(r.Context(), s.DB, (*store.Tx).IntegrationUsers)
-}
+func (s *Server) serveMQTTUsers(r *http.Request) (any, error) { return s.box.MQTTUsers(r.Context()) }
 
 func (s *Server) serveCreateMQTTUser(r *http.Request, body store.IntegrationUser) (any, error) {
-	body.Home = 0 // which would end it with that home
-	var user mqttUser
-	err := s.DB.Update(r.Context(), func(tx *store.Tx) (err error) {
-		user.IntegrationUser, user.Secret, err = tx.CreateIntegrationUser(body)
-		return err
-	})
-	return user, err
+	user, secret, err := s.box.CreateMQTTUser(r.Context(), actor(r), body.Name, body.TopicPrefix)
+	return mqttUser{IntegrationUser: user, Secret: secret}, err
 }
 
 func (s *Server) serveRemoveMQTTUser(r *http.Request) (any, error) {
-	return struct{}{}, s.Engine.Devices.RemoveUser(r.Context(), r.PathValue("id"))
+	return struct{}{}, s.box.RemoveMQTTUser(r.Context(), actor(r), r.PathValue("id"))
 }
 
 func createMQTTUser(flags *flag.FlagSet) action {

@@ -6,69 +6,25 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
+	"sensegate/api/box"
 	"sensegate/motion"
 	"sensegate/motion/fault"
-	"sensegate/motion/home"
 	"sensegate/motion/notify"
-	"sensegate/store"
 )
 
-// mailState is a mail and whether it was sent.
-type mailState struct {
-	store.Mail
-	State notify.State `json:"state"`
-}
-
-// outboxAnswer is the answer of the outbox list: all mails, newest first, and the phones
-// whose last push failed for good.
-type outboxAnswer struct {
-	Mails   []mailState  `json:"mails"`
-	GivenUp []lostMobile `json:"pushes_given_up"`
-}
-
-// lostMobile is a mobile device whose last push failed for good.
-type lostMobile struct {
-	ID        home.MobileID `json:"id"`
-	UserID    home.UserID   `json:"user_id"`
-	Name      string        `json:"name"`
-	FailedAt  motion.Stamp  `json:"failed_at"`
-	LastError string        `json:"last_error"`
-}
-
-func (s *Server) serveOutbox(r *http.Request) (any, error) {
-	list := outboxAnswer{Mails: []mailState{}, GivenUp: []lostMobile{}}
-	err := s.DB.View(r.Context(), func(tx *store.Tx) error {
-		mails, err := tx.Mails()
-		if err != nil {
-			return err
-		}
-		for _, m := range slices.Backward(mails) {
-			list.Mails = append(list.Mails, mailState{m, notify.StateOf(m)})
-		}
-		mobiles, err := tx.Mobiles()
-		for _, d := range mobiles {
-			if d.FailedAt != 0 {
-				list.GivenUp = append(list.GivenUp, lostMobile{d.ID, d.UserID, d.Name, d.FailedAt, d.LastError})
-			}
-		}
-		return err
-	})
-	return list, err
-}
+func (s *Server) serveOutbox(r *http.Request) (any, error) { return s.box.Outbox(r.Context()) }
 
 func (s *Server) serveMail(r *http.Request) (any, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "mail %q: want the number that outbox list shows", r.PathValue("id"))
 	}
-	m, err := store.Read(r.Context(), s.DB, func(tx *store.Tx) (store.Mail, error) { return tx.Mail(id) })
-	return mailState{m, notify.StateOf(m)}, err
+	return s.box.ReadMail(r.Context(), actor(r), id)
 }
 
-func showOutbox(w io.Writer, list outboxAnswer) {
+func showOutbox(w io.Writer, list box.Outbox) {
 	fmt.Fprintln(w, "ID\tKIND\tTO\tSTATE\tCREATED\tTRIES\tLAST ERROR")
 	for _, m := range list.Mails {
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", m.ID, m.Kind, m.Address, m.State, stamped(m.CreatedAt), m.Attempts, m.LastError)
@@ -79,7 +35,7 @@ func showOutbox(w io.Writer, list outboxAnswer) {
 }
 
 func readMail(ctx context.Context, c command, id string) error {
-	var m mailState
+	var m box.MailState
 	if err := c.client.do(ctx, http.MethodGet, "/outbox/"+url.PathEscape(id), nil, &m); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -19,11 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"sensegate/api/auth"
-	"sensegate/motion/engine"
+	"sensegate/api/box"
 	"sensegate/motion/fault"
-	"sensegate/motion/household"
-	"sensegate/store"
 )
 
 // Socket returns the path of the administration socket of a state directory.
@@ -47,31 +43,14 @@ func Beside(stateDir string) []string {
 // Server answers administration commands. Whoever can open the socket (its
 // owner) may do everything.
 type Server struct {
-	Parts
+	box      *box.Box
 	mux      http.ServeMux
 	listener net.Listener
 }
 
-// Parts are what the commands stand on. Household and the functions are nil when the
-// appliance does not run; the functions are called concurrently.
-type Parts struct {
-	Engine    *engine.Engine
-	DB        *store.DB
-	Accounts  *auth.Accounts
-	Household *household.Household
-
-	Ready     func() error  // why the appliance cannot work
-	Authority func() string // fingerprint of the authority that clients are to trust
-	Core      func() string // address of the Core interface, shown with a new key
-	Reach     func() Reach  // how the household reaches the appliance
-	Revoked   func()        // called after an API key was revoked, to end connections opened with it
-
-	Log *slog.Logger
-}
-
 // NewServer returns a server of the commands.
-func NewServer(p Parts) *Server {
-	s := &Server{Parts: p}
+func NewServer(b *box.Box) *Server {
+	s := &Server{box: b}
 	s.handle("GET /apikeys", s.serveKeys)
 	s.handle("POST /apikeys", withBody(s.serveCreateKey))
 	s.handle("DELETE /apikeys/{id}", s.serveRevokeKey)
@@ -91,6 +70,8 @@ func NewServer(p Parts) *Server {
 	s.handle("POST /users", withBody(s.serveCreateAccount))
 	s.handle("POST /users/password", withBody(s.serveSetPassword))
 	s.handle("POST /users/delete", withBody(s.serveDeleteAccount))
+	s.handle("POST /users/administrator", withBody(s.serveSetAdministrator))
+	s.handle("GET /audit", s.serveAudit)
 	s.handle("GET /status", s.serveStatus)
 	s.handle("GET /db/stat", s.serveLayout)
 	s.handle("GET /db/check", s.serveCheck)
@@ -133,17 +114,13 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// handle adds a command that answers with JSON; a change is logged, as an audit
-// record.
+// handle adds a command that answers with JSON.
 func (s *Server) handle(pattern string, command func(*http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		answer, err := command(r)
 		if err != nil {
 			s.refuse(w, pattern, err)
 			return
-		}
-		if r.Method != http.MethodGet {
-			s.Log.Info("administration command done", "command", r.Method+" "+r.URL.Path)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answer)
@@ -153,7 +130,7 @@ func (s *Server) handle(pattern string, command func(*http.Request) (any, error)
 // refuse writes the answer to a command that failed.
 func (s *Server) refuse(w http.ResponseWriter, pattern string, err error) {
 	if fault.KindOf(err) == 0 {
-		s.Log.Error("administration command failed", "command", pattern, "err", err)
+		s.box.Log.Error("administration command failed", "command", pattern, "err", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnprocessableEntity)

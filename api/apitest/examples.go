@@ -34,8 +34,8 @@ func CheckDescribed(t *testing.T, i api.Interface) {
 		if live && !strings.Contains(operation.Description, "```json\n") {
 			t.Errorf("%s: the description shows no message", row)
 		}
-		if operation.RequestBody != nil {
-			wantExample(t, row+" request", operation.RequestBody.Value.Content["application/json"])
+		if body := operation.RequestBody; body != nil && body.Value.Content["application/json"] != nil { // not a form with a file
+			wantExample(t, row+" request", body.Value.Content["application/json"])
 		}
 		if answer := successOf(operation); answer != nil && answer.Content["application/json"] != nil {
 			wantExample(t, row+" response", answer.Content["application/json"])

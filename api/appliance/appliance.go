@@ -7,13 +7,17 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"sensegate/api/admin"
 	"sensegate/api/app"
+	"sensegate/api/box"
+	"sensegate/api/box/staging"
 	"sensegate/api/browser"
+	"sensegate/api/logtail"
 	"sensegate/api/mdns"
 	"sensegate/api/pki"
 	"sensegate/api/server"
@@ -39,20 +43,24 @@ type Appliance struct {
 	broker  *broker.Server
 	http    *server.Server
 	core    *server.Server // nil: on http
+	box     *box.Box
 	admin   *admin.Server
 	certs   *pki.Certificates
 	names   *mdns.Responder // nil until the ports are bound
+	staging *staging.Staging
 	parts   app.Parts
 	guest   browser.Guest
 	play    browser.Play
+
+	restarting sync.Once
+	restart    chan struct{} // closed when the process is to start anew
 }
 
 // Open assembles an appliance on its state directory and binds its ports.
 func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err error) {
-	db, _, err := store.OpenOrRecover(ctx, store.Options{
-		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
-		EventShare: int64(c.Store.EventsOfNetwork),
-	})
+	recent := logtail.New(log.Handler(), answered)
+	log = slog.New(recent.Handler())
+	db, err := c.openDatabase(ctx, log)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +70,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		}
 	}()
 	c.fitConnections(openFiles(), log)
-	a := &Appliance{config: c, log: log, db: db}
+	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{})}
+	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Log: log})
 	if a.relay, err = relay.New(c.Relay, log); err != nil {
 		return nil, err
 	}
@@ -91,10 +100,16 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
-	a.admin = admin.NewServer(admin.Parts{
-		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household,
-		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, Log: log,
+	a.box = box.New(box.Parts{
+		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging,
+		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
+		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe,
 	})
+	if err = a.box.Told(ctx); err != nil {
+		log.Warn("what came of a restore is not in the audit log yet", "err", err)
+		err = nil
+	}
+	a.admin = admin.NewServer(a.box)
 	if err = a.broker.Listen(); err != nil {
 		return nil, err
 	}
@@ -112,9 +127,28 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	return a, a.admin.Listen(c.StateDir)
 }
 
+// answered reports whether a record of the log is of a request that was answered as it should be.
+// Administrators do not see these: they would tell when a household comes and goes, and leave no
+// room for anything else.
+func answered(r slog.Record) bool { return r.Message == "request" && r.Level <= slog.LevelInfo }
+
+// openDatabase opens the database, once an uploaded backup that is to take its place has done so.
+func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, error) {
+	options := store.Options{
+		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
+		EventShare: int64(c.Store.EventsOfNetwork),
+	}
+	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
+		return nil, err
+	}
+	db, _, err := store.OpenOrRecover(ctx, options)
+	return db, err
+}
+
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it
 // holds, mails and pushes end, the relay disconnects, and the database is closed last. It is
-// called once.
+// called once. It ends by itself, with an error that wraps ErrRestart, when a backup is to be
+// restored, and with another one when something has failed.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
 
 // Failed is closed when the store has failed: Run returns its error soon.
@@ -148,10 +182,13 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.admin.Run(running) })
 	services.Go(func() error { return a.db.BackUpNightly(running) })
 	services.Go(func() error { return a.db.WipeDeleted(running) })
+	services.Go(func() error { return a.staging.Run(running) })
 	services.Go(func() error {
 		select {
 		case <-running.Done():
 			return nil
+		case <-a.restart:
+			return ErrRestart
 		case err := <-worked:
 			worked <- err
 			return err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +15,8 @@ import (
 
 	"sensegate/api/admin"
 	"sensegate/api/auth"
+	"sensegate/api/box"
+	"sensegate/api/caller"
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
@@ -29,6 +32,7 @@ type Config struct {
 	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
 	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
 	HTTP       server.Config    `yaml:"http" envPrefix:"HTTP_"`
+	Web        WebConfig        `yaml:"web" envPrefix:"WEB_"`
 	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
 	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
 	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
@@ -42,12 +46,19 @@ type Config struct {
 	Push notify.PushConfig `yaml:"push" envPrefix:"PUSH_"`
 
 	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
+
+	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
 
 // LogConfig is the log part: a level, and the format text or json.
 type LogConfig struct {
 	Level  slog.Level `yaml:"level" env:"LEVEL"`
 	Format string     `yaml:"format" env:"FORMAT"`
+}
+
+// WebConfig configures the web app.
+type WebConfig struct {
+	Admin string `yaml:"admin" env:"ADMIN"` // caller.AdminPrivate and the others
 }
 
 // CoreConfig can give Core and /metrics a listener of their own.
@@ -59,7 +70,7 @@ type CoreConfig struct {
 // GatekeeperConfig configures how devices join (device-protocol.md 1).
 type GatekeeperConfig struct {
 	MQTTServer  string        `yaml:"mqtt_server" env:"MQTT_SERVER"`
-	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN"`
+	AccessToken string        `yaml:"access_token" env:"ACCESS_TOKEN" secret:"true"`
 	Readopt     string        `yaml:"readopt" env:"READOPT"`
 	FirstWindow time.Duration `yaml:"first_window" env:"FIRST_WINDOW"`
 }
@@ -85,6 +96,7 @@ func Defaults() Config {
 		StateDir:   "./data",
 		Log:        LogConfig{Format: "text"},
 		HTTP:       server.Defaults(),
+		Web:        WebConfig{Admin: caller.AdminPrivate},
 		MQTT:       broker.Defaults(),
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
 		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
@@ -115,6 +127,8 @@ func (c *Config) Validate() error {
 	rule(c.StateDir != "", "state_dir: want a directory")
 	rule(c.Log.Format == "text" || c.Log.Format == "json", fmt.Sprintf("log.format: want text or json, found %.40q", c.Log.Format))
 	check("http.", c.HTTP.Validate())
+	admin := []string{caller.AdminPrivate, caller.AdminAny, caller.AdminOff}
+	rule(slices.Contains(admin, c.Web.Admin), fmt.Sprintf("web.admin: want private, any or off, found %.40q", c.Web.Admin))
 	check("core.", c.Core.Validate())
 	check("tls.", c.TLS.Validate())
 	check("mqtt.", c.MQTT.Validate())
@@ -155,9 +169,13 @@ func (c CoreConfig) Validate() error {
 // Mistakes come as an *admin.ConfigError.
 func Load(path string) (Config, error) {
 	c := Defaults()
-	err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
+	sources, err := admin.LoadConfig(path, os.Environ(), &c, c.Validate)
+	c.Sources = sources
 	return c, err
 }
+
+// Settings returns every key of the configuration, without secrets.
+func (c *Config) Settings() box.Settings { return c.Sources.Settings(c, Defaults()) }
 
 // Logger returns the logger that the configuration asks for, writing to w.
 func (c LogConfig) Logger(w io.Writer) *slog.Logger {

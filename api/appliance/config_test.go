@@ -176,7 +176,7 @@ FILE:5: push.webhook.url: want http://host/path or https://host/path, without us
 				test.environ[i] = strings.ReplaceAll(test.environ[i], "$SECRET", secret)
 			}
 			config := appliance.Defaults()
-			err := admin.LoadConfig(path, test.environ, &config, config.Validate)
+			_, err := admin.LoadConfig(path, test.environ, &config, config.Validate)
 			got := ""
 			if wrong := (*admin.ConfigError)(nil); errors.As(err, &wrong) {
 				got = strings.ReplaceAll(wrong.Error(), dir+"/config.yaml:", "FILE:")
@@ -206,7 +206,7 @@ func TestEveryKeyHasItsVariable(t *testing.T) {
 	delete(all["auth"].(map[string]any), "providers") // its entries have variables
 	for _, name := range variables("SENSEGATE", all) {
 		config := appliance.Defaults()
-		err := admin.LoadConfig("", []string{name + "="}, &config, config.Validate)
+		_, err := admin.LoadConfig("", []string{name + "="}, &config, config.Validate)
 		if err != nil && strings.Contains(err.Error(), "no such variable") {
 			t.Error(err)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
-	"sensegate/api/admin"
 	"sensegate/api/app"
 	"sensegate/api/auth"
+	"sensegate/api/box"
 	"sensegate/api/browser"
 	"sensegate/api/core"
 	"sensegate/api/server"
@@ -35,7 +35,7 @@ func (a *Appliance) mount() {
 	keys := auth.NewKeys(a.db)
 	devices, household := core.New(a.engine, a.db, keys).Interface(), app.New(a.parts).Interface()
 	page := browser.New(browser.Parts{
-		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Sensors: a.sensors, Version: admin.Version(), Guest: &a.guest, Play: &a.play,
+		DB: a.db, Engine: a.engine, Sessions: a.parts.Sessions, Accounts: a.parts.Accounts, Household: a.parts.Household, Sensors: a.sensors, Version: box.Version(), Box: a.box, Admin: a.config.Web.Admin, Guest: &a.guest, Play: &a.play,
 		Address: func() string { return a.base }, Broker: a.brokerHere,
 	}).Interface()
 	private.Mount(devices)

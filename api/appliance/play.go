@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -104,7 +105,7 @@ func (a *Appliance) Watch(ctx context.Context, network motion.NetworkID, see fun
 	}
 }
 
-// Settle makes an account that owns the home of a network, as if it had claimed that at since, has
+// Settle makes an account that looks after the appliance and owns the home of a network, as if it had claimed that at since, has
 // nights looked at, and returns a code for POST /web/v1/demo-login.
 func (a *Appliance) Settle(ctx context.Context, network motion.NetworkID, since motion.Time) (code string, err error) {
 	u, err := a.parts.Accounts.Create(ctx, auth.Registration{Email: "demo@localhost", Password: rand.Text(), FirstName: "Alex"})
@@ -133,7 +134,7 @@ func (a *Appliance) Settle(ctx context.Context, network motion.NetworkID, since 
 			return err
 		}
 		house.Name, house.ClaimedAt = "Demo home", since
-		return tx.PutHome(house)
+		return errors.Join(tx.PutHome(house), tx.SetAdministrator(u.ID, true))
 	})
 	return a.guest.Invite(u.ID), err
 }

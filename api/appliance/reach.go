@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"sensegate/api/admin"
+	"sensegate/api/box"
 	"sensegate/api/lan"
 	"sensegate/api/mdns"
 )
@@ -55,9 +55,9 @@ func (a *Appliance) announced() []string {
 func (a *Appliance) holds(name string) bool { return a.names != nil && a.names.Holds(name) }
 
 // reach says how the household reaches the appliance now.
-func (a *Appliance) reach() admin.Reach {
+func (a *Appliance) reach() box.Reach {
 	bound, names := boundTo(a.http.Addr()), a.names.State()
-	reach := admin.Reach{
+	reach := box.Reach{
 		Port: portOf(a.http.Addr()), Alone: bound.IsLoopback(),
 		Names: names.Names, Interfaces: names.Interfaces, Nameless: names.Why,
 	}
@@ -72,7 +72,7 @@ const nameTime = 3 * time.Second
 
 // Setup returns what the first person needs to begin, once the running appliance knows its
 // names, ctx ends, or a few seconds are over.
-func (a *Appliance) Setup(ctx context.Context, code string) admin.Setup {
+func (a *Appliance) Setup(ctx context.Context, code string) box.Setup {
 	patience := time.NewTimer(nameTime)
 	defer patience.Stop()
 	select {
@@ -80,5 +80,5 @@ func (a *Appliance) Setup(ctx context.Context, code string) admin.Setup {
 	case <-patience.C:
 	case <-ctx.Done():
 	}
-	return admin.Setup{Code: code, Reach: a.reach()}
+	return box.Setup{Code: code, Reach: a.reach()}
 }

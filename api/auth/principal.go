@@ -24,6 +24,7 @@ type (
 		Session string     // the session's id, sid
 		Address netip.Addr // where the request came from
 		Local   bool       // from the appliance itself, not through a proxy
+		Inside  bool       // from a private address or the appliance itself, not through a proxy
 		Browser bool       // a page of the web app, by both halves of its session or by a ticket
 	}
 
@@ -38,6 +39,12 @@ type (
 
 	// Owner is the member who owns that home.
 	Owner struct{ Member }
+
+	// Administrator is a user who looks after the appliance. Nobody's life is theirs to see.
+	Administrator struct {
+		User
+		Actor store.Actor // as the audit log names them
+	}
 
 	// Installer is whoever may set that home up: its owner, or a user whom the owner has let in for
 	// that, who is no member. Nobody else's life is theirs to see: Role is "" for one who is no member.

@@ -15,6 +15,7 @@ import (
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/box"
 	"sensegate/api/caller"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
@@ -30,6 +31,9 @@ type Parts struct {
 	Accounts  *auth.Accounts
 	Household *household.Household
 	Sensors   *integration.Service
+	Box       *box.Box
+
+	Admin string // from where administrators may look after the appliance, such as caller.AdminPrivate
 
 	Version string // of the program
 	Guest   *Guest // signs in with a code, as the demo's link does
@@ -72,11 +76,12 @@ func (b *Browser) Interface() api.Interface {
 	if err != nil {
 		panic(err) // the name is a valid one
 	}
-	find := &caller.Finder{DB: b.DB, Sessions: b.Sessions, Household: b.Household, FirstHome: true, Motion: []string{"/web/v1/motions"}}
+	find := &caller.Finder{DB: b.DB, Sessions: b.Sessions, Household: b.Household, FirstHome: true, Motion: []string{"/web/v1/motions"}, Admin: b.Admin}
+	scheme, note := "halves", "Both halves of a session: the cookie, and the proof in the header X-Sensegate; or a token of App Cloud"
 	return api.Interface{
 		Base: "/web/v1", Title: "Web app", Version: "1-0-0", Description: description,
 		Routes: b.routes(), Texts: written, Paced: true,
-		Principals: find.Principals("halves", "Both halves of a session: the cookie, and the proof in the header X-Sensegate; or a token of App Cloud"),
+		Principals: append(find.Principals(scheme, note), find.Administrator(scheme, note)),
 	}
 }
 
@@ -155,6 +160,7 @@ func (b *Browser) routes() []api.Route {
 			api.Get("/notices", member(b.notices), "What concerned the home and the caller"),
 			api.Patch("/notices", member(b.readNotices), "Mark notices as read"),
 		),
+		b.administering(),
 	)
 }
 

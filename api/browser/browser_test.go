@@ -52,6 +52,9 @@ func TestAuthorizationMatrix(t *testing.T) {
 	ended.done(http.MethodDelete, "/session", "")
 	for _, route := range table().Routes {
 		row := route.Method + " " + route.Path
+		if strings.HasPrefix(route.Path, "/admin/") {
+			continue // TestAdministratorsAlone
+		}
 		verdict, ok := verdicts[row]
 		delete(verdicts, row)
 		if !ok {

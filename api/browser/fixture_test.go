@@ -3,18 +3,24 @@ package browser_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"sensegate/api/apitest"
 	"sensegate/api/app"
 	"sensegate/api/auth"
+	boxes "sensegate/api/box"
+	"sensegate/api/box/staging"
 	"sensegate/api/browser"
+	"sensegate/api/caller"
+	"sensegate/api/logtail"
 	"sensegate/api/server"
 	"sensegate/motion"
 	"sensegate/motion/engine"
@@ -39,8 +45,12 @@ type box struct {
 	sessions *auth.Sessions
 	people   *household.Household
 	app      *apitest.Client
+	recent   *logtail.Tail
+	secured  boxes.Secure
 	guest    browser.Guest
 	play     browser.Play
+	restarts atomic.Int32
+	admin    string // from where administrators may look after it
 	sensors  *integration.Service
 
 	home, other                      home.ID
@@ -48,6 +58,8 @@ type box struct {
 	tokens                           map[string]string // of guardians
 	fading                           float64           // dB, of what hear reports
 	owner, member, neighbour, nobody *tab
+	keeper                           *tab // the administrator, who belongs to no home
+
 }
 
 // tab is a browser's tab of a user.
@@ -60,7 +72,8 @@ type tab struct {
 
 func newBox(t *testing.T) *box {
 	t.Helper()
-	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t), tokens: map[string]string{}}
+	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t), tokens: map[string]string{}, admin: caller.AdminPrivate}
+	b.recent = logtail.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), nil)
 	b.app = &apitest.Client{T: t, Base: "/api/v1", Doc: apitest.Document(t, app.New(app.Parts{}).Interface())}
 	var err error
 	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour}); err != nil {
@@ -77,6 +90,8 @@ func newBox(t *testing.T) *box {
 	b.app.Address = b.Address
 	b.owner, b.member = b.person("jdoe@example.com", b.home, home.OwnerRole), b.person("mum@example.com", b.home, home.MemberRole)
 	b.neighbour, b.nobody = b.person("next@example.org", b.other, home.OwnerRole), b.person("passer@example.net", 0, "")
+	b.keeper = b.person("keeper@example.net", 0, "")
+	b.update(func(tx *store.Tx) error { return tx.SetAdministrator(b.keeper.ID, true) })
 	return b
 }
 
@@ -98,16 +113,35 @@ func (b *box) assemble(s *server.Server) {
 	}
 	b.people = household.New(b.db, b.engine, household.Options{Mail: notifier.Outbox.Mail, Ended: s.Recheck})
 	accounts := auth.NewAccounts(b.db, b.sessions, auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}), notifier.Outbox.Mail)
-	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Sensors: b.sensors, Version: "1.4.0", Guest: &b.guest, Play: &b.play,
+	s.Mount(browser.New(browser.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Sensors: b.sensors, Version: "1.4.0", Admin: b.admin, Box: b.administered(s, accounts), Guest: &b.guest, Play: &b.play,
 		Address: func() string { return "http://192.168.1.20:8080" }, Broker: func() string { return "mqtt://192.168.1.20:1883" }}).Interface())
 	s.Mount(app.New(app.Parts{DB: b.db, Engine: b.engine, Sessions: b.sessions, Accounts: accounts, Household: b.people, Ready: b.db.Err}).Interface())
 	s.Mount(b.probe())
-	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net", "robin@example.org"} {
+	for _, address := range []string{"jdoe@example.com", "mum@example.com", "next@example.org", "passer@example.net", "robin@example.org", "keeper@example.net"} {
 		name, _, _ := strings.Cut(address, "@")
 		if _, err := accounts.Create(b.T.Context(), auth.Registration{Email: address, Password: password, FirstName: name}); err != nil {
 			b.T.Fatal(err)
 		}
 	}
+}
+
+// administered is what the rows for administrators stand on.
+func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box {
+	reach := func() boxes.Reach {
+		return boxes.Reach{Port: 8080, Addresses: []string{"192.168.1.20"}, Nameless: "mdns is off"}
+	}
+	return boxes.New(boxes.Parts{
+		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Ready: b.db.Err, Authority: func() string { return "" },
+		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
+		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
+	})
+}
+
+// staged keeps uploaded backups; what is applied is noted alone.
+func (b *box) staged() *staging.Staging {
+	s := staging.New(staging.Options{DB: b.db, Directory: staging.Directory(b.T.TempDir())})
+	s.Restartable(func() error { return nil }, func() { b.restarts.Add(1) })
+	return s
 }
 
 // admit lets a master in, which forms a network.

@@ -152,7 +152,7 @@ func TestExportHasWhatIsTheCallers(t *testing.T) {
 func TestExportWantsARecentLogin(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.age(b.owner)
+	b.owner.longAgo()
 	apitest.WantProblem(t, b.owner.ask(http.MethodGet, "/export", ""), 403, "step_up")
 	b.owner.done(http.MethodPost, "/step-up", `{"password":"`+password+`"}`)
 	b.owner.exported()

@@ -3,10 +3,13 @@ package browser
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"sensegate/api"
 	"sensegate/api/auth"
+	"sensegate/api/caller"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -99,16 +102,31 @@ func (b *Browser) cookie(r *api.Request, value string, age time.Duration) string
 
 type sessionOut struct {
 	Body struct {
-		User home.User `json:"user"`
+		User          home.User `json:"user"`
+		Administrator bool      `json:"administrator" doc:"Whether they may look after the appliance from where they are"`
+		Unmanaged     bool      `json:"unmanaged" doc:"Whether nobody looks after the appliance yet"`
+		SteppedUp     bool      `json:"stepped_up" doc:"Whether they have shown the password in the last ten minutes"`
 	}
 }
 
 func (b *Browser) session(ctx context.Context, who auth.User, _ *struct{}) (*sessionOut, error) {
 	out := &sessionOut{}
 	err := b.DB.View(ctx, func(tx *store.Tx) (err error) {
-		out.Body.User, err = tx.User(who.ID)
+		if out.Body.User, err = tx.User(who.ID); err != nil {
+			return err
+		}
+		administrators, err := tx.Administrators()
+		out.Body.Unmanaged = len(administrators) == 0
+		out.Body.Administrator = slices.Contains(administrators, who.ID) && caller.MayAdminister(b.Admin, who)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err = b.Accounts.StepUp(ctx, who, ""); fault.KindOf(err) == fault.Forbidden {
+		return out, nil
+	}
+	out.Body.SteppedUp = err == nil
 	return out, err
 }
 

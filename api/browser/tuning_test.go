@@ -5,11 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"sensegate/api/apitest"
-	"sensegate/motion"
-	"sensegate/store"
 )
 
 // noBroker stands for the broker that a bridge of sensors connects to.
@@ -17,21 +14,6 @@ type noBroker struct{}
 
 func (noBroker) Publish(string, []byte) error                                              { return nil }
 func (noBroker) Subscribe(string, func(ctx context.Context, topic string, _ []byte) error) {}
-
-// age makes the sessions of a user an hour older.
-func (b *box) age(p *tab) {
-	b.T.Helper()
-	b.update(func(tx *store.Tx) error {
-		all, err := tx.SessionsOfUser(p.ID)
-		for _, s := range all {
-			s.CreatedAt = s.CreatedAt.Add(-motion.Seconds(time.Hour.Seconds()))
-			if _, err := tx.PutSession(s); err != nil {
-				return err
-			}
-		}
-		return err
-	})
-}
 
 func TestInstallersTuneTheHome(t *testing.T) {
 	t.Parallel()
@@ -92,7 +74,7 @@ func TestBridgeUserIsShownOnce(t *testing.T) {
 	if _, err := b.engine.Devices.LoginUser(t.Context(), made.Name, made.Password); err == nil || again.Password == made.Password {
 		t.Error("the former password is still valid")
 	}
-	b.age(b.owner)
+	b.owner.longAgo()
 	apitest.WantProblem(t, make(`{"network_id":1,"replace":true}`), 403, "step_up")
 	b.owner.done(http.MethodPost, "/step-up", `{"password":"`+password+`"}`)
 	apitest.Want[struct{ Password string }](t, make(`{"network_id":1,"replace":true}`), 200)

@@ -31,6 +31,8 @@ type Finder struct {
 	// FirstHome says that a request which names no home is about the first of several; otherwise
 	// it is refused.
 	FirstHome bool
+	// Admin says from where administrators may look after the appliance; "": nowhere.
+	Admin string
 	// Motion are the streams that live_enabled of a home closes to everybody. As they are
 	// closed here, those who watch are sent away when it is switched off.
 	Motion []string
@@ -73,7 +75,7 @@ func (f *Finder) user(ctx context.Context, r *api.Request) (u auth.User, err err
 	default:
 		u, err = f.Sessions.Check(ctx, r.Token(), r.Remote())
 	}
-	u.Local = r.Local()
+	u.Local, u.Inside = r.Local(), r.Inside()
 	return u, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,9 +31,10 @@ const lookEvery = time.Minute
 
 // Options say where certificates are kept and what they are for.
 type Options struct {
-	Dir      string       // made when it is not there
-	Supplied Config       // the owner's certificate
-	Names    func() Names // what the box is reached by now
+	Dir      string         // made when it is not there
+	Supplied Config         // the owner's certificate
+	Roots    *x509.CertPool // authorities that the owner's certificate may come from, for Probe; nil: those of the system
+	Names    func() Names   // what the box is reached by now
 	Now      func() time.Time
 	Log      *slog.Logger
 }

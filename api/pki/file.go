@@ -56,7 +56,7 @@ func certificatePEM(pair *tls.Certificate) []byte {
 // appliance's own. Both empty: its own.
 type Config struct {
 	Certificate string `yaml:"certificate" env:"CERTIFICATE"` // PEM file, with its chain
-	Key         string `yaml:"key" env:"KEY"`                 // PEM file
+	Key         string `yaml:"key" env:"KEY" secret:"false"`  // PEM file
 }
 
 // Validate returns the rule that the configuration breaks. It does not read the files, which

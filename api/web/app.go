@@ -11,10 +11,10 @@ import (
 var appFiles embed.FS
 
 // appPolicy lets the page run and load what is here and nothing else, and turns no text into
-// code or markup (Trusted Types).
+// code or markup (Trusted Types), but for the address of worker.js.
 const appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
+	"require-trusted-types-for 'script'; trusted-types sensegate-worker"
 
 // App returns the web app for the path /. It is at /confirm, /reset and /invite too, which links
 // in mails open: the page takes the token out of the address. Opening one changes nothing, a

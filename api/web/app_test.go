@@ -155,11 +155,12 @@ func TestAppIsServedUnderAStrictPolicy(t *testing.T) {
 	t.Parallel()
 	for path, media := range map[string]string{
 		"/": "text/html; charset=utf-8", "/reset": "text/html; charset=utf-8", "/confirm": "text/html; charset=utf-8", "/invite?token=t": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8", "/icon.svg": "image/svg+xml",
+		"/worker.js": "text/javascript; charset=utf-8", "/manifest.json": "application/json",
 	} {
 		w := sampletest.Do(theApp(), http.MethodGet, path, "")
 		policy := w.Header().Get("Content-Security-Policy")
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != media || strings.Contains(policy, "unsafe") ||
-			!strings.Contains(policy, "require-trusted-types-for 'script'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			!strings.Contains(policy, "require-trusted-types-for 'script'; trusted-types sensegate-worker") || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
 	}

@@ -25,8 +25,8 @@ const minSecret = 16
 
 // Config says where something is posted, and the secret that signs it.
 type Config struct {
-	URL    string `yaml:"url" env:"URL"`       // http or https; empty: not offered
-	Secret string `yaml:"secret" env:"SECRET"` // "whsec_" and base64, or plain text
+	URL    string `yaml:"url" env:"URL" secret:"path"`       // http or https; empty: not offered
+	Secret string `yaml:"secret" env:"SECRET" secret:"true"` // "whsec_" and base64, or plain text
 }
 
 // Validate returns every mistake at once, nil when there is none; no url and no

@@ -178,10 +178,23 @@ func (h *Household) deleteUser(tx *store.Tx, id, successor home.UserID) (d depar
 	return d, h.forget(tx, id)
 }
 
-// forget deletes all data about a person and mails them.
+// mayGo returns a Conflict fault for the only administrator of an appliance that others use.
+func mayGo(tx *store.Tx, id home.UserID) error {
+	all, err := tx.Users()
+	if err != nil || len(all) < 2 {
+		return err
+	}
+	return tx.CheckLastAdministrator(id)
+}
+
+// forget deletes all data about a person and mails them. The only administrator stays while there
+// are other accounts: a Conflict fault.
 func (h *Household) forget(tx *store.Tx, id home.UserID) error {
 	person, err := tx.User(id)
 	if err != nil {
+		return err
+	}
+	if err := mayGo(tx, id); err != nil {
 		return err
 	}
 	if err := tx.ForgetInEvents(person); err != nil {

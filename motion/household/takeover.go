@@ -12,7 +12,7 @@ import (
 // takeOver makes a user the owner of a home by a code of its owner, who leaves it, and stays as
 // installer for as long as the code says. The history stays, open invitations become void. For a
 // user from outside the installers of the former owner go too: the new household has not let them
-// in. It returns the events, and whether the scene changed.
+// in. Who looks after the appliance passes that on with its only home. It returns the events, and whether the scene changed.
 func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, user home.UserID) (scene bool, events []motion.Event, err error) {
 	if user == former.User {
 		return false, nil, belongsAlready()
@@ -34,12 +34,32 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 		return false, nil, err
 	}
 	events = slices.Concat(events, changed, left)
+	if err := passAdministration(tx, former.User, next.User); err != nil {
+		return false, nil, err
+	}
 	former.Unasked = true // so that the new owner does not read their address in the outbox
 	if err := h.mailOwner(tx, next, []home.Membership{former, next}); err != nil || c.Days == 0 {
 		return scene, events, err
 	}
 	stays, err := letIn(tx, c.home, former.User, former.User, c.Days)
 	return scene, append(events, stays...), err
+}
+
+// passAdministration makes who gets the only home of the appliance its administrator in the place of
+// who hands it over: an administrator could read the mails of the new household and set passwords.
+func passAdministration(tx *store.Tx, former, next home.UserID) error {
+	homes, err := tx.Homes()
+	owned := 0
+	for _, h := range homes {
+		if h.Claimed() {
+			owned++
+		}
+	}
+	if err != nil || owned != 1 {
+		return err
+	}
+	_, err = tx.PassAdministration(former, next)
+	return err
 }
 
 // nextOwner returns the membership of a user who is to own a home, as a member of it, and the

@@ -25,11 +25,11 @@ type SMTPConfig struct {
 	Port     int    `yaml:"port" env:"PORT"`
 	TLS      string `yaml:"tls" env:"TLS"` // starttls, implicit or none
 	Username string `yaml:"username" env:"USERNAME"`
-	Password string `yaml:"password" env:"PASSWORD"`
+	Password string `yaml:"password" env:"PASSWORD" secret:"true"`
 	From     string `yaml:"from" env:"FROM"` // the sender's address
 	CA       string `yaml:"ca" env:"CA"`     // PEM certificates to verify the server; empty: the system's
 
-	PasswordFile string `yaml:"password_file"` // instead of Password: path of its file
+	PasswordFile string `yaml:"password_file" secret:"false"` // instead of Password: path of its file
 }
 
 // Kinds of encryption of the connection to the mail server.
@@ -96,8 +96,8 @@ func (c SMTPConfig) roots() (*tls.Config, error) {
 type PushConfig struct {
 	FCM           FCMConfig   `yaml:"fcm" envPrefix:"FCM_"`
 	Webhook       hook.Config `yaml:"webhook" envPrefix:"WEBHOOK_"`
-	LoadTestToken string      `yaml:"load_test_token" env:"LOAD_TEST_TOKEN"` // messages to it are built but not sent
-	Sound         string      `yaml:"sound" env:"SOUND"`                     // played by the phone; empty: none
+	LoadTestToken string      `yaml:"load_test_token" env:"LOAD_TEST_TOKEN" secret:"true"` // messages to it are built but not sent
+	Sound         string      `yaml:"sound" env:"SOUND"`                                   // played by the phone; empty: none
 	// Messages are the pushed kinds of events; a kind without a title is not pushed.
 	Messages map[string]Message `yaml:"messages"`
 }
@@ -111,11 +111,11 @@ type Message struct {
 
 // FCMConfig configures a push service that implements FCM HTTP v1.
 type FCMConfig struct {
-	Credentials string `yaml:"credentials" env:"CREDENTIALS"` // the service account as JSON text; empty: no FCM
+	Credentials string `yaml:"credentials" env:"CREDENTIALS" secret:"true"` // the service account as JSON text; empty: no FCM
 	Endpoint    string `yaml:"endpoint" env:"ENDPOINT"`
-	TokenURL    string `yaml:"token_url" env:"TOKEN_URL"` // empty: that of the service account
+	TokenURL    string `yaml:"token_url" env:"TOKEN_URL" secret:"false"` // empty: that of the service account
 
-	CredentialsFile string `yaml:"credentials_file"` // instead of Credentials: path of its file
+	CredentialsFile string `yaml:"credentials_file" secret:"false"` // instead of Credentials: path of its file
 }
 
 // PushDefaults returns a configuration that sends nothing.

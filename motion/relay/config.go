@@ -25,7 +25,7 @@ type Config struct {
 type MQTTConfig struct {
 	URL      string `yaml:"url" env:"URL"` // mqtt://host[:1883] or mqtts://host[:8883]; empty: disabled
 	Username string `yaml:"username" env:"USERNAME"`
-	Password string `yaml:"password" env:"PASSWORD"`
+	Password string `yaml:"password" env:"PASSWORD" secret:"true"`
 	Prefix   string `yaml:"prefix" env:"PREFIX"`       // of every topic
 	ClientID string `yaml:"client_id" env:"CLIENT_ID"` // empty: sensegate-<host name>
 	CA       string `yaml:"ca" env:"CA"`               // PEM certificates to verify the broker; empty: the system's

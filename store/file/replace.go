@@ -46,6 +46,9 @@ func AsidePath(path, what string, at time.Time) string {
 func Replace(path, candidate, aside string) error {
 	if aside != "" {
 		err := os.Link(path, aside)
+		if errors.Is(err, fs.ErrExist) && sameFile(path, aside) {
+			err = nil // a power cut came after this
+		}
 		if err == nil {
 			err = durable.SyncDirectory(filepath.Dir(aside))
 		}
@@ -59,10 +62,47 @@ func Replace(path, candidate, aside string) error {
 	return durable.SyncDirectory(filepath.Dir(path))
 }
 
+// sameFile reports whether two paths name one file.
+func sameFile(path, other string) bool {
+	first, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(other)
+	return err == nil && os.SameFile(first, second)
+}
+
 // Restore puts the backup that it reads from in place of the file at o.Path, or where there
 // is none, once check has accepted the copy. The former file is kept under the name aside;
 // "" = .replaced and the time. It returns that name, "" when there was none.
 func Restore(ctx context.Context, o Options, aside string, from io.Reader, check func(candidate string) error) (kept string, err error) {
+	candidate := NewPath(o.Path)
+	kept, err = supersede(o, aside, candidate, func() error {
+		if err := Receive(ctx, o, candidate, from); err != nil {
+			return err
+		}
+		return check(candidate)
+	})
+	if err != nil {
+		err = errors.Join(err, Remove(candidate))
+	}
+	return kept, err
+}
+
+// Place is Restore of a file that was received before, at a path of the same file system.
+// When it is refused it stays where it is. It can be done again after a power cut, under the
+// same name aside.
+func Place(o Options, aside, received string, check func(received string) error) (kept string, err error) {
+	kept, err = supersede(o, aside, received, func() error { return check(received) })
+	if err != nil {
+		return kept, err
+	}
+	return kept, durable.SyncDirectory(filepath.Dir(received))
+}
+
+// supersede gives the candidate the name o.Path once ready has returned nil. The file that
+// has the name is locked meanwhile.
+func supersede(o Options, aside, candidate string, ready func() error) (kept string, err error) {
 	if err := makeDirectory(filepath.Dir(o.Path)); err != nil {
 		return "", err
 	}
@@ -76,16 +116,7 @@ func Restore(ctx context.Context, o Options, aside string, from io.Reader, check
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	candidate := NewPath(o.Path)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, Remove(candidate))
-		}
-	}()
-	if err := Receive(ctx, o, candidate, from); err != nil {
-		return "", err
-	}
-	if err := check(candidate); err != nil {
+	if err := ready(); err != nil {
 		return "", err
 	}
 	if former != nil {

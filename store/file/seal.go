@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,25 @@ const (
 	sealLine = "sensegate backup 1\n"
 	sealSize = int64(len(sealLine) + sha256.Size)
 )
+
+// BeginSize is how many bytes IsBeginning has a use for: to the second meta page, where a
+// page has at most 64 KiB.
+const BeginSize = 64<<10 + pageHeader + 4
+
+// IsBeginning reports whether a file of bbolt, or a backup of one, can begin with these
+// bytes: one of its two meta pages says so.
+func IsBeginning(begin []byte) bool {
+	isMeta := func(at int) bool {
+		at += pageHeader
+		return len(begin) >= at+4 && binary.LittleEndian.Uint32(begin[at:]) == metaMagic
+	}
+	for at := minPageSize; at < BeginSize; at *= 2 {
+		if isMeta(at) {
+			return true
+		}
+	}
+	return isMeta(0)
+}
 
 // seal appends the seal to the pages in file and returns the size with it.
 func seal(file *os.File) (int64, error) {

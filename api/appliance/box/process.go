@@ -66,7 +66,8 @@ type Process struct {
 	dir     string
 	traced  bool // it is the child of cmd
 	cmd     *exec.Cmd
-	drained chan struct{} // its log has ended
+	drained chan struct{}  // its log has ended
+	ready   chan [2]string // its addresses, each time that it says so
 
 	mu  sync.Mutex
 	log []string
@@ -86,7 +87,7 @@ func Start(t *testing.T, s Setup) *Process {
 // Try is Start of a product that may end instead of being ready; it is false then.
 func Try(t *testing.T, s Setup) (*Process, bool) {
 	t.Helper()
-	p := &Process{t: t, dir: s.Dir, traced: len(s.Line) > 1, cmd: exec.Command(s.Line[0], s.Line[1:]...), drained: make(chan struct{})}
+	p := &Process{t: t, dir: s.Dir, traced: len(s.Line) > 1, cmd: exec.Command(s.Line[0], s.Line[1:]...), drained: make(chan struct{}), ready: make(chan [2]string, 8)}
 	p.cmd.Env = Environment(s.Dir, s.Environment...)
 	out, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -96,22 +97,28 @@ func Try(t *testing.T, s Setup) (*Process, bool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Kill)
-	ready := make(chan [2]string, 1)
-	go p.read(out, ready)
+	go p.read(out)
+	return p, p.Again()
+}
+
+// Again waits until the product is ready, for the first time or once more when it has started
+// itself anew, and takes over its addresses. It is false when the product has ended instead.
+func (p *Process) Again() bool {
+	p.t.Helper()
 	select {
-	case at := <-ready:
+	case at := <-p.ready:
 		p.HTTP, p.MQTT = at[0], at[1]
+		return true
 	case <-p.drained:
 		_ = p.cmd.Wait() // its log tells why
-		return p, false
 	case <-time.After(Patience):
-		t.Fatalf("the product is not ready:\n%s", p.Log())
+		p.t.Fatalf("the product is not ready:\n%s", p.Log())
 	}
-	return p, true
+	return false
 }
 
 // read follows the log, as JSON or text, and tells the addresses once they are bound.
-func (p *Process) read(out io.Reader, ready chan<- [2]string) {
+func (p *Process) read(out io.Reader) {
 	defer close(p.drained)
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, longestLine)
@@ -120,7 +127,7 @@ func (p *Process) read(out io.Reader, ready chan<- [2]string) {
 		p.log = append(p.log, lines.Text())
 		p.mu.Unlock()
 		if at, ok := addresses(lines.Text()); ok {
-			ready <- at
+			p.ready <- at
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"sensegate/api/appliance/box"
+	"sensegate/api/box/staging"
 	"sensegate/store"
 )
 
@@ -100,6 +101,7 @@ func chores(t *testing.T, product string) []*chore {
 			words: func(top string) []string { return []string{"restore", filepath.Join(outIn(top), "former.backup")} },
 			check: keptAside,
 		},
+		{name: "restore of an uploaded backup", found: ordered(t, full), check: keptAside},
 		{name: "recovery of a lost database", found: lost, before: former, after: former},
 		{name: "compaction", extra: true, found: full, words: func(string) []string { return []string{"db", "compact"} }},
 		{
@@ -149,6 +151,38 @@ func lived(t *testing.T, product string) (h *house, former string, full *disk) {
 		t.Fatal(err)
 	}
 	return h, former, full
+}
+
+// ordered returns what is left when the backup in out was uploaded and applied, and the
+// product has not started anew yet.
+func ordered(t *testing.T, full *disk) *disk {
+	t.Helper()
+	top := shortDir(t)
+	if err := full.write(top); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := os.Open(filepath.Join(outIn(top), "former.backup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backup.Close()
+	err = inspect(t.Context(), databaseIn(top), func(db *store.DB) error {
+		s := staging.New(staging.Options{DB: db, Directory: staging.Directory(stateIn(top))})
+		s.Restartable(func() error { return nil }, func() {})
+		by := staging.Person{Kind: "account", Name: owner}
+		if _, err := s.Stage(t.Context(), staging.Upload{Body: backup, By: by}); err != nil {
+			return err
+		}
+		return s.Apply(by, 0)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := readDisk(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 // disowned returns what is left when the home has been disowned, and not wiped yet. A copy

@@ -5,6 +5,8 @@ const proofKey = "sensegate-proof";
 
 /** A refusal by the appliance, or a connection that failed (status 0). */
 export class Refusal extends Error {
+  said = ""; // better words for it than the appliance's
+
   constructor(readonly status: number, readonly code: string, message: string, readonly retryAfter: number) {
     super(message);
   }
@@ -72,18 +74,18 @@ export function onStepUp(fn: () => Promise<boolean>) {
 /** Has the password shown again. */
 export const stepUp = () => askPassword();
 
-/**
- * Calls an operation and returns its answer. It throws a Refusal. When the appliance wants to see
- * the password first, the person is asked, and the call is made once more.
- */
-export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+/** Makes a call, and makes it once more when the appliance wants to see the password first and the person has shown it. */
+export async function shown<T>(ask: () => Promise<T>): Promise<T> {
   try {
-    return await request<T>(method, path, body);
+    return await ask();
   } catch (e) {
-    if (e instanceof Refusal && e.code === "step_up" && (await askPassword())) return request<T>(method, path, body);
+    if (e instanceof Refusal && e.code === "step_up" && (await askPassword())) return ask();
     throw e;
   }
 }
+
+/** Calls an operation and returns its answer, as shown does. It throws a Refusal. */
+export const call = <T>(method: string, path: string, body?: unknown) => shown(() => request<T>(method, path, body));
 
 /** Calls an operation that answers with a file, as call does. */
 export const fetchFile = (path: string) => call<Blob>("GET", path);

@@ -96,6 +96,8 @@ onSignedOut(() => {
   dropProof();
   leave();
 });
+// Over https and by name, not by address, the app is kept on the device.
+if (location.protocol === "https:" && /[a-z]$/i.test(location.hostname)) void import("./group/aside").then((m) => m.keepOnDevice());
 const root = document.getElementById("app")!;
 root.textContent = "";
 render(<App />, root);

@@ -23,6 +23,7 @@ export const screens: Record<string, () => Promise<Screen>> = {
   wall: () => everyday().then((m) => m.wall),
   me: () => everyday().then((m) => m.me),
   moment: () => everyday().then((m) => m.moment),
+  box: () => import("./group/box").then((m) => m.box()),
 };
 
 export const setupScreens: Record<string, () => Promise<SetupScreen>> = {

@@ -59,6 +59,8 @@ export const connected = signal(false);
 export const lost = signal("");
 /** Why the last request failed: undefined when it did not. */
 export const trouble = signal<Refusal | undefined>(undefined);
+/** Whether the caller may look after the box, from where they are. */
+export const administrator = signal(false);
 /** The appliance's time, in seconds: ages count from it and not from the phone's clock. */
 export const now = signal(0);
 
@@ -77,6 +79,11 @@ let clockSkew = 0; // s, of the appliance's clock against ours
 const tick = () => (now.value = Date.now() / 1000 + clockSkew);
 
 let speaker = 0; // whose language was asked for
+
+/** Asks whether the caller looks after the box. */
+export async function askRole() {
+  administrator.value = await call<{ administrator?: boolean }>("GET", "/web/v1/session").then((s) => s.administrator === true, () => false);
+}
 
 /** Takes the language that the user chose in another browser. */
 async function speakAs() {
@@ -102,6 +109,7 @@ export async function refresh() {
     if (speaker !== got.user.id) {
       speaker = got.user.id;
       void speakAs();
+      void askRole();
     }
     watch(got);
   } catch (e) {
@@ -114,6 +122,13 @@ export async function refresh() {
     if (e.status === 404) unwatch();
     if (e.status === 404 || overview.value === null) overview.value = undefined;
   }
+}
+
+/** Shows the home as it was kept, while the appliance does not answer: ages are of then. */
+export function showOld(o: Overview) {
+  clockSkew = o.ts - Date.now() / 1000;
+  tick();
+  overview.value = o;
 }
 
 /** Shows another home of the caller's; to choose one that has added them is to join it. */
@@ -130,6 +145,8 @@ export function leave() {
   unwatch();
   trouble.value = undefined;
   lost.value = "";
+  speaker = 0;
+  administrator.value = false;
   overview.value = null;
 }
 

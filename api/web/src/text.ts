@@ -33,12 +33,23 @@ export async function fetchWords() {
   if (words.value === before) words.value = english;
 }
 
+let added: ((of: Language) => Promise<Record<string, string>>) | undefined; // words that only some screens need
+
+/** Adds the words that fetch gives for a language, to this one and to each that is chosen later. It comes after fetchWords. */
+export async function addWords(fetch: (of: Language) => Promise<Record<string, string>>) {
+  await fetch(language.value); // it fails here
+  added = fetch;
+  await chooseLanguage();
+}
+
 /** Takes the language that was chosen, else the first of the browser's that we have. */
 export async function chooseLanguage(chosen = kept()) {
   const wanted: Language = [chosen, ...navigator.languages.map((l) => l.slice(0, 2))].find(isLanguage) ?? "en";
   try {
     if (chosen === wanted) localStorage.setItem(languageKey, wanted);
+    const more = await added?.(wanted);
     words.value = wanted === "de" ? unpack((await import("./words/de")).messages) : wanted === "fr" ? unpack((await import("./words/fr")).messages) : english;
+    if (more) words.value = { ...words.value, ...more };
   } catch {
     return; // the words stay those there are
   }
@@ -49,6 +60,7 @@ export async function chooseLanguage(chosen = kept()) {
 /** What a refusal says to a person. */
 export function refusal(e: unknown): string {
   if (!(e instanceof Refusal)) return t("failed", { why: String(e) });
+  if (e.said) return e.said;
   if (e.status === 0) return t("offline");
   if (e.code === "unconfirmed") return t("unconfirmed");
   if (e.code === "name") return t("roomSigns");

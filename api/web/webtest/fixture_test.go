@@ -22,10 +22,19 @@ import (
 type answer struct {
 	change map[string]any // of the fields
 	status int            // of a refusal
+	code   string         // of a refusal
 }
 
-// answers are answers by path.
+// answers are answers by path, or by method and path, which go first.
 type answers map[string]answer
+
+// of returns what a map by path, or by method and path, has for a request.
+func of[T any](all map[string]T, r *http.Request) (found T, known bool) {
+	if found, known = all[r.Method+" "+r.URL.Path]; !known {
+		found, known = all[r.URL.Path]
+	}
+	return found, known
+}
 
 // fixed serves the app with answers that are always the same: those of testdata/answers.json, but
 // for the ones in other. It is no appliance: what the product answers is tested against the product.
@@ -41,8 +50,8 @@ func fixed(t *testing.T, other answers) string {
 	}
 	app := web.App(func(*http.Request) error { return fault.New(fault.NotFound, "no such file") })
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, known := usual[r.URL.Path]
-		a, otherwise := other[r.URL.Path]
+		body, known := of(usual, r)
+		a, otherwise := of(other, r)
 		switch {
 		case r.URL.Path == "/web/v1/live-tickets": // nothing is told live
 			answer{status: 503}.send(t, w, nil)
@@ -63,7 +72,7 @@ func (a answer) send(t *testing.T, w http.ResponseWriter, body json.RawMessage) 
 	w.Header().Set("Content-Type", "application/json")
 	if a.status != 0 {
 		w.WriteHeader(a.status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": "", "detail": "why it is refused"})
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": a.code, "detail": "why it is refused"})
 		return
 	}
 	if a.change != nil {

@@ -102,8 +102,8 @@ type browser struct {
 	said      []string // what the page, its policy or the browser complained of
 }
 
-// open starts a browser with a window of a size.
-func open(t *testing.T, width, height int64) *browser {
+// open starts a browser with a window of a size, and more options.
+func open(t *testing.T, width, height int64, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	if os.Getenv("CI") != "true" && !*figures {
 		t.Skip("a browser's journey: CI=true go test ./api/web/webtest")
@@ -115,7 +115,7 @@ func open(t *testing.T, width, height int64) *browser {
 	t.Cleanup(cancel)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox,
 		chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1"), chromedp.Flag("lang", "en-GB"))
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

@@ -30,6 +30,9 @@ var pictured = []struct {
 	{"insights", "#/insights", true},
 	{"people", "#/people", true},
 	{"me", "#/me", true},
+	{"box", "#/box", true},
+	{"accounts", "#/box/accounts", true},
+	{"audit", "#/box/audit", true},
 	{"signin", "", false},
 }
 

@@ -123,14 +123,17 @@ func TestEveryState(t *testing.T) {
 	t.Parallel()
 	for _, signed := range []bool{false, true} {
 		b := open(t, 390, 844)
-		b.tolerate("status of 404", "status of 503")
+		b.tolerate("status of 403", "status of 404", "status of 503")
 		if signed {
 			b.signedIn()
 		}
-		for _, state := range slices.Concat(states, firstRunStates) {
+		for _, state := range slices.Concat(states, firstRunStates, boxStates) {
 			if state.signed == signed {
 				b.do(chromedp.Navigate(fixed(t, state.answers)+"/"+state.address), chromedp.WaitVisible(chromedp.CSS("h1")))
 				b.settled(state.address)
+				if strings.HasPrefix(state.name, "box: ") {
+					b.do(chromedp.WaitVisible(chromedp.CSS(".bx h1, .fr-installs h1")))
+				}
 				b.hasOneHeading(state.name)
 				b.isAccessible(state.name)
 				b.fitsNarrow(state.name)

@@ -110,13 +110,10 @@ func (s alertStep) event(action alert.Action, guardianID string) motion.Event {
 // epoch returns a time in seconds since the epoch.
 func epoch(t motion.Stamp) float64 { return float64(t) / 1000 }
 
-// tell logs what came of the step.
+// tell logs an alert that was missed. One that fired is not logged: it tells of motion, and
+// administrators read the log who belong to no household.
 func (s alertStep) tell(r *Runner) {
 	if skip := s.result.Skipped; skip != nil {
 		r.state.Log.Warn("alert missed", "network", s.network(), "alert", s.after.Rule.UUID, "count", skip.Count, "last", skip.Last.Std())
-	}
-	if fired := s.result.Fired; fired != nil {
-		r.state.Log.Info("alert fired", "network", s.network(), "alert", s.after.Rule.UUID,
-			"verdict", fired.Verdict, "late", fired.Late, "actions", len(fired.Actions))
 	}
 }

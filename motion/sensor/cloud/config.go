@@ -7,8 +7,8 @@ import (
 
 // Config is the address of the cloud. The zero value disables it.
 type Config struct {
-	URL string `yaml:"url" env:"URL"` // http or https; empty: disabled
-	Key string `yaml:"key" env:"KEY"` // of this appliance
+	URL string `yaml:"url" env:"URL" secret:"path"` // http or https; empty: disabled
+	Key string `yaml:"key" env:"KEY" secret:"true"` // of this appliance
 }
 
 // minKey is the least length of a key, in characters.

@@ -1,6 +1,6 @@
 // The screens of those who live in a home.
 
-import "../app"; // so that the first view is one file of the bundle (CONTRIBUTING.md)
+import "./shared"; // so that the first view is one file of the bundle, and what groups share another (CONTRIBUTING.md)
 
 export { Screen as alerts } from "../screen/alerts";
 export { Screen as inbox } from "../screen/inbox";

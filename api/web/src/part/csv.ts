@@ -1,6 +1,7 @@
 // Tables as files, made in the page of what it shows.
 
 import type { History } from "./history";
+import { saveFile } from "./save";
 
 /** A cell. Text that a spreadsheet would take for a formula is kept from being one. */
 function cell(value: string | number | null): string {
@@ -35,11 +36,4 @@ export function csvOf(h: History, span: string, zone: string): string {
 }
 
 /** Gives a text to the browser as a file. */
-export function download(name: string, text: string) {
-  const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
-  const a = document.createElement("a");
-  a.href = url;
-  a.download = name;
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
+export const download = (name: string, text: string) => saveFile(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }), name);

@@ -1,12 +1,12 @@
 // What the screens of the set-up share: who sees them, the way between them, and their style.
 
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { place, to } from "../route";
 import { language, span } from "../text";
 import { su, type SetupKey } from "../words/setup";
 import { Page } from "./page";
+import { useStyle } from "./style";
 
 /** The home that is set up: an installer knows no more of it. */
 export interface SetupHome {
@@ -32,20 +32,8 @@ export interface DeviceRef {
   room: string;
 }
 
-const styled = signal(false);
-
-/** Fetches the style of the set-up, once: it is no part of the first view. */
-export function useSetupStyle(): boolean {
-  useEffect(() => {
-    if (document.querySelector("link[href='setup.css']")) return;
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = "setup.css";
-    link.onload = link.onerror = () => (styled.value = true);
-    document.head.append(link);
-  }, []);
-  return styled.value;
-}
+/** Fetches the style of the set-up. */
+export const useSetupStyle = () => useStyle("setup.css");
 
 const tabs: [screen: string, name: SetupKey, who: "all" | "installer" | "member"][] = [
   ["devices", "suDevices", "installer"],

@@ -4,12 +4,12 @@ import { useEffect, useRef } from "preact/hooks";
 import { place, to } from "../route";
 import { setupScreens } from "../screens";
 import { installs } from "../setup";
-import { choose, connected, lost, now, trouble, type Overview } from "../state";
+import { administrator, choose, connected, lost, now, trouble, type Overview } from "../state";
 import { clock, fetchWords, language, refusal, t } from "../text";
 import { Icon } from "./icon";
 import { Later } from "./later";
 import { screenTitle } from "./page";
-import { counted } from "./when";
+import { counted, dayTime } from "./when";
 import type { Messages } from "../words/en";
 
 /** The screens that stand in the navigation: the first four always, the others behind "More" on a phone. */
@@ -22,13 +22,14 @@ const ways: [screen: string, name: keyof Messages][] = [
   ["insights", "insights"],
   ["devices", "setup"],
   ["installs", "installs"],
+  ["box", "box"],
   ["inbox", "inbox"],
   ["me", "me"],
 ];
 const direct = 4;
 
 /** Which of them are for somebody. */
-const open = (o: Overview) => ways.filter(([screen]) => (screen === "devices" ? o.home.role === "owner" : screen !== "installs" || installs.value.length > 0));
+const open = (o: Overview) => ways.filter(([screen]) => (screen === "devices" ? o.home.role === "owner" : screen === "box" ? administrator.value : screen !== "installs" || installs.value.length > 0));
 
 /** What stands around every screen. */
 export function Shell({ o, children }: { o: Overview; children: ComponentChildren }) {
@@ -120,6 +121,8 @@ function Homes({ o }: { o: Overview }) {
   );
 }
 
+const aDay = 86_400; // s
+
 /** What is wrong with the connection, above old values. */
 function Trouble({ o }: { o: Overview }) {
   const e = trouble.value;
@@ -132,9 +135,10 @@ function Trouble({ o }: { o: Overview }) {
   if (!e && o.read_only) return <p class="banner" role="status">{t("readOnly")}</p>;
   if (!e && (connected.value || !o.home.live || !o.home.asked)) return null;
   if (!e && now.value - o.ts < 10) return null;
+  const time = (Date.now() / 1000 - o.ts > aDay ? dayTime : clock)(o.ts, o.home.timezone);
   return (
     <p class="banner" role="status">
-      {e && e.status !== 0 ? refusal(e) : t("reconnecting")} {t("asOf", { time: clock(o.ts, o.home.timezone) })}
+      {e?.status === 0 ? t("unreached", { time }) : <>{e ? refusal(e) : t("reconnecting")} {t("asOf", { time })}</>}
     </p>
   );
 }

@@ -20,4 +20,4 @@ export const longDay = (seconds: number, zone: string) => format(zone, { weekday
 export const isoDay = (seconds: number, zone: string) => new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" }).format(seconds * 1000);
 
 /** A message in the form for n things: of the keys PREFIX_one and PREFIX_other. */
-export const counted = (prefix: string, n: number) => codeText(prefix, new Intl.PluralRules(language.value).select(n) === "one" ? "_one" : "_other", { n });
+export const counted = (prefix: string, n: number) => codeText(prefix, new Intl.PluralRules(language.value).select(n) === "one" ? "_one" : "_other", { n: n.toLocaleString(language.value) });

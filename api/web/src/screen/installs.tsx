@@ -20,7 +20,10 @@ import { codeText, refusal, t } from "../text";
 
 interface Session {
   user: { id: number; email: string; first_name: string };
+  administrator?: boolean;
 }
+
+const box = () => import("../group/box").then((m) => m.box());
 
 export function Screen() {
   const answer = useAnswer<Setup>("/web/v1/setup", 30);
@@ -28,7 +31,13 @@ export function Screen() {
   const homes = s?.homes.filter((h) => h.role === "installer") ?? [];
   const home = homes.find((h) => h.id === installing.value) ?? homes[0];
   const own = overview.value;
-  const begin = s !== undefined && !own && homes.length === 0 && (s.code || s.homes.length > 0);
+  const session = useAnswer<Session>("/web/v1/session");
+  const looksAfter = session.value?.administrator ?? false;
+  const boot = useAnswer<{ claimed: boolean }>(looksAfter ? "/web/v1/boot" : null);
+  const screen = place.value.screen;
+  const known = own || session.refusal || (session.value && (!looksAfter || boot.value || boot.refusal));
+  const ready = looksAfter && boot.value?.claimed && s?.claimable.length === 0; // there is no home to set up
+  const begin = screen !== "box" && s && known && !own && homes.length === 0 && ((s.code && !ready) || s.homes.length > 0);
   useEffect(() => {
     if (begin) goInstead("setup");
   }, [begin]);
@@ -38,13 +47,13 @@ export function Screen() {
       void refresh();
     }
   }, [s]);
-  if (!s || begin) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
+  if (!s || begin || !known) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
+  if (looksAfter && !own && (screen === "box" || (screen !== "installs" && screen !== "me" && homes.length === 0))) return <Frame box home={home} homes={homes.length}><Later key="box" part={box} /></Frame>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
-  const name = place.value.screen;
-  if (name === "me") return <Frame><Me /></Frame>;
-  if (!home) return <NoHome />;
-  if (!(name in setupScreens)) return <Frame><List homes={homes} again={answer.again} /></Frame>;
-  return <Frame home={home}><Later key={name + home.id} part={setupScreens[name]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
+  if (screen === "me") return <Frame box={looksAfter} homes={homes.length}><Me /></Frame>;
+  if (!home) return looksAfter ? <Frame box homes={0}><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
+  if (!(screen in setupScreens)) return <Frame box={looksAfter}><List homes={homes} again={answer.again} /></Frame>;
+  return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={setupScreens[screen]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
 }
 
 /** The account of somebody who lives in none of the homes. */
@@ -73,7 +82,8 @@ function NoHome() {
 }
 
 /** What stands around the screens of an installer. */
-function Frame({ home, children }: { home?: SetupHome; children: preact.ComponentChildren }) {
+function Frame({ home, homes = 1, box = false, children }: { home?: SetupHome; homes?: number; box?: boolean; children: preact.ComponentChildren }) {
+  const at = place.value.screen;
   const way = (screen: string, name: string, here: boolean) => (
     <li><a href={to(screen)} aria-current={here ? "page" : undefined} onClick={screen === "" ? () => (installing.value = 0) : undefined}><Icon of={screen} /><span>{name}</span></a></li>
   );
@@ -86,9 +96,10 @@ function Frame({ home, children }: { home?: SetupHome; children: preact.Componen
       <nav class="ways" aria-label={t("screens")}>
         <ul>
           {overview.value && way("", t("home"), false)}
-          {way("installs", t("installs"), home === undefined && place.value.screen !== "me")}
-          {way("devices", t("setup"), home !== undefined)}
-          {!overview.value && way("me", t("me"), place.value.screen === "me")}
+          {box && way("box", t("box"), at !== "installs" && at !== "me" && !(at in setupScreens))}
+          {(homes > 0 || !box) && way("installs", t("installs"), at === "installs" || (!box && home === undefined && at !== "me"))}
+          {home && way("devices", t("setup"), at in setupScreens)}
+          {!overview.value && way("me", t("me"), at === "me")}
         </ul>
       </nav>
       <div>{children}</div>
@@ -116,8 +127,8 @@ function List({ homes, again }: { homes: SetupHome[]; again: () => Promise<void>
     go("devices");
   };
   return (
-    <Page title={t("installs")} kind="fr-installs">
-      <p>{t("frInstallsWhy")}</p>
+    <Page title={t(homes.length > 0 || overview.value ? "installs" : "me")} kind="fr-installs">
+      {homes.length > 0 && <p>{t("frInstallsWhy")}</p>}
       <p class="wrong" role="alert">{wrong}</p>
       {homes.length === 0 && <p class="note">{t("frInstallsNone")}</p>}
       <ul class="list">

@@ -2,13 +2,15 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
-import { call, fetchFile, keepProof, Refusal, stays } from "../api";
+import { call, fetchFile, keepProof, stays } from "../api";
 import { size, sizes, theme, themes } from "../look";
 import { sure } from "../part/dialog";
+import { Doing, Fields } from "../part/form";
 import { Page, Waiting } from "../part/page";
+import { saveFile } from "../part/save";
 import { Holder, Languages, Password } from "../part/signform";
 import { choose, now, refresh, signOut, type Overview } from "../state";
-import { ago, refusal, t } from "../text";
+import { ago, t } from "../text";
 
 interface User {
   id: number;
@@ -81,66 +83,11 @@ function Choice<T extends string>({ label, values, names, of }: { label: string;
   );
 }
 
-/** A button that does something and says how that went. */
-function Doing({ text, run, bad = false }: { text: ComponentChildren; run: () => Promise<string | void>; bad?: boolean }) {
-  const busy = useSignal(false);
-  const wrong = useSignal("");
-  const said = useSignal("");
-  const click = async () => {
-    busy.value = true;
-    wrong.value = said.value = "";
-    try {
-      said.value = (await run()) ?? "";
-    } catch (e) {
-      wrong.value = refusal(e);
-    }
-    busy.value = false;
-  };
-  return (
-    <div>
-      <button class={bad ? "bad" : ""} disabled={busy} onClick={click}>{text}</button>
-      <span role="status">{said}</span>
-      <p class="wrong" role="alert">{wrong}</p>
-    </div>
-  );
-}
-
 /** Saves the export as a file. It is fetched whole first, so that one that broke off is not kept for whole. */
 async function download() {
   const file = await fetchFile("/web/v1/export");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = `sensegate-export-${new Date().toISOString().slice(0, 10)}.zip`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  saveFile(file, `sensegate-export-${new Date().toISOString().slice(0, 10)}.zip`);
   return t("exportDone");
-}
-
-/** A form that sends its fields and says what came of it. */
-function Fields({ yes, send, children }: { yes: string; send: (form: FormData) => Promise<string>; children: ComponentChildren }) {
-  const busy = useSignal(false);
-  const wrong = useSignal("");
-  const said = useSignal("");
-  const submit = async (e: SubmitEvent) => {
-    e.preventDefault();
-    const form = e.currentTarget as HTMLFormElement;
-    busy.value = true;
-    wrong.value = said.value = "";
-    try {
-      said.value = await send(new FormData(form));
-    } catch (e) {
-      wrong.value = e instanceof Refusal && e.code === "wrong_password" ? t("wrongPassword") : refusal(e);
-    }
-    busy.value = false;
-  };
-  return (
-    <form class="form" onSubmit={submit}>
-      {children}
-      <p class="wrong" role="alert">{wrong}</p>
-      <p role="status" class="said">{said}</p>
-      <div><button disabled={busy}>{yes}</button></div>
-    </form>
-  );
 }
 
 function Account({ user, again }: { user: User; again: () => Promise<void> }) {

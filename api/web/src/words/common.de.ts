@@ -18,6 +18,7 @@ export const common: typeof english = {
   readOnly: "Auf dem Gerät ist zu wenig Platz: Im Moment lässt sich nichts ändern.",
   signOut: "Abmelden",
   asOf: "Stand {time}",
+  unreached: "Stand {time}, die Box ist nicht erreichbar.",
   reconnecting: "Verbindung verloren. Neuer Versuch.",
   noHome: "Du gehörst noch zu keinem Zuhause",
   noHomeHelp: "Bitte um eine Einladung, wem das Zuhause gehört.",
@@ -33,6 +34,7 @@ export const common: typeof english = {
   roomsEdit: "Räume bearbeiten",
   setup: "Einrichtung",
   installs: "Von mir betreut",
+  box: "Box",
   setUp: "Jetzt einrichten",
 
   // What the first view needs of other screens.

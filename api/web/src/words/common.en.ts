@@ -16,6 +16,7 @@ export const common = {
   readOnly: "The appliance has too little room on its disk: nothing can be changed at the moment.",
   signOut: "Sign out",
   asOf: "As of {time}",
+  unreached: "As of {time}, the box cannot be reached.",
   reconnecting: "Connection lost. Trying again.",
   noHome: "You belong to no home yet",
   noHomeHelp: "Ask the owner of your home for an invitation.",
@@ -31,6 +32,7 @@ export const common = {
   roomsEdit: "Edit rooms",
   setup: "Setup",
   installs: "Homes I look after",
+  box: "Box",
   setUp: "Set it up",
 
   // What the first view needs of other screens.

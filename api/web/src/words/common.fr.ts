@@ -18,6 +18,7 @@ export const common: typeof english = {
   readOnly: "Le boîtier manque de place : rien ne peut être modifié pour le moment.",
   signOut: "Se déconnecter",
   asOf: "État de {time}",
+  unreached: "État de {time}, le boîtier est injoignable.",
   reconnecting: "Connexion perdue. Nouvel essai.",
   noHome: "Vous ne faites partie d'aucun foyer",
   noHomeHelp: "Demandez une invitation au propriétaire du foyer.",
@@ -33,6 +34,7 @@ export const common: typeof english = {
   roomsEdit: "Modifier les pièces",
   setup: "Installation",
   installs: "Foyers que j'installe",
+  box: "Boîtier",
   setUp: "L'installer",
 
   // What the first view needs of other screens.

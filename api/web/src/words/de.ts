@@ -14,5 +14,6 @@ import { reason } from "./reason.de";
 import { rooms } from "./rooms.de";
 import { setup } from "./setup.de";
 import type { Messages } from "./en";
+import type { box } from "./box.en";
 
-export const messages: Messages = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...reason, ...rooms, ...setup };
+export const messages: Omit<Messages, keyof typeof box> = { ...alerts, ...common, ...errand, ...event, ...firstrun, ...history, ...home, ...inbox, ...live, ...me, ...moment, ...people, ...reason, ...rooms, ...setup };

@@ -1,0 +1,73 @@
+// Package box is what an administrator does with the appliance: accounts, API keys, MQTT users,
+// mails, devices, the setup code, and how the appliance is. The commands on the appliance itself
+// (api/admin) and the screens of the web app (api/browser) call the same methods.
+//
+// Each change leaves a line in the audit log, written in the transaction of the change. It must not
+// hold a rule of the engine, and must not know HTTP or a terminal.
+package box
+
+import (
+	"context"
+	"log/slog"
+
+	"sensegate/api/auth"
+	"sensegate/api/box/staging"
+	"sensegate/api/logtail"
+	"sensegate/motion/engine"
+	"sensegate/motion/household"
+	"sensegate/store"
+)
+
+// Parts are what the box stands on. Household, Staging and the functions are nil when the appliance does
+// not run; the functions are called concurrently.
+type Parts struct {
+	Engine    *engine.Engine
+	DB        *store.DB
+	Accounts  *auth.Accounts
+	Household *household.Household
+	Staging   *staging.Staging // nil as well
+
+	Ready      func() error                        // why the appliance cannot work
+	Authority  func() string                       // fingerprint of the authority that clients are to trust
+	Core       func() string                       // address of the Core interface, shown with a new key
+	Reach      func() Reach                        // how the household reaches the appliance
+	Configured func() Settings                     // the configuration
+	Secured    func() Secure                       // how the household reaches the appliance encrypted
+	Probe      func(context.Context) []SecureCheck // tries that
+	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
+	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
+
+	Log    *slog.Logger
+	Recent *logtail.Tail // the last lines of the log
+}
+
+// Box administers the appliance. Its methods may be called concurrently.
+type Box struct{ Parts }
+
+// New returns the box of its parts.
+func New(p Parts) *Box { return &Box{p} }
+
+// change runs a change that leaves a line in the audit log. do gets a context whose first Update
+// writes the line; a change that stores nothing itself has it written afterwards.
+func (b *Box) change(ctx context.Context, by store.Actor, action, about string, do func(context.Context, *store.AuditNote) error) error {
+	note := store.NewAuditNote(by, action, about)
+	if err := do(store.Audited(ctx, note), note); err != nil {
+		return err
+	}
+	b.Log.Info("administered", "action", action, "by", by.Kind, "user", by.UserID) // addresses of people stand in the audit log alone
+	if note.Written() {
+		return nil
+	}
+	// It is done: whoever asked may be gone, and is to be told that it is not noted.
+	return b.DB.Update(store.Audited(context.WithoutCancel(ctx), note), func(*store.Tx) error { return nil })
+}
+
+// Audit returns up to last lines of the audit log whose id is below before, the newest first; 0: from
+// the newest. more says that there are older ones.
+func (b *Box) Audit(ctx context.Context, before uint64, last int) (lines []store.AuditLine, more bool, err error) {
+	err = b.DB.View(ctx, func(tx *store.Tx) error {
+		lines, more = tx.AuditPage(before, last)
+		return nil
+	})
+	return lines, more, err
+}

@@ -1,0 +1,123 @@
+package box
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/store"
+)
+
+// Status is how the appliance is.
+type Status struct {
+	Running       bool          `json:"running"`
+	Version       string        `json:"version"`
+	Since         motion.Time   `json:"since"`                 // when it was started
+	NotReady      string        `json:"not_ready,omitempty"`   // why it cannot work; empty: it can
+	ClockUnset    bool          `json:"clock_unset,omitempty"` // its clock is before the build date
+	Networks      int           `json:"networks"`
+	Devices       int           `json:"devices"` // adopted ones
+	DevicesOnline int           `json:"devices_online"`
+	Database      store.Stats   `json:"database"`
+	Health        store.Health  `json:"health"`
+	LastBackup    *store.Backup `json:"last_backup"`               // of those in the state directory; null: none
+	Reach         *Reach        `json:"reach,omitempty"`           // how the household reaches it; null: it does not run
+	Authority     string        `json:"ca_sha256,omitempty"`       // fingerprint of the authority that clients are to trust
+	SuppliedEnds  motion.Time   `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
+}
+
+// Version returns the version that the binary was built from.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
+// Status returns how the appliance is.
+func (b *Box) Status(ctx context.Context) (now Status, err error) {
+	now = Status{Running: b.Ready != nil, Version: Version(), Health: b.DB.Health()}
+	now.ClockUnset = b.Engine.State.OwnClock.Unset.Load()
+	if b.Authority != nil {
+		now.Authority = b.Authority()
+	}
+	if s := b.Secure(); !s.Own {
+		now.SuppliedEnds = s.Ends
+	}
+	if b.Reach != nil {
+		reach := b.Reach()
+		now.Reach = &reach
+	}
+	if b.Ready != nil {
+		if err := b.Ready(); err != nil {
+			now.NotReady = err.Error()
+		}
+	}
+	devices, _, err := b.Engine.Devices.DeviceList(ctx)
+	if err != nil {
+		return now, err
+	}
+	for _, d := range devices {
+		switch d.State {
+		case "online":
+			now.Devices++
+			now.DevicesOnline++
+		case "offline":
+			now.Devices++
+		}
+	}
+	networks, err := store.Read(ctx, b.DB, (*store.Tx).Networks)
+	if err != nil {
+		return now, err
+	}
+	now.Networks = len(networks)
+	if now.Database, err = b.DB.Stats(ctx); err != nil {
+		return now, err
+	}
+	now.Since = now.Database.Since
+	backups, err := store.Backups(b.DB.Path())
+	if len(backups) > 0 {
+		now.LastBackup = &backups[0]
+	}
+	return now, err
+}
+
+// Layout returns what the database file holds, by bucket.
+func (b *Box) Layout(ctx context.Context) (store.Layout, error) { return b.DB.Layout(ctx) }
+
+// Check verifies every page and every index of a copy of the database, and returns what cannot be
+// read.
+func (b *Box) Check(ctx context.Context) (store.LeftOut, error) { return b.DB.CheckCopy(ctx) }
+
+// Backup returns a copy of the database as it is now, without a name on the disk, and its size; the
+// caller closes it. encrypted notes whether what is handed out is. On a disk without room for the
+// line in the audit log, a backup is handed out all the same: it is what helps then. Without room
+// for the copy, the error wraps store.ErrNoRoom.
+func (b *Box) Backup(ctx context.Context, by store.Actor, encrypted bool) (file *os.File, size int64, err error) {
+	if file, size, err = b.DB.Snapshot(ctx); err != nil {
+		return nil, 0, err
+	}
+	return file, size, b.noteBackup(ctx, by, encrypted, file)
+}
+
+// noteBackup notes that a copy is handed out, and closes it when that cannot be.
+func (b *Box) noteBackup(ctx context.Context, by store.Actor, encrypted bool, copied io.Closer) error {
+	err := b.change(ctx, by, "backup_made", "", func(_ context.Context, note *store.AuditNote) error {
+		note.Add("encrypted", strconv.FormatBool(encrypted))
+		return nil
+	})
+	if fault.KindOf(err) == fault.Unavailable {
+		b.Log.Warn("backup handed out without a line in the audit log", "err", err)
+		return nil
+	}
+	if err != nil {
+		return errors.Join(err, copied.Close())
+	}
+	return nil
+}

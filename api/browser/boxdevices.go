@@ -1,0 +1,167 @@
+package browser
+
+import (
+	"context"
+
+	"sensegate/api/auth"
+	"sensegate/motion"
+	fleet "sensegate/motion/engine/devices"
+	"sensegate/motion/engine/sensing"
+	"sensegate/motion/fault"
+)
+
+type boxDevice struct {
+	ID        string            `json:"id" doc:"Device id" example:"csi-a-02aa00000210"`
+	Entry     *string           `json:"entry" nullable:"true" doc:"Of one that waits: for POST /admin/devices/{entry}/adopt" example:"k7q2mzda"`
+	Kind      string            `json:"kind" doc:"radar, guardian, or unknown for what is not adopted" example:"radar"`
+	Name      string            `json:"name" doc:"Of its node; empty: none" example:"GWA1000210"`
+	NetworkID *motion.NetworkID `json:"network_id" nullable:"true" doc:"null: none" example:"17"`
+	State     string            `json:"state" enum:"online,offline,waiting,refused"`
+	Why       string            `json:"why" doc:"In words; empty: it works" example:"waits for adoption"`
+	Address   string            `json:"address" doc:"Empty: not known" example:"192.168.10.17"`
+	LastSeen  *motion.Time      `json:"last_seen" nullable:"true" example:"1764000060.2"`
+}
+
+type boxWindow struct {
+	NetworkID *motion.NetworkID `json:"network_id" nullable:"true" doc:"null: networks without an owner, and new ones" example:"17"`
+	Until     motion.Time       `json:"until" example:"1764000660"`
+}
+
+type boxDevicesOut struct {
+	Body struct {
+		Devices  []boxDevice  `json:"devices" nullable:"false"`
+		Windows  []boxWindow  `json:"windows" nullable:"false" doc:"Where new devices are let in now"`
+		Networks []boxNetwork `json:"networks" nullable:"false"`
+	}
+}
+
+func (b *Browser) boxDevices(ctx context.Context, _ auth.Administrator, _ *struct{}) (*boxDevicesOut, error) {
+	list, err := b.Box.Devices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &boxDevicesOut{}
+	out.Body.Devices, out.Body.Windows = []boxDevice{}, []boxWindow{}
+	for i := range list.Devices {
+		out.Body.Devices = append(out.Body.Devices, boxDeviceOf(&list.Devices[i]))
+	}
+	if list.Open {
+		out.Body.Windows = append(out.Body.Windows, boxWindow{Until: list.AdoptionUntil})
+	}
+	for _, w := range list.Windows {
+		out.Body.Windows = append(out.Body.Windows, boxWindow{NetworkID: &w.NetworkID, Until: w.Until})
+	}
+	out.Body.Networks, err = b.networks(ctx)
+	return out, err
+}
+
+func boxDeviceOf(d *fleet.DeviceState) boxDevice {
+	shown := boxDevice{ID: d.ID, Kind: d.Kind, Name: d.NodeName, State: d.State, Why: d.Why, Address: d.Address, LastSeen: knownTime(d.LastHeard)}
+	if d.State == "pending" {
+		shown.State = "waiting"
+	}
+	if d.Entry != nil {
+		shown.Entry = &d.Entry.ID
+	}
+	if d.NetworkID != 0 {
+		shown.NetworkID = &d.NetworkID
+	}
+	return shown
+}
+
+type boxEntryPath struct {
+	Entry string `path:"entry" maxLength:"64" doc:"Of a device that waits" example:"k7q2mzda"`
+}
+
+func (b *Browser) boxAdopt(ctx context.Context, who auth.Administrator, in *boxEntryPath) (*struct{}, error) {
+	_, err := b.Box.Adopt(ctx, who.Actor, in.Entry)
+	return nil, err
+}
+
+type boxDevicePath struct {
+	ID string `path:"id" maxLength:"128" doc:"Device id" example:"csi-a-02aa00000210"`
+}
+
+func (b *Browser) boxRemoveDevice(ctx context.Context, who auth.Administrator, in *boxDevicePath) (*struct{}, error) {
+	return nil, b.Box.RemoveDevice(ctx, who.Actor, in.ID)
+}
+
+type boxAdoptionIn struct {
+	Body struct {
+		Minutes   int               `json:"minutes" minimum:"1" maximum:"1440" example:"10"`
+		NetworkID *motion.NetworkID `json:"network_id,omitempty" nullable:"true" minimum:"1" doc:"null: networks without an owner, and new ones" example:"17"`
+	}
+}
+
+func (b *Browser) boxOpenAdoption(ctx context.Context, who auth.Administrator, in *boxAdoptionIn) (*struct{}, error) {
+	network := motion.NetworkID(0)
+	if in.Body.NetworkID != nil {
+		network = *in.Body.NetworkID
+	}
+	_, err := b.Box.OpenAdoption(ctx, who.Actor, network, motion.Seconds(60*in.Body.Minutes))
+	return nil, err
+}
+
+type boxLink struct {
+	NetworkID motion.NetworkID `json:"network_id" example:"17"`
+	Link      string           `json:"link" example:"134-135"`
+	From      string           `json:"from" doc:"Name of the node at one end" example:"GWA1000133"`
+	To        string           `json:"to" doc:"Name of the node or leaf at the other" example:"Plug hall"`
+	Can       string           `json:"can" doc:"decides, supports or blind" example:"blind"`
+	Reasons   []sensing.Reason `json:"reasons" nullable:"false" doc:"What stands in the way, in coarse figures"`
+}
+
+type boxLinksOut struct {
+	Body struct {
+		Links []boxLink `json:"links" nullable:"false" doc:"As they were at the last quarter of an hour: finer figures tell when somebody is at home"`
+	}
+}
+
+func (b *Browser) boxLinks(ctx context.Context, _ auth.Administrator, _ *struct{}) (*boxLinksOut, error) {
+	networks, err := b.networks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &boxLinksOut{}
+	out.Body.Links = []boxLink{}
+	for _, n := range networks {
+		links, err := b.Engine.Sensing.Glances(n.ID)
+		if fault.KindOf(err) == fault.NotFound {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range links {
+			l := &links[i]
+			shown := boxLink{NetworkID: n.ID, Link: l.Link, From: l.From.Name, To: l.To.Name, Can: l.Can, Reasons: l.Reasons}
+			if shown.Reasons == nil {
+				shown.Reasons = []sensing.Reason{}
+			}
+			out.Body.Links = append(out.Body.Links, shown)
+		}
+	}
+	return out, nil
+}
+
+type boxCalibrateIn struct {
+	Body struct {
+		NetworkID motion.NetworkID `json:"network_id" minimum:"1" example:"17"`
+		Link      string           `json:"link,omitempty" maxLength:"64" doc:"Empty: all" example:"134-135"`
+	}
+}
+
+func (b *Browser) boxCalibrate(ctx context.Context, who auth.Administrator, in *boxCalibrateIn) (*struct{}, error) {
+	_, err := b.Box.Calibrate(ctx, who.Actor, in.Body.NetworkID, in.Body.Link, false)
+	return nil, err
+}
+
+type boxEndCalibrationsIn struct {
+	NetworkID motion.NetworkID `query:"network_id" minimum:"1" doc:"Network" example:"17"`
+	Link      string           `query:"link" maxLength:"64" doc:"Left out: all" example:"134-135"`
+}
+
+func (b *Browser) boxEndCalibrations(ctx context.Context, who auth.Administrator, in *boxEndCalibrationsIn) (*struct{}, error) {
+	_, err := b.Box.Calibrate(ctx, who.Actor, in.NetworkID, in.Link, true)
+	return nil, err
+}

@@ -1,0 +1,11 @@
+// What several groups have: each imports all of it, so that it is one file of the bundle (CONTRIBUTING.md).
+
+import "../app";
+
+import "../part/code";
+import "../part/form";
+import "../part/plot";
+import "../part/ring";
+import "../part/save";
+import "../part/setup";
+import "../part/setuphandover";
