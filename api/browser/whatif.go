@@ -19,11 +19,11 @@ type whatIfIn struct {
 
 type whatIfOut struct {
 	Body struct {
-		From motion.Time `json:"from" doc:"24 hours ago, or when the home was claimed" example:"1763913600"`
+		From motion.Time `json:"from" doc:"24 hours ago, or when the home was claimed; with another sensitivity when the box has started, if that is later" example:"1763913600"`
 		To   motion.Time `json:"to" example:"1764000000"`
 		Now  *int        `json:"now" nullable:"true" doc:"Moments with the settings in force; null: not known" example:"9"`
 		Then *int        `json:"then" nullable:"true" doc:"Moments with those of the query; null: not known" example:"14"`
-		Why  string      `json:"why" enum:"no_data,guardian_decides,sensitivity," doc:"Why one is not known. no_data: nothing was sensed; guardian_decides: a guardian raises the events; sensitivity: nothing is stored of motion below the threshold, so another sensitivity cannot be tried"`
+		Why  string      `json:"why" enum:"no_data,guardian_decides,sensitivity,restarted," doc:"Why one is not known. no_data: nothing was sensed; guardian_decides: a guardian raises the events; sensitivity: another one cannot be tried, for a device cuts off weak motion by a threshold of its own; restarted: another one cannot be tried, for nothing was sensed since the box has started"`
 	}
 }
 

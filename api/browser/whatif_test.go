@@ -53,8 +53,8 @@ func TestOwnerTriesSettings(t *testing.T) {
 	if a := ask(""); *a.Now != *a.Then || a.To.Since(a.From) > 3700 {
 		t.Errorf("without a change %+v, want the same since the claim", a)
 	}
-	if a := ask("&sensitivity=4"); *a.Now != 1 || a.Then != nil || a.Why != "sensitivity" {
-		t.Errorf("another sensitivity %+v", a)
+	if a := ask("&sensitivity=4"); *a.Now != 1 || a.Then != nil || a.Why != "restarted" {
+		t.Errorf("another sensitivity, of what was imported and not judged %+v", a)
 	}
 	apitest.WantProblem(t, b.owner.ask(http.MethodGet, "/what-if?network_id=1&sensitivity=5", ""), 422, "sensitivity")
 	b.install(b.nobody, 3600)

@@ -42,11 +42,12 @@ func (j *judge) calibrate(now motion.Time, e evidence) {
 	if !math.IsNaN(e.r) {
 		j.coherence += e.r
 	}
-	j.baseline = j.scale.quiet
+	baseline := j.scale.quiet
 	if n := len(j.gathered); n >= minCalibration {
 		quietest := j.gathered[:max(minQuiet, int(float64(n)*quietestShare))]
-		j.baseline = (quietest[(len(quietest)-1)/2] + quietest[len(quietest)/2]) / 2
+		baseline = (quietest[(len(quietest)-1)/2] + quietest[len(quietest)/2]) / 2
 	}
+	j.assume(baseline)
 }
 
 // finish ends a calibration. If it gathered too few ticks it restores the earlier result.
@@ -61,7 +62,8 @@ func (j *judge) finish(now motion.Time) {
 
 // take puts the result of a calibration in force.
 func (j *judge) take(q quiet) {
-	j.baseline, j.quieted, j.disturbed, j.calibrated = q.baseline, q.at, q.disturbed, true
+	j.assume(q.baseline)
+	j.quieted, j.disturbed, j.calibrated = q.at, q.disturbed, true
 	j.gathered, j.coherence, j.earlier = nil, 0, nil
 }
 

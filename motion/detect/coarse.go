@@ -95,7 +95,10 @@ func (c *Coarse) Advance(t motion.Time, emit func(Tick)) {
 }
 
 // SetSensitivity changes s, 0..100, starting with the next tick.
-func (c *Coarse) SetSensitivity(s float64) { c.config.Sensitivity, c.judge.sensitivity = s, s }
+func (c *Coarse) SetSensitivity(s float64) {
+	c.config.Sensitivity = s
+	c.judge.tune(s)
+}
 
 // Snapshot returns what the link has learned.
 func (c *Coarse) Snapshot() Learned {

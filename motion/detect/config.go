@@ -38,6 +38,9 @@ func Defaults() Config {
 	return Config{Sensitivity: DefaultSensitivity, Calibration: 30}
 }
 
+// levels is the number of settings levels.
+const levels = 4
+
 // SensitivityOf returns the sensitivity, 0..100, of a settings level: 1 High, 2 Medium, 3 Low,
 // 4 Very Low (lm1.md 2 no. 7). A level below 1 counts as 1, one above 4 as 4.
 func SensitivityOf(level int) float64 {

@@ -85,7 +85,8 @@ func (l *Link) Advance(t motion.Time, emit func(Tick)) {
 
 // SetSensitivity changes s, 0..100, starting with the next tick.
 func (l *Link) SetSensitivity(s float64) {
-	l.config.Sensitivity, l.judge.sensitivity = s, s
+	l.config.Sensitivity = s
+	l.judge.tune(s)
 }
 
 // Retune discards what depends on the channel; call it when channel or bandwidth change. The

@@ -25,8 +25,8 @@ func TestReachIsAboveOneWhereALinkStartsMotion(t *testing.T) {
 		e.halves = rapid.Float64Range(-0.2, 1).Draw(t, "halves")
 		j := newJudge(powerScale(), rapid.Float64Range(1, 100).Draw(t, "sensitivity"))
 		j.calibrated, j.baseline = rapid.Bool().Draw(t, "calibrated"), power.Draw(t, "baseline")
-		v, threshold := j.decide(&state{}, 0, e, j.sensitivity)
-		got := j.reach(e, threshold, j.sensitivity)
+		v, threshold := j.decide(&j.normal, 0, &e, j.baseline)
+		got := j.reach(&e, threshold)
 		if got < 0 || math.IsNaN(got) || v.On != (got > 1) {
 			t.Fatalf("On %v and reach %v", v.On, got)
 		}

@@ -18,6 +18,7 @@ type Tick struct {
 
 	Normal Verdict // at the link's sensitivity
 	Strict Verdict // twenty points less sensitive, for a link that decides alone
+	Levels Levels  // what the verdicts would be at other sensitivities
 
 	Intensity float64 // 0..1 while Normal.Motion, otherwise 0
 	Quality   Quality

@@ -59,10 +59,9 @@ func powerScale() scale {
 
 // judge turns features into verdicts (steps 5 and 6) and learns the baseline.
 type judge struct {
-	scale       scale
-	sensitivity float64
-
-	baseline   float64
+	scale      scale
+	course               // at the link's sensitivity
+	levels     [4]course // at that of each settings level; see Levels
 	calibrated bool
 	quieted    motion.Time // end of calibration, zero = unknown
 	disturbed  bool        // motion during calibration
@@ -71,13 +70,42 @@ type judge struct {
 	coherence  float64     // sum of their R
 	earlier    *quiet      // what a running calibration will replace, nil = nothing
 
-	normal, strict state
-	history        [historyTicks]sample
-	kept, at       int
-	spare          []float64
+	history [historyTicks]sample
+	at      int
+	settled settled
+	spare   []float64
 }
 
+// course is what a link decides at one sensitivity, and the quiet that it learns by that.
+type course struct {
+	baseline       float64
+	normal, strict state
+	kept           int // ticks of the judge's history that count
+}
+
+// newCourse returns the course at sensitivity s.
+func newCourse(baseline, s float64) course {
+	return course{baseline: baseline, normal: state{limits: limitsAt(s)}, strict: state{limits: limitsAt(s + strictOffset)}}
+}
+
+// tune changes the sensitivity to s.
+func (c *course) tune(s float64) {
+	c.normal.limits, c.strict.limits = limitsAt(s), limitsAt(s+strictOffset)
+}
+
+// interrupt ends motion and discards the history.
+func (c *course) interrupt() { c.normal.motion, c.strict.motion, c.kept = false, false, 0 }
+
+// limits are what a sensitivity does to the thresholds.
+type limits struct {
+	k     float64 // factor of those on coherence
+	shift float64 // addend of those on power
+}
+
+func limitsAt(s float64) limits { return limits{coherenceScale(s), powerShift(s)} }
+
 type state struct {
+	limits
 	motion bool
 	since  motion.Time // start of the motion
 	last   motion.Time // of the last stay
@@ -86,7 +114,19 @@ type state struct {
 type sample struct{ power, r float64 }
 
 func newJudge(s scale, sensitivity float64) judge {
-	return judge{scale: s, sensitivity: sensitivity, baseline: s.quiet, spare: make([]float64, 0, historyTicks)}
+	j := judge{scale: s, course: newCourse(s.quiet, sensitivity), spare: make([]float64, 0, historyTicks)}
+	for i := range j.levels {
+		j.levels[i] = newCourse(s.quiet, SensitivityOf(i+1))
+	}
+	return j
+}
+
+// assume sets the baseline of all courses.
+func (j *judge) assume(baseline float64) {
+	j.baseline = baseline
+	for i := range j.levels {
+		j.levels[i].baseline = baseline
+	}
 }
 
 // evidence is the input of the verdicts of one tick.
@@ -109,30 +149,37 @@ func (j *judge) weigh(tick *Tick, e evidence) {
 		j.calibrate(tick.Time, e)
 	}
 	tick.Power, tick.Baseline = e.power, j.baseline
-	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, e, j.sensitivity)
-	tick.Reach = j.reach(e, tick.On, j.sensitivity)
-	tick.Strict, _ = j.decide(&j.strict, tick.Time, e, j.sensitivity+strictOffset)
+	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, &e, j.baseline)
+	tick.Reach = j.reach(&e, tick.On)
+	tick.Strict, _ = j.decide(&j.strict, tick.Time, &e, j.baseline)
 	if tick.Normal.Motion {
 		tick.Intensity = math.Min(1, math.Max(0, (e.power-j.baseline)/intensitySpan))
 	}
-	j.learn(tick.Time, tick.Normal, e)
+	j.remember(&e)
+	j.learn(&j.course, tick.Time, tick.Normal, &e)
+	for i := range j.levels {
+		c := &j.levels[i]
+		normal, _ := j.decide(&c.normal, tick.Time, &e, c.baseline)
+		strict, _ := j.decide(&c.strict, tick.Time, &e, c.baseline)
+		tick.Levels.set(i+1, normal, strict)
+		j.learn(c, tick.Time, normal, &e)
+	}
 }
 
 // decide updates one state and returns the verdict and the threshold in force.
-func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float64) (Verdict, float64) {
+func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64) (Verdict, float64) {
 	var v Verdict
 	var threshold float64
 	if e.coherent {
-		k := coherenceScale(sensitivity)
-		threshold = onWhole * k
-		v.On = e.r > threshold && (!e.faint || e.halves > stayR) || e.halves > onHalves*k
+		threshold = onWhole * s.k
+		v.On = e.r > threshold && (!e.faint || e.halves > stayR) || e.halves > onHalves*s.k
 		v.Stay = e.r > stayR
 	} else {
-		threshold = min(max(j.baseline+j.scale.rise, j.scale.low), j.scale.high) + powerShift(sensitivity)
+		threshold = min(max(baseline+j.scale.rise, j.scale.low), j.scale.high) + s.shift
 		v.On = e.steady > threshold && (math.IsNaN(e.r) || e.r > onPowerR)
 		v.Stay = e.power > threshold-j.scale.fall
 	}
-	v.On = v.On || j.prompt(e, sensitivity)
+	v.On = v.On || j.prompt(e, s.limits, baseline)
 	if s.motion {
 		if v.Stay {
 			s.last = now
@@ -150,22 +197,21 @@ func (j *judge) decide(s *state, now motion.Time, e evidence, sensitivity float6
 // few frames (its spread goes with 1/√frames) and a power above the quiet. At a low rate it
 // requires a clearly coherent newer half, as far above the quiet as the whole window would
 // have to be.
-func (j *judge) prompt(e evidence, sensitivity float64) bool {
+func (j *judge) prompt(e *evidence, l limits, baseline float64) bool {
 	if !j.scale.prompt || !j.calibrated || e.faint {
 		return false
 	}
-	k, shift := coherenceScale(sensitivity), powerShift(sensitivity)
 	if e.coherent {
-		return e.r > promptNoise*k/math.Sqrt(float64(e.frames)) && e.power > j.baseline+promptRise+shift
+		return e.power > baseline+promptRise+l.shift && e.r > promptNoise*l.k/math.Sqrt(float64(e.frames))
 	}
-	return e.rb > promptHalf*k && e.newest > j.baseline+j.scale.rise+shift
+	return e.rb > promptHalf*l.k && e.newest > baseline+j.scale.rise+l.shift
 }
 
 // reach returns the conditions of decide as one number: above 1 just where they say On. Each is
 // the share of its threshold that is there, powers as such and not as logarithms; of conditions
 // that must hold together the least counts, of those of which one suffices the greatest.
-func (j *judge) reach(e evidence, threshold, sensitivity float64) float64 {
-	k, shift := coherenceScale(sensitivity), powerShift(sensitivity)
+func (j *judge) reach(e *evidence, threshold float64) float64 {
+	k, shift := j.normal.k, j.normal.shift
 	var best float64
 	if e.coherent {
 		best = e.r / threshold
@@ -191,34 +237,50 @@ func (j *judge) reach(e evidence, threshold, sensitivity float64) float64 {
 	return math.Max(best, 0)
 }
 
-// learn moves the baseline of a quiet link, and escapes from a baseline that no longer fits:
-// scale.settle ticks of steady, incoherent power are the new quiet. If coherence is unknown,
-// steady power may also be a person who moves, so motion must last for two minutes first (our
-// choice: on real RSSI fifteen seconds lose a third of the motion).
-func (j *judge) learn(now motion.Time, v Verdict, e evidence) {
+// remember adds a tick to the history.
+func (j *judge) remember(e *evidence) {
 	r := e.r
 	if math.IsNaN(r) {
 		r = 0
 	}
 	j.history[j.at] = sample{e.power, r}
 	j.at = (j.at + 1) % historyTicks
-	j.kept = min(j.kept+1, historyTicks)
+	j.settled = settled{}
+}
+
+// learn moves the baseline of a quiet link, and escapes from a baseline that no longer fits:
+// scale.settle ticks of steady, incoherent power are the new quiet. If coherence is unknown,
+// steady power may also be a person who moves, so motion must last for two minutes first (our
+// choice: on real RSSI fifteen seconds lose a third of the motion).
+func (j *judge) learn(c *course, now motion.Time, v Verdict, e *evidence) {
+	c.kept = min(c.kept+1, historyTicks)
 	if !j.calibrated {
 		return
 	}
 	if !v.Motion && !v.On {
-		j.baseline += (e.power - j.baseline) * adaptation
+		c.baseline += (e.power - c.baseline) * adaptation
 		return
 	}
-	if j.kept < j.scale.settle || math.IsNaN(e.r) && now.Since(j.normal.since) < patience {
+	if c.kept < j.scale.settle || math.IsNaN(e.r) && now.Since(c.normal.since) < patience {
 		return
 	}
-	j.escape(e.power)
+	if !j.settled.known {
+		j.settle(e.power)
+	}
+	if j.settled.steady {
+		c.baseline, c.kept = j.settled.power, j.scale.settle/2
+	}
 }
 
-// escape makes the last scale.settle ticks the new quiet if they were steady and incoherent.
-// near is any power close to theirs.
-func (j *judge) escape(near float64) {
+// settled says of the newest tick whether the last scale.settle ticks were steady and
+// incoherent, and at which power. It is the same in every course, and seldom asked for.
+type settled struct {
+	known, steady bool
+	power         float64
+}
+
+// settle works out settled. near is any power close to theirs.
+func (j *judge) settle(near float64) {
 	n := j.scale.settle
 	var sumR, sum, squares float64
 	j.spare = j.spare[:0]
@@ -230,16 +292,18 @@ func (j *judge) escape(near float64) {
 	}
 	count := float64(n)
 	mean := sum / count
+	j.settled = settled{known: true}
 	if sumR/count < j.scale.incoherent && math.Sqrt(math.Max(0, squares/count-mean*mean)) < escapeSpread {
-		j.baseline = median(j.spare)
-		j.kept = n / 2
+		j.settled.steady, j.settled.power = true, median(j.spare)
 	}
 }
 
 // interrupt handles a tick without data: it ends motion and discards the history.
 func (j *judge) interrupt() {
-	j.normal.motion, j.strict.motion = false, false
-	j.kept = 0
+	j.course.interrupt()
+	for i := range j.levels {
+		j.levels[i].interrupt()
+	}
 }
 
 // logPower returns the logarithm of a power, at least powerFloor.

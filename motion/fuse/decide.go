@@ -6,29 +6,35 @@ const minIntensity = 0.01
 
 // votes counts the links at one tick.
 type votes struct {
-	sensing int // had data in the last 2 s
-	valid   int // have data at this tick
-	on      int // start motion at the normal thresholds
-	stay    int // keep motion
-	moving  int // are in motion at the normal thresholds
+	sensing int   // had data in the last 2 s
+	valid   int   // have data at this tick
+	on      tally // start motion at the normal thresholds
+	stay    tally // keep motion
+	moving  tally // are in motion at the normal thresholds
 }
 
 // joint is motion that two links confirm together.
 type joint struct {
-	on   bool
-	last int64 // newest tick at which two links were on or at stay
+	on   lanes
+	last [laneCount]int64 // newest tick at which two links were on or at stay
 }
 
 // update starts joint motion when two links are on in the same tick, and ends it 2 s after two
 // were last at stay.
-func (j *joint) update(k int64, v votes) {
-	switch {
-	case v.on >= 2:
-		j.on, j.last = true, k
-	case j.on && v.stay >= 2:
-		j.last = k
+func (j *joint) update(k int64, v *votes) {
+	confirmed := v.on.twice | j.on&v.stay.twice
+	j.on |= confirmed
+	if j.on == 0 {
+		return
 	}
-	j.on = j.on && k-j.last < holdTicks
+	for i := range j.last {
+		switch bit := lanes(1) << i; {
+		case confirmed&bit != 0:
+			j.last[i] = k
+		case k-j.last[i] >= holdTicks:
+			j.on &^= bit
+		}
+	}
 }
 
 // fuse decides tick time k (lm1.md 4 no. 1 to no. 5) and emits it.
@@ -43,18 +49,21 @@ func (f *Fuser) fuse(k int64) {
 		return // before the first data
 	}
 	f.started = true
-	f.joint.update(k, v)
+	f.joint.update(k, &v)
 	f.step = Step{Time: tickTime(k), Valid: v.valid > 0, Noisy: f.step.Noisy[:0]}
+	var moves lanes
 	for _, l := range f.links {
 		e := l.at(k)
 		if e == nil {
 			continue
 		}
-		part := l.decides(e, v) || f.joint.on && (e.normal.Motion || v.moving == 0 && e.normal.Stay)
-		f.step.Motion = f.step.Motion || part
-		l.gather(e, part)
-		f.watch(l, e)
+		part := l.decides(e, &v) | f.joint.on&(e.moving|e.stay&^v.moving.once)
+		moves |= part
+		l.gather(e, part.inForce())
+		f.watch(l, e, &v)
 	}
+	f.step.Motion = moves.inForce()
+	f.moved |= moves
 	if k%2 == 0 {
 		f.step.Sample = f.complete()
 	}
@@ -64,7 +73,7 @@ func (f *Fuser) fuse(k int64) {
 // count counts the votes of tick time k, for the network and for each zone.
 func (f *Fuser) count(k int64) votes {
 	for i := range f.zones {
-		f.zones[i].moving, f.zones[i].sensing = 0, 0
+		f.zones[i].moving, f.zones[i].sensing = tally{}, 0
 	}
 	var v votes
 	for _, l := range f.links {
@@ -73,10 +82,10 @@ func (f *Fuser) count(k int64) votes {
 			l.sensed = k
 			v.valid++
 			f.zones[l.zone].sensing++
-			v.on += count(e.normal.On)
-			v.stay += count(e.normal.Stay)
-			v.moving += count(e.normal.Motion)
-			f.zones[l.zone].moving += count(e.normal.Motion)
+			v.on.add(e.on)
+			v.stay.add(e.stay)
+			v.moving.add(e.moving)
+			f.zones[l.zone].moving.add(e.moving)
 		}
 		v.sensing += count(k-l.sensed < liveTicks)
 	}
@@ -86,14 +95,14 @@ func (f *Fuser) count(k int64) votes {
 // decides reports whether a link alone decides motion of the network: at the strict thresholds
 // unless it is weak or coarse; at the normal ones if it is the network's only link (then even if
 // weak or coarse, which lowers the sample's confidence). A noisy link never does.
-func (l *link) decides(e *evidence, v votes) bool {
-	if l.noise.marked {
-		return false
+func (l *link) decides(e *evidence, v *votes) lanes {
+	switch {
+	case v.sensing == 1:
+		return e.moving &^ l.noise.marked
+	case e.infirm:
+		return 0
 	}
-	if v.sensing == 1 {
-		return e.normal.Motion
-	}
-	return e.strict && !e.infirm
+	return e.strict &^ l.noise.marked
 }
 
 // gather merges a tick into the link's sample by maximum.
@@ -109,7 +118,7 @@ func (l *link) gather(e *evidence, part bool) {
 	s.Reach = max(s.Reach.orZero(), e.reach)
 	s.clarity = max(s.clarity.orZero(), Reading(e.clarity))
 	s.Throughput = Reading(e.share)
-	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked
+	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked.inForce()
 }
 
 // complete returns the sample that ends with this tick and starts the next.
@@ -121,6 +130,8 @@ func (f *Fuser) complete() *Sample {
 		l.sample.reset()
 	}
 	s.compose(f.priority)
+	s.Levels = f.moved.levels()
+	f.moved = 0
 	return s
 }
 

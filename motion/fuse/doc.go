@@ -5,6 +5,9 @@
 //	detect.Tick ─► Fuser ─► Step (0.25 s) ─► Sample (0.5 s) ─┐
 //	motion-matrix, link-motion ───────────► FromLinks ───────┴─► Events ─► Transition
 //
+// Everything up to the Sample is decided at five sensitivities at once, as the bits of lanes: those in
+// force, and each settings level for all links (Sample.Levels). The rules are written once.
+//
 // The package knows links, zones, samples and the event state machine. It must not know devices,
 // messages, records, clocks or storage: time is the time of the data, and its state is saved and
 // restored as plain values (Learned, State).

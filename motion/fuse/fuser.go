@@ -36,6 +36,7 @@ type Fuser struct {
 	lost    int   // late ticks since the last one in time
 
 	joint  joint
+	moved  lanes // in motion in the current sample
 	step   Step
 	sample Sample
 }
@@ -43,9 +44,9 @@ type Fuser struct {
 // zone is a set of links, and their counts at the tick being fused.
 type zone struct {
 	name    string
-	links   int // links that belong to it
-	moving  int // links in motion at the normal thresholds
-	sensing int // links with data
+	links   int   // links that belong to it
+	moving  tally // links in motion at the normal thresholds
+	sensing int   // links with data
 }
 
 // Step is the fused result of one tick time. It and everything it points to are valid only
@@ -177,7 +178,7 @@ func (f *Fuser) dropsLate(l *link, index int64) bool {
 func (f *Fuser) restart(index int64) {
 	f.begun, f.started, f.lost = true, false, 0
 	f.newest, f.head, f.settled, f.clock = index, index-waitTicks, index+waitTicks, never
-	f.joint = joint{}
+	f.joint, f.moved = joint{}, 0
 	for _, l := range f.links {
 		l.forget()
 	}

@@ -37,9 +37,10 @@ type link struct {
 type evidence struct {
 	index  int64 // of the tick, in tick intervals since the epoch
 	valid  bool
-	normal detect.Verdict
-	strict bool // in motion at the strict thresholds
 	infirm bool // weak or coarse: may not decide alone
+
+	on, stay, moving lanes // the verdict at the normal thresholds
+	strict           lanes // in motion at the strict ones
 
 	intensity, raw, msad, mconf, reach Reading
 	clarity, share                     float64
@@ -49,7 +50,7 @@ type evidence struct {
 func (l *link) store(index int64, t *detect.Tick) {
 	e := evidence{index: index, valid: t.Valid}
 	if t.Valid {
-		e.normal, e.strict = t.Normal, t.Strict.Motion
+		e.on, e.stay, e.moving, e.strict = verdicts(t)
 		e.infirm = t.Quality.Weak || t.Quality.Coarse
 		e.raw = Reading(unit((t.Power - t.Baseline) / 5))
 		e.intensity = e.raw
@@ -108,7 +109,7 @@ func (l *link) weight(e *evidence) float64 {
 	if e.infirm {
 		w *= 0.5
 	}
-	if l.noise.marked {
+	if l.noise.marked.inForce() {
 		w *= 0.25
 	}
 	return w

@@ -1,6 +1,10 @@
 package fuse
 
-import "sensegate/motion"
+import (
+	"math/bits"
+
+	"sensegate/motion"
+)
 
 // Durations of the noise watch, in ticks at which the link had data.
 const (
@@ -20,10 +24,11 @@ const (
 // while a witness is in motion, which a fan never does, or after 30 min of quiet. Time without
 // data does not count.
 type noise struct {
-	marked bool
-	since  motion.Time
-	alone  int // ticks in motion without an agreeing witness, in this period
-	quiet  int // ticks since the last motion
+	marked lanes
+	since  motion.Time      // of the mark in force
+	ticks  int64            // with data
+	moved  [laneCount]int64 // ticks at the end of the last motion
+	alone  [laneCount]int32 // ticks in motion without an agreeing witness, in this period
 }
 
 // NoiseChange says that a link was marked noisy, or that the mark was removed.
@@ -48,7 +53,7 @@ type NoisyLink struct {
 func (f *Fuser) Learned() Learned {
 	learned := Learned{Noisy: []NoisyLink{}}
 	for _, l := range f.links {
-		if l.noise.marked {
+		if l.noise.marked.inForce() {
 			learned.Noisy = append(learned.Noisy, NoisyLink{Link: l.key, Since: l.noise.since})
 		}
 	}
@@ -58,62 +63,68 @@ func (f *Fuser) Learned() Learned {
 // Noisy reports whether a link is marked.
 func (f *Fuser) Noisy(key Link) bool {
 	l, ok := f.byKey[key]
-	return ok && l.noise.marked
+	return ok && l.noise.marked.inForce()
 }
 
 // Restore applies what Learned returned. It reports no change.
 func (f *Fuser) Restore(learned Learned) {
 	for _, noisy := range learned.Noisy {
-		f.link(noisy.Link).noise = noise{marked: true, since: noisy.Since}
+		f.link(noisy.Link).noise = noise{marked: 1<<laneCount - 1, since: noisy.Since}
 	}
 }
 
 // watch updates a link's noise mark with one tick.
-func (f *Fuser) watch(l *link, e *evidence) {
-	moving := e.normal.Motion
-	was := l.noise.marked
-	witnesses, agree, limit := f.witnesses(l, moving)
-	l.noise.update(moving, witnesses, agree, limit)
-	if l.noise.marked == was {
+func (f *Fuser) watch(l *link, e *evidence, v *votes) {
+	l.noise.ticks++
+	if l.noise.marked|e.moving == 0 {
+		return
+	}
+	was := l.noise.marked.inForce()
+	witnesses, agree, limit := f.witnesses(l, e.moving, v)
+	l.noise.update(e.moving, witnesses, agree, limit)
+	if l.noise.marked.inForce() == was {
 		return
 	}
 	l.noise.since = f.step.Time
-	f.step.Noisy = append(f.step.Noisy, NoiseChange{Link: l.key, Time: f.step.Time, Noisy: l.noise.marked})
+	f.step.Noisy = append(f.step.Noisy, NoiseChange{Link: l.key, Time: f.step.Time, Noisy: !was})
 }
 
-// witnesses reports whether other links can confirm l at this tick, whether one does, and after
-// how many ticks alone l is noisy.
-func (f *Fuser) witnesses(l *link, moving bool) (present, agree bool, limit int) {
-	own := f.zones[l.zone]
-	if own.links > 1 {
-		return own.sensing > 1, own.moving > count(moving), noisyAfter
+// witnesses reports whether other links can confirm l at this tick, in which lanes one does, and
+// after how many ticks alone l is noisy.
+func (f *Fuser) witnesses(l *link, moving lanes, v *votes) (present bool, agree lanes, limit int32) {
+	if own := &f.zones[l.zone]; own.links > 1 {
+		return own.sensing > 1, own.moving.without(moving), noisyAfter
 	}
-	var sensing, others int
-	for i := range f.zones {
-		sensing += f.zones[i].sensing
-		others += f.zones[i].moving
-	}
-	return sensing > 1, others > count(moving), noisyAlone
+	return v.valid > 1, v.moving.without(moving), noisyAlone
 }
 
-// update counts one tick and sets or removes the mark.
-func (n *noise) update(moving, witnesses, agree bool, limit int) {
-	if !moving {
-		n.quiet = min(n.quiet+1, forgiveAfter)
-		if n.quiet >= pauseTicks {
-			n.alone = 0
+// update sets or removes the marks after one more tick.
+func (n *noise) update(moving lanes, witnesses bool, agree lanes, limit int32) {
+	for rest := moving | n.marked; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros8(uint8(rest))
+		bit := lanes(1) << i
+		if moving&bit == 0 {
+			if n.ticks-n.moved[i] >= forgiveAfter {
+				n.marked &^= bit
+			}
+			continue
 		}
-		n.marked = n.marked && n.quiet < forgiveAfter
-		return
-	}
-	starts := n.quiet >= pauseTicks
-	n.quiet = 0
-	switch {
-	case agree:
-		n.alone = 0
-		n.marked = n.marked && !starts
-	case witnesses:
-		n.alone = min(n.alone+1, limit)
-		n.marked = n.marked || n.alone >= limit
+		starts := n.ticks-1-n.moved[i] >= pauseTicks
+		n.moved[i] = n.ticks
+		if starts {
+			n.alone[i] = 0
+		}
+		switch {
+		case agree&bit != 0:
+			n.alone[i] = 0
+			if starts {
+				n.marked &^= bit
+			}
+		case witnesses:
+			n.alone[i] = min(n.alone[i]+1, limit)
+			if n.alone[i] >= limit {
+				n.marked |= bit
+			}
+		}
 	}
 }

@@ -26,6 +26,7 @@ type Sample struct {
 	Links     []LinkSample // every known link, ordered by Link.Compare
 	Strongest int          // index in Links of the link with the largest intensity, then raw; −1 without data
 	Zones     []Place      // zones in motion, the largest share first
+	Levels    Levels       // what Motion would be at other sensitivities; not Known of a device's sample
 }
 
 // LinkSample is one link's part of a Sample.

@@ -41,6 +41,9 @@ func (se *Sensing) LinkMotions(ctx context.Context, of *state.Network, device mo
 		n.reportThroughput(sensor.key, l.Throughput, at)
 		source, figure := figureOf(l)
 		sensor.push(n, source, at, figure)
+		if source == detect.Reported && math.IsNaN(l.LRaw) {
+			n.levels.cut = at
+		}
 	}
 	n.Reach.Note(at, now, device.DeviceKey)
 	se.absorb(n)

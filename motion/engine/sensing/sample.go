@@ -34,6 +34,7 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	}
 	if s.Valid && n.Guardian.MotionHistory.Enabled != 0 {
 		se.state.Series.Add(n.ID, s.Time.Add(-s.Interval), n.pipeline.row)
+		n.levels.note(s)
 	}
 	if transition, ok := n.pipeline.machine.Add(s); ok {
 		se.transition(n, transition)

@@ -45,6 +45,7 @@ type network struct {
 	walk       *walk.Test // the newest walk test, nil: none since the start
 	throughput throughputWatch
 	traces     traces
+	levels     levelRuns
 	glances    map[string]*glance // by link name
 	named      motion.Time        // when links of a guardian's figures were last made known
 	detected   detectedAt
@@ -97,6 +98,7 @@ func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
 	n.pipeline.fuser.ClockSet()
 	n.traces.begin()
+	n.levels.begin()
 	n.glances = nil
 	if n.walk != nil {
 		n.walk.Restamp(anew)

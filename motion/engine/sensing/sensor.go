@@ -35,6 +35,7 @@ type sensor struct {
 	emit    func(detect.Tick)
 	asked   asked  // the last calibration that somebody began or cancelled
 	leftOut string // the reason why its ticks are not fused; see chooseLinks
+	pinned  bool   // it has a sensitivity of its own
 
 	figures    detect.Source // the kind of plain figure that came last
 	last       detect.Tick   // zero before the first
@@ -52,6 +53,7 @@ func (p *pipeline) reconfigure(n *network) {
 	p.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
 	for key, sensor := range p.sensors {
 		p.fuser.SetZone(key, n.Zone(key))
+		sensor.pinned = n.ownSens(key) > 0
 		for _, d := range sensor.detectors() {
 			d.SetSensitivity(n.sensitivity(key))
 			d.SetCalibration(motion.Seconds(n.Radar.Sounding.WarmupS))
@@ -65,14 +67,19 @@ func (n *network) sensitivity(key fuse.Link) float64 { return detect.Sensitivity
 // sensOf returns the sensitivity of a link, 1..4: its source's own, else the
 // network's.
 func (n *network) sensOf(key fuse.Link) int {
+	if own := n.ownSens(key); own > 0 {
+		return own
+	}
+	return n.Guardian.MotionEvents.Sens
+}
+
+// ownSens returns the sensitivity that a link's source has of its own, 0: none.
+func (n *network) ownSens(key fuse.Link) int {
 	sources := []motion.MAC{key.Src}
 	if id, isNode := n.ByMAC[key.Src]; isNode {
 		sources = state.Addresses(n.Nodes[id], n.Radars[id])
 	}
-	if own := setting.Client(n.Radar, sources...); own.Sens > 0 {
-		return own.Sens
-	}
-	return n.Guardian.MotionEvents.Sens
+	return setting.Client(n.Radar, sources...).Sens
 }
 
 // sensor returns a link's detector, made when the link is new.
@@ -80,7 +87,7 @@ func (n *network) sensor(key fuse.Link) *sensor {
 	if s := n.pipeline.sensors[key]; s != nil {
 		return s
 	}
-	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), coarse: map[detect.Source]*detect.Coarse{}}
+	s := &sensor{key: key, csi: detect.NewLink(n.detection(key)), pinned: n.ownSens(key) > 0, coarse: map[detect.Source]*detect.Coarse{}}
 	if before, ok := n.pipeline.learned.Links[learnedKey(key)]; ok {
 		_ = s.csi.Restore(before) // what cannot be restored is learned anew
 	}
@@ -88,6 +95,9 @@ func (n *network) sensor(key fuse.Link) *sensor {
 	s.emit = func(t detect.Tick) {
 		if s.last = t; t.Normal.Motion {
 			s.lastMotion = t.Time
+		}
+		if s.pinned {
+			t.Pin()
 		}
 		if s.leftOut == "" {
 			fuser.Add(key, t)

@@ -2,9 +2,11 @@ package sensing
 
 import (
 	"context"
+	"iter"
 	"math"
 
 	"sensegate/motion"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 	"sensegate/motion/series"
 )
@@ -29,7 +31,8 @@ type Replay struct {
 const (
 	NoSamples     = "no_data"
 	GuardianTells = "guardian_decides" // a guardian raises the events, by settings of its own
-	NotKept       = "sensitivity"      // of motion below the threshold nothing is stored, so another sensitivity cannot be tried
+	NotKept       = "sensitivity"      // a device cuts off weak motion by a threshold of its own, so another sensitivity cannot be tried
+	Restarted     = "restarted"        // of motion below the threshold nothing is stored, and none was judged since the start
 )
 
 // replayed is how far a replay looks back.
@@ -37,7 +40,8 @@ const replayed motion.Seconds = 24 * 3600
 
 // WhatIf counts how often motion would have been detected in the last 24 hours, and not before since,
 // with other settings. It runs the event machine over the samples that are stored: whether the network
-// moved, by the sensitivities of then. So it can try all settings but the sensitivity. NotFound: the
+// moved, by the sensitivities of then. For another sensitivity it takes those that were judged at each
+// level as they came, which are in memory: From is then the start at the earliest. NotFound: the
 // network.
 func (se *Sensing) WhatIf(ctx context.Context, id motion.NetworkID, since motion.Time, other Settings) (Replay, error) {
 	n, err := se.network(id)
@@ -47,7 +51,8 @@ func (se *Sensing) WhatIf(ctx context.Context, id motion.NetworkID, since motion
 	now := se.state.Now()
 	r := Replay{From: max(since, now.Add(-replayed)), To: now}
 	n.Mu.Lock()
-	inForce, guardian := n.Guardian.MotionEvents, n.Source.GuardianDecides()
+	inForce, guardian, levels := n.Guardian.MotionEvents, n.Source.GuardianDecides(), n.levels.copyOf()
+	measured := n.Source.Holder == state.GuardianHolds
 	n.Mu.Unlock()
 	if guardian {
 		r.Why = GuardianTells
@@ -58,22 +63,29 @@ func (se *Sensing) WhatIf(ctx context.Context, id motion.NetworkID, since motion
 	if err != nil {
 		return r, err
 	}
-	samples, err := halves(set, from, to)
+	stored, err := halves(set, from, to)
 	if err != nil {
 		return r, err
 	}
-	if len(samples) == 0 {
+	if stored == nil {
 		r.Why = NoSamples
 		return r, nil
 	}
-	count := detections(samples, inForce)
-	r.Now = &count
-	if other.Sens != nil && *other.Sens != inForce.Sens {
-		r.Why = NotKept
+	r.Now = detections(stored, inForce)
+	if other.Sens == nil || *other.Sens == inForce.Sens {
+		r.Then = detections(stored, other.apply(inForce))
 		return r, nil
 	}
-	changed := detections(samples, other.apply(inForce))
-	r.Then = &changed
+	switch start := max(r.From, levels.since()); {
+	case measured, levels.cut >= start:
+		r.Why = NotKept
+	case len(levels.runs) == 0:
+		r.Why = Restarted
+	default:
+		r.From = start
+		r.Now = detections(levels.samples(start, 0), inForce)
+		r.Then = detections(levels.samples(start, *other.Sens), other.apply(inForce))
+	}
 	return r, nil
 }
 
@@ -94,9 +106,10 @@ func replace[T any](value, given *T) {
 // half is the length of the samples that the event machine counts.
 const half motion.Seconds = 0.5
 
-// halves returns the samples of 500 ms of which the network's motion in a time was stored. How many of
-// those in a row were in motion is known, and not which: they are the first ones.
-func halves(set *series.Set, from, to int64) (samples []fuse.Sample, err error) {
+// halves returns the samples of 500 ms of which the network's motion in a time was stored, nil if
+// there are none. How many of those in a row were in motion is known, and not which: they are the
+// first ones.
+func halves(set *series.Set, from, to int64) (iter.Seq[*fuse.Sample], error) {
 	query := series.Query{Series: series.Network, Measure: series.Intensity, From: from, To: to, Bucket: 1}
 	intensities, err := set.Points(query)
 	if err != nil {
@@ -107,36 +120,40 @@ func halves(set *series.Set, from, to int64) (samples []fuse.Sample, err error) 
 	if err != nil {
 		return nil, err
 	}
-	for i := range min(intensities.Len(), densities.Len()) {
-		intensity, at, ok := intensities.At(i)
-		percent, _, _ := densities.At(i)
-		if !ok {
-			continue
-		}
-		count := int(2 * intensities.Bucket)
-		moving := int(math.Round(float64(count) * percent / 100))
-		if intensity > 0 {
-			moving = max(1, moving)
-		}
-		for k := range count {
-			s := fuse.Sample{Time: motion.Time(at).Add(float64(k+1) * half), Interval: half, Valid: true, Strongest: -1}
-			if k < moving {
-				s.Intensity, s.Motion = fuse.Reading(intensity), true
+	samples := func(yield func(*fuse.Sample) bool) {
+		var s fuse.Sample
+		for i := range min(intensities.Len(), densities.Len()) {
+			intensity, at, ok := intensities.At(i)
+			percent, _, _ := densities.At(i)
+			if !ok {
+				continue
 			}
-			samples = append(samples, s)
+			count := int(2 * intensities.Bucket)
+			moving := int(math.Round(float64(count) * percent / 100))
+			if intensity > 0 {
+				moving = max(1, moving)
+			}
+			for k := range count {
+				if s = halfSample(motion.Time(at).Add(float64(k+1)*half), k < moving, intensity); !yield(&s) {
+					return
+				}
+			}
 		}
 	}
-	return samples, nil
+	for range samples {
+		return samples, nil
+	}
+	return nil, nil
 }
 
 // detections counts what the event machine detects in samples.
-func detections(samples []fuse.Sample, m motion.MotionEvents) (count int) {
+func detections(samples iter.Seq[*fuse.Sample], m motion.MotionEvents) *int {
 	m.Enabled = 1 // what was switched off has no samples
-	machine := fuse.NewEvents(fuse.ConfigOf(m, false))
-	for i := range samples {
-		if t, ok := machine.Add(&samples[i]); ok && t.Kind == fuse.Detected {
+	machine, count := fuse.NewEvents(fuse.ConfigOf(m, false)), 0
+	for s := range samples {
+		if t, ok := machine.Add(s); ok && t.Kind == fuse.Detected {
 			count++
 		}
 	}
-	return count
+	return &count
 }

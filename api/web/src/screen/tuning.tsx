@@ -7,7 +7,7 @@ import { LivePlot } from "../part/liveplot";
 import { Waiting } from "../part/page";
 import { mayInstall, SetupPage, type SetupProps } from "../part/setup";
 import { to } from "../route";
-import { refusal } from "../text";
+import { clock, refusal } from "../text";
 import { su, suCode, suCounted } from "../words/setup";
 
 const levels = ["high", "medium", "low", "very_low"] as const;
@@ -68,7 +68,7 @@ export function Screen(props: SetupProps) {
           <form class="su-tune" onSubmit={save}>
             <Sensitivity chosen={config.sensitivity_level} disabled={kept.motion_paused} choose={(sensitivity_level) => set({ sensitivity_level })} />
             <Rest config={config} set={set} />
-            {!installer && home.role === "owner" && <WhatIf home={home.id} config={config} kept={kept} />}
+            {!installer && home.role === "owner" && <WhatIf home={home} config={config} kept={kept} />}
             <div class="row">
               <button class="main" disabled={busy.value || !changed || kept.motion_paused}>{su("suTuneSave")}</button>
               {changed && <button type="button" onClick={() => (draft.value = {})}>{su("suTuneUndo")}</button>}
@@ -122,23 +122,26 @@ function Rest({ config, set }: { config: Config; set: (change: Partial<Config>) 
 
 /** Moments of the last 24 hours, as they were and as they would have been. */
 interface Answered {
+  from: number;
+  to: number;
   now: number | null;
   then: number | null;
   why: string; // code of why one is not known
 }
 
 /** What other settings would have made of the last 24 hours. */
-function WhatIf({ home, config, kept }: { home: number; config: Config; kept: Config }) {
+function WhatIf({ home, config, kept }: { home: SetupProps["home"]; config: Config; kept: Config }) {
   const other = (config.sensitivity_level === kept.sensitivity_level ? "" : `&sensitivity=${levels.indexOf(config.sensitivity_level) + 1}`) + (config.cooldown === kept.cooldown ? "" : `&cooldown=${config.cooldown}`);
-  const answer = useAnswer<Answered>(`/web/v1/what-if?network_id=${home}${other}`);
+  const answer = useAnswer<Answered>(`/web/v1/what-if?network_id=${home.id}${other}`);
   const shown = useSignal("");
   useEffect(() => {
     const v = answer.value;
     if (answer.refusal) shown.value = refusal(answer.refusal);
     if (!v) return; // what was shown stays until the answer
-    const words = { now: suCounted("suMoments", v.now ?? 0, {}), then: suCounted("suMoments", v.then ?? 0, {}) };
+    const short = config.sensitivity_level !== kept.sensitivity_level && v.to - v.from < 86400 - 60 ? "Since" : ""; // weaker motion is in the box's memory alone
+    const words = { time: clock(v.from, home.timezone), now: suCounted("suMoments", v.now ?? 0, {}), then: suCounted("suMoments", v.then ?? 0, {}) };
     if (v.why && (v.now === null || other)) shown.value = suCode("suTuneWhatIf_", v.why);
-    else shown.value = su(!other ? "suTuneWhatIfNow" : v.now === v.then ? "suTuneWhatIfSame" : "suTuneWhatIf", words);
+    else shown.value = su(!other ? "suTuneWhatIfNow" : v.now === v.then ? `suTuneWhatIf${short}Same` : `suTuneWhatIf${short}`, words);
   });
   return <p class="su-whatif" role="status">{shown}</p>;
 }
