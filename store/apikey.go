@@ -80,8 +80,8 @@ func (u *keyUses) drop(written map[uint32]motion.Time) {
 // secret, which nothing can show again. A name that another key has is a
 // Conflict, an empty one Invalid.
 func (tx *Tx) CreateAPIKey(k APIKey) (key APIKey, secret string, err error) {
-	if k.Name == "" {
-		return k, "", fault.New(fault.Invalid, "name: must not be empty")
+	if err := checkName(k.Name); err != nil {
+		return k, "", err
 	}
 	if k.NetworkID != 0 {
 		if err := tx.requireNetwork(k.NetworkID); err != nil {
@@ -95,6 +95,17 @@ func (tx *Tx) CreateAPIKey(k APIKey) (key APIKey, secret string, err error) {
 	k.ID, k.CreatedAt, k.LastUsed = uint32(sequence), tx.now, 0
 	secret, sum := newSecret(apiKeyPrefix)
 	return k, secret, apiKeys.put(tx, k.ID, apiKeyRecord{APIKey: k, Secret: sum})
+}
+
+// checkName returns an Invalid fault for a name that a person could not read in a list.
+func checkName(name string) error {
+	if name == "" {
+		return fault.New(fault.Invalid, "name: must not be empty")
+	}
+	if wrong := motion.NameMistake(name); wrong != "" {
+		return fault.New(fault.Invalid, "name: %s", wrong)
+	}
+	return nil
 }
 
 // CheckAPIKey returns the key with the secret, or an Unauthorized fault when it

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync/atomic"
+	"unicode"
 
 	"sensegate/motion"
 	"sensegate/motion/home"
@@ -101,10 +103,25 @@ func (tx *Tx) AddAuditLine(line AuditLine) error {
 		return err
 	}
 	line.ID, line.At = id, tx.now
+	line.About, line.Who.Name = readable(line.About), readable(line.Who.Name)
+	for key, value := range line.Details {
+		line.Details[key] = readable(value)
+	}
 	if err := audit.put(tx, id, line); err != nil || id <= auditLimit {
 		return err
 	}
 	return audit.delete(tx, id-auditLimit)
+}
+
+// readable returns a text with what does not show, and what breaks a line, as question marks: a name
+// must not pass for a line of the log.
+func readable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // AuditPage returns up to last lines of the audit log whose id is below before, the newest first;

@@ -190,6 +190,25 @@ func TestAuditLinesFollowAClockThatIsSet(t *testing.T) {
 	}
 }
 
+func TestNameIsNoLineOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1764000000, 0)
+	db := openAt(t, &now)
+	db.mustUpdate(t, t.Context(), func(tx *Tx) error {
+		return tx.AddAuditLine(AuditLine{Action: "key_revoked", About: "a\n9  root", Who: Actor{Name: "\x1b[2J"}, Details: map[string]string{"why": "\u202ex"}})
+	})
+	err := db.View(t.Context(), func(tx *Tx) error {
+		list, _ := tx.AuditPage(0, 1)
+		if l := list[0]; l.About != "a?9  root" || l.Who.Name != "?[2J" || l.Details["why"] != "?x" {
+			t.Errorf("%+v", l)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFirstSetupCodeMakesTheAdministrator, and no later one does.
 func TestFirstSetupCodeMakesTheAdministrator(t *testing.T) {
 	t.Parallel()

@@ -34,10 +34,10 @@ var integrationUsers = table[string, integrationUserRecord]{
 // with topics of another user; an empty name is Invalid, and so is a topic prefix that
 // the broker would refuse (device-protocol.md 2) or that is likely a slip.
 func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
-	switch u.Name {
-	case "":
-		return u, "", fault.New(fault.Invalid, "name: must not be empty")
-	case motion.UserOfDevices:
+	if err := checkName(u.Name); err != nil {
+		return u, "", err
+	}
+	if u.Name == motion.UserOfDevices {
 		return u, "", fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
 	}
 	first, _, _ := strings.Cut(u.TopicPrefix, "/")

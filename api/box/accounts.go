@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -110,6 +111,9 @@ func (b *Box) SetAdministrator(ctx context.Context, by store.Actor, id home.User
 				return err
 			}
 			note.About(u.Email)
+			if was, err := tx.IsAdministrator(id); err != nil || was == is {
+				return cmp.Or(err, errNothing)
+			}
 			if is && !u.Confirmed() {
 				return fault.New(fault.Conflict, "administrator: the account has not confirmed its address")
 			}

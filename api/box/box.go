@@ -8,6 +8,7 @@ package box
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"sensegate/api/auth"
@@ -47,11 +48,17 @@ type Box struct{ Parts }
 // New returns the box of its parts.
 func New(p Parts) *Box { return &Box{p} }
 
+// errNothing ends a change that is not needed: all is as it is wanted, and the log has no line of it.
+var errNothing = errors.New("nothing changes")
+
 // change runs a change that leaves a line in the audit log. do gets a context whose first Update
 // writes the line; a change that stores nothing itself has it written afterwards.
 func (b *Box) change(ctx context.Context, by store.Actor, action, about string, do func(context.Context, *store.AuditNote) error) error {
 	note := store.NewAuditNote(by, action, about)
-	if err := do(store.Audited(ctx, note), note); err != nil {
+	switch err := do(store.Audited(ctx, note), note); {
+	case errors.Is(err, errNothing):
+		return nil
+	case err != nil:
 		return err
 	}
 	b.Log.Info("administered", "action", action, "by", by.Kind, "user", by.UserID) // addresses of people stand in the audit log alone

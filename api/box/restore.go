@@ -1,8 +1,10 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strconv"
 
 	"sensegate/api/box/staging"
@@ -34,7 +36,13 @@ func (b *Box) Stage(ctx context.Context, by store.Actor, body io.Reader, size in
 
 // DropStaged removes the uploaded backup.
 func (b *Box) DropStaged(ctx context.Context, by store.Actor) error {
-	return b.change(ctx, by, "upload_dropped", "", func(context.Context, *store.AuditNote) error { return b.Staging.Drop() })
+	return b.change(ctx, by, "upload_dropped", "", func(context.Context, *store.AuditNote) error {
+		staged, err := b.Staging.Staged()
+		if err == nil && staged == nil {
+			err = errNothing
+		}
+		return cmp.Or(err, b.Staging.Drop())
+	})
 }
 
 // Restore has the uploaded backup take the database's place when the appliance starts itself anew,
@@ -53,17 +61,28 @@ func person(by store.Actor) staging.Person {
 	return p
 }
 
+// told reports whether the newest lines tell of the restore with an id.
+func told(tx *store.Tx, id string) bool {
+	lines, _ := tx.AuditPage(0, 20)
+	return slices.ContainsFunc(lines, func(l store.AuditLine) bool { return l.Details["order"] == id })
+}
+
 // Told writes what came of a restore into the audit log. The account that wanted it is named by its
 // address alone: in the restored database its number may be another's.
 func (b *Box) Told(ctx context.Context) error {
 	return b.Staging.Tell(func(o staging.Outcome) error {
 		line := store.AuditLine{
 			Action: "restored", Who: store.Actor{Kind: store.ActorKind(o.By.Kind), Name: o.By.Name}, From: o.By.From,
-			Details: map[string]string{"accounts": strconv.Itoa(o.Contents.Users), "networks": strconv.Itoa(o.Contents.Networks)},
+			Details: map[string]string{"order": o.ID, "accounts": strconv.Itoa(o.Contents.Users), "networks": strconv.Itoa(o.Contents.Networks)},
 		}
 		if !o.OK {
-			line.Action, line.Details = "restore_failed", map[string]string{"why": o.Text}
+			line.Action, line.Details = "restore_failed", map[string]string{"order": o.ID, "why": o.Text}
 		}
-		return b.DB.Update(ctx, func(tx *store.Tx) error { return tx.AddAuditLine(line) })
+		return b.DB.Update(ctx, func(tx *store.Tx) error {
+			if told(tx, o.ID) { // before a power cut
+				return nil
+			}
+			return tx.AddAuditLine(line)
+		})
 	})
 }

@@ -190,6 +190,22 @@ func TestEachChangeIsInTheAuditLog(t *testing.T) {
 	}
 }
 
+// TestAuditLogHasNoLineOfWhatChangesNothing, nor names that pass for a line of it.
+func TestAuditLogHasNoLineOfWhatChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.keeper.done(http.MethodPut, fmt.Sprintf("/admin/accounts/%d/administrator", b.keeper.ID), `{"administrator":true}`)
+	b.keeper.done(http.MethodPut, fmt.Sprintf("/admin/accounts/%d/administrator", b.owner.ID), `{"administrator":false}`)
+	b.keeper.done(http.MethodDelete, "/admin/restore", "")
+	for _, name := range []string{`a\nb`, `\u001b[2Jk`, `\u202ek`, ` `, `\u200b`, `a\u2028b`} {
+		apitest.WantProblem(t, b.keeper.ask(http.MethodPost, "/admin/keys", `{"all_networks":true,"name":"`+name+`"}`), http.StatusUnprocessableEntity, "name: ")
+		apitest.WantProblem(t, b.keeper.ask(http.MethodPost, "/admin/mqtt-users", `{"topic_prefix":"ha","name":"`+name+`"}`), http.StatusUnprocessableEntity, "name: ")
+	}
+	if lines := b.keeper.audit(); len(lines) > 0 {
+		t.Errorf("%+v", lines)
+	}
+}
+
 // template returns the path of the row that a call is of.
 func (b *box) template(c adminCall) string {
 	path, _, _ := strings.Cut("/admin"+c.path, "?")

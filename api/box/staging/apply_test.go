@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -53,6 +55,25 @@ func TestAppliedBackupIsTheDatabaseAfterTheStart(t *testing.T) {
 	s.startAgain()
 	if again := s.outcome(); again.ID != last.ID || len(s.aside()) != 1 {
 		t.Errorf("restored again: %+v, %v are kept", again, s.aside())
+	}
+}
+
+// TestTwoStartsAtOnceRestoreOnce: one of them carries the order out, and the other finds it done.
+func TestTwoStartsAtOnceRestoreOnce(t *testing.T) {
+	t.Parallel()
+	s := twoStands(t)
+	s.apply()
+	if err := s.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var starts errgroup.Group
+	for range 4 {
+		starts.Go(func() error { return Place(context.Background(), Directory(s.dir), s.options()) })
+	}
+	err := starts.Wait()
+	s.open()
+	if last := s.outcome(); err != nil || !last.OK || s.guardian() != "b52f" || len(s.aside()) != 1 {
+		t.Errorf("%v, the database is that of %s, outcome %+v, %v are kept", err, s.guardian(), last, s.aside())
 	}
 }
 

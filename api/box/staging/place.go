@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"sensegate/motion"
@@ -33,6 +34,14 @@ func Place(ctx context.Context, directory string, o store.Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	unlock, err := lock(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("restore the uploaded backup: %w", err)
+	}
+	defer unlock()
 	pending, err := pendingOrder(directory)
 	if err != nil {
 		o.Logger.Error("backup not restored: what is to be done cannot be read", "err", err)
@@ -57,6 +66,19 @@ func Place(ctx context.Context, directory string, o store.Options) error {
 	}
 	pending.ended(directory, o, aside, err)
 	return nil
+}
+
+// lock keeps two starts at once from carrying out the same order: the other one waits, and finds it
+// done. The error wraps fs.ErrNotExist where nothing was ever staged.
+func lock(directory string) (unlock func(), err error) {
+	d, err := os.Open(directory)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return func() { _ = d.Close() }, nil // which gives the lock back
 }
 
 // pendingOrder returns the order that is to be carried out, nil for none. One whose outcome is

@@ -67,8 +67,8 @@ func (s *Staging) Stage(ctx context.Context, u Upload) (Staged, error) {
 		err = s.keep(received)
 	}
 	if err != nil {
-		err = errors.Join(refused(err, body.lost), remove(s.o.Directory, uploadName))
 		s.o.Log.Warn("backup not staged", "err", err)
+		err = errors.Join(refused(err, body.lost), remove(s.o.Directory, uploadName))
 		return Staged{}, err
 	}
 	s.o.Log.Info("backup staged", "bytes", received.Size, "networks", received.Networks)
@@ -242,7 +242,7 @@ func refused(err, lost error) error {
 	case errors.Is(err, store.ErrNewer):
 		return refuse(Newer, fmt.Sprintf("file: was %v: update this appliance first", err))
 	case errors.Is(err, store.ErrDamaged), errors.Is(err, passphrase.ErrDamaged):
-		return refuse(Damaged, fmt.Sprintf("file: is damaged or not complete (%v)", err))
+		return refuse(Damaged, "file: is damaged or not complete; the log says what was found") // not where it lies here
 	}
 	return fmt.Errorf("stage the backup: %w", err)
 }
