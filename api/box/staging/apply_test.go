@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -74,6 +75,26 @@ func TestTwoStartsAtOnceRestoreOnce(t *testing.T) {
 	s.open()
 	if last := s.outcome(); err != nil || !last.OK || s.guardian() != "b52f" || len(s.aside()) != 1 {
 		t.Errorf("%v, the database is that of %s, outcome %+v, %v are kept", err, s.guardian(), last, s.aside())
+	}
+}
+
+// TestTheLastTwoReplacedDatabasesStay: nobody without a terminal could remove them.
+func TestTheLastTwoReplacedDatabasesStay(t *testing.T) {
+	t.Parallel()
+	s := twoStands(t)
+	source := newStand(t, "c63f")
+	for range 4 {
+		s.stage(source.backup(""))
+		s.apply()
+		s.now = s.now.Add(time.Minute)
+		s.startAgain()
+		if last := s.outcome(); !last.OK {
+			t.Fatal(last.Text)
+		}
+	}
+	kept := s.aside()
+	if last := s.outcome(); len(kept) != 2 || filepath.Base(kept[1]) != last.Aside {
+		t.Errorf("%v are kept, the last one is %s", kept, last.Aside)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -81,6 +82,24 @@ func lock(directory string) (unlock func(), err error) {
 	return func() { _ = d.Close() }, nil // which gives the lock back
 }
 
+// keptReplaced is how many replaced databases stay: an administrator without a terminal could not
+// remove them, and each is a whole household.
+const keptReplaced = 2
+
+// prune removes the replaced databases but the newest ones.
+func prune(o store.Options) {
+	list, err := filepath.Glob(o.Path + ".replaced-*")
+	slices.Sort(list) // by time, which ends their names
+	for _, old := range list[:max(0, len(list)-keptReplaced)] {
+		if err = errors.Join(err, os.Remove(old)); err == nil {
+			o.Logger.Info("a database that was replaced earlier is removed", "path", old)
+		}
+	}
+	if err != nil {
+		o.Logger.Warn("databases that were replaced earlier are not removed", "err", err)
+	}
+}
+
 // pendingOrder returns the order that is to be carried out, nil for none. One whose outcome is
 // known is removed.
 func pendingOrder(directory string) (*order, error) {
@@ -143,6 +162,7 @@ func (o order) ended(directory string, options store.Options, aside string, fail
 		installed := o.InstalledAt.Std().Format(time.DateOnly)
 		outcome.Text = fmt.Sprintf("restored: %d networks, %d accounts, installed %s", o.Networks, o.Users, installed)
 		options.Logger.Warn("the staged backup has taken the database's place", "aside", outcome.Aside)
+		prune(options)
 	} else {
 		outcome.Text = failure.Error()
 		options.Logger.Error("the staged backup was not restored: the former database is used", "why", outcome.Text)
