@@ -1,6 +1,9 @@
 package store
 
 import (
+	"cmp"
+	"strconv"
+
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 )
@@ -62,9 +65,10 @@ func (tx *Tx) firstAdministrator(id home.UserID) error {
 		Who: Actor{Kind: ByBox}, Details: map[string]string{"by": "setup_code"}})
 }
 
-// PassAdministration makes a user administrator in the place of another who is one, and reports
-// whether they were. It is for an appliance that is handed over with its only home.
-func (tx *Tx) PassAdministration(from, to home.UserID) (bool, error) {
+// PassAdministration makes a user the only administrator in the place of another who is one, and
+// reports whether they were. It is for an appliance that is handed over with its only home: API keys
+// and the setup code that were made before end too. details stand in the line of the audit log.
+func (tx *Tx) PassAdministration(from, to home.UserID, details map[string]string) (bool, error) {
 	is, err := tx.IsAdministrator(from)
 	if err != nil || !is {
 		return false, err
@@ -77,12 +81,23 @@ func (tx *Tx) PassAdministration(from, to home.UserID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := tx.SetAdministrator(to, true); err != nil {
+	if err := cmp.Or(tx.SetAdministrator(to, true), tx.EndSetupCode()); err != nil {
 		return false, err
 	}
-	if err := tx.SetAdministrator(from, false); err != nil {
+	all, err := tx.Administrators()
+	if err := each(all, err, func(id home.UserID) error {
+		if id == to {
+			return nil
+		}
+		return tx.SetAdministrator(id, false)
+	}); err != nil {
 		return false, err
 	}
+	keys, err := tx.APIKeys()
+	if err := each(keys, err, func(k APIKey) error { return tx.RevokeAPIKey(k.ID) }); err != nil {
+		return false, err
+	}
+	details["keys_ended"], details["administrators_ended"] = strconv.Itoa(len(keys)), strconv.Itoa(len(all)-1)
 	return true, tx.AddAuditLine(AuditLine{Action: "administration_passed", About: next.Email,
-		Who: Actor{Kind: ByAccount, UserID: from, Name: old.Email}})
+		Who: Actor{Kind: ByAccount, UserID: from, Name: old.Email}, Details: details})
 }

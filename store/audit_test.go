@@ -231,10 +231,10 @@ func TestFirstSetupCodeMakesTheAdministrator(t *testing.T) {
 		if err := tx.SetAdministrator(1, false); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("the last one goes: %v", err)
 		}
-		if passed, err := tx.PassAdministration(2, 1); passed || err != nil {
+		if passed, err := tx.PassAdministration(2, 1, map[string]string{}); passed || err != nil {
 			t.Errorf("passed on by somebody who is none: %v", err)
 		}
-		_, err := tx.PassAdministration(1, 2)
+		_, err := tx.PassAdministration(1, 2, map[string]string{})
 		return err
 	})
 	want("passed on", 2)

@@ -183,6 +183,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.db.BackUpNightly(running) })
 	services.Go(func() error { return a.db.WipeDeleted(running) })
 	services.Go(func() error { return a.staging.Run(running) })
+	services.Go(func() error { return a.box.Run(running) })
 	services.Go(func() error {
 		select {
 		case <-running.Done():

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"sensegate/api/box/staging"
 	"sensegate/motion"
@@ -50,6 +51,23 @@ func (b *Box) DropStaged(ctx context.Context, by store.Actor) error {
 // the audit log follows at that start, in the database that is there then: see Told.
 func (b *Box) Restore(by store.Actor, uploadedAt motion.Time) error {
 	return b.Staging.Apply(person(by), uploadedAt)
+}
+
+// Run tells what came of a restore when that could not be told at the start, as on a full disk, until
+// ctx ends.
+func (b *Box) Run(ctx context.Context) error {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := b.Told(ctx); err == nil {
+			return nil
+		}
+	}
 }
 
 // person is an actor as what is staged names them.

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"sensegate/api/box/staging"
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -93,7 +94,15 @@ func (b *Box) Layout(ctx context.Context) (store.Layout, error) { return b.DB.La
 
 // Check verifies every page and every index of a copy of the database, and returns what cannot be
 // read.
-func (b *Box) Check(ctx context.Context) (store.LeftOut, error) { return b.DB.CheckCopy(ctx) }
+//
+// Conflict, code no_room: the disk has too little room for the copy.
+func (b *Box) Check(ctx context.Context) (store.LeftOut, error) {
+	left, err := b.DB.CheckCopy(ctx)
+	if errors.Is(err, store.ErrNoRoom) {
+		err = &fault.Error{Kind: fault.Conflict, Code: staging.NoRoom, Message: "the disk has too little room for the copy that is checked: make room first"}
+	}
+	return left, err
+}
 
 // Backup returns a copy of the database as it is now, without a name on the disk, and its size; the
 // caller closes it. encrypted notes whether what is handed out is. On a disk without room for the

@@ -287,9 +287,20 @@ func TestHandingTheOnlyHomeOverPassesTheAppliance(t *testing.T) {
 				return err
 			})
 		}
+		b.owner.done(http.MethodPut, fmt.Sprintf("/admin/accounts/%d/administrator", b.neighbour.ID), `{"administrator":true}`)
+		key := apitest.Want[struct{ Secret string }](t, b.owner.ask(http.MethodPost, "/admin/keys", `{"name":"kept","all_networks":true}`), 201).Secret
+		apitest.Want[any](t, b.owner.ask(http.MethodPost, "/admin/mqtt-users", `{"name":"kept"}`), 201)
+		apitest.Want[any](t, b.owner.ask(http.MethodPost, "/admin/setup-code", ""), 201)
 		apitest.Want[any](t, b.nobody.ask(http.MethodPost, "/join", `{"code":"`+b.owner.code(`{"role":"owner","days":30}`)+`"}`), 200)
-		for _, p := range []*tab{b.owner, b.nobody} {
-			want := (p == b.owner) == several
+		if _, err := b.db.CheckAPIKey(t.Context(), key); (err == nil) != several {
+			t.Errorf("several homes: %t; a key of before: %v", several, err)
+		}
+		users, err := store.Read(t.Context(), b.db, (*store.Tx).IntegrationUsers)
+		if err != nil || (len(users) == 1) != several {
+			t.Errorf("several homes: %t; MQTT users of before: %v %v", several, users, err)
+		}
+		for _, p := range []*tab{b.owner, b.neighbour, b.nobody} {
+			want := (p != b.nobody) == several
 			if got := apitest.Want[struct{ Administrator bool }](t, p.ask(http.MethodGet, "/session", ""), 200).Administrator; got != want {
 				t.Errorf("several homes: %t; %s is administrator: %t", several, p.Email, got)
 			}

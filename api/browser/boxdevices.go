@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"math"
+	"strings"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
@@ -134,14 +136,27 @@ func (b *Browser) boxLinks(ctx context.Context, _ auth.Administrator, _ *struct{
 		}
 		for i := range links {
 			l := &links[i]
-			shown := boxLink{NetworkID: n.ID, Link: l.Link, From: l.From.Name, To: l.To.Name, Can: l.Can, Reasons: l.Reasons}
-			if shown.Reasons == nil {
-				shown.Reasons = []sensing.Reason{}
+			shown := boxLink{NetworkID: n.ID, Link: l.Link, From: l.From.Name, To: l.To.Name, Can: l.Can}
+			shown.Reasons = []sensing.Reason{}
+			for _, r := range l.Reasons {
+				shown.Reasons = append(shown.Reasons, byTheMinute(r))
 			}
 			out.Body.Links = append(out.Body.Links, shown)
 		}
 	}
 	return out, nil
+}
+
+// byTheMinute returns a reason whose lengths of time are whole minutes.
+func byTheMinute(r sensing.Reason) sensing.Reason {
+	figures := sensing.Figures{}
+	for name, v := range r.Figures {
+		if strings.HasSuffix(name, "_s") {
+			v = 60 * math.Round(v/60)
+		}
+		figures[name] = v
+	}
+	return sensing.Reason{Code: r.Code, Figures: figures}
 }
 
 type boxCalibrateIn struct {

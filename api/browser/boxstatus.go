@@ -124,7 +124,7 @@ type boxDatabaseOut struct {
 		PageSize  int         `json:"page_size" doc:"Bytes" example:"4096"`
 		Pages     int64       `json:"pages" example:"366"`
 		FreePages int         `json:"free_pages" example:"12"`
-		Buckets   []boxBucket `json:"buckets" nullable:"false"`
+		Buckets   []boxBucket `json:"buckets" nullable:"false" doc:"In numbers of two digits: finer ones tell when a household moves"`
 	}
 }
 
@@ -139,12 +139,22 @@ func (b *Browser) boxDatabase(ctx context.Context, _ auth.Administrator, _ *stru
 	l, err := b.Box.Layout(ctx)
 	out := &boxDatabaseOut{}
 	o := &out.Body
-	o.Path, o.Schema, o.Size, o.PageSize, o.Pages, o.FreePages = l.Path, l.Schema, l.Size, l.PageSize, l.Pages, l.FreePages
+	o.Path, o.Schema, o.Size, o.PageSize, o.Pages, o.FreePages = l.Path, l.Schema, l.Size, l.PageSize, l.Pages, rounded(l.FreePages)
 	o.Buckets = []boxBucket{}
 	for _, bucket := range l.Buckets {
-		o.Buckets = append(o.Buckets, boxBucket(bucket))
+		o.Buckets = append(o.Buckets, boxBucket{Name: bucket.Name, Keys: rounded(bucket.Keys), Bytes: rounded(bucket.Bytes), Pages: rounded(bucket.Pages)})
 	}
 	return out, err
+}
+
+// rounded returns a number by its first two digits, and what is small by tens: how records grow one by
+// one tells when a household moves.
+func rounded(n int) int {
+	step := 10
+	for n/step >= 100 {
+		step *= 10
+	}
+	return (n + step/2) / step * step
 }
 
 type databaseCheckOut struct {

@@ -2,6 +2,7 @@ package household
 
 import (
 	"slices"
+	"strconv"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -34,7 +35,7 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 		return false, nil, err
 	}
 	events = slices.Concat(events, changed, left)
-	if err := passAdministration(tx, former.User, next.User); err != nil {
+	if err := h.passAdministration(tx, former.User, next.User); err != nil {
 		return false, nil, err
 	}
 	former.Unasked = true // so that the new owner does not read their address in the outbox
@@ -45,9 +46,10 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 	return scene, append(events, stays...), err
 }
 
-// passAdministration makes who gets the only home of the appliance its administrator in the place of
-// who hands it over: an administrator could read the mails of the new household and set passwords.
-func passAdministration(tx *store.Tx, former, next home.UserID) error {
+// passAdministration makes who gets the only home of the appliance its only administrator in the place of
+// who hands it over, and ends what that one could have kept: an administrator could read the mails of the
+// new household, set passwords, and watch it by an API key or an MQTT user.
+func (h *Household) passAdministration(tx *store.Tx, former, next home.UserID) error {
 	homes, err := tx.Homes()
 	owned := 0
 	for _, h := range homes {
@@ -58,8 +60,20 @@ func passAdministration(tx *store.Tx, former, next home.UserID) error {
 	if err != nil || owned != 1 {
 		return err
 	}
-	_, err = tx.PassAdministration(former, next)
-	return err
+	users, err := tx.IntegrationUsers()
+	if err != nil {
+		return err
+	}
+	passed, err := tx.PassAdministration(former, next, map[string]string{"mqtt_users_ended": strconv.Itoa(len(users))})
+	if err != nil || !passed {
+		return err
+	}
+	for _, u := range users {
+		if err := h.engine.Devices.EndUser(tx, u.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nextOwner returns the membership of a user who is to own a home, as a member of it, and the
