@@ -112,7 +112,7 @@ type placeDeviceIn struct {
 }
 
 func (b *Browser) placeDevice(ctx context.Context, who auth.Installer, in *placeDeviceIn) (*struct{}, error) {
-	return nil, b.Household.PlaceDevice(ctx, who.Network, in.Body.Kind == "node", in.ID, in.Body.Name, in.Body.Room)
+	return nil, b.Household.PlaceDevice(ctx, who.Network, viewer(who), in.Body.Kind == "node", in.ID, in.Body.Name, in.Body.Room)
 }
 
 type removeDeviceIn struct {
