@@ -43,7 +43,7 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 }
 
 // nextOwner returns the membership of a user who is to own a home, as a member of it, and the
-// events. It ends the step of the setup that hands the home over.
+// events. It ends the setup, whose next step would be asked of them.
 func nextOwner(tx *store.Tx, id home.ID, user home.UserID) (next home.Membership, events []motion.Event, err error) {
 	person, err := tx.User(user)
 	if err != nil {
@@ -56,7 +56,7 @@ func nextOwner(tx *store.Tx, id home.ID, user home.UserID) (next home.Membership
 	if err != nil {
 		return next, nil, err
 	}
-	if house.SetupStep == home.SetupHandOver {
+	if house.SetupStep != home.SetupDone {
 		house.SetupStep = home.SetupDone
 		if err := tx.PutHome(house); err != nil {
 			return next, nil, err

@@ -166,37 +166,3 @@ func TestWalkTestOfTheOwnerEndsWithTheHandOver(t *testing.T) {
 	_, err := w.EndWalk(t.Context(), w.house.ExternalID, household.Viewer{User: former})
 	wantKind(t, "ended by the one before", err, fault.Forbidden)
 }
-
-func TestSetupThatIsDoneStaysDone(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	house, owner := p.home("g", 1), p.user("owner")
-	p.claim(house.ID, owner)
-	code := func() string {
-		t.Helper()
-		made, _, err := p.NewJoinCode(t.Context(), house.ID, owner, nextOwner)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	open := func(code string) bool { return p.CheckJoinCode(t.Context(), code) == nil }
-	put := func(step home.SetupStep, resident bool) error {
-		return p.PutSetupStep(t.Context(), house.ID, step, resident)
-	}
-	wantKind(t, "begun by an installer", put(home.SetupHandOver, false), fault.Conflict)
-	if err := put(home.SetupHandOver, true); err != nil {
-		t.Fatal(err)
-	}
-	first, second := code(), code()
-	if open(first) || !open(second) {
-		t.Errorf("two codes hand the home over: %t %t", open(first), open(second))
-	}
-	member := p.joinCode(house.ID, owner)
-	if err := put(home.SetupDone, false); err != nil {
-		t.Fatal(err)
-	}
-	if open(second) || !open(member) {
-		t.Errorf("after the end: the owner's code %t, a member's %t", open(second), open(member))
-	}
-}
