@@ -58,6 +58,8 @@ const (
 	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 	WalkTestStartedEvent           = "WalkTestStartedEvent"
+	InstallerOpenedAdoptionEvent   = "InstallerOpenedAdoptionEvent"
+	InstallerTunedEvent            = "InstallerTunedEvent"
 	InstallerRemovedDeviceEvent    = "InstallerRemovedDeviceEvent"
 )
 

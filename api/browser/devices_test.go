@@ -99,7 +99,6 @@ func TestInstallerLetsDevicesIn(t *testing.T) {
 	b := newBox(t)
 	b.install(b.nobody, 3600)
 	b.nobody.done(http.MethodDelete, fmt.Sprintf("/devices/adoption?network_id=%d", b.home), "")
-	const extender = "csi-a-02aa00000310"
 	b.askToJoin(extender)
 	d := b.nobody.setupDevices().of(extender)
 	if d.State != "waiting" || d.Why != "waiting" || d.Entry == "" || d.ID != nil || d.Address != "192.168.10.17" {

@@ -99,7 +99,7 @@ func (h *Household) removal(ctx context.Context, network motion.NetworkID, who V
 			event.NodeName, event.DeviceID, event.LocName = l.DisplayName(), l.MAC.String(), l.Location
 		}
 		person, err := tx.User(who.User)
-		event.Data = memberData(person)
+		event.Data = home.DoneBy(person)
 		return err
 	})
 	return event, err

@@ -192,7 +192,7 @@ func TestExtenderOfSeveralNetworksIsTheOwnersToApprove(t *testing.T) {
 	if a := post(); a.TryAgain == "" {
 		t.Fatalf("%+v", a)
 	}
-	if err := p.Adopt(t.Context(), 1, "extender"); err != nil {
+	if err := p.Adopt(t.Context(), 1, household.Viewer{Resident: true}, "extender"); err != nil {
 		t.Fatal(err)
 	}
 	if a := post(); a.Network != 1 {

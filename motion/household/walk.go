@@ -86,7 +86,7 @@ func installerEvent(tx *store.Tx, id home.ID, user home.UserID, kind string) (mo
 		return motion.Event{}, err
 	}
 	event, err := systemEvent(tx, house, kind)
-	event.Data = memberData(installer)
+	event.Data = home.DoneBy(installer)
 	return event, err
 }
 
