@@ -33,6 +33,7 @@ const (
 	MemberJoinedEvent              = "MemberJoinedEvent"
 	MemberRemovedEvent             = "MemberRemovedEvent"
 	OwnerChangedEvent              = "OwnerChangedEvent"
+	MemberStaysEvent               = "MemberStaysEvent"
 	InstallerJoinedEvent           = "InstallerJoinedEvent"
 	InstallerLeftEvent             = "InstallerLeftEvent"
 	SceneChangedToAwayEvent        = "SceneChangedToAwayEvent"

@@ -102,6 +102,10 @@ var eventKinds = []EventKind{
 		Words: always("{member} is the owner of the household now"),
 	},
 	{
+		Name: MemberStaysEvent, Category: CategorySystem, Notice: true, Meaning: "somebody from outside took the home over, and this member of the household before stays: they go on seeing motion, history and who is at home",
+		Words: always("{member} was a member before and still sees motion and history"),
+	},
+	{
 		Name: InstallerJoinedEvent, Category: CategorySystem, Notice: true, Meaning: "somebody may look after the devices until `detail.until`, and is no member",
 		Words: always("{member} may look after the devices now"), Push: &PushText{"An installer", "Somebody may look after the devices of {network} now."},
 	},

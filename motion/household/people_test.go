@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -82,7 +83,7 @@ func newPlaceOn(t *testing.T, file string) *place {
 				return nil // not stored without a mail server
 			}
 			p.mailed.Add(1)
-			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token})
+			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token, Text: strings.Join(m.Members, ", ")})
 			return err
 		},
 		Ended: func() { p.ended.Add(1) },

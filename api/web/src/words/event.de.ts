@@ -25,6 +25,7 @@ export const event: typeof english = {
   eventMemberJoinedEvent: "{member} gehört jetzt zum Haushalt",
   eventMemberRemovedEvent: "{member} wurde aus dem Haushalt entfernt",
   eventOwnerChangedEvent: "Der Haushalt gehört jetzt {member}",
+  eventMemberStaysEvent: "{member} war schon vorher Mitglied und sieht weiterhin Bewegung und Verlauf. Entferne das Mitglied unter Personen, wenn du es nicht kennst.",
   eventInstallerJoinedEvent: "{member} darf sich jetzt um die Geräte kümmern",
   eventInstallerLeftEvent: "{member} kümmert sich nicht mehr um die Geräte",
   eventSceneChangedToAwayEvent: "Das Zuhause steht jetzt auf „Unterwegs“",

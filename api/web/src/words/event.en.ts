@@ -24,6 +24,7 @@ export const event = {
   eventMemberJoinedEvent: "{member} joined the household",
   eventMemberRemovedEvent: "{member} was removed from the household",
   eventOwnerChangedEvent: "{member} is the owner of the household now",
+  eventMemberStaysEvent: "{member} was a member before you and still sees motion and history. Remove them under People if you do not know them.",
   eventInstallerJoinedEvent: "{member} may look after the devices now",
   eventInstallerLeftEvent: "{member} no longer looks after the devices",
   eventSceneChangedToAwayEvent: "The home was set to away",

@@ -25,6 +25,7 @@ export const event: typeof english = {
   eventMemberJoinedEvent: "{member} a rejoint le foyer",
   eventMemberRemovedEvent: "{member} a été retiré·e du foyer",
   eventOwnerChangedEvent: "Le foyer appartient maintenant à {member}",
+  eventMemberStaysEvent: "{member} était déjà membre avant vous et voit toujours les mouvements et l'historique. Retirez ce membre sous Personnes si vous ne le connaissez pas.",
   eventInstallerJoinedEvent: "{member} peut maintenant s'occuper des appareils",
   eventInstallerLeftEvent: "{member} ne s'occupe plus des appareils",
   eventSceneChangedToAwayEvent: "Le foyer est passé en mode « Sortis »",
