@@ -48,9 +48,19 @@ func (s *Server) Disconnect(d motion.DeviceKey, reason string) {
 	s.kick(reason, func(id Identity) bool { return id.Device == d })
 }
 
-// DisconnectUser closes the connections of an integration user in the same way.
+// DisconnectUser ends an integration user who was removed: it closes their connections in the same way,
+// whose wills are not published, and removes what they have had retained.
 func (s *Server) DisconnectUser(name, reason string) {
-	s.kick(reason, func(id Identity) bool { return !id.IsDevice() && id.User == name })
+	own := func(id Identity) bool { return !id.IsDevice() && id.User == name }
+	for _, client := range s.sessions.matching(own) {
+		client.over.Store(true)
+	}
+	s.kick(reason, own)
+	s.retainedLock.Lock() // waits for what is being published now
+	defer s.retainedLock.Unlock()
+	for _, topic := range s.retained.dropUser(name) {
+		s.mqtt.Topics.RetainMessage(packets.Packet{TopicName: topic})
+	}
 }
 
 // kick closes the connections of the identities that match.

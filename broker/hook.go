@@ -241,9 +241,18 @@ func (h *hook) take(s *session, pk packets.Packet) error {
 	return h.listeners.hear(h.ctx, pk.TopicName, pk.Payload)
 }
 
-// OnWill locks out subscriptions while a will is being retained, if there is room for it.
+// noTopic is where the will of a user goes who was removed, as the library has no way not to publish it:
+// nobody may subscribe to it, and no wildcard matches it.
+const noTopic = "$removed"
+
+// OnWill locks out subscriptions while a will is being retained, if there is room for it. That of a user
+// who was removed is not published.
 func (h *hook) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
-	if s, ok := h.sessions.of(cl.Net.Conn); ok && will.Retain {
+	s, ok := h.sessions.of(cl.Net.Conn)
+	if ok && s.over.Load() {
+		return mqtt.Will{TopicName: noTopic}, nil
+	}
+	if ok && will.Retain {
 		pk := packets.Packet{TopicName: will.TopicName, Payload: will.Payload, Properties: packets.Properties{User: will.User}}
 		if will.Retain = h.retain(s, pk); !will.Retain {
 			h.outdated(will.TopicName)
@@ -260,6 +269,9 @@ func (h *hook) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	h.retainedLock.release(&s.holder)
+	if s.over.Load() {
+		return
+	}
 	if err := h.take(s, pk); err != nil {
 		h.counters.notStored.Add(1)
 		h.log.Warn("will not stored", "client", s.key, "err", err)

@@ -119,6 +119,21 @@ func (r *retainedRoom) drop(topic string) {
 	r.dropLocked(topic)
 }
 
+// dropUser forgets the messages of a user, and returns their topics.
+func (r *retainedRoom) dropUser(user string) (topics []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for topic, message := range r.topics {
+		if message.user == user {
+			topics = append(topics, topic)
+		}
+	}
+	for _, topic := range topics {
+		r.dropLocked(topic)
+	}
+	return topics
+}
+
 func (r *retainedRoom) dropLocked(topic string) {
 	message, ok := r.topics[topic]
 	if !ok {
@@ -132,9 +147,13 @@ func (r *retainedRoom) dropLocked(topic string) {
 }
 
 // retain counts a message that is to be retained, and holds the lock for writing until the
-// message has been processed. Without room it reports a refusal and returns false.
+// message has been processed. Without room it reports a refusal and returns false; so it does for a user
+// who was removed while it waited.
 func (h *hook) retain(s *session, pk packets.Packet) bool {
 	h.retainedLock.acquire(&s.holder, writing)
+	if s.over.Load() {
+		return false
+	}
 	return h.retained.keep(s.identity.User, pk) || h.refusedBy(s, ActPublish, noRoom)
 }
 

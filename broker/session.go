@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"sensegate/broker/guard"
 
@@ -19,7 +20,8 @@ type session struct {
 	rights   rights
 	info     Session
 	conn     *guard.Conn
-	live     bool // Connected has been reported; belongs to the connection's goroutine
+	live     bool        // Connected has been reported; belongs to the connection's goroutine
+	over     atomic.Bool // its user is no more: nothing of it is published any more
 
 	holder // of Server.retainedLock
 }
@@ -76,7 +78,7 @@ func (s *sessions) matching(match func(Identity) bool) []*session {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []*session
-	for _, client := range s.byKey {
+	for _, client := range s.byConn {
 		if match(client.identity) {
 			found = append(found, client)
 		}

@@ -35,6 +35,7 @@ type PendingDevice struct {
 	ApprovedBy  NetworkID `json:"approved_by,omitempty"`  // whose owner did that, who decides about no other owned network; 0: the administrator
 	ApprovedFor uint64    `json:"approved_for,omitempty"` // the user who owned that network then
 	ApprovedAt  Time      `json:"approved_at,omitempty"`
+	Installer   uint64    `json:"installer,omitempty"` // the user who approved it for that network without belonging to it; 0: nobody
 }
 
 // Role returns the part in its network that the device asks for: master or peer.

@@ -33,6 +33,7 @@ const (
 	MemberJoinedEvent              = "MemberJoinedEvent"
 	MemberRemovedEvent             = "MemberRemovedEvent"
 	OwnerChangedEvent              = "OwnerChangedEvent"
+	MemberStaysEvent               = "MemberStaysEvent"
 	InstallerJoinedEvent           = "InstallerJoinedEvent"
 	InstallerLeftEvent             = "InstallerLeftEvent"
 	SceneChangedToAwayEvent        = "SceneChangedToAwayEvent"
@@ -58,6 +59,8 @@ const (
 	DeviceDisconnectedEvent        = "DeviceDisconnectedEvent"
 	DeviceTimedOutEvent            = "DeviceTimedOutEvent"
 	WalkTestStartedEvent           = "WalkTestStartedEvent"
+	InstallerOpenedAdoptionEvent   = "InstallerOpenedAdoptionEvent"
+	InstallerTunedEvent            = "InstallerTunedEvent"
 	InstallerRemovedDeviceEvent    = "InstallerRemovedDeviceEvent"
 )
 

@@ -62,8 +62,8 @@ var eventKinds = []EventKind{
 	{Name: DeviceDisconnectedEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "a report no longer lists its last link"},
 	{Name: DeviceTimedOutEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "its last link fell silent without a disconnect"},
 	{
-		Name: DeviceAdoptedEvent, Category: CategorySystem, Notice: true, Meaning: "a device is new in the network",
-		Words: always("{device} was let in as a new device"),
+		Name: DeviceAdoptedEvent, Category: CategorySystem, Notice: true, Meaning: "a device is new in the network; `data` names the installer who let it in, by hand or by the window that they opened",
+		Words: []Wording{{"member", "{member} let in {device} as a new device"}, {"", "{device} was let in as a new device"}},
 	},
 	{
 		Name: DeviceReturnedEvent, Category: CategorySystem, Notice: true, Meaning: "a device took up its own place again",
@@ -100,6 +100,10 @@ var eventKinds = []EventKind{
 	{
 		Name: OwnerChangedEvent, Category: CategorySystem, Notice: true, Meaning: "the home has another owner, whom `data` names",
 		Words: always("{member} is the owner of the household now"),
+	},
+	{
+		Name: MemberStaysEvent, Category: CategorySystem, Notice: true, Meaning: "somebody from outside took the home over, and this member of the household before stays: they go on seeing motion, history and who is at home",
+		Words: always("{member} was a member before and still sees motion and history"),
 	},
 	{
 		Name: InstallerJoinedEvent, Category: CategorySystem, Notice: true, Meaning: "somebody may look after the devices until `detail.until`, and is no member",
@@ -154,6 +158,16 @@ var eventKinds = []EventKind{
 		Name: InstallerRemovedDeviceEvent, Category: CategorySystem, Notice: true,
 		Meaning: "an installer, whom `data` names, removed a node or leaf: its name, room and learned quiet are gone",
 		Words:   always("{member} removed {device}"),
+	},
+	{
+		Name: InstallerOpenedAdoptionEvent, Category: CategorySystem, Notice: true,
+		Meaning: "an installer, whom `data` names, lets every new device in that asks, until `detail.until`",
+		Words:   always("{member} lets new devices in"),
+	},
+	{
+		Name: InstallerTunedEvent, Category: CategorySystem, Notice: true,
+		Meaning: "an installer, whom `data` names, changed how sensitive the home is: `detail` has what is in force now",
+		Words:   always("{member} has changed how sensitive the home is"),
 	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},

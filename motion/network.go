@@ -9,6 +9,7 @@ type Network struct {
 	UpdatedAt      Time      `json:"updated_at"`
 	LastHeard      Time      `json:"last_heard"`
 	ConfigRev      int       `json:"config_rev"`               // raised with every configuration change
+	Armings        int       `json:"armings,omitempty"`        // how many revisions have changed motion_events.armed alone: nodes that do not lead the network do not count them
 	AppliedRev     int       `json:"applied_rev"`              // what the guardian said it applied
 	StatusCleared  Time      `json:"status_cleared,omitempty"` // status and topology show nothing from before; zero: all
 	Removed        []string  `json:"removed,omitempty"`        // deviceIds of nodes that were deleted and not adopted since, the newest last

@@ -59,7 +59,7 @@
 //	heard                     kind "/" id    → last sign of life of an adopted device: {at, address}
 //	device_tokens             kind "/" id    → SHA-256 of its tokens, hex: {current, next}
 //	pending                   id of the entry → motion.PendingDevice, at most 256, up to ten minutes late but for approvals
-//	adoption_windows          network u32    → when its own adoption window ends or was closed: {until}, seconds
+//	adoption_windows          network u32    → when its own adoption window ends or was closed, and the installer who opened it: {until, by}, seconds
 //
 //	api_keys                  key u32        → APIKey and SHA-256 of its secret, hex
 //	  api_keys_by_hash        SHA-256, 32 bytes → key u32

@@ -44,6 +44,8 @@ func (tx *Tx) forgetInEvent(key []byte, u home.User) error {
 	}
 	record.Data = record.Data.Clone()
 	record.Data["user"] = map[string]any{}
+	delete(record.Data, "first_name") // of home.DoneBy
+	delete(record.Data, "last_name")
 	at, err := record.complete(tx)
 	if err != nil {
 		return err

@@ -103,7 +103,17 @@ func (tx *Tx) restampInstallation(r Restamp) error {
 		if until <= r.From || until >= r.To.Add(LongestWindow) {
 			continue
 		}
+		by, err := tx.AdoptionBy(network)
+		if err != nil {
+			return err
+		}
 		if err := tx.SetAdoptionUntil(network, until.Add(r.By)); err != nil {
+			return err
+		}
+		if by == 0 {
+			continue
+		}
+		if err := tx.SetAdoptionBy(network, by); err != nil {
 			return err
 		}
 	}

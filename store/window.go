@@ -5,11 +5,13 @@ import (
 	"maps"
 
 	"sensegate/motion"
+	"sensegate/motion/home"
 )
 
 // window is the time in which a network adopts devices that ask.
 type window struct {
 	Until motion.Time `json:"until"`
+	By    home.UserID `json:"by,omitempty"` // the installer who opened it last; 0: nobody, or the household
 }
 
 // windows is the table of the adoption windows of single networks.
@@ -60,6 +62,23 @@ func (tx *Tx) SetAdoptionUntil(network motion.NetworkID, until motion.Time) erro
 		return tx.putMeta(adoptionUntilKey, until)
 	}
 	return windows.putOf(tx, network, network, window{Until: until})
+}
+
+// SetAdoptionBy notes that an installer has opened the adoption window of a network; opening or
+// closing it anew forgets that.
+func (tx *Tx) SetAdoptionBy(network motion.NetworkID, user home.UserID) error {
+	w, _, err := windows.get(tx, network)
+	if err != nil {
+		return err
+	}
+	w.By = user
+	return windows.putOf(tx, network, network, w)
+}
+
+// AdoptionBy returns the installer who opened the adoption window of a network, 0 for the household.
+func (tx *Tx) AdoptionBy(network motion.NetworkID) (home.UserID, error) {
+	w, _, err := windows.get(tx, network)
+	return w.By, err
 }
 
 // reformKey is the key in the meta bucket of the devices of deleted networks.

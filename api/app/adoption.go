@@ -75,7 +75,7 @@ type adoptIn struct {
 }
 
 func (a *App) adoptDevice(ctx context.Context, o auth.Owner, in *adoptIn) (*api.Answer[adoptionState], error) {
-	if err := a.Household.Adopt(ctx, o.Network, in.DeviceID); err != nil {
+	if err := a.Household.Adopt(ctx, o.Network, household.Viewer{User: o.ID, Resident: true}, in.DeviceID); err != nil {
 		return nil, err
 	}
 	return a.adoption(ctx, o, nil)

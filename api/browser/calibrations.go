@@ -41,7 +41,7 @@ type calibrateIn struct {
 }
 
 func (b *Browser) calibrate(ctx context.Context, who auth.Installer, in *calibrateIn) (*calibrationsOut, error) {
-	if _, err := b.Engine.Sensing.Calibrate(who.Network, in.Body.Link); err != nil {
+	if err := b.Household.Calibrate(ctx, who.Network, viewer(who), in.Body.Link); err != nil {
 		return nil, err
 	}
 	return b.calibrations(ctx, who, nil)
@@ -52,7 +52,6 @@ type endCalibrationsIn struct {
 	Link string `query:"link" maxLength:"256" doc:"Empty: all links" example:"GWA1000133.02bb00000031"`
 }
 
-func (b *Browser) endCalibrations(_ context.Context, who auth.Installer, in *endCalibrationsIn) (*struct{}, error) {
-	_, err := b.Engine.Sensing.CancelCalibration(who.Network, in.Link)
-	return nil, err
+func (b *Browser) endCalibrations(ctx context.Context, who auth.Installer, in *endCalibrationsIn) (*struct{}, error) {
+	return nil, b.Household.CancelCalibration(ctx, who.Network, viewer(who), in.Link)
 }

@@ -74,7 +74,7 @@ type openAdoptionIn struct {
 }
 
 func (b *Browser) openAdoption(ctx context.Context, who auth.Installer, _ *openAdoptionIn) (*setupDevicesOut, error) {
-	if _, err := b.Engine.Devices.OpenAdoption(ctx, who.Network, household.AdoptionWindow); err != nil {
+	if err := b.Household.OpenAdoption(ctx, who.Home, viewer(who)); err != nil {
 		return nil, err
 	}
 	return b.setupDevices(ctx, who, nil)
@@ -90,7 +90,7 @@ type adoptIn struct {
 }
 
 func (b *Browser) adoptDevice(ctx context.Context, who auth.Installer, in *adoptIn) (*setupDevicesOut, error) {
-	if err := b.Household.Adopt(ctx, who.Network, in.Entry); err != nil {
+	if err := b.Household.Adopt(ctx, who.Network, viewer(who), in.Entry); err != nil {
 		return nil, err
 	}
 	return b.setupDevices(ctx, who, nil)
@@ -112,7 +112,7 @@ type placeDeviceIn struct {
 }
 
 func (b *Browser) placeDevice(ctx context.Context, who auth.Installer, in *placeDeviceIn) (*struct{}, error) {
-	return nil, b.Household.PlaceDevice(ctx, who.Network, in.Body.Kind == "node", in.ID, in.Body.Name, in.Body.Room)
+	return nil, b.Household.PlaceDevice(ctx, who.Network, viewer(who), in.Body.Kind == "node", in.ID, in.Body.Name, in.Body.Room)
 }
 
 type removeDeviceIn struct {

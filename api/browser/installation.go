@@ -152,7 +152,7 @@ func (f *installationFeed) look(ctx context.Context) ([]byte, error) {
 		m.Walk = &test.Body
 	}
 	if test.Body.Running {
-		if m.Live, err = b.liveLinks(who); err != nil {
+		if m.Live, err = b.liveLinks(ctx, who); err != nil {
 			return nil, err
 		}
 	}
@@ -202,8 +202,8 @@ func (b *Browser) stillSetsUp(ctx context.Context, who auth.Installer) (auth.Ins
 }
 
 // liveLinks returns how the links are now.
-func (b *Browser) liveLinks(who auth.Installer) ([]LiveLink, error) {
-	links, err := b.Household.WalkLive(who.Network, viewer(who))
+func (b *Browser) liveLinks(ctx context.Context, who auth.Installer) ([]LiveLink, error) {
+	links, err := b.Household.WalkLive(ctx, who.Network, viewer(who))
 	list := make([]LiveLink, 0, len(links))
 	for _, l := range links {
 		list = append(list, LiveLink{

@@ -146,7 +146,7 @@ type linkHistoryOut struct {
 	Body struct {
 		Since   *motion.Time   `json:"since" nullable:"true" doc:"Nothing before it is known: the appliance began, or its clock was set; null: nothing yet" example:"1764000000"`
 		From    *motion.Time   `json:"from" nullable:"true" doc:"Start of the first step" example:"1763999900"`
-		Step    motion.Seconds `json:"step" doc:"Length of a step, seconds" example:"300"`
+		Step    motion.Seconds `json:"step" doc:"Length of a step, seconds: five minutes, for an installer a quarter of an hour" example:"300"`
 		Rate    []*float64     `json:"rate" nullable:"false" doc:"Frames or figures a second at the end of each step; null: not known" example:"[25,24.5]"`
 		RSSI    []*float64     `json:"rssi" nullable:"false" doc:"dBm" example:"[-58,-59]"`
 		Missing []*float64     `json:"missing" nullable:"false" doc:"Share of the minute before without data, 0 to 1" example:"[0.02,0.01]"`
@@ -162,6 +162,9 @@ func (b *Browser) linkHistory(ctx context.Context, who auth.Installer, in *linkH
 	out := &linkHistoryOut{}
 	h := &out.Body
 	h.Since, h.From, h.Step = knownTime(trace.Since), knownTime(trace.From), sensing.TraceStep
+	if who.Role == "" {
+		h.Step = sensing.CoarseStep
+	}
 	h.Rate, h.RSSI, h.Missing, h.Can = []*float64{}, []*float64{}, []*float64{}, []string{}
 	for i := range trace.Steps {
 		s := &trace.Steps[i]

@@ -76,7 +76,7 @@ func TestLinksOfAHome(t *testing.T) {
 		Can   []string
 		Rate  []*float64
 	}](t, b.nobody.setUp(http.MethodGet, "/links/"+l.ID+"/history", ""), 200)
-	if history.Step != 300 || len(history.Can) != len(history.Rate) || len(history.Can) > 2 {
+	if history.Step != 900 || len(history.Can) != len(history.Rate) || len(history.Can) > 2 {
 		t.Errorf("history %+v", history)
 	}
 	apitest.WantProblem(t, b.nobody.setUp(http.MethodGet, "/links/nobody.knows/history", ""), 404, "not known")

@@ -5,6 +5,7 @@ import (
 
 	"sensegate/api/auth"
 	"sensegate/motion"
+	"sensegate/motion/household"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -53,8 +54,18 @@ func (b *Browser) tune(ctx context.Context, who auth.Installer, in *tuneIn) (*tu
 		}
 		change.PetMode = &pets
 	}
+	before, err := b.tuning(ctx, who, nil)
+	if err != nil {
+		return nil, err
+	}
 	if err := b.Engine.Inventory.EditSounding(ctx, who.Network, true, change, nil); err != nil {
 		return nil, err
 	}
-	return b.tuning(ctx, who, nil)
+	after, err := b.tuning(ctx, who, nil)
+	if err != nil || after.Body == before.Body {
+		return after, err
+	}
+	// It is changed: that the caller hangs up does not keep it from the household.
+	tuned := household.Tuned{Level: after.Body.Level, Cooldown: after.Body.Cooldown, PetMode: after.Body.PetMode}
+	return after, b.Household.TellTuned(context.WithoutCancel(ctx), who.Home, viewer(who), tuned)
 }

@@ -45,8 +45,8 @@ type WalkLink struct {
 
 type walkOut struct{ Body WalkTest }
 
-func (b *Browser) walkTest(_ context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
-	state, err := b.Household.Walk(who.Network, viewer(who))
+func (b *Browser) walkTest(ctx context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
+	state, err := b.Household.Walk(ctx, who.Network, viewer(who))
 	if fault.KindOf(err) == fault.NotFound {
 		state, err = sensing.WalkState{}, nil
 	}
@@ -102,12 +102,12 @@ func (b *Browser) startWalk(ctx context.Context, who auth.Installer, in *walkIn)
 	return b.walked(who, state, err)
 }
 
-func (b *Browser) nextWalk(_ context.Context, who auth.Installer, in *walkIn) (*walkOut, error) {
-	state, err := b.Household.NextWalk(who.Network, viewer(who), in.Body.Room)
+func (b *Browser) nextWalk(ctx context.Context, who auth.Installer, in *walkIn) (*walkOut, error) {
+	state, err := b.Household.NextWalk(ctx, who.Network, viewer(who), in.Body.Room)
 	return b.walked(who, state, err)
 }
 
-func (b *Browser) endWalk(_ context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
-	state, err := b.Household.EndWalk(who.Network)
+func (b *Browser) endWalk(ctx context.Context, who auth.Installer, _ *SetupQuery) (*walkOut, error) {
+	state, err := b.Household.EndWalk(ctx, who.Network, viewer(who))
 	return b.walked(who, state, err)
 }

@@ -86,14 +86,26 @@ func TestGlancesAreTakenByTime(t *testing.T) {
 	})
 }
 
-// TestGlancesAreCoarse: rssi to 3 dB, rate to whole figures, missing to a tenth.
+// TestGlancesAreCoarse: rssi to 3 dB, rate to whole figures, missing to a tenth, once in a quarter of an
+// hour that is over.
 func TestGlancesAreCoarse(t *testing.T) {
-	trace := sensing.LinkTrace{Steps: []sensing.LinkStep{{Rate: 24.6, RSSI: -58, Missing: 0.26, Can: sensing.LinkDecides}}}
-	if got := trace.Coarse().Steps[0]; got.Rate != 25 || got.RSSI != -57 || math.Abs(got.Missing-0.3) > 1e-9 || got.Can != sensing.LinkDecides {
+	trace := sensing.LinkTrace{From: 900*1000 + 300}
+	for i := range 9 { // two of a quarter that began before, two whole ones, and one of the present
+		trace.Steps = append(trace.Steps, sensing.LinkStep{Rate: 10*float64(i) + 4.6, RSSI: -58, Missing: 0.26, Can: sensing.LinkDecides})
+	}
+	coarse := trace.Coarse()
+	if coarse.From != 900*1001 || len(coarse.Steps) != 2 || coarse.Steps[0].Rate != 45 || coarse.Steps[1].Rate != 75 {
+		t.Fatalf("from %v %+v", coarse.From, coarse.Steps)
+	}
+	if got := coarse.Steps[0]; got.RSSI != -57 || math.Abs(got.Missing-0.3) > 1e-9 || got.Can != sensing.LinkDecides {
 		t.Errorf("coarse %+v", got)
 	}
-	if trace.Steps[0].Rate != 24.6 {
+	if trace.Steps[4].Rate != 44.6 {
 		t.Error("the trace itself was changed")
+	}
+	short := sensing.LinkTrace{From: 900 * 1000, Steps: trace.Steps[:2]}
+	if got := short.Coarse(); len(got.Steps) != 0 || got.From != 0 {
+		t.Errorf("of a quarter that is not over %+v", got)
 	}
 }
 

@@ -74,3 +74,9 @@ func (h *Home) EndInstaller(user UserID) (ended Installer, ok bool) {
 // Ended reports whether the time of an installer is over at now. One from the future is not: a
 // box without a clock of its own begins in 1970 until it learns the time.
 func (i Installer) Ended(now motion.Time) bool { return now >= i.Until }
+
+// DoneBy returns the data of an event about what an installer has done: it names them. It stays without
+// the name when their account is deleted, as the household has to know what was done.
+func DoneBy(u User) motion.Document {
+	return motion.Document{"first_name": u.FirstName, "last_name": u.LastName, "user": map[string]any{"id": int64(u.ID)}}
+}

@@ -6,6 +6,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/devices"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -69,9 +70,30 @@ func ofAnother(tx *store.Tx, network motion.NetworkID, p motion.PendingDevice) (
 	return true, nil
 }
 
+// OpenAdoption lets new devices into the network of a home for AdoptionWindow. The household is told when
+// an installer does. NotFound: no such home.
+func (h *Household) OpenAdoption(ctx context.Context, id home.ID, who Viewer) error {
+	return h.engine.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) {
+		house, err := tx.Home(id)
+		if err != nil {
+			return nil, err
+		}
+		until, err := h.engine.Devices.OpenAdoptionIn(tx, house.ExternalID, AdoptionWindow)
+		if err != nil || who.Resident {
+			return nil, err
+		}
+		if err := tx.SetAdoptionBy(house.ExternalID, who.User); err != nil {
+			return nil, err
+		}
+		opened, err := installerEvent(tx, id, who.User, motion.InstallerOpenedAdoptionEvent)
+		opened.Detail = motion.Document{"until": float64(until)}
+		return []motion.Event{opened}, err
+	})
+}
+
 // Adopt adopts a device that Adoption lists, at its next request. name is the id of its entry
 // or its deviceId. NotFound: no such entry. Conflict: several entries have that deviceId.
-func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name string) error {
+func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, who Viewer, name string) error {
 	_, waiting, err := h.Adoption(ctx, network)
 	if err != nil {
 		return err
@@ -80,6 +102,10 @@ func (h *Household) Adopt(ctx context.Context, network motion.NetworkID, name st
 	if err != nil {
 		return err
 	}
-	_, err = h.engine.Devices.Adopt(ctx, entry.ID, network)
+	installer := who.User
+	if who.Resident {
+		installer = 0
+	}
+	_, err = h.engine.Devices.AdoptBy(ctx, entry.ID, network, installer)
 	return err
 }

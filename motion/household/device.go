@@ -64,12 +64,11 @@ type Device struct {
 	Rate     float64 // frames/s that it delivers, of a leaf those that are heard from it
 	RSSI     float64 // dBm, of its best link
 	Entry    string  // of one that waits, for Adopt
-	Moves    bool    // it goes where a person goes
 }
 
 // Devices returns the devices of a network, those with a problem first, and until when new ones are
 // let in. Those that wait are listed as Adoption does. Without a part in the household one does not see
-// what people carry about, and figures of links as Links shows them.
+// leafs that move about or have no room, and figures of links as Links shows them.
 func (h *Household) Devices(ctx context.Context, network motion.NetworkID, who Viewer) (list []Device, until motion.Time, err error) {
 	until, waiting, err := h.Adoption(ctx, network)
 	if err != nil {
@@ -83,9 +82,7 @@ func (h *Household) Devices(ctx context.Context, network motion.NetworkID, who V
 		list = append(list, view.node(node))
 	}
 	for _, leaf := range view.leafs {
-		if d := view.leaf(leaf); who.Resident || !d.Moves {
-			list = append(list, d)
-		}
+		list = append(list, view.leaf(leaf))
 	}
 	for _, p := range waiting {
 		list = append(list, waitingDevice(p))
@@ -158,6 +155,7 @@ func (h *Household) deviceView(ctx context.Context, network motion.NetworkID, wh
 		if v.leafs, err = tx.Leafs(network); err != nil {
 			return err
 		}
+		v.hide(who)
 		adopted, err := tx.NetworkDevices(network)
 		for _, d := range adopted {
 			if d.Kind == motion.RadarKind {
@@ -167,6 +165,20 @@ func (h *Household) deviceView(ctx context.Context, network motion.NetworkID, wh
 		return err
 	})
 	return v, err
+}
+
+// hide leaves out the leafs that are kept from a viewer, and their links, whose frames would be
+// counted with the nodes that hear them.
+func (v *deviceView) hide(who Viewer) {
+	if who.Resident {
+		return
+	}
+	hidden := map[motion.NodeID]bool{}
+	for _, leaf := range v.leafs {
+		hidden[leaf.ID] = who.hides(leaf)
+	}
+	v.leafs = slices.DeleteFunc(v.leafs, who.hides)
+	v.links = slices.DeleteFunc(v.links, func(l sensing.LinkState) bool { return hiddenEnd(l.From, hidden) })
 }
 
 // node describes a node.
@@ -204,7 +216,7 @@ func (v *deviceView) node(node motion.Node) Device {
 func (v *deviceView) leaf(leaf motion.Leaf) Device {
 	d := Device{
 		ID: leaf.ID, DeviceID: leaf.MAC.String(), Name: leaf.DisplayName(), Room: leaf.Location, State: DeviceOffline, Why: codeNotHeard,
-		Address: leaf.IP, Heard: leaf.LastHeard, Moves: leaf.Mobile || leaf.Located && leaf.Location == "",
+		Address: leaf.IP, Heard: leaf.LastHeard,
 	}
 	v.measure(&d)
 	if !v.topology[leaf.ID].Online {
@@ -280,18 +292,15 @@ func (v *deviceView) refusals(key motion.DeviceKey) (count int, code string) {
 }
 
 // Links returns how the links of a network sense. Without a part in the household one does not see
-// those of what people carry about, nor when a link moved, nor that somebody moved while it was calibrated; and while no walk test runs that one has
-// begun, figures are those of sensing.Glances and times are whole minutes.
+// those of leafs that are hidden, nor when a link moved, nor that somebody moved while it was calibrated;
+// and while no walk test runs that one has begun, figures are those of sensing.Glances and times are
+// whole minutes.
 func (h *Household) Links(ctx context.Context, network motion.NetworkID, who Viewer) ([]sensing.LinkState, error) {
 	view, err := h.deviceView(ctx, network, who)
 	if err != nil || who.Resident {
 		return view.links, err
 	}
-	carried := map[motion.NodeID]bool{}
-	for _, leaf := range view.leafs {
-		carried[leaf.ID] = view.leaf(leaf).Moves
-	}
-	list := slices.DeleteFunc(view.links, func(l sensing.LinkState) bool { return !l.From.Node && carried[l.From.ID] })
+	list := view.links
 	for i := range list {
 		list[i].LastMotion = 0
 		hideDisturbance(&list[i])

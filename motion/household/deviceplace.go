@@ -13,8 +13,9 @@ import (
 )
 
 // PlaceDevice gives a node or leaf of a network a name and a room, without spaces around them; nil
-// leaves what it has. Invalid: one that is not allowed. NotFound: no such device.
-func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, node bool, id motion.NodeID, name, room *string) error {
+// leaves what it has. Invalid: one that is not allowed. NotFound: no such device, or one that is kept
+// from the viewer.
+func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, who Viewer, node bool, id motion.NodeID, name, room *string) error {
 	placement := setting.Placement{At: "body", FriendlyName: name, Location: room}
 	var before struct{ name, room string }
 	err := h.db.View(ctx, func(tx *store.Tx) error {
@@ -25,7 +26,7 @@ func (h *Household) PlaceDevice(ctx context.Context, network motion.NetworkID, n
 		}
 		l, err := tx.Leaf(id)
 		placement.MAC, before.name, before.room = l.MAC, l.FriendlyName, l.Location
-		return ofNetwork(err, l.NetworkID == network, id)
+		return ofNetwork(err, l.NetworkID == network && !who.hides(l), id)
 	})
 	if err != nil {
 		return err
@@ -52,7 +53,8 @@ func placeName(wrong *fault.Details, at string, given *string, before string) {
 }
 
 // RemoveDevice removes a node or leaf of a network, as DeleteNode of the engine and RemoveLeaf do. The
-// household is told of one that an installer removes. NotFound: no such device.
+// household is told of one that an installer removes. NotFound: no such device, or one that is kept from
+// the viewer.
 func (h *Household) RemoveDevice(ctx context.Context, network motion.NetworkID, who Viewer, node bool, id motion.NodeID) error {
 	removed, err := h.removal(ctx, network, who, node, id)
 	if err != nil {
@@ -91,13 +93,13 @@ func (h *Household) removal(ctx context.Context, network motion.NetworkID, who V
 			event.NodeName, event.DeviceID, event.LocName = cmp.Or(n.FriendlyName, n.Name), n.DeviceID, n.Location
 		} else {
 			l, err := tx.Leaf(id)
-			if err := ofNetwork(err, l.NetworkID == network, id); err != nil {
+			if err := ofNetwork(err, l.NetworkID == network && !who.hides(l), id); err != nil {
 				return err
 			}
 			event.NodeName, event.DeviceID, event.LocName = l.DisplayName(), l.MAC.String(), l.Location
 		}
 		person, err := tx.User(who.User)
-		event.Data = memberData(person)
+		event.Data = home.DoneBy(person)
 		return err
 	})
 	return event, err

@@ -10,6 +10,7 @@
 package household
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -34,7 +35,7 @@ type Household struct {
 	db     *store.DB
 	engine *engine.Engine
 	mail   func(*store.Tx, notify.Mail) error
-	ended  func()
+	onEnd  func() // Options.Ended
 	log    *slog.Logger
 	limit  inviteLimit
 	codes  openCodes
@@ -46,13 +47,20 @@ type Household struct {
 
 // New returns a Household for a database and the engine that uses it.
 func New(db *store.DB, e *engine.Engine, o Options) *Household {
-	h := &Household{db: db, engine: e, mail: o.Mail, ended: o.Ended, log: o.Log}
-	if h.ended == nil {
-		h.ended = func() {}
+	h := &Household{db: db, engine: e, mail: o.Mail, onEnd: o.Ended, log: o.Log}
+	if h.onEnd == nil {
+		h.onEnd = func() {}
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.leaving.Store(true)
 	return h
+}
+
+// ended is called after a commit that ends what somebody may see: their walk tests end at once, though
+// whoever asked for the change may have hung up.
+func (h *Household) ended() {
+	h.endForsakenWalks(context.Background())
+	h.onEnd()
 }

@@ -177,6 +177,9 @@ func installerGone(tx *store.Tx, house home.Home, user home.UserID, reason strin
 	if err != nil {
 		return left, err
 	}
+	if err := closeWindowOf(tx, house.ExternalID, user); err != nil {
+		return left, err
+	}
 	left.Data, left.Detail = motion.Document{"user": map[string]any{}}, motion.Document{"reason": reason}
 	person, err := tx.User(user)
 	switch {
@@ -186,6 +189,15 @@ func installerGone(tx *store.Tx, house home.Home, user home.UserID, reason strin
 		left.Data = memberData(person)
 	}
 	return left, err
+}
+
+// closeWindowOf closes the window by which an installer lets new devices in.
+func closeWindowOf(tx *store.Tx, network motion.NetworkID, user home.UserID) error {
+	by, err := tx.AdoptionBy(network)
+	if err != nil || by != user {
+		return err
+	}
+	return tx.SetAdoptionUntil(network, tx.Now())
 }
 
 // leaveInstallations ends what a person who deletes their account has installed, and returns the

@@ -46,7 +46,7 @@ func (h *Household) HandOver(ctx context.Context, id home.MembershipID, by home.
 		if changed, events, err = h.promote(tx, changed, handedOver); err != nil {
 			return nil, err
 		}
-		return events, h.mailOwner(tx, changed, []home.Membership{former, changed})
+		return events, h.mailOwner(tx, changed, []home.Membership{former, changed}, nil)
 	})
 	if err != nil {
 		return home.Membership{}, err
@@ -118,7 +118,7 @@ func (h *Household) promoteAndTell(tx *store.Tx, next home.Membership) ([]motion
 	if err != nil {
 		return nil, err
 	}
-	return events, h.mailOwner(tx, next, members)
+	return events, h.mailOwner(tx, next, members, nil)
 }
 
 // TellOwners raises OwnerChangedEvent and mails the members for every home whose owner a
@@ -195,8 +195,8 @@ func (h *Household) promote(tx *store.Tx, m home.Membership, reason string) (hom
 	return m, []motion.Event{changed}, err
 }
 
-// mailOwner mails members of a home about its new owner.
-func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Membership) error {
+// mailOwner mails members of a home about its new owner, whom it tells who stays; nil: there is no need.
+func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Membership, stay []string) error {
 	house, err := tx.Home(owner.Home)
 	if err != nil {
 		return err
@@ -207,6 +207,9 @@ func (h *Household) mailOwner(tx *store.Tx, owner home.Membership, to []home.Mem
 			return err
 		}
 		mail := notify.Mail{Kind: notify.OwnerChanged, To: person.Email, User: person.ID, Home: house.ID, Network: house.Name, Owner: m.User == owner.User}
+		if mail.Owner {
+			mail.Members = stay
+		}
 		if m.Unasked {
 			mail.Home = 0 // otherwise the owner could read their address in the outbox
 		}

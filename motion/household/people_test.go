@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -82,7 +83,7 @@ func newPlaceOn(t *testing.T, file string) *place {
 				return nil // not stored without a mail server
 			}
 			p.mailed.Add(1)
-			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token})
+			_, err := tx.AddMail(store.Mail{Kind: string(m.Kind), HomeID: m.Home, Address: m.To, Link: m.Token, Text: strings.Join(m.Members, ", ")})
 			return err
 		},
 		Ended: func() { p.ended.Add(1) },
@@ -192,7 +193,7 @@ func TestExtenderOfSeveralNetworksIsTheOwnersToApprove(t *testing.T) {
 	if a := post(); a.TryAgain == "" {
 		t.Fatalf("%+v", a)
 	}
-	if err := p.Adopt(t.Context(), 1, "extender"); err != nil {
+	if err := p.Adopt(t.Context(), 1, household.Viewer{Resident: true}, "extender"); err != nil {
 		t.Fatal(err)
 	}
 	if a := post(); a.Network != 1 {

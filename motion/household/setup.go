@@ -88,21 +88,26 @@ func setupHomes(tx *store.Tx, user home.UserID) (list []SetupHome, err error) {
 	return list, err
 }
 
-// PutSetupStep keeps what is to be done next to set a home up. At its end the codes that would have
-// handed it over end too. Conflict: it is set up, and somebody who does not live there begins anew.
+// PutSetupStep keeps what is to be done next to set a home up. When the step that hands it over is left,
+// the codes that would have handed it over end too. Conflict: it is set up, and somebody who does not
+// live there begins anew. Forbidden: such a one begins or leaves the handing over.
 func (h *Household) PutSetupStep(ctx context.Context, id home.ID, step home.SetupStep, resident bool) error {
 	err := h.db.Update(ctx, func(tx *store.Tx) error {
 		house, err := tx.Home(id)
-		if err != nil || house.SetupStep == step {
+		switch {
+		case err != nil:
 			return err
-		}
-		if house.SetupStep == home.SetupDone && !resident {
+		case !resident && house.SetupStep == home.SetupDone:
 			return fault.New(fault.Conflict, "step: the home is set up; its owner can begin anew")
+		case !resident && (step == home.SetupHandOver || house.SetupStep == home.SetupHandOver):
+			return fault.New(fault.Forbidden, "step: only the owner of the home says whose it is")
+		case house.SetupStep == step:
+			return nil
 		}
 		house.SetupStep = step
 		return tx.PutHome(house)
 	})
-	if err == nil && step == home.SetupDone {
+	if err == nil && step != home.SetupHandOver {
 		h.codes.drop(func(c joinCode) bool { return c.home == id && c.Role == JoinOwner })
 	}
 	return err

@@ -13,11 +13,17 @@ import (
 // takeOver makes a user the owner of a home by a code of its owner, who leaves it, and stays as
 // installer for as long as the code says. The history stays, open invitations become void. For a
 // user from outside the installers of the former owner go too: the new household has not let them
-// in. Who looks after the appliance passes that on with its only home. It returns the events, and whether the scene changed.
+// in. Members stay, and the new owner is told who they are. Who looks after the appliance passes that on
+// with its only home. It returns the events, and whether the scene changed.
 func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, user home.UserID) (scene bool, events []motion.Event, err error) {
 	if user == former.User {
 		return false, nil, belongsAlready()
 	}
+	_, member, err := tx.MembershipOf(c.home, user)
+	if err != nil {
+		return false, nil, err
+	}
+	outside := !member
 	next, events, err := nextOwner(tx, c.home, user)
 	if err != nil {
 		return false, nil, err
@@ -34,12 +40,20 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 	if err != nil {
 		return false, nil, err
 	}
+	var stay []string
+	if outside {
+		told := []motion.Event(nil)
+		if stay, told, err = staying(tx, next); err != nil {
+			return false, nil, err
+		}
+		left = append(left, told...)
+	}
 	events = slices.Concat(events, changed, left)
 	if err := h.passAdministration(tx, former.User, next.User); err != nil {
 		return false, nil, err
 	}
 	former.Unasked = true // so that the new owner does not read their address in the outbox
-	if err := h.mailOwner(tx, next, []home.Membership{former, next}); err != nil || c.Days == 0 {
+	if err := h.mailOwner(tx, next, []home.Membership{former, next}, stay); err != nil || c.Days == 0 {
 		return scene, events, err
 	}
 	stays, err := letIn(tx, c.home, former.User, former.User, c.Days)
@@ -76,8 +90,43 @@ func (h *Household) passAdministration(tx *store.Tx, former, next home.UserID) e
 	return nil
 }
 
+// staying returns the names of the members beside the owner of a home, and an event about each. Those who
+// were added without being asked are not named, as in the list of members.
+func staying(tx *store.Tx, owner home.Membership) (names []string, events []motion.Event, err error) {
+	house, err := tx.Home(owner.Home)
+	if err != nil {
+		return nil, nil, err
+	}
+	members, err := tx.MembershipsOfHome(owner.Home)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, m := range members {
+		if m.User == owner.User {
+			continue
+		}
+		person, err := tx.User(m.User)
+		if err != nil {
+			return nil, nil, err
+		}
+		stays, err := memberEvent(tx, house, motion.MemberStaysEvent, person, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		events = append(events, stays)
+		name, err := nameOf(tx, m.User)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !m.Unasked {
+			names = append(names, name)
+		}
+	}
+	return names, events, nil
+}
+
 // nextOwner returns the membership of a user who is to own a home, as a member of it, and the
-// events. It ends the step of the setup that hands the home over.
+// events. It ends the setup, whose next step would be asked of them.
 func nextOwner(tx *store.Tx, id home.ID, user home.UserID) (next home.Membership, events []motion.Event, err error) {
 	person, err := tx.User(user)
 	if err != nil {
@@ -90,7 +139,7 @@ func nextOwner(tx *store.Tx, id home.ID, user home.UserID) (next home.Membership
 	if err != nil {
 		return next, nil, err
 	}
-	if house.SetupStep == home.SetupHandOver {
+	if house.SetupStep != home.SetupDone {
 		house.SetupStep = home.SetupDone
 		if err := tx.PutHome(house); err != nil {
 			return next, nil, err

@@ -198,3 +198,56 @@ func TestUnconfirmedAccountOwnsNothing(t *testing.T) {
 		t.Error("the home has changed hands, or the code is used up")
 	}
 }
+
+// lastMailTo returns the newest mail to an address; its text is the names of members.
+func (p *place) lastMailTo(address string) (last store.Mail) {
+	p.t.Helper()
+	err := p.db.View(p.t.Context(), func(tx *store.Tx) error {
+		mails, err := tx.Mails()
+		for _, m := range mails {
+			if m.Address == address && m.Kind == "owner_changed" {
+				last = m
+			}
+		}
+		return err
+	})
+	if err != nil || last.Address == "" {
+		p.t.Fatalf("no mail to %s: %v", address, err)
+	}
+	return last
+}
+
+// TestNextOwnerIsToldWhoStays: somebody from outside, in the inbox and by mail. A member knows the others.
+func TestNextOwnerIsToldWhoStays(t *testing.T) {
+	t.Parallel()
+	for name, outside := range map[string]bool{"from outside": true, "a member": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			house, owner, kim, jo := p.home("g", 1), p.user("owner"), p.user("kim"), p.user("jo")
+			p.claim(house.ID, owner)
+			p.join(house.ID, owner, kim, "kim")
+			want := 1
+			if !outside {
+				p.join(house.ID, owner, jo, "jo")
+				want = 0
+			}
+			if err := p.joinAs(p.code(house.ID, owner, nextStays), jo); err != nil {
+				t.Fatal(err)
+			}
+			told := p.events(house.ExternalID, motion.MemberStaysEvent)
+			if len(told) != want || want > 0 && told[0].Data["id"] != float64(kim) {
+				t.Errorf("told %+v", told)
+			}
+			if mailed, got := p.lastMailTo("jo@example.com"), map[bool]string{true: "kim"}[outside]; mailed.Text != got {
+				t.Errorf("the mail names %q, want %q", mailed.Text, got)
+			}
+			if err := p.DeleteUser(t.Context(), kim, household.Leaving{}); err != nil {
+				t.Fatal(err)
+			}
+			if left := p.events(house.ExternalID, motion.MemberStaysEvent); len(left) != 0 {
+				t.Errorf("after their account %+v", left)
+			}
+		})
+	}
+}

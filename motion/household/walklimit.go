@@ -9,52 +9,73 @@ import (
 	"sensegate/motion/home"
 )
 
-// walksOfInstallers is how many walk tests installers may begin in a home in an hour: each is told to
-// the household, and shows while it runs whether somebody moves.
-const walksOfInstallers = 6
+// How many walk tests installers may begin in a home: each is told to the household, and shows while it
+// runs whether somebody moves.
+const (
+	walksOfAnHour = 6 // but for short ones
+	walksOfADay   = 24
 
-const hour motion.Seconds = 3600
+	// A shorter walk test was stopped before it could show anything.
+	shortWalk motion.Seconds = 10
+
+	hour motion.Seconds = 3600
+	day                 = 24 * hour
+)
 
 // walkStarts counts in memory the walk tests that installers have begun, by home.
 type walkStarts struct {
 	mu     sync.Mutex
-	recent map[home.ID][]motion.Time // of the last hour
-	last   map[home.ID]home.UserID   // who has begun the last one; 0: a resident
+	recent map[home.ID][]walkStart // of the last day, the oldest first
+}
+
+// walkStart is the start of a walk test.
+type walkStart struct {
+	id    string
+	at    motion.Time
+	short bool // it was stopped at once
 }
 
 // full returns how long an installer waits until another walk test may begin, 0: not at all.
 func (w *walkStarts) full(id home.ID, now motion.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	recent := w.lastHour(id, now)
-	if len(recent) < walksOfInstallers {
-		return 0
+	ofDay := w.lastDay(id, now)
+	ofHour := slices.DeleteFunc(slices.Clone(ofDay), func(s walkStart) bool { return s.short || now.Since(s.at) >= hour })
+	wait := motion.Seconds(0)
+	if len(ofHour) >= walksOfAnHour {
+		wait = hour - now.Since(ofHour[0].at)
 	}
-	return time.Duration((hour - now.Since(recent[0])) * float64(time.Second))
+	if len(ofDay) >= walksOfADay {
+		wait = max(wait, day-now.Since(ofDay[0].at))
+	}
+	return time.Duration(wait * float64(time.Second))
 }
 
-// lastHour returns when walk tests were begun in the last hour; mu is held. Those of the future were
+// lastDay returns which walk tests were begun in the last day; mu is held. Those of the future were
 // begun by a clock that was set back since.
-func (w *walkStarts) lastHour(id home.ID, now motion.Time) []motion.Time {
-	return slices.DeleteFunc(slices.Clone(w.recent[id]), func(at motion.Time) bool { return at > now || now.Since(at) >= hour })
+func (w *walkStarts) lastDay(id home.ID, now motion.Time) []walkStart {
+	return slices.DeleteFunc(slices.Clone(w.recent[id]), func(s walkStart) bool { return s.at > now || now.Since(s.at) >= day })
 }
 
-// began notes who has begun a walk test; 0 is a resident.
-func (w *walkStarts) began(id home.ID, user home.UserID, now motion.Time) {
+// began notes that an installer has begun a walk test.
+func (w *walkStarts) began(id home.ID, test string, now motion.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.recent == nil {
-		w.recent, w.last = map[home.ID][]motion.Time{}, map[home.ID]home.UserID{}
+		w.recent = map[home.ID][]walkStart{}
 	}
-	w.last[id] = user
-	if user != 0 {
-		w.recent[id] = append(w.lastHour(id, now), now)
-	}
+	w.recent[id] = append(w.lastDay(id, now), walkStart{id: test, at: now})
 }
 
-// beganBy returns the installer who has begun the last walk test, 0 for a resident or nobody.
-func (w *walkStarts) beganBy(id home.ID) home.UserID {
+// ended notes that somebody has ended a walk test. Those of residents are not counted.
+func (w *walkStarts) ended(test string, now motion.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.last[id]
+	for _, starts := range w.recent {
+		for i := range starts {
+			if s := &starts[i]; s.id == test && now.Since(s.at) < shortWalk {
+				s.short = true
+			}
+		}
+	}
 }

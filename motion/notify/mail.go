@@ -45,6 +45,7 @@ type Mail struct {
 	Network string       // Invite, OwnerChanged: its name; "": none
 	Inviter string       // Invite: the owner's name; "": unknown
 	Owner   bool         // OwnerChanged: the receiver is the new owner
+	Members []string     // OwnerChanged: names of those who stay, for a new owner from outside
 }
 
 // compose writes the text of a mail.
@@ -118,11 +119,25 @@ func inviteText(m Mail) string {
 		"Open the link within seven days, and join with an account that has this address."
 }
 
-// ownerText names nobody; the list of members does, for members.
+// stayText says to a new owner from outside who belongs to the home beside them. They have typed their
+// names themselves.
+func stayText(m Mail) string {
+	if len(m.Members) == 0 {
+		return ""
+	}
+	names := make([]string, len(m.Members))
+	for i, name := range m.Members {
+		names[i] = quoted(name)
+	}
+	return "\n\nThese members of the household before you stay, and see motion, history and who is at home: " +
+		strings.Join(names, ", ") + ". Remove in the app whoever you do not know."
+}
+
+// ownerText names nobody but members to a new owner from outside; the list of members does, for members.
 func ownerText(m Mail) string {
 	if m.Owner {
 		return "You are the owner of the " + networkText(m) + " now: its owner has left, or has handed it over to you.\n\n" +
-			"You invite and remove its members, change its settings, and can hand it over to another member."
+			"You invite and remove its members, change its settings, and can hand it over to another member." + stayText(m)
 	}
 	return "The " + networkText(m) + " has another owner now.\n\nThe list of its members in the app says who it is."
 }

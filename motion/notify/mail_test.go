@@ -138,3 +138,15 @@ func (b *box) user(email string, homes ...home.ID) (u home.User) {
 	})
 	return u
 }
+
+// TestNextOwnerReadsWhoStays: names that people have typed, in quotes.
+func TestNextOwnerReadsWhoStays(t *testing.T) {
+	t.Parallel()
+	text := ownerText(Mail{Kind: OwnerChanged, Owner: true, Members: []string{"Kim", "C\"ora"}})
+	if !strings.Contains(text, `who is at home: "Kim", "C ora". Remove`) {
+		t.Errorf("%s", text)
+	}
+	if text := ownerText(Mail{Kind: OwnerChanged, Owner: true}); strings.Contains(text, "stay") {
+		t.Errorf("of nobody: %s", text)
+	}
+}

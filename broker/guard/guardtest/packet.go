@@ -19,6 +19,8 @@ type Connect struct {
 	WillTopic  string
 	WillRetain bool
 	Will       string
+
+	WillProperties string // hexadecimal, without the length
 }
 
 // Bytes returns the packet.
@@ -37,7 +39,7 @@ func (o Connect) Bytes() []byte {
 			flags |= 0x20
 		}
 		if o.Version == 5 {
-			rest = append(rest, 0)
+			rest = append(rest, props(o.WillProperties)...)
 		}
 		rest = append(append(rest, text(o.WillTopic)...), text(o.Will)...)
 	}

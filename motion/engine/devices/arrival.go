@@ -5,7 +5,9 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine/inventory"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -44,7 +46,11 @@ func (f *Fleet) arrive(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (
 	if network, err = p.settle(network, &in); err != nil {
 		return in, err
 	}
-	in.events = append(in.events, p.events(network, in)...)
+	by, err := p.letInBy(network, in.how)
+	if err != nil {
+		return in, err
+	}
+	in.events = append(in.events, p.events(network, in, by)...)
 	in.admission, err = p.tokens(network, in.after)
 	return in, err
 }
@@ -125,8 +131,8 @@ func (p *post) settle(network motion.Network, in *arrival) (motion.Network, erro
 }
 
 // events returns the event of the arrival. Of returns, which may be as many as a device
-// likes, not every one is worth one.
-func (p *post) events(network motion.Network, in arrival) []motion.Event {
+// likes, not every one is worth one. by is what it says of who let the device in.
+func (p *post) events(network motion.Network, in arrival, by motion.Document) []motion.Event {
 	kind, detail := motion.DeviceAdoptedEvent, deviceDetail(p.shown(""))
 	detail["how"] = string(in.how)
 	switch {
@@ -140,15 +146,43 @@ func (p *post) events(network motion.Network, in arrival) []motion.Event {
 	}
 	return []motion.Event{{
 		Event: kind, NetworkID: network.ID, GuardianID: network.GuardianID, TS: p.tx.Now(),
-		NodeID: in.after.ID, NodeName: in.after.Name, DeviceID: p.key.ID, Detail: detail,
+		NodeID: in.after.ID, NodeName: in.after.Name, DeviceID: p.key.ID, Data: by, Detail: detail,
 	}}
+}
+
+// letInBy returns the data of an event about a device that an installer has let into a network, by hand
+// or by the window that they opened; nil for any other.
+func (p *post) letInBy(network motion.Network, by how) (motion.Document, error) {
+	installer := home.UserID(0)
+	switch by {
+	case byApproval:
+		entry, err := p.approved()
+		if err != nil || entry == nil {
+			return nil, err
+		}
+		installer = home.UserID(entry.Installer)
+	case byWindow:
+		opened, err := p.tx.AdoptionBy(network.ID)
+		if err != nil {
+			return nil, err
+		}
+		installer = opened
+	}
+	if installer == 0 {
+		return nil, nil
+	}
+	person, err := p.tx.User(installer)
+	if fault.KindOf(err) == fault.NotFound {
+		return home.DoneBy(home.User{}), nil // who has deleted their account since
+	}
+	return home.DoneBy(person), err
 }
 
 // tokens returns the answer to a device that is in its place, with new tokens.
 func (p *post) tokens(network motion.Network, node motion.Node) (admission motion.Admission, err error) {
 	admission = motion.Admission{
 		Network: network.ID, GuardianID: network.GuardianID, DeviceID: p.key.ID,
-		Guardian: motion.WithDefaults(network.Guardian(), network.GuardianConfig),
+		Guardian: state.ForNodes(motion.WithDefaults(network.Guardian(), network.GuardianConfig)),
 		Radar:    motion.WithDefaults(network.Radar(), network.RadarConfig),
 	}
 	if _, set := network.Meta["mqSecureRadarPort"]; set {
@@ -159,6 +193,7 @@ func (p *post) tokens(network motion.Network, node motion.Node) (admission motio
 	if err != nil || !p.master() {
 		return admission, err
 	}
+	admission.Guardian = motion.WithDefaults(network.Guardian(), network.GuardianConfig)
 	admission.GuardianToken, err = adopt(p.tx, network.GuardianKey(), node, p.c)
 	return admission, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/home"
 	"sensegate/store"
 )
 
@@ -103,6 +104,7 @@ func (l *pendingList) approve(id string, approval motion.PendingDevice) (motion.
 	for i := range l.entries {
 		if p := &l.entries[i]; p.ID == id {
 			p.Approved, p.ApprovedBy, p.ApprovedFor, p.ApprovedAt = approval.Approved, approval.ApprovedBy, approval.ApprovedFor, approval.ApprovedAt
+			p.Installer = approval.Installer
 			l.stale = true
 			return *p, nil
 		}
@@ -187,6 +189,11 @@ func (f *Fleet) holds(tx *store.Tx, p motion.PendingDevice) (bool, error) {
 // ownership. NotFound: nothing waits by
 // that name. Conflict: several entries show that deviceId; the message lists them.
 func (f *Fleet) Adopt(ctx context.Context, name string, by motion.NetworkID) (motion.PendingDevice, error) {
+	return f.AdoptBy(ctx, name, by, 0)
+}
+
+// AdoptBy is Adopt by an installer of the network, whom the event of the device names; 0 is nobody.
+func (f *Fleet) AdoptBy(ctx context.Context, name string, by motion.NetworkID, installer home.UserID) (motion.PendingDevice, error) {
 	entry, err := Choose(f.Waiting.list(), name)
 	if err != nil {
 		return motion.PendingDevice{}, err
@@ -194,7 +201,7 @@ func (f *Fleet) Adopt(ctx context.Context, name string, by motion.NetworkID) (mo
 	if by != 0 && entry.NetworkID == 0 && entry.RootMode == motion.RootModeMaster {
 		return motion.PendingDevice{}, fault.New(fault.Conflict, "device_id: %s asks to lead a network that there is not: the administrator lets it in", entry.DeviceID)
 	}
-	approval := motion.PendingDevice{Approved: true, ApprovedBy: by, ApprovedAt: f.state.Now()}
+	approval := motion.PendingDevice{Approved: true, ApprovedBy: by, ApprovedAt: f.state.Now(), Installer: uint64(installer)}
 	err = f.state.DB.View(ctx, func(tx *store.Tx) error {
 		approval.ApprovedFor, err = ownerOf(tx, by)
 		return err

@@ -171,7 +171,7 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 	if p.preShared(p.c.Token) {
 		return byPreShared, "", nil
 	}
-	if approved, err := p.approved(); err != nil || approved {
+	if approved, err := p.approved(); err != nil || approved != nil {
 		return byApproval, "", err
 	}
 	until, err := p.windowUntil(p.tx, p.place.ID)
@@ -212,17 +212,17 @@ func (p *post) heldElsewhere() (bool, error) {
 	return owner == 0 || owner != asked || left.MasterID == p.device.NodeID, errors.Join(err1, err2, err3)
 }
 
-// approved reports whether exactly what the post shows was approved by hand.
-func (p *post) approved() (bool, error) {
+// approved returns the approval by hand of exactly what the post shows, nil for none.
+func (p *post) approved() (*motion.PendingDevice, error) {
 	for _, entry := range p.Waiting.approvals(p.shown("")) {
 		if entry.ApprovedBy != 0 && entry.ApprovedBy != p.place.ID {
 			continue
 		}
 		if holds, err := p.holds(p.tx, entry); err != nil || holds {
-			return holds, err
+			return &entry, err
 		}
 	}
-	return false, nil
+	return nil, nil
 }
 
 // recognised reports whether the post comes from where the adopted device is, or was

@@ -96,15 +96,21 @@ func (f *Fleet) OpenAdoption(ctx context.Context, network motion.NetworkID, seco
 		return 0, fault.New(fault.Invalid, "window: want more than 0 and at most 24 hours")
 	}
 	var until motion.Time
-	err := f.state.DB.Update(ctx, func(tx *store.Tx) error {
-		present, err := f.windowUntil(tx, network)
-		if err != nil {
-			return err
-		}
-		until = max(present, f.state.Now().Add(seconds))
-		return tx.SetAdoptionUntil(network, until)
+	err := f.state.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		until, err = f.OpenAdoptionIn(tx, network, seconds)
+		return err
 	})
 	return until, err
+}
+
+// OpenAdoptionIn is OpenAdoption in a transaction, for a length that is right.
+func (f *Fleet) OpenAdoptionIn(tx *store.Tx, network motion.NetworkID, seconds motion.Seconds) (motion.Time, error) {
+	present, err := f.windowUntil(tx, network)
+	if err != nil {
+		return 0, err
+	}
+	until := max(present, f.state.Now().Add(seconds))
+	return until, tx.SetAdoptionUntil(network, until)
 }
 
 // CloseAdoption closes the adoption window of a network that has an owner; the first

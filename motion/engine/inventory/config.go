@@ -28,10 +28,12 @@ func (in *Inventory) ChangeConfig(ctx context.Context, id motion.NetworkID, push
 		return motion.Network{}, err
 	}
 	var record motion.Network
+	arming := false
 	err = in.state.DB.Update(ctx, func(tx *store.Tx) error {
 		if record, err = tx.Network(id); err != nil {
 			return err
 		}
+		prior := record
 		before, err := documentsOf(record)
 		if err != nil {
 			return err
@@ -49,6 +51,13 @@ func (in *Inventory) ChangeConfig(ctx context.Context, id motion.NetworkID, push
 		record.ID, record.UpdatedAt = id, tx.Now()
 		if !bytes.Equal(before, after) {
 			record.ConfigRev++
+			arming, err = onlyArms(prior, record)
+			if arming {
+				record.Armings++
+			}
+		}
+		if err != nil {
+			return err
 		}
 		return tx.PutNetwork(record)
 	})
@@ -60,11 +69,22 @@ func (in *Inventory) ChangeConfig(ctx context.Context, id motion.NetworkID, push
 	}
 	in.state.Log.Info("configuration changed", "network", id, "rev", record.ConfigRev, "push", push)
 	if push {
-		if _, err := in.pushConfig(ctx, n); err != nil {
+		if _, err := in.pushConfig(ctx, n, arming); err != nil {
 			return motion.Network{}, err
 		}
 	}
 	return record, nil
+}
+
+// onlyArms reports whether two records of a network differ in nothing that nodes get which do not lead it.
+func onlyArms(a, b motion.Network) (bool, error) {
+	a.GuardianConfig, b.GuardianConfig = state.ForNodes(motion.WithDefaults(a.Guardian(), a.GuardianConfig)), state.ForNodes(motion.WithDefaults(b.Guardian(), b.GuardianConfig))
+	before, err := documentsOf(a)
+	if err != nil {
+		return false, err
+	}
+	after, err := documentsOf(b)
+	return bytes.Equal(before, after), err
 }
 
 // documentsOf returns the documents of a network as JSON, equal for equal ones.
@@ -97,11 +117,12 @@ func (in *Inventory) Propagate(ctx context.Context, id motion.NetworkID) (Propag
 	if err != nil {
 		return Propagation{}, err
 	}
-	return in.pushConfig(ctx, n)
+	return in.pushConfig(ctx, n, false)
 }
 
-// pushConfig sends a network's configuration to each of its devices, retained.
-func (in *Inventory) pushConfig(ctx context.Context, n *state.Network) (Propagation, error) {
+// pushConfig sends a network's configuration to each of its devices, retained; with arming to those
+// that lead it alone, so that the moment tells the others nothing.
+func (in *Inventory) pushConfig(ctx context.Context, n *state.Network, arming bool) (Propagation, error) {
 	var devices []motion.Device
 	err := in.state.DB.View(ctx, func(tx *store.Tx) (err error) {
 		devices, err = tx.NetworkDevices(n.ID)
@@ -114,6 +135,9 @@ func (in *Inventory) pushConfig(ctx context.Context, n *state.Network) (Propagat
 	result := Propagation{Rev: n.Record.ConfigRev, AppliedRev: n.Record.AppliedRev, Propagated: len(devices) > 0}
 	n.Mu.Unlock()
 	for _, device := range devices {
+		if arming && !n.Leads(device.DeviceKey) {
+			continue
+		}
 		result.Propagated = in.state.SendConfig(n, device.DeviceKey) && result.Propagated
 	}
 	return result, nil

@@ -175,12 +175,26 @@ func (c Code) rank() int {
 	return slices.Index([]Code{SignalStrength, DeviceFigures, SlowLink, WeakSignal, ByPower, NoisyLink, Gaps, Calibrating, Disturbed, OnlyLink}, c)
 }
 
-// Coarse rounds the figures of a trace as those of Glances are.
+// CoarseStep is the length of a step of a trace for somebody who must not learn when somebody is at home.
+const CoarseStep = glancesEvery * TraceStep
+
+// glancesEvery is how many steps of a trace become one of a coarse trace: a quarter of an hour.
+const glancesEvery = 3
+
+// Coarse returns a trace of steps of CoarseStep, which begin with the quarters of an hour and are told when
+// they are over: the link as it was at the end, with figures rounded as those of Glances are.
 func (t LinkTrace) Coarse() LinkTrace {
-	t.Steps = slices.Clone(t.Steps)
-	for i := range t.Steps {
-		s := &t.Steps[i]
+	first := stepAt(t.From)
+	skip := int((glancesEvery - first%glancesEvery) % glancesEvery)
+	steps := t.Steps[min(skip, len(t.Steps)):]
+	t.From, t.Steps = t.From.Add(motion.Seconds(skip)*TraceStep), []LinkStep{}
+	for ; len(steps) >= glancesEvery; steps = steps[glancesEvery:] {
+		s := steps[glancesEvery-1]
 		s.Rate, s.RSSI, s.Missing = math.Round(s.Rate), coarseRSSI(s.RSSI), coarseShare(s.Missing)
+		t.Steps = append(t.Steps, s)
+	}
+	if len(t.Steps) == 0 {
+		t.From = 0
 	}
 	return t
 }

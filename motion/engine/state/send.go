@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"maps"
 
 	"sensegate/motion"
 )
@@ -19,9 +20,35 @@ func (st *State) Send(device motion.DeviceKey, command string, body any, retain 
 	return err == nil
 }
 
+// ForNodes returns a guardian configuration as nodes get it that do not lead their network: without
+// whether it is armed, which tells whether the household is away. It does not change d.
+func ForNodes(d motion.Document) motion.Document {
+	events, ok := d["motion_events"].(map[string]any)
+	if !ok {
+		return d
+	}
+	d, events = maps.Clone(d), maps.Clone(events)
+	delete(events, "armed")
+	d["motion_events"] = events
+	return d
+}
+
+// Leads reports whether a device decides about the motion of a network: its guardian, or the node that
+// leads it.
+func (n *Network) Leads(device motion.DeviceKey) bool {
+	if device.Kind == motion.Guardian {
+		return true
+	}
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	master, known := n.Nodes[n.Record.MasterID]
+	return known && master.DeviceID == device.ID
+}
+
 // SendConfig sends a network's configuration to one of its devices, retained; it
-// reports whether it was taken.
+// reports whether it was taken. What they get who do not lead it does not change with its arming.
 func (st *State) SendConfig(n *Network, device motion.DeviceKey) bool {
+	leads := n.Leads(device)
 	n.Mu.Lock()
 	command := configCommand{
 		Rev:            n.Record.ConfigRev,
@@ -29,7 +56,12 @@ func (st *State) SendConfig(n *Network, device motion.DeviceKey) bool {
 		RadarConfig:    n.InForce.Radar,
 		Meta:           configMeta{MotionPaused: n.Record.Meta.Int("motion_paused")},
 	}
+	armings := n.Record.Armings
 	n.Mu.Unlock()
+	if !leads {
+		command.Rev -= armings
+		command.GuardianConfig = ForNodes(command.GuardianConfig)
+	}
 	return st.Send(device, "config", command, true)
 }
 

@@ -144,6 +144,7 @@ function Running({ test, now, places, wanted, titled, busy, act }: { test: WalkT
   const current = currentOf(test);
   const before = test.rooms.filter((r) => r !== current && r.state !== "waiting");
   const next = wanted.find((r) => r !== current?.room && !before.some((w) => w.room === r));
+  if (test.room === "") return <p role="status">{su("suWalkForeign", { time: countdown((test.ends_at ?? now) - now) })}</p>; // of somebody else, which an installer only sees to run
   const under = current?.state === "walking" || current?.state === "waiting";
   return (
     <>

@@ -124,6 +124,8 @@ function useSteps(home: SetupHome, put: (step: Step) => Promise<boolean>): (step
 function Stage({ home, address, wrong, again, hand }: { home: SetupHome; address: string; wrong: Shown["wrong"]; again: () => Promise<void>; hand: () => void }) {
   const busy = useSignal(false);
   const failed = useSignal("");
+  const [done, finish] = useState(false); // an installer has done their part: whose home it is, its owner says
+  const installs = home.role === "installer";
   useEffect(() => {
     if (home.role === "installer") installing.value = home.id;
   }, [home.role]);
@@ -147,9 +149,10 @@ function Stage({ home, address, wrong, again, hand }: { home: SetupHome; address
     wrong: failed.value ? <p class="wrong" role="alert">{failed}</p> : wrong,
     busy: busy.value,
     address,
-    next: async () => void (await put(next[step])),
-    back: before[step] === undefined ? undefined : async () => back(before[step]),
+    next: async () => (installs && next[step] === "handover" ? finish(true) : void (await put(next[step]))),
+    back: before[step] === undefined || installs && step === "handover" ? undefined : async () => back(before[step]),
   };
+  if (done && step === "walk") return <HandOver {...shown} back={async () => finish(false)} handed={hand} />;
   switch (step) {
     case "devices":
       return <Devices {...shown} />;

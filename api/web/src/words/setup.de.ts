@@ -124,6 +124,7 @@ export const setup: typeof english = {
   suWalkElsewhere: "Bewegung wurde anderswo erkannt: {room}.",
   suWalkNext: "Weiter: {room}",
   suWalkAgain: "Hier noch einmal gehen",
+  suWalkForeign: "Gerade testet jemand anderes. In spätestens {time} ist es vorbei.",
   suWalkEnd: "Test beenden",
   suWalkDone: "{n} von {total} Räumen erkennen dich",
   suWalkDoneAll: "Alle {total} Räume erkennen dich",

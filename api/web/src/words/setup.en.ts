@@ -122,6 +122,7 @@ export const setup = {
   suWalkElsewhere: "Motion was sensed in {room}.",
   suWalkNext: "Next: {room}",
   suWalkAgain: "Walk here again",
+  suWalkForeign: "Somebody else tests now. It is over in {time} at the latest.",
   suWalkEnd: "End the test",
   suWalkDone: "{n} of {total} rooms are sensed",
   suWalkDoneAll: "All {total} rooms are sensed",

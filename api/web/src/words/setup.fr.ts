@@ -124,6 +124,7 @@ export const setup: typeof english = {
   suWalkElsewhere: "Un mouvement a été détecté ailleurs : {room}.",
   suWalkNext: "Suite : {room}",
   suWalkAgain: "Recommencer ici",
+  suWalkForeign: "Quelqu'un d'autre fait un test. Il sera terminé dans {time} au plus tard.",
   suWalkEnd: "Terminer le test",
   suWalkDone: "{n} pièces sur {total} vous détectent",
   suWalkDoneAll: "Les {total} pièces vous détectent",
