@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -42,9 +43,21 @@ func (u *Upload) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// wholeBodyKey is where the context of a request has its body without the bound of other operations.
+type wholeBodyKey struct{}
+
+// WithWholeBody keeps the body of a request for an Upload, before it is bounded by MaxBody.
+func WithWholeBody(ctx context.Context, body io.Reader) context.Context {
+	return context.WithValue(ctx, wholeBodyKey{}, body)
+}
+
 // upload returns the body of a request as the handler reads it.
 func (r *Request) upload(w http.ResponseWriter) *Upload {
-	return &Upload{body: r.http.Body, media: r.http.Header.Get("Content-Type"), control: http.NewResponseController(w)}
+	u := &Upload{body: r.http.Body, media: r.http.Header.Get("Content-Type"), control: http.NewResponseController(w)}
+	if whole, ok := r.http.Context().Value(wholeBodyKey{}).(io.Reader); ok {
+		u.body = whole
+	}
+	return u
 }
 
 // uploadIn returns the field of an input that is the body as it comes; nil: it has none.

@@ -13,6 +13,7 @@ import (
 	"sensegate/api/box/staging"
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/store"
 )
 
 type backupIn struct {
@@ -117,7 +118,22 @@ func (b *Browser) stage(ctx context.Context, who auth.Administrator, in *stageIn
 	if err != nil {
 		return nil, err
 	}
+	if err := b.stillAdministers(ctx, who); err != nil { // an upload takes its time
+		return nil, errors.Join(err, b.Box.DropStaged(ctx, who.Actor))
+	}
 	return &stageOut{*stagedOf(staged)}, nil
+}
+
+// stillAdministers returns why an administrator may do nothing more.
+func (b *Browser) stillAdministers(ctx context.Context, who auth.Administrator) error {
+	if err := b.Sessions.StillOpen(ctx, who.User); err != nil {
+		return err
+	}
+	is, err := store.Read(ctx, b.DB, func(tx *store.Tx) (bool, error) { return tx.IsAdministrator(who.ID) })
+	if err == nil && !is {
+		err = fault.New(fault.Forbidden, "administrator: you are none any more")
+	}
+	return err
 }
 
 // backupForm reads a form as far as the file, which comes last, and returns the passphrase before it.

@@ -1,11 +1,16 @@
 package browser_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"sensegate/api"
 	"sensegate/api/apitest"
+	"sensegate/store"
 )
 
 type restoring struct {
@@ -29,6 +34,14 @@ func TestBackupGoesOutAndIsShownBeforeItIsRestored(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	const words = "six words of your own"
+	b.update(func(tx *store.Tx) error { // so that the backup is longer than the body of any other operation may be
+		for range 6000 {
+			if err := tx.AddAuditLine(store.AuditLine{Action: "key_made", About: strings.Repeat("laptop ", 20)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	a := b.keeper.ask(http.MethodPost, "/admin/backup", `{"passphrase":"`+words+`"}`)
 	if a.Status != http.StatusOK || !strings.HasPrefix(string(a.Body), "age-encryption.org/") || !strings.Contains(a.Header.Get("Content-Disposition"), ".db.age") {
 		t.Fatalf("download: %d %v %.40q", a.Status, a.Header, a.Body)
@@ -40,6 +53,9 @@ func TestBackupGoesOutAndIsShownBeforeItIsRestored(t *testing.T) {
 		t.Errorf("plain: %d", plain.Status)
 	}
 	b.person("passer@example.net", b.home, "member") // who is not in the backup
+	if len(a.Body) <= api.MaxBody {
+		t.Fatalf("a backup of %d bytes shows nothing about the bound of other bodies", len(a.Body))
+	}
 	backup := string(a.Body)
 	for name, c := range map[string]struct{ form, says string }{
 		"no passphrase":    {uploaded("", backup), "passphrase"},
@@ -68,5 +84,33 @@ func TestBackupGoesOutAndIsShownBeforeItIsRestored(t *testing.T) {
 	b.keeper.done(http.MethodPost, "/admin/restore/apply", `{"uploaded_at":0}`)
 	if n := b.restarts.Load(); n != 1 {
 		t.Errorf("restarted %d times, want once", n)
+	}
+}
+
+// TestUploadOfAnAdministratorWhoIsNoneAnyMore: their upload was under way.
+func TestUploadOfAnAdministratorWhoIsNoneAnyMore(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	form := b.backupForm()
+	body, send := io.Pipe()
+	r := b.keeper.request(b.Client, http.MethodPost, "/admin/restore", "")
+	r.Body, r.ContentLength = body, -1
+	r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
+	go func() {
+		half := len(form) / 2
+		_, err := io.WriteString(send, form[:half])
+		if err == nil {
+			err = b.db.Update(context.Background(), func(tx *store.Tx) error {
+				return errors.Join(tx.SetAdministrator(b.owner.ID, true), tx.SetAdministrator(b.keeper.ID, false))
+			})
+		}
+		if err == nil {
+			_, err = io.WriteString(send, form[half:])
+		}
+		_ = send.CloseWithError(err)
+	}()
+	apitest.WantProblem(t, b.Do(r), http.StatusForbidden, "administrator")
+	if got := apitest.Want[restoring](t, b.owner.ask(http.MethodGet, "/admin/restore", ""), 200); got.Staged != nil {
+		t.Errorf("%+v is staged", got.Staged)
 	}
 }

@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	// A copy: net/http has to know its own body again to see that it is not worth reading
 	// to its end.
-	r = r.WithContext(r.Context())
+	r = r.WithContext(api.WithWholeBody(r.Context(), r.Body))
 	if r.Body == nil || r.Body == http.NoBody {
 		connectionIn(r.Context()).busy()
 	} else {

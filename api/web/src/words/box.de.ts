@@ -217,7 +217,7 @@ export const box: typeof english = {
   bxCalibrating: "Wird kalibriert: eine halbe Minute.",
   bxAuditTruth: "Wer was geändert hat",
   bxAuditNone: "Noch nichts geändert",
-  bxAuditText: "Von wem und von wo. Niemand kann eine Zeile entfernen.",
+  bxAuditText: "Von wem und von wo. Hier lässt sich keine Zeile ändern.",
   bxBy_account: "{name}",
   bxBy_terminal: "{name}, am Terminal",
   bxBy_box: "die Box selbst",

@@ -215,7 +215,7 @@ export const box = {
   bxCalibrating: "Calibrating: half a minute.",
   bxAuditTruth: "Who changed what",
   bxAuditNone: "Nothing was changed yet",
-  bxAuditText: "By whom and from where. Nobody can remove a line.",
+  bxAuditText: "By whom and from where. No line can be changed here.",
   bxBy_account: "{name}",
   bxBy_terminal: "{name}, on the terminal",
   bxBy_box: "the box itself",

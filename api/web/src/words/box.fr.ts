@@ -217,7 +217,7 @@ export const box: typeof english = {
   bxCalibrating: "Calibrage : une demi-minute.",
   bxAuditTruth: "Qui a modifié quoi",
   bxAuditNone: "Rien n'a encore été modifié",
-  bxAuditText: "Par qui et d'où. Personne ne peut effacer une ligne.",
+  bxAuditText: "Par qui et d'où. Aucune ligne ne se modifie ici.",
   bxBy_account: "{name}",
   bxBy_terminal: "{name}, au terminal",
   bxBy_box: "le boîtier lui-même",
