@@ -26,7 +26,7 @@ type message struct {
 // testSink lets in the devices and users of people, whose password is "secret",
 // and passes on everything it is told.
 type testSink struct {
-	people       map[string]Identity // by user name for users, by client id for devices
+	people       map[string]Identity     // by user name for users, by client id for devices
 	checked      func(Credentials) error // after the credentials were found right
 	ingest       func(ctx context.Context, m message) error
 	connected    chan Identity

@@ -63,7 +63,7 @@ var eventKinds = []EventKind{
 	{Name: DeviceTimedOutEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "its last link fell silent without a disconnect"},
 	{
 		Name: DeviceAdoptedEvent, Category: CategorySystem, Notice: true, Meaning: "a device is new in the network; `data` names the installer who let it in, by hand or by the window that they opened",
-		Words: []Wording{{"member", "{member} let in {device} as a new device"}, {"", "{device} was let in as a new device"}},
+		Words: []Wording{{"installer", "{installer} let in {device} as a new device"}, {"", "{device} was let in as a new device"}},
 	},
 	{
 		Name: DeviceReturnedEvent, Category: CategorySystem, Notice: true, Meaning: "a device took up its own place again",

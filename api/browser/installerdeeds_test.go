@@ -49,7 +49,7 @@ func TestHouseholdIsToldWhoLetADeviceIn(t *testing.T) {
 			}
 			b.askToJoin(extender)
 			newest := b.member.inbox("?last=1").Notices[0]
-			if newest.Kind != motion.DeviceAdoptedEvent || newest.Values["deviceId"] != extender || newest.Values["member"] != c.member {
+			if newest.Kind != motion.DeviceAdoptedEvent || newest.Values["deviceId"] != extender || newest.Values["installer"] != c.member {
 				t.Errorf("of the device %+v", newest)
 			}
 		})
@@ -90,7 +90,7 @@ func TestWhatAnInstallerDidIsToldAfterTheirAccount(t *testing.T) {
 		t.Fatalf("delete the account: %d %s", a.Status, a.Body)
 	}
 	for _, kind := range []string{motion.InstallerOpenedAdoptionEvent, motion.DeviceAdoptedEvent} {
-		if n, values := b.member.notified(kind); n == 0 || values["member"] != "" {
+		if n, values := b.member.notified(kind); n == 0 || values["member"] != "" || values["installer"] != "" {
 			t.Errorf("%s: %d, %v", kind, n, values)
 		}
 	}

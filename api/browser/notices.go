@@ -28,7 +28,7 @@ type notice struct {
 }
 
 // noticeValues are the names of what may be known of an event.
-var noticeValues = []string{"place", "device", "deviceId", "replaced", "member", "title", "reason", "verdict", "restored", "backup", "lost"}
+var noticeValues = []string{"place", "device", "deviceId", "replaced", "member", "installer", "title", "reason", "verdict", "restored", "backup", "lost"}
 
 type noticesIn struct {
 	HomeQuery

@@ -30,6 +30,11 @@ func (n DeviceNames) Value(e motion.Event, name string) string {
 		return cmp.Or(n[e.LinkSrcName], e.LinkSrcName, n[e.NodeName], e.NodeName, e.DeviceID)
 	case "deviceId":
 		return e.DeviceID
+	case "installer": // who let a device in
+		if e.Event == motion.DeviceAdoptedEvent {
+			return n.Value(e, "member")
+		}
+		return ""
 	case "member":
 		return strings.TrimSpace(e.Data.Text("first_name") + " " + e.Data.Text("last_name"))
 	case "more":

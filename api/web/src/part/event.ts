@@ -3,7 +3,7 @@
 import { codeText, t } from "../text";
 
 /** Names whose value makes an event say more, the ones that say most first. */
-const tells = ["restored", "backup", "lost", "deviceId", "place", "title", "by", "member"];
+const tells = ["restored", "backup", "lost", "deviceId", "place", "title", "by", "installer"];
 
 /** What happened, in a sentence; values are what is known of the event, by name. */
 export function eventText(kind: string, values: Record<string, string>): string {

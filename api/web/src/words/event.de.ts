@@ -14,7 +14,7 @@ export const event: typeof english = {
   eventDeviceDisconnectedEvent: "{device} ist offline",
   eventDeviceTimedOutEvent: "{device} ist nicht mehr zu hören",
   eventDeviceAdoptedEvent: "{device} wurde als neues Gerät aufgenommen",
-  eventDeviceAdoptedEvent_member: "{member} hat {device} als neues Gerät aufgenommen",
+  eventDeviceAdoptedEvent_installer: "{installer} hat {device} als neues Gerät aufgenommen",
   eventDeviceReturnedEvent: "{device} ist zurück",
   eventDeviceReplacedEvent: "{device} hat den Platz von {replaced} übernommen",
   eventDeviceRefusedEvent: "{more} weitere Anfragen von Geräten wurden abgelehnt",

@@ -13,7 +13,7 @@ export const event = {
   eventDeviceDisconnectedEvent: "{device} is offline",
   eventDeviceTimedOutEvent: "{device} is no longer heard",
   eventDeviceAdoptedEvent: "{device} was let in as a new device",
-  eventDeviceAdoptedEvent_member: "{member} let in {device} as a new device",
+  eventDeviceAdoptedEvent_installer: "{installer} let in {device} as a new device",
   eventDeviceReturnedEvent: "{device} came back",
   eventDeviceReplacedEvent: "{device} took the place of {replaced}",
   eventDeviceRefusedEvent: "{more} more requests of devices were refused",

@@ -14,7 +14,7 @@ export const event: typeof english = {
   eventDeviceDisconnectedEvent: "{device} est hors ligne",
   eventDeviceTimedOutEvent: "{device} ne donne plus signe de vie",
   eventDeviceAdoptedEvent: "{device} a été ajouté comme nouvel appareil",
-  eventDeviceAdoptedEvent_member: "{member} a admis {device} comme nouvel appareil",
+  eventDeviceAdoptedEvent_installer: "{installer} a admis {device} comme nouvel appareil",
   eventDeviceReturnedEvent: "{device} est revenu",
   eventDeviceReplacedEvent: "{device} a pris la place de {replaced}",
   eventDeviceRefusedEvent: "{more} autres demandes d'appareils ont été refusées",
