@@ -21,8 +21,8 @@ func message(from, to *mail.Address, m store.Mail, now time.Time) []byte {
 	domain := from.Address[strings.LastIndex(from.Address, "@")+1:]
 	header("Date", now.Format(time.RFC1123Z))
 	header("Message-ID", "<"+rand.Text()+"@"+domain+">")
-	header("From", from.String())
-	header("To", to.String())
+	header("From", mailbox(from))
+	header("To", mailbox(to))
 	header("Subject", strings.ReplaceAll(mime.QEncoding.Encode("utf-8", m.Subject), "?= =?", "?=\r\n =?"))
 	header("Auto-Submitted", "auto-generated") // RFC 3834: prevents automatic replies
 	header("MIME-Version", "1.0")
@@ -33,6 +33,16 @@ func message(from, to *mail.Address, m store.Mail, now time.Time) []byte {
 	_, _ = body.Write([]byte(Text(m))) // writing to memory does not fail
 	_ = body.Close()
 	return out.Bytes()
+}
+
+// mailbox returns an address with its name for a header (RFC 5322 3.4). net/mail writes a backslash in a
+// name that has other characters than ASCII as it is, which its own parser does not take (RFC 2047 5).
+func mailbox(a *mail.Address) string {
+	if !strings.Contains(a.Name, `\`) || strings.IndexFunc(a.Name, func(r rune) bool { return r > '~' }) < 0 {
+		return a.String()
+	}
+	bare := mail.Address{Address: a.Address}
+	return mime.BEncoding.Encode("utf-8", a.Name) + " " + bare.String()
 }
 
 // Text returns the complete text of a mail, including its link.

@@ -20,10 +20,10 @@ import (
 // reference returns a mail as another library writes it.
 func reference(t *rapid.T, from, to *mail.Address, m store.Mail, now time.Time) []byte {
 	other := gomail.NewMsg()
-	if err := other.From(from.String()); err != nil {
+	if err := other.From(mailbox(from)); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.To(to.String()); err != nil {
+	if err := other.To(mailbox(to)); err != nil {
 		t.Fatal(err)
 	}
 	other.Subject(m.Subject)
@@ -149,5 +149,20 @@ func TestAddressesStayAddresses(t *testing.T) {
 	}
 	if body, _ := io.ReadAll(parsed.Body); parsed.Header.Get("Bcc") != "" || string(body) != "text\r\n" {
 		t.Errorf("%v %q", parsed.Header, body)
+	}
+}
+
+// TestNameWithABackslashIsAName that every reader of the mail takes, also beside letters beyond ASCII.
+func TestNameWithABackslashIsAName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{`\¦`, `a\b`, `Zuhause \ Büro`} {
+		from := mail.Address{Name: name, Address: "home@example.com"}
+		parsed, err := mail.ReadMessage(bytes.NewReader(message(&from, &from, store.Mail{}, time.Now())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := mail.ParseAddress(parsed.Header.Get("From")); err != nil || *got != from {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }
