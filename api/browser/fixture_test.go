@@ -70,13 +70,17 @@ type tab struct {
 	proof, origin string
 }
 
-func newBox(t *testing.T) *box {
+func newBox(t *testing.T) *box { return newBoxAt(t, time.Now) }
+
+// newBoxAt is newBox on a clock.
+func newBoxAt(t *testing.T, now func() time.Time) *box {
 	t.Helper()
-	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: storetest.Open(t), tokens: map[string]string{}, admin: caller.AdminPrivate}
+	db := storetest.Open(t, func(o *store.Options) { o.Now = now })
+	b := &box{Client: &apitest.Client{T: t, Base: table().Base, Doc: apitest.Document(t, table())}, db: db, tokens: map[string]string{}, admin: caller.AdminPrivate}
 	b.recent = logtail.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}), nil)
 	b.app = &apitest.Client{T: t, Base: "/api/v1", Doc: apitest.Document(t, app.New(app.Parts{}).Interface())}
 	var err error
-	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour}); err != nil {
+	if b.engine, err = engine.New(t.Context(), b.db, engine.Options{FirstWindow: time.Hour, Now: now}); err != nil {
 		t.Fatal(err)
 	}
 	b.engine.Introduce(noDevices{})
