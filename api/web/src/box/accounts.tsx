@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useId, useState } from "preact/hooks";
 import { useAnswer } from "../answer";
+import { useAct } from "../part/act";
 import { sure } from "../part/dialog";
 import { Fields } from "../part/form";
 import { counted } from "../part/when";
 import { askRole } from "../state";
 import { t } from "../text";
 import { BoxPage } from "./frame";
-import { ask, New, Once, row, useAct, when, type Secret } from "./part";
+import { ask, New, Once, row, when, type Secret } from "./part";
 
 interface Account {
   id: number;

@@ -1,14 +1,14 @@
 // What the parts of the box share.
 
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call, Refusal } from "../api";
+import { useAct } from "../part/act";
 import { Link, QR } from "../part/code";
 import { dayTime } from "../part/when";
 import { now, overview } from "../state";
-import { ago, codeText, language, refusal, t } from "../text";
+import { ago, codeText, language, t } from "../text";
 
 /** The path of a row for administrators. */
 export const row = (path: string) => "/web/v1/admin/" + path;
@@ -26,24 +26,6 @@ export async function ask<T>(method: string, path: string, body?: unknown): Prom
   } catch (e) {
     throw worded(e);
   }
-}
-
-/** Does things one at a time, and keeps why one went wrong. */
-export function useAct(again: () => Promise<unknown>) {
-  const busy = useSignal(false);
-  const wrong = useSignal("");
-  const act = async (what: () => Promise<unknown>) => {
-    busy.value = true;
-    wrong.value = "";
-    try {
-      await what();
-      await again();
-    } catch (e) {
-      wrong.value = refusal(e);
-    }
-    busy.value = false;
-  };
-  return { busy, wrong, act };
 }
 
 /** The home's zone, else the browser's: the box has none. */

@@ -7,6 +7,7 @@ import { call } from "../api";
 import { to } from "../route";
 import { ago, refusal, span, t } from "../text";
 import { su, suCode } from "../words/setup";
+import { useAct } from "./act";
 import { sure } from "./dialog";
 import { Waiting } from "./page";
 import { countdown, figures, useClock, type SetupHome } from "./setup";
@@ -130,20 +131,8 @@ export function Heard({ device, now, first = false }: { device: Device; now: num
 }
 
 function Row({ home, device, now, rooms, first, again }: { home: SetupHome; device: Device; now: number; rooms: string[]; first: boolean; again: () => Promise<void> }) {
-  const busy = useSignal(false);
-  const wrong = useSignal("");
   const editing = useSignal(false);
-  const act = async (what: () => Promise<unknown>) => {
-    busy.value = true;
-    wrong.value = "";
-    try {
-      await what();
-      await again();
-    } catch (e) {
-      wrong.value = refusal(e);
-    }
-    busy.value = false;
-  };
+  const { busy, wrong, act } = useAct(again);
   const name = deviceName(device);
   const known = device.id !== null;
   return (

@@ -5,7 +5,8 @@ import type { ComponentChildren } from "preact";
 import { useAnswer } from "../answer";
 import { call } from "../api";
 import type { Overview } from "../state";
-import { refusal, t } from "../text";
+import { t } from "../text";
+import { useAct } from "./act";
 import { sure } from "./dialog";
 import { Days, makeCode, stays, type MadeCode } from "./setuphandover";
 import { longDay } from "./when";
@@ -21,19 +22,7 @@ export function Installers({ o, made, children }: { o: Overview; made: (code: Ma
   const answer = useAnswer<Installers>(path, 30);
   const days = useSignal(7);
   const stay = useSignal(0);
-  const busy = useSignal(false);
-  const wrong = useSignal("");
-  const act = async (what: () => Promise<unknown>) => {
-    busy.value = true;
-    wrong.value = "";
-    try {
-      await what();
-      await answer.again();
-    } catch (e) {
-      wrong.value = refusal(e);
-    }
-    busy.value = false;
-  };
+  const { busy, wrong, act } = useAct(answer.again);
   const end = (user: number, name: string) =>
     act(async () => (await sure(t("frEnd", { name }), t("frEndWhy"), t("frEndYes"))) && call("DELETE", `/web/v1/installers/${user}?network_id=${o.home.id}`));
   const hand = () =>

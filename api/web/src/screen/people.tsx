@@ -2,13 +2,14 @@ import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { call, stepUp } from "../api";
+import { useAct } from "../part/act";
 import { Link, origin, QR } from "../part/code";
 import { sure } from "../part/dialog";
 import { Installers } from "../part/installers";
 import { Page, Waiting } from "../part/page";
 import { codeLink } from "../part/setuphandover";
 import { now, refresh, type Overview } from "../state";
-import { clock, refusal, t } from "../text";
+import { clock, t } from "../text";
 
 interface User {
   id: number;
@@ -48,21 +49,9 @@ export function Screen({ o }: { o: Overview }) {
   const home = `network_id=${o.home.id}`;
   const members = useAnswer<{ data: Membership[] }>(`/api/v1/network_memberships?expand=user&${home}`, 30);
   const invitations = useAnswer<{ data: Invitation[] }>(`/api/v1/invitations?${home}`, 30);
-  const wrong = useSignal("");
-  const busy = useSignal(false);
+  const { busy, wrong, act } = useAct(() => Promise.all([members.again(), invitations.again(), refresh()]));
   const [shown, show] = useState<Shown | undefined>();
 
-  const act = async (what: () => Promise<unknown>) => {
-    wrong.value = "";
-    busy.value = true;
-    try {
-      await what();
-      await Promise.all([members.again(), invitations.again(), refresh()]);
-    } catch (e) {
-      wrong.value = refusal(e);
-    }
-    busy.value = false;
-  };
   const person = (m: Membership) => (typeof m.user === "number" ? undefined : m.user);
   const name = (m: Membership) => [person(m)?.first_name, person(m)?.last_name].filter(Boolean).join(" ") || person(m)?.email || t("pending");
 
