@@ -29,7 +29,7 @@ type Upload struct {
 // multipart one.
 func (u *Upload) Media() string { return u.media }
 
-// Read reads on. The answer has RequestTime from the last block on.
+// Read reads on. The answer has uploadTime from the last block on.
 func (u *Upload) Read(b []byte) (int, error) {
 	if u.control != nil { // without one, as in a test, it takes as long as it takes
 		now := time.Now()

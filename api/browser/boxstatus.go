@@ -91,7 +91,9 @@ func (b *Browser) boxStatus(ctx context.Context, _ auth.Administrator, _ *struct
 	if r := s.Health.Recovery; r != nil {
 		o.Recovery = &boxRecovery{At: r.At, Damage: r.Damage, BackupAt: knownTime(r.BackupAt), Lost: r.Lost, Aside: r.Aside}
 	}
-	o.Reach = boxReachOf(b.Box.Reachable())
+	if s.Reach != nil {
+		o.Reach = boxReachOf(*s.Reach)
+	}
 	o.Attention = boxAttentionOf(s.Attention(outbox, time.Now()))
 	return out, nil
 }

@@ -27,10 +27,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	// A copy: net/http has to know its own body again to see that it is not worth reading
 	// to its end.
-	r = r.WithContext(api.WithWholeBody(r.Context(), r.Body))
 	if r.Body == nil || r.Body == http.NoBody {
+		r = r.WithContext(r.Context())
 		connectionIn(r.Context()).busy()
 	} else {
+		r = r.WithContext(api.WithWholeBody(r.Context(), r.Body))
 		r.Body = http.MaxBytesReader(w, r.Body, api.MaxBody+1) // the handlers say 413
 	}
 	m, ok := s.find(r.URL.EscapedPath())

@@ -110,13 +110,12 @@ func (own ownWalk) allowed(tx *store.Tx) error {
 // endForsakenWalks ends the walk tests of those who have lost the home.
 func (h *Household) endForsakenWalks(ctx context.Context) {
 	h.walks.Range(func(network, begun any) bool {
-		own := begun.(ownWalk)
-		err := h.db.View(ctx, func(tx *store.Tx) error { return own.allowed(tx) })
-		if fault.KindOf(err) != fault.NotFound {
-			return true
+		own, id := begun.(ownWalk), network.(motion.NetworkID)
+		if state, err := h.engine.Sensing.Walk(id); err != nil || !state.Running || state.ID != own.id {
+			return true // it is over
 		}
-		id := network.(motion.NetworkID)
-		if state, err := h.engine.Sensing.Walk(id); err == nil && state.Running && state.ID == own.id {
+		err := h.db.View(ctx, func(tx *store.Tx) error { return own.allowed(tx) })
+		if fault.KindOf(err) == fault.NotFound {
 			_, _ = h.engine.Sensing.EndWalk(id) // a network that is gone has none
 		}
 		return true
