@@ -42,6 +42,9 @@ func Restore(ctx context.Context, o Options, from io.Reader) (Restored, error) {
 // ReplacedPath names the database at path for when it was replaced. The name is free.
 func ReplacedPath(path string, at time.Time) string { return file.AsidePath(path, "replaced", at) }
 
+// Replaced returns the databases at path that were replaced, by the time in their names.
+func Replaced(path string) ([]string, error) { return file.Asides(path, "replaced") }
+
 // Place is Restore of the database that Stage has made of a backup: the file at staged, on
 // the file system of o.Path, takes the database's place. It is checked again before. The
 // former database is kept as aside, of ReplacedPath. When it is refused all stays as it is;

@@ -82,12 +82,12 @@ func (s *Sources) Settings(config, standard any) box.Settings {
 	usual := map[string]string{}
 	eachSetting(reflect.ValueOf(standard), "", "", func(key, secret string, value reflect.Value) {
 		if secret != hidden {
-			usual[key] = settingText(value)
+			usual[key] = settingText(value, asItIs)
 		}
 	})
 	all := box.Settings{File: s.path, List: []box.Setting{}}
 	eachSetting(reflect.ValueOf(config).Elem(), "", "", func(key, secret string, value reflect.Value) {
-		text := settingText(value)
+		text := settingText(value, asItIs)
 		found := box.Setting{Key: key, Set: text != "", Origin: box.OfDefault, Standard: usual[key]}
 		if line, set := s.lines[key]; set {
 			found.Origin, found.Line = box.OfFile, &line
@@ -99,7 +99,7 @@ func (s *Sources) Settings(config, standard any) box.Settings {
 		case hidden:
 			found.Secret = true
 		default:
-			text = shortened(masked(text, secret == hiddenPath))
+			text = shortened(settingText(value, func(one string) string { return masked(one, secret == hiddenPath) }))
 			found.Value = &text
 		}
 		all.List = append(all.List, found)
@@ -107,27 +107,30 @@ func (s *Sources) Settings(config, standard any) box.Settings {
 	return all
 }
 
-// settingText returns a value as it is written in the configuration file; a list with commas.
-func settingText(v reflect.Value) string {
+// settingText returns a value as it is written in the configuration file, as shown returns it; a list
+// with commas.
+func settingText(v reflect.Value, shown func(string) string) string {
 	switch value := v.Interface().(type) {
 	case slog.Level:
-		return strings.ToLower(value.String())
+		return shown(strings.ToLower(value.String()))
 	case time.Duration:
-		return durationText(value)
+		return shown(durationText(value))
 	case encoding.TextMarshaler:
 		if text, err := value.MarshalText(); err == nil {
-			return string(text)
+			return shown(string(text))
 		}
 	}
 	if v.Kind() != reflect.Slice {
-		return fmt.Sprint(v)
+		return shown(fmt.Sprint(v))
 	}
 	items := make([]string, v.Len())
 	for i := range items {
-		items[i] = settingText(v.Index(i))
+		items[i] = settingText(v.Index(i), shown)
 	}
 	return strings.Join(items, ", ")
 }
+
+func asItIs(text string) string { return text }
 
 // durationText returns a duration without parts that are zero: 24h, not 24h0m0s.
 func durationText(d time.Duration) string {
@@ -144,28 +147,24 @@ func durationText(d time.Duration) string {
 // mask stands for what is not shown of an address.
 const mask = "***"
 
-// masked returns a text, or a list of them, with what may open something taken out of addresses:
-// user and password, the values after ?, and with path everything behind the host.
+// masked returns a text with what may open something taken out, if it is an address: user and password,
+// the values after ?, and with path everything behind the host.
 func masked(text string, path bool) string {
-	items := strings.Split(text, ", ")
-	for i, item := range items {
-		scheme, rest, isAddress := strings.Cut(item, "://")
-		if !isAddress {
-			continue
-		}
-		u, err := url.Parse(item)
-		if at := strings.LastIndex(rest, "@"); at >= 0 && (err != nil || u.User != nil) {
-			rest = mask + rest[at:]
-		}
-		if before, _, asks := strings.Cut(rest, "?"); asks {
-			rest = before + "?" + mask
-		}
-		if host, behind, deep := strings.Cut(rest, "/"); path && deep && behind != "" {
-			rest = host + "/" + mask
-		}
-		items[i] = scheme + "://" + rest
+	scheme, rest, isAddress := strings.Cut(text, "://")
+	if !isAddress {
+		return text
 	}
-	return strings.Join(items, ", ")
+	u, err := url.Parse(text)
+	if at := strings.LastIndex(rest, "@"); at >= 0 && (err != nil || u.User != nil) {
+		rest = mask + rest[at:]
+	}
+	if before, _, asks := strings.Cut(rest, "?"); asks {
+		rest = before + "?" + mask
+	}
+	if host, behind, deep := strings.Cut(rest, "/"); path && deep && behind != "" {
+		rest = host + "/" + mask
+	}
+	return scheme + "://" + rest
 }
 
 // longestValue is how many bytes of a value are shown: certificates can be values too.

@@ -178,3 +178,12 @@ func TestAddressesAreShownWithoutWhatOpensThem(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressWithACommaIsMaskedWhole: it is one value, and no list.
+func TestAddressWithACommaIsMaskedWhole(t *testing.T) {
+	t.Parallel()
+	found, _ := settings(t, "", "SENSEGATE_SENSORS_CLOUD_URL=https://cloud.example/tok, en")
+	if got := found["sensors.cloud.url"].Value; got == nil || *got != "https://cloud.example/***" {
+		t.Errorf("shown as %v", *got)
+	}
+}

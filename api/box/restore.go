@@ -1,7 +1,6 @@
 package box
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -42,7 +41,10 @@ func (b *Box) DropStaged(ctx context.Context, by store.Actor) error {
 		if err == nil && staged == nil {
 			err = errNothing
 		}
-		return cmp.Or(err, b.Staging.Drop())
+		if err != nil {
+			return err
+		}
+		return b.Staging.Drop()
 	})
 }
 

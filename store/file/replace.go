@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,6 +39,17 @@ func AsidePath(path, what string, at time.Time) string {
 			return name
 		}
 	}
+}
+
+// Asides returns the files that AsidePath has named, by the time in their names.
+func Asides(path, what string) (list []string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(path)) // in the order of names
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), filepath.Base(path)+"."+what+"-") {
+			list = append(list, filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
+	return list, err
 }
 
 // Replace gives the candidate the name path, and the file that had it the name aside

@@ -96,6 +96,14 @@ func TestTheLastTwoReplacedDatabasesStay(t *testing.T) {
 	if last := s.outcome(); len(kept) != 2 || filepath.Base(kept[1]) != last.Aside {
 		t.Errorf("%v are kept, the last one is %s", kept, last.Aside)
 	}
+	s.stage(source.backup(""))
+	s.apply()
+	s.now = s.now.AddDate(-1, 0, 0) // the clock was wrong before
+	s.startAgain()
+	kept = s.aside()
+	if last := s.outcome(); !last.OK || len(kept) != 2 || filepath.Base(kept[0]) != last.Aside {
+		t.Errorf("by an earlier clock %v are kept, the last one is %s", kept, last.Aside)
+	}
 }
 
 func TestOutcomeIsToldOnce(t *testing.T) {

@@ -86,14 +86,13 @@ func lock(directory string) (unlock func(), err error) {
 // remove them, and each is a whole household.
 const keptReplaced = 2
 
-// prune removes the replaced databases but the newest ones.
-func prune(o store.Options) {
-	list, err := filepath.Glob(o.Path + ".replaced-*")
-	slices.Sort(list) // by time, which ends their names
-	for _, old := range list[:max(0, len(list)-keptReplaced)] {
-		if err = errors.Join(err, os.Remove(old)); err == nil {
-			o.Logger.Info("a database that was replaced earlier is removed", "path", old)
-		}
+// prune removes the replaced databases but the newest ones, and never aside, the one just made: a clock
+// that was wrong may have named others after the future.
+func prune(o store.Options, aside string) {
+	list, err := store.Replaced(o.Path)
+	list = slices.DeleteFunc(list, func(path string) bool { return path == aside })
+	for _, old := range list[:max(0, len(list)-keptReplaced+1)] {
+		err = errors.Join(err, os.Remove(old))
 	}
 	if err != nil {
 		o.Logger.Warn("databases that were replaced earlier are not removed", "err", err)
@@ -162,7 +161,7 @@ func (o order) ended(directory string, options store.Options, aside string, fail
 		installed := o.InstalledAt.Std().Format(time.DateOnly)
 		outcome.Text = fmt.Sprintf("restored: %d networks, %d accounts, installed %s", o.Networks, o.Users, installed)
 		options.Logger.Warn("the staged backup has taken the database's place", "aside", outcome.Aside)
-		prune(options)
+		prune(options, aside)
 	} else {
 		outcome.Text = failure.Error()
 		options.Logger.Error("the staged backup was not restored: the former database is used", "why", outcome.Text)

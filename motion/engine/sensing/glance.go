@@ -32,7 +32,7 @@ func (se *Sensing) Look(context.Context) error {
 			links := n.explainLinks(now)
 			n.Mu.Lock()
 			defer n.Mu.Unlock()
-			n.look(links, int64(math.Floor(float64(now)/float64(GlanceStep))))
+			n.look(links, 1+int64(math.Floor(float64(now)/float64(GlanceStep)))) // 0 is never, also for a clock that begins in 1970
 			return nil
 		})
 	}

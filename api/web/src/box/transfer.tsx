@@ -91,6 +91,7 @@ export function fetchFile(path: string, fields: object, { progress, stop }: Way)
 export function sendForm(path: string, form: FormData, { progress, stop }: Way): Promise<void> {
   const send = () =>
     new Promise<void>((done, fail) => {
+      if (stop.aborted) return fail(new Refusal(0, "offline", "", 0)); // before it began
       const ask = new XMLHttpRequest(); // fetch does not tell how far it is
       ask.open("POST", row(path));
       ask.setRequestHeader("X-Sensegate", proof());

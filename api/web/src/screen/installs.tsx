@@ -3,7 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useAnswer } from "../answer";
+import { useAnswer, type Answer } from "../answer";
 import { call } from "../api";
 import { errand } from "../errand";
 import { sure } from "../part/dialog";
@@ -50,15 +50,14 @@ export function Screen() {
   if (!s || begin || !known) return <main class="signin" aria-busy="true"><Waiting answer={answer} /></main>;
   if (looksAfter && !own && (screen === "box" || (screen !== "installs" && screen !== "me" && homes.length === 0))) return <Frame box home={home} homes={homes.length}><Later key="box" part={box} /></Frame>;
   if (homes.length === 0 && own) return <Frame><List homes={[]} again={answer.again} /></Frame>;
-  if (screen === "me") return <Frame box={looksAfter} homes={homes.length}><Me /></Frame>;
+  if (screen === "me") return <Frame box={looksAfter} homes={homes.length}><Me session={session} /></Frame>;
   if (!home) return looksAfter ? <Frame box homes={0}><List homes={[]} again={answer.again} /></Frame> : <NoHome />;
   if (!(screen in setupScreens)) return <Frame box={looksAfter}><List homes={homes} again={answer.again} /></Frame>;
   return <Frame box={looksAfter} home={home}><Later key={screen + home.id} part={setupScreens[screen]} home={{ id: home.id, name: home.name, timezone: home.timezone, role: "" }} installer={true} /></Frame>;
 }
 
 /** The account of somebody who lives in none of the homes. */
-function Me() {
-  const session = useAnswer<Session>("/web/v1/session");
+function Me({ session }: { session: Answer<Session> }) {
   const user = session.value?.user;
   if (!user) return <main class="screen" aria-busy="true"><Waiting answer={session} /></main>;
   const fetch = () => import("./me").then((m) => m.Screen);
