@@ -65,12 +65,13 @@ func (tx *Tx) firstAdministrator(id home.UserID) error {
 		Who: Actor{Kind: ByBox}, Details: map[string]string{"by": "setup_code"}})
 }
 
-// PassAdministration makes a user the only administrator in the place of another who is one, and
-// reports whether they were. It is for an appliance that is handed over with its only home: API keys
-// and the setup code that were made before end too. details stand in the line of the audit log.
+// PassAdministration makes a user the only administrator of an appliance that has some, on behalf of
+// another, and reports whether it has. It is for an appliance that is handed over with its only home:
+// API keys and the setup code that were made before end too. details stand in the line of the audit
+// log.
 func (tx *Tx) PassAdministration(from, to home.UserID, details map[string]string) (bool, error) {
-	is, err := tx.IsAdministrator(from)
-	if err != nil || !is {
+	former, err := tx.Administrators()
+	if err != nil || len(former) == 0 {
 		return false, err
 	}
 	old, err := tx.User(from)
@@ -84,11 +85,12 @@ func (tx *Tx) PassAdministration(from, to home.UserID, details map[string]string
 	if err := cmp.Or(tx.SetAdministrator(to, true), tx.EndSetupCode()); err != nil {
 		return false, err
 	}
-	all, err := tx.Administrators()
-	if err := each(all, err, func(id home.UserID) error {
+	ended := 0
+	if err := each(former, nil, func(id home.UserID) error {
 		if id == to {
 			return nil
 		}
+		ended++
 		return tx.SetAdministrator(id, false)
 	}); err != nil {
 		return false, err
@@ -97,7 +99,7 @@ func (tx *Tx) PassAdministration(from, to home.UserID, details map[string]string
 	if err := each(keys, err, func(k APIKey) error { return tx.RevokeAPIKey(k.ID) }); err != nil {
 		return false, err
 	}
-	details["keys_ended"], details["administrators_ended"] = strconv.Itoa(len(keys)), strconv.Itoa(len(all)-1)
+	details["keys_ended"], details["administrators_ended"] = strconv.Itoa(len(keys)), strconv.Itoa(ended)
 	return true, tx.AddAuditLine(AuditLine{Action: "administration_passed", About: next.Email,
 		Who: Actor{Kind: ByAccount, UserID: from, Name: old.Email}, Details: details})
 }

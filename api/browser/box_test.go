@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -304,6 +305,46 @@ func TestHandingTheOnlyHomeOverPassesTheAppliance(t *testing.T) {
 			if got := apitest.Want[struct{ Administrator bool }](t, p.ask(http.MethodGet, "/session", ""), 200).Administrator; got != want {
 				t.Errorf("several homes: %t; %s is administrator: %t", several, p.Email, got)
 			}
+		}
+	}
+}
+
+// TestLeavingTheOnlyHomePassesTheAppliance: its ownership was changed before, and who had it is removed.
+func TestLeavingTheOnlyHomePassesTheAppliance(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.update(func(tx *store.Tx) error {
+		m, _, err := tx.MembershipOf(b.other, b.neighbour.ID)
+		if err != nil {
+			return err
+		}
+		left := tx.DeleteMembership(m.ID)
+		_, vacated := tx.VacateHome(b.other)
+		return errors.Join(left, vacated, tx.SetAdministrator(b.owner.ID, true), tx.SetAdministrator(b.keeper.ID, false))
+	})
+	key := apitest.Want[struct{ Secret string }](t, b.owner.ask(http.MethodPost, "/admin/keys", `{"name":"kept","all_networks":true}`), 201).Secret
+	var own, next home.Membership
+	b.update(func(tx *store.Tx) (err error) {
+		if own, _, err = tx.MembershipOf(b.home, b.owner.ID); err == nil {
+			next, _, err = tx.MembershipOf(b.home, b.member.ID)
+		}
+		return err
+	})
+	if a := b.owner.askApp(http.MethodPatch, fmt.Sprintf("/network_memberships/%d", next.ID), `{"role":"owner","current_password":"`+password+`"}`); a.Status >= 300 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if _, err := b.db.CheckAPIKey(t.Context(), key); err != nil {
+		t.Errorf("both live there: %v", err)
+	}
+	if a := b.member.askApp(http.MethodDelete, fmt.Sprintf("/network_memberships/%d", own.ID), ""); a.Status >= 300 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	if _, err := b.db.CheckAPIKey(t.Context(), key); err == nil {
+		t.Error("a key of who has left opens something")
+	}
+	for _, p := range []*tab{b.owner, b.member} {
+		if got := apitest.Want[struct{ Administrator bool }](t, p.ask(http.MethodGet, "/session", ""), 200).Administrator; got != (p == b.member) {
+			t.Errorf("%s is administrator: %t", p.Email, got)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	fleet "sensegate/motion/engine/devices"
 	"sensegate/motion/engine/sensing"
 	"sensegate/motion/fault"
+	"sensegate/motion/household"
 )
 
 type boxDevice struct {
@@ -119,7 +120,7 @@ type boxLinksOut struct {
 	}
 }
 
-func (b *Browser) boxLinks(ctx context.Context, _ auth.Administrator, _ *struct{}) (*boxLinksOut, error) {
+func (b *Browser) boxLinks(ctx context.Context, who auth.Administrator, _ *struct{}) (*boxLinksOut, error) {
 	networks, err := b.networks(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (b *Browser) boxLinks(ctx context.Context, _ auth.Administrator, _ *struct{
 	out := &boxLinksOut{}
 	out.Body.Links = []boxLink{}
 	for _, n := range networks {
-		links, err := b.Engine.Sensing.Glances(n.ID)
+		links, err := b.Household.Links(ctx, n.ID, household.Viewer{User: who.ID})
 		if fault.KindOf(err) == fault.NotFound {
 			continue // deleted meanwhile
 		}

@@ -30,8 +30,10 @@ func (h *Household) RemoveMember(ctx context.Context, id home.MembershipID, by h
 		case m.Role == home.OwnerRole:
 			return nil, fault.New(fault.Conflict, "the owner cannot leave: make another member the owner first, or disown the network with DELETE /networks/%d", m.Home)
 		}
-		changed, events, err = leave(tx, m, true)
-		return events, err
+		if changed, events, err = leave(tx, m, true); err != nil {
+			return nil, err
+		}
+		return events, h.leaveAdministration(tx, m)
 	})
 	if err != nil {
 		return err

@@ -60,8 +60,29 @@ func (h *Household) takeOver(tx *store.Tx, c joinCode, former home.Membership, u
 	return scene, append(events, stays...), err
 }
 
-// passAdministration makes who gets the only home of the appliance its only administrator in the place of
-// who hands it over, and ends what that one could have kept: an administrator could read the mails of the
+// leaveAdministration passes the administration on when an administrator leaves the only home of the
+// appliance, which has another owner by then, unless somebody else who belongs to it has it.
+func (h *Household) leaveAdministration(tx *store.Tx, left home.Membership) error {
+	is, err := tx.IsAdministrator(left.User)
+	if err != nil || !is {
+		return err
+	}
+	members, err := tx.MembershipsOfHome(left.Home)
+	for _, m := range members {
+		other, failed := tx.IsAdministrator(m.User)
+		if failed != nil || other {
+			return failed
+		}
+	}
+	owner := slices.IndexFunc(members, func(m home.Membership) bool { return m.Role == home.OwnerRole })
+	if err != nil || owner < 0 {
+		return err
+	}
+	return h.passAdministration(tx, left.User, members[owner].User)
+}
+
+// passAdministration makes who gets the only home of the appliance its only administrator, whoever was
+// before, and ends what they could have kept: an administrator could read the mails of the
 // new household, set passwords, and watch it by an API key or an MQTT user.
 func (h *Household) passAdministration(tx *store.Tx, former, next home.UserID) error {
 	homes, err := tx.Homes()
