@@ -146,15 +146,26 @@ func (h *hand) roomsOf(play *install.Installation) {
 	h.shot("faults-5-rooms")
 }
 
-// walkAstray walks through the office, whose device stands in the bedroom at first.
+// walkAstray walks through the office, whose device stands in the bedroom at first. How much a walk moves
+// each link is chance, as it is in a home; who is told something unexpected walks again, a few times.
 func (h *hand) walkAstray(play *install.Installation) {
 	h.t.Helper()
-	walk := func() {
+	const tries = 5
+	walkUntil := func(outcome string) {
 		h.t.Helper()
-		h.waitFor(`document.querySelector(".su-now.su-walking") !== null`)
-		if err := play.Walk("Office"); err != nil {
-			h.t.Fatal(err)
+		for try := 1; ; try++ {
+			h.waitFor(`document.querySelector(".su-now.su-walking") !== null`)
+			if err := play.Walk("Office"); err != nil {
+				h.t.Fatal(err)
+			}
+			h.waitFor(`document.querySelector(".su-now.su-seen, .su-now.su-unseen") !== null`)
+			if try == tries || read[bool](h.browser, outcome) {
+				break
+			}
+			play.Stop()
+			h.tap("Walk here again")
 		}
+		h.waitFor(outcome)
 	}
 	h.at("Walk through each room")
 	h.waitFor(`document.querySelectorAll(".su-rooms label").length === 6`)
@@ -163,18 +174,14 @@ func (h *hand) walkAstray(play *install.Installation) {
 		read[bool](h.browser, `[...document.querySelectorAll(".su-rooms label")].find((l) => l.textContent.trim() === "`+room+`").click() === undefined`)
 	}
 	h.tap("Start in Office")
-	walk()
-	h.waitFor(`document.querySelector(".su-now.su-unseen") !== null`)
-	h.shows("Office was not sensed")
-	h.shows("Motion was sensed in Bedroom.")
+	walkUntil(`/Office was not sensed\s+Motion was sensed in (?!Office)[A-Z]/.test(document.body.innerText)`)
 	h.shows("Check that each device stands in the room it has here")
 	h.shot("faults-6-elsewhere")
 
 	play.Stop()
 	play.SetMoved(false)
 	h.tap("Walk here again")
-	walk()
-	h.waitFor(`document.querySelector(".su-now.su-seen") !== null`)
+	walkUntil(`document.querySelector(".su-now.su-seen") !== null`)
 	h.shows("Office is sensed")
 	h.shows("printer")
 	h.shot("faults-6-seen")
