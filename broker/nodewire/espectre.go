@@ -48,7 +48,7 @@ const (
 	recordPrefix  = 60
 	recordHeader  = 64
 	recordState   = 2 * recordSubcarriers
-	recordLongest = 2048 // header and channel state of a record that is read, nodes.md 8.2 no. 7
+	recordLongest = 2048 // header and channel state of a record that is read or skipped
 
 	recordSubcarriers = 64
 	recordNoNoise     = -128

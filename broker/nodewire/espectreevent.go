@@ -12,7 +12,7 @@ import (
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html): one named motion after each evaluation,
 // others now and then, and a comment each ten seconds.
 
-// espectreLine is the maximum length of a line of events, and of the data of an event (nodes.md 8.2 no. 7).
+// espectreLine is the maximum length of a line of events, and of the data of an event.
 const espectreLine = 4096
 
 // ESPectreMotion is what a node of ESPectre has found.
