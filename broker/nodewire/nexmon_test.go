@@ -13,7 +13,7 @@ import (
 )
 
 // recorded returns the datagrams of a chip that were recorded, and how many bytes followed the first one's.
-func recorded(t *testing.T, chip string) []capture.Datagram {
+func recorded(t *testing.T, chip string) []capture.Message {
 	t.Helper()
 	datagrams, _, err := capture.ReadPCAP(dataFile(t, "nodes", "nexmon", "example_"+chip+".pcap"))
 	if err != nil {
