@@ -131,6 +131,16 @@ func TestTwelveBitsBecomeAmplitudes(t *testing.T) {
 	}
 }
 
+func TestSignalAboveZeroIsUnknown(t *testing.T) {
+	t.Parallel()
+	var lines nodewire.Lines
+	var f nodewire.Frame
+	line := strings.Replace(fmt.Sprintf(shortHead, 2, 0, "1,2"), "-23", "12", 1)
+	if err := lines.Decode([]byte(line), &f); err != nil || f.RSSI != 0 {
+		t.Errorf("%d dBm, %v", f.RSSI, err)
+	}
+}
+
 func TestFirstWordThatIsNotValidIsCleared(t *testing.T) {
 	t.Parallel()
 	var lines nodewire.Lines
@@ -188,6 +198,10 @@ func TestGarbledLinesAreRefused(t *testing.T) {
 		{"a line without an end in sight", good[:30] + strings.Repeat("0", nodewire.LinesLongest), nodewire.ErrForm},
 		{"twelve bits of a chip with eight", fmt.Sprintf(classicHead, 4, 0, "1,2,3,2047"), nodewire.ErrForm},
 		{"thirteen bits", fmt.Sprintf(shortHead, 4, 0, "1,2,3,2048"), nodewire.ErrForm},
+		{"thirteen bits below", fmt.Sprintf(shortHead, 4, 0, "1,2,3,-2049"), nodewire.ErrForm},
+		{"nine bits", fmt.Sprintf(classicHead, 4, 0, "1,2,3,128"), nodewire.ErrForm},
+		{"eight bits", fmt.Sprintf(classicHead, 4, 0, "1,2,-128,127"), nil},
+		{"fewer numbers than ESP32-CSI-Tool prints", fmt.Sprintf(toolHead, 384, "1 2 3 4 "), nodewire.ErrTruncated},
 	} {
 		var lines nodewire.Lines
 		var f nodewire.Frame
