@@ -83,7 +83,7 @@ var (
 	router, ownNode = motion.MAC{0xa4, 0x2b, 0xb0, 0xc1, 0xd2, 0xe3}, motion.MAC{0x24, 1, 2, 3, 4, 5}
 	stranger        = motion.MAC{0x9a, 1, 1, 1, 1, 1}
 	nodeID, otherID = "node:ruview:7c2c6742bbac:2", "node:ruview:7c2c6742bbad:2"
-	nodeHere        = source{motion.RuView, here, 2}
+	nodeHere        = source{kind: motion.RuView, address: here, number: 2}
 	nothingPicked   = []motion.MAC{}
 )
 
@@ -214,7 +214,7 @@ func TestStrangersDoNotPushOutAdoptedNodes(t *testing.T) {
 	h.pass(3, 20, nodeHere, frame(router, 0))
 	for i := range 200 {
 		h.now = h.now.Add(10 * time.Millisecond)
-		from := source{motion.RuView, netip.AddrFrom4([4]byte{192, 0, 2, byte(50 + i)}), byte(i)}
+		from := source{kind: motion.RuView, address: netip.AddrFrom4([4]byte{192, 0, 2, byte(50 + i)}), number: byte(i)}
 		f := frame(router, 1)
 		h.door.take(from, &f)
 		if i%50 == 0 {
@@ -346,7 +346,7 @@ func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 	h.pass(5, 20, nodeHere, frame(router, 0))
 	h.macs[there] = nodeMAC
 	h.batches, h.waiting = nil, nil
-	moved := source{motion.RuView, there, 2}
+	moved := source{kind: motion.RuView, address: there, number: 2}
 	h.pass(5, 20, moved, frame(router, 1000))
 	if h.frames()[router] < 60 || len(h.waiting) > 0 || h.figures[nodeID].Address != there.String() {
 		t.Errorf("at its new address %d frames count, %v wait", h.frames()[router], h.waiting)
@@ -365,7 +365,7 @@ func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 
 func TestNodeWithoutMACIsKnownByItsAddress(t *testing.T) {
 	h := newHousehold(t, []motion.MAC{router})
-	from := source{motion.RuView, there, 2}
+	from := source{kind: motion.RuView, address: there, number: 2}
 	id := "node:ruview:192-0-2-8:2"
 	h.allowed[id] = true
 	h.pass(15, 20, from, frame(router, 0))
