@@ -77,13 +77,10 @@ func (d *Door) says(from source, m nodewire.Motion, user string, src motion.MAC)
 	if m.Threshold != nil {
 		s.threshold = m.Threshold
 	}
-	if m.Alive != nil {
-		s.gone = !*m.Alive
-	} else {
-		s.gone = false
-	}
-	if s.gone { // what it said before says nothing of now
+	if s.gone = m.Alive != nil && !*m.Alive; s.gone { // what it said before says nothing of now
 		s.moves, s.score = nil, nil
+	} else {
+		n.tally.used++
 	}
 }
 
@@ -102,9 +99,6 @@ func (d *Door) repeat(ctx context.Context) {
 		link := motion.LinkMotion{Src: s.src, Dst: n.receiver, MKAI: value, LRaw: math.NaN(), Throughput: math.NaN()}
 		if link.Src.IsZero() {
 			link.Src, _ = n.hears(motion.MAC{}, d.config.Transmitters)
-		}
-		if ok {
-			n.tally.used++
 		}
 		d.mu.Unlock()
 		if ok {
