@@ -1,15 +1,23 @@
 package detect
 
-import "slices"
+import (
+	"slices"
+
+	"sensegate/motion"
+)
 
 // A radio may hear frames of several formats on one link, and their amplitudes cannot be compared: one
 // shape of the channel that alternates with another looks like motion. The link uses one format; another
 // one takes its place when it is more than twice as frequent, or when no frame of the link's own comes
-// any more. Formats that are mixed evenly so never take turns.
+// any more. Formats that are mixed evenly so never take turns. The times allow for frames that come sorted
+// by format, half a second of each.
 const (
 	foreignLead = 16
 	ownWeight   = 2
-	gone        = 4 * foreignLead // frames of other formats in a row after which the own one counts as gone
+
+	foreignTime motion.Seconds = 1 // how long a format must be ahead
+	goneTime    motion.Seconds = 3 // how long the link's own format must be away
+	sortedTime  motion.Seconds = 1 // how far back times go where frames are sorted
 )
 
 // format is what frames must share so that they can be compared.
@@ -35,28 +43,45 @@ func (f *format) set(length int, ends []int, number uint32) {
 
 // rivalry counts the frames that do not have the link's format.
 type rivalry struct {
-	rival  format // of the newest of them
-	lead   int    // how far the rival is ahead
-	missed int    // of any format since the link's own
+	rival format // the one that is ahead
+	lead  int    // how far
+	since motion.Time
+
+	missed int         // frames of any format since the link's own
+	alone  motion.Time // time of the first of them
 }
 
 // concede counts a frame of the link's own format.
 func (r *rivalry) concede() { r.lead, r.missed = max(0, r.lead-ownWeight), 0 }
 
-// wins counts a frame of another format, and reports whether that takes the place of the link's.
-func (r *rivalry) wins(length int, ends []int, number uint32) bool {
-	if r.lead == 0 || !r.rival.is(length, ends, number) {
+// wins counts a frame of another format at time t, and reports whether that format takes the place of the
+// link's.
+func (r *rivalry) wins(t motion.Time, length int, ends []int, number uint32) bool {
+	if r.lead == 0 {
 		r.rival.set(length, ends, number)
-		r.lead = 0
+		r.since = t
+	}
+	if r.missed == 0 {
+		r.alone = t
+	}
+	r.since, r.alone = min(r.since, t), min(r.alone, t)
+	r.missed++
+	if !r.rival.is(length, ends, number) {
+		r.lead--
+		return r.gone(t)
 	}
 	r.lead++
-	r.missed++
-	return r.lead >= foreignLead || r.missed >= gone
+	return r.lead >= foreignLead && t.Since(r.since) >= foreignTime || r.gone(t)
 }
 
-// admit reports whether a frame is to be used, after it has changed over to the frame's format if that is
-// due.
-func (l *Link) admit(length int, ends []int) bool {
+// gone reports whether the link's own format does not come any more.
+func (r *rivalry) gone(t motion.Time) bool {
+	return r.missed >= foreignLead && t.Since(r.alone) >= goneTime
+}
+
+// admit reports whether a frame at time t is to be used, after it has changed over to the frame's format
+// if that is due.
+func (l *Link) admit(t motion.Time, length int, ends []int) bool {
 	switch own := &l.format; {
 	case own.any && own.shaped(length, ends):
 		own.number, own.any = l.number, false
@@ -64,8 +89,8 @@ func (l *Link) admit(length int, ends []int) bool {
 	case own.length == 0: // the first frame
 		own.set(length, ends, l.number)
 		l.learn.start(length)
-	case l.rivalry.wins(length, ends, l.number):
-		l.change(length, ends)
+	case l.rivalry.wins(t, length, ends, l.number) && !l.grid.passed(t):
+		l.change(t, length, ends)
 	default:
 		return false
 	}

@@ -62,7 +62,7 @@ func TestFormatThatComesBackIsStillCalibrated(t *testing.T) {
 		s := newStream(short())
 		s.quiet(common, 20)
 		before, learned := s.link.Calibration(), s.link.Snapshot()
-		s.quiet(other, 2)
+		s.quiet(other, 3)
 		if c := s.link.Calibration(); c.Done || !c.Running {
 			t.Errorf("%s: calibration %+v on a format that it has not met", name, c)
 		}
@@ -72,7 +72,7 @@ func TestFormatThatComesBackIsStillCalibrated(t *testing.T) {
 			t.Errorf("%s: learned %+v", name, l)
 		}
 		s.ticks = nil
-		s.quiet(common, 1)
+		s.quiet(common, 3)
 		after := s.link.Calibration()
 		if !before.Done || !after.Done || after.At != before.At || after.Running {
 			t.Errorf("%s: calibrated %+v, come back %+v", name, before, after)
@@ -85,7 +85,7 @@ func TestFormatThatComesBackIsStillCalibrated(t *testing.T) {
 		if !last.Valid || last.Normal.Motion {
 			t.Errorf("%s: last tick %+v", name, last)
 		}
-		s.quiet(other, 1)
+		s.quiet(other, 3)
 		if c := s.link.Calibration(); c.At != between.At {
 			t.Errorf("%s: the other format calibrated %+v, come back %+v", name, between, c)
 		}
@@ -147,6 +147,48 @@ func TestEvenlyMixedFormatsDoNotTakeTurns(t *testing.T) {
 	}
 }
 
+// Frames that are gathered for half a second come sorted by format, and the times of each go back to where
+// those of the one before began.
+func TestSortedFormatsDoNotTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := newStream(short())
+	rows, n := noise(37, 5000, 64), 0
+	half := func(shares ...int) { // frames of each format in the next half second
+		from := s.at
+		for format, share := range shares {
+			for i := range share {
+				s.at = from.Add(0.5 * float64(i) / float64(share))
+				s.frame(kind{64, nil, uint32(1 + format)}, rows[n%len(rows)])
+				n++
+			}
+		}
+		s.at = from.Add(0.5)
+	}
+	for range 60 {
+		half(70, 60)
+	}
+	if l := s.link.Snapshot(); l.Format != 1 || len(l.Former) != 0 || !l.Calibrated {
+		t.Fatalf("mixed about evenly: learned %+v", l)
+	}
+	for range 12 {
+		half(20, 90)
+	}
+	if l := s.link.Snapshot(); l.Format != 2 || len(l.Former) != 1 {
+		t.Errorf("the other one more than twice as often: learned %+v", l)
+	}
+	for range 12 {
+		half(80, 20, 20)
+	}
+	if l := s.link.Snapshot(); l.Format != 1 || !l.Calibrated {
+		t.Errorf("the first one more often than two others: learned %+v", l)
+	}
+	for i := range s.ticks[1:] {
+		if s.ticks[i+1].Time <= s.ticks[i].Time {
+			t.Fatalf("a tick at %v comes after one at %v", s.ticks[i+1].Time, s.ticks[i].Time)
+		}
+	}
+}
+
 func TestFormatsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	one, other := kind{64, nil, 6}, kind{128, []int{64, 128}, 6}
@@ -169,7 +211,7 @@ func TestFormatsSurviveARestart(t *testing.T) {
 	if d := cmp.Diff(learned, after.link.Snapshot()); d != "" {
 		t.Errorf("restored link (-before +after):\n%s", d)
 	}
-	after.quiet(one, 1)
+	after.quiet(one, 3)
 	if l := after.link.Snapshot(); l.Length != 64 || l.CalibratedAt != learned.Former[0].CalibratedAt || !l.Calibrated {
 		t.Errorf("the format before, after a restart: %+v, want %+v", l, learned.Former[0])
 	}
@@ -211,7 +253,7 @@ func TestWhatWasLearnedWithoutANumberStays(t *testing.T) {
 	if l := after.link.Snapshot(); l.CalibratedAt != learned.CalibratedAt || l.Format != 6 || len(l.Former) != 0 {
 		t.Errorf("learned %+v", l)
 	}
-	after.quiet(kind{64, nil, 11}, 1)
+	after.quiet(kind{64, nil, 11}, 3)
 	if l := after.link.Snapshot(); l.Calibrated || l.Format != 11 {
 		t.Errorf("on another number learned %+v", l)
 	}
@@ -230,8 +272,8 @@ func TestFourFormatsAreRemembered(t *testing.T) {
 	if !slices.Equal(numbers, []uint32{4, 3, 2}) {
 		t.Errorf("former formats %v", numbers)
 	}
-	s.quiet(kind{64, nil, 2}, 1)
-	s.quiet(kind{64, nil, 6}, 1)
+	s.quiet(kind{64, nil, 2}, 3)
+	s.quiet(kind{64, nil, 6}, 3)
 	numbers = nil
 	for _, l := range s.link.Snapshot().Former {
 		numbers = append(numbers, l.Format)
@@ -257,25 +299,25 @@ func TestCalibrationOutlastsAnotherFormat(t *testing.T) {
 	t.Parallel()
 	one, other := kind{64, nil, 1}, kind{64, nil, 2}
 	s := newStream(short())
-	for range 3 { // two of five seconds at a time
+	for range 3 { // two or three of five seconds at a time
 		if c := s.link.Calibration(); c.Done {
 			t.Fatalf("calibration %+v", c)
 		}
-		s.quiet(one, 2)
-		s.quiet(other, 2)
+		s.quiet(one, 3)
+		s.quiet(other, 3)
 	}
 	if c := s.link.Calibration(); !c.Done {
-		t.Errorf("calibration of the second format %+v after six seconds of it", c)
+		t.Errorf("calibration of the second format %+v after six seconds or more of it", c)
 	}
-	s.quiet(one, 1)
+	s.quiet(one, 3)
 	first := s.link.Calibration()
 	if !first.Done {
-		t.Errorf("calibration of the first format %+v after six seconds of it", first)
+		t.Errorf("calibration of the first format %+v after six seconds or more of it", first)
 	}
 
 	s.link.Calibrate()
 	s.quiet(one, 2)
-	s.quiet(other, 2)
+	s.quiet(other, 3)
 	if c := s.link.Calibration(); !c.Running || !c.Done {
 		t.Errorf("a calibration that was asked for: %+v with the other format", c)
 	}
@@ -283,7 +325,7 @@ func TestCalibrationOutlastsAnotherFormat(t *testing.T) {
 	if c := s.link.Calibration(); c.Running || c.At <= first.At {
 		t.Errorf("a calibration that was asked for: %+v at its end", c)
 	}
-	s.quiet(one, 1)
+	s.quiet(one, 3)
 	if c := s.link.Calibration(); c != first {
 		t.Errorf("the first format is calibrated %+v, was %+v", c, first)
 	}
@@ -297,7 +339,7 @@ func TestSensitivityHoldsForAFormatThatComesBack(t *testing.T) {
 	high := s.ticks[len(s.ticks)-1].On
 	s.quiet(other, 10)
 	s.link.SetSensitivity(0)
-	s.quiet(one, 3)
+	s.quiet(one, 5)
 	if low := s.ticks[len(s.ticks)-1].On; low != 2*high {
 		t.Errorf("threshold %v at the lowest sensitivity, was %v", low, high)
 	}

@@ -37,12 +37,12 @@ func NewLink(config Config) *Link {
 //
 // Push drops a frame older than the newest; 25 in a row mean that the clock was set back, and
 // the ticks continue from there. It ignores frames of another format, which is the length, the
-// segmentation and the number of SetFormat, until they outnumber the link's own two to one; then
-// the link changes over to their format. What it has learned is kept for each of the last four
+// segmentation and the number of SetFormat, until they outnumber the link's own two to one for a
+// second; then the link changes over to their format. What it has learned is kept for each of the last four
 // formats, and is in force again when the format comes back. Ticks in a gap are
 // invalid; in a gap of more than two minutes only the first minute has ticks.
 func (l *Link) Push(t motion.Time, amp []float32, ends []int, rssi int8, emit func(Tick)) {
-	if len(amp) == 0 || !l.admit(len(amp), ends) {
+	if len(amp) == 0 || !isTime(t) || !l.admit(t, len(amp), ends) {
 		return
 	}
 	switch l.grid.arrive(t) {

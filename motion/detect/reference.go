@@ -44,9 +44,9 @@ func (r *reference) restore(s *Learned) {
 	}
 }
 
-// change puts another format in force, with what was learned on it, and keeps what was learned on the
-// one before. A calibration that somebody has asked for goes on with the other format.
-func (l *Link) change(length int, ends []int) {
+// change puts the format of a frame at time t in force, with what was learned on it, and keeps what was
+// learned on the one before. A calibration that somebody has asked for goes on with the other format.
+func (l *Link) change(t motion.Time, length int, ends []int) {
 	next := newReference(&l.config)
 	next.format.set(length, ends, l.number)
 	for i := range l.former {
@@ -68,7 +68,7 @@ func (l *Link) change(length int, ends []int) {
 	}
 	l.reference = next
 	l.judge.tune(l.config.Sensitivity)
-	l.judge.until = l.grid.newest.Add(l.left)
+	l.judge.until = max(t, l.grid.newest).Add(l.left)
 	if asked && l.judge.calibrated {
 		l.Calibrate()
 	}
