@@ -150,7 +150,6 @@ var only = map[string]string{
 	"golang.org/x/oauth2":                 "motion/notify",
 	"rsc.io/qr":                           "motion/notify",
 	"golang.org/x/net":                    "api/mdns",
-	"golang.org/x/sys":                    "api/mdns",
 }
 
 type goPackage struct {
