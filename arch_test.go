@@ -130,6 +130,7 @@ var arrows = map[string][]string{
 	"api/appliance/modeltest":  {},
 	"api/web/webtest":          {},
 	"api/mdns/linktest":        {},
+	"broker/nodedoor/doortest": {},
 	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
