@@ -53,6 +53,9 @@ func TestHomeWithANodeThatDoesNotLogIn(t *testing.T) {
 	if len(got.Links) != 1 || got.Links[0].Unauthenticated == nil || !*got.Links[0].Unauthenticated {
 		t.Errorf("links %+v", got.Links)
 	}
+	if err := b.engine.Inventory.PlaceLeaf(t.Context(), b.network, motion.MAC{2, 7}, "Hall", ""); err != nil {
+		t.Fatal(err)
+	}
 	got = apitest.Want[answer](t, b.keeper.ask(http.MethodGet, "/admin/links", ""), 200)
 	if len(got.Links) != 1 || got.Links[0].Unauthenticated == nil || !*got.Links[0].Unauthenticated {
 		t.Errorf("an administrator sees links %+v", got.Links)
