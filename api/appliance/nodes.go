@@ -1,7 +1,11 @@
 package appliance
 
 import (
+	"context"
+	"net/netip"
+
 	"sensegate/api/lan"
+	"sensegate/api/mdns"
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
 	"sensegate/motion"
@@ -11,8 +15,17 @@ import (
 // openDoor makes the door for nodes of other makers.
 func (a *Appliance) openDoor() {
 	a.nodes = nodedoor.New(a.config.Nodes, nodedoor.Options{
-		Engine: a.engine, Neighbour: broker.Neighbour, Connected: lan.Connected, Log: a.log,
+		Engine: a.engine, Neighbour: broker.Neighbour, Connected: lan.Connected, Browse: browse, Log: a.log,
 	})
+}
+
+// browse returns who offers a service in the household's networks.
+func browse(ctx context.Context, service string) ([]netip.AddrPort, error) {
+	links, err := lan.Links(nil)
+	if err != nil {
+		return nil, err
+	}
+	return mdns.Browse(ctx, service, links)
 }
 
 // outbound reaches devices where they are: our own at the broker, nodes of other makers nowhere, as they
