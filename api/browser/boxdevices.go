@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -62,7 +63,7 @@ func (b *Browser) boxDevices(ctx context.Context, _ auth.Administrator, _ *struc
 }
 
 func boxDeviceOf(d *fleet.DeviceState) boxDevice {
-	shown := boxDevice{ID: d.ID, Kind: d.Kind, Name: d.NodeName, State: d.State, Why: d.Why, Address: d.Address, LastSeen: knownTime(d.LastHeard)}
+	shown := boxDevice{ID: d.ID, Kind: d.Kind, Name: cmp.Or(motion.NodeTitle(d.ID, false), d.NodeName), State: d.State, Why: d.Why, Address: d.Address, LastSeen: knownTime(d.LastHeard)}
 	if d.State == "pending" {
 		shown.State = "waiting"
 	}

@@ -38,7 +38,7 @@ func nodeView(deviceID string, f motion.NodeFigures) *NodeView {
 		v.Lengths = append(v.Lengths, NodeLength(l))
 	}
 	for _, t := range f.Transmitters {
-		v.Transmitters = append(v.Transmitters, NodeTransmitter(t))
+		v.Transmitters = append(v.Transmitters, NodeTransmitter{t.MAC, t.Share, t.Used})
 	}
 	return v
 }

@@ -26,7 +26,11 @@ func (d *Device) explainOther(figures *motion.NodeFigures, live bool) {
 	}
 	d.Other = &shown
 	adopted := d.State == DeviceOnline || d.State == DeviceOffline
-	if adopted && d.Why != codeBadInput && len(shown.Advice) > 0 && slices.Contains(grave, shown.Advice[0]) {
+	switch {
+	case !adopted || d.Why == codeBadInput:
+	case len(shown.Advice) > 0 && slices.Contains(grave, shown.Advice[0]):
 		d.Why, d.Figures = string(shown.Advice[0]), nil
+	case d.Why == codeNoFrames && figures.Used == 0: // it is being found out whose frames count
+		d.Why = ""
 	}
 }

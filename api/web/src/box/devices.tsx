@@ -147,7 +147,7 @@ const Intakes = ({ of }: { of: Intake[] }) => (
             <p><strong>{makers[i.kind] ?? i.kind}</strong> <span class="su-state">{i.at}</span></p>
             {i.state && <p class="su-why"><strong>{i.state}</strong></p>}
             <p>{t("bxIntakeArrived", { arrived: number(i.arrived), frames: number(i.frames) })}</p>
-            <small>{(["other", "wrong", "foreign", "limited"] as const).filter((what) => i[what] > 0).map((what) => codeText("bxIntake_", what, { n: number(i[what]) })).join(" · ")}</small>
+            <small hidden={i.other + i.wrong + i.foreign + i.limited === 0}>{(["other", "wrong", "foreign", "limited"] as const).filter((what) => i[what] > 0).map((what) => codeText("bxIntake_", what, { n: number(i[what]) })).join(" · ")}</small>
           </div>
         </li>
       ))}

@@ -122,7 +122,8 @@ const Empty = () => (
 export function Why({ device }: { device: Device }) {
   if (!device.why) return null;
   const values = figures(device.figures);
-  const said = (rest: string) => suCode("rd_", device.why + rest, values) || suCode("rl_", device.why + rest, values);
+  const bare = device.node && device.why === "waiting" ? "like_another" : device.why; // it has no label
+  const said = (rest: string) => suCode("rd_", (rest ? bare : device.why) + rest, values) || suCode("rl_", device.why + rest, values);
   return <p class="su-why">{said("") || device.why} {device.state === "waiting" || troubled(device) ? <strong>{said("_do")}</strong> : said("_do")}</p>;
 }
 
@@ -137,6 +138,7 @@ function Row({ home, device, now, rooms, all, first, again }: { home: SetupHome;
   const { busy, wrong, act } = useAct(again);
   const name = deviceName(device);
   const known = device.id !== null;
+  const why = (!first || device.state === "waiting" || troubled(device)) && <Why device={device} />;
   return (
     <li class={"su-device su-" + (troubled(device) ? "bad" : device.state)}>
       <span class="su-sign" aria-hidden="true" />
@@ -145,8 +147,7 @@ function Row({ home, device, now, rooms, all, first, again }: { home: SetupHome;
           {known ? <a href={to("devices", device.kind, String(device.id))}>{name}</a> : <strong>{device.name || su("suDeviceNew")}</strong>} <span class="su-state">{suCode("suState_", device.state)}</span>
         </p>
         {known ? <Heard device={device} now={now} first={first} /> : <small>{[device.device_id, device.address].filter(Boolean).join(" · ")}</small>}
-        {(!first || device.state === "waiting" || troubled(device)) && <Why device={device} />}
-        {device.node && <Arrives node={device.node} name={name} why={device.why} known={all} />}
+        {device.node ? <Arrives node={device.node} name={name} why={device.why} known={all}>{why}</Arrives> : why}
         {editing.value && <PlaceForm home={home} device={device} rooms={rooms} done={() => { editing.value = false; return again(); }} />}
         <p class="wrong" role="alert">{wrong}</p>
       </div>

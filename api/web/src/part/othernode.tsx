@@ -1,5 +1,6 @@
 // What arrives of a node of another maker, which tells nothing of itself and needs no password.
 
+import type { ComponentChildren } from "preact";
 import { language } from "../text";
 import { su, suCode, suCounted } from "../words/setup";
 import { figure } from "./setup";
@@ -26,13 +27,14 @@ function line({ rate, lengths, transmitters, advice }: OtherNode): string {
   return su(lengths?.length ? "suNodeRate" : "suNodeMessages", said);
 }
 
-/** How much arrives of a node, what to do about its most important advice, unless that is why said already, and the details, folded. */
-export function Arrives({ node, name, why, known = [] }: { node: OtherNode; name: string; why: string; known?: { device_id: string; name: string }[] }) {
+/** How much arrives of a node, its children, what to do about its most important advice other than why, and the details, folded. */
+export function Arrives({ node, name, why, known = [], children }: { node: OtherNode; name: string; why: string; known?: { device_id: string; name: string }[]; children?: ComponentChildren }) {
   const said = line(node);
   const advice = node.advice.find((code) => code !== why);
   return (
     <div class="su-node-told">
       {said && <p>{said}</p>}
+      {children}
       {advice && <p class="su-why">{suCode("rd_", advice) || advice} {suCode("rd_", advice + "_do")}</p>}
       {!node.authenticated && <p class="su-why">{su("suNodeOpen")}</p>}
       {said && node.lengths !== null && node.lengths.length > 0 && (

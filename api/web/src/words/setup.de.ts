@@ -59,7 +59,7 @@ export const setup: typeof english = {
   suNodeRate: "{rate} Funkrahmen pro Sekunde",
   suNodeMessages: "{rate} Meldungen pro Sekunde",
   suNodeArrives: "Seine Funkrahmen kommen an.",
-  suNodeOpen: "Es hat kein Passwort: Wer in deinem WLAN ist, kann es nachahmen.",
+  suNodeOpen: "Ohne Passwort: Wer in deinem WLAN ist, kann es nachahmen.",
   suNodeMore: "Was ankommt",
   suNodeUsed: "Für die Erkennung genutzt",
   suNodeLength: "Mit {n} Bytes",

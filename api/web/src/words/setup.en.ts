@@ -57,7 +57,7 @@ export const setup = {
   suNodeRate: "{rate} frames a second",
   suNodeMessages: "{rate} messages a second",
   suNodeArrives: "Its frames arrive.",
-  suNodeOpen: "It has no password: anybody on your Wi-Fi can imitate it.",
+  suNodeOpen: "No password: anybody on your Wi-Fi can imitate it.",
   suNodeMore: "What arrives",
   suNodeUsed: "Used to sense motion",
   suNodeLength: "Of {n} bytes",

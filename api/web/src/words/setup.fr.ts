@@ -59,7 +59,7 @@ export const setup: typeof english = {
   suNodeRate: "{rate} trames par seconde",
   suNodeMessages: "{rate} messages par seconde",
   suNodeArrives: "Ses trames arrivent.",
-  suNodeOpen: "Il n'a pas de mot de passe : quiconque est sur votre Wi-Fi peut l'imiter.",
+  suNodeOpen: "Sans mot de passe : quiconque est sur votre Wi-Fi peut l'imiter.",
   suNodeMore: "Ce qui arrive",
   suNodeUsed: "Utilisées pour détecter",
   suNodeLength: "De {n} octets",
