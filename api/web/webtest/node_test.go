@@ -101,6 +101,33 @@ func TestNodesOfOtherMakersSayWhatArrivesAndWhatToDo(t *testing.T) {
 	b.fitsNarrow("a node with its details")
 }
 
+// TestNodesOfOtherMakersAreExplainedInEachLanguage: what the demo does not have.
+func TestNodesOfOtherMakersAreExplainedInEachLanguage(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	b.tolerate("status of 503") // nothing is told live
+	b.beforePages(hearing)
+	b.signedIn()
+	var devices []any
+	for i, code := range []string{"nothing_arrives", "second_source", "same_again", "no_transmitter", "many_transmitters", "too_fast", "no_mac", "like_another"} {
+		device := otherNode(code, map[string]any{"advice": []any{code}})
+		device["id"] = 600 + i
+		devices = append(devices, device)
+	}
+	devices = append(devices, otherNode("", deciding), otherNode("", hidden))
+	page := fixed(t, answers{"/web/v1/devices": {change: map[string]any{"devices": devices}}})
+	b.do(chromedp.Navigate(page+"/#/devices"), chromedp.WaitVisible(chromedp.CSS("h1")))
+	for _, language := range []string{"en", "de", "fr"} {
+		read[bool](b, `localStorage.setItem("sensegate-language", "`+language+`") === undefined`)
+		b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(".su-node-told")))
+		b.waitFor(fmt.Sprintf(`document.querySelectorAll(".su-node-told").length === %d`, len(devices)))
+		read[bool](b, `[...document.querySelectorAll("main details")].every((d) => d.open = true)`)
+		b.isTranslated("nodes", language)
+		b.fitsNarrow("nodes in " + language)
+		b.pictures("nodes-" + language)
+	}
+}
+
 // board plays a board with the firmware of RuView until the test ends: frames of these transmitters in turn.
 func board(t *testing.T, address string, number uint8, transmitters ...motion.MAC) {
 	t.Helper()
