@@ -126,7 +126,7 @@ func TestInstallerAndKeeperSeeNoFiguresOfNodes(t *testing.T) {
 	}
 	rounded := []motion.IntakeFigures{{Kind: motion.RuView, At: "udp :5005", State: "in use", Arrived: 180_000, Frames: 170_000, Other: 40, Wrong: 3, Foreign: 4, Limited: 5}}
 	if !slices.Equal(list.Intakes, rounded) {
-		t.Errorf("of %+v an administrator sees %+v", heardHere(), list.Intakes)
+		t.Errorf("of %+v an administrator sees %+v", otherNodes{}.Figures(), list.Intakes)
 	}
 }
 
