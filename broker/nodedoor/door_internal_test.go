@@ -346,6 +346,19 @@ func TestTransmittersThatCount(t *testing.T) {
 	}
 }
 
+// TestNobodyIsToldToPickATransmitterBeforeOneCouldBeFound: the first frames tell too little.
+func TestNobodyIsToldToPickATransmitterBeforeOneCouldBeFound(t *testing.T) {
+	h := newHousehold(t, nil)
+	h.allowed[nodeID] = true
+	for seconds := range 20 {
+		h.pass(1, 20, nodeHere, frame(router, uint32(20*seconds)))
+		f := h.figures[nodeID]
+		if found := 20*seconds > aloneAfter; slices.Contains(f.Advice, motion.NoTransmitter) || found && f.Used == 0 {
+			t.Errorf("after %d s %.1f of %.1f frames a second are used, advice %v", seconds, f.Used, f.Rate, f.Advice)
+		}
+	}
+}
+
 func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 	h := newHousehold(t, []motion.MAC{router})
 	h.allowed[nodeID] = true
