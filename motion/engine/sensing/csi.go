@@ -10,6 +10,17 @@ import (
 	"sensegate/motion/fuse"
 )
 
+// Record hands each batch of CSI that links sense from to take from now on, with the name of its
+// link and the time of its first frame; nil: to nobody any more. take runs under the network's
+// mutex: it must not block, and must not keep the batch.
+func (se *Sensing) Record(take func(network motion.NetworkID, link string, b *csi.Batch, base motion.Time)) {
+	if take == nil {
+		se.recorder.Store(nil)
+		return
+	}
+	se.recorder.Store(&take)
+}
+
 // RawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5).
 func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Session, device motion.Device, payload motion.RawCSI, now motion.Time) error {
 	n := networkOf(of)
@@ -51,6 +62,9 @@ func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Sessi
 		return nil
 	}
 	base = base.Add(offset)
+	if take := se.recorder.Load(); take != nil {
+		(*take)(n.ID, n.NameOf(key), b, base)
+	}
 	for i := range b.Frames {
 		s.Amplitudes = b.Amplitudes(s.Amplitudes, i)
 		at := base.Add(float64(b.Frames[i].Offset) / 1e6)

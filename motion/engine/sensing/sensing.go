@@ -3,7 +3,10 @@
 package sensing
 
 import (
+	"sync/atomic"
+
 	"sensegate/motion"
+	"sensegate/motion/csi"
 	"sensegate/motion/engine/events"
 	"sensegate/motion/engine/inventory"
 	"sensegate/motion/engine/state"
@@ -19,6 +22,7 @@ type Sensing struct {
 	events    *events.Writer
 	inventory *inventory.Inventory
 	relays    map[string]Relay
+	recorder  atomic.Pointer[func(motion.NetworkID, string, *csi.Batch, motion.Time)] // see Record; nil: nobody records
 
 	deliveries deliveries
 	newLinks   *peer.Buckets[motion.NodeID] // that take the place of others, by receiver
