@@ -18,6 +18,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,7 @@ type Take func(network motion.NetworkID, link string, b *csi.Batch, base motion.
 type Options struct {
 	Directory string     // see the package's function of that name
 	MinFree   int64      // bytes of the disk that stay free; 0: it is not looked at
+	Most      int64      // bytes that a recording may have; 0: MostBytes
 	Listen    func(Take) // has each batch handed to a Take from now on; nil: to none any more
 
 	Free func(directory string) (int64, error) // bytes free; nil: as the system says
@@ -221,7 +223,7 @@ func (r *Recorder) room() (int64, error) {
 	if r.full(leastRoom) {
 		return 0, noRoom("the disk has too little room: make room first")
 	}
-	return min(left, MostBytes), nil
+	return min(left, cmp.Or(r.o.Most, MostBytes)), nil
 }
 
 // full reports whether the disk has too little room for so many bytes more. A quarter of what

@@ -146,12 +146,16 @@ type press struct {
 // member returns a text as a gzip member, which is valid until the next call.
 func (p *press) member(text []byte) ([]byte, error) {
 	p.out.Reset()
+	var err error
 	if p.zip == nil {
-		p.zip = gzip.NewWriter(&p.out)
+		p.zip, err = gzip.NewWriterLevel(&p.out, gzip.BestSpeed)
 	} else {
 		p.zip.Reset(&p.out)
 	}
-	_, err := p.zip.Write(text)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.zip.Write(text)
 	err = errors.Join(err, p.zip.Close()) // which writes as well
 	return p.out.Bytes(), err
 }
