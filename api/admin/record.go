@@ -118,7 +118,7 @@ func (c command) stopRecording(ctx context.Context, now recording.Recording) err
 // showEnd says what was recorded.
 func (c command) showEnd(of recording.Recording) error {
 	return c.print(of, func(w io.Writer) {
-		fmt.Fprintf(w, "\n%s: %d frames of %d files, %d dropped, %s; ended by %s\nsensegate record get %s\n", of.Name, of.Frames, len(of.Files), of.Dropped, megabytes(of.Bytes), of.Why, of.Name)
+		fmt.Fprintf(w, "\n%s: %d frames of %d files, %d dropped, %s (%s)\nsensegate record get %s\n", of.Name, of.Frames, len(of.Files), of.Dropped, megabytes(of.Bytes), of.Why, of.Name)
 	})
 }
 
