@@ -21,6 +21,7 @@ type boxRecording struct {
 	Started   motion.Time      `json:"started" example:"1764000060"`
 	Ended     *motion.Time     `json:"ended" nullable:"true" doc:"null: it runs" example:"1764000660"`
 	Minutes   int              `json:"minutes" doc:"It was to last" example:"10"`
+	LeftS     int              `json:"left_s" doc:"Seconds until it ends by itself; 0: it has ended" example:"0"`
 	Links     int              `json:"links" doc:"That were recorded" example:"3"`
 	Frames    int              `json:"frames" example:"45000"`
 	Dropped   int              `json:"dropped" doc:"Frames that came too fast to be written" example:"0"`
@@ -29,13 +30,17 @@ type boxRecording struct {
 	Why       string           `json:"why" enum:",time,stopped,size,disk,box,cut,failed" doc:"Why it has ended; empty: it runs" example:"time"`
 }
 
-func boxRecordingOf(r recording.Recording) boxRecording {
+func (b *Browser) boxRecordingOf(r recording.Recording) boxRecording {
+	left := 0.0
+	if r.Ended == 0 {
+		left = max(0, float64(60*r.Minutes)-b.Engine.State.Now().Since(r.Started))
+	}
 	links := map[string]bool{}
 	for _, f := range r.Files {
 		links[f.Link] = true
 	}
 	return boxRecording{
-		Name: r.Name, NetworkID: r.Network, Started: r.Started, Ended: knownTime(r.Ended), Minutes: r.Minutes, Links: len(links),
+		Name: r.Name, NetworkID: r.Network, Started: r.Started, Ended: knownTime(r.Ended), Minutes: r.Minutes, LeftS: int(left), Links: len(links),
 		Frames: r.Frames, Dropped: r.Dropped, Bytes: r.Bytes, Label: string(r.Label), Why: r.Why,
 	}
 }
@@ -69,10 +74,10 @@ func (b *Browser) boxRecordings(ctx context.Context, who auth.Administrator, _ *
 	out := &boxRecordingsOut{}
 	out.Body.Recordings, out.Body.Busy = []boxRecording{}, found.Busy
 	for _, r := range found.Complete {
-		out.Body.Recordings = append(out.Body.Recordings, boxRecordingOf(r))
+		out.Body.Recordings = append(out.Body.Recordings, b.boxRecordingOf(r))
 	}
 	if found.Running != nil {
-		running := boxRecordingOf(*found.Running)
+		running := b.boxRecordingOf(*found.Running)
 		out.Body.Running = &running
 	}
 	out.Body.Homes, err = b.recordedHomes(ctx, who.ID)
@@ -121,7 +126,7 @@ func (b *Browser) record(ctx context.Context, who auth.Administrator, in *record
 	if err != nil {
 		return nil, err
 	}
-	return &recordOut{boxRecordingOf(begun)}, nil
+	return &recordOut{b.boxRecordingOf(begun)}, nil
 }
 
 type labelIn struct {
@@ -139,7 +144,7 @@ func (b *Browser) stopRecording(ctx context.Context, who auth.Administrator, _ *
 	if err != nil {
 		return nil, err
 	}
-	return &recordOut{boxRecordingOf(done)}, nil
+	return &recordOut{b.boxRecordingOf(done)}, nil
 }
 
 // RecordingPath names a recording.
