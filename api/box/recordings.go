@@ -226,9 +226,9 @@ func (b *Box) RightsChanged() {
 	}
 }
 
-// dropForsaken ends the recording of somebody who may not record any more, and deletes those
+// DropForsaken ends the recording of somebody who may not record any more, and deletes those
 // whose household is gone.
-func (b *Box) dropForsaken(ctx context.Context) error {
+func (b *Box) DropForsaken(ctx context.Context) error {
 	running, user, busy := b.Recorder.Running()
 	list, err := b.Recorder.List()
 	if err != nil {
@@ -260,7 +260,7 @@ func (b *Box) dropForsaken(ctx context.Context) error {
 	if _, err := b.Recorder.Stop(); err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	return b.dropForsaken(ctx) // it may be one to delete
+	return b.DropForsaken(ctx) // it may be one to delete
 }
 
 // mayGoOn reports whether whoever has begun a recording might still begin it.

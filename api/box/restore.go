@@ -68,7 +68,7 @@ func (b *Box) Run(ctx context.Context) error {
 		case <-ticker.C:
 			told = told || b.Told(ctx) == nil
 		}
-		if err := b.dropForsaken(ctx); err != nil && ctx.Err() == nil {
+		if err := b.DropForsaken(ctx); err != nil && ctx.Err() == nil {
 			b.Log.Warn("recordings not looked at", "err", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/netip"
@@ -14,6 +15,7 @@ import (
 	"sensegate/api/box/recording"
 	"sensegate/motion"
 	"sensegate/motion/csi"
+	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/store"
 )
@@ -112,8 +114,7 @@ func TestOnlyWhoLivesThereRecords(t *testing.T) {
 	apitest.WantProblem(t, b.keeper.ask(http.MethodPost, "/admin/recordings", order), http.StatusConflict, "recording")
 }
 
-// TestHouseholdIsToldOfARecording: also when somebody at the appliance itself records, or a recording
-// that begins finds no room.
+// TestHouseholdIsToldOfARecording that begins, and of none that did not.
 func TestHouseholdIsToldOfARecording(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
@@ -146,7 +147,7 @@ func TestRecordingIsDownloadedAsAnArchive(t *testing.T) {
 	b := newBox(t)
 	b.movesIn(b.keeper)
 	name := b.recorded()
-	a := b.keeper.ask(http.MethodPost, "/admin/recordings/"+name+"/download", "")
+	a := b.keeper.ask(http.MethodPost, "/admin/recordings/"+name+"/download", "{}") // as the page does
 	if want := "attachment; filename=" + name + ".zip"; a.Status != 200 || a.Header.Get("Content-Disposition") != want {
 		t.Fatalf("%d %v", a.Status, a.Header)
 	}
@@ -169,5 +170,76 @@ func TestRecordingIsDownloadedAsAnArchive(t *testing.T) {
 	b.keeper.done(http.MethodDelete, "/admin/recordings/"+name, "")
 	if got := b.keeper.recordings(); len(got.Recordings) != 0 {
 		t.Errorf("it is still there: %+v", got)
+	}
+}
+
+// TestRecordingGoesWithItsHousehold, and ends when whoever has begun it leaves the home or the office.
+func TestRecordingGoesWithItsHousehold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do            func(b *box, tx *store.Tx) error
+		running, kept bool
+	}{
+		"nothing": {func(*box, *store.Tx) error { return nil }, true, true},
+		"they leave": {func(b *box, tx *store.Tx) error {
+			m, _, err := tx.MembershipOf(b.home, b.keeper.ID)
+			if err != nil {
+				return err
+			}
+			return tx.DeleteMembership(m.ID)
+		}, false, true},
+		"they are no administrator any more": {func(b *box, tx *store.Tx) error {
+			return errors.Join(tx.SetAdministrator(b.owner.ID, true), tx.SetAdministrator(b.keeper.ID, false))
+		}, false, true},
+		"the home is vacated": {func(b *box, tx *store.Tx) error {
+			_, err := tx.VacateHome(b.home)
+			return err
+		}, false, false},
+		"another household claims it": {func(b *box, tx *store.Tx) error {
+			house, err := tx.Home(b.home)
+			house.ClaimedAt = tx.Now().Add(60)
+			return errors.Join(err, tx.PutHome(house))
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.movesIn(b.keeper)
+			old := b.recorded()
+			apitest.Want[any](t, b.keeper.ask(http.MethodPost, "/admin/recordings", order), 201)
+			b.update(func(tx *store.Tx) error { return c.do(b, tx) })
+			if err := b.boxes.DropForsaken(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, _, running := b.records.Running()
+			_, err := b.records.Find(old)
+			if running != c.running || (err == nil) != c.kept {
+				t.Errorf("it runs: %t, the former one: %v", running, err)
+			}
+		})
+	}
+}
+
+// TestTerminalRecordsAnyHome, and its household is told as well.
+func TestTerminalRecordsAnyHome(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	terminal := store.Actor{Kind: store.ByTerminal, Name: "root"}
+	if _, err := b.boxes.StartRecording(t.Context(), terminal, recording.Order{Minutes: 5}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("of two networks none was named: %v", err)
+	}
+	begun, err := b.boxes.StartRecording(t.Context(), terminal, recording.Order{Network: b.network, Minutes: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, values := b.member.notified(motion.RecordingStartedEvent); n != 1 || values["member"] != "" {
+		t.Errorf("told %d times: %v", n, values)
+	}
+	b.measures()
+	if done, err := b.boxes.StopRecording(t.Context(), terminal); err != nil || done.Name != begun.Name || done.Frames != 10 {
+		t.Errorf("%+v %v", done, err)
+	}
+	if lines := b.keeper.audit(); len(lines) != 1 || lines[0].Action != "recording_started" || lines[0].About != begun.Name {
+		t.Errorf("%+v", lines)
 	}
 }

@@ -52,6 +52,7 @@ type box struct {
 	play     browser.Play
 	restarts atomic.Int32
 	records  *recording.Recorder
+	boxes    *boxes.Box
 	admin    string // from where administrators may look after it
 	sensors  *integration.Service
 
@@ -136,11 +137,12 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	reach := func() boxes.Reach {
 		return boxes.Reach{Port: 8080, Addresses: []string{"192.168.1.20"}, Nameless: "mdns is off"}
 	}
-	return boxes.New(boxes.Parts{
+	b.boxes = boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Recorder: b.recorder(), Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
 		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
 	})
+	return b.boxes
 }
 
 // staged keeps uploaded backups; what is applied is noted alone.

@@ -125,14 +125,14 @@ func (r *Recorder) Delete(name string) error {
 func (r *Recorder) salvage() error {
 	r.mu.Lock()
 	entries, err := os.ReadDir(r.o.Directory)
-	running := r.running
 	r.mu.Unlock()
+	running, _, _ := r.Running()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, entry := range entries {
 		name, unfinished := strings.CutSuffix(entry.Name(), part)
-		if !unfinished || !entry.IsDir() || running != nil && running.about.Name == name {
+		if !unfinished || !entry.IsDir() || running.Name == name {
 			continue
 		}
 		if again := r.finish(name); again != nil {
