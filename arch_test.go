@@ -66,9 +66,11 @@ var arrows = map[string][]string{
 	"store/samples": {"motion", "motion/series"},
 	"store/durable": {},
 
-	"broker/wire":  {"motion", "motion/fault"},
-	"broker/guard": {"motion/peer"},
-	"broker":       {"broker/guard", "broker/wire", "motion", "motion/fault", "motion/peer"},
+	"broker/wire":     {"motion", "motion/fault"},
+	"broker/guard":    {"motion/peer"},
+	"broker/nodewire": {"motion", "motion/csi"},
+	"broker/nodedoor": {"broker/nodewire", "motion", "motion/csi", "motion/fault", "motion/peer"},
+	"broker":          {"broker/guard", "broker/wire", "motion", "motion/fault", "motion/peer"},
 
 	"api":         {"api/live", "motion/fault", "motion/shape"},
 	"api/live":    {"motion/fault"},
@@ -91,7 +93,7 @@ var arrows = map[string][]string{
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
@@ -129,6 +131,7 @@ var arrows = map[string][]string{
 	"api/appliance/modeltest":  {},
 	"api/web/webtest":          {},
 	"api/mdns/linktest":        {},
+	"broker/nodedoor/doortest": {},
 	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
@@ -149,7 +152,6 @@ var only = map[string]string{
 	"golang.org/x/oauth2":                 "motion/notify",
 	"rsc.io/qr":                           "motion/notify",
 	"golang.org/x/net":                    "api/mdns",
-	"golang.org/x/sys":                    "api/mdns",
 }
 
 type goPackage struct {

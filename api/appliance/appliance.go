@@ -23,6 +23,7 @@ import (
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
+	"sensegate/broker/nodedoor"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/integration"
@@ -42,6 +43,7 @@ type Appliance struct {
 	sensors *integration.Service
 	base    string // that links in mails begin with, once the ports are bound
 	broker  *broker.Server
+	nodes   *nodedoor.Door
 	http    *server.Server
 	core    *server.Server // nil: on http
 	box     *box.Box
@@ -84,6 +86,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.engine, err = engine.New(ctx, db, engine.Options{
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
+		NodesNetwork:    motion.NetworkID(c.Nodes.Network),
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
 		Built: Built(),
 	})
@@ -94,10 +97,11 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		return nil, err
 	}
 	a.config.HTTP.Holds = a.holds
-	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
+	a.openDoor()
+	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine, Users: a.nodes}, log); err != nil {
 		return nil, err
 	}
-	a.engine.Introduce(a.broker)
+	a.engine.Introduce(outbound{a.broker, a.nodes})
 	a.connectSensors()
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
@@ -109,7 +113,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
-		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe,
+		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe, Intakes: a.nodes.Figures,
 	})
 	if err = a.box.Told(ctx); err != nil {
 		log.Warn("what came of a restore is not in the audit log yet", "err", err)
@@ -117,6 +121,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	}
 	a.admin = admin.NewServer(a.box)
 	if err = a.broker.Listen(); err != nil {
+		return nil, err
+	}
+	if err = a.nodes.Listen(); err != nil {
 		return nil, err
 	}
 	a.mount()
@@ -177,6 +184,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services, running := errgroup.WithContext(ctx)
 	services.Go(func() error { return a.db.Watch(running) })
 	services.Go(func() error { return a.broker.Run(running) })
+	services.Go(func() error { return a.nodes.Run(running) })
 	services.Go(func() error { return a.sensors.Run(running) })
 	services.Go(func() error { return a.parts.Household.Watch(running) })
 	services.Go(func() error { return a.http.Run(running) })

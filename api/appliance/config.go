@@ -20,6 +20,7 @@ import (
 	"sensegate/api/pki"
 	"sensegate/api/server"
 	"sensegate/broker"
+	"sensegate/broker/nodedoor"
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
 	"sensegate/motion/sensor/zigbee2mqtt"
@@ -46,6 +47,8 @@ type Config struct {
 	Push notify.PushConfig `yaml:"push" envPrefix:"PUSH_"`
 
 	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
+
+	Nodes nodedoor.Config `yaml:"nodes" envPrefix:"NODES_"`
 
 	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
@@ -106,6 +109,7 @@ func Defaults() Config {
 		Mail:       notify.MailDefaults(),
 		Push:       notify.PushDefaults(),
 		Sensors:    SensorsConfig{Provider: zigbee2mqtt.Name, Zigbee2MQTT: zigbee2mqtt.Defaults()},
+		Nodes:      nodedoor.Defaults(),
 	}
 }
 
@@ -146,6 +150,7 @@ func (c *Config) Validate() error {
 	check("mail.", c.Mail.Validate())
 	check("push.", c.Push.Validate())
 	check("sensors.", c.Sensors.Validate())
+	check("nodes.", c.Nodes.Validate())
 	return errors.Join(wrong...)
 }
 

@@ -144,3 +144,24 @@ func rank(a netip.Addr) int {
 	}
 	return 4
 }
+
+// Connected returns the networks that this machine is connected to, with its own address in each: of every
+// interface that is up, loopback included.
+func Connected() (networks []netip.Prefix, err error) {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return nil, fmt.Errorf("list interfaces: %w", err)
+	}
+	for _, i := range interfaces {
+		addresses, err := i.Addrs()
+		if err != nil || i.Flags&net.FlagUp == 0 {
+			continue
+		}
+		for _, a := range addresses {
+			if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+				networks = append(networks, netip.PrefixFrom(prefix.Addr().Unmap().WithZone(""), prefix.Bits()))
+			}
+		}
+	}
+	return networks, nil
+}

@@ -43,6 +43,8 @@ type Options struct {
 	// creation: into networks without an owner, and into those that were claimed
 	// meanwhile until their owners close it. Zero: never.
 	FirstWindow time.Duration
+	// NodesNetwork is the network that nodes of other makers join; 0: the only one.
+	NodesNetwork motion.NetworkID
 	// FlushInterval is the time between two writes of samples: what a power cut may
 	// cost of them. 60 s when zero.
 	FlushInterval time.Duration
@@ -93,7 +95,7 @@ func New(ctx context.Context, db *store.DB, o Options) (*Engine, error) {
 	e := &Engine{State: s, Events: events.New(s, o.Stored), Commands: management.New(s), Insights: insights.New(s, o.WithoutInsights)}
 	e.Inventory = inventory.New(s, e.Events, e.Commands)
 	e.Devices = devices.New(s, e.Events, e.Commands, e.Inventory, devices.Options{
-		AccessToken: o.AccessToken, Readopt: o.Readopt, FirstWindow: o.FirstWindow,
+		AccessToken: o.AccessToken, Readopt: o.Readopt, FirstWindow: o.FirstWindow, NodesNetwork: o.NodesNetwork,
 	})
 	e.Sensing = sensing.New(s, e.Events, e.Inventory, o.Relays)
 	e.Alerts = alerting.New(s, e.Events)

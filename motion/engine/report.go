@@ -121,3 +121,18 @@ func (e *Engine) Disconnected(device motion.DeviceKey, reason string) {
 func (e *Engine) BadInput(device, reason string, message []byte) {
 	e.State.BadInput(device, reason, message)
 }
+
+// Receiver decides about a node of another maker that is heard, as devices.Fleet has it.
+func (e *Engine) Receiver(ctx context.Context, said motion.Radar, substitute motion.MAC, c motion.Credentials) (key motion.DeviceKey, receiver motion.MAC, why string, err error) {
+	return e.Devices.Receiver(ctx, said, substitute, c)
+}
+
+// KnowsTransmitter reports whether an address is one of a node in the network of a device.
+func (e *Engine) KnowsTransmitter(device motion.DeviceKey, mac motion.MAC) bool {
+	return e.State.KnowsTransmitter(device, mac)
+}
+
+// NodeFigures keeps what arrives of a node of another maker, by its deviceId; nil: it is not heard any more.
+func (e *Engine) NodeFigures(deviceID string, figures *motion.NodeFigures) {
+	e.State.SetNodeFigures(deviceID, figures)
+}

@@ -16,6 +16,11 @@ func (f *Fleet) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credenti
 	if err := checkBootstrap(&b); err != nil {
 		return motion.Admission{}, err
 	}
+	return f.decide(ctx, b, c)
+}
+
+// decide is Admit for a device that says of itself what it must.
+func (f *Fleet) decide(ctx context.Context, b motion.Bootstrap, c motion.Credentials) (motion.Admission, error) {
 	var p *post // after the View its tx is over: only what is in memory may be asked
 	var v verdict
 	var about []motion.Network
@@ -53,7 +58,7 @@ func (f *Fleet) Admit(ctx context.Context, b motion.Bootstrap, c motion.Credenti
 		shown.Reason = admission.TryAgain // a session or a window has begun or ended meanwhile
 	}
 	if v.reason == unclaimedFull && f.giveWay(context.WithoutCancel(ctx)) || v.reason == networkFull && f.nodeGivesWay(context.WithoutCancel(ctx), p.place.ID) {
-		return f.Admit(ctx, b, c)
+		return f.decide(ctx, b, c)
 	}
 	f.Waiting.note(shown, f.state.Now())
 	f.tellRefused(shown, about...)
@@ -150,6 +155,8 @@ func checkBootstrap(b *motion.Bootstrap) error {
 		b.Radar.NodeName = b.Radar.DeviceID
 	}
 	switch {
+	case motion.NodeKindOf(b.Radar.DeviceID) != "":
+		return fault.New(fault.Invalid, "radar_status.deviceId: an id that begins with node: is that of a node of another maker, which does not come here")
 	case !inventory.PlainName(b.Radar.DeviceID):
 		return fault.New(fault.Invalid, "radar_status.deviceId: want 1 to 64 letters, digits, '-', '_' or ':'")
 	case !inventory.PlainName(b.Radar.NodeName):

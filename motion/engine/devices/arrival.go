@@ -1,7 +1,10 @@
 package devices
 
 import (
+	"cmp"
+	"crypto/rand"
 	"slices"
+	"strings"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/inventory"
@@ -36,7 +39,7 @@ func (f *Fleet) arrive(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) (
 	in.how, in.before = v.how, p.node
 	network := v.network
 	if network.ID == 0 {
-		network, err = tx.CreateNetwork(motion.Network{GuardianID: b.LocationID, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), ConfigRev: 1})
+		network, err = tx.CreateNetwork(motion.Network{GuardianID: cmp.Or(b.LocationID, "nodes-"+strings.ToLower(rand.Text()[:8])), CreatedAt: tx.Now(), UpdatedAt: tx.Now(), ConfigRev: 1})
 	} else {
 		err = p.replace(network, &in)
 	}

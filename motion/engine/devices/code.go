@@ -12,7 +12,8 @@ const Approved Code = "approved"
 // of the others.
 var (
 	waitsBy = map[string]Code{
-		waitingForAdoption: "waiting", waitingForMaster: "waiting_for_master", severalPlaces: "several_networks",
+		waitingForAdoption: "waiting", waitingForMaster: "waiting_for_master", severalPlaces: "several_networks", severalHomes: "several_networks",
+		likeAnother:   "like_another",
 		tooManyLately: "too_many_lately", tooOftenLately: "too_often_lately",
 	}
 	refusedBy = map[string]Code{

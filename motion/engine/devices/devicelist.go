@@ -23,6 +23,8 @@ type DeviceState struct {
 	LastHeard motion.Time      `json:"last_heard,omitempty"`
 	Refused   []state.Refused  `json:"refused,omitempty"`
 	Entry     *Entry           `json:"entry,omitempty"` // of one that is pending
+
+	Node *motion.NodeFigures `json:"node,omitempty"` // what arrives of a node of another maker
 }
 
 // Entry is what a pending device has shown, which an approval holds it to.
@@ -57,6 +59,9 @@ func (f *Fleet) DeviceList(ctx context.Context) (list []DeviceState, until motio
 	})
 	if err != nil {
 		return nil, 0, err
+	}
+	for i := range list {
+		list[i].Node = f.state.NodeFigures(list[i].ID)
 	}
 	known := func(name string) bool {
 		return slices.ContainsFunc(list, func(d DeviceState) bool { return d.Kind+"/"+d.ID == name || "client/"+d.ID == name })

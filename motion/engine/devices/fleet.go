@@ -35,6 +35,8 @@ type Options struct {
 	AccessToken string // as engine.Options has them
 	Readopt     bool
 	FirstWindow time.Duration
+
+	NodesNetwork motion.NetworkID // that nodes of other makers join; 0: the only one
 }
 
 // New makes the fleet; Load reads what waits.

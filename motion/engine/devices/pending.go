@@ -44,7 +44,8 @@ func same(entry, shown motion.PendingDevice) bool {
 
 // note lists a post that was refused, or counts it where it shows what an entry holds.
 // When the list is full, the entry that was seen longest ago goes; those approved by
-// hand go last, so that a flood of strangers does not undo an approval.
+// hand go last, so that a flood of strangers does not undo an approval, and nodes of other makers, which
+// cost less to invent, first.
 func (l *pendingList) note(shown motion.PendingDevice, now motion.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,6 +69,12 @@ func (l *pendingList) note(shown motion.PendingDevice, now motion.Time) {
 func byEviction(a, b motion.PendingDevice) int {
 	if a.Approved != b.Approved {
 		if a.Approved {
+			return -1
+		}
+		return 1
+	}
+	if a, b := motion.NodeKindOf(a.DeviceID) != "", motion.NodeKindOf(b.DeviceID) != ""; a != b {
+		if b {
 			return -1
 		}
 		return 1

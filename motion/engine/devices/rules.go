@@ -15,6 +15,8 @@ import (
 const (
 	waitingForAdoption = "waiting for adoption"
 	waitingForMaster   = "waiting for its master"
+	severalHomes       = "several networks are here: let it in by the app of its home, or set nodes.network"
+	likeAnother        = "it looks like another device, which was adopted at this address: let it in by hand if it is yours"
 	severalPlaces      = "devices of several networks say that they have the BSSID it hears: open an adoption window of its own network alone, or approve it there"
 	letInElsewhere     = "devices of several networks say that they have the BSSID it hears: another one has let it in"
 	anotherNetwork     = "adopted in another network: open an adoption window to move it"
@@ -67,6 +69,7 @@ type post struct {
 	node       motion.Node      // of the device; zero: none
 	place      motion.Network   // that it asks to join; ID 0: none that exists
 	byLocation bool             // its location_id names place
+	crowded    bool             // too many networks for a node of another maker to be of any of them
 	rivals     []motion.Network // whose devices say that they have the BSSID it hears; place is one of them, or none
 }
 
@@ -78,6 +81,10 @@ func (f *Fleet) newPost(tx *store.Tx, b motion.Bootstrap, c motion.Credentials) 
 	}
 	if p.node, err = tx.NodeByDevice(p.key.ID); err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, err
+	}
+	if p.ofOther() {
+		p.place, err = p.otherPlace()
+		return p, err
 	}
 	p.place, err = tx.NetworkByGuardian(b.LocationID)
 	p.byLocation = err == nil
@@ -138,7 +145,10 @@ func (p *post) showsToken() (bool, error) {
 
 // judge decides about the post (device-protocol.md 1).
 func (p *post) judge() (verdict, error) {
-	if p.place.ID == 0 && len(p.rivals) > 0 {
+	switch {
+	case p.ofOther() && p.place.ID == 0 && (p.crowded || len(p.rivals) > 0):
+		return refuse(severalHomes), nil
+	case p.place.ID == 0 && len(p.rivals) > 0:
 		return refuse(severalPlaces), nil
 	}
 	own, err := p.showsToken()
@@ -153,6 +163,8 @@ func (p *post) judge() (verdict, error) {
 		return p.joins(invitation, own)
 	}
 	switch {
+	case reason == likeAnother:
+		return refuse(reason), nil
 	case !p.adopted():
 		return refuse(waitingForAdoption), nil
 	case reason == ownedElsewhere && p.byLocation:
@@ -173,6 +185,9 @@ func (p *post) invitation(own bool) (invitation how, reason string, err error) {
 	}
 	if approved, err := p.approved(); err != nil || approved != nil {
 		return byApproval, "", err
+	}
+	if like, err := p.replacesOther(); err != nil || like {
+		return "", likeAnother, err
 	}
 	until, err := p.windowUntil(p.tx, p.place.ID)
 	if err != nil {
@@ -284,7 +299,7 @@ func (f *Fleet) preShared(token string) bool {
 
 // joins is the verdict about a device that is let into the network that it asks to join.
 func (p *post) joins(invitation how, own bool) (verdict, error) {
-	if p.place.ID == 0 && !p.master() {
+	if p.place.ID == 0 && !p.master() && !p.ofOther() {
 		return refuse(waitingForMaster), nil
 	}
 	if full, err := p.full(invitation); err != nil || full != "" {

@@ -50,6 +50,7 @@ type State struct {
 	mu       sync.Mutex
 	networks map[motion.NetworkID]*Network
 	sessions map[motion.DeviceKey]*Session
+	figures  map[string]motion.NodeFigures // of nodes of other makers, by deviceId
 }
 
 // New opens the samples and looks at the clock before anything is stamped. built is when the
@@ -58,7 +59,7 @@ type State struct {
 func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.Time, flush time.Duration, built motion.Time) (*State, error) {
 	st := &State{
 		DB: db, Log: log, Wall: wall, FlushInterval: flush, Contained: containment{log: log}, OwnClock: OwnClock{Built: built},
-		networks: map[motion.NetworkID]*Network{}, sessions: map[motion.DeviceKey]*Session{},
+		networks: map[motion.NetworkID]*Network{}, sessions: map[motion.DeviceKey]*Session{}, figures: map[string]motion.NodeFigures{},
 	}
 	var err error
 	if st.Series, err = store.OpenSamples(ctx, db); st.Series == nil {
