@@ -55,7 +55,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := "POST /devices/{id}/adopt POST /calibration" // TestEachChangeIsInTheAuditLog of api/browser calls the same methods
+	elsewhere := "POST /devices/{id}/adopt POST /calibration"              // TestEachChangeIsInTheAuditLog of api/browser calls the same methods
 	elsewhere += " POST /recordings/{name}/read DELETE /recordings/{name}" // TestInterruptedRecordingIsComplete
 	elsewhere += " POST /recordings/label POST /recordings/stop"           // which leave none
 	for _, request := range regexp.MustCompile(`"((?:POST|DELETE|PUT) [^"]+)"`).FindAllStringSubmatch(string(source), -1) {
