@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"context"
+	"net"
 	"net/netip"
 
 	"sensegate/api/lan"
@@ -53,4 +54,19 @@ func (o outbound) Disconnect(device motion.DeviceKey, reason string) {
 		return
 	}
 	o.nodes.Forget(device.ID)
+}
+
+// nodes is the door of nodes of other makers, as administrators use it.
+type nodes struct {
+	*nodedoor.Door
+	broker *broker.Server
+}
+
+// PointHere has a node publish to the broker of this box.
+func (n nodes) PointHere(ctx context.Context, deviceID, user, password string) error {
+	at, ok := n.broker.Addr().(*net.TCPAddr)
+	if !ok {
+		return fault.New(fault.Conflict, "the broker listens with TLS alone: mqtt.listen in the configuration")
+	}
+	return n.Door.PointHere(ctx, deviceID, at.Port, user, password)
 }

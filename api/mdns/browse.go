@@ -133,5 +133,5 @@ func instances(answer []byte, service string) (found []netip.AddrPort) {
 			})
 		})
 	})
-	return found
+	return found[:min(len(found), maxInstances)]
 }

@@ -30,7 +30,8 @@ type espectre struct {
 	client *http.Client
 
 	mu     sync.Mutex
-	states map[string]string // by address, what is the matter with each node; "": nothing
+	states map[string]string       // by address, what is the matter with each node; "": nothing
+	met    map[source]espectreNode // as they were reached last
 
 	arrived, frames, other, wrong atomic.Int64
 }
@@ -49,7 +50,7 @@ const (
 )
 
 func newESPectre(d *Door, c ESPectreConfig) *espectre {
-	e := &espectre{door: d, config: c, states: map[string]string{}}
+	e := &espectre{door: d, config: c, states: map[string]string{}, met: map[source]espectreNode{}}
 	dialer := &net.Dialer{Timeout: answerWithin, Control: e.mayDial}
 	e.client = &http.Client{
 		Transport: &http.Transport{
@@ -172,6 +173,9 @@ func (e *espectre) session(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	e.mu.Lock()
+	e.met[n.from] = *n
+	e.mu.Unlock()
 	e.door.says(n.from, said, "", n.bssid)
 	if !e.door.isIn(n.from) {
 		return nil

@@ -3,6 +3,8 @@ package nodedoor
 import (
 	"context"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -14,6 +16,7 @@ import (
 	"sensegate/broker/nodewire"
 	"sensegate/motion"
 	"sensegate/motion/csi"
+	"sensegate/motion/fault"
 )
 
 // espectreAt is the identity of the node of these tests: nothing knows the MAC address of loopback.
@@ -116,7 +119,7 @@ func TestESPectreNodeIsAskedAndThenFollowed(t *testing.T) {
 	}
 	h.allowed[espectreNodeID] = true
 	h.door.sources[source{kind: motion.ESPectre, address: netip.MustParseAddr("127.0.0.1"), where: espectreAt}].asked = time.Time{}
-	h.until(newESPectre(h.door, e.config), "its motion", func() bool { return len(h.said) > 0 && h.said[len(h.said)-1] == 0.75 })
+	h.until(newESPectre(h.door, e.config), "its motion", func() bool { return len(h.said) > 0 && math.Abs(h.said[len(h.said)-1]-0.75) < 1e-9 })
 	if len(h.batches) > 0 {
 		t.Error("its channel state is read, and nobody wanted that")
 	}
@@ -183,6 +186,42 @@ func TestESPectreNodesThatAreRefused(t *testing.T) {
 		h.macs[netip.MustParseAddr("127.0.0.1")] = other
 		h.until(e, "the reason", func() bool { return strings.Contains(e.figures().State, "something else answers there") })
 	})
+}
+
+func TestESPectreNodeIsPointedAtOurBroker(t *testing.T) {
+	var said, frontend = "", "native"
+	at := espectreServer(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.URL.Path == "/espectre/v1/device":
+			fmt.Fprintf(w, `{"device_id":%q,"frontend":%q}`, espectreAt, frontend)
+		case r.Method == http.MethodPatch && r.URL.Path == "/espectre/v1/mqtt":
+			body, _ := io.ReadAll(r.Body)
+			said = string(body)
+		default:
+			return false
+		}
+		return true
+	})
+	h, e := follows(t, ESPectreConfig{Addresses: []string{at}})
+	h.door.intakes = append(h.door.intakes, e)
+	if _, err := h.door.Identity(espectreNodeID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("before it is met: %v", err)
+	}
+	h.until(e, "a node that waits", func() bool { return slices.Contains(h.waiting, espectreNodeID) })
+	if id, err := h.door.Identity(espectreNodeID); err != nil || id != espectreAt {
+		t.Errorf("its identity is %q, %v", id, err)
+	}
+	if err := h.door.PointHere(t.Context(), espectreNodeID, 1883, "espectre-1", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"host":"127.0.0.1","password":"secret","port":1883,"scheme":"mqtt","topic_prefix":"espectre/v1/devices","username":"espectre-1"}`
+	if said != want {
+		t.Errorf("it is told %s, want %s", said, want)
+	}
+	frontend = "esphome"
+	if err := h.door.PointHere(t.Context(), espectreNodeID, 1883, "espectre-1", "secret"); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("another frontend: %v", err)
+	}
 }
 
 func TestESPectreNodeIsKnownByItsMAC(t *testing.T) {
