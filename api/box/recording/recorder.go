@@ -110,9 +110,9 @@ type File struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Take takes in a batch of a link that was decoded; base is the time of its first frame. It
-// does not block, and keeps nothing of the batch.
-type Take func(network motion.NetworkID, link string, b *csi.Batch, base motion.Time)
+// Take takes in a batch of a link that was decoded; format tells the formats of one device apart, base
+// is the time of the first frame. It does not block, and keeps nothing of the batch.
+type Take func(network motion.NetworkID, link string, b *csi.Batch, format uint16, base motion.Time)
 
 // Options say what a Recorder works on. Free, Now and Log may be left out.
 type Options struct {

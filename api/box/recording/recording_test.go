@@ -29,6 +29,8 @@ type stand struct {
 	t    *testing.T
 	take atomic.Pointer[Take]
 	free atomic.Int64
+
+	format uint16 // of what is sent
 }
 
 // newStand returns a recorder in a bubble of synctest.
@@ -65,7 +67,7 @@ func (s *stand) send(network motion.NetworkID, link string, frames int, b csi.Ba
 		b.Frames = append(b.Frames, csi.Frame{Offset: uint32(10_000 * i), RSSI: -40, Data: data})
 	}
 	if take := *s.take.Load(); take != nil {
-		take(network, link, &b, now)
+		take(network, link, &b, s.format, now)
 	}
 	synctest.Wait()
 }
@@ -104,6 +106,8 @@ func TestEachFormatOfALinkHasAFile(t *testing.T) {
 		s.send(1, "a.b", 2, csi.Batch{Subcarriers: 4, Channel: 6}) // the same in files, which have one order
 		s.send(1, "../c/d", 1, csi.Batch{Subcarriers: 4, Flags: csi.Amplitude, Channel: 6})
 		s.send(2, "a.b", 9, iq) // of another network
+		s.format = 3 // of the device
+		s.send(1, "a.b", 1, iq)
 		done := s.stop()
 		var is []string
 		for i, f := range done.Files {
@@ -113,8 +117,8 @@ func TestEachFormatOfALinkHasAFile(t *testing.T) {
 				t.Errorf("%+v: %d frames of %d bins are read", f, len(c.Frames), c.Header.Bins)
 			}
 		}
-		want := []string{"01_a.b_4.csv.gz iq_int8_imag_first", "02_a.b_8.csv.gz iq_int8_imag_first", "03_..-c-d_4.csv.gz amp_uint8"}
-		if !slices.Equal(is, want) || done.Frames != 12 || done.Dropped != 0 || done.Why != EndedByHand {
+		want := []string{"01_a.b_4.csv.gz iq_int8_imag_first", "02_a.b_8.csv.gz iq_int8_imag_first", "03_..-c-d_4.csv.gz amp_uint8", "04_a.b_4.csv.gz iq_int8_imag_first"}
+		if !slices.Equal(is, want) || done.Frames != 13 || done.Dropped != 0 || done.Why != EndedByHand {
 			t.Errorf("%q of %+v", is, done)
 		}
 		narrow, two := s.read(done, 0), s.read(done, 1)
@@ -185,7 +189,7 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 		b.Frames = append(b.Frames, csi.Frame{Data: make([]byte, 4096)})
 	}
 	for range 20 {
-		s.take(1, "a", &b, 0)
+		s.take(1, "a", &b, 0, 0)
 	}
 	if n := len(s.queue); n != 10 || s.now().Dropped != 1000 {
 		t.Errorf("%d batches of 410 KB wait, %d frames dropped", n, s.now().Dropped)

@@ -29,6 +29,7 @@ const (
 // batch is a batch that waits to be written.
 type batch struct {
 	link    string
+	format  uint16
 	payload []byte // CSI1
 	base    motion.Time
 	frames  int
@@ -77,7 +78,7 @@ func newSession(r *Recorder, about Recording, order Order, most int64) *session 
 }
 
 // take is a Take.
-func (s *session) take(network motion.NetworkID, link string, b *csi.Batch, base motion.Time) {
+func (s *session) take(network motion.NetworkID, link string, b *csi.Batch, format uint16, base motion.Time) {
 	if network != s.network || len(s.links) > 0 && !s.links[link] {
 		return
 	}
@@ -88,7 +89,7 @@ func (s *session) take(network motion.NetworkID, link string, b *csi.Batch, base
 		return
 	}
 	select {
-	case s.queue <- batch{link, csi.Append(make([]byte, 0, size), b), base, len(b.Frames), size}:
+	case s.queue <- batch{link, format, csi.Append(make([]byte, 0, size), b), base, len(b.Frames), size}:
 	default:
 		s.queued.Add(-size)
 		s.lost.Add(int64(len(b.Frames)))
@@ -165,7 +166,7 @@ func (s *session) write(b batch) (why string) {
 	if err := csi.Decode(b.payload, &s.decoded); err != nil {
 		return s.failed(err)
 	}
-	to, err := s.stream(b.link, b.base)
+	to, err := s.stream(&b)
 	if err != nil {
 		return s.failed(err)
 	}
@@ -188,13 +189,13 @@ func (s *session) write(b batch) (why string) {
 }
 
 // stream returns where the frames of the decoded batch belong, nil when there are too many formats.
-func (s *session) stream(link string, start motion.Time) (*stream, error) {
-	f := formatOf(link, &s.decoded)
+func (s *session) stream(b *batch) (*stream, error) {
+	f := formatOf(b, &s.decoded)
 	if known := s.streams[f]; known != nil || len(s.streams) == mostStreams {
 		return known, nil
 	}
 	number := len(s.streams) + 1
-	made, err := newStream(filepath.Join(s.directory, fmt.Sprintf("%02d_%s_%d.csv.gz", number, safe(link), f.bins)), s.about.Name, f, &s.decoded, start)
+	made, err := newStream(filepath.Join(s.directory, fmt.Sprintf("%02d_%s_%d.csv.gz", number, safe(b.link), f.bins)), s.about.Name, f, &s.decoded, b.base)
 	if err != nil {
 		return nil, err
 	}

@@ -25,14 +25,15 @@ const columns = "t_ms,label,rssi,data_hex\n"
 // reference for each.
 type format struct {
 	link    string
+	number  uint16 // of the device's format
 	bins    int
 	flags   csi.Flags // without ImagFirst: files have the imaginary part first
 	channel uint8
 	ends    string // of the segments
 }
 
-func formatOf(link string, b *csi.Batch) format {
-	return format{link, b.Subcarriers, b.Flags &^ csi.ImagFirst, b.Channel, fmt.Sprint(b.Ends)}
+func formatOf(of *batch, b *csi.Batch) format {
+	return format{of.link, of.format, b.Subcarriers, b.Flags &^ csi.ImagFirst, b.Channel, fmt.Sprint(b.Ends)}
 }
 
 // header is the first line of a file.
