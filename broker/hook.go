@@ -166,7 +166,7 @@ func (h *hook) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		return false
 	}
 	if write {
-		return s.rights.mayPublish(topic) || h.refusedBy(s, ActPublish, topic)
+		return s.rights.mayPublish(topic) || s.keeps() || h.refusedBy(s, ActPublish, topic)
 	}
 	return s.rights.maySubscribe(topic) || h.refusedBy(s, ActSubscribe, topic)
 }
@@ -205,6 +205,9 @@ func (h *hook) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, er
 	}
 	if !s.rights.mayPublish(pk.TopicName) { // the resolved topic, should there ever be an alias
 		h.refusedBy(s, ActPublish, pk.TopicName)
+		if s.keeps() {
+			return pk, packets.CodeSuccessIgnore
+		}
 		s.conn.Kick(packets.ErrNotAuthorized.Code, packets.ErrNotAuthorized)
 		return pk, packets.ErrRejectPacket
 	}

@@ -26,6 +26,11 @@ type session struct {
 	holder // of Server.retainedLock
 }
 
+// keeps reports whether a message to a topic that is not the client's own is acknowledged and dropped, instead of
+// ending the connection, as MQTT before version 5 has no way to refuse one alone: that of an integration user,
+// such as a node that also announces itself to Home Assistant.
+func (s *session) keeps() bool { return !s.identity.IsDevice() && s.info.Version < 5 }
+
 // sessions are the authenticated connections by key.
 type sessions struct {
 	mu     sync.RWMutex

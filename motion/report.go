@@ -168,6 +168,7 @@ type LinkMotion struct {
 	LRaw       float64 // 0..1, NaN = not sent
 	Throughput float64 // 0..1, NaN = not sent
 	RSSI       float64 // dBm, 0 = not sent
+	Decides    bool    // MKAI is a decision of the node about motion, which counts alone; no message says so
 }
 
 // RawCSI is the undecoded payload of a csi message (device-protocol.md 2.5); it

@@ -464,7 +464,7 @@ func TestMotionOfUsersOfTheBroker(t *testing.T) {
 		topic, payload string
 		want           float64
 	}{
-		{score, "0.5", 0.125}, {score, "2", 0.5}, {score, "9", 1}, {state, "OFF", surelyNone}, {state, "ON", 1}, {score, "0.5", surely},
+		{score, "0.5", 0}, {score, "2", 0.5}, {score, "9", 1}, {state, "OFF", 0}, {state, "ON", 1}, {score, "0.5", surely},
 		{"sensor/temperature/state", "21", surely},
 	} {
 		if h.hears("esp", c.topic, c.payload); last() != c.want {

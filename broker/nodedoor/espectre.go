@@ -44,6 +44,7 @@ const (
 	maxAnswer       = 64 << 10
 	answerWithin    = 5 * time.Second
 	silentStream    = 30 * time.Second // three signs of life
+	browseFirst     = 5 * time.Second  // between two looks for nodes, doubled up to browseEvery
 	browseEvery     = time.Minute
 	askAgainEvery   = time.Minute // of its access point and its threshold
 	maxESPectre     = 64          // nodes
@@ -97,7 +98,7 @@ func (e *espectre) run(ctx context.Context) error {
 		follow(withPort(address, espectrePort))
 	}
 	group.Go(func() error {
-		for e.config.Discover && ctx.Err() == nil {
+		for wait := browseFirst; e.config.Discover && ctx.Err() == nil; wait = min(2*wait, browseEvery) {
 			found, err := e.door.options.Browse(ctx, espectreService)
 			if err != nil {
 				e.door.options.Log.Warn("nodes of ESPectre not looked for", "err", err)
@@ -105,7 +106,7 @@ func (e *espectre) run(ctx context.Context) error {
 			for _, at := range found {
 				follow(at.String())
 			}
-			pause(ctx, browseEvery)
+			pause(ctx, wait)
 		}
 		return nil
 	})

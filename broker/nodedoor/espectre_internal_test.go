@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -119,7 +118,7 @@ func TestESPectreNodeIsAskedAndThenFollowed(t *testing.T) {
 	}
 	h.allowed[espectreNodeID] = true
 	h.door.sources[source{kind: motion.ESPectre, address: netip.MustParseAddr("127.0.0.1"), where: espectreAt}].asked = time.Time{}
-	h.until(newESPectre(h.door, e.config), "its motion", func() bool { return len(h.said) > 0 && math.Abs(h.said[len(h.said)-1]-0.75) < 1e-9 })
+	h.until(newESPectre(h.door, e.config), "its motion", func() bool { return len(h.said) > 0 && h.said[len(h.said)-1] == surely })
 	if len(h.batches) > 0 {
 		t.Error("its channel state is read, and nobody wanted that")
 	}

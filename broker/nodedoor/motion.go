@@ -24,30 +24,28 @@ type saying struct {
 	src              motion.MAC // that its link begins at; zero: unknown
 }
 
-// What a node's word is worth where its threshold is not known, or contradicts it: from one half on a reported
-// intensity is motion (motion/detect, Reported).
+// tripPoint is the intensity from which on a node's own threshold makes it motion, and surely the least of a node
+// that says so itself. A node that sees none has 0, which is what the detector knows as quiet: it looks at how much
+// an intensity has risen.
 const (
-	tripPoint  = 0.5
-	surely     = 0.6
-	surelyNone = 0.4
+	tripPoint = 0.5
+	surely    = 0.9
 )
 
-// intensity returns what a node said as an intensity, 0..1, that is motion from one half on, as the node
-// itself sees motion; ok is false when it has said nothing of use.
+// intensity returns what a node said as an intensity, 0..1, above 0 where the node itself sees motion; ok is
+// false when it has said nothing of use.
 func (s *saying) intensity() (v float64, ok bool) {
 	known := s.score != nil && s.threshold != nil && *s.threshold > 0
 	if known {
 		v = min(tripPoint**s.score / *s.threshold, 1)
 	}
 	switch {
-	case s.moves == nil:
-		return v, known
-	case !known && *s.moves:
-		return 1, true
-	case *s.moves:
+	case s.moves != nil && *s.moves:
 		return max(v, surely), true
+	case s.moves != nil || v < tripPoint:
+		return 0, known || s.moves != nil
 	}
-	return min(v, surelyNone), true
+	return v, true
 }
 
 // says takes in what a node of another maker has said about motion.
@@ -96,7 +94,7 @@ func (d *Door) repeat(ctx context.Context) {
 			continue
 		}
 		value, ok := s.intensity()
-		link := motion.LinkMotion{Src: s.src, Dst: n.receiver, MKAI: value, LRaw: math.NaN(), Throughput: math.NaN()}
+		link := motion.LinkMotion{Src: s.src, Dst: n.receiver, MKAI: value, LRaw: math.NaN(), Throughput: math.NaN(), Decides: true}
 		if link.Src.IsZero() {
 			link.Src, _ = n.hears(motion.MAC{}, d.config.Transmitters)
 		}

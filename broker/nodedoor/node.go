@@ -154,13 +154,8 @@ func plain(name string) string {
 
 // describe returns what is known of a node.
 func (n *node) describe() (said motion.Radar, substitute motion.MAC) {
-	substitute = motion.MAC{0x02, 'R', 'V', 0, 0, n.source.number}
-	ip := n.source.address.As16()
-	substitute[3], substitute[4] = ip[14], ip[15]
-	if n.source.where != "" {
-		sum := sha256.Sum256([]byte(n.source.where))
-		copy(substitute[3:], sum[:])
-	}
+	sum := sha256.Sum256([]byte(n.id))
+	substitute = motion.MAC{0x02, 'R', sum[0], sum[1], sum[2], sum[3]}
 	name := strings.TrimPrefix(strings.ReplaceAll(n.id, ":", "-"), "node-")
 	own := n.mac
 	if own.IsZero() {

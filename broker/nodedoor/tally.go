@@ -22,7 +22,7 @@ type tally struct {
 
 	counted                                             int64 // frames that were used
 	duplicates, backwards, restarts, identical, tooFast int64 // since the start
-	before                                              int64 // backwards at the last second
+	before                                              int64 // backwards and restarts at the last second
 	lengths                                             []frameLength
 }
 
@@ -48,8 +48,9 @@ func (t *tally) length(bytes int) {
 func (t *tally) second() (arrived, used, same, backwards int64) {
 	s := &t.seconds[t.at%span]
 	t.at++
-	s.arrived, s.used, s.same, s.backwards = t.arrived, t.used, t.same, t.backwards-t.before
-	t.arrived, t.used, t.same, t.before = 0, 0, 0, t.backwards
+	back := t.backwards + t.restarts
+	s.arrived, s.used, s.same, s.backwards = t.arrived, t.used, t.same, back-t.before
+	t.arrived, t.used, t.same, t.before = 0, 0, 0, back
 	for _, s := range t.seconds {
 		arrived, used, same, backwards = arrived+s.arrived, used+s.used, same+s.same, backwards+s.backwards
 	}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -55,6 +56,29 @@ func TestNodeOfAnotherMakerFormsANetworkOnTheFirstDay(t *testing.T) {
 		links, err := b.Sensing.ExplainLinks(0)
 		if err != nil || len(links) != 1 || links[0].Link != "ruview-7c2c6742bbac-2.a42bb0c1d2e3" {
 			t.Errorf("links %+v, %v", links, err)
+		}
+		zone := func() string {
+			links, err := b.Sensing.ExplainLinks(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return links[0].Zone
+		}
+		if err := b.Inventory.PlaceLeaf(context.Background(), b.State.All()[0].ID, routerOfOther, "Hallway", "Router"); err != nil {
+			t.Fatal(err)
+		}
+		if zone() != "Hallway" {
+			t.Errorf("a node without a room: its link is in %q, want where its router is", zone())
+		}
+		node, err := b.Inventory.NodeByDevice(context.Background(), otherNode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Inventory.PlaceNode(context.Background(), node.ID, "Kitchen", ""); err != nil {
+			t.Fatal(err)
+		}
+		if zone() != "Kitchen" {
+			t.Errorf("a node in the kitchen: its link is in %q", zone())
 		}
 		if list, _, err := b.Devices.DeviceList(context.Background()); err != nil || len(list) != 1 || list[0].State != "online" || list[0].NetworkID == 0 {
 			t.Errorf("devices %+v, %v", list, err)
@@ -174,6 +198,47 @@ func TestGatekeeperTakesNoNodeOfAnotherMaker(t *testing.T) {
 		said := motion.Radar{DeviceID: "csi-new", NodeName: "x", Interfaces: make([]motion.Interface, 1)}
 		if _, _, _, err := b.Receiver(context.Background(), said, substitute, motion.Credentials{Address: address}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("a device of ours comes in without its token: %v", err)
+		}
+	})
+}
+
+func TestNodeThatDecidesItselfDecidesAlone(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		var keys []motion.DeviceKey
+		var receivers []motion.MAC
+		for i := range byte(3) {
+			mac := motion.MAC{2, 0, 0, 0, 9, i}
+			key, receiver, why := b.heard("node:mqtt:esp-"+string(rune('a'+i)), mac, address)
+			if why != "" {
+				t.Fatal(why)
+			}
+			keys, receivers = append(keys, key), append(receivers, receiver)
+		}
+		id := b.State.All()[0].ID
+		said := func(seconds int, values ...float64) {
+			for range 2 * seconds {
+				time.Sleep(500 * time.Millisecond)
+				for i, key := range keys {
+					b.report(key, motion.LinkMotions{TS: now(), Interval: 500, Links: []motion.LinkMotion{{
+						Src: motion.MAC{2, 0, 0, 0, 8, byte(i)}, Dst: receivers[i], MKAI: values[i], LRaw: math.NaN(), Throughput: math.NaN(), Decides: true,
+					}}})
+				}
+			}
+		}
+		said(40, 0, 0, 0)
+		live := b.watch(id)
+		drain(t, live)
+		said(5, 0.9, 0, 0)
+		tripped := false
+		for _, f := range frames(t, live) {
+			tripped = tripped || f.MotionTripped != nil && *f.MotionTripped == 1
+		}
+		if !tripped {
+			t.Error("one of three nodes says that it sees motion, and nothing follows")
+		}
+		links, err := b.Sensing.ExplainLinks(id)
+		if err != nil || len(links) != 3 || links[0].Can != "decides" {
+			t.Errorf("links %+v, %v", links, err)
 		}
 	})
 }

@@ -39,6 +39,7 @@ func (se *Sensing) LinkMotions(ctx context.Context, of *state.Network, device mo
 		}
 		sensor := n.sensor(key)
 		n.reportThroughput(sensor.key, l.Throughput, at)
+		sensor.decides = l.Decides
 		source, figure := figureOf(l)
 		sensor.push(n, source, at, figure)
 		if source == detect.Reported && math.IsNaN(l.LRaw) {

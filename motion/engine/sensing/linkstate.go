@@ -188,7 +188,7 @@ func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState
 		return l
 	}
 	l.Can, l.Reasons = LinkDecides, append(l.Reasons, l.doubts(left)...)
-	if l.Weak || l.Coarse || l.Noisy {
+	if l.Weak || l.Coarse && !s.decides || l.Noisy {
 		l.Can = LinkSupports
 	}
 	return l
@@ -228,7 +228,7 @@ func (l *LinkState) describe(s *sensor, now motion.Time) {
 	if q.RSSI != 0 {
 		l.RSSI = motion.Round(q.RSSI, 1)
 	}
-	l.Weak, l.Coarse, l.LastMotion = q.Weak, q.Coarse, s.lastMotion
+	l.Weak, l.Coarse, l.LastMotion = q.Weak && !s.decides, q.Coarse, s.lastMotion
 	if s.last.Valid {
 		level := levelOf(&s.last)
 		l.Level = &Level{motion.Round(level.Value, 2), motion.Round(level.Threshold, 2), level.ByPower}

@@ -179,7 +179,7 @@ func (n *network) frame(s *fuse.Sample) motion.LiveFrame {
 		f.Data.Reach = append(f.Data.Reach, shown(l.Reach, 2))
 	}
 	if places := s.Location(); len(places) > 0 {
-		mac := places[0].Link.Src.String()
+		mac := n.Served(places[0].Link).String()
 		f.Loc, f.LocName = []any{mac, motion.Round(places[0].Confidence, 2)}, n.PlaceName(mac)
 		if n.Guardian.LiveMotion.LocConfEnable == 1 {
 			for _, place := range places {

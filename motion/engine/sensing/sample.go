@@ -61,13 +61,13 @@ func (n *network) noteSample(s *fuse.Sample) {
 			link.Throughput = l.Throughput
 		}
 		row = append(row, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
-		row = raise(row, series.Location(l.Link.Src), 0)
+		row = raise(row, series.Location(n.Served(l.Link)), 0)
 		if l.Intensity > 0 && !n.Unauthenticated(l.Link) {
 			n.trusted = max(n.trusted, s.Time)
 		}
 	}
 	for i := range s.Zones {
-		row = raise(row, series.Location(s.Zones[i].Link.Src), s.Zones[i].Share)
+		row = raise(row, series.Location(n.Served(s.Zones[i].Link)), s.Zones[i].Share)
 	}
 	n.pipeline.row = row
 }
@@ -136,8 +136,8 @@ func (n *network) motionEvent(t fuse.Transition) motion.Event {
 
 // eventLoc describes a place in motion.
 func (n *network) eventLoc(place fuse.Place) motion.EventLoc {
-	loc := motion.EventLoc{MAC: place.Link.Src.String(), Confidence: motion.Round(place.Confidence, 2)}
-	if e, ok := n.EndOf(place.Link.Src); ok {
+	loc := motion.EventLoc{MAC: n.Served(place.Link).String(), Confidence: motion.Round(place.Confidence, 2)}
+	if e, ok := n.EndOf(n.Served(place.Link)); ok {
 		loc.Location, loc.FriendlyName = e.Location, e.Friendly
 	}
 	return loc
@@ -150,7 +150,7 @@ func (n *network) noiseEvent(change fuse.NoiseChange) motion.Event {
 	return motion.Event{
 		Event: motion.LinkNoisyEvent, NetworkID: n.ID, GuardianID: n.Record.GuardianID,
 		TS: change.Time, LinkID: name, LinkDstName: dst, LinkSrcName: src,
-		Detail: motion.Document{"noisy": change.Noisy, "location": n.PlaceName(change.Link.Src.String())},
+		Detail: motion.Document{"noisy": change.Noisy, "location": n.PlaceName(n.Served(change.Link).String())},
 	}
 }
 

@@ -35,6 +35,7 @@ type sensor struct {
 	asked   asked  // the last calibration that somebody began or cancelled
 	leftOut string // the reason why its ticks are not fused; see chooseLinks
 	pinned  bool   // it has a sensitivity of its own
+	decides bool   // its figures are decisions of a node that senses motion by itself
 
 	figures    detect.Source // the kind of plain figure that came last
 	last       detect.Tick   // zero before the first
@@ -91,6 +92,9 @@ func (n *network) sensor(key fuse.Link) *sensor {
 		}
 		if s.pinned {
 			t.Pin()
+		}
+		if s.decides {
+			t.Quality.Weak, t.Quality.Coarse = false, false
 		}
 		if s.leftOut == "" {
 			fuser.Add(key, t)

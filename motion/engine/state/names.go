@@ -119,11 +119,22 @@ func (n *Network) PlaceName(mac string) string {
 	return mac
 }
 
-// Zone returns the zone of a link: the location of its source, "" for a zone of
+// Zone returns the zone of a link: the location of its source, or of its receiver where that is a node of another
+// maker that has one: such nodes stand where motion matters, and measure a router elsewhere. "" is a zone of
 // its own.
 func (n *Network) Zone(key fuse.Link) string {
+	at, _ := n.EndOf(n.Served(key))
+	return at.Location
+}
+
+// Served returns the end of a link that is in the room which it serves.
+func (n *Network) Served(key fuse.Link) motion.MAC {
+	node := n.Nodes[n.ByMAC[key.Dst]]
 	from, _ := n.EndOf(key.Src)
-	return from.Location
+	if motion.NodeKindOf(node.DeviceID) != "" && (node.Location != "" || from.Location == "") {
+		return key.Dst
+	}
+	return key.Src
 }
 
 // ZoneName returns the zone of a link; one without a location is a zone of its
@@ -132,5 +143,5 @@ func (n *Network) ZoneName(key fuse.Link) string {
 	if zone := n.Zone(key); zone != "" {
 		return zone
 	}
-	return key.Src.String()
+	return n.Served(key).String()
 }
