@@ -106,7 +106,7 @@ func TestEachFormatOfALinkHasAFile(t *testing.T) {
 		s.send(1, "a.b", 2, csi.Batch{Subcarriers: 4, Channel: 6}) // the same in files, which have one order
 		s.send(1, "../c/d", 1, csi.Batch{Subcarriers: 4, Flags: csi.Amplitude, Channel: 6})
 		s.send(2, "a.b", 9, iq) // of another network
-		s.format = 3 // of the device
+		s.format = 3            // of the device
 		s.send(1, "a.b", 1, iq)
 		done := s.stop()
 		var is []string
