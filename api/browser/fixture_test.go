@@ -132,6 +132,13 @@ func (b *box) assemble(s *server.Server) {
 	}
 }
 
+// otherNodes are a door of nodes of other makers at which some came.
+type otherNodes struct{ boxes.Nodes }
+
+func (otherNodes) Figures() []motion.IntakeFigures {
+	return []motion.IntakeFigures{{Kind: motion.RuView, At: "udp :5005", State: "in use", Arrived: 184_321, Frames: 170_123, Other: 42, Wrong: 3, Foreign: 4, Limited: 5}}
+}
+
 // administered is what the rows for administrators stand on.
 func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box {
 	reach := func() boxes.Reach {
@@ -140,7 +147,7 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	b.boxes = boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Recorder: b.recorder(), Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed,
+		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed, Nodes: otherNodes{},
 	})
 	return b.boxes
 }
