@@ -106,6 +106,9 @@ var arrows = map[string][]string{
 		"broker/wire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario",
 		"motion", "motion/csi",
 	},
+	"firmware-sim/nodes": {
+		"broker/nodewire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario", "motion", "motion/csi",
+	},
 	"firmware-sim/sensorcloud": {"motion", "motion/sensor", "motion/sensor/cloud"},
 	"firmware-sim/capture":     {"motion", "motion/csi"},
 	"firmware-sim/evaluate": {
