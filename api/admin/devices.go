@@ -40,11 +40,23 @@ func showDevices(w io.Writer, list box.DeviceList) {
 	for _, d := range list.Devices {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
 		if d.Entry != nil {
-			fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
+			if d.Node == nil {
+				fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
+			} else {
+				fmt.Fprintf(w, "  entry %s\n", d.Entry.ID)
+			}
 		}
+		showNode(w, d.Node)
 		refusals(w, d.Refused)
 	}
 	fmt.Fprintln(w)
+	for _, i := range list.Intakes {
+		fmt.Fprintf(w, "Nodes of kind %s, %s: %d messages, %d frames; %d without channel state, %d of no known form, %d from other networks, %d beyond the limits.\n",
+			i.Kind, i.At, i.Arrived, i.Frames, i.Other, i.Wrong, i.Foreign, i.Limited)
+		if i.State != "" {
+			fmt.Fprintf(w, "  %s\n", i.State)
+		}
+	}
 	if list.Open {
 		fmt.Fprintf(w, "New devices of networks without an owner are adopted by themselves until %s.\n", when(list.AdoptionUntil))
 	} else {
@@ -53,6 +65,40 @@ func showDevices(w io.Writer, list box.DeviceList) {
 	for _, open := range list.Windows {
 		fmt.Fprintf(w, "New devices of network %d are adopted by themselves until %s.\n", open.NetworkID, when(open.Until))
 	}
+}
+
+// showNode lists under a node of another maker what arrives of it; nil: it is none.
+func showNode(w io.Writer, n *motion.NodeFigures) {
+	if n == nil {
+		return
+	}
+	fmt.Fprintf(w, "  %.1f frames/s arrive, %.1f are used", n.Rate, n.Used)
+	for i, l := range n.Lengths {
+		fmt.Fprintf(w, "%s%d bytes %.0f %%", separator(i, "; lengths: "), l.Bytes, 100*l.Share)
+	}
+	for i, t := range n.Transmitters {
+		used := ""
+		if t.Used {
+			used = " (used)"
+		}
+		fmt.Fprintf(w, "%s%s %.0f %%%s", separator(i, "; transmitters: "), t.MAC, 100*t.Share, used)
+	}
+	fmt.Fprintln(w)
+	if n.Duplicates+n.Backwards+n.Restarts+n.Identical+n.TooFast > 0 {
+		fmt.Fprintf(w, "  since the start: %d doubles, %d out of order, %d restarts, %d the same as before, %d beyond the rate\n",
+			n.Duplicates, n.Backwards, n.Restarts, n.Identical, n.TooFast)
+	}
+	for _, a := range n.Advice {
+		fmt.Fprintf(w, "  %s\n", a.Text())
+	}
+}
+
+// separator returns what comes before an item of a list with a heading.
+func separator(i int, heading string) string {
+	if i == 0 {
+		return heading
+	}
+	return ", "
 }
 
 // refusals lists under a device which of its messages were refused.
@@ -77,8 +123,11 @@ func adoptDevice(flags *flag.FlagSet) action {
 			return err
 		}
 		return ask(ctx, c, http.MethodPost, "/devices/"+url.PathEscape(id)+"/adopt", nil, func(w io.Writer, pending motion.PendingDevice) {
-			fmt.Fprintf(w, "%s is let in when it asks next (devices repeat within a minute) as %s of location_id %s from %s.\n",
-				pending.DeviceID, pending.Role(), pending.LocationID, pending.Address)
+			as := ""
+			if pending.LocationID != "" {
+				as = fmt.Sprintf(" as %s of location_id %s", pending.Role(), pending.LocationID)
+			}
+			fmt.Fprintf(w, "%s is let in when it is heard next (devices repeat within a minute)%s from %s.\n", pending.DeviceID, as, pending.Address)
 		})
 	}
 }

@@ -17,6 +17,8 @@ type DeviceList struct {
 	AdoptionUntil motion.Time           `json:"adoption_until"` // networks without an owner adopt devices by themselves until then
 	Open          bool                  `json:"adoption_open"`
 	Windows       []devices.Window      `json:"adoption_windows"` // open ones of single networks
+
+	Intakes []motion.IntakeFigures `json:"intakes"` // where nodes of other makers are listened for
 }
 
 // Devices returns all devices of the appliance.
@@ -26,7 +28,11 @@ func (b *Box) Devices(ctx context.Context) (DeviceList, error) {
 		return DeviceList{}, err
 	}
 	windows, err := b.Engine.Devices.Windows(ctx)
-	return DeviceList{Devices: list, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}, err
+	all := DeviceList{Devices: list, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}
+	if b.Intakes != nil { // a command that opens the database itself listens nowhere
+		all.Intakes = b.Intakes()
+	}
+	return all, err
 }
 
 // Adopt lets a device in that waits, named by its entry or its device id. NotFound: none waits by

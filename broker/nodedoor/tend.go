@@ -80,6 +80,7 @@ func (d *Door) look(n *node, now time.Time) int {
 	defer d.mu.Unlock()
 	if d.nodes[n.id] == n {
 		delete(d.nodes, n.id)
+		d.options.Engine.NodeFigures(n.id, nil)
 	}
 	n.identify(mac)
 	if known := d.nodes[n.id]; known != nil { // it has another address now

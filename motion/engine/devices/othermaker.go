@@ -28,18 +28,10 @@ func (f *Fleet) Receiver(ctx context.Context, said motion.Radar, substitute moti
 	}
 	receiver, err = f.receiver(ctx, key)
 	if fault.KindOf(err) == fault.NotFound {
-		shared, err := f.shared(ctx, said)
-		if err != nil {
-			return key, receiver, "", err
-		}
-		if shared {
-			said.Interfaces[0].MAC = substitute
-		}
-		admission, err := f.decide(ctx, motion.Bootstrap{Radar: said}, c)
-		if err != nil || admission.TryAgain != "" {
-			return key, receiver, admission.TryAgain, err
-		}
-		receiver = said.Interfaces[0].MAC
+		receiver, why, err = f.letIn(ctx, said, substitute, c)
+	}
+	if why != "" {
+		return key, receiver, why, err
 	}
 	if err == nil {
 		err = f.begin(ctx, key)
@@ -48,6 +40,20 @@ func (f *Fleet) Receiver(ctx context.Context, said motion.Radar, substitute moti
 		f.state.Connected(key, c.Address)
 	}
 	return key, receiver, "", err
+}
+
+// letIn lets a node of another maker in that is not adopted, and returns the address at which its links end, or why
+// it waits.
+func (f *Fleet) letIn(ctx context.Context, said motion.Radar, substitute motion.MAC, c motion.Credentials) (receiver motion.MAC, why string, err error) {
+	shared, err := f.shared(ctx, said)
+	if err != nil {
+		return receiver, "", err
+	}
+	if shared {
+		said.Interfaces[0].MAC = substitute
+	}
+	admission, err := f.decide(ctx, motion.Bootstrap{Radar: said}, c)
+	return said.Interfaces[0].MAC, admission.TryAgain, err
 }
 
 // receiver returns the address at which the links of an adopted node of another maker end. NotFound: it
