@@ -1,6 +1,8 @@
 package appliance
 
 import (
+	"strings"
+
 	"sensegate/api/lan"
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
@@ -40,4 +42,14 @@ func (o outbound) Disconnect(device motion.DeviceKey, reason string) {
 		return
 	}
 	o.nodes.Forget(device.ID)
+}
+
+// NodesAt returns where nodes of a kind are listened for, host:port; "" when they are not.
+func (a *Appliance) NodesAt(kind motion.NodeKind) string {
+	for _, f := range a.nodes.Figures() {
+		if _, address, _ := strings.Cut(f.At, " "); f.Kind == kind {
+			return address
+		}
+	}
+	return ""
 }
