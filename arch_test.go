@@ -15,7 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion/timezone"},
+	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion", "motion/timezone"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/peer":    {},
@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 	},
 	"firmware-sim/install": {"firmware-sim/scenario", "firmware-sim/sim", "motion"},
 	"firmware-sim/zigbee":  {},
-	"firmware-sim/demo":    {"firmware-sim/sim", "firmware-sim/zigbee", "motion"},
+	"firmware-sim/demo":    {"firmware-sim/nodes", "firmware-sim/scenario", "firmware-sim/sim", "firmware-sim/zigbee", "motion", "motion/fault"},
 
 	// Helpers of other packages' tests.
 	"firmware-sim/clocktest":   {},
