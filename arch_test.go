@@ -133,6 +133,7 @@ var arrows = map[string][]string{
 	"api/appliance/modeltest":  {},
 	"api/web/webtest":          {},
 	"api/mdns/linktest":        {},
+	"broker/nodedoor/doortest": {},
 	"store/storetest":          {"motion", "store"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
@@ -153,7 +154,6 @@ var only = map[string]string{
 	"golang.org/x/oauth2":                 "motion/notify",
 	"rsc.io/qr":                           "motion/notify",
 	"golang.org/x/net":                    "api/mdns",
-	"golang.org/x/sys":                    "api/mdns",
 }
 
 type goPackage struct {

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"net/netip"
+	"strings"
 
 	"sensegate/broker/wire"
 	"sensegate/motion"
@@ -29,6 +30,15 @@ type Engine interface {
 // acknowledged, since sending them again would not help, and counted.
 type Intake struct {
 	Engine Engine
+	Users  Users // nil: nobody
+}
+
+// Users is told of what integration users do.
+type Users interface {
+	UserConnected(name string, at netip.Addr)
+	// UserSaid is called with the topic below the user's prefix.
+	UserSaid(name, topic string, payload []byte)
+	UserGone(name string)
 }
 
 // Login tells devices from integration users by their user name.
@@ -41,23 +51,30 @@ func (i Intake) Login(ctx context.Context, c Credentials) (Identity, error) {
 	return Identity{User: c.Username, Prefix: prefix}, err
 }
 
-// Connected passes on the session of a device.
+// Connected passes on a session.
 func (i Intake) Connected(id Identity, s Session) {
 	if id.IsDevice() {
 		i.Engine.Connected(id.Device, s.Addr)
+	} else if i.Users != nil {
+		i.Users.UserConnected(id.User, s.Addr)
 	}
 }
 
-// Disconnected passes on the end of a device's session.
+// Disconnected passes on the end of a session.
 func (i Intake) Disconnected(id Identity, reason string) {
 	if id.IsDevice() {
 		i.Engine.Disconnected(id.Device, reason)
+	} else if i.Users != nil {
+		i.Users.UserGone(id.User)
 	}
 }
 
-// Ingest decodes a device's message and reports it to the engine.
+// Ingest decodes a device's message and reports it to the engine. That of a user may tell of motion too.
 func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
 	if !id.IsDevice() {
+		if i.Users != nil {
+			i.Users.UserSaid(id.User, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
+		}
 		return nil
 	}
 	report, err := decode(topic, payload)

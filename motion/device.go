@@ -51,6 +51,7 @@ type Credentials struct {
 	Token   string     // of the Authorization header, else of ?access_token=; "" = none
 	Address netip.Addr // the sender's
 	MAC     MAC        // the sender's, as the neighbour table has it; zero: unknown
+	User    string     // of the broker, that a node of another maker comes by; "" = none
 }
 
 // Admission is the gatekeeper's answer to one post: exactly one of its three

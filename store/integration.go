@@ -67,6 +67,12 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 	return u, secret, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
 }
 
+// IntegrationUser returns a user. NotFound: there is none of that name.
+func (tx *Tx) IntegrationUser(name string) (IntegrationUser, error) {
+	record, err := integrationUsers.must(tx, name)
+	return record.IntegrationUser, err
+}
+
 // CheckIntegrationUser returns the user with the name and secret, or an
 // Unauthorized fault.
 func (tx *Tx) CheckIntegrationUser(name, secret string) (IntegrationUser, error) {

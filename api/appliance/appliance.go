@@ -95,10 +95,10 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		return nil, err
 	}
 	a.config.HTTP.Holds = a.holds
-	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine}, log); err != nil {
+	a.openDoor()
+	if a.broker, err = broker.New(a.config.MQTT, broker.Intake{Engine: a.engine, Users: a.nodes}, log); err != nil {
 		return nil, err
 	}
-	a.openDoor()
 	a.engine.Introduce(outbound{a.broker, a.nodes})
 	a.connectSensors()
 	if err = a.assemblePeople(); err != nil {

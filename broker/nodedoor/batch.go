@@ -20,6 +20,43 @@ type batch struct {
 	format uint16
 	start  time.Time
 	data   []byte // of the frames
+	scale  scale  // of amplitudes
+}
+
+// scale turns amplitudes of a radio's own unit into bytes. It is chosen once: the detector compares what a link
+// measures over time.
+type scale struct {
+	factor float32   // 0: not known yet
+	seen   []float32 // amplitudes so far
+}
+
+// How a scale is chosen: of the first frames, 95 % of the amplitudes come to at most half of what a byte holds.
+const (
+	scaleFrames = 200
+	scaleShare  = 0.95
+	scaleTo     = 128
+)
+
+// learn takes in the amplitudes of a frame, and reports whether the scale is known.
+func (s *scale) learn(amplitudes []float32) bool {
+	if s.factor > 0 {
+		return true
+	}
+	s.seen = append(s.seen, amplitudes...)
+	if len(s.seen) < scaleFrames*len(amplitudes) {
+		return false
+	}
+	slices.Sort(s.seen)
+	s.factor, s.seen = scaleTo/max(s.seen[int(scaleShare*float64(len(s.seen)))], 1e-6), nil
+	return true
+}
+
+// append appends amplitudes as bytes to dst.
+func (s *scale) append(dst []byte, amplitudes []float32) []byte {
+	for _, a := range amplitudes {
+		dst = append(dst, byte(min(a*s.factor+0.5, 255)))
+	}
+	return dst
 }
 
 // gather keeps a frame of an adopted node that has come at now.
@@ -32,20 +69,26 @@ func (n *node) gather(src motion.MAC, f *nodewire.Frame, now time.Time) {
 		if len(n.batches) == maxLinks || width == 0 || width > csi.MaxSubcarriers {
 			return
 		}
+		flags := f.Flags
+		if len(f.Amplitudes) > 0 {
+			flags |= csi.Amplitude
+		}
 		n.batches = append(n.batches, &batch{format: f.Format, head: csi.Batch{
-			Src: src, Dst: n.receiver, Flags: f.Flags, Channel: f.Channel, Subcarriers: width, Ends: slices.Clone(f.Ends),
+			Src: src, Dst: n.receiver, Flags: flags, Channel: f.Channel, Subcarriers: width, Ends: slices.Clone(f.Ends),
 		}})
 		i = len(n.batches) - 1
 	}
 	b := n.batches[i]
-	if len(b.head.Frames) == csi.MaxFrames {
+	if len(b.head.Frames) == csi.MaxFrames || len(f.Amplitudes) > 0 && !b.scale.learn(f.Amplitudes) {
 		return
 	}
 	if len(b.head.Frames) == 0 {
 		b.start = now
 		b.head.Start = uint64(now.UnixMicro())
 	}
-	b.data = append(b.data, f.Data...)
+	if b.data = append(b.data, f.Data...); len(f.Amplitudes) > 0 {
+		b.data = b.scale.append(b.data, f.Amplitudes)
+	}
 	b.head.Frames = append(b.head.Frames, csi.Frame{
 		Offset: uint32(max(0, now.Sub(b.start).Microseconds())), Seq: uint16(f.Seq.Number), RSSI: f.RSSI, Noise: f.Noise,
 	})

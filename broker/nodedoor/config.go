@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"sensegate/motion"
 )
@@ -13,7 +14,15 @@ type Config struct {
 	Network      uint32       `yaml:"network" env:"NETWORK"`           // that nodes join; 0: the only one
 	Transmitters []motion.MAC `yaml:"transmitters" env:"TRANSMITTERS"` // whose frames count, beside those of the network's own nodes
 
-	RuView RuViewConfig `yaml:"ruview" envPrefix:"RUVIEW_"`
+	RuView        RuViewConfig `yaml:"ruview" envPrefix:"RUVIEW_"`
+	MicroESPectre UDPConfig    `yaml:"micro_espectre" envPrefix:"MICRO_ESPECTRE_"`
+	Nexmon        UDPConfig    `yaml:"nexmon" envPrefix:"NEXMON_"`
+	Lines         []string     `yaml:"lines" env:"LINES"` // serial devices, and tcp://host:port
+}
+
+// UDPConfig configures the intake of nodes that send datagrams.
+type UDPConfig struct {
+	Listen string `yaml:"listen" env:"LISTEN"` // host:port for UDP; "" or off: none
 }
 
 // RuViewConfig configures the intake of RuView nodes.
@@ -24,7 +33,10 @@ type RuViewConfig struct {
 
 // Defaults returns a configuration that listens for nothing.
 func Defaults() Config {
-	return Config{Transmitters: []motion.MAC{}, RuView: RuViewConfig{Listen: off}}
+	return Config{
+		Transmitters: []motion.MAC{}, RuView: RuViewConfig{Listen: off}, MicroESPectre: UDPConfig{Listen: off}, Nexmon: UDPConfig{Listen: off},
+		Lines: []string{},
+	}
 }
 
 // off says no, where an empty value cannot: in the environment.
@@ -32,11 +44,24 @@ const off = "off"
 
 // Validate returns every mistake at once, nil when there is none.
 func (c Config) Validate() error {
-	return errors.Join(
-		listenAddress("ruview.listen", c.RuView.Listen),
-		address("ruview.forward", c.RuView.Forward),
-	)
+	wrong := []error{
+		listenAddress("ruview.listen", c.RuView.Listen), address("ruview.forward", c.RuView.Forward),
+		listenAddress("micro_espectre.listen", c.MicroESPectre.Listen), listenAddress("nexmon.listen", c.Nexmon.Listen),
+	}
+	for i, line := range c.Lines {
+		remote, ok := strings.CutPrefix(line, tcpScheme)
+		switch {
+		case ok:
+			wrong = append(wrong, address(fmt.Sprintf("lines[%d]", i), remote))
+		case !strings.HasPrefix(line, "/"):
+			wrong = append(wrong, fmt.Errorf("lines[%d]: want the path of a serial device such as /dev/ttyUSB0, or tcp://host:port, found %.80q", i, line))
+		}
+	}
+	return errors.Join(wrong...)
 }
+
+// tcpScheme begins the address of a serial device that another machine serves.
+const tcpScheme = "tcp://"
 
 // on reports whether something is to be listened for at an address of the configuration.
 func on(listen string) bool { return listen != "" && listen != off }

@@ -81,6 +81,7 @@ type Door struct {
 	sources map[source]*node
 	adopted map[sender]*node // one of those at an address that may be in
 	subnets []netip.Prefix
+	users   map[string]user // of the broker, that are connected
 }
 
 // intake is one way in.
@@ -94,6 +95,7 @@ type intake interface {
 type source struct {
 	kind    motion.NodeKind
 	address netip.Addr
+	where   string // that tells it from others of its kind instead of the address, as a serial device; "": nothing
 	number  uint8
 }
 
@@ -109,16 +111,34 @@ func New(c Config, o Options) *Door {
 		o.Now = time.Now
 	}
 	d := &Door{
-		config: c, options: o, nodes: map[string]*node{}, sources: map[source]*node{}, adopted: map[sender]*node{},
+		config: c, options: o, nodes: map[string]*node{}, sources: map[source]*node{}, adopted: map[sender]*node{}, users: map[string]user{},
 		senders:   peer.NewBuckets[netip.Addr](nodeRate, nodeBurst),
 		strangers: peer.NewBuckets[struct{}](strangerRate, strangerBurst),
 	}
-	if on(c.RuView.Listen) {
-		d.intakes = append(d.intakes, &udp{
-			door: d, kind: motion.RuView, at: c.RuView.Listen, decode: nodewire.RuView, forward: c.RuView.Forward,
-		})
+	d.listenUDP(motion.RuView, c.RuView.Listen, c.RuView.Forward, nodewire.RuView)
+	d.listenUDP(motion.MicroESPectre, c.MicroESPectre.Listen, "", nodewire.MicroESPectre)
+	d.listenUDP(motion.Nexmon, c.Nexmon.Listen, "", new(antennas).decode)
+	for _, from := range c.Lines {
+		d.intakes = append(d.intakes, &lines{door: d, from: from})
 	}
 	return d
+}
+
+// listenUDP adds an intake of datagrams, unless it is off.
+func (d *Door) listenUDP(kind motion.NodeKind, at, forward string, decode func([]byte, *nodewire.Frame) error) {
+	if on(at) {
+		d.intakes = append(d.intakes, &udp{door: d, kind: kind, at: at, forward: forward, decode: decode})
+	}
+}
+
+// antennas decodes what radios with nexmon_csi send. Each of their antennas, which report a transmission one by
+// one, is a node of its own: what they measure differs.
+type antennas struct{ nodewire.Nexmon }
+
+func (a *antennas) decode(datagram []byte, f *nodewire.Frame) error {
+	err := a.Decode(datagram, f)
+	f.Node = uint8(f.Format & nodewire.NexmonAntenna)
+	return err
 }
 
 // Listen binds the ports.
@@ -133,9 +153,6 @@ func (d *Door) Listen() error {
 
 // Run lets nodes in until ctx ends. It is called once, after Listen.
 func (d *Door) Run(ctx context.Context) error {
-	if len(d.intakes) == 0 {
-		return nil
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, i := range d.intakes {
 		group.Go(func() error { return i.run(ctx) })
@@ -196,6 +213,9 @@ func (d *Door) work(ctx context.Context) {
 		case <-tick.C:
 		}
 		d.handOver(ctx)
+		if round%2 == 0 {
+			d.repeat(ctx)
+		}
 		if round%4 == 0 {
 			d.tend(ctx)
 		}

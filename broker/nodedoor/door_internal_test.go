@@ -27,7 +27,8 @@ type household struct {
 	mu      sync.Mutex
 	waiting []string // deviceIds that have asked in vain
 	batches []csi.Batch
-	ended   []string // deviceIds whose sessions have ended
+	said    []float64 // intensities of nodes that decide themselves
+	ended   []string  // deviceIds whose sessions have ended
 	figures map[string]motion.NodeFigures
 	gone    bool // no device is known any more
 }
@@ -47,6 +48,10 @@ func (h *household) Report(_ context.Context, _ motion.DeviceKey, r motion.Repor
 	defer h.mu.Unlock()
 	if h.gone {
 		return errors.New("the device is not logged in")
+	}
+	if said, ok := r.(motion.LinkMotions); ok {
+		h.said = append(h.said, said.Links[0].MKAI)
+		return nil
 	}
 	var b csi.Batch
 	if err := csi.Decode(slices.Clone(r.(motion.RawCSI)), &b); err != nil {
@@ -83,7 +88,7 @@ var (
 	router, ownNode = motion.MAC{0xa4, 0x2b, 0xb0, 0xc1, 0xd2, 0xe3}, motion.MAC{0x24, 1, 2, 3, 4, 5}
 	stranger        = motion.MAC{0x9a, 1, 1, 1, 1, 1}
 	nodeID, otherID = "node:ruview:7c2c6742bbac:2", "node:ruview:7c2c6742bbad:2"
-	nodeHere        = source{motion.RuView, here, 2}
+	nodeHere        = source{kind: motion.RuView, address: here, number: 2}
 	nothingPicked   = []motion.MAC{}
 )
 
@@ -121,6 +126,7 @@ func (h *household) pass(seconds, rate int, from source, f nodewire.Frame) {
 			h.now = h.now.Add(time.Second)
 		}
 		h.door.handOver(h.t.Context())
+		h.door.repeat(h.t.Context())
 		h.door.tend(h.t.Context())
 	}
 }
@@ -214,7 +220,7 @@ func TestStrangersDoNotPushOutAdoptedNodes(t *testing.T) {
 	h.pass(3, 20, nodeHere, frame(router, 0))
 	for i := range 200 {
 		h.now = h.now.Add(10 * time.Millisecond)
-		from := source{motion.RuView, netip.AddrFrom4([4]byte{192, 0, 2, byte(50 + i)}), byte(i)}
+		from := source{kind: motion.RuView, address: netip.AddrFrom4([4]byte{192, 0, 2, byte(50 + i)}), number: byte(i)}
 		f := frame(router, 1)
 		h.door.take(from, &f)
 		if i%50 == 0 {
@@ -346,7 +352,7 @@ func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 	h.pass(5, 20, nodeHere, frame(router, 0))
 	h.macs[there] = nodeMAC
 	h.batches, h.waiting = nil, nil
-	moved := source{motion.RuView, there, 2}
+	moved := source{kind: motion.RuView, address: there, number: 2}
 	h.pass(5, 20, moved, frame(router, 1000))
 	if h.frames()[router] < 60 || len(h.waiting) > 0 || h.figures[nodeID].Address != there.String() {
 		t.Errorf("at its new address %d frames count, %v wait", h.frames()[router], h.waiting)
@@ -365,7 +371,7 @@ func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 
 func TestNodeWithoutMACIsKnownByItsAddress(t *testing.T) {
 	h := newHousehold(t, []motion.MAC{router})
-	from := source{motion.RuView, there, 2}
+	from := source{kind: motion.RuView, address: there, number: 2}
 	id := "node:ruview:192-0-2-8:2"
 	h.allowed[id] = true
 	h.pass(15, 20, from, frame(router, 0))
@@ -415,6 +421,77 @@ func TestRemovedNodeAsksAgain(t *testing.T) {
 	h.door.Forget(nodeID)
 	if h.door.sources[nodeHere].key.ID != "" {
 		t.Error("removed, it is in still")
+	}
+}
+
+// hears lets an integration user of the broker publish messages, each a topic and a payload, and a second pass.
+func (h *household) hears(user string, messages ...string) {
+	h.t.Helper()
+	for i := 0; i < len(messages); i += 2 {
+		h.door.UserSaid(user, messages[i], []byte(messages[i+1]))
+	}
+	h.pass(1, 0, source{}, nodewire.Frame{})
+}
+
+func TestMotionOfUsersOfTheBroker(t *testing.T) {
+	h := newHousehold(t, nothingPicked)
+	const score, state, id = "sensor/movement_score/state", "binary_sensor/motion_detected/state", "node:mqtt:esp"
+	h.hears("esp", state, "ON") // nobody of that name is connected
+	h.door.UserConnected("esp", here)
+	h.hears("esp", score, "0.5", "number/threshold/state", "2")
+	h.hears("esp")
+	if len(h.said) > 0 || !slices.Contains(h.waiting, id) {
+		t.Fatalf("it waits as %v, and %v counts", h.waiting, h.said)
+	}
+	h.allowed[id] = true
+	h.pass(10, 0, source{}, nodewire.Frame{})
+	h.said = nil
+	last := func() float64 { return h.said[len(h.said)-1] }
+	for _, c := range []struct {
+		topic, payload string
+		want           float64
+	}{
+		{score, "0.5", 0.125}, {score, "2", 0.5}, {score, "9", 1}, {state, "OFF", surelyNone}, {state, "ON", 1}, {score, "0.5", surely},
+		{"sensor/temperature/state", "21", surely},
+	} {
+		if h.hears("esp", c.topic, c.payload); last() != c.want {
+			t.Errorf("after %s %s: %v, want %v", c.topic, c.payload, last(), c.want)
+		}
+	}
+	h.pass(31, 0, source{}, nodewire.Frame{})
+	if !slices.Contains(h.ended, id) {
+		t.Error("it tells its score no more, and is not offline")
+	}
+}
+
+func TestNodeOfTheBrokerThatSpeaksOnlyOfChanges(t *testing.T) {
+	h := newHousehold(t, nothingPicked)
+	const id = "node:mqtt:esp-hall"
+	h.allowed[id] = true
+	h.door.UserConnected("esp", here)
+	h.door.UserConnected("esp", here)
+	h.hears("esp", "hall/binary_sensor/motion/state", "OFF")
+	h.pass(120, 0, source{}, nodewire.Frame{})
+	if len(h.ended) > 0 || len(h.said) < 100 || h.said[len(h.said)-1] != 0 {
+		t.Errorf("it said that nothing moves and is connected: ended %v, %d figures", h.ended, len(h.said))
+	}
+	h.door.UserGone("esp")
+	before := len(h.said)
+	if h.pass(5, 0, source{}, nodewire.Frame{}); len(h.said) == before {
+		t.Error("one of two connections has ended, and it counts no more")
+	}
+	h.door.UserGone("esp")
+	before = len(h.said)
+	h.pass(35, 0, source{}, nodewire.Frame{})
+	if len(h.said) != before || !slices.Contains(h.ended, id) {
+		t.Errorf("its user is gone: %d figures since, ended %v", len(h.said)-before, h.ended)
+	}
+	h.door.UserConnected("esp", here)
+	h.hears("esp", "hall/status", "online", "hall/binary_sensor/motion/state", "ON")
+	h.hears("esp", "hall/status", "offline")
+	before = len(h.said)
+	if h.pass(5, 0, source{}, nodewire.Frame{}); len(h.said) != before {
+		t.Error("it has said that it is offline, and counts")
 	}
 }
 

@@ -2,6 +2,7 @@ package nodedoor
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -31,7 +32,8 @@ type node struct {
 	sequence     sequence
 	transmitters []transmitter
 	batches      []*batch
-	last         []byte // channel state of the newest frame
+	last         []byte  // channel state of the newest frame
+	said         *saying // of one that decides about motion itself
 	tally        tally
 	message      []byte // what is handed over now; of handOver alone
 }
@@ -125,21 +127,40 @@ func (n *node) leave() {
 // identify gives a node its id by where its messages come from.
 func (n *node) identify(mac motion.MAC) {
 	n.mac = mac
-	where := strings.NewReplacer(".", "-", "%", "-").Replace(n.source.address.String())
-	if !mac.IsZero() {
+	where := n.source.where
+	switch {
+	case where != "":
+	case !mac.IsZero():
 		where = mac.Name()
+	default:
+		where = plain(n.source.address.String())
 	}
 	number := ""
-	if n.source.kind == motion.RuView {
+	if n.source.kind == motion.RuView || n.source.kind == motion.Nexmon {
 		number = strconv.Itoa(int(n.source.number))
 	}
 	n.id = motion.NodeDeviceID(n.source.kind, where, number)
 }
 
-// said is what is known of a node.
-func (n *node) said() (said motion.Radar, substitute motion.MAC) {
+// plain returns a name as it can stand in a deviceId: what else there is becomes a hyphen.
+func plain(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, name)
+}
+
+// describe returns what is known of a node.
+func (n *node) describe() (said motion.Radar, substitute motion.MAC) {
+	substitute = motion.MAC{0x02, 'R', 'V', 0, 0, n.source.number}
 	ip := n.source.address.As16()
-	substitute = motion.MAC{0x02, 'R', 'V', ip[14], ip[15], n.source.number}
+	substitute[3], substitute[4] = ip[14], ip[15]
+	if n.source.where != "" {
+		sum := sha256.Sum256([]byte(n.source.where))
+		copy(substitute[3:], sum[:])
+	}
 	name := strings.TrimPrefix(strings.ReplaceAll(n.id, ":", "-"), "node-")
 	own := n.mac
 	if own.IsZero() {
@@ -245,5 +266,13 @@ func (n *node) settle(known func(motion.MAC) bool, picked []motion.MAC) {
 	}
 }
 
+// at says where the messages of a node come from.
+func (n *node) at() string {
+	if n.source.where != "" {
+		return n.source.where
+	}
+	return n.source.address.String()
+}
+
 // name is a node in the log.
-func (n *node) name() string { return fmt.Sprintf("%s at %s", n.id, n.source.address) }
+func (n *node) name() string { return fmt.Sprintf("%s at %s", n.id, n.at()) }

@@ -73,7 +73,7 @@ func (d *Door) tell(n *node, now time.Time) {
 	arrived, used, same, backwards := t.second()
 	seconds := float64(min(t.at, span))
 	f := motion.NodeFigures{
-		Kind: n.source.kind, Address: n.source.address.String(), MAC: n.mac, Heard: motion.TimeOf(n.heard),
+		Kind: n.source.kind, Address: n.at(), MAC: n.mac, Heard: motion.TimeOf(n.heard),
 		Rate: motion.Round(float64(arrived)/seconds, 1), Used: motion.Round(float64(used)/seconds, 1),
 		Lengths: []motion.FrameLength{}, Transmitters: []motion.Transmitter{}, Advice: []motion.NodeAdvice{},
 		Duplicates: t.duplicates, Backwards: t.backwards, Restarts: t.restarts, Identical: t.identical, TooFast: t.tooFast,
@@ -107,6 +107,6 @@ func (d *Door) tell(n *node, now time.Time) {
 	advise(n.key.ID != "" && arrived > 0 && used == 0, motion.NoTransmitter)
 	advise(len(n.transmitters) >= maxTransmitters/2, motion.TooManyTransmitter)
 	advise(t.tooFast > 0, motion.BeyondRate)
-	advise(n.mac.IsZero() && !n.source.address.IsLoopback(), motion.NeighbourUnknown)
+	advise(n.mac.IsZero() && n.source.where == "" && !n.source.address.IsLoopback(), motion.NeighbourUnknown)
 	d.options.Engine.NodeFigures(n.id, &f)
 }

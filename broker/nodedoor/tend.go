@@ -62,11 +62,14 @@ func (d *Door) look(n *node, now time.Time) int {
 		return 0
 	}
 	address := n.source.address
-	mac := d.options.Neighbour(address)
+	var mac motion.MAC
+	if n.source.where == "" {
+		mac = d.options.Neighbour(address)
+	}
 	n.looked = now
 	n.looks++
 	switch {
-	case n.id == "" && mac.IsZero() && !address.IsLoopback() && n.looks < patience:
+	case n.id == "" && n.source.where == "" && mac.IsZero() && !address.IsLoopback() && n.looks < patience:
 		provoke(address)
 		return 1
 	case n.id != "" && (mac == n.mac || mac.IsZero() || n.mac.IsZero() && n.key.ID != ""):
@@ -126,6 +129,7 @@ func (n *node) moveTo(d *Door, at *node) {
 // endSilent ends the session of a node of which nothing arrives.
 func (d *Door) endSilent(n *node, now time.Time) {
 	d.mu.Lock()
+	d.keep(n, now)
 	silent := now.Sub(n.heard)
 	d.mu.Unlock()
 	if silent >= quietAfter {
@@ -137,8 +141,11 @@ func (d *Door) endSilent(n *node, now time.Time) {
 func (d *Door) ask(ctx context.Context, n *node, now time.Time) int {
 	d.mu.Lock()
 	due := n.id != "" && d.nodes[n.id] == n && now.Sub(n.asked) >= askEvery && now.Sub(n.heard) < quietAfter
-	said, substitute := n.said()
+	said, substitute := n.describe()
 	from := motion.Credentials{Address: n.source.address, MAC: n.mac}
+	if n.said != nil {
+		from.User = n.said.user
+	}
 	d.mu.Unlock()
 	if !due {
 		return 0

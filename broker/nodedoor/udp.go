@@ -94,7 +94,7 @@ func (u *udp) take(datagram []byte, from netip.Addr, frame *nodewire.Frame) bool
 		return false
 	}
 	u.frames.Add(1)
-	return u.door.take(source{u.kind, from, frame.Node}, frame)
+	return u.door.take(source{kind: u.kind, address: from, number: frame.Node}, frame)
 }
 
 func (u *udp) figures() motion.IntakeFigures {

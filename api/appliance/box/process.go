@@ -3,6 +3,7 @@ package box
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -30,13 +31,22 @@ const longestLine = 1 << 20
 // Build makes the binary as it is released and returns its path.
 func Build(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sensegate")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "sensegate")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the product: %v\n%s", err, out)
+	path, err := BuildIn(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
+}
+
+// BuildIn is Build into a folder, for the tests of a whole package.
+func BuildIn(dir string) (path string, err error) {
+	path = filepath.Join(dir, "sensegate")
+	cmd := exec.Command("go", "build", "-o", path, "sensegate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the product: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // Environment returns the settings of a product with its state in dir, on free ports

@@ -89,14 +89,27 @@ func (f *Fleet) shared(ctx context.Context, said motion.Radar) (yes bool, err er
 // ofOther reports whether the post is of a node of another maker.
 func (p *post) ofOther() bool { return motion.NodeKindOf(p.key.ID) != "" }
 
-// otherPlace returns the network that a node of another maker joins: its own, the one that the
-// configuration names, or the only one. Where there are several, it may be of any of them, as
+// otherPlace returns the network that a node of another maker joins: its own, that of the home whose owner has
+// made the user of the broker that it comes by, the one that the configuration names, or the only one. Where there are several, it may be of any of them, as
 // long as they are few: chosen decides.
 func (p *post) otherPlace() (motion.Network, error) {
 	switch {
 	case p.adopted():
 		return p.tx.Network(p.device.NetworkID)
-	case p.options.NodesNetwork != 0:
+	case p.c.User != "":
+		user, err := p.tx.IntegrationUser(p.c.User)
+		if err != nil {
+			return motion.Network{}, err
+		}
+		if user.Home != 0 {
+			house, err := p.tx.Home(user.Home)
+			if err != nil {
+				return motion.Network{}, err
+			}
+			return p.tx.Network(house.ExternalID)
+		}
+	}
+	if p.options.NodesNetwork != 0 {
 		return p.tx.Network(p.options.NodesNetwork)
 	}
 	networks, err := p.tx.Networks()
@@ -113,16 +126,20 @@ func (p *post) otherPlace() (motion.Network, error) {
 	return motion.Network{}, nil
 }
 
+// byAddressAlone are the kinds of nodes that nothing but their address tells from others of their number.
+var byAddressAlone = []motion.NodeKind{motion.RuView, motion.MicroESPectre, motion.ESPectre, motion.Nexmon}
+
 // replacesOther reports whether an adopted node of another maker of the same kind and number was last
 // at the address of this one, which is not adopted: it may be the same with new hardware, or
 // somebody who would like to be.
 func (p *post) replacesOther() (bool, error) {
-	if !p.ofOther() || p.adopted() || p.c.Address.IsLoopback() {
+	kind := motion.NodeKindOf(p.key.ID)
+	if !slices.Contains(byAddressAlone, kind) || p.adopted() || p.c.Address.IsLoopback() {
 		return false, nil
 	}
 	devices, err := p.tx.Devices()
 	return slices.ContainsFunc(devices, func(d motion.Device) bool {
-		return d.ID != p.key.ID && motion.NodeKindOf(d.ID) == motion.NodeKindOf(p.key.ID) && motion.NodeNumberOf(d.ID) == motion.NodeNumberOf(p.key.ID) &&
+		return d.ID != p.key.ID && motion.NodeKindOf(d.ID) == kind && motion.NodeNumberOf(d.ID) == motion.NodeNumberOf(p.key.ID) &&
 			p.state.LastAddress(d) == p.c.Address.String()
 	}), err
 }
