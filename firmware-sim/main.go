@@ -37,7 +37,7 @@ func commands() []command {
 		{"install", "[flags]", "set up a home device by device, with faults; commands come from standard input", playInstallation},
 		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
-		{"node", "KIND [flags]", "play nodes of another maker: ruview", playNodes},
+		{"node", "KIND [flags]", "play nodes of another maker: ruview, micro-espectre, nexmon, lines, espectre or mqtt", playNodes},
 		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
 		{"compare", "DIR", "compare synthetic CSI with labelled captures (*.csv.gz)", compareCaptures},
 		{"sensorcloud", "[flags]", "serve a sensor cloud whose doors open and close by themselves", playCloud},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,13 +32,23 @@ const (
 
 // nodeFlags are the flags of the command node.
 type nodeFlags struct {
-	to, bind, from, place, router string
-	nodes, number, header         int
-	rate, foreign                 float64
-	seed                          uint64
-	duration                      time.Duration
-	loop, mixed                   bool
-	walks                         []walk
+	from, place, router string
+	nodes               int
+	rate                float64
+	seed                uint64
+	duration            time.Duration
+	loop                bool
+	walks               []walk
+
+	// Of some kinds alone.
+	to, bind, listen, mac string
+	user, password, topic string
+	form                  nodes.MQTTForm
+	number, header        int
+	foreign               float64
+	mixed, mdns           bool
+
+	where []string // each node is, once it is made
 }
 
 // walk is somebody's walk in a room, counted from the start.
@@ -47,46 +57,19 @@ type walk struct {
 	from, to time.Duration
 }
 
-// nodeKind is a kind of node that the command plays.
-type nodeKind struct {
-	name string
-	to   string  // host:port that it sends to unless told otherwise
-	rate float64 // frames a second, as real ones send
-	make func(f *nodeFlags, i int) (player, error)
-}
-
-// player is a node that can be run.
-type player interface {
-	Run(ctx context.Context, source nodes.Source) error
-	Sent() int64
-}
-
-func nodeKinds() []nodeKind {
-	return []nodeKind{
-		{"ruview", "127.0.0.1:5005", 50, func(f *nodeFlags, i int) (player, error) {
-			return f.udp(i, nodes.RuView(uint8(f.number+i), f.header))
-		}},
-	}
-}
-
 func (f *nodeFlags) register(set *flag.FlagSet, k nodeKind) {
-	set.StringVar(&f.to, "to", k.to, "`host:port` of the appliance")
-	set.StringVar(&f.bind, "bind", "", "`address` of this machine that the first node sends from; the second sends from the next one")
+	if k.register != nil {
+		k.register(f, set)
+	}
 	set.IntVar(&f.nodes, "nodes", 1, fmt.Sprintf("how many nodes, 1 to %d", maxNodes))
-	set.IntVar(&f.number, "number", 1, "number of the first node, where its kind has one")
 	set.Float64Var(&f.rate, "rate", k.rate, fmt.Sprintf("frames a second of each node, up to %d", maxNodeRate))
 	set.Uint64Var(&f.seed, "seed", 1, "the same seed gives the same people and the same radio")
 	set.DurationVar(&f.duration, "duration", 0, "end after this much time; 0 = until interrupted, or until the recording ends")
 	set.StringVar(&f.place, "scenario", "house", "the home and its people: "+strings.Join(scenario.Names(), ", ")+", or a FILE.yaml")
 	set.Func("walk", "`ROOM@TIME[+LENGTH]`, such as Kitchen@10s+20s: somebody walks there so long after the start, and nobody lives in the home; may be repeated", f.addWalk)
-	set.StringVar(&f.from, "from", "", "`FILE` (*.csv.gz, *.csi.jsonl) whose frames the nodes send, instead of simulated ones; a receiver of it is a node")
+	set.StringVar(&f.from, "from", "", "`FILE` (*.csv.gz, *.csi.jsonl; of lines also *.csv as they were written) whose frames the nodes send, instead of simulated ones; a receiver of it is a node")
 	set.BoolVar(&f.loop, "loop", false, "begin the recording again at its end")
-	set.StringVar(&f.router, "router", usualRouter, "`MAC` address of whose frames the nodes measure")
-	if k.name == "ruview" {
-		set.IntVar(&f.header, "header", 3, "version of the header: 1 (names no transmitter), 2 or 3")
-		set.BoolVar(&f.mixed, "mixed", false, "send frames of 64, 128 and 192 subcarriers, as nodes in the field do")
-		set.Float64Var(&f.foreign, "foreign", 0, "`share` of frames that neighbours' devices have sent, 0 to 1 (in a home without a filter 0.75 was seen)")
-	}
+	set.StringVar(&f.router, "router", usualRouter, "`MAC` address of the router, whose frames the nodes measure")
 }
 
 // addWalk takes a value of the flag walk.
@@ -125,32 +108,16 @@ func (f *nodeFlags) validate() error {
 	return nil
 }
 
-// udp returns node i, which sends datagrams.
-func (f *nodeFlags) udp(i int, encode nodes.Encode) (player, error) {
-	n := &nodes.UDP{To: f.to, Encode: encode}
-	if f.bind != "" {
-		address, err := netip.ParseAddr(f.bind)
-		if err != nil {
-			return nil, usagef("-bind: %v", err)
-		}
-		for range i {
-			address = address.Next()
-		}
-		n.From = address
-	}
-	return n, nil
-}
-
 // playNodes is the command node.
 func playNodes(ctx context.Context, c command, args []string, out io.Writer) error {
 	var names []string
 	for _, k := range nodeKinds() {
-		names = append(names, k.name)
+		names = append(names, string(k.name))
 	}
 	kind := nodeKind{}
 	if len(args) > 0 {
 		for _, k := range nodeKinds() {
-			if k.name == args[0] {
+			if string(k.name) == args[0] {
 				kind, args = k, args[1:]
 				break
 			}
@@ -181,7 +148,7 @@ func playNodes(ctx context.Context, c command, args []string, out io.Writer) err
 
 // play runs the nodes and tells how far they are.
 func (f *nodeFlags) play(ctx context.Context, kind nodeKind, out io.Writer) error {
-	house, sources, err := f.sources()
+	house, sources, err := f.sources(kind.name)
 	if err != nil {
 		return err
 	}
@@ -199,7 +166,8 @@ func (f *nodeFlags) play(ctx context.Context, kind nodeKind, out io.Writer) erro
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
-	fmt.Fprintf(out, "%d %s node(s) to %s\n", len(players), kind.name, f.to)
+	slices.Sort(f.where)
+	fmt.Fprintf(out, "%d %s node(s) %s\n", len(players), kind.name, strings.Join(slices.Compact(f.where), ", "))
 	began := time.Now()
 	tick := time.NewTicker(nodeProgress)
 	defer tick.Stop()
@@ -231,19 +199,22 @@ func progress(began time.Time, players []player, house *nodes.House) string {
 }
 
 // sources returns what the nodes measure, and the house that they measure it in, nil for a recording.
-func (f *nodeFlags) sources() (*nodes.House, []nodes.Source, error) {
+func (f *nodeFlags) sources(kind motion.NodeKind) (*nodes.House, []nodes.Source, error) {
 	router, err := motion.ParseMAC(f.router)
 	if err != nil {
 		return nil, nil, usagef("-router: %v", err)
 	}
 	var sources []nodes.Source
+	if kind == motion.CSILines && linesOf(f.from) {
+		return nil, make([]nodes.Source, 1), nil
+	}
 	if f.from != "" {
 		captures, err := capture.Read(f.from)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, c := range captures {
-			source, err := nodes.Recording(c, router, f.loop)
+			source, err := nodes.Recording(c, kind, router, f.loop)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -263,8 +234,8 @@ func (f *nodeFlags) sources() (*nodes.House, []nodes.Source, error) {
 		}
 	}
 	for i := range f.nodes {
-		sources = append(sources, house.Radio(nodes.RadioConfig{
-			Place: i, Rate: f.rate, Router: router, Foreign: f.foreign, Fields: 1, Mixed: f.mixed,
+		sources = append(sources, house.Radio(nodes.RadioConfig{Kind: motion.RuView,
+			Place: i, Rate: f.rate, Router: router, Foreign: f.foreign, Mixed: f.mixed,
 		}))
 	}
 	return house, sources, nil

@@ -57,7 +57,7 @@ func openWorkshop(ctx context.Context, appliance Appliance, seed uint64) (*works
 		}
 		w.nodes = append(w.nodes, node)
 		w.running.Go(func() error {
-			return node.Run(ctx, w.house.Radio(nodes.RadioConfig{Place: i, Rate: workshopRate, Router: workshopRouter, Fields: 1}))
+			return node.Run(ctx, w.house.Radio(nodes.RadioConfig{Kind: motion.RuView, Place: i, Rate: workshopRate, Router: workshopRouter}))
 		})
 	}
 	return w, nil

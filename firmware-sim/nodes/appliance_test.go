@@ -82,7 +82,7 @@ func TestRuViewNodesSenseSomebodyWhoWalks(t *testing.T) {
 		node := &nodes.UDP{To: b.NodesAt(motion.RuView), From: netip.MustParseAddr("127.0.0.2"), Encode: nodes.RuView(number, 3)}
 		ended := make(chan error, 1)
 		go func() {
-			ended <- node.Run(t.Context(), house.Radio(nodes.RadioConfig{Place: int(number), Rate: 50, Router: router, Fields: 1}))
+			ended <- node.Run(t.Context(), house.Radio(nodes.RadioConfig{Kind: motion.RuView, Place: int(number), Rate: 50, Router: router}))
 		}()
 		t.Cleanup(func() {
 			if err := <-ended; err != nil {

@@ -42,7 +42,7 @@ const noon motion.Time = 1_700_000_000
 
 func TestSimulatedFramesRepeatAndKeepTheirRate(t *testing.T) {
 	t.Parallel()
-	once, again := vacant(t).Radio(nodes.RadioConfig{Rate: 50, Router: router, Fields: 1}), vacant(t).Radio(nodes.RadioConfig{Rate: 50, Router: router, Fields: 1})
+	once, again := vacant(t).Radio(nodes.RadioConfig{Kind: motion.RuView, Rate: 50, Router: router}), vacant(t).Radio(nodes.RadioConfig{Kind: motion.RuView, Rate: 50, Router: router})
 	whole, _ := once.Frames(nil, noon, noon+10)
 	if len(whole) != 500 {
 		t.Fatalf("%d frames in 10 s at 50 a second", len(whole))
@@ -68,7 +68,7 @@ func TestSimulatedFramesRepeatAndKeepTheirRate(t *testing.T) {
 
 func TestMixedFramesAreAsRecorded(t *testing.T) {
 	t.Parallel()
-	frames, _ := vacant(t).Radio(nodes.RadioConfig{Rate: 1000, Router: router, Mixed: true, Foreign: 0.75}).Frames(nil, noon, noon+10)
+	frames, _ := vacant(t).Radio(nodes.RadioConfig{Kind: motion.RuView, Rate: 1000, Router: router, Mixed: true, Foreign: 0.75}).Frames(nil, noon, noon+10)
 	lengths, foreign, level := map[int]int{}, 0, 0.0
 	for _, f := range frames {
 		lengths[len(f.Data)]++
@@ -98,7 +98,7 @@ func TestMixedFramesAreAsRecorded(t *testing.T) {
 func TestRuViewDatagramsSayWhatWasMeasured(t *testing.T) {
 	t.Parallel()
 	for header, size := range map[int]int{1: 20, 2: 26, 3: 28} {
-		frames, _ := vacant(t).Radio(nodes.RadioConfig{Rate: 50, Router: router, Mixed: true}).Frames(nil, noon, noon+4)
+		frames, _ := vacant(t).Radio(nodes.RadioConfig{Kind: motion.RuView, Rate: 50, Router: router, Mixed: true}).Frames(nil, noon, noon+4)
 		encode := nodes.RuView(7, header)
 		for i, f := range frames {
 			f.Seq.Number = uint32(1000 + i)
@@ -140,7 +140,9 @@ func TestNodeSendsFromItsAddressAndCountsAnewWhenPluggedInAgain(t *testing.T) {
 		node := &nodes.UDP{To: at.LocalAddr().String(), From: netip.MustParseAddr(address), Encode: nodes.RuView(2, 3)}
 		ctx, unplug := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- node.Run(ctx, house.Radio(nodes.RadioConfig{Rate: 200, Router: router, Fields: 1})) }()
+		go func() {
+			ended <- node.Run(ctx, house.Radio(nodes.RadioConfig{Kind: motion.RuView, Rate: 200, Router: router}))
+		}()
 		buffer := make([]byte, 2048)
 		for number := range uint32(20) {
 			n, from, err := at.ReadFromUDPAddrPort(buffer)
@@ -177,7 +179,7 @@ func TestRecordedFramesComeInTheirTime(t *testing.T) {
 	c := &capture.Capture{Header: capture.Header{Kind: capture.AmplitudeBytes}, Frames: []capture.Frame{
 		{Time: 3, RSSI: -40, Data: []byte{10, 200}}, {Time: 3.5, RSSI: -41, Data: []byte{12, 255}}, {Time: 5, Data: []byte{14, 0}},
 	}}
-	source, err := nodes.Recording(c, router, true)
+	source, err := nodes.Recording(c, motion.RuView, router, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,12 +195,12 @@ func TestRecordedFramesComeInTheirTime(t *testing.T) {
 	if f := frames[0]; f.RSSI != -40 || !bytes.Equal(f.Data, []byte{0, 5, 0, 100}) {
 		t.Errorf("%+v", f)
 	}
-	if once, _ := nodes.Recording(c, router, false); once != nil {
+	if once, _ := nodes.Recording(c, motion.RuView, router, false); once != nil {
 		if frames, more := once.Frames(nil, noon, noon+3); len(frames) != 3 || more {
 			t.Errorf("%d frames, more %v", len(frames), more)
 		}
 	}
-	if _, err := nodes.Recording(&capture.Capture{}, router, false); err == nil {
+	if _, err := nodes.Recording(&capture.Capture{}, motion.RuView, router, false); err == nil {
 		t.Error("an unknown kind is played")
 	}
 }
@@ -210,7 +212,7 @@ func TestRecordedRuViewStreamIsSentWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range captures {
-		source, err := nodes.Recording(c, router, false)
+		source, err := nodes.Recording(c, motion.RuView, router, false)
 		if err != nil {
 			t.Fatal(err)
 		}

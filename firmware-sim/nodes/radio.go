@@ -13,12 +13,27 @@ const routerChannel = 6
 
 // RadioConfig says how a node of a house measures.
 type RadioConfig struct {
+	Kind    motion.NodeKind
 	Place   int        // it stands where the house has its leaf of this index, counted round
 	Rate    float64    // frames a second
 	Router  motion.MAC // whose frames it measures
 	Foreign float64    // share of frames that neighbours' devices have sent, 0..1
-	Fields  int        // training fields of a frame, 1..3, as ESP32 has them: 64 subcarriers each
-	Mixed   bool       // 78 % of the frames have one field, 21 % two and 1 % three, as recorded of RuView nodes
+	Mixed   bool       // 78 % of a RuView node's frames have one training field, 21 % two and 1 % three, as recorded
+}
+
+// layout returns what a frame has in it, and the chip that measures it, as channel.DeviceOf knows chips.
+func (c *RadioConfig) layout() (layout channel.Layout, chip string) {
+	switch {
+	case c.Kind == motion.RuView && c.Mixed:
+		return channel.ESP32Fields(3), "s3"
+	case c.Kind == motion.RuView:
+		return channel.ESP32Fields(1), "s3"
+	case c.Kind == motion.CSILines:
+		return channel.ESP32Fields(2), "esp32"
+	case c.Kind == motion.Nexmon:
+		return channel.HT20(), "s3"
+	}
+	return channel.HT20Ascending(), "c6"
 }
 
 // foreigners is how many devices of neighbours are heard.
@@ -45,14 +60,11 @@ type transmitter struct {
 // Radio returns what a node of the house measures.
 func (h *House) Radio(c RadioConfig) Source {
 	r := &radio{house: h, config: c, seed: chance.Mix(h.seed, uint64(c.Place), 61)}
-	if c.Mixed {
-		r.config.Fields = 3
-	}
+	layout, chip := c.layout()
 	at := h.place.Leafs[c.Place%len(h.place.Leafs)].At.Point()
-	layout := channel.ESP32Fields(r.config.Fields)
 	hear := func(mac motion.MAC, from channel.Point) {
 		r.heard = append(r.heard, transmitter{mac, channel.NewLink(channel.Config{
-			Seed: chance.Mix(r.seed, uint64(len(r.heard))), Plan: h.plan, From: from, To: at, Layout: layout, Device: channel.DeviceOf("s3"),
+			Seed: chance.Mix(r.seed, uint64(len(r.heard))), Plan: h.plan, From: from, To: at, Layout: layout, Device: channel.DeviceOf(chip),
 		})})
 	}
 	hear(c.Router, h.place.Nodes[0].At.Point())
@@ -93,7 +105,7 @@ func (r *radio) measure(n uint64, t motion.Time, scene *channel.Scene) Frame {
 	var rssi int8
 	r.data, rssi = of.link.Measure(r.data, n, t, scene)
 	data := r.data[begin:len(r.data):len(r.data)]
-	if r.config.Mixed {
+	if r.config.Kind == motion.RuView && r.config.Mixed {
 		data = data[:2*64*r.fields(n)]
 	}
 	return Frame{t, nodewire.Frame{

@@ -20,15 +20,21 @@ type recording struct {
 	next  int         // frame
 }
 
-// Recording returns a capture as the measurements of a node of frames that src has sent. Its first frame is
-// measured at once; with loop it begins again 1 s after its end.
-func Recording(c *capture.Capture, src motion.MAC, loop bool) (Source, error) {
+// Recording returns a capture as the measurements of a node of a kind of frames that src has sent. Its first frame
+// is measured at once; with loop it begins again 1 s after its end.
+func Recording(c *capture.Capture, kind motion.NodeKind, src motion.MAC, loop bool) (Source, error) {
 	flags, err := c.Header.Flags()
 	if err != nil {
 		return nil, fmt.Errorf("capture %s: %w", c.Path, err)
 	}
 	if len(c.Frames) == 0 {
 		return nil, fmt.Errorf("capture %s: has no frames", c.Path)
+	}
+	width := flags.Width()
+	for i := range c.Frames {
+		if n := len(c.Frames[i].Data) / width; !holds(kind, n) {
+			return nil, fmt.Errorf("capture %s: frame %d has %d subcarriers, which %s nodes do not send", c.Path, i, n, kind)
+		}
 	}
 	r := &recording{capture: c, src: src, loop: loop}
 	if flags&csi.ImagFirst == 0 {
@@ -39,6 +45,21 @@ func Recording(c *capture.Capture, src motion.MAC, loop bool) (Source, error) {
 		r.capture = &capture.Capture{Path: c.Path, Header: c.Header, Frames: frames}
 	}
 	return r, nil
+}
+
+// holds reports whether a message of a kind of node can hold n subcarriers.
+func holds(kind motion.NodeKind, n int) bool {
+	switch kind {
+	case motion.RuView:
+		return n >= 1 && n <= 256
+	case motion.MicroESPectre:
+		return n >= 1 && n <= nodewire.MicroESPectreSubcarriers
+	case motion.CSILines:
+		return n >= 1 && n <= 511
+	case motion.Nexmon:
+		return n == 64 || n == 128 || n == 256
+	}
+	return n == 64
 }
 
 // imagFirst returns data in pairs of signed bytes, imaginary first. Amplitudes become real numbers of half their

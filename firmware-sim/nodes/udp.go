@@ -9,6 +9,7 @@ import (
 
 	"sensegate/broker/nodewire"
 	"sensegate/motion"
+	"sensegate/motion/csi"
 )
 
 // Encode appends a frame to dst as a kind of node sends it.
@@ -29,6 +30,24 @@ func RuView(number uint8, header int) Encode {
 			dst = append(dst[:begin+sequenceAt], dst[begin+sequenceEnd:]...)
 		}
 		return dst
+	}
+}
+
+// MicroESPectre returns how a node with an ESP32-C6 sends frames; its gain is locked.
+func MicroESPectre() Encode {
+	return func(dst []byte, f *nodewire.Frame) []byte {
+		f.Format = uint16(nodewire.ESP32C6)<<12 | uint16(f.Subcarriers())
+		f.Flags |= csi.GainLocked
+		return nodewire.AppendMicroESPectre(dst, f)
+	}
+}
+
+// Nexmon returns how a Raspberry Pi forwards data frames of one antenna.
+func Nexmon() Encode {
+	const qosData = 0x88 >> 2 // type and subtype of frame control
+	return func(dst []byte, f *nodewire.Frame) []byte {
+		f.Format = qosData << 6
+		return nodewire.AppendNexmon(dst, f)
 	}
 }
 
