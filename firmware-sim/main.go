@@ -35,7 +35,7 @@ func commands() []command {
 	return []command{
 		{"run", "[flags]", "simulate homes: people who walk, and devices that report them", runHomes},
 		{"install", "[flags]", "set up a home device by device, with faults; commands come from standard input", playInstallation},
-		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would", replayCaptures},
+		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would; send *.pcap of nexmon, serve *.csv of esp-csi as such nodes do", replayCaptures},
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
 		{"node", "KIND [flags]", "play nodes of another maker: ruview, micro-espectre, nexmon, lines, espectre or mqtt", playNodes},
 		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},

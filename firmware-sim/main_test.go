@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -29,6 +34,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"pause of install", "install -pause -1s", "want 0 or more"},
 		{"duration of install", "install -duration -1s", "want 0 or more"},
 		{"replay of nothing", "replay", "name the captures"},
+		{"replay of two nodes", "replay a.pcap b.pcap", "a.pcap: is replayed alone"},
 		{"scenario", "run -scenario castle", "want one of flat, house"},
 		{"evaluate of nothing", "evaluate", "name one directory"},
 		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
@@ -66,6 +72,78 @@ func TestMissingCaptureIsNamed(t *testing.T) {
 	code := dispatch(t.Context(), []string{"replay", t.TempDir() + "/none.csv.gz"}, &out, &errs)
 	if code != exitError || !strings.Contains(errs.String(), "none.csv.gz") {
 		t.Errorf("exit %d, %q", code, errs.String())
+	}
+}
+
+// nodeData returns a recording of a real node.
+func nodeData(t *testing.T, parts ...string) string {
+	t.Helper()
+	dir := os.Getenv("SENSEGATE_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "data")
+	}
+	path := filepath.Join(append([]string{dir, "nodes"}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("the recordings are missing: %v", err)
+		}
+		t.Skipf("no recordings on this machine (set SENSEGATE_DATA): %v", err)
+	}
+	return path
+}
+
+func TestRecordedRadioIsReplayed(t *testing.T) {
+	t.Parallel()
+	path := nodeData(t, "nexmon", "example_4358.pcap")
+	var config net.ListenConfig
+	socket, err := config.ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	var out, errs bytes.Buffer
+	code := dispatch(t.Context(), []string{"replay", "-to", socket.LocalAddr().String(), path}, &out, &errs)
+	if code != exitOK || !strings.Contains(out.String(), "4 datagrams sent") || !strings.Contains(out.String(), "0 other packets") {
+		t.Errorf("exit %d, %q and %q", code, out.String(), errs.String())
+	}
+	for range 4 {
+		buffer := make([]byte, 2048)
+		n, _, err := socket.ReadFrom(buffer)
+		if err != nil || n != 18+4*256 || buffer[0] != 0x11 || buffer[1] != 0x11 {
+			t.Errorf("%d bytes % x, %v", n, buffer[:2], err)
+		}
+	}
+}
+
+func TestRecordedLinesAreServed(t *testing.T) {
+	t.Parallel()
+	path := nodeData(t, "esp32_csi_tool", "example_data.csv")
+	read, write := io.Pipe()
+	var errs bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- dispatch(t.Context(), []string{"replay", "-listen", "127.0.0.1:0", "-speed", "1000", path}, write, &errs)
+		write.Close()
+	}()
+	out := bufio.NewScanner(read)
+	out.Scan()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(out.Text(), "serving 61 lines at "))
+	if err != nil {
+		t.Fatalf("%q: %v", out.Text(), err)
+	}
+	defer connection.Close()
+	got, err := io.ReadAll(connection)
+	if err != nil {
+		t.Error(err)
+	}
+	if want, _ := os.ReadFile(path); !bytes.Equal(got, want) {
+		t.Errorf("%d bytes came of %d", len(got), len(want))
+	}
+	if !out.Scan() || out.Text() != "61 lines sent" {
+		t.Errorf("says %q", out.Text())
+	}
+	if c := <-code; c != exitOK {
+		t.Errorf("exit %d, %q", c, errs.String())
 	}
 }
 

@@ -67,6 +67,7 @@ type NodeFigures struct {
 	Lengths      []FrameLength `json:"lengths"`      // of the channel state, the most frequent first
 	Transmitters []Transmitter `json:"transmitters"` // whose frames it measures, the most frequent first; none: it does not tell
 
+	Counted    int64 `json:"counted"`    // frames that were used, since it has come in
 	Duplicates int64 `json:"duplicates"` // since the start, as all that follow
 	Backwards  int64 `json:"backwards"`  // frames with an earlier number than the newest
 	Restarts   int64 `json:"restarts"`
@@ -87,6 +88,8 @@ type Transmitter struct {
 	MAC   MAC     `json:"mac"`
 	Share float64 `json:"share"` // 0..1
 	Used  bool    `json:"used"`
+
+	Counted int64 `json:"counted"` // frames of it that were used
 }
 
 // NodeAdvice names what stands in the way of a node of another maker. NodeAdvice.Text says what to do, the web app has

@@ -23,32 +23,35 @@ type batch struct {
 	scale  scale  // of amplitudes
 }
 
-// scale turns amplitudes of a radio's own unit into bytes. It is chosen once: the detector compares what a link
-// measures over time.
+// scale turns amplitudes of a radio's own unit into bytes. It is chosen by the first frame, once more by the first
+// few hundred, and then never again: the detector compares what a link measures over time.
 type scale struct {
-	factor float32   // 0: not known yet
-	seen   []float32 // amplitudes so far
+	factor float32
+	frames int
+	seen   []float32 // amplitudes so far, until it is chosen
 }
 
-// How a scale is chosen: of the first frames, 95 % of the amplitudes come to at most half of what a byte holds.
+// How a scale is chosen: 95 % of the amplitudes come to at most half of what a byte holds.
 const (
 	scaleFrames = 200
 	scaleShare  = 0.95
 	scaleTo     = 128
 )
 
-// learn takes in the amplitudes of a frame, and reports whether the scale is known.
-func (s *scale) learn(amplitudes []float32) bool {
-	if s.factor > 0 {
-		return true
+// learn takes in the amplitudes of a frame.
+func (s *scale) learn(amplitudes []float32) {
+	if s.frames >= scaleFrames {
+		return
 	}
+	s.frames++
 	s.seen = append(s.seen, amplitudes...)
-	if len(s.seen) < scaleFrames*len(amplitudes) {
-		return false
+	if s.frames == 1 || s.frames == scaleFrames {
+		slices.Sort(s.seen)
+		s.factor = scaleTo / max(s.seen[int(scaleShare*float64(len(s.seen)))], 1e-6)
 	}
-	slices.Sort(s.seen)
-	s.factor, s.seen = scaleTo/max(s.seen[int(scaleShare*float64(len(s.seen)))], 1e-6), nil
-	return true
+	if s.frames == scaleFrames {
+		s.seen = nil
+	}
 }
 
 // append appends amplitudes as bytes to dst.
@@ -59,15 +62,15 @@ func (s *scale) append(dst []byte, amplitudes []float32) []byte {
 	return dst
 }
 
-// gather keeps a frame of an adopted node that has come at now.
-func (n *node) gather(src motion.MAC, f *nodewire.Frame, now time.Time) {
+// gather keeps a frame of an adopted node that has come at now; ok is false when there is no room for it.
+func (n *node) gather(src motion.MAC, f *nodewire.Frame, now time.Time) (ok bool) {
 	width := f.Subcarriers()
 	i := slices.IndexFunc(n.batches, func(b *batch) bool {
 		return b.head.Src == src && b.format == f.Format && b.head.Subcarriers == width && b.head.Channel == f.Channel
 	})
 	if i < 0 {
 		if len(n.batches) == maxLinks || width == 0 || width > csi.MaxSubcarriers {
-			return
+			return false
 		}
 		flags := f.Flags
 		if len(f.Amplitudes) > 0 {
@@ -79,19 +82,21 @@ func (n *node) gather(src motion.MAC, f *nodewire.Frame, now time.Time) {
 		i = len(n.batches) - 1
 	}
 	b := n.batches[i]
-	if len(b.head.Frames) == csi.MaxFrames || len(f.Amplitudes) > 0 && !b.scale.learn(f.Amplitudes) {
-		return
+	if len(b.head.Frames) == csi.MaxFrames {
+		return false
 	}
 	if len(b.head.Frames) == 0 {
 		b.start = now
 		b.head.Start = uint64(now.UnixMicro())
 	}
 	if b.data = append(b.data, f.Data...); len(f.Amplitudes) > 0 {
+		b.scale.learn(f.Amplitudes)
 		b.data = b.scale.append(b.data, f.Amplitudes)
 	}
 	b.head.Frames = append(b.head.Frames, csi.Frame{
 		Offset: uint32(max(0, now.Sub(b.start).Microseconds())), Seq: uint16(f.Seq.Number), RSSI: f.RSSI, Noise: f.Noise,
 	})
+	return true
 }
 
 // append appends what was gathered to dst as one message, and begins anew.

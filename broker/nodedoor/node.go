@@ -194,11 +194,14 @@ func (n *node) take(f *nodewire.Frame, picked []motion.MAC, now time.Time) {
 		n.last = append(n.last[:0], f.Data...)
 	}
 	src, used := n.hears(f.Src, picked)
-	if n.key.ID == "" || !used {
+	if n.key.ID == "" || !used || !n.gather(src, f, now) {
 		return
 	}
 	n.tally.used++
-	n.gather(src, f, now)
+	n.tally.counted++
+	if i := slices.IndexFunc(n.transmitters, func(t transmitter) bool { return t.mac == src }); i >= 0 {
+		n.transmitters[i].counted++
+	}
 }
 
 // transmitter is one whose frames a node measures.
@@ -206,6 +209,8 @@ type transmitter struct {
 	mac   motion.MAC
 	count int64 // of late: halved now and then
 	known bool  // a node of the network, or picked by hand
+
+	counted int64 // that were used
 }
 
 // How transmitters are told apart.

@@ -20,6 +20,7 @@ type tally struct {
 	seconds             [span]struct{ arrived, used, same, backwards int64 }
 	at                  int
 
+	counted                                             int64 // frames that were used
 	duplicates, backwards, restarts, identical, tooFast int64 // since the start
 	before                                              int64 // backwards at the last second
 	lengths                                             []frameLength
@@ -76,7 +77,7 @@ func (d *Door) tell(n *node, now time.Time) {
 		Kind: n.source.kind, Address: n.at(), MAC: n.mac, Heard: motion.TimeOf(n.heard),
 		Rate: motion.Round(float64(arrived)/seconds, 1), Used: motion.Round(float64(used)/seconds, 1),
 		Lengths: []motion.FrameLength{}, Transmitters: []motion.Transmitter{}, Advice: []motion.NodeAdvice{},
-		Duplicates: t.duplicates, Backwards: t.backwards, Restarts: t.restarts, Identical: t.identical, TooFast: t.tooFast,
+		Counted: t.counted, Duplicates: t.duplicates, Backwards: t.backwards, Restarts: t.restarts, Identical: t.identical, TooFast: t.tooFast,
 	}
 	all := int64(0)
 	for _, l := range t.lengths {
@@ -93,7 +94,7 @@ func (d *Door) tell(n *node, now time.Time) {
 	for i := range n.transmitters {
 		o := &n.transmitters[i]
 		f.Transmitters = append(f.Transmitters, motion.Transmitter{
-			MAC: o.mac, Share: motion.Round(float64(o.count)/float64(max(all, 1)), 2), Used: n.uses(o, len(d.config.Transmitters) > 0),
+			MAC: o.mac, Share: motion.Round(float64(o.count)/float64(max(all, 1)), 2), Used: n.uses(o, len(d.config.Transmitters) > 0), Counted: o.counted,
 		})
 	}
 	advise := func(yes bool, a motion.NodeAdvice) {

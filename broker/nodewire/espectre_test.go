@@ -125,6 +125,7 @@ func TestStreamOutOfStepEnds(t *testing.T) {
 		{"another node", put(74, 1), nodewire.ErrForm},
 		{"another number of subcarriers", put(70, 65), nodewire.ErrForm},
 		{"an unknown width", put(123, 16), nodewire.ErrOther},
+		{"cut after a byte", whole[:252+1], nodewire.ErrTruncated},
 		{"cut in the first part", whole[:252+20], nodewire.ErrTruncated},
 		{"cut in the channel state", whole[:len(whole)-1], nodewire.ErrTruncated},
 	} {
@@ -165,7 +166,7 @@ func TestFirstSubcarriersThatAreNotValidAreCleared(t *testing.T) {
 	t.Parallel()
 	for chip, cleared := range map[nodewire.ESPectreChip][]byte{
 		nodewire.ESP32:   {0, 0, 0, 0}, // begins with the middle of the band
-		nodewire.ESP32S3: {0, 0, 0, 0},
+		nodewire.ESP32C3: {0, 0, 0, 0},
 		nodewire.ESP32C6: ramp(64)[64:68], // begins with its lower end, where nothing is
 	} {
 		record := records(1, func(_ int, r []byte) { r[64], r[65] = byte(chip), r[65]|1 })
@@ -237,6 +238,7 @@ func TestMotionEventsOfESPectreAreRead(t *testing.T) {
 		"event: motion\ndata: {\"timestamp_ms\":1,\"state\":\"idle\",\"score\":1.5}\n\n" +
 		"event: motion\ndata: {\"timestamp_ms\":-1,\"state\":\"idle\",\"score\":0}\n\n" +
 		"event: motion\ndata: {\"timestamp_ms\":1,\"state\":\"\",\"score\":0}\n\n" +
+		"event: motion\ndata: {\"state\":\"idle\",\"score\":0}\n\n" +
 		"event: motion\ndata: nonsense\n\n" +
 		"data: {\"timestamp_ms\":1,\"state\":\"idle\",\"score\":0}\n\n" +
 		"event: motion\ndata: {\"timestamp_ms\":2,\"state\":\"idle\",\"score\":0}"
@@ -250,7 +252,7 @@ func TestMotionEventsOfESPectreAreRead(t *testing.T) {
 		{err: nodewire.ErrOther},
 		{err: nodewire.ErrOther},
 		{motion: nodewire.ESPectreMotion{Uptime: 42250, Motion: true, Score: 1}},
-		{err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm},
+		{err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm}, {err: nodewire.ErrForm},
 		{err: nodewire.ErrOther},
 		{err: io.EOF},
 	}

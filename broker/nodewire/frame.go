@@ -25,8 +25,8 @@ type Frame struct {
 	Noise   int8  // dBm, csi.NoiseUnknown: unknown
 
 	// Format tells apart what is measured in another way on the same link, such as another training field or
-	// another number of subcarriers: amplitudes of different formats cannot be compared. What it means is the
-	// kind's own; Length is shown to people.
+	// antenna. Amplitudes of different formats, or numbers of subcarriers, cannot be compared. What it means is
+	// the kind's own; Length is shown to people.
 	Format uint16
 	Length int // bytes of channel state in the message, before anything of it is left out
 

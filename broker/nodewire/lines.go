@@ -59,10 +59,10 @@ type Lines struct {
 }
 
 // Decode decodes a line, of at most LinesLongest bytes with or without its end, into f. The first segment of
-// f is the legacy training field, the second one what follows it. Bits 0..8 of f.Format are the number of
-// subcarriers, 9..10 the mode of the frame, 11 set at 40 MHz, 12 with STBC, 13..14 where the secondary channel
-// is, and 15 set when the first two subcarriers are not valid: those are 0. Once a device has sent numbers of
-// twelve bits, which only C5 does, all of its frames have amplitudes.
+// f is the legacy training field, the second one what follows it. Bits 0..1 of f.Format are the mode of the
+// frame, 2 is set at 40 MHz, 3 with STBC, 4..5 are where the secondary channel is, 6 is set when the first two
+// subcarriers are not valid (they are 0), and 7 with amplitudes: once a device has sent numbers of twelve bits,
+// which only C5 does, all of its frames have those.
 //
 // ErrOther: the line is another one of such firmwares, such as the names of the columns. ErrTruncated: it has
 // fewer numbers than it says.
@@ -96,7 +96,6 @@ func (l *Lines) Decode(line []byte, f *Frame) error {
 		return ErrForm
 	}
 	*f = h.frame
-	f.Format |= uint16(n / 2)
 	f.Length = n
 	l.putState(f, n)
 	l.putEnds(f, h.columns.isShort())
@@ -204,8 +203,8 @@ func (h *lineHead) readFields(fields *[linesColumns][]byte) error {
 	f.RSSI = int8(min(number(c.rssi, -128, 127, 0), 0))
 	f.Noise = int8(number(c.noise, -128, 127, int64(csi.NoiseUnknown)))
 	f.Channel = uint8(number(c.channel, 0, 255, 0))
-	f.Format = uint16(number(c.mode, 0, 3, 0)<<9 | number(c.bandwidth, 0, 1, 0)<<11 | number(c.stbc, 0, 1, 0)<<12 |
-		number(c.secondary, 0, 3, 0)<<13 | number(c.word, 0, 1, 0)<<15)
+	f.Format = uint16(number(c.mode, 0, 3, 0) | number(c.bandwidth, 0, 1, 0)<<2 | number(c.stbc, 0, 1, 0)<<3 |
+		number(c.secondary, 0, 3, 0)<<4 | number(c.word, 0, 1, 0)<<6)
 	if c.seq >= 0 {
 		f.Seq = Sequence{uint32(number(c.seq, 0, 1<<32-1, 0)), 32}
 	}
@@ -273,6 +272,7 @@ func (l *Lines) putState(f *Frame, n int) {
 			im, re := float32(values[2*k]), float32(values[2*k+1])
 			l.amplitudes[k] = sqrt(re*re + im*im)
 		}
+		f.Format |= linesWide
 		f.Amplitudes = l.amplitudes[:n/2]
 		return
 	}
@@ -282,8 +282,11 @@ func (l *Lines) putState(f *Frame, n int) {
 	f.Flags, f.Data = csi.ImagFirst, l.data[:n]
 }
 
-// linesFirstMissing is the bit of Format for frames whose first two subcarriers are not valid.
-const linesFirstMissing = 1 << 15
+// Bits of Format.
+const (
+	linesFirstMissing = 1 << 6
+	linesWide         = 1 << 7
+)
 
 // putEnds divides f into segments: 64 subcarriers of the legacy training field and the rest. C5 and C6 send
 // one field: twice with STBC, of 57 or 64 subcarriers. 128 may be both halves of a band of 40 MHz as well;

@@ -41,25 +41,25 @@ func TestThreeSetsOfColumnsAreRead(t *testing.T) {
 	}{
 		{"esp-csi on classic chips", fmt.Sprintf(classicHead, 128, 0, numbers(128, -1, ",")), nodewire.Frame{
 			Src: motion.MAC{0x94, 0xd9, 0xb3, 0x80, 0x8c, 0x81}, Seq: nodewire.Sequence{Number: 7, Bits: 32},
-			Channel: 13, RSSI: -30, Noise: -93, Format: 2<<13 | 1<<12 | 1<<11 | 1<<9 | 64, Length: 128,
+			Channel: 13, RSSI: -30, Noise: -93, Format: 2<<4 | 1<<3 | 1<<2 | 1, Length: 128,
 		}},
 		{"esp-csi on C5 and C6", fmt.Sprintf(shortHead, 256, 0, numbers(256, -1, ",")), nodewire.Frame{
 			Src: motion.MAC{0x1a}, Seq: nodewire.Sequence{Number: 7, Bits: 32}, Channel: 11, RSSI: -23, Noise: -96,
-			Format: 128, Length: 256, Ends: []int{64, 128},
+			Length: 256, Ends: []int{64, 128},
 		}},
 		{"ESP32-CSI-Tool", fmt.Sprintf(toolHead, 384, numbers(128, -1, " ")+" "), nodewire.Frame{
-			Src: motion.MAC{0xd0, 0x6e, 0xde, 0x27, 0x6b, 0x63}, Channel: 6, RSSI: -77, Noise: -97, Format: 1<<12 | 1<<9 | 64, Length: 128,
+			Src: motion.MAC{0xd0, 0x6e, 0xde, 0x27, 0x6b, 0x63}, Channel: 6, RSSI: -77, Noise: -97, Format: 1<<3 | 1, Length: 128,
 		}},
 		{"ESP32-CSI-Tool, all fields", fmt.Sprintf(toolHead, 384, numbers(384, -1, " ")), nodewire.Frame{
 			Src: motion.MAC{0xd0, 0x6e, 0xde, 0x27, 0x6b, 0x63}, Channel: 6, RSSI: -77, Noise: -97,
-			Format: 1<<12 | 1<<9 | 192, Length: 384, Ends: []int{64, 192},
+			Format: 1<<3 | 1, Length: 384, Ends: []int{64, 192},
 		}},
 		{"57 subcarriers twice", fmt.Sprintf(shortHead, 228, 0, numbers(228, -1, ",")), nodewire.Frame{
 			Src: motion.MAC{0x1a}, Seq: nodewire.Sequence{Number: 7, Bits: 32}, Channel: 11, RSSI: -23, Noise: -96,
-			Format: 114, Length: 228, Ends: []int{57, 114},
+			Length: 228, Ends: []int{57, 114},
 		}},
 		{"one field of 245 subcarriers", fmt.Sprintf(shortHead, 490, 0, numbers(490, -1, ",")), nodewire.Frame{
-			Src: motion.MAC{0x1a}, Seq: nodewire.Sequence{Number: 7, Bits: 32}, Channel: 11, RSSI: -23, Noise: -96, Format: 245, Length: 490,
+			Src: motion.MAC{0x1a}, Seq: nodewire.Sequence{Number: 7, Bits: 32}, Channel: 11, RSSI: -23, Noise: -96, Length: 490,
 		}},
 	} {
 		for _, end := range []string{"", "\n", "\r\n"} {
@@ -111,7 +111,7 @@ func TestTwelveBitsBecomeAmplitudes(t *testing.T) {
 	var f nodewire.Frame
 	wide := fmt.Appendf(nil, shortHead, 6, 0, "-2048,2047,3,-4,0,0")
 	narrow := fmt.Appendf(nil, shortHead, 6, 0, "3,4,6,8,0,0")
-	if err := lines.Decode(narrow, &f); err != nil || len(f.Data) != 6 {
+	if err := lines.Decode(narrow, &f); err != nil || f.Format != 0 || len(f.Data) != 6 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	for _, test := range []struct {
@@ -121,20 +121,30 @@ func TestTwelveBitsBecomeAmplitudes(t *testing.T) {
 		{wide, []float32{float32(math.Hypot(2048, 2047)), 5, 0}},
 		{narrow, []float32{5, 10, 0}}, // as the ones before
 	} {
-		if err := lines.Decode(test.line, &f); err != nil || len(f.Data) != 0 || !slices.Equal(f.Amplitudes, test.want) {
+		if err := lines.Decode(test.line, &f); err != nil || len(f.Data) != 0 || f.Format != 1<<7 || !slices.Equal(f.Amplitudes, test.want) {
 			t.Errorf("%s: %+v, %v", test.line, f, err)
 		}
 	}
 	is(t, "the device starts anew", lines.Decode([]byte(shortNames), &f), nodewire.ErrOther)
-	if err := lines.Decode(narrow, &f); err != nil || len(f.Data) != 6 {
+	if err := lines.Decode(narrow, &f); err != nil || f.Format != 0 || len(f.Data) != 6 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestSignalAboveZeroIsUnknown(t *testing.T) {
+	t.Parallel()
+	var lines nodewire.Lines
+	var f nodewire.Frame
+	line := strings.Replace(fmt.Sprintf(shortHead, 2, 0, "1,2"), "-23", "12", 1)
+	if err := lines.Decode([]byte(line), &f); err != nil || f.RSSI != 0 {
+		t.Errorf("%d dBm, %v", f.RSSI, err)
 	}
 }
 
 func TestFirstWordThatIsNotValidIsCleared(t *testing.T) {
 	t.Parallel()
 	var lines nodewire.Lines
-	for head, format := range map[string]uint16{classicHead: 1<<15 | 2<<13 | 1<<12 | 1<<11 | 1<<9 | 3, shortHead: 1<<15 | 3} {
+	for head, format := range map[string]uint16{classicHead: 1<<6 | 2<<4 | 1<<3 | 1<<2 | 1, shortHead: 1 << 6} {
 		var f nodewire.Frame
 		if err := lines.Decode(fmt.Appendf(nil, head, 6, 1, "1,2,3,4,5,6"), &f); err != nil || !bytes.Equal(f.Data, []byte{0, 0, 0, 0, 5, 6}) || f.Format != format {
 			t.Errorf("%+v, %v", f, err)
@@ -188,6 +198,10 @@ func TestGarbledLinesAreRefused(t *testing.T) {
 		{"a line without an end in sight", good[:30] + strings.Repeat("0", nodewire.LinesLongest), nodewire.ErrForm},
 		{"twelve bits of a chip with eight", fmt.Sprintf(classicHead, 4, 0, "1,2,3,2047"), nodewire.ErrForm},
 		{"thirteen bits", fmt.Sprintf(shortHead, 4, 0, "1,2,3,2048"), nodewire.ErrForm},
+		{"thirteen bits below", fmt.Sprintf(shortHead, 4, 0, "1,2,3,-2049"), nodewire.ErrForm},
+		{"nine bits", fmt.Sprintf(classicHead, 4, 0, "1,2,3,128"), nodewire.ErrForm},
+		{"eight bits", fmt.Sprintf(classicHead, 4, 0, "1,2,-128,127"), nil},
+		{"fewer numbers than ESP32-CSI-Tool prints", fmt.Sprintf(toolHead, 384, "1 2 3 4 "), nodewire.ErrTruncated},
 	} {
 		var lines nodewire.Lines
 		var f nodewire.Frame
@@ -218,7 +232,7 @@ func TestRecordedLinesOfESP32CSITool(t *testing.T) {
 			}
 			frames++
 			if f.Src.String() != "d0:6e:de:27:6b:63" || f.Channel != 6 || f.RSSI >= -60 || f.Noise != -96 && f.Noise != -97 ||
-				f.Subcarriers() != 64 || f.Format != 1<<12|1<<9|64 || len(f.Ends) != 0 {
+				f.Subcarriers() != 64 || f.Format != 1<<3|1 || len(f.Ends) != 0 {
 				t.Fatalf("line %d: %+v", i+1, f)
 			}
 			for k, a := range csi.Amplitudes(nil, f.Data, f.Flags) {

@@ -30,8 +30,8 @@ const (
 	MicroESPectreSubcarriers = 512
 )
 
-// MicroESPectre decodes a datagram of a Micro-ESPectre node into f. The upper four bits of f.Format are the
-// chip (ESPectreChip), the others the number of subcarriers; f.Data aliases datagram.
+// MicroESPectre decodes a datagram of a Micro-ESPectre node into f. f.Format is the chip (ESPectreChip); f.Data
+// aliases datagram.
 func MicroESPectre(datagram []byte, f *Frame) error {
 	if len(datagram) < 2 || binary.LittleEndian.Uint16(datagram) != espectreMagic {
 		return ErrForm
@@ -49,14 +49,14 @@ func MicroESPectre(datagram []byte, f *Frame) error {
 	chip, subcarriers := datagram[2], int(binary.LittleEndian.Uint16(datagram[header-2:]))
 	state := datagram[header:]
 	switch {
-	case chip > 15 || subcarriers < 1 || subcarriers > MicroESPectreSubcarriers || len(state) > 2*subcarriers:
+	case subcarriers < 1 || subcarriers > MicroESPectreSubcarriers || len(state) > 2*subcarriers:
 		return ErrForm
 	case len(state) < 2*subcarriers:
 		return ErrTruncated
 	}
 	*f = Frame{
 		Seq: Sequence{uint32(datagram[header-3]), 8}, Noise: csi.NoiseUnknown,
-		Format: uint16(chip)<<12 | uint16(subcarriers), Length: len(state), Flags: flags, Data: state,
+		Format: uint16(chip), Length: len(state), Flags: flags, Data: state,
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func MicroESPectre(datagram []byte, f *Frame) error {
 // AppendMicroESPectre appends a datagram with f to dst. f.Data holds at most MicroESPectreSubcarriers pairs.
 func AppendMicroESPectre(dst []byte, f *Frame) []byte {
 	dst = binary.LittleEndian.AppendUint16(dst, espectreMagic)
-	dst = append(dst, byte(f.Format>>12), byte(f.Flags&csi.GainLocked), byte(f.Seq.Number))
+	dst = append(dst, byte(f.Format), byte(f.Flags&csi.GainLocked), byte(f.Seq.Number))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(f.Data)/2))
 	return append(dst, f.Data...)
 }

@@ -23,7 +23,7 @@ func TestBothHeadersOfMicroESPectreAreRead(t *testing.T) {
 			t.Fatalf("%s: %v", test.vector, err)
 		}
 		if f.Seq != (nodewire.Sequence{Number: 200, Bits: 8}) || f.Flags != test.flags || f.Subcarriers() != 64 || f.Length != 128 ||
-			!bytes.HasPrefix(f.Data, state) || nodewire.ESPectreChip(f.Format>>12) != nodewire.ESP32C6 {
+			!bytes.HasPrefix(f.Data, state) || nodewire.ESPectreChip(f.Format) != nodewire.ESP32C6 {
 			t.Errorf("%s: %+v", test.vector, f)
 		}
 		if f.RSSI != 0 || f.Noise != csi.NoiseUnknown || f.Channel != 0 || !f.Src.IsZero() {

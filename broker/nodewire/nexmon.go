@@ -49,11 +49,10 @@ type Nexmon struct {
 	amplitudes [nexmonSubcarriers]float32
 }
 
-// Decode decodes a datagram into f. Bits 0..2 of f.Format are the core, 3..5 the spatial stream, 6..11 type and
-// subtype of the frame (its frame control without the version; 0 from old firmwares), and 12..13 its width,
-// 20 MHz times a power of two: a beacon of 20 MHz and data of 80 MHz fill different parts of the band. The
-// amplitudes of tones that carry nothing are 0, and so are those in whose place the firmware has put something
-// else.
+// Decode decodes a datagram into f. Bits 0..2 of f.Format are the core, 3..5 the spatial stream, and 6..11 type
+// and subtype of the frame (its frame control without the version; 0 from old firmwares): a beacon of 20 MHz
+// and data of 80 MHz fill different parts of the band. The amplitudes of tones that carry nothing are 0, and so
+// are those in whose place the firmware has put something else.
 //
 // ErrOther: the datagram is of a chip whose numbers are not known.
 func (d *Nexmon) Decode(datagram []byte, f *Frame) error {
@@ -65,11 +64,10 @@ func (d *Nexmon) Decode(datagram []byte, f *Frame) error {
 	}
 	chanspec := binary.LittleEndian.Uint16(datagram[14:])
 	state := datagram[nexmonHeader:]
-	width := 0 // 64 << width subcarriers
-	for width < 2 && len(state) >= 4*128<<width {
-		width++
+	n := 64
+	for n < nexmonSubcarriers && len(state) >= 4*2*n {
+		n *= 2
 	}
-	n := 64 << width
 	if len(state) > 4*n+nexmonTail {
 		if n < nexmonSubcarriers {
 			return ErrTruncated
@@ -90,8 +88,7 @@ func (d *Nexmon) Decode(datagram []byte, f *Frame) error {
 	leaveOut(amplitudes)
 	*f = Frame{
 		Src: motion.MAC(datagram[4:10]), Channel: primaryChannel(chanspec), RSSI: min(int8(datagram[2]), 0), Noise: csi.NoiseUnknown,
-		Format: uint16(datagram[12])&NexmonAntenna | uint16(width)<<12,
-		Length: 4 * n, Amplitudes: amplitudes,
+		Format: uint16(datagram[12]) & NexmonAntenna, Length: 4 * n, Amplitudes: amplitudes,
 	}
 	if binary.LittleEndian.Uint16(datagram[2:]) != nexmonMagic {
 		f.Format |= uint16(datagram[3]>>2) << 6

@@ -13,7 +13,7 @@ import (
 )
 
 // recorded returns the datagrams of a chip that were recorded, and how many bytes followed the first one's.
-func recorded(t *testing.T, chip string) []capture.Datagram {
+func recorded(t *testing.T, chip string) []capture.Message {
 	t.Helper()
 	datagrams, _, err := capture.ReadPCAP(dataFile(t, "nodes", "nexmon", "example_"+chip+".pcap"))
 	if err != nil {
@@ -31,10 +31,10 @@ func TestRecordedFramesOfFourChips(t *testing.T) {
 		channel uint8
 		rssi    int8
 	}{
-		{"4339", map[uint16]int{0x2000: 950, 0x2008: 950, 0x2010: 950}, motion.MAC{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, 36, 0},
-		{"43455c0", map[uint16]int{0x2000 | 0x94<<4: 566}, motion.MAC{0x98, 0xde, 0xd0, 0x48, 0x92, 0x66}, 36, -58},
-		{"4358", map[uint16]int{0x2000: 1, 0x2008: 1, 0x2001: 1, 0x2009: 1}, motion.MAC{0x00, 0x12, 0x34, 0x56, 0x78, 0x9b}, 157, 0},
-		{"4366c0", map[uint16]int{0x2000: 293}, motion.MAC{0x18, 0x83, 0xbf, 0x65, 0x70, 0x9f}, 100, 0},
+		{"4339", map[uint16]int{0: 950, 0x08: 950, 0x10: 950}, motion.MAC{0x11, 0x22, 0x33, 0x44, 0x55, 0x66}, 36, 0},
+		{"43455c0", map[uint16]int{0x94 << 4: 566}, motion.MAC{0x98, 0xde, 0xd0, 0x48, 0x92, 0x66}, 36, -58},
+		{"4358", map[uint16]int{0: 1, 0x08: 1, 0x01: 1, 0x09: 1}, motion.MAC{0x00, 0x12, 0x34, 0x56, 0x78, 0x9b}, 157, 0},
+		{"4366c0", map[uint16]int{0: 293}, motion.MAC{0x18, 0x83, 0xbf, 0x65, 0x70, 0x9f}, 100, 0},
 	} {
 		var d nodewire.Nexmon
 		frames := map[uint16]int{}
@@ -150,8 +150,7 @@ func TestEveryWidthOfNexmonIsRead(t *testing.T) {
 		128: func(k int) bool { return k <= 2 || k == 127 || k >= 59 && k <= 69 },
 		256: func(k int) bool { return k <= 2 || k == 255 || k >= 123 && k <= 133 },
 	} {
-		width := map[int]uint16{64: 0, 128: 1, 256: 2}[n]
-		sent := nodewire.Frame{Src: accessPoint, Channel: 36, RSSI: -58, Format: width<<12 | 0x88<<4 | 0x0a, Data: ramp(n)}
+		sent := nodewire.Frame{Src: accessPoint, Channel: 36, RSSI: -58, Format: 0x88<<4 | 0x0a, Data: ramp(n)}
 		datagram := append(nodewire.AppendNexmon(nil, &sent), 0, 0, 0, 0) // some machines leave four bytes behind
 		var d nodewire.Nexmon
 		var f nodewire.Frame

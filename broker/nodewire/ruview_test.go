@@ -40,6 +40,16 @@ func TestThreeHeadersOfRuViewAreRead(t *testing.T) {
 	}
 }
 
+func TestNoiseOfRuViewMayBeUnknown(t *testing.T) {
+	t.Parallel()
+	datagram := vector(t, "ruview_v1")
+	datagram[17] = 0
+	var f nodewire.Frame
+	if err := nodewire.RuView(datagram, &f); err != nil || f.Noise != csi.NoiseUnknown {
+		t.Errorf("%d dBm, %v", f.Noise, err)
+	}
+}
+
 func TestOtherDatagramsAreNotRuView(t *testing.T) {
 	t.Parallel()
 	whole := vector(t, "ruview_v1")

@@ -11,10 +11,10 @@ import (
 	"sensegate/motion"
 )
 
-// Datagram is what a machine has received by UDP over IPv4.
-type Datagram struct {
-	Time    motion.Seconds // since the first packet of the file; later ones may be earlier
-	Port    uint16         // that it was sent to
+// Message is what a node of another maker has sent: a datagram, or a line with its end.
+type Message struct {
+	Time    motion.Seconds // since the first packet or line of the file; later ones may be earlier
+	Port    uint16         // that a datagram was sent to, 0: a line
 	Payload []byte
 }
 
@@ -31,9 +31,9 @@ const (
 // ErrNoPCAP means that a file is not a packet capture that is read here.
 var ErrNoPCAP = errors.New("not a packet capture of the form pcap (pcapng is not read)")
 
-// ReadPCAP reads the datagrams of a `*.pcap` file of Ethernet (link type 1), IP (101) or Linux cooked packets
+// ReadPCAP reads the UDP datagrams over IPv4 of a `*.pcap` file of Ethernet (link type 1), IP (101) or Linux cooked packets
 // (113). Other packets, fragments, and datagrams that were captured in part are counted as others.
-func ReadPCAP(path string) (datagrams []Datagram, others int, err error) {
+func ReadPCAP(path string) (datagrams []Message, others int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open capture: %w", err)
@@ -46,7 +46,7 @@ func ReadPCAP(path string) (datagrams []Datagram, others int, err error) {
 	return datagrams, others, nil
 }
 
-func parsePCAP(r io.Reader) (datagrams []Datagram, others int, err error) {
+func parsePCAP(r io.Reader) (datagrams []Message, others int, err error) {
 	var header [pcapHeader]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
 		return nil, 0, ErrNoPCAP
@@ -91,7 +91,7 @@ func parsePCAP(r io.Reader) (datagrams []Datagram, others int, err error) {
 			others++
 			continue
 		}
-		datagrams = append(datagrams, Datagram{Time: at - start, Port: port, Payload: payload})
+		datagrams = append(datagrams, Message{Time: at - start, Port: port, Payload: payload})
 	}
 }
 

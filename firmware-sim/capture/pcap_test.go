@@ -71,8 +71,8 @@ func TestPCAPOfEveryByteOrderAndLinkIsRead(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		want := []Datagram{{0, 5500, []byte("one")}, {0.25, 80, nil}, {1.25, 5500, []byte("one")}}
-		if others != 3 || !slices.EqualFunc(got, want, func(a, b Datagram) bool {
+		want := []Message{{0, 5500, []byte("one")}, {0.25, 80, nil}, {1.25, 5500, []byte("one")}}
+		if others != 3 || !slices.EqualFunc(got, want, func(a, b Message) bool {
 			return math.Abs(a.Time-b.Time) < 1e-6 && a.Port == b.Port && bytes.Equal(a.Payload, b.Payload)
 		}) {
 			t.Errorf("%s: %v and %d others", test.name, got, others)
