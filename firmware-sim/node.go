@@ -67,7 +67,7 @@ func (f *nodeFlags) register(set *flag.FlagSet, k nodeKind) {
 	set.DurationVar(&f.duration, "duration", 0, "end after this much time; 0 = until interrupted, or until the recording ends")
 	set.StringVar(&f.place, "scenario", "house", "the home and its people: "+strings.Join(scenario.Names(), ", ")+", or a FILE.yaml")
 	set.Func("walk", "`ROOM@TIME[+LENGTH]`, such as Kitchen@10s+20s: somebody walks there so long after the start, and nobody lives in the home; may be repeated", f.addWalk)
-	set.StringVar(&f.from, "from", "", "`FILE` (*.csv.gz, *.csi.jsonl; of lines also *.csv as they were written) whose frames the nodes send, instead of simulated ones; a receiver of it is a node")
+	set.StringVar(&f.from, "from", "", "`FILE` (*.csv.gz, *.csi.jsonl) whose frames the nodes send, instead of simulated ones; a receiver of it is a node")
 	set.BoolVar(&f.loop, "loop", false, "begin the recording again at its end")
 	set.StringVar(&f.router, "router", usualRouter, "`MAC` address of the router, whose frames the nodes measure")
 }
@@ -205,9 +205,6 @@ func (f *nodeFlags) sources(kind motion.NodeKind) (*nodes.House, []nodes.Source,
 		return nil, nil, usagef("-router: %v", err)
 	}
 	var sources []nodes.Source
-	if kind == motion.CSILines && linesOf(f.from) {
-		return nil, make([]nodes.Source, 1), nil
-	}
 	if f.from != "" {
 		captures, err := capture.Read(f.from)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
-	"strings"
 
 	"sensegate/firmware-sim/nodes"
 	"sensegate/motion"
@@ -111,22 +110,6 @@ func (f *nodeFlags) listenAt(i int) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(port, 10)), nil
 }
 
-// lineFile is a node that writes the lines of a file.
-type lineFile struct {
-	*nodes.Lines
-	path string
-	rate float64
-	loop bool
-}
-
-// Run writes the file; there is no source.
-func (n lineFile) Run(ctx context.Context, _ nodes.Source) error {
-	return n.RunFile(ctx, n.path, n.rate, n.loop)
-}
-
-// linesOf reports whether a file has lines of nodes in it, which are sent as they are.
-func linesOf(path string) bool { return strings.HasSuffix(path, ".csv") }
-
 func (f *nodeFlags) lines(i int) (player, error) {
 	at, err := f.listenAt(i)
 	if err != nil {
@@ -137,9 +120,6 @@ func (f *nodeFlags) lines(i int) (player, error) {
 		return nil, err
 	}
 	f.where = append(f.where, "at tcp://"+n.At())
-	if linesOf(f.from) {
-		return lineFile{n, f.from, f.rate, f.loop}, nil
-	}
 	return n, nil
 }
 

@@ -1,12 +1,10 @@
 package nodes
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,51 +42,15 @@ func (n *Lines) Sent() int64 { return n.sent.Load() }
 
 // Run writes the frames of a source until ctx ends, or the source does.
 func (n *Lines) Run(ctx context.Context, source Source) error {
-	var line []byte
-	return n.serve(ctx, func(ctx context.Context) {
-		play(ctx, source, func(f *Frame) {
-			line = nodewire.AppendLine(line[:0], &f.Frame)
-			n.write(line)
-		})
-	})
-}
-
-// RunFile writes the lines of a file as they are, so many a second, until ctx ends, or the file does; with loop it
-// begins again.
-func (n *Lines) RunFile(ctx context.Context, path string, rate float64, loop bool) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return errors.Join(fmt.Errorf("open lines: %w", err), n.listener.Close())
-	}
-	defer file.Close()
-	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
-	defer tick.Stop()
-	var failed error
-	err = n.serve(ctx, func(ctx context.Context) {
-		for again := true; again && failed == nil; again = loop {
-			if _, failed = file.Seek(0, 0); failed != nil {
-				return
-			}
-			lines := bufio.NewScanner(file)
-			for lines.Scan() {
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-				}
-				n.write(append(lines.Bytes(), '\n'))
-			}
-			failed = lines.Err()
-		}
-	})
-	return errors.Join(err, failed)
-}
-
-// serve lets readers in while write runs.
-func (n *Lines) serve(ctx context.Context, write func(context.Context)) error {
 	accepted := make(chan error, 1)
 	go func() { accepted <- n.accept() }()
-	write(ctx)
+	const ht = 1 // sig_mode of a frame of 802.11n
+	var line []byte
+	play(ctx, source, func(f *Frame) {
+		f.Format = ht
+		line = nodewire.AppendLine(line[:0], &f.Frame)
+		n.write(line)
+	})
 	err := n.listener.Close()
 	if end := <-accepted; !errors.Is(end, net.ErrClosed) {
 		err = errors.Join(err, end)

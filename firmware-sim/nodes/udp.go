@@ -36,7 +36,7 @@ func RuView(number uint8, header int) Encode {
 // MicroESPectre returns how a node with an ESP32-C6 sends frames; its gain is locked.
 func MicroESPectre() Encode {
 	return func(dst []byte, f *nodewire.Frame) []byte {
-		f.Format = uint16(nodewire.ESP32C6)<<12 | uint16(f.Subcarriers())
+		f.Format = uint16(nodewire.ESP32C6)
 		f.Flags |= csi.GainLocked
 		return nodewire.AppendMicroESPectre(dst, f)
 	}
