@@ -182,14 +182,14 @@ func (f *nodeFlags) play(ctx context.Context, kind nodeKind, out io.Writer) erro
 	}
 }
 
-// progress returns how many frames have been sent since began, and who walks in a house, unless that is nil.
+// progress returns how many messages have been sent since began, and who walks in a house, unless that is nil.
 func progress(began time.Time, players []player, house *nodes.House) string {
 	sent := int64(0)
 	for _, p := range players {
 		sent += p.Sent()
 	}
 	seconds := time.Since(began).Seconds()
-	text := fmt.Sprintf("%6.1f s %8d frames %8.1f/s", seconds, sent, float64(sent)/seconds)
+	text := fmt.Sprintf("%6.1f s %8d sent %8.1f/s", seconds, sent, float64(sent)/seconds)
 	if house != nil {
 		for _, room := range house.Walking(motion.TimeOf(time.Now())) {
 			text += "  somebody walks in " + room

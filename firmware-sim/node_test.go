@@ -11,7 +11,7 @@ import (
 func TestNodesSayHowFarTheyAre(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string][]string{
-		"ruview -nodes 2 -bind 127.0.0.2 -mixed -foreign 0.5 -to 127.0.0.1:9": {"2 ruview node(s) to 127.0.0.1:9", "frames"},
+		"ruview -nodes 2 -bind 127.0.0.2 -mixed -foreign 0.5 -to 127.0.0.1:9": {"2 ruview node(s) to 127.0.0.1:9", " sent "},
 		"micro-espectre -to 127.0.0.1:9":                                      {"1 micro-espectre node(s) to 127.0.0.1:9"},
 		"nexmon -to 127.0.0.1:9 -walk Kitchen@0s":                             {"1 nexmon node(s)"},
 		"lines -nodes 2 -listen 127.0.0.1:0":                                  {"2 lines node(s) at tcp://127.0.0.1:", ", at tcp://127.0.0.1:"},

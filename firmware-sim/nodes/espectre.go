@@ -48,6 +48,8 @@ type ESPectre struct {
 	began    time.Time
 	sent     atomic.Int64
 
+	joining sync.Mutex // over a change of broker
+
 	mu        sync.Mutex
 	listeners map[chan verdict]struct{}
 	session   chan nodewire.Frame // of the reader of raw channel state; nil: none
@@ -55,6 +57,7 @@ type ESPectre struct {
 	dropped   uint64 // records that the session's reader was too slow for
 	rssi      int8
 	moves     bool
+	broker    *brokerLink // nil: it knows no broker
 }
 
 // NewESPectre listens; Run serves, and ends it.
@@ -93,7 +96,7 @@ func (n *ESPectre) Run(ctx context.Context, source Source) error {
 		n.record(&f.Frame)
 	})
 	stop()
-	err := server.Close()
+	err := errors.Join(server.Close(), n.leaveBroker())
 	if end := <-served; !errors.Is(end, http.ErrServerClosed) {
 		err = errors.Join(err, end)
 	}
@@ -103,11 +106,18 @@ func (n *ESPectre) Run(ctx context.Context, source Source) error {
 // tell gives a verdict to those who listen for events; nobody gets one while raw channel state is read.
 func (n *ESPectre) tell(v verdict) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.moves = v.motion
+	broker := n.broker
 	if n.session != nil {
+		n.mu.Unlock()
 		return
 	}
+	defer func() {
+		if broker != nil {
+			broker.tell(v)
+		}
+	}()
+	defer n.mu.Unlock()
 	for listener := range n.listeners {
 		select {
 		case listener <- v:
@@ -155,6 +165,8 @@ func (n *ESPectre) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.serveEvents(w, r)
 	case "GET /espectre/v1/csi":
 		n.serveRecords(w, r)
+	case "PATCH /espectre/v1/mqtt":
+		n.joinBroker(w, r)
 	default:
 		n.serveState(w, r)
 	}

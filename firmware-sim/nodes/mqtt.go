@@ -50,10 +50,17 @@ type message struct {
 // Run publishes what the node finds in the frames of a source until ctx ends, or the source does. It connects again
 // when the connection ends, and ends as if its power were cut.
 func (n *MQTT) Run(ctx context.Context, source Source) error {
-	connected, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	ctx, unplugged := context.WithCancel(ctx)
-	defer unplugged()
+	tell, unplug, err := n.connect(ctx)
+	if err != nil {
+		return err
+	}
+	decide := judge{found: tell}
+	play(ctx, source, decide.add)
+	return unplug()
+}
+
+// connect connects until unplug cuts the power; tell tells the broker of a verdict and belongs to one goroutine.
+func (n *MQTT) connect(ctx context.Context) (tell func(verdict), unplug func() error, err error) {
 	up := make(chan struct{}, 1)
 	config := autopaho.ClientConfig{
 		ServerUrls: []*url.URL{{Scheme: "mqtt", Host: n.Server}}, KeepAlive: 15,
@@ -64,8 +71,19 @@ func (n *MQTT) Run(ctx context.Context, source Source) error {
 			default:
 			}
 		},
-		OnConnectionDown: func() bool { return ctx.Err() == nil },
-		ClientConfig:     paho.ClientConfig{ClientID: "node-" + n.User},
+		ClientConfig: paho.ClientConfig{ClientID: "node-" + n.User},
+	}
+	for _, will := range n.will() {
+		config.WillMessage = &paho.WillMessage{Topic: will.topic, Payload: []byte(will.payload), QoS: 1, Retain: will.retained}
+	}
+	cut := make(chan struct{})
+	config.OnConnectionDown = func() bool {
+		select {
+		case <-cut:
+			return false
+		default:
+			return true
+		}
 	}
 	var cable atomic.Pointer[net.Conn]
 	config.AttemptConnection = func(ctx context.Context, _ autopaho.ClientConfig, _ *url.URL) (net.Conn, error) {
@@ -75,13 +93,30 @@ func (n *MQTT) Run(ctx context.Context, source Source) error {
 		}
 		return conn, err
 	}
-	for _, will := range n.will() {
-		config.WillMessage = &paho.WillMessage{Topic: will.topic, Payload: []byte(will.payload), QoS: 1, Retain: will.retained}
-	}
+	connected, stop := context.WithCancel(context.WithoutCancel(ctx))
 	link, err := autopaho.NewConnection(connected, config)
 	if err != nil {
-		return fmt.Errorf("connect a node to the broker: %w", err)
+		stop()
+		return nil, nil, fmt.Errorf("connect a node to the broker: %w", err)
 	}
+	return n.teller(ctx, link, up), func() error {
+		defer stop()
+		close(cut)
+		conn := cable.Load()
+		if conn == nil {
+			return nil
+		}
+		err := (*conn).Close() // without a word: the broker says the will
+		select {
+		case <-link.Done():
+		case <-time.After(mqttPatience):
+		}
+		return ended(err)
+	}, nil
+}
+
+// teller returns what tells of a verdict, after a greeting when there is a new connection.
+func (n *MQTT) teller(ctx context.Context, link *autopaho.ConnectionManager, up <-chan struct{}) func(verdict) {
 	say := func(m message) {
 		ctx, cancel := context.WithTimeout(ctx, mqttPatience)
 		defer cancel()
@@ -89,8 +124,8 @@ func (n *MQTT) Run(ctx context.Context, source Source) error {
 			n.sent.Add(1)
 		}
 	}
-	tell := n.teller(say)
-	decide := judge{found: func(v verdict) {
+	tell := n.form(say)
+	return func(v verdict) {
 		select {
 		case <-up:
 			for _, m := range n.greeting() {
@@ -99,19 +134,7 @@ func (n *MQTT) Run(ctx context.Context, source Source) error {
 		default:
 		}
 		tell(v)
-	}}
-	play(ctx, source, decide.add)
-	unplugged()
-	unplug := cable.Load()
-	if unplug == nil {
-		return nil
 	}
-	err = (*unplug).Close() // without a word: the broker says the will
-	select {
-	case <-link.Done():
-	case <-time.After(mqttPatience):
-	}
-	return ended(err)
 }
 
 // ended returns nil for a connection that had ended before.
@@ -151,8 +174,8 @@ func (n *MQTT) greeting() []message {
 // reportEvery is how often nodes of version 2 tell their score.
 const reportEvery = time.Second
 
-// teller returns what tells of a verdict.
-func (n *MQTT) teller(say func(message)) func(verdict) {
+// form returns what says a verdict in the form of the node.
+func (n *MQTT) form(say func(message)) func(verdict) {
 	state := map[bool]string{false: "idle", true: "motion"}
 	began := time.Now()
 	encode := func(v any) string {

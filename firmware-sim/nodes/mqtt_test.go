@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,67 @@ func TestNodesThatDecideThemselvesTellABroker(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestESPectreNodeJoinsTheBrokerThatItIsToldOf(t *testing.T) {
+	t.Parallel()
+	at, heard := broker(t)
+	node, _ := espectre(t)
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := func(body string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://"+node.At()+"/espectre/v1/mqtt", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", upstreamOrigin)
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return closed(t, response)
+	}
+	settings := `{"scheme":"mqtt","host":"` + host + `","port":` + port + `,"username":"kitchen","password":"secret","topic_prefix":"kitchen/espectre"`
+	for body, want := range map[string]int{"{}": http.StatusBadRequest, settings + `,"more":"` + strings.Repeat("x", 2048) + `"}`: http.StatusBadRequest} {
+		if got := patch(body); got != want {
+			t.Errorf("%.80s: %d, want %d", body, got, want)
+		}
+	}
+	for range 2 { // the second time it begins again
+		if got := patch(settings + "}"); got != http.StatusOK {
+			t.Fatalf("%d", got)
+		}
+		for online := false; ; {
+			var p published
+			select {
+			case p = <-heard:
+			case <-time.After(patience):
+				t.Fatal("nothing is said")
+			}
+			topic, of := strings.CutPrefix(p.topic, "kitchen/espectre/"+node.DeviceID())
+			m, err := nodewire.MQTTMotion("node"+topic, p.payload)
+			if !of || err != nil {
+				t.Fatalf("%s %s: %v", p.topic, p.payload, err)
+			}
+			online = online || m.Alive != nil && *m.Alive
+			if online && m.Moves != nil {
+				break
+			}
+		}
+	}
+}
+
+// closed closes the body of an answer and returns its status.
+func closed(t *testing.T, r *http.Response) int {
+	t.Helper()
+	if err := r.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return r.StatusCode
 }
 
 func TestNodeWithAWrongPasswordSaysNothing(t *testing.T) {
