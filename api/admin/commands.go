@@ -27,6 +27,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   device adopt -window 10m [-network ID]
                                let new devices into one network; without -network
                                into networks without an owner and into new ones
+  device connect ID            have a node of ESPectre (Native) publish to this box
   links [NETWORK]              how each link senses, and why it cannot
   calibrate NETWORK [LINK] [-cancel]
   mqttuser create NAME [-prefix TOPIC] | list | remove NAME
@@ -126,6 +127,7 @@ func commands() map[string]entry {
 		"db stat":         {flags: list("/db/stat", showLayout)},
 		"device list":     {flags: list("/devices", showDevices)},
 		"device adopt":    {flags: adoptDevice},
+		"device connect":  {flags: noFlags(withArgument("the id of a node of ESPectre, as device list shows it", connectNode))},
 		"device remove":   {flags: removal("/devices/", "the device's id, as device list shows it")},
 		"calibrate":       {flags: calibrateLinks},
 		"links":           {flags: noFlags(listLinks)},

@@ -23,6 +23,23 @@ func (s *Server) serveRemoveDevice(r *http.Request) (any, error) {
 	return struct{}{}, s.box.RemoveDevice(r.Context(), actor(r), r.PathValue("id"))
 }
 
+// connected is the answer of pointing a node at this box.
+type connected struct {
+	User string `json:"user"` // of the broker, that was made for it
+}
+
+func (s *Server) serveConnectNode(r *http.Request) (any, error) {
+	user, err := s.box.ConnectNode(r.Context(), actor(r), r.PathValue("id"))
+	return connected{user}, err
+}
+
+// connectNode is the command device connect.
+func connectNode(ctx context.Context, c command, id string) error {
+	return ask(ctx, c, http.MethodPost, "/devices/"+url.PathEscape(id)+"/connect", nil, func(w io.Writer, made connected) {
+		fmt.Fprintf(w, "The node publishes to this box from now on, as the MQTT user %s. It comes as node:mqtt:%s and waits\nto be let in; then sensegate device remove %s.\n", made.User, made.User, id)
+	})
+}
+
 // window is the body and the answer of opening an adoption window.
 type window struct {
 	NetworkID motion.NetworkID `json:"network_id,omitempty"` // 0: of networks without an owner

@@ -57,6 +57,7 @@ func NewServer(b *box.Box) *Server {
 	s.handle("GET /devices", s.serveDevices)
 	s.handle("POST /devices/{id}/adopt", s.serveAdoptDevice)
 	s.handle("DELETE /devices/{id}", s.serveRemoveDevice)
+	s.handle("POST /devices/{id}/connect", s.serveConnectNode)
 	s.handle("POST /adoption", withBody(s.serveOpenAdoption))
 	s.handle("GET /links", s.serveLinks)
 	s.handle("POST /calibration", withBody(s.serveCalibrate))

@@ -1,9 +1,13 @@
 package appliance
 
 import (
+	"context"
+	"net"
+	"net/netip"
 	"strings"
 
 	"sensegate/api/lan"
+	"sensegate/api/mdns"
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
 	"sensegate/motion"
@@ -13,8 +17,17 @@ import (
 // openDoor makes the door for nodes of other makers.
 func (a *Appliance) openDoor() {
 	a.nodes = nodedoor.New(a.config.Nodes, nodedoor.Options{
-		Engine: a.engine, Neighbour: broker.Neighbour, Connected: lan.Connected, Log: a.log,
+		Engine: a.engine, Neighbour: broker.Neighbour, Connected: lan.Connected, Browse: browse, Log: a.log,
 	})
+}
+
+// browse returns who offers a service in the household's networks.
+func browse(ctx context.Context, service string) ([]netip.AddrPort, error) {
+	links, err := lan.Links(nil)
+	if err != nil {
+		return nil, err
+	}
+	return mdns.Browse(ctx, service, links)
 }
 
 // outbound reaches devices where they are: our own at the broker, nodes of other makers nowhere, as they
@@ -52,4 +65,19 @@ func (a *Appliance) NodesAt(kind motion.NodeKind) string {
 		}
 	}
 	return ""
+}
+
+// nodes is the door of nodes of other makers, as administrators use it.
+type nodes struct {
+	*nodedoor.Door
+	broker *broker.Server
+}
+
+// PointHere has a node publish to the broker of this box.
+func (n nodes) PointHere(ctx context.Context, deviceID, user, password string) error {
+	at, ok := n.broker.Addr().(*net.TCPAddr)
+	if !ok {
+		return fault.New(fault.Conflict, "the broker listens with TLS alone: mqtt.listen in the configuration")
+	}
+	return n.Door.PointHere(ctx, deviceID, at.Port, user, password)
 }

@@ -14,7 +14,6 @@ import (
 	"sensegate/api/auth"
 	"sensegate/api/box/staging"
 	"sensegate/api/logtail"
-	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
 	"sensegate/store"
@@ -36,7 +35,7 @@ type Parts struct {
 	Configured func() Settings                     // the configuration
 	Secured    func() Secure                       // how the household reaches the appliance encrypted
 	Probe      func(context.Context) []SecureCheck // tries that
-	Intakes    func() []motion.IntakeFigures       // where nodes of other makers are listened for
+	Nodes      Nodes                               // the door of nodes of other makers
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 

@@ -2,12 +2,14 @@ package box
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/devices"
 	"sensegate/motion/engine/sensing"
+	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
@@ -29,10 +31,45 @@ func (b *Box) Devices(ctx context.Context) (DeviceList, error) {
 	}
 	windows, err := b.Engine.Devices.Windows(ctx)
 	all := DeviceList{Devices: list, AdoptionUntil: until, Open: until > motion.TimeOf(time.Now()), Windows: windows}
-	if b.Intakes != nil { // a command that opens the database itself listens nowhere
-		all.Intakes = b.Intakes()
+	if b.Nodes != nil { // a command that opens the database itself listens nowhere
+		all.Intakes = b.Nodes.Figures()
 	}
 	return all, err
+}
+
+// Nodes are the nodes of other makers.
+type Nodes interface {
+	// Figures returns what arrives where they are listened for.
+	Figures() []motion.IntakeFigures
+	// Identity returns the device_id of a node of ESPectre.
+	Identity(deviceID string) (string, error)
+	// PointHere has a node of ESPectre publish to the broker of this box as a user of that.
+	PointHere(ctx context.Context, deviceID, user, password string) error
+}
+
+// ConnectNode has a node of ESPectre with the Native frontend publish to the broker of this box, with a user of its
+// own, whose name it returns; that of before is replaced. NotFound: there is no such node. Conflict: it has
+// another frontend. Unavailable: it is not reached.
+func (b *Box) ConnectNode(ctx context.Context, by store.Actor, deviceID string) (user string, err error) {
+	if b.Nodes == nil {
+		return "", fault.New(fault.Unavailable, "the appliance does not run")
+	}
+	id, err := b.Nodes.Identity(deviceID)
+	if err != nil {
+		return "", err
+	}
+	user = "espectre-" + id
+	if err := b.RemoveMQTTUser(ctx, by, user); err != nil && fault.KindOf(err) != fault.NotFound {
+		return "", err
+	}
+	_, password, err := b.CreateMQTTUser(ctx, by, user, "espectre/v1/devices/"+id)
+	if err != nil {
+		return "", err
+	}
+	if err := b.Nodes.PointHere(ctx, deviceID, user, password); err != nil {
+		return "", errors.Join(err, b.RemoveMQTTUser(ctx, by, user))
+	}
+	return user, nil
 }
 
 // Adopt lets a device in that waits, named by its entry or its device id. NotFound: none waits by

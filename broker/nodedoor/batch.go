@@ -12,7 +12,7 @@ import (
 )
 
 // maxLinks is how many links and formats of one node are gathered at a time.
-const maxLinks = 16
+const maxLinks = 64
 
 // batch gathers the frames of one link and format until they are handed over.
 type batch struct {
@@ -64,17 +64,16 @@ func (s *scale) append(dst []byte, amplitudes []float32) []byte {
 
 // gather keeps a frame of an adopted node that has come at now; ok is false when there is no room for it.
 func (n *node) gather(src motion.MAC, f *nodewire.Frame, now time.Time) (ok bool) {
-	width := f.Subcarriers()
+	width, flags := f.Subcarriers(), f.Flags
+	if len(f.Amplitudes) > 0 {
+		flags |= csi.Amplitude
+	}
 	i := slices.IndexFunc(n.batches, func(b *batch) bool {
-		return b.head.Src == src && b.format == f.Format && b.head.Subcarriers == width && b.head.Channel == f.Channel
+		return b.head.Src == src && b.format == f.Format && b.head.Flags == flags && b.head.Subcarriers == width && b.head.Channel == f.Channel
 	})
 	if i < 0 {
 		if len(n.batches) == maxLinks || width == 0 || width > csi.MaxSubcarriers {
 			return false
-		}
-		flags := f.Flags
-		if len(f.Amplitudes) > 0 {
-			flags |= csi.Amplitude
 		}
 		n.batches = append(n.batches, &batch{format: f.Format, head: csi.Batch{
 			Src: src, Dst: n.receiver, Flags: flags, Channel: f.Channel, Subcarriers: width, Ends: slices.Clone(f.Ends),

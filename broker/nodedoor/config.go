@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"sensegate/motion"
@@ -18,7 +19,20 @@ type Config struct {
 	MicroESPectre UDPConfig    `yaml:"micro_espectre" envPrefix:"MICRO_ESPECTRE_"`
 	Nexmon        UDPConfig    `yaml:"nexmon" envPrefix:"NEXMON_"`
 	Lines         []string     `yaml:"lines" env:"LINES"` // serial devices, and tcp://host:port
+
+	ESPectre ESPectreConfig `yaml:"espectre" envPrefix:"ESPECTRE_"`
 }
+
+// ESPectreConfig configures which nodes of ESPectre version 3 are asked.
+type ESPectreConfig struct {
+	Discover  bool     `yaml:"discover" env:"DISCOVER"`   // look for them by multicast DNS
+	Addresses []string `yaml:"addresses" env:"ADDRESSES"` // host or host:port
+	Origin    string   `yaml:"origin" env:"ORIGIN"`       // header that they want
+	Raw       []string `yaml:"raw" env:"RAW"`             // device_ids of those whose channel state is read
+}
+
+// on reports whether any node is asked.
+func (c ESPectreConfig) on() bool { return c.Discover || len(c.Addresses) > 0 }
 
 // UDPConfig configures the intake of nodes that send datagrams.
 type UDPConfig struct {
@@ -35,7 +49,7 @@ type RuViewConfig struct {
 func Defaults() Config {
 	return Config{
 		Transmitters: []motion.MAC{}, RuView: RuViewConfig{Listen: off}, MicroESPectre: UDPConfig{Listen: off}, Nexmon: UDPConfig{Listen: off},
-		Lines: []string{},
+		Lines: []string{}, ESPectre: ESPectreConfig{Addresses: []string{}, Origin: "https://espectre.dev", Raw: []string{}},
 	}
 }
 
@@ -55,6 +69,17 @@ func (c Config) Validate() error {
 			wrong = append(wrong, address(fmt.Sprintf("lines[%d]", i), remote))
 		case !strings.HasPrefix(line, "/"):
 			wrong = append(wrong, fmt.Errorf("lines[%d]: want the path of a serial device such as /dev/ttyUSB0, or tcp://host:port, found %.80q", i, line))
+		}
+	}
+	for i, at := range c.ESPectre.Addresses {
+		wrong = append(wrong, address(fmt.Sprintf("espectre.addresses[%d]", i), withPort(at, espectrePort)))
+	}
+	if !strings.HasPrefix(c.ESPectre.Origin, "https://") && !strings.HasPrefix(c.ESPectre.Origin, "http://") {
+		wrong = append(wrong, fmt.Errorf("espectre.origin: want https://host, found %.80q", c.ESPectre.Origin))
+	}
+	for i, id := range c.ESPectre.Raw {
+		if _, err := strconv.ParseUint(id, 16, 64); err != nil || len(id) != 16 {
+			wrong = append(wrong, fmt.Errorf("espectre.raw[%d]: want the device_id of a node, 16 hexadecimal digits, found %.40q", i, id))
 		}
 	}
 	return errors.Join(wrong...)

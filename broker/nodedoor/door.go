@@ -44,8 +44,10 @@ type Options struct {
 	Engine    Engine
 	Neighbour func(netip.Addr) motion.MAC    // of the kernel's table; zero: unknown
 	Connected func() ([]netip.Prefix, error) // the networks that this box is connected to, with its own addresses
-	Log       *slog.Logger
-	Now       func() time.Time // nil: time.Now
+	// Browse returns who offers a service by multicast DNS.
+	Browse func(ctx context.Context, service string) ([]netip.AddrPort, error)
+	Log    *slog.Logger
+	Now    func() time.Time // nil: time.Now
 }
 
 // Limits. What one node may send is more than any node that is known of does.
@@ -121,6 +123,9 @@ func New(c Config, o Options) *Door {
 	for _, from := range c.Lines {
 		d.intakes = append(d.intakes, &lines{door: d, from: from})
 	}
+	if c.ESPectre.on() {
+		d.intakes = append(d.intakes, newESPectre(d, c.ESPectre))
+	}
 	return d
 }
 
@@ -179,6 +184,14 @@ func (d *Door) Forget(deviceID string) {
 	if n := d.nodes[deviceID]; n != nil {
 		n.leave()
 	}
+}
+
+// isIn reports whether the node that messages come from is adopted.
+func (d *Door) isIn(from source) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.sources[from]
+	return n != nil && n.key.ID != ""
 }
 
 // lookAround reads which networks the box is connected to.

@@ -245,7 +245,10 @@ func (n *node) hears(mac motion.MAC, picked []motion.MAC) (src motion.MAC, used 
 
 // uses reports whether the frames of a transmitter are used.
 func (n *node) uses(t *transmitter, picked bool) bool {
-	if t.known || picked {
+	switch {
+	case n.source.kind == motion.ESPectre: // it measures its access point alone
+		return true
+	case t.known || picked:
 		return t.known
 	}
 	all := int64(0)
