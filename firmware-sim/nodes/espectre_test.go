@@ -145,7 +145,7 @@ func TestESPectreEventsTellOfMotionUntilChannelStateIsRead(t *testing.T) {
 	// Within the 2.5 s of these records there were ten evaluations. What comes when the records end is the next one.
 	_ = stream.Body.Close()
 	var m nodewire.ESPectreMotion
-	if err := events.Next(&m); err != nil && err != nodewire.ErrOther || err == nil && m.Uptime < uptime+2000 {
+	if err := events.Next(&m); err != nil && err != nodewire.ErrOther || err == nil && m.Uptime < uptime+1000 {
 		t.Errorf("an event of %d ms after one of %d ms, while records were read: %v", m.Uptime, uptime, err)
 	}
 }
