@@ -243,9 +243,7 @@ func (d *Door) work(ctx context.Context) {
 // end ends the sessions of all nodes.
 func (d *Door) end() {
 	for _, n := range d.list() {
-		if n.key.ID != "" {
-			d.options.Engine.Disconnected(n.key, "the appliance stops")
-		}
+		d.dismiss(n, "the appliance stops")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"sensegate/motion"
 )
 
-// node is a node that is heard. The mutex of the door guards it; Run alone writes id, key, mac, asked, looked and
+// node is a node that is heard. The mutex of the door guards it; Run alone writes id, mac, looked and
 // looks, so that it reads them without.
 type node struct {
 	id     string // its deviceId

@@ -13,21 +13,21 @@ import (
 func (d *Door) tend(ctx context.Context) {
 	now := d.options.Now()
 	d.mu.Lock()
-	var list []*node
+	all := map[*node]bool{} // and whether it is adopted
 	for _, n := range d.sources {
-		list = append(list, n)
+		all[n] = n.key.ID != ""
 	}
 	d.mu.Unlock()
 	asks := 0
-	for _, n := range list {
-		if ctx.Err() != nil {
+	for n, adopted := range all {
+		switch {
+		case ctx.Err() != nil:
 			return
-		}
-		if n.key.ID == "" && asks < asksASecond {
-			asks += d.look(n, now) + d.ask(ctx, n, now)
-		} else if n.key.ID != "" {
-			d.look(n, now)
+		case adopted:
+			d.look(n, adopted, now)
 			d.endSilent(n, now)
+		case asks < asksASecond:
+			asks += d.look(n, adopted, now) + d.ask(ctx, n, now)
 		}
 		d.tell(n, now)
 	}
@@ -52,7 +52,7 @@ func (d *Door) sortOut(now time.Time) {
 // look asks the neighbour table whose address a node sends from, and returns how often it did. A node whose address is
 // that of another device now is not the one that was adopted. One that has no entry gets time to have one:
 // the table has none before something is sent there.
-func (d *Door) look(n *node, now time.Time) int {
+func (d *Door) look(n *node, adopted bool, now time.Time) int {
 	const patience = 3
 	every := macEvery
 	if n.id == "" {
@@ -72,7 +72,7 @@ func (d *Door) look(n *node, now time.Time) int {
 	case n.id == "" && n.source.where == "" && mac.IsZero() && !address.IsLoopback() && n.looks < patience:
 		provoke(address)
 		return 1
-	case n.id != "" && (mac == n.mac || mac.IsZero() || n.mac.IsZero() && n.key.ID != ""):
+	case n.id != "" && (mac == n.mac || mac.IsZero() || n.mac.IsZero() && adopted):
 		return 1
 	}
 	if n.id != "" {
@@ -146,11 +146,13 @@ func (d *Door) ask(ctx context.Context, n *node, now time.Time) int {
 	if n.said != nil {
 		from.User = n.said.user
 	}
+	if due {
+		n.asked = now
+	}
 	d.mu.Unlock()
 	if !due {
 		return 0
 	}
-	n.asked = now
 	key, receiver, why, err := d.options.Engine.Receiver(ctx, said, substitute, from)
 	if err != nil && ctx.Err() == nil {
 		d.options.Log.Warn("node not let in", "device", n.name(), "err", err)
