@@ -1,6 +1,10 @@
 package motion
 
-import "strings"
+import (
+	"cmp"
+	"encoding/hex"
+	"strings"
+)
 
 // NodeKind is a kind of node of another maker: what it speaks.
 type NodeKind string
@@ -48,6 +52,33 @@ func NodeNumberOf(deviceID string) string {
 	return parts[3]
 }
 
+// nodeMakers are the kinds of nodes in words.
+var nodeMakers = map[NodeKind]string{
+	RuView: "RuView", MicroESPectre: "Micro-ESPectre", ESPectre: "ESPectre", CSILines: "CSI", Nexmon: "nexmon", MQTTMotion: "MQTT",
+}
+
+// NodeTitle returns what a node of another maker is called until people name it: "RuView node 2", or without a number
+// "ESPectre node bbac", by the end of its MAC. full adds that to a number, where several have the same.
+// "": a device that speaks our own protocol.
+func NodeTitle(deviceID string, full bool) string {
+	kind, number := NodeKindOf(deviceID), NodeNumberOf(deviceID)
+	if kind == "" {
+		return ""
+	}
+	title := cmp.Or(nodeMakers[kind], string(kind)) + " node"
+	if number != "" {
+		title += " " + number
+	}
+	if number != "" && !full {
+		return title
+	}
+	where := strings.TrimSuffix(strings.TrimPrefix(deviceID, nodePrefix+string(kind)+":"), ":"+number)
+	if mac, err := hex.DecodeString(where); err == nil && len(mac) == len(MAC{}) {
+		where = where[len(where)-4:]
+	}
+	return title + " " + where
+}
+
 // Authenticated reports whether what comes under a deviceId has shown a secret of its own. Nodes of other
 // makers have none, but for those that log in to the broker.
 func Authenticated(deviceID string) bool {
@@ -75,6 +106,12 @@ type NodeFigures struct {
 	TooFast    int64 `json:"too_fast"`  // messages beyond the rate that one node may have
 
 	Advice []NodeAdvice `json:"advice"` // what stands in the way, the most important first
+}
+
+// Guarded returns the figures without those that waver with what happens at home, for who must not learn when
+// somebody is there: no rates and counts, and nil in the place of lengths and transmitters.
+func (f NodeFigures) Guarded() NodeFigures {
+	return NodeFigures{Kind: f.Kind, Address: f.Address, MAC: f.MAC, Heard: f.Heard, Advice: f.Advice}
 }
 
 // FrameLength is how many of the frames of a node have a length.

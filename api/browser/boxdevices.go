@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -23,6 +24,7 @@ type boxDevice struct {
 	Why       string            `json:"why" doc:"In words; empty: it works" example:"waits for adoption"`
 	Address   string            `json:"address" doc:"Empty: not known" example:"192.168.10.17"`
 	LastSeen  *motion.Time      `json:"last_seen" nullable:"true" example:"1764000060.2"`
+	Node      *NodeView         `json:"node,omitempty" doc:"Of a node of another maker, without figures; left out: another device, or nothing is heard of it"`
 }
 
 type boxWindow struct {
@@ -35,6 +37,7 @@ type boxDevicesOut struct {
 		Devices  []boxDevice  `json:"devices" nullable:"false"`
 		Windows  []boxWindow  `json:"windows" nullable:"false" doc:"Where new devices are let in now"`
 		Networks []boxNetwork `json:"networks" nullable:"false"`
+		Intakes  []boxIntake  `json:"intakes" nullable:"false" doc:"Where nodes of other makers are listened for"`
 	}
 }
 
@@ -54,14 +57,18 @@ func (b *Browser) boxDevices(ctx context.Context, _ auth.Administrator, _ *struc
 	for _, w := range list.Windows {
 		out.Body.Windows = append(out.Body.Windows, boxWindow{NetworkID: &w.NetworkID, Until: w.Until})
 	}
+	out.Body.Intakes = boxIntakes(list.Intakes)
 	out.Body.Networks, err = b.networks(ctx)
 	return out, err
 }
 
 func boxDeviceOf(d *fleet.DeviceState) boxDevice {
-	shown := boxDevice{ID: d.ID, Kind: d.Kind, Name: d.NodeName, State: d.State, Why: d.Why, Address: d.Address, LastSeen: knownTime(d.LastHeard)}
+	shown := boxDevice{ID: d.ID, Kind: d.Kind, Name: cmp.Or(motion.NodeTitle(d.ID, false), d.NodeName), State: d.State, Why: d.Why, Address: d.Address, LastSeen: knownTime(d.LastHeard)}
 	if d.State == "pending" {
 		shown.State = "waiting"
+	}
+	if d.Node != nil {
+		shown.Node = nodeView(d.ID, d.Node.Guarded())
 	}
 	if d.Entry != nil {
 		shown.Entry = &d.Entry.ID

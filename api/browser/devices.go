@@ -17,13 +17,14 @@ type DeviceView struct {
 	Name     string          `json:"name" example:"Hall extender"`
 	Room     string          `json:"room" doc:"Empty: not placed" example:"Hallway"`
 	State    string          `json:"state" enum:"online,offline,waiting,refused" doc:"waiting: an approval, its master or time lets it in; refused: they do not"`
-	Why      string          `json:"why" doc:"Code of why it does not work, empty when it does. Of a node: never_connected, silent, keep_alive, lost, ended, not_reported, wrong_token, bad_input, no_frames; of a leaf: not_heard, or why its link is blind; of one that waits: waiting, approved, waiting_for_master, several_networks, too_many_lately, too_often_lately; of one that is refused: let_in_elsewhere, another_network, owned_elsewhere, another_master, another_role, another_device, needs_token, master_heard, master_connected, device_connected, name_known, name_connected, network_full, unclaimed_full" example:"no_frames"`
+	Why      string          `json:"why" doc:"Code of why it does not work, empty when it does. Of a node: never_connected, silent, keep_alive, lost, ended, not_reported, wrong_token, bad_input, no_frames, of another maker also nothing_arrives, second_source, same_again, no_transmitter; of a leaf: not_heard, or why its link is blind; of one that waits: waiting, approved, waiting_for_master, several_networks, like_another, too_many_lately, too_often_lately; of one that is refused: let_in_elsewhere, another_network, owned_elsewhere, another_master, another_role, another_device, needs_token, master_heard, master_connected, device_connected, name_known, name_connected, network_full, unclaimed_full" example:"no_frames"`
 	Figures  sensing.Figures `json:"figures" doc:"By name: for_s, seconds; count, of what was refused in the last ten minutes; those of links" example:"{}"`
 	Address  string          `json:"address" doc:"Empty: not known" example:"192.168.10.17"`
 	Heard    *motion.Time    `json:"heard" nullable:"true" example:"1764000060.2"`
 	Rate     *float64        `json:"rate" nullable:"true" doc:"Frames a second that it delivers; of a leaf those that nodes hear" example:"50"`
 	RSSI     *float64        `json:"rssi" nullable:"true" doc:"dBm, where its best link ends" example:"-58"`
 	Entry    string          `json:"entry" doc:"Of one that waits: for POST /devices/{entry}/adopt" example:""`
+	Node     *NodeView       `json:"node,omitempty" doc:"What arrives of a node of another maker; left out: another device"`
 }
 
 // setupState is the answer of what concerns devices.
@@ -59,6 +60,9 @@ func deviceView(d *household.Device) DeviceView {
 	}
 	if d.Node {
 		v.Kind = "node"
+	}
+	if d.Other != nil {
+		v.Node = nodeView(d.DeviceID, *d.Other)
 	}
 	if d.ID != 0 {
 		v.ID = &d.ID

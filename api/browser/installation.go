@@ -220,6 +220,11 @@ func steadyDevices(s setupState) setupState {
 	for i, d := range s.Devices {
 		d.Heard, d.Rate, d.RSSI = nil, whole(d.Rate), nil
 		d.Figures = nil
+		if d.Node != nil {
+			steady := *d.Node
+			steady.Rate, steady.Used, steady.Lengths, steady.Transmitters = whole(steady.Rate), whole(steady.Used), nil, nil
+			d.Node = &steady
+		}
 		list[i] = d
 	}
 	s.Devices = list

@@ -54,7 +54,7 @@ func (h *household) Report(_ context.Context, _ motion.DeviceKey, r motion.Repor
 		return nil
 	}
 	var b csi.Batch
-	if err := csi.Decode(slices.Clone(r.(motion.RawCSI)), &b); err != nil {
+	if err := csi.Decode(slices.Clone(r.(motion.NodeCSI).Batch), &b); err != nil {
 		h.t.Error(err)
 	}
 	h.batches = append(h.batches, b)
@@ -343,6 +343,19 @@ func TestTransmittersThatCount(t *testing.T) {
 				t.Errorf("advice %v, want %s", advice, c.advice)
 			}
 		})
+	}
+}
+
+// TestNobodyIsToldToPickATransmitterBeforeOneCouldBeFound: the first frames tell too little.
+func TestNobodyIsToldToPickATransmitterBeforeOneCouldBeFound(t *testing.T) {
+	h := newHousehold(t, nil)
+	h.allowed[nodeID] = true
+	for seconds := range 20 {
+		h.pass(1, 20, nodeHere, frame(router, uint32(20*seconds)))
+		f := h.figures[nodeID]
+		if found := 20*seconds > aloneAfter; slices.Contains(f.Advice, motion.NoTransmitter) || found && f.Used == 0 {
+			t.Errorf("after %d s %.1f of %.1f frames a second are used, advice %v", seconds, f.Used, f.Rate, f.Advice)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (d *Door) tell(n *node, now time.Time) {
 	advise(arrived == 0, motion.NothingArrives)
 	advise(backwards > 0 && float64(backwards) > backShare*float64(arrived), motion.SecondSource)
 	advise(same > 0 && float64(same) > sameShare*float64(arrived), motion.SameAgain)
-	advise(n.key.ID != "" && arrived > 0 && used == 0, motion.NoTransmitter)
+	advise(n.key.ID != "" && all >= aloneAfter && arrived > 0 && used == 0, motion.NoTransmitter)
 	advise(len(n.transmitters) >= maxTransmitters/2, motion.TooManyTransmitter)
 	advise(t.tooFast > 0, motion.BeyondRate)
 	advise(n.mac.IsZero() && n.source.where == "" && !n.source.address.IsLoopback(), motion.NeighbourUnknown)

@@ -64,6 +64,8 @@ type Device struct {
 	Rate     float64 // frames/s that it delivers, of a leaf those that are heard from it
 	RSSI     float64 // dBm, of its best link
 	Entry    string  // of one that waits, for Adopt
+
+	Other *motion.NodeFigures // what arrives of a node of another maker, Guarded for some viewers; nil: another device
 }
 
 // Devices returns the devices of a network, those with a problem first, and until when new ones are
@@ -87,8 +89,9 @@ func (h *Household) Devices(ctx context.Context, network motion.NetworkID, who V
 	for _, p := range waiting {
 		list = append(list, waitingDevice(p))
 	}
-	if !view.live {
-		for i := range list {
+	for i := range list {
+		list[i].explainOther(h.engine.State.NodeFigures(list[i].DeviceID), view.live)
+		if !view.live {
 			list[i].Heard = toMinute(list[i].Heard)
 		}
 	}
@@ -110,7 +113,7 @@ func byProblem(a, b Device) int {
 // waitingDevice describes a device that waits to be let in.
 func waitingDevice(p motion.PendingDevice) Device {
 	d := Device{
-		Node: true, DeviceID: p.DeviceID, Name: cmp.Or(p.NodeName, p.DeviceID), State: DeviceWaiting,
+		Node: true, DeviceID: p.DeviceID, Name: cmp.Or(motion.NodeTitle(p.DeviceID, false), p.NodeName, p.DeviceID), State: DeviceWaiting,
 		Address: p.Address, Heard: p.LastSeen, Entry: p.ID,
 	}
 	code, refused := devices.WaitCode(p)

@@ -20,13 +20,13 @@ import (
 )
 
 // newBox runs the real binary, that nobody has set up, and opens no page yet. The setup code is
-// that of its terminal.
-func newBox(t *testing.T) (b *browser, p *vacant) {
+// that of its terminal, more are variables of its environment.
+func newBox(t *testing.T, more ...string) (b *browser, p *vacant) {
 	t.Helper()
 	b = open(t, 390, 844)
 	b.tolerate("net::", "WebSocket", "503 (Service Unavailable)", "404 (Not Found)", "422 (Unprocessable")
 	p = &vacant{t: t, line: []string{box.Build(t), "serve"}, dir: t.TempDir()}
-	p.Process = box.Start(t, box.Setup{Dir: p.dir, Line: p.line, Environment: p.environment()})
+	p.Process = box.Start(t, box.Setup{Dir: p.dir, Line: p.line, Environment: p.environment(more...)})
 	code, _, _ := strings.Cut(box.Administer(t, p.line[0], p.dir, "setup-code"), "\n")
 	p.code = strings.TrimSpace(code)
 	return b, p

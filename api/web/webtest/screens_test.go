@@ -127,7 +127,7 @@ func TestEveryState(t *testing.T) {
 		if signed {
 			b.signedIn()
 		}
-		for _, state := range slices.Concat(states, firstRunStates, boxStates) {
+		for _, state := range slices.Concat(states, firstRunStates, boxStates, nodeStates) {
 			if state.signed == signed {
 				b.do(chromedp.Navigate(fixed(t, state.answers)+"/"+state.address), chromedp.WaitVisible(chromedp.CSS("h1")))
 				b.settled(state.address)

@@ -27,7 +27,7 @@ func (n DeviceNames) Value(e motion.Event, name string) string {
 	case "place":
 		return e.LocName
 	case "device": // that a link comes from, or that the event is of
-		return cmp.Or(n[e.LinkSrcName], e.LinkSrcName, n[e.NodeName], e.NodeName, e.DeviceID)
+		return cmp.Or(n[e.LinkSrcName], e.LinkSrcName, n[e.NodeName], motion.NodeTitle(e.DeviceID, false), e.NodeName, e.DeviceID)
 	case "deviceId":
 		return e.DeviceID
 	case "installer": // who let a device in

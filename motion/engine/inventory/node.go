@@ -47,12 +47,29 @@ func PutNode(tx *store.Tx, network motion.NetworkID, radar motion.Radar) (motion
 	}
 	if node.CreatedAt.IsZero() {
 		node.CreatedAt = tx.Now()
+		if err := title(tx, &node); err != nil {
+			return motion.Node{}, err
+		}
 	}
 	node.UpdatedAt = tx.Now()
 	if node, err = tx.PutNode(node); err != nil {
 		return motion.Node{}, err
 	}
 	return node, tx.PutRadar(node.ID, radar)
+}
+
+// title gives a new node of another maker, whose wire name is made of addresses, a name for people.
+func title(tx *store.Tx, node *motion.Node) error {
+	name := motion.NodeTitle(node.DeviceID, false)
+	if name == "" || node.FriendlyName != "" {
+		return nil
+	}
+	others, err := tx.Nodes(node.NetworkID)
+	if slices.ContainsFunc(others, func(n motion.Node) bool { return n.FriendlyName == name }) {
+		name = motion.NodeTitle(node.DeviceID, true)
+	}
+	node.FriendlyName = name
+	return err
 }
 
 // bounded refuses a node that says more of itself than is kept.

@@ -10,6 +10,20 @@ import (
 	"sensegate/motion/fuse"
 )
 
+// Taker takes in a batch of CSI that a link senses from: the link's name, the time of the first frame,
+// and what tells the formats of its device apart (see RawCSI). It runs under the network's mutex: it
+// must not block, and must not keep the batch.
+type Taker = func(network motion.NetworkID, link string, b *csi.Batch, format uint16, base motion.Time)
+
+// Record hands each batch of CSI that links sense from to take from now on; nil: to nobody any more.
+func (se *Sensing) Record(take Taker) {
+	if take == nil {
+		se.recorder.Store(nil)
+		return
+	}
+	se.recorder.Store(&take)
+}
+
 // RawCSI takes in a batch of CSI frames of one link (device-protocol.md 2.5). format tells apart what the
 // device measures in another way on the same link: motion.NodeCSI.
 func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Session, device motion.Device, payload motion.RawCSI, format uint16, now motion.Time) error {
@@ -47,6 +61,9 @@ func (se *Sensing) RawCSI(ctx context.Context, of *state.Network, s *state.Sessi
 		return nil
 	}
 	base = base.Add(offset)
+	if take := se.recorder.Load(); take != nil {
+		(*take)(n.ID, n.NameOf(key), b, format, base)
+	}
 	for i := range b.Frames {
 		s.Amplitudes = b.Amplitudes(s.Amplitudes, i)
 		at := base.Add(float64(b.Frames[i].Offset) / 1e6)

@@ -3,6 +3,8 @@
 package sensing
 
 import (
+	"sync/atomic"
+
 	"sensegate/motion"
 	"sensegate/motion/engine/events"
 	"sensegate/motion/engine/inventory"
@@ -19,6 +21,7 @@ type Sensing struct {
 	events    *events.Writer
 	inventory *inventory.Inventory
 	relays    map[string]Relay
+	recorder  atomic.Pointer[Taker] // see Record; nil: nobody records
 
 	deliveries deliveries
 	newLinks   *peer.Buckets[motion.NodeID] // that take the place of others, by receiver

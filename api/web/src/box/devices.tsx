@@ -3,12 +3,13 @@ import { useId } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { sure } from "../part/dialog";
 import { Doing, Fields } from "../part/form";
+import { Arrives, type OtherNode } from "../part/othernode";
 import { figures, useSetupStyle } from "../part/setup";
-import { t } from "../text";
+import { codeText, t } from "../text";
 import { su, suCode } from "../words/setup";
 import { BoxPage } from "./frame";
 import { networkName, type Named } from "./keys";
-import { ask, New, row, since, when } from "./part";
+import { ask, New, number, row, since, when } from "./part";
 
 interface Device {
   id: string;
@@ -18,12 +19,27 @@ interface Device {
   state: string;
   address: string;
   last_seen: number | null;
+  node?: OtherNode; // of another maker
+}
+
+/** Where nodes of other makers are listened for, and what came there since the start. */
+interface Intake {
+  kind: string;
+  at: string;
+  state: string; // what is the matter, "" for nothing
+  arrived: number;
+  frames: number;
+  other: number;
+  wrong: number;
+  foreign: number;
+  limited: number;
 }
 
 interface Devices {
   devices: Device[];
   windows: { network_id: number | null; until: number }[];
   networks: Named[];
+  intakes: Intake[];
 }
 
 interface Link {
@@ -61,6 +77,7 @@ export function Devices() {
         </section>
       ))}
       {d && <Window of={d} again={answer.again} />}
+      {d && d.intakes.length > 0 && <Intakes of={d.intakes} />}
       {d && <Links networks={d.networks} />}
     </BoxPage>
   );
@@ -83,6 +100,7 @@ function Row({ of: d, again }: { of: Device; again: () => Promise<void> }) {
       <div class="su-what">
         <p><strong>{name}</strong> <span class="su-state">{suCode("suState_", d.state) || d.state}</span></p>
         <small>{[d.name && d.id, d.address, d.last_seen === null ? su("suNever") : su("suAgo", { time: since(d.last_seen) })].filter(Boolean).join(" · ")}</small>
+        {d.node && <Arrives node={d.node} name={name} why="" />}
       </div>
       <div class="su-doings">
         {d.entry !== null ? <Doing main text={<>{su("suAdopt")}<span class="hidden"> {name}</span></>} run={adopt} /> : <Doing text={<>{su("suRemove")}<span class="hidden"> {name}</span></>} run={remove} />}
@@ -114,6 +132,28 @@ function Window({ of: d, again }: { of: Devices; again: () => Promise<void> }) {
     </New>
   );
 }
+
+const makers: Record<string, string> = { ruview: "RuView", "micro-espectre": "Micro-ESPectre", espectre: "ESPectre", lines: "esp-csi", mqtt: "MQTT" };
+
+/** Where nodes of other makers are listened for. */
+const Intakes = ({ of }: { of: Intake[] }) => (
+  <section class="bx-section">
+    <h2>{t("bxIntakes")}</h2>
+    <ul>
+      {of.map((i) => (
+        <li key={i.kind + i.at} class={"su-device su-" + (i.state ? "bad" : "online")}>
+          <span class="su-sign" aria-hidden="true" />
+          <div class="su-what">
+            <p><strong>{makers[i.kind] ?? i.kind}</strong> <span class="su-state">{i.at}</span></p>
+            {i.state && <p class="su-why"><strong>{i.state}</strong></p>}
+            <p>{t("bxIntakeArrived", { arrived: number(i.arrived), frames: number(i.frames) })}</p>
+            <small hidden={i.other + i.wrong + i.foreign + i.limited === 0}>{(["other", "wrong", "foreign", "limited"] as const).filter((what) => i[what] > 0).map((what) => codeText("bxIntake_", what, { n: number(i[what]) })).join(" · ")}</small>
+          </div>
+        </li>
+      ))}
+    </ul>
+  </section>
+);
 
 /** The links that cannot sense, and why. */
 function Links({ networks }: { networks: Named[] }) {

@@ -4,6 +4,7 @@ import "../app";
 
 import "../part/code";
 import "../part/form";
+import "../part/othernode";
 import "../part/plot";
 import "../part/ring";
 import "../part/save";

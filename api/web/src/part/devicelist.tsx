@@ -9,6 +9,7 @@ import { ago, refusal, span, t } from "../text";
 import { su, suCode } from "../words/setup";
 import { useAct } from "./act";
 import { sure } from "./dialog";
+import { Arrives, type OtherNode } from "./othernode";
 import { Waiting } from "./page";
 import { countdown, figures, useClock, type SetupHome } from "./setup";
 
@@ -27,6 +28,7 @@ export interface Device {
   rate: number | null;
   rssi: number | null;
   entry: string; // by which it is let in, "" when it is
+  node?: OtherNode; // of another maker
 }
 
 export interface Devices {
@@ -91,7 +93,7 @@ export function DeviceList({ home, answer, first = false }: { home: SetupHome; a
     devices.length > 0 && (
       <section class="su-part">
         <h2>{su(title)}</h2>
-        <ul>{devices.map((d) => <Row key={d.entry || d.kind + d.id} home={home} device={d} now={now} rooms={rooms} first={first} again={answer.again} />)}</ul>
+        <ul>{devices.map((d) => <Row key={d.entry || d.kind + d.id} home={home} device={d} now={now} rooms={rooms} all={all} first={first} again={answer.again} />)}</ul>
       </section>
     );
   return (
@@ -120,7 +122,8 @@ const Empty = () => (
 export function Why({ device }: { device: Device }) {
   if (!device.why) return null;
   const values = figures(device.figures);
-  const said = (rest: string) => suCode("rd_", device.why + rest, values) || suCode("rl_", device.why + rest, values);
+  const bare = device.node && device.why === "waiting" ? "like_another" : device.why; // it has no label
+  const said = (rest: string) => suCode("rd_", (rest ? bare : device.why) + rest, values) || suCode("rl_", device.why + rest, values);
   return <p class="su-why">{said("") || device.why} {device.state === "waiting" || troubled(device) ? <strong>{said("_do")}</strong> : said("_do")}</p>;
 }
 
@@ -130,11 +133,12 @@ export function Heard({ device, now, first = false }: { device: Device; now: num
   return <small>{[device.room || (first ? "" : su("suNoRoom")), since].filter(Boolean).join(" · ")}</small>;
 }
 
-function Row({ home, device, now, rooms, first, again }: { home: SetupHome; device: Device; now: number; rooms: string[]; first: boolean; again: () => Promise<void> }) {
+function Row({ home, device, now, rooms, all, first, again }: { home: SetupHome; device: Device; now: number; rooms: string[]; all: Device[]; first: boolean; again: () => Promise<void> }) {
   const editing = useSignal(false);
   const { busy, wrong, act } = useAct(again);
   const name = deviceName(device);
   const known = device.id !== null;
+  const why = (!first || device.state === "waiting" || troubled(device)) && <Why device={device} />;
   return (
     <li class={"su-device su-" + (troubled(device) ? "bad" : device.state)}>
       <span class="su-sign" aria-hidden="true" />
@@ -143,7 +147,7 @@ function Row({ home, device, now, rooms, first, again }: { home: SetupHome; devi
           {known ? <a href={to("devices", device.kind, String(device.id))}>{name}</a> : <strong>{device.name || su("suDeviceNew")}</strong>} <span class="su-state">{suCode("suState_", device.state)}</span>
         </p>
         {known ? <Heard device={device} now={now} first={first} /> : <small>{[device.device_id, device.address].filter(Boolean).join(" · ")}</small>}
-        {(!first || device.state === "waiting" || troubled(device)) && <Why device={device} />}
+        {device.node ? <Arrives node={device.node} name={name} why={device.why} known={all}>{why}</Arrives> : why}
         {editing.value && <PlaceForm home={home} device={device} rooms={rooms} done={() => { editing.value = false; return again(); }} />}
         <p class="wrong" role="alert">{wrong}</p>
       </div>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { AdoptionWindow, deviceName, DeviceList, Heard, PlaceForm, removeDevice, roomsOf, troubled, useDevices, Why, type Device, type Devices } from "../part/devicelist";
 import { useInstallation } from "../part/installation";
 import { linkName, useLinks } from "../part/linklist";
+import { Arrives } from "../part/othernode";
 import { Waiting } from "../part/page";
 import { figure, mayInstall, SetupPage, useClock, type SetupProps } from "../part/setup";
 import type { Answer } from "../answer";
@@ -70,7 +71,7 @@ function One({ answer, device, ...props }: SetupProps & { answer: Answer<Devices
       {answer.refusal && <Waiting answer={answer} />}
       <section class={"su-one su-" + (troubled(device) ? "bad" : device.state)}>
         <p><span class="su-sign" aria-hidden="true" /> <strong class="su-state">{suCode("suState_", device.state)}</strong> <Heard device={device} now={now} /></p>
-        <Why device={device} />
+        {device.node ? <Arrives node={device.node} name="" why={device.why} known={answer.value?.devices}><Why device={device} /></Arrives> : <Why device={device} />}
         <dl class="su-figures">
           <div><dt>{su("suDeviceId")}</dt><dd>{device.device_id}</dd></div>
           {device.address && <div><dt>{su("suAddress")}</dt><dd>{device.address}</dd></div>}

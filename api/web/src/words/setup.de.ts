@@ -54,6 +54,17 @@ export const setup: typeof english = {
   suRemoveText: "Seine Strecken und was von ihnen gelernt wurde gehen verloren. Bleibt es eingesteckt, bittet es wieder um Einlass.",
   suBack: "Alle Geräte",
   suGone: "Dieses Gerät gibt es nicht mehr.",
+  suNodeFrom_one: "{rate} Funkrahmen pro Sekunde von einem Sender",
+  suNodeFrom_other: "{rate} Funkrahmen pro Sekunde von {n} Sendern",
+  suNodeRate: "{rate} Funkrahmen pro Sekunde",
+  suNodeMessages: "{rate} Meldungen pro Sekunde",
+  suNodeArrives: "Seine Funkrahmen kommen an.",
+  suNodeOpen: "Ohne Passwort: Wer in deinem WLAN ist, kann es nachahmen.",
+  suNodeMore: "Was ankommt",
+  suNodeUsed: "Für die Erkennung genutzt",
+  suNodeLength: "Mit {n} Bytes",
+  suNodeSenderUsed: "genutzt",
+  suNodeSenderUnused: "nicht genutzt",
 
   // Links.
   suLinksTruth: "{n} von {total} Strecken erkennen Bewegung",

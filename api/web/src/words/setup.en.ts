@@ -52,6 +52,17 @@ export const setup = {
   suRemoveText: "Its links and what was learned of them go. If it stays plugged in, it will ask to be let in again.",
   suBack: "All devices",
   suGone: "This device is not there any more.",
+  suNodeFrom_one: "{rate} frames a second from one transmitter",
+  suNodeFrom_other: "{rate} frames a second from {n} transmitters",
+  suNodeRate: "{rate} frames a second",
+  suNodeMessages: "{rate} messages a second",
+  suNodeArrives: "Its frames arrive.",
+  suNodeOpen: "No password: anybody on your Wi-Fi can imitate it.",
+  suNodeMore: "What arrives",
+  suNodeUsed: "Used to sense motion",
+  suNodeLength: "Of {n} bytes",
+  suNodeSenderUsed: "used",
+  suNodeSenderUnused: "not used",
 
   // Links.
   suLinksTruth: "{n} of {total} links can sense",

@@ -54,6 +54,17 @@ export const setup: typeof english = {
   suRemoveText: "Ses liaisons et ce qui en a été appris disparaissent. S'il reste branché, il demandera de nouveau à entrer.",
   suBack: "Tous les appareils",
   suGone: "Cet appareil n'existe plus.",
+  suNodeFrom_one: "{rate} trames par seconde d'un émetteur",
+  suNodeFrom_other: "{rate} trames par seconde de {n} émetteurs",
+  suNodeRate: "{rate} trames par seconde",
+  suNodeMessages: "{rate} messages par seconde",
+  suNodeArrives: "Ses trames arrivent.",
+  suNodeOpen: "Sans mot de passe : quiconque est sur votre Wi-Fi peut l'imiter.",
+  suNodeMore: "Ce qui arrive",
+  suNodeUsed: "Utilisées pour détecter",
+  suNodeLength: "De {n} octets",
+  suNodeSenderUsed: "utilisé",
+  suNodeSenderUnused: "non utilisé",
 
   // Links.
   suLinksTruth: "{n} liaisons sur {total} détectent les mouvements",
