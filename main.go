@@ -20,13 +20,14 @@ import (
 	"sensegate/api/appliance"
 	"sensegate/api/box"
 	"sensegate/firmware-sim/demo"
+	"sensegate/motion"
 	"sensegate/motion/timezone"
 )
 
 const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
 
   serve [-config FILE]         run the appliance (also without any argument)
-  demo [-duration D] [-speed N] [-seed N] [-json] [-vacant]
+  demo [-duration D] [-speed N] [-seed N] [-json] [-vacant] [-nodes ruview]
                                run it on a simulated home, with temporary state
   config check [-config FILE]  check a configuration
   config show [-config FILE] [-json]
@@ -268,6 +269,7 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 	flags.Uint64Var(&c.Seed, "seed", uint64(time.Now().UnixNano()), "the same seed gives the same people")
 	flags.BoolVar(&c.JSON, "json", false, "print one JSON object per line, and a summary at the end")
 	flags.BoolVar(&c.Vacant, "vacant", false, "leave the home without an owner and print a setup code, as docs/app.md needs it")
+	others := flags.String("nodes", "", "ruview: beside the home is a workshop with two RuView nodes, which send to it by UDP")
 	level := flags.String("log", "error", "what to log: debug, info, warn or error")
 	if err := parse(flags, args, errOut); err != nil {
 		return err
@@ -280,11 +282,18 @@ func runDemo(ctx context.Context, args []string, out, errOut io.Writer) error {
 		fmt.Fprintln(errOut, "demo: want -speed 1 to 60, -duration 0 or more, -log debug, info, warn or error")
 		return admin.ErrUsage
 	}
+	if c.RuView = *others == string(motion.RuView); *others != "" && !c.RuView || c.RuView && c.Speed > 1 {
+		fmt.Fprintln(errOut, "demo: want -nodes ruview, which play at -speed 1 alone")
+		return admin.ErrUsage
+	}
 	c.Log = settings.Log.Logger(errOut)
 	usual := appliance.Defaults()
 	c.HTTP, c.MQTT = unless(usual.HTTP.Listen, settings.HTTP.Listen), unless(usual.MQTT.Listen, settings.MQTT.Listen)
 	c.Open = func(ctx context.Context, stateDir, http, mqtt string) (demo.Appliance, error) {
 		settings.StateDir, settings.HTTP.Listen, settings.MQTT.Listen = stateDir, http, mqtt
+		if c.RuView {
+			settings.Nodes.RuView.Listen = "127.0.0.1:0"
+		}
 		settings.HTTP.TLSListen, settings.MQTT.TLSListen = "", "" // nobody comes to trust what is gone in a moment
 		return appliance.Open(ctx, settings, c.Log)
 	}

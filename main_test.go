@@ -141,6 +141,29 @@ func TestDemoShowsMotionAndEndsByItself(t *testing.T) {
 	}
 }
 
+func TestDemoShowsMotionThatNodesOfAnotherMakerSense(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if code := run([]string{"demo", "-duration", "20s", "-seed", "1", "-json", "-nodes", "ruview"}, &out, io.Discard); code != exitOK {
+		t.Fatalf("demo ended with %d:\n%s", code, out.String())
+	}
+	links, sensed := 0, false
+	for line := range strings.Lines(out.String()) {
+		var e motion.Event
+		switch {
+		case json.Unmarshal([]byte(line), &e) != nil:
+			t.Errorf("line %q is no event", line)
+		case e.Event == motion.LinkCreatedEvent && strings.HasPrefix(e.LinkID, "ruview-"):
+			links++
+		case e.Event == motion.MotionDetectedEvent:
+			sensed = sensed || slices.ContainsFunc(e.Loc, func(l motion.EventLoc) bool { return l.Location == "Workshop" })
+		}
+	}
+	if links != 2 || !sensed {
+		t.Errorf("%d links, motion in the workshop %v:\n%s", links, sensed, out.String())
+	}
+}
+
 func TestDemoListensWhereItIsTold(t *testing.T) {
 	t.Setenv("SENSEGATE_HTTP_LISTEN", "127.0.0.2:0")
 	t.Setenv("SENSEGATE_MQTT_LISTEN", "0.0.0.0:0")

@@ -21,7 +21,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		name, args, want string
 	}{
 		{"nothing", "", "Usage: firmware-sim COMMAND"},
-		{"unknown command", "dance", "want one of run, install, replay, load, evaluate, compare, sensorcloud, help"},
+		{"unknown command", "dance", "want one of run, install, replay, load, node, evaluate, compare, sensorcloud, help"},
 		{"unknown flag", "run -colour blue", "flag provided but not defined: -colour"},
 		{"argument of run", "run home", "run takes flags only"},
 		{"mode", "run -mode radar", "want csi, matrix or event"},
@@ -36,6 +36,25 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"replay of nothing", "replay", "name the captures"},
 		{"replay of two nodes", "replay a.pcap b.pcap", "a.pcap: is replayed alone"},
 		{"scenario", "run -scenario castle", "want one of flat, house"},
+		{"node of nothing", "node", "name the kind of node first: ruview, micro-espectre"},
+		{"node of an unknown kind", "node toaster", "name the kind of node first"},
+		{"argument of node", "node ruview home", "a kind and flags only"},
+		{"flag of another kind", "node nexmon -mixed", "flag provided but not defined: -mixed"},
+		{"nodes", "node ruview -nodes 65", "want 1 to 64"},
+		{"number of a node", "node ruview -number 255 -nodes 2", "want 0 to 255"},
+		{"rate of a node", "node lines -rate 0", "want more than 0"},
+		{"duration of a node", "node lines -duration -1s", "want 0 or more"},
+		{"header of a node", "node ruview -header 4", "want 1, 2 or 3"},
+		{"foreign frames", "node ruview -foreign 2", "want 0 to 1"},
+		{"address of a node", "node micro-espectre -bind home", "-bind"},
+		{"router of a node", "node ruview -router home", "-router"},
+		{"listener of a node", "node lines -listen home", "want host:port"},
+		{"MAC of a node", "node espectre -listen 127.0.0.1:0 -mac home", "-mac"},
+		{"node without a user", "node mqtt", "-user"},
+		{"form of a node", "node mqtt -user a -form morse", "want esphome, micro or native"},
+		{"walk of nobody", "node ruview -walk Kitchen", "want ROOM@TIME"},
+		{"walk nowhere", "node ruview -walk Attic@1s", "want one of Living room"},
+		{"walk in a recording", "node ruview -walk Kitchen@1s -from a.csv.gz", "nobody walks in a recording"},
 		{"evaluate of nothing", "evaluate", "name one directory"},
 		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
 		{"evaluate for ever", "evaluate -scenario flat -length 99h", "want more than 0"},
@@ -57,7 +76,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 func TestHelpIsNoMistake(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"help": "replay", "-h": "evaluate", "run -h": "-gatekeeper URL", "install -h": "-refused", "replay -h": "-loop", "evaluate -help": "-json",
+		"help": "replay", "-h": "evaluate", "run -h": "-gatekeeper URL", "install -h": "-refused", "replay -h": "-loop", "node espectre -h": "-mdns", "node -h": "-walk", "evaluate -help": "-json",
 	} {
 		var out, errs bytes.Buffer
 		if code := dispatch(t.Context(), strings.Fields(args), &out, &errs); code != exitOK || !strings.Contains(out.String(), want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"strings"
 
 	"sensegate/api/lan"
 	"sensegate/api/mdns"
@@ -54,6 +55,16 @@ func (o outbound) Disconnect(device motion.DeviceKey, reason string) {
 		return
 	}
 	o.nodes.Forget(device.ID)
+}
+
+// NodesAt returns where nodes of a kind are listened for, host:port; "" when they are not.
+func (a *Appliance) NodesAt(kind motion.NodeKind) string {
+	for _, f := range a.nodes.Figures() {
+		if _, address, _ := strings.Cut(f.At, " "); f.Kind == kind {
+			return address
+		}
+	}
+	return ""
 }
 
 // nodes is the door of nodes of other makers, as administrators use it.

@@ -1,6 +1,10 @@
 package channel
 
-import "sensegate/motion/csi"
+import (
+	"slices"
+
+	"sensegate/motion/csi"
+)
 
 // Empty is the index of a bin without a subcarrier: DC and the guard bands.
 const Empty = -1 << 15
@@ -36,6 +40,16 @@ func LegacyHT() Layout {
 	return Layout{
 		Indices: append(fourier(64, legacyMost), fourier(64, htMost)...),
 		Ends:    []int{64, 128}, Gains: []float64{0.3, 1}, Flags: csi.Amplitude,
+	}
+}
+
+// ESP32Fields returns the training fields of 20 MHz as an ESP32 hands them over, 64 bins each in FFT order: the
+// legacy one, the stronger HT one, and that of the second stream with STBC. n is how many, 1 to 3.
+func ESP32Fields(n int) Layout {
+	ht := fourier(64, htMost)
+	return Layout{
+		Indices: slices.Concat(fourier(64, legacyMost), ht, ht)[:64*n],
+		Ends:    []int{64, 128, 192}[:n], Gains: []float64{0.3, 1, 1}[:n], Flags: csi.ImagFirst,
 	}
 }
 

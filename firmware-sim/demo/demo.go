@@ -7,7 +7,6 @@ package demo
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +35,8 @@ type Appliance interface {
 	// HTTP and MQTT return the addresses of its listeners.
 	HTTP() net.Addr
 	MQTT() net.Addr
+	// NodesAt returns where nodes of another maker are listened for, host:port.
+	NodesAt(kind motion.NodeKind) string
 	// Key returns an API key to try.
 	Key(ctx context.Context) (string, error)
 	// Import stores history and events of the past.
@@ -72,6 +73,7 @@ type Config struct {
 	Duration time.Duration // after the import of the history; 0 = until interrupted
 	JSON     bool          // one JSON object per line, and a summary at the end
 	Vacant   bool          // the home has no owner: whoever has the setup code can claim it
+	RuView   bool          // beside the home is a workshop with two RuView nodes; Speed is 1
 	Out      io.Writer
 	Log      *slog.Logger
 	// HTTP and MQTT are the addresses to listen on; "" = the usual ports on loopback, or
@@ -158,7 +160,7 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	home, err := sim.New(sim.Config{
 		Unplugged: func(i int) bool { return i == last && dark.Load() },
 		Seed:      c.Seed, Speed: c.Speed, Start: from, Log: c.Log, Home: asleep,
-		Gatekeeper: "http://" + here(appliance.HTTP()) + "/gatekeeper",
+		Gatekeeper: "http://" + here(appliance.HTTP()) + "/gatekeeper", Scene: opening(c.RuView),
 	})
 	if err != nil {
 		return err
@@ -183,15 +185,29 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 		})
 	}()
 	err = place(ctx, appliance, home)
+	var beside *workshop
+	if err == nil && c.RuView {
+		beside, err = openWorkshop(ctx, appliance, c.Seed)
+	}
 	if err == nil {
 		err = remember(ctx, appliance, home, c.Seed, &s, from)
+	}
+	if err == nil && beside != nil { // before the home has an owner, without whom nobody comes in then
+		err = beside.place(ctx, s.Network)
 	}
 	door := frontDoor{appliance: appliance}
 	defer door.shut()
 	if err == nil && !c.Vacant {
 		err = door.hang(ctx)
 	}
-	appliance.Play(func() { door.open(); home.Visit(visit()...) }, func() { dark.Store(!dark.Load()) }, func() string {
+	walk := func() {
+		door.open()
+		home.Visit(visit()...)
+		if beside != nil {
+			beside.walk()
+		}
+	}
+	appliance.Play(walk, func() { dark.Store(!dark.Load()) }, func() string {
 		if dark.Load() {
 			return asleep.Nodes[last].FriendlyName
 		}
@@ -204,6 +220,9 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 		err = door.place(ctx, s.Network)
 	}
 	close(begun)
+	if err == nil && beside != nil {
+		beside.walk()
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = nil // interrupted
@@ -214,8 +233,22 @@ func play(ctx context.Context, appliance Appliance, c Config, stateDir string) e
 	}
 	err = errors.Join(err, <-ended, <-watched)
 	s.Seconds, s.Frames = time.Since(began).Seconds(), home.Counters().Frames
+	if beside != nil {
+		err = errors.Join(err, beside.close())
+		s.Frames += beside.sent()
+	}
 	teller.sum(s)
 	return err
+}
+
+// opening returns the first minutes of the home: with a workshop beside it they begin later, so that motion there
+// is seen first.
+func opening(beside bool) func(sim.Home, motion.Time) sim.Scene {
+	if !beside {
+		return sim.OpeningScene
+	}
+	const later motion.Seconds = 60
+	return func(home sim.Home, start motion.Time) sim.Scene { return sim.OpeningScene(home, start.Add(later)) }
 }
 
 // visit returns the walk of somebody from the hallway to the kitchen.
@@ -298,95 +331,3 @@ func remember(ctx context.Context, appliance Appliance, home *sim.Sim, seed uint
 	s.PastEvents = len(events)
 	return nil
 }
-
-// teller writes events as text, or as JSON for scripts.
-type teller struct {
-	out      io.Writer
-	json     bool
-	stateDir string // of the appliance
-	asked    Config
-}
-
-// begin writes the addresses, the key and the setup code.
-func (t teller) begin(ctx context.Context, appliance Appliance, home *sim.Sim) error {
-	key, err := appliance.Key(ctx)
-	if err != nil {
-		return err
-	}
-	http, mqtt := here(appliance.HTTP()), here(appliance.MQTT())
-	var code, page string
-	if t.asked.Vacant {
-		code, err = appliance.SetupCode(ctx)
-	} else {
-		code, err = appliance.Settle(ctx, home.Network(), motion.TimeOf(time.Now().Add(-claimed)))
-		if err == nil {
-			err = appliance.Befriend(ctx, home.Network())
-		}
-		page, code = "http://"+http+"/#demo="+code, ""
-	}
-	if err != nil {
-		return err
-	}
-	if t.json {
-		t.object(struct {
-			Type    string           `json:"type"`
-			Network motion.NetworkID `json:"network_id"`
-			HTTP    string           `json:"http"`
-			MQTT    string           `json:"mqtt"`
-			Key     string           `json:"key"`
-			Page    string           `json:"page,omitempty"`
-			Setup   string           `json:"setup_code,omitempty"`
-			State   string           `json:"state_dir"`
-		}{"start", home.Network(), http, mqtt, key, page, code, t.stateDir})
-		return nil
-	}
-	if page != "" {
-		fmt.Fprintf(t.out, "Open  %s  (signs you in, once)\n\n", page)
-	}
-	fmt.Fprintf(t.out, `sensegate demo: network %d with %d nodes and %d leafs, %.0f days of history
-  API    http://%s/docs/
-  key    %s
-  MQTT   %s
-  state  SENSEGATE_STATE_DIR=%s (for commands such as sensegate device list)
-  try    curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/events/history?last=3'
-         curl -H 'Authorization: Bearer %s' 'http://%s/core/network/%d/topology'
-`, home.Network(), len(home.Home().Nodes), len(home.Home().Leafs), backfill.Hours()/24, http, key, mqtt, t.stateDir, key, http, home.Network(), key, http, home.Network())
-	if code != "" {
-		fmt.Fprintf(t.out, "  setup  code %s to register with, for the household's own interface\n", code)
-	}
-	if t.asked.HTTP == "" && http != usualHTTP || t.asked.MQTT == "" && mqtt != usualMQTT {
-		fmt.Fprintln(t.out, "  (the usual ports 8080 and 1883 are taken, so others were chosen)")
-	}
-	fmt.Fprintln(t.out, "Somebody is about to walk. Ctrl-C ends the demo; nothing is kept.")
-	return nil
-}
-
-func (t teller) tell(e motion.Event) {
-	if t.json {
-		t.object(struct {
-			Type string `json:"type"`
-			motion.Event
-		}{"event", e})
-		return
-	}
-	at := e.TS.Std().Local().Format(time.TimeOnly)
-	switch e.Event {
-	case motion.LinkCreatedEvent: // a dozen at the start
-	case motion.MotionDetectedEvent:
-		fmt.Fprintf(t.out, "%s  MOTION   %-14s link %s\n", at, e.LocName, e.LinkID)
-	case motion.MotionStoppedEvent:
-		fmt.Fprintf(t.out, "%s  quiet    %-14s after %.0f s\n", at, e.LocName, e.TS.Since(e.DetectedTS))
-	default:
-		fmt.Fprintf(t.out, "%s  %-8s %-14s %s\n", at, e.Category, e.Event, e.LinkID)
-	}
-}
-
-func (t teller) sum(s summary) {
-	if t.json {
-		t.object(s)
-		return
-	}
-	fmt.Fprintf(t.out, "%d events, %d of them motion detected, from %d CSI frames in %.0f s\n", s.Events, s.Detections, s.Frames, s.Seconds)
-}
-
-func (t teller) object(v any) { _ = json.NewEncoder(t.out).Encode(v) }

@@ -79,6 +79,20 @@ func fanOf(f *Fan, seed uint64, midnight motion.Time) channel.Body {
 	return b
 }
 
+// Walker returns the body of somebody who makes a walk and is not in the home otherwise; false when there is no
+// such room.
+func (s *Scenario) Walker(walk Walk, seed uint64) (channel.Body, bool) {
+	area, known := s.Area(walk.Location)
+	if !known {
+		return channel.Body{}, false
+	}
+	begin, end := area.Spot(seed, 1), area.Spot(seed, 2)
+	return channel.Body{
+		Seed: seed, Track: channel.NewTrack(area.Wander(nil, seed, begin, end, walk.From, walk.To, walk.Vigour)),
+		Present: []channel.Span{{From: walk.From, To: walk.To}},
+	}, true
+}
+
 // planner plans the day of one person or pet. Times are seconds since midnight.
 type planner struct {
 	s      *Scenario

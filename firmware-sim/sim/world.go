@@ -148,16 +148,12 @@ func (w *world) bodies(from, to motion.Time) *channel.Scene {
 	}
 	scene.Bodies = slices.Clip(scene.Bodies)
 	for i, walk := range w.scene.Walks {
-		area, known := w.home.Place.Area(walk.Location)
-		if !known || walk.To <= from || walk.From >= to {
+		if walk.To <= from || walk.From >= to {
 			continue
 		}
-		seed := chance.Mix(w.seed, uint64(i), 7)
-		begin, end := area.Spot(seed, 1), area.Spot(seed, 2)
-		scene.Bodies = append(scene.Bodies, channel.Body{
-			Seed: seed, Track: channel.NewTrack(area.Wander(nil, seed, begin, end, walk.From, walk.To, walk.Vigour)),
-			Present: []channel.Span{{From: walk.From, To: walk.To}},
-		})
+		if body, known := w.home.Place.Walker(walk, chance.Mix(w.seed, uint64(i), 7)); known {
+			scene.Bodies = append(scene.Bodies, body)
+		}
 	}
 	return &scene
 }
