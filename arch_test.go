@@ -84,19 +84,20 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/box":     {"api/auth", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
-	"api/browser": {"api", "api/auth", "api/box", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
+	"api/box":     {"api/auth", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
+	"api/browser": {"api", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 
 	"api/box/passphrase": {"motion/fault"},
+	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

@@ -62,6 +62,7 @@ const (
 	InstallerOpenedAdoptionEvent   = "InstallerOpenedAdoptionEvent"
 	InstallerTunedEvent            = "InstallerTunedEvent"
 	InstallerRemovedDeviceEvent    = "InstallerRemovedDeviceEvent"
+	RecordingStartedEvent          = "RecordingStartedEvent"
 )
 
 // MaxEvent is the longest event that devices and callers may send, in bytes of JSON: enough

@@ -169,6 +169,11 @@ var eventKinds = []EventKind{
 		Meaning: "an installer, whom `data` names, changed how sensitive the home is: `detail` has what is in force now",
 		Words:   always("{member} has changed how sensitive the home is"),
 	},
+	{
+		Name: RecordingStartedEvent, Category: CategorySystem, Notice: true,
+		Meaning: "whoever looks after the appliance records raw CSI of the home, for `detail.minutes` at most: it tells who moves, and how; `data` names the member who does it in the app, nobody when it is done on the appliance itself",
+		Words:   always("{member} records the raw signal of the links"),
+	},
 	{Name: DeviceAddedEvent, Category: CategorySystem, Meaning: "a third-party sensor was added"},
 	{Name: DeviceRemoved, Category: CategorySystem, Meaning: "a third-party sensor was removed"},
 	{Name: IntegrationDeletedEvent, Category: CategorySystem, Notice: true, Meaning: "the account of third-party sensors was removed"},

@@ -11,6 +11,7 @@ func (History) report()       {}
 func (EventReport) report()   {}
 func (LinkMotions) report()   {}
 func (RawCSI) report()        {}
+func (NodeCSI) report()       {}
 func (ManageResult) report()  {}
 func (DeviceInfoAck) report() {}
 
@@ -172,6 +173,13 @@ type LinkMotion struct {
 // RawCSI is the undecoded payload of a csi message (device-protocol.md 2.5); it
 // is valid only until the report has been taken in.
 type RawCSI []byte
+
+// NodeCSI is a batch that was made here of the frames of another maker's node. It is not a message: no device
+// sends it.
+type NodeCSI struct {
+	Format uint16 // of all frames: those of another format of the same node are never compared with them
+	Batch  RawCSI
+}
 
 // ManageResult answers a management command.
 type ManageResult struct {

@@ -30,6 +30,9 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   device connect ID            have a node of ESPectre (Native) publish to this box
   links [NETWORK]              how each link senses, and why it cannot
   calibrate NETWORK [LINK] [-cancel]
+  record [-minutes 10] [-network ID] [-links LINK,LINK] [-label empty|still|moving]
+                               write raw CSI into files, labelled by keys while it runs
+  record list | get NAME [DIRECTORY] | delete NAME
   mqttuser create NAME [-prefix TOPIC] | list | remove NAME
   outbox list | show ID
   setup-code                   make the code that the first owner is made with
@@ -136,6 +139,10 @@ func commands() map[string]entry {
 		"mqttuser remove": {flags: removal("/mqttusers/", "the user's name")},
 		"outbox list":     {flags: list("/outbox", showOutbox)},
 		"outbox show":     {flags: noFlags(withArgument("the mail's ID, as outbox list shows it", readMail))},
+		"record":          {flags: record},
+		"record list":     {flags: list("/recordings", showRecordings)},
+		"record get":      {flags: noFlags(getRecording)},
+		"record delete":   {flags: removal("/recordings/", "the recording's name, as record list shows it")},
 		"restore":         {flags: restoreBackup, offline: true},
 		"setup-code":      {flags: noFlags(makeSetupCode)},
 		"status":          {flags: list("/status", showStatus)},

@@ -85,6 +85,9 @@ func linkRow(w io.Writer, l *sensing.LinkState) {
 	for _, why := range l.Why {
 		fmt.Fprintf(w, "  %s\n", why)
 	}
+	if l.Unauthenticated {
+		fmt.Fprintln(w, "  unauthenticated: one of its nodes does not log in, so anybody on the Wi-Fi can imitate it")
+	}
 }
 
 // figure returns a figure, "-" for 0: not known.

@@ -66,6 +66,12 @@ func NewServer(b *box.Box) *Server {
 	s.handle("DELETE /mqttusers/{id}", s.serveRemoveMQTTUser)
 	s.handle("GET /outbox", s.serveOutbox)
 	s.handle("GET /outbox/{id}", s.serveMail)
+	s.handle("GET /recordings", s.serveRecordings)
+	s.handle("POST /recordings", withBody(s.serveRecord))
+	s.handle("POST /recordings/label", withBody(s.serveLabelRecording))
+	s.handle("POST /recordings/stop", s.serveStopRecording)
+	s.handle("POST /recordings/{name}/read", s.serveReadRecording)
+	s.handle("DELETE /recordings/{name}", s.serveDeleteRecording)
 	s.handle("POST /setup-code", s.serveSetupCode)
 	s.handle("GET /users", s.serveAccounts)
 	s.handle("POST /users", withBody(s.serveCreateAccount))
@@ -77,6 +83,7 @@ func NewServer(b *box.Box) *Server {
 	s.handle("GET /db/stat", s.serveLayout)
 	s.handle("GET /db/check", s.serveCheck)
 	s.mux.HandleFunc("GET /backup", s.serveBackup)
+	s.mux.HandleFunc("GET /recordings/{name}/{file}", s.serveRecordingFile)
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 	"sensegate/api/admin"
 	"sensegate/api/app"
 	"sensegate/api/box"
+	"sensegate/api/box/recording"
 	"sensegate/api/box/staging"
 	"sensegate/api/browser"
 	"sensegate/api/logtail"
@@ -50,6 +51,7 @@ type Appliance struct {
 	certs   *pki.Certificates
 	names   *mdns.Responder // nil until the ports are bound
 	staging *staging.Staging
+	records *recording.Recorder
 	parts   app.Parts
 	guest   browser.Guest
 	play    browser.Play
@@ -104,8 +106,12 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
+	a.records = recording.New(recording.Options{
+		Directory: recording.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Now: a.engine.State.Now, Log: log,
+		Listen: func(take recording.Take) { a.engine.Sensing.Record(take) },
+	})
 	a.box = box.New(box.Parts{
-		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging,
+		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
 		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker},
 	})
@@ -191,6 +197,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.db.BackUpNightly(running) })
 	services.Go(func() error { return a.db.WipeDeleted(running) })
 	services.Go(func() error { return a.staging.Run(running) })
+	services.Go(func() error { return a.records.Run(running) })
 	services.Go(func() error { return a.box.Run(running) })
 	services.Go(func() error {
 		select {

@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"os"
@@ -135,5 +136,60 @@ func TestBackupReplacesNoFile(t *testing.T) {
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, first) {
 		t.Errorf("the file has changed: %v", err)
+	}
+}
+
+// stopper ends a command when it has written something.
+type stopper struct {
+	bytes.Buffer
+	stop func()
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	s.stop()
+	return s.Buffer.Write(p)
+}
+
+// TestInterruptedRecordingIsComplete, and can be fetched and deleted.
+func TestInterruptedRecordingIsComplete(t *testing.T) {
+	t.Parallel()
+	r := serve(t, func(*Config) {})
+	err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.CreateNetwork(motion.Network{GuardianID: "a41f"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &stopper{stop: cancel}
+	if err := admin.Run(ctx, r.config.StateDir, []string{"record", "-label", "still"}, out, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`(\d{8}-\d{6}-1): 0 frames of 0 files, 0 dropped, 0.0 MB \(stopped\)`).FindStringSubmatch(out.String())
+	if name == nil {
+		t.Fatalf("said %s", out)
+	}
+	if list := r.command("record", "list"); !regexp.MustCompile(name[1] + ` +1 +0:00 +0 +0 +0.0 MB +0 +stopped`).MatchString(list) {
+		t.Errorf("the list is\n%s", list)
+	}
+	into := filepath.Join(t.TempDir(), "here")
+	r.command("record", "get", name[1], into)
+	if info, err := os.Stat(into); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info, err)
+	}
+	r.command("record", "delete", name[1])
+	if left, err := os.ReadDir(filepath.Join(r.config.StateDir, "recordings")); err != nil || len(left) != 0 {
+		t.Errorf("%v are left: %v", left, err)
+	}
+	var actions []string
+	for _, l := range r.auditLines(t) {
+		if l.About != name[1] || l.Who.Kind != store.ByTerminal || l.Who.Name == "" {
+			t.Errorf("the audit log has %+v", l)
+		}
+		actions = append(actions, l.Action)
+	}
+	if got := strings.Join(actions, " "); got != "recording_deleted recording_read recording_started" {
+		t.Errorf("the audit log has %s", got)
 	}
 }

@@ -39,12 +39,13 @@ func (a *Appliance) assemblePeople() error {
 	return nil
 }
 
-// recheck checks the credentials of every live connection again.
+// recheck checks the credentials of every live connection again, and whether a recording may go on.
 func (a *Appliance) recheck() {
 	a.http.Recheck()
 	if a.core != nil {
 		a.core.Recheck()
 	}
+	a.box.RightsChanged()
 }
 
 // SetupCode returns a new setup code while the appliance has no owner, "" when it has

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 
 	"sensegate/api/auth"
+	"sensegate/api/box/recording"
 	"sensegate/api/box/staging"
 	"sensegate/api/logtail"
 	"sensegate/motion/engine"
@@ -26,7 +27,8 @@ type Parts struct {
 	DB        *store.DB
 	Accounts  *auth.Accounts
 	Household *household.Household
-	Staging   *staging.Staging // nil as well
+	Staging   *staging.Staging    // nil as well
+	Recorder  *recording.Recorder // nil as well
 
 	Ready      func() error                        // why the appliance cannot work
 	Authority  func() string                       // fingerprint of the authority that clients are to trust
@@ -44,10 +46,13 @@ type Parts struct {
 }
 
 // Box administers the appliance. Its methods may be called concurrently.
-type Box struct{ Parts }
+type Box struct {
+	Parts
+	changed chan struct{} // rights of somebody have changed
+}
 
 // New returns the box of its parts.
-func New(p Parts) *Box { return &Box{p} }
+func New(p Parts) *Box { return &Box{p, make(chan struct{}, 1)} }
 
 // errNothing ends a change that is not needed: all is as it is wanted, and the log has no line of it.
 var errNothing = errors.New("nothing changes")

@@ -55,19 +55,21 @@ func (b *Box) Restore(by store.Actor, uploadedAt motion.Time) error {
 	return b.Staging.Apply(person(by), uploadedAt)
 }
 
-// Run tells what came of a restore when that could not be told at the start, as on a full disk, until
-// ctx ends.
+// Run tells what came of a restore when that could not be told at the start, as on a full disk, and
+// drops recordings that nobody may have any more, until ctx ends.
 func (b *Box) Run(ctx context.Context) error {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()
-	for {
+	for told := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-b.changed:
 		case <-ticker.C:
+			told = told || b.Told(ctx) == nil
 		}
-		if err := b.Told(ctx); err == nil {
-			return nil
+		if err := b.DropForsaken(ctx); err != nil && ctx.Err() == nil {
+			b.Log.Warn("recordings not looked at", "err", err)
 		}
 	}
 }

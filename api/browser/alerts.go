@@ -16,6 +16,8 @@ type alertList struct {
 	Timezone string      `json:"timezone" doc:"Of the home, IANA" example:"America/Toronto"`
 	People   []recipient `json:"people" nullable:"false" doc:"Whom an alert can tell: the members, the caller first"`
 	Alerts   []homeAlert `json:"alerts" nullable:"false" doc:"In the order of their creation"`
+
+	Unauthenticated bool `json:"unauthenticated" doc:"The home has links of nodes that do not log in, so that it makes a difference whether a rule has authenticated"`
 }
 
 type recipient struct {
@@ -56,8 +58,15 @@ func (b *Browser) alerts(ctx context.Context, who auth.Member, _ *HomeQuery) (*a
 	if err != nil {
 		return nil, err
 	}
+	n, err := b.Engine.State.Network(who.Network)
+	if err != nil {
+		return nil, err
+	}
 	o := Overview{}
 	out := &alertsOut{alertList{People: []recipient{}, Alerts: []homeAlert{}}}
+	n.Mu.Lock()
+	_, out.Body.Unauthenticated = n.AuthenticatedLinks()
+	n.Mu.Unlock()
 	err = b.DB.View(ctx, func(tx *store.Tx) error {
 		if err := o.people(tx, who); err != nil {
 			return err

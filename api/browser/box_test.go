@@ -26,6 +26,9 @@ func adminCalls(b *box) []adminCall {
 	})
 	b.hear(30, func(int) float64 { return 0.1 })
 	entry := b.waits("csi-a-02aa00000311")
+	b.movesIn(b.keeper)
+	kept := b.recorded()
+	b.startsRecording()
 	return []adminCall{
 		{"GET", "/status", "", "", false}, {"GET", "/accounts", "", "", false},
 		{"POST", "/accounts", `{"email":"new@example.com"}`, "account_made", true},
@@ -40,6 +43,9 @@ func adminCalls(b *box) []adminCall {
 		{"GET", "/devices", "", "", false}, {"POST", "/devices/" + entry + "/adopt", "", "device_adopted", false}, {"DELETE", "/devices/csi-b-02aa00000210", "", "device_removed", false},
 		{"POST", "/adoption", `{"minutes":10,"network_id":1}`, "adoption_opened", false},
 		{"GET", "/links", "", "", false}, {"POST", "/calibrations", `{"network_id":1}`, "calibration_begun", false}, {"DELETE", "/calibrations?network_id=1", "", "calibration_cancelled", false},
+		{"GET", "/recordings", "", "", false}, {"PUT", "/recordings/label", `{"label":"moving"}`, "", false}, {"POST", "/recordings/stop", "", "", false},
+		{"POST", "/recordings", `{"network_id":1,"minutes":5}`, "recording_started", true},
+		{"POST", "/recordings/" + kept + "/download", "", "recording_read", true}, {"DELETE", "/recordings/" + kept, "", "recording_deleted", true},
 		{"GET", "/restore", "", "", false}, {"POST", "/backup", `{"passphrase":"six words of your own"}`, "backup_made", true},
 		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"DELETE", "/restore", "", "upload_dropped", false},
 		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"POST", "/restore/apply", `{"uploaded_at":0}`, "", true},

@@ -119,6 +119,8 @@ type boxLink struct {
 	To        string           `json:"to" doc:"Name of the node or leaf at the other" example:"Plug hall"`
 	Can       string           `json:"can" doc:"decides, supports or blind" example:"blind"`
 	Reasons   []sensing.Reason `json:"reasons" nullable:"false" doc:"What stands in the way, in coarse figures"`
+
+	Unauthenticated bool `json:"unauthenticated" doc:"One of its nodes does not log in, so anybody on the Wi-Fi can imitate it"`
 }
 
 type boxLinksOut struct {
@@ -144,7 +146,7 @@ func (b *Browser) boxLinks(ctx context.Context, who auth.Administrator, _ *struc
 		}
 		for i := range links {
 			l := &links[i]
-			shown := boxLink{NetworkID: n.ID, Link: l.Link, From: l.From.Name, To: l.To.Name, Can: l.Can}
+			shown := boxLink{NetworkID: n.ID, Link: l.Link, From: l.From.Name, To: l.To.Name, Can: l.Can, Unauthenticated: l.Unauthenticated}
 			shown.Reasons = []sensing.Reason{}
 			for _, r := range l.Reasons {
 				shown.Reasons = append(shown.Reasons, byTheMinute(r))

@@ -17,6 +17,7 @@ import (
 	"sensegate/api/app"
 	"sensegate/api/auth"
 	boxes "sensegate/api/box"
+	"sensegate/api/box/recording"
 	"sensegate/api/box/staging"
 	"sensegate/api/browser"
 	"sensegate/api/caller"
@@ -50,6 +51,8 @@ type box struct {
 	guest    browser.Guest
 	play     browser.Play
 	restarts atomic.Int32
+	records  *recording.Recorder
+	boxes    *boxes.Box
 	admin    string // from where administrators may look after it
 	sensors  *integration.Service
 
@@ -141,11 +144,12 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	reach := func() boxes.Reach {
 		return boxes.Reach{Port: 8080, Addresses: []string{"192.168.1.20"}, Nameless: "mdns is off"}
 	}
-	return boxes.New(boxes.Parts{
-		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Ready: b.db.Err, Authority: func() string { return "" },
+	b.boxes = boxes.New(boxes.Parts{
+		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Recorder: b.recorder(), Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
 		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed, Nodes: otherNodes{},
 	})
+	return b.boxes
 }
 
 // staged keeps uploaded backups; what is applied is noted alone.
@@ -153,6 +157,13 @@ func (b *box) staged() *staging.Staging {
 	s := staging.New(staging.Options{DB: b.db, Directory: staging.Directory(b.T.TempDir())})
 	s.Restartable(func() error { return nil }, func() { b.restarts.Add(1) })
 	return s
+}
+
+// recorder records what the engine senses from.
+func (b *box) recorder() *recording.Recorder {
+	b.records = recording.New(recording.Options{Directory: recording.Directory(b.T.TempDir()), Listen: func(take recording.Take) { b.engine.Sensing.Record(take) }, Now: b.engine.State.Now})
+	apitest.Background(b.T, b.records.Run)
+	return b.records
 }
 
 // admit lets a master in, which forms a network.

@@ -54,7 +54,10 @@ type LinkView struct {
 	Scale        string       `json:"scale" enum:"coherence,power," doc:"coherence: percent; power: e-folds above the quiet. Empty: not known"`
 	Disturbed    bool         `json:"disturbed" doc:"Somebody seems to have moved while it was calibrated; false for an installer"`
 	Heard        *motion.Time `json:"heard" nullable:"true" example:"1764000060.2"`
-	LastMotion   *motion.Time `json:"last_motion" nullable:"true" doc:"Of the link alone. Always null for an installer: it tells when somebody is at home" example:"1764000010"`
+
+	Unauthenticated bool `json:"unauthenticated" doc:"One of its nodes does not log in, so anybody on the Wi-Fi can imitate it"`
+
+	LastMotion *motion.Time `json:"last_motion" nullable:"true" doc:"Of the link alone. Always null for an installer: it tells when somebody is at home" example:"1764000010"`
 }
 
 type linksOut struct {
@@ -99,7 +102,7 @@ func linkView(s *sensing.LinkState) LinkView {
 		ID: s.Link, From: deviceRef(s.From), To: deviceRef(s.To), Zone: s.Zone, Can: s.Can, Why: []LinkReason{},
 		Rate: known(s.Rate), RSSI: known(s.RSSI), Amplitude: known(s.Amplitude),
 		Calibration: s.Calibration, CalibratedAt: knownTime(s.CalibratedAt), Progress: s.Progress, Disturbed: s.Disturbed, Heard: knownTime(s.Heard),
-		LastMotion: knownTime(s.LastMotion),
+		LastMotion: knownTime(s.LastMotion), Unauthenticated: s.Unauthenticated,
 	}
 	for _, why := range s.Reasons {
 		v.Why = append(v.Why, LinkReason(why))

@@ -125,8 +125,9 @@ func (d *Door) handOver(ctx context.Context) {
 				continue
 			}
 			n.message = b.append(n.message[:0])
+			format := b.format
 			d.mu.Unlock()
-			d.report(ctx, n, key, motion.RawCSI(n.message))
+			d.report(ctx, n, key, motion.NodeCSI{Format: format, Batch: motion.RawCSI(n.message)})
 		}
 	}
 }

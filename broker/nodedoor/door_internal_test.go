@@ -54,7 +54,7 @@ func (h *household) Report(_ context.Context, _ motion.DeviceKey, r motion.Repor
 		return nil
 	}
 	var b csi.Batch
-	if err := csi.Decode(slices.Clone(r.(motion.RawCSI)), &b); err != nil {
+	if err := csi.Decode(slices.Clone(r.(motion.NodeCSI).Batch), &b); err != nil {
 		h.t.Error(err)
 	}
 	h.batches = append(h.batches, b)

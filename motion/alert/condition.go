@@ -19,6 +19,10 @@ const ownMeta = "sensegate"
 type Condition struct {
 	AtOnce bool   // at_once: tell of motion within the period when it begins, and not at the target
 	Scene  string // scene: fire only in this scene, "home" or "away"; "" = in both
+
+	// Authenticated, authenticated: only what links of devices see counts that show a secret of their own. What
+	// is seen by others alone is unknown.
+	Authenticated bool
 }
 
 // Condition returns the condition of r. What is not of the documented form counts as absent.
@@ -26,6 +30,7 @@ func (r Rule) Condition() (c Condition) {
 	own, _ := r.Meta[ownMeta].(map[string]any)
 	c.AtOnce, _ = own["at_once"].(bool)
 	c.Scene, _ = own["scene"].(string)
+	c.Authenticated, _ = own["authenticated"].(bool)
 	return c
 }
 
@@ -38,23 +43,26 @@ func (r Rule) checkCondition(m *fault.Details) {
 	}
 	own, ok := given.(map[string]any)
 	if !ok {
-		m.Add(at, nil, "must be an object with at_once and scene")
+		m.Add(at, nil, "must be an object with at_once, scene and authenticated")
 		return
 	}
 	for key, value := range own {
 		_, isBool := value.(bool)
 		switch {
-		case key == "at_once" && isBool, key == "scene" && (value == "home" || value == "away"):
-		case key == "at_once":
-			m.Add(at+".at_once", nil, "must be true or false")
+		case (key == "at_once" || key == "authenticated") && isBool, key == "scene" && (value == "home" || value == "away"):
+		case key == "at_once", key == "authenticated":
+			m.Add(at+"."+key, nil, "must be true or false")
 		case key == "scene":
 			m.Add(at+".scene", nil, "must be home or away")
 		default:
-			m.Add(at+"."+key, nil, "is unknown: there are at_once and scene")
+			m.Add(at+"."+key, nil, "is unknown: there are at_once, scene and authenticated")
 		}
 	}
 	if r.Condition().AtOnce && r.Monitor.Mode != Simple {
 		m.Add(at+".at_once", nil, "needs monitor_mode SIMPLE")
+	}
+	if r.Condition().Authenticated && r.Monitor.Mode == None {
+		m.Add(at+".authenticated", nil, "needs monitor_mode SIMPLE or INACTIVITY: NONE does not look at motion")
 	}
 }
 

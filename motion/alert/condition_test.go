@@ -54,6 +54,11 @@ func TestConditionIsChecked(t *testing.T) {
 		"an unknown key":       {map[string]any{"room": "Kitchen"}, alert.Simple, false},
 		"no object":            {"x", alert.Simple, false},
 		"at once at a time":    {map[string]any{"at_once": true}, alert.None, false},
+		"authenticated":        {map[string]any{"authenticated": true, "at_once": false}, alert.Simple, true},
+		"authenticated, still": {map[string]any{"authenticated": true}, alert.Inactivity, true},
+		"authenticated, timed": {map[string]any{"authenticated": true}, alert.None, false},
+		"not, timed":           {map[string]any{"authenticated": false}, alert.None, true},
+		"no truth again":       {map[string]any{"authenticated": "yes"}, alert.Simple, false},
 		"at once, when nobody": {map[string]any{"at_once": true}, alert.Inactivity, false},
 	} {
 		rule := nights(nil)

@@ -27,7 +27,7 @@ type Edit struct {
 	AlertName    *string           `json:"alert_name,omitempty" doc:"What people call it"`
 	RRule        *string           `json:"rrule,omitempty" doc:"DTSTART and RRULE lines after RFC 5545; without an RRULE line yearly, a single shot has COUNT=1"`
 	Monitor      *Monitor          `json:"monitor,omitempty"`
-	Meta         *motion.Document  `json:"meta,omitempty" doc:"For the client's own use, but for its object sensegate: at_once (a SIMPLE rule tells of motion in its period when it begins) and scene (home or away: the rule fires in that scene alone)"`
+	Meta         *motion.Document  `json:"meta,omitempty" doc:"For the client's own use, but for its object sensegate: at_once (a SIMPLE rule tells of motion in its period when it begins), scene (home or away: the rule fires in that scene alone) and authenticated (only what links of devices that log in have seen counts: anybody on the Wi-Fi can imitate a node that does not)"`
 	AnalyticsTag *string           `json:"analytics_tag,omitempty" doc:"For the client's own use"`
 	NoMotion     *[]Action         `json:"no_motion_actions,omitempty" doc:"Run when there was no motion"`
 	Motion       *[]Action         `json:"motion_actions,omitempty" doc:"Run when there was motion"`

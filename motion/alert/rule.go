@@ -21,7 +21,7 @@ type Rule struct {
 	Timezone     string           `json:"timezone" doc:"IANA time zone of rrule"`
 	Target       Target           `json:"target" format:"date-time" doc:"Next occurrence, UTC; after the last one, that one"`
 	Monitor      Monitor          `json:"monitor"`
-	Meta         motion.Document  `json:"meta" doc:"For the client's own use, but for its object sensegate: at_once (a SIMPLE rule tells of motion in its period when it begins) and scene (home or away: the rule fires in that scene alone)"`
+	Meta         motion.Document  `json:"meta" doc:"For the client's own use, but for its object sensegate: at_once (a SIMPLE rule tells of motion in its period when it begins), scene (home or away: the rule fires in that scene alone) and authenticated (only what links of devices that log in have seen counts: anybody on the Wi-Fi can imitate a node that does not)"`
 	AnalyticsTag string           `json:"analytics_tag" doc:"For the client's own use"`
 	NoMotion     []Action         `json:"no_motion_actions" doc:"Run when there was no motion"`
 	Motion       []Action         `json:"motion_actions" doc:"Run when there was motion"`

@@ -42,6 +42,12 @@ func (g *grid) at(boundary int64) motion.Time {
 	return g.anchor + motion.Time(float64(boundary)*TickInterval)
 }
 
+// isTime reports whether a frame can have the time t.
+func isTime(t motion.Time) bool { return t >= -endOfTime && t <= endOfTime }
+
+// passed reports whether the frames have just passed t, so that it does not mean that the clock was set back.
+func (g *grid) passed(t motion.Time) bool { return t < g.newest && g.newest.Since(t) < sortedTime }
+
 // arrival classifies the time stamp of a frame.
 type arrival uint8
 
@@ -55,7 +61,7 @@ const (
 // earlier one, or than half a second at the last decision; maxLate of them in a row mean that
 // the clock was set back.
 func (g *grid) arrive(t motion.Time) arrival {
-	if !(t >= -endOfTime && t <= endOfTime) {
+	if !isTime(t) {
 		return tooLate
 	}
 	if !g.started {

@@ -20,6 +20,9 @@ type Learned struct {
 	Disturbed  bool    `json:"disturbed"`        // there was probably motion during it
 
 	CalibratedAt motion.Time `json:"calibrated_at,omitempty"` // end of the calibration; 0 = unknown
+
+	Format uint32    `json:"format,omitempty"` // number of the frames' format; 0 also in what was stored without one
+	Former []Learned `json:"former,omitempty"` // on other formats, the last used first, at most three; theirs is empty
 }
 
 func (l *Learned) validate() error {
@@ -34,6 +37,17 @@ func (l *Learned) validate() error {
 		return fmt.Errorf("restore link: bins %d to %d in frames of %d", l.Bins[0], l.Bins[len(l.Bins)-1], l.Length)
 	case len(slices.Compact(slices.Clone(l.Bins))) != len(l.Bins):
 		return fmt.Errorf("restore link: a bin occurs twice")
+	case len(l.Former) >= maxFormats:
+		return fmt.Errorf("restore link: %d former formats, at most %d", len(l.Former), maxFormats-1)
+	}
+	for i := range l.Former {
+		former := &l.Former[i]
+		if len(former.Bins) == 0 || len(former.Former) > 0 {
+			return fmt.Errorf("restore link: former format %d has no bins, or formats of its own", i)
+		}
+		if err := former.validate(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

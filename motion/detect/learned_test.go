@@ -79,6 +79,10 @@ func TestUnusableMemoryIsRefused(t *testing.T) {
 		"negative bin":    {Length: 4, Bins: []int{-1, 2}},
 		"bins descending": {Length: 4, Bins: []int{2, 1}},
 		"bin twice":       {Length: 4, Bins: []int{1, 1}},
+		"former baseline": {Former: []detect.Learned{{Length: 4, Bins: []int{1}, Baseline: math.Inf(1)}}},
+		"former bins":     {Former: []detect.Learned{{Length: 4}}},
+		"former's former": {Former: []detect.Learned{{Length: 4, Bins: []int{1}, Former: make([]detect.Learned, 1)}}},
+		"many formats":    {Former: make([]detect.Learned, 4)},
 	} {
 		link := detect.NewLink(detect.Defaults())
 		if err := link.Restore(l); err == nil {
@@ -87,17 +91,6 @@ func TestUnusableMemoryIsRefused(t *testing.T) {
 		if d := cmp.Diff(detect.NewLink(detect.Defaults()).Snapshot(), link.Snapshot()); d != "" {
 			t.Errorf("%s: something was restored:\n%s", name, d)
 		}
-	}
-}
-
-func TestRetunedLinkStartsAnew(t *testing.T) {
-	t.Parallel()
-	link := detect.NewLink(detect.Defaults())
-	run(link, noise(24, 2000, 64), 50)
-	link.Retune()
-	link.Push(epoch+40, noise(25, 1, 64)[0], nil, 0, func(detect.Tick) {})
-	if l := link.Snapshot(); len(l.Bins) != 0 || l.Rate != 0 || l.Calibrated {
-		t.Errorf("after a change of channel %+v", l)
 	}
 }
 

@@ -9,15 +9,15 @@ import (
 
 // Link is the LM1 detector of one link with channel state.
 type Link struct {
-	config Config
-	grid   grid
-	format format
-	learn  learner
-	layout *layout // nil until the valid bins are known
-	window *window // nil while layout is
-	pace   pace
-	judge  judge
-	uptime uptime
+	config    Config
+	grid      grid
+	reference             // of the format in force
+	former    []reference // of other formats, the last used first
+	number    uint32      // of the frames that come; see SetFormat
+	rivalry   rivalry
+	learn     learner
+	window    *window // nil while layout is
+	uptime    uptime
 
 	fainted motion.Time // last time below MinAmplitude
 }
@@ -25,9 +25,9 @@ type Link struct {
 // NewLink returns a link without data.
 func NewLink(config Config) *Link {
 	return &Link{
-		config: config,
-		grid:   grid{anchored: config.Anchored},
-		judge:  newJudge(config.scale(), config.Sensitivity),
+		config:    config,
+		grid:      grid{anchored: config.Anchored},
+		reference: newReference(&config),
 	}
 }
 
@@ -36,19 +36,14 @@ func NewLink(config Config) *Link {
 // first emits the ticks before t. It does not keep the slices.
 //
 // Push drops a frame older than the newest; 25 in a row mean that the clock was set back, and
-// the ticks continue from there. It ignores frames of another length or segmentation until
-// they outnumber the link's own two to one; then the link starts again. Ticks in a gap are
+// the ticks continue from there. It ignores frames of another format, which is the length, the
+// segmentation and the number of SetFormat, until they outnumber the link's own two to one for a
+// second; then the link changes over to their format. What it has learned is kept for each of the last four
+// formats, and is in force again when the format comes back. Ticks in a gap are
 // invalid; in a gap of more than two minutes only the first minute has ticks.
 func (l *Link) Push(t motion.Time, amp []float32, ends []int, rssi int8, emit func(Tick)) {
-	if len(amp) == 0 {
+	if len(amp) == 0 || !isTime(t) || !l.admit(t, len(amp), ends) {
 		return
-	}
-	own, changed := l.format.admit(len(amp), ends)
-	if !own {
-		return
-	}
-	if changed {
-		l.begin()
 	}
 	switch l.grid.arrive(t) {
 	case tooLate:
@@ -89,16 +84,16 @@ func (l *Link) SetSensitivity(s float64) {
 	l.judge.tune(s)
 }
 
-// Retune discards what depends on the channel; call it when channel or bandwidth change. The
-// link starts again with the next frame.
-func (l *Link) Retune() { l.format = format{} }
+// SetFormat says the number of the format of the frames that follow, 0 at first. Frames of different
+// numbers are never compared with each other, whatever their length: give another number to another
+// channel, training field or state of the receiver's gain.
+func (l *Link) SetFormat(number uint32) { l.number = number }
 
 // Snapshot returns what the link has learned.
 func (l *Link) Snapshot() Learned {
-	s := Learned{Rate: l.pace.rate}
-	l.judge.snapshot(&s)
-	if l.layout.usable() {
-		s.Length, s.Ends, s.Bins = l.format.length, slices.Clone(l.format.ends), slices.Clone(l.layout.bins)
+	s := l.reference.snapshot()
+	for i := range l.former {
+		s.Former = append(s.Former, l.former[i].snapshot())
 	}
 	return s
 }
@@ -109,26 +104,18 @@ func (l *Link) Restore(s Learned) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
-	l.pace.rate = s.Rate
-	l.judge.restore(&s)
-	if len(s.Bins) > 0 {
-		l.format.set(s.Length, s.Ends)
+	l.reference.restore(&s)
+	if l.layout != nil {
+		l.format.any = s.Format == 0
 		l.learn.start(s.Length)
-		restored := &layout{bins: slices.Clone(s.Bins)}
-		restored.arrange(s.Ends)
-		l.use(restored)
+		l.use(l.layout)
+	}
+	for i := range s.Former {
+		before := newReference(&l.config)
+		before.restore(&s.Former[i])
+		l.former = append(l.former, before)
 	}
 	return nil
-}
-
-// begin starts with frames of a new format and discards what was learned on another one.
-func (l *Link) begin() {
-	if l.grid.started || l.layout != nil {
-		fresh := NewLink(l.config)
-		fresh.format, fresh.uptime = l.format, l.uptime
-		*l = *fresh
-	}
-	l.learn.start(l.format.length)
 }
 
 // restart starts a new grid with a frame at t: the first, or one after the clock was set back.

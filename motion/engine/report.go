@@ -60,7 +60,9 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 		e.State.NoteClock(s, r.TS, now)
 		return e.Sensing.LinkMotions(ctx, n, device, r, now)
 	case motion.RawCSI:
-		return e.Sensing.RawCSI(ctx, n, s, device, r, now)
+		return e.Sensing.RawCSI(ctx, n, s, device, r, 0, now)
+	case motion.NodeCSI:
+		return e.Sensing.RawCSI(ctx, n, s, device, r.Batch, r.Format, now)
 	case motion.ManageResult:
 		return e.Commands.Result(ctx, key, r)
 	case motion.DeviceInfoAck:
@@ -82,7 +84,7 @@ func speaks(device motion.DeviceKey, report motion.Report) error {
 		if device.Kind != motion.Guardian {
 			return fault.New(fault.Forbidden, "only the guardian speaks for its network")
 		}
-	case motion.RawCSI, motion.LinkMotions:
+	case motion.RawCSI, motion.NodeCSI, motion.LinkMotions:
 		if device.Kind != motion.RadarKind {
 			return fault.New(fault.Forbidden, "only a radar sends channel state of its own links")
 		}

@@ -312,3 +312,59 @@ func TestSettingsAreFound(t *testing.T) {
 	b.fill("Search", "no such thing")
 	b.waitFor(has("No setting fits."))
 }
+
+// records plays a recording: begun, labelled, stopped, downloaded and deleted.
+const records = `{
+	const ask = globalThis.fetch, at = "/web/v1/admin/recordings", none = () => Response.json({});
+	let running, list = [];
+	globalThis.kept = [];
+	HTMLAnchorElement.prototype.click = function () { kept.push(this.download); };
+	globalThis.answerTo = {
+		[at]: none, [at + "/label"]: none, [at + "/stop"]: none,
+		[at + "/r1/download"]: () => new Response("zip", {headers: {"Content-Disposition": "attachment; filename=r1.zip"}}),
+	};
+	globalThis.fetch = async (path, given = {}) => {
+		const answer = await ask(path, given), does = given.method + path.split(at)[1];
+		if (!answer.ok) return answer;
+		if (does === "POST") running = {name: "r1", network_id: 17, started: 1763999880, ended: null, minutes: 5, left_s: 300, links: 1, frames: 9, dropped: 0, bytes: 900, label: "", why: ""};
+		if (does === "PUT/label") running.label = JSON.parse(given.body).label;
+		if (does === "POST/stop") list = [{...running, ended: 1764000000, label: "", why: "stopped"}], running = undefined;
+		if (does === "DELETE/r1") list = [];
+		return does === "GET" ? Response.json({...await answer.json(), busy: !!running, running, recordings: list}) : answer;
+	};
+}`
+
+// TestRecordingIsLabelledByTaps: for the password one begins, of the links that were chosen; a tap says
+// what happens, and the same tap takes that back; then it is stopped, downloaded and deleted.
+func TestRecordingIsLabelledByTaps(t *testing.T) {
+	t.Parallel()
+	b := guard(t, "#/box/record", nil, records)
+	b.fill("Minutes", "5")
+	b.waitFor(`document.querySelector(".bx-links input[value='17 GW.02bb00000034']").click() === undefined`)
+	b.pressAny("Record")
+	b.inDialog("right")
+	b.waitFor(has("Recording, 5 minutes left"))
+	pressed := func(want string) {
+		t.Helper()
+		b.waitFor(`[...document.querySelectorAll("[aria-pressed=true]")].map((e) => e.textContent).join() === "` + want + `"`)
+	}
+	pressed("")
+	b.pressAny("Moving")
+	pressed("Moving")
+	b.isAccessible("a label")
+	b.pictures("box-recording")
+	b.pressAny("Nobody there")
+	pressed("Nobody there")
+	b.pressAny("Nobody there")
+	pressed("")
+	b.pressAny("Stop")
+	b.waitFor(`document.querySelectorAll(".bx-list li").length === 1 && ` + has("One recording"))
+	b.waitFor(row("2 minutes") + `.querySelector("button").click() === undefined`)
+	b.waitFor(`kept.join() === "r1.zip" && ` + has("r1.zip is saved."))
+	b.waitFor(row("2 minutes") + `.querySelectorAll("button")[1].click() === undefined`)
+	b.inDialog("")
+	b.waitFor(has("No recordings"))
+	begin := `POST recordings {"network_id":17,"minutes":5,"links":["GW.02bb00000034"]}`
+	b.wantSent(begin, begin, `PUT recordings/label {"label":"moving"}`, `PUT recordings/label {"label":"empty"}`, `PUT recordings/label {"label":""}`,
+		"POST recordings/stop ", "POST recordings/r1/download {}", "DELETE recordings/r1 ")
+}

@@ -81,3 +81,32 @@ func TestAdministratorLooksAfterTheRealBox(t *testing.T) {
 		t.Errorf("the key of after the backup is there:\n%s", keys)
 	}
 }
+
+// TestSimulatedHomeIsRecorded in the demo, whose guest lives there and looks after the box: frames come, a
+// tap is known to the box, the archive is whole, and the household is told.
+func TestSimulatedHomeIsRecorded(t *testing.T) {
+	t.Parallel()
+	b := open(t, 390, 844)
+	b.tolerate("net::")
+	b.beforePages(`{
+		globalThis.kept = [];
+		const make = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { void blob.arrayBuffer().then((b) => kept.push(new TextDecoder("latin1").decode(b.slice(0, 4)), b.byteLength > 1000)); return make(blob); };
+		HTMLAnchorElement.prototype.click = () => {};
+	}`)
+	s := play(b, false)
+	b.do(chromedp.Navigate(s.Page), chromedp.WaitVisible(chromedp.CSS(".truth h1")))
+	read[bool](b, `(location.hash = "#/box/record") !== ""`)
+	b.waitFor(has("No recordings"))
+	b.pressAny("Record")
+	b.waitFor(has("What happens now?"))
+	b.pressAny("Moving")
+	b.waitFor(`document.querySelector("[aria-pressed=true]")?.textContent === "Moving"`)
+	b.waitFor(`/[1-9]\d* frames/.test(document.querySelector(".bx-value").textContent)`)
+	b.pressAny("Stop")
+	b.waitFor(has("One recording"))
+	b.waitFor(`document.querySelector(".bx-list button").click() === undefined`)
+	b.waitFor(`kept.join() === "PK\x03\x04,true" && ` + has(".zip is saved."))
+	read[bool](b, `(location.hash = "#/inbox") !== ""`)
+	b.waitFor(has("records the raw signal of the links"))
+}

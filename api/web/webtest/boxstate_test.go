@@ -27,6 +27,7 @@ var boxParts = []string{
 	"#/box/audit",
 	"#/box/log",
 	"#/box/database",
+	"#/box/record",
 }
 
 // needy is a box that needs everything that there are words for.
@@ -43,6 +44,14 @@ func needy() (attention []any) {
 var staged = map[string]any{
 	"installed_at": 1763308800, "made_at": 1763946600, "size": 48200000, "networks": 2, "users": 3, "homes": []any{"Home", "Cottage by the lake with a very long name"},
 	"owners": []any{"sam@example.com"}, "uploaded_at": 1763999940, "by": "sam@example.com",
+}
+
+// recordingNow is a recording that runs, with a label.
+func recordingNow(label string) map[string]any {
+	return map[string]any{
+		"name": "20251124-155800-17", "network_id": 17, "started": 1763999880, "ended": nil, "minutes": 10, "left_s": 480, "links": 2,
+		"frames": 3012, "dropped": 7, "bytes": 412000, "label": label, "why": "",
+	}
 }
 
 // boxStates are what an administrator sees when a box is new, in trouble, or does not answer.
@@ -86,5 +95,10 @@ var boxStates = []struct {
 	{"box: encryption refused", true, "#/box/secure", boxed(answers{admin + "secure": {status: 503}})},
 	{"box: an empty log", true, "#/box/log", boxed(answers{admin + "log": {change: map[string]any{"lines": []any{}, "more": false}}})},
 	{"box: log refused", true, "#/box/log", boxed(answers{admin + "log": {status: 503}})},
+	{"box: no recordings", true, "#/box/record", boxed(answers{admin + "recordings": {change: map[string]any{"recordings": []any{}}}})},
+	{"box: a recording runs", true, "#/box/record", boxed(answers{admin + "recordings": {change: map[string]any{"busy": true, "running": recordingNow("moving")}}})},
+	{"box: another home is recorded", true, "#/box/record", boxed(answers{admin + "recordings": {change: map[string]any{"busy": true}}})},
+	{"box: recordings of who lives nowhere", true, "#/box/record", boxed(answers{admin + "recordings": {change: map[string]any{"homes": []any{}, "recordings": []any{}}}})},
+	{"box: recordings refused", true, "#/box/record", boxed(answers{admin + "recordings": {status: 503}})},
 	{"box: database refused", true, "#/box/database", boxed(answers{admin + "database": {status: 503}})},
 }

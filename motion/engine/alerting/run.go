@@ -139,7 +139,7 @@ func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	}
 	retry := motion.StampOf(now.Add(alertRetry))
 	silent := before.Snoozed > motion.StampOf(now) || !before.Rule.Condition().Holds(scene)
-	job, result, err := before.Step(now, r.look(ctx, key.Network))
+	job, result, err := before.Step(now, r.look(ctx, key.Network, before.Rule.Condition().Authenticated))
 	if err == nil && result.Fired == nil && !silent && before.Rule.Condition().AtOnce {
 		job, result.Fired, err = r.notice(job, now, key.Network)
 	}
@@ -203,6 +203,9 @@ func (r *Runner) notice(job alert.Job, now time.Time, id motion.NetworkID) (aler
 	}
 	n.Mu.Lock()
 	moved, paused := n.LastMotion(), n.Record.Paused()
+	if job.Rule.Condition().Authenticated {
+		moved = n.LastAuthenticated()
+	}
 	n.Mu.Unlock()
 	if paused || moved.IsZero() {
 		return job, nil, nil
@@ -212,13 +215,13 @@ func (r *Runner) notice(job alert.Job, now time.Time, id motion.NetworkID) (aler
 }
 
 // look returns how an alert sees the motion of its network. A guardian that decides on
-// motion may report in its history what was not seen live.
-func (r *Runner) look(ctx context.Context, id motion.NetworkID) alert.Look {
+// motion may report in its history what was not seen live. authenticated is that of the alert's condition.
+func (r *Runner) look(ctx context.Context, id motion.NetworkID, authenticated bool) alert.Look {
 	return func(from, to time.Time) ([]alert.Second, bool) {
 		n, err := r.state.Network(id)
 		var period []alert.Second
 		if err == nil {
-			period, err = r.seconds(ctx, id, from.Unix(), to.Unix())
+			period, err = r.seconds(ctx, id, from.Unix(), to.Unix(), authenticated)
 		}
 		if err != nil {
 			r.state.Log.Error("motion of an alert not read", "network", id, "err", err)
@@ -235,29 +238,35 @@ func (r *Runner) look(ctx context.Context, id motion.NetworkID) alert.Look {
 // seconds returns what is held of each second of [from, to), as finely as it is held: one
 // in a sample above 0 is Moving, one in another Quiet. A second without a sample is Quiet
 // too where its minute, counted from the start, has any: frames may come in longer
-// intervals.
-func (r *Runner) seconds(ctx context.Context, id motion.NetworkID, from, to int64) ([]alert.Second, error) {
-	query := series.Query{Series: series.Network, Measure: series.Density, From: from, To: to, Bucket: series.Second.Step()}
+// intervals. With authenticated only the samples of authenticated links count.
+func (r *Runner) seconds(ctx context.Context, id motion.NetworkID, from, to int64, authenticated bool) ([]alert.Second, error) {
+	count, err := r.counting(id, authenticated)
+	if err != nil {
+		return nil, err
+	}
+	query := series.Query{Measure: series.Density, From: from, To: to, Bucket: series.Second.Step()}
 	set, err := r.state.SamplesFor(ctx, id, from, to, query.Bucket)
 	if err != nil {
 		return nil, err
 	}
-	points, err := set.Points(query)
-	if err != nil {
-		return nil, err
-	}
 	period := make([]alert.Second, max(0, to-from))
-	for i := range points.Len() {
-		density, ts, known := points.At(i)
-		if !known {
-			continue
+	for _, query.Series = range count {
+		points, err := set.Points(query)
+		if err != nil {
+			return nil, err
 		}
-		state := alert.Quiet
-		if density > 0 {
-			state = alert.Moving
-		}
-		for at := max(ts, from); at < min(ts+points.Bucket, to); at++ {
-			period[at-from] = state
+		for i := range points.Len() {
+			density, ts, known := points.At(i)
+			if !known {
+				continue
+			}
+			state := alert.Quiet
+			if density > 0 {
+				state = alert.Moving
+			}
+			for at := max(ts, from); at < min(ts+points.Bucket, to); at++ {
+				period[at-from] = max(period[at-from], state)
+			}
 		}
 	}
 	for minute := range slices.Chunk(period, 60) {
@@ -269,4 +278,29 @@ func (r *Runner) seconds(ctx context.Context, id motion.NetworkID, from, to int6
 		}
 	}
 	return period, nil
+}
+
+// counting returns the series of a network that an alert looks at: that of the network or, with authenticated,
+// those of the authenticated links. A guardian names no link in what it reports afterwards: where it reports,
+// and all links are authenticated, the series of the network is as good.
+func (r *Runner) counting(id motion.NetworkID, authenticated bool) ([]series.ID, error) {
+	whole := []series.ID{series.Network}
+	if !authenticated {
+		return whole, nil
+	}
+	n, err := r.state.Network(id)
+	if err != nil {
+		return nil, err
+	}
+	n.Mu.Lock()
+	defer n.Mu.Unlock()
+	names, others := n.AuthenticatedLinks()
+	if n.Source.Holder == state.GuardianHolds && !others {
+		return whole, nil
+	}
+	var links []series.ID
+	for _, name := range names {
+		links = append(links, series.Link(name))
+	}
+	return links, nil
 }

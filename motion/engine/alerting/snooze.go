@@ -76,7 +76,7 @@ func (r *Runner) Preview(ctx context.Context, id motion.NetworkID, since motion.
 		return p, err
 	}
 	look := func(from, to motion.Stamp) ([]alert.Second, error) {
-		return r.seconds(ctx, id, from.Std().Unix(), to.Std().Unix())
+		return r.seconds(ctx, id, from.Std().Unix(), to.Std().Unix(), job.Rule.Condition().Authenticated)
 	}
 	r.rehearsing.Lock()
 	defer r.rehearsing.Unlock()

@@ -136,7 +136,7 @@ func (se *Sensing) Glances(id motion.NetworkID) ([]LinkState, error) {
 func (l *LinkState) atGlance(g *glance) LinkState {
 	s := LinkState{
 		NetworkID: l.NetworkID, Link: l.Link, Zone: l.Zone, Source: l.Source, Can: LinkBlind, Reasons: []Reason{}, Heard: l.Heard,
-		Calibration: l.Calibration, CalibratedAt: l.CalibratedAt, CalibratedFor: l.CalibratedFor, Disturbed: l.Disturbed,
+		Calibration: l.Calibration, CalibratedAt: l.CalibratedAt, CalibratedFor: l.CalibratedFor, Disturbed: l.Disturbed, Unauthenticated: l.Unauthenticated,
 		From: l.From, To: l.To, Progress: l.Progress, Outcome: l.Outcome, Unknown: true,
 	}
 	known := g != nil && g.taken != 0

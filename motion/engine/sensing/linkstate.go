@@ -44,11 +44,14 @@ type LinkState struct {
 	CalibratedFor float64     `json:"calibrated_for_s"` // how long ago that was, seconds
 	Floor         *float64    `json:"noise_floor"`      // natural logarithm of the quiet link's power
 
-	Disturbed  bool        `json:"disturbed"` // somebody seems to have moved during the calibration
-	Weak       bool        `json:"weak"`
-	Coarse     bool        `json:"coarse"`
-	Noisy      bool        `json:"noisy"`
-	Late       int64       `json:"late"` // decisions that came too late to be fused
+	Disturbed bool  `json:"disturbed"` // somebody seems to have moved during the calibration
+	Weak      bool  `json:"weak"`
+	Coarse    bool  `json:"coarse"`
+	Noisy     bool  `json:"noisy"`
+	Late      int64 `json:"late"` // decisions that came too late to be fused
+
+	Unauthenticated bool `json:"unauthenticated"` // an end is a node that shows no secret of its own: anybody on the Wi-Fi can imitate it
+
 	Heard      motion.Time `json:"heard"`
 	LastMotion motion.Time `json:"last_motion"`
 
@@ -166,7 +169,7 @@ func (n *network) explainLink(name string, s *sensor, now motion.Time) LinkState
 		key = s.key
 	}
 	l.Zone, l.From, l.To = n.Zone(key), n.linkEnd(key.Src), n.linkEnd(key.Dst)
-	l.Noisy = n.pipeline.fuser.Noisy(key)
+	l.Noisy, l.Unauthenticated = n.pipeline.fuser.Noisy(key), n.Unauthenticated(key)
 	l.Late = n.pipeline.fuser.LateTicks(key)
 	if record := n.Links[name]; record != nil {
 		l.Heard, l.RSSI = max(record.Heard, record.LastHeard), float64(record.RSSI)

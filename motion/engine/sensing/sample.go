@@ -47,7 +47,8 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 
 // noteSample notes the throughput of a sample's links, and its row of the history: the
 // network's intensity, each link's, and the share of motion near each source: that of a
-// zone lies near its strongest link. One loop does both, for naming a link allocates.
+// zone lies near its strongest link. It notes too whether an authenticated link is in motion. One loop does it
+// all, for naming a link allocates.
 func (n *network) noteSample(s *fuse.Sample) {
 	row := append(n.pipeline.row[:0], store.Value{ID: series.Network, Value: float64(s.Intensity)})
 	for i := range s.Links {
@@ -61,6 +62,9 @@ func (n *network) noteSample(s *fuse.Sample) {
 		}
 		row = append(row, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
 		row = raise(row, series.Location(l.Link.Src), 0)
+		if l.Intensity > 0 && !n.Unauthenticated(l.Link) {
+			n.trusted = max(n.trusted, s.Time)
+		}
 	}
 	for i := range s.Zones {
 		row = raise(row, series.Location(s.Zones[i].Link.Src), s.Zones[i].Share)

@@ -3,6 +3,8 @@
 package sensing
 
 import (
+	"sync/atomic"
+
 	"sensegate/motion"
 	"sensegate/motion/engine/events"
 	"sensegate/motion/engine/inventory"
@@ -19,6 +21,7 @@ type Sensing struct {
 	events    *events.Writer
 	inventory *inventory.Inventory
 	relays    map[string]Relay
+	recorder  atomic.Pointer[Taker] // see Record; nil: nobody records
 
 	deliveries deliveries
 	newLinks   *peer.Buckets[motion.NodeID] // that take the place of others, by receiver
@@ -49,6 +52,7 @@ type network struct {
 	glances    map[string]*glance // by link name
 	named      motion.Time        // when links of a guardian's figures were last made known
 	detected   detectedAt
+	trusted    motion.Time // newest sample in which an authenticated link was in motion
 }
 
 // takeUp begins to sense a network whose records have been read. What its links have
@@ -96,6 +100,7 @@ func (n *network) Follow(now motion.Time) {
 // ClockSet stamps anew what a clock has stamped that was set since.
 func (n *network) ClockSet(anew func(motion.Time) motion.Time) {
 	n.pipeline.machine.Restamp(anew)
+	n.trusted = anew(n.trusted)
 	n.pipeline.fuser.ClockSet()
 	n.traces.begin()
 	n.levels.begin()
@@ -110,6 +115,9 @@ func (n *network) Detection() (last motion.Time, open bool) {
 	_, open = n.pipeline.machine.Open()
 	return n.pipeline.machine.LastMotion(), open
 }
+
+// AuthenticatedMotion returns when a link that is not unauthenticated was last in motion.
+func (n *network) AuthenticatedMotion() motion.Time { return n.trusted }
 
 // Calibrating returns how long a link still learns its quiet, and whether it does.
 func (n *network) Calibrating(link string) (left motion.Seconds, running bool) {

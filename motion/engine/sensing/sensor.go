@@ -31,7 +31,6 @@ type sensor struct {
 	csi     *detect.Link
 	coarse  map[detect.Source]*detect.Coarse
 	clock   state.Anchor
-	format  csiFormat
 	emit    func(detect.Tick)
 	asked   asked  // the last calibration that somebody began or cancelled
 	leftOut string // the reason why its ticks are not fused; see chooseLinks
@@ -40,12 +39,6 @@ type sensor struct {
 	figures    detect.Source // the kind of plain figure that came last
 	last       detect.Tick   // zero before the first
 	lastMotion motion.Time   // of the link itself, on the data's clock
-}
-
-// csiFormat is what makes two CSI streams of a link incomparable.
-type csiFormat struct {
-	channel    uint8
-	gainLocked bool
 }
 
 // reconfigure puts changed configuration and records in force.

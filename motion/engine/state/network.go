@@ -63,6 +63,9 @@ type Sense interface {
 	// Detection returns when motion was last seen, 0 for never, and whether a detection is
 	// open.
 	Detection() (last motion.Time, open bool)
+	// AuthenticatedMotion returns when a link that is not unauthenticated was last in motion, 0 for not since
+	// the start.
+	AuthenticatedMotion() motion.Time
 	// Calibrating returns how long a link still learns its quiet, and whether it does.
 	Calibrating(link string) (left motion.Seconds, running bool)
 }

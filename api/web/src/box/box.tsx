@@ -10,13 +10,14 @@ import { Keys } from "./keys";
 import { Log } from "./log";
 import { Mails } from "./mails";
 import { MqttUsers } from "./mqtt";
+import { Recordings } from "./record";
 import { Secure } from "./secure";
 import { Settings } from "./settings";
 import { SetupCode } from "./setupcode";
 import { Status } from "./status";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log, database: Database,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log, database: Database, record: Recordings,
 };
 
 /** The part of the box that the address names. */

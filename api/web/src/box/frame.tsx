@@ -13,7 +13,7 @@ type Way = [part: string, name: keyof Messages];
 const groups: [title: keyof Messages, ways: Way[]][] = [
   ["bxGroupBox", [["", "bxStatus"], ["backup", "bxBackup"], ["devices", "suDevices"]]],
   ["bxGroupWho", [["accounts", "bxAccounts"], ["keys", "bxKeys"], ["mqtt", "bxMqtt"], ["mails", "bxMails"], ["code", "frCode"]]],
-  ["bxGroupInside", [["secure", "bxSecure"], ["settings", "bxSettings"], ["audit", "bxAudit"], ["log", "bxLog"], ["database", "bxDatabase"]]],
+  ["bxGroupInside", [["secure", "bxSecure"], ["settings", "bxSettings"], ["audit", "bxAudit"], ["log", "bxLog"], ["database", "bxDatabase"], ["record", "bxRecord"]]],
 ];
 
 const here = () => place.value.rest[0] ?? "";

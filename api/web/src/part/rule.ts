@@ -35,6 +35,7 @@ export interface Draft {
   finding: Finding;
   minutes: number; // of Still
   scene: "" | "home" | "away";
+  authenticated: boolean; // only devices that log in count
   users: number[]; // []: everyone
   unknown: string; // of Nobody and Still, what is told when too little is known; "": nothing
 }
@@ -99,6 +100,7 @@ export function written(d: Draft, zone: string, today: string, enabled = true, m
   const own: Record<string, unknown> = {};
   if (d.finding === "Motion") own.at_once = true;
   if (d.scene) own.scene = d.scene;
+  if (d.authenticated && d.finding !== "Time") own.authenticated = true;
   return {
     enabled,
     alert_name: d.name,
@@ -134,7 +136,7 @@ export function drafted(r: Rule, zone: string): Draft | null {
   const found = form.exec(r.rrule.trim());
   if (!found || found[1] !== zone || r.analytics_tag !== "sensegate") return null;
   const [, , year, month, day, hours, minutes, , once, byDay] = found;
-  const own = (r.meta.sensegate ?? {}) as { at_once?: boolean; scene?: "home" | "away" };
+  const own = (r.meta.sensegate ?? {}) as { at_once?: boolean; scene?: "home" | "away"; authenticated?: boolean };
   const mode = r.monitor.monitor_mode;
   const to = `${hours}:${minutes}`;
   const tell = own.at_once ? r.motion_actions : r.no_motion_actions;
@@ -148,6 +150,7 @@ export function drafted(r: Rule, zone: string): Draft | null {
     finding: mode === "NONE" ? "Time" : mode === "INACTIVITY" ? "Still" : own.at_once ? "Motion" : "Nobody",
     minutes: r.monitor.inactive_minutes || 60,
     scene: own.scene ?? "",
+    authenticated: own.authenticated ?? false,
     users: tell.find((a) => a.action === "fcm_push")?.user_ids ?? [],
     unknown: titleOf(r.no_history_actions),
   };
@@ -183,7 +186,8 @@ export const weekdayName = (day: string, width: "long" | "short" = "long") =>
 export function draftText(d: Draft, whom: string): string {
   const values = { days: daysText(d), whom, from: d.from, to: d.to, time: span(d.minutes * 60) };
   const rule = t(d.finding === "Motion" && lasts(d) === dayMinutes ? "alSayMotionAll" : `alSay${d.finding}`, values);
-  return d.scene === "home" ? t("alSayHome", { rule }) : d.scene === "away" ? t("alSayAway", { rule }) : rule;
+  const said = d.scene === "home" ? t("alSayHome", { rule }) : d.scene === "away" ? t("alSayAway", { rule }) : rule;
+  return d.authenticated && d.finding !== "Time" ? t("alSayLoggedIn", { rule: said }) : said;
 }
 
 /** The names of those whom an alert tells. */
@@ -194,7 +198,7 @@ export function whomText(users: number[], people: { id: number; name: string }[]
 
 /** The alerts to begin with. */
 export function presets(): Record<string, { draft: Draft; help: string }> {
-  const base: Draft = { name: "", days: "Daily", chosen: workdays, date: "", from: "06:00", to: "10:00", finding: "Nobody", minutes: 60, scene: "", users: [], unknown: "?" };
+  const base: Draft = { name: "", days: "Daily", chosen: workdays, date: "", from: "06:00", to: "10:00", finding: "Nobody", minutes: 60, scene: "", authenticated: false, users: [], unknown: "?" };
   return {
     morning: { draft: { ...base, name: t("alPresetMorning"), scene: "home" }, help: t("alPresetMorningHelp") },
     away: { draft: { ...base, name: t("alPresetAway"), from: "00:00", to: "00:00", finding: "Motion", scene: "away" }, help: t("alPresetAwayHelp") },

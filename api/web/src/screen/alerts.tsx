@@ -20,6 +20,7 @@ interface Alerts {
   timezone: string;
   people: { id: number; name: string }[];
   alerts: HomeAlert[];
+  unauthenticated: boolean;
 }
 
 /** The alerts of the home: a list, and a form for one of them. */
@@ -242,6 +243,7 @@ function Fields({ o, got, first, stored, saved }: { o: Overview; got: Alerts; fi
             <label>{t("alMinutes")} <input type="number" name="minutes" min={1} max={lasts(d)} value={d.minutes} required onInput={(e) => e.currentTarget.valueAsNumber >= 1 && set({ minutes: Math.floor(e.currentTarget.valueAsNumber) })} /></label>
           )}
           {awaits(d) && <label class="check"><input type="checkbox" name="unknown" checked={d.unknown !== ""} onChange={(e) => set({ unknown: e.currentTarget.checked ? "?" : "" })} /> {t("alUnknown")}</label>}
+          {(got.unauthenticated || first.authenticated) && d.finding !== "Time" && <label class="check"><input type="checkbox" name="authenticated" checked={d.authenticated} onChange={(e) => set({ authenticated: e.currentTarget.checked })} /> {t("alLoggedIn")}</label>}
           <label for={id + "scene"}>{t("alScene")}</label>
           <select id={id + "scene"} name="scene" value={d.scene} onChange={(e) => set({ scene: e.currentTarget.value as Draft["scene"] })}>
             <option value="">{t("alSceneAny")}</option>

@@ -47,6 +47,7 @@ export const event: typeof english = {
   eventInstallerOpenedAdoptionEvent: "{member} lässt neue Geräte herein",
   eventInstallerTunedEvent: "{member} hat geändert, wie empfindlich das Zuhause ist",
   eventInstallerRemovedDeviceEvent: "{member} hat {device} aus dem Zuhause entfernt",
+  eventRecordingStartedEvent: "{member} zeichnet das Rohsignal der Messstrecken auf",
   eventDeviceAddedEvent: "Ein Sensor wurde hinzugefügt",
   eventDeviceRemoved: "Ein Sensor wurde entfernt",
   eventIntegrationDeletedEvent: "Das Konto der Sensoren wurde entfernt",

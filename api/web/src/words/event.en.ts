@@ -46,6 +46,7 @@ export const event = {
   eventInstallerOpenedAdoptionEvent: "{member} lets new devices in",
   eventInstallerTunedEvent: "{member} has changed how sensitive the home is",
   eventInstallerRemovedDeviceEvent: "{member} removed {device} from the home",
+  eventRecordingStartedEvent: "{member} records the raw signal of the links",
   eventDeviceAddedEvent: "A sensor was added",
   eventDeviceRemoved: "A sensor was removed",
   eventIntegrationDeletedEvent: "The account of the sensors was removed",

@@ -47,6 +47,7 @@ export const event: typeof english = {
   eventInstallerOpenedAdoptionEvent: "{member} laisse entrer de nouveaux appareils",
   eventInstallerTunedEvent: "{member} a changé la sensibilité du foyer",
   eventInstallerRemovedDeviceEvent: "{member} a retiré {device} du foyer",
+  eventRecordingStartedEvent: "{member} enregistre le signal brut des liaisons",
   eventDeviceAddedEvent: "Un capteur a été ajouté",
   eventDeviceRemoved: "Un capteur a été retiré",
   eventIntegrationDeletedEvent: "Le compte des capteurs a été supprimé",
