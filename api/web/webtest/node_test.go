@@ -89,6 +89,11 @@ func TestNodesOfOtherMakersSayWhatArrivesAndWhatToDo(t *testing.T) {
 			t.Errorf("%q says %q", text, state.not)
 		}
 	}
+	b.do(chromedp.Navigate(fixed(t, nil)+"/#/links/GW.02bb00000031"), chromedp.WaitVisible(chromedp.CSS(".su-one")))
+	b.waitFor(has("One of its devices has no password"))
+	b.visitHere("#/links")
+	b.waitFor(`/no password/.test(` + row("Speaker – Gateway") + `?.innerText) && !/no password/.test(` + row("Television – Gateway") + `?.innerText)`)
+	b.pictures("nodes-links")
 	b.do(chromedp.Navigate(fixed(t, nil)+"/#/devices"), chromedp.WaitVisible(chromedp.CSS(".su-node-told")))
 	folded := row("many transmitters") + `.querySelector("details")`
 	if read[bool](b, folded+".open") {

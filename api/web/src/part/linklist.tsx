@@ -29,6 +29,7 @@ export interface SensingLink {
   threshold: number | null; // in the scale
   scale: "coherence" | "power" | "";
   disturbed: boolean;
+  unauthenticated: boolean; // one of its nodes has no password
   heard: number | null;
   last_motion: number | null;
 }
@@ -60,7 +61,7 @@ export function LinkList({ links }: { links: SensingLink[] }) {
         <li key={l.id} class={"su-" + l.can}>
           <span class="su-sign" aria-hidden="true" />
           <div class="su-what">
-            <p><a href={to("links", l.id)}>{linkName(l)}</a> <span class="su-state">{suCode("suCan_", l.can)}</span></p>
+            <p><a href={to("links", l.id)}>{linkName(l)}</a> <span class="su-state">{suCode("suCan_", l.can)}{l.unauthenticated && " · " + su("suLinkOpen")}</span></p>
             <small>{l.zone ? su("suServes", { room: l.zone }) : su("suServesNone")}</small>
             {l.can !== "decides" && l.why[0] && <p class="su-why"><Reason reason={l.why[0]} /></p>}
           </div>

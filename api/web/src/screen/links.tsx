@@ -63,6 +63,7 @@ function One({ answer, link, ...props }: SetupProps & { answer: Answer<Links>; l
       <section class={"su-one su-" + link.can}>
         <p><span class="su-sign" aria-hidden="true" /> <strong class="su-state">{suCode("suCan_", link.can)}</strong> <small>{link.zone ? su("suServes", { room: link.zone }) : su("suServesNone")}</small></p>
         <p>{suCode("suCanHelp_", link.can)}</p>
+        {link.unauthenticated && <p class="su-why">{su("suLinkOpenHelp")}</p>}
         <ul class="su-reasons">{link.why.length === 0 ? <li>{su("suWhyNone")}</li> : link.why.map((r) => <li key={r.code}><Reason reason={r} /></li>)}</ul>
         <dl class="su-figures">{facts.filter(([, v]) => v).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl>
       </section>

@@ -81,6 +81,8 @@ export const setup: typeof english = {
   suServes: "Für: {room}",
   suServesNone: "Für keinen Raum: Gib ihren Geräten einen Raum.",
   suWhyNone: "Ihr steht nichts im Weg.",
+  suLinkOpen: "ohne Passwort",
+  suLinkOpenHelp: "Eines ihrer Geräte hat kein Passwort: Wer in deinem WLAN ist, kann es nachahmen. Alarme können solche Strecken auslassen.",
   suFrames: "Funkrahmen",
   suStrength: "Signalstärke",
   suAmplitude: "Amplitude",

@@ -79,6 +79,8 @@ export const setup = {
   suServes: "Serves {room}",
   suServesNone: "Serves no room: give its devices a room.",
   suWhyNone: "Nothing stands in its way.",
+  suLinkOpen: "no password",
+  suLinkOpenHelp: "One of its devices has no password: anybody on your Wi-Fi can imitate it. Alerts can leave such links out.",
   suFrames: "Frames",
   suStrength: "Signal strength",
   suAmplitude: "Amplitude",

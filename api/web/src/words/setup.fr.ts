@@ -81,6 +81,8 @@ export const setup: typeof english = {
   suServes: "Pour : {room}",
   suServesNone: "Pour aucune pièce : donnez une pièce à ses appareils.",
   suWhyNone: "Rien ne la gêne.",
+  suLinkOpen: "sans mot de passe",
+  suLinkOpenHelp: "Un de ses appareils n'a pas de mot de passe : quiconque est sur votre Wi-Fi peut l'imiter. Les alertes peuvent ignorer ces liaisons.",
   suFrames: "Trames",
   suStrength: "Force du signal",
   suAmplitude: "Amplitude",
