@@ -186,7 +186,11 @@ func TestIntegrationUserLivesBelowItsPrefix(t *testing.T) {
 		t.Errorf("got % x, want the retained message", p)
 	}
 	lights.Send(guardtest.Publish{Topic: "homeassistant/other", QoS: 1, ID: 2}.Bytes())
-	lights.ExpectClosed()
+	lights.Expect("40020002")
+	if refusal := next(t, r.sink.refused); refusal.Act != ActPublish || refusal.Reason != "homeassistant/other" {
+		t.Errorf("told %+v", refusal)
+	}
+	lights.Alive()
 	home.Alive() // the two clients with id "one" are different clients
 }
 
