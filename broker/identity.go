@@ -21,6 +21,7 @@ type Identity struct {
 	Device motion.DeviceKey // zero for an integration user
 	User   string           // name of the integration user, empty for a device
 	Prefix string           // the integration user's topics are those below Prefix + "/"
+	Client string           // client id of an integration user, which may connect several times
 }
 
 // IsDevice reports whether id is a device.

@@ -35,10 +35,10 @@ type Intake struct {
 
 // Users is told of what integration users do.
 type Users interface {
-	UserConnected(name string, at netip.Addr)
+	UserConnected(name, client string, at netip.Addr)
 	// UserSaid is called with the topic below the user's prefix.
-	UserSaid(name, topic string, payload []byte)
-	UserGone(name string)
+	UserSaid(name, client, topic string, payload []byte)
+	UserGone(name, client string)
 }
 
 // Login tells devices from integration users by their user name.
@@ -48,7 +48,7 @@ func (i Intake) Login(ctx context.Context, c Credentials) (Identity, error) {
 		return Identity{Device: device}, err
 	}
 	prefix, err := i.Engine.LoginUser(ctx, c.Username, c.Password)
-	return Identity{User: c.Username, Prefix: prefix}, err
+	return Identity{User: c.Username, Prefix: prefix, Client: c.ClientID}, err
 }
 
 // Connected passes on a session.
@@ -56,7 +56,7 @@ func (i Intake) Connected(id Identity, s Session) {
 	if id.IsDevice() {
 		i.Engine.Connected(id.Device, s.Addr)
 	} else if i.Users != nil {
-		i.Users.UserConnected(id.User, s.Addr)
+		i.Users.UserConnected(id.User, id.Client, s.Addr)
 	}
 }
 
@@ -65,7 +65,7 @@ func (i Intake) Disconnected(id Identity, reason string) {
 	if id.IsDevice() {
 		i.Engine.Disconnected(id.Device, reason)
 	} else if i.Users != nil {
-		i.Users.UserGone(id.User)
+		i.Users.UserGone(id.User, id.Client)
 	}
 }
 
@@ -73,7 +73,7 @@ func (i Intake) Disconnected(id Identity, reason string) {
 func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
 	if !id.IsDevice() {
 		if i.Users != nil {
-			i.Users.UserSaid(id.User, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
+			i.Users.UserSaid(id.User, id.Client, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
 		}
 		return nil
 	}

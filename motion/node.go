@@ -32,6 +32,11 @@ func NodeDeviceID(kind NodeKind, where, number string) string {
 	return id
 }
 
+// IsNodeID reports whether a deviceId is one that nodes of other makers alone have.
+func IsNodeID(deviceID string) bool {
+	return len(deviceID) >= len(nodePrefix) && strings.EqualFold(deviceID[:len(nodePrefix)], nodePrefix)
+}
+
 // NodeKindOf returns the kind of node that has a deviceId, "" for a device that speaks our own protocol.
 func NodeKindOf(deviceID string) NodeKind {
 	rest, ok := strings.CutPrefix(deviceID, nodePrefix)

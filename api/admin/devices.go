@@ -57,7 +57,7 @@ func showDevices(w io.Writer, list box.DeviceList) {
 	for _, d := range list.Devices {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.ID, d.Kind, d.State, number(d.NetworkID), d.NodeName, d.Address, when(d.LastHeard), d.Why)
 		if d.Entry != nil {
-			if d.Node == nil {
+			if d.Entry.LocationID != "" {
 				fmt.Fprintf(w, "  entry %s: %s of location_id %s\n", d.Entry.ID, d.Entry.Role, d.Entry.LocationID)
 			} else {
 				fmt.Fprintf(w, "  entry %s\n", d.Entry.ID)

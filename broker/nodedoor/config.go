@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,14 @@ func (c Config) Validate() error {
 		listenAddress("ruview.listen", c.RuView.Listen), address("ruview.forward", c.RuView.Forward),
 		listenAddress("micro_espectre.listen", c.MicroESPectre.Listen), listenAddress("nexmon.listen", c.Nexmon.Listen),
 	}
+	for i, mac := range c.Transmitters {
+		if mac.IsZero() || mac[0]&1 != 0 {
+			wrong = append(wrong, fmt.Errorf("transmitters[%d]: %s is no address that transmits", i, mac))
+		}
+	}
+	if loops(c.RuView) {
+		wrong = append(wrong, errors.New("ruview.forward: that is where this box listens itself"))
+	}
 	for i, line := range c.Lines {
 		remote, ok := strings.CutPrefix(line, tcpScheme)
 		switch {
@@ -88,6 +97,15 @@ func (c Config) Validate() error {
 // tcpScheme begins the address of a serial device that another machine serves.
 const tcpScheme = "tcp://"
 
+// loops reports whether datagrams would be sent on to where they came in.
+func loops(c RuViewConfig) bool {
+	_, own, err1 := net.SplitHostPort(c.Listen)
+	host, port, err2 := net.SplitHostPort(c.Forward)
+	at, err3 := netip.ParseAddr(host)
+	here := host == "" || host == "localhost" || err3 == nil && (at.IsLoopback() || at.IsUnspecified())
+	return err1 == nil && err2 == nil && own == port && here
+}
+
 // on reports whether something is to be listened for at an address of the configuration.
 func on(listen string) bool { return listen != "" && listen != off }
 
@@ -102,7 +120,11 @@ func address(key, value string) error {
 	if value == "" {
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(value); err != nil {
+	_, port, err := net.SplitHostPort(value)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: want host:port, or off: %w", key, err)
 	}
 	return nil

@@ -54,10 +54,12 @@ type Options struct {
 const (
 	nodeRate, nodeBurst         = 250, 500 // messages a second of one sender, and at once
 	strangerRate, strangerBurst = 500, 500 // of all that are not adopted together
+	oneRate, oneBurst           = 50, 100  // of one that is not adopted
 	maxMessage                  = 4096     // bytes
 	maxPending                  = 64       // nodes that are not adopted
 	asksASecond                 = 8        // of them, those about which the engine and the neighbour table are asked
 	maxNodes                    = 1024     // that are
+	maxAtAddress                = 32       // nodes at one address
 )
 
 // Times.
@@ -77,13 +79,14 @@ type Door struct {
 
 	senders   *peer.Buckets[netip.Addr] // of adopted nodes
 	strangers *peer.Buckets[struct{}]
+	stranger  *peer.Buckets[netip.Addr]
 
 	mu      sync.Mutex
 	nodes   map[string]*node // by deviceId
 	sources map[source]*node
 	adopted map[sender]*node // one of those at an address that may be in
 	subnets []netip.Prefix
-	users   map[string]user // of the broker, that are connected
+	users   map[user]netip.Addr // of the broker, that are connected, and from where
 }
 
 // intake is one way in.
@@ -113,9 +116,10 @@ func New(c Config, o Options) *Door {
 		o.Now = time.Now
 	}
 	d := &Door{
-		config: c, options: o, nodes: map[string]*node{}, sources: map[source]*node{}, adopted: map[sender]*node{}, users: map[string]user{},
+		config: c, options: o, nodes: map[string]*node{}, sources: map[source]*node{}, adopted: map[sender]*node{}, users: map[user]netip.Addr{},
 		senders:   peer.NewBuckets[netip.Addr](nodeRate, nodeBurst),
 		strangers: peer.NewBuckets[struct{}](strangerRate, strangerBurst),
+		stranger:  peer.NewBuckets[netip.Addr](oneRate, oneBurst),
 	}
 	d.listenUDP(motion.RuView, c.RuView.Listen, c.RuView.Forward, nodewire.RuView)
 	d.listenUDP(motion.MicroESPectre, c.MicroESPectre.Listen, "", nodewire.MicroESPectre)

@@ -238,6 +238,55 @@ func TestStrangersDoNotPushOutAdoptedNodes(t *testing.T) {
 	}
 }
 
+func TestOneStrangerTakesAFewPlacesAlone(t *testing.T) {
+	h := newHousehold(t, nothingPicked)
+	h.pass(2, 20, nodeHere, frame(router, 0))
+	let := 0
+	for i := range 1000 {
+		h.now = h.now.Add(time.Millisecond)
+		if h.door.admits(motion.RuView, there) == admitted {
+			let++
+			f := frame(router, 1)
+			h.door.take(source{kind: motion.RuView, address: there, number: byte(i)}, &f)
+		}
+	}
+	if let > oneBurst+oneRate+1 || len(h.door.sources) > maxAtAddress+1 {
+		t.Errorf("%d of its messages in a second are looked at, and it has %d places", let, len(h.door.sources)-1)
+	}
+	if h.door.sources[nodeHere] == nil {
+		t.Error("the node that waited before is gone")
+	}
+}
+
+func TestGroupsTransmitNothing(t *testing.T) {
+	h := newHousehold(t, nothingPicked)
+	h.allowed[nodeID] = true
+	for _, group := range []motion.MAC{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {1, 0, 0x5e, 0, 0, 1}} {
+		h.pass(15, 20, nodeHere, frame(group, 0))
+	}
+	if len(h.batches) > 0 || len(h.figures[nodeID].Transmitters) > 0 {
+		t.Errorf("frames %v, transmitters %v", h.frames(), h.figures[nodeID].Transmitters)
+	}
+}
+
+func TestNodeThatRepeatsItsNumberIsTold(t *testing.T) {
+	h := newHousehold(t, []motion.MAC{router})
+	h.allowed[nodeID] = true
+	h.pass(3, 20, nodeHere, frame(router, 0))
+	for i := range 200 {
+		h.now = h.now.Add(50 * time.Millisecond)
+		f := frame(router, 100)
+		f.Data = []byte{byte(i), 1, 1, 1}
+		h.door.take(nodeHere, &f)
+		if i%20 == 19 {
+			h.door.tend(t.Context())
+		}
+	}
+	if f := h.figures[nodeID]; !slices.Contains(f.Advice, motion.SameAgain) {
+		t.Errorf("advice %v of a node that is heard and not used", f.Advice)
+	}
+}
+
 func TestDoublesAndStepsBackAreLeftOut(t *testing.T) {
 	h := newHousehold(t, []motion.MAC{router})
 	h.allowed[nodeID] = true
@@ -364,7 +413,7 @@ func TestNodeIsFollowedToAnotherAddressAndNotToAnotherMAC(t *testing.T) {
 	h.allowed[nodeID] = true
 	h.pass(5, 20, nodeHere, frame(router, 0))
 	h.macs[there] = nodeMAC
-	h.batches, h.waiting = nil, nil
+	h.batches, h.waiting, h.ended = nil, nil, nil
 	moved := source{kind: motion.RuView, address: there, number: 2}
 	h.pass(5, 20, moved, frame(router, 1000))
 	if h.frames()[router] < 60 || len(h.waiting) > 0 || h.figures[nodeID].Address != there.String() {
@@ -441,7 +490,7 @@ func TestRemovedNodeAsksAgain(t *testing.T) {
 func (h *household) hears(user string, messages ...string) {
 	h.t.Helper()
 	for i := 0; i < len(messages); i += 2 {
-		h.door.UserSaid(user, messages[i], []byte(messages[i+1]))
+		h.door.UserSaid(user, "c", messages[i], []byte(messages[i+1]))
 	}
 	h.pass(1, 0, source{}, nodewire.Frame{})
 }
@@ -450,7 +499,7 @@ func TestMotionOfUsersOfTheBroker(t *testing.T) {
 	h := newHousehold(t, nothingPicked)
 	const score, state, id = "sensor/movement_score/state", "binary_sensor/motion_detected/state", "node:mqtt:esp"
 	h.hears("esp", state, "ON") // nobody of that name is connected
-	h.door.UserConnected("esp", here)
+	h.door.UserConnected("esp", "c", here)
 	h.hears("esp", score, "0.5", "number/threshold/state", "2")
 	h.hears("esp")
 	if len(h.said) > 0 || !slices.Contains(h.waiting, id) {
@@ -481,25 +530,26 @@ func TestNodeOfTheBrokerThatSpeaksOnlyOfChanges(t *testing.T) {
 	h := newHousehold(t, nothingPicked)
 	const id = "node:mqtt:esp-hall"
 	h.allowed[id] = true
-	h.door.UserConnected("esp", here)
-	h.door.UserConnected("esp", here)
+	h.door.UserConnected("esp", "c", here)
+	h.door.UserConnected("esp", "other", here)
 	h.hears("esp", "hall/binary_sensor/motion/state", "OFF")
 	h.pass(120, 0, source{}, nodewire.Frame{})
 	if len(h.ended) > 0 || len(h.said) < 100 || h.said[len(h.said)-1] != 0 {
 		t.Errorf("it said that nothing moves and is connected: ended %v, %d figures", h.ended, len(h.said))
 	}
-	h.door.UserGone("esp")
+	h.door.UserGone("esp", "other")
 	before := len(h.said)
 	if h.pass(5, 0, source{}, nodewire.Frame{}); len(h.said) == before {
-		t.Error("one of two connections has ended, and it counts no more")
+		t.Error("another connection of its user has ended, and it counts no more")
 	}
-	h.door.UserGone("esp")
+	h.door.UserConnected("esp", "other", here)
+	h.door.UserGone("esp", "c")
 	before = len(h.said)
 	h.pass(35, 0, source{}, nodewire.Frame{})
 	if len(h.said) != before || !slices.Contains(h.ended, id) {
-		t.Errorf("its user is gone: %d figures since, ended %v", len(h.said)-before, h.ended)
+		t.Errorf("its connection has ended: %d figures since, ended %v", len(h.said)-before, h.ended)
 	}
-	h.door.UserConnected("esp", here)
+	h.door.UserConnected("esp", "c", here)
 	h.hears("esp", "hall/status", "online", "hall/binary_sensor/motion/state", "ON")
 	h.hears("esp", "hall/status", "offline")
 	before = len(h.said)
@@ -514,7 +564,12 @@ func TestConfigurationMistakesAreNamed(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	c.RuView = RuViewConfig{Listen: "5005", Forward: "box"}
+	c.RuView = RuViewConfig{Listen: ":5005", Forward: "127.0.0.1:5005"}
+	c.Transmitters = []motion.MAC{{1, 0, 0x5e, 0, 0, 1}}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "listens itself") || !strings.Contains(err.Error(), "transmitters[0]") {
+		t.Error(err)
+	}
+	c.RuView = RuViewConfig{Listen: "5005", Forward: "box:99999"}
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "ruview.listen") || !strings.Contains(err.Error(), "ruview.forward") {
 		t.Error(err)
 	}

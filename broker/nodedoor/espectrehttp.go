@@ -40,7 +40,7 @@ func (e *espectre) get(ctx context.Context, url string, answer any) error {
 	}
 	defer func() { _ = response.Body.Close() }() // it was read only
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
+		return fmt.Errorf("%s: its answer is not understood (%.80q)", url, err.Error())
 	}
 	return nil
 }

@@ -100,15 +100,16 @@ func (l *lines) read(ctx context.Context) error {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) { // longer than any line: noise
 			whole = false
+			l.arrived.Add(1)
+			l.wrong.Add(1)
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.from, err)
 		}
-		if l.arrived.Add(1); whole {
+		if whole {
+			l.arrived.Add(1)
 			l.take(&decoder, line, from, &frame)
-		} else {
-			l.wrong.Add(1)
 		}
 		whole = true
 	}

@@ -20,7 +20,7 @@ type saying struct {
 	moves            *bool
 	score, threshold *float64
 	gone             bool       // it has said, or its broker has, that it is not connected
-	user             string     // of our broker that it comes by; "": none
+	user             user       // of our broker that it comes by; zero: none
 	src              motion.MAC // that its link begins at; zero: unknown
 }
 
@@ -49,7 +49,7 @@ func (s *saying) intensity() (v float64, ok bool) {
 }
 
 // says takes in what a node of another maker has said about motion.
-func (d *Door) says(from source, m nodewire.Motion, user string, src motion.MAC) {
+func (d *Door) says(from source, m nodewire.Motion, by user, src motion.MAC) {
 	now := d.options.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,7 +65,7 @@ func (d *Door) says(from source, m nodewire.Motion, user string, src motion.MAC)
 		n.said = &saying{}
 	}
 	s := n.said
-	s.user, s.src = user, src
+	s.user, s.src = by, src
 	if m.Moves != nil {
 		s.moves = m.Moves
 	}
@@ -77,7 +77,7 @@ func (d *Door) says(from source, m nodewire.Motion, user string, src motion.MAC)
 	}
 	if s.gone = m.Alive != nil && !*m.Alive; s.gone { // what it said before says nothing of now
 		s.moves, s.score = nil, nil
-	} else {
+	} else if n.key.ID != "" {
 		n.tally.used++
 	}
 }
@@ -105,31 +105,25 @@ func (d *Door) repeat(ctx context.Context) {
 	}
 }
 
-// user is an integration user of our broker that is connected.
-type user struct {
-	at       netip.Addr // of its newest connection
-	sessions int
-}
+// user is a connection of an integration user of our broker: its name and its client id.
+type user struct{ name, client string }
 
-// UserConnected notes that an integration user of the broker has connected.
-func (d *Door) UserConnected(name string, at netip.Addr) {
+// UserConnected notes that an integration user of the broker has connected, from an address.
+func (d *Door) UserConnected(name, client string, at netip.Addr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.users[name] = user{at.Unmap(), d.users[name].sessions + 1}
+	d.users[user{name, client}] = at.Unmap()
 }
 
-// UserGone notes that an integration user has disconnected: what its nodes have said before says nothing of now.
-func (d *Door) UserGone(name string) {
+// UserGone notes that a connection of an integration user has ended: what the nodes have said that came by it
+// says nothing of now.
+func (d *Door) UserGone(name, client string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u := d.users[name]
-	if u.sessions--; u.sessions > 0 {
-		d.users[name] = u
-		return
-	}
-	delete(d.users, name)
+	gone := user{name, client}
+	delete(d.users, gone)
 	for _, n := range d.nodes {
-		if n.said != nil && n.said.user == name {
+		if n.said != nil && n.said.user == gone {
 			n.said.gone, n.said.moves, n.said.score = true, nil, nil
 		}
 	}
@@ -140,13 +134,13 @@ const maxWhere = 40
 
 // UserSaid takes in a message that an integration user has published, if it tells of motion as nodes do.
 // Such a node waits until it is let in as any other; what it says is worth more, as its user has a password.
-func (d *Door) UserSaid(name, topic string, payload []byte) {
+func (d *Door) UserSaid(name, client, topic string, payload []byte) {
 	m, err := nodewire.MQTTMotion(topic, payload)
 	if err != nil {
 		return
 	}
 	d.mu.Lock()
-	from, connected := d.users[name]
+	from, connected := d.users[user{name, client}]
 	d.mu.Unlock()
 	if !connected {
 		return
@@ -155,14 +149,14 @@ func (d *Door) UserSaid(name, topic string, payload []byte) {
 	if len(where) > maxWhere {
 		where = fmt.Sprintf("%s-%.3x", where[:maxWhere-7], sha256.Sum256([]byte(where)))
 	}
-	d.says(source{kind: motion.MQTTMotion, address: from.at, where: where}, m, name, motion.MAC{})
+	d.says(source{kind: motion.MQTTMotion, address: from, where: where}, m, user{name, client}, motion.MAC{})
 }
 
 // keep lets what a silent node has said hold on: one of the broker's, which would tell if it were gone, that
 // speaks only when something changes. d.mu is held.
 func (d *Door) keep(n *node, now time.Time) {
 	s := n.said
-	if s == nil || s.user == "" || s.gone || s.score != nil {
+	if s == nil || s.user == (user{}) || s.gone || s.score != nil {
 		return
 	}
 	if _, connected := d.users[s.user]; connected {

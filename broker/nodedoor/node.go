@@ -27,6 +27,7 @@ type node struct {
 	looked   time.Time        // at the neighbour table
 	looks    int
 	heard    time.Time // of its newest message
+	moved    bool      // its address has changed, which the engine does not know yet
 	channel  uint8
 
 	sequence     sequence
@@ -57,7 +58,7 @@ func (d *Door) admits(kind motion.NodeKind, from netip.Addr) verdict {
 	}
 	known := d.adopted[sender{kind, from}]
 	if known == nil {
-		if d.strangers.Take(struct{}{}, now) > 0 {
+		if d.stranger.Take(from, now) > 0 || d.strangers.Take(struct{}{}, now) > 0 {
 			return limited
 		}
 		return admitted
@@ -88,9 +89,12 @@ func (d *Door) take(from source, f *nodewire.Frame) bool {
 // meet notes a node that was not heard before; nil when there is no room for it. Of those that wait the one heard longest
 // ago gives way.
 func (d *Door) meet(from source, now time.Time) *node {
-	adopted, pending := 0, 0
+	adopted, pending, there := 0, 0, 0
 	var oldest *node
 	for _, n := range d.sources {
+		if n.source.address == from.address {
+			there++
+		}
 		if n.key.ID != "" {
 			adopted++
 			continue
@@ -99,11 +103,11 @@ func (d *Door) meet(from source, now time.Time) *node {
 			oldest = n
 		}
 	}
+	if adopted >= maxNodes || there >= maxAtAddress {
+		return nil
+	}
 	if pending >= maxPending {
 		d.drop(oldest)
-	}
-	if adopted >= maxNodes {
-		return nil
 	}
 	n := &node{source: from, heard: now}
 	d.sources[from] = n
@@ -174,6 +178,7 @@ func (n *node) take(f *nodewire.Frame, picked []motion.MAC, now time.Time) {
 	switch n.sequence.judge(f.Seq, now) {
 	case duplicate:
 		n.tally.duplicates++
+		n.tally.same++
 		return
 	case backwards:
 		n.tally.backwards++
@@ -224,6 +229,9 @@ func (n *node) hears(mac motion.MAC, picked []motion.MAC) (src motion.MAC, used 
 			return picked[0], true
 		}
 		return motion.MAC{0x02, 'R', 'V', 0, n.source.number, 0}, true
+	}
+	if mac[0]&1 != 0 { // a group of receivers, which transmits nothing
+		return mac, false
 	}
 	i := slices.IndexFunc(n.transmitters, func(t transmitter) bool { return t.mac == mac })
 	if i < 0 {

@@ -95,7 +95,7 @@ func (d *Door) tell(n *node, now time.Time) {
 	for i := range n.transmitters {
 		o := &n.transmitters[i]
 		f.Transmitters = append(f.Transmitters, motion.Transmitter{
-			MAC: o.mac, Share: motion.Round(float64(o.count)/float64(max(all, 1)), 2), Used: n.uses(o, len(d.config.Transmitters) > 0), Counted: o.counted,
+			MAC: o.mac, Share: motion.Round(float64(o.count)/float64(max(all, 1)), 2), Used: n.key.ID != "" && n.uses(o, len(d.config.Transmitters) > 0), Counted: o.counted,
 		})
 	}
 	advise := func(yes bool, a motion.NodeAdvice) {

@@ -25,7 +25,7 @@ func (d *Door) tend(ctx context.Context) {
 			return
 		case adopted:
 			d.look(n, adopted, now)
-			d.endSilent(n, now)
+			d.endMoved(n, now)
 		case asks < asksASecond:
 			asks += d.look(n, adopted, now) + d.ask(ctx, n, now)
 		}
@@ -68,6 +68,9 @@ func (d *Door) look(n *node, adopted bool, now time.Time) int {
 	}
 	n.looked = now
 	n.looks++
+	if adopted && n.source.where == "" && !address.IsLoopback() {
+		provoke(address) // else the table may go on with an entry that nobody confirms
+	}
 	switch {
 	case n.id == "" && n.source.where == "" && mac.IsZero() && !address.IsLoopback() && n.looks < patience:
 		provoke(address)
@@ -123,17 +126,21 @@ func (n *node) moveTo(d *Door, at *node) {
 	}
 	delete(d.sources, n.source)
 	n.source, n.heard, n.looked = at.source, at.heard, at.looked
-	d.sources[n.source] = n
+	d.sources[n.source], n.moved = n, n.key.ID != ""
 }
 
-// endSilent ends the session of a node of which nothing arrives.
-func (d *Door) endSilent(n *node, now time.Time) {
+// endMoved ends the session of a node of which nothing arrives, or that has another address: it begins one there.
+func (d *Door) endMoved(n *node, now time.Time) {
 	d.mu.Lock()
 	d.keep(n, now)
-	silent := now.Sub(n.heard)
+	silent, moved := now.Sub(n.heard), n.moved
+	n.moved = false
 	d.mu.Unlock()
-	if silent >= quietAfter {
+	switch {
+	case silent >= quietAfter:
 		d.dismiss(n, "nothing has arrived for 30 s")
+	case moved:
+		d.dismiss(n, "it has another address now")
 	}
 }
 
@@ -144,7 +151,7 @@ func (d *Door) ask(ctx context.Context, n *node, now time.Time) int {
 	said, substitute := n.describe()
 	from := motion.Credentials{Address: n.source.address, MAC: n.mac}
 	if n.said != nil {
-		from.User = n.said.user
+		from.User = n.said.user.name
 	}
 	if due {
 		n.asked = now

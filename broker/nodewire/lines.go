@@ -3,6 +3,7 @@ package nodewire
 import (
 	"bytes"
 	"encoding/hex"
+	"unicode/utf8"
 
 	"sensegate/motion"
 	"sensegate/motion/csi"
@@ -76,6 +77,9 @@ func (l *Lines) Decode(line []byte, f *Frame) error {
 		return ErrOther
 	}
 	if !bytes.HasPrefix(line, []byte("CSI_DATA,")) {
+		if bytes.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\t' && c != '\x1b' || c == utf8.RuneError }) {
+			return ErrForm // noise, as at another rate of the line
+		}
 		return ErrOther
 	}
 	head, state, found := bytes.Cut(line, []byte{'['})

@@ -283,3 +283,16 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+func TestNoiseIsNoLine(t *testing.T) {
+	t.Parallel()
+	var lines nodewire.Lines
+	for text, want := range map[string]error{
+		"\x80\xff\x01garbage": nodewire.ErrForm, "I (1234) wifi: connected": nodewire.ErrOther, "\x1b[0;32mI (1) boot\x1b[0m": nodewire.ErrOther, "": nodewire.ErrOther,
+	} {
+		var f nodewire.Frame
+		if err := lines.Decode([]byte(text), &f); err != want {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+}

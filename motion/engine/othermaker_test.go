@@ -191,7 +191,12 @@ func TestNodeOfAnotherMakerWhereThereAreSeveralNetworks(t *testing.T) {
 func TestGatekeeperTakesNoNodeOfAnotherMaker(t *testing.T) {
 	run(t, func(t *testing.T, b *box) {
 		p := newcomer(location, 1)
-		p.Radar.DeviceID = otherNode
+		for _, id := range []string{otherNode, "node:", "NODE:x"} {
+			p.Radar.DeviceID = id
+			if _, err := b.Devices.Admit(context.Background(), p, motion.Credentials{Address: address}); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
 		if _, err := b.Devices.Admit(context.Background(), p, motion.Credentials{Address: address}); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%v", err)
 		}
@@ -239,6 +244,22 @@ func TestNodeThatDecidesItselfDecidesAlone(t *testing.T) {
 		links, err := b.Sensing.ExplainLinks(id)
 		if err != nil || len(links) != 3 || links[0].Can != "decides" {
 			t.Errorf("links %+v, %v", links, err)
+		}
+	})
+}
+
+func TestNodesOfOtherMakersTakeAPartOfTheWaitingList(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		b.claim(b.home())
+		time.Sleep(25 * time.Hour)
+		b.wantWaiting(elsewhere, extender("EXTNEW"), "", "waiting for adoption")
+		for i := range 100 {
+			from := netip.AddrFrom4([4]byte{192, 168, 20, byte(i)})
+			mac := motion.MAC{2, 0, 0, 0, 7, byte(i)}
+			b.heard(motion.NodeDeviceID(motion.RuView, mac.Name(), "1"), mac, from)
+		}
+		if list := b.Devices.Pending(); len(list) != 65 || !slices.ContainsFunc(list, func(p motion.PendingDevice) bool { return p.DeviceID == "EXTNEW" }) {
+			t.Errorf("%d wait", len(list))
 		}
 	})
 }

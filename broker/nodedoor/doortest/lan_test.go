@@ -14,6 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// boxMAC is the address of the box on the cable.
+const boxMAC = "02:00:00:00:07:01"
+
 // lan is a cable between a box and a node, each in a network namespace of its own.
 type lan struct {
 	t      *testing.T
@@ -58,6 +61,7 @@ func newLAN(t *testing.T) *lan {
 		l.in(member, "link", "set", "lo", "up")
 	}
 	l.in("box", "link", "add", "eth0", "type", "veth", "peer", "name", "wlan0", "netns", l.space("node"))
+	l.in("box", "link", "set", "eth0", "address", boxMAC)
 	l.in("box", "address", "add", "192.168.7.1/24", "dev", "eth0")
 	l.in("box", "link", "set", "eth0", "up")
 	l.in("node", "link", "set", "wlan0", "up")
@@ -85,6 +89,12 @@ func (l *lan) at(address string) {
 	l.in("node", "address", "flush", "dev", "wlan0")
 	l.in("node", "address", "add", address, "dev", "wlan0")
 	l.in("node", "route", "replace", "192.168.7.1", "dev", "wlan0")
+}
+
+// quietly lets the node know the way to the box, so that it does not ask for it, which would tell its own MAC.
+func (l *lan) quietly() {
+	l.t.Helper()
+	l.in("node", "neigh", "replace", "192.168.7.1", "lladdr", boxMAC, "dev", "wlan0", "nud", "permanent")
 }
 
 // named gives the node a MAC address.

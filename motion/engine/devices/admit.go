@@ -155,7 +155,7 @@ func checkBootstrap(b *motion.Bootstrap) error {
 		b.Radar.NodeName = b.Radar.DeviceID
 	}
 	switch {
-	case motion.NodeKindOf(b.Radar.DeviceID) != "":
+	case motion.IsNodeID(b.Radar.DeviceID):
 		return fault.New(fault.Invalid, "radar_status.deviceId: an id that begins with node: is that of a node of another maker, which does not come here")
 	case !inventory.PlainName(b.Radar.DeviceID):
 		return fault.New(fault.Invalid, "radar_status.deviceId: want 1 to 64 letters, digits, '-', '_' or ':'")

@@ -19,6 +19,8 @@ const (
 	// pendingLimit is how many entries can wait for adoption
 	// (device-protocol.md 1).
 	pendingLimit = 256
+	// pendingNodes is how many of them can be of nodes of other makers.
+	pendingNodes = 64
 	// approvalHolds is how long an approval by hand waits for the device's next post.
 	approvalHolds motion.Seconds = 24 * 3600
 	// pendingNamed is how many entries a message lists at most.
@@ -51,7 +53,7 @@ func (l *pendingList) note(shown motion.PendingDevice, now motion.Time) {
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.entries, func(p motion.PendingDevice) bool { return same(p, shown) })
 	if i < 0 {
-		if len(l.entries) >= pendingLimit {
+		if len(l.entries) >= pendingLimit || motion.NodeKindOf(shown.DeviceID) != "" && l.nodes() >= pendingNodes {
 			oldest := slices.MaxFunc(l.entries, byEviction)
 			l.entries = slices.DeleteFunc(l.entries, func(p motion.PendingDevice) bool { return p.ID == oldest.ID })
 		}
@@ -63,6 +65,16 @@ func (l *pendingList) note(shown motion.PendingDevice, now motion.Time) {
 	l.stale = l.stale || entry.Reason != shown.Reason || entry.NetworkID != shown.NetworkID
 	entry.Reason, entry.NetworkID, entry.Mesh, entry.LastSeen = shown.Reason, shown.NetworkID, shown.Mesh, now
 	entry.Posts++
+}
+
+// nodes returns how many entries are of nodes of other makers, without those approved by hand.
+func (l *pendingList) nodes() (n int) {
+	for _, p := range l.entries {
+		if motion.NodeKindOf(p.DeviceID) != "" && !p.Approved {
+			n++
+		}
+	}
+	return n
 }
 
 // byEviction orders entries by how soon they may go: the last goes first.

@@ -80,14 +80,14 @@ func (n *network) whyBlind(l *LinkState, key fuse.Link, s *sensor, now motion.Ti
 		return reason(SourceDenied, nil), true
 	case n.Source.Holder == state.GuardianHolds && now.Since(n.Source.Heard) <= state.SourceHold:
 		return reason(GuardianDecides, nil), true
-	case s != nil && s.leftOut == state.ReasonLowScore:
-		return reason(LowScore, nil), true
-	case s != nil && s.leftOut == state.ReasonLinkLimit:
-		return reason(OverLimit, nil), true
 	case s == nil:
 		return reason(NotHeard, nil), true
 	case now.Since(l.Heard) > linkSilent:
 		return reason(Silent, Figures{"for_s": math.Round(now.Since(l.Heard))}), true
+	case s.leftOut == state.ReasonLowScore:
+		return reason(LowScore, nil), true
+	case s.leftOut == state.ReasonLinkLimit:
+		return reason(OverLimit, nil), true
 	case s.last.Time.IsZero():
 		return reason(JustBegun, nil), true
 	case !s.last.Valid:
