@@ -53,11 +53,9 @@ func (d *Door) says(from source, m nodewire.Motion, by user, src motion.MAC) {
 	now := d.options.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := d.sources[from]
+	n := d.at(from, now)
 	if n == nil {
-		if n = d.meet(from, now); n == nil {
-			return
-		}
+		return
 	}
 	n.heard = now
 	n.tally.arrived++

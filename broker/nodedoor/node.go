@@ -75,15 +75,21 @@ func (d *Door) take(from source, f *nodewire.Frame) bool {
 	now := d.options.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := d.sources[from]
+	n := d.at(from, now)
 	if n == nil {
-		if n = d.meet(from, now); n == nil {
-			return false
-		}
+		return false
 	}
 	n.heard, n.channel = now, f.Channel
 	n.take(f, d.config.Transmitters, now)
 	return n.key.ID != ""
+}
+
+// at returns the node that messages come from, met now if need be; nil when there is no room for it. d.mu is held.
+func (d *Door) at(from source, now time.Time) *node {
+	if n := d.sources[from]; n != nil {
+		return n
+	}
+	return d.meet(from, now)
 }
 
 // meet notes a node that was not heard before; nil when there is no room for it. Of those that wait the one heard longest
@@ -254,25 +260,27 @@ func (n *node) uses(t *transmitter, picked bool) bool {
 	case t.known || picked:
 		return t.known
 	}
-	all := int64(0)
-	for _, o := range n.transmitters {
-		all += o.count
-	}
+	all := n.transmitted()
 	return all >= aloneAfter && float64(t.count) >= aloneShare*float64(all)
+}
+
+// transmitted returns how many frames of transmitters were heard of late.
+func (n *node) transmitted() (all int64) {
+	for _, t := range n.transmitters {
+		all += t.count
+	}
+	return all
 }
 
 // settle sorts the transmitters, the most frequent first, and lets what was long ago count less.
 func (n *node) settle(known func(motion.MAC) bool, picked []motion.MAC) {
 	slices.SortFunc(n.transmitters, func(a, b transmitter) int { return cmp.Compare(b.count, a.count) })
-	all := int64(0)
+	old := n.transmitted() > 100*aloneAfter
 	for i := range n.transmitters {
 		t := &n.transmitters[i]
 		t.known = slices.Contains(picked, t.mac) || known(t.mac)
-		all += t.count
-	}
-	for i := range n.transmitters {
-		if all > 100*aloneAfter {
-			n.transmitters[i].count /= 2
+		if old {
+			t.count /= 2
 		}
 	}
 }

@@ -88,10 +88,7 @@ func (d *Door) tell(n *node, now time.Time) {
 		f.Lengths = append(f.Lengths, motion.FrameLength{Bytes: l.bytes, Share: motion.Round(float64(l.count)/float64(all), 2)})
 	}
 	slices.SortFunc(f.Lengths, func(a, b motion.FrameLength) int { return cmp.Compare(b.Share, a.Share) })
-	all = 0
-	for _, o := range n.transmitters {
-		all += o.count
-	}
+	all = n.transmitted()
 	for i := range n.transmitters {
 		o := &n.transmitters[i]
 		f.Transmitters = append(f.Transmitters, motion.Transmitter{
