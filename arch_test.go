@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"motion/setting": {"motion", "motion/fault", "motion/shape"},
 	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
 	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
-	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "store"},
+	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "motion/series", "store"},
 	"motion/hook":    {},
 	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
 	"motion/home":    {"motion", "motion/fault"},
