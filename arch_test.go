@@ -38,7 +38,8 @@ var arrows = map[string][]string{
 
 	"motion/timezone": {},
 
-	"motion/uplink/mqtt": {"motion/fault", "motion/uplink"},
+	"motion/uplink/mqtt":        {"motion/fault", "motion/uplink"},
+	"motion/uplink/remotewrite": {"motion", "motion/fault", "motion/hook", "motion/uplink"},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
 	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},
@@ -151,6 +152,7 @@ var only = map[string][]string{
 	"github.com/teambition/rrule-go":      {"motion/alert"},
 	"github.com/gorilla/websocket":        {"api", "motion/uplink/mqtt"},
 	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt"},
+	"github.com/golang/snappy":            {"motion/uplink/remotewrite"},
 	"filippo.io/age":                      {"api/box/passphrase"},
 	"github.com/golang-jwt/jwt/v5":        {"api/auth"},
 	"github.com/coreos/go-oidc/v3":        {"api/auth"},

@@ -137,7 +137,7 @@ func TestOneMinuteThatIsRefusedCostsNoOther(t *testing.T) {
 func TestNothingIsSentBeforeTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	h := &house{box: "4f2a9c01", now: 1000, unset: true}
+	h := &house{box: "4f2a9c01", now: 0}
 	p := h.part(t, uplink.Config{URL: answers(t, 204, nil, &asked), Username: "box", Password: "p"})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)

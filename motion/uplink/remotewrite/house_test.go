@@ -24,7 +24,6 @@ type house struct {
 	mu     sync.Mutex
 	now    motion.Time
 	cursor motion.Time
-	unset  bool
 }
 
 func (h *house) set(now motion.Time) {
@@ -94,7 +93,7 @@ func (h *house) part(t *testing.T, config uplink.Config) *remotewrite.Part {
 			h.cursor = at
 			return nil
 		},
-		Now: h.time, Unset: func(motion.Time) bool { h.mu.Lock(); defer h.mu.Unlock(); return h.unset },
+		Now: h.time,
 		Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/uplink"
 )
 
@@ -23,8 +24,7 @@ type Options struct {
 	// Cursor returns the end of the last minute that was sent, and Keep stores it.
 	Cursor func(context.Context) (motion.Time, error)
 	Keep   func(context.Context, motion.Time) error
-	Now    func() motion.Time
-	Unset  func(motion.Time) bool // reports whether the clock was not set when it said so
+	Now    func() motion.Time // 0: the clock has not been set
 	Log    *slog.Logger
 }
 
@@ -150,7 +150,9 @@ func (r *run) keep(ctx context.Context) {
 	if r.at == r.kept {
 		return
 	}
-	if err := r.options.Keep(ctx, r.at); err != nil {
+	if err := r.options.Keep(ctx, r.at); fault.KindOf(err) == fault.Unavailable {
+		return // the disk has no room: minutes go out all the same
+	} else if err != nil {
 		r.options.Log.Warn("cursor of an uplink not stored", "uplink", r.uplink.Name, "err", err)
 		return
 	}
@@ -161,7 +163,7 @@ func (r *run) keep(ctx context.Context) {
 // *uplink.Failure.
 func (r *run) catchUp(ctx context.Context) (time.Duration, error) {
 	now := r.options.Now()
-	if r.options.Unset(now) {
+	if now == 0 {
 		r.tell("the clock of this box is not set: nothing is sent until it is", 0)
 		return 10 * time.Second, nil
 	}
@@ -190,7 +192,7 @@ func (r *run) catchUp(ctx context.Context) (time.Duration, error) {
 	}
 	r.tell(r.refusal(), 0)
 	next := end.Add(minute + settled.Seconds() + delay(r.uplink.Box).Seconds())
-	return max(time.Second, time.Duration(next.Since(r.options.Now())*float64(time.Second))), nil
+	return min(max(time.Second, time.Duration(next.Since(now)*float64(time.Second))), 2*time.Minute), nil
 }
 
 // sendMinutes sends the next n minutes. Of what is refused it tries half, the older one, down to one

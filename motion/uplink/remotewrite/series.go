@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/uplink"
 )
 
@@ -58,6 +59,9 @@ func (b builder) build(ctx context.Context, from, to, latest motion.Time) (all [
 			continue
 		}
 		rows, err := b.Minutes(ctx, id, from.Add(-minute), to)
+		if fault.KindOf(err) == fault.NotFound { // deleted meanwhile
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read minutes of network %d: %w", id, err)
 		}
@@ -66,6 +70,9 @@ func (b builder) build(ctx context.Context, from, to, latest motion.Time) (all [
 			continue
 		}
 		topology, err := b.Topology(id, true)
+		if fault.KindOf(err) == fault.NotFound {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read devices of network %d: %w", id, err)
 		}
