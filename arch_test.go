@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	"motion/timezone": {},
 
 	"motion/uplink/mqtt":        {"motion/fault", "motion/uplink"},
+	"motion/uplink/remotecore":  {"motion", "motion/uplink"},
 	"motion/uplink/remotewrite": {"motion", "motion/fault", "motion/hook", "motion/uplink"},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},

@@ -2,11 +2,13 @@ package appliance
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"sensegate/motion"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/mqtt"
+	"sensegate/motion/uplink/remotecore"
 	"sensegate/motion/uplink/remotewrite"
 	"sensegate/store"
 )
@@ -21,7 +23,11 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		},
 		Health:  a.health,
 		Minutes: minutes, Networks: a.networkIDs, Now: a.setClock,
-		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{},
+		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{
+			uplink.Commands: func(u uplink.Uplink) uplink.Part {
+				return remotecore.New(u, http.HandlerFunc(a.serveCore), a.setClock, a.log)
+			},
+		},
 		Service: func(u uplink.Uplink) uplink.Part {
 			cursor := uplink.MinuteCursor{DB: a.db, Name: u.Name}
 			return remotewrite.New(remotewrite.Options{
@@ -31,6 +37,15 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		},
 	})
 	return err
+}
+
+// serveCore serves the Core interface to requests that come over an uplink.
+func (a *Appliance) serveCore(w http.ResponseWriter, r *http.Request) {
+	if a.core != nil {
+		a.core.ServeHTTP(w, r)
+		return
+	}
+	a.http.ServeHTTP(w, r)
 }
 
 // networkIDs returns the ids of all networks.

@@ -42,7 +42,7 @@ type answer struct {
 
 func newBox(t *testing.T) *box {
 	t.Helper()
-	broker := uplinktest.Start(t)
+	broker := uplinktest.Start(t, uplinktest.Options{})
 	b := &box{t: t, centre: broker.Connect("centre"), replies: broker.Listen("sensegate/4f2a9c01/core/reply/+"), hold: make(chan struct{})}
 	b.clock.Store(now)
 	b.part = remotecore.New(uplink.Uplink{Config: uplink.Config{Name: "engine"}, Box: "4f2a9c01", Base: "sensegate/4f2a9c01"},
@@ -139,7 +139,7 @@ func TestRequestIsAnsweredAsOverHTTP(t *testing.T) {
 		t.Errorf("%d %s\nwant %s", got.Status, got.Body, want)
 	}
 	b.ask("r-2", map[string]any{"path": "/core/text"})
-	if got := b.hear("r-2"); got.Status != 200 || string(got.Body) != `"a <text>"` {
+	if got := b.hear("r-2"); got.Status != 200 || string(got.Body) != `"a \u003ctext\u003e"` {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
@@ -216,7 +216,7 @@ func TestRubbishAndKeptMessagesAreCounted(t *testing.T) {
 
 func TestAKeptRequestIsNotRun(t *testing.T) {
 	t.Parallel()
-	broker := uplinktest.Start(t)
+	broker := uplinktest.Start(t, uplinktest.Options{})
 	b := &box{t: t, centre: broker.Connect("centre"), replies: broker.Listen("sensegate/4f2a9c01/core/reply/+")}
 	b.clock.Store(now)
 	b.say("sensegate/4f2a9c01/core", fmt.Sprintf(`{"id":"kept","method":"GET","path":"/core/network","key":"k","deadline":%d}`, now+60), true)
