@@ -2,131 +2,163 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"sync"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
-	mqtt "github.com/eclipse/paho.mqtt.golang"
+	"sensegate/motion"
+	"sensegate/motion/series"
+	"sensegate/motion/uplink"
+	"sensegate/motion/uplink/mqtt"
+	"sensegate/store"
 )
 
-// box is a simulated box with one network: it sends events one after the other, several under way,
-// and sends again from the first that was not acknowledged when the connection has ended.
+// box is the product's database and its uplink to the cluster, without what measures: events are made
+// up. Its methods are called by one goroutine at a time.
 type box struct {
-	id, address string
-	confirm     bool          // an event counts when the stream has it, not when the broker has acknowledged it
-	pause       time.Duration // between events
-	made, done  int           // events that exist; events that count, from the first
-
-	lock      sync.Mutex
-	confirmed int // of the events that the stream has, the latest number
-	resent    int
+	path     string // of the database
+	db       *store.DB
+	id       string
+	networks []motion.NetworkID
+	made     map[motion.NetworkID][]string // ids of the events, in the order in which they were stored
+	way      *way
+	stop     func() error // ends the uplink; nil: it does not run
 }
 
-// window is how many events are under way.
-const window = 8
+// networksOfBox is how many networks a box has.
+const networksOfBox = 2
 
-// run sends events until ctx ends, then the rest.
-func (b *box) run(ctx context.Context, end context.Context) error {
-	for {
-		err := b.connection(ctx, end)
-		if err == nil || end.Err() != nil {
+// newBox makes the database of a box.
+func newBox(ctx context.Context, dir string) (*box, error) {
+	b := &box{path: filepath.Join(dir, "sensegate.db"), made: map[motion.NetworkID][]string{}}
+	if err := errors.Join(os.MkdirAll(dir, 0o700), b.open()); err != nil {
+		return nil, err
+	}
+	err := b.db.Update(ctx, func(tx *store.Tx) (err error) {
+		if b.id, err = tx.Instance(); err != nil {
 			return err
 		}
-		select {
-		case <-end.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
-// connection sends over one connection for as long as it lasts.
-func (b *box) connection(ctx, end context.Context) error {
-	options := mqtt.NewClientOptions().AddBroker("tcp://" + b.address).SetClientID("sensegate-" + b.id).
-		SetUsername("box-" + b.id).SetPassword("p").SetCleanSession(true).SetAutoReconnect(false).
-		SetConnectTimeout(5 * time.Second).SetKeepAlive(10 * time.Second).SetProtocolVersion(4)
-	client := mqtt.NewClient(options)
-	if err := waitFor(end, client.Connect(), 10*time.Second); err != nil {
-		return err
-	}
-	defer client.Disconnect(0)
-	if b.confirm {
-		hear := func(_ mqtt.Client, m mqtt.Message) {
-			var event struct{ Number int }
-			if json.Unmarshal(m.Payload(), &event) == nil {
-				b.lock.Lock()
-				if event.Number == b.confirmed+1 {
-					b.confirmed = event.Number
-				}
-				b.lock.Unlock()
-			}
-		}
-		if err := waitFor(end, client.Subscribe("stored/sensegate/"+b.id+"/+/event", 0, hear), 10*time.Second); err != nil {
-			return err
-		}
-	}
-	type sent struct {
-		number int
-		token  mqtt.Token
-	}
-	var under []sent
-	next := b.done + 1
-	for {
-		for len(under) < window && (next <= b.made || ctx.Err() == nil) {
-			if next > b.made {
-				b.made = next
-				select {
-				case <-ctx.Done():
-				case <-time.After(b.pause):
-				}
-			} else {
-				b.resent++
-			}
-			payload := fmt.Sprintf(`{"_id":"%s-%d","number":%d,"type":"motion","at":1790000000,"filler":"%0200d"}`, b.id, next, next, 0)
-			under = append(under, sent{next, client.Publish("sensegate/"+b.id+"/home"+b.id+"/event", 1, false, payload)})
-			next++
-		}
-		if len(under) == 0 {
-			return nil
-		}
-		if err := waitFor(end, under[0].token, 10*time.Second); err != nil {
-			return err
-		}
-		if b.confirm {
-			if err := b.awaitStored(end, client, under[0].number); err != nil {
+		for n := range networksOfBox {
+			network, err := tx.CreateNetwork(motion.Network{GuardianID: fmt.Sprintf("%s-%d", b.id, n)})
+			if err != nil {
 				return err
 			}
+			b.networks = append(b.networks, network.ID)
 		}
-		b.done = under[0].number
-		under = under[1:]
-	}
+		return nil
+	})
+	return b, err
 }
 
-// awaitStored waits until the stream has told that it has an event.
-func (b *box) awaitStored(end context.Context, client mqtt.Client, number int) error {
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		b.lock.Lock()
-		have := b.confirmed
-		b.lock.Unlock()
-		if have >= number {
-			return nil
-		}
-		if time.Now().After(deadline) || end.Err() != nil || !client.IsConnectionOpen() {
-			return fmt.Errorf("event %d was acknowledged, and the stream has not told of it", number)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+func (b *box) open() (err error) {
+	b.db, err = store.Open(store.Options{Path: b.path, Retention: store.DefaultRetention()})
+	return err
 }
 
-// waitFor waits for an answer of the broker.
-func waitFor(ctx context.Context, token mqtt.Token, patience time.Duration) error {
-	select {
-	case <-token.Done():
-		return token.Error()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(patience):
-		return fmt.Errorf("no answer within %s", patience)
+// start starts the uplink.
+func (b *box) start(ctx context.Context) error {
+	log := slog.New(slog.DiscardHandler)
+	if os.Getenv("ENGINE_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("box", b.id)
 	}
+	set, err := uplink.New(ctx, uplink.Options{
+		DB: b.db, Log: log,
+		Configured: []uplink.Config{{
+			Name: "engine", URL: "mqtt://" + b.way.address(), Username: "box-" + b.id, Password: boxPassword,
+			Use: []uplink.Use{uplink.Events, uplink.History},
+		}},
+		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
+			return mqtt.Connect(ctx, to, log)
+		},
+		Health: func(context.Context) (uplink.Health, error) {
+			return uplink.Health{TS: motion.TimeOf(time.Now()), Version: "test", Problems: []string{}}, nil
+		},
+		Minutes: uplink.MinuteReader{
+			Samples: func(context.Context, motion.NetworkID, int64, int64, int64) (*series.Set, error) {
+				return series.NewSet()
+			},
+			Topology: func(motion.NetworkID, bool) (motion.Topology, error) { return motion.Topology{}, nil },
+		},
+		Networks: func(context.Context) ([]motion.NetworkID, error) { return b.networks, nil },
+		Now:      func() motion.Time { return motion.TimeOf(time.Now()) },
+	})
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- set.Run(running) }()
+	b.stop = func() error {
+		cancel()
+		return <-ended
+	}
+	return nil
+}
+
+// restart stops the appliance and starts it again on its database.
+func (b *box) restart(ctx context.Context) error {
+	return errors.Join(b.close(), b.open(), b.start(ctx))
+}
+
+// close stops the appliance.
+func (b *box) close() error {
+	var err error
+	if b.stop != nil {
+		err = b.stop()
+		b.stop = nil
+	}
+	return errors.Join(err, b.db.Close())
+}
+
+// happen stores an event of one network after the other.
+func (b *box) happen(ctx context.Context, at time.Time) error {
+	for _, network := range b.networks {
+		err := b.db.Update(ctx, func(tx *store.Tx) error {
+			stored, _, err := tx.AddEvent(motion.Event{Event: motion.MotionDetectedEvent, NetworkID: network, TS: motion.TimeOf(at)}, "")
+			if err == nil {
+				b.made[network] = append(b.made[network], stored.ID)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("store an event: %w", err)
+		}
+	}
+	return nil
+}
+
+// tally is what became of the events of boxes.
+type tally struct {
+	Made, Missing, Doubles, Disorder int
+}
+
+// count compares what boxes have stored with what the stream has, by subject.
+func count(boxes []*box, stream map[string][]string) (t tally) {
+	for _, b := range boxes {
+		for network, made := range b.made {
+			place := make(map[string]int, len(made))
+			for i, id := range made {
+				place[id] = i + 1
+			}
+			seen, last := map[string]bool{}, 0
+			for _, id := range stream[fmt.Sprintf("sensegate.%s.%d.event", b.id, network)] {
+				switch at := place[id]; {
+				case seen[id]:
+					t.Doubles++
+				case at < last:
+					t.Disorder++
+				default:
+					last = at
+				}
+				seen[id] = true
+			}
+			t.Made += len(made)
+			t.Missing += len(made) - len(slices.DeleteFunc(slices.Clone(made), func(id string) bool { return !seen[id] }))
+		}
+	}
+	return t
 }
