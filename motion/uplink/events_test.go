@@ -3,6 +3,7 @@ package uplink_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/uplinktest"
 	"sensegate/store"
+	"sensegate/store/storetest"
 )
 
 // add stores events with times from a second on, one a second, and returns their ids.
@@ -240,4 +242,55 @@ func TestRestartedBrokerGetsEveryEventInOrder(t *testing.T) {
 		t.Error("the events are not in order")
 	}
 	t.Logf("%d events, %d came twice", len(ids), doubles)
+}
+
+// TestFullDiskHoldsNoEventBack has no room for the cursor, which stays in memory.
+func TestFullDiskHoldsNoEventBack(t *testing.T) {
+	t.Parallel()
+	broker := uplinktest.Start(t, uplinktest.Options{})
+	reader := broker.Listen("sensegate/+/+/event")
+	path := filepath.Join(t.TempDir(), "sensegate.db")
+	open := func(minFree int64) *bench {
+		db, err := store.Open(store.Options{Path: path, MinFree: minFree})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &bench{db: db}
+	}
+	b := open(0)
+	if err := b.db.Update(t.Context(), func(tx *store.Tx) error {
+		n, err := tx.CreateNetwork(motion.Network{GuardianID: "g"})
+		b.network = n.ID
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	o := b.options()
+	o.Configured = []uplink.Config{eventsTo(broker)}
+	b.run(t, o)
+	b.stop()
+	ids := b.add(t, b.network, now(), 5)
+	storetest.Close(t, b.db)
+	full := open(1 << 60)
+	o = full.options()
+	o.Configured = []uplink.Config{eventsTo(broker)}
+	full.run(t, o)
+	wantEvents(t, reader, ids)
+	eventually(t, "acknowledged", func() bool { return full.state(t, "engine").Events == 5 })
+	full.stop()
+	storetest.Close(t, full.db)
+	again := open(0)
+	t.Cleanup(func() { storetest.Close(t, again.db) })
+	o = again.options()
+	o.Configured = []uplink.Config{eventsTo(broker)}
+	again.run(t, o)
+	wantEvents(t, reader, ids) // twice, as the cursor was lost
+	eventually(t, "acknowledged", func() bool { return again.state(t, "engine").Events == 5 })
+	again.stop()
+	again.run(t, o)
+	eventually(t, "nothing waits", func() bool { s := again.state(t, "engine"); return s.Phase == uplink.Connected && s.Queue == 0 })
+	if got := again.state(t, "engine"); got.Events != 0 {
+		t.Errorf("%+v", got)
+	}
+	again.stop()
 }
