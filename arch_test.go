@@ -32,10 +32,13 @@ var arrows = map[string][]string{
 	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
 	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
 	"motion/uplink":  {},
-	"motion/hook":    {},
-	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
-	"motion/home":    {"motion", "motion/fault"},
-	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
+
+	"motion/uplink/homeassistant": {"motion", "motion/peer", "motion/uplink"},
+
+	"motion/hook":   {},
+	"motion/notify": {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
+	"motion/home":   {"motion", "motion/fault"},
+	"motion/sensor": {"motion", "motion/fault", "motion/home"},
 
 	"motion/timezone": {},
 
