@@ -7,9 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,55 +16,16 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"sensegate/motion/uplink"
+	"sensegate/motion/uplink/uplinktest"
 )
 
 // patience is how long a test waits for what has to come.
 const patience = 20 * time.Second
 
-// mosquitto starts a broker that keeps nothing, and returns its address.
+// mosquitto starts a broker, and returns its address.
 func mosquitto(t *testing.T) string {
 	t.Helper()
-	program, err := exec.LookPath("mosquitto")
-	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/mosquitto")
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("mosquitto is not installed")
-		}
-		t.Skip("mosquitto is not installed")
-	}
-	for range 5 { // somebody else may take the port
-		port, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := port.Addr().(*net.TCPAddr)
-		port.Close()
-		file := filepath.Join(t.TempDir(), "mosquitto.conf")
-		text := fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\npersistence false\n", address.Port)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		broker := exec.Command(program, "-c", file)
-		if err := broker.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = broker.Process.Kill() // it may have ended
-			_ = broker.Wait()
-		})
-		for range 200 {
-			c, err := net.Dial("tcp", address.String())
-			if err == nil {
-				c.Close()
-				return "tcp://" + address.String()
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}
-	t.Fatal("mosquitto does not start")
-	return ""
+	return "tcp://" + uplinktest.Start(t).Address()
 }
 
 // connect connects a client with a last will, "" for none. cut ends its connection as a power cut does.
