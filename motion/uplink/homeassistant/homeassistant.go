@@ -75,6 +75,7 @@ func (p *Part) Run(ctx context.Context, peer uplink.Peer) error {
 	in := newInbox(p.o.Log)
 	r := &run{Part: p, peer: peer, kept: kept, sent: map[string]string{}, groups: map[motion.NetworkID]Published{}, limit: newLimit()}
 	r.follower = p.o.House.Follow(ctx, in.changed)
+	defer func() { stop(); r.follower.Wait() }()
 	if err := p.subscribe(ctx, peer, in); err != nil {
 		return err
 	}

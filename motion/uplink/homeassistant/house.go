@@ -18,6 +18,8 @@ type House interface {
 
 // Follower tells how the networks that it follows are now.
 type Follower interface {
+	// Wait waits until it no longer follows, after the end of its context.
+	Wait()
 	Box(ctx context.Context) (Box, error)
 	Networks() []motion.NetworkID
 	// Network returns a network, false when there is none of that id.

@@ -117,6 +117,8 @@ func (h *house) Network(_ context.Context, id motion.NetworkID) (homeassistant.N
 	return n, ok, nil
 }
 
+func (h *house) Wait() {}
+
 func (h *house) Intensity(motion.NetworkID) (float64, bool) { return 0.25, true }
 
 // commands returns what was asked.
