@@ -56,6 +56,7 @@ type Appliance struct {
 	guest   browser.Guest
 	play    browser.Play
 
+	starts     func() error // why the process could not start anew; nil: it cannot
 	restarting sync.Once
 	restart    chan struct{} // closed when the process is to start anew
 }

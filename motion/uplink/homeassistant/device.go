@@ -27,6 +27,7 @@ type message struct {
 	payload []byte // nil: whatever it holds stays
 	qos     byte
 	repeat  bool              // also when it has not changed, once a minute
+	slow    bool              // once a minute at most
 	parts   map[string]string // of a discovery topic: platforms by key
 }
 

@@ -43,7 +43,6 @@ type Box struct {
 	Networks int
 	Clients  int     // of its broker
 	DB       float64 // MiB
-	Written  float64 // MiB, since the start
 	Problems []string
 }
 

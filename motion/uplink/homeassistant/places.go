@@ -85,7 +85,7 @@ func (d *describer) nodeStates(n *Network, o *Node) []message {
 	}
 	return []message{
 		state(d.topic(n.ID, "node", o.ID, "availability"), there(o.Online)),
-		{topic: d.topic(n.ID, "node", o.ID, "state"), payload: encode(told)},
+		{topic: d.topic(n.ID, "node", o.ID, "state"), payload: encode(told), slow: true},
 	}
 }
 
@@ -151,6 +151,6 @@ func (d *describer) boxMessages() []message {
 	}
 	return append(d.render(v), message{topic: d.topic("state"), payload: encode(object{
 		"version": d.box.Version, "uptime_s": int64(d.box.Uptime), "networks": d.box.Networks, "mqtt_clients": d.box.Clients,
-		"db_mib": motion.Round(d.box.DB, 1), "written_mib": motion.Round(d.box.Written, 1), "problems": problems,
+		"db_mib": motion.Round(d.box.DB, 1), "problems": problems,
 	})})
 }

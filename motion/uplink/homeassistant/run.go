@@ -154,7 +154,8 @@ func (p Published) with(more Published) Published {
 // with nothing but their platform makes Home Assistant forget them.
 func (r *run) publish(ctx context.Context, m message) error {
 	before, told := r.sent[m.topic]
-	if m.payload == nil || told && before == string(m.payload) && !(m.repeat && r.repeat) {
+	same, due := told && before == string(m.payload), r.repeat || !told
+	if m.payload == nil || same && !(m.repeat && due) || m.slow && !due {
 		return nil
 	}
 	payloads := [][]byte{m.payload}

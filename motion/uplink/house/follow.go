@@ -181,12 +181,7 @@ func (f *follower) event(id motion.NetworkID, e *motion.Event) {
 	now := f.Engine.State.Now()
 	f.mu.Lock()
 	if w := f.watches[id]; w != nil {
-		switch {
-		case e.Event == motion.MotionDetectedEvent:
-			w.eventID, w.eventPlace, w.alarm = e.ID, e.LocName, now
-		case e.Event == motion.CustomAlertEvent:
-			w.alarm = now
-		}
+		w.take(e, now)
 	}
 	f.mu.Unlock()
 	f.tell(homeassistant.Change{Network: id, Event: e})

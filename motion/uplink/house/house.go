@@ -33,7 +33,7 @@ type Options struct {
 	Household *household.Household
 	DB        *store.DB
 	Box       func(context.Context) (homeassistant.Box, error)
-	Restart   func()
+	Restart   func() error
 	Log       *slog.Logger
 }
 
@@ -81,8 +81,7 @@ func (h *House) Do(ctx context.Context, c homeassistant.Command) error {
 		if err := h.DB.Update(ctx, func(*store.Tx) error { return nil }); err != nil {
 			return err
 		}
-		h.Restart()
-		return nil
+		return h.Restart()
 	}
 	if err := h.do(ctx, c); err != nil {
 		return err

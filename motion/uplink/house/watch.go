@@ -13,7 +13,7 @@ const (
 	occupancyHold motion.Seconds = 600 // that somebody is there after motion
 	alarmHold     motion.Seconds = 300 // of a triggered alarm after what has triggered it
 	roomWindow    motion.Seconds = 10  // in which motion in a room is added up
-	roomLeast     motion.Seconds = 0.5 // of motion in that window, for a room to be in motion
+	roomLeast     motion.Seconds = 1   // of motion in that window, for a room to be in motion
 	roomHold      motion.Seconds = 30  // of a room after that, while the home is in motion
 	intensityFor  motion.Seconds = 5   // that an intensity is the newest
 )
@@ -25,6 +25,7 @@ const nearShare = 0.25
 type watch struct {
 	shown      shown
 	lastMotion motion.Time // of the newest beginning or end
+	moved      motion.Time // when there was motion last
 	detection  homeassistant.Detection
 	rooms      map[string]*room
 
@@ -57,7 +58,7 @@ type room struct {
 // near is motion in a room during a sample.
 type near struct {
 	at     motion.Time
-	length motion.Seconds // times its share
+	length motion.Seconds
 }
 
 // sight is what the engine knows of a network's motion.
@@ -86,7 +87,7 @@ func (w *watch) note(m *state.Moment, now motion.Time) {
 		if share < nearShare {
 			continue
 		}
-		r.near = append(r.near, near{now, share * m.Length})
+		r.near = append(r.near, near{now, m.Length})
 		sum := 0.0
 		for _, one := range r.near {
 			sum += one.length
@@ -97,11 +98,33 @@ func (w *watch) note(m *state.Moment, now motion.Time) {
 	}
 }
 
+// take takes in an event that came at now. Motion that is stored, and the verdict of an alert, trigger
+// the alarm of a home whose household is away.
+func (w *watch) take(e *motion.Event, now motion.Time) {
+	switch e.Event {
+	case motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent:
+		w.away, w.alarm = e.Event == motion.SceneChangedToAwayEvent, 0
+	case motion.MotionDetectedEvent, motion.CustomAlertEvent:
+		if w.away {
+			w.alarm = now
+		}
+	}
+	if e.Event == motion.MotionDetectedEvent {
+		w.eventID, w.eventPlace = e.ID, e.LocName
+	}
+}
+
 // judge decides what is shown now, and reports whether that has changed.
 func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 	before := w.shown
 	w.shown = shown{judged: true, known: s.tripped != nil, motion: s.tripped != nil && *s.tripped == 1, paused: s.paused}
-	w.shown.occupied = w.shown.known && (w.shown.motion || !s.last.IsZero() && now.Since(s.last) <= occupancyHold)
+	switch {
+	case w.shown.motion:
+		w.moved = now
+	case !before.judged:
+		w.moved = s.last
+	}
+	w.shown.occupied = w.shown.known && !w.moved.IsZero() && now.Since(w.moved) <= occupancyHold
 	w.shown.triggered = w.away && !w.alarm.IsZero() && now.Since(w.alarm) <= alarmHold
 	switch {
 	case w.shown.motion && !before.motion:

@@ -1,0 +1,48 @@
+package appliance
+
+import (
+	"context"
+
+	"sensegate/motion/fault"
+	"sensegate/motion/uplink"
+	"sensegate/motion/uplink/homeassistant"
+	"sensegate/motion/uplink/house"
+)
+
+// homeAssistant makes the part of an uplink that shows the networks to Home Assistant.
+func (a *Appliance) homeAssistant(u uplink.Uplink) uplink.Part {
+	c := u.HomeAssistant
+	shown := house.New(house.Options{
+		Uplink: u.Name, Networks: u.Networks, Members: c.Members, Engine: a.engine, Household: a.parts.Household, DB: a.db,
+		Box: a.shownBox, Restart: a.askedRestart, Log: a.log,
+	})
+	return homeassistant.New(homeassistant.Options{
+		Box: u.Box, Base: u.Base, Discovery: c.DiscoveryPrefix, Legacy: c.LegacyDiscovery, ReadOnly: c.ReadOnly, Alarm: c.Alarm, Members: c.Members,
+		House: shown, Kept: shown.Kept(), Log: a.log.With("uplink", u.Name),
+	})
+}
+
+// shownBox returns the appliance as Home Assistant is shown it.
+func (a *Appliance) shownBox(ctx context.Context) (homeassistant.Box, error) {
+	health, err := a.health(ctx)
+	const mib = 1 << 20
+	return homeassistant.Box{
+		Name: "sensegate", URL: a.base, Version: health.Version, Uptime: float64(health.UptimeS), Networks: health.Networks,
+		Clients: a.broker.Counters().Sessions, DB: float64(health.Database) / mib, Problems: health.Problems,
+	}, err
+}
+
+// askedRestart starts the process anew, unless that would fail.
+func (a *Appliance) askedRestart() error {
+	if a.starts == nil {
+		return fault.New(fault.Conflict, "this process cannot start itself anew")
+	}
+	if err := a.starts(); err != nil {
+		return fault.New(fault.Conflict, "the appliance would not start with its configuration: %s", err)
+	}
+	a.startAnew()
+	return nil
+}
+
+// startAnew ends the process so that it starts anew.
+func (a *Appliance) startAnew() { a.restarting.Do(func() { close(a.restart) }) }
