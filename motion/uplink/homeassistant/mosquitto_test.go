@@ -25,7 +25,7 @@ const patience = 20 * time.Second
 // mosquitto starts a broker, and returns its address.
 func mosquitto(t *testing.T) string {
 	t.Helper()
-	return "tcp://" + uplinktest.Start(t).Address()
+	return "tcp://" + uplinktest.Start(t, uplinktest.Options{}).Address()
 }
 
 // connect connects a client with a last will, "" for none. cut ends its connection as a power cut does.
