@@ -3,10 +3,12 @@ package appliance
 import (
 	"context"
 
+	"sensegate/broker"
 	"sensegate/motion/fault"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/homeassistant"
 	"sensegate/motion/uplink/house"
+	"sensegate/motion/uplink/own"
 )
 
 // homeAssistant makes the part of an uplink that shows the networks to Home Assistant.
@@ -46,3 +48,15 @@ func (a *Appliance) askedRestart() error {
 
 // startAnew ends the process so that it starts anew.
 func (a *Appliance) startAnew() { a.restarting.Do(func() { close(a.restart) }) }
+
+// ownBroker is the appliance's broker as an uplink.
+type ownBroker struct{ *broker.Server }
+
+func (b ownBroker) Hear(hear func(user, topic string, payload []byte)) (stop func()) {
+	return b.Server.Hear(func(s broker.Said) { hear(s.User, s.Topic, s.Payload) })
+}
+
+// ownUplink connects an uplink to the appliance's own broker.
+func (a *Appliance) ownUplink(_ context.Context, u uplink.Uplink) (uplink.Connection, error) {
+	return own.Connect(ownBroker{a.broker}, u.Base+"/availability")
+}
