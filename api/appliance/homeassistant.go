@@ -1,9 +1,11 @@
 package appliance
 
 import (
+	"cmp"
 	"context"
 
 	"sensegate/broker"
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/homeassistant"
@@ -54,6 +56,16 @@ type ownBroker struct{ *broker.Server }
 
 func (b ownBroker) Hear(hear func(user, topic string, payload []byte)) (stop func()) {
 	return b.Server.Hear(func(s broker.Said) { hear(s.User, s.Topic, s.Payload) })
+}
+
+// entities returns the topics of the uplink to the own broker, or those that it will have.
+func (a *Appliance) entities() motion.UserTopics {
+	for _, u := range a.uplinks.List() {
+		if u.Config.Own() && u.Config.Has(uplink.HomeAssistant) {
+			return motion.UserTopics{Prefix: u.Base, Discovery: cmp.Or(u.Config.HomeAssistant.DiscoveryPrefix, homeassistant.Prefix)}
+		}
+	}
+	return motion.UserTopics{Prefix: a.uplinks.Base(), Discovery: homeassistant.Prefix}
 }
 
 // ownUplink connects an uplink to the appliance's own broker.

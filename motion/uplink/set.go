@@ -87,6 +87,9 @@ func New(ctx context.Context, o Options) (*Set, error) {
 	return s, nil
 }
 
+// Base returns what the topics of an uplink begin with that says nothing else.
+func (s *Set) Base() string { return newUplink(Config{}, s.box).Base }
+
 // storedConfigs returns the configurations in the database.
 func storedConfigs(tx *store.Tx) ([]Config, error) {
 	stored, err := tx.Uplinks()

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Box       string // instance id of the appliance, which no other one on the broker has
 	Base      string // all topics but those of discovery begin with Base + "/"
-	Discovery string // Home Assistant's discovery prefix; "": homeassistant
+	Discovery string // Home Assistant's discovery prefix; "": Prefix
 	Legacy    bool   // one discovery topic for each entity, for Home Assistant before 2024.12
 	ReadOnly  bool   // no entity that changes something, and no command is taken
 	Alarm     bool   // an alarm panel for each network
@@ -51,12 +51,15 @@ type Part struct{ o Options }
 
 // New returns a Part.
 func New(o Options) *Part {
-	o.Discovery = cmp.Or(o.Discovery, "homeassistant")
+	o.Discovery = cmp.Or(o.Discovery, Prefix)
 	if o.Delay == nil {
 		o.Delay = func() time.Duration { return time.Second + rand.N(4*time.Second) }
 	}
 	return &Part{o}
 }
+
+// Prefix is the discovery prefix that Home Assistant has unless it is told another.
+const Prefix = "homeassistant"
 
 // Times.
 const (
