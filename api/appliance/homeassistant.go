@@ -22,8 +22,14 @@ func (a *Appliance) homeAssistant(u uplink.Uplink) uplink.Part {
 	})
 	return homeassistant.New(homeassistant.Options{
 		Box: u.Box, Base: u.Base, Discovery: c.DiscoveryPrefix, Legacy: c.LegacyDiscovery, ReadOnly: c.ReadOnly, Alarm: c.Alarm, Members: c.Members,
-		House: shown, Kept: shown.Kept(), Log: a.log.With("uplink", u.Name),
+		House: shown, Kept: house.Kept(a.db, u.Name), Log: a.log.With("uplink", u.Name),
 	})
+}
+
+// clearedOfHomeAssistant makes the part that clears what an uplink has published when it was used for
+// Home Assistant.
+func (a *Appliance) clearedOfHomeAssistant(u uplink.Uplink) uplink.Part {
+	return homeassistant.Cleared{Kept: house.Kept(a.db, u.Name)}
 }
 
 // shownBox returns the appliance as Home Assistant is shown it.

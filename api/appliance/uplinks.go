@@ -16,6 +16,7 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		DB: a.db, Configured: a.config.Uplinks, Relay: a.config.Relay, Log: a.log,
 		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) { return mqtt.Connect(ctx, to, a.log) },
 		Own:     a.ownUplink,
+		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,
 		Minutes: uplink.MinuteReader{Samples: a.engine.State.SamplesFor, Topology: a.engine.Inventory.Topology},
 		Networks: func(ctx context.Context) ([]motion.NetworkID, error) {

@@ -131,6 +131,18 @@ func (p *Part) subscribe(ctx context.Context, peer uplink.Peer, in *inbox) error
 	return nil
 }
 
+// Cleared clears what was published while an uplink was used for Home Assistant, when it no longer is.
+type Cleared struct{ Kept Kept }
+
+// Run clears it, and waits for the end of ctx.
+func (c Cleared) Run(ctx context.Context, peer uplink.Peer) error {
+	if err := New(Options{Kept: c.Kept}).Leave(ctx, peer); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
 // Leave clears everything that was published, before an uplink is removed or is no longer used for
 // Home Assistant.
 func (p *Part) Leave(ctx context.Context, peer uplink.Peer) error {

@@ -44,7 +44,7 @@ type House struct{ Options }
 func New(o Options) *House { return &House{o} }
 
 // Kept returns where it is kept what an uplink has published.
-func (h *House) Kept() homeassistant.Kept { return kept{h.DB, h.Uplink} }
+func Kept(db *store.DB, uplink string) homeassistant.Kept { return kept{db, uplink} }
 
 // kept is the Kept of an uplink.
 type kept struct {
