@@ -1,6 +1,35 @@
 package broker
 
-import "testing"
+import (
+	"testing"
+
+	"sensegate/broker/guard/guardtest"
+)
+
+// TestPacketIDsOfBothSidesAreIndependent: a message that waits for its PUBACK does not stand in the way of
+// a SUBSCRIBE with its packet id.
+func TestPacketIDsOfBothSidesAreIndependent(t *testing.T) {
+	t.Parallel()
+	r := start(t, newSink(), nil)
+	c := r.user(t, "homeassistant", "one")
+	c.Send(guardtest.Subscribe(4, 1, "homeassistant/a"))
+	c.Expect("9003000101")
+	if err := r.Tell("homeassistant/a", []byte("x"), false); err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Packet(); p[0] != 0x32 || p[len(p)-2] != 1 { // its packet id is that of the SUBSCRIBE
+		t.Fatalf("got % x", p)
+	}
+	c.Send(guardtest.Subscribe(4, 1, "homeassistant/b"))
+	c.Expect("9003000101")
+	c.Send([]byte{0x40, 2, 0, 1}) // PUBACK
+	if err := r.Tell("homeassistant/b", []byte("y"), true); err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Packet(); p[0]&0xf0 != 0x30 || p[len(p)-1] != 'y' {
+		t.Errorf("got % x", p)
+	}
+}
 
 // TestHomeAssistantWritesCommandsAlone: it sees the entities, and nothing of devices or other users.
 func TestHomeAssistantWritesCommandsAlone(t *testing.T) {

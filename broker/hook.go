@@ -32,7 +32,7 @@ func (h *hook) ID() string { return "policy" }
 func (h *hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
-		mqtt.OnPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed, mqtt.OnRetainedExpired:
+		mqtt.OnPublish, mqtt.OnPacketRead, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed, mqtt.OnRetainedExpired:
 		return true
 	}
 	return h.Hook.Provides(method)
