@@ -21,7 +21,7 @@ func (a *Appliance) homeAssistant(u uplink.Uplink) uplink.Part {
 		Box: a.shownBox, Restart: a.askedRestart, Log: a.log,
 	})
 	return homeassistant.New(homeassistant.Options{
-		Box: u.Box, Base: u.Base, Discovery: c.DiscoveryPrefix, Legacy: c.LegacyDiscovery, ReadOnly: c.ReadOnly, Alarm: c.Alarm, Members: c.Members,
+		Box: u.Box, Base: u.Base, Discovery: c.DiscoveryPrefix, Legacy: c.LegacyDiscovery, ReadOnly: c.ReadOnly, Alarm: c.Alarm,
 		House: shown, Kept: house.Kept(a.db, u.Name), Log: a.log.With("uplink", u.Name),
 	})
 }

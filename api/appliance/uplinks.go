@@ -14,7 +14,9 @@ import (
 func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 	a.uplinks, err = uplink.New(ctx, uplink.Options{
 		DB: a.db, Configured: a.config.Uplinks, Relay: a.config.Relay, Log: a.log,
-		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) { return mqtt.Connect(ctx, to, a.log) },
+		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
+			return mqtt.Connect(ctx, to, a.log)
+		},
 		Own:     a.ownUplink,
 		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,

@@ -26,7 +26,6 @@ type Options struct {
 	Legacy    bool   // one discovery topic for each entity, for Home Assistant before 2024.12
 	ReadOnly  bool   // no entity that changes something, and no command is taken
 	Alarm     bool   // an alarm panel for each network
-	Members   bool   // members who have agreed are shown as at home or not
 
 	House House
 	Kept  Kept

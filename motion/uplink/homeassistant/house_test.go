@@ -163,7 +163,7 @@ func runBox(t *testing.T, broker, id string, h *house, kept *memory, change func
 	t.Helper()
 	b := &box{t: t, base: "sensegate/" + id, house: h, kept: kept}
 	o := homeassistant.Options{
-		Box: id, Base: b.base, Members: true, Alarm: true, House: h, Kept: kept, Log: slog.New(slog.DiscardHandler),
+		Box: id, Base: b.base, Alarm: true, House: h, Kept: kept, Log: slog.New(slog.DiscardHandler),
 		Delay: func() time.Duration { return 0 },
 	}
 	if change != nil {
