@@ -217,6 +217,8 @@ func (t *test) settle(ctx context.Context, after string) error {
 			if got = count(t.boxes, stream); got.Missing == 0 {
 				break
 			}
+		} else {
+			fmt.Fprintln(t.out, "not read yet:", err)
 		}
 		wait(ctx, time.Second)
 	}

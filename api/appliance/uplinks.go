@@ -21,9 +21,12 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
 			return mqtt.Connect(ctx, to, a.log)
 		},
+		Own:     a.ownUplink,
+		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,
 		Minutes: minutes, Networks: a.networkIDs, Now: a.setClock,
 		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{
+			uplink.HomeAssistant: a.homeAssistant,
 			uplink.Commands: func(u uplink.Uplink) uplink.Part {
 				return remotecore.New(u, http.HandlerFunc(a.serveCore), a.setClock, a.log)
 			},
