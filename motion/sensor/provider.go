@@ -76,6 +76,7 @@ type Reading struct {
 	BatteryLevel *int     // percent
 	Temperature  *float64 // °C
 	Humidity     *float64 // percent
+	Retained     bool     // it tells what was so before: it sets the state and is no detection
 }
 
 // HasValues reports whether the reading has values besides the online state.
