@@ -265,17 +265,30 @@ func whole(base, topic string) string {
 	return topic
 }
 
-// checkTopic returns a fault unless messages can be asked for at a topic.
+// checkTopic returns a fault unless messages can be asked for at a topic. It may have + levels, beside others: one
+// thing may be heard by several gateways.
 func checkTopic(key, topic string) error {
 	switch {
 	case topic == "":
 		return fault.New(fault.Invalid, "%s: is missing", key)
 	case len(topic) > maxTopic:
 		return fault.New(fault.TooLarge, "%s: longer than %d bytes", key, maxTopic)
-	case strings.ContainsAny(topic, "+#\x00") || topic[0] == '$':
-		return fault.New(fault.Invalid, "%s: want a topic without + # $", key)
+	case strings.ContainsAny(topic, "#\x00") || topic[0] == '$' || strings.Trim(topic, "+/") == "":
+		return fault.New(fault.Invalid, "%s: want a topic without # and $ that is not + alone", key)
 	}
 	return nil
+}
+
+// matches reports whether a topic is the one of an announcement, of which + is any level.
+func matches(announced, topic string) bool {
+	if announced == topic {
+		return true
+	}
+	if !strings.Contains(announced, "+") {
+		return false
+	}
+	want, levels := strings.Split(announced, "/"), strings.Split(topic, "/")
+	return slices.EqualFunc(want, levels, func(w, l string) bool { return w == "+" || w == l })
 }
 
 // name returns the name of a sensor with that of its device.

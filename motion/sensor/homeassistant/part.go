@@ -72,7 +72,8 @@ type session struct {
 	bytes    atomic.Int64 // of messages
 	lost     atomic.Int64 // messages that did not fit
 
-	asked    map[string]bool // topics whose messages come
+	fixed    map[string]bool // filters whose messages come as long as the connection lasts
+	asked    map[string]bool // topics of things whose messages come
 	asks     int
 	listed   bool // the list of things has changed since it was last delivered
 	toSettle int  // steps
@@ -82,17 +83,17 @@ type session struct {
 func (l *listener) Run(ctx context.Context, peer uplink.Peer) error {
 	s := &session{
 		listener: l, peer: peer, own: ownTopics(l.options.Prefix), messages: make(chan uplink.Message, maxWaiting),
-		asked: map[string]bool{}, toSettle: int(settleAfter / step),
+		fixed: map[string]bool{}, asked: map[string]bool{}, toSettle: int(settleAfter / step),
 	}
 	s.connect(ctx, true)
 	defer s.connect(context.WithoutCancel(ctx), false)
 	if nodes := l.options.Nodes; nodes != nil {
 		nodes.OutsideConnected(l.options.Uplink)
 		defer nodes.OutsideGone(l.options.Uplink)
-		s.subscribe(ctx, nodes.OutsideFilters()...)
+		s.subscribe(ctx, s.fixed, nodes.OutsideFilters()...)
 	}
 	d := l.options.Discovery
-	s.subscribe(ctx, d+"/binary_sensor/+/config", d+"/binary_sensor/+/+/config", d+"/device/+/config", d+"/device/+/+/config")
+	s.subscribe(ctx, s.fixed, d+"/binary_sensor/+/config", d+"/binary_sensor/+/+/config", d+"/device/+/config", d+"/device/+/+/config")
 	ticker := time.NewTicker(step)
 	defer ticker.Stop()
 	for {
@@ -148,17 +149,17 @@ func (s *session) hear(m uplink.Message) {
 	}
 }
 
-// subscribe asks for the messages of topics that were not asked for yet.
-func (s *session) subscribe(ctx context.Context, filters ...string) {
+// subscribe asks for the messages of topics that were not asked for yet, and notes them in asked.
+func (s *session) subscribe(ctx context.Context, asked map[string]bool, filters ...string) {
 	for _, filter := range filters {
-		if s.asked[filter] || ctx.Err() != nil {
+		if s.fixed[filter] || s.asked[filter] || ctx.Err() != nil {
 			continue
 		}
 		if s.asks >= maxSubscriptions {
 			s.provider.bad("too many topics are announced: the others are not heard until the next connection", []byte(filter))
 			return
 		}
-		s.asked[filter] = true
+		asked[filter] = true
 		s.asks++
 		if err := s.peer.Subscribe(ctx, filter, s.hear); err != nil && ctx.Err() == nil {
 			s.provider.log.Warn("topic not heard", "uplink", s.options.Uplink, "topic", filter, "err", err)
@@ -169,6 +170,9 @@ func (s *session) subscribe(ctx context.Context, filters ...string) {
 // take handles a message.
 func (s *session) take(ctx context.Context, m uplink.Message) {
 	p := s.provider
+	if s.own(m.Topic) {
+		return
+	}
 	if strings.HasPrefix(m.Topic, s.options.Discovery+"/") && strings.HasSuffix(m.Topic, "/config") {
 		s.announce(ctx, m)
 		return
@@ -187,7 +191,7 @@ func (s *session) take(ctx context.Context, m uplink.Message) {
 		p.mu.Lock()
 		s.listed = s.hub.addRadio(node) || s.listed
 		p.mu.Unlock()
-		s.subscribe(ctx, follow...)
+		s.subscribe(ctx, s.fixed, follow...)
 	}
 }
 
@@ -216,12 +220,12 @@ func (s *session) announce(ctx context.Context, m uplink.Message) {
 	}
 	s.listed = s.listed || changed
 	for topic := range s.asked { // so that what the broker keeps comes again when a thing comes again
-		if !topics[topic] && !strings.ContainsAny(topic, "+#") {
+		if !topics[topic] {
 			delete(s.asked, topic)
 		}
 	}
 	for topic := range topics {
-		s.subscribe(ctx, topic)
+		s.subscribe(ctx, s.asked, topic)
 	}
 }
 
