@@ -29,6 +29,7 @@ import (
 	"sensegate/motion/integration"
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -39,6 +40,7 @@ type Appliance struct {
 	db      *store.DB
 	engine  *engine.Engine
 	relay   *relay.Relay
+	uplinks *uplink.Set
 	notify  *notify.Notifier
 	sensors *integration.Service
 	base    string // that links in mails begin with, once the ports are bound
@@ -104,6 +106,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.engine.Introduce(outbound{a.broker, a.nodes})
 	a.connectSensors()
 	if err = a.assemblePeople(); err != nil {
+		return nil, err
+	}
+	if err = a.openUplinks(ctx); err != nil {
 		return nil, err
 	}
 	a.records = recording.New(recording.Options{
@@ -186,6 +191,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.broker.Run(running) })
 	services.Go(func() error { return a.nodes.Run(running) })
 	services.Go(func() error { return a.sensors.Run(running) })
+	services.Go(func() error { return a.uplinks.Run(running) })
 	services.Go(func() error { return a.parts.Household.Watch(running) })
 	services.Go(func() error { return a.http.Run(running) })
 	services.Go(func() error { return a.certs.Run(running) })

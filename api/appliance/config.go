@@ -24,6 +24,7 @@ import (
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
 	"sensegate/motion/sensor/zigbee2mqtt"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -49,6 +50,8 @@ type Config struct {
 	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
 
 	Nodes nodedoor.Config `yaml:"nodes" envPrefix:"NODES_"`
+
+	Uplinks []uplink.Config `yaml:"uplinks" envPrefix:"UPLINKS_"`
 
 	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
@@ -151,6 +154,7 @@ func (c *Config) Validate() error {
 	check("push.", c.Push.Validate())
 	check("sensors.", c.Sensors.Validate())
 	check("nodes.", c.Nodes.Validate())
+	check("uplinks.", uplink.ValidateAll(c.Uplinks))
 	return errors.Join(wrong...)
 }
 
