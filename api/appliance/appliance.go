@@ -29,34 +29,36 @@ import (
 	"sensegate/motion/integration"
 	"sensegate/motion/notify"
 	"sensegate/motion/relay"
+	"sensegate/motion/sensor/homeassistant"
 	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
 // Appliance is the assembled product. Open makes one, Run serves and closes it.
 type Appliance struct {
-	config  Config
-	log     *slog.Logger
-	db      *store.DB
-	engine  *engine.Engine
-	relay   *relay.Relay
-	uplinks *uplink.Set
-	notify  *notify.Notifier
-	sensors *integration.Service
-	base    string // that links in mails begin with, once the ports are bound
-	broker  *broker.Server
-	nodes   *nodedoor.Door
-	http    *server.Server
-	core    *server.Server // nil: on http
-	box     *box.Box
-	admin   *admin.Server
-	certs   *pki.Certificates
-	names   *mdns.Responder // nil until the ports are bound
-	staging *staging.Staging
-	records *recording.Recorder
-	parts   app.Parts
-	guest   browser.Guest
-	play    browser.Play
+	config   Config
+	log      *slog.Logger
+	db       *store.DB
+	engine   *engine.Engine
+	relay    *relay.Relay
+	uplinks  *uplink.Set
+	notify   *notify.Notifier
+	sensors  *integration.Service
+	incoming *homeassistant.Provider
+	base     string // that links in mails begin with, once the ports are bound
+	broker   *broker.Server
+	nodes    *nodedoor.Door
+	http     *server.Server
+	core     *server.Server // nil: on http
+	box      *box.Box
+	admin    *admin.Server
+	certs    *pki.Certificates
+	names    *mdns.Responder // nil until the ports are bound
+	staging  *staging.Staging
+	records  *recording.Recorder
+	parts    app.Parts
+	guest    browser.Guest
+	play     browser.Play
 
 	restarting sync.Once
 	restart    chan struct{} // closed when the process is to start anew

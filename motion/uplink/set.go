@@ -25,6 +25,9 @@ type Options struct {
 	Own func(context.Context, Uplink) (Connection, error)
 	// Parts make what an uplink is used for. A use without an entry is the Set's own, or sends nothing.
 	Parts map[Use]func(Uplink) Part
+	// Incoming makes the part that hears what other makers announce to Home Assistant, of uplinks that
+	// are configured for it; nil: nobody does.
+	Incoming func(Uplink) Part
 	// Service makes the part of an uplink to http or https, which is run without a Peer; nil: sends nothing.
 	Service func(Uplink) Part
 	Log     *slog.Logger
@@ -155,6 +158,9 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 		if made := s.options.Parts[use]; made != nil {
 			parts = append(parts, made(u))
 		}
+	}
+	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming {
+		parts = append(parts, s.options.Incoming(u))
 	}
 	return parts
 }
@@ -309,6 +315,11 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 	if former != nil && former.stop != nil {
 		former.stop()
 		<-former.ended
+		for _, part := range former.parts {
+			if kept, ok := part.(interface{ Removed() }); ok {
+				kept.Removed()
+			}
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

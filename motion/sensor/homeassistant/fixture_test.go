@@ -153,7 +153,7 @@ type house struct {
 func inHouse(t *testing.T, kept []string, test func(h *house)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{t: t, broker: &broker{kept: map[string]string{}}, options: Options{Uplink: "house", Discovery: "homeassistant", Prefix: "sensegate"}}
+		h := &house{t: t, broker: &broker{kept: map[string]string{}}, options: Options{Uplink: "house", Discovery: "homeassistant", Base: "sensegate/0a1b2c3d"}}
 		for i := 0; i < len(kept); i += 2 {
 			h.broker.kept[kept[i]] = kept[i+1]
 		}

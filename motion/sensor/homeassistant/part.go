@@ -2,6 +2,7 @@ package homeassistant
 
 import (
 	"context"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,7 +28,7 @@ type Nodes interface {
 type Options struct {
 	Uplink    string             // its name
 	Discovery string             // prefix of Home Assistant's discovery, such as homeassistant
-	Prefix    string             // of this box's own topics there
+	Base      string             // of this box's own topics there: a prefix, and the id of the box
 	Networks  []motion.NetworkID // that the uplink serves; none: all
 	Nodes     Nodes              // nil: none are heard
 }
@@ -50,6 +51,30 @@ type listener struct {
 	provider *Provider
 	options  Options
 	hub      *hub
+
+	refused atomic.Uint64 // messages that could not be used
+	trouble atomic.Value  // string: what keeps it from hearing
+}
+
+// Report returns what could not be used.
+func (l *listener) Report() uplink.Report {
+	trouble, _ := l.trouble.Load().(string)
+	return uplink.Report{Refused: l.refused.Load(), Trouble: trouble}
+}
+
+// Removed forgets the hub of the uplink: its things are offline.
+func (l *listener) Removed() {
+	l.provider.mu.Lock()
+	defer l.provider.mu.Unlock()
+	if l.provider.hubs[l.options.Uplink] == l.hub {
+		delete(l.provider.hubs, l.options.Uplink)
+	}
+}
+
+// bad counts a message that could not be used.
+func (l *listener) bad(reason string, message []byte) {
+	l.refused.Add(1)
+	l.provider.bad(reason, message)
 }
 
 // Limits of a connection, and times.
@@ -82,9 +107,10 @@ type session struct {
 // Run listens until ctx ends.
 func (l *listener) Run(ctx context.Context, peer uplink.Peer) error {
 	s := &session{
-		listener: l, peer: peer, own: ownTopics(l.options.Prefix), messages: make(chan uplink.Message, maxWaiting),
+		listener: l, peer: peer, own: ownTopics(path.Dir(l.options.Base)), messages: make(chan uplink.Message, maxWaiting),
 		fixed: map[string]bool{}, asked: map[string]bool{}, toSettle: int(settleAfter / step),
 	}
+	s.trouble.Store("")
 	s.connect(ctx, true)
 	defer s.connect(context.WithoutCancel(ctx), false)
 	if nodes := l.options.Nodes; nodes != nil {
@@ -156,12 +182,13 @@ func (s *session) subscribe(ctx context.Context, asked map[string]bool, filters 
 			continue
 		}
 		if s.asks >= maxSubscriptions {
-			s.provider.bad("too many topics are announced: the others are not heard until the next connection", []byte(filter))
+			s.bad("too many topics are announced: the others are not heard until the next connection", []byte(filter))
 			return
 		}
 		asked[filter] = true
 		s.asks++
 		if err := s.peer.Subscribe(ctx, filter, s.hear); err != nil && ctx.Err() == nil {
+			s.trouble.Store(err.Error())
 			s.provider.log.Warn("topic not heard", "uplink", s.options.Uplink, "topic", filter, "err", err)
 		}
 	}
@@ -181,7 +208,7 @@ func (s *session) take(ctx context.Context, m uplink.Message) {
 	readings, wrong := s.hub.hear(m, p.now())
 	p.mu.Unlock()
 	if wrong != nil {
-		p.bad(wrong.Error(), m.Payload)
+		s.bad(wrong.Error(), m.Payload)
 	}
 	s.deliver(ctx, readings, false)
 	if s.options.Nodes == nil {
@@ -200,7 +227,7 @@ func (s *session) announce(ctx context.Context, m uplink.Message) {
 	p := s.provider
 	a, err := decode(m.Topic, m.Payload, s.own)
 	if err != nil {
-		p.bad(err.Error(), m.Payload)
+		s.bad(err.Error(), m.Payload)
 		return
 	}
 	elsewhere := func(key string) bool {
@@ -216,7 +243,7 @@ func (s *session) announce(ctx context.Context, m uplink.Message) {
 	topics := s.hub.topics()
 	p.mu.Unlock()
 	for _, err := range append(a.wrong, wrong...) {
-		p.bad(err.Error(), m.Payload)
+		s.bad(err.Error(), m.Payload)
 	}
 	s.listed = s.listed || changed
 	for topic := range s.asked { // so that what the broker keeps comes again when a thing comes again
@@ -243,7 +270,7 @@ func (s *session) step(ctx context.Context) {
 	settled := s.hub.settled
 	p.mu.Unlock()
 	if s.lost.Swap(0) > 0 {
-		p.bad("messages were too long, or came faster than they could be taken in", nil)
+		s.bad("messages were too long, or came faster than they could be taken in", nil)
 	}
 	s.deliver(ctx, readings, s.listed && settled)
 }
