@@ -38,6 +38,13 @@ type Bridged interface {
 	Topic() string
 }
 
+// Idler is a Provider that may have nothing to serve with for now.
+type Idler interface {
+	Provider
+	// Idle reports whether nothing is configured that would bring sensors.
+	Idle() bool
+}
+
 // Host receives the readings of a provider. Its methods may be called concurrently.
 type Host interface {
 	// Accounts returns the accounts that are in use at the provider.

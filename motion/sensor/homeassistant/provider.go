@@ -30,7 +30,7 @@ type Provider struct {
 // hostBox holds the host that Run delivers to.
 type hostBox struct{ sensor.Host }
 
-var _ sensor.Provider = (*Provider)(nil)
+var _ sensor.Idler = (*Provider)(nil)
 
 // New returns a provider that no uplink serves yet.
 func New(log *slog.Logger) *Provider {
@@ -61,6 +61,13 @@ func (p *Provider) Single() (motion.NetworkID, bool) {
 		only = h.networks[0]
 	}
 	return only, true
+}
+
+// Idle reports whether no uplink is configured that would be heard.
+func (p *Provider) Idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.hubs) == 0
 }
 
 // CreateAccount returns an account: nobody has to be asked.
