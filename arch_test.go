@@ -30,7 +30,6 @@ var arrows = map[string][]string{
 	"motion/shape":   {"motion", "motion/fault"},
 	"motion/setting": {"motion", "motion/fault", "motion/shape"},
 	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
-	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
 	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "motion/series", "store"},
 	"motion/hook":    {},
 	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
@@ -98,7 +97,7 @@ var arrows = map[string][]string{
 
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
-		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store", "motion/uplink", "motion/uplink/",
+		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
 	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},

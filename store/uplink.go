@@ -124,12 +124,15 @@ type NumberedEvent struct {
 }
 
 // EventsAfter returns up to limit events whose number is above after, in the order in which they were
-// stored, and the number of the last one that was looked at. Numbers that are missing in between
-// belonged to events that are no longer kept. Events past their retention are left out.
-func (tx *Tx) EventsAfter(after uint64, limit int) (found []NumberedEvent, last uint64) {
+// stored, and the number up to which there are no others. Numbers that are missing in between belonged
+// to events that are no longer kept. Events past their retention are left out.
+func (tx *Tx) EventsAfter(after uint64, limit int) (found []NumberedEvent, last uint64, err error) {
 	last = after
 	cursor := tx.bucket(eventsBySeq).Cursor()
-	for key, primary := cursor.Seek(key64(after + 1)); key != nil && len(found) < limit; key, primary = cursor.Next() {
+	for key, primary := cursor.Seek(key64(after + 1)); key != nil; key, primary = cursor.Next() {
+		if len(found) == limit {
+			return found, last, nil
+		}
 		if len(key) != 8 {
 			continue // damaged
 		}
@@ -142,7 +145,8 @@ func (tx *Tx) EventsAfter(after uint64, limit int) (found []NumberedEvent, last 
 			found = append(found, NumberedEvent{last, record.Event})
 		}
 	}
-	return found, last
+	end, err := tx.LastEventNumber()
+	return found, max(last, end), err
 }
 
 // CountEventsAfter returns how many events have a number above after.

@@ -22,7 +22,6 @@ import (
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
 	"sensegate/motion/notify"
-	"sensegate/motion/relay"
 	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/motion/uplink"
 	"sensegate/store"
@@ -31,17 +30,17 @@ import (
 // Config is the whole configuration; config.example.yaml explains each key. Begin
 // with Defaults.
 type Config struct {
-	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
-	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
-	HTTP       server.Config    `yaml:"http" envPrefix:"HTTP_"`
-	Web        WebConfig        `yaml:"web" envPrefix:"WEB_"`
-	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
-	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
-	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
-	Gatekeeper GatekeeperConfig `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
-	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
-	Insights   InsightsConfig   `yaml:"insights" envPrefix:"INSIGHTS_"`
-	Relay      relay.Config     `yaml:"relay" envPrefix:"RELAY_"`
+	StateDir   string             `yaml:"state_dir" env:"STATE_DIR"`
+	Log        LogConfig          `yaml:"log" envPrefix:"LOG_"`
+	HTTP       server.Config      `yaml:"http" envPrefix:"HTTP_"`
+	Web        WebConfig          `yaml:"web" envPrefix:"WEB_"`
+	Core       CoreConfig         `yaml:"core" envPrefix:"CORE_"`
+	TLS        pki.Config         `yaml:"tls" envPrefix:"TLS_"`
+	MQTT       broker.Config      `yaml:"mqtt" envPrefix:"MQTT_"`
+	Gatekeeper GatekeeperConfig   `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
+	Store      StoreConfig        `yaml:"store" envPrefix:"STORE_"`
+	Insights   InsightsConfig     `yaml:"insights" envPrefix:"INSIGHTS_"`
+	Relay      uplink.RelayConfig `yaml:"relay" envPrefix:"RELAY_"`
 
 	Auth auth.Config       `yaml:"auth" envPrefix:"AUTH_"`
 	Mail notify.MailConfig `yaml:"mail" envPrefix:"MAIL_"`
@@ -107,7 +106,7 @@ func Defaults() Config {
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
 		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
 		Insights:   InsightsConfig{Enabled: true},
-		Relay:      relay.Defaults(),
+		Relay:      uplink.RelayDefaults(),
 		Auth:       auth.Defaults(),
 		Mail:       notify.MailDefaults(),
 		Push:       notify.PushDefaults(),
@@ -154,7 +153,7 @@ func (c *Config) Validate() error {
 	check("push.", c.Push.Validate())
 	check("sensors.", c.Sensors.Validate())
 	check("nodes.", c.Nodes.Validate())
-	check("uplinks.", uplink.ValidateAll(c.Uplinks))
+	check("uplinks.", uplink.ValidateAll(c.Uplinks, c.Relay))
 	return errors.Join(wrong...)
 }
 

@@ -99,8 +99,8 @@ func (c SensorsConfig) Validate() error {
 // and what others announce at the brokers of uplinks, which may be made later.
 func (a *Appliance) connectSensors() {
 	c := a.config.Sensors
-	a.incoming = homeassistant.New(a.log)
-	offered := map[string]sensor.Provider{homeassistant.Name: a.incoming}
+	a.heard = homeassistant.New(a.log)
+	offered := map[string]sensor.Provider{homeassistant.Name: a.heard}
 	if c.Zigbee2MQTT.BaseTopic != "" {
 		offered[zigbee2mqtt.Name] = zigbee2mqtt.New(c.Zigbee2MQTT, a.broker, a.log)
 	}

@@ -110,6 +110,7 @@ func (c Config) Validate() error {
 		}
 	}
 	rule(nameForm.MatchString(c.Name), "name: want 1 to 32 characters of a-z, 0-9, _ and -, found %.40q", c.Name)
+	rule(c.Name != MQTT && c.Name != Webhook && c.Name != relayName, "name: %s is a name of the section relay", c.Name)
 	if _, err := c.address(); err != nil {
 		wrong = append(wrong, fmt.Errorf("url: %w", err))
 	}
@@ -193,9 +194,9 @@ func (c Config) prefix() string {
 	return c.Prefix
 }
 
-// ValidateAll returns the mistakes of a list, each beginning with its place in it, such as
+// ValidateAll returns the mistakes of a list, beside the section relay, each beginning with its place in it, such as
 // "0.url: ".
-func ValidateAll(all []Config) error {
+func ValidateAll(all []Config, relay RelayConfig) error {
 	var wrong []error
 	for i, c := range all {
 		if err := c.Validate(); err != nil {
@@ -203,7 +204,11 @@ func ValidateAll(all []Config) error {
 				wrong = append(wrong, fmt.Errorf("%d.%s", i, line))
 			}
 		}
-		for _, other := range all[:i] {
+		others := all[:i:i]
+		if relay.MQTT.URL != "" {
+			others = append(others, relay.MQTT.uplink())
+		}
+		for _, other := range others {
 			if key, text := clash(c, other); key != "" {
 				wrong = append(wrong, fmt.Errorf("%d.%s: %s", i, key, text))
 			}
@@ -231,15 +236,16 @@ func clash(c, other Config) (key, text string) {
 	if wrongA != nil || wrongB != nil || c.IsService() || other.IsService() {
 		return "", ""
 	}
+	former := c.relay || other.relay // whose client id and topics are others of themselves
 	switch {
 	case a == nil || b == nil:
 		if a == b {
 			return "url", fmt.Sprintf("uplink %s is at the own broker already", other.Name)
 		}
 	case a.Host != b.Host:
-	case c.ClientID == other.ClientID:
+	case c.ClientID == other.ClientID && (c.ClientID != "" || !former):
 		return "client_id", fmt.Sprintf("want another one than uplink %s, which connects to the same broker", other.Name)
-	case c.prefix() == other.prefix():
+	case c.prefix() == other.prefix() && !former:
 		return "prefix", fmt.Sprintf("want another one than uplink %s, which sends to the same broker", other.Name)
 	}
 	return "", ""

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -19,10 +20,18 @@ import (
 type Options struct {
 	DB         *store.DB
 	Configured []Config // of the configuration, valid ones
+	Relay      RelayConfig
 	// Connect connects to a broker. Its error is a *Failure, or that of ctx.
 	Connect func(context.Context, Target) (Connection, error)
 	// Own connects to the appliance's own broker for an uplink; nil: there are none such.
 	Own func(context.Context, Uplink) (Connection, error)
+	// Health returns how the appliance is.
+	Health func(context.Context) (Health, error)
+	// Minutes reads motion by the minute, Networks lists the networks, and Now is the time, 0 while the
+	// clock has not been set.
+	Minutes  MinuteReader
+	Networks func(context.Context) ([]motion.NetworkID, error)
+	Now      func() motion.Time
 	// Parts make what an uplink is used for. A use without an entry is the Set's own, or sends nothing.
 	Parts map[Use]func(Uplink) Part
 	// Incoming makes the part that hears what other makers announce to Home Assistant, of uplinks that
@@ -37,6 +46,7 @@ type Options struct {
 type Set struct {
 	options Options
 	box     string
+	webhook *webhook // nil: not configured
 	pace    pace
 
 	changing sync.Mutex // one change at a time
@@ -60,6 +70,9 @@ func New(ctx context.Context, o Options) (*Set, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read uplinks: %w", err)
+	}
+	if err := s.newRelay(o.Relay, o.Log); err != nil {
+		return nil, err
 	}
 	for _, c := range o.Configured {
 		s.runners = append(s.runners, s.newRunner(c, OfConfiguration))
@@ -154,9 +167,20 @@ func (s *Set) dial(ctx context.Context, u Uplink, suffix string) (Connection, er
 
 // partsOf returns the parts of an uplink.
 func (s *Set) partsOf(u Uplink) (parts []Part) {
+	o := s.options
+	if u.Has(Events) || u.Has(History) {
+		parts = append(parts, &healthPart{u, o.Health, o.Log})
+	}
 	for _, use := range u.Use {
-		if made := s.options.Parts[use]; made != nil {
+		switch made := s.options.Parts[use]; {
+		case made != nil:
 			parts = append(parts, made(u))
+		case use == Events:
+			parts = append(parts, &eventPump{uplink: u, db: o.DB, log: o.Log})
+		case use == History:
+			parts = append(parts, &historyPump{uplink: u, db: o.DB, minutes: o.Minutes, now: o.Now, networks: o.Networks, log: o.Log, tick: historyTick})
+		case use == Live:
+			parts = append(parts, newLive(u))
 		}
 	}
 	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming {
@@ -173,6 +197,9 @@ func (s *Set) Run(ctx context.Context) error {
 		s.start(r)
 	}
 	s.mu.Unlock()
+	if s.webhook != nil {
+		s.webhook.run(ctx)
+	}
 	<-ctx.Done()
 	s.changing.Lock()
 	defer s.changing.Unlock()

@@ -9,7 +9,7 @@ import (
 
 func TestMessagesArriveInOrder(t *testing.T) {
 	t.Parallel()
-	broker := uplinktest.Start(t)
+	broker := uplinktest.Start(t, uplinktest.Options{})
 	reader := broker.Listen("a/#")
 	sender := broker.Connect("sender")
 	var acknowledged []<-chan error

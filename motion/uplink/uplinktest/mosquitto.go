@@ -26,13 +26,23 @@ type Broker struct {
 	t       testing.TB
 	address string
 	file    string // its configuration
+	options Options
 	process *exec.Cmd
 }
 
-// Start starts a mosquitto on a free port of loopback, which lets everybody in unless lines of its
-// configuration say otherwise; {dir} in them is a directory of the test. It ends with the test. Without
-// mosquitto the test is skipped, and fails where CI is true.
-func Start(t testing.TB, lines ...string) *Broker {
+// Options are of a Broker.
+type Options struct {
+	Users map[string]string // passwords by user name; none: everybody is let in
+	// TLS is the broker's certificate and key; empty: no TLS. With Clients, clients need a certificate
+	// of that authority.
+	Certificate, Key string
+	Clients          string
+	Lines            []string // more lines of its configuration
+}
+
+// Start starts a mosquitto on a free port of loopback, which ends with the test. Without mosquitto the
+// test is skipped, and fails where CI is true.
+func Start(t testing.TB, o Options) *Broker {
 	t.Helper()
 	if _, err := program(); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -41,18 +51,38 @@ func Start(t testing.TB, lines ...string) *Broker {
 		t.Skip("mosquitto is not installed")
 	}
 	dir := t.TempDir()
-	b := &Broker{t: t, address: free(t), file: filepath.Join(dir, "mosquitto.conf")}
+	b := &Broker{t: t, address: free(t), file: filepath.Join(dir, "mosquitto.conf"), options: o}
 	_, port, _ := net.SplitHostPort(b.address)
-	if len(lines) == 0 {
-		lines = []string{"allow_anonymous true"}
-	}
-	text := "listener " + port + " 127.0.0.1\npersistence false\n" + strings.ReplaceAll(strings.Join(lines, "\n"), "{dir}", dir) + "\n"
+	lines := []string{"listener " + port + " 127.0.0.1", "persistence false", "allow_anonymous " + fmt.Sprint(len(o.Users) == 0)}
 	if os.Geteuid() == 0 {
-		text = "user root\n" + text // its own user may not read the directory of the test
+		lines = append([]string{"user root"}, lines...) // its own user may not read the directory of the test
 	}
-	if err := os.WriteFile(b.file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	write := func(key, name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if key != "" {
+			lines = append(lines, key+" "+path)
+		}
 	}
+	if o.Certificate != "" {
+		write("certfile", "certificate.pem", o.Certificate)
+		write("keyfile", "key.pem", o.Key)
+	}
+	if o.Clients != "" {
+		write("cafile", "ca.pem", o.Clients)
+		lines = append(lines, "require_certificate true")
+	}
+	if len(o.Users) > 0 {
+		write("password_file", "users", "")
+		for name, password := range o.Users {
+			if out, err := exec.Command("mosquitto_passwd", "-b", filepath.Join(dir, "users"), name, password).CombinedOutput(); err != nil {
+				t.Fatalf("mosquitto_passwd: %v: %s", err, out)
+			}
+		}
+	}
+	write("", "mosquitto.conf", strings.Join(append(lines, o.Lines...), "\n")+"\n")
 	b.Up()
 	t.Cleanup(b.Down)
 	return b
@@ -116,14 +146,23 @@ func (b *Broker) Down() {
 func (b *Broker) Address() string { return b.address }
 
 // URL returns the address as an uplink's configuration has it.
-func (b *Broker) URL() string { return "mqtt://" + b.address }
+func (b *Broker) URL() string {
+	if b.options.Certificate != "" {
+		return "mqtts://" + b.address
+	}
+	return "mqtt://" + b.address
+}
 
-// Connect connects a client, which ends with the test.
+// Connect connects a client, which ends with the test; where there are users, as one of them. It is for
+// brokers without TLS.
 func (b *Broker) Connect(name string) uplink.Connection {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
 	defer cancel()
 	to := uplink.Target{URL: &url.URL{Scheme: "mqtt", Host: b.address}, ClientID: name}
+	for name, password := range b.options.Users {
+		to.Username, to.Password = name, password
+	}
 	conn, err := mqtt.Connect(ctx, to, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.t.Fatal(err)
