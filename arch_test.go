@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/box":     {"api/auth", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
+	"api/box":     {"api/auth", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store"},
 	"api/browser": {"api", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 
@@ -100,7 +100,7 @@ var arrows = map[string][]string{
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

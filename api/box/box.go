@@ -17,6 +17,7 @@ import (
 	"sensegate/api/logtail"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -38,6 +39,7 @@ type Parts struct {
 	Secured    func() Secure                       // how the household reaches the appliance encrypted
 	Probe      func(context.Context) []SecureCheck // tries that
 	Nodes      Nodes                               // the door of nodes of other makers
+	Uplinks    *uplink.Set                         // nil when the appliance does not run
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
