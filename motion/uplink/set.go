@@ -183,7 +183,7 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 			parts = append(parts, newLive(u))
 		}
 	}
-	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming {
+	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
 		parts = append(parts, s.options.Incoming(u))
 	}
 	return parts

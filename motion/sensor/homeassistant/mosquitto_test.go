@@ -124,7 +124,7 @@ func start(t *testing.T, at *uplinktest.Broker, former *people) box {
 // the broker are restarted.
 func TestAtARealBroker(t *testing.T) {
 	t.Parallel()
-	mosquitto := uplinktest.Start(t, "allow_anonymous true")
+	mosquitto := uplinktest.Start(t, uplinktest.Options{})
 	maker := mosquitto.Connect("maker")
 	say := func(topic, payload string, retain bool) {
 		t.Helper()
