@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,7 @@ func (h *house) wants(when, listed, told string) {
 	h.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	slices.Sort(h.listed)
 	if got := strings.Join(h.listed, ","); got != listed {
 		h.t.Errorf("%s: the list is %q, want %q", when, got, listed)
 	}
