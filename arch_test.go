@@ -62,9 +62,10 @@ var arrows = map[string][]string{
 	"motion/engine/alerting": {"motion", "motion/alert", "motion/engine/events", "motion/engine/state", "motion/fault", "motion/series", "store"},
 	"motion/engine/insights": {"motion", "motion/alert", "motion/engine/state", "motion/fault", "motion/home", "motion/insight", "motion/series", "store"},
 
-	"motion/sensor/cloud":       {"motion", "motion/fault", "motion/hook", "motion/sensor"},
-	"motion/sensor/zigbee2mqtt": {"motion", "motion/fault", "motion/sensor"},
-	"motion/integration":        {"motion", "motion/engine", "motion/fault", "motion/home", "motion/sensor", "store"},
+	"motion/sensor/cloud":         {"motion", "motion/fault", "motion/hook", "motion/sensor"},
+	"motion/sensor/zigbee2mqtt":   {"motion", "motion/fault", "motion/sensor"},
+	"motion/sensor/homeassistant": {"motion", "motion/fault", "motion/sensor", "motion/uplink"},
+	"motion/integration":          {"motion", "motion/engine", "motion/fault", "motion/home", "motion/sensor", "store"},
 
 	"motion/household": {"motion", "motion/alert", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/notify", "motion/setting", "store"},
 

@@ -36,6 +36,7 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 			return a.engine.State.Now()
 		},
 		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{uplink.HomeAssistant: a.homeAssistant},
+		Incoming: a.incoming,
 	})
 	return err
 }
