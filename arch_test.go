@@ -38,6 +38,8 @@ var arrows = map[string][]string{
 
 	"motion/timezone": {},
 
+	"motion/uplink/remotecore":    {"motion", "motion/uplink"},
+	"motion/uplink/remotewrite":   {"motion", "motion/fault", "motion/hook", "motion/uplink"},
 	"motion/uplink/mqtt":          {"motion/fault", "motion/uplink"},
 	"motion/uplink/own":           {"motion/uplink"},
 	"motion/uplink/homeassistant": {"motion", "motion/peer", "motion/uplink"},
@@ -118,6 +120,7 @@ var arrows = map[string][]string{
 	"firmware-sim/nodes": {
 		"broker/nodewire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario", "motion", "motion/csi",
 	},
+	"firmware-sim/fleet":       {"motion", "motion/uplink", "motion/uplink/mqtt"},
 	"firmware-sim/sensorcloud": {"motion", "motion/sensor", "motion/sensor/cloud"},
 	"firmware-sim/capture":     {"motion", "motion/csi"},
 	"firmware-sim/evaluate": {
@@ -157,6 +160,7 @@ var only = map[string][]string{
 	"github.com/teambition/rrule-go":      {"motion/alert"},
 	"github.com/gorilla/websocket":        {"api", "motion/uplink/mqtt"},
 	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt"},
+	"github.com/golang/snappy":            {"motion/uplink/remotewrite"},
 	"filippo.io/age":                      {"api/box/passphrase"},
 	"github.com/golang-jwt/jwt/v5":        {"api/auth"},
 	"github.com/coreos/go-oidc/v3":        {"api/auth"},

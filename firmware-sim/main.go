@@ -1,6 +1,6 @@
 // Command firmware-sim simulates the devices of a home for an appliance: it simulates
 // homes (run), sets a home up device by device (install), replays captured CSI (replay),
-// puts an appliance under load (load), plays nodes of other makers (node) and serves a sensor cloud
+// puts an appliance under load (load), plays many boxes at an engine (fleet), plays nodes of other makers (node) and serves a sensor cloud
 // (sensorcloud). Without an
 // appliance it measures detection on labelled captures and simulated homes (evaluate), and
 // compares synthetic with real CSI (compare).
@@ -37,6 +37,7 @@ func commands() []command {
 		{"install", "[flags]", "set up a home device by device, with faults; commands come from standard input", playInstallation},
 		{"replay", "[flags] FILE…|DIR…", "publish captured CSI (*.csv.gz, *.csi.jsonl) as a device would; send *.pcap of nexmon, serve *.csv of esp-csi as such nodes do", replayCaptures},
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
+		{"fleet", "[flags]", "play many boxes that send to an engine, and say what that costs", playFleet},
 		{"node", "KIND [flags]", "play nodes of another maker: ruview, micro-espectre, nexmon, lines, espectre or mqtt", playNodes},
 		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
 		{"compare", "DIR", "compare synthetic CSI with labelled captures (*.csv.gz)", compareCaptures},

@@ -2,16 +2,20 @@ package appliance
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"sensegate/motion"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/mqtt"
+	"sensegate/motion/uplink/remotecore"
+	"sensegate/motion/uplink/remotewrite"
 	"sensegate/store"
 )
 
 // openUplinks makes the uplinks with what each use sends.
 func (a *Appliance) openUplinks(ctx context.Context) (err error) {
+	minutes := uplink.MinuteReader{Samples: a.engine.State.SamplesFor, Topology: a.engine.Inventory.Topology}
 	a.uplinks, err = uplink.New(ctx, uplink.Options{
 		DB: a.db, Configured: a.config.Uplinks, Relay: a.config.Relay, Log: a.log,
 		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
@@ -20,25 +24,50 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		Own:     a.ownUplink,
 		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,
-		Minutes: uplink.MinuteReader{Samples: a.engine.State.SamplesFor, Topology: a.engine.Inventory.Topology},
-		Networks: func(ctx context.Context) ([]motion.NetworkID, error) {
-			networks, err := store.Read(ctx, a.db, (*store.Tx).Networks)
-			ids := make([]motion.NetworkID, len(networks))
-			for i, network := range networks {
-				ids[i] = network.ID
-			}
-			return ids, err
+		Minutes: minutes, Networks: a.networkIDs, Now: a.setClock,
+		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{
+			uplink.HomeAssistant: a.homeAssistant,
+			uplink.Commands: func(u uplink.Uplink) uplink.Part {
+				return remotecore.New(u, http.HandlerFunc(a.serveCore), a.setClock, a.log)
+			},
 		},
-		Now: func() motion.Time {
-			if a.engine.State.OwnClock.Unset.Load() {
-				return 0
-			}
-			return a.engine.State.Now()
+		Service: func(u uplink.Uplink) uplink.Part {
+			cursor := uplink.MinuteCursor{DB: a.db, Name: u.Name}
+			return remotewrite.New(remotewrite.Options{
+				Uplink: u, Cursor: cursor.Load, Keep: cursor.Keep, Now: a.setClock, Log: a.log,
+				Source: remotewrite.Source{Networks: a.networkIDs, Minutes: minutes.Read, Topology: a.engine.Inventory.Topology},
+			})
 		},
-		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{uplink.HomeAssistant: a.homeAssistant},
 		Incoming: a.incoming,
 	})
 	return err
+}
+
+// serveCore serves the Core interface to requests that come over an uplink.
+func (a *Appliance) serveCore(w http.ResponseWriter, r *http.Request) {
+	if a.core != nil {
+		a.core.ServeHTTP(w, r)
+		return
+	}
+	a.http.ServeHTTP(w, r)
+}
+
+// networkIDs returns the ids of all networks.
+func (a *Appliance) networkIDs(ctx context.Context) ([]motion.NetworkID, error) {
+	networks, err := store.Read(ctx, a.db, (*store.Tx).Networks)
+	ids := make([]motion.NetworkID, len(networks))
+	for i, network := range networks {
+		ids[i] = network.ID
+	}
+	return ids, err
+}
+
+// setClock returns the time, 0 while the clock has not been set.
+func (a *Appliance) setClock() motion.Time {
+	if a.engine.State.OwnClock.Unset.Load() {
+		return 0
+	}
+	return a.engine.State.Now()
 }
 
 // health returns how the appliance is, as its administrator sees it.

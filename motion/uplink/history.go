@@ -42,16 +42,9 @@ func (p *historyPump) load(ctx context.Context) error {
 	if p.cursor != 0 {
 		return nil
 	}
-	return p.db.View(ctx, func(tx *store.Tx) error {
-		cursor, _, err := tx.UplinkCursor(p.uplink.Name)
-		if err != nil {
-			return err
-		}
-		installed, err := tx.InstalledAt() // a cursor of 1970 is from before the clock was set
-		p.cursor = max(cursor.Minutes, minuteOf(installed))
-		p.saved = cursor.Minutes
-		return err
-	})
+	at, err := MinuteCursor{p.db, p.uplink.Name}.Load(ctx)
+	p.cursor, p.saved = at, at
+	return err
 }
 
 // Run sends minutes until ctx ends or one is not acknowledged.
@@ -190,14 +183,7 @@ func (p *historyPump) save(ctx context.Context) {
 	if !changed {
 		return
 	}
-	err := p.db.Update(ctx, func(tx *store.Tx) error {
-		cursor, there, err := tx.UplinkCursor(p.uplink.Name)
-		if err != nil || !there { // removed meanwhile
-			return err
-		}
-		cursor.Minutes = at
-		return tx.PutUplinkCursor(cursor)
-	})
+	err := MinuteCursor{p.db, p.uplink.Name}.Keep(ctx, at)
 	if err != nil {
 		if fault.KindOf(err) != fault.Unavailable && ctx.Err() == nil {
 			p.log.Error("cursor of an uplink not stored", "uplink", p.uplink.Name, "err", err)

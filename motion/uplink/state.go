@@ -53,6 +53,7 @@ type Report struct {
 	Failures uint64 `json:"failures" doc:"Failed or lost connections"`
 	Refused  uint64 `json:"refused" doc:"Messages of the broker that were not read: too long, too many or not understood"`
 	Events   uint64 `json:"events" doc:"Events that were sent and acknowledged"`
+	Rejected uint64 `json:"rejected" doc:"Samples that a receiver of Remote Write did not take"`
 	Missing  uint64 `json:"missing" doc:"Events that were no longer kept when it was their turn"`
 	Trouble  string `json:"-"` // what is wrong while the connection stands, in words
 }
@@ -69,6 +70,7 @@ func (r *Report) add(other Report) {
 	r.Refused += other.Refused
 	r.Events += other.Events
 	r.Missing += other.Missing
+	r.Rejected += other.Rejected
 	if r.Trouble == "" {
 		r.Trouble = other.Trouble
 	}

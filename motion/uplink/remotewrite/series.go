@@ -1,0 +1,154 @@
+package remotewrite
+
+import (
+	"context"
+	"fmt"
+
+	"sensegate/motion"
+	"sensegate/motion/fault"
+	"sensegate/motion/uplink"
+)
+
+const minute = 60 // s
+
+// Metrics returns the name of every series with what it is, in the order of the documentation.
+func Metrics() [][2]string {
+	return [][2]string{
+		{networkMotion, "Share of the minute with motion, of the time with data, 0 to 1; labels box, network"},
+		{networkIntensity, "Greatest intensity of motion in the minute, 0 to 1; labels box, network"},
+		{placeMotion, "Share of the minute with motion in this room, 0 to 1; labels box, network, place"},
+		{placeIntensity, "Greatest share of the motion that was in this room, 0 to 1; labels box, network, place"},
+		{deviceOnline, "1 while a device is online, 0 while not; labels box, network, device, place"},
+		{linkOnline, "1 while a link measures, 0 while not; labels box, network, link"},
+		{linkSignal, "Signal strength of a link that is online, dBm; labels box, network, link"},
+	}
+}
+
+const (
+	networkMotion    = "sensegate_network_motion_ratio"
+	networkIntensity = "sensegate_network_motion_intensity"
+	placeMotion      = "sensegate_place_motion_ratio"
+	placeIntensity   = "sensegate_place_motion_intensity"
+	deviceOnline     = "sensegate_device_online"
+	linkOnline       = "sensegate_link_online"
+	linkSignal       = "sensegate_link_signal_dbm"
+)
+
+// Source is where the series come from.
+type Source struct {
+	Networks func(context.Context) ([]motion.NetworkID, error)
+	Minutes  func(ctx context.Context, id motion.NetworkID, from, to motion.Time) ([]uplink.Minute, error)
+	Topology func(id motion.NetworkID, offline bool) (motion.Topology, error)
+}
+
+// builder makes the series of one box.
+type builder struct {
+	Source
+	uplink uplink.Uplink
+}
+
+// build returns the series of the minutes that begin in [from, to), and, when to is latest, the health
+// of devices and links as it is now: how it was is not kept. A sample stands at the end of its minute.
+func (b builder) build(ctx context.Context, from, to, latest motion.Time) (all []timeSeries, err error) {
+	ids, err := b.Networks(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list networks: %w", err)
+	}
+	for _, id := range ids {
+		if !b.uplink.Carries(id) {
+			continue
+		}
+		rows, err := b.Minutes(ctx, id, from.Add(-minute), to)
+		if fault.KindOf(err) == fault.NotFound { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read minutes of network %d: %w", id, err)
+		}
+		all = append(all, b.motion(id, rows)...)
+		if to < latest {
+			continue
+		}
+		topology, err := b.Topology(id, true)
+		if fault.KindOf(err) == fault.NotFound {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read devices of network %d: %w", id, err)
+		}
+		all = append(all, b.health(id, topology, to)...)
+	}
+	return all, nil
+}
+
+// motion returns the series of motion of rows after the first one, which is there to tell where data
+// has ended.
+func (b builder) motion(id motion.NetworkID, rows []uplink.Minute) (all []timeSeries) {
+	network := fmt.Sprint(id)
+	take := func(series timeSeries, of func(uplink.Minute) *float64) {
+		if series.samples = samplesOf(rows, of); len(series.samples) > 0 {
+			all = append(all, series)
+		}
+	}
+	take(newSeries(networkMotion, "box", b.uplink.Box, "network", network), func(m uplink.Minute) *float64 { return m.Motion })
+	take(newSeries(networkIntensity, "box", b.uplink.Box, "network", network), func(m uplink.Minute) *float64 { return m.Intensity })
+	if len(rows) == 0 {
+		return all
+	}
+	for i, place := range rows[0].Places { // each row has the same ones
+		take(newSeries(placeMotion, "box", b.uplink.Box, "network", network, "place", place.Name),
+			func(m uplink.Minute) *float64 { return m.Places[i].Motion })
+		take(newSeries(placeIntensity, "box", b.uplink.Box, "network", network, "place", place.Name),
+			func(m uplink.Minute) *float64 { return m.Places[i].Intensity })
+	}
+	return all
+}
+
+// samplesOf returns the samples of one value of rows after the first one. A minute without data has no
+// sample; the first such minute after one with data ends the series, so that nobody takes the former
+// value for the present one.
+func samplesOf(rows []uplink.Minute, of func(uplink.Minute) *float64) (samples []sample) {
+	for i := 1; i < len(rows); i++ {
+		at := rows[i].TS.Second()*1000 + minute*1000
+		switch value := of(rows[i]); {
+		case value != nil:
+			samples = append(samples, sample{at, *value})
+		case of(rows[i-1]) != nil:
+			samples = append(samples, sample{at, stale()})
+		}
+	}
+	return samples
+}
+
+// health returns the series of devices and links. Phones and other clients that no link measures are
+// left out.
+func (b builder) health(id motion.NetworkID, t motion.Topology, now motion.Time) (all []timeSeries) {
+	network, at := fmt.Sprint(id), now.Second()*1000
+	for _, d := range t.Devices {
+		if d.Type == motion.ClientRole {
+			continue
+		}
+		s := newSeries(deviceOnline, "box", b.uplink.Box, "network", network, "device", d.Name, "place", d.Location)
+		s.samples = []sample{{at, truth(d.Online)}}
+		all = append(all, s)
+	}
+	for _, l := range t.Links {
+		s := newSeries(linkOnline, "box", b.uplink.Box, "network", network, "link", l.LinkID)
+		s.samples = []sample{{at, truth(l.Online)}}
+		all = append(all, s)
+		if l.Online && l.RSSI != 0 {
+			signal := newSeries(linkSignal, "box", b.uplink.Box, "network", network, "link", l.LinkID)
+			signal.samples = []sample{{at, float64(l.RSSI)}}
+			all = append(all, signal)
+		}
+	}
+	return all
+}
+
+// truth returns 1 or 0.
+func truth(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
