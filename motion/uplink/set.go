@@ -216,7 +216,7 @@ func (s *Set) Run(ctx context.Context) error {
 func (s *Set) start(r *runner) {
 	ctx, stop := context.WithCancel(s.running)
 	r.stop = stop
-	s.options.Log.Info("uplink sends "+r.uplink.sends(), "uplink", r.uplink.Name)
+	s.options.Log.Info("uplink started", "uplink", r.uplink.Name, "sends", r.uplink.sends())
 	go r.run(ctx)
 }
 
