@@ -118,11 +118,9 @@ func (p *place) settle() {
 		}
 	}
 	p.update(func(tx *store.Tx) error {
-		h, _, err := tx.HomeOfNetwork(p.network)
-		if h.ID == 0 {
-			if h, err = tx.CreateHome(home.New(p.network)); err != nil {
-				return err
-			}
+		h, err := tx.CreateHome(home.New(p.network))
+		if err != nil {
+			return err
 		}
 		now := tx.Now().Stamp()
 		u, err := tx.CreateUser(home.User{Email: "jdoe@example.com", FirstName: "J", Sub: "sub", ConfirmedAt: &now})
