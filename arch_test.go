@@ -38,7 +38,12 @@ var arrows = map[string][]string{
 
 	"motion/timezone": {},
 
-	"motion/uplink/mqtt": {"motion/fault", "motion/uplink"},
+	"motion/uplink/mqtt":          {"motion/fault", "motion/uplink"},
+	"motion/uplink/own":           {"motion/uplink"},
+	"motion/uplink/homeassistant": {"motion", "motion/peer", "motion/uplink"},
+	"motion/uplink/house": {
+		"motion", "motion/engine", "motion/engine/", "motion/fault", "motion/feed", "motion/home", "motion/household", "motion/series", "motion/setting", "motion/uplink", "motion/uplink/homeassistant", "store",
+	},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
 	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},

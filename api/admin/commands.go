@@ -33,7 +33,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   record [-minutes 10] [-network ID] [-links LINK,LINK] [-label empty|still|moving]
                                write raw CSI into files, labelled by keys while it runs
   record list | get NAME [DIRECTORY] | delete NAME
-  mqttuser create NAME [-prefix TOPIC] | list | remove NAME
+  mqttuser create NAME [-prefix TOPIC | -for home-assistant] | list | remove NAME
   outbox list | show ID
   setup-code                   make the code that the first owner is made with
   backup [-o FILE] [-passphrase-file FILE]

@@ -112,6 +112,7 @@ func Defaults() Config {
 		Push:       notify.PushDefaults(),
 		Sensors:    SensorsConfig{Provider: zigbee2mqtt.Name, Zigbee2MQTT: zigbee2mqtt.Defaults()},
 		Nodes:      nodedoor.Defaults(),
+		Uplinks:    []uplink.Config{},
 	}
 }
 

@@ -17,6 +17,8 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
 			return mqtt.Connect(ctx, to, a.log)
 		},
+		Own:     a.ownUplink,
+		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,
 		Minutes: uplink.MinuteReader{Samples: a.engine.State.SamplesFor, Topology: a.engine.Inventory.Topology},
 		Networks: func(ctx context.Context) ([]motion.NetworkID, error) {
@@ -33,7 +35,7 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 			}
 			return a.engine.State.Now()
 		},
-		Parts:    map[uplink.Use]func(uplink.Uplink) uplink.Part{},
+		Parts:    map[uplink.Use]func(uplink.Uplink) uplink.Part{uplink.HomeAssistant: a.homeAssistant},
 		Incoming: a.incoming,
 	})
 	return err

@@ -34,6 +34,9 @@ type Options struct {
 	Now      func() motion.Time
 	// Parts make what an uplink is used for. A use without an entry is the Set's own, or sends nothing.
 	Parts map[Use]func(Uplink) Part
+	// Cleared makes the part that takes back from the broker of an uplink without Home Assistant what it
+	// has left there when it had one; nil: none.
+	Cleared func(Uplink) Part
 	// Incoming makes the part that hears what other makers announce to Home Assistant, of uplinks that
 	// are configured for it; nil: nobody does.
 	Incoming func(Uplink) Part
@@ -89,6 +92,9 @@ func New(ctx context.Context, o Options) (*Set, error) {
 	}
 	return s, nil
 }
+
+// Base returns what the topics of an uplink begin with that says nothing else.
+func (s *Set) Base() string { return newUplink(Config{}, s.box).Base }
 
 // storedConfigs returns the configurations in the database.
 func storedConfigs(tx *store.Tx) ([]Config, error) {
@@ -183,8 +189,11 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 			parts = append(parts, newLive(u))
 		}
 	}
-	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
-		parts = append(parts, s.options.Incoming(u))
+	if o.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
+		parts = append(parts, o.Incoming(u))
+	}
+	if o.Cleared != nil && !u.Has(HomeAssistant) {
+		parts = append(parts, o.Cleared(u))
 	}
 	return parts
 }
@@ -213,7 +222,7 @@ func (s *Set) Run(ctx context.Context) error {
 func (s *Set) start(r *runner) {
 	ctx, stop := context.WithCancel(s.running)
 	r.stop = stop
-	s.options.Log.Info("uplink sends "+r.uplink.sends(), "uplink", r.uplink.Name)
+	s.options.Log.Info("uplink started", "uplink", r.uplink.Name, "sends", r.uplink.sends())
 	go r.run(ctx)
 }
 
@@ -347,6 +356,7 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 				kept.Removed()
 			}
 		}
+		s.leave(former, c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
