@@ -189,11 +189,11 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 			parts = append(parts, newLive(u))
 		}
 	}
+	if o.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
+		parts = append(parts, o.Incoming(u))
+	}
 	if o.Cleared != nil && !u.Has(HomeAssistant) {
 		parts = append(parts, o.Cleared(u))
-	}
-	if s.options.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
-		parts = append(parts, s.options.Incoming(u))
 	}
 	return parts
 }
@@ -351,12 +351,12 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 	if former != nil && former.stop != nil {
 		former.stop()
 		<-former.ended
-		s.leave(former, c)
 		for _, part := range former.parts {
 			if kept, ok := part.(interface{ Removed() }); ok {
 				kept.Removed()
 			}
 		}
+		s.leave(former, c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
