@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,7 @@ type DB struct {
 	health     health
 	unreadable unreadable
 	verified   atomic.Bool // a start has found the vital records whole
+	importing  sync.Mutex  // held while a network is taken in
 }
 
 // Path returns the path of the database file.
@@ -166,9 +168,17 @@ func (tx *Tx) metDamage(err error) error {
 	return tx.db.file.Fail(file.Damaged("%s: %w", tx.db.Path(), err))
 }
 
-// requireNetwork returns a NotFound fault unless the network exists: records
-// that belong to a network cannot outlive it.
+// requireNetwork returns a NotFound fault unless the network exists and is not closed (Handover):
+// records that belong to a network cannot outlive it.
 func (tx *Tx) requireNetwork(id motion.NetworkID) error {
+	if err := tx.requireStored(id); err != nil {
+		return err
+	}
+	return tx.requireOpen(id)
+}
+
+// requireStored returns a NotFound fault unless the network exists.
+func (tx *Tx) requireStored(id motion.NetworkID) error {
 	if tx.bucket(networks.name).Get(key32(id)) == nil {
 		return fault.New(fault.NotFound, "network %d: not found", id)
 	}
