@@ -168,13 +168,13 @@ func (tx *Tx) metDamage(err error) error {
 	return tx.db.file.Fail(file.Damaged("%s: %w", tx.db.Path(), err))
 }
 
-// requireNetwork returns a NotFound fault unless the network exists and is not closed (Handover):
+// requireNetwork returns a NotFound fault unless the network exists and has no Handover:
 // records that belong to a network cannot outlive it.
 func (tx *Tx) requireNetwork(id motion.NetworkID) error {
 	if err := tx.requireStored(id); err != nil {
 		return err
 	}
-	return tx.requireOpen(id)
+	return tx.Here(id)
 }
 
 // requireStored returns a NotFound fault unless the network exists.

@@ -8,13 +8,13 @@ import (
 	"sensegate/motion/home"
 )
 
-// Handover is the way of a network from this box to another one.
+// Handover is the way of a network from this box to another one. While it is there, nothing of the
+// network is written.
 type Handover struct {
 	Network motion.NetworkID       `json:"network"`
-	Copy    string                 `json:"copy"`           // names every copy that is made for it: 26 letters and digits
+	Copy    string                 `json:"copy"`           // names every copy that is made of it
 	Receipt string                 `json:"receipt"`        // what the other box shows when it has taken the copy in
-	Since   motion.Time            `json:"since"`          // when it began
-	Closed  bool                   `json:"closed"`         // nothing of the network is written any more: a copy is complete
+	Since   motion.Time            `json:"since"`          // from when on nothing of the network is written any more
 	To      string                 `json:"to,omitempty"`   // URL of the gatekeeper that its devices are sent to; "": it is not handed over yet
 	Sent    map[string]motion.Time `json:"sent,omitempty"` // by deviceId, when a device was sent there first
 }
@@ -70,21 +70,21 @@ func (tx *Tx) DeleteHandover(network motion.NetworkID) error {
 	return tx.bucket(metaBucket).Delete([]byte(handoversKey))
 }
 
-// requireOpen returns a NotFound fault when the network is closed, because it goes or has gone to
+// Here returns a NotFound fault when the network goes or has gone to
 // another box: what is written here after its copy was made would be lost.
-func (tx *Tx) requireOpen(network motion.NetworkID) error {
+func (tx *Tx) Here(network motion.NetworkID) error {
 	if tx.bucket(metaBucket).Get([]byte(handoversKey)) == nil {
 		return nil // as on almost every box
 	}
 	h, found, err := tx.Handover(network)
-	if err == nil && found && h.Closed {
+	if err == nil && found {
 		err = h.Away()
 	}
 	return err
 }
 
-// requireOpenHome is requireOpen of the network of a home.
-func (tx *Tx) requireOpenHome(id home.ID) error {
+// HereHome is Here for the network of a home.
+func (tx *Tx) HereHome(id home.ID) error {
 	if tx.bucket(metaBucket).Get([]byte(handoversKey)) == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (tx *Tx) requireOpenHome(id home.ID) error {
 	if err != nil {
 		return err
 	}
-	return tx.requireOpen(h.ExternalID)
+	return tx.Here(h.ExternalID)
 }
 
 // Away returns the fault for what is asked of a network that goes or has gone to another box.

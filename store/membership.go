@@ -29,7 +29,7 @@ func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
 	if _, err := tx.Home(m.Home); err != nil {
 		return m, err
 	}
-	if err := tx.requireOpenHome(m.Home); err != nil {
+	if err := tx.HereHome(m.Home); err != nil {
 		return m, err
 	}
 	sequence, err := tx.bucket(memberships.name).NextSequence()
@@ -43,7 +43,7 @@ func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
 // PutMembership stores m over the membership with its id, as given; OwnerSince is set to
 // now when it makes a member the owner.
 func (tx *Tx) PutMembership(m home.Membership) error {
-	if err := tx.requireOpenHome(m.Home); err != nil {
+	if err := tx.HereHome(m.Home); err != nil {
 		return err
 	}
 	former, err := memberships.must(tx, m.ID)
