@@ -35,16 +35,15 @@ func (e *Engine) SetAside(ctx context.Context, h store.Handover, first func(*sto
 	if err := e.Devices.EndSessionsOf(ctx, h.Network, "network goes to another box"); err != nil {
 		return h, err
 	}
-	// In the order of events: those that have come before are stored before.
-	err = e.Events.RecordChange(context.WithoutCancel(ctx), func(tx *store.Tx) ([]motion.Event, error) {
+	err = e.afterEvents(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		h.Since = tx.Now()
 		if err := e.State.Series.SealSamples(tx, h.Network); err != nil {
-			return nil, err
+			return err
 		}
 		if err := tx.PutHandover(h); err != nil {
-			return nil, err
+			return err
 		}
-		return nil, first(tx)
+		return first(tx)
 	})
 	if err != nil {
 		return h, err
@@ -53,6 +52,14 @@ func (e *Engine) SetAside(ctx context.Context, h store.Handover, first func(*sto
 	e.State.ForgetNetwork(h.Network)
 	e.State.Log.Info("network on its way to another box", "network", h.Network)
 	return h, nil
+}
+
+// afterEvents runs a change in the order of events: those that were queued before are stored before.
+func (e *Engine) afterEvents(ctx context.Context, change func(*store.Tx) error) error {
+	if !e.running.Load() {
+		return e.State.DB.Update(ctx, change)
+	}
+	return e.Events.RecordChange(ctx, func(tx *store.Tx) ([]motion.Event, error) { return nil, change(tx) })
 }
 
 // handover returns how a network is on its way to another box.
@@ -123,10 +130,4 @@ func (e *Engine) Arrived(ctx context.Context, id motion.NetworkID) error {
 		return err
 	}
 	return e.Alerts.Requeue(ctx)
-}
-
-// DeleteAway deletes what is kept here of a network that was set aside or handed over. Its devices
-// may not form it anew. NotFound: there is none.
-func (e *Engine) DeleteAway(ctx context.Context, id motion.NetworkID) error {
-	return e.Devices.DeleteAway(ctx, id)
 }

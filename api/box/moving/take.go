@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -58,6 +59,28 @@ func Stage(ctx context.Context, db *store.DB, r io.Reader, join []string) (s *St
 		return nil, errors.Join(err, s.in.Abort(context.WithoutCancel(ctx)))
 	}
 	return s, nil
+}
+
+// Network returns the id that the network has here.
+func (s *Staged) Network() motion.NetworkID {
+	if s.in == nil {
+		return s.taken.Arrival.Network
+	}
+	return s.in.Network()
+}
+
+// Details returns what is worth a line in the audit log.
+func (s *Staged) Details() map[string]string {
+	joined := 0
+	for _, p := range s.taken.People {
+		if p.Joined {
+			joined++
+		}
+	}
+	return map[string]string{
+		"was_network": strconv.FormatUint(uint64(s.taken.Header.Network), 10), "records": strconv.Itoa(s.taken.Records),
+		"people": strconv.Itoa(len(s.taken.People)), "joined": strconv.Itoa(joined),
+	}
 }
 
 // Commit makes what is staged a network of this box. When it fails, nothing of it stays.

@@ -8,8 +8,12 @@ import (
 	"sensegate/store"
 )
 
-// onItsWay is why a device has to wait whose network goes to another box.
-const onItsWay = "its network is on its way to another box"
+// Why a device has to wait whose network goes to another box, and a node of another maker, which
+// nobody can send there.
+const (
+	onItsWay   = "its network is on its way to another box"
+	pointThere = "its network goes, or has gone, to another box: have the node send there"
+)
 
 // moved returns the network that the post is about, when that goes, or has gone, to another box:
 // that of the adopted device, or else the one that it asks to join.
