@@ -44,7 +44,10 @@ func (s *Samples) CopyHistory(ctx context.Context, network motion.NetworkID, tak
 		return key32(h.ID), err
 	})
 	if err == nil {
-		err = copyRecords(ctx, c, &events, key32(network), func(r *eventRecord) HistoryRecord { return HistoryRecord{Event: r} })
+		err = copyRecords(ctx, c, &events, key32(network), func(r *eventRecord) HistoryRecord {
+			r.Seq = 0 // its place on this box's way to its uplinks
+			return HistoryRecord{Event: r}
+		})
 	}
 	if err == nil {
 		err = copyRecords(ctx, c, &armed, key32(network), func(r *armedRecord) HistoryRecord { return HistoryRecord{Armed: r} })

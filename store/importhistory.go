@@ -69,6 +69,7 @@ func (i *Import) storeEvent(tx *Tx, r eventRecord) (bool, error) {
 	if err != nil || !(r.TS > 0 && r.TS < latestEvent) || !i.people.mapEvent(&r.Event) {
 		return false, nil
 	}
+	r.Seq = 0
 	r.NetworkID, r.GuardianID, r.NodeID = i.staged.Network, i.copied.Network.GuardianID, i.nodes[r.NodeID]
 	return true, events.put(tx, eventKey{i.staged.Network, keyMicros(r.TS), id}, r)
 }
