@@ -112,10 +112,10 @@ func (p *product) claim(guardian string) {
 	p.call("PUT", fmt.Sprint("/api/v1/networks/", found.ID), session, `{"name": "Maple Street"}`, nil)
 }
 
-// events returns all events of a network, the oldest first.
+// events returns all events of a network, the newest first.
 func (p *product) events(network motion.NetworkID) (all []motion.Event) {
 	p.t.Helper()
-	path := fmt.Sprintf("/core/network/%d/events/history?sort=true&last=1000", network)
+	path := fmt.Sprintf("/core/network/%d/events/history?last=1000", network)
 	for after := ""; ; {
 		var page []motion.Event
 		if status := p.call("GET", path+after, p.key, "", &page); status != http.StatusOK {
