@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,13 +43,23 @@ func receiptOf(t *testing.T, said []byte) string {
 	return receipt
 }
 
+// passphraseOf returns a file with the passphrase that network export has shown.
+func passphraseOf(t *testing.T, said string) (path string) {
+	t.Helper()
+	_, words, found := strings.Cut(said, "once: ")
+	path = filepath.Join(t.TempDir(), "passphrase")
+	if err := os.WriteFile(path, []byte(words), 0o600); err != nil || !found {
+		t.Fatalf("no passphrase in %s: %v", said, err)
+	}
+	return path
+}
+
 // TestHomeMovesWhileItsDevicesAreOn moves a simulated home and the network of a device that counts.
 func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 	from := open(t, binary, t.TempDir())
 	to := open(t, binary, t.TempDir(), "SENSEGATE_GATEKEEPER_FIRST_WINDOW=0s")
 	from.makeKey()
 	to.makeKey()
-	to.call("POST", "/gatekeeper", "", "{}", nil) // whatever it says
 	device := newCounter(t, from)
 	ctx, stop := context.WithCancel(t.Context())
 	finished := make(chan struct{})
@@ -62,12 +73,15 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 	time.Sleep(5 * time.Second) // of motion
 
 	for _, network := range []motion.NetworkID{counted, lived} {
-		file, said := from.must(nil, "network", "export", "-move", "-plain", fmt.Sprint(network))
+		file, said := from.must(nil, "network", "export", "-move", fmt.Sprint(network))
 		n, _ := device.count("")
 		if strings.Contains(said, "left out") {
 			t.Errorf("said %s", said)
 		}
-		told, _ := to.must(file, "network", "import")
+		if out, said, err := to.run(file, "network", "import"); err == nil || !strings.Contains(said, "name a file with its passphrase") {
+			t.Errorf("without its passphrase the file is read: %s%s", out, said)
+		}
+		told, _ := to.must(file, "network", "import", "-passphrase-file", passphraseOf(t, said))
 		if out, said, err := from.run(nil, "network", "hand-over", fmt.Sprint(network), "http://"+to.HTTP, "WRONG"); err == nil {
 			t.Errorf("handed over without the receipt: %s%s", out, said)
 		}
