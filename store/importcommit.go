@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"sensegate/motion/alert"
 	"sensegate/motion/fault"
 )
 
@@ -148,5 +149,8 @@ func (i *Import) storeAlert(tx *Tx, a Alert) (err error) {
 	text := strconv.FormatUint(a.Number, 10)
 	a.State.JobID, a.Rule.ID = text, text
 	a.Rule.ExternalID, a.Rule.NetworkID = i.staged.Network, i.staged.Network
+	for _, list := range []*[]alert.Action{&a.Rule.NoMotion, &a.Rule.Motion, &a.Rule.NoHistory} {
+		*list = i.people.mapActions(*list)
+	}
 	return alerts.put(tx, a.Key(), a)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"sensegate/motion"
+	"sensegate/motion/alert"
 	"sensegate/motion/fault"
 	"sensegate/motion/home"
 	"sensegate/motion/sensor"
@@ -96,6 +97,28 @@ func (i *Import) beginPerson(tx *Tx, account *userRecord) error {
 	}
 	i.people.ids[there.ID], i.people.subs[there.Sub] = account.ID, account.User
 	return nil
+}
+
+// mapActions gives people their ids of this box in the actions of an alert. One that is for others
+// alone goes: for nobody means for everybody.
+func (p people) mapActions(list []alert.Action) []alert.Action {
+	kept := []alert.Action{}
+	for _, a := range list {
+		here := []int64{}
+		for _, id := range a.UserIDs {
+			if user, known := p.ids[home.UserID(id)]; known {
+				here = append(here, int64(user))
+			}
+		}
+		if len(a.UserIDs) > 0 && len(here) == 0 {
+			continue
+		}
+		if a.UserIDs != nil {
+			a.UserIDs = here
+		}
+		kept = append(kept, a)
+	}
+	return kept
 }
 
 // mapEvent gives people their ids of this box in an event. ok is false for an event about somebody

@@ -86,7 +86,9 @@ func (b box) live(t *testing.T) motion.NetworkID {
 		err4 := tx.PutLink(motion.Link{NetworkID: id, Name: "GWA1.02bb00000001", Dst: master.ID, Src: leaf.ID})
 		err5 := tx.PutDevice(motion.Device{DeviceKey: motion.DeviceKey{Kind: motion.RadarKind, ID: "csi-a"}, NetworkID: id, NodeID: master.ID, Address: "192.0.2.7"})
 		err6 := tx.PutDetectorState(id, json.RawMessage(`{"links":{"a":1}}`))
-		_, err7 := tx.CreateAlert(id, alert.Job{Rule: alert.Rule{AlertName: "night", Timezone: "UTC"}})
+		push := func(users ...int64) alert.Action { return alert.Action{Action: alert.FCMPush, UserIDs: users} }
+		olga := int64(4) // after three others
+		_, err7 := tx.CreateAlert(id, alert.Job{Rule: alert.Rule{AlertName: "night", Timezone: "UTC", Motion: []alert.Action{push(olga, 999), push(999), push()}}})
 		_, err8 := tx.PutNode(motion.Node{NetworkID: id, DeviceID: "node:ruview:02bb00000009:1", Name: "R1"})
 		return errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, b.people(tx, id))
 	})
@@ -222,7 +224,11 @@ func TestNetworkArrivesWithAllThatBelongsToIt(t *testing.T) {
 		if string(learned) != `{"links":{"a":1}}` || len(list) != 1 || list[0].Rule.ExternalID != 2 {
 			t.Errorf("learned %s, alerts %+v", learned, list)
 		}
-		return errors.Join(err1, err2, err3, err4, err5, err6)
+		olga, _, err7 := tx.UserByEmail("olga@example.com")
+		if diff := cmp.Diff(list[0].Rule.Motion, []alert.Action{{Action: alert.FCMPush, UserIDs: []int64{int64(olga.ID)}}, {Action: alert.FCMPush}}); diff != "" {
+			t.Error(diff)
+		}
+		return errors.Join(err1, err2, err3, err4, err5, err6, err7)
 	})
 	to.wantPeople(t)
 	to.wantHistory(t, from, id)
