@@ -122,6 +122,11 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 		}
 	}
 	from.wantDeleted(t, counted, lived)
+	for name, p := range map[string]*product{"old": from, "new": to} {
+		if log := p.Log(); strings.Contains(log, `"level":"ERROR"`) || strings.Contains(log, "will retry") {
+			t.Errorf("the %s box is in trouble:\n%s", name, log)
+		}
+	}
 }
 
 // wantMotion fails unless the history of a network has motion since a time, from before and after it moved

@@ -96,6 +96,17 @@ func TestFileThatIsNotWholeLeavesNothing(t *testing.T) {
 	to.wantNothing(t)
 }
 
+func TestNetworkThatDoesNotFitTheDiskIsRefusedBefore(t *testing.T) {
+	t.Parallel()
+	from, to := newBox(t, 0), newBox(t, 0)
+	text := unpacked(t, from.export(t, from.live(t)))
+	_, err := to.take(t.Context(), packed(t, strings.Replace(text, `"bytes":0`, `"bytes":1125899906842624`, 1)))
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "make room first") {
+		t.Errorf("error %v, want Unavailable", err)
+	}
+	to.wantNothing(t)
+}
+
 func TestLostConnectionIsNoDamagedFile(t *testing.T) {
 	t.Parallel()
 	from, to := newBox(t, 0), newBox(t, 0)
