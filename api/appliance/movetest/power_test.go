@@ -67,8 +67,16 @@ func TestMoveSurvivesTheEndOfEitherBox(t *testing.T) {
 	if lost, doubles := device.lost(to.events(network)); len(lost)+doubles > 0 {
 		t.Errorf("lost %v, %d doubled", lost, doubles)
 	}
-	out, _ := from.must(nil, "audit")
-	for _, action := range []string{"set aside", "exported", "taken back", "handed over"} {
+	from.must(nil, "network", "delete", "-yes", "1")
+	from.wantAudit(t, "set aside", "exported", "taken back", "handed over", "deleted")
+	to.wantAudit(t, "imported")
+}
+
+// wantAudit fails unless the audit log says that a network was treated so.
+func (p *product) wantAudit(t *testing.T, actions ...string) {
+	t.Helper()
+	out, _ := p.must(nil, "audit")
+	for _, action := range actions {
 		if !strings.Contains(string(out), fmt.Sprint("network ", action)) {
 			t.Errorf("no line of the audit log says that the network was %s:\n%s", action, out)
 		}
