@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,17 +145,19 @@ func (c *counter) count(at string) (n int, network motion.NetworkID) {
 	return n, network
 }
 
-// lost returns the acknowledged events that are not among those of a product, and how often those are
-// there more than once.
-func (c *counter) lost(events []motion.Event) (lost []string, doubles int) {
+// lost returns the events acknowledged until now that a network of a product does not have, and how many
+// it has more than once.
+func (c *counter) lost(p *product, network motion.NetworkID) (lost []string, doubles int) {
+	c.t.Helper()
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	acknowledged := slices.Collect(maps.Keys(c.acknowledged))
+	c.mu.Unlock()
 	seen := map[string]int{}
-	for _, e := range events {
+	for _, e := range p.events(network) {
 		uuid, _ := e.Detail["counted"].(string)
 		seen[uuid]++
 	}
-	for uuid := range c.acknowledged {
+	for _, uuid := range acknowledged {
 		switch n := seen[uuid]; {
 		case n == 0:
 			lost = append(lost, uuid)

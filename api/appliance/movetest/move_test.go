@@ -104,7 +104,7 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 	<-finished
 
 	_, arrived := device.count("")
-	lost, doubles := device.lost(to.events(arrived))
+	lost, doubles := device.lost(to, arrived)
 	old, _ := device.count(from.MQTT)
 	all, _ := device.count("")
 	t.Logf("%d events acknowledged by the old box, %d by the new one: %d lost, %d doubled", old, all-old, len(lost), doubles)

@@ -41,7 +41,7 @@ func TestMoveSurvivesTheEndOfEitherBox(t *testing.T) {
 	before, _ := device.count("")
 	from.must(nil, "network", "take-back", "1")
 	more("the device is back", from.MQTT)
-	if lost, _ := device.lost(from.events(1)); len(lost) > 0 {
+	if lost, _ := device.lost(from, 1); len(lost) > 0 {
 		t.Errorf("%d of %d events are gone after the network was taken back", len(lost), before)
 	}
 
@@ -64,7 +64,7 @@ func TestMoveSurvivesTheEndOfEitherBox(t *testing.T) {
 	stop()
 	<-finished
 	_, network := device.count("")
-	if lost, doubles := device.lost(to.events(network)); len(lost)+doubles > 0 {
+	if lost, doubles := device.lost(to, network); len(lost)+doubles > 0 {
 		t.Errorf("lost %v, %d doubled", lost, doubles)
 	}
 	from.must(nil, "network", "delete", "-yes", "1")
@@ -104,7 +104,7 @@ func TestCommandsWorkWhileNoBoxRuns(t *testing.T) {
 	}
 	to.Process = open(t, binary, to.dir).Process
 	to.makeKey()
-	if lost, doubles := device.lost(to.events(1)); len(lost)+doubles > 0 {
+	if lost, doubles := device.lost(to, 1); len(lost)+doubles > 0 {
 		t.Errorf("lost %v, %d doubled", lost, doubles)
 	}
 }
