@@ -38,7 +38,12 @@ var arrows = map[string][]string{
 
 	"motion/timezone": {},
 
-	"motion/uplink/mqtt": {"motion/fault", "motion/uplink"},
+	"motion/uplink/mqtt":          {"motion/fault", "motion/uplink"},
+	"motion/uplink/own":           {"motion/uplink"},
+	"motion/uplink/homeassistant": {"motion", "motion/peer", "motion/uplink"},
+	"motion/uplink/house": {
+		"motion", "motion/engine", "motion/engine/", "motion/fault", "motion/feed", "motion/home", "motion/household", "motion/series", "motion/setting", "motion/uplink", "motion/uplink/homeassistant", "store",
+	},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
 	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},
@@ -86,7 +91,7 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/box":     {"api/auth", "api/box/moving", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store"},
+	"api/box":     {"api/auth", "api/box/moving", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store"},
 	"api/browser": {"api", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 
@@ -100,7 +105,7 @@ var arrows = map[string][]string{
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

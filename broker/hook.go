@@ -32,7 +32,7 @@ func (h *hook) ID() string { return "policy" }
 func (h *hook) Provides(method byte) bool {
 	switch method {
 	case mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnACLCheck, mqtt.OnSubscribe,
-		mqtt.OnPublish, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed, mqtt.OnRetainedExpired:
+		mqtt.OnPublish, mqtt.OnPacketRead, mqtt.OnWill, mqtt.OnWillSent, mqtt.OnPacketProcessed, mqtt.OnRetainedExpired:
 		return true
 	}
 	return h.Hook.Provides(method)
@@ -241,7 +241,11 @@ func (h *hook) take(s *session, pk packets.Packet) error {
 	if s.identity.IsDevice() {
 		return nil
 	}
-	return h.listeners.hear(h.ctx, pk.TopicName, pk.Payload)
+	if err := h.listeners.hear(h.ctx, pk.TopicName, pk.Payload); err != nil {
+		return err
+	}
+	h.ears.tell(Said{User: s.identity.User, Topic: pk.TopicName, Payload: pk.Payload})
+	return nil
 }
 
 // noTopic is where the will of a user goes who was removed, as the library has no way not to publish it:

@@ -21,7 +21,10 @@ type Identity struct {
 	Device motion.DeviceKey // zero for an integration user
 	User   string           // name of the integration user, empty for a device
 	Prefix string           // the integration user's topics are those below Prefix + "/"
-	Client string           // client id of an integration user, which may connect several times
+	// Discovery is not empty for a Home Assistant: of its topics it writes commands and its status alone,
+	// and it reads those below Discovery + "/" too (motion.UserTopics).
+	Discovery string
+	Client    string // client id of an integration user, which may connect several times
 }
 
 // IsDevice reports whether id is a device.
@@ -47,12 +50,14 @@ func (id Identity) bind(clientID string) error {
 		}
 		return nil
 	}
-	first, _, _ := strings.Cut(id.Prefix, "/")
-	switch {
-	case id.User == "":
+	if id.User == "" {
 		return errors.New("neither a device nor a user")
-	case first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(id.Prefix, "+#"):
-		return fmt.Errorf("topic prefix %.80q cannot be a user's", id.Prefix)
+	}
+	for i, prefix := range []string{id.Prefix, id.Discovery} {
+		first, _, _ := strings.Cut(prefix, "/")
+		if unused := i == 1 && prefix == ""; !unused && (first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(prefix, "+#")) {
+			return fmt.Errorf("topic prefix %.80q cannot be a user's", prefix)
+		}
 	}
 	return nil
 }
@@ -61,22 +66,34 @@ func (id Identity) bind(clientID string) error {
 type rights struct {
 	publish       string // prefix of every topic it may publish
 	subscribe     string // prefix of every filter it may subscribe
+	discovery     string // of a Home Assistant: prefix of further filters
 	subscriptions int
 }
 
 func (id Identity) rights() rights {
 	if !id.IsDevice() {
-		return rights{publish: id.Prefix + "/", subscribe: id.Prefix + "/", subscriptions: maxIntegrationSubscriptions}
+		r := rights{publish: id.Prefix + "/", subscribe: id.Prefix + "/", subscriptions: maxIntegrationSubscriptions}
+		if id.Discovery != "" {
+			r.discovery = id.Discovery + "/"
+		}
+		return r
 	}
 	root := wire.DeviceRoot(id.Device)
 	return rights{publish: root + "evt/", subscribe: root + "cmd/", subscriptions: maxDeviceSubscriptions}
 }
 
-func (r rights) mayPublish(topic string) bool { return below(topic, r.publish) }
+func (r rights) mayPublish(topic string) bool {
+	if r.discovery != "" {
+		return topic == r.discovery+"status" || below(topic, r.publish) && strings.HasSuffix(topic, "/set")
+	}
+	return below(topic, r.publish)
+}
 
 // maySubscribe reports whether everything that matches filter is the client's
 // own: a filter below a literal prefix cannot leave it.
-func (r rights) maySubscribe(filter string) bool { return below(filter, r.subscribe) }
+func (r rights) maySubscribe(filter string) bool {
+	return below(filter, r.subscribe) || r.discovery != "" && below(filter, r.discovery)
+}
 
 func below(topic, prefix string) bool {
 	return len(topic) > len(prefix) && strings.HasPrefix(topic, prefix)

@@ -14,8 +14,8 @@ import (
 type Engine interface {
 	// Login returns the device that has the id and the token.
 	Login(ctx context.Context, id, token string) (motion.DeviceKey, error)
-	// LoginUser returns the topic prefix of an integration user.
-	LoginUser(ctx context.Context, name, password string) (prefix string, err error)
+	// LoginUser returns the topics of an integration user.
+	LoginUser(ctx context.Context, name, password string) (motion.UserTopics, error)
 	Connected(device motion.DeviceKey, address netip.Addr)
 	Disconnected(device motion.DeviceKey, reason string)
 	// Report stores a report and acts on it. A fault other than Unavailable is the device's
@@ -47,15 +47,18 @@ func (i Intake) Login(ctx context.Context, c Credentials) (Identity, error) {
 		device, err := i.Engine.Login(ctx, c.ClientID, c.Password)
 		return Identity{Device: device}, err
 	}
-	prefix, err := i.Engine.LoginUser(ctx, c.Username, c.Password)
-	return Identity{User: c.Username, Prefix: prefix, Client: c.ClientID}, err
+	topics, err := i.Engine.LoginUser(ctx, c.Username, c.Password)
+	return Identity{User: c.Username, Prefix: topics.Prefix, Discovery: topics.Discovery, Client: c.ClientID}, err
 }
+
+// tells reports whether Users is told of a user: Home Assistant is never a node.
+func (i Intake) tells(id Identity) bool { return i.Users != nil && id.Discovery == "" }
 
 // Connected passes on a session.
 func (i Intake) Connected(id Identity, s Session) {
 	if id.IsDevice() {
 		i.Engine.Connected(id.Device, s.Addr)
-	} else if i.Users != nil {
+	} else if i.tells(id) {
 		i.Users.UserConnected(id.User, id.Client, s.Addr)
 	}
 }
@@ -64,7 +67,7 @@ func (i Intake) Connected(id Identity, s Session) {
 func (i Intake) Disconnected(id Identity, reason string) {
 	if id.IsDevice() {
 		i.Engine.Disconnected(id.Device, reason)
-	} else if i.Users != nil {
+	} else if i.tells(id) {
 		i.Users.UserGone(id.User, id.Client)
 	}
 }
@@ -72,7 +75,7 @@ func (i Intake) Disconnected(id Identity, reason string) {
 // Ingest decodes a device's message and reports it to the engine. That of a user may tell of motion too.
 func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
 	if !id.IsDevice() {
-		if i.Users != nil {
+		if i.tells(id) {
 			i.Users.UserSaid(id.User, id.Client, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
 		}
 		return nil

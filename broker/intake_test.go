@@ -21,8 +21,8 @@ func (testEngine) Login(context.Context, string, string) (motion.DeviceKey, erro
 	return guardian, nil
 }
 
-func (testEngine) LoginUser(context.Context, string, string) (string, error) {
-	return "", fault.New(fault.Unauthorized, "no user")
+func (testEngine) LoginUser(context.Context, string, string) (motion.UserTopics, error) {
+	return motion.UserTopics{}, fault.New(fault.Unauthorized, "no user")
 }
 
 func (testEngine) Connected(motion.DeviceKey, netip.Addr)     {}

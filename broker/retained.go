@@ -170,5 +170,6 @@ func (h *hook) OnRetainedExpired(topic string) { h.retained.drop(topic) }
 func (h *hook) OnPacketProcessed(cl *mqtt.Client, _ packets.Packet, _ error) {
 	if s, ok := h.sessions.of(cl.Net.Conn); ok {
 		h.retainedLock.release(&s.holder)
+		s.restore(cl)
 	}
 }

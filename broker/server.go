@@ -41,6 +41,7 @@ type Server struct {
 	cancel       context.CancelFunc
 
 	listeners listeners // of the appliance, to integration users
+	ears      ears
 
 	mu    sync.Mutex
 	bound []net.Listener // plain first, then TLS

@@ -23,6 +23,8 @@ type session struct {
 	live     bool        // Connected has been reported; belongs to the connection's goroutine
 	over     atomic.Bool // its user is no more: nothing of it is published any more
 
+	aside *packets.Packet // see OnPacketRead; belongs to the connection's goroutine
+
 	holder // of Server.retainedLock
 }
 

@@ -79,3 +79,8 @@ func NetworksOf(nodes []Node) (networks []NetworkID) {
 	}
 	return networks
 }
+
+// UserTopics are the topics of an MQTT user that is no device: it reads and writes what is below Prefix.
+// With a Discovery it is Home Assistant: it reads what is below either of the two, and writes its own
+// status, Discovery + "/status", and what is below Prefix and ends with "/set", which are commands.
+type UserTopics struct{ Prefix, Discovery string }

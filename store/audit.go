@@ -23,11 +23,12 @@ const (
 	ByAccount  ActorKind = "account"  // signed in, in the web app
 	ByTerminal ActorKind = "terminal" // a command on the appliance itself
 	ByBox      ActorKind = "box"      // the appliance, by a rule of its own
+	ByUplink   ActorKind = "uplink"   // a program that is connected to the same broker as an uplink, or to the appliance's own
 )
 
 // Actor is who administers the appliance.
 type Actor struct {
-	Kind   ActorKind   `json:"kind" enum:"account,terminal,box"`
+	Kind   ActorKind   `json:"kind" enum:"account,terminal,box,uplink"`
 	UserID home.UserID `json:"user_id,omitempty"` // of an account, 0: of none
 	Name   string      `json:"name"`              // the account's address then, or the name of the system's user
 	From   netip.Addr  `json:"-"`                 // of an account: where the request came from

@@ -142,6 +142,8 @@
 //
 //	uplinks                   name           → Uplink, those made in the app
 //	uplink_cursors            name           → UplinkCursor, of all uplinks, up to ten seconds late
+//	uplink_published          name           → topics that its broker keeps for Home Assistant: {topic: {key: platform}}
+//	rooms                     network u32    → ids of its rooms by name: {last, rooms}
 //
 //	audit                     line u64       → AuditLine, as long as events, at most 20,000
 //

@@ -13,7 +13,8 @@ import (
 // (device-protocol.md 2). Its secret is not kept.
 type IntegrationUser struct {
 	Name        string      `json:"name"`
-	TopicPrefix string      `json:"topic_prefix"` // all it may use
+	TopicPrefix string      `json:"topic_prefix"`        // all it may use
+	Discovery   string      `json:"discovery,omitempty"` // of a Home Assistant, which may use less: see motion.UserTopics
 	CreatedAt   motion.Time `json:"created_at"`
 	Home        home.ID     `json:"network_id,omitempty"` // the home whose owner has made it, and with which it ends; 0: the administrator has
 }
@@ -40,11 +41,13 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 	if u.Name == motion.UserOfDevices {
 		return u, "", fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
 	}
-	first, _, _ := strings.Cut(u.TopicPrefix, "/")
-	if first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(u.TopicPrefix, "+#\x00") ||
-		strings.TrimSpace(u.TopicPrefix) != u.TopicPrefix || strings.ContainsFunc(u.TopicPrefix, unicode.IsControl) ||
-		strings.HasSuffix(u.TopicPrefix, "/") || strings.Contains(u.TopicPrefix, "//") {
-		return u, "", fault.New(fault.Invalid, "prefix: %.80q cannot be a user's; want the beginning of its topics, such as homeassistant, without + and #, a space at either end or a / without a level, and neither $... nor iot-2, which are others'", u.TopicPrefix)
+	if err := checkTopics("prefix", u.TopicPrefix); err != nil {
+		return u, "", err
+	}
+	if u.Discovery != "" {
+		if err := checkTopics("discovery", u.Discovery); err != nil {
+			return u, "", err
+		}
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {
@@ -58,13 +61,39 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 		return u, "", err
 	}
 	for _, one := range others {
-		if strings.HasPrefix(u.TopicPrefix+"/", one.TopicPrefix+"/") || strings.HasPrefix(one.TopicPrefix+"/", u.TopicPrefix+"/") {
-			return u, "", fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", u.TopicPrefix, one.TopicPrefix, one.Name)
+		if u.Discovery != "" && u.Discovery == one.Discovery && u.TopicPrefix == one.TopicPrefix { // two Home Assistants see the same
+			continue
+		}
+		for _, mine := range u.topics() {
+			for _, theirs := range one.topics() {
+				if strings.HasPrefix(mine+"/", theirs+"/") || strings.HasPrefix(theirs+"/", mine+"/") {
+					return u, "", fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", mine, theirs, one.Name)
+				}
+			}
 		}
 	}
 	u.CreatedAt = tx.now
 	secret, sum := newSecret("")
 	return u, secret, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
+}
+
+// topics are the beginnings of what a user may read.
+func (u IntegrationUser) topics() []string {
+	if u.Discovery == "" {
+		return []string{u.TopicPrefix}
+	}
+	return []string{u.TopicPrefix, u.Discovery}
+}
+
+// checkTopics checks the beginning of a user's topics; key names it.
+func checkTopics(key, prefix string) error {
+	first, _, _ := strings.Cut(prefix, "/")
+	if first == "" || first == "iot-2" || first[0] == '$' || strings.ContainsAny(prefix, "+#\x00") ||
+		strings.TrimSpace(prefix) != prefix || strings.ContainsFunc(prefix, unicode.IsControl) ||
+		strings.HasSuffix(prefix, "/") || strings.Contains(prefix, "//") {
+		return fault.New(fault.Invalid, "%s: %.80q cannot be a user's; want the beginning of its topics, such as homeassistant, without + and #, a space at either end or a / without a level, and neither $... nor iot-2, which are others'", key, prefix)
+	}
+	return nil
 }
 
 // IntegrationUser returns a user. NotFound: there is none of that name.

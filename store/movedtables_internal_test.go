@@ -19,6 +19,7 @@ func TestEveryTableIsMovedOrLeftBehind(t *testing.T) {
 		"armed": moved, "events": moved, "detections": moved,
 		"pending": behind, "adoption_windows": behind, "api_keys": behind, "integration_users": behind, "pushes": behind, "sessions": behind,
 		"familiar": behind, "invitations": behind, "mails": behind, "mobiles": behind, "deliveries": behind, "commands": behind, "batches": behind,
+		"rooms": behind, "uplink_published": of,
 		"sensor_farewells": of, "sensor_cursors": of, "audit": of, "uplinks": of, "uplink_cursors": of,
 	}
 	for _, table := range allTables() {

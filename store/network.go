@@ -103,7 +103,7 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 		tx.deleteCommands(id), tx.deletePendingOf(id), tx.deleteDeliveriesOf(id), tx.deleteHomeOf(id),
 		links.removePrefix(tx, prefix), status.delete(tx, id), statusHeard.delete(tx, id), events.removePrefix(tx, prefix),
 		detectorStates.delete(tx, id), eventStates.delete(tx, id), applicationSettings.delete(tx, id),
-		alerts.removePrefix(tx, prefix), pushes.removePrefix(tx, prefix), windows.delete(tx, id), tx.DeleteHandover(id), networks.delete(tx, id),
+		alerts.removePrefix(tx, prefix), pushes.removePrefix(tx, prefix), windows.delete(tx, id), rooms.delete(tx, id), tx.DeleteHandover(id), networks.delete(tx, id),
 	)
 }
 

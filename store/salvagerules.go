@@ -107,6 +107,8 @@ func salvageRules() []rule {
 		{untyped: sensorCursors.untyped(), refill: always},
 		{untyped: uplinks.untyped()},
 		{untyped: uplinkCursors.untyped(), refill: always},
+		{untyped: published.untyped(), refill: always},
+		{untyped: rooms.untyped(), refill: always, under: ofKey(networks.name, 4)},
 		{untyped: sensors.untyped(), refill: always, under: belonging(func(d sensor.Device) []parent { return ofHome(d.Home) })},
 
 		{untyped: commands.untyped(), under: belonging(func(c command.Command) []parent { return ofNetwork(c.NetworkID) })},

@@ -64,7 +64,9 @@ type UplinkCursor struct {
 var uplinkCursors = table[string, UplinkCursor]{name: "uplink_cursors", noun: "cursor of an uplink", key: keyText}
 
 // UplinkCursor returns the cursor of an uplink, and whether it has one.
-func (tx *Tx) UplinkCursor(name string) (UplinkCursor, bool, error) { return uplinkCursors.get(tx, name) }
+func (tx *Tx) UplinkCursor(name string) (UplinkCursor, bool, error) {
+	return uplinkCursors.get(tx, name)
+}
 
 // PutUplinkCursor stores a cursor. From the first that wants events on, events are numbered.
 func (tx *Tx) PutUplinkCursor(c UplinkCursor) error { return uplinkCursors.put(tx, c.Name, c) }

@@ -24,7 +24,7 @@ func (tx *Tx) VacateHome(id home.ID) (home.Home, error) {
 	if err := tx.DeleteHome(id); err != nil {
 		return h, err
 	}
-	if err := tx.forgetHousehold(h.ExternalID); err != nil {
+	if err := cmp.Or(tx.forgetHousehold(h.ExternalID), tx.forgetRooms(h.ExternalID)); err != nil {
 		return h, err
 	}
 	empty := home.New(h.ExternalID)

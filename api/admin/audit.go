@@ -84,6 +84,8 @@ func actorWord(a store.Actor) string {
 		return "the box"
 	case a.Name == "" && a.UserID != 0:
 		return fmt.Sprint("account ", a.UserID)
+	case a.Kind == store.ByUplink:
+		return "uplink " + a.Name
 	case a.Kind == store.ByTerminal:
 		return strings.TrimSpace("terminal " + a.Name)
 	}

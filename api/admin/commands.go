@@ -33,7 +33,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   record [-minutes 10] [-network ID] [-links LINK,LINK] [-label empty|still|moving]
                                write raw CSI into files, labelled by keys while it runs
   record list | get NAME [DIRECTORY] | delete NAME
-  mqttuser create NAME [-prefix TOPIC] | list | remove NAME
+  mqttuser create NAME [-prefix TOPIC | -for home-assistant] | list | remove NAME
   network list                 networks, and how those that move to another box are doing
   network export ID [-move] [-o FILE] [-passphrase-file FILE | -plain]
                                write a network with all that belongs to it, for another box
@@ -48,6 +48,10 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   restore FILE [-passphrase-file FILE]
   db stat | check | compact
   status                       how the appliance, its devices and its disk are
+  uplink list | test NAME | remove NAME
+  uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
+                               send to a broker outside; uplink add -h lists every flag
+  uplink change NAME           with the flags of uplink add: those that are left out stay as they are
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
   user admin EMAIL [-remove]   let an account look after the appliance in the app
   audit [-last 50] [-before LINE]
@@ -161,6 +165,11 @@ func commands() map[string]entry {
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
 		"status":            {flags: list("/status", showStatus)},
+		"uplink add":        {flags: addUplink},
+		"uplink change":     {flags: changeUplink},
+		"uplink list":       {flags: list("/uplinks", showUplinks)},
+		"uplink remove":     {flags: removal("/uplinks/", "the uplink's name, as uplink list shows it")},
+		"uplink test":       {flags: noFlags(withArgument("the uplink's name, as uplink list shows it", testUplink))},
 		"user list":         {flags: list("/users", showAccounts)},
 		"user create":       {flags: givePassword("/users", "created and confirmed")},
 		"user password":     {flags: givePassword("/users/password", "has a new password, and every session has ended")},

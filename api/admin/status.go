@@ -33,6 +33,9 @@ func showStatus(w io.Writer, now box.Status) {
 	if now.Reach != nil {
 		showReach(*now.Reach, line)
 	}
+	for _, u := range now.Uplinks {
+		line("uplink "+u.Config.Name, "%s", uplinkLine(u))
+	}
 	line("networks", "%d", now.Networks)
 	line("devices online", "%d of %d", now.DevicesOnline, now.Devices)
 	d := now.Database

@@ -56,6 +56,7 @@ type Appliance struct {
 	guest   browser.Guest
 	play    browser.Play
 
+	starts     func() error // why the process could not start anew; nil: it cannot
 	restarting sync.Once
 	restart    chan struct{} // closed when the process is to start anew
 }
@@ -113,7 +114,8 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
-		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker},
+		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker}, Entities: a.entities,
+		Uplinks: a.uplinks,
 	})
 	if err = a.box.Told(ctx); err != nil {
 		log.Warn("what came of a restore is not in the audit log yet", "err", err)

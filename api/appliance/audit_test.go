@@ -40,6 +40,9 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		{"POST /users/delete", "user delete mum@example.com", "account_deleted", "account 3"},
 		{"POST /adoption", "device adopt -window 10m", "adoption_opened", "network all"},
 		{"DELETE /devices/{id}", "device remove " + device, "device_removed", device},
+		{"POST /uplinks", "uplink add house -url mqtt://127.0.0.1:9 -use events,live", "uplink_added", "house"},
+		{"PUT /uplinks/{name}", "uplink change house -use events", "uplink_changed", "house"},
+		{"DELETE /uplinks/{name}", "uplink remove house", "uplink_removed", "house"},
 		{"GET /outbox/{id}", "outbox show 1", "mail_read", "mail 1"},
 		{"GET /networks/{id}/copy", "network export 1 -plain -o " + file + ".move", "network_exported", "network 1"},
 		{"GET /backup", "backup -o " + file, "backup_made", ""},
@@ -60,6 +63,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		"POST /devices/{id}/connect " + // makes an MQTT user, as POST /mqttusers does
 		"POST /recordings/{name}/read DELETE /recordings/{name} " + // TestInterruptedRecordingIsComplete
 		"POST /networks POST /networks/{id}/handover PUT /networks/{id}/handover DELETE /networks/{id}/handover DELETE /networks/{id} " + // api/appliance/movetest
+		"POST /uplinks/{name}/test " + // changes nothing
 		"POST /recordings/label POST /recordings/stop" // which leave none
 	for _, request := range regexp.MustCompile(`"((?:POST|DELETE|PUT) [^"]+)"`).FindAllStringSubmatch(string(source), -1) {
 		if !walked[request[1]] && !strings.Contains(elsewhere, request[1]) {

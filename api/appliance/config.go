@@ -30,17 +30,17 @@ import (
 // Config is the whole configuration; config.example.yaml explains each key. Begin
 // with Defaults.
 type Config struct {
-	StateDir   string           `yaml:"state_dir" env:"STATE_DIR"`
-	Log        LogConfig        `yaml:"log" envPrefix:"LOG_"`
-	HTTP       server.Config    `yaml:"http" envPrefix:"HTTP_"`
-	Web        WebConfig        `yaml:"web" envPrefix:"WEB_"`
-	Core       CoreConfig       `yaml:"core" envPrefix:"CORE_"`
-	TLS        pki.Config       `yaml:"tls" envPrefix:"TLS_"`
-	MQTT       broker.Config    `yaml:"mqtt" envPrefix:"MQTT_"`
-	Gatekeeper GatekeeperConfig `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
-	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
-	Insights   InsightsConfig   `yaml:"insights" envPrefix:"INSIGHTS_"`
-	Relay      uplink.RelayConfig     `yaml:"relay" envPrefix:"RELAY_"`
+	StateDir   string             `yaml:"state_dir" env:"STATE_DIR"`
+	Log        LogConfig          `yaml:"log" envPrefix:"LOG_"`
+	HTTP       server.Config      `yaml:"http" envPrefix:"HTTP_"`
+	Web        WebConfig          `yaml:"web" envPrefix:"WEB_"`
+	Core       CoreConfig         `yaml:"core" envPrefix:"CORE_"`
+	TLS        pki.Config         `yaml:"tls" envPrefix:"TLS_"`
+	MQTT       broker.Config      `yaml:"mqtt" envPrefix:"MQTT_"`
+	Gatekeeper GatekeeperConfig   `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
+	Store      StoreConfig        `yaml:"store" envPrefix:"STORE_"`
+	Insights   InsightsConfig     `yaml:"insights" envPrefix:"INSIGHTS_"`
+	Relay      uplink.RelayConfig `yaml:"relay" envPrefix:"RELAY_"`
 
 	Auth auth.Config       `yaml:"auth" envPrefix:"AUTH_"`
 	Mail notify.MailConfig `yaml:"mail" envPrefix:"MAIL_"`
@@ -112,6 +112,7 @@ func Defaults() Config {
 		Push:       notify.PushDefaults(),
 		Sensors:    SensorsConfig{Provider: zigbee2mqtt.Name, Zigbee2MQTT: zigbee2mqtt.Defaults()},
 		Nodes:      nodedoor.Defaults(),
+		Uplinks:    []uplink.Config{},
 	}
 }
 

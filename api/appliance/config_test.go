@@ -147,6 +147,44 @@ FILE:5: push.webhook.url: want http://host/path or https://host/path, without us
 				"SENSEGATE_AUTH_PROVIDERS_0_JWKS_FILE=keys.json",
 			},
 		},
+		"uplinks that are wrong": {
+			file: `relay: {mqtt: {url: "mqtt://broker.lan"}}
+uplinks:
+  - name: House
+    url: broker.lan
+    use: [motion]
+  - {name: a, url: "mqtt://broker.lan", use: [events], home_asistant: {alarm: true}}
+  - name: b
+    url: mqtt://broker.lan:1883
+    password: word
+    ca: /nonexistent/ca.pem
+    use: [live, live]
+  - {name: b, url: "https://series.lan/write", use: [events]}
+  - {name: relay, url: own, use: [home_assistant]}
+`,
+			environ: []string{"SENSEGATE_UPLINKS_1_NETWORKS=1,x"},
+			want: `FILE:3: uplinks.0.name: want 1 to 32 characters of a-z, 0-9, _ and -, found "House"
+FILE:4: uplinks.0.url: want mqtt://host[:port], mqtts://, ws:// or wss://, http:// or https:// for Remote Write, or own; user name and password have keys of their own
+FILE:5: uplinks.0.use: want some of home_assistant, events, history, commands and live, found "motion"
+FILE:6: uplinks.1.home_asistant: no such key; did you mean uplinks.1.home_assistant?
+FILE:7: uplinks.2.username: want one with the password
+FILE:7: uplinks.2.client_id: want another one than uplink a, which connects to the same broker
+FILE:10: uplinks.2.ca: want PEM text, or the name of a file with it: open /nonexistent/ca.pem: no such file or directory
+FILE:11: uplinks.2.use: live stands there twice
+FILE:12: uplinks.3.use: want history alone with Remote Write (http, https), found events
+FILE:12: uplinks.3.name: there is an uplink of this name already
+FILE:13: uplinks.4.name: relay is a name of the section relay
+FILE:13: uplinks.4.name: there is an uplink of this name already
+environment: SENSEGATE_UPLINKS_1_NETWORKS: want a list, found "1,x"`,
+		},
+		"uplinks that are right": {
+			file: `relay: {mqtt: {url: "mqtt://broker.lan", prefix: sensegate}}
+uplinks:
+  - {name: house, url: "mqtt://broker.lan", username: u, use: [home_assistant, events], home_assistant: {alarm: true}, networks: [1, 2]}
+  - {name: other, url: "wss://broker.lan/mqtt", use: [live], client_id: x, prefix: y}
+`,
+			environ: []string{"SENSEGATE_UPLINKS_0_PASSWORD_FILE=$SECRET", "SENSEGATE_UPLINKS_1_USE=events,history"},
+		},
 		"a provider without those before it": {
 			environ: []string{"SENSEGATE_AUTH_PROVIDERS_1_NAME=a"},
 			want:    "environment: SENSEGATE_AUTH_PROVIDERS_1_NAME: number the entries from 0, without gaps",

@@ -17,7 +17,8 @@ var ErrRestart = errors.New("start again")
 // Restartable lets a backup be restored while the appliance runs: who calls it starts the
 // process anew when Run returns ErrRestart. starts returns why that would fail.
 func (a *Appliance) Restartable(starts func() error) {
-	a.staging.Restartable(starts, func() { a.restarting.Do(func() { close(a.restart) }) })
+	a.starts = starts
+	a.staging.Restartable(starts, a.startAnew)
 }
 
 // runningProgram is the program of this process, also when its file was removed.

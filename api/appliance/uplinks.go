@@ -14,7 +14,11 @@ import (
 func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 	a.uplinks, err = uplink.New(ctx, uplink.Options{
 		DB: a.db, Configured: a.config.Uplinks, Relay: a.config.Relay, Log: a.log,
-		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) { return mqtt.Connect(ctx, to, a.log) },
+		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
+			return mqtt.Connect(ctx, to, a.log)
+		},
+		Own:     a.ownUplink,
+		Cleared: a.clearedOfHomeAssistant,
 		Health:  a.health,
 		Minutes: uplink.MinuteReader{Samples: a.engine.State.SamplesFor, Topology: a.engine.Inventory.Topology},
 		Networks: func(ctx context.Context) ([]motion.NetworkID, error) {
@@ -31,7 +35,7 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 			}
 			return a.engine.State.Now()
 		},
-		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{},
+		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{uplink.HomeAssistant: a.homeAssistant},
 	})
 	return err
 }

@@ -15,8 +15,10 @@ import (
 	"sensegate/api/box/recording"
 	"sensegate/api/box/staging"
 	"sensegate/api/logtail"
+	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/motion/household"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -37,7 +39,9 @@ type Parts struct {
 	Configured func() Settings                     // the configuration
 	Secured    func() Secure                       // how the household reaches the appliance encrypted
 	Probe      func(context.Context) []SecureCheck // tries that
+	Entities   func() motion.UserTopics            // where Home Assistant finds the appliance's entities on its own broker
 	Nodes      Nodes                               // the door of nodes of other makers
+	Uplinks    *uplink.Set                         // nil when the appliance does not run
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 

@@ -136,6 +136,23 @@ func (b *Box) CreateMQTTUser(ctx context.Context, by store.Actor, name, prefix s
 	return user, secret, err
 }
 
+// CreateHomeAssistantUser makes an MQTT user by which a Home Assistant connects: it reads the entities
+// of the appliance and writes commands, and nothing else. Its faults are those of CreateMQTTUser.
+func (b *Box) CreateHomeAssistantUser(ctx context.Context, by store.Actor, name string) (user store.IntegrationUser, secret string, err error) {
+	if b.Entities == nil {
+		return user, "", fault.New(fault.Unavailable, "the appliance does not run")
+	}
+	topics := b.Entities()
+	err = b.change(ctx, by, "mqtt_user_made", name, func(ctx context.Context, note *store.AuditNote) error {
+		note.Add("topics", topics.Discovery+"/#, "+topics.Prefix+"/#")
+		return b.DB.Update(ctx, func(tx *store.Tx) (err error) {
+			user, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: name, TopicPrefix: topics.Prefix, Discovery: topics.Discovery})
+			return err
+		})
+	})
+	return user, secret, err
+}
+
 // RemoveMQTTUser removes an MQTT user and ends its sessions. NotFound: there is none.
 func (b *Box) RemoveMQTTUser(ctx context.Context, by store.Actor, name string) error {
 	return b.change(ctx, by, "mqtt_user_removed", name, func(ctx context.Context, _ *store.AuditNote) error {

@@ -11,25 +11,27 @@ import (
 	"sensegate/api/box/staging"
 	"sensegate/motion"
 	"sensegate/motion/fault"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
 // Status is how the appliance is.
 type Status struct {
-	Running       bool          `json:"running"`
-	Version       string        `json:"version"`
-	Since         motion.Time   `json:"since"`                 // when it was started
-	NotReady      string        `json:"not_ready,omitempty"`   // why it cannot work; empty: it can
-	ClockUnset    bool          `json:"clock_unset,omitempty"` // its clock is before the build date
-	Networks      int           `json:"networks"`
-	Devices       int           `json:"devices"` // adopted ones
-	DevicesOnline int           `json:"devices_online"`
-	Database      store.Stats   `json:"database"`
-	Health        store.Health  `json:"health"`
-	LastBackup    *store.Backup `json:"last_backup"`               // of those in the state directory; null: none
-	Reach         *Reach        `json:"reach,omitempty"`           // how the household reaches it; null: it does not run
-	Authority     string        `json:"ca_sha256,omitempty"`       // fingerprint of the authority that clients are to trust
-	SuppliedEnds  motion.Time   `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
+	Running       bool           `json:"running"`
+	Version       string         `json:"version"`
+	Since         motion.Time    `json:"since"`                 // when it was started
+	NotReady      string         `json:"not_ready,omitempty"`   // why it cannot work; empty: it can
+	ClockUnset    bool           `json:"clock_unset,omitempty"` // its clock is before the build date
+	Networks      int            `json:"networks"`
+	Devices       int            `json:"devices"` // adopted ones
+	DevicesOnline int            `json:"devices_online"`
+	Database      store.Stats    `json:"database"`
+	Health        store.Health   `json:"health"`
+	LastBackup    *store.Backup  `json:"last_backup"`         // of those in the state directory; null: none
+	Reach         *Reach         `json:"reach,omitempty"`     // how the household reaches it; null: it does not run
+	Authority     string         `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
+	Uplinks       []uplink.State `json:"uplinks,omitempty"`
+	SuppliedEnds  motion.Time    `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
 }
 
 // Version returns the version that the binary was built from.
@@ -54,6 +56,9 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 	if b.Reach != nil {
 		reach := b.Reach()
 		now.Reach = &reach
+	}
+	if b.Uplinks != nil {
+		now.Uplinks = b.Uplinks.List()
 	}
 	if b.Ready != nil {
 		if err := b.Ready(); err != nil {

@@ -193,7 +193,7 @@ type auditLine struct {
 }
 
 type auditWho struct {
-	Kind   store.ActorKind `json:"kind" enum:"account,terminal,box"`
+	Kind   store.ActorKind `json:"kind" enum:"account,terminal,box,uplink"`
 	UserID *home.UserID    `json:"user_id" nullable:"true" doc:"null: no account" example:"7"`
 	Name   string          `json:"name" doc:"Address of the account then, or name of the system's user; empty: the account was deleted" example:"jdoe@example.com"`
 }

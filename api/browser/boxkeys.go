@@ -120,6 +120,7 @@ func (b *Browser) revokeKey(ctx context.Context, who auth.Administrator, in *key
 type boxMQTTUser struct {
 	Name        string      `json:"name" example:"homeassistant"`
 	TopicPrefix string      `json:"topic_prefix" doc:"It may use the topics below" example:"homeassistant"`
+	Entities    bool        `json:"home_assistant" doc:"It reads the entities of the box, and writes commands alone"`
 	CreatedAt   motion.Time `json:"created_at" example:"1764000060"`
 	NetworkID   *home.ID    `json:"network_id" nullable:"true" doc:"The home whose owner has made it, and with which it ends; null: an administrator has" example:"1"`
 }
@@ -136,7 +137,7 @@ func (b *Browser) boxMQTTUsers(ctx context.Context, _ auth.Administrator, _ *str
 	out := &boxMQTTUsersOut{}
 	out.Body.Users, out.Body.Broker = []boxMQTTUser{}, b.Broker()
 	for _, u := range users {
-		shown := boxMQTTUser{Name: u.Name, TopicPrefix: u.TopicPrefix, CreatedAt: u.CreatedAt}
+		shown := boxMQTTUser{Name: u.Name, TopicPrefix: u.TopicPrefix, Entities: u.Discovery != "", CreatedAt: u.CreatedAt}
 		if u.Home != 0 {
 			shown.NetworkID = &u.Home
 		}
@@ -149,6 +150,7 @@ type newMQTTUserIn struct {
 	Body struct {
 		Name        string `json:"name" minLength:"1" maxLength:"64" example:"homeassistant"`
 		TopicPrefix string `json:"topic_prefix,omitempty" maxLength:"256" doc:"It may use the topics below; empty: the name" example:"homeassistant"`
+		Entities    bool   `json:"home_assistant,omitempty" doc:"true: a Home Assistant connects by it, which reads the entities of the box and writes commands, and nothing else; topic_prefix says nothing then"`
 	}
 }
 
@@ -162,8 +164,13 @@ type newMQTTUserOut struct {
 }
 
 func (b *Browser) newMQTTUser(ctx context.Context, who auth.Administrator, in *newMQTTUserIn) (*newMQTTUserOut, error) {
-	user, secret, err := b.Box.CreateMQTTUser(ctx, who.Actor, in.Body.Name, cmp.Or(in.Body.TopicPrefix, in.Body.Name))
 	out := &newMQTTUserOut{}
+	user, secret, err := store.IntegrationUser{}, "", error(nil)
+	if in.Body.Entities {
+		user, secret, err = b.Box.CreateHomeAssistantUser(ctx, who.Actor, in.Body.Name)
+	} else {
+		user, secret, err = b.Box.CreateMQTTUser(ctx, who.Actor, in.Body.Name, cmp.Or(in.Body.TopicPrefix, in.Body.Name))
+	}
 	out.Body.Name, out.Body.TopicPrefix, out.Body.Secret, out.Body.Broker = user.Name, user.TopicPrefix, secret, b.Broker()
 	return out, err
 }

@@ -66,8 +66,8 @@ func TestBridgeUserIsShownOnce(t *testing.T) {
 	if made.Name != "zigbee2mqtt" || made.Topic != "zigbee2mqtt" || made.Server != "mqtt://192.168.1.20:1883" {
 		t.Errorf("made %+v", made)
 	}
-	if prefix, err := b.engine.Devices.LoginUser(t.Context(), made.Name, made.Password); err != nil || prefix != "zigbee2mqtt" {
-		t.Errorf("the user opens %q, %v", prefix, err)
+	if topics, err := b.engine.Devices.LoginUser(t.Context(), made.Name, made.Password); err != nil || topics.Prefix != "zigbee2mqtt" {
+		t.Errorf("the user opens %q, %v", topics, err)
 	}
 	apitest.WantProblem(t, make(body), 409, "bridge_user")
 	again := apitest.Want[struct{ Password string }](t, make(`{"network_id":1,"replace":true}`), 200)

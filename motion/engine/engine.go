@@ -150,6 +150,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.State.LiveMotion.Close()
 	e.Sensing.Close()
 	e.State.LiveEvents.Close()
+	e.State.Moments.Close()
+	e.State.Changes.Close()
 	e.Commands.Close()
 	stopRecording()
 	if last := <-recorded; err == nil {

@@ -223,8 +223,8 @@ func TestIntegrationUserLogsIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if prefix, err := b.Devices.LoginUser(context.Background(), "homeassistant", secret); err != nil || prefix != "homeassistant" {
-			t.Errorf("prefix %q, %v", prefix, err)
+		if topics, err := b.Devices.LoginUser(context.Background(), "homeassistant", secret); err != nil || topics != (motion.UserTopics{Prefix: "homeassistant"}) {
+			t.Errorf("topics %q, %v", topics, err)
 		}
 		if _, err := b.Devices.LoginUser(context.Background(), "homeassistant", "guess"); fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("wrong password: %v", err)

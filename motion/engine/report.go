@@ -115,8 +115,8 @@ func (e *Engine) Login(ctx context.Context, id, token string) (motion.DeviceKey,
 	return e.Devices.Login(ctx, id, token)
 }
 
-// LoginUser returns the topic prefix of the integration user that has the password.
-func (e *Engine) LoginUser(ctx context.Context, name, password string) (prefix string, err error) {
+// LoginUser returns the topics of the integration user that has the password.
+func (e *Engine) LoginUser(ctx context.Context, name, password string) (motion.UserTopics, error) {
 	return e.Devices.LoginUser(ctx, name, password)
 }
 

@@ -10,6 +10,7 @@ import (
 const (
 	ByUser     = "user"
 	ByGeofence = "geofence"
+	ByUplink   = "uplink"
 )
 
 // Scenes returns all scenes, in the order of their codes.

@@ -30,6 +30,9 @@ func (h *Household) RenameRoom(ctx context.Context, id home.ID, from, to string)
 			return err
 		}
 		*n = setting.RenameZone(*n, from, to)
+		if err := tx.RenameRoomID(n.ID, from, to); err != nil {
+			return err
+		}
 		own, err := tx.Locations(id)
 		for _, l := range own {
 			_, taken := nameOfLocation(own, l.ID, to)

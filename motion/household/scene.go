@@ -13,8 +13,8 @@ import (
 
 // ChangeScene changes the scene of a home and reports whether it differs. A change raises the
 // event of interfaces.md 6 no. 4. If the home enables it, the devices are armed or disarmed
-// (payloads.md 6 no. 5). by is the user who caused the change, reason is home.ByUser or
-// home.ByGeofence. Invalid: no such scene. NotFound: no such home. If arming fails the scene
+// (payloads.md 6 no. 5). by is the user who caused the change, reason is home.ByUser,
+// home.ByGeofence or home.ByUplink. Invalid: no such scene. NotFound: no such home. If arming fails the scene
 // stays changed; another call with the same scene arms again.
 func (h *Household) ChangeScene(ctx context.Context, id home.ID, by home.UserID, to home.Scene, reason string) (changed bool, err error) {
 	if !slices.Contains(home.Scenes(), to) {

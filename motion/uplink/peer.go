@@ -21,8 +21,9 @@ const (
 type Message struct {
 	Topic   string
 	Payload []byte
-	QoS     byte // 0 or 1
-	Retain  bool // of a message that was received: the broker had kept it
+	QoS     byte   // 0 or 1
+	Retain  bool   // of a message that was received: the broker had kept it
+	User    string // of a message that was received on the appliance's own broker: who has sent it
 }
 
 // Peer is a broker that an uplink is connected to, for as long as the connection lasts. Its methods may

@@ -34,6 +34,9 @@ type Options struct {
 	Now      func() motion.Time
 	// Parts make what an uplink is used for. A use without an entry is the Set's own, or sends nothing.
 	Parts map[Use]func(Uplink) Part
+	// Cleared makes the part that takes back from the broker of an uplink without Home Assistant what it
+	// has left there when it had one; nil: none.
+	Cleared func(Uplink) Part
 	// Service makes the part of an uplink to http or https, which is run without a Peer; nil: sends nothing.
 	Service func(Uplink) Part
 	Log     *slog.Logger
@@ -86,6 +89,9 @@ func New(ctx context.Context, o Options) (*Set, error) {
 	}
 	return s, nil
 }
+
+// Base returns what the topics of an uplink begin with that says nothing else.
+func (s *Set) Base() string { return newUplink(Config{}, s.box).Base }
 
 // storedConfigs returns the configurations in the database.
 func storedConfigs(tx *store.Tx) ([]Config, error) {
@@ -179,6 +185,9 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 		case use == Live:
 			parts = append(parts, newLive(u))
 		}
+	}
+	if o.Cleared != nil && !u.Has(HomeAssistant) {
+		parts = append(parts, o.Cleared(u))
 	}
 	return parts
 }
@@ -336,6 +345,7 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 	if former != nil && former.stop != nil {
 		former.stop()
 		<-former.ended
+		s.leave(former, c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

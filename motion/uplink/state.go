@@ -137,13 +137,6 @@ func (s *status) write(state *State) {
 	state.add(Report{Sent: all.Sent, Dropped: all.Dropped, Refused: all.Refused, Queue: all.Queue, Failures: s.failures})
 }
 
-// current returns the connection, nil for none.
-func (s *status) current() Connection {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.conn
-}
-
 // useWords says what a use sends.
 var useWords = map[Use]string{
 	HomeAssistant: "entities for Home Assistant", Events: "events", History: "motion of each minute",

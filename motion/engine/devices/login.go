@@ -105,13 +105,12 @@ func (f *Fleet) EndUsersOf(tx *store.Tx, h home.ID) error {
 	return nil
 }
 
-// LoginUser checks the password of an integration user and returns the prefix of
-// its topics.
-func (f *Fleet) LoginUser(ctx context.Context, name, password string) (prefix string, err error) {
+// LoginUser checks the password of an integration user and returns its topics.
+func (f *Fleet) LoginUser(ctx context.Context, name, password string) (topics motion.UserTopics, err error) {
 	err = f.state.DB.View(ctx, func(tx *store.Tx) error {
 		user, err := tx.CheckIntegrationUser(name, password)
-		prefix = user.TopicPrefix
+		topics = motion.UserTopics{Prefix: user.TopicPrefix, Discovery: user.Discovery}
 		return err
 	})
-	return prefix, err
+	return topics, err
 }

@@ -42,6 +42,7 @@ func (se *Sensing) takeSample(n *network, s *fuse.Sample) {
 	se.watchThroughput(n, s)
 	if s.Valid {
 		se.publishLive(n, s)
+		se.publishMoment(n, s)
 	}
 }
 

@@ -32,6 +32,8 @@ type State struct {
 
 	LiveMotion feed.Hub[motion.NetworkID, Message]
 	LiveEvents feed.Hub[motion.NetworkID, Message]
+	Moments    feed.Hub[motion.NetworkID, *Moment]
+	Changes    feed.Hub[struct{}, motion.NetworkID] // networks whose records have changed, or are there no more
 
 	Series    *store.Samples
 	Contained containment
@@ -143,7 +145,7 @@ func (st *State) All() []*Network {
 func (st *State) Reload(ctx context.Context, id motion.NetworkID) error {
 	st.reloading.Lock()
 	defer st.reloading.Unlock()
-	return st.DB.View(ctx, func(tx *store.Tx) error {
+	err := st.DB.View(ctx, func(tx *store.Tx) error {
 		record, err := tx.Network(id)
 		if err != nil {
 			return err
@@ -173,6 +175,10 @@ func (st *State) Reload(ctx context.Context, id motion.NetworkID) error {
 		n.Sense.Follow(st.Now())
 		return nil
 	})
+	if err == nil {
+		st.Changes.Publish(struct{}{}, id)
+	}
+	return err
 }
 
 // Known returns NotFound when there is no such network.
@@ -218,4 +224,6 @@ func (st *State) ForgetNetwork(id motion.NetworkID) {
 	st.Series.Forget(id)
 	st.LiveMotion.End(id)
 	st.LiveEvents.End(id)
+	st.Moments.End(id)
+	st.Changes.Publish(struct{}{}, id)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -13,7 +14,7 @@ import (
 	"sensegate/motion/uplink"
 )
 
-// open opens the connection to the broker of the options.
+// open opens the connection to a broker.
 func open(ctx context.Context, o uplink.Target) (net.Conn, error) {
 	dialer := &net.Dialer{}
 	switch o.URL.Scheme {
@@ -23,6 +24,24 @@ func open(ctx context.Context, o uplink.Target) (net.Conn, error) {
 		return openWebsocket(ctx, o)
 	}
 	return dialer.DialContext(ctx, "tcp", o.URL.Host)
+}
+
+// noting returns a configuration that does as another one, and notes when the broker asks for a client
+// certificate.
+func noting(config *tls.Config, asked *atomic.Bool) *tls.Config {
+	if config == nil {
+		return nil
+	}
+	config = config.Clone()
+	own := config.Certificates
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		asked.Store(true)
+		if len(own) == 0 {
+			return &tls.Certificate{}, nil
+		}
+		return &own[0], nil
+	}
+	return config
 }
 
 // openWebsocket opens a websocket that carries MQTT (MQTT 3.1.1, 6).

@@ -30,6 +30,7 @@ var (
 	errTLSPort  = errors.New("what answers wants TLS")
 	errNoAnswer = errors.New("no answer to a packet")
 	errSilent   = errors.New("no sign of life")
+	errAsked    = errors.New("it had asked for a client certificate") // with TLS 1.3 the alert can be lost
 )
 
 // refusal is the return code with which a broker refuses a connection.
@@ -62,6 +63,9 @@ func words(err error, o uplink.Target, at uplink.Step) (text string, slow bool) 
 		if text, slow := explain(err, o); text != "" {
 			return text, slow
 		}
+	}
+	if errors.Is(err, errAsked) {
+		return ofClient(o), true
 	}
 	var record tls.RecordHeaderError
 	var handshake *handshakeError
@@ -142,34 +146,42 @@ func ofCertificate(err error, o uplink.Target) (string, bool) {
 
 // The TLS alerts that say something about a client's certificate (RFC 8446, 6.2).
 const (
-	alertHandshakeFailure    = 40
-	alertBadCertificate      = 42
-	alertCertificateRevoked  = 44
-	alertCertificateExpired  = 45
-	alertCertificateUnknown  = 46
-	alertUnknownCA           = 48
-	alertCertificateRequired = 116
+	alertHandshakeFailure    tls.AlertError = 40
+	alertBadCertificate      tls.AlertError = 42
+	alertCertificateRevoked  tls.AlertError = 44
+	alertCertificateExpired  tls.AlertError = 45
+	alertCertificateUnknown  tls.AlertError = 46
+	alertUnknownCA           tls.AlertError = 48
+	alertCertificateRequired tls.AlertError = 116
 )
 
 // ofAlert explains why the broker has ended TLS.
 func ofAlert(err error, o uplink.Target) (string, bool) {
-	var alert tls.AlertError
-	if !errors.As(err, &alert) {
+	var remote *net.OpError
+	if !errors.As(err, &remote) || remote.Op != "remote error" {
 		return "", false
 	}
-	host, has := o.URL.Host, o.TLS != nil && len(o.TLS.Certificates) > 0
-	switch byte(alert) {
-	case alertCertificateRequired, alertHandshakeFailure, alertBadCertificate:
-		if !has {
-			return host + " wants a client certificate: set client_certificate and client_key", true
+	host := o.URL.Host
+	for _, alert := range []tls.AlertError{
+		alertHandshakeFailure, alertBadCertificate, alertCertificateRevoked, alertCertificateExpired, alertCertificateUnknown, alertUnknownCA, alertCertificateRequired,
+	} {
+		if remote.Err.Error() != alert.Error() { // the type of the alert itself is not exported
+			continue
 		}
-		return host + " refuses the client certificate: check client_certificate and client_key", true
-	case alertCertificateExpired:
-		return host + " says that the client certificate has expired: renew client_certificate", true
-	case alertUnknownCA, alertCertificateUnknown, alertCertificateRevoked:
-		return host + " does not accept the client certificate: use one of an authority that the broker knows", true
+		if alert == alertCertificateExpired {
+			return host + " says that the client certificate has expired: renew client_certificate", true
+		}
+		return ofClient(o), true
 	}
-	return fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, alert), false
+	return fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, remote.Err), false
+}
+
+// ofClient explains why a broker that asks for a client certificate lets nobody in.
+func ofClient(o uplink.Target) string {
+	if len(o.TLS.Certificates) == 0 {
+		return o.URL.Host + " wants a client certificate: set client_certificate and client_key"
+	}
+	return o.URL.Host + " does not accept the client certificate: use one of an authority that the broker knows, and check that it has not expired"
 }
 
 // ofAddress explains why the broker's address is not reached.

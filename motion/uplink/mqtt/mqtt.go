@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/eclipse/paho.mqtt.golang/packets"
@@ -73,7 +74,10 @@ func Dial(ctx context.Context, o uplink.Target, log *slog.Logger) (*Connection, 
 	}
 	limit, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	conn, err := open(limit, o)
+	var asked atomic.Bool
+	noted := o
+	noted.TLS = noting(o.TLS, &asked)
+	conn, err := open(limit, noted)
 	if err != nil {
 		return nil, explained(ctx, err, o, reaching)
 	}
@@ -83,6 +87,9 @@ func Dial(ctx context.Context, o uplink.Target, log *slog.Logger) (*Connection, 
 	}
 	if err := c.connect(ctx); err != nil {
 		_ = conn.Close()
+		if asked.Load() && isEnd(err) {
+			err = errors.Join(errAsked, err)
+		}
 		return nil, explained(ctx, err, o, greeting)
 	}
 	c.running.Go(c.read)

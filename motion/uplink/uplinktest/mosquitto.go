@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type Options struct {
 	// of that authority.
 	Certificate, Key string
 	Clients          string
+	Persistent       bool     // it keeps sessions across Restart
 	Lines            []string // more lines of its configuration
 }
 
@@ -53,7 +55,7 @@ func Start(t testing.TB, o Options) *Broker {
 	dir := t.TempDir()
 	b := &Broker{t: t, address: free(t), file: filepath.Join(dir, "mosquitto.conf"), options: o}
 	_, port, _ := net.SplitHostPort(b.address)
-	lines := []string{"listener " + port + " 127.0.0.1", "persistence false", "allow_anonymous " + fmt.Sprint(len(o.Users) == 0)}
+	lines := []string{"listener " + port + " 127.0.0.1", "persistence " + fmt.Sprint(o.Persistent), "allow_anonymous " + fmt.Sprint(len(o.Users) == 0)}
 	if os.Geteuid() == 0 {
 		lines = append([]string{"user root"}, lines...) // its own user may not read the directory of the test
 	}
@@ -65,6 +67,9 @@ func Start(t testing.TB, o Options) *Broker {
 		if key != "" {
 			lines = append(lines, key+" "+path)
 		}
+	}
+	if o.Persistent {
+		lines = append(lines, "persistence_location "+dir+"/", "max_queued_messages 0")
 	}
 	if o.Certificate != "" {
 		write("certfile", "certificate.pem", o.Certificate)
@@ -140,6 +145,14 @@ func (b *Broker) Down() {
 	_ = b.process.Process.Kill()
 	_ = b.process.Wait()
 	b.process = nil
+}
+
+// Restart ends it in order, and starts it again.
+func (b *Broker) Restart() {
+	b.t.Helper()
+	_ = b.process.Process.Signal(syscall.SIGTERM)
+	_ = b.process.Wait()
+	b.Up()
 }
 
 // Address returns host:port.
