@@ -30,14 +30,15 @@ var arrows = map[string][]string{
 	"motion/shape":   {"motion", "motion/fault"},
 	"motion/setting": {"motion", "motion/fault", "motion/shape"},
 	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
-	"motion/relay":   {"motion", "motion/fault", "motion/hook"},
-	"motion/uplink":  {},
+	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "motion/series", "store"},
 	"motion/hook":    {},
 	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
 	"motion/home":    {"motion", "motion/fault"},
 	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
 
 	"motion/timezone": {},
+
+	"motion/uplink/mqtt": {"motion/fault", "motion/uplink"},
 
 	"motion/engine":            {"motion", "motion/engine/", "motion/fault", "store"},
 	"motion/engine/state":      {"motion", "motion/csi", "motion/fault", "motion/feed", "motion/fuse", "motion/series", "motion/setting", "store"},
@@ -95,7 +96,7 @@ var arrows = map[string][]string{
 
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
-		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/relay", "motion/setting", "store",
+		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
 	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "store", "store/durable"},
@@ -137,6 +138,7 @@ var arrows = map[string][]string{
 	"api/mdns/linktest":        {},
 	"broker/nodedoor/doortest": {},
 	"store/storetest":          {"motion", "store"},
+	"motion/uplink/uplinktest": {"motion/uplink", "motion/uplink/mqtt"},
 	"motion/series/seriestest": {"motion", "motion/series"},
 }
 
@@ -147,7 +149,8 @@ var only = map[string][]string{
 	"github.com/danielgtaylor/huma/v2":    {"api"},
 	"github.com/julienschmidt/httprouter": {"api"},
 	"github.com/teambition/rrule-go":      {"motion/alert"},
-	"github.com/gorilla/websocket":        {"api"},
+	"github.com/gorilla/websocket":        {"api", "motion/uplink/mqtt"},
+	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt"},
 	"filippo.io/age":                      {"api/box/passphrase"},
 	"github.com/golang-jwt/jwt/v5":        {"api/auth"},
 	"github.com/coreos/go-oidc/v3":        {"api/auth"},

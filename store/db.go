@@ -24,6 +24,7 @@ type DB struct {
 	retention  Retention
 	deleted    chan struct{} // holds a value when something is to be wiped
 	share      eventShare
+	numbered   watchers
 	health     health
 	unreadable unreadable
 	verified   atomic.Bool // a start has found the vital records whole

@@ -28,6 +28,7 @@
 //	                          "installed_at"   when the file was made, seconds
 //	                          "adoption_until" when the adoption window of networks without an owner ends, seconds
 //	                          "samples"        how far samples are summed up, and the clock of retention: {summed, retention, expiring}
+//	                          "instance"       by which brokers outside tell this appliance from others, 8 hexadecimal digits
 //	                          "clock_unset"    when the appliance worked by a clock that was not set: UnsetRun
 //	                          "health"         unclean stops and the last recovery: Health without read_only
 //	                          "wipe"           what was deleted and may still stand in free pages: {deletions, network}
@@ -50,9 +51,10 @@
 //	status                    network u32    → motion.StatusReport, the last whole one, up to six hours late
 //	status_heard              network u32    → StatusHeard: what changes with every report
 //
-//	events                    network u32, ts µs u64, id 16 bytes → motion.Event and "_dedupe"
+//	events                    network u32, ts µs u64, id 16 bytes → motion.Event, "_dedupe" and "_seq"
 //	  events_by_id            id 16 bytes    → key of events
 //	  events_by_dedupe        network u32, first 16 bytes of SHA-256 of the dedupe text → key of events
+//	  events_by_seq           number u64     → key of events, of those stored while an uplink wanted events
 //
 //	devices                   kind "/" id    → motion.Device
 //	  devices_by_network      network u32, kind "/" id → kind "/" id
@@ -134,6 +136,9 @@
 //	  sensors_by_home         home u32, thingName → device u32
 //	detections                home u32, ts µs u64, id 16 bytes → sensor.Detection and "_sensor", device u32
 //	  detections_by_sensor    device u32, key of detections → key of detections
+//
+//	uplinks                   name           → Uplink, those made in the app
+//	uplink_cursors            name           → UplinkCursor, of all uplinks, up to ten seconds late
 //
 //	audit                     line u64       → AuditLine, as long as events, at most 20,000
 //

@@ -22,7 +22,11 @@ const latestEvent = motion.Time(1<<48) / 1000
 type eventRecord struct {
 	motion.Event
 	Dedupe string `json:"_dedupe,omitempty"` // hexadecimal, 16 bytes
+	Seq    uint64 `json:"_seq,omitempty"`    // its number for uplinks; 0: none wanted it
 }
+
+// eventsBySeq is the index of the numbers of events.
+const eventsBySeq = "events_by_seq"
 
 // eventKey orders the events of a network by time.
 type eventKey struct {
@@ -61,6 +65,15 @@ var events = table[eventKey, eventRecord]{
 				return [][]byte{join(key32(r.NetworkID), sum)}
 			},
 		},
+		{
+			name: eventsBySeq, noun: "number", unique: true, grows: true,
+			keys: func(r eventRecord) [][]byte {
+				if r.Seq == 0 {
+					return nil
+				}
+				return [][]byte{key64(r.Seq)}
+			},
+		},
 	},
 }
 
@@ -93,6 +106,9 @@ func (tx *Tx) AddEvent(e motion.Event, dedupe string) (stored motion.Event, isNe
 		return known, false, err
 	}
 	if err := tx.fitEvents(e.NetworkID); err != nil {
+		return e, false, err
+	}
+	if err := tx.number(&record); err != nil {
 		return e, false, err
 	}
 	key, err := record.complete(tx)

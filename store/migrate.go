@@ -41,6 +41,7 @@ func migrations() []migration {
 		{version: 4, first: (*DB).addChecksums, buckets: bucketsV4(), apply: (*Tx).toV4},
 		{version: 5, first: (*DB).partEvents, apply: (*Tx).forgetHouseholds},
 		{version: 6, buckets: []string{audit.name}},
+		{version: 7, buckets: []string{uplinks.name, uplinkCursors.name, eventsBySeq}, apply: (*Tx).makeInstance},
 	}
 }
 

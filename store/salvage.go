@@ -260,8 +260,8 @@ func (s *salvage) tell(bucket string, lost int, exact bool, restored int) {
 }
 
 // copyMeta copies the facts about the file. What is lost of them closes windows and voids
-// codes; only when the installation was made, and which networks were owned before they were
-// deleted, is taken from the backup.
+// codes; only when the installation was made, its id, and which networks were owned before they were
+// deleted, are taken from the backup.
 func (s *salvage) copyMeta() error {
 	missing := false
 	put := func(key, value []byte, isBucket bool) (bool, error) {
@@ -286,7 +286,7 @@ func (s *salvage) copyMeta() error {
 	if err != nil {
 		return err
 	}
-	for _, key := range [][]byte{[]byte(installedAtKey), []byte(ownedKey)} {
+	for _, key := range [][]byte{[]byte(installedAtKey), []byte(ownedKey), []byte(instanceKey)} {
 		tx, err := s.tx()
 		if err == nil && b != nil && tx.bucket(metaBucket).Get(key) == nil {
 			err = b.Each(s.ctx, metaBucket, file.Reading{Low: key, High: file.After(key), Item: put, Gap: gone})
@@ -298,6 +298,9 @@ func (s *salvage) copyMeta() error {
 	tx, err := s.tx()
 	if err == nil && tx.bucket(metaBucket).Get([]byte(installedAtKey)) == nil {
 		err = tx.putMeta(installedAtKey, motion.Time(1)) // so long ago that no first window is open
+	}
+	if err == nil && tx.bucket(metaBucket).Get([]byte(instanceKey)) == nil {
+		err = tx.makeInstance()
 	}
 	return err
 }

@@ -105,6 +105,8 @@ func salvageRules() []rule {
 		{untyped: integrations.untyped(), refill: always, under: belonging(func(i sensor.Integration) []parent { return ofHome(i.Home) })},
 		{untyped: farewells.untyped(), refill: always},
 		{untyped: sensorCursors.untyped(), refill: always},
+		{untyped: uplinks.untyped()},
+		{untyped: uplinkCursors.untyped(), refill: always},
 		{untyped: sensors.untyped(), refill: always, under: belonging(func(d sensor.Device) []parent { return ofHome(d.Home) })},
 
 		{untyped: commands.untyped(), under: belonging(func(c command.Command) []parent { return ofNetwork(c.NetworkID) })},

@@ -28,7 +28,7 @@ import (
 	"sensegate/motion/engine"
 	"sensegate/motion/integration"
 	"sensegate/motion/notify"
-	"sensegate/motion/relay"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -38,7 +38,7 @@ type Appliance struct {
 	log     *slog.Logger
 	db      *store.DB
 	engine  *engine.Engine
-	relay   *relay.Relay
+	uplinks *uplink.Set
 	notify  *notify.Notifier
 	sensors *integration.Service
 	base    string // that links in mails begin with, once the ports are bound
@@ -76,9 +76,6 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	c.fitConnections(openFiles(), log)
 	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{})}
 	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Log: log})
-	if a.relay, err = relay.New(c.Relay, log); err != nil {
-		return nil, err
-	}
 	a.notify, err = notify.New(db, notify.Options{Mail: c.Mail, Push: c.Push, Base: func() string { return a.base }, Log: log})
 	if err != nil {
 		return nil, err
@@ -87,7 +84,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		FlushInterval: c.Store.FlushInterval, AccessToken: c.Gatekeeper.AccessToken,
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		NodesNetwork:    motion.NetworkID(c.Nodes.Network),
-		WithoutInsights: !c.Insights.Enabled, Relays: a.relays(), Stored: a.notify.Pusher.Event,
+		WithoutInsights: !c.Insights.Enabled, Relays: a.relays, Stored: a.notify.Pusher.Event,
 		Built: Built(),
 	})
 	if err != nil {
@@ -104,6 +101,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	a.engine.Introduce(outbound{a.broker, a.nodes})
 	a.connectSensors()
 	if err = a.assemblePeople(); err != nil {
+		return nil, err
+	}
+	if err = a.openUplinks(ctx); err != nil {
 		return nil, err
 	}
 	a.records = recording.New(recording.Options{
@@ -159,7 +159,7 @@ func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, 
 }
 
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it
-// holds, mails and pushes end, the relay disconnects, and the database is closed last. It is
+// holds, mails and pushes end, the uplinks disconnect, and the database is closed last. It is
 // called once. It ends by itself, with an error that wraps ErrRestart, when a backup is to be
 // restored, and with another one when something has failed.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
@@ -176,10 +176,10 @@ func (a *Appliance) serve(ctx context.Context) error {
 	defer stopTelling()
 	told := make(chan error, 1)
 	go func() { told <- a.notify.Run(telling) }()
-	relaying, stopRelaying := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopRelaying()
-	relayed := make(chan error, 1)
-	go func() { relayed <- a.relay.Run(relaying) }()
+	linking, stopLinking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopLinking()
+	linked := make(chan error, 1)
+	go func() { linked <- a.uplinks.Run(linking) }()
 
 	services, running := errgroup.WithContext(ctx)
 	services.Go(func() error { return a.db.Watch(running) })
@@ -223,8 +223,8 @@ func (a *Appliance) serve(ctx context.Context) error {
 	err = errors.Join(err, <-worked)
 	stopTelling()
 	err = errors.Join(err, <-told)
-	stopRelaying()
-	return errors.Join(err, <-relayed)
+	stopLinking()
+	return errors.Join(err, <-linked)
 }
 
 // releaseDate replaces the build date of a program that was not built from a repository; a

@@ -22,8 +22,8 @@ import (
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
 	"sensegate/motion/notify"
-	"sensegate/motion/relay"
 	"sensegate/motion/sensor/zigbee2mqtt"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -40,7 +40,7 @@ type Config struct {
 	Gatekeeper GatekeeperConfig `yaml:"gatekeeper" envPrefix:"GATEKEEPER_"`
 	Store      StoreConfig      `yaml:"store" envPrefix:"STORE_"`
 	Insights   InsightsConfig   `yaml:"insights" envPrefix:"INSIGHTS_"`
-	Relay      relay.Config     `yaml:"relay" envPrefix:"RELAY_"`
+	Relay      uplink.RelayConfig     `yaml:"relay" envPrefix:"RELAY_"`
 
 	Auth auth.Config       `yaml:"auth" envPrefix:"AUTH_"`
 	Mail notify.MailConfig `yaml:"mail" envPrefix:"MAIL_"`
@@ -49,6 +49,8 @@ type Config struct {
 	Sensors SensorsConfig `yaml:"sensors" envPrefix:"SENSORS_"`
 
 	Nodes nodedoor.Config `yaml:"nodes" envPrefix:"NODES_"`
+
+	Uplinks []uplink.Config `yaml:"uplinks" envPrefix:"UPLINKS_"`
 
 	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
@@ -104,7 +106,7 @@ func Defaults() Config {
 		Gatekeeper: GatekeeperConfig{Readopt: "same-address", FirstWindow: 24 * time.Hour},
 		Store:      StoreConfig{FlushInterval: time.Minute, MinFree: 64 * mebibyte, EventsOfNetwork: 32 * mebibyte, Retention: store.DefaultRetention()},
 		Insights:   InsightsConfig{Enabled: true},
-		Relay:      relay.Defaults(),
+		Relay:      uplink.RelayDefaults(),
 		Auth:       auth.Defaults(),
 		Mail:       notify.MailDefaults(),
 		Push:       notify.PushDefaults(),
@@ -151,6 +153,7 @@ func (c *Config) Validate() error {
 	check("push.", c.Push.Validate())
 	check("sensors.", c.Sensors.Validate())
 	check("nodes.", c.Nodes.Validate())
+	check("uplinks.", uplink.ValidateAll(c.Uplinks, c.Relay))
 	return errors.Join(wrong...)
 }
 

@@ -62,10 +62,10 @@ func nothing(r *http.Request) error {
 	return fault.New(fault.NotFound, "nothing is served at this address: / is the app, /docs/ shows the interfaces")
 }
 
-// relays returns the configured outside services as the engine sees them.
+// relays returns the outside services of now as the engine sees them.
 func (a *Appliance) relays() map[string]sensing.Relay {
 	relays := map[string]sensing.Relay{}
-	for name, provider := range a.relay.Providers() {
+	for name, provider := range a.uplinks.Providers() {
 		relays[name] = provider
 	}
 	return relays
@@ -101,7 +101,7 @@ func portOf(address net.Addr) int {
 // ready returns why the appliance cannot work, nil when it can.
 func (a *Appliance) ready() error { return errors.Join(a.db.Writable(), a.broker.Ready()) }
 
-// metrics writes the figures of the broker, the engine, the store, the relay and the notifier,
+// metrics writes the figures of the broker, the engine, the store, the uplinks and the notifier,
 // and of the public server when Core has one of its own.
 func (a *Appliance) metrics(w io.Writer) {
 	if a.core != nil {
@@ -117,6 +117,6 @@ func (a *Appliance) metrics(w io.Writer) {
 	metrics.WriteCounterUint64(w, "sensegate_mqtt_panics_total", counters.Panics)
 	a.engine.State.Metrics(w)
 	a.db.Metrics(w)
-	a.relay.Metrics(w)
+	a.uplinks.Metrics(w)
 	a.notify.Metrics(w)
 }

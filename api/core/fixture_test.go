@@ -56,7 +56,9 @@ func newClient(t testing.TB) *apitest.Client {
 func newHome(t testing.TB, change ...func(*engine.Options)) *home {
 	t.Helper()
 	h := &home{Client: newClient(t), db: storetest.Open(t)}
-	options := engine.Options{FirstWindow: time.Hour, Relays: map[string]sensing.Relay{"mqtt": &outside{}, "webhook": &outside{gone: true}}}
+	options := engine.Options{FirstWindow: time.Hour, Relays: func() map[string]sensing.Relay {
+		return map[string]sensing.Relay{"mqtt": &outside{}, "webhook": &outside{gone: true}}
+	}}
 	for _, c := range change {
 		c(&options)
 	}

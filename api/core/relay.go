@@ -5,7 +5,7 @@ import (
 
 	"sensegate/api/auth"
 	"sensegate/motion"
-	"sensegate/motion/relay"
+	"sensegate/motion/uplink"
 )
 
 type relayIn struct {
@@ -29,6 +29,6 @@ func (c *Core) relayMotion(_ context.Context, _ auth.Key, in *relayIn) (*relayOu
 		return nil, err
 	}
 	out := &relayOut{}
-	out.Body.Provider, out.Body.Channel, out.Body.ExpiresAt = in.Provider, relay.Channel(in.Network), until
+	out.Body.Provider, out.Body.Channel, out.Body.ExpiresAt = in.Provider, uplink.ChannelOf(in.Provider, in.Network), until
 	return out, nil
 }

@@ -50,8 +50,9 @@ type Options struct {
 	FlushInterval time.Duration
 	// WithoutInsights leaves activity and sleep insights unserved.
 	WithoutInsights bool
-	// Relays are the outside services that live motion can be delivered to, by name.
-	Relays map[string]sensing.Relay
+	// Relays returns the outside services that live motion can be delivered to now, by name;
+	// nil: there are none.
+	Relays func() map[string]sensing.Relay
 	// Stored is told of every new event in the transaction that stores it, so that what
 	// follows from it is as durable; nil = nobody. It must be quick, its error is trouble
 	// with the store.

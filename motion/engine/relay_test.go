@@ -46,9 +46,12 @@ func (o *outside) count() int {
 // relays offers services under their names.
 func relays(services map[string]*outside) func(*engine.Options) {
 	return func(o *engine.Options) {
-		o.Relays = map[string]sensing.Relay{}
-		for name, service := range services {
-			o.Relays[name] = service
+		o.Relays = func() map[string]sensing.Relay {
+			all := map[string]sensing.Relay{}
+			for name, service := range services {
+				all[name] = service
+			}
+			return all
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // outside service (payloads.md 4.7).
 const relayTime = 60 * time.Second
 
-// Relay is an outside service that live motion can be delivered to; package relay
+// Relay is an outside service that live motion can be delivered to; package uplink
 // has them. Its methods are called concurrently.
 type Relay interface {
 	// Ready says why nothing can be delivered any more, as a fault.
@@ -55,9 +55,13 @@ func (se *Sensing) StartRelay(id motion.NetworkID, provider string) (motion.Time
 	if err != nil {
 		return 0, err
 	}
-	relay, ok := se.relays[provider]
+	var relays map[string]Relay
+	if se.relays != nil {
+		relays = se.relays()
+	}
+	relay, ok := relays[provider]
 	if !ok {
-		return 0, fault.New(fault.NotFound, "realtime_provider %.40q is not configured here; configured: %s", provider, se.relayNames())
+		return 0, fault.New(fault.NotFound, "realtime_provider %.40q is not configured here; configured: %s", provider, relayNames(relays))
 	}
 	if err := relay.Ready(); err != nil {
 		return 0, err
@@ -70,11 +74,11 @@ func (se *Sensing) StartRelay(id motion.NetworkID, provider string) (motion.Time
 }
 
 // relayNames lists the configured providers for a person.
-func (se *Sensing) relayNames() string {
-	if len(se.relays) == 0 {
-		return "none, see relay in the configuration"
+func relayNames(relays map[string]Relay) string {
+	if len(relays) == 0 {
+		return "none, see relay and uplinks in the configuration"
 	}
-	return strings.Join(slices.Sorted(maps.Keys(se.relays)), ", ")
+	return strings.Join(slices.Sorted(maps.Keys(relays)), ", ")
 }
 
 // deliver starts or prolongs a delivery.

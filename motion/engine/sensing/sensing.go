@@ -20,7 +20,7 @@ type Sensing struct {
 	state     *state.State
 	events    *events.Writer
 	inventory *inventory.Inventory
-	relays    map[string]Relay
+	relays    func() map[string]Relay
 	recorder  atomic.Pointer[Taker] // see Record; nil: nobody records
 
 	deliveries deliveries
@@ -29,7 +29,7 @@ type Sensing struct {
 
 // New makes the Sensing, which gives each network that is read its pipeline. relays are the
 // outside services that live motion can be delivered to, by name.
-func New(s *state.State, w *events.Writer, i *inventory.Inventory, relays map[string]Relay) *Sensing {
+func New(s *state.State, w *events.Writer, i *inventory.Inventory, relays func() map[string]Relay) *Sensing {
 	se := &Sensing{state: s, events: w, inventory: i, relays: relays, newLinks: peer.NewBuckets[motion.NodeID](linkRate, linkBurst)}
 	s.AttachSense = se.takeUp
 	return se

@@ -1,4 +1,4 @@
-package relay
+package uplink
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package relay
+package uplink
 
 import (
 	"context"
@@ -64,12 +64,12 @@ func (w *webhook) Counters() Counters {
 }
 
 // run posts until ctx ends.
-func (w *webhook) run(ctx context.Context) error {
+func (w *webhook) run(ctx context.Context) {
 	defer w.hook.Close()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-w.queue.wake:
 		}
 		for batch := w.queue.take(postSize); len(batch) > 0 && ctx.Err() == nil; batch = w.queue.take(postSize) {

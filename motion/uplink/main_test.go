@@ -1,4 +1,4 @@
-package relay
+package uplink
 
 import (
 	"context"
@@ -21,12 +21,12 @@ var quick = hook.Backoff{First: time.Millisecond, Most: 10 * time.Millisecond}
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// running runs a provider until the test ends or stop is called.
-func running(t *testing.T, p Provider) (stop func()) {
+// running runs a webhook until the test ends or stop is called.
+func running(t *testing.T, p *webhook) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- p.run(ctx) }()
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.run(ctx) }()
 	stopped := false
 	stop = func() {
 		if stopped {
@@ -35,10 +35,7 @@ func running(t *testing.T, p Provider) (stop func()) {
 		stopped = true
 		cancel()
 		select {
-		case err := <-ended:
-			if err != nil {
-				t.Errorf("run: %v", err)
-			}
+		case <-ended:
 		case <-time.After(patience):
 			t.Error("run does not end")
 		}

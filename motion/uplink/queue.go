@@ -1,4 +1,4 @@
-package relay
+package uplink
 
 import (
 	"sync"
@@ -77,4 +77,11 @@ func (q *queue) lost() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped
+}
+
+// length returns how many frames wait.
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.frames)
 }

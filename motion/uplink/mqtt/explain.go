@@ -1,0 +1,203 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/eclipse/paho.mqtt.golang/packets"
+	"github.com/gorilla/websocket"
+
+	"sensegate/motion/uplink"
+)
+
+// How far a connection came.
+const (
+	reaching = uplink.Reach   // TCP, TLS and the websocket
+	greeting = uplink.Login   // CONNECT is sent
+	working  = uplink.Publish // it is accepted
+)
+
+var (
+	errNoBroker = errors.New("what answers does not speak MQTT")
+	errTLSPort  = errors.New("what answers wants TLS")
+	errNoAnswer = errors.New("no answer to a packet")
+	errSilent   = errors.New("no sign of life")
+)
+
+// refusal is the return code with which a broker refuses a connection.
+type refusal byte
+
+func (r refusal) Error() string { return packets.ConnackReturnCodes[byte(r)] }
+
+// handshakeError is the answer of a server that opens no websocket.
+type handshakeError struct{ status string }
+
+func (e *handshakeError) Error() string { return "websocket refused: " + e.status }
+
+// explained returns an error of a connection in words, and ctx's own when that has ended.
+func explained(ctx context.Context, err error, o uplink.Target, at uplink.Step) error {
+	var told *uplink.Failure
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &told):
+		return told
+	}
+	text, slow := words(err, o, at)
+	return &uplink.Failure{Text: text, Step: at, Slow: slow, Closed: at == working && isEnd(err), Err: err}
+}
+
+// words says what a failure means and what to do about it.
+func words(err error, o uplink.Target, at uplink.Step) (text string, slow bool) {
+	host := o.URL.Host
+	for _, explain := range []func(error, uplink.Target) (string, bool){ofRefusal, ofCertificate, ofAlert, ofAddress} {
+		if text, slow := explain(err, o); text != "" {
+			return text, slow
+		}
+	}
+	var record tls.RecordHeaderError
+	var handshake *handshakeError
+	isTLS := o.URL.Scheme == "mqtts" || o.URL.Scheme == "wss"
+	switch ended := isEnd(err); {
+	case errors.As(err, &record):
+		return host + " does not speak TLS: use the port for TLS (often 8883), or mqtt:// if the connection needs no protection", false
+	case errors.As(err, &handshake):
+		return fmt.Sprintf("%s opens no websocket (%s): check the path in the url, often /mqtt", host, handshake.status), false
+	case errors.Is(err, errTLSPort):
+		return host + " wants TLS on this port: use mqtts:// (or wss://), or its port without TLS (often 1883)", false
+	case errors.Is(err, errNoBroker):
+		return "what answers at " + host + " is not an MQTT broker: check host and port", false
+	case errors.Is(err, errNoAnswer):
+		return fmt.Sprintf("the broker at %s did not acknowledge a message for %s: it is overloaded, or this user may not publish there", host, o.Answer), false
+	case errors.Is(err, errSilent):
+		return "the broker at " + host + " has fallen silent: check that it runs, and the network", false
+	case isTimeout(err) && at == reaching:
+		return host + " does not answer: check host, port and firewall", false
+	case isTimeout(err) && at == greeting:
+		return fmt.Sprintf("%s takes connections but did not answer for %s: check that an MQTT broker listens there", host, o.Answer), false
+	case isTimeout(err):
+		return "the broker at " + host + " takes no more data: it is overloaded or hangs", false
+	case ended && at == reaching && isTLS:
+		return host + " closed the connection while TLS was set up: check that this port is the one for TLS (often 8883)", false
+	case ended && at != working:
+		return host + " closed the connection without a word: check that this is the broker's port, whether it wants TLS, and that it allows the client id " + o.ClientID, false
+	case ended:
+		return "the broker at " + host + " closed the connection", false
+	}
+	return fmt.Sprintf("no connection to %s: %v", host, err), false
+}
+
+// ofRefusal explains the answers to CONNECT (MQTT 3.1.1, 3.2.2.3).
+func ofRefusal(err error, o uplink.Target) (string, bool) {
+	var refused refusal
+	if !errors.As(err, &refused) {
+		return "", false
+	}
+	host := o.URL.Host
+	switch byte(refused) {
+	case packets.ErrRefusedBadProtocolVersion:
+		return "the broker at " + host + " does not speak MQTT 3.1.1: use one that does", true
+	case packets.ErrRefusedIDRejected:
+		return fmt.Sprintf("the broker at %s does not take the client id %s: set another client_id", host, o.ClientID), true
+	case packets.ErrRefusedServerUnavailable:
+		return "the broker at " + host + " says that it is not available now", false
+	case packets.ErrRefusedBadUsernameOrPassword, packets.ErrRefusedNotAuthorised:
+		if o.Username == "" {
+			return "the broker at " + host + " lets nobody in without a user name: set username and password", true
+		}
+		return "the broker at " + host + " refuses this user name and password: check both", true
+	}
+	return fmt.Sprintf("the broker at %s refuses the connection (code %d)", host, byte(refused)), true
+}
+
+// ofCertificate explains why the broker's certificate was not taken.
+func ofCertificate(err error, o uplink.Target) (string, bool) {
+	host := o.URL.Host
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		if invalid.Cert != nil && time.Now().Before(invalid.Cert.NotBefore) {
+			return fmt.Sprintf("the certificate of %s is not valid before %s: check the clock of this box", host, invalid.Cert.NotBefore.UTC().Format(time.DateOnly)), false
+		}
+		return "the certificate of " + host + " has expired: renew it at the broker", false
+	case errors.As(err, &unknown):
+		return "the certificate of " + host + " is from an authority that this box does not know: set ca to that authority's certificate", false
+	case errors.As(err, &name):
+		return "the certificate of " + host + " is for another name: use a name in the url that the certificate has", false
+	case errors.As(err, &invalid):
+		return fmt.Sprintf("the certificate of %s is not valid: %v", host, invalid), false
+	}
+	return "", false
+}
+
+// The TLS alerts that say something about a client's certificate (RFC 8446, 6.2).
+const (
+	alertHandshakeFailure    = 40
+	alertBadCertificate      = 42
+	alertCertificateRevoked  = 44
+	alertCertificateExpired  = 45
+	alertCertificateUnknown  = 46
+	alertUnknownCA           = 48
+	alertCertificateRequired = 116
+)
+
+// ofAlert explains why the broker has ended TLS.
+func ofAlert(err error, o uplink.Target) (string, bool) {
+	var alert tls.AlertError
+	if !errors.As(err, &alert) {
+		return "", false
+	}
+	host, has := o.URL.Host, o.TLS != nil && len(o.TLS.Certificates) > 0
+	switch byte(alert) {
+	case alertCertificateRequired, alertHandshakeFailure, alertBadCertificate:
+		if !has {
+			return host + " wants a client certificate: set client_certificate and client_key", true
+		}
+		return host + " refuses the client certificate: check client_certificate and client_key", true
+	case alertCertificateExpired:
+		return host + " says that the client certificate has expired: renew client_certificate", true
+	case alertUnknownCA, alertCertificateUnknown, alertCertificateRevoked:
+		return host + " does not accept the client certificate: use one of an authority that the broker knows", true
+	}
+	return fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, alert), false
+}
+
+// ofAddress explains why the broker's address is not reached.
+func ofAddress(err error, o uplink.Target) (string, bool) {
+	host := o.URL.Host
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "no host " + o.URL.Hostname() + " is known: check its name", false
+	case errors.As(err, &dns):
+		return "the name " + o.URL.Hostname() + " cannot be looked up: check the network and its name server", false
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at " + host + ": check host and port, and that the broker runs", false
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "there is no way to " + host + ": check the network", false
+	}
+	return "", false
+}
+
+// isEnd reports whether the other side has ended the connection.
+func isEnd(err error) bool {
+	var closed *websocket.CloseError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &closed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// isTimeout reports whether a deadline has passed.
+func isTimeout(err error) bool {
+	var net net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &net) && net.Timeout()
+}
