@@ -17,8 +17,7 @@ interface Uplink {
   configured: boolean; // in the file of the configuration
   state: string;
   since: number | null;
-  code: string; // of what is wrong
-  wrong: string; // the same in English
+  wrong: string; // in English; empty: nothing
   waiting: number;
   sent: number;
   dropped: number;
@@ -72,7 +71,7 @@ function One({ of: u, networks, again }: { of: Uplink; networks: Named[]; again:
       <h2>{u.name} <span class={"tag" + (u.state === "connected" ? " bx-on" : "")}>{codeText("bxUpState_", u.state) || u.state}</span></h2>
       <p>{t("bxUpTo", { homes, to: u.to === "own" ? t("bxUpHere") : u.to })}</p>
       <ul>{u.uses.map((use) => <li key={use}>{codeText("bxUse_", use) || use}</li>)}</ul>
-      {u.wrong && <p class="note">{codeText("bxUpNo_", u.code) || u.wrong}</p>}
+      {u.wrong && <p class="note">{u.wrong}</p>}
       <p class="bx-value">
         {[
           u.since !== null && t("bxUpSince", { time: since(u.since) }), t("bxUpSent", { n: number(u.sent) }), u.waiting > 0 && t("bxUpWaiting", { n: number(u.waiting) }),
