@@ -33,7 +33,11 @@ type boxUplinksOut struct {
 func (b *Browser) boxUplinks(ctx context.Context, _ auth.Administrator, _ *struct{}) (*boxUplinksOut, error) {
 	out := &boxUplinksOut{}
 	out.Body.Uplinks = []boxUplink{}
-	for _, u := range b.Box.Uplinks() {
+	list, err := b.Box.ListUplinks()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range list {
 		shown := boxUplink{
 			Name: u.Config.Name, To: u.Host, Uses: u.Config.Use, Networks: u.Config.Networks, Configured: u.Origin == uplink.OfConfiguration,
 			State: u.Phase, Since: knownTime(u.Since), Wrong: u.Error, Waiting: u.Queue, Sent: u.Sent, Dropped: u.Dropped, Missing: u.Missing,
@@ -46,7 +50,6 @@ func (b *Browser) boxUplinks(ctx context.Context, _ auth.Administrator, _ *struc
 		}
 		out.Body.Uplinks = append(out.Body.Uplinks, shown)
 	}
-	var err error
 	out.Body.Networks, err = b.networks(ctx)
 	return out, err
 }

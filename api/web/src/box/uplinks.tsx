@@ -121,9 +121,13 @@ function Make({ networks, open, show, again }: { networks: Named[]; open: boolea
       steps.value = (await ask<{ steps: Step[] }>("POST", "uplinks/test", uplink)).steps;
       if (!steps.value.every((s) => s.ok) && !form.has("anyway")) return "";
     }
-    const made = await ask<{ host?: string; port?: number; username?: string; password?: string }>("POST", "uplinks", uplink);
+    await ask("POST", "uplinks", uplink);
     steps.value = undefined;
-    if (made.password) show({ title: uplink.name, values: [[t("bxUpHost"), made.host!], [t("bxUpPort"), String(made.port)], [t("bxUpUser"), made.username!], [t("password"), made.password]] });
+    if (kind.value === "own") {
+      const user = await ask<{ name: string; secret: string; broker: string }>("POST", "mqtt-users", { name: uplink.name, home_assistant: true });
+      const at = new URL(user.broker.replace("mqtt", "http"));
+      show({ title: uplink.name, values: [[t("bxUpHost"), at.hostname], [t("bxUpPort"), at.port], [t("bxUpUser"), user.name], [t("password"), user.secret]] });
+    }
     await again();
     return "";
   };
