@@ -64,9 +64,10 @@ var arrows = map[string][]string{
 	"motion/engine/alerting": {"motion", "motion/alert", "motion/engine/events", "motion/engine/state", "motion/fault", "motion/series", "store"},
 	"motion/engine/insights": {"motion", "motion/alert", "motion/engine/state", "motion/fault", "motion/home", "motion/insight", "motion/series", "store"},
 
-	"motion/sensor/cloud":       {"motion", "motion/fault", "motion/hook", "motion/sensor"},
-	"motion/sensor/zigbee2mqtt": {"motion", "motion/fault", "motion/sensor"},
-	"motion/integration":        {"motion", "motion/engine", "motion/fault", "motion/home", "motion/sensor", "store"},
+	"motion/sensor/cloud":         {"motion", "motion/fault", "motion/hook", "motion/sensor"},
+	"motion/sensor/zigbee2mqtt":   {"motion", "motion/fault", "motion/sensor"},
+	"motion/sensor/homeassistant": {"motion", "motion/fault", "motion/sensor", "motion/uplink"},
+	"motion/integration":          {"motion", "motion/engine", "motion/fault", "motion/home", "motion/sensor", "store"},
 
 	"motion/household": {"motion", "motion/alert", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/notify", "motion/setting", "store"},
 
@@ -93,10 +94,11 @@ var arrows = map[string][]string{
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
-	"api/box":     {"api/auth", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store"},
+	"api/box":     {"api/auth", "api/box/moving", "api/box/recording", "api/box/staging", "api/logtail", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store"},
 	"api/browser": {"api", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/body":    {"api", "motion/alert", "motion/engine/inventory", "motion/fault"},
 
+	"api/box/moving":     {"motion", "motion/fault", "store"},
 	"api/box/passphrase": {"motion/fault"},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
@@ -106,7 +108,7 @@ var arrows = map[string][]string{
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},
@@ -142,6 +144,7 @@ var arrows = map[string][]string{
 	"api/appliance/abusetest":  {},
 	"api/appliance/crashtest":  {},
 	"api/appliance/modeltest":  {},
+	"api/appliance/movetest":   {},
 	"api/web/webtest":          {},
 	"api/mdns/linktest":        {},
 	"broker/nodedoor/doortest": {},

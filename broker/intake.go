@@ -36,8 +36,8 @@ type Intake struct {
 // Users is told of what integration users do.
 type Users interface {
 	UserConnected(name, client string, at netip.Addr)
-	// UserSaid is called with the topic below the user's prefix.
-	UserSaid(name, client, topic string, payload []byte)
+	// UserSaid is called with the user's prefix and the topic below it.
+	UserSaid(name, client, prefix, topic string, payload []byte)
 	UserGone(name, client string)
 }
 
@@ -76,7 +76,7 @@ func (i Intake) Disconnected(id Identity, reason string) {
 func (i Intake) Ingest(ctx context.Context, id Identity, topic string, payload []byte, _ byte) error {
 	if !id.IsDevice() {
 		if i.tells(id) {
-			i.Users.UserSaid(id.User, id.Client, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
+			i.Users.UserSaid(id.User, id.Client, id.Prefix, strings.TrimPrefix(topic, id.Prefix+"/"), payload)
 		}
 		return nil
 	}

@@ -96,6 +96,9 @@ func (tx *Tx) RequeueAlert(a Alert) (Alert, error) {
 // PutAlert stores a over the alert with its uuid and returns it as stored: with its
 // revision counted up, and of the runs the last 20.
 func (tx *Tx) PutAlert(a Alert) (Alert, error) {
+	if err := tx.Here(a.Rule.ExternalID); err != nil {
+		return a, err
+	}
 	before, err := alerts.must(tx, a.Key())
 	if err != nil {
 		return a, err

@@ -79,6 +79,12 @@ func (n *AuditNote) About(about string) { n.line.About = about }
 // Written reports whether the note is in the database.
 func (n *AuditNote) Written() bool { return n.written.Load() }
 
+// AddAuditNote writes a note in a transaction that is not of a context of Audited.
+func (tx *Tx) AddAuditNote(n *AuditNote) error {
+	tx.OnCommit(func() { n.written.Store(true) })
+	return tx.AddAuditLine(n.line)
+}
+
 type auditKey struct{}
 
 // Audited returns a context whose first successful Update writes the note, in the same

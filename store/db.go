@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,7 @@ type DB struct {
 	health     health
 	unreadable unreadable
 	verified   atomic.Bool // a start has found the vital records whole
+	importing  sync.Mutex  // held while a network is taken in
 }
 
 // Path returns the path of the database file.
@@ -167,9 +169,17 @@ func (tx *Tx) metDamage(err error) error {
 	return tx.db.file.Fail(file.Damaged("%s: %w", tx.db.Path(), err))
 }
 
-// requireNetwork returns a NotFound fault unless the network exists: records
-// that belong to a network cannot outlive it.
+// requireNetwork returns a NotFound fault unless the network exists and has no Handover:
+// records that belong to a network cannot outlive it.
 func (tx *Tx) requireNetwork(id motion.NetworkID) error {
+	if err := tx.requireStored(id); err != nil {
+		return err
+	}
+	return tx.Here(id)
+}
+
+// requireStored returns a NotFound fault unless the network exists.
+func (tx *Tx) requireStored(id motion.NetworkID) error {
 	if tx.bucket(networks.name).Get(key32(id)) == nil {
 		return fault.New(fault.NotFound, "network %d: not found", id)
 	}

@@ -257,6 +257,9 @@ func eventNotFound(id string) error { return fault.New(fault.NotFound, "event %.
 // TagEvent sets the tag of an event, cut and padded to 10 characters, and
 // returns the stored event.
 func (tx *Tx) TagEvent(network motion.NetworkID, id, tag string) (motion.Event, error) {
+	if err := tx.Here(network); err != nil {
+		return motion.Event{}, err
+	}
 	record, err := tx.eventRecord(network, id)
 	if err != nil {
 		return motion.Event{}, err

@@ -43,14 +43,19 @@ func (tx *Tx) forgetInEvent(key []byte, u home.User) error {
 		return nil
 	}
 	record.Data = record.Data.Clone()
-	record.Data["user"] = map[string]any{}
-	delete(record.Data, "first_name") // of home.DoneBy
-	delete(record.Data, "last_name")
+	forgetDoer(record.Data)
 	at, err := record.complete(tx)
 	if err != nil {
 		return err
 	}
 	return events.put(tx, at, record)
+}
+
+// forgetDoer empties the mark of who has caused an event (home.DoneBy).
+func forgetDoer(data motion.Document) {
+	data["user"] = map[string]any{}
+	delete(data, "first_name")
+	delete(data, "last_name")
 }
 
 // deletePendingOf takes the devices off the waiting list that asked to join a network.

@@ -45,6 +45,9 @@ func (tx *Tx) CreateHome(h home.Home) (home.Home, error) {
 
 // PutHome stores h over the home with its id, as given.
 func (tx *Tx) PutHome(h home.Home) error {
+	if err := tx.Here(h.ExternalID); err != nil {
+		return err
+	}
 	if err := homes.replace(tx, h.ID, h); err != nil {
 		return err
 	}

@@ -73,8 +73,8 @@ func TestRoomsOfAFormerHouseholdAreForgotten(t *testing.T) {
 	})
 	update(t, db, func(tx *store.Tx) error {
 		ids, all, err := tx.RoomIDs(network, []string{"Nursery"})
-		if all || len(ids) != 0 {
-			t.Errorf("the ids %v are left", ids)
+		if err != nil || all || len(ids) != 0 {
+			t.Errorf("the ids %v are left, %v", ids, err)
 		}
 		if ids, err = tx.GiveRoomIDs(network, []string{"Kitchen"}); ids["Kitchen"] != 2 {
 			t.Errorf("the next household's rooms have the ids %v", ids)

@@ -130,5 +130,8 @@ func (tx *Tx) SceneConfig(id home.SceneConfigID) (home.SceneConfig, error) {
 
 // PutSceneConfig stores c over the scene configuration with its id, as given.
 func (tx *Tx) PutSceneConfig(c home.SceneConfig) error {
+	if err := tx.HereHome(c.HomeID); err != nil {
+		return err
+	}
 	return sceneConfigs.replace(tx, c.ID, c)
 }

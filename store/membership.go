@@ -29,6 +29,9 @@ func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
 	if _, err := tx.Home(m.Home); err != nil {
 		return m, err
 	}
+	if err := tx.HereHome(m.Home); err != nil {
+		return m, err
+	}
 	sequence, err := tx.bucket(memberships.name).NextSequence()
 	if err != nil {
 		return m, err
@@ -40,6 +43,9 @@ func (tx *Tx) CreateMembership(m home.Membership) (home.Membership, error) {
 // PutMembership stores m over the membership with its id, as given; OwnerSince is set to
 // now when it makes a member the owner.
 func (tx *Tx) PutMembership(m home.Membership) error {
+	if err := tx.HereHome(m.Home); err != nil {
+		return err
+	}
 	former, err := memberships.must(tx, m.ID)
 	if err != nil {
 		return err

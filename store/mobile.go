@@ -127,14 +127,14 @@ func (tx *Tx) DeleteMobile(id home.MobileID) error {
 	if err != nil {
 		return err
 	}
-	memberships, err := tx.MembershipsOfUser(d.UserID)
-	err = each(memberships, err, func(m home.Membership) error {
+	of, err := tx.MembershipsOfUser(d.UserID)
+	err = each(of, err, func(m home.Membership) error {
 		without, said := m.Without(id)
 		if !said {
 			return nil
 		}
 		without.UpdatedAt = tx.now.Stamp()
-		return tx.PutMembership(without)
+		return memberships.put(tx, without.ID, without) // also where the home has gone to another box
 	})
 	return cmp.Or(err, mobiles.delete(tx, id))
 }

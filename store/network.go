@@ -94,7 +94,7 @@ func (tx *Tx) DropNetwork(id motion.NetworkID) error {
 
 // removeNetwork removes a network with everything that belongs to it.
 func (tx *Tx) removeNetwork(id motion.NetworkID) error {
-	if err := tx.requireNetwork(id); err != nil {
+	if err := tx.requireStored(id); err != nil {
 		return err
 	}
 	prefix := key32(id)
@@ -103,7 +103,7 @@ func (tx *Tx) removeNetwork(id motion.NetworkID) error {
 		tx.deleteCommands(id), tx.deletePendingOf(id), tx.deleteDeliveriesOf(id), tx.deleteHomeOf(id),
 		links.removePrefix(tx, prefix), status.delete(tx, id), statusHeard.delete(tx, id), events.removePrefix(tx, prefix),
 		detectorStates.delete(tx, id), eventStates.delete(tx, id), applicationSettings.delete(tx, id),
-		alerts.removePrefix(tx, prefix), pushes.removePrefix(tx, prefix), windows.delete(tx, id), rooms.delete(tx, id), networks.delete(tx, id),
+		alerts.removePrefix(tx, prefix), pushes.removePrefix(tx, prefix), windows.delete(tx, id), rooms.delete(tx, id), tx.DeleteHandover(id), networks.delete(tx, id),
 	)
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"sensegate/motion/fault"
 	"sensegate/store/file"
 )
 
@@ -122,6 +124,9 @@ func (db *DB) prepare(steps []migration, candidate bool) error {
 		return err
 	}
 	db.file.LookAtSpace()
+	if err := db.dropStaged(context.Background()); err != nil && fault.KindOf(err) != fault.Unavailable {
+		return err
+	}
 	return db.noteHealth(db.file.IsUnclean, nil)
 }
 

@@ -65,7 +65,7 @@ func (s *salvage) takeBlock(tier series.Tier, key, value []byte) (taken bool, er
 		return false, err
 	}
 	bucket := tx.bucket(samples.Bucket(tier))
-	if tx.requireNetwork(network) != nil || bucket.Get(key) != nil {
+	if tx.requireStored(network) != nil || bucket.Get(key) != nil {
 		return false, nil
 	}
 	if err := samples.PutBlock(bucket, bytes.Clone(key), bytes.Clone(value)); err != nil {

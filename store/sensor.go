@@ -78,7 +78,11 @@ func (tx *Tx) DeleteIntegration(h home.ID) error {
 	if err != nil {
 		return err
 	}
-	if i.Account.UserThingName != "" {
+	_, moved, err := tx.Handover(i.Network)
+	if err != nil {
+		return err
+	}
+	if i.Account.UserThingName != "" && !moved { // the other box goes on with it
 		if err := tx.PutPendingDeletion(sensor.PendingDeletion{Provider: i.Provider, Account: i.Account, Due: tx.now}); err != nil {
 			return err
 		}

@@ -118,6 +118,15 @@ func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error)
 
 // send sends a command and returns the body of a successful answer.
 func (c *Client) send(ctx context.Context, method, path string, content io.Reader) (io.ReadCloser, error) {
+	response, err := c.exchange(ctx, method, path, content)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// exchange sends a command and returns a successful answer, whose body the caller closes.
+func (c *Client) exchange(ctx context.Context, method, path string, content io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://appliance"+path, content)
 	if err != nil {
 		return nil, err
@@ -128,7 +137,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 		return nil, fmt.Errorf("ask the appliance: %w", err)
 	}
 	if response.StatusCode == http.StatusOK {
-		return response.Body, nil
+		return response, nil
 	}
 	defer response.Body.Close()
 	var failed failure

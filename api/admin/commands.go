@@ -34,6 +34,14 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
                                write raw CSI into files, labelled by keys while it runs
   record list | get NAME [DIRECTORY] | delete NAME
   mqttuser create NAME [-prefix TOPIC | -for home-assistant] | list | remove NAME
+  network list                 networks, and how those that move to another box are doing
+  network export ID [-move] [-o FILE] [-passphrase-file FILE | -plain]
+                               write a network with all that belongs to it, for another box
+  network import [FILE] [-passphrase-file FILE] [-join EMAIL,EMAIL]
+                               take one in that another box has written
+  network hand-over ID URL RECEIPT
+                               send its devices to the gatekeeper of the box that took it in
+  network take-back ID         let it go on here | delete ID
   outbox list | show ID
   setup-code                   make the code that the first owner is made with
   backup [-o FILE] [-passphrase-file FILE]
@@ -55,6 +63,7 @@ type command struct {
 	client   *Client // nil of an offline command
 	stateDir string
 	out      io.Writer
+	said     io.Writer // what is no answer, such as how far it is
 	json     bool
 }
 
@@ -69,7 +78,7 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	}
 	flags := flag.NewFlagSet("sensegate "+name, flag.ContinueOnError)
 	flags.SetOutput(errOut)
-	c := command{out: out}
+	c := command{out: out, said: errOut}
 	flags.BoolVar(&c.json, "json", false, "print the answer as JSON")
 	flags.StringVar(&stateDir, "state-dir", stateDir, "state directory of the appliance")
 	act := found.flags(flags)
@@ -124,42 +133,48 @@ type entry struct {
 // commands returns each command by name.
 func commands() map[string]entry {
 	return map[string]entry{
-		"apikey create":   {flags: createKey},
-		"apikey list":     {flags: list("/apikeys", showKeys)},
-		"apikey revoke":   {flags: removal("/apikeys/", "the key's ID, as apikey list shows it")},
-		"audit":           {flags: showAudit},
-		"backup":          {flags: makeBackup},
-		"db check":        {flags: noFlags(checkDatabase)},
-		"db compact":      {flags: noFlags(compactDatabase), offline: true},
-		"db stat":         {flags: list("/db/stat", showLayout)},
-		"device list":     {flags: list("/devices", showDevices)},
-		"device adopt":    {flags: adoptDevice},
-		"device connect":  {flags: noFlags(withArgument("the id of a node of ESPectre, as device list shows it", connectNode))},
-		"device remove":   {flags: removal("/devices/", "the device's id, as device list shows it")},
-		"calibrate":       {flags: calibrateLinks},
-		"links":           {flags: noFlags(listLinks)},
-		"mqttuser create": {flags: createMQTTUser},
-		"mqttuser list":   {flags: list("/mqttusers", showMQTTUsers)},
-		"mqttuser remove": {flags: removal("/mqttusers/", "the user's name")},
-		"outbox list":     {flags: list("/outbox", showOutbox)},
-		"outbox show":     {flags: noFlags(withArgument("the mail's ID, as outbox list shows it", readMail))},
-		"record":          {flags: record},
-		"record list":     {flags: list("/recordings", showRecordings)},
-		"record get":      {flags: noFlags(getRecording)},
-		"record delete":   {flags: removal("/recordings/", "the recording's name, as record list shows it")},
-		"restore":         {flags: restoreBackup, offline: true},
-		"setup-code":      {flags: noFlags(makeSetupCode)},
-		"status":          {flags: list("/status", showStatus)},
-		"uplink add":      {flags: addUplink},
-		"uplink change":   {flags: changeUplink},
-		"uplink list":     {flags: list("/uplinks", showUplinks)},
-		"uplink remove":   {flags: removal("/uplinks/", "the uplink's name, as uplink list shows it")},
-		"uplink test":     {flags: noFlags(withArgument("the uplink's name, as uplink list shows it", testUplink))},
-		"user list":       {flags: list("/users", showAccounts)},
-		"user create":     {flags: givePassword("/users", "created and confirmed")},
-		"user password":   {flags: givePassword("/users/password", "has a new password, and every session has ended")},
-		"user delete":     {flags: deleteAccount},
-		"user admin":      {flags: setAdministrator},
+		"apikey create":     {flags: createKey},
+		"apikey list":       {flags: list("/apikeys", showKeys)},
+		"apikey revoke":     {flags: removal("/apikeys/", "the key's ID, as apikey list shows it")},
+		"audit":             {flags: showAudit},
+		"backup":            {flags: makeBackup},
+		"db check":          {flags: noFlags(checkDatabase)},
+		"db compact":        {flags: noFlags(compactDatabase), offline: true},
+		"db stat":           {flags: list("/db/stat", showLayout)},
+		"device list":       {flags: list("/devices", showDevices)},
+		"device adopt":      {flags: adoptDevice},
+		"device connect":    {flags: noFlags(withArgument("the id of a node of ESPectre, as device list shows it", connectNode))},
+		"device remove":     {flags: removal("/devices/", "the device's id, as device list shows it")},
+		"calibrate":         {flags: calibrateLinks},
+		"links":             {flags: noFlags(listLinks)},
+		"mqttuser create":   {flags: createMQTTUser},
+		"mqttuser list":     {flags: list("/mqttusers", showMQTTUsers)},
+		"mqttuser remove":   {flags: removal("/mqttusers/", "the user's name")},
+		"network list":      {flags: list("/networks", showNetworks)},
+		"network export":    {flags: exportNetwork},
+		"network import":    {flags: importNetwork},
+		"network hand-over": {flags: noFlags(handOverNetwork)},
+		"network take-back": {flags: noFlags(withArgument("the network's ID, as network list shows it", takeBackNetwork))},
+		"network delete":    {flags: deleteNetwork},
+		"outbox list":       {flags: list("/outbox", showOutbox)},
+		"outbox show":       {flags: noFlags(withArgument("the mail's ID, as outbox list shows it", readMail))},
+		"record":            {flags: record},
+		"record list":       {flags: list("/recordings", showRecordings)},
+		"record get":        {flags: noFlags(getRecording)},
+		"record delete":     {flags: removal("/recordings/", "the recording's name, as record list shows it")},
+		"restore":           {flags: restoreBackup, offline: true},
+		"setup-code":        {flags: noFlags(makeSetupCode)},
+		"status":            {flags: list("/status", showStatus)},
+		"uplink add":        {flags: addUplink},
+		"uplink change":     {flags: changeUplink},
+		"uplink list":       {flags: list("/uplinks", showUplinks)},
+		"uplink remove":     {flags: removal("/uplinks/", "the uplink's name, as uplink list shows it")},
+		"uplink test":       {flags: noFlags(withArgument("the uplink's name, as uplink list shows it", testUplink))},
+		"user list":         {flags: list("/users", showAccounts)},
+		"user create":       {flags: givePassword("/users", "created and confirmed")},
+		"user password":     {flags: givePassword("/users/password", "has a new password, and every session has ended")},
+		"user delete":       {flags: deleteAccount},
+		"user admin":        {flags: setAdministrator},
 	}
 }
 

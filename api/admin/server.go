@@ -72,6 +72,11 @@ func NewServer(b *box.Box) *Server {
 	s.handle("POST /recordings/stop", s.serveStopRecording)
 	s.handle("POST /recordings/{name}/read", s.serveReadRecording)
 	s.handle("DELETE /recordings/{name}", s.serveDeleteRecording)
+	s.handle("GET /networks", s.serveNetworks)
+	s.handle("POST /networks/{id}/handover", s.serveSetAside)
+	s.handle("PUT /networks/{id}/handover", withBody(s.serveHandOver))
+	s.handle("DELETE /networks/{id}/handover", s.serveTakeBack)
+	s.handle("DELETE /networks/{id}", s.serveDeleteNetwork)
 	s.handle("POST /setup-code", s.serveSetupCode)
 	s.handle("GET /uplinks", s.serveUplinks)
 	s.handle("POST /uplinks", withBody(s.serveAddUplink))
@@ -88,6 +93,8 @@ func NewServer(b *box.Box) *Server {
 	s.handle("GET /db/stat", s.serveLayout)
 	s.handle("GET /db/check", s.serveCheck)
 	s.mux.HandleFunc("GET /backup", s.serveBackup)
+	s.mux.HandleFunc("GET /networks/{id}/copy", s.serveExport)
+	s.mux.HandleFunc("POST /networks", s.serveImport)
 	s.mux.HandleFunc("GET /recordings/{name}/{file}", s.serveRecordingFile)
 	return s
 }

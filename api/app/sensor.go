@@ -28,7 +28,7 @@ type integrationRecord struct {
 // sensorAccount is what is shown of an account to who looks for a fault.
 type sensorAccount struct {
 	Provider string   `json:"provider" example:"zigbee2mqtt"`
-	Dropped  []string `json:"dropped" nullable:"false" doc:"Hubs that were removed and are still listed by the provider: they come back with the next oob_phase"`
+	Dropped  []string `json:"dropped" nullable:"false" doc:"Hubs and sensors that were removed and are still listed by the provider: they come back with the next oob_phase"`
 }
 
 // integrationOut is the record in its wrapper.
@@ -52,7 +52,7 @@ type createIntegrationIn struct {
 	Body struct {
 		NetworkField
 		Enabled  bool   `json:"integrations_enabled" doc:"true: an account is made at the provider" example:"true"`
-		Provider string `json:"provider,omitempty" maxLength:"64" doc:"Who serves the sensors: zigbee2mqtt or cloud; default: as configured on the appliance" example:"zigbee2mqtt"`
+		Provider string `json:"provider,omitempty" maxLength:"64" doc:"Who serves the sensors: zigbee2mqtt, cloud or home_assistant; default: as configured on the appliance" example:"zigbee2mqtt"`
 	}
 }
 

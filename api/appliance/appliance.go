@@ -28,6 +28,7 @@ import (
 	"sensegate/motion/engine"
 	"sensegate/motion/integration"
 	"sensegate/motion/notify"
+	"sensegate/motion/sensor/homeassistant"
 	"sensegate/motion/uplink"
 	"sensegate/store"
 )
@@ -41,7 +42,8 @@ type Appliance struct {
 	uplinks *uplink.Set
 	notify  *notify.Notifier
 	sensors *integration.Service
-	base    string // that links in mails begin with, once the ports are bound
+	heard   *homeassistant.Provider // what others announce at the brokers of uplinks
+	base    string                  // that links in mails begin with, once the ports are bound
 	broker  *broker.Server
 	nodes   *nodedoor.Door
 	http    *server.Server

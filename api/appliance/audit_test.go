@@ -44,6 +44,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		{"PUT /uplinks/{name}", "uplink change house -use events", "uplink_changed", "house"},
 		{"DELETE /uplinks/{name}", "uplink remove house", "uplink_removed", "house"},
 		{"GET /outbox/{id}", "outbox show 1", "mail_read", "mail 1"},
+		{"GET /networks/{id}/copy", "network export 1 -plain -o " + file + ".move", "network_exported", "network 1"},
 		{"GET /backup", "backup -o " + file, "backup_made", ""},
 	} {
 		before := r.auditLines(t)
@@ -61,6 +62,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 	elsewhere := "POST /devices/{id}/adopt POST /calibration " + // TestEachChangeIsInTheAuditLog of api/browser calls the same methods
 		"POST /devices/{id}/connect " + // makes an MQTT user, as POST /mqttusers does
 		"POST /recordings/{name}/read DELETE /recordings/{name} " + // TestInterruptedRecordingIsComplete
+		"POST /networks POST /networks/{id}/handover PUT /networks/{id}/handover DELETE /networks/{id}/handover DELETE /networks/{id} " + // api/appliance/movetest
 		"POST /uplinks/{name}/test " + // changes nothing
 		"POST /recordings/label POST /recordings/stop" // which leave none
 	for _, request := range regexp.MustCompile(`"((?:POST|DELETE|PUT) [^"]+)"`).FindAllStringSubmatch(string(source), -1) {

@@ -99,7 +99,7 @@ FILE:32: mail.smtp.port: want 1 to 65535, found 99999
 FILE:32: mail.smtp.tls: want starttls, implicit or none, found "always"
 FILE:35: push.messages.MemberLeftEvent.titel: no such key; did you mean push.messages.MemberLeftEvent.title?
 FILE:37: insights.enabled: want true or false, found "maybe"
-FILE:38: sensors.provider: want zigbee2mqtt or cloud, configured below, or nothing, found "teapot"
+FILE:38: sensors.provider: want zigbee2mqtt or cloud, configured below, home_assistant, or nothing, found "teapot"
 FILE:39: surprise: no such key: see config.example.yaml
 environment: SENSEGATE_AUTH_ARGON2_MEMORY_KIB_FILE: want a whole number, 0 to 4294967295, in the file
 environment: SENSEGATE_CORE_LISTEN: core.listen: want host:port such as 127.0.0.1:8081, or nothing

@@ -13,6 +13,7 @@ import (
 	"sensegate/motion/integration"
 	"sensegate/motion/sensor"
 	"sensegate/motion/sensor/cloud"
+	"sensegate/motion/sensor/homeassistant"
 	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/store"
 )
@@ -77,10 +78,10 @@ type SensorsConfig struct {
 
 // Validate returns every mistake at once, nil when there is none.
 func (c SensorsConfig) Validate() error {
-	offered := map[string]bool{"": true, zigbee2mqtt.Name: c.Zigbee2MQTT.BaseTopic != "", cloud.Name: c.Cloud.URL != ""}
+	offered := map[string]bool{"": true, zigbee2mqtt.Name: c.Zigbee2MQTT.BaseTopic != "", cloud.Name: c.Cloud.URL != "", homeassistant.Name: true}
 	var wrong []error
 	if !offered[c.Provider] {
-		wrong = append(wrong, fmt.Errorf("provider: want zigbee2mqtt or cloud, configured below, or nothing, found %.40q", c.Provider))
+		wrong = append(wrong, fmt.Errorf("provider: want zigbee2mqtt or cloud, configured below, home_assistant, or nothing, found %.40q", c.Provider))
 	}
 	below := func(part string, err error) {
 		for line := range strings.Lines(fmt.Sprint(err)) {
@@ -94,15 +95,24 @@ func (c SensorsConfig) Validate() error {
 	return errors.Join(wrong...)
 }
 
-// connectSensors makes the sensor integration with the providers that are offered.
+// connectSensors makes the sensor integration with the providers that are offered: those that are configured,
+// and what others announce at the brokers of uplinks, which may be made later.
 func (a *Appliance) connectSensors() {
 	c := a.config.Sensors
-	offered := map[string]sensor.Provider{}
+	a.heard = homeassistant.New(a.log)
+	offered := map[string]sensor.Provider{homeassistant.Name: a.heard}
 	if c.Zigbee2MQTT.BaseTopic != "" {
 		offered[zigbee2mqtt.Name] = zigbee2mqtt.New(c.Zigbee2MQTT, a.broker, a.log)
 	}
 	if c.Cloud.URL != "" {
 		offered[cloud.Name] = cloud.New(c.Cloud, a.log)
+	}
+	if c.Provider == "" && len(offered) == 2 { // the only one that is configured
+		for name := range offered {
+			if name != homeassistant.Name {
+				c.Provider = name
+			}
+		}
 	}
 	a.sensors = integration.New(a.db, a.engine, integration.Options{Providers: offered, Default: c.Provider, Log: a.log, Push: a.notify.Pusher.Event})
 }

@@ -38,6 +38,7 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 				Source: remotewrite.Source{Networks: a.networkIDs, Minutes: minutes.Read, Topology: a.engine.Inventory.Topology},
 			})
 		},
+		Incoming: a.incoming,
 	})
 	return err
 }

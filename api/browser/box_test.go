@@ -13,6 +13,7 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/motion/home"
 	"sensegate/motion/notify"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 )
 
@@ -29,6 +30,10 @@ func adminCalls(b *box) []adminCall {
 	b.movesIn(b.keeper)
 	kept := b.recorded()
 	b.startsRecording()
+	const house = `{"name":"house","url":"mqtt://broker.example","username":"box","password":"correct horse","uses":["events"]}`
+	if err := b.uplinks.Add(b.T.Context(), uplink.Config{Name: "kept", URL: "mqtt://other.example", Use: []uplink.Use{uplink.Events}}); err != nil {
+		b.T.Fatal(err)
+	}
 	return []adminCall{
 		{"GET", "/status", "", "", false}, {"GET", "/accounts", "", "", false},
 		{"POST", "/accounts", `{"email":"new@example.com"}`, "account_made", true},
@@ -38,6 +43,8 @@ func adminCalls(b *box) []adminCall {
 		{"DELETE", fmt.Sprintf("/accounts/%d", b.nobody.ID), "", "account_deleted", true},
 		{"GET", "/keys", "", "", false}, {"POST", "/keys", `{"name":"ha","all_networks":true}`, "key_made", true}, {"DELETE", "/keys/1", "", "key_revoked", true},
 		{"GET", "/mqtt-users", "", "", false}, {"POST", "/mqtt-users", `{"name":"ha"}`, "mqtt_user_made", true}, {"DELETE", "/mqtt-users/ha", "", "mqtt_user_removed", true},
+		{"GET", "/uplinks", "", "", false}, {"POST", "/uplinks/test", house, "", true}, {"POST", "/uplinks", house, "uplink_added", true},
+		{"POST", "/uplinks/kept/test", "", "", false}, {"DELETE", "/uplinks/house", "", "uplink_removed", true},
 		{"GET", "/mails", "", "", false}, {"GET", "/mails/1", "", "mail_read", true},
 		{"POST", "/setup-code", "", "setup_code_made", true},
 		{"GET", "/devices", "", "", false}, {"POST", "/devices/" + entry + "/adopt", "", "device_adopted", false}, {"DELETE", "/devices/csi-b-02aa00000210", "", "device_removed", false},

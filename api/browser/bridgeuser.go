@@ -4,7 +4,22 @@ import (
 	"context"
 
 	"sensegate/api/auth"
+	"sensegate/motion/integration"
 )
+
+type sensorProvidersOut struct {
+	Body struct {
+		Used      string              `json:"used" doc:"The one that the home has; empty: none" example:"zigbee2mqtt"`
+		Providers []integration.Offer `json:"providers" nullable:"false" doc:"Those that it may have, by name"`
+	}
+}
+
+func (b *Browser) sensorProviders(ctx context.Context, who auth.Member, _ *HomeQuery) (*sensorProvidersOut, error) {
+	offers, used, err := b.Sensors.Offers(ctx, who.Home)
+	out := &sensorProvidersOut{}
+	out.Body.Used, out.Body.Providers = used, offers
+	return out, err
+}
 
 type bridgeUserIn struct {
 	Body struct {

@@ -129,6 +129,7 @@ func (b *Browser) routes() []api.Route {
 		api.Group("Tuning and sensors",
 			api.Get("/tuning", installer(b.tuning), "How sensitive the home is"),
 			api.Put("/tuning", installer(b.tune), "Change how sensitive the home is"),
+			api.Get("/sensor-providers", member(b.sensorProviders), "Who may serve the sensors of the home"),
 			api.Post("/bridge-user", owner(b.newBridgeUser), "A user by which a bridge of sensors connects"),
 		),
 		api.Group("Screens",

@@ -29,7 +29,7 @@ func TestAuthorizationMatrix(t *testing.T) {
 		"GET /motions": forViewers, "GET /days": forMember, "GET /nights": forMember, "POST /pause": forMember, "POST /away": forMember, "DELETE /away": forMember,
 		"PUT /rooms": "1114443+", "PUT /rooms/{name}": "11144444", "POST /demo": "11144444", // no device is anywhere, and nothing is played
 		"GET /alerts": forMember, "POST /alerts/preview": forMember, "POST /alerts/{id}/try": forMember, "POST /alerts/{id}/snooze": forMember,
-		"GET /notices": forMember, "PATCH /notices": forMember,
+		"GET /notices": forMember, "PATCH /notices": forMember, "GET /sensor-providers": forMember,
 		"POST /join-codes": "1114443+", "DELETE /join-codes": "1114443+",
 		"POST /join": "11122222", "POST /join-account": "22222222", // a wrong code, and a body without one
 		"GET /export": forUsers,

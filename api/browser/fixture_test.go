@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -31,6 +32,7 @@ import (
 	"sensegate/motion/notify"
 	"sensegate/motion/sensor"
 	"sensegate/motion/sensor/zigbee2mqtt"
+	"sensegate/motion/uplink"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -55,6 +57,7 @@ type box struct {
 	boxes    *boxes.Box
 	admin    string // from where administrators may look after it
 	sensors  *integration.Service
+	uplinks  *uplink.Set
 
 	home, other                      home.ID
 	network                          motion.NetworkID
@@ -147,9 +150,22 @@ func (b *box) administered(s *server.Server, accounts *auth.Accounts) *boxes.Box
 	b.boxes = boxes.New(boxes.Parts{
 		Engine: b.engine, DB: b.db, Accounts: accounts, Household: b.people, Staging: b.staged(), Recorder: b.recorder(), Ready: b.db.Err, Authority: func() string { return "" },
 		Core: func() string { return "http://127.0.0.1:8080/core" }, Reach: reach, Revoked: s.Recheck, MinFree: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed, Nodes: otherNodes{},
+		Configured: configured, Recent: b.recent, Secured: func() boxes.Secure { return b.secured }, Probe: probed, Nodes: otherNodes{}, Uplinks: b.openUplinks(),
 	})
 	return b.boxes
+}
+
+// uplinks lead to brokers that let nobody in.
+func (b *box) openUplinks() *uplink.Set {
+	b.T.Helper()
+	var err error
+	b.uplinks, err = uplink.New(b.T.Context(), uplink.Options{DB: b.db, Log: slog.New(slog.DiscardHandler), Connect: func(_ context.Context, to uplink.Target) (uplink.Connection, error) {
+		return nil, &uplink.Failure{Step: uplink.Login, Text: "the broker at " + to.URL.Host + " refuses this user name and password: check both"}
+	}})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return b.uplinks
 }
 
 // staged keeps uploaded backups; what is applied is noted alone.

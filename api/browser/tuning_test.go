@@ -79,3 +79,22 @@ func TestBridgeUserIsShownOnce(t *testing.T) {
 	b.owner.done(http.MethodPost, "/step-up", `{"password":"`+password+`"}`)
 	apitest.Want[struct{ Password string }](t, make(`{"network_id":1,"replace":true}`), 200)
 }
+
+// TestProvidersOfSensors: a home is told whom it may choose, and whom it has.
+func TestProvidersOfSensors(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	ask := func() string {
+		return strings.TrimSpace(string(b.member.ask(http.MethodGet, "/sensor-providers", "").Body))
+	}
+	const offered = `"providers":[{"name":"zigbee2mqtt","bridge":true}]}`
+	if got := ask(); got != `{"used":"",`+offered {
+		t.Errorf("before: %s", got)
+	}
+	if _, err := b.sensors.Create(t.Context(), b.home, b.owner.ID, true, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(); got != `{"used":"zigbee2mqtt",`+offered {
+		t.Errorf("with an integration: %s", got)
+	}
+}

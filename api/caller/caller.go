@@ -124,6 +124,9 @@ func (f *Finder) membership(ctx context.Context, r *api.Request, u auth.User) (a
 			return unknown(r, id)
 		}
 		h, err := tx.Home(id)
+		if err == nil {
+			err = tx.Here(h.ExternalID)
+		}
 		m.Home, m.Network, m.Since, m.Role = id, h.ExternalID, h.ClaimedAt, membership.Role
 		if err == nil && !h.LiveEnabled && slices.Contains(f.Motion, r.Route()) {
 			return &fault.Error{Kind: fault.Forbidden, Code: "live_disabled", Message: "live_enabled: live motion is switched off for this home; its owner switches it on with PUT /networks/{id}"}

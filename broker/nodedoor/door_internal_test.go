@@ -490,7 +490,7 @@ func TestRemovedNodeAsksAgain(t *testing.T) {
 func (h *household) hears(user string, messages ...string) {
 	h.t.Helper()
 	for i := 0; i < len(messages); i += 2 {
-		h.door.UserSaid(user, "c", messages[i], []byte(messages[i+1]))
+		h.door.UserSaid(user, "c", user, messages[i], []byte(messages[i+1]))
 	}
 	h.pass(1, 0, source{}, nodewire.Frame{})
 }

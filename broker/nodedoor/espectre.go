@@ -176,7 +176,7 @@ func (e *espectre) session(ctx context.Context, address string) error {
 	e.mu.Lock()
 	e.met[n.from] = *n
 	e.mu.Unlock()
-	e.door.says(n.from, said, user{}, n.bssid)
+	e.door.says(n.from, said, user{}, "", n.bssid)
 	if !e.door.isIn(n.from) {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (e *espectre) askAgain(ctx context.Context, end context.CancelCauseFunc, n 
 			return
 		}
 		if said.Threshold != nil {
-			e.door.says(n.from, said, user{}, n.bssid)
+			e.door.says(n.from, said, user{}, "", n.bssid)
 		}
 	}
 }
@@ -293,7 +293,7 @@ func (e *espectre) followMotion(ctx context.Context, n *espectreNode) error {
 			switch err {
 			case nil:
 				e.frames.Add(1)
-				e.door.says(n.from, nodewire.Motion{Moves: &m.Motion, Score: &m.Score}, user{}, n.bssid)
+				e.door.says(n.from, nodewire.Motion{Moves: &m.Motion, Score: &m.Score}, user{}, "", n.bssid)
 			case nodewire.ErrOther:
 				e.other.Add(1)
 			case nodewire.ErrForm:

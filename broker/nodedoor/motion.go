@@ -20,7 +20,8 @@ type saying struct {
 	moves            *bool
 	score, threshold *float64
 	gone             bool       // it has said, or its broker has, that it is not connected
-	user             user       // of our broker that it comes by; zero: none
+	user             user       // of a broker that it comes by; zero: none
+	topic            string     // below which it publishes there
 	src              motion.MAC // that its link begins at; zero: unknown
 }
 
@@ -49,7 +50,7 @@ func (s *saying) intensity() (v float64, ok bool) {
 }
 
 // says takes in what a node of another maker has said about motion.
-func (d *Door) says(from source, m nodewire.Motion, by user, src motion.MAC) {
+func (d *Door) says(from source, m nodewire.Motion, by user, topic string, src motion.MAC) {
 	now := d.options.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +64,7 @@ func (d *Door) says(from source, m nodewire.Motion, by user, src motion.MAC) {
 		n.said = &saying{}
 	}
 	s := n.said
-	s.user, s.src = by, src
+	s.user, s.topic, s.src = by, topic, src
 	if m.Moves != nil {
 		s.moves = m.Moves
 	}
@@ -103,22 +104,27 @@ func (d *Door) repeat(ctx context.Context) {
 	}
 }
 
-// user is a connection of an integration user of our broker: its name and its client id.
-type user struct{ name, client string }
+// user is a connection of an integration user of our broker, by its name and its client id, or that of an uplink to an
+// outside broker, by its name.
+type user struct {
+	name, client string
+	outside      bool
+}
 
 // UserConnected notes that an integration user of the broker has connected, from an address.
 func (d *Door) UserConnected(name, client string, at netip.Addr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.users[user{name, client}] = at.Unmap()
+	d.users[user{name: name, client: client}] = at.Unmap()
 }
 
 // UserGone notes that a connection of an integration user has ended: what the nodes have said that came by it
 // says nothing of now.
-func (d *Door) UserGone(name, client string) {
+func (d *Door) UserGone(name, client string) { d.userGone(user{name: name, client: client}) }
+
+func (d *Door) userGone(gone user) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	gone := user{name, client}
 	delete(d.users, gone)
 	for _, n := range d.nodes {
 		if n.said != nil && n.said.user == gone {
@@ -130,24 +136,32 @@ func (d *Door) UserGone(name, client string) {
 // maxWhere is how long the part of a deviceId is that names a node of a user.
 const maxWhere = 40
 
-// UserSaid takes in a message that an integration user has published, if it tells of motion as nodes do.
-// Such a node waits until it is let in as any other; what it says is worth more, as its user has a password.
-func (d *Door) UserSaid(name, client, topic string, payload []byte) {
+// UserSaid takes in a message that an integration user has published, at a topic below its prefix, if it tells of
+// motion as nodes do. Such a node waits until it is let in as any other; what it says is worth more, as its user has
+// a password.
+func (d *Door) UserSaid(name, client, prefix, topic string, payload []byte) {
 	m, err := nodewire.MQTTMotion(topic, payload)
 	if err != nil {
 		return
 	}
+	by := user{name: name, client: client}
 	d.mu.Lock()
-	from, connected := d.users[user{name, client}]
+	from, connected := d.users[by]
 	d.mu.Unlock()
 	if !connected {
 		return
 	}
-	where := strings.Trim(plain(name+"-"+m.Node), "-")
+	node := strings.Trim(prefix+"/"+m.Node, "/")
+	d.says(source{kind: motion.MQTTMotion, address: from, where: whereOf(name + "-" + m.Node)}, m, by, node, motion.MAC{})
+}
+
+// whereOf returns the part of a deviceId that names a node of a broker.
+func whereOf(name string) string {
+	where := strings.Trim(plain(name), "-")
 	if len(where) > maxWhere {
 		where = fmt.Sprintf("%s-%.3x", where[:maxWhere-7], sha256.Sum256([]byte(where)))
 	}
-	d.says(source{kind: motion.MQTTMotion, address: from, where: where}, m, user{name, client}, motion.MAC{})
+	return where
 }
 
 // keep lets what a silent node has said hold on: one of the broker's, which would tell if it were gone, that

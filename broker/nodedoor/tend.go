@@ -150,7 +150,7 @@ func (d *Door) ask(ctx context.Context, n *node, now time.Time) int {
 	due := n.id != "" && d.nodes[n.id] == n && now.Sub(n.asked) >= askEvery && now.Sub(n.heard) < quietAfter
 	said, substitute := n.describe()
 	from := motion.Credentials{Address: n.source.address, MAC: n.mac}
-	if n.said != nil {
+	if n.said != nil && !n.said.user.outside {
 		from.User = n.said.user.name
 	}
 	if due {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -79,6 +80,8 @@ type Engine struct {
 
 	learned  written // signs of life and what links have learned; Flushing guards both
 	reported written // whole status reports
+
+	running atomic.Bool // Run was called: one that only serves a command stores events by nobody
 }
 
 // New loads every network from db. Introduce must be called before Run.
@@ -117,6 +120,7 @@ func (e *Engine) Introduce(broker state.Outbound) { e.State.Outbound = broker }
 // returns early with an error when an event could not be stored: its outcome on
 // disk is unknown then, and only a restart can tell.
 func (e *Engine) Run(ctx context.Context) error {
+	e.running.Store(true)
 	group, running := errgroup.WithContext(ctx)
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRecording()

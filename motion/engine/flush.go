@@ -140,6 +140,9 @@ func (k kept) unkeep() {
 
 // write stores what keep has copied.
 func (k kept) write(tx *store.Tx) error {
+	if _, away, err := tx.Handover(k.network.ID); err != nil || away {
+		return err
+	}
 	record, err := tx.Network(k.network.ID)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil // deleted meanwhile

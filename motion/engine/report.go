@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"sensegate/motion"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 )
 
@@ -25,6 +26,16 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 	if s == nil {
 		return fmt.Errorf("device %s is not logged in", key)
 	}
+	err := e.report(ctx, s, device, report, now)
+	if _, refuses := e.State.Away(device.NetworkID); refuses && fault.KindOf(err) == fault.NotFound {
+		return fmt.Errorf("device %s: its network goes to another box: %v", key, err) // there it is taken
+	}
+	return err
+}
+
+// report takes in a report of a session.
+func (e *Engine) report(ctx context.Context, s *state.Session, device motion.Device, report motion.Report, now motion.Time) error {
+	key := device.DeviceKey
 	n, err := e.State.Network(device.NetworkID)
 	if err != nil {
 		return err

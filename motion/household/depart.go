@@ -54,6 +54,9 @@ func (h *Household) Depart(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			if tx.Here(house.ExternalID) != nil {
+				continue // it has gone to another box
+			}
 			if slices.ContainsFunc(memberships, func(m home.Membership) bool { return m.Left }) {
 				waiting = append(waiting, house.ID)
 			}

@@ -124,6 +124,9 @@ func (h *Household) EndInstallations(ctx context.Context) error {
 
 // endedIn returns the installers of a home whose time is over.
 func endedIn(tx *store.Tx, house home.Home) (users []home.UserID) {
+	if tx.Here(house.ExternalID) != nil {
+		return nil // it has gone to another box
+	}
 	for _, i := range house.Installers {
 		if i.Ended(tx.Now()) {
 			users = append(users, i.User)

@@ -112,6 +112,8 @@ func refused(tx *store.Tx, user home.UserID, own []home.MobileID, r home.Presenc
 		return nil, err
 	case !belongs:
 		return fault.New(fault.NotFound, "network %d is not known", r.Home), nil
+	case tx.HereHome(r.Home) != nil:
+		return fault.New(fault.NotFound, "network %d has gone to another box", r.Home), nil
 	case r.Device != 0 && !slices.Contains(own, r.Device):
 		return fault.New(fault.Invalid, "device_id: is none of your mobile devices; register it with POST /mobile_devices, or leave it out"), nil
 	}

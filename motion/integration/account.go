@@ -167,7 +167,7 @@ func onlyHousehold(tx *store.Tx, i sensor.Integration) error {
 	homes, err := tx.Homes()
 	if slices.ContainsFunc(homes, func(h home.Home) bool { return h.ID != i.Home && h.OwnedBefore }) {
 		return fault.New(fault.Conflict,
-			"provider: %[1]s serves one network, and others here have had an owner: the administrator names the one in sensors.%[1]s.network", i.Provider)
+			"provider: %[1]s serves one network, and others here have had an owner: the administrator names the one in the configuration (sensors.%[1]s.network, or networks of the uplink)", i.Provider)
 	}
 	return err
 }

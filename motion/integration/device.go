@@ -143,7 +143,7 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	if err != nil {
 		return err
 	}
-	remains := d.Type == sensor.Hub && stillListed(ctx, p, i.Account, thing)
+	remains := stillListed(ctx, p, i.Account, thing)
 	var removed []sensor.Device
 	err = s.engine.Events.RecordChange(ctx, func(tx *store.Tx) (events []motion.Event, err error) {
 		if removed, err = withSensors(tx, h, thing); err != nil {
@@ -176,11 +176,11 @@ func (s *Service) RemoveDevice(ctx context.Context, h home.ID, thing string) err
 	return nil
 }
 
-// stillListed reports whether a provider still lists a hub after its removal, like a provider
-// that is its own hub.
-func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, hub string) bool {
+// stillListed reports whether a provider still lists a thing after its removal, like a provider
+// that is its own hub, or that only reads what others announce.
+func stillListed(ctx context.Context, p sensor.Provider, a sensor.Account, thing string) bool {
 	found, err := p.ListDevices(ctx, a)
-	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == hub })
+	return err == nil && slices.ContainsFunc(found, func(f sensor.Found) bool { return f.Reading.Thing == thing })
 }
 
 // withSensors returns a device, and before it the sensors of a hub.
@@ -194,13 +194,15 @@ func withSensors(tx *store.Tx, h home.ID, thing string) ([]sensor.Device, error)
 	return append(list, d), err
 }
 
-// drop stores that a hub was removed.
-func drop(tx *store.Tx, h home.ID, hub string) error {
+// drop stores that a thing was removed, so that it stays away. Of more than a home may have the
+// one removed first comes back.
+func drop(tx *store.Tx, h home.ID, thing string) error {
 	i, err := integrationOf(tx, h)
-	if err != nil || slices.Contains(i.Dropped, hub) {
+	if err != nil || slices.Contains(i.Dropped, thing) {
 		return err
 	}
-	i.Dropped = append(i.Dropped, hub)
+	i.Dropped = append(i.Dropped, thing)
+	i.Dropped = i.Dropped[max(0, len(i.Dropped)-sensor.MaxDevices):]
 	_, err = tx.PutIntegration(i)
 	return err
 }

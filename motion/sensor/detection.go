@@ -48,7 +48,7 @@ const (
 // A sensor with states is stored when its state changes, but not when the first known state is
 // rest. A measuring sensor is stored when it differs from its last detection by
 // temperatureDelta or humidityDelta, so that a reading per second does not become a record per
-// second. A hub never is.
+// second. A hub never is, nor is a retained reading.
 func (d Device) Take(known State, r Reading) (State, bool) {
 	next := known
 	if r.Online != nil {
@@ -67,10 +67,10 @@ func (d Device) Take(known State, r Reading) (State, bool) {
 	if slices.Contains(statuses, r.Status) {
 		next.Status = r.Status
 	}
-	switch d.Type {
-	case Hub:
+	switch {
+	case d.Type == Hub || r.Retained:
 		return next, false
-	case Climate:
+	case d.Type == Climate:
 		return next, moved(d.Config.Temperature, next.Temperature, d.Config.TemperatureDelta) ||
 			moved(d.Config.Humidity, next.Humidity, d.Config.HumidityDelta)
 	}

@@ -25,7 +25,7 @@ type Integration struct {
 	Account   Account          `json:"account"`
 	Enabled   bool             `json:"integrations_enabled"`
 	OOBPhase  string           `json:"oob_phase"`         // of the out-of-band set-up of a hub, as reported by the app
-	Dropped   []string         `json:"dropped,omitempty"` // hubs that were removed here but that the provider still lists
+	Dropped   []string         `json:"dropped,omitempty"` // things that were removed here but that the provider still lists
 	CreatedAt motion.Stamp     `json:"created_at"`
 	UpdatedAt motion.Stamp     `json:"updated_at"`
 }
@@ -40,7 +40,7 @@ type Edit struct {
 const MaxOOBPhase = 64
 
 // Apply returns the integration after the edit. A new phase of the out-of-band set-up makes
-// removed hubs reappear: by that set-up a hub that was reset gets its account again
+// removed things reappear: by that set-up a hub that was reset gets its account again
 // (interfaces.md 4.2 no. 8).
 func (i Integration) Apply(e Edit) (Integration, error) {
 	if e.Enabled == nil && e.OOBPhase == nil {

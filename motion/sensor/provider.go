@@ -38,6 +38,13 @@ type Bridged interface {
 	Topic() string
 }
 
+// Idler is a Provider that may have nothing to serve with for now.
+type Idler interface {
+	Provider
+	// Idle reports whether nothing is configured that would bring sensors.
+	Idle() bool
+}
+
 // Host receives the readings of a provider. Its methods may be called concurrently.
 type Host interface {
 	// Accounts returns the accounts that are in use at the provider.
@@ -76,6 +83,7 @@ type Reading struct {
 	BatteryLevel *int     // percent
 	Temperature  *float64 // °C
 	Humidity     *float64 // percent
+	Retained     bool     // it tells what was so before: it sets the state and is no detection
 }
 
 // HasValues reports whether the reading has values besides the online state.

@@ -41,7 +41,8 @@ type Peer interface {
 }
 
 // Part is what an uplink is used for. Run is called with each connection, ctx ends with it; Run returns
-// nil then. After another error the connection is made anew, later.
+// nil then. After another error the connection is made anew, later. A method Removed, if there is one, is
+// called when its uplink is changed or removed.
 type Part interface {
 	Run(ctx context.Context, peer Peer) error
 }

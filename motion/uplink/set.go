@@ -37,6 +37,9 @@ type Options struct {
 	// Cleared makes the part that takes back from the broker of an uplink without Home Assistant what it
 	// has left there when it had one; nil: none.
 	Cleared func(Uplink) Part
+	// Incoming makes the part that hears what other makers announce to Home Assistant, of uplinks that
+	// are configured for it; nil: nobody does.
+	Incoming func(Uplink) Part
 	// Service makes the part of an uplink to http or https, which is run without a Peer; nil: sends nothing.
 	Service func(Uplink) Part
 	Log     *slog.Logger
@@ -185,6 +188,9 @@ func (s *Set) partsOf(u Uplink) (parts []Part) {
 		case use == Live:
 			parts = append(parts, newLive(u))
 		}
+	}
+	if o.Incoming != nil && u.Has(HomeAssistant) && u.HomeAssistant.Incoming && !u.Own() {
+		parts = append(parts, o.Incoming(u))
 	}
 	if o.Cleared != nil && !u.Has(HomeAssistant) {
 		parts = append(parts, o.Cleared(u))
@@ -345,6 +351,11 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 	if former != nil && former.stop != nil {
 		former.stop()
 		<-former.ended
+		for _, part := range former.parts {
+			if kept, ok := part.(interface{ Removed() }); ok {
+				kept.Removed()
+			}
+		}
 		s.leave(former, c)
 	}
 	s.mu.Lock()

@@ -84,6 +84,8 @@ var boxStates = []struct {
 	{"box: no keys", true, "#/box/keys", boxed(answers{admin + "keys": {change: map[string]any{"keys": []any{}, "networks": []any{}}}})},
 	{"box: no MQTT users", true, "#/box/mqtt", boxed(answers{admin + "mqtt-users": {change: map[string]any{"users": []any{}}}})},
 	{"box: MQTT users refused", true, "#/box/mqtt", boxed(answers{admin + "mqtt-users": {status: 503}})},
+	{"box: no uplinks", true, "#/box/uplinks", boxed(answers{admin + "uplinks": {change: map[string]any{"uplinks": []any{}}}})},
+	{"box: uplinks refused", true, "#/box/uplinks", boxed(answers{admin + "uplinks": {status: 503}})},
 	{"box: no mails", true, "#/box/mails", boxed(answers{admin + "mails": {change: map[string]any{"mails": []any{}, "pushes_given_up": []any{}}}})},
 	{"box: mails refused", true, "#/box/mails", boxed(answers{admin + "mails": {status: 503}})},
 	{"box: nothing in the audit", true, "#/box/audit", boxed(answers{admin + "audit": {change: map[string]any{"lines": []any{}, "more": false}}})},

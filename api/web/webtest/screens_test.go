@@ -89,6 +89,7 @@ var states = []struct {
 	{"sensors", true, "#/sensors", nil},
 	{"sensors switched off", true, "#/sensors", answers{"/api/v1/sensors/integrations": {status: 404}}},
 	{"sensors without a hub", true, "#/sensors", answers{"/api/v1/sensors/devices": {change: map[string]any{"devices": []any{}}}}},
+	{"sensors of Home Assistant", true, "#/sensors", answers{"/web/v1/sensor-providers": {change: map[string]any{"used": "home_assistant"}}, "/api/v1/sensors/devices": {change: map[string]any{"devices": []any{}}}}},
 	{"sensors refused", true, "#/sensors", answers{"/api/v1/sensors/integrations": {status: 503}}},
 	{"too little room on the disk", true, "", answers{"/web/v1/overview": {change: map[string]any{"read_only": true}}}},
 }

@@ -98,6 +98,9 @@ func (r *Runner) queueAlerts(ctx context.Context) error {
 	})
 }
 
+// Requeue has every alert stepped at once, after networks have come or come back.
+func (r *Runner) Requeue(ctx context.Context) error { return r.queueAlerts(ctx) }
+
 // stepAlerts steps the alerts that are due.
 func (r *Runner) stepAlerts(ctx context.Context, now time.Time) error {
 	for {
@@ -126,6 +129,9 @@ func (r *Runner) stepAlert(ctx context.Context, key store.AlertKey, now time.Tim
 	var before store.Alert
 	var scene string
 	err = r.state.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if err = tx.Here(key.Network); err != nil {
+			return err
+		}
 		if before, err = tx.Alert(key); err == nil {
 			scene, err = sceneOf(tx, key.Network)
 		}

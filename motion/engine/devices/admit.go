@@ -24,9 +24,13 @@ func (f *Fleet) decide(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	var p *post // after the View its tx is over: only what is in memory may be asked
 	var v verdict
 	var about []motion.Network
+	moved, away := motion.NetworkID(0), false
 	err := f.state.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if p, err = f.newPost(tx, b, c); err != nil {
 			return err
+		}
+		if moved, away = p.moved(); away {
+			return nil
 		}
 		if v, err = p.judge(); err != nil {
 			return err
@@ -36,6 +40,9 @@ func (f *Fleet) decide(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	})
 	if err != nil {
 		return motion.Admission{}, err
+	}
+	if away {
+		return f.sendOver(context.WithoutCancel(ctx), moved, b.Radar.DeviceID)
 	}
 	if v.reason == "" {
 		v.reason = p.tooOften(v.how)

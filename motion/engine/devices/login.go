@@ -14,6 +14,9 @@ import (
 func (f *Fleet) Login(ctx context.Context, id, token string) (motion.DeviceKey, error) {
 	for _, kind := range []motion.DeviceKind{motion.RadarKind, motion.Guardian} {
 		key := motion.DeviceKey{Kind: kind, ID: id}
+		if err := f.here(ctx, key); err != nil {
+			return motion.DeviceKey{}, err
+		}
 		err := f.state.DB.CheckToken(ctx, key, token)
 		if fault.KindOf(err) == fault.Unauthorized {
 			continue
@@ -26,6 +29,23 @@ func (f *Fleet) Login(ctx context.Context, id, token string) (motion.DeviceKey, 
 	return motion.DeviceKey{}, fault.New(fault.Unauthorized, "wrong token: post to the gatekeeper again for a new one")
 }
 
+// here returns a fault for an adopted device whose network goes, or has gone, to another box:
+// Unavailable as long as it is to wait, Unauthorized when the gatekeeper will send it there. Its
+// tokens stay as they are in the copy.
+func (f *Fleet) here(ctx context.Context, key motion.DeviceKey) error {
+	device, err := f.adopted(ctx, key)
+	if err != nil {
+		return nil // CheckToken knows
+	}
+	switch to, refuses := f.state.Away(device.NetworkID); {
+	case refuses && to == "":
+		return fault.New(fault.Unavailable, "the network is on its way to another box: wait")
+	case refuses:
+		return fault.New(fault.Unauthorized, "the network has moved to another box: post to the gatekeeper, which sends you there")
+	}
+	return nil
+}
+
 // begin makes the session of a device whose token is right. It looks for the device
 // once more afterwards: RemoveDevice, which ends sessions after its commit, cannot have
 // ended one that was not there yet.
@@ -35,7 +55,10 @@ func (f *Fleet) begin(ctx context.Context, key motion.DeviceKey) error {
 		return err
 	}
 	f.state.BeginSession(device)
-	if _, err = f.adopted(ctx, key); err != nil {
+	if _, err = f.adopted(ctx, key); err == nil {
+		err = f.here(ctx, key)
+	}
+	if err != nil {
 		f.state.Forget(key)
 	}
 	return err

@@ -1,10 +1,12 @@
 package devices
 
 import (
+	"cmp"
 	"context"
 
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
+	"sensegate/motion/fault"
 	"sensegate/store"
 )
 
@@ -50,6 +52,46 @@ func (f *Fleet) deleteNetwork(ctx context.Context, id motion.NetworkID, first fu
 	}
 	f.state.Log.Info("network deleted", "network", id, "devices", len(removed))
 	return nil
+}
+
+// DeleteAway deletes what is kept of a network that goes, or has gone, to another box. Its devices
+// may not form it anew here, and its accounts at providers stay. NotFound: there is none.
+func (f *Fleet) DeleteAway(ctx context.Context, id motion.NetworkID) error {
+	var guardian string
+	err := f.state.DB.Update(ctx, func(tx *store.Tx) error {
+		if _, away, err := tx.Handover(id); err != nil || !away {
+			return cmp.Or(err, error(fault.New(fault.NotFound, "network %d is not on its way to another box", id)))
+		}
+		network, err := tx.Network(id)
+		if err != nil {
+			return err
+		}
+		guardian = network.GuardianID
+		house, ok, err := tx.HomeOfNetwork(id)
+		if err == nil && ok {
+			err = f.EndUsersOf(tx, house.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.DeleteNetwork(id)
+	})
+	if err != nil {
+		return err
+	}
+	f.Waiting.take(func(p motion.PendingDevice) bool { return p.NetworkID == id || p.LocationID == guardian })
+	f.state.ForgetAway(id)
+	f.state.Log.Info("copy of a network that has moved deleted", "network", id)
+	return nil
+}
+
+// EndSessionsOf ends the sessions of the devices of a network.
+func (f *Fleet) EndSessionsOf(ctx context.Context, id motion.NetworkID, why string) error {
+	devices, err := store.Read(ctx, f.state.DB, func(tx *store.Tx) ([]motion.Device, error) { return tx.NetworkDevices(id) })
+	for _, d := range devices {
+		f.dismiss(d.DeviceKey, why)
+	}
+	return err
 }
 
 // deleteRecords deletes what is stored of a network and returns its devices.

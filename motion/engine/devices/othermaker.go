@@ -33,6 +33,9 @@ func (f *Fleet) Receiver(ctx context.Context, said motion.Radar, substitute moti
 	if why != "" {
 		return key, receiver, why, err
 	}
+	if err == nil && f.here(ctx, key) != nil {
+		return key, receiver, pointThere, nil
+	}
 	if err == nil {
 		err = f.begin(ctx, key)
 	}
@@ -53,6 +56,9 @@ func (f *Fleet) letIn(ctx context.Context, said motion.Radar, substitute motion.
 		said.Interfaces[0].MAC = substitute
 	}
 	admission, err := f.decide(ctx, motion.Bootstrap{Radar: said}, c)
+	if admission.Redirect != "" {
+		admission.TryAgain = pointThere
+	}
 	return said.Interfaces[0].MAC, admission.TryAgain, err
 }
 

@@ -51,6 +51,8 @@ type State struct {
 
 	mu       sync.Mutex
 	networks map[motion.NetworkID]*Network
+	away     map[motion.NetworkID]store.Handover // networks that go, or have gone, to another box: they are not among networks
+	closing  map[motion.NetworkID]bool           // networks that are about to: no device of theirs is let in
 	sessions map[motion.DeviceKey]*Session
 	figures  map[string]motion.NodeFigures // of nodes of other makers, by deviceId
 }
@@ -61,7 +63,7 @@ type State struct {
 func New(ctx context.Context, db *store.DB, log *slog.Logger, wall func() time.Time, flush time.Duration, built motion.Time) (*State, error) {
 	st := &State{
 		DB: db, Log: log, Wall: wall, FlushInterval: flush, Contained: containment{log: log}, OwnClock: OwnClock{Built: built},
-		networks: map[motion.NetworkID]*Network{}, sessions: map[motion.DeviceKey]*Session{}, figures: map[string]motion.NodeFigures{},
+		networks: map[motion.NetworkID]*Network{}, away: map[motion.NetworkID]store.Handover{}, closing: map[motion.NetworkID]bool{}, sessions: map[motion.DeviceKey]*Session{}, figures: map[string]motion.NodeFigures{},
 	}
 	var err error
 	if st.Series, err = store.OpenSamples(ctx, db); st.Series == nil {
@@ -82,7 +84,17 @@ func (st *State) Load(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+	gone, err := tx.Handovers()
+	if err != nil {
+		return err
+	}
+	for _, h := range gone {
+		st.away[h.Network] = h
+	}
 	for _, record := range records {
+		if _, away := st.away[record.ID]; away {
+			continue
+		}
 		n, err := st.loadNetwork(tx, record)
 		if err != nil {
 			return err
@@ -108,7 +120,11 @@ func (st *State) Network(id motion.NetworkID) (*Network, error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	n := st.networks[id]
-	if n == nil {
+	h, away := st.away[id]
+	switch {
+	case away:
+		return nil, h.Away()
+	case n == nil:
 		return nil, fault.New(fault.NotFound, "network %d is not known", id)
 	}
 	return n, nil
@@ -137,6 +153,9 @@ func (st *State) Reload(ctx context.Context, id motion.NetworkID) error {
 		st.mu.Lock()
 		n := st.networks[id]
 		st.mu.Unlock()
+		if _, away, err := tx.Handover(id); err != nil || away {
+			return err
+		}
 		if n == nil {
 			if n, err = st.loadNetwork(tx, record); err != nil {
 				return err

@@ -118,11 +118,9 @@ func (p *place) settle() {
 		}
 	}
 	p.update(func(tx *store.Tx) error {
-		h, _, err := tx.HomeOfNetwork(p.network)
-		if h.ID == 0 {
-			if h, err = tx.CreateHome(home.New(p.network)); err != nil {
-				return err
-			}
+		h, err := tx.CreateHome(home.New(p.network))
+		if err != nil {
+			return err
 		}
 		now := tx.Now().Stamp()
 		u, err := tx.CreateUser(home.User{Email: "jdoe@example.com", FirstName: "J", Sub: "sub", ConfirmedAt: &now})
@@ -217,7 +215,7 @@ func TestMotionIsShownWhereItIs(t *testing.T) {
 		if !n.Motion || !n.Occupied || !rooms(n)["Kitchen"].Motion || rooms(n)["Hallway"].Motion || !rooms(n)["Hallway"].Known {
 			t.Errorf("motion in the kitchen: %+v", n)
 		}
-		if d := n.Detection; d.Place != "Kitchen" || !slices.Equal(d.Links, []string{"GWA1." + kitchen.Name()}) || d.Since.IsZero() {
+		if d := n.Detection; d.Place != "Kitchen" || d.EventID == "" || !slices.Equal(d.Links, []string{"GWA1." + kitchen.Name()}) || d.Since.IsZero() {
 			t.Errorf("detection: %+v", d)
 		}
 		if v, known := p.Intensity(p.network); !known || v != 0.8 {

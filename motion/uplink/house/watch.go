@@ -1,6 +1,7 @@
 package house
 
 import (
+	"cmp"
 	"maps"
 
 	"sensegate/motion"
@@ -15,6 +16,7 @@ const (
 	roomWindow    motion.Seconds = 10  // in which motion in a room is added up
 	roomLeast     motion.Seconds = 1   // of motion in that window, for a room to be in motion
 	roomHold      motion.Seconds = 30  // of a room after that, while the home is in motion
+	eventNear     motion.Seconds = 10  // between a detection and its event
 	intensityFor  motion.Seconds = 5   // that an intensity is the newest
 )
 
@@ -33,7 +35,8 @@ type watch struct {
 	intensity  float64
 	place      string // where motion was most likely in the newest sample with any
 	links      []string
-	eventID    string // of the newest detection that was stored
+	eventAt    motion.Time // of the newest detection that was stored
+	eventID    string
 	eventPlace string
 	alarm      motion.Time // of what has triggered an alarm last
 	away       bool
@@ -110,7 +113,7 @@ func (w *watch) take(e *motion.Event, now motion.Time) {
 		}
 	}
 	if e.Event == motion.MotionDetectedEvent {
-		w.eventID, w.eventPlace = e.ID, e.LocName
+		w.eventAt, w.eventID, w.eventPlace = now, e.ID, e.LocName
 	}
 }
 
@@ -127,10 +130,10 @@ func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 	w.shown.occupied = w.shown.known && !w.moved.IsZero() && now.Since(w.moved) <= occupancyHold
 	w.shown.triggered = w.away && !w.alarm.IsZero() && now.Since(w.alarm) <= alarmHold
 	switch {
-	case w.shown.motion && !before.motion:
+	case w.shown.motion && !before.motion && before.judged:
 		w.detection = homeassistant.Detection{Since: now, Place: w.place, Links: w.links, Intensity: w.intensity}
 		w.lastMotion = s.last
-	case before.motion && !w.shown.motion, !before.judged:
+	case before.motion && !w.shown.motion, !before.judged: // how motion began that is under way is not known
 		w.lastMotion = s.last
 	}
 	changed = w.shown != before
@@ -153,10 +156,9 @@ func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 func (w *watch) write(v *view) {
 	v.Known, v.Motion, v.Occupied, v.Triggered = w.shown.known, w.shown.motion, w.shown.occupied, w.shown.triggered && v.Away
 	v.Detection = w.detection
-	if v.Detection.Place == "" {
-		v.Detection.Place = w.eventPlace
+	if away := w.eventAt.Since(w.detection.Since); away > -eventNear && away < eventNear { // else motion was not stored
+		v.Detection.EventID, v.Detection.Place = w.eventID, cmp.Or(v.Detection.Place, w.eventPlace)
 	}
-	v.Detection.EventID = w.eventID
 	if w.lastMotion > v.since { // what was before belongs to those who lived there then
 		v.LastMotion = w.lastMotion
 	}

@@ -168,9 +168,6 @@ func ofAlert(err error, o uplink.Target) (string, bool) {
 		if remote.Err.Error() != alert.Error() { // the type of the alert itself is not exported
 			continue
 		}
-		if alert == alertCertificateExpired {
-			return host + " says that the client certificate has expired: renew client_certificate", true
-		}
 		return ofClient(o), true
 	}
 	return fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, remote.Err), false
@@ -178,6 +175,11 @@ func ofAlert(err error, o uplink.Target) (string, bool) {
 
 // ofClient explains why a broker that asks for a client certificate lets nobody in.
 func ofClient(o uplink.Target) string {
+	if len(o.TLS.Certificates) > 0 {
+		if leaf := o.TLS.Certificates[0].Leaf; leaf != nil && time.Now().After(leaf.NotAfter) {
+			return "client_certificate, which " + o.URL.Host + " asks for, has expired: renew it"
+		}
+	}
 	if len(o.TLS.Certificates) == 0 {
 		return o.URL.Host + " wants a client certificate: set client_certificate and client_key"
 	}

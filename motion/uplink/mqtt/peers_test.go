@@ -214,7 +214,7 @@ func TestCertificatesAreToldInWords(t *testing.T) {
 		"no own certificate":   {strict, nil, uplink.Login, true, "HOST wants a client certificate: set client_certificate and client_key"},
 		"own certificate":      {strict, pair(authority, time.Hour), "", false, ""},
 		"of somebody else":     {strict, pair(other, time.Hour), uplink.Login, true, "HOST does not accept the client certificate: use one of an authority that the broker knows, and check that it has not expired"},
-		"own that has expired": {strict, pair(authority, -time.Hour), uplink.Login, true, "HOST says that the client certificate has expired: renew client_certificate"},
+		"own that has expired": {strict, pair(authority, -time.Hour), uplink.Login, true, "client_certificate, which HOST asks for, has expired: renew it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

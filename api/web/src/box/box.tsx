@@ -15,9 +15,10 @@ import { Secure } from "./secure";
 import { Settings } from "./settings";
 import { SetupCode } from "./setupcode";
 import { Status } from "./status";
+import { Uplinks } from "./uplinks";
 
 const parts: Record<string, ComponentType> = {
-  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log, database: Database, record: Recordings,
+  "": Status, backup: Backup, accounts: Accounts, keys: Keys, mqtt: MqttUsers, mails: Mails, code: SetupCode, devices: Devices, audit: Audit, settings: Settings, secure: Secure, log: Log, database: Database, record: Recordings, uplinks: Uplinks,
 };
 
 /** The part of the box that the address names. */

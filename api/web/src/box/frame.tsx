@@ -12,7 +12,7 @@ type Way = [part: string, name: keyof Messages];
 
 const groups: [title: keyof Messages, ways: Way[]][] = [
   ["bxGroupBox", [["", "bxStatus"], ["backup", "bxBackup"], ["devices", "suDevices"]]],
-  ["bxGroupWho", [["accounts", "bxAccounts"], ["keys", "bxKeys"], ["mqtt", "bxMqtt"], ["mails", "bxMails"], ["code", "frCode"]]],
+  ["bxGroupWho", [["accounts", "bxAccounts"], ["keys", "bxKeys"], ["mqtt", "bxMqtt"], ["uplinks", "bxUplinks"], ["mails", "bxMails"], ["code", "frCode"]]],
   ["bxGroupInside", [["secure", "bxSecure"], ["settings", "bxSettings"], ["audit", "bxAudit"], ["log", "bxLog"], ["database", "bxDatabase"], ["record", "bxRecord"]]],
 ];
 

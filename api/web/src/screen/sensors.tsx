@@ -23,6 +23,11 @@ interface Integration {
   integrations: { integrations_enabled: boolean };
 }
 
+interface Providers {
+  used: string; // "": none
+  providers: { name: string; bridge: boolean }[];
+}
+
 interface Detection {
   id: string;
   ts: number;
@@ -47,6 +52,10 @@ export function Screen(props: SetupProps) {
   const member = !props.installer, owner = props.home.role === "owner";
   const home = `network_id=${props.home.id}`;
   const integration = useAnswer<Integration>(member ? `/api/v1/sensors/integrations?${home}` : null);
+  const providers = useAnswer<Providers>(member ? `/web/v1/sensor-providers?${home}` : null);
+  const offers = providers.value?.providers ?? [];
+  const used = offers.find((p) => p.name === providers.value?.used);
+  const announced = used?.name === "home_assistant";
   const off = integration.refusal?.status === 404 || integration.value?.integrations.integrations_enabled === false;
   const devices = useAnswer<{ devices: Sensor[] }>(member && integration.value && !off ? `/api/v1/sensors/devices?${home}` : null, 5);
   const wrong = useSignal("");
@@ -59,11 +68,13 @@ export function Screen(props: SetupProps) {
       wrong.value = refusal(e);
     }
   };
-  const on = () => act(async () => {
-    const body = { network_id: props.home.id, integrations_enabled: true };
-    await call(integration.value ? "PATCH" : "POST", "/api/v1/sensors/integrations", body);
-    await integration.again();
+  const change = (what: () => Promise<unknown>) => act(async () => {
+    await what();
+    await Promise.all([integration.again(), providers.again()]);
   });
+  const on = (provider: string) => change(() => call("POST", "/api/v1/sensors/integrations", { network_id: props.home.id, integrations_enabled: true, provider }));
+  const named = { name: suCode("suProvider_", used?.name ?? "") };
+  const end = () => change(async () => (await sure(su("suSensorsEnd", named), su("suSensorsEndText"), su("suRemove"))) && call("DELETE", `/api/v1/sensors/integrations?${home}`));
   const all = devices.value?.devices ?? [];
   const hubs = all.filter((d) => d.hubThingName === ""), sensors = all.filter((d) => d.hubThingName !== "");
   const truth = !devices.value ? "" : sensors.length === 0 ? su("suSensorsNone") : sensors.length === 1 ? su("suSensorsOne") : su("suSensorsTruth", { n: sensors.length });
@@ -75,7 +86,9 @@ export function Screen(props: SetupProps) {
         <div class="su-teach">
           <p><strong>{su("suSensorsOff")}</strong></p>
           <p>{su("suSensorsOffHelp")}</p>
-          {owner ? <button class="main" onClick={on}>{su("suSensorsOn")}</button> : <p>{su("suSensorsOwner")}</p>}
+          {offers.length > 1 && <p>{su("suAnnounced")}</p>}
+          {owner ? offers.map((p) => <button key={p.name} class="main" onClick={() => on(p.name)}>{su("suSensorsOn")}{offers.length > 1 && `: ${suCode("suProvider_", p.name)}`}</button>) : <p>{su("suSensorsOwner")}</p>}
+          <Waiting answer={providers} />
         </div>
       )}
       <p class="wrong" role="alert">{wrong}</p>
@@ -83,9 +96,10 @@ export function Screen(props: SetupProps) {
         <>
           <section class="su-part">
             <h2>{su("suBridge")}</h2>
-            {hubs.length === 0 && <p class="note"><strong>{su("suBridgeNone")}</strong> {su("suBridgeNoneHelp")}</p>}
-            {hubs.map((h) => <Hub key={h.thingName} hub={h} known={sensors} home={props.home.id} again={devices.again} />)}
-            {owner && <BridgeUser home={props.home.id} />}
+            {hubs.length === 0 && <p class="note"><strong>{su("suBridgeNone")}</strong> {su(announced ? "suAnnounced" : "suBridgeNoneHelp")}</p>}
+            {hubs.map((h) => <Hub key={h.thingName} hub={h} known={sensors} home={props.home.id} pairs={!announced} again={devices.again} />)}
+            {owner && used?.bridge && <BridgeUser home={props.home.id} />}
+            {owner && used && <div class="row"><button class="bad" onClick={end}>{su("suSensorsEnd", named)}</button></div>}
           </section>
           {sensors.length > 0 && (
             <section class="su-part">
@@ -100,7 +114,7 @@ export function Screen(props: SetupProps) {
 }
 
 /** A hub, and the time in which sensors can join it. */
-function Hub({ hub, known, home, again }: { hub: Sensor; known: Sensor[]; home: number; again: Answer<unknown>["again"] }) {
+function Hub({ hub, known, home, pairs, again }: { hub: Sensor; known: Sensor[]; home: number; pairs: boolean; again: Answer<unknown>["again"] }) {
   const until = useSignal(0); // ms
   const before = useSignal<string[]>([]);
   const said = useSignal("");
@@ -129,7 +143,7 @@ function Hub({ hub, known, home, again }: { hub: Sensor; known: Sensor[]; home: 
     <div class="su-hub">
       <p class={hub.config.online ? "su-online" : "su-offline"}><span class="su-sign" aria-hidden="true" /> {su(hub.config.online ? "suBridgeOnline" : "suBridgeOffline", { name: sensorName(hub) })}</p>
       {!hub.config.online && <p class="su-why"><strong>{su("suBridgeOfflineHelp")}</strong></p>}
-      {until.value > 0 ? <p class="su-pairing">{su("suPairing", { time: countdown(left) })}</p> : <div class="row"><button disabled={!hub.config.online} onClick={pair}>{su("suPair")}</button></div>}
+      {until.value > 0 ? <p class="su-pairing">{su("suPairing", { time: countdown(left) })}</p> : pairs && <div class="row"><button disabled={!hub.config.online} onClick={pair}>{su("suPair")}</button></div>}
       <p role="status">{said}</p>
       <p class="wrong" role="alert">{wrong}</p>
     </div>
