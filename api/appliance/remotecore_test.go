@@ -1,0 +1,69 @@
+package appliance
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/motion/uplink"
+	"sensegate/motion/uplink/uplinktest"
+)
+
+// TestCoreIsAskedFromAfar asks at the broker of an uplink, on either listener that Core can be served on.
+func TestCoreIsAskedFromAfar(t *testing.T) {
+	t.Parallel()
+	for name, listen := range map[string]string{"with the rest": "", "of its own": "127.0.0.1:0"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			broker := uplinktest.Start(t, uplinktest.Options{})
+			reader, centre := broker.Listen("sensegate/+/core/reply/+"), broker.Connect("centre")
+			r := serve(t, func(c *Config) {
+				c.Core.Listen = listen
+				c.Uplinks = []uplink.Config{{Name: "engine", URL: broker.URL(), Use: []uplink.Use{uplink.Commands}}}
+			})
+			base := r.uplinks.List()[0].Base
+			secret, _, _ := strings.Cut(r.command("apikey", "create", "centre", "-all-networks", "-scope", "core:read"), "\n")
+			ask := func(id, method, path, key string) {
+				raw := fmt.Sprintf(`{"id":%q,"method":%q,"path":%q,"key":%q,"deadline":%d,"body":{}}`, id, method, path, key, time.Now().Unix()+60)
+				if err := centre.Publish(t.Context(), uplink.Message{Topic: base + "/core", Payload: []byte(raw), QoS: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answer := make(chan uplink.Message, 1)
+			go func() { answer <- reader.Await(base + "/core/reply/first") }()
+			for asked := false; !asked; { // until the uplink hears
+				ask("first", "GET", "/core/networks", secret)
+				select {
+				case m := <-answer:
+					asked = true
+					if !strings.Contains(string(m.Payload), `"status":200`) {
+						t.Errorf("%s", m.Payload)
+					}
+				case <-time.After(100 * time.Millisecond):
+				}
+			}
+			for _, test := range []struct {
+				id, method, path, key string
+				status                int
+			}{
+				{"foreign", "GET", "/core/networks", "sg_foreign", 401},
+				{"none", "GET", "/core/networks", "", 401},
+				{"scope", "PATCH", "/core/network/1/config/guardian", secret, 403},
+				{"unknown", "GET", "/core/network/999/topology", secret, 404},
+				{"stream", "GET", "/core/network/1/motion/live", secret, 426},
+			} {
+				ask(test.id, test.method, test.path, test.key)
+				var got struct {
+					Status int
+					Body   struct{ Detail string }
+				}
+				m := reader.Await(base + "/core/reply/" + test.id)
+				if err := json.Unmarshal(m.Payload, &got); err != nil || got.Status != test.status || got.Body.Detail == "" {
+					t.Errorf("%s: %s %v, want %d", test.id, m.Payload, err, test.status)
+				}
+			}
+		})
+	}
+}
