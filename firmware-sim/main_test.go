@@ -21,7 +21,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		name, args, want string
 	}{
 		{"nothing", "", "Usage: firmware-sim COMMAND"},
-		{"unknown command", "dance", "want one of run, install, replay, load, node, evaluate, compare, sensorcloud, help"},
+		{"unknown command", "dance", "want one of run, install, replay, load, fleet, node, evaluate, compare, sensorcloud, help"},
 		{"unknown flag", "run -colour blue", "flag provided but not defined: -colour"},
 		{"argument of run", "run home", "run takes flags only"},
 		{"mode", "run -mode radar", "want csi, matrix or event"},

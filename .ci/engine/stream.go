@@ -100,7 +100,9 @@ func (c *centre) readAll(ctx context.Context) (map[string][]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	all := map[string][]string{}
-	consumer, err := c.OrderedConsumer(ctx, streamName, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"sensegate.*.*.event"}})
+	consumer, err := c.CreateConsumer(ctx, streamName, jetstream.ConsumerConfig{
+		AckPolicy: jetstream.AckNonePolicy, FilterSubject: "sensegate.*.*.event", InactiveThreshold: time.Minute,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make a consumer: %w", err)
 	}

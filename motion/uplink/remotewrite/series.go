@@ -11,27 +11,15 @@ import (
 
 const minute = 60 // s
 
-// Metrics returns the name of every series with what it is, in the order of the documentation.
-func Metrics() [][2]string {
-	return [][2]string{
-		{networkMotion, "Share of the minute with motion, of the time with data, 0 to 1; labels box, network"},
-		{networkIntensity, "Greatest intensity of motion in the minute, 0 to 1; labels box, network"},
-		{placeMotion, "Share of the minute with motion in this room, 0 to 1; labels box, network, place"},
-		{placeIntensity, "Greatest share of the motion that was in this room, 0 to 1; labels box, network, place"},
-		{deviceOnline, "1 while a device is online, 0 while not; labels box, network, device, place"},
-		{linkOnline, "1 while a link measures, 0 while not; labels box, network, link"},
-		{linkSignal, "Signal strength of a link that is online, dBm; labels box, network, link"},
-	}
-}
-
+// The metrics (docs/fleet/README.md). All have the labels box and network.
 const (
-	networkMotion    = "sensegate_network_motion_ratio"
-	networkIntensity = "sensegate_network_motion_intensity"
-	placeMotion      = "sensegate_place_motion_ratio"
-	placeIntensity   = "sensegate_place_motion_intensity"
-	deviceOnline     = "sensegate_device_online"
-	linkOnline       = "sensegate_link_online"
-	linkSignal       = "sensegate_link_signal_dbm"
+	networkMotion    = "sensegate_network_motion_ratio"     // share of the minute's time with data that had motion, 0 to 1
+	networkIntensity = "sensegate_network_motion_intensity" // greatest of the minute, 0 to 1
+	placeMotion      = "sensegate_place_motion_ratio"       // share of that time with motion in the room of the label place
+	placeIntensity   = "sensegate_place_motion_intensity"   // greatest share of the motion that was there, 0 to 1
+	deviceOnline     = "sensegate_device_online"            // 0 or 1; labels device and place
+	linkOnline       = "sensegate_link_online"              // 0 or 1; label link
+	linkSignal       = "sensegate_link_signal_dbm"          // of a link that is online; label link
 )
 
 // Source is where the series come from.
