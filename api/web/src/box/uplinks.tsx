@@ -147,7 +147,7 @@ function Make({ networks, open, show, again }: { networks: Named[]; open: boolea
         </select>
         {text("name", t("suName"), { required: true, maxLength: 32, pattern: "[a-z0-9_\\-]+", defaultValue: "homeassistant" })}
         {kind.value === "broker" && <>{text("host", t("bxUpHost"), { required: true, placeholder: "homeassistant.local" })}{text("port", t("bxUpPort"), { required: true, type: "number", min: 1, max: 65535, defaultValue: "1883" })}</>}
-        {(kind.value === "mqtt" || kind.value === "series") && text("url", t("bxUpUrl"), { required: true, placeholder: kind.value === "mqtt" ? "mqtts://broker:8883" : "http://prometheus:9090/api/v1/write" })}
+        {(kind.value === "mqtt" || kind.value === "series") && text("url", t("bxUpUrl"), { required: true, placeholder: kind.value === "mqtt" ? "mqtts://…:8883" : "https://…/api/v1/write" })}
         {outside && <>{text("user", t("bxUpUser"))}{text("password", t("password"), { type: "password", autocomplete: "new-password" })}</>}
         <label for={id + "h"}>{t("bxFor")}</label>
         <select id={id + "h"} name="network">
