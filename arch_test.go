@@ -114,8 +114,9 @@ var arrows = map[string][]string{
 	"firmware-sim/chance":   {},
 	"firmware-sim/channel":  {"firmware-sim/chance", "motion", "motion/csi"},
 	"firmware-sim/scenario": {"firmware-sim/chance", "firmware-sim/channel", "motion"},
+	"firmware-sim/mqtt":     {},
 	"firmware-sim/sim": {
-		"broker/wire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario",
+		"broker/wire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/mqtt", "firmware-sim/scenario",
 		"motion", "motion/csi",
 	},
 	"firmware-sim/nodes": {
@@ -132,7 +133,7 @@ var arrows = map[string][]string{
 		"firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/evaluate", "motion", "motion/detect",
 	},
 	"firmware-sim/install": {"firmware-sim/scenario", "firmware-sim/sim", "motion"},
-	"firmware-sim/zigbee":  {},
+	"firmware-sim/zigbee":  {"firmware-sim/mqtt"},
 	"firmware-sim/demo":    {"firmware-sim/nodes", "firmware-sim/scenario", "firmware-sim/sim", "firmware-sim/zigbee", "motion", "motion/fault"},
 
 	// Helpers of other packages' tests.

@@ -43,7 +43,7 @@ func makeLoad(ctx context.Context, c command, args []string, out io.Writer) erro
 	if err := config.Validate(); err != nil {
 		return usagef("%v", err)
 	}
-	fmt.Fprintf(out, loadHead, "", "seconds", "sent", "acknowledged", "p50 ms", "p99 ms", "max ms", "refused", "failed", "late")
+	fmt.Fprintf(out, loadHead, "", "seconds", "sent", "acknowledged", "p50 ms", "p99 ms", "max ms", "failed", "late")
 	total, err := sim.Load(ctx, config)
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func makeLoad(ctx context.Context, c command, args []string, out io.Writer) erro
 }
 
 const (
-	loadHead = "%5s %8s %10s %12s %9s %9s %9s %8s %7s %7s\n"
-	loadLine = "%5s %8.1f %10d %12d %9s %9s %9s %8d %7d %7d\n"
+	loadHead = "%5s %8s %10s %12s %9s %9s %9s %7s %7s\n"
+	loadLine = "%5s %8.1f %10d %12d %9s %9s %9s %7d %7d\n"
 )
 
 // loadRow formats a report; "-" stands for latencies without acknowledgements.
@@ -65,7 +65,7 @@ func loadRow(name string, r sim.LoadReport) string {
 		}
 		return fmt.Sprintf("%.2f", float64(d)/float64(time.Millisecond))
 	}
-	return fmt.Sprintf(loadLine, name, r.Elapsed.Seconds(), r.Sent, r.Acknowledged, ms(r.P50), ms(r.P99), ms(r.Max), r.Refused, r.Failed, r.Late)
+	return fmt.Sprintf(loadLine, name, r.Elapsed.Seconds(), r.Sent, r.Acknowledged, ms(r.P50), ms(r.P99), ms(r.Max), r.Failed, r.Late)
 }
 
 // onThisMachine reports whether host:port is a loopback address.

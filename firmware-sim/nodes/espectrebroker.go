@@ -61,13 +61,9 @@ func (n *ESPectre) joinBroker(w http.ResponseWriter, r *http.Request) {
 		Topic: named.Topic + "/" + n.DeviceID(), Form: NativeMQTT,
 	}
 	// The connection outlives the request.
-	say, unplug, err := client.connect(context.WithoutCancel(r.Context()))
-	if err != nil {
-		n.refuse(w, http.StatusInternalServerError, err.Error())
-		return
-	}
+	say, unplug := client.connect(context.WithoutCancel(r.Context()))
 	n.mu.Lock()
-	n.broker = &brokerLink{say: say, unplug: unplug}
+	n.broker = &brokerLink{say: say, unplug: func() error { unplug(); return nil }}
 	n.mu.Unlock()
 	write(w, http.StatusOK, answer{"scheme": named.Scheme, "host": named.Host, "port": named.Port, "username": named.User, "topic_prefix": named.Topic})
 }

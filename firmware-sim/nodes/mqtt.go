@@ -3,16 +3,11 @@ package nodes
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
 
-	"github.com/eclipse/paho.golang/autopaho"
-	"github.com/eclipse/paho.golang/paho"
+	"sensegate/firmware-sim/mqtt"
 )
 
 // MQTTForm is how a node tells a broker about motion.
@@ -50,77 +45,39 @@ type message struct {
 // Run publishes what the node finds in the frames of a source until ctx ends, or the source does. It connects again
 // when the connection ends, and ends as if its power were cut.
 func (n *MQTT) Run(ctx context.Context, source Source) error {
-	tell, unplug, err := n.connect(ctx)
-	if err != nil {
-		return err
-	}
+	tell, unplug := n.connect(ctx)
+	defer unplug()
 	decide := judge{found: tell}
 	play(ctx, source, decide.add)
-	return unplug()
+	return nil
 }
 
 // connect connects until unplug cuts the power; tell tells the broker of a verdict and belongs to one goroutine.
-func (n *MQTT) connect(ctx context.Context) (tell func(verdict), unplug func() error, err error) {
+func (n *MQTT) connect(ctx context.Context) (tell func(verdict), unplug func()) {
 	up := make(chan struct{}, 1)
-	config := autopaho.ClientConfig{
-		ServerUrls: []*url.URL{{Scheme: "mqtt", Host: n.Server}}, KeepAlive: 15,
-		ConnectUsername: n.User, ConnectPassword: []byte(n.Password),
-		OnConnectionUp: func(*autopaho.ConnectionManager, *paho.Connack) {
+	options := mqtt.Options{
+		Server: n.Server, ClientID: "node-" + n.User, User: n.User, Password: n.Password, KeepAlive: 15 * time.Second,
+		Pause: func(attempt int) time.Duration { return min(time.Duration(attempt)*time.Second, 10*time.Second) },
+		Up: func() {
 			select {
 			case up <- struct{}{}:
 			default:
 			}
 		},
-		ClientConfig: paho.ClientConfig{ClientID: "node-" + n.User},
 	}
 	for _, will := range n.will() {
-		config.WillMessage = &paho.WillMessage{Topic: will.topic, Payload: []byte(will.payload), QoS: 1, Retain: will.retained}
+		options.Will = &mqtt.Message{Topic: will.topic, Payload: []byte(will.payload), QoS: 1, Retain: will.retained}
 	}
-	cut := make(chan struct{})
-	config.OnConnectionDown = func() bool {
-		select {
-		case <-cut:
-			return false
-		default:
-			return true
-		}
-	}
-	var cable atomic.Pointer[net.Conn]
-	config.AttemptConnection = func(ctx context.Context, _ autopaho.ClientConfig, _ *url.URL) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", n.Server)
-		if err == nil {
-			cable.Store(&conn)
-		}
-		return conn, err
-	}
-	connected, stop := context.WithCancel(context.WithoutCancel(ctx))
-	link, err := autopaho.NewConnection(connected, config)
-	if err != nil {
-		stop()
-		return nil, nil, fmt.Errorf("connect a node to the broker: %w", err)
-	}
-	return n.teller(ctx, link, up), func() error {
-		defer stop()
-		close(cut)
-		conn := cable.Load()
-		if conn == nil {
-			return nil
-		}
-		err := (*conn).Close() // without a word: the broker says the will
-		select {
-		case <-link.Done():
-		case <-time.After(mqttPatience):
-		}
-		return ended(err)
-	}, nil
+	link := mqtt.Open(options)
+	return n.teller(ctx, link, up), link.Cut // without a word: the broker says the will
 }
 
 // teller returns what tells of a verdict, after a greeting when there is a new connection.
-func (n *MQTT) teller(ctx context.Context, link *autopaho.ConnectionManager, up <-chan struct{}) func(verdict) {
+func (n *MQTT) teller(ctx context.Context, link *mqtt.Client, up <-chan struct{}) func(verdict) {
 	say := func(m message) {
 		ctx, cancel := context.WithTimeout(ctx, mqttPatience)
 		defer cancel()
-		if _, err := link.Publish(ctx, &paho.Publish{Topic: m.topic, Payload: []byte(m.payload), Retain: m.retained}); err == nil {
+		if link.Publish(ctx, mqtt.Message{Topic: m.topic, Payload: []byte(m.payload), Retain: m.retained}) == nil {
 			n.sent.Add(1)
 		}
 	}
@@ -135,14 +92,6 @@ func (n *MQTT) teller(ctx context.Context, link *autopaho.ConnectionManager, up 
 		}
 		tell(v)
 	}
-}
-
-// ended returns nil for a connection that had ended before.
-func ended(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 // will returns what the broker says in the node's place when it is gone, at most one message.

@@ -104,7 +104,7 @@ func (a *agent) queue(m message) bool {
 }
 
 // drain delivers the outbox over s, in order, until ctx ends. It sends a message
-// again until it is acknowledged, and drops one that the broker refuses.
+// again until it is acknowledged.
 func (a *agent) drain(ctx context.Context, s *session) {
 	for {
 		if a.head == nil {
@@ -115,20 +115,14 @@ func (a *agent) drain(ctx context.Context, s *session) {
 				return
 			}
 		}
-		refused, err := s.deliver(ctx, a.head.topic, a.head.payload)
-		switch {
-		case err == nil:
-			a.tally.messages.Add(1)
-			a.tally.bytes.Add(int64(len(a.head.payload)))
-		case refused:
-			a.tally.dropped.Add(1)
-			a.log.Warn("message refused", "topic", a.head.topic, "err", err)
-		default:
+		if s.deliver(ctx, a.head.topic, a.head.payload) != nil {
 			if pause(ctx, resendPause) != nil {
 				return
 			}
 			continue
 		}
+		a.tally.messages.Add(1)
+		a.tally.bytes.Add(int64(len(a.head.payload)))
 		if a.head.sent != nil {
 			a.head.sent()
 		}

@@ -192,11 +192,7 @@ func (b *box) open(ctx context.Context, workers *sync.WaitGroup, access *wire.Lo
 			c.token = wrongPassword
 			calls.refused = func(err error) { a.log.Warn("wrong password", "node", b.node().Name, "err", err) }
 		}
-		s, err := openSession(c, b.will(a), calls)
-		if err != nil {
-			b.log.Error("open session", "device", a.device.String(), "err", err)
-			return
-		}
+		s := openSession(c, b.will(a), calls)
 		a.session.Store(s)
 		sessions = append(sessions, s)
 		workers.Go(func() { a.drain(ctx, s) })

@@ -4,25 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"sync"
 	"time"
 
-	"github.com/eclipse/paho.golang/autopaho"
-	"github.com/eclipse/paho.golang/packets"
-	"github.com/eclipse/paho.golang/paho"
-
 	"sensegate/broker/wire"
+	"sensegate/firmware-sim/mqtt"
 	"sensegate/motion"
 )
 
 const (
-	keepAliveS      = 60
-	reconnectFirst  = 500 * time.Millisecond
-	reconnectMost   = 10 * time.Second
-	dialLimit       = 10 * time.Second
-	disconnectLimit = 2 * time.Second
+	keepAlive      = 60 * time.Second
+	reconnectFirst = 500 * time.Millisecond
+	reconnectMost  = 10 * time.Second
 )
 
 // credentials are what the gatekeeper gives a device for one MQTT session.
@@ -37,13 +30,11 @@ type credentials struct {
 type session struct {
 	credentials
 	calls   callbacks
-	manager *autopaho.ConnectionManager
+	client  *mqtt.Client
 	end     context.CancelFunc
 	workers sync.WaitGroup // pending subscriptions
 
 	mu         sync.Mutex
-	conn       net.Conn // of the current attempt or connection
-	cut        bool     // powered off: send no DISCONNECT
 	tried      bool
 	subscribed bool
 }
@@ -58,36 +49,22 @@ type callbacks struct {
 
 // openSession starts to connect and returns. The caller ends the session with close
 // or cutOff.
-func openSession(c credentials, will []byte, calls callbacks) (*session, error) {
+func openSession(c credentials, will []byte, calls callbacks) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{credentials: c, calls: calls, end: cancel}
-	manager, err := autopaho.NewConnection(ctx, autopaho.ClientConfig{
-		ServerUrls:        []*url.URL{{Scheme: "mqtt", Host: c.server}},
-		KeepAlive:         keepAliveS,
-		ConnectUsername:   motion.UserOfDevices,
-		ConnectPassword:   []byte(c.token),
-		ReconnectBackoff:  s.backoff,
-		AttemptConnection: s.dial,
-		WillMessage: &paho.WillMessage{
-			Topic: wire.EventTopic(c.device, wire.EventEvent, wire.FormatJSON), Payload: will, QoS: 1,
+	opened := make(chan struct{})
+	s.client = mqtt.Open(mqtt.Options{
+		Server: c.server, ClientID: c.device.ID, User: motion.UserOfDevices, Password: c.token, KeepAlive: keepAlive,
+		Will:  &mqtt.Message{Topic: wire.EventTopic(c.device, wire.EventEvent, wire.FormatJSON), Payload: will, QoS: 1},
+		Pause: s.backoff,
+		Up: func() {
+			<-opened
+			s.workers.Go(func() { s.subscribe(ctx) })
 		},
-		OnConnectionUp: func(m *autopaho.ConnectionManager, _ *paho.Connack) {
-			s.workers.Go(func() { s.subscribe(ctx, m) })
-		},
-		OnConnectionDown:        s.down,
-		OnConnectError:          s.failed,
-		DisconnectPacketBuilder: s.goodbye,
-		ClientConfig: paho.ClientConfig{
-			ClientID:          c.device.ID,
-			OnPublishReceived: []func(paho.PublishReceived) (bool, error){s.received},
-		},
+		Down: s.down, Failed: s.failed, Received: s.received,
 	})
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("open mqtt session: %w", err)
-	}
-	s.manager = manager
-	return s, nil
+	close(opened)
+	return s
 }
 
 // usable reports whether the session is connected and subscribed.
@@ -100,66 +77,30 @@ func (s *session) usable() bool {
 // write sends a message with QoS 0. It blocks while the broker does not read, until
 // close or cutOff.
 func (s *session) write(ctx context.Context, topic string, payload []byte) error {
-	_, err := s.manager.Publish(ctx, &paho.Publish{Topic: topic, Payload: payload})
-	return err
+	return s.client.Publish(ctx, mqtt.Message{Topic: topic, Payload: payload})
 }
 
-// deliver sends a message with QoS 1 and waits for its acknowledgement; refused says
-// that the broker answered with an error.
-func (s *session) deliver(ctx context.Context, topic string, payload []byte) (refused bool, err error) {
-	answer, err := s.manager.Publish(ctx, &paho.Publish{QoS: 1, Topic: topic, Payload: payload})
-	return answer != nil && err != nil, err
+// deliver sends a message with QoS 1 and waits for its acknowledgement.
+func (s *session) deliver(ctx context.Context, topic string, payload []byte) error {
+	return s.client.Publish(ctx, mqtt.Message{QoS: 1, Topic: topic, Payload: payload})
 }
 
-// settle waits until the broker has handled all that was sent, or the connection ends: it
-// answers in order, and this is a question that changes nothing.
-func (s *session) settle(ctx context.Context) {
-	_, _ = s.manager.Unsubscribe(ctx, &paho.Unsubscribe{Topics: []string{"none"}})
-}
+// settle waits until the broker has handled all that was sent, or the connection ends.
+func (s *session) settle(ctx context.Context) { _ = s.client.Settle(ctx) }
 
 // close sends DISCONNECT and waits for the end of the connection.
 func (s *session) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), disconnectLimit)
-	defer cancel()
-	if s.manager.Disconnect(ctx) != nil {
-		s.hangUp()
-		<-s.manager.Done()
-	}
 	s.end()
+	s.client.Close()
 	s.workers.Wait()
 }
 
 // cutOff closes the connection without DISCONNECT, as a power cut does, so that the
 // broker publishes the will.
 func (s *session) cutOff() {
-	s.mu.Lock()
-	s.cut = true
-	s.mu.Unlock()
-	s.hangUp()
-	s.close()
-}
-
-// hangUp closes the TCP connection.
-func (s *session) hangUp() {
-	s.mu.Lock()
-	conn := s.conn
-	s.mu.Unlock()
-	if conn != nil {
-		_ = conn.Close()
-	}
-}
-
-// dial opens the TCP connection of an attempt and stores it for hangUp.
-func (s *session) dial(ctx context.Context, _ autopaho.ClientConfig, server *url.URL) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialLimit}
-	conn, err := d.DialContext(ctx, "tcp", server.Host)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.conn = conn
-	s.mu.Unlock()
-	return conn, nil
+	s.end()
+	s.client.Cut()
+	s.workers.Wait()
 }
 
 // backoff returns the pause before an attempt: 0 before the first, then doubling up
@@ -175,61 +116,38 @@ func (s *session) backoff(attempt int) time.Duration {
 }
 
 // subscribe subscribes to the commands, which makes the session usable.
-func (s *session) subscribe(ctx context.Context, manager *autopaho.ConnectionManager) {
-	_, err := manager.Subscribe(ctx, &paho.Subscribe{
-		Subscriptions: []paho.SubscribeOptions{{Topic: wire.CommandFilter(s.device), QoS: 1}},
-	})
-	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, paho.ErrConnectionLost) {
+func (s *session) subscribe(ctx context.Context) {
+	if err := s.client.Subscribe(ctx, wire.CommandFilter(s.device), 1); err != nil {
+		if ctx.Err() == nil && !errors.Is(err, mqtt.ErrDown) {
 			s.calls.refused(fmt.Errorf("subscribe to commands: %w", err))
 		}
 		return
 	}
 	s.mu.Lock()
-	s.subscribed = s.conn != nil
+	s.subscribed = true
 	s.mu.Unlock()
 	s.calls.online()
 }
 
-// down handles the loss of the connection and reports whether to reconnect: not after
-// a power cut.
-func (s *session) down() bool {
+// down handles the loss of the connection.
+func (s *session) down() {
 	s.mu.Lock()
-	s.conn, s.subscribed = nil, false
-	cut := s.cut
+	s.subscribed = false
 	s.mu.Unlock()
 	s.calls.lost()
-	return !cut
-}
-
-// goodbye returns the DISCONNECT packet, nil after a power cut.
-func (s *session) goodbye() *paho.Disconnect {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cut {
-		return nil
-	}
-	return &paho.Disconnect{}
 }
 
 // failed calls refused if the broker refused the token.
 func (s *session) failed(err error) {
-	var refusal *autopaho.ConnackError
-	if !errors.As(err, &refusal) {
-		return
-	}
-	switch refusal.ReasonCode {
-	case packets.ConnackBadUsernameOrPassword, packets.ConnackNotAuthorized, packets.ConnackBanned:
+	if refusal := mqtt.Refusal(0); errors.As(err, &refusal) && refusal.IsLogin() {
 		s.calls.refused(refusal)
 	}
 }
 
 // received passes commands to the callback.
-func (s *session) received(p paho.PublishReceived) (bool, error) {
-	topic, err := wire.ParseTopic(p.Packet.Topic)
-	if err != nil || !topic.Command || topic.Device() != s.device {
-		return false, nil
+func (s *session) received(m mqtt.Message) {
+	topic, err := wire.ParseTopic(m.Topic)
+	if err == nil && topic.Command && topic.Device() == s.device {
+		s.calls.command(topic.Name, m.Payload)
 	}
-	s.calls.command(topic.Name, p.Packet.Payload)
-	return true, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eclipse/paho.golang/packets"
+	"github.com/eclipse/paho.mqtt.golang/packets"
 )
 
 // deafBroker accepts a device and its subscription, and reads nothing afterwards.
@@ -47,14 +47,13 @@ func answer(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		switch p.Type {
-		case packets.CONNECT:
-			_, err = packets.NewControlPacket(packets.CONNACK).WriteTo(conn)
-		case packets.SUBSCRIBE:
-			reply := packets.NewControlPacket(packets.SUBACK)
-			suback := reply.Content.(*packets.Suback)
-			suback.PacketID, suback.Reasons = p.PacketID(), []byte{1}
-			_, _ = reply.WriteTo(conn)
+		switch p := p.(type) {
+		case *packets.ConnectPacket:
+			err = packets.NewControlPacket(packets.Connack).Write(conn)
+		case *packets.SubscribePacket:
+			reply := packets.NewControlPacket(packets.Suback).(*packets.SubackPacket)
+			reply.MessageID, reply.ReturnCodes = p.MessageID, []byte{1}
+			_ = reply.Write(conn)
 			return
 		}
 		if err != nil {

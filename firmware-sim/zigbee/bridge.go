@@ -6,14 +6,11 @@ package zigbee
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/eclipse/paho.golang/autopaho"
-	"github.com/eclipse/paho.golang/paho"
+	"sensegate/firmware-sim/mqtt"
 )
 
 // Base is the first level of the bridge's topics, and Door the name that an appliance gives its
@@ -24,10 +21,9 @@ const (
 )
 
 const (
-	keepAlive = 60               // s
+	keepAlive = time.Minute
 	openFor   = 6 * time.Second  // how long somebody needs to come in
 	interval  = 10 * time.Minute // after which the door opens by itself
-	parting   = 2 * time.Second  // for the last messages
 	name      = "front_door"     // of the door sensor, at the bridge
 	battery   = 87               // percent
 )
@@ -66,51 +62,33 @@ func (b *Bridge) Ready() <-chan struct{} { return b.ready }
 
 // Run connects, and opens and closes the door until ctx ends.
 func (b *Bridge) Run(ctx context.Context) error {
-	connected, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
 	up := make(chan struct{}, 1)
-	var link *autopaho.ConnectionManager
-	config := autopaho.ClientConfig{
-		ServerUrls: []*url.URL{{Scheme: "mqtt", Host: b.server}}, KeepAlive: keepAlive,
-		ConnectUsername: b.user, ConnectPassword: []byte(b.password),
-		WillMessage: &paho.WillMessage{Topic: Base + "/bridge/state", Payload: []byte(`{"state":"offline"}`), QoS: 1, Retain: true},
-		OnConnectionUp: func(*autopaho.ConnectionManager, *paho.Connack) {
+	requests := make(chan mqtt.Message, 16)
+	link := mqtt.Open(mqtt.Options{
+		Server: b.server, ClientID: "mqttjs_demo", User: b.user, Password: b.password, KeepAlive: keepAlive,
+		Will:  &mqtt.Message{Topic: Base + "/bridge/state", Payload: []byte(`{"state":"offline"}`), QoS: 1, Retain: true},
+		Pause: func(attempt int) time.Duration { return min(time.Duration(attempt)*time.Second, 10*time.Second) },
+		Up: func() {
 			select {
 			case up <- struct{}{}:
 			default:
 			}
 		},
-		ClientConfig: paho.ClientConfig{ClientID: "mqttjs_demo"},
-	}
-	requests := make(chan *paho.Publish, 16)
-	config.OnPublishReceived = []func(paho.PublishReceived) (bool, error){func(r paho.PublishReceived) (bool, error) {
-		select {
-		case requests <- r.Packet:
-		default: // whoever floods it hears nothing
-		}
-		return true, nil
-	}}
-	link, err := autopaho.NewConnection(connected, config)
-	if err != nil {
-		return fmt.Errorf("connect the zigbee bridge: %w", err)
-	}
+		Received: func(m mqtt.Message) {
+			select {
+			case requests <- m:
+			default: // whoever floods it hears nothing
+			}
+		},
+	})
+	defer link.Close()
 	b.play(ctx, speaker{link}, up, requests)
-	last, end := context.WithTimeout(connected, parting)
-	defer end()
-	return ended(link.Disconnect(last))
-}
-
-// ended returns nil for what an end brings about.
-func ended(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // play answers, and opens and closes the door, until ctx ends. It introduces the bridge with each
 // connection.
-func (b *Bridge) play(ctx context.Context, to speaker, up <-chan struct{}, requests <-chan *paho.Publish) {
+func (b *Bridge) play(ctx context.Context, to speaker, up <-chan struct{}, requests <-chan mqtt.Message) {
 	byItself := time.NewTicker(interval)
 	defer byItself.Stop()
 	closing := time.NewTimer(0)
@@ -147,11 +125,11 @@ func (b *Bridge) play(ctx context.Context, to speaker, up <-chan struct{}, reque
 func state(open bool) string { return fmt.Sprintf(`{"contact":%t,"battery":%d}`, !open, battery) }
 
 // speaker is a connection of the bridge.
-type speaker struct{ link *autopaho.ConnectionManager }
+type speaker struct{ link *mqtt.Client }
 
 // introduces tells of the bridge and its devices, and reports whether the broker took it.
 func (s speaker) introduces(ctx context.Context, open bool) bool {
-	_, err := s.link.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: Base + "/bridge/request/#", QoS: 0}}})
+	err := s.link.Subscribe(ctx, Base+"/bridge/request/#", 0)
 	for _, m := range []struct{ topic, payload string }{
 		{"bridge/state", `{"state":"online"}`}, {"bridge/info", info}, {"bridge/devices", devices}, {"bridge/groups", "[]"}, {name, state(open)},
 	} {
@@ -164,12 +142,11 @@ func (s speaker) introduces(ctx context.Context, open bool) bool {
 
 // says publishes a message and waits until the broker has taken it.
 func (s speaker) says(ctx context.Context, topic, payload string, retained bool) error {
-	_, err := s.link.Publish(ctx, &paho.Publish{QoS: 1, Topic: Base + "/" + topic, Payload: []byte(payload), Retain: retained})
-	return err
+	return s.link.Publish(ctx, mqtt.Message{QoS: 1, Topic: Base + "/" + topic, Payload: []byte(payload), Retain: retained})
 }
 
 // answers says yes to a request; what it asks for is not kept.
-func (s speaker) answers(ctx context.Context, r *paho.Publish) {
+func (s speaker) answers(ctx context.Context, r mqtt.Message) {
 	path, found := strings.CutPrefix(r.Topic, Base+"/bridge/request/")
 	var request map[string]any
 	if !found || json.Unmarshal(r.Payload, &request) != nil {
