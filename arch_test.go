@@ -120,7 +120,7 @@ var arrows = map[string][]string{
 		"motion", "motion/csi",
 	},
 	"firmware-sim/nodes": {
-		"broker/nodewire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/scenario", "motion", "motion/csi",
+		"broker/nodewire", "firmware-sim/capture", "firmware-sim/chance", "firmware-sim/channel", "firmware-sim/mqtt", "firmware-sim/scenario", "motion", "motion/csi",
 	},
 	"firmware-sim/fleet":       {"motion", "motion/uplink", "motion/uplink/mqtt"},
 	"firmware-sim/sensorcloud": {"motion", "motion/sensor", "motion/sensor/cloud"},
