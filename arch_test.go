@@ -162,7 +162,7 @@ var only = map[string][]string{
 	"github.com/julienschmidt/httprouter": {"api"},
 	"github.com/teambition/rrule-go":      {"motion/alert"},
 	"github.com/gorilla/websocket":        {"api", "motion/uplink/mqtt"},
-	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt"},
+	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt", "firmware-sim/mqtt"},
 	"github.com/golang/snappy":            {"motion/uplink/remotewrite"},
 	"filippo.io/age":                      {"api/box/passphrase"},
 	"github.com/golang-jwt/jwt/v5":        {"api/auth"},
