@@ -25,7 +25,7 @@ func TestMinutesAreSentWithNullForNoData(t *testing.T) {
 	}
 	mac := motion.MAC{2, 0, 0, 0, 0, 1}
 	begin := now()
-	begin = begin.Add(-motion.Seconds(begin.Second()%60) + 60) // of the next minute, from which the uplink is
+	begin = begin.Add(-motion.Seconds(begin.Second()%60) + 120) // of the minute after the next: another may begin before the uplink is made
 	for s := range 60 {
 		intensity, share := 0.0, 0.0
 		if s < 30 {
