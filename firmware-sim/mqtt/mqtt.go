@@ -15,6 +15,7 @@ import (
 
 const (
 	dialLimit    = 10 * time.Second
+	answerLimit  = 10 * time.Second // for each answer of the broker
 	goodbyeLimit = 2 * time.Second
 )
 
@@ -66,6 +67,7 @@ type Client struct {
 	conn    net.Conn // nil: none
 	up      bool     // the broker has accepted it
 	cut     bool     // it ends without DISCONNECT
+	closing bool     // nothing but DISCONNECT is sent any more
 	lastID  uint16
 	pending map[uint16]chan error
 }
@@ -108,13 +110,16 @@ func (c *Client) Settle(ctx context.Context) error {
 
 // Close says goodbye and waits for the end.
 func (c *Client) Close() {
+	c.stop() // before it looks for a connection: connect looks in the other order
 	c.mu.Lock()
 	conn, up := c.conn, c.up && !c.cut
+	c.closing = true
+	if up {
+		_ = conn.SetWriteDeadline(time.Now().Add(goodbyeLimit)) // also of a write that waits
+	}
 	c.mu.Unlock()
-	c.stop()
 	if conn != nil {
 		if up {
-			_ = conn.SetWriteDeadline(time.Now().Add(goodbyeLimit)) // also of a write that waits
 			_ = c.write(packets.NewControlPacket(packets.Disconnect))
 		}
 		_ = conn.Close()
@@ -210,7 +215,7 @@ func (c *Client) serve() {
 		c.options.Up()
 	}
 	for {
-		err := conn.SetReadDeadline(time.Now().Add(2 * c.options.KeepAlive))
+		err := conn.SetReadDeadline(time.Now().Add(c.silence()))
 		packet, also := packets.ReadPacket(conn)
 		if errors.Join(err, also) != nil {
 			break
@@ -289,6 +294,9 @@ func (c *Client) answered(id uint16, err error) {
 	}
 }
 
+// silence is how long a broker may neither send nor read.
+func (c *Client) silence() time.Duration { return 2 * c.options.KeepAlive }
+
 // ask sends a packet by a new id and waits for its answer.
 func (c *Client) ask(ctx context.Context, p packets.ControlPacket, id *uint16) error {
 	waits := make(chan error, 1)
@@ -307,6 +315,8 @@ func (c *Client) ask(ctx context.Context, p packets.ControlPacket, id *uint16) e
 		c.answered(own, nil)
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	select {
 	case err := <-waits:
 		return err
@@ -318,15 +328,31 @@ func (c *Client) ask(ctx context.Context, p packets.ControlPacket, id *uint16) e
 	}
 }
 
-// write sends a packet. It waits while the broker does not read, until the connection is closed.
+// write sends a packet. It waits while the broker does not read, until that has lasted too long or the
+// connection is closed. A failure ends the connection: the broker may have a part of the packet.
 func (c *Client) write(p packets.ControlPacket) error {
 	c.mu.Lock()
 	conn, up := c.conn, c.up
 	c.mu.Unlock()
-	if _, first := p.(*packets.ConnectPacket); conn == nil || !up && !first {
+	_, first := p.(*packets.ConnectPacket)
+	if conn == nil || !up && !first {
 		return ErrDown
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	return p.Write(conn)
+	if _, last := p.(*packets.DisconnectPacket); !first && !last && !c.allot(conn) {
+		return ErrDown
+	}
+	err := p.Write(conn)
+	if err != nil {
+		_ = conn.Close() // the reader notices
+	}
+	return err
+}
+
+// allot sets the deadline of a write, and reports whether one may begin.
+func (c *Client) allot(conn net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.closing && conn.SetWriteDeadline(time.Now().Add(c.silence())) == nil
 }

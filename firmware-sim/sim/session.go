@@ -36,6 +36,7 @@ type session struct {
 
 	mu         sync.Mutex
 	tried      bool
+	changes    int // how often a connection was made or lost
 	subscribed bool
 }
 
@@ -59,7 +60,8 @@ func openSession(c credentials, will []byte, calls callbacks) *session {
 		Pause: s.backoff,
 		Up: func() {
 			<-opened
-			s.workers.Go(func() { s.subscribe(ctx) })
+			change := s.changed()
+			s.workers.Go(func() { s.subscribe(ctx, change) })
 		},
 		Down: s.down, Failed: s.failed, Received: s.received,
 	})
@@ -115,8 +117,18 @@ func (s *session) backoff(attempt int) time.Duration {
 	return min(reconnectMost, reconnectFirst<<min(attempt, 5))
 }
 
-// subscribe subscribes to the commands, which makes the session usable.
-func (s *session) subscribe(ctx context.Context) {
+// changed notes that a connection was made or lost, and returns its number.
+func (s *session) changed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	s.subscribed = false
+	return s.changes
+}
+
+// subscribe subscribes to the commands, which makes the session usable unless the connection that the
+// change made is lost meanwhile.
+func (s *session) subscribe(ctx context.Context, change int) {
 	if err := s.client.Subscribe(ctx, wire.CommandFilter(s.device), 1); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, mqtt.ErrDown) {
 			s.calls.refused(fmt.Errorf("subscribe to commands: %w", err))
@@ -124,16 +136,17 @@ func (s *session) subscribe(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	s.subscribed = true
+	current := s.changes == change
+	s.subscribed = s.subscribed || current
 	s.mu.Unlock()
-	s.calls.online()
+	if current {
+		s.calls.online()
+	}
 }
 
 // down handles the loss of the connection.
 func (s *session) down() {
-	s.mu.Lock()
-	s.subscribed = false
-	s.mu.Unlock()
+	s.changed()
 	s.calls.lost()
 }
 
