@@ -25,20 +25,24 @@ func (s *Server) Send(d motion.DeviceKey, command string, payload []byte, retain
 	if !retain && len(s.mqtt.Topics.Subscribers(topic).Subscriptions) == 0 {
 		return fault.New(fault.Unavailable, "device %s is not connected", d)
 	}
+	if err := s.inject(topic, payload, retain); err != nil {
+		return fmt.Errorf("publish command: %w", err)
+	}
+	return nil
+}
+
+// inject publishes a message of the appliance's own at QoS 1.
+func (s *Server) inject(topic string, payload []byte, retain bool) error {
 	if retain {
 		s.retainedLock.Lock()
 		defer s.retainedLock.Unlock()
 	}
-	err := s.mqtt.InjectPacket(s.local, packets.Packet{
+	return s.mqtt.InjectPacket(s.local, packets.Packet{
 		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1, Retain: retain},
 		TopicName:   topic,
 		Payload:     payload,
 		PacketID:    1, // the library wants one and does not use it
 	})
-	if err != nil {
-		return fmt.Errorf("publish command: %w", err)
-	}
-	return nil
 }
 
 // Disconnect closes the connection of a device, if any, and gives the sink the

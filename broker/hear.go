@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // Said is a message that an integration user has published.
@@ -58,17 +56,7 @@ func (s *Server) Tell(topic string, payload []byte, retain bool) error {
 		return fmt.Errorf("publish to %.80q: not a topic of integration users, or over %d bytes", topic, maxIntegrationPacket/2)
 	}
 	s.chargeQueues(topic, len(payload), "")
-	if retain {
-		s.retainedLock.Lock()
-		defer s.retainedLock.Unlock()
-	}
-	err := s.mqtt.InjectPacket(s.local, packets.Packet{
-		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1, Retain: retain},
-		TopicName:   topic,
-		Payload:     payload,
-		PacketID:    1, // the library wants one and does not use it
-	})
-	if err != nil {
+	if err := s.inject(topic, payload, retain); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil

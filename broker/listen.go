@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"sensegate/motion/fault"
-
-	"github.com/mochi-mqtt/server/v2/packets"
 )
 
 // maxIntegrationPacket is the largest packet of an integration user, in bytes: a
@@ -38,13 +36,7 @@ func (s *Server) Publish(topic string, payload []byte) error {
 		return fault.New(fault.Unavailable, "nobody is connected who listens to %.80q", topic)
 	}
 	s.chargeQueues(topic, len(payload), "")
-	err := s.mqtt.InjectPacket(s.local, packets.Packet{
-		FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1},
-		TopicName:   topic,
-		Payload:     payload,
-		PacketID:    1, // the library wants one and does not use it
-	})
-	if err != nil {
+	if err := s.inject(topic, payload, false); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil

@@ -38,6 +38,9 @@ type Network struct {
 func (b *Box) Networks(ctx context.Context) (list []Network, err error) {
 	err = b.DB.View(ctx, func(tx *store.Tx) error {
 		all, err := tx.Networks()
+		if err != nil {
+			return err
+		}
 		for _, n := range all {
 			shown, err := networkOf(tx, n)
 			if err != nil {
@@ -45,7 +48,7 @@ func (b *Box) Networks(ctx context.Context) (list []Network, err error) {
 			}
 			list = append(list, shown)
 		}
-		return err
+		return nil
 	})
 	return list, err
 }

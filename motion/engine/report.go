@@ -27,8 +27,10 @@ func (e *Engine) Report(ctx context.Context, key motion.DeviceKey, report motion
 		return fmt.Errorf("device %s is not logged in", key)
 	}
 	err := e.report(ctx, s, device, report, now)
-	if _, refuses := e.State.Away(device.NetworkID); refuses && fault.KindOf(err) == fault.NotFound {
-		return fmt.Errorf("device %s: its network goes to another box: %v", key, err) // there it is taken
+	if fault.KindOf(err) == fault.NotFound {
+		if _, refuses := e.State.Away(device.NetworkID); refuses {
+			return fmt.Errorf("device %s: its network goes to another box: %v", key, err) // there it is taken
+		}
 	}
 	return err
 }

@@ -260,9 +260,9 @@ func (p *eventPump) save(ctx context.Context) {
 // Report returns how many events were sent, are missing, and wait.
 func (p *eventPump) Report() Report {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	report := Report{Events: p.sent, Missing: p.missing}
 	at, loaded := p.cursor, p.loaded
+	p.mu.Unlock() // what follows may count many
 	_ = p.db.View(context.Background(), func(tx *store.Tx) error {
 		if !loaded {
 			cursor, _, err := tx.UplinkCursor(p.uplink.Name)

@@ -3,7 +3,10 @@
 // leaves the appliance without an uplink, and an uplink does nothing but what its uses say.
 package uplink
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Use is what an uplink is used for.
 type Use string
@@ -45,4 +48,28 @@ type Peer interface {
 // called when its uplink is changed or removed.
 type Part interface {
 	Run(ctx context.Context, peer Peer) error
+}
+
+// Matches reports whether a topic matches a filter (MQTT 3.1.1, 4.7).
+func Matches(filter, topic string) bool {
+	if strings.HasPrefix(topic, "$") && !strings.HasPrefix(filter, "$") {
+		return false
+	}
+	for {
+		f, filterRest, moreFilter := strings.Cut(filter, "/")
+		if f == "#" {
+			return true
+		}
+		t, topicRest, moreTopic := strings.Cut(topic, "/")
+		if f != "+" && f != t {
+			return false
+		}
+		if !moreTopic {
+			return !moreFilter || filterRest == "#"
+		}
+		if !moreFilter {
+			return false
+		}
+		filter, topic = filterRest, topicRest
+	}
 }

@@ -279,18 +279,6 @@ func checkTopic(key, topic string) error {
 	return nil
 }
 
-// matches reports whether a topic is the one of an announcement, of which + is any level.
-func matches(announced, topic string) bool {
-	if announced == topic {
-		return true
-	}
-	if !strings.Contains(announced, "+") {
-		return false
-	}
-	want, levels := strings.Split(announced, "/"), strings.Split(topic, "/")
-	return slices.EqualFunc(want, levels, func(w, l string) bool { return w == "+" || w == l })
-}
-
 // name returns the name of a sensor with that of its device.
 func (o object) name() string {
 	device, name := o.object("device").text("name"), o.text("name")

@@ -48,7 +48,7 @@ func (b *broker) Subscribe(_ context.Context, filter string, hear func(uplink.Me
 	}
 	b.filters = append(b.filters, subscription{filter, hear})
 	for topic, payload := range b.kept {
-		if matches(filter, topic) {
+		if uplink.Matches(filter, topic) {
 			hear(uplink.Message{Topic: topic, Payload: []byte(payload), Retain: true})
 		}
 	}
@@ -68,7 +68,7 @@ func (b *broker) publish(retain bool, messages ...string) {
 			delete(b.kept, topic)
 		}
 		for _, s := range b.filters {
-			if matches(s.filter, topic) {
+			if uplink.Matches(s.filter, topic) {
 				s.hear(message(topic, payload))
 			}
 		}

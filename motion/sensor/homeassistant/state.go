@@ -121,11 +121,11 @@ func (h *hub) hear(m uplink.Message, now time.Time) (readings []sensor.Reading, 
 	for _, t := range h.things {
 		told := false
 		for _, a := range t.availability {
-			if matches(a.topic, m.Topic) {
+			if uplink.Matches(a.topic, m.Topic) {
 				told = t.hearAvailability(a, m.Payload) || told
 			}
 		}
-		if matches(t.topic, m.Topic) {
+		if uplink.Matches(t.topic, m.Topic) {
 			heard, err := t.hearState(m, now)
 			if told = told || heard; err != nil {
 				wrong = err

@@ -17,7 +17,7 @@ import (
 
 // subscription is a filter with who hears its messages.
 type subscription struct {
-	filter []string
+	filter string
 	hear   func(uplink.Message)
 }
 
@@ -32,7 +32,7 @@ func (c *Connection) Subscribe(ctx context.Context, filter string, hear func(upl
 		return err
 	}
 	c.mu.Lock()
-	c.filters = append(c.filters, subscription{strings.Split(filter, "/"), hear})
+	c.filters = append(c.filters, subscription{filter, hear})
 	c.mu.Unlock()
 	p := packets.NewControlPacket(packets.Subscribe).(*packets.SubscribePacket)
 	p.MessageID, p.Topics, p.Qoss = id, []string{filter}, []byte{0}
@@ -51,23 +51,6 @@ func (c *Connection) Subscribe(ctx context.Context, filter string, hear func(upl
 
 // errRefused says that a broker refuses a subscription.
 var errRefused = errors.New("subscription refused")
-
-// matches reports whether a topic matches a filter (MQTT 3.1.1, 4.7).
-func matches(filter []string, topic string) bool {
-	levels := strings.Split(topic, "/")
-	if strings.HasPrefix(topic, "$") && !strings.HasPrefix(filter[0], "$") {
-		return false
-	}
-	for i, want := range filter {
-		switch {
-		case want == "#":
-			return true
-		case i >= len(levels) || want != "+" && want != levels[i]:
-			return false
-		}
-	}
-	return len(levels) == len(filter)
-}
 
 // incoming is a packet of the broker; a nil packet is a message that is too long.
 type incoming struct{ packet packets.ControlPacket }
@@ -180,7 +163,7 @@ func (c *Connection) hear(m uplink.Message) {
 		return
 	}
 	for _, one := range filters {
-		if matches(one.filter, m.Topic) {
+		if uplink.Matches(one.filter, m.Topic) {
 			one.hear(m)
 		}
 	}

@@ -5,7 +5,6 @@ package own
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -56,30 +55,9 @@ func (c *Connection) hear(user, topic string, payload []byte) {
 	filters := c.filters // appended to only
 	c.mu.Unlock()
 	for _, one := range filters {
-		if matches(one.filter, topic) {
+		if uplink.Matches(one.filter, topic) {
 			one.hear(uplink.Message{Topic: topic, Payload: payload, QoS: 1, User: user})
 		}
-	}
-}
-
-// matches reports whether a topic matches a filter (MQTT 3.1.1, 4.7).
-func matches(filter, topic string) bool {
-	for {
-		f, filterRest, moreFilter := strings.Cut(filter, "/")
-		if f == "#" {
-			return true
-		}
-		t, topicRest, moreTopic := strings.Cut(topic, "/")
-		if f != "+" && f != t {
-			return false
-		}
-		if !moreTopic {
-			return !moreFilter || filterRest == "#"
-		}
-		if !moreFilter {
-			return false
-		}
-		filter, topic = filterRest, topicRest
 	}
 }
 
