@@ -52,6 +52,7 @@ func (b *Browser) administering() []api.Route {
 		api.Post("/admin/uplinks", proven(b, b.newUplink), "Make an uplink").Answering(http.StatusCreated),
 		api.Post("/admin/uplinks/test", proven(b, b.tryUplink), "Try an uplink before it is made"),
 		api.Post("/admin/uplinks/{name}/test", administrator(b.testUplink), "Try an uplink"),
+		api.Put("/admin/uplinks/{name}", proven(b, b.changeUplink), "Change an uplink"),
 		api.Delete("/admin/uplinks/{name}", proven(b, b.removeUplink), "Remove an uplink"),
 		api.Get("/admin/mails", administrator(b.boxMails), "The mails"),
 		api.Get("/admin/mails/{id}", proven(b, b.boxMail), "Read a mail"),
