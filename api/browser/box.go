@@ -49,7 +49,7 @@ func (b *Browser) administering() []api.Route {
 		api.Post("/admin/mqtt-users", proven(b, b.newMQTTUser), "Make an MQTT user").Answering(http.StatusCreated),
 		api.Delete("/admin/mqtt-users/{name}", proven(b, b.removeMQTTUser), "Remove an MQTT user"),
 		api.Get("/admin/uplinks", administrator(b.boxUplinks), "What is sent to other brokers and services, and how that goes"),
-		api.Post("/admin/uplinks", proven(b, b.newUplink), "Make an uplink").Answering(http.StatusCreated),
+		api.Post("/admin/uplinks", proven(b, b.newUplink), "Make an uplink"),
 		api.Post("/admin/uplinks/test", proven(b, b.tryUplink), "Try an uplink before it is made"),
 		api.Post("/admin/uplinks/{name}/test", administrator(b.testUplink), "Try an uplink"),
 		api.Put("/admin/uplinks/{name}", proven(b, b.changeUplink), "Change an uplink"),
