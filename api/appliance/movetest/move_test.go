@@ -99,6 +99,9 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 		list, _ := from.must(nil, "network", "list")
 		return strings.Count(string(list), "every device was sent over") == 2
 	})
+	if status, _ := from.must(nil, "status"); strings.Count(string(status), "moved to http://"+to.HTTP+"/gatekeeper, closed here since") != 2 {
+		t.Errorf("the old box says nothing of where its networks are:\n%s", status)
+	}
 	time.Sleep(5 * time.Second)
 	stop()
 	<-finished
@@ -116,9 +119,9 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 		t.Error("the owner cannot sign in with the password of the old box")
 	}
 	if session := from.signIn(); session != "" {
-		var told struct{ Message, Detail string }
-		if status := from.call("GET", "/api/v1/networks/1", session, "", &told); status != http.StatusNotFound {
-			t.Errorf("the old box answers with %d about what has moved", status)
+		var told struct{ Detail string }
+		if status := from.call("GET", "/api/v1/networks/1", session, "", &told); status != http.StatusNotFound || !strings.Contains(told.Detail, "moved to http://"+to.HTTP) {
+			t.Errorf("the old box answers with %d %s about what has moved", status, told.Detail)
 		}
 	}
 	from.wantDeleted(t, counted, lived)

@@ -15,7 +15,9 @@ import (
 const uplinkCard = `document.querySelector("section.bx-section:has(h2)")`
 
 // inCard is true once the card of the uplink says something.
-func inCard(text string) string { return fmt.Sprintf(`(`+uplinkCard+`?.textContent ?? "").includes(%q)`, text) }
+func inCard(text string) string {
+	return fmt.Sprintf(`(`+uplinkCard+`?.textContent ?? "").includes(%q)`, text)
+}
 
 // fields returns what the form that is shown first is filled with.
 func (b *browser) fields() string {

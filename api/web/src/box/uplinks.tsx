@@ -92,7 +92,7 @@ function One({ of: u, networks, again }: { of: Uplink; networks: Named[]; again:
     <section class="card bx-section">
       <h2>{u.name} <span class={"tag" + (u.state === "connected" ? " bx-on" : "")}>{codeText("bxUpState_", u.state) || u.state}</span></h2>
       <p>{t("bxUpTo", { homes: homesOf(u, networks), to: u.to === "own" ? t("bxUpHere") : u.to })}</p>
-      <ul>{u.uses.map((use) => <li key={use}>{codeText("bxUse_", use) || use}</li>)}</ul>
+      <ul class="bx-uses">{u.uses.map((use) => <li key={use}>{codeText("bxUse_", use) || use}</li>)}</ul>
       {u.wrong && <p class="note">{saidWhy(u.why, u.wrong)}</p>}
       <p class="bx-value">
         {[
