@@ -53,7 +53,7 @@ func TestMemberDecidesWhetherHomeAssistantKnows(t *testing.T) {
 	read[bool](b, `((globalThis.full = false), `+box+`.click(), true)`)
 	b.waitFor(box + `.checked`)
 	b.waitFor(`keptMeta.home_assistant_presence === true`)
-	b.showsTop(".me .form:has(.check)")
+	b.showsTop(".me section.form > .check")
 	b.pictures("presence")
 	read[bool](b, `(`+box+`.click(), true)`)
 	b.waitFor(box + `.checked === false`)
