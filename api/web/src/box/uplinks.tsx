@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import { useAnswer } from "../answer";
 import { sure } from "../part/dialog";
 import { Doing, Fields } from "../part/form";
@@ -57,7 +57,7 @@ export function Uplinks() {
       {secret.value && <Once key={secret.value.title} of={secret.value} done={() => (secret.value = undefined)} />}
       {list?.map((u) => <One key={u.name} of={u} networks={answer.value!.networks} again={answer.again} />)}
       {list && (
-        <New title={t("bxUpNew")} open={list.length === 0}>
+        <New key={list.length} title={t("bxUpNew")} open={list.length === 0}>
           <Form networks={answer.value!.networks} show={(s) => (secret.value = s)} done={answer.again} />
         </New>
       )}
@@ -75,6 +75,7 @@ const saidWhy = (code: string, text: string) => codeText("bxUpNo_", code) || tex
 function One({ of: u, networks, again }: { of: Uplink; networks: Named[]; again: () => Promise<void> }) {
   const steps = useSignal<Step[] | undefined>(undefined);
   const editing = useSignal(false);
+  const edit = useRef<HTMLButtonElement>(null);
   const test = async () => {
     steps.value = (await ask<{ steps: Step[] }>("POST", `uplinks/${u.name}/test`)).steps;
   };
@@ -87,6 +88,7 @@ function One({ of: u, networks, again }: { of: Uplink; networks: Named[]; again:
     await again();
     steps.value = undefined;
     editing.value = false;
+    edit.current?.focus();
   };
   return (
     <section class="card bx-section">
@@ -102,7 +104,7 @@ function One({ of: u, networks, again }: { of: Uplink; networks: Named[]; again:
       </p>
       <div class="row">
         <Doing text={<>{t("bxTestYes")}<span class="hidden"> {u.name}</span></>} run={test} />
-        {!u.configured && <button aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{t("alEdit")}<span class="hidden"> {u.name}</span></button>}
+        {!u.configured && <button ref={edit} aria-expanded={editing.value} onClick={() => (editing.value = !editing.value)}>{t("alEdit")}<span class="hidden"> {u.name}</span></button>}
         {!u.configured && <Doing text={<>{t("removeYes")}<span class="hidden"> {u.name}</span></>} run={remove} />}
       </div>
       {u.configured && <p><small>{t("bxUpFile")}</small></p>}
