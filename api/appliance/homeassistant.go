@@ -76,5 +76,5 @@ func (a *Appliance) entities() motion.UserTopics {
 
 // ownUplink connects an uplink to the appliance's own broker.
 func (a *Appliance) ownUplink(_ context.Context, u uplink.Uplink) (uplink.Connection, error) {
-	return own.Connect(ownBroker{a.broker}, u.Base+"/availability")
+	return own.Connect(ownBroker{a.broker}, u.Base+"/availability"), nil
 }

@@ -134,7 +134,7 @@ func (s *Set) clashes(c Config, except string) (key, text string) {
 // newRunner returns the runner of an uplink.
 func (s *Set) newRunner(c Config, origin Origin) *runner {
 	u := newUplink(c, s.box)
-	r := &runner{uplink: u, origin: origin, pace: s.pace, log: s.options.Log, ended: make(chan struct{})}
+	r := &runner{uplink: u, origin: origin, pace: s.pace, log: s.options.Log, again: make(chan struct{}, 1), ended: make(chan struct{})}
 	r.status.turn(Waiting, time.Time{}, nil)
 	switch {
 	case c.IsService():

@@ -87,12 +87,13 @@ func follow(t *testing.T, test func(*testing.T, *place)) {
 			Restart: func() error { p.restarted = true; return nil },
 		})
 		following, stop := context.WithCancel(t.Context())
+		wait := p.Watch(following)
 		p.Follower = p.Follow(following, func(c homeassistant.Change) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.told = append(p.told, c)
 		})
-		defer func() { stop(); p.Wait() }()
+		defer func() { stop(); wait() }()
 		test(t, p)
 	})
 }

@@ -39,14 +39,16 @@ type subscription struct {
 	hear   func(uplink.Message)
 }
 
-// Connect returns a connection, which says on the topic status, retained, that the appliance is there.
-func Connect(b Broker, status string) (*Connection, error) {
+// Connect returns a connection, which says on the topic status, retained, whether the appliance is there.
+func Connect(b Broker, status string) *Connection {
 	c := &Connection{broker: b, status: status, ended: make(chan struct{})}
-	if err := b.Tell(status, []byte("online"), true); err != nil {
-		return nil, err
-	}
 	c.stop = b.Hear(c.hear)
-	return c, nil
+	return c
+}
+
+// Online says that the appliance is there.
+func (c *Connection) Online(context.Context) error {
+	return c.broker.Tell(c.status, []byte("online"), true)
 }
 
 // hear passes a message on to those who have subscribed to it.
