@@ -163,7 +163,9 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := appliance.Open(ctx, c, c.Log.Logger(errOut))
+	log := c.Log.Logger(errOut)
+	appliance.HoldMemory(ctx, log)
+	a, err := appliance.Open(ctx, c, log)
 	if err != nil {
 		return err
 	}

@@ -203,6 +203,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.staging.Run(running) })
 	services.Go(func() error { return a.records.Run(running) })
 	services.Go(func() error { return a.box.Run(running) })
+	services.Go(func() error { return a.supervise(running) })
 	services.Go(func() error {
 		select {
 		case <-running.Done():
