@@ -15,7 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion", "motion/timezone"},
+	"sensegate":      {"api/admin", "api/appliance", "api/box", "api/box/preflight", "firmware-sim/demo", "motion", "motion/timezone"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/peer":    {},
@@ -100,11 +100,12 @@ var arrows = map[string][]string{
 
 	"api/box/moving":     {"motion", "motion/fault", "store"},
 	"api/box/passphrase": {"motion/fault"},
+	"api/box/preflight":  {},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/preflight", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},

@@ -19,6 +19,7 @@ import (
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
 	"sensegate/api/box"
+	"sensegate/api/box/preflight"
 	"sensegate/firmware-sim/demo"
 	"sensegate/motion"
 	"sensegate/motion/timezone"
@@ -29,6 +30,7 @@ const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
   serve [-config FILE]         run the appliance (also without any argument)
   demo [-duration D] [-speed N] [-seed N] [-json] [-vacant] [-nodes ruview]
                                run it on a simulated home, with temporary state
+  doctor [-config FILE]        whether this machine lets it work: disk, clock, ports
   config check [-config FILE]  check a configuration
   config show [-config FILE] [-json]
                                every setting, and where its value comes from
@@ -66,12 +68,14 @@ func run(args []string, out, errOut io.Writer) int {
 		}
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
+	case "doctor":
+		err = examine(args, out, errOut)
 	case "config":
 		err = configure(args, out, errOut)
 	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "uplink", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
-		fmt.Fprintln(out, "sensegate", box.Version())
+		fmt.Fprintln(out, box.ThisBuild())
 	case "help":
 		fmt.Fprint(out, usage)
 	default:
@@ -134,13 +138,28 @@ func configure(args []string, out, errOut io.Writer) error {
 	return nil
 }
 
+// examine looks whether this machine lets the appliance work.
+func examine(args []string, out, errOut io.Writer) error {
+	flags := flag.NewFlagSet("sensegate doctor", flag.ContinueOnError)
+	path := flags.String("config", appliance.Installed(), "configuration file")
+	if err := parse(flags, args, errOut); err != nil {
+		return err
+	}
+	c, err := appliance.Load(*path)
+	if err != nil {
+		return err
+	}
+	found := c.Preflight()
+	preflight.Show(out, found, preflight.Fine)
+	if preflight.Worst(found) == preflight.Wrong {
+		return errors.New("it does not work here until that is put right")
+	}
+	return nil
+}
+
 // administer runs a command against the appliance of the state directory.
 func administer(ctx context.Context, name string, args []string, out, errOut io.Writer) error {
-	stateDir := appliance.Defaults().StateDir
-	if dir := os.Getenv(admin.EnvPrefix + "STATE_DIR"); dir != "" {
-		stateDir = dir
-	}
-	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
+	return admin.Run(ctx, appliance.StateDir(), append([]string{name}, args...), out, errOut)
 }
 
 // startAnew replaces the process when the appliance has ended for that: ended may also tell
@@ -163,7 +182,17 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	found := c.Preflight()
+	if preflight.Worst(found) == preflight.Wrong {
+		preflight.Show(errOut, found, preflight.Wrong)
+		return errors.New("it does not work here until that is put right; sensegate doctor looks again")
+	}
 	log := c.Log.Logger(errOut)
+	for _, f := range found {
+		if f.Grade == preflight.Warning {
+			log.Warn(f.String())
+		}
+	}
 	appliance.HoldMemory(ctx, log)
 	a, err := appliance.Open(ctx, c, log)
 	if err != nil {

@@ -9,7 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/user"
+	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -88,12 +92,33 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	}
 	c.stateDir = stateDir
 	if found.offline {
+		if err := asOwner(stateDir); err != nil {
+			return err
+		}
 		return act(ctx, c, arguments)
 	}
 	if c.client, err = Open(ctx, stateDir, errOut); err != nil {
 		return err
 	}
 	return errors.Join(act(ctx, c, arguments), c.client.Close())
+}
+
+// asOwner refuses root who would make files in a state directory that the appliance, another user,
+// could not open.
+func asOwner(stateDir string) error {
+	info, err := os.Stat(stateDir)
+	if err != nil || os.Geteuid() != 0 {
+		return nil // told where it matters
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Uid == 0 {
+		return nil
+	}
+	name := strconv.FormatUint(uint64(stat.Uid), 10)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	return fmt.Errorf("%s belongs to %s, who could not open what root makes there: runuser -u %s -- sensegate …", stateDir, name, name)
 }
 
 // find returns the command that words begin with, of one word or two; the zero entry: there

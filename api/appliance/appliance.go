@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime/debug"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -88,7 +86,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		NodesNetwork:    motion.NetworkID(c.Nodes.Network),
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays, Stored: a.notify.Pusher.Event,
-		Built: Built(),
+		Built: box.ThisBuild().Time(),
 	})
 	if err != nil {
 		return nil, err
@@ -230,32 +228,4 @@ func (a *Appliance) serve(ctx context.Context) error {
 	err = errors.Join(err, <-told)
 	stopLinking()
 	return errors.Join(err, <-linked)
-}
-
-// releaseDate replaces the build date of a program that was not built from a repository; a
-// release updates it.
-const releaseDate = "2026-11-01T00:00:00Z"
-
-// Built returns when this program was built, or the time of the commit that it was built from:
-// a clock that shows less is wrong.
-func Built() motion.Time {
-	info, _ := debug.ReadBuildInfo()
-	return builtOf(info)
-}
-
-// builtOf returns when the program that info, which may be nil, describes was built.
-func builtOf(info *debug.BuildInfo) motion.Time {
-	date := releaseDate
-	if info != nil {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.time" {
-				date = setting.Value
-			}
-		}
-	}
-	at, err := time.Parse(time.RFC3339, date)
-	if err != nil {
-		return builtOf(nil)
-	}
-	return motion.TimeOf(at)
 }

@@ -246,20 +246,25 @@ func openFiles() int {
 	return int(min(uint64(limit.Cur), 1<<30))
 }
 
+// connections returns how many connections may be open at once, over HTTP and MQTT.
+func (c *Config) connections() int {
+	all := c.HTTP.MaxConnections + c.MQTT.Guard.MaxConnections
+	if c.Core.Listen != "" {
+		all += c.HTTP.MaxConnections
+	}
+	return all
+}
+
 // fitConnections lowers the maximum numbers of connections when the process may not open as
 // many files: otherwise no listener would know that it is full, and silent connections would
 // never give way.
 func (c *Config) fitConnections(files int, log *slog.Logger) {
-	http, mqtt := c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections
-	wanted := http + mqtt
-	if c.Core.Listen != "" {
-		wanted += http
-	}
+	http, mqtt, wanted := c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections, c.connections()
 	left := max(files-spareFiles, files/4)
 	if files == 0 || wanted <= left {
 		return
 	}
 	c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections = max(1, http*left/wanted), max(1, mqtt*left/wanted)
-	log.Warn("fewer connections than configured: raise the limit of open files", "files", files,
+	log.Info("fewer connections than configured, for want of open files", "files", files,
 		"http.max_connections", c.HTTP.MaxConnections, "mqtt.max_connections", c.MQTT.Guard.MaxConnections)
 }

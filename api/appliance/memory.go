@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
-
-	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 // What the Go runtime may hold, in bytes, while it needs less: a quarter of the machine's memory,
@@ -29,7 +27,7 @@ const memoryLooks = 10 * time.Second
 // is in use, below three quarters of what the container or the machine has. Whoever sets GOMEMLIMIT
 // or GOGC decides instead.
 func HoldMemory(ctx context.Context, log *slog.Logger) {
-	total, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	total, err := memory()
 	if err != nil {
 		log.Warn("how much memory there is cannot be read", "err", err)
 		total = math.MaxInt64

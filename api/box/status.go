@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime/debug"
 	"strconv"
 
 	"sensegate/api/box/staging"
@@ -32,15 +31,6 @@ type Status struct {
 	Authority     string         `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
 	Uplinks       []uplink.State `json:"uplinks,omitempty"`
 	SuppliedEnds  motion.Time    `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
-}
-
-// Version returns the version that the binary was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
 
 // Status returns how the appliance is.
