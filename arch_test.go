@@ -173,6 +173,7 @@ var only = map[string][]string{
 	"golang.org/x/oauth2":                   {"motion/notify"},
 	"rsc.io/qr":                             {"motion/notify"},
 	"github.com/coreos/go-systemd/v22":      {"api/appliance"},
+	"gopkg.in/natefinch/lumberjack.v2":      {"api/appliance"},
 	"github.com/KimMachineGun/automemlimit": {"api/appliance"},
 	"golang.org/x/net":                      {"api/mdns", "firmware-sim/nodes"},
 }

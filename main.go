@@ -72,7 +72,7 @@ func run(args []string, out, errOut io.Writer) int {
 		err = examine(args, out, errOut)
 	case "config":
 		err = configure(args, out, errOut)
-	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "uplink", "user":
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "uplink", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
 		fmt.Fprintln(out, box.ThisBuild())

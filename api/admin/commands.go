@@ -34,6 +34,8 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   device connect ID            have a node of ESPectre (Native) publish to this box
   links [NETWORK]              how each link senses, and why it cannot
   calibrate NETWORK [LINK] [-cancel]
+  log level [debug|info|warn|error]
+                               what the log holds, until the next start
   record [-minutes 10] [-network ID] [-links LINK,LINK] [-label empty|still|moving]
                                write raw CSI into files, labelled by keys while it runs
   record list | get NAME [DIRECTORY] | delete NAME
@@ -171,6 +173,7 @@ func commands() map[string]entry {
 		"device connect":    {flags: noFlags(withArgument("the id of a node of ESPectre, as device list shows it", connectNode))},
 		"device remove":     {flags: removal("/devices/", "the device's id, as device list shows it")},
 		"calibrate":         {flags: calibrateLinks},
+		"log level":         {flags: noFlags(changeLogLevel)},
 		"links":             {flags: noFlags(listLinks)},
 		"mqttuser create":   {flags: createMQTTUser},
 		"mqttuser list":     {flags: list("/mqttusers", showMQTTUsers)},

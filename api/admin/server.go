@@ -61,6 +61,8 @@ func NewServer(b *box.Box) *Server {
 	s.handle("POST /adoption", withBody(s.serveOpenAdoption))
 	s.handle("GET /links", s.serveLinks)
 	s.handle("POST /calibration", withBody(s.serveCalibrate))
+	s.handle("GET /log/level", s.serveLogLevel)
+	s.handle("PUT /log/level", withBody(s.serveSetLogLevel))
 	s.handle("GET /mqttusers", s.serveMQTTUsers)
 	s.handle("POST /mqttusers", withBody(s.serveCreateMQTTUser))
 	s.handle("DELETE /mqttusers/{id}", s.serveRemoveMQTTUser)

@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // that show a secret.
 func TestEachCommandIsInTheAuditLog(t *testing.T) {
 	t.Parallel()
-	r := serve(t, func(*Config) {})
+	r := serve(t, func(c *Config) { c.Log.InForce = new(slog.LevelVar) })
 	word := filepath.Join(t.TempDir(), "word")
 	if err := os.WriteFile(word, []byte("an invented password\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		{"POST /users/delete", "user delete mum@example.com", "account_deleted", "account 3"},
 		{"POST /adoption", "device adopt -window 10m", "adoption_opened", "network all"},
 		{"DELETE /devices/{id}", "device remove " + device, "device_removed", device},
+		{"PUT /log/level", "log level debug", "log_level", "DEBUG"},
 		{"POST /uplinks", "uplink add house -url mqtt://127.0.0.1:9 -use events,live", "uplink_added", "house"},
 		{"PUT /uplinks/{name}", "uplink change house -use events", "uplink_changed", "house"},
 		{"DELETE /uplinks/{name}", "uplink remove house", "uplink_removed", "house"},

@@ -23,7 +23,7 @@ func (c *Config) Preflight() []preflight.Finding {
 	}
 	database := admin.Database(c.StateDir)
 	return preflight.Look(preflight.Needs{
-		StateDir: c.StateDir, Database: filepath.Base(database), MinFree: int64(c.Store.MinFree),
+		StateDir: c.StateDir, Database: filepath.Base(database), LogFile: c.Log.File, MinFree: int64(c.Store.MinFree),
 		Files: c.connections() + spareFiles, Built: box.ThisBuild().Time().Std(), Memory: memory, Ports: c.ports(), Running: serving(c.StateDir),
 	}, time.Now())
 }

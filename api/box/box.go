@@ -46,7 +46,8 @@ type Parts struct {
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
 	Log    *slog.Logger
-	Recent *logtail.Tail // the last lines of the log
+	Level  *slog.LevelVar // what it holds at least; nil when the appliance does not run
+	Recent *logtail.Tail  // the last lines of the log
 }
 
 // Box administers the appliance. Its methods may be called concurrently.

@@ -138,6 +138,26 @@ func (n Needs) mapping() Finding {
 	return f
 }
 
+// logFile looks whether the log can be written.
+func (n Needs) logFile() Finding {
+	f := Finding{What: "log.file", Says: n.LogFile + " can be written"}
+	_, there := os.Stat(n.LogFile)
+	file, err := os.OpenFile(n.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		f.Grade, f.Says = Wrong, err.Error()
+		f.Fix = fmt.Sprintf("As root: install -d -m 0700 -o %s %s", owner(os.Geteuid()), filepath.Dir(n.LogFile))
+		return f
+	}
+	err = file.Close()
+	if there != nil {
+		err = errors.Join(err, os.Remove(n.LogFile))
+	}
+	if err != nil {
+		f.Grade, f.Says = Warning, err.Error()
+	}
+	return f
+}
+
 // files looks how many files may be open.
 func (n Needs) files() Finding {
 	f := Finding{What: "open files"}

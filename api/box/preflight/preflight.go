@@ -52,6 +52,7 @@ type Port struct {
 type Needs struct {
 	StateDir string
 	Database string    // file name in StateDir
+	LogFile  string    // "": none
 	MinFree  int64     // bytes that are to stay free on the disk
 	Files    int       // that may have to be open at once
 	Built    time.Time // the clock is wrong before that
@@ -69,6 +70,9 @@ func Look(n Needs, now time.Time) []Finding {
 	found = append(found, n.clock(now), n.files())
 	if n.Memory > 0 {
 		found = append(found, n.memory())
+	}
+	if n.LogFile != "" {
+		found = append(found, n.logFile())
 	}
 	for _, p := range n.Ports {
 		found = append(found, p.look(n.Running))

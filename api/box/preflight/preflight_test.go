@@ -47,6 +47,9 @@ func TestWhatIsWrongIsToldWithWhatToDo(t *testing.T) {
 			n.MinFree = 1 << 60
 		}, set, Warning, "disk", "nothing can be stored"},
 		"no room for a backup": {func(t *testing.T, n *Needs) { write(t, filepath.Join(n.StateDir, n.Database), free(t, n.StateDir)) }, set, Warning, "disk", "too little for a backup"},
+		"log":                  {func(t *testing.T, n *Needs) { n.LogFile = filepath.Join(n.StateDir, "log") }, set, Fine, "log.file", "can be written"},
+		"no place for the log": {func(t *testing.T, n *Needs) { n.LogFile = filepath.Join(n.StateDir, "no", "log") }, set, Wrong, "log.file",
+			"no such file or directory"},
 		"no such address": {func(t *testing.T, n *Needs) { n.Ports = []Port{{"http.listen", "tcp", "192.0.2.1:8080"}} }, set, Wrong, "http.listen",
 			"is no address of this machine"},
 	} {
@@ -63,7 +66,7 @@ func TestWhatIsWrongIsToldWithWhatToDo(t *testing.T) {
 					t.Errorf("%v %q", f.Grade, f)
 				}
 			}
-			if entries, err := os.ReadDir(filepath.Dir(n.StateDir)); err == nil && len(entries) > 1 {
+			if entries, err := os.ReadDir(n.StateDir); err == nil && len(entries) > 1 {
 				t.Errorf("it leaves %v", entries)
 			}
 		})
