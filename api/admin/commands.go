@@ -53,7 +53,7 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   backup [-o FILE] [-passphrase-file FILE]
   restore FILE [-passphrase-file FILE]
   db stat | check | compact
-  status                       how the appliance, its devices and its disk are
+  status [-watch]              how the appliance, its devices and its disk are
   uplink list | test NAME | remove NAME
   uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
                                send to a broker outside; uplink add -h lists every flag
@@ -192,7 +192,7 @@ func commands() map[string]entry {
 		"record delete":     {flags: removal("/recordings/", "the recording's name, as record list shows it")},
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
-		"status":            {flags: list("/status", showStatus)},
+		"status":            {flags: statusOrWatch},
 		"uplink add":        {flags: addUplink},
 		"uplink change":     {flags: changeUplink},
 		"uplink list":       {flags: list("/uplinks", showUplinks)},

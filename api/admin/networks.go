@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"sensegate/api/box"
 	"sensegate/motion"
@@ -140,35 +139,4 @@ func writeHeader(w http.ResponseWriter, what any) error {
 		w.Header().Set(copyHeader, string(text))
 	}
 	return err
-}
-
-// progress counts what is read through it, and shows it each second on a terminal.
-type progress struct {
-	io.Reader
-	to    io.Writer // nil: nobody looks
-	verb  string
-	total int64 // bytes that come, 0: not known
-	read  int64
-	shown time.Time
-}
-
-func (p *progress) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	p.read += int64(n)
-	if p.to != nil && time.Since(p.shown) > time.Second {
-		p.shown = time.Now()
-		if p.total > 0 {
-			fmt.Fprintf(p.to, "\r%s %s of %s ", p.verb, megabytes(p.read), megabytes(p.total))
-		} else {
-			fmt.Fprintf(p.to, "\r%s %s ", p.verb, megabytes(p.read))
-		}
-	}
-	return n, err
-}
-
-// done ends the line that shows how far it is.
-func (p *progress) done() {
-	if p.to != nil && !p.shown.IsZero() {
-		fmt.Fprintf(p.to, "\r%s %s.            \n", p.verb, megabytes(p.read))
-	}
 }
