@@ -5,6 +5,7 @@ go 1.26.0
 toolchain go1.26.8
 
 require (
+	aead.dev/minisign v0.3.0
 	filippo.io/age v1.3.2
 	github.com/KimMachineGun/automemlimit v0.7.4
 	github.com/VictoriaMetrics/metrics v1.35.4

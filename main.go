@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"sensegate/api/appliance"
 	"sensegate/api/box"
 	"sensegate/api/box/preflight"
+	"sensegate/api/update"
 	"sensegate/firmware-sim/demo"
 	"sensegate/motion"
 	"sensegate/motion/timezone"
@@ -72,7 +74,7 @@ func run(args []string, out, errOut io.Writer) int {
 		err = examine(args, out, errOut)
 	case "config":
 		err = configure(args, out, errOut)
-	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "uplink", "user":
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "update", "uplink", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
 		fmt.Fprintln(out, box.ThisBuild())
@@ -182,19 +184,8 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found := c.Preflight()
-	if preflight.Worst(found) == preflight.Wrong {
-		preflight.Show(errOut, found, preflight.Wrong)
-		return errors.New("it does not work here until that is put right; sensegate doctor looks again")
-	}
 	log := c.Log.Logger(errOut)
-	for _, f := range found {
-		if f.Grade == preflight.Warning {
-			log.Warn(f.String())
-		}
-	}
-	appliance.HoldMemory(ctx, log)
-	a, err := appliance.Open(ctx, c, log)
+	a, err := openOnTrial(ctx, c, log, errOut)
 	if err != nil {
 		return err
 	}
@@ -209,6 +200,45 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	defer showSetup(ctx, a, code, out, errOut)()
 	defer onHangup(a.ReloadCertificate)()
 	return untilFailed(ctx, a)
+}
+
+// openOnTrial assembles the appliance where the machine lets it work. A program that came by an update
+// and does not come to serve in a minute is replaced by the former one here.
+func openOnTrial(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
+	note := func(err error) { log.Error("the last update", "err", err) }
+	trial, err := update.Begin(c.StateDir)
+	if err != nil {
+		note(err)
+	}
+	ready := make(chan struct{})
+	trial.Wait(ready, note)
+	a, err := openHere(ctx, c, log, errOut)
+	if err != nil && trial != nil && ctx.Err() == nil {
+		err = errors.Join(err, trial.GoBack(err.Error()))
+	}
+	if err == nil {
+		go func() {
+			<-a.Serving()
+			close(ready)
+		}()
+	}
+	return a, err
+}
+
+// openHere assembles the appliance where the machine lets it work.
+func openHere(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
+	found := c.Preflight()
+	if preflight.Worst(found) == preflight.Wrong {
+		preflight.Show(errOut, found, preflight.Wrong)
+		return nil, errors.New("it does not work here until that is put right; sensegate doctor looks again")
+	}
+	for _, f := range found {
+		if f.Grade == preflight.Warning {
+			log.Warn(f.String())
+		}
+	}
+	appliance.HoldMemory(ctx, log)
+	return appliance.Open(ctx, c, log)
 }
 
 // showSetup writes how to begin with a setup code, unless that is "", as soon as the running

@@ -58,6 +58,8 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
                                send to a broker outside; uplink add -h lists every flag
   uplink change NAME           with the flags of uplink add: those that are left out stay as they are
+  update FILE                  replace the program by a newer one, signed in FILE.minisig;
+                               the former one runs again when that is not ready in a minute
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
   user admin EMAIL [-remove]   let an account look after the appliance in the app
   audit [-last 50] [-before LINE]
@@ -93,6 +95,9 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 		return ErrUsage
 	}
 	c.stateDir = stateDir
+	if found.itself {
+		return act(ctx, c, arguments)
+	}
 	if found.offline {
 		if err := asOwner(stateDir); err != nil {
 			return err
@@ -155,6 +160,7 @@ type action func(ctx context.Context, c command, arguments []string) error
 type entry struct {
 	flags   func(*flag.FlagSet) action
 	offline bool // it is for an appliance that does not run
+	itself  bool // it finds out itself whether one runs
 }
 
 // commands returns each command by name.
@@ -193,6 +199,7 @@ func commands() map[string]entry {
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
 		"status":            {flags: statusOrWatch},
+		"update":            {flags: noFlags(withArgument("the file of the new program", updateProgram)), itself: true},
 		"uplink add":        {flags: addUplink},
 		"uplink change":     {flags: changeUplink},
 		"uplink list":       {flags: list("/uplinks", showUplinks)},

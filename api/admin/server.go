@@ -63,6 +63,8 @@ func NewServer(b *box.Box) *Server {
 	s.handle("POST /calibration", withBody(s.serveCalibrate))
 	s.handle("GET /log/level", s.serveLogLevel)
 	s.handle("PUT /log/level", withBody(s.serveSetLogLevel))
+	s.handle("GET /program", s.serveProgram)
+	s.handle("POST /restart", withBody(s.serveRestart))
 	s.handle("GET /mqttusers", s.serveMQTTUsers)
 	s.handle("POST /mqttusers", withBody(s.serveCreateMQTTUser))
 	s.handle("DELETE /mqttusers/{id}", s.serveRemoveMQTTUser)

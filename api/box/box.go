@@ -43,6 +43,7 @@ type Parts struct {
 	Nodes      Nodes                               // the door of nodes of other makers
 	Uplinks    *uplink.Set                         // nil when the appliance does not run
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
+	Restart    func() error                        // starts the process anew, after this answer; an error says why it cannot
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
 	Log    *slog.Logger
