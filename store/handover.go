@@ -97,11 +97,10 @@ func (tx *Tx) HereHome(id home.ID) error {
 
 // Away returns the fault for what is asked of a network that goes or has gone to another box.
 func (h Handover) Away() error {
-	text := "network %d is on its way to another box: nothing of it is read or changed here, unless it is taken back (sensegate network take-back %[1]d)"
-	if h.To != "" {
-		text = "network %d has moved to another box: nothing of it is read or changed here any more"
+	away := fault.New(fault.NotFound, "network %d is on its way to another box: nothing of it is read or changed here, unless it is taken back (sensegate network take-back %[1]d)", h.Network)
+	if h.To != "" { // the web app shows the address
+		away = fault.New(fault.NotFound, "network %d has moved to %s, where its devices are sent: nothing of it is read or changed here any more", h.Network, h.To)
 	}
-	away := fault.New(fault.NotFound, text, h.Network)
 	away.Code = "network_away"
 	return away
 }

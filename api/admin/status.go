@@ -79,6 +79,14 @@ func showStatus(w io.Writer, now box.Status) {
 		line("uplink "+u.Config.Name, "%s", uplinkLine(u))
 	}
 	line("networks", "%d", now.Networks)
+	for _, n := range now.Away {
+		name, since := fmt.Sprint("network ", n.ID), when(n.Since)
+		if n.To == "" {
+			line(name, "on its way to another box since %s: closed here until it is handed over or taken back", since)
+			continue
+		}
+		line(name, "moved to %s, closed here since %s; devices are sent there, %d of %d still have to come", n.To, since, len(n.Left), n.Devices)
+	}
 	line("devices online", "%d of %d", now.DevicesOnline, now.Devices)
 	d := now.Database
 	line("database", "%.1f MiB, %d MiB of the disk are free", float64(d.Size)/(1<<20), d.Free>>20)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"sensegate/api/box/staging"
@@ -22,7 +23,8 @@ type Status struct {
 	NotReady      string         `json:"not_ready,omitempty"`   // why it cannot work; empty: it can
 	ClockUnset    bool           `json:"clock_unset,omitempty"` // its clock is before the build date
 	Networks      int            `json:"networks"`
-	Devices       int            `json:"devices"` // adopted ones
+	Away          []Network      `json:"away,omitempty"` // of them, those that go or have gone to another box
+	Devices       int            `json:"devices"`        // adopted ones
 	DevicesOnline int            `json:"devices_online"`
 	Database      store.Stats    `json:"database"`
 	Health        store.Health   `json:"health"`
@@ -68,11 +70,12 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 			now.Devices++
 		}
 	}
-	networks, err := store.Read(ctx, b.DB, (*store.Tx).Networks)
+	networks, err := b.Networks(ctx)
 	if err != nil {
 		return now, err
 	}
 	now.Networks = len(networks)
+	now.Away = slices.DeleteFunc(networks, func(n Network) bool { return n.State == NetworkHere })
 	if now.Database, err = b.DB.Stats(ctx); err != nil {
 		return now, err
 	}

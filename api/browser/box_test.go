@@ -44,7 +44,7 @@ func adminCalls(b *box) []adminCall {
 		{"GET", "/keys", "", "", false}, {"POST", "/keys", `{"name":"ha","all_networks":true}`, "key_made", true}, {"DELETE", "/keys/1", "", "key_revoked", true},
 		{"GET", "/mqtt-users", "", "", false}, {"POST", "/mqtt-users", `{"name":"ha"}`, "mqtt_user_made", true}, {"DELETE", "/mqtt-users/ha", "", "mqtt_user_removed", true},
 		{"GET", "/uplinks", "", "", false}, {"POST", "/uplinks/test", house, "", true}, {"POST", "/uplinks", house, "uplink_added", true},
-		{"POST", "/uplinks/kept/test", "", "", false}, {"DELETE", "/uplinks/house", "", "uplink_removed", true},
+		{"POST", "/uplinks/kept/test", "", "", false}, {"PUT", "/uplinks/house", house, "uplink_changed", true}, {"DELETE", "/uplinks/house", "", "uplink_removed", true},
 		{"GET", "/mails", "", "", false}, {"GET", "/mails/1", "", "mail_read", true},
 		{"POST", "/setup-code", "", "setup_code_made", true},
 		{"GET", "/devices", "", "", false}, {"POST", "/devices/" + entry + "/adopt", "", "device_adopted", false}, {"DELETE", "/devices/csi-b-02aa00000210", "", "device_removed", false},

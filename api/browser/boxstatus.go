@@ -44,6 +44,12 @@ type boxAttention struct {
 	Text   string   `json:"text" doc:"In the words of the program; empty: none"`
 }
 
+type boxAway struct {
+	Network motion.NetworkID `json:"network_id" doc:"Core network id" example:"17"`
+	To      string           `json:"to" doc:"Gatekeeper of the other box, where devices are sent; empty: it is on its way" example:"http://192.168.10.3:8080/gatekeeper"`
+	Left    int              `json:"left" doc:"Devices that were not sent there yet" example:"1"`
+}
+
 type boxStatusOut struct {
 	Body struct {
 		Version       string         `json:"version" example:"1.4.0"`
@@ -54,6 +60,7 @@ type boxStatusOut struct {
 		ClockUnset    bool           `json:"clock_unset" doc:"Whether its clock is before the day the program was built"`
 		ReadOnly      string         `json:"read_only" doc:"Why nothing is stored; empty: it is"`
 		Networks      int            `json:"networks" example:"1"`
+		Away          []boxAway      `json:"away" nullable:"false" doc:"Of them, those that go or have gone to another box"`
 		Devices       int            `json:"devices" example:"4"`
 		DevicesOnline int            `json:"devices_online" example:"3"`
 		Disk          boxDisk        `json:"disk"`
@@ -80,6 +87,10 @@ func (b *Browser) boxStatus(ctx context.Context, _ auth.Administrator, _ *struct
 	o := &out.Body
 	o.Version, o.Now, o.Since, o.Ready, o.NotReady, o.ClockUnset = s.Version, motion.TimeOf(time.Now()), s.Since, s.NotReady == "", s.NotReady, s.ClockUnset
 	o.ReadOnly, o.UncleanStops, o.Unreadable, o.SamplesLost = s.Health.ReadOnly, s.Health.UncleanStops, s.Health.Unreadable, s.Health.SamplesLost
+	o.Away = []boxAway{}
+	for _, n := range s.Away {
+		o.Away = append(o.Away, boxAway{n.ID, n.To, len(n.Left)})
+	}
 	o.Networks, o.Devices, o.DevicesOnline = s.Networks, s.Devices, s.DevicesOnline
 	o.Disk = boxDisk{Used: s.Database.Size, Free: s.Database.Free, MinFree: b.Box.MinFree, Day: s.Database.DayBytes}
 	if s.Database.Days > 0 {

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/api/auth"
 	"sensegate/motion"
@@ -10,13 +11,19 @@ import (
 
 type boxUplink struct {
 	Name       string             `json:"name" example:"homeassistant"`
+	URL        string             `json:"url" example:"mqtt://homeassistant.local:1883"`
 	To         string             `json:"to" doc:"Host and port; own: the appliance's own broker" example:"homeassistant.local:1883"`
 	Uses       []uplink.Use       `json:"uses" nullable:"false" doc:"home_assistant, events, history, live, commands"`
 	Networks   []motion.NetworkID `json:"networks" nullable:"false" doc:"Empty: all"`
+	Username   string             `json:"username" example:"sensegate"`
+	Password   bool               `json:"has_password" doc:"Whether there is one"`
+	Prefix     string             `json:"prefix" doc:"Of every topic; empty: sensegate" example:""`
+	CA         string             `json:"ca" doc:"Certificates (PEM) that the broker's must come from, or the name of their file; empty: the system's" example:""`
 	Configured bool               `json:"configured" doc:"It stands in the configuration, and can be changed there alone"`
 	State      uplink.Phase       `json:"state" enum:"connecting,connected,waiting" example:"connected"`
 	Since      *motion.Time       `json:"since" nullable:"true" example:"1764000060"`
 	Wrong      string             `json:"wrong" doc:"What is wrong, in English; empty: nothing" example:""`
+	Why        string             `json:"why" doc:"Code of that (docs/uplinks.md); empty: it has none" example:""`
 	Waiting    int                `json:"waiting" doc:"Messages that wait to be sent" example:"0"`
 	Sent       uint64             `json:"sent" doc:"Messages since the start" example:"1204"`
 	Dropped    uint64             `json:"dropped" doc:"Live messages that were not sent in time" example:"0"`
@@ -39,8 +46,9 @@ func (b *Browser) boxUplinks(ctx context.Context, _ auth.Administrator, _ *struc
 	}
 	for _, u := range list {
 		shown := boxUplink{
-			Name: u.Config.Name, To: u.Host, Uses: u.Config.Use, Networks: u.Config.Networks, Configured: u.Origin == uplink.OfConfiguration,
-			State: u.Phase, Since: knownTime(u.Since), Wrong: u.Error, Waiting: u.Queue, Sent: u.Sent, Dropped: u.Dropped, Missing: u.Missing,
+			Name: u.Config.Name, To: u.Host, Uses: u.Config.Use, Networks: u.Config.Networks, URL: u.Config.URL, Username: u.Config.Username,
+			Password: u.HasPassword, Prefix: u.Config.Prefix, CA: u.Config.CA, Configured: u.Origin == uplink.OfConfiguration,
+			State: u.Phase, Since: knownTime(u.Since), Wrong: u.Error, Why: u.ErrorCode, Waiting: u.Queue, Sent: u.Sent, Dropped: u.Dropped, Missing: u.Missing,
 		}
 		if u.Config.Own() {
 			shown.To = u.Config.URL
@@ -54,33 +62,58 @@ func (b *Browser) boxUplinks(ctx context.Context, _ auth.Administrator, _ *struc
 	return out, err
 }
 
-type uplinkIn struct {
-	Body struct {
-		Name     string             `json:"name" maxLength:"32" doc:"Of a-z, 0-9, _ and -" example:"homeassistant"`
-		URL      string             `json:"url" maxLength:"1024" doc:"mqtt://host[:port], mqtts://, ws://, wss://; http:// or https:// of a Prometheus Remote Write receiver; own: the appliance's own broker" example:"mqtt://homeassistant.local:1883"`
-		Username string             `json:"username,omitempty" maxLength:"256" example:"sensegate"`
-		Password string             `json:"password,omitempty" maxLength:"1024" example:"correct horse"`
-		Networks []motion.NetworkID `json:"networks,omitempty" maxItems:"1000" doc:"Empty: all"`
-		Uses     []uplink.Use       `json:"uses" nullable:"false" maxItems:"8" doc:"home_assistant, events, history, live, commands"`
-		Prefix   string             `json:"prefix,omitempty" maxLength:"128" doc:"Of every topic; empty: sensegate" example:"sensegate"`
-		CA       string             `json:"ca,omitempty" maxLength:"65536" doc:"Certificates (PEM) that the broker's must come from; empty: the system's"`
-	}
+type uplinkIn struct{ Body uplinkBody }
+
+type uplinkBody struct {
+	Name     string             `json:"name" maxLength:"32" doc:"Of a-z, 0-9, _ and -" example:"homeassistant"`
+	URL      string             `json:"url" maxLength:"1024" doc:"mqtt://host[:port], mqtts://, ws://, wss://; http:// or https:// of a Prometheus Remote Write receiver; own: the appliance's own broker" example:"mqtt://homeassistant.local:1883"`
+	Username string             `json:"username,omitempty" maxLength:"256" example:"sensegate"`
+	Password string             `json:"password,omitempty" maxLength:"1024" example:"correct horse"`
+	Networks []motion.NetworkID `json:"networks,omitempty" maxItems:"1000" doc:"Empty: all"`
+	Uses     []uplink.Use       `json:"uses" nullable:"false" maxItems:"8" doc:"home_assistant, events, history, live, commands"`
+	Prefix   string             `json:"prefix,omitempty" maxLength:"128" doc:"Of every topic; empty: sensegate" example:"sensegate"`
+	CA       string             `json:"ca,omitempty" maxLength:"65536" doc:"Certificates (PEM) that the broker's must come from; empty: the system's"`
 }
 
-func (in *uplinkIn) config() uplink.Config {
-	c := in.Body
-	return uplink.Config{Name: c.Name, URL: c.URL, Username: c.Username, Password: c.Password, Networks: c.Networks, Use: c.Uses, Prefix: c.Prefix, CA: c.CA}
+// uplinkConfig returns what is wanted. Of an uplink of that name that is there, what the page does not show stays.
+func (b *Browser) uplinkConfig(name string, from uplinkBody) (uplink.Config, error) {
+	list, err := b.Box.ListUplinks()
+	c := uplink.Config{}
+	if i := slices.IndexFunc(list, func(u uplink.State) bool { return u.Config.Name == name }); i >= 0 {
+		c = list[i].Config
+	}
+	c.Name, c.URL, c.Username, c.Password, c.Networks, c.Use, c.Prefix, c.CA = name, from.URL, from.Username, from.Password, from.Networks, from.Uses, from.Prefix, from.CA
+	return c, err
 }
 
 func (b *Browser) newUplink(ctx context.Context, who auth.Administrator, in *uplinkIn) (*struct{}, error) {
-	return nil, b.Box.AddUplink(ctx, who.Actor, in.config())
+	c, err := b.uplinkConfig(in.Body.Name, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, b.Box.AddUplink(ctx, who.Actor, c)
 }
 
-type uplinkPath struct {
+// UplinkPath names an uplink.
+type UplinkPath struct {
 	Name string `path:"name" maxLength:"32" doc:"Of the uplink" example:"homeassistant"`
 }
 
-func (b *Browser) removeUplink(ctx context.Context, who auth.Administrator, in *uplinkPath) (*struct{}, error) {
+type uplinkChange struct {
+	UplinkPath
+	Body uplinkBody
+}
+
+// changeUplink changes one that is there; the name in the body says nothing.
+func (b *Browser) changeUplink(ctx context.Context, who auth.Administrator, in *uplinkChange) (*struct{}, error) {
+	c, err := b.uplinkConfig(in.Name, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, b.Box.ChangeUplink(ctx, who.Actor, in.Name, c)
+}
+
+func (b *Browser) removeUplink(ctx context.Context, who auth.Administrator, in *UplinkPath) (*struct{}, error) {
 	return nil, b.Box.RemoveUplink(ctx, who.Actor, in.Name)
 }
 
@@ -93,6 +126,7 @@ type uplinkTestOut struct {
 type boxUplinkStep struct {
 	Code uplink.Step `json:"code" example:"reach"`
 	OK   bool        `json:"ok" example:"true"`
+	Why  string      `json:"why" doc:"Code of what went wrong (docs/uplinks.md); empty: it has none" example:""`
 	Text string      `json:"text" doc:"In English" example:"there is a way to homeassistant.local:1883"`
 }
 
@@ -100,17 +134,21 @@ func steps(of []uplink.TestStep, err error) (*uplinkTestOut, error) {
 	out := &uplinkTestOut{}
 	out.Body.Steps = []boxUplinkStep{}
 	for _, s := range of {
-		out.Body.Steps = append(out.Body.Steps, boxUplinkStep{s.Step, s.OK, s.Text})
+		out.Body.Steps = append(out.Body.Steps, boxUplinkStep{s.Step, s.OK, s.Code, s.Text})
 	}
 	return out, err
 }
 
-// tryUplink tries one that is not there yet. The password is asked for: it makes the appliance connect
+// tryUplink tries one that is not there yet, or a change of one. The password is asked for: it makes the appliance connect
 // to any address.
 func (b *Browser) tryUplink(ctx context.Context, _ auth.Administrator, in *uplinkIn) (*uplinkTestOut, error) {
-	return steps(b.Box.TestUplink(ctx, in.config()))
+	c, err := b.uplinkConfig(in.Body.Name, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return steps(b.Box.TestUplink(ctx, c))
 }
 
-func (b *Browser) testUplink(ctx context.Context, _ auth.Administrator, in *uplinkPath) (*uplinkTestOut, error) {
+func (b *Browser) testUplink(ctx context.Context, _ auth.Administrator, in *UplinkPath) (*uplinkTestOut, error) {
 	return steps(b.Box.TestNamedUplink(ctx, in.Name))
 }

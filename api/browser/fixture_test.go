@@ -160,7 +160,7 @@ func (b *box) openUplinks() *uplink.Set {
 	b.T.Helper()
 	var err error
 	b.uplinks, err = uplink.New(b.T.Context(), uplink.Options{DB: b.db, Log: slog.New(slog.DiscardHandler), Connect: func(_ context.Context, to uplink.Target) (uplink.Connection, error) {
-		return nil, &uplink.Failure{Step: uplink.Login, Text: "the broker at " + to.URL.Host + " refuses this user name and password: check both"}
+		return nil, &uplink.Failure{Code: "password", Step: uplink.Login, Text: "the broker at " + to.URL.Host + " refuses this user name and password: check both"}
 	}})
 	if err != nil {
 		b.T.Fatal(err)

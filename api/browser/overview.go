@@ -44,6 +44,7 @@ type Overview struct {
 	Until  *motion.Time  `json:"paused_until" nullable:"true" doc:"When the pause ends by itself; null: it does not, or there is none"`
 	Demo   bool          `json:"demo" doc:"Whether the home is a simulated one; see POST /demo"`
 	Unplug string        `json:"unplugged" doc:"In the demo the name of the node that has no power; empty: none" example:"Office extender"`
+	Shown  bool          `json:"presence_shown" doc:"Whether Home Assistant is told if members are at home who agree (docs/home-assistant.md)"`
 	Unread int           `json:"unread" maximum:"100" doc:"Notices that the caller has not read; 100: that many or more" example:"2"`
 
 	order func(a, b string) int // of rooms
@@ -115,6 +116,7 @@ type overviewOut struct{ Body Overview }
 
 func (b *Browser) overview(ctx context.Context, who auth.Member, _ *HomeQuery) (*overviewOut, error) {
 	o := Overview{TS: b.Engine.State.Now(), Full: b.DB.Writable() != nil, Demo: b.Play.on() != nil, Unplug: b.Play.unplugged()}
+	o.Shown = b.Box.Uplinks != nil && b.Box.Uplinks.ShowsMembers(who.Network)
 	if err := b.DB.View(ctx, func(tx *store.Tx) error { return o.people(tx, who) }); err != nil {
 		return nil, err
 	}

@@ -235,6 +235,9 @@ func (f *Finder) homeOf(tx *store.Tx, r *api.Request, u auth.User) (home.ID, err
 	case len(memberships) > 1 && !f.FirstHome:
 		return 0, fault.New(fault.Invalid, "network_id: is needed, because you belong to %d networks", len(memberships))
 	}
+	if here := slices.IndexFunc(memberships, func(m home.Membership) bool { return tx.HereHome(m.Home) == nil }); here > 0 {
+		return memberships[here].Home, nil // others have moved to another box
+	}
 	return memberships[0].Home, nil
 }
 

@@ -61,7 +61,7 @@ func (s *Set) Change(ctx context.Context, name string, c Config) error {
 // withSecretsOf keeps the password and the key where none are given, for as long as they are sent to
 // the same broker.
 func (c Config) withSecretsOf(former Config) Config {
-	if c.URL != former.URL {
+	if !c.leadsWhere(former) {
 		return c
 	}
 	if c.Password == "" && c.Username == former.Username {
@@ -71,6 +71,16 @@ func (c Config) withSecretsOf(former Config) Config {
 		c.ClientKey = former.ClientKey
 	}
 	return c
+}
+
+// leadsWhere reports whether two lead to one address, whether or not their urls name its port.
+func (c Config) leadsWhere(other Config) bool {
+	a, wrong := c.address()
+	b, wrongOther := other.address()
+	if a == nil || b == nil || wrong != nil || wrongOther != nil {
+		return c.URL == other.URL
+	}
+	return *a == *b
 }
 
 // Remove ends and forgets an uplink. NotFound, Conflict: it is not one of the app.

@@ -42,6 +42,7 @@ const (
 
 // Failure is why there is no connection.
 type Failure struct {
+	Code   string // stable, for programs: docs/uplinks.md; "": it has none
 	Text   string // a sentence that says what to do
 	Step   Step   // how far it came
 	Slow   bool   // trying again soon would not help, and could lock an account
@@ -52,6 +53,14 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Text }
 
 func (f *Failure) Unwrap() error { return f.Err }
+
+// CodeOf returns the code of a Failure, "" of every other error.
+func CodeOf(err error) string {
+	if f := (*Failure)(nil); errors.As(err, &f) {
+		return f.Code
+	}
+	return ""
+}
 
 // isSlow reports whether the next try of a failed connection is minutes away.
 func isSlow(err error) bool {

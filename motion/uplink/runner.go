@@ -84,13 +84,13 @@ func (r *runner) run(ctx context.Context) {
 
 // takenID is the failure of a broker that ends each connection soon after it began.
 func (r *runner) takenID(err error) error {
-	return &Failure{Slow: true, Closed: true, Err: err, Text: fmt.Sprintf(
+	return &Failure{Code: "displaced", Slow: true, Closed: true, Err: err, Text: fmt.Sprintf(
 		"%s ends each connection soon after it began: another client probably uses the client id %s, so give one of the two another client_id", r.uplink.Host(), r.uplink.clientID())}
 }
 
 // failed notes a failure, and logs the first in a row and those that have another reason.
 func (r *runner) failed(err error, row int) {
-	former := r.status.fail(err.Error())
+	former := r.status.fail(err)
 	if row == 1 || former != err.Error() {
 		r.log.Warn("uplink failed", "uplink", r.uplink.Name, "err", err)
 	}

@@ -240,6 +240,14 @@ func (s *Set) List() []State {
 	return all
 }
 
+// ShowsMembers reports whether an uplink shows whether the members of a network who agree are at home.
+func (s *Set) ShowsMembers(network motion.NetworkID) bool {
+	return slices.ContainsFunc(s.list(), func(r *runner) bool {
+		c := r.uplink.Config
+		return c.Has(HomeAssistant) && c.HomeAssistant.Members && c.Carries(network)
+	})
+}
+
 // find returns the runner of a name. NotFound: there is none.
 func (s *Set) find(name string) (*runner, error) {
 	for _, r := range s.list() {

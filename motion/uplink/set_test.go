@@ -54,7 +54,7 @@ func TestUplinksOfTheAppAreKept(t *testing.T) {
 	if s := b.state(t, "house"); s.Config.Password != "" || !s.HasPassword || s.Origin != uplink.OfApp || s.Base != "sensegate/"+b.box(t) {
 		t.Errorf("%+v", s)
 	}
-	c.Password, c.Use = "", []uplink.Use{uplink.Live}
+	c.Password, c.Use, c.URL = "", []uplink.Use{uplink.Live}, c.URL+"/" // the same address
 	if err := b.Change(t.Context(), "house", c); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,10 @@ func TestUplinksOfTheAppAreKept(t *testing.T) {
 	if err := b.Change(t.Context(), "house", c); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the password of a is not sent for b", func() bool { return strings.Contains(b.state(t, "house").Error, "refuses this user name and password") })
+	eventually(t, "the password of a is not sent for b", func() bool {
+		s := b.state(t, "house")
+		return s.ErrorCode == "password" && strings.Contains(s.Error, "refuses this user name and password")
+	})
 	for what, err := range map[string]error{
 		"change of a configured one": b.Change(t.Context(), "fixed", c), "removal of it": b.Remove(t.Context(), "fixed"),
 	} {
@@ -99,7 +102,7 @@ func TestTestSaysStepByStepWhatWorks(t *testing.T) {
 	b.run(t, b.options())
 	c := eventsTo(broker)
 	c.Username = "a"
-	for password, want := range map[string]string{"word": "reach ok, login ok, publish ok", "wrong": "reach ok, login failed"} {
+	for password, want := range map[string]string{"word": "reach ok, login ok, publish ok", "wrong": "reach ok, login failed (password)"} {
 		c.Password = password
 		steps, err := b.Test(t.Context(), c)
 		if err != nil {
@@ -110,7 +113,7 @@ func TestTestSaysStepByStepWhatWorks(t *testing.T) {
 		}
 	}
 	c.URL = "mqtt://127.0.0.1:1"
-	if steps, err := b.Test(t.Context(), c); err != nil || outcome(steps) != "reach failed" {
+	if steps, err := b.Test(t.Context(), c); err != nil || outcome(steps) != "reach failed (refused)" {
 		t.Errorf("%v, %v", steps, err)
 	}
 	c.CA = "/etc/hostname"
@@ -122,7 +125,7 @@ func TestTestSaysStepByStepWhatWorks(t *testing.T) {
 func outcome(steps []uplink.TestStep) string {
 	words := make([]string, len(steps))
 	for i, s := range steps {
-		words[i] = string(s.Step) + " failed"
+		words[i] = string(s.Step) + " failed (" + s.Code + ")"
 		if s.OK {
 			words[i] = string(s.Step) + " ok"
 		}

@@ -41,6 +41,7 @@ type State struct {
 	Since       motion.Time `json:"since"`
 	NextTry     motion.Time `json:"next_try,omitzero" doc:"While it waits"`
 	Error       string      `json:"error,omitempty" doc:"The last failure, in words; empty while all is well"`
+	ErrorCode   string      `json:"error_code,omitempty" doc:"Of the failure, for programs; empty: it has none"`
 	ErrorAt     motion.Time `json:"error_at,omitzero"`
 	Report
 }
@@ -83,6 +84,7 @@ type status struct {
 	since    time.Time
 	next     time.Time
 	err      string // "" while it is connected
+	code     string // of err
 	last     string // the last failure
 	errAt    time.Time
 	failures uint64
@@ -103,17 +105,17 @@ func (s *status) turn(p Phase, next time.Time, conn Connection) {
 	}
 	s.next, s.conn = next, conn
 	if p == Connected {
-		s.err = ""
+		s.err, s.code = "", ""
 	}
 }
 
 // fail notes a failure and returns the one before.
-func (s *status) fail(text string) (former string) {
+func (s *status) fail(err error) (former string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures++
 	former = s.last
-	s.err, s.last, s.errAt = text, text, time.Now()
+	s.err, s.last, s.errAt, s.code = err.Error(), err.Error(), time.Now(), CodeOf(err)
 	return former
 }
 
@@ -126,6 +128,7 @@ func (s *status) write(state *State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state.Phase, state.Since, state.Error = s.phase, motion.TimeOf(s.since), s.err
+	state.ErrorCode = s.code
 	if s.phase == Waiting && !s.next.IsZero() {
 		state.NextTry = motion.TimeOf(s.next)
 	}

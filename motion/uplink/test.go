@@ -12,6 +12,7 @@ type TestStep struct {
 	Step Step   `json:"step" enum:"reach,login,publish"`
 	OK   bool   `json:"ok"`
 	Text string `json:"text"`
+	Code string `json:"code,omitempty" doc:"Of what went wrong, for programs; empty: it has none"`
 }
 
 // Tester is the Part of a service that can be tried.
@@ -55,15 +56,15 @@ func (s *Set) try(ctx context.Context, u Uplink) []TestStep {
 				return tester.Test(ctx)
 			}
 		}
-		return []TestStep{{Reach, false, "this program cannot try services"}}
+		return []TestStep{{Step: Reach, Text: "this program cannot try services"}}
 	case u.Own():
-		return []TestStep{{Login, s.options.Own != nil, "this is the broker of this box: Home Assistant connects to it"}}
+		return []TestStep{{Step: Login, OK: s.options.Own != nil, Text: "this is the broker of this box: Home Assistant connects to it"}}
 	}
 	host, topic := u.Host(), u.Base+"/test"
 	done := []TestStep{
-		{Reach, true, "there is a way to " + host},
-		{Login, true, host + " accepts the client"},
-		{Publish, true, fmt.Sprintf("%s acknowledged a message to %s", host, topic)},
+		{Step: Reach, OK: true, Text: "there is a way to " + host},
+		{Step: Login, OK: true, Text: host + " accepts the client"},
+		{Step: Publish, OK: true, Text: fmt.Sprintf("%s acknowledged a message to %s", host, topic)},
 	}
 	failed := func(step Step, err error) []TestStep {
 		var f *Failure
@@ -72,7 +73,7 @@ func (s *Set) try(ctx context.Context, u Uplink) []TestStep {
 		}
 		for i := range done {
 			if done[i].Step == step {
-				done[i] = TestStep{step, false, err.Error()}
+				done[i] = TestStep{Step: step, Text: err.Error(), Code: CodeOf(err)}
 				return done[:i+1]
 			}
 		}

@@ -99,6 +99,9 @@ func TestHomeMovesWhileItsDevicesAreOn(t *testing.T) {
 		list, _ := from.must(nil, "network", "list")
 		return strings.Count(string(list), "every device was sent over") == 2
 	})
+	if status, _ := from.must(nil, "status"); strings.Count(string(status), "moved to http://"+to.HTTP+"/gatekeeper, closed here since") != 2 {
+		t.Errorf("the old box says nothing of where its networks are:\n%s", status)
+	}
 	time.Sleep(5 * time.Second)
 	stop()
 	<-finished

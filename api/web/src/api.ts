@@ -109,7 +109,7 @@ async function request<T>(method: string, path: string, body?: unknown): Promise
   if (answer.ok) return content as T;
   const problem = content ?? {};
   if (answer.status === 401 && path !== "/web/v1/session") ended(used);
-  throw new Refusal(answer.status, problem.code ?? "", problem.detail ?? "", Number(answer.headers.get("Retry-After") ?? 0));
+  throw new Refusal(answer.status, problem.code ?? "", problem.errors?.map((e: { message: string }) => e.message).join("; ") || problem.detail || "", Number(answer.headers.get("Retry-After") ?? 0));
 }
 
 /** How far the appliance's clock is ahead of ours, in seconds, as its newest answer says. */

@@ -7,11 +7,11 @@ import "./look";
 import { Dialogs } from "./part/dialog";
 import { Later } from "./part/later";
 import { Shell } from "./part/shell";
-import { place } from "./route";
+import { place, to } from "./route";
 import { Home } from "./screen/home";
 import { screens, setupScreens } from "./screens";
 import { installing } from "./setup";
-import { keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
+import { administrator, askRole, keepFresh, leave, overview, refresh, signOut, trouble, type Overview } from "./state";
 import { chooseLanguage, fetchWords, refusal, t } from "./text";
 
 const fetched: Record<string, ComponentType<any>> = { "": Home };
@@ -35,6 +35,7 @@ function Showing() {
   if (o !== null && (installing.value > 0 || screen === "installs")) return <Later key="installs" part={noHome} />;
   if (o) return <Shell o={o}><Current o={o} /></Shell>;
   if (o === null) return <Later key="in" part={signIn} />;
+  if (trouble.value?.code === "network_away" && screen !== "box" && screen !== "me") return <Moved at={trouble.value.message.match(/https?:\/\/[^/ ,]+/)?.[0]} />;
   if (trouble.value?.status === 404) return <Later key="installs" part={noHome} />;
   if (!trouble.value) return <main class="loading" aria-busy="true" />;
   return <Stuck title={t("name")}><p role="alert">{refusal(trouble.value)}</p></Stuck>;
@@ -66,6 +67,17 @@ function Current({ o }: { o: Overview }) {
     <main class="screen">
       <p class="note" role="alert">{t("offline")} <button onClick={fetch}>{t("tryAgain")}</button></p>
     </main>
+  );
+}
+
+/** The home goes, or has gone, to another box. */
+function Moved({ at }: { at?: string }) {
+  useEffect(() => void askRole(), []);
+  return (
+    <Stuck title={t(at ? "homeMoved" : "homeMoving")}>
+      {at && <p>{t("homeMovedTo")} <a href={at}>{at}</a></p>}
+      {administrator.value && <p><a href={to("box")}>{t("box")}</a></p>}
+    </Stuck>
   );
 }
 

@@ -32,6 +32,7 @@ export interface Overview {
   faults: { name: string; location: string; code: string }[];
   devices: number;
   read_only: boolean; // there is too little room on the appliance's disk
+  presence_shown: boolean; // Home Assistant is told whether members are at home who agree
   unread: number;
   paused_until: number | null;
   demo: boolean;

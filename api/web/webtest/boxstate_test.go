@@ -20,6 +20,7 @@ var boxParts = []string{
 	"#/box/accounts",
 	"#/box/keys",
 	"#/box/mqtt",
+	"#/box/uplinks",
 	"#/box/mails",
 	"#/box/code",
 	"#/box/secure",
@@ -67,6 +68,9 @@ var boxStates = []struct {
 		"recovery": map[string]any{"at": 1763990000, "damage": "page 17", "backup_at": 1763946600, "lost": "2 events", "aside": "sensegate.db.damaged-1763990000"},
 		"reach":    map[string]any{"page": "", "names": []any{}, "without_names": "http.mdns is off", "this_box_alone": true},
 	}}})},
+	{"box: homes moved", true, "#/box", boxed(answers{admin + "status": {change: map[string]any{"away": []any{
+		map[string]any{"network_id": 17, "to": "http://192.168.10.3:8080/gatekeeper", "left": 1}, map[string]any{"network_id": 18, "to": "", "left": 0},
+	}}}})},
 	{"box: not an administrator", true, "#/box", answers{admin + "status": {status: 403, code: "not_administrator"}}},
 	{"box: from elsewhere", true, "#/box/keys", boxed(answers{admin + "keys": {status: 403, code: "admin_address"}})},
 	{"box: nobody looks after it", true, "#/box", answers{admin + "status": {status: 403, code: "not_administrator"}, "/web/v1/session": {change: map[string]any{"unmanaged": true}}}},

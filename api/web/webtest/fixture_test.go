@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -23,6 +24,7 @@ type answer struct {
 	change map[string]any // of the fields
 	status int            // of a refusal
 	code   string         // of a refusal
+	detail string         // of a refusal; "": why it is refused
 }
 
 // answers are answers by path, or by method and path, which go first.
@@ -72,7 +74,7 @@ func (a answer) send(t *testing.T, w http.ResponseWriter, body json.RawMessage) 
 	w.Header().Set("Content-Type", "application/json")
 	if a.status != 0 {
 		w.WriteHeader(a.status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": a.code, "detail": "why it is refused"})
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": a.status, "code": a.code, "detail": cmp.Or(a.detail, "why it is refused")})
 		return
 	}
 	if a.change != nil {

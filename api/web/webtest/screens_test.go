@@ -41,6 +41,9 @@ var member = map[string]any{"home": map[string]any{
 	"id": 17, "name": "Home", "timezone": "America/Toronto", "role": "member", "scene": "home", "since": 1763308800, "live": false, "asked": true, "scene_at": 0, "scene_by": "", "away_at": 0,
 }}
 
+// gone is what the appliance answers of a home that has moved.
+var gone = answer{status: 404, code: "network_away", detail: "network 17 has moved to http://192.168.10.3:8080/gatekeeper, where its devices are sent: nothing of it is read or changed here any more"}
+
 // states are what the demo does not show: who asks, and what the appliance answers.
 var states = []struct {
 	name    string
@@ -91,6 +94,9 @@ var states = []struct {
 	{"sensors without a hub", true, "#/sensors", answers{"/api/v1/sensors/devices": {change: map[string]any{"devices": []any{}}}}},
 	{"sensors of Home Assistant", true, "#/sensors", answers{"/web/v1/sensor-providers": {change: map[string]any{"used": "home_assistant"}}, "/api/v1/sensors/devices": {change: map[string]any{"devices": []any{}}}}},
 	{"sensors refused", true, "#/sensors", answers{"/api/v1/sensors/integrations": {status: 503}}},
+	{"a home that has moved", true, "", answers{"/web/v1/overview": gone}},
+	{"a home on its way", true, "", answers{"/web/v1/overview": {status: 404, code: "network_away"}}},
+	{"somebody whom Home Assistant may show", true, "#/me", answers{"/web/v1/overview": {change: map[string]any{"presence_shown": true}}}},
 	{"too little room on the disk", true, "", answers{"/web/v1/overview": {change: map[string]any{"read_only": true}}}},
 }
 

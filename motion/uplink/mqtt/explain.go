@@ -52,78 +52,85 @@ func explained(ctx context.Context, err error, o uplink.Target, at uplink.Step) 
 	case errors.As(err, &told):
 		return told
 	}
-	text, slow := words(err, o, at)
-	return &uplink.Failure{Text: text, Step: at, Slow: slow, Closed: at == working && isEnd(err), Err: err}
+	why := words(err, o, at)
+	return &uplink.Failure{Code: why.code, Text: why.text, Step: at, Slow: why.slow, Closed: at == working && isEnd(err), Err: err}
 }
 
-// words says what a failure means and what to do about it.
-func words(err error, o uplink.Target, at uplink.Step) (text string, slow bool) {
+// reason says what a failure means and what to do about it.
+type reason struct {
+	code string // stable, for programs; "": it has none
+	text string
+	slow bool // trying again soon would not help
+}
+
+// words returns the reason of a failure.
+func words(err error, o uplink.Target, at uplink.Step) reason {
 	host := o.URL.Host
-	for _, explain := range []func(error, uplink.Target) (string, bool){ofRefusal, ofCertificate, ofAlert, ofAddress} {
-		if text, slow := explain(err, o); text != "" {
-			return text, slow
+	for _, explain := range []func(error, uplink.Target) reason{ofRefusal, ofCertificate, ofAlert, ofAddress} {
+		if why := explain(err, o); why.text != "" {
+			return why
 		}
 	}
 	if errors.Is(err, errAsked) {
-		return ofClient(o), true
+		return ofClient(o)
 	}
 	var record tls.RecordHeaderError
 	var handshake *handshakeError
 	isTLS := o.URL.Scheme == "mqtts" || o.URL.Scheme == "wss"
 	switch ended := isEnd(err); {
 	case errors.As(err, &record):
-		return host + " does not speak TLS: use the port for TLS (often 8883), or mqtt:// if the connection needs no protection", false
+		return reason{"no_tls", host + " does not speak TLS: use the port for TLS (often 8883), or mqtt:// if the connection needs no protection", false}
 	case errors.As(err, &handshake):
-		return fmt.Sprintf("%s opens no websocket (%s): check the path in the url, often /mqtt", host, handshake.status), false
+		return reason{"no_websocket", fmt.Sprintf("%s opens no websocket (%s): check the path in the url, often /mqtt", host, handshake.status), false}
 	case errors.Is(err, errTLSPort):
-		return host + " wants TLS on this port: use mqtts:// (or wss://), or its port without TLS (often 1883)", false
+		return reason{"tls", host + " wants TLS on this port: use mqtts:// (or wss://), or its port without TLS (often 1883)", false}
 	case errors.Is(err, errNoBroker):
-		return "what answers at " + host + " is not an MQTT broker: check host and port", false
+		return reason{"no_broker", "what answers at " + host + " is not an MQTT broker: check host and port", false}
 	case errors.Is(err, errNoAnswer):
-		return fmt.Sprintf("the broker at %s did not acknowledge a message for %s: it is overloaded, or this user may not publish there", host, o.Answer), false
+		return reason{"not_acknowledged", fmt.Sprintf("the broker at %s did not acknowledge a message for %s: it is overloaded, or this user may not publish there", host, o.Answer), false}
 	case errors.Is(err, errSilent):
-		return "the broker at " + host + " has fallen silent: check that it runs, and the network", false
+		return reason{"silent", "the broker at " + host + " has fallen silent: check that it runs, and the network", false}
 	case isTimeout(err) && at == reaching:
-		return host + " does not answer: check host, port and firewall", false
+		return reason{"no_answer", host + " does not answer: check host, port and firewall", false}
 	case isTimeout(err) && at == greeting:
-		return fmt.Sprintf("%s takes connections but did not answer for %s: check that an MQTT broker listens there", host, o.Answer), false
+		return reason{"no_answer", fmt.Sprintf("%s takes connections but did not answer for %s: check that an MQTT broker listens there", host, o.Answer), false}
 	case isTimeout(err):
-		return "the broker at " + host + " takes no more data: it is overloaded or hangs", false
+		return reason{"stuck", "the broker at " + host + " takes no more data: it is overloaded or hangs", false}
 	case ended && at == reaching && isTLS:
-		return host + " closed the connection while TLS was set up: check that this port is the one for TLS (often 8883)", false
+		return reason{"closed", host + " closed the connection while TLS was set up: check that this port is the one for TLS (often 8883)", false}
 	case ended && at != working:
-		return host + " closed the connection without a word: check that this is the broker's port, whether it wants TLS, and that it allows the client id " + o.ClientID, false
+		return reason{"closed", host + " closed the connection without a word: check that this is the broker's port, whether it wants TLS, and that it allows the client id " + o.ClientID, false}
 	case ended:
-		return "the broker at " + host + " closed the connection", false
+		return reason{"closed", "the broker at " + host + " closed the connection", false}
 	}
-	return fmt.Sprintf("no connection to %s: %v", host, err), false
+	return reason{"", fmt.Sprintf("no connection to %s: %v", host, err), false}
 }
 
 // ofRefusal explains the answers to CONNECT (MQTT 3.1.1, 3.2.2.3).
-func ofRefusal(err error, o uplink.Target) (string, bool) {
+func ofRefusal(err error, o uplink.Target) reason {
 	var refused refusal
 	if !errors.As(err, &refused) {
-		return "", false
+		return reason{}
 	}
 	host := o.URL.Host
 	switch byte(refused) {
 	case packets.ErrRefusedBadProtocolVersion:
-		return "the broker at " + host + " does not speak MQTT 3.1.1: use one that does", true
+		return reason{"version", "the broker at " + host + " does not speak MQTT 3.1.1: use one that does", true}
 	case packets.ErrRefusedIDRejected:
-		return fmt.Sprintf("the broker at %s does not take the client id %s: set another client_id", host, o.ClientID), true
+		return reason{"client_id", fmt.Sprintf("the broker at %s does not take the client id %s: set another client_id", host, o.ClientID), true}
 	case packets.ErrRefusedServerUnavailable:
-		return "the broker at " + host + " says that it is not available now", false
+		return reason{"unavailable", "the broker at " + host + " says that it is not available now", false}
 	case packets.ErrRefusedBadUsernameOrPassword, packets.ErrRefusedNotAuthorised:
 		if o.Username == "" {
-			return "the broker at " + host + " lets nobody in without a user name: set username and password", true
+			return reason{"no_user", "the broker at " + host + " lets nobody in without a user name: set username and password", true}
 		}
-		return "the broker at " + host + " refuses this user name and password: check both", true
+		return reason{"password", "the broker at " + host + " refuses this user name and password: check both", true}
 	}
-	return fmt.Sprintf("the broker at %s refuses the connection (code %d)", host, byte(refused)), true
+	return reason{"not_accepted", fmt.Sprintf("the broker at %s refuses the connection (code %d)", host, byte(refused)), true}
 }
 
 // ofCertificate explains why the broker's certificate was not taken.
-func ofCertificate(err error, o uplink.Target) (string, bool) {
+func ofCertificate(err error, o uplink.Target) reason {
 	host := o.URL.Host
 	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
@@ -131,17 +138,17 @@ func ofCertificate(err error, o uplink.Target) (string, bool) {
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		if invalid.Cert != nil && time.Now().Before(invalid.Cert.NotBefore) {
-			return fmt.Sprintf("the certificate of %s is not valid before %s: check the clock of this box", host, invalid.Cert.NotBefore.UTC().Format(time.DateOnly)), false
+			return reason{"clock", fmt.Sprintf("the certificate of %s is not valid before %s: check the clock of this box", host, invalid.Cert.NotBefore.UTC().Format(time.DateOnly)), false}
 		}
-		return "the certificate of " + host + " has expired: renew it at the broker", false
+		return reason{"certificate_expired", "the certificate of " + host + " has expired: renew it at the broker", false}
 	case errors.As(err, &unknown):
-		return "the certificate of " + host + " is from an authority that this box does not know: set ca to that authority's certificate", false
+		return reason{"certificate_unknown", "the certificate of " + host + " is from an authority that this box does not know: set ca to that authority's certificate", false}
 	case errors.As(err, &name):
-		return "the certificate of " + host + " is for another name: use a name in the url that the certificate has", false
+		return reason{"certificate_name", "the certificate of " + host + " is for another name: use a name in the url that the certificate has", false}
 	case errors.As(err, &invalid):
-		return fmt.Sprintf("the certificate of %s is not valid: %v", host, invalid), false
+		return reason{"certificate_bad", fmt.Sprintf("the certificate of %s is not valid: %v", host, invalid), false}
 	}
-	return "", false
+	return reason{}
 }
 
 // The TLS alerts that say something about a client's certificate (RFC 8446, 6.2).
@@ -156,10 +163,10 @@ const (
 )
 
 // ofAlert explains why the broker has ended TLS.
-func ofAlert(err error, o uplink.Target) (string, bool) {
+func ofAlert(err error, o uplink.Target) reason {
 	var remote *net.OpError
 	if !errors.As(err, &remote) || remote.Op != "remote error" {
-		return "", false
+		return reason{}
 	}
 	host := o.URL.Host
 	for _, alert := range []tls.AlertError{
@@ -168,39 +175,39 @@ func ofAlert(err error, o uplink.Target) (string, bool) {
 		if remote.Err.Error() != alert.Error() { // the type of the alert itself is not exported
 			continue
 		}
-		return ofClient(o), true
+		return ofClient(o)
 	}
-	return fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, remote.Err), false
+	return reason{"tls_ended", fmt.Sprintf("%s ended TLS (%v): check its certificate settings", host, remote.Err), false}
 }
 
 // ofClient explains why a broker that asks for a client certificate lets nobody in.
-func ofClient(o uplink.Target) string {
+func ofClient(o uplink.Target) reason {
 	if len(o.TLS.Certificates) > 0 {
 		if leaf := o.TLS.Certificates[0].Leaf; leaf != nil && time.Now().After(leaf.NotAfter) {
-			return "client_certificate, which " + o.URL.Host + " asks for, has expired: renew it"
+			return reason{"client_certificate", "client_certificate, which " + o.URL.Host + " asks for, has expired: renew it", true}
 		}
 	}
 	if len(o.TLS.Certificates) == 0 {
-		return o.URL.Host + " wants a client certificate: set client_certificate and client_key"
+		return reason{"client_certificate", o.URL.Host + " wants a client certificate: set client_certificate and client_key", true}
 	}
-	return o.URL.Host + " does not accept the client certificate: use one of an authority that the broker knows, and check that it has not expired"
+	return reason{"client_certificate", o.URL.Host + " does not accept the client certificate: use one of an authority that the broker knows, and check that it has not expired", true}
 }
 
 // ofAddress explains why the broker's address is not reached.
-func ofAddress(err error, o uplink.Target) (string, bool) {
+func ofAddress(err error, o uplink.Target) reason {
 	host := o.URL.Host
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "no host " + o.URL.Hostname() + " is known: check its name", false
+		return reason{"name", "no host " + o.URL.Hostname() + " is known: check its name", false}
 	case errors.As(err, &dns):
-		return "the name " + o.URL.Hostname() + " cannot be looked up: check the network and its name server", false
+		return reason{"lookup", "the name " + o.URL.Hostname() + " cannot be looked up: check the network and its name server", false}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at " + host + ": check host and port, and that the broker runs", false
+		return reason{"refused", "nothing listens at " + host + ": check host and port, and that the broker runs", false}
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "there is no way to " + host + ": check the network", false
+		return reason{"no_way", "there is no way to " + host + ": check the network", false}
 	}
-	return "", false
+	return reason{}
 }
 
 // isEnd reports whether the other side has ended the connection.

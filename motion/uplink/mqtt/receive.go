@@ -41,7 +41,7 @@ func (c *Connection) Subscribe(ctx context.Context, filter string, hear func(upl
 	}
 	if err := c.await(ctx, result); errors.Is(err, errRefused) {
 		return &uplink.Failure{
-			Text: fmt.Sprintf("the broker at %s does not let this user read %s: give them the right to", c.options.URL.Host, filter), Slow: true, Err: err,
+			Code: "not_allowed", Text: fmt.Sprintf("the broker at %s does not let this user read %s: give them the right to", c.options.URL.Host, filter), Slow: true, Err: err,
 		}
 	} else if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (p *Part) Test(ctx context.Context) []uplink.TestStep {
 	}
 	for i := range done {
 		if done[i].Step == step {
-			done[i] = uplink.TestStep{Step: step, Text: err.Error()}
+			done[i] = uplink.TestStep{Step: step, Text: err.Error(), Code: uplink.CodeOf(err)}
 			return done[:i+1]
 		}
 	}

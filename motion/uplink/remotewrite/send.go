@@ -81,11 +81,11 @@ func (r *receiver) send(ctx context.Context, all []timeSeries) error {
 // unreachable says why there was no answer.
 func (r *receiver) unreachable(err error) error {
 	var certificate *tls.CertificateVerificationError
-	text := fmt.Sprintf("no answer from %s: %v", r.host, hook.WithoutURL(err))
+	code, text := "no_answer", fmt.Sprintf("no answer from %s: %v", r.host, hook.WithoutURL(err))
 	if errors.As(err, &certificate) {
-		text = fmt.Sprintf("the certificate of %s is not accepted: %v", r.host, certificate.Err)
+		code, text = "certificate_bad", fmt.Sprintf("the certificate of %s is not accepted: %v", r.host, certificate.Err)
 	}
-	return &uplink.Failure{Text: text, Step: uplink.Reach, Err: err}
+	return &uplink.Failure{Code: code, Text: text, Step: uplink.Reach, Err: err}
 }
 
 // judge says what an answer means.
@@ -99,7 +99,7 @@ func (r *receiver) judge(response *http.Response, said string) error {
 	case verdict == hook.TryAgain:
 		return &laterError{fmt.Sprintf("%s asks to try again later (%s): %s", r.host, response.Status, said), after}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return &uplink.Failure{Text: fmt.Sprintf("%s refuses this user name and password (%s): check both", r.host, response.Status), Step: uplink.Login, Slow: true}
+		return &uplink.Failure{Code: "password", Text: fmt.Sprintf("%s refuses this user name and password (%s): check both", r.host, response.Status), Step: uplink.Login, Slow: true}
 	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed, code == http.StatusGone:
 		return &uplink.Failure{Text: fmt.Sprintf(
 			"%s has no receiver of Remote Write at this path (%s): Prometheus has it at /api/v1/write when it is started with --web.enable-remote-write-receiver", r.host, response.Status), Step: uplink.Publish, Slow: true}

@@ -19,6 +19,7 @@ interface State {
   ready: boolean;
   clock_unset: boolean;
   networks: number;
+  away: { network_id: number; to: string; left: number }[]; // that go or have gone to another box
   devices: number;
   devices_online: number;
   disk: { used_bytes: number; free_bytes: number; min_free_bytes: number; day_bytes: number; days_fit: number | null };
@@ -44,6 +45,7 @@ export function Status() {
       {s && (
         <>
           {s.attention.length > 0 && <ul class="bx-needs">{s.attention.map((a) => <Need key={a.code} of={a} state={s} />)}</ul>}
+          {s.away.map((n) => <p key={n.network_id} class="note">{n.to ? t("bxMoved", { n: n.network_id, to: n.to, left: n.left }) : t("bxMoving", { n: n.network_id })}</p>)}
           <div class="bx-tiles">
             <Disk disk={s.disk} />
             <section class="card">

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { useAnswer, type Answer } from "../answer";
 import { call, fetchFile, keepProof, stays } from "../api";
+import { useAct } from "../part/act";
 import { size, sizes, theme, themes } from "../look";
 import { sure } from "../part/dialog";
 import { Doing, Fields } from "../part/form";
@@ -57,6 +58,7 @@ export function Screen({ o, who = o!.user }: { o?: Overview; who?: Who }) {
       <Waiting answer={user} />
       {user.value && <Account user={user.value} again={user.again} />}
       <NewPassword who={who} />
+      {o && <Presence o={o} />}
       <Sessions />
       {o && <Phones />}
       <section class="form">
@@ -140,6 +142,26 @@ function NewPassword({ who }: { who: Who }) {
           <Password />
         </Fields>
       </details>
+    </section>
+  );
+}
+
+/** Whether Home Assistant may know that this person is at home: where it is told of members at all, and for who has agreed. */
+function Presence({ o }: { o: Overview }) {
+  const meta = useAnswer<{ home_assistant_presence?: boolean }>("/api/v1/user/meta");
+  const agreed = meta.value?.home_assistant_presence === true;
+  const { wrong, act } = useAct(meta.again);
+  const change = (e: { currentTarget: HTMLInputElement }) => {
+    e.currentTarget.checked = agreed; // until the appliance has kept it
+    void act(() => call("PATCH", "/api/v1/user/meta", { home_assistant_presence: !agreed }));
+  };
+  if (!meta.value || !(agreed || o.presence_shown)) return null;
+  return (
+    <section class="form">
+      <h2>Home Assistant</h2>
+      <p>{t("presenceText")}</p>
+      <label class="check"><input type="checkbox" checked={agreed} onChange={change} /> {t("presenceShow")}</label>
+      <p class="wrong" role="alert">{wrong}</p>
     </section>
   );
 }

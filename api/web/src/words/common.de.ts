@@ -77,4 +77,7 @@ export const common: typeof english = {
   address: "ADRESSE",
   haveCode: "Ich habe einen Einladungscode",
   roomSigns: "Ein Name besteht nur aus Buchstaben, Ziffern, Leerzeichen und = + - _ @ !",
+  homeMoved: "Dein Zuhause ist auf eine andere Box umgezogen",
+  homeMoving: "Dein Zuhause zieht gerade auf eine andere Box um",
+  homeMovedTo: "Seine Geräte werden dorthin geschickt:",
 };

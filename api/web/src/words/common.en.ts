@@ -75,4 +75,7 @@ export const common = {
   address: "ADDRESS",
   haveCode: "I have a code of an invitation",
   roomSigns: "A name has letters, digits, spaces and = + - _ @ ! only.",
+  homeMoved: "Your home has moved to another box",
+  homeMoving: "Your home is on its way to another box",
+  homeMovedTo: "Its devices are sent there:",
 };

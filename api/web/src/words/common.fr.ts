@@ -77,4 +77,7 @@ export const common: typeof english = {
   address: "ADRESSE",
   haveCode: "J'ai un code d'invitation",
   roomSigns: "Un nom ne contient que des lettres, des chiffres, des espaces et = + - _ @ !",
+  homeMoved: "Votre foyer a déménagé sur un autre boîtier",
+  homeMoving: "Votre foyer est en route vers un autre boîtier",
+  homeMovedTo: "Ses appareils y sont envoyés :",
 };

@@ -48,4 +48,6 @@ export const me: typeof english = {
   deleteOwner: "Dein Konto, deine Anmeldungen und deine Telefone gehen. Das Zuhause gehört dann dem Mitglied, das zuerst dazukam.",
   deleteAlone: "Dein Konto geht, und mit ihm das Zuhause: Personen, Verlauf, Ereignisse und Alarme.",
   deleteWipe: "Das Zuhause mitlöschen, für alle",
+  presenceShow: "Dort zeigen, ob ich zu Hause bin",
+  presenceText: "Nur du kannst das erlauben. Es bekommt keinen Ort, und du kannst es jederzeit zurücknehmen.",
 };

@@ -46,4 +46,6 @@ export const me = {
   deleteOwner: "Your account, your sessions and your phones go. The member who joined first owns the home then.",
   deleteAlone: "Your account goes, and with it the home: its people, history, events and alerts.",
   deleteWipe: "Delete the home with it, for everybody",
+  presenceShow: "Show there whether I am at home",
+  presenceText: "Nobody but you can allow this. It gets no location, and you can take it back at any time.",
 };

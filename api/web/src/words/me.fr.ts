@@ -48,4 +48,6 @@ export const me: typeof english = {
   deleteOwner: "Votre compte, vos connexions et vos téléphones disparaissent. Le foyer revient au membre le plus ancien.",
   deleteAlone: "Votre compte disparaît, et avec lui le foyer : personnes, historique, événements et alertes.",
   deleteWipe: "Supprimer aussi le foyer, pour tous",
+  presenceShow: "Y montrer si je suis à la maison",
+  presenceText: "Vous seul pouvez le permettre. Il ne reçoit aucun lieu, et vous pouvez revenir là-dessus à tout moment.",
 };
