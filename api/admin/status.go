@@ -81,6 +81,10 @@ func showStatus(w io.Writer, now box.Status) {
 	line("networks", "%d", now.Networks)
 	for _, n := range now.Away {
 		name, since := fmt.Sprint("network ", n.ID), when(n.Since)
+		if n.State == box.NetworkGone {
+			line(name, "deleted here on %s after it had moved; its devices are sent to %s", since, n.To)
+			continue
+		}
 		if n.To == "" {
 			line(name, "on its way to another box since %s: closed here until it is handed over or taken back", since)
 			continue

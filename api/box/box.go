@@ -35,6 +35,7 @@ type Parts struct {
 	Ready      func() error                        // why the appliance cannot work
 	Authority  func() string                       // fingerprint of the authority that clients are to trust
 	Core       func() string                       // address of the Core interface, shown with a new key
+	Ports      func() []string                     // that it listens on for HTTP
 	Reach      func() Reach                        // how the household reaches the appliance
 	Configured func() Settings                     // the configuration
 	Secured    func() Secure                       // how the household reaches the appliance encrypted

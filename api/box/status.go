@@ -74,7 +74,11 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 	if err != nil {
 		return now, err
 	}
-	now.Networks = len(networks)
+	for _, n := range networks {
+		if n.State != NetworkGone {
+			now.Networks++
+		}
+	}
 	now.Away = slices.DeleteFunc(networks, func(n Network) bool { return n.State == NetworkHere })
 	if now.Database, err = b.DB.Stats(ctx); err != nil {
 		return now, err

@@ -1,6 +1,7 @@
 package uplink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -247,9 +248,17 @@ func clash(c, other Config) (key, text string) {
 		return "client_id", fmt.Sprintf("want another one than uplink %s, which connects to the same broker", other.Name)
 	case c.prefix() == other.prefix() && !former:
 		return "prefix", fmt.Sprintf("want another one than uplink %s, which sends to the same broker", other.Name)
+	case c.Has(HomeAssistant) && other.Has(HomeAssistant) && c.discovery() == other.discovery():
+		return "use", fmt.Sprintf("uplink %s shows Home Assistant the same entities at the same broker: one is enough", other.Name)
 	}
 	return "", ""
 }
+
+// discovery returns the discovery prefix of Home Assistant.
+func (c Config) discovery() string { return cmp.Or(c.HomeAssistant.DiscoveryPrefix, DiscoveryPrefix) }
+
+// DiscoveryPrefix is the discovery prefix that Home Assistant has unless it is told another.
+const DiscoveryPrefix = "homeassistant"
 
 // invalid returns the mistakes of a configuration as a fault.
 func invalid(err error) error {

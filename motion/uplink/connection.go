@@ -12,6 +12,8 @@ type Connection interface {
 	// nil with that, or why there was none. It waits while as many messages are on their way as the
 	// connection allows. Messages begun one after the other arrive in this order.
 	Begin(ctx context.Context, m Message) (acknowledged <-chan error, err error)
+	// Online announces that the appliance is there.
+	Online(ctx context.Context) error
 	// Ended is closed when the connection has ended.
 	Ended() <-chan struct{}
 	// Err returns why it ended, nil before that and after Close.

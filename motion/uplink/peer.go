@@ -50,6 +50,19 @@ type Part interface {
 	Run(ctx context.Context, peer Peer) error
 }
 
+// Lasting is a Part that follows something for as long as its uplink exists, connected or not.
+type Lasting interface {
+	// Watch begins to follow it until ctx ends; wait waits until it no longer does.
+	Watch(ctx context.Context) (wait func())
+}
+
+// Introducer is a Part that tells a broker how all is before the appliance is online there: who
+// looks at retained states then does not see those of before.
+type Introducer interface {
+	// Introduce is called before each Run, with the same peer.
+	Introduce(ctx context.Context, peer Peer) error
+}
+
 // Matches reports whether a topic matches a filter (MQTT 3.1.1, 4.7).
 func Matches(filter, topic string) bool {
 	if strings.HasPrefix(topic, "$") && !strings.HasPrefix(filter, "$") {

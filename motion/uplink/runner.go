@@ -1,6 +1,7 @@
 package uplink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type runner struct {
 	log     *slog.Logger
 	status  status
 
+	again chan struct{} // receives when it is worth trying again at once
 	stop  context.CancelFunc
 	ended chan struct{}
 }
@@ -47,6 +49,11 @@ type runner struct {
 // run runs the uplink until ctx ends.
 func (r *runner) run(ctx context.Context) {
 	defer close(r.ended)
+	for _, part := range r.parts {
+		if lasting, ok := part.(Lasting); ok {
+			defer lasting.Watch(ctx)()
+		}
+	}
 	row, short := 0, 0
 	for ctx.Err() == nil {
 		r.status.turn(Connecting, time.Time{}, nil)
@@ -77,6 +84,7 @@ func (r *runner) run(ctx context.Context) {
 		r.status.turn(Waiting, time.Now().Add(wait), nil)
 		select {
 		case <-ctx.Done():
+		case <-r.again:
 		case <-time.After(wait):
 		}
 	}
@@ -109,11 +117,17 @@ func (r *runner) once(ctx context.Context) error {
 		r.log.Info("uplink connected", "uplink", r.uplink.Name, "host", r.uplink.Host())
 	}
 	r.status.turn(Connected, time.Time{}, conn)
+	if conn != nil {
+		if err := r.introduce(ctx, conn); err != nil {
+			return err
+		}
+	}
 	group, running := errgroup.WithContext(ctx)
 	for _, part := range r.parts {
 		group.Go(func() error { return r.contained(running, part, conn) })
 	}
 	if conn != nil {
+		group.Go(func() error { return r.stayOnline(running, conn) })
 		group.Go(func() error {
 			select {
 			case <-running.Done():
@@ -130,18 +144,68 @@ func (r *runner) once(ctx context.Context) error {
 	return err
 }
 
+// introduce has the parts tell how all is, and then says that the appliance is there.
+func (r *runner) introduce(ctx context.Context, conn Connection) error {
+	for _, part := range r.parts {
+		if introducer, ok := part.(Introducer); ok {
+			if err := r.guarded(func() error { return introducer.Introduce(ctx, conn) }); err != nil {
+				return cmp.Or(conn.Err(), err)
+			}
+		}
+	}
+	return conn.Online(ctx)
+}
+
+// stayOnline says anew that the appliance is there when something else has said that it is not, such as
+// another uplink to the same broker at its end. A broker that does not let it hear that is as good.
+func (r *runner) stayOnline(ctx context.Context, conn Connection) error {
+	denied := make(chan struct{}, 1)
+	err := conn.Subscribe(ctx, r.uplink.Base+"/availability", func(m Message) {
+		if string(m.Payload) != "online" {
+			select {
+			case denied <- struct{}{}:
+			default:
+			}
+		}
+	})
+	if err != nil {
+		r.log.Debug("uplink cannot read its own availability", "uplink", r.uplink.Name, "err", err)
+		return nil
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-denied:
+			if err := conn.Online(ctx); err != nil {
+				return err
+			}
+		}
+		select { // who goes on denying it is not answered faster
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
 // errEnded ends the parts of a connection.
 var errEnded = errors.New("the connection has ended")
 
-// contained runs a part; a panic of one is an error.
-func (r *runner) contained(ctx context.Context, part Part, peer Peer) (err error) {
+// contained runs a part.
+func (r *runner) contained(ctx context.Context, part Part, peer Peer) error {
+	return r.guarded(func() error { return part.Run(ctx, peer) })
+}
+
+// guarded does something of a part; a panic of it is an error.
+func (r *runner) guarded(do func() error) (err error) {
 	defer func() {
 		if met := recover(); met != nil {
 			r.log.Error("part of an uplink panicked", "uplink", r.uplink.Name, "panic", fmt.Sprint(met))
 			err = errors.New("an error of this program ended the connection: the log says more")
 		}
 	}()
-	return part.Run(ctx, peer)
+	return do()
 }
 
 // state returns how the uplink is.

@@ -46,7 +46,10 @@ type Kept interface {
 type Published map[string]map[string]string
 
 // Part shows entities for as long as an uplink is connected. Make it with New.
-type Part struct{ o Options }
+type Part struct {
+	o   Options
+	now *run // the connection that was introduced last
+}
 
 // New returns a Part.
 func New(o Options) *Part {
@@ -54,11 +57,11 @@ func New(o Options) *Part {
 	if o.Delay == nil {
 		o.Delay = func() time.Duration { return time.Second + rand.N(4*time.Second) }
 	}
-	return &Part{o}
+	return &Part{o: o}
 }
 
 // Prefix is the discovery prefix that Home Assistant has unless it is told another.
-const Prefix = "homeassistant"
+const Prefix = uplink.DiscoveryPrefix
 
 // Times.
 const (
@@ -66,22 +69,30 @@ const (
 	intensityPeriod = 10 * time.Second // between two values of intensity
 )
 
-// Run shows the entities until ctx ends, and carries out what is asked of them.
-func (p *Part) Run(ctx context.Context, peer uplink.Peer) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+// Watch begins to watch the house, until ctx ends: what there was while no broker was connected is known
+// when one is.
+func (p *Part) Watch(ctx context.Context) (wait func()) { return p.o.House.Watch(ctx) }
+
+// Introduce tells everything. Afterwards the appliance may count as online: nothing that the broker has
+// kept is of before.
+func (p *Part) Introduce(ctx context.Context, peer uplink.Peer) error {
 	kept, err := p.o.Kept.Load(ctx)
 	if err != nil {
 		return err
 	}
 	in := newInbox(p.o.Log)
-	r := &run{Part: p, peer: peer, kept: kept, sent: map[string]string{}, groups: map[motion.NetworkID]Published{}, limit: newLimit()}
+	r := &run{Part: p, peer: peer, in: in, kept: kept, sent: map[string]string{}, groups: map[motion.NetworkID]Published{}, limit: newLimit()}
 	r.follower = p.o.House.Follow(ctx, in.changed)
-	defer func() { stop(); r.follower.Wait() }()
+	p.now = r
 	if err := p.subscribe(ctx, peer, in); err != nil {
 		return err
 	}
-	in.lookAtAll(false)
+	return r.all(ctx, false)
+}
+
+// Run shows the entities until ctx ends, and carries out what is asked of them.
+func (p *Part) Run(ctx context.Context, _ uplink.Peer) error {
+	r, in := p.now, p.now.in
 	full, intensity := time.NewTicker(fullPeriod), time.NewTicker(intensityPeriod)
 	defer full.Stop()
 	defer intensity.Stop()

@@ -9,8 +9,11 @@ import (
 // House tells what there is to be shown, and does what is asked. Its methods may be called
 // concurrently.
 type House interface {
-	// Follow begins to follow the networks until ctx ends. tell is called with what has changed; it
-	// does not wait.
+	// Watch begins to watch the networks until ctx ends, and remembers what has to be shown; wait waits
+	// until it no longer does.
+	Watch(ctx context.Context) (wait func())
+	// Follow has tell called with what changes, until ctx ends or Follow is called again; tell does
+	// not wait. The networks are watched.
 	Follow(ctx context.Context, tell func(Change)) Follower
 	// Do carries out a command that was found to be well formed. An error says why it was not done.
 	Do(ctx context.Context, c Command) error
@@ -18,8 +21,6 @@ type House interface {
 
 // Follower tells how the networks that it follows are now.
 type Follower interface {
-	// Wait waits until it no longer follows, after the end of its context.
-	Wait()
 	Box(ctx context.Context) (Box, error)
 	Networks() []motion.NetworkID
 	// Network returns a network, false when there is none of that id.

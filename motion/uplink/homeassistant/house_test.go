@@ -71,6 +71,8 @@ func (h *house) notify(c homeassistant.Change) {
 	}
 }
 
+func (h *house) Watch(context.Context) func() { return func() {} }
+
 func (h *house) Follow(_ context.Context, tell func(homeassistant.Change)) homeassistant.Follower {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,8 +118,6 @@ func (h *house) Network(_ context.Context, id motion.NetworkID) (homeassistant.N
 	n, ok := h.networks[id]
 	return n, ok, nil
 }
-
-func (h *house) Wait() {}
 
 func (h *house) Intensity(motion.NetworkID) (float64, bool) { return 0.25, true }
 
@@ -171,10 +171,20 @@ func runBox(t *testing.T, broker, id string, h *house, kept *memory, change func
 	}
 	client, cut := connect(t, broker, "sensegate-"+id, b.base+"/availability")
 	b.peer = peer{client}
-	wait(t, client.Publish(b.base+"/availability", 1, true, "online"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- homeassistant.New(o).Run(ctx, b.peer) }()
+	go func() {
+		part := homeassistant.New(o)
+		err := part.Introduce(ctx, b.peer)
+		if err == nil {
+			client.Publish(b.base+"/availability", 1, true, "online")
+			err = part.Run(ctx, b.peer)
+		}
+		if ctx.Err() != nil { // it was stopped
+			err = nil
+		}
+		ended <- err
+	}()
 	end := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

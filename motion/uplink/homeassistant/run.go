@@ -16,6 +16,7 @@ import (
 type run struct {
 	*Part
 	peer     uplink.Peer
+	in       *inbox
 	follower Follower
 	describe describer
 

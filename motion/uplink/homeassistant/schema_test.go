@@ -68,7 +68,7 @@ func published(t *testing.T, change func(*homeassistant.Options)) map[string]str
 	d := &desk{topics: map[string]string{}, done: cancel}
 	o := homeassistant.Options{Box: "1a2b3c4d", Base: "sensegate/1a2b3c4d", Alarm: true, House: newHouse(), Kept: &memory{}, Log: slog.New(slog.DiscardHandler)}
 	change(&o)
-	if err := homeassistant.New(o).Run(ctx, d); err != nil {
+	if err := homeassistant.New(o).Introduce(ctx, d); err != nil && ctx.Err() == nil {
 		t.Fatal(err)
 	}
 	return d.topics

@@ -11,7 +11,9 @@ import (
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
 	"sensegate/motion/feed"
+	"sensegate/motion/home"
 	"sensegate/motion/uplink/homeassistant"
+	"sensegate/store"
 )
 
 // What a follower may be behind.
@@ -21,28 +23,58 @@ const (
 	changesBehind = 256
 )
 
+// remembered is how many of the newest events a network is remembered by.
+const remembered = 64
+
 // follower follows the networks of a House.
 type follower struct {
 	*House
 	ctx     context.Context
-	tell    func(homeassistant.Change)
 	running sync.WaitGroup
 
 	mu      sync.Mutex
 	watches map[motion.NetworkID]*watch
+	told    func(homeassistant.Change) // nil: nobody
+	turns   int                        // of those who were told
 }
 
-// Follow begins to follow the networks until ctx ends.
-func (h *House) Follow(ctx context.Context, tell func(homeassistant.Change)) homeassistant.Follower {
-	f := &follower{House: h, ctx: ctx, tell: tell, watches: map[motion.NetworkID]*watch{}}
+// Watch begins to watch the networks until ctx ends; wait waits until they are not any more.
+func (h *House) Watch(ctx context.Context) (wait func()) {
+	f := &h.follower
+	f.ctx = ctx
 	changes := h.Engine.State.Changes.Subscribe(struct{}{}, changesBehind)
 	f.settle()
 	f.running.Go(func() { f.run(changes) })
+	return f.running.Wait
+}
+
+// Follow has tell called with what changes until ctx ends, or Follow is called again.
+func (h *House) Follow(ctx context.Context, tell func(homeassistant.Change)) homeassistant.Follower {
+	f := &h.follower
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turns++
+	turn := f.turns
+	f.told = tell
+	context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.turns == turn {
+			f.told = nil
+		}
+	})
 	return f
 }
 
-// Wait waits until nothing is followed any more, after the end of its context.
-func (f *follower) Wait() { f.running.Wait() }
+// tell tells whoever follows.
+func (f *follower) tell(c homeassistant.Change) {
+	f.mu.Lock()
+	told := f.told
+	f.mu.Unlock()
+	if told != nil {
+		told(c)
+	}
+}
 
 // Networks returns the networks that are followed, in order.
 func (f *follower) Networks() []motion.NetworkID {
@@ -111,6 +143,17 @@ func (f *follower) settle() (changed bool) {
 		}
 	}
 	f.mu.Lock()
+	added := map[motion.NetworkID]*watch{}
+	for id := range there {
+		if f.watches[id] == nil {
+			added[id] = nil
+		}
+	}
+	f.mu.Unlock()
+	for id := range added {
+		added[id] = f.remember(id)
+	}
+	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id := range f.watches {
 		if !there[id] {
@@ -118,15 +161,36 @@ func (f *follower) settle() (changed bool) {
 			changed = true
 		}
 	}
-	for id := range there {
-		if f.watches[id] == nil {
-			f.watches[id] = &watch{rooms: map[string]*room{}}
-			changed = true
-			moments, events := f.Engine.State.Moments.Subscribe(id, momentsBehind), f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
-			f.running.Go(func() { f.hear(id, moments, events) })
-		}
+	for id, w := range added {
+		f.watches[id] = w
+		changed = true
+		moments, events := f.Engine.State.Moments.Subscribe(id, momentsBehind), f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
+		f.running.Go(func() { f.hear(id, moments, events) })
 	}
 	return changed
+}
+
+// remember returns the watch of a network with what its newest events tell: motion that is under way, and
+// an alarm that was triggered.
+func (f *follower) remember(id motion.NetworkID) *watch {
+	w := &watch{rooms: map[string]*room{}}
+	now := f.Engine.State.Now()
+	err := f.DB.View(f.ctx, func(tx *store.Tx) error {
+		record, ok, err := tx.HomeOfNetwork(id)
+		if err != nil {
+			return err
+		}
+		w.away = ok && record.Claimed() && record.Scene == home.Away
+		events, err := tx.Events(store.EventQuery{Network: id, NotBefore: now.Add(-day), Last: remembered, Ascending: true, Kinds: []string{
+			motion.MotionDetectedEvent, motion.MotionStoppedEvent, motion.CustomAlertEvent, motion.SceneChangedToAwayEvent, motion.SceneChangedToHomeEvent,
+		}})
+		w.recall(events)
+		return err
+	})
+	if err != nil && f.ctx.Err() == nil {
+		f.Log.Warn("the newest events of a network are not known", "network", id, "err", err)
+	}
+	return w
 }
 
 // watchOf returns the watch of a network, nil for none.

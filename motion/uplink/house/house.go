@@ -2,8 +2,9 @@
 // carries out their commands by the rules that the interfaces have. It must not know MQTT, topics or
 // payloads.
 //
-// Nothing is followed while nobody asks. Followers are told by live subscriptions, which never make
-// the engine wait; once a second they look at what no message tells: silence, and times that are over.
+// Networks are watched for as long as their uplink exists, so that what happens while its broker is away
+// is remembered. A House is told by live subscriptions, which never make the engine wait; once a second it
+// looks at what no message tells: silence, and times that are over.
 // No device is asked for live motion on their account, so rooms of a network whose guardian decides by
 // itself and sends no samples are unknown.
 package house
@@ -38,10 +39,17 @@ type Options struct {
 }
 
 // House is what one uplink shows of the appliance. Make it with New.
-type House struct{ Options }
+type House struct {
+	Options
+	follower follower
+}
 
 // New returns a House.
-func New(o Options) *House { return &House{o} }
+func New(o Options) *House {
+	h := &House{Options: o}
+	h.follower = follower{House: h, watches: map[motion.NetworkID]*watch{}}
+	return h
+}
 
 // Kept returns where it is kept what an uplink has published.
 func Kept(db *store.DB, uplink string) homeassistant.Kept { return kept{db, uplink} }

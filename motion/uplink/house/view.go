@@ -213,6 +213,9 @@ func (f *follower) read(ctx context.Context, id motion.NetworkID, v *view, from,
 		return now, err
 	}
 	now.rooms = roomFigures(shares, v.near, to)
+	if f.Engine.State.Now().Since(f.Engine.State.Started) < state.SilentAfter {
+		return now, nil // what was not heard yet need not be down
+	}
 	links, err := f.Engine.Sensing.ExplainLinks(id)
 	for i := range links {
 		now.count(&links[i])

@@ -35,7 +35,8 @@ type watch struct {
 	intensity  float64
 	place      string // where motion was most likely in the newest sample with any
 	links      []string
-	eventAt    motion.Time // of the newest detection that was stored
+	recalled   homeassistant.Detection // that was under way when the network began to be watched
+	eventAt    motion.Time             // of the newest detection that was stored
 	eventID    string
 	eventPlace string
 	alarm      motion.Time // of what has triggered an alarm last
@@ -117,6 +118,22 @@ func (w *watch) take(e *motion.Event, now motion.Time) {
 	}
 }
 
+// recall takes in events of before the network was watched, the oldest first. The scene is that of now.
+func (w *watch) recall(events []motion.Event) {
+	scene := w.away
+	for i := range events {
+		e := &events[i]
+		w.take(e, e.TS)
+		switch e.Event {
+		case motion.MotionDetectedEvent:
+			w.recalled = homeassistant.Detection{Since: e.TS, Place: e.LocName}
+		case motion.MotionStoppedEvent:
+			w.recalled = homeassistant.Detection{}
+		}
+	}
+	w.away = scene
+}
+
 // judge decides what is shown now, and reports whether that has changed.
 func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 	before := w.shown
@@ -133,6 +150,8 @@ func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 	case w.shown.motion && !before.motion && before.judged:
 		w.detection = homeassistant.Detection{Since: now, Place: w.place, Links: w.links, Intensity: w.intensity}
 		w.lastMotion = s.last
+	case !before.judged && w.shown.motion && !w.recalled.Since.IsZero():
+		w.detection, w.lastMotion = w.recalled, w.recalled.Since
 	case before.motion && !w.shown.motion, !before.judged: // how motion began that is under way is not known
 		w.lastMotion = s.last
 	}
@@ -141,7 +160,7 @@ func (w *watch) judge(s sight, now motion.Time) (changed bool) {
 	for _, r := range w.rooms {
 		known, on := w.shown.known && now.Since(r.heard) <= state.SilentAfter, false
 		if known {
-			on = w.shown.motion && !r.moved.IsZero() && now.Since(r.moved) <= roomHold
+			on = w.shown.motion && !r.moved.IsZero() && r.heard.Since(r.moved) <= roomHold // silence does not end it
 		}
 		if on != r.on {
 			r.last = max(r.last, r.moved)

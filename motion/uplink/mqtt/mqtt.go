@@ -66,8 +66,7 @@ type answer struct {
 	result chan error
 }
 
-// Dial connects, says that the appliance is online, and returns the connection. The error is a
-// *uplink.Failure, or that of ctx.
+// Dial connects and returns the connection. The error is a *uplink.Failure, or that of ctx.
 func Dial(ctx context.Context, o uplink.Target, log *slog.Logger) (*Connection, error) {
 	if o.Answer == 0 {
 		o.Answer = answerLimit
@@ -95,11 +94,6 @@ func Dial(ctx context.Context, o uplink.Target, log *slog.Logger) (*Connection, 
 	c.running.Go(c.read)
 	c.running.Go(c.watch)
 	c.running.Go(c.drain)
-	if err := c.announce(ctx, "online"); err != nil {
-		c.fail(nil)
-		c.running.Wait()
-		return nil, explained(ctx, err, o, working)
-	}
 	return c, nil
 }
 
@@ -146,6 +140,15 @@ func (c *Connection) connect(ctx context.Context) error {
 		return refusal(ack.ReturnCode)
 	}
 	return c.conn.SetDeadline(time.Time{})
+}
+
+// Online says that the appliance is there. The error is a *uplink.Failure, or that of ctx.
+func (c *Connection) Online(ctx context.Context) error {
+	err := c.announce(ctx, "online")
+	if err == nil || c.Err() != nil {
+		return errors.Join(err, c.Err())
+	}
+	return explained(ctx, err, c.options, working)
 }
 
 // announce publishes whether the appliance is online.

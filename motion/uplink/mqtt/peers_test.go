@@ -42,14 +42,15 @@ func target(text string) uplink.Target {
 	return uplink.Target{URL: u, TLS: &tls.Config{}, ClientID: "box", Answer: impatient, Status: "a/availability"}
 }
 
-// dial connects, and closes the connection with the test.
+// dial connects, says that it is online, and closes the connection with the test.
 func dial(t *testing.T, to uplink.Target) (*mqtt.Connection, error) {
 	t.Helper()
 	c, err := mqtt.Dial(t.Context(), to, slog.New(slog.DiscardHandler))
-	if err == nil {
-		t.Cleanup(c.Close)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	t.Cleanup(c.Close)
+	return c, c.Online(t.Context())
 }
 
 // peer listens as somebody who speaks as serve says; it returns its address.

@@ -28,6 +28,7 @@ type Connection struct {
 	stop   func()
 	ended  chan struct{}
 	close  sync.Once
+	online atomic.Bool
 	sent   atomic.Uint64
 
 	mu      sync.Mutex
@@ -39,14 +40,17 @@ type subscription struct {
 	hear   func(uplink.Message)
 }
 
-// Connect returns a connection, which says on the topic status, retained, that the appliance is there.
-func Connect(b Broker, status string) (*Connection, error) {
+// Connect returns a connection, which says on the topic status, retained, whether the appliance is there.
+func Connect(b Broker, status string) *Connection {
 	c := &Connection{broker: b, status: status, ended: make(chan struct{})}
-	if err := b.Tell(status, []byte("online"), true); err != nil {
-		return nil, err
-	}
 	c.stop = b.Hear(c.hear)
-	return c, nil
+	return c
+}
+
+// Online says that the appliance is there.
+func (c *Connection) Online(context.Context) error {
+	c.online.Store(true)
+	return c.broker.Tell(c.status, []byte("online"), true)
 }
 
 // hear passes a message on to those who have subscribed to it.
@@ -98,11 +102,13 @@ func (c *Connection) Ended() <-chan struct{} { return c.ended }
 // Err returns nil: nothing ends it but Close.
 func (c *Connection) Err() error { return nil }
 
-// Close says that the appliance goes offline, and ends the connection.
+// Close says that the appliance goes offline, if it was online, and ends the connection.
 func (c *Connection) Close() {
 	c.close.Do(func() {
 		c.stop()
-		_ = c.broker.Tell(c.status, []byte("offline"), true) // the broker may have stopped before
+		if c.online.Load() {
+			_ = c.broker.Tell(c.status, []byte("offline"), true) // the broker may have stopped before
+		}
 		close(c.ended)
 	})
 }
