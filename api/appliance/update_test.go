@@ -1,14 +1,22 @@
 package appliance
 
 import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"aead.dev/minisign"
 	bolt "go.etcd.io/bbolt"
 
 	"sensegate/api/admin"
+	"sensegate/api/appliance/box"
 	"sensegate/motion"
 	"sensegate/store"
 )
@@ -67,5 +75,49 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 	}
 	if aside, err := store.Replaced(options.Path); err != nil || len(aside) != 1 {
 		t.Errorf("the newer database is not kept: %v %v", aside, err)
+	}
+}
+
+// TestUpdateRunsTheNewProgram updates the real binary while it runs.
+func TestUpdateRunsTheNewProgram(t *testing.T) {
+	t.Parallel()
+	public, private, err := minisign.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(version string) string {
+		path := filepath.Join(t.TempDir(), "sensegate")
+		flags := fmt.Sprintf("-X sensegate/api/update.publicKey=%s -X sensegate/api/box.version=%s", public.String(), version)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags", flags, "-o", path, "sensegate")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return path
+	}
+	program, next, dir := build("v1.0.0"), build("v1.1.0"), t.TempDir()
+	raw, err := os.ReadFile(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := minisign.NewReader(bytes.NewReader(raw))
+	if _, err := io.Copy(io.Discard, signed); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(next+".minisig", signed.Sign(private), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := box.Start(t, box.Setup{Dir: dir, Line: []string{program, "serve"}})
+	if said := box.Administer(t, program, dir, "update", next); !strings.Contains(said, "v1.1.0 runs") {
+		t.Errorf("update says %q", said)
+	}
+	if !p.Again() {
+		t.Fatalf("it does not run:\n%s", p.Log())
+	}
+	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0") || !strings.Contains(said, "ready") {
+		t.Errorf("status says %q", said)
+	}
+	if said := box.Administer(t, program, dir, "audit"); !strings.Contains(said, "program updated  v1.1.0") {
+		t.Errorf("audit says %q", said)
 	}
 }
