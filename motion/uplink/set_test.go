@@ -226,6 +226,19 @@ func TestEntitiesAreShownOnceAtABroker(t *testing.T) {
 	}
 }
 
+func TestAddressesThatCannotBeAreTold(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"mqtt://broker.lan:99999": "want 1 to 65535", "mqtt://broker.lan:0": "want 1 to 65535", "HTTPS://series.lan": "use: want history alone",
+		"mqtt://broker.lan:1883": "", "MQTT://broker.lan": "", "https://series.lan": "use: want history alone",
+	} {
+		err := uplink.Config{Name: "house", URL: url, Use: []uplink.Use{uplink.Events}}.Validate()
+		if (err == nil) != (want == "") || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
+	}
+}
+
 // A broker that keeps rubbish at the appliance's own topics is left alone.
 func TestRetainedRubbishDisturbsNothing(t *testing.T) {
 	t.Parallel()
