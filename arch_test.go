@@ -15,7 +15,7 @@ import (
 // import. An arrow that is not here is a decision: make it here and there. A
 // name that ends in "/" stands for everything below it.
 var arrows = map[string][]string{
-	"sensegate":      {"api/admin", "api/appliance", "api/box", "firmware-sim/demo", "motion", "motion/timezone"},
+	"sensegate":      {"api/admin", "api/appliance", "api/box", "api/box/preflight", "api/update", "firmware-sim/demo", "motion", "motion/timezone"},
 	"motion":         {},
 	"motion/fault":   {},
 	"motion/peer":    {},
@@ -100,15 +100,17 @@ var arrows = map[string][]string{
 
 	"api/box/moving":     {"motion", "motion/fault", "store"},
 	"api/box/passphrase": {"motion/fault"},
+	"api/box/preflight":  {},
+	"api/update":         {"store/durable"},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/web", "broker", "broker/nodedoor",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/preflight", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/update", "api/web", "broker", "broker/nodedoor",
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},
@@ -156,22 +158,26 @@ var arrows = map[string][]string{
 
 // only lists the modules that few packages may import, most of them one alone.
 var only = map[string][]string{
-	"go.etcd.io/bbolt":                    {"store"},
-	"github.com/mochi-mqtt/server/v2":     {"broker"},
-	"github.com/danielgtaylor/huma/v2":    {"api"},
-	"github.com/julienschmidt/httprouter": {"api"},
-	"github.com/teambition/rrule-go":      {"motion/alert"},
-	"github.com/gorilla/websocket":        {"api", "motion/uplink/mqtt"},
-	"github.com/eclipse/paho.mqtt.golang": {"motion/uplink/mqtt", "firmware-sim/mqtt"},
-	"github.com/golang/snappy":            {"motion/uplink/remotewrite"},
-	"filippo.io/age":                      {"api/box/passphrase"},
-	"github.com/golang-jwt/jwt/v5":        {"api/auth"},
-	"github.com/coreos/go-oidc/v3":        {"api/auth"},
-	"golang.org/x/crypto/argon2":          {"api/auth"},
-	"github.com/wneessen/go-mail":         {"motion/notify"},
-	"golang.org/x/oauth2":                 {"motion/notify"},
-	"rsc.io/qr":                           {"motion/notify"},
-	"golang.org/x/net":                    {"api/mdns", "firmware-sim/nodes"},
+	"go.etcd.io/bbolt":                      {"store"},
+	"github.com/mochi-mqtt/server/v2":       {"broker"},
+	"github.com/danielgtaylor/huma/v2":      {"api"},
+	"github.com/julienschmidt/httprouter":   {"api"},
+	"github.com/teambition/rrule-go":        {"motion/alert"},
+	"github.com/gorilla/websocket":          {"api", "motion/uplink/mqtt"},
+	"github.com/eclipse/paho.mqtt.golang":   {"motion/uplink/mqtt", "firmware-sim/mqtt"},
+	"github.com/golang/snappy":              {"motion/uplink/remotewrite"},
+	"filippo.io/age":                        {"api/box/passphrase"},
+	"github.com/golang-jwt/jwt/v5":          {"api/auth"},
+	"github.com/coreos/go-oidc/v3":          {"api/auth"},
+	"golang.org/x/crypto/argon2":            {"api/auth"},
+	"github.com/wneessen/go-mail":           {"motion/notify"},
+	"golang.org/x/oauth2":                   {"motion/notify"},
+	"rsc.io/qr":                             {"motion/notify"},
+	"github.com/coreos/go-systemd/v22":      {"api/appliance"},
+	"aead.dev/minisign":                     {"api/update"},
+	"gopkg.in/natefinch/lumberjack.v2":      {"api/appliance"},
+	"github.com/KimMachineGun/automemlimit": {"api/appliance"},
+	"golang.org/x/net":                      {"api/mdns", "firmware-sim/nodes"},
 }
 
 type goPackage struct {

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -19,6 +20,8 @@ import (
 	"sensegate/api/admin"
 	"sensegate/api/appliance"
 	"sensegate/api/box"
+	"sensegate/api/box/preflight"
+	"sensegate/api/update"
 	"sensegate/firmware-sim/demo"
 	"sensegate/motion"
 	"sensegate/motion/timezone"
@@ -29,6 +32,7 @@ const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
   serve [-config FILE]         run the appliance (also without any argument)
   demo [-duration D] [-speed N] [-seed N] [-json] [-vacant] [-nodes ruview]
                                run it on a simulated home, with temporary state
+  doctor [-config FILE]        whether this machine lets it work: disk, clock, ports
   config check [-config FILE]  check a configuration
   config show [-config FILE] [-json]
                                every setting, and where its value comes from
@@ -66,12 +70,14 @@ func run(args []string, out, errOut io.Writer) int {
 		}
 	case "demo":
 		err = runDemo(ctx, args, out, errOut)
+	case "doctor":
+		err = examine(args, out, errOut)
 	case "config":
 		err = configure(args, out, errOut)
-	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "uplink", "user":
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "update", "uplink", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
-		fmt.Fprintln(out, "sensegate", box.Version())
+		fmt.Fprintln(out, box.ThisBuild())
 	case "help":
 		fmt.Fprint(out, usage)
 	default:
@@ -134,13 +140,28 @@ func configure(args []string, out, errOut io.Writer) error {
 	return nil
 }
 
+// examine looks whether this machine lets the appliance work.
+func examine(args []string, out, errOut io.Writer) error {
+	flags := flag.NewFlagSet("sensegate doctor", flag.ContinueOnError)
+	path := flags.String("config", appliance.Installed(), "configuration file")
+	if err := parse(flags, args, errOut); err != nil {
+		return err
+	}
+	c, err := appliance.Load(*path)
+	if err != nil {
+		return err
+	}
+	found := c.Preflight()
+	preflight.Show(out, found, preflight.Fine)
+	if preflight.Worst(found) == preflight.Wrong {
+		return errors.New("it does not work here until that is put right")
+	}
+	return nil
+}
+
 // administer runs a command against the appliance of the state directory.
 func administer(ctx context.Context, name string, args []string, out, errOut io.Writer) error {
-	stateDir := appliance.Defaults().StateDir
-	if dir := os.Getenv(admin.EnvPrefix + "STATE_DIR"); dir != "" {
-		stateDir = dir
-	}
-	return admin.Run(ctx, stateDir, append([]string{name}, args...), out, errOut)
+	return admin.Run(ctx, appliance.StateDir(), append([]string{name}, args...), out, errOut)
 }
 
 // startAnew replaces the process when the appliance has ended for that: ended may also tell
@@ -163,7 +184,8 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := appliance.Open(ctx, c, c.Log.Logger(errOut))
+	log := c.Log.Logger(errOut)
+	a, err := openOnTrial(ctx, c, log, errOut)
 	if err != nil {
 		return err
 	}
@@ -178,6 +200,45 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	defer showSetup(ctx, a, code, out, errOut)()
 	defer onHangup(a.ReloadCertificate)()
 	return untilFailed(ctx, a)
+}
+
+// openOnTrial assembles the appliance where the machine lets it work. A program that came by an update
+// and does not come to serve in a minute is replaced by the former one here.
+func openOnTrial(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
+	note := func(err error) { log.Error("the last update", "err", err) }
+	trial, err := update.Begin(c.StateDir)
+	if err != nil {
+		note(err)
+	}
+	ready := make(chan struct{})
+	trial.Wait(ready, note)
+	a, err := openHere(ctx, c, log, errOut)
+	if err != nil && trial != nil && ctx.Err() == nil {
+		err = errors.Join(err, trial.GoBack(err.Error()))
+	}
+	if err == nil {
+		go func() {
+			<-a.Serving()
+			close(ready)
+		}()
+	}
+	return a, err
+}
+
+// openHere assembles the appliance where the machine lets it work.
+func openHere(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
+	found := c.Preflight()
+	if preflight.Worst(found) == preflight.Wrong {
+		preflight.Show(errOut, found, preflight.Wrong)
+		return nil, errors.New("it does not work here until that is put right; sensegate doctor looks again")
+	}
+	for _, f := range found {
+		if f.Grade == preflight.Warning {
+			log.Warn(f.String())
+		}
+	}
+	appliance.HoldMemory(ctx, log)
+	return appliance.Open(ctx, c, log)
 }
 
 // showSetup writes how to begin with a setup code, unless that is "", as soon as the running

@@ -35,6 +35,7 @@
 //	                          "owned"          networks that were owned and deleted, at most 1024: SHA-256, hex, of the guardian id, and the owner who deleted it
 //	                          "reform_until"   by SHA-256, hex, of the id of a device of a deleted network: until when it may form that anew or join it by itself, seconds, and the SHA-256, hex, of the guardian id, its address and MAC: {until, guardian, address, mac}
 //	                          "handovers"      networks that go, or have gone, to another box: Handover
+//	                          "departed"       networks that were deleted after they had gone: Departed
 //	                          "arrivals"       the last 64 networks that came from another box: Arrival
 //	                          "importing"      where the history lies of a network that is being taken in: {network, home}; the next start removes it
 //	                          "setup_code"     SHA-256 of the setup code, hex, the users who have shown one, and what each showed

@@ -30,6 +30,46 @@ var integrationUsers = table[string, integrationUserRecord]{
 	name: "integration_users", vital: true, noun: "integration user", key: keyText,
 }
 
+// CheckShown returns a Conflict when the topics below a prefix are another user's, who could feign what the
+// appliance says there.
+func (tx *Tx) CheckShown(prefix string) error {
+	all, err := tx.IntegrationUsers()
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.Discovery == "" && share(prefix, one.TopicPrefix) {
+			return fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another", prefix, one.TopicPrefix, one.Name)
+		}
+	}
+	return nil
+}
+
+// share reports whether topics below one beginning are below another.
+func share(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
+}
+
+// MoveHomeAssistants gives the users by which Home Assistants connect the topics where the entities are,
+// and returns the names of those that had others.
+func (tx *Tx) MoveHomeAssistants(to motion.UserTopics) (moved []string, err error) {
+	records, err := integrationUsers.all(tx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.Discovery == "" || r.Discovery == to.Discovery && r.TopicPrefix == to.Prefix {
+			continue
+		}
+		r.Discovery, r.TopicPrefix = to.Discovery, to.Prefix
+		if err := integrationUsers.put(tx, r.Name, r); err != nil {
+			return nil, err
+		}
+		moved = append(moved, r.Name)
+	}
+	return moved, nil
+}
+
 // CreateIntegrationUser stores a new user and returns it with its secret, which
 // nothing can show again. A name that is taken is a Conflict, and so is a prefix
 // with topics of another user; an empty name is Invalid, and so is a topic prefix that
@@ -66,7 +106,7 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 		}
 		for _, mine := range u.topics() {
 			for _, theirs := range one.topics() {
-				if strings.HasPrefix(mine+"/", theirs+"/") || strings.HasPrefix(theirs+"/", mine+"/") {
+				if share(mine, theirs) {
 					return u, "", fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", mine, theirs, one.Name)
 				}
 			}

@@ -66,7 +66,8 @@ func (b *bench) serve(ctx context.Context, dir string, under ...string) (*applia
 func (a *appliance) environment() []string {
 	return append(os.Environ(), "SENSEGATE_STATE_DIR="+a.dir, "SENSEGATE_LOG_FORMAT=json",
 		"SENSEGATE_HTTP_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_LISTEN=127.0.0.1:0",
-		"SENSEGATE_HTTP_TLS_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_TLS_LISTEN=127.0.0.1:0")
+		"SENSEGATE_HTTP_TLS_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_TLS_LISTEN=127.0.0.1:0",
+		"SENSEGATE_GATEKEEPER_ACCESS_TOKEN="+accessToken)
 }
 
 // follow reads the log, stores the addresses and closes ready when it shows them, and
@@ -154,7 +155,7 @@ func (a *appliance) adopt(ctx context.Context, i int) (guardian, radar device, e
 		APBSSID2GHz: motion.MAC{2, 0xaa, 0, byte(i >> 8), byte(i), 0x12},
 	}}
 	var answer wire.BootstrapAnswer
-	if err := a.call(ctx, http.MethodPost, "/gatekeeper", string(wire.EncodeBootstrap(record)), &answer); err != nil {
+	if err := a.call(ctx, http.MethodPost, "/gatekeeper?access_token="+accessToken, string(wire.EncodeBootstrap(record)), &answer); err != nil {
 		return device{}, device{}, err
 	}
 	c := answer.LocalConfig
@@ -165,6 +166,9 @@ func (a *appliance) adopt(ctx context.Context, i int) (guardian, radar device, e
 	radar = device{c.Radar.NetworkID, motion.DeviceKey{Kind: motion.RadarKind, ID: c.Radar.DeviceID}, c.Radar.MQToken}
 	return guardian, radar, nil
 }
+
+// accessToken lets the homes in: without one, a hundred may wait for an owner.
+const accessToken = "bench-access-token"
 
 // adoptMany adopts homes 0 to n−1 and returns their agents.
 func (a *appliance) adoptMany(ctx context.Context, n int) (guardians, radars []device, err error) {

@@ -134,7 +134,7 @@ func (b *bench) product() string { return filepath.Join(b.dir, "sensegate") }
 // compile builds the stripped product as it is shipped; environment may set another
 // target.
 func (b *bench) compile(to string, environment ...string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, ".")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-gcflags=sensegate/api/...=-l", "-o", to, ".")
 	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the product: %w\n%s", err, out)

@@ -74,7 +74,7 @@ func (b *box) start(ctx context.Context) error {
 		Connect: func(ctx context.Context, to uplink.Target) (uplink.Connection, error) {
 			return mqtt.Connect(ctx, to, log)
 		},
-		Health: func(context.Context) (uplink.Health, error) {
+		Health: func(context.Context, []motion.NetworkID) (uplink.Health, error) {
 			return uplink.Health{TS: motion.TimeOf(time.Now()), Version: "test", Problems: []string{}}, nil
 		},
 		Minutes: uplink.MinuteReader{

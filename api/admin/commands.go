@@ -9,7 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/user"
+	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -30,6 +34,8 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   device connect ID            have a node of ESPectre (Native) publish to this box
   links [NETWORK]              how each link senses, and why it cannot
   calibrate NETWORK [LINK] [-cancel]
+  log level [debug|info|warn|error]
+                               what the log holds, until the next start
   record [-minutes 10] [-network ID] [-links LINK,LINK] [-label empty|still|moving]
                                write raw CSI into files, labelled by keys while it runs
   record list | get NAME [DIRECTORY] | delete NAME
@@ -47,11 +53,13 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   backup [-o FILE] [-passphrase-file FILE]
   restore FILE [-passphrase-file FILE]
   db stat | check | compact
-  status                       how the appliance, its devices and its disk are
+  status [-watch]              how the appliance, its devices and its disk are
   uplink list | test NAME | remove NAME
   uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
                                send to a broker outside; uplink add -h lists every flag
   uplink change NAME           with the flags of uplink add: those that are left out stay as they are
+  update FILE                  replace the program by a newer one, signed in FILE.minisig;
+                               the former one runs again when that is not ready in a minute
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
   user admin EMAIL [-remove]   let an account look after the appliance in the app
   audit [-last 50] [-before LINE]
@@ -87,13 +95,37 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 		return ErrUsage
 	}
 	c.stateDir = stateDir
+	if found.itself {
+		return act(ctx, c, arguments)
+	}
 	if found.offline {
+		if err := asOwner(stateDir); err != nil {
+			return err
+		}
 		return act(ctx, c, arguments)
 	}
 	if c.client, err = Open(ctx, stateDir, errOut); err != nil {
 		return err
 	}
 	return errors.Join(act(ctx, c, arguments), c.client.Close())
+}
+
+// asOwner refuses root who would make files in a state directory that the appliance, another user,
+// could not open.
+func asOwner(stateDir string) error {
+	info, err := os.Stat(stateDir)
+	if err != nil || os.Geteuid() != 0 {
+		return nil // told where it matters
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || stat.Uid == 0 {
+		return nil
+	}
+	name := strconv.FormatUint(uint64(stat.Uid), 10)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	return fmt.Errorf("%s belongs to %s, who could not open what root makes there: runuser -u %s -- sensegate …", stateDir, name, name)
 }
 
 // find returns the command that words begin with, of one word or two; the zero entry: there
@@ -128,6 +160,7 @@ type action func(ctx context.Context, c command, arguments []string) error
 type entry struct {
 	flags   func(*flag.FlagSet) action
 	offline bool // it is for an appliance that does not run
+	itself  bool // it finds out itself whether one runs
 }
 
 // commands returns each command by name.
@@ -146,6 +179,7 @@ func commands() map[string]entry {
 		"device connect":    {flags: noFlags(withArgument("the id of a node of ESPectre, as device list shows it", connectNode))},
 		"device remove":     {flags: removal("/devices/", "the device's id, as device list shows it")},
 		"calibrate":         {flags: calibrateLinks},
+		"log level":         {flags: noFlags(changeLogLevel)},
 		"links":             {flags: noFlags(listLinks)},
 		"mqttuser create":   {flags: createMQTTUser},
 		"mqttuser list":     {flags: list("/mqttusers", showMQTTUsers)},
@@ -164,7 +198,8 @@ func commands() map[string]entry {
 		"record delete":     {flags: removal("/recordings/", "the recording's name, as record list shows it")},
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
-		"status":            {flags: list("/status", showStatus)},
+		"status":            {flags: statusOrWatch},
+		"update":            {flags: noFlags(withArgument("the file of the new program", updateProgram)), itself: true},
 		"uplink add":        {flags: addUplink},
 		"uplink change":     {flags: changeUplink},
 		"uplink list":       {flags: list("/uplinks", showUplinks)},

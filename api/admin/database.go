@@ -58,18 +58,21 @@ func makeBackup(flags *flag.FlagSet) action {
 				return err
 			}
 		}
-		copied, err := c.client.stream(ctx, "/backup?encrypted="+strconv.FormatBool(words != ""))
+		made := backupMade{Path: *output, Encrypted: words != ""}
+		if _, err := os.Stat(made.Path); err == nil && made.Path != "" && made.Path != "-" {
+			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
+		}
+		copying := c.waiting("copying the database")
+		answer, err := c.client.exchange(ctx, http.MethodGet, "/backup?encrypted="+strconv.FormatBool(made.Encrypted), http.NoBody)
+		copying()
 		if err != nil {
 			return err
 		}
-		defer copied.Close()
+		defer answer.Body.Close()
+		copied := c.counting(answer.Body, "written", answer.ContentLength)
 		if *output == "-" {
 			_, err := writeBackup(c.out, copied, words)
 			return err
-		}
-		made := backupMade{Path: *output, Encrypted: words != ""}
-		if _, err := os.Stat(made.Path); err == nil && made.Path != "" {
-			return fmt.Errorf("%s is there already: name another file by -o, or remove it first", made.Path)
 		}
 		if made.Path == "" {
 			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
@@ -77,6 +80,7 @@ func makeBackup(flags *flag.FlagSet) action {
 		if made.Size, err = saveBackup(made.Path, copied, words); err != nil {
 			return err
 		}
+		copied.done()
 		return c.print(made, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: %d bytes\n\nIt holds homes, accounts and history: keep it where nobody else reads it. It does not\nhold the configuration, the certificates and signing.json of the state directory.\n", made.Path, made.Size)
 		})
@@ -128,11 +132,17 @@ func restoreBackup(flags *flag.FlagSet) action {
 			return fmt.Errorf("read the backup: %w", err)
 		}
 		defer file.Close()
-		plain, err := decrypted(file, *secret)
+		about, err := file.Stat()
+		if err != nil {
+			return fmt.Errorf("read the backup: %w", err)
+		}
+		shown := c.counting(file, "read", about.Size())
+		plain, err := decrypted(shown, *secret)
 		if err != nil {
 			return err
 		}
 		done, err := store.Restore(ctx, store.Options{Path: Database(c.stateDir)}, plain)
+		shown.done()
 		if err != nil {
 			return err
 		}
@@ -163,7 +173,10 @@ func showLayout(w io.Writer, l store.Layout) {
 
 func checkDatabase(ctx context.Context, c command, _ []string) error {
 	var left store.LeftOut
-	if err := c.client.do(ctx, http.MethodGet, "/db/check", nil, &left); err != nil {
+	checking := c.waiting("checking a copy of the database")
+	err := c.client.do(ctx, http.MethodGet, "/db/check", nil, &left)
+	checking()
+	if err != nil {
 		return err
 	}
 	if err := c.print(left, func(w io.Writer) { fmt.Fprintln(w, "every page and every index is whole") }); err != nil {
@@ -177,7 +190,9 @@ func checkDatabase(ctx context.Context, c command, _ []string) error {
 
 // compactDatabase is the db compact command; no appliance may run.
 func compactDatabase(ctx context.Context, c command, _ []string) error {
+	compacting := c.waiting("writing the database anew")
 	done, err := store.Compact(ctx, store.Options{Path: Database(c.stateDir)})
+	compacting()
 	if err != nil {
 		return err
 	}

@@ -135,10 +135,7 @@ func (c command) export(ctx context.Context, id, path, words string) (done expor
 	if err := json.Unmarshal([]byte(response.Header.Get(copyHeader)), &done.Header); err != nil {
 		return done, fmt.Errorf("read the answer: %w", err)
 	}
-	shown := &progress{Reader: response.Body, verb: "written"}
-	if isTerminal(c.said) {
-		shown.to = c.said
-	}
+	shown := c.counting(response.Body, "written", 0)
 	if path == "" {
 		_, err = writeBackup(c.out, shown, words)
 	} else if _, there := os.Stat(path); there == nil {
@@ -204,10 +201,7 @@ func importNetwork(flags *flag.FlagSet) action {
 		} else if *secret == "-" {
 			return errors.New("standard input is the file: name the passphrase's, or the file as an argument")
 		}
-		shown := &progress{Reader: file, verb: "read", total: size}
-		if isTerminal(c.said) {
-			shown.to = c.said
-		}
+		shown := c.counting(file, "read", size)
 		plain, err := decryptedNetwork(shown, *secret)
 		if err != nil {
 			return err
@@ -266,14 +260,4 @@ func showTaken(w io.Writer, t moving.Taken) {
 	if t.Header.Moves {
 		fmt.Fprintf(w, "\nReceipt: %s\nOn the other box: sensegate network hand-over %d http://ADDRESS-OF-THIS-BOX:8080/gatekeeper %s\n", t.Arrival.Receipt, t.Header.Network, t.Arrival.Receipt)
 	}
-}
-
-// isTerminal reports whether somebody looks at what is written to w.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	about, err := file.Stat()
-	return err == nil && about.Mode()&os.ModeCharDevice != 0 && about.Mode()&os.ModeDevice != 0
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"sensegate/api/box"
 	"sensegate/motion"
@@ -80,7 +79,9 @@ func showNetworks(w io.Writer, list []box.Network) {
 		case n.State == box.NetworkMoved && len(n.Left) > 0:
 			fmt.Fprintf(w, "\nNetwork %d: not sent over yet: %s. They are when they post to the gatekeeper of this box, as at every start.\n", n.ID, strings.Join(n.Left, ", "))
 		case n.State == box.NetworkMoved:
-			fmt.Fprintf(w, "\nNetwork %d: every device was sent over. Its copy here can go: sensegate network delete %[1]d.\n", n.ID)
+			fmt.Fprintf(w, "\nNetwork %d: every device was sent over at least once. Once the other box lists them all as online (sensegate device list there), its copy here can go: sensegate network delete %[1]d.\n", n.ID)
+		case n.State == box.NetworkGone:
+			fmt.Fprintf(w, "\nNetwork %d: its copy here was deleted. Its devices are still sent on; sensegate network take-back %[1]d ends that, so that they can join a network here.\n", n.ID)
 		}
 		if len(n.Others) > 0 {
 			fmt.Fprintf(w, "Nodes of other makers do not ask where to send: point them to the other box yourself: %s.\n", strings.Join(n.Others, ", "))
@@ -105,6 +106,10 @@ func handOverNetwork(ctx context.Context, c command, arguments []string) error {
 // takeBackNetwork is the network take-back command.
 func takeBackNetwork(ctx context.Context, c command, id string) error {
 	return ask(ctx, c, http.MethodDelete, networkPath(id, "/handover"), nil, func(w io.Writer, h store.Handover) {
+		if h.Copy == "" { // it was deleted here
+			fmt.Fprintf(w, "The devices of network %d may join a network here again.\n", h.Network)
+			return
+		}
 		fmt.Fprintf(w, "Network %d goes on here. Where the other box has taken it in, delete it there: sensegate network delete.\n", h.Network)
 		if h.To != "" {
 			fmt.Fprintf(w, "Since %s devices may have gone to %s: what they have told there is there alone. They come back when they\nstart anew and ask this box; one that has another token meanwhile is let in from its address, or by\nsensegate device adopt.\n", when(h.Since), h.To)
@@ -140,35 +145,4 @@ func writeHeader(w http.ResponseWriter, what any) error {
 		w.Header().Set(copyHeader, string(text))
 	}
 	return err
-}
-
-// progress counts what is read through it, and shows it each second on a terminal.
-type progress struct {
-	io.Reader
-	to    io.Writer // nil: nobody looks
-	verb  string
-	total int64 // bytes that come, 0: not known
-	read  int64
-	shown time.Time
-}
-
-func (p *progress) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	p.read += int64(n)
-	if p.to != nil && time.Since(p.shown) > time.Second {
-		p.shown = time.Now()
-		if p.total > 0 {
-			fmt.Fprintf(p.to, "\r%s %s of %s ", p.verb, megabytes(p.read), megabytes(p.total))
-		} else {
-			fmt.Fprintf(p.to, "\r%s %s ", p.verb, megabytes(p.read))
-		}
-	}
-	return n, err
-}
-
-// done ends the line that shows how far it is.
-func (p *progress) done() {
-	if p.to != nil && !p.shown.IsZero() {
-		fmt.Fprintf(p.to, "\r%s %s.            \n", p.verb, megabytes(p.read))
-	}
 }

@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +13,45 @@ import (
 )
 
 func (s *Server) serveStatus(r *http.Request) (any, error) { return s.box.Status(r.Context()) }
+
+// watchInterval is the time between two looks of status -watch.
+const watchInterval = 2 * time.Second
+
+// statusOrWatch is the status command.
+func statusOrWatch(flags *flag.FlagSet) action {
+	watch := flags.Bool("watch", false, "show it anew each two seconds, until Ctrl-C")
+	return func(ctx context.Context, c command, arguments []string) error {
+		if len(arguments) > 0 {
+			return errors.New("status takes no argument")
+		}
+		for again := false; ; again = true {
+			var now box.Status
+			err := c.client.do(ctx, http.MethodGet, "/status", nil, &now)
+			if err != nil && (!again || ctx.Err() != nil) {
+				return err
+			}
+			if *watch && isTerminal(c.out) {
+				fmt.Fprint(c.out, "\x1b[H\x1b[2J") // from the top of an empty screen
+			}
+			if err != nil {
+				fmt.Fprintln(c.out, err) // it starts anew, perhaps
+			} else if err := c.print(now, func(w io.Writer) { showStatus(w, now) }); err != nil {
+				return err
+			}
+			switch {
+			case !*watch:
+				return nil
+			case err == nil && !now.Running: // and cannot start while this command has its database
+				return errors.New("it does not run, so there is nothing to watch")
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(watchInterval):
+			}
+		}
+	}
+}
 
 func showStatus(w io.Writer, now box.Status) {
 	line := func(name, format string, values ...any) {
@@ -39,6 +81,10 @@ func showStatus(w io.Writer, now box.Status) {
 	line("networks", "%d", now.Networks)
 	for _, n := range now.Away {
 		name, since := fmt.Sprint("network ", n.ID), when(n.Since)
+		if n.State == box.NetworkGone {
+			line(name, "deleted here on %s after it had moved; its devices are sent to %s", since, n.To)
+			continue
+		}
 		if n.To == "" {
 			line(name, "on its way to another box since %s: closed here until it is handed over or taken back", since)
 			continue

@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime/debug"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -61,6 +59,7 @@ type Appliance struct {
 	starts     func() error // why the process could not start anew; nil: it cannot
 	restarting sync.Once
 	restart    chan struct{} // closed when the process is to start anew
+	serving    chan struct{} // closed once it serves
 }
 
 // Open assembles an appliance on its state directory and binds its ports.
@@ -77,7 +76,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		}
 	}()
 	c.fitConnections(openFiles(), log)
-	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{})}
+	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{}), serving: make(chan struct{})}
 	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Log: log})
 	a.notify, err = notify.New(db, notify.Options{Mail: c.Mail, Push: c.Push, Base: func() string { return a.base }, Log: log})
 	if err != nil {
@@ -88,7 +87,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		Readopt: c.Gatekeeper.Readopt == "same-address", FirstWindow: c.Gatekeeper.FirstWindow, Log: log,
 		NodesNetwork:    motion.NetworkID(c.Nodes.Network),
 		WithoutInsights: !c.Insights.Enabled, Relays: a.relays, Stored: a.notify.Pusher.Event,
-		Built: Built(),
+		Built: box.ThisBuild().Time(),
 	})
 	if err != nil {
 		return nil, err
@@ -115,9 +114,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	})
 	a.box = box.New(box.Parts{
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
-		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
-		Configured: a.config.Settings, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker}, Entities: a.entities,
-		Uplinks: a.uplinks,
+		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Ports: a.httpPorts, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
+		Configured: a.config.Settings, Level: c.Log.InForce, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker}, Entities: a.entities,
+		Uplinks: a.uplinks, Restart: a.askedRestart,
 	})
 	if err = a.box.Told(ctx); err != nil {
 		log.Warn("what came of a restore is not in the audit log yet", "err", err)
@@ -159,6 +158,15 @@ func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, 
 		return nil, err
 	}
 	db, _, err := store.OpenOrRecover(ctx, options)
+	if errors.Is(err, store.ErrNewer) && c.wentBack() {
+		restored, err := store.RestoreLast(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		log.Warn("the program went back after an update, and its database with it", "backup", restored.Path)
+		db, _, err = store.OpenOrRecover(ctx, options)
+		return db, err
+	}
 	return db, err
 }
 
@@ -167,6 +175,9 @@ func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, 
 // called once. It ends by itself, with an error that wraps ErrRestart, when a backup is to be
 // restored, and with another one when something has failed.
 func (a *Appliance) Run(ctx context.Context) error { return errors.Join(a.serve(ctx), a.db.Close()) }
+
+// Serving is closed once the appliance serves.
+func (a *Appliance) Serving() <-chan struct{} { return a.serving }
 
 // Failed is closed when the store has failed: Run returns its error soon.
 func (a *Appliance) Failed() <-chan struct{} { return a.db.Failed() }
@@ -203,6 +214,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 	services.Go(func() error { return a.staging.Run(running) })
 	services.Go(func() error { return a.records.Run(running) })
 	services.Go(func() error { return a.box.Run(running) })
+	services.Go(func() error { return a.supervise(running) })
 	services.Go(func() error {
 		select {
 		case <-running.Done():
@@ -220,6 +232,7 @@ func (a *Appliance) serve(ctx context.Context) error {
 		}
 	})
 	a.log.Info("ready", "http", a.http.Addr().String(), "mqtt", a.broker.Addr().String(), "state", a.config.StateDir)
+	close(a.serving)
 	a.sayTLS()
 	err := services.Wait()
 	a.parts.Accounts.Wait()
@@ -229,32 +242,4 @@ func (a *Appliance) serve(ctx context.Context) error {
 	err = errors.Join(err, <-told)
 	stopLinking()
 	return errors.Join(err, <-linked)
-}
-
-// releaseDate replaces the build date of a program that was not built from a repository; a
-// release updates it.
-const releaseDate = "2026-11-01T00:00:00Z"
-
-// Built returns when this program was built, or the time of the commit that it was built from:
-// a clock that shows less is wrong.
-func Built() motion.Time {
-	info, _ := debug.ReadBuildInfo()
-	return builtOf(info)
-}
-
-// builtOf returns when the program that info, which may be nil, describes was built.
-func builtOf(info *debug.BuildInfo) motion.Time {
-	date := releaseDate
-	if info != nil {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.time" {
-				date = setting.Value
-			}
-		}
-	}
-	at, err := time.Parse(time.RFC3339, date)
-	if err != nil {
-		return builtOf(nil)
-	}
-	return motion.TimeOf(at)
 }

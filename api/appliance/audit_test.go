@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // that show a secret.
 func TestEachCommandIsInTheAuditLog(t *testing.T) {
 	t.Parallel()
-	r := serve(t, func(*Config) {})
+	r := serve(t, func(c *Config) { c.Log.InForce = new(slog.LevelVar) })
 	word := filepath.Join(t.TempDir(), "word")
 	if err := os.WriteFile(word, []byte("an invented password\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		{"POST /users/delete", "user delete mum@example.com", "account_deleted", "account 3"},
 		{"POST /adoption", "device adopt -window 10m", "adoption_opened", "network all"},
 		{"DELETE /devices/{id}", "device remove " + device, "device_removed", device},
+		{"PUT /log/level", "log level debug", "log_level", "DEBUG"},
 		{"POST /uplinks", "uplink add house -url mqtt://127.0.0.1:9 -use events,live", "uplink_added", "house"},
 		{"PUT /uplinks/{name}", "uplink change house -use events", "uplink_changed", "house"},
 		{"DELETE /uplinks/{name}", "uplink remove house", "uplink_removed", "house"},
@@ -64,6 +66,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		"POST /recordings/{name}/read DELETE /recordings/{name} " + // TestInterruptedRecordingIsComplete
 		"POST /networks POST /networks/{id}/handover PUT /networks/{id}/handover DELETE /networks/{id}/handover DELETE /networks/{id} " + // api/appliance/movetest
 		"POST /uplinks/{name}/test " + // changes nothing
+		"POST /restart " + // TestUpdateRunsTheNewProgram
 		"POST /recordings/label POST /recordings/stop" // which leave none
 	for _, request := range regexp.MustCompile(`"((?:POST|DELETE|PUT) [^"]+)"`).FindAllStringSubmatch(string(source), -1) {
 		if !walked[request[1]] && !strings.Contains(elsewhere, request[1]) {

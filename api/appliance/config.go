@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"gopkg.in/natefinch/lumberjack.v2"
+
 	"sensegate/api/admin"
 	"sensegate/api/auth"
 	"sensegate/api/box"
@@ -55,10 +57,15 @@ type Config struct {
 	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
 }
 
-// LogConfig is the log part: a level, and the format text or json.
+// LogConfig is the log part: what is logged, as what, and where.
 type LogConfig struct {
-	Level  slog.Level `yaml:"level" env:"LEVEL"`
-	Format string     `yaml:"format" env:"FORMAT"`
+	Level    slog.Level `yaml:"level" env:"LEVEL"`
+	Format   string     `yaml:"format" env:"FORMAT"`       // text or json
+	File     string     `yaml:"file" env:"FILE"`           // "": standard error, which a supervisor keeps
+	FileSize Size       `yaml:"file_size" env:"FILE_SIZE"` // of one, before the next is begun
+	Files    int        `yaml:"files" env:"FILES"`         // former ones that are kept
+
+	InForce *slog.LevelVar `yaml:"-"` // the level, once there is a Logger
 }
 
 // WebConfig configures the web app.
@@ -99,7 +106,7 @@ type InsightsConfig struct {
 func Defaults() Config {
 	return Config{
 		StateDir:   "./data",
-		Log:        LogConfig{Format: "text"},
+		Log:        LogConfig{Format: "text", FileSize: 10 * mebibyte, Files: 3},
 		HTTP:       server.Defaults(),
 		Web:        WebConfig{Admin: caller.AdminPrivate},
 		MQTT:       broker.Defaults(),
@@ -133,6 +140,8 @@ func (c *Config) Validate() error {
 	}
 	rule(c.StateDir != "", "state_dir: want a directory")
 	rule(c.Log.Format == "text" || c.Log.Format == "json", fmt.Sprintf("log.format: want text or json, found %.40q", c.Log.Format))
+	rule(c.Log.FileSize >= mebibyte, "log.file_size: want 1MiB or more")
+	rule(c.Log.Files >= 1 && c.Log.Files <= 100, fmt.Sprintf("log.files: want 1 to 100, found %d", c.Log.Files))
 	check("http.", c.HTTP.Validate())
 	admin := []string{caller.AdminPrivate, caller.AdminAny, caller.AdminOff}
 	rule(slices.Contains(admin, c.Web.Admin), fmt.Sprintf("web.admin: want private, any or off, found %.40q", c.Web.Admin))
@@ -186,9 +195,14 @@ func Load(path string) (Config, error) {
 // Settings returns every key of the configuration, without secrets.
 func (c *Config) Settings() box.Settings { return c.Sources.Settings(c, Defaults()) }
 
-// Logger returns the logger that the configuration asks for, writing to w.
-func (c LogConfig) Logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.Level}
+// Logger returns a logger to the configured file, to w without one. InForce changes its level.
+func (c *LogConfig) Logger(w io.Writer) *slog.Logger {
+	c.InForce = new(slog.LevelVar)
+	c.InForce.Set(c.Level)
+	if c.File != "" {
+		w = &lumberjack.Logger{Filename: c.File, MaxSize: int(c.FileSize / mebibyte), MaxBackups: c.Files}
+	}
+	options := &slog.HandlerOptions{Level: c.InForce}
 	if c.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
@@ -246,20 +260,25 @@ func openFiles() int {
 	return int(min(uint64(limit.Cur), 1<<30))
 }
 
+// connections returns how many connections may be open at once, over HTTP and MQTT.
+func (c *Config) connections() int {
+	all := c.HTTP.MaxConnections + c.MQTT.Guard.MaxConnections
+	if c.Core.Listen != "" {
+		all += c.HTTP.MaxConnections
+	}
+	return all
+}
+
 // fitConnections lowers the maximum numbers of connections when the process may not open as
 // many files: otherwise no listener would know that it is full, and silent connections would
 // never give way.
 func (c *Config) fitConnections(files int, log *slog.Logger) {
-	http, mqtt := c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections
-	wanted := http + mqtt
-	if c.Core.Listen != "" {
-		wanted += http
-	}
+	http, mqtt, wanted := c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections, c.connections()
 	left := max(files-spareFiles, files/4)
 	if files == 0 || wanted <= left {
 		return
 	}
 	c.HTTP.MaxConnections, c.MQTT.Guard.MaxConnections = max(1, http*left/wanted), max(1, mqtt*left/wanted)
-	log.Warn("fewer connections than configured: raise the limit of open files", "files", files,
+	log.Info("fewer connections than configured, for want of open files", "files", files,
 		"http.max_connections", c.HTTP.MaxConnections, "mqtt.max_connections", c.MQTT.Guard.MaxConnections)
 }

@@ -18,7 +18,8 @@ func (a *Appliance) homeAssistant(u uplink.Uplink) uplink.Part {
 	c := u.HomeAssistant
 	shown := house.New(house.Options{
 		Uplink: u.Name, Networks: u.Networks, Members: c.Members, Engine: a.engine, Household: a.parts.Household, DB: a.db,
-		Box: a.shownBox, Restart: a.askedRestart, Log: a.log,
+		Box:     func(ctx context.Context) (homeassistant.Box, error) { return a.shownBox(ctx, u.Networks) },
+		Restart: a.askedRestart, Log: a.log,
 	})
 	return homeassistant.New(homeassistant.Options{
 		Box: u.Box, Base: u.Base, Discovery: c.DiscoveryPrefix, Legacy: c.LegacyDiscovery, ReadOnly: c.ReadOnly, Alarm: c.Alarm,
@@ -32,9 +33,10 @@ func (a *Appliance) clearedOfHomeAssistant(u uplink.Uplink) uplink.Part {
 	return homeassistant.Cleared{Kept: house.Kept(a.db, u.Name)}
 }
 
-// shownBox returns the appliance as Home Assistant is shown it.
-func (a *Appliance) shownBox(ctx context.Context) (homeassistant.Box, error) {
-	health, err := a.health(ctx)
+// shownBox returns the appliance as Home Assistant is shown it, of whose networks it sees some alone; none:
+// all.
+func (a *Appliance) shownBox(ctx context.Context, only []motion.NetworkID) (homeassistant.Box, error) {
+	health, err := a.health(ctx, only)
 	const mib = 1 << 20
 	return homeassistant.Box{
 		Name: "sensegate", URL: a.base, Version: health.Version, Uptime: float64(health.UptimeS), Networks: health.Networks,

@@ -2,7 +2,6 @@ package appliance
 
 import (
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -28,32 +27,11 @@ func TestConnectionsFitTheFilesThatMayBeOpen(t *testing.T) {
 		if h, m := config.HTTP.MaxConnections, config.MQTT.Guard.MaxConnections; h != c.http || m != c.mqtt {
 			t.Errorf("%s: %d over HTTP and %d over MQTT, want %d and %d", name, h, m, c.http, c.mqtt)
 		}
-		if n := strings.Count(log.String(), "level=WARN"); n != c.warn {
-			t.Errorf("%s: %d warnings, want %d: %s", name, n, c.warn, &log)
+		if n := strings.Count(log.String(), "fewer connections"); n != c.warn {
+			t.Errorf("%s: told %d times, want %d: %s", name, n, c.warn, &log)
 		}
 	}
 	if n := openFiles(); n < 64 {
 		t.Errorf("the system lets %d files be open", n)
-	}
-}
-
-func TestBuildDateIsThatOfTheCommit(t *testing.T) {
-	t.Parallel()
-	release := builtOf(nil)
-	if year := release.Std().Year(); year < 2026 {
-		t.Fatalf("the release date is of %d", year)
-	}
-	for name, c := range map[string]struct {
-		settings []debug.BuildSetting
-		want     int64
-	}{
-		"commit":          {[]debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.time", Value: "2027-01-15T08:00:00Z"}}, 1800000000},
-		"no repository":   {nil, release.Second()},
-		"unreadable time": {[]debug.BuildSetting{{Key: "vcs.time", Value: "yesterday"}}, release.Second()},
-		"time of a zone":  {[]debug.BuildSetting{{Key: "vcs.time", Value: "2027-01-15T09:00:00+01:00"}}, 1800000000},
-	} {
-		if got := builtOf(&debug.BuildInfo{Settings: c.settings}); got.Second() != c.want {
-			t.Errorf("%s: %v, want second %d", name, got.Std(), c.want)
-		}
 	}
 }

@@ -82,3 +82,16 @@ func (a *Appliance) Setup(ctx context.Context, code string) box.Setup {
 	}
 	return box.Setup{Code: code, Reach: a.reach()}
 }
+
+// httpPorts returns the ports of HTTP and https.
+func (a *Appliance) httpPorts() (ports []string) {
+	for _, at := range []net.Addr{a.http.Addr(), a.http.TLSAddr()} {
+		if at == nil {
+			continue
+		}
+		if _, port, err := net.SplitHostPort(at.String()); err == nil {
+			ports = append(ports, port)
+		}
+	}
+	return ports
+}

@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"sensegate/api/update"
 )
 
 // ErrRestart ends Run when the appliance is to start anew, so that a staged backup takes the
@@ -19,6 +21,12 @@ var ErrRestart = errors.New("start again")
 func (a *Appliance) Restartable(starts func() error) {
 	a.starts = starts
 	a.staging.Restartable(starts, a.startAnew)
+}
+
+// wentBack reports whether the last update failed, so that the program of before runs again.
+func (c Config) wentBack() bool {
+	last, err := update.Last(c.StateDir)
+	return err == nil && last != nil && last.State == update.Back
 }
 
 // runningProgram is the program of this process, also when its file was removed.

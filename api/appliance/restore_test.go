@@ -48,6 +48,7 @@ func serveRestorable() error {
 	}
 	a.Restartable(func() error { return nil })
 	a.http.Handle("/test/restore", http.HandlerFunc(a.testRestore))
+	a.http.Handle("/test/hang", a.hangable())
 	if err := a.Run(ctx); !errors.Is(err, ErrRestart) {
 		return err
 	}

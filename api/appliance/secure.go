@@ -61,7 +61,7 @@ func bestHost(shown pki.State, told []string) string {
 
 // probe tries the encrypted connection.
 func (a *Appliance) probe(ctx context.Context) (checks []box.SecureCheck) {
-	for _, c := range a.certs.Probe(ctx, pki.OnThisBox(a.http.TLSAddr()), a.told(), Built().Std()) {
+	for _, c := range a.certs.Probe(ctx, pki.OnThisBox(a.http.TLSAddr()), a.told(), box.ThisBuild().Time().Std()) {
 		checks = append(checks, box.SecureCheck(c))
 	}
 	return checks

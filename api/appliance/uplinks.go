@@ -3,8 +3,10 @@ package appliance
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
+	"sensegate/api/auth"
 	"sensegate/motion"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/mqtt"
@@ -28,7 +30,10 @@ func (a *Appliance) openUplinks(ctx context.Context) (err error) {
 		Parts: map[uplink.Use]func(uplink.Uplink) uplink.Part{
 			uplink.HomeAssistant: a.homeAssistant,
 			uplink.Commands: func(u uplink.Uplink) uplink.Part {
-				return remotecore.New(u, http.HandlerFunc(a.serveCore), a.setClock, a.log)
+				within := func(w http.ResponseWriter, r *http.Request) {
+					a.serveCore(w, r.WithContext(auth.Within(r.Context(), u.Networks)))
+				}
+				return remotecore.New(u, http.HandlerFunc(within), a.setClock, a.log)
 			},
 		},
 		Service: func(u uplink.Uplink) uplink.Part {
@@ -70,8 +75,9 @@ func (a *Appliance) setClock() motion.Time {
 	return a.engine.State.Now()
 }
 
-// health returns how the appliance is, as its administrator sees it.
-func (a *Appliance) health(ctx context.Context) (uplink.Health, error) {
+// health returns how the appliance is, as its administrator sees it, with the counts of some networks
+// alone; none: of all.
+func (a *Appliance) health(ctx context.Context, only []motion.NetworkID) (uplink.Health, error) {
 	status, err := a.box.Status(ctx)
 	if err != nil {
 		return uplink.Health{}, err
@@ -88,7 +94,33 @@ func (a *Appliance) health(ctx context.Context) (uplink.Health, error) {
 	for _, one := range status.Attention(outbox, time.Now()) {
 		h.Problems = append(h.Problems, one.Code)
 	}
+	carries := func(id motion.NetworkID) bool { return len(only) == 0 || slices.Contains(only, id) }
+	if len(only) > 0 {
+		h.Networks, h.Devices, h.Online = 0, 0, 0
+		devices, _, err := a.engine.Devices.DeviceList(ctx)
+		if err != nil {
+			return h, err
+		}
+		for _, d := range devices {
+			if !carries(d.NetworkID) {
+				continue
+			}
+			switch d.State {
+			case "online":
+				h.Online++
+				h.Devices++
+			case "offline":
+				h.Devices++
+			}
+		}
+	}
 	for _, network := range a.engine.State.All() {
+		if !carries(network.ID) {
+			continue
+		}
+		if len(only) > 0 {
+			h.Networks++
+		}
 		topology, err := a.engine.Inventory.Topology(network.ID, true)
 		if err != nil { // deleted meanwhile
 			continue

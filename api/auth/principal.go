@@ -77,12 +77,22 @@ type Key struct {
 	Name    string
 	Scopes  []string
 	Network motion.NetworkID // the only network it opens; 0: all
+
+	within []motion.NetworkID // of those, the ones that the way of its request leads to; none: all
 }
+
+// Within returns a context of requests that come by a way which leads to some networks alone; none:
+// to all.
+func Within(ctx context.Context, networks []motion.NetworkID) context.Context {
+	return context.WithValue(ctx, withinKey{}, networks)
+}
+
+type withinKey struct{}
 
 // Open returns nil when the key opens the network, and otherwise the NotFound fault of a
 // network that does not exist (payloads.md 1: "unknown and foreign ids answer the same 404").
 func (k Key) Open(id motion.NetworkID) error {
-	if k.Network == 0 || k.Network == id {
+	if (k.Network == 0 || k.Network == id) && (len(k.within) == 0 || slices.Contains(k.within, id)) {
 		return nil
 	}
 	return fault.New(fault.NotFound, "network %d is not known", id)
@@ -110,5 +120,6 @@ func (k *Keys) Check(ctx context.Context, token, scope string) (Key, error) {
 	if !slices.Contains(record.Scopes, scope) {
 		return Key{}, fault.New(fault.Forbidden, "API key: needs the scope %s", scope)
 	}
-	return Key{ID: record.ID, Name: record.Name, Scopes: record.Scopes, Network: record.NetworkID}, nil
+	within, _ := ctx.Value(withinKey{}).([]motion.NetworkID)
+	return Key{ID: record.ID, Name: record.Name, Scopes: record.Scopes, Network: record.NetworkID, within: within}, nil
 }

@@ -35,6 +35,7 @@ type Parts struct {
 	Ready      func() error                        // why the appliance cannot work
 	Authority  func() string                       // fingerprint of the authority that clients are to trust
 	Core       func() string                       // address of the Core interface, shown with a new key
+	Ports      func() []string                     // that it listens on for HTTP
 	Reach      func() Reach                        // how the household reaches the appliance
 	Configured func() Settings                     // the configuration
 	Secured    func() Secure                       // how the household reaches the appliance encrypted
@@ -43,10 +44,12 @@ type Parts struct {
 	Nodes      Nodes                               // the door of nodes of other makers
 	Uplinks    *uplink.Set                         // nil when the appliance does not run
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
+	Restart    func() error                        // starts the process anew, after this answer; an error says why it cannot
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
 	Log    *slog.Logger
-	Recent *logtail.Tail // the last lines of the log
+	Level  *slog.LevelVar // what it holds at least; nil when the appliance does not run
+	Recent *logtail.Tail  // the last lines of the log
 }
 
 // Box administers the appliance. Its methods may be called concurrently.

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +22,7 @@ const (
 	NetworkHere  = "here"
 	NetworkAside = "set aside" // a copy is on its way to another box: nothing is read or changed here
 	NetworkMoved = "moved"     // its devices are sent to another box
+	NetworkGone  = "deleted"   // it had moved, and nothing of it is here any more; its devices are sent there still
 )
 
 // Network is a network as an administrator sees it: nothing of what its household does.
@@ -48,7 +52,11 @@ func (b *Box) Networks(ctx context.Context) (list []Network, err error) {
 			}
 			list = append(list, shown)
 		}
-		return nil
+		gone, err := tx.DepartedNetworks()
+		for _, d := range gone {
+			list = append(list, Network{ID: d.Network, Guardian: d.Guardian, State: NetworkGone, Devices: len(d.Devices), Since: d.At, To: d.To})
+		}
+		return err
 	})
 	return list, err
 }
@@ -163,14 +171,44 @@ func (b *Box) ImportNetwork(ctx context.Context, by store.Actor, file io.Reader,
 }
 
 // HandOverNetwork sends the devices of a network to the box that has taken it in: engine.HandOver has
-// the rules.
+// the rules. Conflict: to is this box, or nothing answers there.
 func (b *Box) HandOverNetwork(ctx context.Context, by store.Actor, id motion.NetworkID, to, receipt string) (h store.Handover, err error) {
 	err = b.change(ctx, by, "network_handed_over", networkName(id), func(ctx context.Context, note *store.AuditNote) error {
 		note.Add("to", to)
+		if err := b.elsewhere(ctx, to); err != nil {
+			return err
+		}
 		h, err = b.Engine.HandOver(ctx, id, to, receipt)
 		return err
 	})
 	return h, err
+}
+
+// answerTime is how long another box may take to answer.
+const answerTime = 5 * time.Second
+
+// elsewhere returns an error unless a gatekeeper answers at an address, and it is not that of this box.
+func (b *Box) elsewhere(ctx context.Context, to string) error {
+	at, err := url.Parse(to)
+	if err != nil || at.Host == "" || b.Ready == nil {
+		return nil // told by the rules; without an appliance that runs, the other box may be off too
+	}
+	port := at.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[at.Scheme]
+	}
+	dialer := net.Dialer{Timeout: answerTime}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(at.Hostname(), port))
+	if err != nil {
+		return fault.New(fault.Conflict, "nothing answers at %s, so devices sent there would be lost: check the address, and that the other box runs", at.Host)
+	}
+	defer conn.Close()
+	near, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+	far, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	if near == far && b.Ports != nil && slices.Contains(b.Ports(), port) {
+		return fault.New(fault.Conflict, "%s is this box itself: want the address of the other one", at.Host)
+	}
+	return nil
 }
 
 // TakeBackNetwork lets a network that was set aside or handed over go on here. It returns how it was
@@ -189,6 +227,11 @@ func (b *Box) TakeBackNetwork(ctx context.Context, by store.Actor, id motion.Net
 func (b *Box) DeleteNetwork(ctx context.Context, by store.Actor, id motion.NetworkID) error {
 	return b.change(ctx, by, "network_deleted", networkName(id), func(ctx context.Context, _ *store.AuditNote) error {
 		if _, away := b.Engine.State.Away(id); away {
+			if b.Uplinks != nil {
+				if err := b.Uplinks.HasSent(ctx, id); err != nil {
+					return err
+				}
+			}
 			return b.Engine.Devices.DeleteAway(ctx, id)
 		}
 		return b.Engine.Devices.DeleteNetwork(ctx, id, func(tx *store.Tx) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -34,15 +33,6 @@ type Status struct {
 	Authority     string         `json:"ca_sha256,omitempty"` // fingerprint of the authority that clients are to trust
 	Uplinks       []uplink.State `json:"uplinks,omitempty"`
 	SuppliedEnds  motion.Time    `json:"certificate_ends,omitzero"` // when the certificate ends that the owner supplied; 0: the appliance makes its own
-}
-
-// Version returns the version that the binary was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
 
 // Status returns how the appliance is.
@@ -84,7 +74,11 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 	if err != nil {
 		return now, err
 	}
-	now.Networks = len(networks)
+	for _, n := range networks {
+		if n.State != NetworkGone {
+			now.Networks++
+		}
+	}
 	now.Away = slices.DeleteFunc(networks, func(n Network) bool { return n.State == NetworkHere })
 	if now.Database, err = b.DB.Stats(ctx); err != nil {
 		return now, err

@@ -58,8 +58,17 @@ func (b *Box) changeUplink(ctx context.Context, by store.Actor, action, name str
 			}
 			note.Add("host", c.Host())
 			note.Add("use", strings.Join(uses, " "))
+			if c.Own() {
+				check := func(tx *store.Tx) error { return tx.CheckShown(set.BaseOf(*c)) }
+				if err := b.DB.View(ctx, check); err != nil {
+					return err
+				}
+			}
 		}
-		return do(ctx, set)
+		if err := do(ctx, set); err != nil || b.Entities == nil {
+			return err
+		}
+		return b.Engine.Devices.MoveHomeAssistants(context.WithoutCancel(ctx), b.Entities())
 	})
 }
 

@@ -89,6 +89,9 @@ func (b *Browser) boxStatus(ctx context.Context, _ auth.Administrator, _ *struct
 	o.ReadOnly, o.UncleanStops, o.Unreadable, o.SamplesLost = s.Health.ReadOnly, s.Health.UncleanStops, s.Health.Unreadable, s.Health.SamplesLost
 	o.Away = []boxAway{}
 	for _, n := range s.Away {
+		if n.State == box.NetworkGone {
+			continue
+		}
 		o.Away = append(o.Away, boxAway{n.ID, n.To, len(n.Left)})
 	}
 	o.Networks, o.Devices, o.DevicesOnline = s.Networks, s.Devices, s.DevicesOnline

@@ -182,6 +182,9 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 	err := c.db.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.Commands(q)
 		for _, one := range list {
+			if who.Open(one.NetworkID) != nil { // the way of the request leads to some networks alone
+				continue
+			}
 			out.Body = append(out.Body, commandOf(one))
 		}
 		if err != nil || len(list) > 0 || !in.Node.Set {

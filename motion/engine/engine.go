@@ -81,7 +81,8 @@ type Engine struct {
 	learned  written // signs of life and what links have learned; Flushing guards both
 	reported written // whole status reports
 
-	running atomic.Bool // Run was called: one that only serves a command stores events by nobody
+	worked  atomic.Pointer[time.Time] // when advance was last done; nil: not yet
+	running atomic.Bool               // Run was called: one that only serves a command stores events by nobody
 }
 
 // New loads every network from db. Introduce must be called before Run.
@@ -121,6 +122,7 @@ func (e *Engine) Introduce(broker state.Outbound) { e.State.Outbound = broker }
 // disk is unknown then, and only a restart can tell.
 func (e *Engine) Run(ctx context.Context) error {
 	e.running.Store(true)
+	e.note()
 	group, running := errgroup.WithContext(ctx)
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRecording()
@@ -190,9 +192,25 @@ func (e *Engine) watchClock(ctx context.Context) error {
 	return e.tellAll(ctx, motion.ClockSetEvent, motion.Document{"by_s": math.Round(float64(by))})
 }
 
+// note notes that the engine works.
+func (e *Engine) note() {
+	now := time.Now()
+	e.worked.Store(&now)
+}
+
+// Silent returns for how long a running engine has not finished its work of each second: about a
+// second at most, unless a lock, the disk or the processor is not to be had. 0 before Run.
+func (e *Engine) Silent() time.Duration {
+	if at := e.worked.Load(); at != nil {
+		return time.Since(*at)
+	}
+	return 0
+}
+
 // advance looks whether the clock was set, ends the pauses that are over, and moves networks on
 // whose links are silent.
 func (e *Engine) advance(ctx context.Context) error {
+	defer e.note()
 	now := e.State.Now() // before it is watched: what is silent is told by a clock that was watched
 	if err := e.watchClock(ctx); err != nil {
 		return err

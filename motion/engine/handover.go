@@ -93,7 +93,9 @@ func (e *Engine) HandOver(ctx context.Context, id motion.NetworkID, to, receipt 
 		case receipt != h.Receipt:
 			return fault.New(fault.Invalid, "receipt: is not what the other box has shown when it took the network in (sensegate network import)")
 		}
-		h.To = at.String()
+		if to := at.String(); to != h.To {
+			h.To, h.Sent = to, nil // nobody was sent there yet
+		}
 		return tx.PutHandover(h)
 	})
 	if err != nil {
@@ -105,10 +107,16 @@ func (e *Engine) HandOver(ctx context.Context, id motion.NetworkID, to, receipt 
 }
 
 // TakeBack lets a network that was set aside, or handed over, go on here. It returns how it was on
-// its way. NotFound: it was not.
+// its way. Of one whose copy was deleted here, the devices may join and form networks here again.
+// NotFound: it was not on its way.
 func (e *Engine) TakeBack(ctx context.Context, id motion.NetworkID) (h store.Handover, err error) {
+	var departed bool
 	err = e.State.DB.Update(ctx, func(tx *store.Tx) (err error) {
 		var found bool
+		if departed, err = tx.RemoveDeparted(func(d store.Departed) bool { return d.Network == id }); err != nil || departed {
+			h.Network = id
+			return err
+		}
 		if h, found, err = tx.Handover(id); err == nil && !found {
 			err = fault.New(fault.NotFound, "network %d is not on its way to another box", id)
 		}
@@ -120,13 +128,39 @@ func (e *Engine) TakeBack(ctx context.Context, id motion.NetworkID) (h store.Han
 	if err != nil {
 		return h, err
 	}
+	if departed {
+		return h, e.readDeparted(ctx)
+	}
 	e.State.ForgetAway(id)
 	return h, e.Arrived(context.WithoutCancel(ctx), id)
+}
+
+// readDeparted brings the memory up to date with which networks have departed.
+func (e *Engine) readDeparted(ctx context.Context) error {
+	all, err := store.Read(context.WithoutCancel(ctx), e.State.DB, (*store.Tx).DepartedNetworks)
+	if err == nil {
+		e.State.SetDeparted(all)
+	}
+	return err
 }
 
 // Arrived brings the memory up to date with a network that was stored as a whole.
 func (e *Engine) Arrived(ctx context.Context, id motion.NetworkID) error {
 	if err := e.State.Reload(ctx, id); err != nil {
+		return err
+	}
+	back := false // a network that had departed
+	err := e.State.DB.Update(ctx, func(tx *store.Tx) error {
+		network, err := tx.Network(id)
+		if err == nil {
+			back, err = tx.RemoveDeparted(func(d store.Departed) bool { return d.Guardian == network.GuardianID })
+		}
+		return err
+	})
+	if err == nil && back {
+		err = e.readDeparted(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	return e.Alerts.Requeue(ctx)

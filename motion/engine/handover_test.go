@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,21 +128,59 @@ func TestDevicesOfAHandedOverNetworkAreSentThere(t *testing.T) {
 		if _, _, why := b.heard(node.ID, otherMAC, elsewhere); !strings.Contains(why, "have the node send there") {
 			t.Errorf("a node of another maker: %q", why)
 		}
-		b.view(func(tx *store.Tx) error {
-			h, _, err := tx.Handover(id)
-			if len(h.Sent) != 2 || h.Sent[masterID] == 0 || h.Sent[peerID] == 0 {
-				t.Errorf("sent over were %v, want the adopted ones", h.Sent)
-			}
-			return err
-		})
+		sent := func(want ...string) {
+			t.Helper()
+			b.view(func(tx *store.Tx) error {
+				h, _, err := tx.Handover(id)
+				if got := slices.Sorted(maps.Keys(h.Sent)); !slices.Equal(got, want) {
+					t.Errorf("sent over were %v, want %v", got, want)
+				}
+				return err
+			})
+		}
+		sent() // whoever names a device need not be it
+		b.post(master(), "")
+		b.postFrom(elsewhere, master(), token)
+		b.post(peer(), "")
+		sent(masterID, peerID)
+		if _, err := b.HandOver(context.Background(), id, "http://192.0.2.2:8080", "RECEIPT"); err != nil {
+			t.Fatal(err)
+		}
+		sent() // there nobody was sent yet
+	})
+}
+
+// TestDevicesOfADeletedCopyAreSentOn: they do not form their network anew on the box that it has left.
+func TestDevicesOfADeletedCopyAreSentOn(t *testing.T) {
+	run(t, func(t *testing.T, b *box) {
+		id := b.home()
+		_, token := b.tokens()
+		b.setAside(id)
+		if _, err := b.HandOver(context.Background(), id, "http://192.0.2.1:8080", "RECEIPT"); err != nil {
+			t.Fatal(err)
+		}
 		if err := b.Devices.DeleteAway(context.Background(), id); err != nil {
 			t.Fatal(err)
 		}
-		b.stop()
-		b.options.FirstWindow = 0
-		b.start()
-		if a := b.post(master(), token); a.TryAgain == "" {
-			t.Errorf("after the deletion its master is let in: %+v", a)
+		for _, when := range []string{"after the deletion", "after a restart"} {
+			for _, p := range []motion.Bootstrap{master(), peer(), newcomer(location, 1), newcomer(location, motion.RootModeMaster)} {
+				if a := b.post(p, token); a.Redirect != "http://192.0.2.1:8080/gatekeeper" || a.GuardianToken != "" {
+					t.Errorf("%s %s is answered with %+v", when, p.Radar.DeviceID, a)
+				}
+			}
+			b.stop()
+			b.start()
+		}
+		other := master()
+		other.LocationID, other.Radar.DeviceID = "c63f00c2d97b4e5580136c2e", "csi-other"
+		if a := b.post(other, ""); a.Redirect != "" {
+			t.Errorf("a device of another network is sent on: %+v", a)
+		}
+		if _, err := b.TakeBack(context.Background(), id); err != nil {
+			t.Fatal(err)
+		}
+		if a := b.post(master(), ""); a.Redirect != "" || a.GuardianToken == "" {
+			t.Errorf("after that was ended its master is answered with %+v", a)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -139,6 +140,27 @@ func (s *Set) replace(ctx context.Context, former *runner, c *Config) error {
 		slices.SortStableFunc(runners, byOrigin)
 	}
 	s.runners = runners
+	return nil
+}
+
+// HasSent returns nil when every uplink that carries the events of a network has sent them all.
+// Conflict: one has not.
+func (s *Set) HasSent(ctx context.Context, id motion.NetworkID) error {
+	for _, r := range s.list() {
+		for _, part := range r.parts {
+			pump, ok := part.(*eventPump)
+			if !ok || !r.uplink.Carries(id) {
+				continue
+			}
+			waiting, err := pump.waiting(ctx, id)
+			if err != nil {
+				return err
+			}
+			if waiting > 0 {
+				return fault.New(fault.Conflict, "uplink %s has still to send %d events of network %d: wait until it has (sensegate uplink list), or remove the uplink", r.uplink.Name, waiting, id)
+			}
+		}
+	}
 	return nil
 }
 

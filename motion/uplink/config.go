@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sensegate/motion"
@@ -78,7 +79,8 @@ func (c Config) Own() bool { return c.URL == ownBroker }
 
 // IsService reports whether it is no broker but a service that takes series over HTTP.
 func (c Config) IsService() bool {
-	return strings.HasPrefix(c.URL, "http://") || strings.HasPrefix(c.URL, "https://")
+	scheme, _, _ := strings.Cut(c.URL, "://")
+	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
 // Host returns who it leads to, such as broker.lan:8883.
@@ -168,6 +170,9 @@ func (c Config) address() (*url.URL, error) {
 	}
 	if u.Port() != "" {
 		port = u.Port()
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return nil, fmt.Errorf("port %.10s: want 1 to 65535", port)
 	}
 	address := *u
 	address.Host = net.JoinHostPort(u.Hostname(), port)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
 )
@@ -64,6 +65,31 @@ func (p *eventPump) load(ctx context.Context) error {
 		p.saved, p.loaded = p.cursor, true
 		return nil
 	})
+}
+
+// waiting returns how many events of a network are not acknowledged.
+func (p *eventPump) waiting(ctx context.Context, id motion.NetworkID) (n int, err error) {
+	if err := p.load(ctx); err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	at := p.cursor
+	p.mu.Unlock()
+	for {
+		var found []store.NumberedEvent
+		err := p.db.View(ctx, func(tx *store.Tx) (err error) {
+			found, at, err = tx.EventsAfter(at, eventBatch)
+			return err
+		})
+		if err != nil || len(found) == 0 {
+			return n, err
+		}
+		for _, e := range found {
+			if e.NetworkID == id {
+				n++
+			}
+		}
+	}
 }
 
 // Run sends events until ctx ends or one is not acknowledged.

@@ -51,7 +51,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) options() uplink.Options {
 	return uplink.Options{
 		DB: b.db, Log: discard(), Connect: connect,
-		Health: func(context.Context) (uplink.Health, error) {
+		Health: func(context.Context, []motion.NetworkID) (uplink.Health, error) {
 			return uplink.Health{Version: "test", Problems: []string{}}, nil
 		},
 		Minutes: uplink.MinuteReader{

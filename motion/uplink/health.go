@@ -40,7 +40,7 @@ const (
 // healthPart publishes how the appliance is, retained: each minute, and when it changes.
 type healthPart struct {
 	uplink Uplink
-	health func(context.Context) (Health, error)
+	health func(context.Context, []motion.NetworkID) (Health, error)
 	log    *slog.Logger
 }
 
@@ -51,7 +51,7 @@ func (p *healthPart) Run(ctx context.Context, peer Peer) error {
 	var last Health
 	var sent time.Time
 	for {
-		now, err := p.health(ctx)
+		now, err := p.health(ctx, p.uplink.Networks)
 		switch {
 		case ctx.Err() != nil:
 			return nil

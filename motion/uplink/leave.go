@@ -14,11 +14,12 @@ type Leaver interface {
 // leaving is how long leaving a broker may take.
 const leaving = 10 * time.Second
 
-// leave takes back from its broker what the parts of an ended uplink have left there, unless the uplink
-// goes on at that broker with them: then they do so themselves. c is what becomes of it; nil: nothing.
+// leave takes back from its broker what an ended uplink has left there, unless it goes on at that broker
+// with the same topics: then its parts do so themselves. c is what becomes of it; nil: nothing.
 func (s *Set) leave(former *runner, c *Config) {
 	u := former.uplink
-	if u.IsService() || c != nil && c.URL == u.URL && c.Has(HomeAssistant) == u.Has(HomeAssistant) {
+	whole := c == nil || !c.leadsWhere(u.Config) || s.BaseOf(*c) != u.Base
+	if u.IsService() || !whole && c.Has(HomeAssistant) == u.Has(HomeAssistant) {
 		return
 	}
 	var leavers []Leaver
@@ -27,13 +28,10 @@ func (s *Set) leave(former *runner, c *Config) {
 			leavers = append(leavers, leaver)
 		}
 	}
-	if len(leavers) == 0 {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaving)
 	defer cancel()
-	if err := s.takeBack(ctx, former, leavers, c == nil); err != nil {
-		s.options.Log.Warn("an uplink has left something at its broker: retained topics for Home Assistant may stay", "uplink", u.Name, "err", err)
+	if err := s.takeBack(ctx, former, leavers, whole); err != nil {
+		s.options.Log.Warn("an uplink has left something at its broker: retained topics may stay", "uplink", u.Name, "err", err)
 	}
 }
 
@@ -54,7 +52,7 @@ func (s *Set) takeBack(ctx context.Context, former *runner, leavers []Leaver, wh
 			return err
 		}
 	}
-	if !whole || u.Own() {
+	if !whole {
 		return nil
 	}
 	for _, topic := range []string{"/availability", "/health"} {

@@ -23,8 +23,8 @@ type Options struct {
 	Connect func(context.Context, Target) (Connection, error)
 	// Own connects to the appliance's own broker for an uplink; nil: there are none such.
 	Own func(context.Context, Uplink) (Connection, error)
-	// Health returns how the appliance is.
-	Health func(context.Context) (Health, error)
+	// Health returns how the appliance is, with the counts of some networks; none: of all.
+	Health func(ctx context.Context, only []motion.NetworkID) (Health, error)
 	// Minutes reads motion by the minute, Networks lists the networks, and Now is the time, 0 while the
 	// clock has not been set.
 	Minutes  MinuteReader
@@ -92,7 +92,10 @@ func New(ctx context.Context, o Options) (*Set, error) {
 }
 
 // Base returns what the topics of an uplink begin with that says nothing else.
-func (s *Set) Base() string { return newUplink(Config{}, s.box).Base }
+func (s *Set) Base() string { return s.BaseOf(Config{}) }
+
+// BaseOf returns what all topics of an uplink begin with.
+func (s *Set) BaseOf(c Config) string { return newUplink(c, s.box).Base }
 
 // storedConfigs returns the configurations in the database.
 func storedConfigs(tx *store.Tx) ([]Config, error) {

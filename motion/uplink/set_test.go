@@ -3,6 +3,7 @@ package uplink_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -162,6 +163,79 @@ func TestPartThatFailsIsStartedAgain(t *testing.T) {
 	eventually(t, "it runs", func() bool { return runs.Load() == 3 && b.state(t, "far").Phase == uplink.Connected })
 	if s := b.state(t, "far"); s.Failures != 2 || s.Error != "" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// shower is a Part that tells how all is.
+type shower struct{ topic string }
+
+func (s shower) Introduce(ctx context.Context, peer uplink.Peer) error {
+	return peer.Publish(ctx, uplink.Message{Topic: s.topic, Payload: []byte("of now"), QoS: 1, Retain: true})
+}
+
+func (shower) Run(ctx context.Context, _ uplink.Peer) error {
+	<-ctx.Done()
+	return nil
+}
+
+// TestAvailabilityIsSaidLastAndAgain: not before the states of now replace those of before, and once more
+// when another client has said that the appliance is gone.
+func TestAvailabilityIsSaidLastAndAgain(t *testing.T) {
+	t.Parallel()
+	broker := uplinktest.Start(t, uplinktest.Options{})
+	b := newBench(t)
+	base := "sensegate/" + b.box(t)
+	reader := broker.Listen(base + "/#")
+	o := b.options()
+	o.Parts = map[uplink.Use]func(uplink.Uplink) uplink.Part{uplink.HomeAssistant: func(u uplink.Uplink) uplink.Part { return shower{u.Base + "/state"} }}
+	o.Configured = []uplink.Config{{Name: "house", URL: broker.URL(), Use: []uplink.Use{uplink.HomeAssistant}}}
+	b.run(t, o)
+	want := func(topic, payload string) {
+		t.Helper()
+		if m := reader.Next(); m.Topic != base+topic || string(m.Payload) != payload {
+			t.Errorf("%s %s, want %s %s", m.Topic, m.Payload, topic, payload)
+		}
+	}
+	want("/state", "of now")
+	want("/availability", "online")
+	eventually(t, "connected", func() bool { return b.state(t, "house").Phase == uplink.Connected })
+	other := broker.Connect("other")
+	if err := other.Publish(t.Context(), uplink.Message{Topic: base + "/availability", Payload: []byte("offline"), QoS: 1, Retain: true}); err != nil {
+		t.Fatal(err)
+	}
+	want("/availability", "offline")
+	want("/availability", "online")
+}
+
+func TestEntitiesAreShownOnceAtABroker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.run(t, b.options())
+	c := uplink.Config{Name: "house", URL: "mqtt://127.0.0.1:9", Use: []uplink.Use{uplink.HomeAssistant}}
+	if err := b.Add(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	c.Name, c.Prefix, c.ClientID = "inn", "inn", "inn"
+	var refused *fault.Error
+	if err := b.Add(t.Context(), c); !errors.As(err, &refused) || !strings.Contains(fmt.Sprint(refused.Details), "the same entities") {
+		t.Errorf("a second one: %v", err)
+	}
+	c.HomeAssistant.DiscoveryPrefix = "other"
+	if err := b.Add(t.Context(), c); err != nil {
+		t.Errorf("for another Home Assistant: %v", err)
+	}
+}
+
+func TestAddressesThatCannotBeAreTold(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"mqtt://broker.lan:99999": "want 1 to 65535", "mqtt://broker.lan:0": "want 1 to 65535", "HTTPS://series.lan": "use: want history alone",
+		"mqtt://broker.lan:1883": "", "MQTT://broker.lan": "", "https://series.lan": "use: want history alone",
+	} {
+		err := uplink.Config{Name: "house", URL: url, Use: []uplink.Use{uplink.Events}}.Validate()
+		if (err == nil) != (want == "") || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v, want %q", url, err, want)
+		}
 	}
 }
 

@@ -164,7 +164,7 @@ func (p *product) wantDeleted(t *testing.T, networks ...motion.NetworkID) {
 	for _, n := range networks {
 		p.must(nil, "network", "delete", "-yes", fmt.Sprint(n))
 	}
-	if list, _ := p.must(nil, "network", "list"); strings.Count(string(list), "\n") != 1 {
+	if list, _ := p.must(nil, "network", "list"); strings.Count(string(list), " deleted ") != 2 || strings.Contains(string(list), "moved") {
 		t.Errorf("after the deletion there is %s", list)
 	}
 }

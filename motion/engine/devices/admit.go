@@ -24,14 +24,19 @@ func (f *Fleet) decide(ctx context.Context, b motion.Bootstrap, c motion.Credent
 	var p *post // after the View its tx is over: only what is in memory may be asked
 	var v verdict
 	var about []motion.Network
-	moved, away := motion.NetworkID(0), false
+	moved, away, known, gone := motion.NetworkID(0), false, false, ""
 	err := f.state.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if p, err = f.newPost(tx, b, c); err != nil {
 			return err
 		}
 		if moved, away = p.moved(); away {
+			known, err = p.known()
+			return err
+		}
+		if gone = f.state.Departed(p.key.ID, b.LocationID); gone != "" && !p.adopted() {
 			return nil
 		}
+		gone = ""
 		if v, err = p.judge(); err != nil {
 			return err
 		}
@@ -42,7 +47,10 @@ func (f *Fleet) decide(ctx context.Context, b motion.Bootstrap, c motion.Credent
 		return motion.Admission{}, err
 	}
 	if away {
-		return f.sendOver(context.WithoutCancel(ctx), moved, b.Radar.DeviceID)
+		return f.sendOver(context.WithoutCancel(ctx), moved, b.Radar.DeviceID, known)
+	}
+	if gone != "" {
+		return motion.Admission{Redirect: gone}, nil
 	}
 	if v.reason == "" {
 		v.reason = p.tooOften(v.how)

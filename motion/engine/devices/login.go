@@ -2,6 +2,7 @@ package devices
 
 import (
 	"context"
+	"slices"
 
 	"sensegate/motion"
 	"sensegate/motion/fault"
@@ -79,6 +80,24 @@ func (f *Fleet) adopted(ctx context.Context, key motion.DeviceKey) (device motio
 // RemoveUser deletes an integration user and ends its sessions.
 func (f *Fleet) RemoveUser(ctx context.Context, name string) error {
 	return f.state.DB.Update(ctx, func(tx *store.Tx) error { return f.EndUser(tx, name) })
+}
+
+// MoveHomeAssistants gives the users by which Home Assistants connect the topics where the entities are.
+// They log in anew.
+func (f *Fleet) MoveHomeAssistants(ctx context.Context, to motion.UserTopics) error {
+	var moved []string
+	users, err := store.Read(ctx, f.state.DB, (*store.Tx).IntegrationUsers)
+	if err != nil || !slices.ContainsFunc(users, func(u store.IntegrationUser) bool { return u.Discovery != "" }) {
+		return err
+	}
+	err = f.state.DB.Update(ctx, func(tx *store.Tx) (err error) {
+		moved, err = tx.MoveHomeAssistants(to)
+		return err
+	})
+	for _, name := range moved {
+		f.state.Outbound.DisconnectUser(name, "its topics have changed")
+	}
+	return err
 }
 
 // EndUser deletes an integration user in a transaction; its sessions end after the commit.

@@ -55,11 +55,14 @@ func (f *Fleet) deleteNetwork(ctx context.Context, id motion.NetworkID, first fu
 }
 
 // DeleteAway deletes what is kept of a network that goes, or has gone, to another box. Its devices
-// may not form it anew here, and its accounts at providers stay. NotFound: there is none.
+// may not form it anew here: they are sent on to where it has gone. Its accounts at providers stay.
+// NotFound: there is none.
 func (f *Fleet) DeleteAway(ctx context.Context, id motion.NetworkID) error {
 	var guardian string
+	var gone []store.Departed
 	err := f.state.DB.Update(ctx, func(tx *store.Tx) error {
-		if _, away, err := tx.Handover(id); err != nil || !away {
+		h, away, err := tx.Handover(id)
+		if err != nil || !away {
 			return cmp.Or(err, error(fault.New(fault.NotFound, "network %d is not on its way to another box", id)))
 		}
 		network, err := tx.Network(id)
@@ -74,13 +77,31 @@ func (f *Fleet) DeleteAway(ctx context.Context, id motion.NetworkID) error {
 		if err != nil {
 			return err
 		}
-		return tx.DeleteNetwork(id)
+		devices, err := tx.NetworkDevices(id)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteNetwork(id); err != nil {
+			return err
+		}
+		if h.To != "" {
+			one := store.Departed{Network: id, Guardian: guardian, To: h.To}
+			for _, d := range devices {
+				one.Devices = append(one.Devices, d.ID)
+			}
+			if err := tx.AddDeparted(one); err != nil {
+				return err
+			}
+		}
+		gone, err = tx.DepartedNetworks()
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	f.Waiting.take(func(p motion.PendingDevice) bool { return p.NetworkID == id || p.LocationID == guardian })
 	f.state.ForgetAway(id)
+	f.state.SetDeparted(gone)
 	f.state.Log.Info("copy of a network that has moved deleted", "network", id)
 	return nil
 }

@@ -26,14 +26,24 @@ func (p *post) moved() (id motion.NetworkID, is bool) {
 	return 0, false
 }
 
+// known reports whether the post comes from the device that it names, as far as that can be told.
+func (p *post) known() (bool, error) {
+	own, err := p.showsToken()
+	return own || p.recognised(), err
+}
+
 // sendOver answers a device whose network goes, or has gone, to another box. Whether it is let in
-// is for that one to say, so that every device that asks is sent there.
-func (f *Fleet) sendOver(ctx context.Context, network motion.NetworkID, deviceID string) (motion.Admission, error) {
+// is for that one to say, so that every device that asks is sent there. known reports whether it is
+// the one that it says it is: only then it counts as sent.
+func (f *Fleet) sendOver(ctx context.Context, network motion.NetworkID, deviceID string, known bool) (motion.Admission, error) {
 	to, _ := f.state.Away(network)
 	if to == "" {
 		return motion.Admission{TryAgain: onItsWay}, nil
 	}
 	f.Waiting.take(ofDevice(deviceID))
+	if !known {
+		return motion.Admission{Redirect: to}, nil
+	}
 	return motion.Admission{Redirect: to}, f.noteSent(ctx, network, deviceID)
 }
 

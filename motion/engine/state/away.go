@@ -1,6 +1,8 @@
 package state
 
 import (
+	"cmp"
+
 	"sensegate/motion"
 	"sensegate/motion/fault"
 	"sensegate/store"
@@ -37,6 +39,28 @@ func (st *State) ForgetAway(id motion.NetworkID) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	delete(st.away, id)
+}
+
+// SetDeparted notes, after the commit, which networks were deleted after they had gone to other boxes.
+func (st *State) SetDeparted(all []store.Departed) {
+	to := map[string]string{}
+	for _, one := range all {
+		to[one.Guardian] = one.To
+		for _, device := range one.Devices {
+			to[device] = one.To
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.departed = to
+}
+
+// Departed returns where a device is to go whose network was deleted here after it had gone to another
+// box, or that asks to join such a network by the id of its guardian; "": it is none.
+func (st *State) Departed(device, guardian string) string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return cmp.Or(st.departed[device], st.departed[guardian])
 }
 
 // IsSent reports whether a device is known to have been sent to the other box.

@@ -52,6 +52,7 @@ type State struct {
 	mu       sync.Mutex
 	networks map[motion.NetworkID]*Network
 	away     map[motion.NetworkID]store.Handover // networks that go, or have gone, to another box: they are not among networks
+	departed map[string]string                   // where devices and guardians go whose network was deleted after it had gone
 	closing  map[motion.NetworkID]bool           // networks that are about to: no device of theirs is let in
 	sessions map[motion.DeviceKey]*Session
 	figures  map[string]motion.NodeFigures // of nodes of other makers, by deviceId
@@ -88,6 +89,11 @@ func (st *State) Load(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+	departed, err := tx.DepartedNetworks()
+	if err != nil {
+		return err
+	}
+	st.SetDeparted(departed)
 	for _, h := range gone {
 		st.away[h.Network] = h
 	}

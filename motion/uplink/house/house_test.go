@@ -254,6 +254,57 @@ func TestSilentIsUnknown(t *testing.T) {
 	})
 }
 
+// TestSilenceEndsNoMotion: whoever is in a room that goes deaf is not told to have left it.
+func TestSilenceEndsNoMotion(t *testing.T) {
+	follow(t, func(t *testing.T, p *place) {
+		p.send(20, 0.8, 0)
+		for range 120 {
+			time.Sleep(time.Second)
+			if n := p.now(); n.Known && !n.Motion || rooms(n)["Kitchen"].Known && !rooms(n)["Kitchen"].Motion {
+				t.Fatalf("silent, it is told that motion has ended: %+v", n)
+			}
+		}
+		if n := p.now(); rooms(n)["Kitchen"].Known {
+			t.Error("a silent room is known")
+		}
+	})
+}
+
+// TestWhatWasBeforeAConnectionIsKnown: motion and an alarm of while no broker was connected, or of before
+// a restart, are shown as they were.
+func TestWhatWasBeforeAConnectionIsKnown(t *testing.T) {
+	follow(t, func(t *testing.T, p *place) {
+		p.send(20, 0, 0)
+		if err := p.Do(t.Context(), homeassistant.Command{Network: p.network, Do: homeassistant.SetAway}); err != nil {
+			t.Fatal(err)
+		}
+		p.send(20, 0.8, 0)
+		first := p.now()
+		if !first.Triggered || !first.Motion || first.Detection.EventID == "" || !rooms(first)["Kitchen"].Motion {
+			t.Fatalf("while away: %+v", first)
+		}
+		p.Follower = p.Follow(t.Context(), func(homeassistant.Change) {}) // another connection
+		again := p.now()
+		if !again.Triggered || again.LastMotion != first.LastMotion || again.Detection.EventID != first.Detection.EventID || again.Detection.Since != first.Detection.Since || !rooms(again)["Kitchen"].Motion {
+			t.Errorf("after another connection: %+v, before %+v", again, first)
+		}
+		anew := house.New(p.Options) // another start
+		watching, stop := context.WithCancel(t.Context())
+		defer anew.Watch(watching)()
+		defer stop()
+		n, ok, err := anew.Follow(watching, func(homeassistant.Change) {}).Network(t.Context(), p.network)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		if early := n.Detection.Since.Since(first.Detection.Since); !n.Triggered || n.Detection.EventID != first.Detection.EventID || early < -eventDelay || early > eventDelay || n.LastMotion != n.Detection.Since {
+			t.Errorf("after another start: %+v, before %+v", n, first)
+		}
+	})
+}
+
+// eventDelay is how far a detection and its event may be apart, in seconds.
+const eventDelay = 10
+
 func TestRenamedRoomKeepsItsID(t *testing.T) {
 	follow(t, func(t *testing.T, p *place) {
 		before := rooms(p.now())

@@ -28,6 +28,7 @@ type Connection struct {
 	stop   func()
 	ended  chan struct{}
 	close  sync.Once
+	online atomic.Bool
 	sent   atomic.Uint64
 
 	mu      sync.Mutex
@@ -48,6 +49,7 @@ func Connect(b Broker, status string) *Connection {
 
 // Online says that the appliance is there.
 func (c *Connection) Online(context.Context) error {
+	c.online.Store(true)
 	return c.broker.Tell(c.status, []byte("online"), true)
 }
 
@@ -100,11 +102,13 @@ func (c *Connection) Ended() <-chan struct{} { return c.ended }
 // Err returns nil: nothing ends it but Close.
 func (c *Connection) Err() error { return nil }
 
-// Close says that the appliance goes offline, and ends the connection.
+// Close says that the appliance goes offline, if it was online, and ends the connection.
 func (c *Connection) Close() {
 	c.close.Do(func() {
 		c.stop()
-		_ = c.broker.Tell(c.status, []byte("offline"), true) // the broker may have stopped before
+		if c.online.Load() {
+			_ = c.broker.Tell(c.status, []byte("offline"), true) // the broker may have stopped before
+		}
 		close(c.ended)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -134,7 +135,11 @@ func (p *Part) work(ctx context.Context, peer uplink.Peer, queue <-chan request)
 		if a == nil {
 			a = p.run(context.WithoutCancel(ctx), r)
 		}
-		p.memory.end(r.ID, a)
+		if a.Status == http.StatusUnauthorized || a.Status == http.StatusTooManyRequests { // it was not run
+			p.memory.drop(r.ID)
+		} else {
+			p.memory.end(r.ID, a)
+		}
 		if err := peer.Publish(ctx, p.message(a, 1)); err != nil {
 			return err
 		}
@@ -144,7 +149,8 @@ func (p *Part) work(ctx context.Context, peer uplink.Peer, queue <-chan request)
 // run runs a request. Core's own log has a line of it; this one says from where it came.
 func (p *Part) run(ctx context.Context, r request) *answer {
 	a := r.run(ctx, p.core, "uplink "+p.uplink.Name)
-	p.log.Info("request from afar", "uplink", p.uplink.Name, "method", r.Method, "status", a.Status, "id", r.ID)
+	path, _, _ := strings.Cut(r.Path, "?")
+	p.log.Info("request from afar", "uplink", p.uplink.Name, "method", r.Method, "path", path[:min(len(path), 128)], "status", a.Status, "id", r.ID)
 	return a
 }
 

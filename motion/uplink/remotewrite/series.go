@@ -108,12 +108,12 @@ func samplesOf(rows []uplink.Minute, of func(uplink.Minute) *float64) (samples [
 	return samples
 }
 
-// health returns the series of devices and links. Phones and other clients that no link measures are
+// health returns the series of devices and links. Phones, and other clients that move or have no room, are
 // left out.
 func (b builder) health(id motion.NetworkID, t motion.Topology, now motion.Time) (all []timeSeries) {
 	network, at := fmt.Sprint(id), now.Second()*1000
 	for _, d := range t.Devices {
-		if d.Type == motion.ClientRole {
+		if d.Type == motion.ClientRole && (d.Mobile || d.Location == "") { // a leaf that is silent is a client too
 			continue
 		}
 		s := newSeries(deviceOnline, "box", b.uplink.Box, "network", network, "device", d.Name, "place", d.Location)
@@ -124,11 +124,11 @@ func (b builder) health(id motion.NetworkID, t motion.Topology, now motion.Time)
 		s := newSeries(linkOnline, "box", b.uplink.Box, "network", network, "link", l.LinkID)
 		s.samples = []sample{{at, truth(l.Online)}}
 		all = append(all, s)
-		if l.Online && l.RSSI != 0 {
-			signal := newSeries(linkSignal, "box", b.uplink.Box, "network", network, "link", l.LinkID)
-			signal.samples = []sample{{at, float64(l.RSSI)}}
-			all = append(all, signal)
+		signal := newSeries(linkSignal, "box", b.uplink.Box, "network", network, "link", l.LinkID)
+		if signal.samples = []sample{{at, stale()}}; l.Online && l.RSSI != 0 { // else it has ended
+			signal.samples[0].value = float64(l.RSSI)
 		}
+		all = append(all, signal)
 	}
 	return all
 }

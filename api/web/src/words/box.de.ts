@@ -236,6 +236,8 @@ export const box: typeof english = {
   bxDid_account_made: "Konto angelegt:",
   bxDid_account_deleted: "Konto gelöscht:",
   bxDid_password_set: "Neues Passwort für",
+  bxDid_program_updated: "Programm aktualisiert auf",
+  bxDid_log_level: "Protokoll enthält jetzt",
   bxDid_administrator_made: "Zum Administrator gemacht:",
   bxDid_administrator_ended: "Nicht mehr Administrator:",
   bxDid_administration_passed: "Verwaltung übergeben an",

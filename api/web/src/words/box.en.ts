@@ -234,6 +234,8 @@ export const box = {
   bxDid_account_made: "Account made:",
   bxDid_account_deleted: "Account deleted:",
   bxDid_password_set: "New password for",
+  bxDid_program_updated: "Program updated to",
+  bxDid_log_level: "Log now holds",
   bxDid_administrator_made: "Made administrator:",
   bxDid_administrator_ended: "No longer administrator:",
   bxDid_administration_passed: "Administration passed to",

@@ -236,6 +236,8 @@ export const box: typeof english = {
   bxDid_account_made: "Compte créé :",
   bxDid_account_deleted: "Compte supprimé :",
   bxDid_password_set: "Nouveau mot de passe pour",
+  bxDid_program_updated: "Programme mis à jour vers",
+  bxDid_log_level: "Le journal contient désormais",
   bxDid_administrator_made: "Nommé administrateur :",
   bxDid_administrator_ended: "Plus administrateur :",
   bxDid_administration_passed: "Administration transmise à",
