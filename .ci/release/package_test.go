@@ -130,7 +130,7 @@ func ipkParts(t *testing.T, path string) (control, data io.Reader) {
 		t.Fatal(err)
 	}
 	_, parts := listed(t, unzip(t, raw))
-	return unzip(t, []byte(parts["control.tar.gz"])), unzip(t, []byte(parts["data.tar.gz"]))
+	return unzip(t, []byte(parts["/control.tar.gz"])), unzip(t, []byte(parts["/data.tar.gz"]))
 }
 
 func TestOpenWrtPackagesHold(t *testing.T) {
