@@ -1,6 +1,6 @@
 # What a contributor does most. `make` alone lists it; .ci/run is what a change has to pass.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test check race docs licenses web
+.PHONY: help demo build test check race docs licenses web release
 
 help: ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,3 +33,7 @@ licenses: ## docs/licenses.md, from the modules that are linked
 
 web: ## api/web/dist and dist-docs, the web app and the API reference as they are embedded, from their sources
 	go -C .ci/web run .
+
+release: ## packages, image, archives and plain programs in .ci/bin/release (docs/install.md)
+	rm -rf .ci/bin/release
+	go -C .ci/release run .

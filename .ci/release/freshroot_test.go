@@ -135,7 +135,7 @@ func (s *supervised) stop(t *testing.T, signal syscall.Signal) string {
 // setting returns a setting of a unit file.
 func setting(t *testing.T, unit, key string) string {
 	t.Helper()
-	found := regexp.MustCompile(`(?m)^`+key+`=(.*)$`).FindStringSubmatch(unit)
+	found := regexp.MustCompile(`(?m)^` + key + `=(.*)$`).FindStringSubmatch(unit)
 	if found == nil {
 		t.Fatalf("the unit has no %s", key)
 	}

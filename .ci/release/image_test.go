@@ -129,7 +129,7 @@ func TestTheImageRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, data := t.TempDir(), t.TempDir()
+	root, data := openDirectory(t), openDirectory(t)
 	unpack(t, files, root)
 	if err := os.MkdirAll(filepath.Join(root, "proc"), 0o755); err != nil { // made by runtimes of containers
 		t.Fatal(err)
@@ -159,4 +159,17 @@ func TestTheImageRuns(t *testing.T) {
 	if said := service.stop(t, syscall.SIGKILL); strings.Contains(said, "read-only file system") || strings.Contains(said, "level=ERROR") {
 		t.Errorf("it misses something: %s", said)
 	}
+}
+
+// openDirectory returns a directory that every user can reach; those of t.TempDir are of one.
+func openDirectory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(scratch, "open-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(scratch, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
