@@ -365,3 +365,37 @@ func TestIntegrationUserNeedsNameAndSecret(t *testing.T) {
 	update(t, db, func(tx *store.Tx) error { return tx.DeleteIntegrationUser("homeassistant") })
 	wantKind(t, db.Update(t.Context(), func(tx *store.Tx) error { return tx.DeleteIntegrationUser("homeassistant") }), fault.NotFound)
 }
+
+// TestHomeAssistantsFollowTheirEntities: and nobody else may write where these are.
+func TestHomeAssistantsFollowTheirEntities(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, fixedTime)
+	update(t, db, func(tx *store.Tx) error {
+		_, _, err := tx.CreateIntegrationUser(store.IntegrationUser{Name: "ha", TopicPrefix: "sensegate/1a2b3c4d", Discovery: "homeassistant"})
+		_, _, err2 := tx.CreateIntegrationUser(store.IntegrationUser{Name: "zb", TopicPrefix: "zigbee2mqtt"})
+		return errors.Join(err, err2)
+	})
+	to := motion.UserTopics{Prefix: "radar/1a2b3c4d", Discovery: "homeassistant"}
+	for i, want := range []int{1, 0} {
+		update(t, db, func(tx *store.Tx) error {
+			moved, err := tx.MoveHomeAssistants(to)
+			if len(moved) != want {
+				t.Errorf("time %d: moved %v", i, moved)
+			}
+			return err
+		})
+	}
+	view(t, db, func(tx *store.Tx) error {
+		ha, err := tx.IntegrationUser("ha")
+		zb, err2 := tx.IntegrationUser("zb")
+		if ha.TopicPrefix != to.Prefix || ha.Discovery != to.Discovery || zb.TopicPrefix != "zigbee2mqtt" {
+			t.Errorf("%+v, %+v", ha, zb)
+		}
+		for prefix, want := range map[string]fault.Kind{"zigbee2mqtt/1a2b3c4d": fault.Conflict, "zigbee2mqtt": fault.Conflict, "zigbee": 0, "radar/1a2b3c4d": 0} {
+			if err := tx.CheckShown(prefix); fault.KindOf(err) != want {
+				t.Errorf("%s: %v", prefix, err)
+			}
+		}
+		return errors.Join(err, err2)
+	})
+}

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"sensegate/motion"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/uplinktest"
+	"sensegate/store"
 )
 
 // TestCoreIsAskedFromAfar asks at the broker of an uplink, on either listener that Core can be served on.
@@ -65,5 +67,71 @@ func TestCoreIsAskedFromAfar(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRequestsFromAfarReachTheNetworksOfTheUplink has a key of all networks ask by an uplink of one.
+func TestRequestsFromAfarReachTheNetworksOfTheUplink(t *testing.T) {
+	t.Parallel()
+	broker := uplinktest.Start(t, uplinktest.Options{})
+	reader, centre := broker.Listen("sensegate/+/core/reply/+"), broker.Connect("centre")
+	r := serve(t, func(c *Config) {
+		c.Uplinks = []uplink.Config{{Name: "engine", URL: broker.URL(), Networks: []motion.NetworkID{1}, Use: []uplink.Use{uplink.Commands}}}
+	})
+	for _, guardian := range []string{"a41f", "b52f"} {
+		var id motion.NetworkID
+		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
+			n, err := tx.CreateNetwork(motion.Network{GuardianID: guardian})
+			id = n.ID
+			return err
+		})
+		if err == nil {
+			err = r.engine.Arrived(t.Context(), id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually := time.Now().Add(time.Minute)
+	for r.uplinks.List()[0].Phase != uplink.Connected {
+		if time.Now().After(eventually) {
+			t.Fatal("not connected")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	base := r.uplinks.List()[0].Base
+	secret, _, _ := strings.Cut(r.command("apikey", "create", "centre", "-all-networks"), "\n")
+	asked := 0
+	ask := func(path string) (status int, body string) {
+		asked++
+		answer := make(chan uplink.Message, 1)
+		id := fmt.Sprint("r", asked)
+		go func() { answer <- reader.Await(base + "/core/reply/" + id) }()
+		for { // until the uplink hears
+			raw := fmt.Sprintf(`{"id":%q,"method":"GET","path":%q,"key":%q,"deadline":%d}`, id, path, secret, time.Now().Unix()+60)
+			if err := centre.Publish(t.Context(), uplink.Message{Topic: base + "/core", Payload: []byte(raw), QoS: 1}); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case m := <-answer:
+				var got struct {
+					Status int
+					Body   json.RawMessage
+				}
+				if err := json.Unmarshal(m.Payload, &got); err != nil {
+					t.Fatal(err)
+				}
+				return got.Status, string(got.Body)
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	if status, body := ask("/core/networks"); status != 200 || !strings.Contains(body, "a41f") || strings.Contains(body, "b52f") {
+		t.Errorf("the networks are %d %s", status, body)
+	}
+	for path, want := range map[string]int{"/core/network/1/topology": 200, "/core/network/2/topology": 404, "/core/insights/v2/2/activity?from=1": 404} {
+		if status, body := ask(path); status != want {
+			t.Errorf("%s: %d %s, want %d", path, status, body, want)
+		}
 	}
 }

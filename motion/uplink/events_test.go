@@ -12,6 +12,7 @@ import (
 	mqtt3 "github.com/eclipse/paho.mqtt.golang"
 
 	"sensegate/motion"
+	"sensegate/motion/fault"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/uplinktest"
 	"sensegate/store"
@@ -293,4 +294,28 @@ func TestFullDiskHoldsNoEventBack(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	again.stop()
+}
+
+// TestNetworkWithEventsToSendIsTold: what an uplink has still to send is not to be deleted.
+func TestNetworkWithEventsToSendIsTold(t *testing.T) {
+	t.Parallel()
+	broker := uplinktest.Start(t, uplinktest.Options{})
+	b := newBench(t)
+	o := b.options()
+	away := uplink.Config{Name: "away", URL: "mqtt://127.0.0.1:9", Use: []uplink.Use{uplink.Events}}
+	o.Configured = []uplink.Config{eventsTo(broker), away}
+	b.run(t, o)
+	b.add(t, b.network, now(), 2)
+	eventually(t, "sent to one", func() bool { return b.state(t, "engine").Events == 2 })
+	if err := b.HasSent(t.Context(), b.network); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "uplink away has still to send 2 events") {
+		t.Errorf("with one uplink away: %v", err)
+	}
+	if err := b.HasSent(t.Context(), b.network+1); err != nil {
+		t.Errorf("of another network: %v", err)
+	}
+	o.Configured = o.Configured[:1]
+	b.run(t, o)
+	if err := b.HasSent(t.Context(), b.network); err != nil {
+		t.Errorf("without it: %v", err)
+	}
 }

@@ -79,6 +79,9 @@ func (b *box) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/core/slow":
 		<-b.hold
+	case "/core/limited":
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
 	case "/core/large":
 		for range 1000 {
 			if _, err := w.Write([]byte(strings.Repeat("x", 1000))); err != nil {
@@ -141,6 +144,21 @@ func TestRequestIsAnsweredAsOverHTTP(t *testing.T) {
 	b.ask("r-2", map[string]any{"path": "/core/text"})
 	if got := b.hear("r-2"); got.Status != 200 || string(got.Body) != `"a \u003ctext\u003e"` {
 		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// TestWhatWasNotRunTakesNoRoom: whoever has no key cannot keep others from asking, and who has to wait may
+// ask again.
+func TestWhatWasNotRunTakesNoRoom(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.ask("r-1", map[string]any{"path": "/core/limited"})
+	if got := b.hear("r-1"); got.Status != http.StatusTooManyRequests {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	b.ask("r-1", nil)
+	if got := b.hear("r-1"); got.Status != http.StatusCreated {
+		t.Errorf("asked again: %d %s", got.Status, got.Body)
 	}
 }
 

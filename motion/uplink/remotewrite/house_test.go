@@ -67,9 +67,10 @@ func (h *house) topology(motion.NetworkID, bool) (motion.Topology, error) {
 		Devices: []motion.TopologyDevice{
 			{Name: "GWA1000133", Location: "Hall", Type: "MESH_ROOT", Online: true},
 			{Name: "02bb00000031", Location: "Kitchen", Type: motion.LeafRole},
+			{Name: "02bb00000032", Location: "Office", Type: motion.ClientRole}, // a leaf that is silent
 			{Name: "02bb00000099", Type: motion.ClientRole, Online: true},
 		},
-		Links: []motion.TopologyLink{{LinkID: "GWA1000133.02bb00000031", RSSI: -51, Online: true}},
+		Links: []motion.TopologyLink{{LinkID: "GWA1000133.02bb00000031", RSSI: -51, Online: true}, {LinkID: "GWA1000133.02bb00000032", RSSI: -60}},
 	}, nil
 }
 

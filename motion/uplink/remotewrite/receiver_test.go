@@ -274,7 +274,9 @@ func TestHealthIsSentOfWhatIsNoPhone(t *testing.T) {
 	for query, want := range map[string]int{
 		`sensegate_device_online{box="4f2a9c01",device="GWA1000133",place="Hall"} == 1`:      1,
 		`sensegate_device_online{box="4f2a9c01",device="02bb00000031",place="Kitchen"} == 0`: 1,
-		`sensegate_device_online{box="4f2a9c01"}`:                                            2,
+		`sensegate_device_online{box="4f2a9c01",device="02bb00000032",place="Office"} == 0`:  1,
+		`sensegate_device_online{box="4f2a9c01"}`:                                            3,
+		`sensegate_link_signal_dbm{box="4f2a9c01"}`:                                          1, // of the one that is online
 		`sensegate_link_online{box="4f2a9c01",link="GWA1000133.02bb00000031"} == 1`:          1,
 		`sensegate_link_signal_dbm{box="4f2a9c01"} == -51`:                                   1,
 	} {
