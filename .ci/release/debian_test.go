@@ -81,6 +81,8 @@ func TestDebianPackageLives(t *testing.T) {
 	}
 	in(t, root, "dpkg", "--verify", "sensegate")
 
+	in(t, root, "runuser", "-u", "sensegate", "--", "sensegate", "backup", "-o", "/var/lib/sensegate/home.backup")
+
 	write(t, filepath.Join(root, "etc/sensegate/config.yaml"), "state_dir: /var/lib/sensegate\nhttp: {listen: \":8090\"}\n", 0o640)
 	before := in(t, root, "sha256sum", "/etc/sensegate/config.yaml")
 	in(t, root, "dpkg", "-i", "/two.deb")
@@ -91,6 +93,7 @@ func TestDebianPackageLives(t *testing.T) {
 	is(t, "changed configuration after the upgrade", in(t, root, "sha256sum", "/etc/sensegate/config.yaml"), before)
 	is(t, "its group", in(t, root, "stat", "-c", "%a %U:%G", "/etc/sensegate/config.yaml"), "640 root:sensegate\n")
 	service.stop(t, syscall.SIGTERM)
+	in(t, root, "runuser", "-u", "sensegate", "--", "sensegate", "restore", "/var/lib/sensegate/home.backup")
 	service = startUnit(t, root)
 	if said := service.stop(t, syscall.SIGTERM); !strings.Contains(said, ":8090") {
 		t.Errorf("it does not listen where the changed configuration says: %s", said)
@@ -113,6 +116,32 @@ func TestDebianPackageLives(t *testing.T) {
 	write(t, filepath.Join(root, "etc/sensegate/purge-data"), "", 0o644)
 	in(t, root, "dpkg", "-P", "sensegate")
 	in(t, root, "sh", "-c", "! test -e /var/lib/sensegate && ! test -e /etc/sensegate && ! getent passwd sensegate")
+}
+
+// TestTheBareProgramIsInstalledAsDocumented runs the commands of docs/install.md in a fresh root.
+func TestTheBareProgramIsInstalledAsDocumented(t *testing.T) {
+	t.Parallel()
+	r, root := built(t), freshRoot(t)
+	document, err := os.ReadFile(r.file("docs/install.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, chapter, _ := strings.Cut(string(document), "## The bare program")
+	_, block, _ := strings.Cut(chapter, "```\n")
+	commands, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("no commands in the chapter on the bare program")
+	}
+	raw, err := os.ReadFile(r.binary("amd64") + ".tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpack(t, unzip(t, raw), filepath.Join(root, "root"))
+	systemd := stubSystemd(t, root)
+	in(t, root, "sh", "-ec", "cd /root/sensegate-*\n"+commands)
+	is(t, "asked of systemd", systemd(), "systemctl enable --now sensegate\n")
+	in(t, root, "install", "-d", "-m", "0700", "-o", "sensegate", "-g", "sensegate", "/var/lib/sensegate") // StateDirectory=
+	startUnit(t, root).stop(t, syscall.SIGTERM)
 }
 
 // TestDebianPackageInAnImage installs it where no systemd runs, as builders of images do.

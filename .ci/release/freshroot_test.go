@@ -146,7 +146,14 @@ func setting(t *testing.T, unit, key string) string {
 // working directory, no capabilities, in a network of its own.
 func startUnit(t *testing.T, root string) *supervised {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, "usr/lib/systemd/system/sensegate.service"))
+	found, err := filepath.Glob(filepath.Join(root, "usr/lib/systemd/system/sensegate.service")) // of a package
+	if err == nil && len(found) == 0 {
+		found, err = filepath.Glob(filepath.Join(root, "etc/systemd/system/sensegate.service")) // or by hand
+	}
+	if err != nil || len(found) != 1 {
+		t.Fatalf("units: %v, %v; want one", found, err)
+	}
+	raw, err := os.ReadFile(found[0])
 	if err != nil {
 		t.Fatal(err)
 	}

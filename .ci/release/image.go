@@ -97,16 +97,15 @@ func imageOf(s source, b binary) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mutate.ConfigFile(image, configOf(s, b, image))
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	return mutate.ConfigFile(image, configOf(s, b, config.DeepCopy()))
 }
 
-// configOf says how the image is run.
-func configOf(s source, b binary, image v1.Image) *v1.ConfigFile {
-	config, err := image.ConfigFile()
-	if err != nil { // of an image that was made here
-		panic(err)
-	}
-	config = config.DeepCopy()
+// configOf completes what config says of the layers by how the image is run.
+func configOf(s source, b binary, config *v1.ConfigFile) *v1.ConfigFile {
 	config.OS, config.Architecture, config.Variant, config.Created = "linux", b.arch, b.image, v1.Time{Time: s.date}
 	config.Config = v1.Config{
 		User: "65532:65532", WorkingDir: "/data", Entrypoint: []string{"/usr/bin/sensegate"}, StopSignal: "SIGTERM",

@@ -30,9 +30,6 @@ func writePackages(s source, b binary, out string) error {
 // writePackage writes one package, under the name that its system gives it.
 func writePackage(to nfpm.Packager, info *nfpm.Info, out string) error {
 	info = nfpm.WithDefaults(info)
-	if err := nfpm.PrepareForPackager(info, map[bool]string{true: "deb", false: "ipk"}[to == deb.Default]); err != nil {
-		return err
-	}
 	name := to.ConventionalFileName(info)
 	var packed bytes.Buffer
 	if err := to.Package(info, &packed); err != nil {
@@ -67,17 +64,14 @@ func debian(s source, b binary) *nfpm.Info {
 	info.Recommends = []string{"ca-certificates"}
 	info.Deb.Compression = "xz"
 	info.Scripts = nfpm.Scripts{PostInstall: s.packaged("debian/postinst"), PreRemove: s.packaged("debian/prerm"), PostRemove: s.packaged("debian/postrm")}
-	for _, f := range []*files.Content{
+	info.Contents = append(info.Contents,
 		content(s.packaged("debian/config.yaml"), "/etc/sensegate/config.yaml", files.TypeConfigNoReplace, 0o640, s),
 		content(s.packaged("sensegate.service"), "/usr/lib/systemd/system/sensegate.service", "", 0o644, s),
 		content(s.packaged("debian/copyright"), documents+"copyright", "", 0o644, s),
 		content(s.packaged("privileged-ports.conf"), documents+"privileged-ports.conf", "", 0o644, s),
 		content(s.file("config.example.yaml"), documents+"config.example.yaml", "", 0o644, s),
 		content(s.file("docs/install.md"), documents+"install.md", "", 0o644, s),
-		content(s.file("docs/licenses.md"), documents+"licenses.md", "", 0o644, s),
-	} {
-		info.Contents = append(info.Contents, f)
-	}
+		content(s.file("docs/licenses.md"), documents+"licenses.md", "", 0o644, s))
 	return info
 }
 

@@ -34,6 +34,11 @@ func makeKey(root, path string) error {
 	if inside, err := filepath.Rel(root, whole); err != nil || filepath.IsLocal(inside) {
 		return errors.Join(err, fmt.Errorf("%s is in the repository: a key must not be", path))
 	}
+	file, err := os.OpenFile(whole, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
 	public, secret, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {
 		return err
@@ -46,10 +51,6 @@ func makeKey(root, path string) error {
 		return err
 	}
 	shown, err := public.MarshalText()
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(whole, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
