@@ -34,8 +34,8 @@ func freshRoot(t *testing.T) string {
 	needRoot(t)
 	need(t, "debootstrap", "unshare", "chroot", "ip", "cp")
 	system, err := minbase()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil { // such as without a network
+		t.Skip("no fresh Debian system can be made here:", err)
 	}
 	root := filepath.Join(t.TempDir(), "root")
 	if said, err := exec.Command("cp", "-a", system, root).CombinedOutput(); err != nil {
