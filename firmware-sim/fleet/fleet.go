@@ -122,7 +122,10 @@ func (b *box) connect(ctx context.Context, to *url.URL) (err error) {
 	if b.config.Password != "" {
 		target.Username, target.Password = "box-"+b.id, b.config.Password
 	}
-	if b.conn, err = mqtt.Connect(ctx, target, slog.New(slog.DiscardHandler)); err != nil {
+	if b.conn, err = mqtt.Connect(ctx, target, slog.New(slog.DiscardHandler)); err == nil {
+		err = b.conn.Online(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("box %s: %w", b.id, err)
 	}
 	return nil

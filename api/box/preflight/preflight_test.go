@@ -46,7 +46,7 @@ func TestWhatIsWrongIsToldWithWhatToDo(t *testing.T) {
 			write(t, filepath.Join(n.StateDir, n.Database), 1)
 			n.MinFree = 1 << 60
 		}, set, Warning, "disk", "nothing can be stored"},
-		"no room for a backup": {func(t *testing.T, n *Needs) { write(t, filepath.Join(n.StateDir, n.Database), free(t, n.StateDir)) }, set, Warning, "disk", "too little for a backup"},
+		"no room for a backup": {func(t *testing.T, n *Needs) { write(t, filepath.Join(n.StateDir, n.Database), 2*free(t, n.StateDir)) }, set, Warning, "disk", "too little for a backup"},
 		"log":                  {func(t *testing.T, n *Needs) { n.LogFile = filepath.Join(n.StateDir, "log") }, set, Fine, "log.file", "can be written"},
 		"no place for the log": {func(t *testing.T, n *Needs) { n.LogFile = filepath.Join(n.StateDir, "no", "log") }, set, Wrong, "log.file",
 			"no such file or directory"},
