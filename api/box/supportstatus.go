@@ -31,9 +31,6 @@ type supportStatus struct {
 	Free          int64            `json:"disk_free_bytes"`
 	DayBytes      int64            `json:"day_bytes"`
 	Days          int64            `json:"days_fit"`
-	Written       int64            `json:"written_bytes"`
-	Commits       int64            `json:"commits"`
-	Syncs         int64            `json:"syncs"`
 	UncleanStops  int64            `json:"unclean_stops"`
 	LastUnclean   string           `json:"last_unclean,omitempty"`
 	Unreadable    int              `json:"unreadable_records"`
@@ -92,7 +89,6 @@ func (m *bundle) status(ctx context.Context) (any, error) {
 		Running: s.Running, Since: supportTime(s.Since), NotReady: m.names.Text(s.NotReady), ReadOnly: m.names.Text(s.Health.ReadOnly), ClockUnset: s.ClockUnset,
 		Attention: []string{}, Networks: s.Networks, Away: len(s.Away), Devices: s.Devices, DevicesOnline: s.DevicesOnline,
 		Size: support.Round(d.Size), Free: d.Free, DayBytes: support.Round(d.DayBytes), Days: d.Days,
-		Written: support.Round(d.Bytes), Commits: support.Round(d.Commits), Syncs: support.Round(d.Syncs),
 		UncleanStops: s.Health.UncleanStops, LastUnclean: supportTime(s.Health.LastUnclean), Unreadable: s.Health.Unreadable, SamplesLost: support.Round(s.Health.SamplesLost),
 		Certificate: supportTime(s.SuppliedEnds), Uplinks: []supportUplink{}, Mails: map[string]int{},
 	}

@@ -12,7 +12,8 @@ var metric = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
 // metricsKept begin the names of the metrics that a bundle holds: none tells of motion, or what people
 // ask for, in finer steps than two digits.
 var metricsKept = []string{
-	"go_", "process_", "sensegate_engine_panics_total", "sensegate_http_", "sensegate_mails_", "sensegate_mqtt_", "sensegate_store_", "sensegate_uplink_",
+	"go_goroutines", "go_info", "go_gomaxprocs", "go_memstats_heap_", "go_memstats_sys_bytes", "process_cpu_seconds_total", "process_max_fds", "process_num_threads",
+	"process_open_fds", "process_resident_", "process_start_time_seconds", "process_virtual_", "sensegate_engine_panics_total", "sensegate_http_", "sensegate_mails_", "sensegate_mqtt_", "sensegate_store_", "sensegate_uplink_",
 }
 
 // Metrics returns the lines of a text in the Prometheus format that may be shown: which requests there were
@@ -21,7 +22,7 @@ func (n *Names) Metrics(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		m := metric.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil || !begins(m[1], metricsKept) || strings.HasSuffix(m[1], "_bucket") {
+		if m == nil || !begins(m[1], metricsKept) {
 			continue
 		}
 		if m[1] == "sensegate_http_requests_total" && !strings.Contains(m[2], `status="5xx"`) {
@@ -65,7 +66,7 @@ func (n *Names) labels(text string) string {
 }
 
 // metricsRounded begin the names of those that grow with what happens at home.
-var metricsRounded = []string{"sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_messages", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_sent"}
+var metricsRounded = []string{"go_memstats_", "process_cpu_", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_messages", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_sent"}
 
 // figure returns the value of a metric, by two digits if it grows with what happens at home.
 func figure(name, value string) string {

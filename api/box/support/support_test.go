@@ -98,6 +98,8 @@ func TestMetricsTellOfTheMachine(t *testing.T) {
 	names.Add("uplink", "nas")
 	got := names.Metrics(`process_num_threads 6
 go_gc_pauses_seconds_bucket{le="0"} 0
+process_io_written_bytes_total 4096
+process_resident_memory_bytes 31850496
 sensegate_mqtt_messages_total{result="taken"} 123456
 sensegate_mqtt_panics_total 1
 sensegate_uplink_failures_total{uplink="nas"} 13
@@ -109,6 +111,7 @@ sensegate_network_motion_ratio{place="kitchen"} 0.5
 sensegate_store_other{room="kitchen"} 1
 `)
 	want := `process_num_threads 6
+process_resident_memory_bytes 32000000
 sensegate_mqtt_messages_total{result="taken"} 120000
 sensegate_mqtt_panics_total 1
 sensegate_uplink_failures_total{uplink="uplink-1"} 13
