@@ -111,6 +111,9 @@ func (b *Box) Check(ctx context.Context) (store.LeftOut, error) {
 // line in the audit log, a backup is handed out all the same: it is what helps then. Without room
 // for the copy, the error wraps store.ErrNoRoom.
 func (b *Box) Backup(ctx context.Context, by store.Actor, encrypted bool) (file *os.File, size int64, err error) {
+	if err := b.Engine.Flush(ctx); err != nil { // what is held in memory goes along, where there is room
+		b.Log.Warn("a backup lacks what is held in memory", "err", err)
+	}
 	if file, size, err = b.DB.Snapshot(ctx); err != nil {
 		return nil, 0, err
 	}
