@@ -101,14 +101,15 @@ var arrows = map[string][]string{
 	"api/box/moving":     {"motion", "motion/fault", "store"},
 	"api/box/passphrase": {"motion/fault"},
 	"api/box/preflight":  {},
+	"api/box/provision":  {"api/auth", "motion/home", "motion/uplink", "store", "store/durable"},
 	"api/box/support":    {"api/logtail"},
 	"api/update":         {"store/durable"},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 
 	"api/appliance": {
-		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/preflight", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/update", "api/web", "broker", "broker/nodedoor",
-		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "motion/uplink", "motion/uplink/",
+		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/preflight", "api/box/provision", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/update", "api/web", "broker", "broker/nodedoor",
+		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "store/durable", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
 	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},

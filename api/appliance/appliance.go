@@ -105,6 +105,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
+	if err = a.provision(ctx); err != nil {
+		return nil, err
+	}
 	if err = a.openUplinks(ctx); err != nil {
 		return nil, err
 	}

@@ -24,10 +24,11 @@ func (c *Config) Preflight() []preflight.Finding {
 		memory = 0
 	}
 	database := admin.Database(c.StateDir)
-	return preflight.Look(preflight.Needs{
+	found := preflight.Look(preflight.Needs{
 		StateDir: c.StateDir, Database: filepath.Base(database), LogFile: c.Log.File, MinFree: int64(c.Store.MinFree),
 		Files: c.connections() + spareFiles, Built: box.ThisBuild().Time().Std(), Memory: memory, Ports: c.ports(), Running: serving(c.StateDir),
 	}, time.Now())
+	return append(found, c.lookAtProvision()...)
 }
 
 // installed is the configuration that packages install.
