@@ -161,7 +161,7 @@ func examine(args []string, out, errOut io.Writer) error {
 
 // administer runs a command against the appliance of the state directory.
 func administer(ctx context.Context, name string, args []string, out, errOut io.Writer) error {
-	return admin.RunOffline(ctx, appliance.StateDir(), appliance.Offline, append([]string{name}, args...), out, errOut)
+	return admin.Run(ctx, appliance.StateDir(), appliance.Offline, append([]string{name}, args...), out, errOut)
 }
 
 // startAnew replaces the process when the appliance has ended for that: ended may also tell

@@ -85,13 +85,8 @@ type Offline func(config, stateDir string) (box.Parts, error)
 
 // Run runs one command, such as "apikey", "list", for the appliance of a state directory, and
 // writes the answer to out. flags are the words after the command; -state-dir and -json go
-// with every one.
-func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
-	return RunOffline(ctx, stateDir, nil, words, out, errOut)
-}
-
-// RunOffline is Run with what can be had of an appliance that does not run; nil: its database alone.
-func RunOffline(ctx context.Context, stateDir string, offline Offline, words []string, out, errOut io.Writer) error {
+// with every one. offline may be nil.
+func Run(ctx context.Context, stateDir string, offline Offline, words []string, out, errOut io.Writer) error {
 	name, found := find(words)
 	if found.flags == nil {
 		fmt.Fprintf(errOut, "%s: no such command; there are:\n%s", name, Usage)

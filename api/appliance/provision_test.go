@@ -387,3 +387,29 @@ func TestKilledFirstStartLeavesNothingOrAll(t *testing.T) {
 	}
 	t.Logf("a first start takes %s; %d kills: %v", whole, kills, found)
 }
+
+// The file that docs/operation.md shows is right.
+func TestDocumentedFileIsRight(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\naccounts:")
+	block, _, _ = strings.Cut(block, "```")
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("word\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}).Hash(t.Context(), "an invented password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, strings.NewReplacer("/run/secrets/engine", secret, "$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH", hash).Replace("accounts:"+block))
+	c := Defaults()
+	c.StateDir = dir
+	if found := c.lookAtProvision(); len(found) != 1 || found[0].Says != "the first start makes 2 accounts, 2 API keys, 1 MQTT users and 1 uplinks" {
+		t.Errorf("doctor says %v", found)
+	}
+}

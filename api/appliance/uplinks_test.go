@@ -67,7 +67,7 @@ func TestUplinkOfTheTerminalWorks(t *testing.T) {
 		"uplink add x -url mqtt://h -use live -ca " + word:            "ca: want",
 		"uplink add x -url mqtt://h -use live -password-file " + word: "username: want one with the password",
 	} {
-		err := admin.Run(t.Context(), r.config.StateDir, strings.Fields(words), io.Discard, io.Discard)
+		err := admin.Run(t.Context(), r.config.StateDir, nil, strings.Fields(words), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", words, err, want)
 		}
