@@ -96,14 +96,17 @@ func plantRecords(t *testing.T, dir string) {
 func (r running) plantLog() {
 	for _, value := range planted {
 		err := errors.New("lookup " + value + ": no such host " + value + ":1883 (" + value + ")")
-		r.log.Warn("bad input", "device", "radar/"+value, "reason", value)
-		r.log.Warn("uplink failed", "uplink", value, "err", err)
-		r.log.Info("device connected", "device", value, "address", value)
+		r.log.Warn("bad input", "device", "radar/"+planted["device"], "reason", value)
+		r.log.Warn("uplink failed", "uplink", planted["uplink"], "err", err)
+		r.log.Info("device connected", "device", planted["device"], "address", value)
 		r.log.Error("step panicked", "panic", value, "stack", value, value, value)
 		r.log.Info("name on the local network", "name", value, "interface", value)
 		r.log.Warn("log-in refused", "account", value)
 		r.log.Info(value, "a", value)
 		r.log.Info("ready " + value)
+	}
+	for _, what := range []string{"secret", "hex", "ssid", "stranger", "address", "mac", "mail"} { // as ids; of the others, that alone would make them names
+		r.log.Warn("bad input", "device", "radar/"+planted[what], "network", planted[what], "node", planted[what], "reason", "unknown")
 	}
 	r.log.Warn("mail not sent", "mail", 41, "kind", "alert", "at", planted["event's clock time"])
 	r.log.Warn("free disk space unknown", "err", errors.New("statfs: input/output error"))

@@ -191,7 +191,7 @@ func (n *Names) words(text string) string {
 var (
 	// harmless is a plain word in lower case, an option of a command, a short number, a duration or size,
 	// or an address that every machine has.
-	harmless = regexp.MustCompile(`^(?:-{0,2}[a-z]{1,20}(?:['-][a-z]{1,20}){0,2}` +
+	harmless = regexp.MustCompile(`^(?:[a-z]{1,20}(?:'[a-z]{1,3})?|--?[a-z]{1,20}(?:-[a-z]{1,20})?` +
 		`|[0-9]{1,5}(?:\.[0-9]{1,3})?(?:[a-zµ]{1,2}|[KMG]i?B)?` +
 		`|(?:[0-9]{1,4}(?:\.[0-9]{1,9})?(?:h|m|s|ms|µs)){1,3}` +
 		`|(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)(?::[0-9]{1,5})?)$`)
@@ -202,7 +202,7 @@ var (
 
 // ourWords are words that stand in what the program and its libraries say, and are no names.
 var ourWords = wordSet(`A API As CA CSI DNS EOF End For From Give HTTP HTTPS HT20 Hz I/O GiB ID IP JSON KiB Let LimitNOFILE MAC MHz MQTT Make MiB
-	Move On OpenWrt PEM Put QoS RSSI Remove SHA-256 SMTP SSL Set Start TCP TLS The UDP URL UTC Use WebSocket bbolt systemd x509`)
+	Move On OpenWrt PEM Put QoS csi/link-motion link-motion log-in read-only RSSI Remove SHA-256 SMTP SSL Set Start TCP TLS The UDP URL UTC Use WebSocket bbolt systemd x509`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
