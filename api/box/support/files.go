@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // File is one file of a bundle.
@@ -37,7 +38,10 @@ machine; those that tell what people do, when a phone asks or where motion was a
 
 `
 
-// Zip returns a bundle as a zip archive, with a README.txt in front. The files have no times.
+// noTime is the time of every file of a bundle: the first that a zip archive can have.
+var noTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Zip returns a bundle as a zip archive, with a README.txt in front.
 func Zip(files []File) ([]byte, error) {
 	text := readme
 	for _, f := range files {
@@ -46,7 +50,7 @@ func Zip(files []File) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, f := range append([]File{{Name: "README.txt", Content: []byte(text)}}, files...) {
-		w, err := archive.Create(f.Name)
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Deflate, Modified: noTime})
 		if err != nil {
 			return nil, fmt.Errorf("support bundle: %w", err)
 		}
