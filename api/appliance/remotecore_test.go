@@ -3,7 +3,6 @@ package appliance
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -79,16 +78,9 @@ func TestRequestsFromAfarReachTheNetworksOfTheUplink(t *testing.T) {
 	r := serve(t, func(c *Config) {
 		c.Uplinks = []uplink.Config{{Name: "engine", URL: broker.URL(), Networks: []motion.NetworkID{1}, Use: []uplink.Use{uplink.Commands}}}
 	})
-	for i, guardian := range []string{"a41f", "b52f"} {
-		radar := motion.Radar{
-			DeviceID: "csi-" + guardian, NodeName: "GW" + guardian, LocationID: guardian, RootMode: motion.RootModeMaster,
-			APBSSID2GHz: motion.MAC{2, 0xaa, 0, 0, 1, byte(i)},
-		}
-		admission, err := r.engine.Devices.Admit(t.Context(), motion.Bootstrap{Radar: radar, LocationID: guardian}, motion.Credentials{Address: netip.MustParseAddr("127.0.0.1")})
-		if err != nil || admission.Network != motion.NetworkID(i+1) {
-			t.Fatalf("%+v, %v", admission, err)
-		}
-		ping := command.Request{NetworkID: admission.Network, NodeID: motion.NodeID(i + 1), Payload: map[string]string{"command": "ping"}}
+	r.formTwo()
+	for id := range 2 {
+		ping := command.Request{NetworkID: motion.NetworkID(id + 1), NodeID: motion.NodeID(id + 1), Payload: map[string]string{"command": "ping"}}
 		if _, err := r.engine.Commands.CreateCommand(t.Context(), ping, true); err != nil {
 			t.Fatal(err)
 		}
