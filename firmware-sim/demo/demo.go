@@ -15,6 +15,7 @@ import (
 	"os"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"sensegate/firmware-sim/sim"
@@ -105,6 +106,9 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer os.RemoveAll(stateDir)
 	appliance, err := c.Open(ctx, stateDir, cmp.Or(c.HTTP, free(usualHTTP)), cmp.Or(c.MQTT, free(usualMQTT)))
+	if errors.Is(err, syscall.EADDRINUSE) { // by something that came between, such as another demo
+		appliance, err = c.Open(ctx, stateDir, cmp.Or(c.HTTP, anyPort), cmp.Or(c.MQTT, anyPort))
+	}
 	if err != nil {
 		return err
 	}
@@ -125,6 +129,9 @@ func Run(ctx context.Context, c Config) error {
 
 // The default addresses.
 const usualHTTP, usualMQTT = "127.0.0.1:8080", "127.0.0.1:1883"
+
+// anyPort is the address of a free port.
+const anyPort = "127.0.0.1:0"
 
 // here returns the address of a listener for programs on this machine.
 func here(listener net.Addr) string {
