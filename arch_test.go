@@ -112,7 +112,7 @@ var arrows = map[string][]string{
 		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "store/durable", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/preflight", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

@@ -255,7 +255,7 @@ func showSetup(ctx context.Context, a *appliance.Appliance, code string, out, er
 		}
 		setup := a.Setup(ctx, code)
 		fmt.Fprintf(out, "No network has an owner yet. Setup code: %s (a new one: sensegate setup-code)\n", code)
-		if err := admin.ShowSetup(out, setup, isTerminal(out)); err != nil {
+		if err := admin.ShowSetup(out, setup, admin.IsTerminal(out)); err != nil {
 			fmt.Fprintln(errOut, "sensegate:", err)
 		}
 	}()
@@ -263,16 +263,6 @@ func showSetup(ctx context.Context, a *appliance.Appliance, code string, out, er
 		cancel()
 		<-shown
 	}
-}
-
-// isTerminal reports whether somebody may be looking at what is written to w.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // failedTime is how long an appliance may take to stop whose store has failed: what waits

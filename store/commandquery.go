@@ -38,8 +38,9 @@ type CommandQuery struct {
 	Node    motion.NodeID
 	Batch   command.BatchID
 	State   command.State
-	Before  command.ID // only smaller ids; 0: all
-	Last    int        // 0: DefaultCommandLast
+	Before  command.ID                  // only smaller ids; 0: all
+	Last    int                         // 0: DefaultCommandLast
+	Among   func(motion.NetworkID) bool // only of networks for which it is true; nil: of all
 }
 
 // Commands returns the Last newest commands that q selects, newest first, never
@@ -98,6 +99,6 @@ func (q CommandQuery) source() (bucket string, prefix []byte) {
 
 // selects reports whether q selects the command.
 func (q CommandQuery) selects(c command.Command) bool {
-	return (q.Network == 0 || c.NetworkID == q.Network) && (q.Node == 0 || c.NodeID == q.Node) &&
+	return (q.Network == 0 || c.NetworkID == q.Network) && (q.Among == nil || q.Among(c.NetworkID)) && (q.Node == 0 || c.NodeID == q.Node) &&
 		(q.Batch == 0 || c.BatchID != nil && *c.BatchID == q.Batch) && (q.State == "" || c.State == q.State)
 }

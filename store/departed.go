@@ -45,8 +45,5 @@ func (tx *Tx) RemoveDeparted(match func(Departed) bool) (found bool, err error) 
 	if err != nil || !slices.ContainsFunc(list, match) {
 		return false, err
 	}
-	if list = slices.DeleteFunc(list, match); len(list) > 0 {
-		return true, tx.putMeta(departedKey, list)
-	}
-	return true, tx.bucket(metaBucket).Delete([]byte(departedKey))
+	return true, putMetaList(tx, departedKey, slices.DeleteFunc(list, match))
 }

@@ -64,10 +64,15 @@ func (tx *Tx) DeleteHandover(network motion.NetworkID) error {
 	if err != nil || !slices.ContainsFunc(list, ofNetworkHandover(network)) {
 		return err
 	}
-	if list = slices.DeleteFunc(list, ofNetworkHandover(network)); len(list) > 0 {
-		return tx.putMeta(handoversKey, list)
+	return putMetaList(tx, handoversKey, slices.DeleteFunc(list, ofNetworkHandover(network)))
+}
+
+// putMetaList stores a list in the meta bucket, and no key for an empty one.
+func putMetaList[T any](tx *Tx, key string, list []T) error {
+	if len(list) == 0 {
+		return tx.bucket(metaBucket).Delete([]byte(key))
 	}
-	return tx.bucket(metaBucket).Delete([]byte(handoversKey))
+	return tx.putMeta(key, list)
 }
 
 // Here returns a NotFound fault when the network goes or has gone to

@@ -136,9 +136,9 @@ func TestTheBareProgramIsInstalledAsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpack(t, unzip(t, raw), filepath.Join(root, "root"))
+	unpack(t, unzip(t, raw), filepath.Join(root, "srv"))
 	systemd := stubSystemd(t, root)
-	in(t, root, "sh", "-ec", "cd /root/sensegate-*\n"+commands)
+	in(t, root, "sh", "-ec", "cd /srv/sensegate-*\n"+commands)
 	is(t, "asked of systemd", systemd(), "systemctl enable --now sensegate\n")
 	in(t, root, "install", "-d", "-m", "0700", "-o", "sensegate", "-g", "sensegate", "/var/lib/sensegate") // StateDirectory=
 	startUnit(t, root).stop(t, syscall.SIGTERM)

@@ -39,15 +39,23 @@ func newClient(socket string, stop func() error) *Client {
 // itself, and writes to said when that migrates or restores the database. The caller closes
 // the client.
 func Open(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
-	socket := Socket(stateDir)
-	probe, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	if err == nil {
-		return newClient(socket, func() error { return nil }), probe.Close()
-	}
-	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("the appliance of %s cannot be reached: %w", stateDir, err)
+	if c, err := openRunning(ctx, stateDir); c != nil || err != nil {
+		return c, err
 	}
 	return openOffline(ctx, stateDir, said, box.Parts{})
+}
+
+// openRunning returns a client of the appliance that runs on a state directory, nil when none does.
+func openRunning(ctx context.Context, stateDir string) (*Client, error) {
+	socket := Socket(stateDir)
+	probe, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	switch {
+	case err == nil:
+		return newClient(socket, func() error { return nil }), probe.Close()
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the appliance of %s cannot be reached: %w", stateDir, err)
 }
 
 // openOffline returns a client that opens the database of an appliance that does not run. of are the

@@ -10,14 +10,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/user"
-	"strconv"
 	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
 
 	"sensegate/api/box"
+	"sensegate/api/box/preflight"
 	"sensegate/motion"
 )
 
@@ -125,14 +124,10 @@ func asOwner(stateDir string) error {
 	if err != nil || os.Geteuid() != 0 {
 		return nil // told where it matters
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || stat.Uid == 0 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid == 0 {
 		return nil
 	}
-	name := strconv.FormatUint(uint64(stat.Uid), 10)
-	if u, err := user.LookupId(name); err == nil {
-		name = u.Username
-	}
+	name := preflight.Owner(info)
 	return fmt.Errorf("%s belongs to %s, who could not open what root makes there: runuser -u %s -- sensegate …", stateDir, name, name)
 }
 

@@ -86,7 +86,7 @@ func exportNetwork(flags *flag.FlagSet) action {
 		if *plain && *secret != "" {
 			return errors.New("-plain and -passphrase-file exclude each other")
 		}
-		if *output == "" && isTerminal(c.out) {
+		if *output == "" && IsTerminal(c.out) {
 			return errors.New("the file does not fit a terminal: name one by -o, or redirect with >")
 		}
 		words, made, err := "", false, error(nil)

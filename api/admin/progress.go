@@ -20,7 +20,7 @@ type progress struct {
 // counting returns a reader of from that shows how far it is.
 func (c command) counting(from io.Reader, verb string, total int64) *progress {
 	p := &progress{Reader: from, verb: verb, total: total}
-	if isTerminal(c.said) {
+	if IsTerminal(c.said) {
 		p.to = c.said
 	}
 	return p
@@ -50,7 +50,7 @@ func (p *progress) done() {
 // waiting shows on a terminal how long work takes already of which nobody knows how far it is, until
 // done is called.
 func (c command) waiting(verb string) (done func()) {
-	if !isTerminal(c.said) {
+	if !IsTerminal(c.said) {
 		return func() {}
 	}
 	began, stop, stopped := time.Now(), make(chan struct{}), make(chan struct{})
@@ -76,8 +76,8 @@ func (c command) waiting(verb string) (done func()) {
 	}
 }
 
-// isTerminal reports whether somebody looks at what is written to w.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether somebody looks at what is written to w.
+func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {
 		return false

@@ -30,7 +30,7 @@ func statusOrWatch(flags *flag.FlagSet) action {
 			if err != nil && (!again || ctx.Err() != nil) {
 				return err
 			}
-			if *watch && isTerminal(c.out) {
+			if *watch && IsTerminal(c.out) {
 				fmt.Fprint(c.out, "\x1b[H\x1b[2J") // from the top of an empty screen
 			}
 			if err != nil {

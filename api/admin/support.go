@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -60,11 +59,12 @@ func makeSupport(flags *flag.FlagSet) action {
 
 // support returns a bundle of the running appliance, or of what is left of one.
 func (c command) support(ctx context.Context, config string) ([]byte, error) {
-	var of box.Parts
-	client, err := (*Client)(nil), error(nil)
-	if probe, unreached := (&net.Dialer{}).DialContext(ctx, "unix", Socket(c.stateDir)); unreached == nil {
-		client, err = newClient(Socket(c.stateDir), func() error { return nil }), probe.Close()
-	} else {
+	client, err := openRunning(ctx, c.stateDir)
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		var of box.Parts
 		if c.offline != nil {
 			if of, err = c.offline(config, c.stateDir); err != nil {
 				fmt.Fprintln(c.said, "sensegate: the configuration is left out:", err)
@@ -75,9 +75,6 @@ func (c command) support(ctx context.Context, config string) ([]byte, error) {
 			of.Unopened = err
 			return box.New(of).Support(ctx, store.Actor{})
 		}
-	}
-	if err != nil {
-		return nil, err
 	}
 	answer, err := client.stream(ctx, "/support")
 	if err != nil {

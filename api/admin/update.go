@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -44,15 +43,18 @@ const (
 
 // updateProgram is the update command. It works whether the appliance runs or not.
 func updateProgram(ctx context.Context, c command, path string) error {
-	running, at := false, program{}
-	if probe, err := (&net.Dialer{}).DialContext(ctx, "unix", Socket(c.stateDir)); err == nil {
-		running = true
-		c.client = newClient(Socket(c.stateDir), func() error { return nil })
-		defer c.client.Close()
-		if err := errors.Join(probe.Close(), c.client.do(ctx, http.MethodGet, "/program", nil, &at)); err != nil {
-			return err
-		}
-	} else if at.Path, err = os.Executable(); err != nil {
+	var at program
+	running, err := openRunning(ctx, c.stateDir)
+	if err != nil {
+		return err
+	}
+	if running != nil {
+		defer running.Close()
+		err = running.do(ctx, http.MethodGet, "/program", nil, &at)
+	} else {
+		at.Path, err = os.Executable()
+	}
+	if err != nil {
 		return err
 	}
 	for list, how := range packages {
@@ -64,12 +66,12 @@ func updateProgram(ctx context.Context, c command, path string) error {
 	if err != nil {
 		return err
 	}
-	if !running {
+	if running == nil {
 		fmt.Fprintf(c.out, "%s is installed and runs at the next start.\n", version)
 		return nil
 	}
 	at.Version = version
-	if err := c.client.do(ctx, http.MethodPost, "/restart", at, &struct{}{}); err != nil {
+	if err := running.do(ctx, http.MethodPost, "/restart", at, &struct{}{}); err != nil {
 		return errors.Join(err, c.takeBack("the appliance could not start anew"))
 	}
 	done := c.waiting("starting " + version)

@@ -111,6 +111,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.openUplinks(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.engine.Devices.MoveHomeAssistants(ctx, a.entities()); err != nil { // the configuration may have another prefix
+		log.Warn("MQTT users of Home Assistant may not see the entities", "err", err)
+	}
 	a.records = recording.New(recording.Options{
 		Directory: recording.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Now: a.engine.State.Now, Log: log,
 		Listen: func(take recording.Take) { a.engine.Sensing.Record(take) },

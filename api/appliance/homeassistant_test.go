@@ -2,6 +2,7 @@ package appliance
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
+	"sensegate/api/admin"
 	"sensegate/motion/uplink"
 	"sensegate/store"
 )
@@ -133,5 +135,56 @@ func TestHomeAssistantConnectsToTheAppliance(t *testing.T) {
 	lines := r.auditLines(t)
 	if l := lines[0]; l.Action != "uplink_away" || l.Who != (store.Actor{Kind: store.ByUplink, Name: "ha"}) || l.Details["mqtt_user"] != "homeassistant" {
 		t.Errorf("the audit log has %+v", l)
+	}
+}
+
+// TestHomeAssistantFollowsThePrefix: the user of a Home Assistant sees the entities wherever the uplink to the
+// own broker, of the app or of the configuration, shows them; no other user may have topics there.
+func TestHomeAssistantFollowsThePrefix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	password := ""
+	sees := func(t *testing.T, r running, base string) {
+		t.Helper()
+		ha := newOutside(t, r.MQTT().String(), "homeassistant", password)
+		if !ha.subscribe(base + "/#") {
+			t.Fatalf("no topic below %s is allowed", base)
+		}
+		ha.holds(base+"/availability", "online")
+	}
+	t.Run("app", func(t *testing.T) {
+		r := serve(t, func(c *Config) { c.StateDir = dir })
+		r.command("uplink", "add", "ha", "-url", "own", "-use", "home_assistant")
+		refused := func(commands ...string) {
+			t.Helper()
+			for _, words := range commands {
+				err := admin.Run(t.Context(), r.config.StateDir, nil, strings.Fields(words), io.Discard, io.Discard)
+				if err == nil || !strings.Contains(err.Error(), "shares topics with") {
+					t.Errorf("%s: %v", words, err)
+				}
+			}
+		}
+		refused("mqttuser create x -prefix sensegate", "mqttuser create x -prefix "+r.uplinks.Base()+"/1")
+		password, _, _ = strings.Cut(r.command("mqttuser", "create", "homeassistant", "-for", "home-assistant"), "\n")
+		r.command("mqttuser", "create", "zigbee", "-prefix", "zigbee2mqtt")
+		former := r.uplinks.Base()
+		sees(t, r, former)
+		r.command("uplink", "change", "ha", "-prefix", "radar")
+		base := r.uplinks.List()[0].Base
+		if base == former {
+			t.Fatal("the prefix is the former one")
+		}
+		sees(t, r, base)
+		refused("uplink change ha -prefix zigbee2mqtt", "uplink change ha -prefix zigbee2mqtt/sensegate")
+		sees(t, r, base)
+		r.command("uplink", "remove", "ha")
+	})
+	for _, prefix := range []string{"radar", "house"} {
+		t.Run("configuration "+prefix, func(t *testing.T) {
+			r := serve(t, func(c *Config) {
+				c.StateDir, c.Uplinks = dir, []uplink.Config{{Name: "ha", URL: "own", Prefix: prefix, Use: []uplink.Use{uplink.HomeAssistant}}}
+			})
+			sees(t, r, r.uplinks.List()[0].Base)
+		})
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"sensegate/motion"
+	"sensegate/motion/command"
 	"sensegate/motion/uplink"
 	"sensegate/motion/uplink/uplinktest"
-	"sensegate/store"
 )
 
 // TestCoreIsAskedFromAfar asks at the broker of an uplink, on either listener that Core can be served on.
@@ -78,17 +78,10 @@ func TestRequestsFromAfarReachTheNetworksOfTheUplink(t *testing.T) {
 	r := serve(t, func(c *Config) {
 		c.Uplinks = []uplink.Config{{Name: "engine", URL: broker.URL(), Networks: []motion.NetworkID{1}, Use: []uplink.Use{uplink.Commands}}}
 	})
-	for _, guardian := range []string{"a41f", "b52f"} {
-		var id motion.NetworkID
-		err := r.db.Update(t.Context(), func(tx *store.Tx) error {
-			n, err := tx.CreateNetwork(motion.Network{GuardianID: guardian})
-			id = n.ID
-			return err
-		})
-		if err == nil {
-			err = r.engine.Arrived(t.Context(), id)
-		}
-		if err != nil {
+	r.formTwo()
+	for id := range 2 {
+		ping := command.Request{NetworkID: motion.NetworkID(id + 1), NodeID: motion.NodeID(id + 1), Payload: map[string]string{"command": "ping"}}
+		if _, err := r.engine.Commands.CreateCommand(t.Context(), ping, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -126,10 +119,20 @@ func TestRequestsFromAfarReachTheNetworksOfTheUplink(t *testing.T) {
 			}
 		}
 	}
-	if status, body := ask("/core/networks"); status != 200 || !strings.Contains(body, "a41f") || strings.Contains(body, "b52f") {
-		t.Errorf("the networks are %d %s", status, body)
+	for path, want := range map[string]string{
+		"/core/networks":           `"guardian_id":"a41f"`,
+		"/core/manage/list":        `"network_id":1`,
+		"/core/manage/list?last=1": `"network_id":1`, // that of network 2 is newer
+	} {
+		if status, body := ask(path); status != 200 || strings.Count(body, want) != 1 || strings.Contains(body, "b52f") || strings.Contains(body, `"network_id":2`) {
+			t.Errorf("%s: %d %s, want %s alone", path, status, body, want)
+		}
 	}
-	for path, want := range map[string]int{"/core/network/1/topology": 200, "/core/network/2/topology": 404, "/core/insights/v2/2/activity?from=1": 404} {
+	for path, want := range map[string]int{
+		"/core/network/1/topology": 200, "/core/network/2/topology": 404, "/core/insights/v2/2/activity?from=1": 404,
+		"/core/network/find/id/1": 200, "/core/network/find/id/2": 404, "/core/network/find/guardian/b52f": 404,
+		"/core/manage/list?node_id=1": 200, "/core/manage/list?node_id=2": 404, "/core/manage/list?batch_id=2": 404, "/core/manage/list?network_id=2": 404,
+	} {
 		if status, body := ask(path); status != want {
 			t.Errorf("%s: %d %s, want %d", path, status, body, want)
 		}

@@ -94,28 +94,14 @@ func (a *Appliance) health(ctx context.Context, only []motion.NetworkID) (uplink
 	for _, one := range status.Attention(outbox, time.Now()) {
 		h.Problems = append(h.Problems, one.Code)
 	}
-	carries := func(id motion.NetworkID) bool { return len(only) == 0 || slices.Contains(only, id) }
 	if len(only) > 0 {
-		h.Networks, h.Devices, h.Online = 0, 0, 0
-		devices, _, err := a.engine.Devices.DeviceList(ctx)
-		if err != nil {
+		h.Networks = 0
+		if h.Devices, h.Online, err = a.box.CountDevices(ctx, only); err != nil {
 			return h, err
-		}
-		for _, d := range devices {
-			if !carries(d.NetworkID) {
-				continue
-			}
-			switch d.State {
-			case "online":
-				h.Online++
-				h.Devices++
-			case "offline":
-				h.Devices++
-			}
 		}
 	}
 	for _, network := range a.engine.State.All() {
-		if !carries(network.ID) {
+		if len(only) > 0 && !slices.Contains(only, network.ID) {
 			continue
 		}
 		if len(only) > 0 {

@@ -123,13 +123,20 @@ func (b *Box) MQTTUsers(ctx context.Context) ([]store.IntegrationUser, error) {
 }
 
 // CreateMQTTUser makes an MQTT user that may use the topics below a prefix, and returns it with its
-// secret, which nothing shows again. Conflict: the name is taken. Invalid: the name or the prefix is
-// none.
+// secret, which nothing shows again. Conflict: the name is taken, or topics below the prefix are another
+// user's, or those of the entities of the appliance. Invalid: the name or the prefix is none.
 func (b *Box) CreateMQTTUser(ctx context.Context, by store.Actor, name, prefix string) (user store.IntegrationUser, secret string, err error) {
 	err = b.change(ctx, by, "mqtt_user_made", name, func(ctx context.Context, note *store.AuditNote) error {
 		note.Add("topics", prefix+"/#")
 		return b.DB.Update(ctx, func(tx *store.Tx) (err error) {
-			user, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: name, TopicPrefix: prefix})
+			if user, secret, err = tx.CreateIntegrationUser(store.IntegrationUser{Name: name, TopicPrefix: prefix}); err != nil || b.Uplinks == nil {
+				return err
+			}
+			for _, u := range b.Uplinks.List() {
+				if u.Config.Own() && err == nil {
+					err = tx.CheckShown(u.Base)
+				}
+			}
 			return err
 		})
 	})

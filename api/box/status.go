@@ -57,18 +57,8 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 			now.NotReady = err.Error()
 		}
 	}
-	devices, _, err := b.Engine.Devices.DeviceList(ctx)
-	if err != nil {
+	if now.Devices, now.DevicesOnline, err = b.CountDevices(ctx, nil); err != nil {
 		return now, err
-	}
-	for _, d := range devices {
-		switch d.State {
-		case "online":
-			now.Devices++
-			now.DevicesOnline++
-		case "offline":
-			now.Devices++
-		}
 	}
 	networks, err := b.Networks(ctx)
 	if err != nil {
@@ -89,6 +79,25 @@ func (b *Box) Status(ctx context.Context) (now Status, err error) {
 		now.LastBackup = &backups[0]
 	}
 	return now, err
+}
+
+// CountDevices returns how many devices some networks have adopted, and how many of them are online;
+// none: all networks.
+func (b *Box) CountDevices(ctx context.Context, of []motion.NetworkID) (adopted, online int, err error) {
+	devices, _, err := b.Engine.Devices.DeviceList(ctx)
+	for _, d := range devices {
+		if len(of) > 0 && !slices.Contains(of, d.NetworkID) {
+			continue
+		}
+		switch d.State {
+		case "online":
+			adopted++
+			online++
+		case "offline":
+			adopted++
+		}
+	}
+	return adopted, online, err
 }
 
 // Layout returns what the database file holds, by bucket.

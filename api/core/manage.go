@@ -178,34 +178,32 @@ func (c *Core) listCommands(ctx context.Context, who auth.Key, in *listCommandsI
 			return nil, err
 		}
 	}
+	q.Among = func(id motion.NetworkID) bool { return who.Open(id) == nil }
 	out := &api.AnswerList[commandRecord]{Body: []commandRecord{}}
 	err := c.db.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.Commands(q)
 		for _, one := range list {
-			if who.Open(one.NetworkID) != nil { // the way of the request leads to some networks alone
-				continue
-			}
 			out.Body = append(out.Body, commandOf(one))
 		}
 		if err != nil || len(list) > 0 || !in.Node.Set {
 			return err
 		}
-		return knownNode(tx, q.Network, q.Node)
+		return knownNode(tx, q)
 	})
 	return out, err
 }
 
-// knownNode returns NotFound unless the node is in the network, 0 being any, or
-// was there: the commands of a deleted node remain.
-func knownNode(tx *store.Tx, network motion.NetworkID, id motion.NodeID) error {
-	node, err := tx.Node(id)
-	if err == nil && (network == 0 || node.NetworkID == network) {
+// knownNode returns NotFound unless the node of a query is in a network that it selects, or was there:
+// the commands of a deleted node remain.
+func knownNode(tx *store.Tx, q store.CommandQuery) error {
+	node, err := tx.Node(q.Node)
+	if err == nil && (q.Network == 0 || node.NetworkID == q.Network) && q.Among(node.NetworkID) {
 		return nil
 	}
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	past, err := tx.Commands(store.CommandQuery{Network: network, Node: id, Last: 1})
+	past, err := tx.Commands(store.CommandQuery{Network: q.Network, Node: q.Node, Among: q.Among, Last: 1})
 	if err == nil && len(past) == 0 {
 		err = errNoNode()
 	}

@@ -27,23 +27,28 @@ func (k keeper) Leave(ctx context.Context, peer uplink.Peer) error {
 	return peer.Publish(ctx, uplink.Message{Topic: k.topic, QoS: 1, Retain: true})
 }
 
-// TestEndedUplinkTakesBackWhatItsBrokerKeeps: when it is removed, is no longer used for it, or goes to
-// another broker, and not when something else of it changes.
+// TestEndedUplinkTakesBackWhatItsBrokerKeeps: when it is removed, is no longer used for it, has other topics,
+// or goes to another broker, and not when something else of it changes.
 func TestEndedUplinkTakesBackWhatItsBrokerKeeps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(t *testing.T, b *bench, was uplink.Config, other *uplinktest.Broker) error
-		kept bool
+		kept bool // or again
+		gone bool // all that its topics held
 	}{
-		"removed": {end: func(t *testing.T, b *bench, was uplink.Config, _ *uplinktest.Broker) error {
+		"removed": {gone: true, end: func(t *testing.T, b *bench, was uplink.Config, _ *uplinktest.Broker) error {
 			return b.Remove(t.Context(), was.Name)
 		}},
 		"used for something else": {end: func(t *testing.T, b *bench, was uplink.Config, _ *uplinktest.Broker) error {
 			was.Use = []uplink.Use{uplink.Events}
 			return b.Change(t.Context(), was.Name, was)
 		}},
-		"to another broker": {end: func(t *testing.T, b *bench, was uplink.Config, other *uplinktest.Broker) error {
+		"to another broker": {gone: true, end: func(t *testing.T, b *bench, was uplink.Config, other *uplinktest.Broker) error {
 			was.URL = other.URL()
+			return b.Change(t.Context(), was.Name, was)
+		}},
+		"with other topics": {gone: true, kept: true, end: func(t *testing.T, b *bench, was uplink.Config, _ *uplinktest.Broker) error {
+			was.Prefix = "radar"
 			return b.Change(t.Context(), was.Name, was)
 		}},
 		"with an alarm panel": {kept: true, end: func(t *testing.T, b *bench, was uplink.Config, _ *uplinktest.Broker) error {
@@ -67,6 +72,9 @@ func TestEndedUplinkTakesBackWhatItsBrokerKeeps(t *testing.T) {
 			if err := c.end(t, b, was, other); err != nil {
 				t.Fatal(err)
 			}
+			if c.gone && c.kept {
+				<-k.kept
+			}
 			client := broker.Connect("reader")
 			heard := make(chan uplink.Message, 100)
 			for _, filter := range []string{"homeassistant/#", "sensegate/#", "end"} {
@@ -77,13 +85,13 @@ func TestEndedUplinkTakesBackWhatItsBrokerKeeps(t *testing.T) {
 			if err := client.Publish(t.Context(), uplink.Message{Topic: "end", QoS: 1}); err != nil {
 				t.Fatal(err)
 			}
-			kept, removed := false, name == "removed"
+			kept := false
 			for m := range heard {
 				if m.Topic == "end" {
 					break
 				}
 				kept = kept || m.Topic == k.topic
-				if removed {
+				if c.gone && m.Topic != k.topic {
 					t.Errorf("%s is left", m.Topic)
 				}
 			}

@@ -1,7 +1,6 @@
 package uplink
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +116,15 @@ func (r *runner) once(ctx context.Context) error {
 		r.log.Info("uplink connected", "uplink", r.uplink.Name, "host", r.uplink.Host())
 	}
 	r.status.turn(Connected, time.Time{}, conn)
+	err := r.work(ctx, conn)
+	if conn != nil && conn.Err() != nil { // what the parts say follows from it
+		return conn.Err()
+	}
+	return err
+}
+
+// work runs the parts on a connection, nil for a service, until it ends or one of them fails.
+func (r *runner) work(ctx context.Context, conn Connection) error {
 	if conn != nil {
 		if err := r.introduce(ctx, conn); err != nil {
 			return err
@@ -137,11 +145,7 @@ func (r *runner) once(ctx context.Context) error {
 			}
 		})
 	}
-	err := group.Wait()
-	if conn != nil && conn.Err() != nil { // what the parts say follows from it
-		return conn.Err()
-	}
-	return err
+	return group.Wait()
 }
 
 // introduce has the parts tell how all is, and then says that the appliance is there.
@@ -149,7 +153,7 @@ func (r *runner) introduce(ctx context.Context, conn Connection) error {
 	for _, part := range r.parts {
 		if introducer, ok := part.(Introducer); ok {
 			if err := r.guarded(func() error { return introducer.Introduce(ctx, conn) }); err != nil {
-				return cmp.Or(conn.Err(), err)
+				return err
 			}
 		}
 	}

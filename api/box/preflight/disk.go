@@ -56,7 +56,7 @@ func (n Needs) directory() Finding {
 		if errors.Is(err, syscall.ENOSPC) {
 			return f // the room tells more
 		}
-		return wrong(fmt.Sprintf("user %s cannot write in %s, which belongs to %s: %v", owner(os.Geteuid()), n.StateDir, ownerOf(info), err),
+		return wrong(fmt.Sprintf("user %s cannot write in %s, which belongs to %s: %v", owner(os.Geteuid()), n.StateDir, Owner(info), err),
 			fmt.Sprintf("As root: chown -R %s %s", owner(os.Geteuid()), n.StateDir))
 	}
 	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // an empty file harms nobody
@@ -68,7 +68,7 @@ func (n Needs) directory() Finding {
 	if os.Geteuid() != 0 {
 		return f
 	}
-	if o := ownerOf(info); o != "root" {
+	if o := Owner(info); o != "root" {
 		f.Grade = Warning
 		f.Says = fmt.Sprintf("%s belongs to %s, and this is root: what root makes there, %s cannot open", n.StateDir, o, o)
 		f.Fix = "Start it as that user: runuser -u " + o + " -- sensegate …"
@@ -181,8 +181,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ownerOf returns the name of who owns a file.
-func ownerOf(info fs.FileInfo) string {
+// Owner returns the name of who owns a file, their number where they have none.
+func Owner(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return owner(int(stat.Uid))
 	}

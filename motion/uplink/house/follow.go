@@ -142,16 +142,17 @@ func (f *follower) settle() (changed bool) {
 			there[n.ID] = true
 		}
 	}
-	f.mu.Lock()
-	added := map[motion.NetworkID]*watch{}
 	for id := range there {
-		if f.watches[id] == nil {
-			added[id] = nil
+		if f.watchOf(id) != nil {
+			continue
 		}
-	}
-	f.mu.Unlock()
-	for id := range added {
-		added[id] = f.remember(id)
+		moments, events := f.Engine.State.Moments.Subscribe(id, momentsBehind), f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
+		w := f.remember(id) // after that: no event is missed in between
+		f.mu.Lock()
+		f.watches[id] = w
+		f.mu.Unlock()
+		f.running.Go(func() { f.hear(id, moments, events) })
+		changed = true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,12 +161,6 @@ func (f *follower) settle() (changed bool) {
 			delete(f.watches, id) // its subscriptions have ended
 			changed = true
 		}
-	}
-	for id, w := range added {
-		f.watches[id] = w
-		changed = true
-		moments, events := f.Engine.State.Moments.Subscribe(id, momentsBehind), f.Engine.State.LiveEvents.Subscribe(id, eventsBehind)
-		f.running.Go(func() { f.hear(id, moments, events) })
 	}
 	return changed
 }

@@ -145,8 +145,11 @@ func (c *Connection) connect(ctx context.Context) error {
 // Online says that the appliance is there. The error is a *uplink.Failure, or that of ctx.
 func (c *Connection) Online(ctx context.Context) error {
 	err := c.announce(ctx, "online")
-	if err == nil || c.Err() != nil {
-		return errors.Join(err, c.Err())
+	if err == nil {
+		return nil
+	}
+	if ended := c.Err(); ended != nil {
+		return ended
 	}
 	return explained(ctx, err, c.options, working)
 }

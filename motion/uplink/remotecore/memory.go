@@ -6,8 +6,8 @@ import (
 	"sensegate/motion"
 )
 
-// memory keeps the requests whose deadline has not passed, with their answers, so that none is run
-// twice: a broker may deliver one again, and who had no answer asks again.
+// memory keeps the requests whose deadline has not passed, with their answers, so that none that changes
+// something is run twice: a broker may deliver one again, and who had no answer asks again.
 type memory struct {
 	mu    sync.Mutex
 	known map[string]*entry // by id
@@ -78,7 +78,7 @@ func (m *memory) end(id string, a *answer) {
 	}
 }
 
-// drop forgets a request that was not run.
+// drop forgets a request that was not run, or has changed nothing.
 func (m *memory) drop(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

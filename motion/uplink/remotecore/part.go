@@ -135,7 +135,7 @@ func (p *Part) work(ctx context.Context, peer uplink.Peer, queue <-chan request)
 		if a == nil {
 			a = p.run(context.WithoutCancel(ctx), r)
 		}
-		if a.Status == http.StatusUnauthorized || a.Status == http.StatusTooManyRequests { // it was not run
+		if r.changedNothing(a.Status) {
 			p.memory.drop(r.ID)
 		} else {
 			p.memory.end(r.ID, a)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -79,8 +81,9 @@ func (b *box) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/core/slow":
 		<-b.hold
-	case "/core/limited":
-		w.WriteHeader(http.StatusTooManyRequests)
+	case "/core/status/200", "/core/status/401", "/core/status/404", "/core/status/405", "/core/status/429":
+		status, _ := strconv.Atoi(path.Base(r.URL.Path))
+		w.WriteHeader(status)
 		return
 	case "/core/large":
 		for range 1000 {
@@ -109,8 +112,8 @@ func (b *box) say(topic, payload string, retain bool) {
 	}
 }
 
-// ask sends a request; fields are added to the usual ones, or take their place.
-func (b *box) ask(id string, fields map[string]any) {
+// request returns a request; fields are added to the usual ones, or take their place.
+func (b *box) request(id string, fields map[string]any) []byte {
 	b.t.Helper()
 	all := map[string]any{"id": id, "method": "GET", "path": "/core/network/1042/topology?offline=true", "key": "k", "deadline": now + 60}
 	for key, value := range fields {
@@ -120,7 +123,13 @@ func (b *box) ask(id string, fields map[string]any) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.say("sensegate/4f2a9c01/core", string(raw), false)
+	return raw
+}
+
+// ask sends a request.
+func (b *box) ask(id string, fields map[string]any) {
+	b.t.Helper()
+	b.say("sensegate/4f2a9c01/core", string(b.request(id, fields)), false)
 }
 
 // hear returns the answer to a request.
@@ -147,18 +156,38 @@ func TestRequestIsAnsweredAsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotRunTakesNoRoom: whoever has no key cannot keep others from asking, and who has to wait may
-// ask again.
-func TestWhatWasNotRunTakesNoRoom(t *testing.T) {
+// TestWhatChangesNothingTakesNoRoom: whoever has no key cannot keep others from asking, and who has to wait
+// may ask again with the same id.
+func TestWhatChangesNothingTakesNoRoom(t *testing.T) {
 	t.Parallel()
-	b := newBox(t)
-	b.ask("r-1", map[string]any{"path": "/core/limited"})
-	if got := b.hear("r-1"); got.Status != http.StatusTooManyRequests {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
-	b.ask("r-1", nil)
-	if got := b.hear("r-1"); got.Status != http.StatusCreated {
-		t.Errorf("asked again: %d %s", got.Status, got.Body)
+	for name, fields := range map[string]map[string]any{
+		"no key":     {"method": "POST", "path": "/core/status/401"},
+		"no address": {"method": "POST", "path": "/core/status/404"},
+		"no method":  {"method": "PUT", "path": "/core/status/405"},
+		"too many":   {"method": "POST", "path": "/core/status/429"},
+		"a read":     {"method": "GET", "path": "/core/status/200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			const many, together = 1024, 16 // that are remembered, and that wait, at most
+			for n := range many {
+				b.centre.Offer(uplink.Message{Topic: "sensegate/4f2a9c01/core", Payload: b.request(fmt.Sprint("r", n), fields)})
+				if n%together < together-1 {
+					continue
+				}
+				for range together {
+					var got answer
+					if err := json.Unmarshal(b.replies.Next().Payload, &got); err != nil || "/core/status/"+fmt.Sprint(got.Status) != fields["path"] {
+						t.Fatalf("%d %s %v", got.Status, got.Body, err)
+					}
+				}
+			}
+			b.ask("r0", map[string]any{"method": "POST"})
+			if got := b.hear("r0"); got.Status != http.StatusCreated {
+				t.Errorf("after %d of them: %d %s", many, got.Status, got.Body)
+			}
+		})
 	}
 }
 

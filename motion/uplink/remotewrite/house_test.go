@@ -24,12 +24,19 @@ type house struct {
 	mu     sync.Mutex
 	now    motion.Time
 	cursor motion.Time
+	down   bool // no link measures
 }
 
 func (h *house) set(now motion.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = now
+}
+
+func (h *house) setDown() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.down = true
 }
 
 func (h *house) time() motion.Time {
@@ -63,6 +70,8 @@ func (h *house) minutes(_ context.Context, _ motion.NetworkID, from, to motion.T
 }
 
 func (h *house) topology(motion.NetworkID, bool) (motion.Topology, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return motion.Topology{
 		Devices: []motion.TopologyDevice{
 			{Name: "GWA1000133", Location: "Hall", Type: "MESH_ROOT", Online: true},
@@ -70,7 +79,7 @@ func (h *house) topology(motion.NetworkID, bool) (motion.Topology, error) {
 			{Name: "02bb00000032", Location: "Office", Type: motion.ClientRole}, // a leaf that is silent
 			{Name: "02bb00000099", Type: motion.ClientRole, Online: true},
 		},
-		Links: []motion.TopologyLink{{LinkID: "GWA1000133.02bb00000031", RSSI: -51, Online: true}, {LinkID: "GWA1000133.02bb00000032", RSSI: -60}},
+		Links: []motion.TopologyLink{{LinkID: "GWA1000133.02bb00000031", RSSI: -51, Online: !h.down}, {LinkID: "GWA1000133.02bb00000032", RSSI: -60}},
 	}, nil
 }
 

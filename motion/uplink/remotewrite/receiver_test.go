@@ -286,6 +286,28 @@ func TestHealthIsSentOfWhatIsNoPhone(t *testing.T) {
 	}
 }
 
+// TestSignalOfALinkThatGoesDownEnds at once: a database would show the former one for five minutes.
+func TestSignalOfALinkThatGoesDownEnds(t *testing.T) {
+	t.Parallel()
+	d := prometheus(t, "2h")
+	now := lastMinute()
+	h := &house{box: "4f2a9c01", now: now - minute + 40, cursor: now - 3*minute}
+	h.sends(t, d)
+	h.set(now + 40)
+	h.setDown()
+	h.sends(t, d)
+	for query, want := range map[string][2]int{ // before, after
+		`sensegate_link_signal_dbm == -51`: {1, 0},
+		`sensegate_link_signal_dbm`:        {1, 0},
+		`sensegate_link_online == 1`:       {1, 0},
+		`sensegate_link_online == 0`:       {1, 2},
+	} {
+		if got := [2]int{d.instant(t, query, now-minute), d.instant(t, query, now)}; got != want {
+			t.Errorf("%s: %d series before and after, want %d", query, got, want)
+		}
+	}
+}
+
 // eventually waits until a database shows samples: VictoriaMetrics takes a second.
 func eventually(t *testing.T, d database, selector string, now motion.Time, want map[motion.Time]float64) {
 	t.Helper()
