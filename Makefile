@@ -9,7 +9,7 @@ demo: ## a simulated home, with motion within seconds
 	go run . demo
 
 build: ## the binary as it is delivered, ./sensegate
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -gcflags='sensegate/api/...=-l' -o sensegate .
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' $$(cat .ci/gcflags) -o sensegate .
 
 test: ## everything that needs nothing but Go
 	go test ./...

@@ -74,7 +74,7 @@ func run(args []string, out, errOut io.Writer) int {
 		err = examine(args, out, errOut)
 	case "config":
 		err = configure(args, out, errOut)
-	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "update", "uplink", "user":
+	case "apikey", "audit", "backup", "calibrate", "db", "device", "links", "log", "mqttuser", "network", "outbox", "record", "restore", "setup-code", "status", "support", "update", "uplink", "user":
 		err = administer(ctx, name, args, out, errOut)
 	case "version":
 		fmt.Fprintln(out, box.ThisBuild())
@@ -161,7 +161,7 @@ func examine(args []string, out, errOut io.Writer) error {
 
 // administer runs a command against the appliance of the state directory.
 func administer(ctx context.Context, name string, args []string, out, errOut io.Writer) error {
-	return admin.Run(ctx, appliance.StateDir(), append([]string{name}, args...), out, errOut)
+	return admin.Run(ctx, appliance.StateDir(), appliance.Offline, append([]string{name}, args...), out, errOut)
 }
 
 // startAnew replaces the process when the appliance has ended for that: ended may also tell

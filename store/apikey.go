@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
 	"sync"
 
@@ -80,21 +81,28 @@ func (u *keyUses) drop(written map[uint32]motion.Time) {
 // secret, which nothing can show again. A name that another key has is a
 // Conflict, an empty one Invalid.
 func (tx *Tx) CreateAPIKey(k APIKey) (key APIKey, secret string, err error) {
+	secret, sum := newSecret(apiKeyPrefix)
+	key, err = tx.KeepAPIKey(k, sum)
+	return key, secret, err
+}
+
+// KeepAPIKey is CreateAPIKey of a key whose secret somebody else has: sum is its SHA-256. A secret
+// that another key has is a Conflict.
+func (tx *Tx) KeepAPIKey(k APIKey, sum [sha256.Size]byte) (APIKey, error) {
 	if err := checkName(k.Name); err != nil {
-		return k, "", err
+		return k, err
 	}
 	if k.NetworkID != 0 {
 		if err := tx.requireNetwork(k.NetworkID); err != nil {
-			return k, "", err
+			return k, err
 		}
 	}
 	sequence, err := tx.bucket(apiKeys.name).NextSequence()
 	if err != nil {
-		return k, "", err
+		return k, err
 	}
 	k.ID, k.CreatedAt, k.LastUsed = uint32(sequence), tx.now, 0
-	secret, sum := newSecret(apiKeyPrefix)
-	return k, secret, apiKeys.put(tx, k.ID, apiKeyRecord{APIKey: k, Secret: sum})
+	return k, apiKeys.put(tx, k.ID, apiKeyRecord{APIKey: k, Secret: sum})
 }
 
 // checkName returns an Invalid fault for a name that a person could not read in a list.

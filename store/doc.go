@@ -38,6 +38,7 @@
 //	                          "departed"       networks that were deleted after they had gone: Departed
 //	                          "arrivals"       the last 64 networks that came from another box: Arrival
 //	                          "importing"      where the history lies of a network that is being taken in: {network, home}; the next start removes it
+//	                          "provisioned"    when what a file of an integrator's asked for was made, and the SHA-256 of that, hex: Provisioned
 //	                          "setup_code"     SHA-256 of the setup code, hex, the users who have shown one, and what each showed
 //
 //	networks                  network u32    → motion.Network; the sequence gives network ids

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"strings"
 	"unicode"
 
@@ -75,30 +76,37 @@ func (tx *Tx) MoveHomeAssistants(to motion.UserTopics) (moved []string, err erro
 // with topics of another user; an empty name is Invalid, and so is a topic prefix that
 // the broker would refuse (device-protocol.md 2) or that is likely a slip.
 func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, secret string, err error) {
+	secret, sum := newSecret("")
+	user, err = tx.KeepIntegrationUser(u, sum)
+	return user, secret, err
+}
+
+// KeepIntegrationUser is CreateIntegrationUser of one whose secret somebody else has: sum is its SHA-256.
+func (tx *Tx) KeepIntegrationUser(u IntegrationUser, sum [sha256.Size]byte) (IntegrationUser, error) {
 	if err := checkName(u.Name); err != nil {
-		return u, "", err
+		return u, err
 	}
 	if u.Name == motion.UserOfDevices {
-		return u, "", fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
+		return u, fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
 	}
 	if err := checkTopics("prefix", u.TopicPrefix); err != nil {
-		return u, "", err
+		return u, err
 	}
 	if u.Discovery != "" {
 		if err := checkTopics("discovery", u.Discovery); err != nil {
-			return u, "", err
+			return u, err
 		}
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {
-		return u, "", err
+		return u, err
 	}
 	if taken {
-		return u, "", fault.New(fault.Conflict, "name: %.80q is taken", u.Name)
+		return u, fault.New(fault.Conflict, "name: %.80q is taken", u.Name)
 	}
 	others, err := tx.IntegrationUsers()
 	if err != nil {
-		return u, "", err
+		return u, err
 	}
 	for _, one := range others {
 		if u.Discovery != "" && u.Discovery == one.Discovery && u.TopicPrefix == one.TopicPrefix { // two Home Assistants see the same
@@ -107,14 +115,13 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 		for _, mine := range u.topics() {
 			for _, theirs := range one.topics() {
 				if share(mine, theirs) {
-					return u, "", fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", mine, theirs, one.Name)
+					return u, fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another, or let both programs connect as that user", mine, theirs, one.Name)
 				}
 			}
 		}
 	}
 	u.CreatedAt = tx.now
-	secret, sum := newSecret("")
-	return u, secret, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
+	return u, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
 }
 
 // topics are the beginnings of what a user may read.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -134,7 +135,11 @@ func (b *bench) product() string { return filepath.Join(b.dir, "sensegate") }
 // compile builds the stripped product as it is shipped; environment may set another
 // target.
 func (b *bench) compile(to string, environment ...string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-gcflags=sensegate/api/...=-l", "-o", to, ".")
+	small, err := os.ReadFile(filepath.Join(b.root, ".ci/gcflags"))
+	if err != nil {
+		return fmt.Errorf("flags of the compiler: %w", err)
+	}
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-ldflags", "-s -w"}, strings.Fields(string(small)), []string{"-o", to, "."})...)
 	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the product: %w\n%s", err, out)

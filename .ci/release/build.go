@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,7 +48,11 @@ func build(s source, t target, out, publicKey string) (binary, error) {
 	if publicKey != "" {
 		flags += " -X sensegate/api/update.publicKey=" + publicKey
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-gcflags=sensegate/api/...=-l", "-o", path, ".")
+	small, err := os.ReadFile(filepath.Join(s.root, ".ci/gcflags"))
+	if err != nil {
+		return b, err
+	}
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags}, strings.Fields(string(small)), []string{"-o", path, "."})...)
 	cmd.Dir = s.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+t.arch, t.variant, "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
 	cmd.Stderr = os.Stderr

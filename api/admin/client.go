@@ -42,7 +42,7 @@ func Open(ctx context.Context, stateDir string, said io.Writer) (*Client, error)
 	if c, err := openRunning(ctx, stateDir); c != nil || err != nil {
 		return c, err
 	}
-	return openOffline(ctx, stateDir, said)
+	return openOffline(ctx, stateDir, said, box.Parts{})
 }
 
 // openRunning returns a client of the appliance that runs on a state directory, nil when none does.
@@ -58,8 +58,9 @@ func openRunning(ctx context.Context, stateDir string) (*Client, error) {
 	return nil, fmt.Errorf("the appliance of %s cannot be reached: %w", stateDir, err)
 }
 
-// openOffline returns a client that opens the database of an appliance that does not run.
-func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client, error) {
+// openOffline returns a client that opens the database of an appliance that does not run. of are the
+// parts of its box that need no database.
+func openOffline(ctx context.Context, stateDir string, said io.Writer, of box.Parts) (*Client, error) {
 	path := Database(stateDir)
 	lived := slices.ContainsFunc(append(Beside(stateDir), path), func(path string) bool {
 		_, err := os.Stat(path)
@@ -85,7 +86,8 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer) (*Client,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	server := NewServer(box.New(box.Parts{Engine: e, DB: db, Accounts: accounts, Log: log}))
+	of.Engine, of.DB, of.Accounts, of.Log = e, db, accounts, log
+	server := NewServer(box.New(of))
 	if err := server.Listen(stateDir); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"sensegate/api/box"
 	"sensegate/api/box/preflight"
 	"sensegate/motion"
 )
@@ -53,6 +54,8 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   restore FILE [-passphrase-file FILE]
   db stat | check | compact
   status [-watch]              how the appliance, its devices and its disk are
+  support [-o FILE]            write what helps to find out why it does not work, without
+                               names, addresses and secrets
   uplink list | test NAME | remove NAME
   uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
                                send to a broker outside; uplink add -h lists every flag
@@ -69,15 +72,20 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
 type command struct {
 	client   *Client // nil of an offline command
 	stateDir string
+	offline  Offline
 	out      io.Writer
 	said     io.Writer // what is no answer, such as how far it is
 	json     bool
 }
 
+// Offline returns the parts of a box that need no database, for an appliance that does not run: from its
+// configuration file, "" for none, and its state directory.
+type Offline func(config, stateDir string) (box.Parts, error)
+
 // Run runs one command, such as "apikey", "list", for the appliance of a state directory, and
 // writes the answer to out. flags are the words after the command; -state-dir and -json go
-// with every one.
-func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Writer) error {
+// with every one. offline may be nil.
+func Run(ctx context.Context, stateDir string, offline Offline, words []string, out, errOut io.Writer) error {
 	name, found := find(words)
 	if found.flags == nil {
 		fmt.Fprintf(errOut, "%s: no such command; there are:\n%s", name, Usage)
@@ -85,7 +93,7 @@ func Run(ctx context.Context, stateDir string, words []string, out, errOut io.Wr
 	}
 	flags := flag.NewFlagSet("sensegate "+name, flag.ContinueOnError)
 	flags.SetOutput(errOut)
-	c := command{out: out, said: errOut}
+	c := command{out: out, said: errOut, offline: offline}
 	flags.BoolVar(&c.json, "json", false, "print the answer as JSON")
 	flags.StringVar(&stateDir, "state-dir", stateDir, "state directory of the appliance")
 	act := found.flags(flags)
@@ -194,6 +202,7 @@ func commands() map[string]entry {
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
 		"status":            {flags: statusOrWatch},
+		"support":           {flags: makeSupport, itself: true},
 		"update":            {flags: noFlags(withArgument("the file of the new program", updateProgram)), itself: true},
 		"uplink add":        {flags: addUplink},
 		"uplink change":     {flags: changeUplink},

@@ -21,7 +21,7 @@ func TestRootMakesNoFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range [][]string{{"db", "compact"}, {"restore", "file"}, {"status"}} {
-		err := Run(t.Context(), dir, words, io.Discard, io.Discard)
+		err := Run(t.Context(), dir, nil, words, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "runuser -u nobody --") {
 			t.Errorf("%q: %v", words, err)
 		}

@@ -97,6 +97,7 @@ func NewServer(b *box.Box) *Server {
 	s.handle("GET /db/stat", s.serveLayout)
 	s.handle("GET /db/check", s.serveCheck)
 	s.mux.HandleFunc("GET /backup", s.serveBackup)
+	s.mux.HandleFunc("GET /support", s.serveSupport)
 	s.mux.HandleFunc("GET /networks/{id}/copy", s.serveExport)
 	s.mux.HandleFunc("POST /networks", s.serveImport)
 	s.mux.HandleFunc("GET /recordings/{name}/{file}", s.serveRecordingFile)

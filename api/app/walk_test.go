@@ -161,7 +161,7 @@ func comingAndGoing(_ sim.Home, start motion.Time) (s sim.Scene) {
 func (h *product) bridge() (password string) {
 	h.t.Helper()
 	var out bytes.Buffer
-	if err := admin.Run(h.t.Context(), h.stateDir, []string{"mqttuser", "create", "zigbee2mqtt"}, &out, io.Discard); err != nil {
+	if err := admin.Run(h.t.Context(), h.stateDir, nil, []string{"mqttuser", "create", "zigbee2mqtt"}, &out, io.Discard); err != nil {
 		h.t.Fatal(err)
 	}
 	password, _, _ = strings.Cut(out.String(), "\n")

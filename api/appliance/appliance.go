@@ -105,6 +105,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	if err = a.assemblePeople(); err != nil {
 		return nil, err
 	}
+	if err = a.provision(ctx); err != nil {
+		return nil, err
+	}
 	if err = a.openUplinks(ctx); err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Ports: a.httpPorts, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
 		Configured: a.config.Settings, Level: c.Log.InForce, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker}, Entities: a.entities,
-		Uplinks: a.uplinks, Restart: a.askedRestart,
+		Uplinks: a.uplinks, Restart: a.askedRestart, Preflight: a.config.Preflight, Metrics: a.allMetrics,
 	})
 	if err = a.box.Told(ctx); err != nil {
 		log.Warn("what came of a restore is not in the audit log yet", "err", err)

@@ -47,6 +47,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		{"DELETE /uplinks/{name}", "uplink remove house", "uplink_removed", "house"},
 		{"GET /outbox/{id}", "outbox show 1", "mail_read", "mail 1"},
 		{"GET /networks/{id}/copy", "network export 1 -plain -o " + file + ".move", "network_exported", "network 1"},
+		{"GET /support", "support -o " + file + ".zip", "support_made", ""},
 		{"GET /backup", "backup -o " + file, "backup_made", ""},
 	} {
 		before := r.auditLines(t)

@@ -33,7 +33,7 @@ func TestKeyOpensTheNetworkThatIsNamedOrTheOnlyOne(t *testing.T) {
 	network("a41f")
 	r.command("apikey", "create", "laptop")
 	network("b52f")
-	err := admin.Run(t.Context(), r.config.StateDir, []string{"apikey", "create", "phone"}, io.Discard, io.Discard)
+	err := admin.Run(t.Context(), r.config.StateDir, nil, []string{"apikey", "create", "phone"}, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "there are 2 networks: add -network ID") {
 		t.Errorf("without a network: %v", err)
 	}
@@ -112,7 +112,7 @@ func TestOfflineCommandSaysWhatItDoesToTheDatabase(t *testing.T) {
 	}
 	for _, told := range []bool{true, false} {
 		var out, said bytes.Buffer
-		if err := admin.Run(t.Context(), dir, []string{"user", "list"}, &out, &said); err != nil || !strings.Contains(out.String(), "owner@example.com") {
+		if err := admin.Run(t.Context(), dir, nil, []string{"user", "list"}, &out, &said); err != nil || !strings.Contains(out.String(), "owner@example.com") {
 			t.Fatalf("%v: %s", err, out.String())
 		}
 		if strings.Contains(said.String(), "database migrated") != told || !told && said.Len() > 0 {
@@ -130,7 +130,7 @@ func TestBackupReplacesNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = admin.Run(t.Context(), r.config.StateDir, []string{"backup", "-o", path}, &bytes.Buffer{}, &bytes.Buffer{})
+	err = admin.Run(t.Context(), r.config.StateDir, nil, []string{"backup", "-o", path}, &bytes.Buffer{}, &bytes.Buffer{})
 	if err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("over a file that is there: %v", err)
 	}
@@ -163,7 +163,7 @@ func TestInterruptedRecordingIsComplete(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &stopper{stop: cancel}
-	if err := admin.Run(ctx, r.config.StateDir, []string{"record", "-label", "still"}, out, io.Discard); err != nil {
+	if err := admin.Run(ctx, r.config.StateDir, nil, []string{"record", "-label", "still"}, out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	name := regexp.MustCompile(`(\d{8}-\d{6}-1): 0 frames of 0 files, 0 dropped, 0.0 MB \(stopped\)`).FindStringSubmatch(out.String())

@@ -33,6 +33,7 @@ import (
 // with Defaults.
 type Config struct {
 	StateDir   string             `yaml:"state_dir" env:"STATE_DIR"`
+	Provision  string             `yaml:"provision_file" env:"PROVISION_FILE"` // "": provision.yaml in StateDir, if it is there
 	Log        LogConfig          `yaml:"log" envPrefix:"LOG_"`
 	HTTP       server.Config      `yaml:"http" envPrefix:"HTTP_"`
 	Web        WebConfig          `yaml:"web" envPrefix:"WEB_"`

@@ -158,7 +158,7 @@ func TestHomeAssistantFollowsThePrefix(t *testing.T) {
 		refused := func(commands ...string) {
 			t.Helper()
 			for _, words := range commands {
-				err := admin.Run(t.Context(), r.config.StateDir, strings.Fields(words), io.Discard, io.Discard)
+				err := admin.Run(t.Context(), r.config.StateDir, nil, strings.Fields(words), io.Discard, io.Discard)
 				if err == nil || !strings.Contains(err.Error(), "shares topics with") {
 					t.Errorf("%s: %v", words, err)
 				}

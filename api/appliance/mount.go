@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net"
@@ -100,6 +101,13 @@ func portOf(address net.Addr) int {
 
 // ready returns why the appliance cannot work, nil when it can.
 func (a *Appliance) ready() error { return errors.Join(a.db.Writable(), a.broker.Ready()) }
+
+// allMetrics writes all that /metrics answers.
+func (a *Appliance) allMetrics(w io.Writer) {
+	metrics.WriteProcessMetrics(w)
+	cmp.Or(a.core, a.http).WriteMetrics(w)
+	a.metrics(w)
+}
 
 // metrics writes the figures of the broker, the engine, the store, the uplinks and the notifier,
 // and of the public server when Core has one of its own.

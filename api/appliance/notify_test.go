@@ -94,7 +94,7 @@ func (r running) fetch(token, method, url, body string, answer any) {
 func (r running) command(words ...string) string {
 	r.t.Helper()
 	var out bytes.Buffer
-	if err := admin.Run(r.t.Context(), r.config.StateDir, words, &out, io.Discard); err != nil {
+	if err := admin.Run(r.t.Context(), r.config.StateDir, nil, words, &out, io.Discard); err != nil {
 		r.t.Fatal(err)
 	}
 	return out.String()
@@ -168,7 +168,7 @@ func TestAdministratorIsToldWhatIsWrongWithAMailsNumber(t *testing.T) {
 	t.Parallel()
 	r := serve(t, func(*Config) {})
 	for id, want := range map[string]string{"x": "want the number", "4711": "mail 4711: not found"} {
-		err := admin.Run(t.Context(), r.config.StateDir, []string{"outbox", "show", id}, io.Discard, io.Discard)
+		err := admin.Run(t.Context(), r.config.StateDir, nil, []string{"outbox", "show", id}, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", id, err)
 		}

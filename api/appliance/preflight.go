@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sensegate/api/admin"
 	"sensegate/api/box"
 	"sensegate/api/box/preflight"
+	"sensegate/api/logtail"
 )
 
 // Preflight looks whether this machine lets an appliance with this configuration work. A running
@@ -22,10 +24,11 @@ func (c *Config) Preflight() []preflight.Finding {
 		memory = 0
 	}
 	database := admin.Database(c.StateDir)
-	return preflight.Look(preflight.Needs{
+	found := preflight.Look(preflight.Needs{
 		StateDir: c.StateDir, Database: filepath.Base(database), LogFile: c.Log.File, MinFree: int64(c.Store.MinFree),
 		Files: c.connections() + spareFiles, Built: box.ThisBuild().Time().Std(), Memory: memory, Ports: c.ports(), Running: serving(c.StateDir),
 	}, time.Now())
+	return append(found, c.lookAtProvision()...)
 }
 
 // installed is the configuration that packages install.
@@ -37,6 +40,28 @@ func Installed() string {
 		return ""
 	}
 	return installed
+}
+
+// Offline returns the parts of a box that need neither a database nor a running appliance: its
+// configuration, from a file or, "", that of the installed package, what the machine is like, and the end
+// of its log file, where it has one as text.
+func Offline(config, stateDir string) (box.Parts, error) {
+	c, err := Load(cmp.Or(config, Installed()))
+	if err != nil {
+		return box.Parts{}, err
+	}
+	c.StateDir = stateDir
+	parts := box.Parts{Configured: c.Settings, Preflight: c.Preflight}
+	if c.Log.File == "" || c.Log.Format != "text" {
+		return parts, nil
+	}
+	file, err := os.Open(c.Log.File)
+	if err != nil {
+		return parts, err
+	}
+	defer file.Close()
+	parts.Recent, err = logtail.Read(file)
+	return parts, err
 }
 
 // StateDir returns the state directory of the appliance that commands mean when they do not name it:

@@ -303,7 +303,7 @@ func TestRestoreAtTheTerminalWithdrawsTheOrder(t *testing.T) {
 	if err := errors.Join(err, s.Apply(staging.Person{}, 0), db.Close(), os.WriteFile(file, backupOf(t, "b52f"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := admin.Run(t.Context(), dir, []string{"restore", file}, io.Discard, io.Discard); err != nil {
+	if err := admin.Run(t.Context(), dir, nil, []string{"restore", file}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	b := startBoxed(t, dir)

@@ -72,7 +72,7 @@ func TestUplinkOfTheTerminalWorks(t *testing.T) {
 		"uplink add x -url mqtt://h -use live -ca " + word:            "ca: want",
 		"uplink add x -url mqtt://h -use live -password-file " + word: "username: want one with the password",
 	} {
-		err := admin.Run(t.Context(), r.config.StateDir, strings.Fields(words), io.Discard, io.Discard)
+		err := admin.Run(t.Context(), r.config.StateDir, nil, strings.Fields(words), io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", words, err, want)
 		}
@@ -172,7 +172,7 @@ func TestCopyWithEventsToSendIsNotDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove := func() error { // events that the appliance makes of itself may come to the three meanwhile
-		return admin.Run(t.Context(), r.config.StateDir, []string{"network", "delete", "-yes", "1"}, io.Discard, io.Discard)
+		return admin.Run(t.Context(), r.config.StateDir, nil, []string{"network", "delete", "-yes", "1"}, io.Discard, io.Discard)
 	}
 	if err = remove(); err == nil || !strings.Contains(err.Error(), "uplink engine has still to send") {
 		t.Fatalf("with its broker away: %v", err)

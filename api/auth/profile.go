@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strconv"
 
 	"sensegate/motion/fault"
@@ -141,22 +142,56 @@ func (a *Accounts) Create(ctx context.Context, r Registration) (u home.User, err
 	if err := checkAccount(&r.Email, &r.Password, r.Email); err != nil {
 		return u, err
 	}
-	hash, err := a.passwords.Hash(ctx, r.Password)
+	hash, err := a.Hash(ctx, r.Password)
 	if err != nil {
 		return u, err
 	}
-	err = a.db.Update(ctx, func(tx *store.Tx) error {
-		if _, taken, err := tx.UserByEmail(r.Email); err != nil || taken {
-			return cmp.Or[error](err, fault.New(fault.Conflict, "email: has an account already"))
-		}
-		u = newUser(tx, r)
-		u.ConfirmedAt = &u.CreatedAt
-		if u, err = tx.CreateUser(u); err != nil {
-			return err
-		}
-		return cmp.Or(tx.SetAddressProof(u.ID, vouched()), tx.TrustUser(u.ID), tx.SetPassword(u.ID, hash))
+	err = a.db.Update(ctx, func(tx *store.Tx) (err error) {
+		u, err = CreateIn(tx, r, hash)
+		return err
 	})
 	return u, err
+}
+
+// CreateIn is Create in a transaction, with the hash of a password that Check has let pass.
+func CreateIn(tx *store.Tx, r Registration, hash string) (u home.User, err error) {
+	if _, taken, err := tx.UserByEmail(r.Email); err != nil || taken {
+		return u, cmp.Or[error](err, fault.New(fault.Conflict, "email: has an account already"))
+	}
+	u = newUser(tx, r)
+	u.ConfirmedAt = &u.CreatedAt
+	if u, err = tx.CreateUser(u); err != nil {
+		return u, err
+	}
+	return u, cmp.Or(tx.SetAddressProof(u.ID, vouched()), tx.TrustUser(u.ID), tx.SetPassword(u.ID, hash))
+}
+
+// Check returns every mistake of an address and a new password, joined, each beginning with email or
+// password. hash is that of the password, in PHC form, where that is known instead of it.
+func Check(email, password, hash string) error {
+	var wrong []error
+	chosen := &password
+	if hash != "" && password != "" {
+		wrong = append(wrong, errors.New("password: want it or its hash, not both"))
+	}
+	if hash != "" {
+		chosen = nil
+		if _, _, _, err := decode(hash); err != nil {
+			wrong = append(wrong, errors.New("password_hash: want argon2id in PHC form, $argon2id$v=19$m=19456,t=2,p=1$SALT$HASH"))
+		}
+	}
+	var f *fault.Error
+	if errors.As(checkAccount(&email, chosen, email), &f) {
+		for _, d := range f.Details {
+			wrong = append(wrong, errors.New(d.Message))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Hash returns the hash of a password in PHC form; see Passwords.Hash.
+func (a *Accounts) Hash(ctx context.Context, password string) (string, error) {
+	return a.passwords.Hash(ctx, password)
 }
 
 // vouched is the proof of an address for which the administrator vouches.

@@ -9,9 +9,11 @@ package box
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 
 	"sensegate/api/auth"
+	"sensegate/api/box/preflight"
 	"sensegate/api/box/recording"
 	"sensegate/api/box/staging"
 	"sensegate/api/logtail"
@@ -46,6 +48,10 @@ type Parts struct {
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
 	Restart    func() error                        // starts the process anew, after this answer; an error says why it cannot
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
+
+	Preflight func() []preflight.Finding // whether the machine lets it work
+	Metrics   func(io.Writer)            // its figures, in the Prometheus text format
+	Unopened  error                      // why DB is nil, for Support alone
 
 	Log    *slog.Logger
 	Level  *slog.LevelVar // what it holds at least; nil when the appliance does not run

@@ -83,6 +83,7 @@ func (b *Browser) administering() []api.Route {
 		api.Get("/admin/log", administrator(b.boxLog), "The last lines of the log"),
 		api.Get("/admin/database", administrator(b.boxDatabase), "What the database holds"),
 		api.Post("/admin/database/check", administrator(b.checkDatabase), "Verify the database"),
+		api.Post("/admin/support", proven(b, b.support), "Download a support bundle"),
 	)
 }
 

@@ -56,7 +56,7 @@ func adminCalls(b *box) []adminCall {
 		{"GET", "/restore", "", "", false}, {"POST", "/backup", `{"passphrase":"six words of your own"}`, "backup_made", true},
 		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"DELETE", "/restore", "", "upload_dropped", false},
 		{"POST", "/restore", b.backupForm(), "backup_uploaded", true}, {"POST", "/restore/apply", `{"uploaded_at":0}`, "", true},
-		{"GET", "/audit", "", "", false}, {"GET", "/settings", "", "", false}, {"GET", "/backups", "", "", false}, {"GET", "/log?level=debug", "", "", false}, {"GET", "/secure", "", "", false}, {"POST", "/secure/test", "", "", false}, {"GET", "/database", "", "", false}, {"POST", "/database/check", "", "", false},
+		{"GET", "/audit", "", "", false}, {"GET", "/settings", "", "", false}, {"GET", "/backups", "", "", false}, {"GET", "/log?level=debug", "", "", false}, {"GET", "/secure", "", "", false}, {"POST", "/secure/test", "", "", false}, {"GET", "/database", "", "", false}, {"POST", "/database/check", "", "", false}, {"POST", "/support", "", "support_made", true},
 	}
 }
 

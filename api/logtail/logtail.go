@@ -3,7 +3,9 @@
 package logtail
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"strconv"
@@ -44,6 +46,25 @@ func New(next slog.Handler, leftOut func(slog.Record) bool) *Tail {
 		leftOut = func(slog.Record) bool { return false }
 	}
 	return &Tail{next: next, leftOut: leftOut, ring: make([]byte, room)}
+}
+
+// Read returns the last lines of a log that was written by a slog.TextHandler.
+func Read(log io.Reader) (*Tail, error) {
+	t := New(slog.DiscardHandler, nil)
+	lines := bufio.NewReaderSize(log, maxLine)
+	for cut := false; ; {
+		line, more, err := lines.ReadLine()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return t, err
+		}
+		if !cut {
+			_, _ = writer{t}.Write(append(line, '\n')) // it has no error
+		}
+		cut = more // the rest of a long line
+	}
 }
 
 // Handler returns a handler that gives each record to the tail and then to the handler behind it,

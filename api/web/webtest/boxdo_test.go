@@ -166,6 +166,15 @@ func TestBackupIsDownloadedUnderAPassphrase(t *testing.T) {
 	b.waitFor(`sent.at(-1) === 'POST backup {"plain":true}'`)
 }
 
+func TestSupportFileIsDownloaded(t *testing.T) {
+	t.Parallel()
+	b := guard(t, "#/box/log", nil, strings.ReplaceAll(strings.ReplaceAll(keepsFiles, "admin/backup", "admin/support"), "sensegate-2025-11-24.db.age", "sensegate-support-20251124.zip"))
+	b.pressAny("Download")
+	b.inDialog("right")
+	b.waitFor(`kept.join() === "1000,sensegate-support-20251124.zip"`)
+	b.wantSent("POST support {}", "POST support {}")
+}
+
 // restores plays a backup that is sent: from then on it stands to be put in place, and once it is put
 // there, the appliance is away until back is true.
 var restores = fmt.Sprintf(`{

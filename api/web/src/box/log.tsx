@@ -2,8 +2,10 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { clock, codeText, t } from "../text";
 import { shortDay } from "../part/when";
+import { Doing } from "../part/form";
 import { BoxPage } from "./frame";
 import { useLines, zone } from "./part";
+import { fetchFile } from "./transfer";
 
 interface Line {
   id: number;
@@ -13,6 +15,9 @@ interface Line {
 }
 
 const levels = ["debug", "info", "warn", "error"];
+
+/** Downloads what helps whoever looks for a fault, without anything about the household. */
+const support = async () => void (await fetchFile("support", {}, { progress: () => {}, stop: new AbortController().signal }));
 
 /** What the box has logged lately, newest first. */
 export function Log() {
@@ -35,6 +40,11 @@ export function Log() {
         ))}
       </ul>
       {button}
+      <section class="bx-section">
+        <h2>{t("bxSupport")}</h2>
+        <p>{t("bxSupportText")}</p>
+        <Doing text={t("exportYes")} run={support} />
+      </section>
     </BoxPage>
   );
 }

@@ -1,0 +1,85 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"sensegate/api/box"
+	"sensegate/store"
+)
+
+func (s *Server) serveSupport(w http.ResponseWriter, r *http.Request) {
+	archive, err := s.box.Support(r.Context(), actor(r))
+	if err != nil {
+		s.refuse(w, r.Pattern, err)
+		return
+	}
+	if _, err := w.Write(archive); err != nil {
+		s.box.Log.Warn("support bundle not sent completely", "err", err)
+	}
+}
+
+// makeSupport is the support command. It works whether the appliance runs or not, and without a database
+// that can be opened.
+func makeSupport(flags *flag.FlagSet) action {
+	output := flags.String("o", "", "file to write, - for standard output; empty: sensegate-support-TIME.zip here")
+	config := flags.String("config", "", "configuration file of an appliance that does not run; empty: the installed one")
+	return func(ctx context.Context, c command, arguments []string) error {
+		if len(arguments) > 0 {
+			return errors.New("support takes no argument: name the file by -o")
+		}
+		making := c.waiting("looking at everything")
+		archive, err := c.support(ctx, *config)
+		making()
+		if err != nil {
+			return err
+		}
+		if *output == "-" {
+			_, err := c.out.Write(archive)
+			return err
+		}
+		made := backupMade{Path: *output}
+		if made.Path == "" {
+			made.Path = time.Now().Format("sensegate-support-20060102-150405.zip")
+		}
+		if made.Size, err = saveBackup(made.Path, bytes.NewReader(archive), ""); err != nil {
+			return err
+		}
+		return c.print(made, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %d bytes\n\nIts README.txt says what is in it. Look through it before you hand it on.\n", made.Path, made.Size)
+		})
+	}
+}
+
+// support returns a bundle of the running appliance, or of what is left of one.
+func (c command) support(ctx context.Context, config string) ([]byte, error) {
+	client, err := openRunning(ctx, c.stateDir)
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		var of box.Parts
+		if c.offline != nil {
+			if of, err = c.offline(config, c.stateDir); err != nil {
+				fmt.Fprintln(c.said, "sensegate: the configuration is left out:", err)
+			}
+		}
+		if client, err = openOffline(ctx, c.stateDir, c.said, of); err != nil {
+			fmt.Fprintln(c.said, "sensegate: without the database:", err)
+			of.Unopened = err
+			return box.New(of).Support(ctx, store.Actor{})
+		}
+	}
+	answer, err := client.stream(ctx, "/support")
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	archive, err := io.ReadAll(answer)
+	return archive, errors.Join(err, answer.Close(), client.Close())
+}

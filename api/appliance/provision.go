@@ -1,0 +1,124 @@
+package appliance
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sensegate/api/admin"
+	"sensegate/api/box/preflight"
+	"sensegate/api/box/provision"
+	"sensegate/store"
+	"sensegate/store/durable"
+)
+
+// ownProvision is the file in the state directory that asks for what is made at the first start.
+const ownProvision = "provision.yaml"
+
+// provisionFile returns the path of the file that asks for what is made at the first start, whether it is there or not.
+func (c *Config) provisionFile() string {
+	return cmp.Or(c.Provision, filepath.Join(c.StateDir, ownProvision))
+}
+
+// readProvision reads that file. Mistakes come as an *admin.ConfigError.
+func (c *Config) readProvision() (*provision.Document, error) {
+	var d provision.Document
+	_, err := admin.LoadConfig(c.provisionFile(), nil, &d, func() error {
+		return d.Validate(provision.Others{Uplinks: c.Uplinks, Relay: c.Relay})
+	})
+	return &d, err
+}
+
+// provision makes at the first start what an integrator's file asks for: all of it, or it is an error. It does
+// nothing where there is no such file, or this is not the first start.
+func (a *Appliance) provision(ctx context.Context) error {
+	path := a.config.provisionFile()
+	raw, err := os.ReadFile(path)
+	gone := errors.Is(err, fs.ErrNotExist)
+	if gone && a.config.Provision == "" {
+		return nil
+	}
+	sum := sha256.Sum256(raw)
+	var done store.Provisioned
+	unused := false
+	again := a.db.View(ctx, func(tx *store.Tx) (err error) {
+		unused = tx.Unused()
+		done, err = tx.Provisioned()
+		return err
+	})
+	switch {
+	case again != nil:
+		return again
+	case done.At != 0 && done.SHA256 == sum:
+		return a.retireProvision(path)
+	case done.At != 0 || !unused:
+		if !gone {
+			a.log.Warn("the file of what is made at the first start is left as it is: this is not the first one", "path", path)
+		}
+		return nil
+	case err != nil:
+		return fmt.Errorf("what is to be made at the first start: %w", err)
+	}
+	d, err := a.config.readProvision()
+	if err != nil {
+		return err
+	}
+	if err := (provision.Applier{DB: a.db, Accounts: a.parts.Accounts, StateDir: a.config.StateDir}).Apply(ctx, d, sum); err != nil {
+		return fmt.Errorf("nothing of %s is made: %w", path, err)
+	}
+	a.log.Info("made what was asked for at the first start", "accounts", len(d.Accounts), "api_keys", len(d.APIKeys), "mqtt_users", len(d.MQTTUsers), "uplinks", len(d.Uplinks))
+	return a.retireProvision(path)
+}
+
+// retireProvision removes the file of the state directory, which may hold secrets, and leaves a note.
+// A file that the configuration names belongs to somebody else and stays.
+func (a *Appliance) retireProvision(path string) error {
+	if a.config.Provision != "" {
+		return nil
+	}
+	text := fmt.Sprintf("What %s asked for was made, and the file was removed on %s UTC because it could hold secrets.\nThe audit log says what was made: sensegate audit\n", ownProvision, time.Now().UTC().Format(time.DateTime))
+	return errors.Join(durable.WriteFile(path+".applied", []byte(text)), os.Remove(path), durable.SyncDirectory(filepath.Dir(path)))
+}
+
+// lookAtProvision says what becomes of the file that asks for what is made at the first start.
+func (c *Config) lookAtProvision() (found []preflight.Finding) {
+	path := c.provisionFile()
+	add := func(grade preflight.Grade, says, fix string) {
+		found = append(found, preflight.Finding{What: "provisioning", Grade: grade, Says: says, Fix: fix})
+	}
+	_, err := os.Stat(admin.Database(c.StateDir))
+	first := errors.Is(err, fs.ErrNotExist)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && (c.Provision == "" || !first):
+		return nil
+	case !first && c.Provision == "":
+		add(preflight.Warning, path+" is there, and so is a database: it is carried out only where nobody has an account, a key or a network yet", "Remove it, as it may hold secrets, unless the first start did not come to its end")
+		return found
+	case !first:
+		return nil
+	}
+	d, err := c.readProvision()
+	var wrong *admin.ConfigError
+	switch {
+	case errors.As(err, &wrong):
+		for _, m := range wrong.Mistakes {
+			add(preflight.Wrong, fmt.Sprintf("%s:%d: %s", path, m.Line, m.Text), "")
+		}
+		return found
+	case err != nil:
+		add(preflight.Wrong, err.Error(), "Put the file there, or let provision_file be empty")
+		return found
+	}
+	add(preflight.Fine, fmt.Sprintf("the first start makes %d accounts, %d API keys, %d MQTT users and %d uplinks", len(d.Accounts), len(d.APIKeys), len(d.MQTTUsers), len(d.Uplinks)), "")
+	if info != nil && info.Mode().Perm()&0o077 != 0 {
+		add(preflight.Warning, path+" can be read by others", "chmod 0600 "+path)
+	}
+	return found
+}

@@ -1,0 +1,415 @@
+package appliance
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/api/admin"
+	"sensegate/api/appliance/box"
+	"sensegate/api/auth"
+	"sensegate/api/box/preflight"
+	"sensegate/motion/uplink"
+	"sensegate/store"
+)
+
+// provisioned is what the file of an integrator asks for in these tests.
+func provisioned(t *testing.T) string {
+	t.Helper()
+	hash, err := auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}).Hash(t.Context(), "an invented password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("sg_of-the-integrator"))
+	return fmt.Sprintf(`accounts:
+  - email: service@example.com
+    password: another invented one
+    administrator: true
+  - email: jdoe@example.com
+    password_hash: %q
+api_keys:
+  - name: engine
+    write: true
+    sha256: %s
+  - name: installer
+    file: installer.key
+mqtt_users:
+  - name: bridge
+    file: bridge.key
+uplinks:
+  - name: engine
+    url: mqtt://127.0.0.1:9
+    username: box
+    password: turm-geheimnis
+    use: [events]
+`, hash, hex.EncodeToString(sum[:]))
+}
+
+// put writes the file of the state directory.
+func put(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, ownProvision), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// held says what a database has of what was asked for, and what the audit log says of it.
+func held(t *testing.T, tx *store.Tx) string {
+	t.Helper()
+	users, err := tx.Users()
+	keys, again := tx.APIKeys()
+	programs, more := tx.IntegrationUsers()
+	uplinks, most := tx.Uplinks()
+	administrators, last := tx.Administrators()
+	if err := errors.Join(err, again, more, most, last); err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := tx.AuditPage(0, 100)
+	made := 0
+	for _, l := range lines {
+		if l.Who.Name == "provision.yaml" && l.Who.Kind == store.ByTerminal {
+			made++
+		}
+	}
+	return fmt.Sprintf("%d accounts, %d administrators, %d keys, %d MQTT users, %d uplinks, %d lines", len(users), len(administrators), len(keys), len(programs), len(uplinks), made)
+}
+
+const (
+	nothingHeld = "0 accounts, 0 administrators, 0 keys, 0 MQTT users, 0 uplinks, 0 lines"
+	allHeld     = "2 accounts, 1 administrators, 2 keys, 1 MQTT users, 1 uplinks, 7 lines"
+)
+
+func heldIn(t *testing.T, db *store.DB) (text string) {
+	t.Helper()
+	err := db.View(t.Context(), func(tx *store.Tx) error {
+		text = held(t, tx)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// opened opens an appliance on a state directory, calls look, and closes it.
+func opened(t *testing.T, dir string, change func(*Config), look func(running)) (log string, err error) {
+	t.Helper()
+	c := Defaults()
+	c.StateDir, c.HTTP.Listen, c.MQTT.Listen, c.HTTP.TLSListen, c.MQTT.TLSListen = dir, "127.0.0.1:0", "127.0.0.1:0", "off", "off"
+	change(&c)
+	var out bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a, err := Open(ctx, c, slog.New(slog.NewTextHandler(&out, nil)))
+	if err != nil {
+		return out.String(), err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	look(running{Appliance: a, t: t})
+	cancel()
+	err = <-ended
+	return out.String(), err
+}
+
+func TestFirstStartMakesWhatTheIntegratorAsksFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, provisioned(t))
+	log, err := opened(t, dir, func(*Config) {}, func(r running) {
+		if got := heldIn(t, r.db); got != allHeld {
+			t.Errorf("it has %s", got)
+		}
+		for path, want := range map[string]string{"installer.key": "sg_", "bridge.key": ""} {
+			raw, err := os.ReadFile(filepath.Join(dir, path))
+			info, again := os.Stat(filepath.Join(dir, path))
+			if err := errors.Join(err, again); err != nil || len(raw) < 40 || !strings.HasPrefix(string(raw), want) || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %d bytes", path, err, len(raw))
+			}
+		}
+		installer, _ := os.ReadFile(filepath.Join(dir, "installer.key"))
+		for key, want := range map[string]int{"sg_of-the-integrator": 200, strings.TrimSpace(string(installer)): 200, "sg_of-nobody": 401} {
+			if status, _, _ := r.answer(http.MethodGet, "/core/networks", key, ""); status != want {
+				t.Errorf("key %s is answered %d", key, status)
+			}
+		}
+		for email, word := range map[string]string{"service@example.com": "another invented one", "jdoe@example.com": "an invented password"} {
+			var session struct{ Token string }
+			r.call("", http.MethodPost, "/sessions", `{"email":"`+email+`","password":"`+word+`"}`, &session)
+			if session.Token == "" {
+				t.Errorf("%s has no session", email)
+			}
+		}
+		if said := r.command("uplink", "list", "-json"); !strings.Contains(said, `"name":"engine"`) || !strings.Contains(said, `"has_password":true`) || strings.Contains(said, "turm") {
+			t.Errorf("uplinks are %s", said)
+		}
+		if said := r.command("audit"); !strings.Contains(said, "terminal provision.yaml") {
+			t.Errorf("the audit log is\n%s", said)
+		}
+	})
+	if err != nil || !strings.Contains(log, "made what was asked for at the first start") || strings.Contains(log, "invented") || strings.Contains(log, "jdoe@") {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ownProvision)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there still: %v", err)
+	}
+	note, err := os.ReadFile(filepath.Join(dir, ownProvision+".applied"))
+	if err != nil || strings.Contains(string(note), "invented") || !strings.Contains(string(note), "sensegate audit") {
+		t.Errorf("%v: %s", err, note)
+	}
+}
+
+// A second start makes nothing: not of the same file, which a power cut has left, nor of another one.
+func TestSecondStartMakesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := provisioned(t)
+	for i, again := range []string{text, text, strings.Replace(text, "service@", "other@", 1), "not: [yaml"} {
+		put(t, dir, again)
+		log, err := opened(t, dir, func(*Config) {}, func(r running) {
+			if got := heldIn(t, r.db); got != allHeld {
+				t.Errorf("start %d: it has %s", i, got)
+			}
+		})
+		_, gone := os.Stat(filepath.Join(dir, ownProvision))
+		if err != nil || strings.Contains(log, "is left as it is") != (i > 1) || errors.Is(gone, os.ErrNotExist) != (i < 2) {
+			t.Errorf("start %d: %v, %v\n%s", i, err, gone, log)
+		}
+	}
+	c := Defaults()
+	c.StateDir = dir
+	if found := c.lookAtProvision(); len(found) != 1 || found[0].Grade != preflight.Warning {
+		t.Errorf("doctor says %v", found)
+	}
+	// Nor is one carried out on an appliance that somebody has used.
+	dir = t.TempDir()
+	if _, err := opened(t, dir, func(*Config) {}, func(r running) { r.command("apikey", "create", "laptop") }); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, text)
+	log, err := opened(t, dir, func(*Config) {}, func(r running) {
+		if got := heldIn(t, r.db); !strings.HasPrefix(got, "0 accounts, 0 administrators, 1 keys") {
+			t.Errorf("it has %s", got)
+		}
+	})
+	if err != nil || !strings.Contains(log, "is left as it is") {
+		t.Errorf("%v\n%s", err, log)
+	}
+}
+
+func TestWrongFileIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, `accounts:
+  - email: nobody
+    password: short
+  - email: a@example.com
+    password: an invented password
+    password_hash: $argon2id$v=19$m=1$x$y
+  - email: A@example.com
+    pasword: x
+    password_hash: md5
+api_keys:
+  - name: engine
+  - name: engine
+    sha256: 12ab
+mqtt_users:
+  - name: ""
+    sha256: 0000000000000000000000000000000000000000000000000000000000000000
+uplinks:
+  - name: taken
+    url: mqtt://h
+    use: [events]
+  - name: x
+    url: gopher://h
+    use: []
+`)
+	configured := func(c *Config) {
+		c.Uplinks = []uplink.Config{{Name: "taken", URL: "mqtt://127.0.0.1:9", Use: []uplink.Use{uplink.Live}}}
+	}
+	_, err := opened(t, dir, configured, func(running) { t.Error("it starts") })
+	if err == nil {
+		t.Fatal("no error")
+	}
+	wanted := []string{
+		":2: accounts.0.email: want an address", ":3: accounts.0.password: ", ":5: accounts.1.password: want it or its hash", "accounts.1.password_hash: want argon2id",
+		":7: accounts.2.email: is that of entry 1, too", ":8: accounts.2.pasword: no such key; did you mean accounts.2.password?", "accounts.2.password_hash: want argon2id",
+		"api_keys.0.sha256: want that of the secret, or file", "api_keys.1.name: is that of entry 0, too", "api_keys.1.sha256: want 64", "mqtt_users.0.name: want one", "mqtt_users.0.sha256: want 64",
+		"uplinks.0.name: ", "uplinks.1.url: ", "uplinks.1.use: ",
+	}
+	for _, want := range wanted {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %s in\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "short") || strings.Contains(err.Error(), "md5") {
+		t.Errorf("it shows secrets: %v", err)
+	}
+	db, err := store.Open(store.Options{Path: admin.Database(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := heldIn(t, db); got != nothingHeld {
+		t.Errorf("it has %s", got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(admin.Database(dir)); err != nil { // as before the first start
+		t.Fatal(err)
+	}
+	c := Defaults()
+	c.StateDir = dir
+	configured(&c)
+	if found := c.lookAtProvision(); len(found) < len(wanted) || preflight.Worst(found) != preflight.Wrong {
+		t.Errorf("doctor says %v", found)
+	}
+}
+
+// What only the database knows to be wrong leaves nothing either; once it is put right all is made.
+func TestWhatCannotBeMadeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := provisioned(t)
+	put(t, dir, strings.Replace(text, "file: bridge.key", "file: missing/bridge.key", 1))
+	_, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") })
+	if err == nil || !strings.Contains(err.Error(), "mqtt_users.0.file: ") {
+		t.Fatalf("it says %v", err)
+	}
+	put(t, dir, text)
+	_, err = opened(t, dir, func(*Config) {}, func(r running) {
+		if got := heldIn(t, r.db); got != allHeld {
+			t.Errorf("it has %s", got)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that the configuration names stays where it is, has to be there at the first start, and need not
+// be later.
+func TestNamedFileStays(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	named := func(c *Config) { c.Provision = filepath.Join(elsewhere, "box.yaml") }
+	if _, err := opened(t, dir, named, func(running) { t.Error("it starts") }); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("without the file: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, "box.yaml"), []byte(provisioned(t)), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		log, err := opened(t, dir, named, func(r running) {
+			if got := heldIn(t, r.db); got != allHeld {
+				t.Errorf("it has %s", got)
+			}
+		})
+		if err != nil || strings.Contains(log, "is left as it is") {
+			t.Fatalf("%v\n%s", err, log)
+		}
+	}
+	if err := os.Remove(filepath.Join(elsewhere, "box.yaml")); err != nil {
+		t.Fatal("it did not stay:", err)
+	}
+	if _, err := opened(t, dir, named, func(running) {}); err != nil {
+		t.Errorf("once it was carried out: %v", err)
+	}
+}
+
+// A box that is killed at its first start, at whatever moment, has nothing or all, and all after the next.
+func TestKilledFirstStartLeavesNothingOrAll(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := provisioned(t)
+	// first starts an appliance and kills it after a time, or when it has carried all out, and returns how long that was.
+	first := func(dir string, after time.Duration) time.Duration {
+		put(t, dir, text)
+		cmd := exec.CommandContext(t.Context(), self)
+		cmd.Env = box.Environment(dir, restorableVariable+"=1")
+		cmd.Stderr = io.Discard
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		began, done := time.Now(), false
+		for time.Since(began) < after && !done {
+			_, err := os.Stat(filepath.Join(dir, ownProvision+".applied"))
+			done = err == nil
+			time.Sleep(time.Millisecond)
+		}
+		took := time.Since(began)
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+		return took
+	}
+	whole, found := first(t.TempDir(), box.Patience), map[string]int{}
+	const kills = 24
+	for i := range kills {
+		dir := t.TempDir()
+		after := first(dir, whole*time.Duration(4*(i+1))/(3*kills))
+		if _, err := os.Stat(admin.Database(dir)); err == nil {
+			db, err := store.Open(store.Options{Path: admin.Database(dir), Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := heldIn(t, db)
+			if got != nothingHeld && got != allHeld {
+				t.Errorf("after %s it has %s", after, got)
+			}
+			found[got]++
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := opened(t, dir, func(*Config) {}, func(r running) {
+			if got := heldIn(t, r.db); got != allHeld {
+				t.Errorf("after %s and another start it has %s", after, got)
+			}
+		})
+		if _, gone := os.Stat(filepath.Join(dir, ownProvision)); err != nil || !errors.Is(gone, os.ErrNotExist) {
+			t.Errorf("after %s: %v, %v", after, err, gone)
+		}
+	}
+	t.Logf("a first start takes %s; %d kills: %v", whole, kills, found)
+}
+
+// The file that docs/operation.md shows is right.
+func TestDocumentedFileIsRight(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\naccounts:")
+	block, _, _ = strings.Cut(block, "```")
+	dir := t.TempDir()
+	secret := filepath.Join(dir, "secret")
+	if err := os.WriteFile(secret, []byte("word\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := auth.NewPasswords(auth.Argon{Memory: 7168, Passes: 1, Threads: 1}).Hash(t.Context(), "an invented password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, strings.NewReplacer("/run/secrets/engine", secret, "$argon2id$v=19$m=19456,t=2,p=1$SALT$HASH", hash).Replace("accounts:"+block))
+	c := Defaults()
+	c.StateDir = dir
+	if found := c.lookAtProvision(); len(found) != 1 || found[0].Says != "the first start makes 2 accounts, 2 API keys, 1 MQTT users and 1 uplinks" {
+		t.Errorf("doctor says %v", found)
+	}
+}

@@ -1,0 +1,138 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"sensegate/api/auth"
+	"sensegate/store"
+	"sensegate/store/durable"
+)
+
+// Actor is who is named in the audit log.
+var Actor = store.Actor{Kind: store.ByTerminal, Name: "provision.yaml"}
+
+// ErrUsed is returned where somebody has used the appliance before: this is not its first start.
+var ErrUsed = errors.New("this appliance was used before: it is provisioned at its first start alone")
+
+// Applier makes what a document asks for.
+type Applier struct {
+	DB       *store.DB
+	Accounts *auth.Accounts
+	StateDir string // files of secrets are named from here
+}
+
+// Apply makes all that a document asks for, which Validate has let pass, in one transaction; sum is the
+// SHA-256 of the file that it stands in. New secrets are written to their files before: a power cut
+// then leaves files whose secrets open nothing, and the next start writes them anew. Where one thing cannot be
+// made nothing is, and the error has a line for each. ErrUsed: nothing is made.
+func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
+	hashes := make([]string, len(d.Accounts))
+	for i, account := range d.Accounts {
+		hashes[i] = account.PasswordHash
+		if hashes[i] != "" {
+			continue
+		}
+		var err error
+		if hashes[i], err = a.Accounts.Hash(ctx, account.Password); err != nil {
+			return err
+		}
+	}
+	return a.DB.Update(ctx, func(tx *store.Tx) error {
+		if known, err := tx.Provisioned(); err != nil || known.At != 0 || !tx.Unused() {
+			return errors.Join(err, ErrUsed)
+		}
+		var wrong []error
+		note := func(list string, i int, err error) {
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("%s.%d.%w", list, i, err))
+			}
+		}
+		for i, account := range d.Accounts {
+			note("accounts", i, a.account(tx, account, hashes[i]))
+		}
+		for i, k := range d.APIKeys {
+			note("api_keys", i, a.key(tx, k))
+		}
+		for i, u := range d.MQTTUsers {
+			note("mqtt_users", i, a.user(tx, u))
+		}
+		for i, u := range d.Uplinks {
+			raw, err := json.Marshal(u)
+			note("uplinks", i, errors.Join(err, tx.PutUplink(store.Uplink{Name: u.Name, Config: raw}), line(tx, "uplink_added", u.Name, "host", u.Host())))
+		}
+		if len(wrong) > 0 {
+			return errors.Join(wrong...)
+		}
+		return tx.SetProvisioned(sum)
+	})
+}
+
+// line notes in the audit log what was made; details are keys and their values.
+func line(tx *store.Tx, action, about string, details ...string) error {
+	l := store.AuditLine{Action: action, About: about, Who: Actor, Details: map[string]string{}}
+	for i := 0; i < len(details); i += 2 {
+		l.Details[details[i]] = details[i+1]
+	}
+	return tx.AddAuditLine(l)
+}
+
+func (a Applier) account(tx *store.Tx, wanted Account, hash string) error {
+	u, err := auth.CreateIn(tx, auth.Registration{Email: wanted.Email, FirstName: wanted.FirstName, LastName: wanted.LastName}, hash)
+	if err != nil {
+		return err
+	}
+	if err := line(tx, "account_made", wanted.Email); err != nil || !wanted.Administrator {
+		return err
+	}
+	return errors.Join(tx.SetAdministrator(u.ID, true), line(tx, "administrator_made", wanted.Email))
+}
+
+func (a Applier) key(tx *store.Tx, wanted APIKey) error {
+	k := store.APIKey{Name: wanted.Name, Scopes: []string{auth.ScopeRead}}
+	if wanted.Write {
+		k.Scopes = append(k.Scopes, auth.ScopeWrite)
+	}
+	made := line(tx, "key_made", k.Name, "scopes", strings.Join(k.Scopes, " "), "network", "all")
+	if wanted.File == "" {
+		_, err := tx.KeepAPIKey(k, wanted.sum())
+		return errors.Join(err, made)
+	}
+	_, secret, err := tx.CreateAPIKey(k)
+	if err != nil {
+		return err
+	}
+	return errors.Join(made, a.write(wanted.File, secret))
+}
+
+func (a Applier) user(tx *store.Tx, wanted MQTTUser) error {
+	u := store.IntegrationUser{Name: wanted.Name, TopicPrefix: wanted.Prefix}
+	if u.TopicPrefix == "" {
+		u.TopicPrefix = u.Name
+	}
+	made := line(tx, "mqtt_user_made", u.Name, "topics", u.TopicPrefix+"/#")
+	if wanted.File == "" {
+		_, err := tx.KeepIntegrationUser(u, wanted.sum())
+		return errors.Join(err, made)
+	}
+	_, secret, err := tx.CreateIntegrationUser(u)
+	if err != nil {
+		return err
+	}
+	return errors.Join(made, a.write(wanted.File, secret))
+}
+
+// write writes a new secret to its file.
+func (a Applier) write(path, secret string) error {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.StateDir, path)
+	}
+	if err := durable.WriteFile(path, []byte(secret+"\n")); err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+// Package provision makes what an integrator wants on each of many appliances when one starts for the
+// first time: accounts, API keys, MQTT users and uplinks, as a file asks for them. All of it is made in one
+// transaction, or nothing, and never again.
+//
+// It must not know how the file is read, HTTP, or a terminal.
+package provision
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sensegate/api/auth"
+	"sensegate/motion/home"
+	"sensegate/motion/uplink"
+)
+
+// Document is what the file asks for.
+type Document struct {
+	Accounts  []Account       `yaml:"accounts"`
+	APIKeys   []APIKey        `yaml:"api_keys"`
+	MQTTUsers []MQTTUser      `yaml:"mqtt_users"`
+	Uplinks   []uplink.Config `yaml:"uplinks"`
+}
+
+// Account is an account with a confirmed address.
+type Account struct {
+	Email         string `yaml:"email"`
+	Password      string `yaml:"password"`
+	PasswordFile  string `yaml:"password_file"` // instead: a file whose first line it is
+	PasswordHash  string `yaml:"password_hash"` // instead: argon2id in PHC form
+	FirstName     string `yaml:"first_name"`
+	LastName      string `yaml:"last_name"`
+	Administrator bool   `yaml:"administrator"`
+}
+
+// APIKey is a key that opens all networks, as there are none yet.
+type APIKey struct {
+	Name   string `yaml:"name"`
+	Write  bool   `yaml:"write"`
+	Secret `yaml:",inline"`
+}
+
+// MQTTUser is a program that may use the topics below a prefix.
+type MQTTUser struct {
+	Name   string `yaml:"name"`
+	Prefix string `yaml:"prefix"` // "": its name
+	Secret `yaml:",inline"`
+}
+
+// Secret is one that somebody has already, or that is made and written into a file.
+type Secret struct {
+	SHA256 string `yaml:"sha256"` // of it, 64 hexadecimal digits
+	File   string `yaml:"file"`   // path of a file to be written, readable by its owner alone
+}
+
+// sum returns the SHA-256 that is given.
+func (s Secret) sum() (sum [32]byte) {
+	_, _ = hex.Decode(sum[:], []byte(s.SHA256)) // checked
+	return sum
+}
+
+// Others are the uplinks of the configuration.
+type Others struct {
+	Uplinks []uplink.Config
+	Relay   uplink.RelayConfig
+}
+
+// Validate returns every mistake at once, each beginning with its key such as "accounts.0.email: ", and reads
+// the passwords that stand in files.
+func (d *Document) Validate(beside Others) error {
+	var wrong []error
+	note := func(list string, i int, err error) {
+		if err == nil {
+			return
+		}
+		for line := range strings.Lines(err.Error()) {
+			wrong = append(wrong, fmt.Errorf("%s.%d.%s", list, i, strings.TrimSpace(line)))
+		}
+	}
+	if len(d.Accounts)+len(d.APIKeys)+len(d.MQTTUsers)+len(d.Uplinks) == 0 {
+		wrong = append(wrong, errors.New("accounts: want at least an account, or something of api_keys, mqtt_users or uplinks"))
+	}
+	for i := range d.Accounts {
+		a := &d.Accounts[i]
+		note("accounts", i, a.validate())
+		note("accounts", i, twice("email", i, func(j int) bool { return home.EmailKey(d.Accounts[j].Email) == home.EmailKey(a.Email) }))
+	}
+	for i, k := range d.APIKeys {
+		note("api_keys", i, named(k.Name))
+		note("api_keys", i, k.Secret.validate())
+		note("api_keys", i, twice("name", i, func(j int) bool { return d.APIKeys[j].Name == k.Name }))
+		note("api_keys", i, twice("sha256", i, func(j int) bool { return k.SHA256 != "" && strings.EqualFold(d.APIKeys[j].SHA256, k.SHA256) }))
+	}
+	for i, u := range d.MQTTUsers {
+		note("mqtt_users", i, named(u.Name))
+		note("mqtt_users", i, u.Secret.validate())
+		note("mqtt_users", i, twice("name", i, func(j int) bool { return d.MQTTUsers[j].Name == u.Name }))
+	}
+	return errors.Join(append(wrong, d.wrongUplinks(beside)...)...)
+}
+
+// validate reads the password of an account and returns its mistakes.
+func (a *Account) validate() error {
+	if a.PasswordFile != "" {
+		if a.Password != "" || a.PasswordHash != "" {
+			return errors.New("password_file: want one of password, password_file and password_hash")
+		}
+		raw, err := os.ReadFile(a.PasswordFile)
+		if err != nil {
+			return fmt.Errorf("password_file: %w", err)
+		}
+		a.Password, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	}
+	return auth.Check(a.Email, a.Password, a.PasswordHash)
+}
+
+func (s Secret) validate() error {
+	switch raw, err := hex.DecodeString(s.SHA256); {
+	case (s.SHA256 == "") == (s.File == ""):
+		return errors.New("sha256: want that of the secret, or file, into which a new one is written")
+	case s.SHA256 != "" && (err != nil || len(raw) != 32 || s.sum() == [32]byte{}):
+		return errors.New("sha256: want 64 hexadecimal digits")
+	}
+	return nil
+}
+
+func named(name string) error {
+	if name == "" {
+		return errors.New("name: want one")
+	}
+	return nil
+}
+
+// twice returns an error when an entry before i is the same in a key.
+func twice(key string, i int, same func(j int) bool) error {
+	for j := range i {
+		if same(j) {
+			return fmt.Errorf("%s: is that of entry %d, too", key, j)
+		}
+	}
+	return nil
+}
+
+// wrongUplinks returns the mistakes of the uplinks, also beside those of the configuration, and reads the
+// passwords that stand in files.
+func (d *Document) wrongUplinks(beside Others) (wrong []error) {
+	for i := range d.Uplinks {
+		u := &d.Uplinks[i]
+		if u.PasswordFile == "" || u.Password != "" {
+			continue
+		}
+		raw, err := os.ReadFile(u.PasswordFile)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("uplinks.%d.password_file: %w", i, err))
+			continue
+		}
+		u.Password, u.PasswordFile = strings.TrimSpace(string(raw)), ""
+	}
+	err := uplink.ValidateAll(slices.Concat(beside.Uplinks, d.Uplinks), beside.Relay)
+	if err == nil {
+		return wrong
+	}
+	for line := range strings.Lines(err.Error()) {
+		number, text, _ := strings.Cut(strings.TrimSpace(line), ".")
+		i, err := strconv.Atoi(number)
+		if at := i - len(beside.Uplinks); err == nil && at >= 0 {
+			wrong = append(wrong, fmt.Errorf("uplinks.%d.%s", at, text))
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,206 @@
+package support
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sensegate/api/logtail"
+)
+
+func TestTextShowsNothingThatLeadsBack(t *testing.T) {
+	t.Parallel()
+	var names Names
+	names.Add("person", "anna@example.org", "anna", "Müller")
+	names.Add("room", "living room")
+	names.Add("network", "network 17", "a41f00c2")
+	names.Add("device", "al")
+	names.Keep("http.listen")
+	for text, want := range map[string]string{
+		"dial tcp 192.168.1.5:1883: connect: connection refused":     "dial tcp …:1883: connect: connection refused",
+		"dial tcp [fe80::1%eth0]:8883: i/o timeout":                  "dial tcp … … timeout",
+		"read tcp 10.0.0.2:5123->10.0.0.3:1883: connection reset":    "read tcp …: connection reset",
+		"lookup nas.mueller.example on 127.0.0.53:53: no such host":  "lookup … on …:53: no such host",
+		"no neighbour fd00::beef or ::beef, but ::1":                 "no neighbour … or … but ::1",
+		"aa:bb:cc:dd:ee:ff, aabbccddeeff and AA-BB-CC-DD-EE-FF":      "…, … and …",
+		"to anna@example.org and bert@example.org":                   "to person-1 and …",
+		"ANNA says that Anna's laptop is müllers":                    "person-1 says that person-1's laptop is person-1",
+		"hannah and banana stay":                                     "person-1 and banana stay",
+		"the living room of network 17, of network 170":              "the room-1 of network-1, of network-1",
+		"a41f00c2d97b is longer, and al alone":                       "network-1 is longer, and device-1 alone",
+		`quoted "a b c", "Living Room" and "cut`:                     "quoted …, \"room-1\" and …",
+		"token sg_q7Zk2mXv81LpTt40aQ, 9f86d081884c7d65, cafebabe":    "token …, …, …",
+		"https://u:p@h.example/x?y=zebra and mqtts://nas":            "… and …",
+		"http.listen: 127.0.0.1:8080 is taken, push.fcm is not":      "http.listen: 127.0.0.1:8080 is taken, … is not",
+		"at 2025-11-24 13:00:01, 1764000060.5 or 12.5 s, 1m30s":      "at … …, … or 12.5 s, 1m30s",
+		"open /home/anna/x: no such file, /var/lib/bert: permission": "open person-1 no such file, …: permission",
+		"Bertha said 64MiB are free over TLS; chmod 0700":            "… said 64MiB are free over TLS; chmod 0700",
+		"correct-horse-battery-staple":                               "…",
+		"key=value=kitchen.example":                                  "key=value=…",
+		"naïve café":                                                 "… …",
+	} {
+		if got := names.Text(text); got != want {
+			t.Errorf("%s\nis shown as %s\nwant        %s", text, got, want)
+		}
+	}
+}
+
+func TestAThingHasOneStandIn(t *testing.T) {
+	t.Parallel()
+	var names Names
+	first := names.Add("room", "Kitchen", "")
+	if again := names.Add("room", " kitchen "); again != first || first != "room-1" {
+		t.Errorf("%s, then %s", first, again)
+	}
+	if other := names.Add("device", "lamp", "KITCHEN", "bulb"); other != first || names.Text("the bulb") != "the room-1" {
+		t.Errorf("with a name of both: %s, %s", other, names.Text("the bulb"))
+	}
+	if none := names.Add("room", "", " "); none != "" {
+		t.Errorf("of no name: %s", none)
+	}
+}
+
+func TestSettingIsShownWhereItIsNoName(t *testing.T) {
+	t.Parallel()
+	var names Names
+	for key, s := range map[string][3]string{
+		"store.min_free":      {"128MiB", "64MiB", "128MiB"},
+		"store.flush":         {"1m30s", "1m", "1m30s"},
+		"http.listen":         {":8081", ":8080", ":8081"},
+		"insights.enabled":    {"false", "true", "false"},
+		"log.level":           {"debug", "info", "debug"},
+		"uplinks.0.use":       {"events, live", "", "events, live"},
+		"uplinks.0.read_only": {"true", "", "true"},
+		"sound":               {"default", "default", "default"},
+	} {
+		if got := names.Setting(key, s[0], s[1]); got != s[2] {
+			t.Errorf("%s: %s is shown as %s", key, s[0], got)
+		}
+	}
+	for key, value := range map[string]string{"mail.smtp.host": "nas", "uplinks.0.username": "1234", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
+		if got := names.Setting(key, value, ""); !strings.HasPrefix(got, "setting-") {
+			t.Errorf("%s: %s is shown as %s", key, value, got)
+		}
+	}
+	if got := names.Text("lookup stube: no such host, and nas"); strings.Contains(got, "stube") || strings.Contains(got, "nas") {
+		t.Error(got)
+	}
+}
+
+func TestMetricsTellOfTheMachine(t *testing.T) {
+	t.Parallel()
+	var names Names
+	names.Add("uplink", "nas")
+	got := names.Metrics(`process_num_threads 6
+go_gc_pauses_seconds_bucket{le="0"} 0
+process_io_written_bytes_total 4096
+process_resident_memory_bytes 31850496
+sensegate_mqtt_messages_total{result="taken"} 123456
+sensegate_mqtt_panics_total 1
+sensegate_uplink_failures_total{uplink="nas"} 13
+sensegate_http_requests_total{door="http",route="/api/v1/networks/{id}/motion",method="GET",status="2xx"} 91
+sensegate_http_requests_total{door="http",route="/api/v1/networks/{id}",method="GET",status="5xx"} 91
+sensegate_http_request_duration_seconds_sum{door="http"} 1234.56
+sensegate_pushes_total{result="sent"} 41
+sensegate_network_motion_ratio{place="kitchen"} 0.5
+sensegate_store_other{room="kitchen"} 1
+`)
+	want := `process_num_threads 6
+process_resident_memory_bytes 32000000
+sensegate_mqtt_messages_total{result="taken"} 120000
+sensegate_mqtt_panics_total 1
+sensegate_uplink_failures_total{uplink="uplink-1"} 13
+sensegate_http_requests_total{door="http",route="/api/v1/networks/{id}",method="GET",status="5xx"} 90
+sensegate_http_request_duration_seconds_sum{door="http"} 1200
+sensegate_store_other{room="…"} 1
+`
+	if got != want {
+		t.Error(got)
+	}
+}
+
+func TestLogHasTheLinesOfTheMachineAlone(t *testing.T) {
+	t.Parallel()
+	var names Names
+	for text, want := range map[string]string{
+		`ready http=127.0.0.1:8080 state=/x`: `ready state=…`,
+		`ready for it`:                       "",
+		`readyish`:                           "",
+		`ready`:                              `ready`,
+		`read-only: the disk is nearly full free_bytes=12 wanted_bytes=64`:                                         `read-only: the disk is nearly full free_bytes=12 wanted_bytes=64`,
+		`step panicked panic="runtime error: index out of range [3]" stack="x.go`:                                  `step panicked panic=runtime error: index out of range [3] stack=`,
+		`step panicked panic=Anna stack="main.(*T).f(0xc0)\n\t/home/anna/src/feed.go:12 +0x1\n\t/x/run_it.go:345"`: `step panicked panic=… stack=feed.go:12 run_it.go:345`,
+		`uplink failed uplink=nas err="x \"Anna\" y" more=1`:                                                       `uplink failed uplink=uplink-1 err=x … y`,
+		`device connected device=guardian/ab12 address=10.0.0.1`:                                                   `device connected device=device-1`,
+		`log-in refused account=x`:          "",
+		`request method=GET path=/api/v1/x`: "",
+		`Anna came home`:                    "",
+	} {
+		got, ok := names.logLine(text)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s\nis shown as %q", text, got)
+		}
+	}
+	var at logtail.Line
+	at.Text = "Anna came home"
+	if got := names.Log([]logtail.Line{at, {Text: "ready"}}); !strings.Contains(got, "INFO  ready\n\n1 lines are left out") {
+		t.Error(got)
+	}
+}
+
+// Every message that may be shown is one that the program logs.
+func TestMessagesAreThoseOfTheProgram(t *testing.T) {
+	t.Parallel()
+	literals := map[string]bool{}
+	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." || entry.Name() == "log.go" && strings.Contains(path, "box/support") {
+			if entry != nil && entry.IsDir() && err == nil && path != "../../.." {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok {
+				literals[textOf(e)] = true
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, message := range machine {
+		if !literals[message] {
+			t.Errorf("nothing logs %q", message)
+		}
+	}
+}
+
+// textOf returns the text of a literal, or of several with + between; "" of anything else.
+func textOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		if err == nil {
+			return text
+		}
+	case *ast.BinaryExpr:
+		if a, b := textOf(e.X), textOf(e.Y); a != "" && b != "" {
+			return a + b
+		}
+	}
+	return ""
+}
