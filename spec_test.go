@@ -143,9 +143,9 @@ func checkHolders(t *testing.T, rule *ruled, holders string, tests map[string][]
 	}
 }
 
-var testName = regexp.MustCompile(`^(Test|Fuzz)[A-Z]`)
+var testName = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]`)
 
-// testsOf returns the names of the tests of a package.
+// testsOf returns the names of the tests, fuzz tests and benchmarks of a package.
 func testsOf(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
