@@ -29,7 +29,7 @@ func (s *Server) serveTryProgram(*http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return struct{}{}, s.box.TryProgram(update.Next(path))
+	return struct{}{}, s.box.TryUpdate(update.Next(path))
 }
 
 func (s *Server) serveRestart(r *http.Request, installed program) (any, error) {
@@ -130,7 +130,7 @@ func (c command) await(ctx context.Context, t *update.Trial) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err() // it goes on without this command
+			return fmt.Errorf("%s is on trial, which goes on without this command", t.Version)
 		case <-time.After(updateLook):
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"syscall"
 
-	"sensegate/store/durable"
+	"golang.org/x/sys/unix"
 )
 
 // State is how far an update is.
@@ -93,31 +93,33 @@ func (t *Trial) write() error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.OpenRoot(t.stateDir)
+	dir, err := os.Open(t.stateDir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Remove(unfinished); err != nil && !errors.Is(err, os.ErrNotExist) {
+	at := int(dir.Fd())
+	if err := unix.Unlinkat(at, unfinished, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	file, err := dir.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	fd, err := unix.Openat(at, unfinished, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return err
 	}
+	file := os.NewFile(uintptr(fd), unfinished)
 	_, err = file.Write(raw)
 	if err := errors.Join(err, giveToOwner(file, dir), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	if err := dir.Rename(unfinished, noteName); err != nil {
+	if err := unix.Renameat(at, unfinished, at, noteName); err != nil {
 		return err
 	}
-	return durable.SyncDirectory(t.stateDir)
+	return dir.Sync()
 }
 
 // giveToOwner gives a file of root to the owner of the directory.
-func giveToOwner(file *os.File, dir *os.Root) error {
-	info, err := dir.Stat(".")
+func giveToOwner(file, dir *os.File) error {
+	info, err := dir.Stat()
 	if err != nil || os.Geteuid() != 0 {
 		return err
 	}
