@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -13,11 +14,15 @@ import (
 
 // evaluateDetection is the command evaluate.
 func evaluateDetection(_ context.Context, c command, args []string, out io.Writer) error {
-	var options evaluate.Options
+	options := evaluate.Defaults()
+	if isTerminal(os.Stderr) {
+		options.Progress = showProgress(os.Stderr)
+	}
 	play := evaluate.DefaultPlay()
 	set := c.flags()
 	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table of captures")
-	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector on captures, up to 100; 0 = the default")
+	set.Float64Var(&options.Sensitivity, "sensitivity", options.Sensitivity, "sensitivity of the detector on captures, 0 (Very Low) to 100")
+	cross := set.Bool("cross", false, "choose the detector's constants anew for each group of captures, on the others, and score them on it")
 	detector := set.String("detector", "product", "detector to measure on captures: product, or lm1, the published recipe to the letter")
 	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "seed of the scenarios' people and radio")
@@ -31,10 +36,16 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return err
 	case *detector != "product" && !options.LM1:
 		return usagef("-detector %q: want product or lm1", *detector)
-	case *names == "" && len(paths) != 1:
-		return usagef("name one directory of labelled captures, or scenarios with -scenario")
+	case !(options.Sensitivity >= 0 && options.Sensitivity <= 100):
+		return usagef("-sensitivity %v: want 0 to 100", options.Sensitivity)
+	case *names == "" && len(paths) == 0:
+		return usagef("name directories of labelled captures, or scenarios with -scenario")
+	case *names == "" && *cross && options.LM1:
+		return usagef("-cross chooses constants of the product, with LM1 beside it: leave out -detector lm1")
+	case *names == "" && *cross:
+		return evaluate.Cross(paths, out, options)
 	case *names == "":
-		return evaluate.Run(paths[0], out, options)
+		return evaluate.Run(paths, out, options)
 	case len(paths) > 0:
 		return usagef("-scenario plays no captures: leave out %q", paths[0])
 	case play.Length <= 0 || play.Length > maxPlay:

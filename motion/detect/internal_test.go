@@ -157,7 +157,7 @@ func weighAll(j *judge, from, n int, power, r float64) Tick {
 
 func TestBaselineEscapesToANewQuiet(t *testing.T) {
 	t.Parallel()
-	j := newJudge(powerScale(), DefaultSensitivity)
+	j := newJudge(powerScale(product()), DefaultSensitivity)
 	j.until = 10
 	weighAll(&j, 0, 100, -8.5, 0.01)
 	// An air conditioner: more power, incoherent.
@@ -175,7 +175,7 @@ func TestBaselineEscapesToANewQuiet(t *testing.T) {
 
 func TestMotionLastsTwoSecondsAfterItsLastSign(t *testing.T) {
 	t.Parallel()
-	j := newJudge(powerScale(), DefaultSensitivity)
+	j := newJudge(powerScale(product()), DefaultSensitivity)
 	high := func(i int, r float64) Verdict {
 		tick := Tick{Time: motion.Time(float64(i) * TickInterval)}
 		j.weigh(&tick, evidence{power: -6, steady: -6, r: r, halves: 0, coherent: true})
@@ -206,7 +206,7 @@ func TestStrictVerdictNeedsAThirdMore(t *testing.T) {
 		r, halves      float64
 		normal, strict bool
 	}{{0.35, 0, true, false}, {0.40, 0, true, true}, {0.2, 0.16, true, false}, {0.2, 0.2, true, true}, {0.2, 0.14, false, false}} {
-		j := newJudge(powerScale(), DefaultSensitivity)
+		j := newJudge(powerScale(product()), DefaultSensitivity)
 		var tick Tick
 		j.weigh(&tick, evidence{power: -6, steady: -6, r: c.r, halves: c.halves, coherent: true})
 		if tick.Normal.On != c.normal || tick.Strict.On != c.strict {
@@ -266,7 +266,7 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 		"low rate, newer half unknown":  {with(low, func(e *evidence) { e.rb = math.NaN() }), false},
 		"low rate, barely louder":       {with(low, func(e *evidence) { e.newest = -7.2 }), false},
 	} {
-		for _, s := range []scale{powerScale(), lm1Scale()} {
+		for _, s := range []scale{powerScale(product()), lm1Scale()} {
 			j := newJudge(s, DefaultSensitivity)
 			j.take(quiet{baseline: -8.5})
 			var tick Tick
@@ -281,7 +281,7 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 func TestFaintLinkNeedsBothHalves(t *testing.T) {
 	t.Parallel()
 	for halves, want := range map[float64]bool{0.02: false, 0.08: true} {
-		j := newJudge(powerScale(), DefaultSensitivity)
+		j := newJudge(powerScale(product()), DefaultSensitivity)
 		var tick Tick
 		j.weigh(&tick, evidence{power: -6, steady: -6, r: 0.4, halves: halves, coherent: true, faint: true})
 		if tick.Normal.On != want {

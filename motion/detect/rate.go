@@ -8,7 +8,6 @@ const (
 	nominalSlack = 0.95 // share of a nominal rate that meets it
 	deadBand     = 0.10
 	settleTicks  = 40 // 10 s outside the dead band change the rate
-	lagSpan      = 0.05
 )
 
 // pace measures the nominal frame rate of a link, which selects its window and mode (step 3).
@@ -95,16 +94,16 @@ func (p *pace) windowBlocks() int {
 	}
 }
 
-// lags returns K for the newest n ≥ 2 frames: the number of lags that span 50 ms.
-func (w *window) lags(n int) int {
+// lags returns K for the newest n ≥ 2 frames: the number of lags within that span.
+func (w *window) lags(n int, span motion.Seconds) int {
 	gaps := w.scratch.spare[:0]
 	for f := w.next - n + 1; f < w.next; f++ {
 		gaps = append(gaps, w.times[f&w.mask].Since(w.times[(f-1)&w.mask]))
 	}
 	gap := median(gaps)
-	if gap <= lagSpan/(maxLag+1) {
+	if gap <= span/(maxLag+1) {
 		return maxLag
 	}
 	// The addend allows for the resolution of time stamps at exactly 100 Hz.
-	return max(1, min(maxLag, int(lagSpan/gap+1e-3)))
+	return max(1, min(maxLag, int(span/gap+1e-3)))
 }

@@ -23,7 +23,7 @@ func TestReachIsAboveOneWhereALinkStartsMotion(t *testing.T) {
 			e.r = 0 // a high rate has coherence
 		}
 		e.halves = rapid.Float64Range(-0.2, 1).Draw(t, "halves")
-		j := newJudge(powerScale(), rapid.Float64Range(1, 100).Draw(t, "sensitivity"))
+		j := newJudge(powerScale(product()), rapid.Float64Range(1, 100).Draw(t, "sensitivity"))
 		j.calibrated, j.baseline = rapid.Bool().Draw(t, "calibrated"), power.Draw(t, "baseline")
 		v, threshold := j.decide(&j.normal, 0, &e, j.baseline)
 		got := j.reach(&e, threshold)

@@ -72,7 +72,7 @@ func (l *Link) change(t motion.Time, length int, ends []int) {
 	if asked && l.judge.calibrated {
 		l.Calibrate()
 	}
-	l.fainted, l.rivalry.lead = 0, 0
+	l.weakness, l.rivalry.lead = weakness{}, 0
 	l.use(l.layout)
 	l.learn.start(length)
 }
