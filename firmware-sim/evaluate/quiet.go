@@ -260,7 +260,7 @@ func newLevelEvents(count func(level int)) levelEvents {
 
 func (e *levelEvents) take(s *fuse.Sample) {
 	for l, machine := range e.machines {
-		at := fuse.Sample{Time: s.Time, Interval: s.Interval, Valid: s.Valid, Intensity: s.Intensity, Strongest: -1}
+		at := fuse.Sample{Time: s.Time, Interval: s.Interval, Valid: s.Valid, Intensity: s.Intensity, Firm: s.Levels.Firm(l + 1), Strongest: -1}
 		if s.Valid {
 			at.Intensity = 0
 			if s.Levels.Motion(l + 1) {

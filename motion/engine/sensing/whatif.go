@@ -134,7 +134,7 @@ func halves(set *series.Set, from, to int64) (iter.Seq[*fuse.Sample], error) {
 				moving = max(1, moving)
 			}
 			for k := range count {
-				if s = halfSample(motion.Time(at).Add(float64(k+1)*half), k < moving, intensity); !yield(&s) {
+				if s = halfSample(motion.Time(at).Add(float64(k+1)*half), k < moving, true, intensity); !yield(&s) {
 					return
 				}
 			}
