@@ -113,7 +113,7 @@ func RunQuiet(homes []*scenario.Scenario, q Quiet, w io.Writer, said func(done, 
 			continue
 		}
 		group.Go(func() error {
-			p.play(home)
+			p.play(home, QuietPiece)
 			return end(i, p, true)
 		})
 	}
@@ -164,8 +164,8 @@ func appendPiece(path string, p piece) error {
 	return errors.Join(err, f.Close())
 }
 
-// play simulates the piece.
-func (p *piece) play(home *scenario.Scenario) {
+// play simulates the piece, of a length.
+func (p *piece) play(home *scenario.Scenario, length time.Duration) {
 	seed := chance.Mix(p.Seed, chance.Text(p.Home), uint64(p.Number))
 	lived, date, first := *home, scenarioDay().AddDate(0, 0, p.Number/4), time.Duration(p.Number%4)*QuietPiece
 	if p.With == Sleeper {
@@ -178,7 +178,7 @@ func (p *piece) play(home *scenario.Scenario) {
 	}
 	scene := lived.Day(seed, date).Scene
 	from := motion.TimeOf(date).Add(first.Seconds())
-	to := from.Add(QuietPiece.Seconds())
+	to := from.Add(length.Seconds())
 	scene.Bodies = append(scene.Bodies, neighbour(home, seed, from, to))
 	ears := newEars(home, seed, from, to, p)
 	const step motion.Seconds = 0.5
@@ -187,7 +187,7 @@ func (p *piece) play(home *scenario.Scenario) {
 			e.step(at, at.Add(step), &scene)
 		}
 	}
-	p.Hours = QuietPiece.Hours()
+	p.Hours = length.Hours()
 	p.Alone.Hours = p.Hours * float64(len(ears))
 }
 
