@@ -123,6 +123,25 @@ func (l *levelRuns) samples(from motion.Time, level int) iter.Seq[*fuse.Sample] 
 	}
 }
 
+// instead returns the stored samples from a time on of before the runs, and then those of the runs, which know more.
+func (l *levelRuns) instead(stored iter.Seq[*fuse.Sample], from motion.Time) iter.Seq[*fuse.Sample] {
+	return func(yield func(*fuse.Sample) bool) {
+		for s := range stored {
+			if s.Time > l.since() {
+				break
+			}
+			if !yield(s) {
+				return
+			}
+		}
+		for s := range l.samples(max(from, l.since()), 0) {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // halfSample is a sample of half a second that ends at a time.
 func halfSample(at motion.Time, moving, firm bool, intensity float64) fuse.Sample {
 	s := fuse.Sample{Time: at, Interval: half, Valid: true, Strongest: -1}
