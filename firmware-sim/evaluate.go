@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,10 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	set.DurationVar(&play.Length, "length", play.Length, "length of each scored part of a scenario's day: at night, in the morning, before noon and in the evening")
 	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times of this many nights of each home and habit; 0 = none")
 	seeds := set.Int("homes", 2, "with -nights: number of homes per scenario, with the seeds from -seed on")
+	quiet := evaluate.Quiet{}
+	set.DurationVar(&quiet.Length, "quiet", 0, "instead of parts of a day, play so much quiet time of each home, in pieces of 6 hours, and count what is taken for motion; 0 = none")
+	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, pets, or sleeper (people in bed)")
+	set.StringVar(&quiet.File, "file", "", "with -quiet: file that keeps each piece that is done; a later run goes on from there")
 	paths, err := c.parse(set, args, out)
 	options.LM1 = *detector == "lm1"
 	switch {
@@ -53,9 +58,19 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	case *nights < 0 || *nights > maxNights || *seeds < 1 || *seeds > maxNights:
 		return usagef("-nights %d, -homes %d: want at most %d, and one home or more", *nights, *seeds, maxNights)
 	}
+	if quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
+		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
+	}
+	if !slices.Contains([]string{evaluate.Nobody, evaluate.Pets, evaluate.Sleeper}, quiet.With) {
+		return usagef("-with %q: want nobody, pets or sleeper", quiet.With)
+	}
 	homes, err := openScenarios(*names)
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if quiet.Length > 0 {
+		quiet.Seed, quiet.Progress = play.Seed, options.Progress
+		return evaluate.RunQuiet(homes, quiet, out)
 	}
 	if *nights > 0 {
 		return evaluate.RunNights(homes, evaluate.Nights{Seed: play.Seed, Homes: *seeds, Nights: *nights}, out)
@@ -65,6 +80,9 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 
 // maxPlay is the longest part of a scenario that is scored.
 const maxPlay = 2 * time.Hour
+
+// maxQuiet is the longest quiet time.
+const maxQuiet = 8760 * time.Hour
 
 // maxNights is the maximum of -nights and of -homes.
 const maxNights = 400
