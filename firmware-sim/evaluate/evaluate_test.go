@@ -164,7 +164,7 @@ func TestSignalStrengthAloneSeesMotion(t *testing.T) {
 				ticks = append(ticks, decision{motion.Seconds(tick.Time), tick.Normal.Motion})
 			})
 		}
-		sum.add(rules{true, config.Calibration, r.Header.QuietGuard}.score(r.Frames, ticks))
+		sum.add(compare(rules{true, config.Calibration, r.Header.QuietGuard}.moments(r.Frames), ticks))
 	}
 	f := sum.figures()
 	if f.BalancedAccuracy == nil || *f.BalancedAccuracy < 94 {
@@ -282,7 +282,7 @@ func TestScoringFollowsTheLabelOfTheNewestFrame(t *testing.T) {
 		at := 1 + float64(k)*0.25
 		ticks = append(ticks, decision{at, at >= 11 && at < 21 || at >= 28 && at < 29 || at >= 36})
 	}
-	s := rules{calibrated: true, calibration: 2, guard: 5}.score(frames, ticks)
+	s := compare(rules{calibrated: true, calibration: 2, guard: 5}.moments(frames), ticks)
 	if s.motion != 40 || s.hits != 36 || s.onsets != 1 || s.alarms != 4 || s.still != 20 || s.stillFlagged != 16 {
 		t.Errorf("score %+v", s)
 	}

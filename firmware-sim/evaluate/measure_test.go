@@ -26,7 +26,7 @@ func TestThinningKeepsTheRateAndVariesTheIntervals(t *testing.T) {
 	if rate := rateOf(frames); math.Abs(rate-33) > 0.1 {
 		t.Errorf("%.2f frames/s", rate)
 	}
-	intervals := map[int]int{} // ms
+	intervals := map[int]int{}         // ms
 	for i := 2; i < len(frames); i++ { // the first beat is as near as chance has it
 		intervals[int(math.Round(1e3*(frames[i].Time-frames[i-1].Time)))]++
 	}

@@ -45,11 +45,6 @@ type rules struct {
 	guard       motion.Seconds // quiet up to this long after motion is not scored
 }
 
-// score compares decisions with the frames' labels. Frames are in the order of time.
-func (r rules) score(frames []capture.Frame, ticks []decision) score {
-	return compare(r.moments(frames), ticks)
-}
-
 // compare compares decisions with the labels of moments.
 func compare(moments []moment, ticks []decision) score {
 	var s score
