@@ -133,7 +133,12 @@ func (db *DB) migrate(steps []migration, candidate bool) error {
 		if err := db.apply(step); err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", step.version, err)
 		}
-		db.logger.Info("database migrated", "schema", step.version)
+		if version > 0 {
+			db.logger.Info("database migrated", "schema", step.version)
+		}
+	}
+	if version == 0 {
+		db.logger.Info("database made", "schema", last)
 	}
 	return nil
 }

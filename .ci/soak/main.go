@@ -3,10 +3,12 @@
 //
 //	go run ./.ci/soak -duration 2h
 //	go run ./.ci/soak -unset 1h
+//	go run ./.ci/soak -idle 24h -speed 720
 //
 // With -unset the appliance starts in 1970 and gets the time this much later, in
 // simulated time: it must keep the events that devices with and without a clock have
-// reported meanwhile.
+// reported meanwhile. With -idle nobody uses it for this simulated time after its first
+// start, and its log must hold nothing but what is expected.
 //
 // The appliance and the devices are built with a copy of the time package whose clock
 // and timers run faster; the product is unchanged. Socket deadlines stay in real time.
@@ -32,6 +34,7 @@ type options struct {
 	networks int
 	viewers  int
 	unset    time.Duration // simulated
+	idle     time.Duration // simulated
 }
 
 func main() {
@@ -42,12 +45,16 @@ func main() {
 	flag.IntVar(&o.networks, "networks", 50, "number of networks, which report once a simulated second")
 	flag.IntVar(&o.viewers, "viewers", 50, "number of websockets that watch live motion")
 	flag.DurationVar(&o.unset, "unset", 0, "simulated time for which the clock is not set; runs only this check")
+	flag.DurationVar(&o.idle, "idle", 0, "simulated time for which nobody uses it; runs only this check")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	try := soak
-	if o.unset > 0 {
+	switch {
+	case o.unset > 0:
 		try = startUnset
+	case o.idle > 0:
+		try = idle
 	}
 	flat, err := try(ctx, o)
 	if err != nil {

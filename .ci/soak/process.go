@@ -51,7 +51,8 @@ type appliance struct {
 	dir, address, mqtt, state, key string
 }
 
-func startAppliance(ctx context.Context, dir string) (*appliance, error) {
+// startAppliance starts the product; environment may change its settings.
+func startAppliance(ctx context.Context, dir string, environment ...string) (*appliance, error) {
 	web, err := freePort()
 	if err != nil {
 		return nil, err
@@ -61,11 +62,11 @@ func startAppliance(ctx context.Context, dir string) (*appliance, error) {
 		return nil, err
 	}
 	b := &appliance{dir: dir, address: web, mqtt: mqtt, state: filepath.Join(dir, "state")}
-	b.process, err = start(dir, "sensegate", []string{
+	b.process, err = start(dir, "sensegate", append([]string{
 		"SENSEGATE_STATE_DIR=" + b.state, "SENSEGATE_HTTP_LISTEN=" + web, "SENSEGATE_MQTT_LISTEN=" + mqtt,
 		"SENSEGATE_HTTP_TLS_LISTEN=off", "SENSEGATE_MQTT_TLS_LISTEN=off",
 		"SENSEGATE_GATEKEEPER_ACCESS_TOKEN=" + accessToken, "SENSEGATE_LOG_LEVEL=warn",
-	}, "serve")
+	}, environment...), "serve")
 	if err != nil {
 		return nil, err
 	}

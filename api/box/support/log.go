@@ -31,6 +31,7 @@ var machine = []string{
 	"damaged samples skipped",
 	"database backed up",
 	"database backed up before migration",
+	"database made",
 	"database migrated",
 	"database not backed up",
 	"database not backed up before migration",
