@@ -24,8 +24,8 @@ func lagKnob() knob {
 
 func knobs() []knob {
 	return []knob{
-		{"halves", []float64{0.15, 0.20},
-			func(c *detect.Constants, v float64) { c.Halves = v }, func(c *detect.Constants) float64 { return c.Halves }},
+		{"both", []float64{1.0, 1.5},
+			func(c *detect.Constants, v float64) { c.Both = v }, func(c *detect.Constants) float64 { return c.Both }},
 		{"stay", []float64{0.04, 0.06, 0.08},
 			func(c *detect.Constants, v float64) { c.Stay = v }, func(c *detect.Constants) float64 { return c.Stay }},
 		{"noise", []float64{1.2, 1.5, 1.8},

@@ -15,8 +15,9 @@ type Constants struct {
 
 	// The fewer frames, the more coherent is noise: at a high rate no R below one of these times
 	// 1/√frames starts motion.
-	Noise float64 // with power above the quiet, or in both halves
-	Alone float64 // without
+	Noise float64 // of the window, with power above the quiet
+	Both  float64 // of both halves
+	Alone float64 // of the window, without either
 
 	// Motion starts early when coherence and power show it only together; see judge.prompt.
 	Rise float64 // e-folds of power above the quiet link, at a high rate
@@ -37,7 +38,7 @@ func recipe() Constants {
 func product() Constants {
 	c := recipe()
 	c.Lag = 0.06
-	c.Noise, c.Alone, c.Rise, c.Half = 1.5, 2.5, 0.7, 0.4
+	c.Noise, c.Both, c.Alone, c.Rise, c.Half = 1.5, 1.0, 2.5, 0.7, 0.4
 	c.Settle, c.Incoherent = 48, 0.08
 	return c
 }

@@ -296,7 +296,7 @@ func TestFewFramesMustAgreeMore(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]evidence{
 		"the whole window": {power: -9, steady: -9, r: 0.4, coherent: true},
-		"both halves":      {power: -9, steady: -9, halves: 0.2, coherent: true},
+		"both halves":      {power: -9, steady: -9, halves: 0.16, coherent: true},
 	} {
 		for frames, want := range map[float64]bool{100: true, 30: false} {
 			j := newJudge(powerScale(product()), DefaultSensitivity)

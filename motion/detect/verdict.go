@@ -166,7 +166,7 @@ func (j *judge) weighOwn(tick *Tick, e *evidence) {
 func (c *Constants) whole(e *evidence) float64 { return max(c.Whole, c.Alone*e.chance) }
 
 // halves returns the R of both halves that starts motion at a high rate.
-func (c *Constants) halves(e *evidence) float64 { return max(c.Halves, c.Noise*e.chance) }
+func (c *Constants) halves(e *evidence) float64 { return max(c.Halves, c.Both*e.chance) }
 
 // decide updates one state and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64) (Verdict, float64) {
