@@ -18,19 +18,17 @@ type knob struct {
 
 // lagKnob changes what the detector sees; the other knobs change only what it decides.
 func lagKnob() knob {
-	return knob{"lag", []float64{0.05, 0.06, 0.07},
+	return knob{"lag", []float64{0.04, 0.05, 0.06},
 		func(c *detect.Constants, v float64) { c.Lag = v }, func(c *detect.Constants) float64 { return c.Lag }}
 }
 
 func knobs() []knob {
 	return []knob{
-		{"both", []float64{1.0, 1.5},
-			func(c *detect.Constants, v float64) { c.Both = v }, func(c *detect.Constants) float64 { return c.Both }},
 		{"stay", []float64{0.04, 0.06, 0.08},
 			func(c *detect.Constants, v float64) { c.Stay = v }, func(c *detect.Constants) float64 { return c.Stay }},
 		{"noise", []float64{1.2, 1.5, 1.8},
 			func(c *detect.Constants, v float64) { c.Noise = v }, func(c *detect.Constants) float64 { return c.Noise }},
-		{"alone", []float64{0, 2.5},
+		{"alone", []float64{0, 2, 2.5},
 			func(c *detect.Constants, v float64) { c.Alone = v }, func(c *detect.Constants) float64 { return c.Alone }},
 		{"half", []float64{0.3, 0.4},
 			func(c *detect.Constants, v float64) { c.Half = v }, func(c *detect.Constants) float64 { return c.Half }},

@@ -16,7 +16,6 @@ type Constants struct {
 	// The fewer frames, the more coherent is noise: at a high rate no R below one of these times
 	// 1/√frames starts motion.
 	Noise float64 // of the window, with power above the quiet
-	Both  float64 // of both halves
 	Alone float64 // of the window, without either
 
 	// Motion starts early when coherence and power show it only together; see judge.prompt.
@@ -37,8 +36,8 @@ func recipe() Constants {
 // product returns the constants of the product.
 func product() Constants {
 	c := recipe()
-	c.Lag = 0.06
-	c.Noise, c.Both, c.Alone, c.Rise, c.Half = 1.5, 1.0, 2.5, 0.7, 0.4
+	c.Lag = 0.04
+	c.Noise, c.Alone, c.Rise, c.Half = 1.5, 2, 0.7, 0.4
 	c.Settle, c.Incoherent = 48, 0.08
 	return c
 }
