@@ -34,9 +34,9 @@ const (
 	lm1             = "LM1"
 )
 
-// Cross scores each group of the captures below dirs with those constants of a grid that do best
-// on all other groups, under all conditions, and writes the figures to w, beside those of the
-// product and of LM1.
+// Cross scores each group of the captures below dirs with those constants of a grid that all other
+// groups choose, under all conditions, and writes the figures to w, beside those of the product and
+// of LM1.
 func Cross(dirs []string, w io.Writer, options Options) error {
 	study, err := open(dirs)
 	if err != nil {
@@ -104,9 +104,8 @@ func (s *study) cross(options Options, decisions []detect.Constants) (*crossRepo
 		if best < 0 {
 			return nil, fmt.Errorf("evaluate: no group but %q has motion and quiet to choose constants on", name)
 		}
-		text, _ := changes(settings[best])
 		elsewhere[g] = groups[best][g]
-		report.Folds = append(report.Folds, fold{name, text, settings[best], accuracy, others(groups[product], g)})
+		report.Folds = append(report.Folds, fold{name, changes(settings[best]), settings[best], accuracy, others(groups[product], g)})
 	}
 	report.Rates = rateTables(s.groups, pooled{chosenElsewhere, elsewhere},
 		pooled{productAsIs, groups[product]}, pooled{lm1, groups[recipe]})
@@ -116,24 +115,29 @@ func (s *study) cross(options Options, decisions []detect.Constants) (*crossRepo
 	return report, nil
 }
 
-// choose returns the settings that do best on all groups but one, and how well they do, −1 for
-// none. Of equals it takes the one that is nearest to the product.
-func choose(settings []detect.Constants, groups [][][]*score, leftOut int) (best int, accuracy float64) {
-	best = -1
+// tolerance is the balanced accuracy, in points of percent, by which the constants that are chosen
+// may fall short of the best. There are but minutes of quiet to tell two settings apart by.
+const tolerance = 0.1
+
+// choose returns the settings to be used on a group, −1 for none, and how well they do on the
+// others: of those that do best there, within the tolerance, the most careful ones.
+func choose(settings []detect.Constants, groups [][][]*score, leftOut int) (chosen int, accuracy float64) {
+	means, best := make([]float64, len(settings)), 0.0
 	for v := range settings {
-		mean := others(groups[v], leftOut)
-		if mean < accuracy || mean == 0 {
+		means[v] = others(groups[v], leftOut)
+		best = max(best, means[v])
+	}
+	chosen = -1
+	care := -1
+	for v, c := range settings {
+		if means[v] == 0 || means[v] < best-tolerance {
 			continue
 		}
-		if best >= 0 && mean == accuracy {
-			_, now := changes(settings[v])
-			if _, before := changes(settings[best]); now >= before {
-				continue
-			}
+		if now := careOf(c); now > care || now == care && means[v] > accuracy {
+			chosen, care, accuracy = v, now, means[v]
 		}
-		best, accuracy = v, mean
 	}
-	return best, accuracy
+	return chosen, accuracy
 }
 
 // others returns the balanced accuracy of all groups but one: the mean over the groups of the
@@ -160,7 +164,8 @@ func others(groups [][]*score, leftOut int) float64 {
 }
 
 func (r *crossReport) write(w io.Writer) error {
-	fmt.Fprintf(w, "each set with the constants that do best on the other sets, of %d settings: %s\n\n", r.Settings, r.Grid)
+	fmt.Fprintf(w, "each set with the constants that the other sets choose, the most careful within %.1f points of the best of %d settings: %s\n\n",
+		tolerance, r.Settings, r.Grid)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "left out\tbAcc % of the others, chosen\tproduct\tchosen")
 	for _, f := range r.Folds {

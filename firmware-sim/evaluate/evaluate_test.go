@@ -125,13 +125,14 @@ func TestDetectionSurvivesABadNetwork(t *testing.T) {
 		macro     float64
 	}{
 		"30 % loss": {worsened(lose), 97.5}, "30 % outages": {worsened(interrupt), 97.5}, "100 ms jitter": {worsened(jitter), 98},
-		"40 frames a second": {worsened(thin(40)), 98}, "10 frames a second": {worsened(thin(10)), 94},
+		"40 frames a second": {worsened(thin(40)), 98}, "33 frames a second": {worsened(thin(33)), 97.3},
+		"25 frames a second": {worsened(thin(25)), 97.3}, "10 frames a second": {worsened(thin(10)), 94},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, lm1 := study.measure(t, Defaults(), c.condition), study.measure(t, published(), c.condition)
 			t.Logf("macro balanced accuracy %.2f, of the recipe %.2f; worst recall %.1f, %.1f", *r.Macro, *lm1.Macro, r.worst(), lm1.worst())
-			if *r.Macro < c.macro || *r.Macro < *lm1.Macro || r.worst() < lm1.worst()-0.1 {
+			if *r.Macro < c.macro || *r.Macro < *lm1.Macro || r.worst() < lm1.worst()-1 {
 				t.Errorf("macro balanced accuracy %.2f, worst recall %.1f; want at least %.1f and the recipe's %.2f, %.1f",
 					*r.Macro, r.worst(), c.macro, *lm1.Macro, lm1.worst())
 			}

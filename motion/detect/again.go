@@ -1,6 +1,10 @@
 package detect
 
-import "sensegate/motion"
+import (
+	"math"
+
+	"sensegate/motion"
+)
 
 // Again decides anew on the features of earlier ticks and passes the new ticks to emit: what the
 // link would have emitted under config, if config changes neither the lags nor the times of ticks.
@@ -18,7 +22,7 @@ func Again(config Config, start motion.Time, ticks []Tick, emit func(Tick)) {
 		}
 		pace := pace{rate: tick.Quality.Rate}
 		e := tick.Features.evidence(pace.coherent())
-		e.frames, e.faint = tick.Frames, !config.LM1 && weakness.faint(tick.Time, tick.Quality.Amplitude)
+		e.chance, e.faint = 1/math.Sqrt(float64(tick.Frames)), !config.LM1 && weakness.faint(tick.Time, tick.Quality.Amplitude)
 		tick.Intensity = 0
 		j.weighOwn(&tick, &e)
 		emit(tick)

@@ -210,7 +210,7 @@ func (l *Link) tick(at motion.Time) Tick {
 	l.uptime.add(tick.Valid)
 	if tick.Valid {
 		e := f.evidence(l.pace.coherent())
-		e.frames, e.faint = tick.Frames, !l.config.LM1 && l.weakness.faint(at, tick.Quality.Amplitude)
+		e.chance, e.faint = 1/math.Sqrt(float64(tick.Frames)), !l.config.LM1 && l.weakness.faint(at, tick.Quality.Amplitude)
 		l.judge.weigh(&tick, e)
 	} else {
 		l.judge.interrupt()
@@ -226,7 +226,10 @@ func (l *Link) tick(at motion.Time) Tick {
 // the whole window last, because the amplitude uses its moments.
 func (l *Link) features(blocks, n int) Features {
 	var f Features
-	w, regress, lags := l.window, l.pace.coherent(), l.window.lags(n, l.judge.scale.Lag)
+	w, regress, lags := l.window, l.pace.coherent(), l.pace.lags(l.judge.scale.Lag)
+	if l.config.LM1 {
+		lags = w.lags(n, l.judge.scale.Lag)
+	}
 	f.Ra, f.Ma = w.coherence(blocks/2+1, blocks, regress, lags)
 	f.Rb, f.Mb = w.coherence(1, blocks/2, regress, lags)
 	f.R, f.M = w.coherence(1, blocks, regress, lags)

@@ -35,7 +35,9 @@ func (r *reference) snapshot() Learned {
 
 // restore applies what another reference had learned.
 func (r *reference) restore(s *Learned) {
-	r.pace.rate = s.Rate
+	if s.Rate > 0 {
+		r.pace.set(s.Rate)
+	}
 	r.judge.restore(s)
 	if len(s.Bins) > 0 {
 		r.format.set(s.Length, s.Ends, s.Format)

@@ -128,7 +128,7 @@ type evidence struct {
 	halves   float64 // the lesser of Ra and Rb, R if one is unknown
 	coherent bool    // HI mode
 
-	frames int     // in the window
+	chance float64 // 1/√frames of the window
 	newest float64 // power of the newer half, NaN = unknown
 	rb     float64 // R of the newer half, NaN = unknown
 	faint  bool    // low amplitude: a rounded gain step looks coherent, so both halves must agree
@@ -162,12 +162,15 @@ func (j *judge) weighOwn(tick *Tick, e *evidence) {
 	j.learn(&j.course, tick.Time, tick.Normal, e)
 }
 
+// whole returns the R that starts motion at a high rate without more power.
+func (c *Constants) whole(e *evidence) float64 { return max(c.Whole, c.Alone*e.chance) }
+
 // decide updates one state and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64) (Verdict, float64) {
 	var v Verdict
 	var threshold float64
 	if e.coherent {
-		threshold = j.scale.Whole * s.k
+		threshold = j.scale.whole(e) * s.k
 		v.On = e.r > threshold && (!e.faint || e.halves > j.scale.Stay) || e.halves > j.scale.Halves*s.k
 		v.Stay = e.r > j.scale.Stay
 	} else {
@@ -198,7 +201,7 @@ func (j *judge) prompt(e *evidence, l limits, baseline float64) bool {
 		return false
 	}
 	if e.coherent {
-		return e.power > baseline+j.scale.Rise+l.shift && e.r > j.scale.Noise*l.k/math.Sqrt(float64(e.frames))
+		return e.power > baseline+j.scale.Rise+l.shift && e.r > j.scale.Noise*l.k*e.chance
 	}
 	return e.rb > j.scale.Half*l.k && e.newest > baseline+j.scale.rise+l.shift
 }
@@ -224,7 +227,7 @@ func (j *judge) reach(e *evidence, threshold float64) float64 {
 	if j.scale.prompt && j.calibrated && !e.faint {
 		early := math.Min(e.rb/(j.scale.Half*k), math.Exp(e.newest-j.baseline-j.scale.rise-shift))
 		if e.coherent {
-			early = math.Min(e.r/(j.scale.Noise*k/math.Sqrt(float64(e.frames))), math.Exp(e.power-j.baseline-j.scale.Rise-shift))
+			early = math.Min(e.r/(j.scale.Noise*k*e.chance), math.Exp(e.power-j.baseline-j.scale.Rise-shift))
 		}
 		if early > best { // false for what is not known
 			best = early
