@@ -32,7 +32,7 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	seeds := set.Int("homes", 2, "with -nights: number of homes per scenario, with the seeds from -seed on")
 	quiet := evaluate.Quiet{}
 	set.DurationVar(&quiet.Length, "quiet", 0, "instead of parts of a day, play so much quiet time of each home, in pieces of 6 hours, and count what is taken for motion; 0 = none")
-	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, pets, or sleeper (people in bed)")
+	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, next-door (somebody behind an outer wall), pets, or sleeper (people in bed)")
 	set.StringVar(&quiet.File, "file", "", "with -quiet: file that keeps each piece that is done; a later run goes on from there")
 	paths, err := c.parse(set, args, out)
 	options.LM1 = *detector == "lm1"
@@ -61,8 +61,8 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	if quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
 		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
 	}
-	if !slices.Contains([]string{evaluate.Nobody, evaluate.Pets, evaluate.Sleeper}, quiet.With) {
-		return usagef("-with %q: want nobody, pets or sleeper", quiet.With)
+	if !slices.Contains(evaluate.Company(), quiet.With) {
+		return usagef("-with %q: want one of %s", quiet.With, strings.Join(evaluate.Company(), ", "))
 	}
 	homes, err := openScenarios(*names)
 	if err != nil {

@@ -27,16 +27,20 @@ import (
 
 // Who is in a home that is played as quiet.
 const (
-	Nobody  = "nobody"
-	Pets    = "pets"    // walk about as the scenario says, and nobody else is there
-	Sleeper = "sleeper" // people of the scenario, in bed from midnight to six
+	Nobody   = "nobody"
+	NextDoor = "next-door" // somebody walks about behind an outer wall, five minutes of each hour
+	Pets     = "pets"      // walk about as the scenario says, and nobody else is there
+	Sleeper  = "sleeper"   // people of the scenario, in bed from midnight to six
 )
+
+// Company are all of these.
+func Company() []string { return []string{Nobody, NextDoor, Pets, Sleeper} }
 
 // Quiet says what quiet time is played.
 type Quiet struct {
 	Seed   uint64
 	Length time.Duration // of each home, a multiple of QuietPiece
-	With   string        // Nobody, Pets or Sleeper
+	With   string        // one of Company
 	File   string        // keeps each piece that is done, so that a later run goes on; "" = none
 
 	Progress func(done, of int) // hears how many pieces are done; nil = nobody
@@ -183,7 +187,9 @@ func (p *piece) play(home *scenario.Scenario, length time.Duration) {
 	scene := lived.Day(seed, date).Scene
 	from := motion.TimeOf(date).Add(first.Seconds())
 	to := from.Add(length.Seconds())
-	scene.Bodies = append(scene.Bodies, neighbour(home, seed, from, to))
+	if p.With == NextDoor {
+		scene.Bodies = append(scene.Bodies, neighbour(home, seed, from, to))
+	}
 	ears := newEars(home, seed, from, to, p)
 	const step motion.Seconds = 0.5
 	for at := from; at < to; at = at.Add(step) {
