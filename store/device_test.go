@@ -392,7 +392,7 @@ func TestHomeAssistantsFollowTheirEntities(t *testing.T) {
 			t.Errorf("%+v, %+v", ha, zb)
 		}
 		for prefix, want := range map[string]fault.Kind{"zigbee2mqtt/1a2b3c4d": fault.Conflict, "zigbee2mqtt": fault.Conflict, "zigbee": 0, "radar/1a2b3c4d": 0} {
-			if err := tx.CheckShown(prefix); fault.KindOf(err) != want {
+			if err := tx.CheckShown(motion.UserTopics{Prefix: prefix}); fault.KindOf(err) != want {
 				t.Errorf("%s: %v", prefix, err)
 			}
 		}

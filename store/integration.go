@@ -31,19 +31,37 @@ var integrationUsers = table[string, integrationUserRecord]{
 	name: "integration_users", vital: true, noun: "integration user", key: keyText,
 }
 
-// CheckShown returns a Conflict when the topics below a prefix are another user's, who could feign what the
-// appliance says there.
-func (tx *Tx) CheckShown(prefix string) error {
+// CheckShown returns a Conflict when topics of the entities of the appliance are those of a user who is no Home
+// Assistant: who could feign what the appliance says there, or whose messages Home Assistants would read.
+// Invalid: no user can have them. Without Discovery there are no entities.
+func (tx *Tx) CheckShown(topics motion.UserTopics) error {
+	if err := checkTopics("prefix", topics.Prefix); err != nil {
+		return err
+	}
+	if topics.Discovery != "" {
+		if err := checkTopics("home_assistant.discovery_prefix", topics.Discovery); err != nil {
+			return err
+		}
+	}
 	all, err := tx.IntegrationUsers()
 	if err != nil {
 		return err
 	}
 	for _, one := range all {
-		if one.Discovery == "" && share(prefix, one.TopicPrefix) {
-			return fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another", prefix, one.TopicPrefix, one.Name)
+		switch {
+		case one.Discovery != "":
+		case share(topics.Prefix, one.TopicPrefix):
+			return fault.New(fault.Conflict, "prefix: %.80q shares topics with %.80q of user %.80q: choose another", topics.Prefix, one.TopicPrefix, one.Name)
+		case topics.Discovery != "" && share(topics.Discovery, one.TopicPrefix):
+			return fault.New(fault.Conflict, "home_assistant.discovery_prefix: %.80q shares topics with %.80q of user %.80q: choose another", topics.Discovery, one.TopicPrefix, one.Name)
 		}
 	}
 	return nil
+}
+
+// SharesTopics reports whether topics of a user are among those of entities.
+func (u IntegrationUser) SharesTopics(of motion.UserTopics) bool {
+	return share(of.Prefix, u.TopicPrefix) || of.Discovery != "" && share(of.Discovery, u.TopicPrefix)
 }
 
 // share reports whether topics below one beginning are below another.
@@ -83,19 +101,8 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 
 // KeepIntegrationUser is CreateIntegrationUser of one whose secret somebody else has: sum is its SHA-256.
 func (tx *Tx) KeepIntegrationUser(u IntegrationUser, sum [sha256.Size]byte) (IntegrationUser, error) {
-	if err := checkName(u.Name); err != nil {
+	if err := u.Validate(); err != nil {
 		return u, err
-	}
-	if u.Name == motion.UserOfDevices {
-		return u, fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
-	}
-	if err := checkTopics("prefix", u.TopicPrefix); err != nil {
-		return u, err
-	}
-	if u.Discovery != "" {
-		if err := checkTopics("discovery", u.Discovery); err != nil {
-			return u, err
-		}
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {
@@ -122,6 +129,20 @@ func (tx *Tx) KeepIntegrationUser(u IntegrationUser, sum [sha256.Size]byte) (Int
 	}
 	u.CreatedAt = tx.now
 	return u, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
+}
+
+// Validate returns an Invalid fault when a user cannot have the name or the topics.
+func (u IntegrationUser) Validate() error {
+	if err := checkName(u.Name); err != nil {
+		return err
+	}
+	if u.Name == motion.UserOfDevices {
+		return fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
+	}
+	if err := checkTopics("prefix", u.TopicPrefix); err != nil || u.Discovery == "" {
+		return err
+	}
+	return checkTopics("discovery", u.Discovery)
 }
 
 // topics are the beginnings of what a user may read.

@@ -1,7 +1,6 @@
 package appliance
 
 import (
-	"cmp"
 	"context"
 
 	"sensegate/broker"
@@ -11,6 +10,7 @@ import (
 	"sensegate/motion/uplink/homeassistant"
 	"sensegate/motion/uplink/house"
 	"sensegate/motion/uplink/own"
+	"sensegate/store"
 )
 
 // homeAssistant makes the part of an uplink that shows the networks to Home Assistant.
@@ -78,13 +78,18 @@ func (b ownBroker) Hear(hear func(user, topic string, payload []byte)) (stop fun
 func (a *Appliance) entities() motion.UserTopics {
 	for _, u := range a.uplinks.List() {
 		if u.Config.Own() && u.Config.Has(uplink.HomeAssistant) {
-			return motion.UserTopics{Prefix: u.Base, Discovery: cmp.Or(u.Config.HomeAssistant.DiscoveryPrefix, homeassistant.Prefix)}
+			return u.Config.Shows(u.Base)
 		}
 	}
 	return motion.UserTopics{Prefix: a.uplinks.Base(), Discovery: homeassistant.Prefix}
 }
 
-// ownUplink connects an uplink to the appliance's own broker.
-func (a *Appliance) ownUplink(_ context.Context, u uplink.Uplink) (uplink.Connection, error) {
+// ownUplink connects an uplink to the appliance's own broker, unless a user has its topics: the configuration
+// may have changed while the appliance did not run.
+func (a *Appliance) ownUplink(ctx context.Context, u uplink.Uplink) (uplink.Connection, error) {
+	err := a.db.View(ctx, func(tx *store.Tx) error { return tx.CheckShown(u.Shows(u.Base)) })
+	if err != nil {
+		return nil, &uplink.Failure{Code: "topics", Text: err.Error(), Step: uplink.Login, Slow: true, Err: err}
+	}
 	return own.Connect(ownBroker{a.broker}, u.Base+"/availability"), nil
 }

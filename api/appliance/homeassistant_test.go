@@ -175,10 +175,31 @@ func TestHomeAssistantFollowsThePrefix(t *testing.T) {
 			t.Fatal("the prefix is the former one")
 		}
 		sees(t, r, base)
-		refused("uplink change ha -prefix zigbee2mqtt", "uplink change ha -prefix zigbee2mqtt/sensegate")
+		refused("uplink change ha -prefix zigbee2mqtt", "uplink change ha -prefix zigbee2mqtt/sensegate", "uplink change ha -discovery-prefix zigbee2mqtt",
+			"mqttuser create x -prefix homeassistant/x")
+		if err := admin.Run(t.Context(), r.config.StateDir, nil, strings.Fields("uplink change ha -discovery-prefix iot-2"), io.Discard, io.Discard); err == nil {
+			t.Error("the topics of devices are taken for entities")
+		}
 		sees(t, r, base)
 		r.command("uplink", "remove", "ha")
 	})
+	for key, c := range map[string]uplink.Config{
+		"prefix": {Prefix: "zigbee2mqtt"}, "discovery prefix": {HomeAssistant: uplink.HomeAssistantConfig{DiscoveryPrefix: "zigbee2mqtt"}},
+	} {
+		t.Run("configuration, "+key+" of another user", func(t *testing.T) {
+			c.Name, c.URL, c.Use = "ha", "own", []uplink.Use{uplink.HomeAssistant}
+			r := serve(t, func(to *Config) { to.StateDir, to.Uplinks = dir, []uplink.Config{c} })
+			for limit := time.Now().Add(waitMQTT); ; time.Sleep(10 * time.Millisecond) {
+				u := r.uplinks.List()[0]
+				if u.ErrorCode == "topics" && strings.Contains(u.Error, "shares topics with") {
+					return
+				}
+				if time.Now().After(limit) {
+					t.Fatalf("the uplink says %q of %s", u.Error, u.Phase)
+				}
+			}
+		})
+	}
 	for _, prefix := range []string{"radar", "house"} {
 		t.Run("configuration "+prefix, func(t *testing.T) {
 			r := serve(t, func(c *Config) {

@@ -133,8 +133,9 @@ func (b *Box) CreateMQTTUser(ctx context.Context, by store.Actor, name, prefix s
 				return err
 			}
 			for _, u := range b.Uplinks.List() {
-				if u.Config.Own() && err == nil {
-					err = tx.CheckShown(u.Base)
+				topics := u.Config.Shows(u.Base)
+				if u.Config.Own() && err == nil && user.SharesTopics(topics) {
+					err = fault.New(fault.Conflict, "prefix: %.80q shares topics with those of uplink %.80q, %q and %q: choose another", prefix, u.Config.Name, topics.Prefix, topics.Discovery)
 				}
 			}
 			return err

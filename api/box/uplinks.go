@@ -59,7 +59,7 @@ func (b *Box) changeUplink(ctx context.Context, by store.Actor, action, name str
 			note.Add("host", c.Host())
 			note.Add("use", strings.Join(uses, " "))
 			if c.Own() {
-				check := func(tx *store.Tx) error { return tx.CheckShown(set.BaseOf(*c)) }
+				check := func(tx *store.Tx) error { return tx.CheckShown(c.Shows(set.BaseOf(*c))) }
 				if err := b.DB.View(ctx, check); err != nil {
 					return err
 				}

@@ -260,6 +260,16 @@ func clash(c, other Config) (key, text string) {
 }
 
 // discovery returns the discovery prefix of Home Assistant.
+// Shows returns the topics of the entities that an uplink whose topics begin with base shows; it has no Discovery
+// when it shows none.
+func (c Config) Shows(base string) motion.UserTopics {
+	topics := motion.UserTopics{Prefix: base}
+	if c.Has(HomeAssistant) {
+		topics.Discovery = c.discovery()
+	}
+	return topics
+}
+
 func (c Config) discovery() string { return cmp.Or(c.HomeAssistant.DiscoveryPrefix, DiscoveryPrefix) }
 
 // DiscoveryPrefix is the discovery prefix that Home Assistant has unless it is told another.

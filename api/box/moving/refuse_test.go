@@ -31,15 +31,26 @@ func packed(t *testing.T, text string) []byte {
 // unpacked returns the text of a file.
 func unpacked(t *testing.T, file []byte) string {
 	t.Helper()
+	text, err := unpack(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func unpack(file []byte) (string, error) {
 	r, err := gzip.NewReader(bytes.NewReader(file))
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(text), err
+}
+
+// same reports whether a file has a text.
+func same(file []byte, text string) bool {
+	got, err := unpack(file)
+	return err == nil && got == text
 }
 
 // wantNothing fails when a box has anything of what it was to take in.
@@ -89,7 +100,10 @@ func TestFileThatIsNotWholeLeavesNothing(t *testing.T) {
 		}
 		changed := bytes.Clone(file)
 		changed[cut] ^= 1
-		if _, err := to.take(t.Context(), changed); err == nil && cut > 10 { // before: what gzip says of time and system
+		if same(changed, text) {
+			continue // a bit that says nothing, such as a time or one that fills a byte
+		}
+		if _, err := to.take(t.Context(), changed); err == nil {
 			t.Errorf("byte %d of %d changed: it was taken in", cut, len(file))
 		}
 	}

@@ -81,7 +81,7 @@ func (b *box) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/core/slow":
 		<-b.hold
-	case "/core/status/200", "/core/status/401", "/core/status/404", "/core/status/405", "/core/status/429":
+	case "/core/status/200", "/core/status/400", "/core/status/401", "/core/status/403", "/core/status/404", "/core/status/405", "/core/status/429", "/core/status/503":
 		status, _ := strconv.Atoi(path.Base(r.URL.Path))
 		w.WriteHeader(status)
 		return
@@ -162,6 +162,9 @@ func TestWhatChangesNothingTakesNoRoom(t *testing.T) {
 	t.Parallel()
 	for name, fields := range map[string]map[string]any{
 		"no key":     {"method": "POST", "path": "/core/status/401"},
+		"malformed":  {"method": "POST", "path": "/core/status/400"},
+		"no right":   {"method": "POST", "path": "/core/status/403"},
+		"no room":    {"method": "POST", "path": "/core/status/503"},
 		"no address": {"method": "POST", "path": "/core/status/404"},
 		"no method":  {"method": "PUT", "path": "/core/status/405"},
 		"too many":   {"method": "POST", "path": "/core/status/429"},

@@ -71,14 +71,10 @@ func (r request) check(now motion.Time) *answer {
 	return refuse(r.ID, http.StatusMethodNotAllowed, "method_not_allowed", "want GET, HEAD, POST, PUT, PATCH or DELETE")
 }
 
-// changedNothing reports whether a request that was answered with a status can come again without harm.
-// None that whoever has no key can make does otherwise.
+// changedNothing reports whether a request that was answered with a status can come again without harm: a
+// read, or one that was refused. None that whoever has no key can make does otherwise.
 func (r request) changedNothing(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusTooManyRequests:
-		return true
-	}
-	return r.Method == http.MethodGet || r.Method == http.MethodHead
+	return status >= 400 && status < 500 || status == http.StatusServiceUnavailable || r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
 // answer is what is sent back.
