@@ -189,14 +189,25 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 		return err
 	}
 	c, err := appliance.Load(*path)
+	var noted error
+	c.Trial, noted = update.Begin(c.StateDir) // also when the configuration is refused, which may be the new program's fault
 	if err != nil {
-		return err
+		return orBack(ctx, c.Trial, err)
 	}
 	log := c.Log.Logger(errOut)
-	a, err := openOnTrial(ctx, c, log, errOut)
-	if err != nil {
-		return err
+	if noted != nil {
+		log.Error("the last update", "err", noted)
 	}
+	ready := make(chan struct{})
+	c.Trial.Wait(ready, log)
+	a, err := openHere(ctx, c, log, errOut)
+	if err != nil {
+		return orBack(ctx, c.Trial, err)
+	}
+	go func() {
+		<-a.Serving()
+		close(ready)
+	}()
 	a.Restartable(func() error {
 		_, err := appliance.Load(*path)
 		return err
@@ -210,27 +221,13 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	return untilFailed(ctx, a)
 }
 
-// openOnTrial assembles the appliance where the machine lets it work. A program that came by an update
-// and does not come to serve in a minute is replaced by the former one here.
-func openOnTrial(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
-	note := func(err error) { log.Error("the last update", "err", err) }
-	trial, err := update.Begin(c.StateDir)
-	if err != nil {
-		note(err)
+// orBack returns why the program does not serve, unless it is on trial after an update: then it runs the
+// former program, and returns only when that fails.
+func orBack(ctx context.Context, trial *update.Trial, why error) error {
+	if !trial.OnTrial() || ctx.Err() != nil {
+		return why
 	}
-	ready := make(chan struct{})
-	trial.Wait(ready, note)
-	a, err := openHere(ctx, c, log, errOut)
-	if err != nil && trial != nil && ctx.Err() == nil {
-		err = errors.Join(err, trial.GoBack(err.Error()))
-	}
-	if err == nil {
-		go func() {
-			<-a.Serving()
-			close(ready)
-		}()
-	}
-	return a, err
+	return errors.Join(why, trial.GoBack(why.Error()))
 }
 
 // openHere assembles the appliance where the machine lets it work.

@@ -14,6 +14,10 @@ type Backup = file.Backup
 // BackupDirectory returns where the backups of the database at path lie.
 func BackupDirectory(path string) string { return file.BackupDirectory(path) }
 
+// RoomForBackup returns an error that wraps ErrNoRoom, with figures, when there is no room for a backup of
+// the database at o.Path, whether it is open or not.
+func RoomForBackup(o Options) error { return file.RoomForBackup(o.file()) }
+
 // Backups returns the backups of the database at path, the newest first.
 func Backups(path string) ([]Backup, error) { return file.Backups(path) }
 

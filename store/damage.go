@@ -106,7 +106,7 @@ func isDamage(err error) bool {
 	switch {
 	case errors.Is(err, ErrDamaged):
 		return true
-	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, errNotMigrated), errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
 		return false
 	case errors.As(err, &number):
 		return number == syscall.EIO // it cannot be read

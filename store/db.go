@@ -23,6 +23,7 @@ type DB struct {
 	uses   keyUses
 
 	retention  Retention
+	migrating  func(backup string, err error) error
 	deleted    chan struct{} // holds a value when something is to be wiped
 	share      eventShare
 	numbered   watchers

@@ -196,16 +196,19 @@ func (db *DB) requireBuckets(steps []migration) error {
 	})
 }
 
-// backUpFirst makes a backup before a migration. Without room for it, the migration
-// goes on: it is one transaction, and refusing to start would help nobody.
+// backUpFirst makes a backup before a migration, and asks Options.Migrating.
 func (db *DB) backUpFirst(version int) error {
 	unchecked := func(string) error { return nil } // its indexes are those of another schema
 	made, err := db.file.Backup(context.Background(), fmt.Sprintf("-schema%d", version), unchecked)
-	if errors.Is(err, ErrNoRoom) {
+	switch {
+	case db.migrating != nil:
+		if err := db.migrating(made.Path, err); err != nil {
+			return fmt.Errorf("%w: %w", errNotMigrated, err)
+		}
+	case errors.Is(err, ErrNoRoom):
 		db.logger.Warn("database not backed up before migration", "err", err)
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	db.logger.Info("database backed up before migration", "path", made.Path)

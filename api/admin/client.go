@@ -69,7 +69,7 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer, of box.Pa
 	if !lived {
 		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
 	}
-	if err := asOwner(stateDir); err != nil {
+	if err := errors.Join(asOwner(stateDir), notOnTrial(stateDir)); err != nil {
 		return nil, err
 	}
 	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil))})

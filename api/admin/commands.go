@@ -106,7 +106,7 @@ func Run(ctx context.Context, stateDir string, offline Offline, words []string, 
 		return act(ctx, c, arguments)
 	}
 	if found.offline {
-		if err := asOwner(stateDir); err != nil {
+		if err := errors.Join(asOwner(stateDir), notOnTrial(stateDir)); err != nil {
 			return err
 		}
 		return act(ctx, c, arguments)

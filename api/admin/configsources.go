@@ -24,6 +24,14 @@ type Sources struct {
 	variables map[string]string // of the keys that the environment sets
 }
 
+// Path returns the absolute path of the file, "" when there is none. s may be nil.
+func (s *Sources) Path() string {
+	if s == nil {
+		return ""
+	}
+	return s.path
+}
+
 // The tag secret of a field says whether its value may be shown. A field whose name sounds like a
 // secret has it; TestEverySecretIsMarked in api/appliance wants it.
 const (

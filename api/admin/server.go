@@ -64,6 +64,7 @@ func NewServer(b *box.Box) *Server {
 	s.handle("GET /log/level", s.serveLogLevel)
 	s.handle("PUT /log/level", withBody(s.serveSetLogLevel))
 	s.handle("GET /program", s.serveProgram)
+	s.handle("POST /program/try", s.serveTryProgram)
 	s.handle("POST /restart", withBody(s.serveRestart))
 	s.handle("GET /mqttusers", s.serveMQTTUsers)
 	s.handle("POST /mqttusers", withBody(s.serveCreateMQTTUser))

@@ -122,7 +122,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 		Engine: a.engine, DB: db, Accounts: a.parts.Accounts, Household: a.parts.Household, Staging: a.staging, Recorder: a.records,
 		Ready: a.ready, Authority: a.certs.Fingerprint, Core: a.coreHere, Ports: a.httpPorts, Reach: a.reach, Revoked: a.recheck, MinFree: int64(c.Store.MinFree), Log: log,
 		Configured: a.config.Settings, Level: c.Log.InForce, Recent: recent, Secured: a.secured, Probe: a.probe, Nodes: nodes{a.nodes, a.broker}, Entities: a.entities,
-		Uplinks: a.uplinks, Restart: a.askedRestart, Preflight: a.config.Preflight, Metrics: a.allMetrics,
+		Uplinks: a.uplinks, Restart: a.askedRestart, TryProgram: a.tryProgram, Preflight: a.config.Preflight, Metrics: a.allMetrics,
 	})
 	if err = a.box.Told(ctx); err != nil {
 		log.Warn("what came of a restore is not in the audit log yet", "err", err)
@@ -153,28 +153,6 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 // Administrators do not see these: they would tell when a household comes and goes, and leave no
 // room for anything else.
 func answered(r slog.Record) bool { return r.Message == "request" && r.Level <= slog.LevelInfo }
-
-// openDatabase opens the database, once an uploaded backup that is to take its place has done so.
-func (c Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, error) {
-	options := store.Options{
-		Path: admin.Database(c.StateDir), Beside: admin.Beside(c.StateDir), Logger: log, MinFree: int64(c.Store.MinFree), Retention: c.Store.Retention,
-		EventShare: int64(c.Store.EventsOfNetwork),
-	}
-	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
-		return nil, err
-	}
-	db, _, err := store.OpenOrRecover(ctx, options)
-	if errors.Is(err, store.ErrNewer) && c.wentBack() {
-		restored, err := store.RestoreLast(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		log.Warn("the program went back after an update, and its database with it", "backup", restored.Path)
-		db, _, err = store.OpenOrRecover(ctx, options)
-		return db, err
-	}
-	return db, err
-}
 
 // Run serves until ctx ends. It closes the listeners first; then the engine writes what it
 // holds, mails and pushes end, the uplinks disconnect, and the database is closed last. It is

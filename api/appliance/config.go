@@ -21,6 +21,7 @@ import (
 	"sensegate/api/caller"
 	"sensegate/api/pki"
 	"sensegate/api/server"
+	"sensegate/api/update"
 	"sensegate/broker"
 	"sensegate/broker/nodedoor"
 	"sensegate/motion/notify"
@@ -56,6 +57,7 @@ type Config struct {
 	Uplinks []uplink.Config `yaml:"uplinks" envPrefix:"UPLINKS_"`
 
 	Sources *admin.Sources `yaml:"-"` // where Load found the values; nil: nowhere
+	Trial   *update.Trial  `yaml:"-"` // of an update that is not over; nil: none
 }
 
 // LogConfig is the log part: what is logged, as what, and where.

@@ -44,13 +44,21 @@ func (a *Appliance) shownBox(ctx context.Context, only []motion.NetworkID) (home
 	}, err
 }
 
-// askedRestart starts the process anew, unless that would fail.
-func (a *Appliance) askedRestart() error {
+// startable returns why starting the process anew would fail.
+func (a *Appliance) startable() error {
 	if a.starts == nil {
 		return fault.New(fault.Conflict, "this process cannot start itself anew")
 	}
 	if err := a.starts(); err != nil {
 		return fault.New(fault.Conflict, "the appliance would not start with its configuration: %s", err)
+	}
+	return nil
+}
+
+// askedRestart starts the process anew, unless that would fail.
+func (a *Appliance) askedRestart() error {
+	if err := a.startable(); err != nil {
+		return err
 	}
 	a.startAnew()
 	return nil

@@ -51,7 +51,7 @@ func Offline(config, stateDir string) (box.Parts, error) {
 		return box.Parts{}, err
 	}
 	c.StateDir = stateDir
-	parts := box.Parts{Configured: c.Settings, Preflight: c.Preflight}
+	parts := box.Parts{Configured: c.Settings, Preflight: c.Preflight, TryProgram: c.tryProgram}
 	if c.Log.File == "" || c.Log.Format != "text" {
 		return parts, nil
 	}

@@ -23,12 +23,6 @@ func (a *Appliance) Restartable(starts func() error) {
 	a.staging.Restartable(starts, a.startAnew)
 }
 
-// wentBack reports whether the last update failed, so that the program of before runs again.
-func (c Config) wentBack() bool {
-	last, err := update.Last(c.StateDir)
-	return err == nil && last != nil && last.State == update.Back
-}
-
 // runningProgram is the program of this process, also when its file was removed.
 const runningProgram = "/proc/self/exe"
 
@@ -66,7 +60,7 @@ func StartAnew(stopped func() bool) error {
 	if stopped() {
 		return nil
 	}
-	path, err := os.Executable() // without the system's "(deleted)"
+	path, err := update.Program()
 	if err == nil {
 		err = syscall.Exec(path, os.Args, os.Environ())
 	}

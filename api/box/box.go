@@ -47,6 +47,7 @@ type Parts struct {
 	Uplinks    *uplink.Set                         // nil when the appliance does not run
 	MinFree    int64                               // bytes of the disk that stay free for the rest of the system
 	Restart    func() error                        // starts the process anew, after this answer; an error says why it cannot
+	TryProgram func(path string) error             // why a program cannot take the place of the one that runs
 	Revoked    func()                              // called after somebody's rights ended, to end connections opened with them
 
 	Preflight func() []preflight.Finding // whether the machine lets it work

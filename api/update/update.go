@@ -9,8 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
+	"syscall"
 
 	"aead.dev/minisign"
 
@@ -25,77 +24,89 @@ var publicKey string
 var (
 	ErrNoKey     = errors.New("this program was built without a key for updates: replace it by hand, or with the package that it came from")
 	ErrSignature = errors.New("the signature is not that of this file by the makers of this program")
+	ErrSame      = errors.New("that is the program that is installed already")
 )
 
-// maxAnswer is more than a minisign signature and what a program says of its version have, in bytes.
-const maxAnswer = 4 << 10
-
-// answerTime is how long a program may take to say its version.
-const answerTime = 30 * time.Second
-
 // Install puts the signed program at path, whose signature stands beside it as path.minisig, in place
-// of program, which stays as program.former, and notes it in stateDir as on trial. It says the version
-// that was installed. The running program goes on until it is started anew.
-func Install(stateDir, program, path string) (version string, err error) {
-	next := program + ".next"
+// of program, which stays as program.former, and notes it in stateDir as on trial. Before, try is called
+// with the path of a copy of the new program, and may refuse it. The running program goes on until it is
+// started anew.
+//
+// While another program is on trial, and while another update is being installed, it is refused.
+func Install(stateDir, program, path string, try func(next string) error) (_ *Trial, err error) {
+	next := Next(program)
+	locked, err := claim(next)
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(next) // it may not be there
+			_ = os.Remove(next) // it is not there when the last step failed
 		}
+		_ = locked.Close() // it is read-only
 	}()
-	sum, err := copySigned(path, next)
-	if err != nil {
+	t := &Trial{stateDir: stateDir, program: program, State: OnTrial}
+	if t.Former, err = settle(stateDir, program); err != nil {
+		return nil, err
+	}
+	if t.New, err = copySigned(path, next); err != nil {
+		return nil, err
+	}
+	if t.New == t.Former {
+		return nil, ErrSame
+	}
+	if t.Version, err = version(next); err != nil {
+		return nil, fmt.Errorf("the new program does not run on this machine: %w", err)
+	}
+	if err := try(next); err != nil {
+		return nil, err
+	}
+	return t, t.replace(next)
+}
+
+// settle returns the SHA-256 of the program that is to be replaced. One that has failed, where nobody has
+// put the former one in its place yet, gives way to that first.
+func settle(stateDir, program string) (sum string, err error) {
+	if sum, err = sumOf(program); err != nil {
 		return "", err
 	}
-	if version, err = ask(next); err != nil {
-		return "", fmt.Errorf("the new program does not run on this machine: %w", err)
+	last, err := Last(stateDir)
+	if err != nil || last == nil || last.New != sum {
+		return sum, err
 	}
-	t := Trial{stateDir: stateDir, Version: version, Program: program, Sum: sum, State: OnTrial}
-	former := t.Former()
+	last.program = program
+	switch last.State {
+	case OnTrial:
+		return "", fmt.Errorf("%s is on trial and has not been ready yet: wait some minutes, until it is or the former program runs again (start the appliance, if it is off; or put %s in its place by hand)",
+			last.Version, last.FormerPath())
+	case Back, Returned:
+		if err := last.PutBack(); err == nil {
+			return last.Former, nil
+		}
+	}
+	return sum, nil
+}
+
+// replace keeps the present program as the former one, notes the trial and puts the next one in its place.
+func (t *Trial) replace(next string) error {
+	former := t.FormerPath()
 	if err := os.Remove(former); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("remove the program before the former one: %w", err)
+		return fmt.Errorf("remove the program before the former one: %w", err)
 	}
-	if err := os.Link(program, former); err != nil {
-		return "", fmt.Errorf("keep the former program: %w", err)
+	if err := os.Link(t.program, former); err != nil {
+		return fmt.Errorf("keep the former program: %w", err)
 	}
 	if err := t.save(); err != nil {
-		return "", err
+		return err
 	}
-	if err := os.Rename(next, program); err != nil {
-		return "", errors.Join(fmt.Errorf("replace the program: %w", err), t.forget())
+	if err := os.Rename(next, t.program); err != nil {
+		return errors.Join(fmt.Errorf("replace the program: %w", err), t.forget())
 	}
-	return version, durable.SyncDirectory(filepath.Dir(program))
+	return durable.SyncDirectory(filepath.Dir(t.program))
 }
 
-// ask has a program say its version. (os/exec alone would add 60 KB to this one.)
-func ask(program string) (version string, err error) {
-	answer, said, err := os.Pipe()
-	if err != nil {
-		return "", err
-	}
-	defer answer.Close()
-	process, err := os.StartProcess(program, []string{program, "version"}, &os.ProcAttr{Files: []*os.File{nil, said, nil}})
-	_ = said.Close() // it has its own
-	if err != nil {
-		return "", err
-	}
-	late := time.AfterFunc(answerTime, func() { _ = process.Kill() })
-	text, err := readSome(answer, maxAnswer)
-	late.Stop()
-	_ = process.Kill() // it has said what there is to say, or too much
-	if _, waited := process.Wait(); err != nil || waited != nil {
-		return "", errors.Join(err, waited)
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	version, ok := strings.CutPrefix(first, "sensegate ")
-	if !ok {
-		return "", fmt.Errorf("asked for its version it says %.80q", first)
-	}
-	return version, nil
-}
-
-// copySigned copies a program to a path from which it can be run, and checks its signature by what it
-// has copied, so that nobody can exchange it in between. It returns the SHA-256 of it.
+// copySigned copies a program to the file of the next one, from which it can be run, and checks its
+// signature by what it has copied, so that nobody can exchange it in between. It returns the SHA-256 of it.
 func copySigned(path, to string) (sum string, err error) {
 	var key minisign.PublicKey
 	if publicKey == "" {
@@ -118,8 +129,7 @@ func copySigned(path, to string) (sum string, err error) {
 		return "", err
 	}
 	defer from.Close()
-	_ = os.Remove(to) // what a former try has left
-	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return "", fmt.Errorf("copy the new program beside the present one: %w", err)
 	}
@@ -132,9 +142,4 @@ func copySigned(path, to string) (sum string, err error) {
 		return "", fmt.Errorf("%s: %w", path, ErrSignature)
 	}
 	return sumOf(to)
-}
-
-// readSome reads at most so many bytes.
-func readSome(from io.Reader, most int64) ([]byte, error) {
-	return io.ReadAll(io.LimitReader(from, most))
 }

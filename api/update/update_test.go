@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,21 +44,25 @@ func serve(dir string) int {
 	trial, err := Begin(dir)
 	if err != nil {
 		fmt.Println(err)
-		return 9
 	}
 	fmt.Println(behaviour, "runs")
-	trial.Wait(ready, func(err error) { fmt.Println(err) })
+	trial.Wait(ready, slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: messageAlone})))
 	switch behaviour {
+	case "waits":
+		for _, err := os.Stat(filepath.Join(dir, "go")); err != nil; _, err = os.Stat(filepath.Join(dir, "go")) {
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Println(trial.GoBack("it failed"))
 	case "hangs":
 		select {}
 	case "fails":
 		fmt.Println(trial.GoBack("it failed"))
 	case "crashes":
 		return 3
-	case "works":
+	case "works", "present":
 		close(ready)
-		for {
-			if last, err := Last(dir); err != nil || last.State == Taken {
+		for trial != nil {
+			if last, err := Last(dir); err != nil || last.State == Taken || last.State == Returned {
 				return 0
 			}
 			time.Sleep(time.Millisecond)
@@ -65,6 +70,17 @@ func serve(dir string) int {
 	}
 	return 0
 }
+
+// messageAlone leaves the message and the reason of a line of the log.
+func messageAlone(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.MessageKey || a.Key == "why" {
+		return a
+	}
+	return slog.Attr{}
+}
+
+// accept tries no program.
+func accept(string) error { return nil }
 
 // program makes one that behaves so, and returns its path.
 func program(t *testing.T, behaviour string) string {
@@ -109,103 +125,91 @@ func keys(t *testing.T) minisign.PrivateKey {
 	return private
 }
 
-// start runs a program to its end and returns what it and its successors say.
+// start runs a program to its end and returns what it and its successors say, but for their log.
 func start(t *testing.T, path, dir string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), path, "serve")
+	said, _ := run(t, exec.CommandContext(t.Context(), path, "serve"), dir)
+	return said
+}
+
+// run is start of a command, and returns its log as well.
+func run(t *testing.T, cmd *exec.Cmd, dir string) (said, log string) {
+	t.Helper()
 	cmd.Env = append(os.Environ(), stateVariable+"="+dir)
 	out, err := cmd.Output()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", ", ")
-}
-
-// TestProgramThatDoesNotGetReadyGoesBack plays good and bad updates with real programs.
-func TestProgramThatDoesNotGetReadyGoesBack(t *testing.T) {
-	key := keys(t)
-	for behaviour, want := range map[string]struct {
-		says  string
-		state State
-		why   string
-	}{
-		"works":   {"works runs", Taken, ""},
-		"hangs":   {"hangs runs, present runs", Back, "not ready in a minute"},
-		"fails":   {"fails runs, present runs", Back, "it failed"},
-		"crashes": {"crashes runs, crashes runs, crashes runs, present runs", Back, "ended 3 times"},
-	} {
-		t.Run(behaviour, func(t *testing.T) {
-			dir, present, next := t.TempDir(), program(t, "present"), program(t, behaviour)
-			sign(t, key, next)
-			t.Setenv(stateVariable, dir) // for the question for its version
-			version, err := Install(dir, present, next)
-			if err != nil || version != "of "+behaviour {
-				t.Fatal(version, err)
-			}
-			var said []string
-			for range 1 + strings.Count(want.says, "crashes runs, crashes")*3 { // a supervisor starts it again
-				said = append(said, start(t, present, dir))
-			}
-			if got := strings.Join(said, ", "); got != want.says {
-				t.Errorf("said %q, want %q", got, want.says)
-			}
-			last, err := Last(dir)
-			if err != nil || last.State != want.state || !strings.Contains(last.Why, want.why) {
-				t.Errorf("%+v %v", last, err)
-			}
-			if again := start(t, present, dir); want.state == Back && again != "present runs" {
-				t.Errorf("at the next start: %q", again)
-			}
-		})
+	var lines []string
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "msg=") {
+			log += line + "\n"
+		} else {
+			lines = append(lines, line)
+		}
 	}
+	return strings.Join(lines, ", "), log
 }
 
-// TestFormerProgramRunsWhereItCannotBePutBack: a service that may not write where its program is.
-func TestFormerProgramRunsWhereItCannotBePutBack(t *testing.T) {
-	key := keys(t)
-	dir, present, next := t.TempDir(), program(t, "present"), program(t, "fails")
-	sign(t, key, next)
-	t.Setenv(stateVariable, dir)
-	if _, err := Install(dir, present, next); err != nil {
+// installed makes a program that is present and installs another one in its place, on trial.
+func installed(t *testing.T, key minisign.PrivateKey, behaviour string) (dir, present string, trial *Trial) {
+	t.Helper()
+	dir, present = t.TempDir(), program(t, "present")
+	trial, err := install(t, key, dir, present, behaviour)
+	if err != nil {
 		t.Fatal(err)
 	}
-	former := present + ".former"
-	for range 2 {
-		if err := os.Rename(former, former+".away"); err != nil { // the new one finds nothing to put back
-			t.Fatal(err)
-		}
-		if said := start(t, present, dir); !strings.Contains(said, "run the former program") {
-			t.Errorf("without a former one: %q", said)
-		}
-		if err := os.Rename(former+".away", former); err != nil {
-			t.Fatal(err)
-		}
+	return dir, present, trial
+}
+
+// install installs a program that behaves so.
+func install(t *testing.T, key minisign.PrivateKey, dir, present, behaviour string) (*Trial, error) {
+	t.Helper()
+	next := program(t, behaviour)
+	sign(t, key, next)
+	t.Setenv(stateVariable, dir) // for the question for its version
+	return Install(dir, present, next, accept)
+}
+
+// behaviourOf returns what a program does.
+func behaviourOf(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if said := start(t, present, dir); said != "present runs" {
-		t.Errorf("said %q", said)
+	return string(raw[bytes.LastIndexByte(raw, '\n')+1:])
+}
+
+// stateOf returns how far the last update is.
+func stateOf(t *testing.T, dir string) State {
+	t.Helper()
+	last, err := Last(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if last == nil {
+		return ""
+	}
+	return last.State
 }
 
 func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 	key := keys(t)
 	dir, present, next := t.TempDir(), program(t, "present"), program(t, "works")
-	before, err := sumOf(present)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv(stateVariable, dir)
+	try := accept
 	refused := func(name, path string, want string) {
 		t.Helper()
-		if _, err := Install(dir, present, path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Install(dir, present, path, func(next string) error { return try(next) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		after, err := sumOf(present)
-		if left, _ := filepath.Glob(present + ".*"); err != nil || after != before || len(left) > 0 {
+		if left, _ := filepath.Glob(present + ".*"); behaviourOf(t, present) != "present" || len(left) > 0 {
 			t.Errorf("%s: the program changed, or %v is left", name, left)
 		}
-		if last, err := Last(dir); last != nil || err != nil {
-			t.Errorf("%s: noted %+v, %v", name, last, err)
+		if state := stateOf(t, dir); state != "" {
+			t.Errorf("%s: noted %s", name, state)
 		}
 	}
 	refused("no signature", next, "no such file")
@@ -227,7 +231,23 @@ func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 	}
 	sign(t, key, text)
 	refused("no program", text, "does not run on this machine")
+	same := program(t, "present")
+	sign(t, key, same)
+	refused("the present program", same, ErrSame.Error())
 	sign(t, key, next)
+	try = func(path string) error { return fmt.Errorf("tried to see what %s does", behaviourOf(t, path)) }
+	refused("one that the present program refuses", next, "tried to see what works does")
 	publicKey = ""
 	refused("a build without a key", next, ErrNoKey.Error())
+}
+
+// TestProgramsSayWhyTheyRefuse: a program that does not end well says so in its own words.
+func TestProgramsSayWhyTheyRefuse(t *testing.T) {
+	t.Setenv(stateVariable, t.TempDir())
+	if answer, err := Ask(program(t, "works"), "version"); answer != "sensegate of works" || err != nil {
+		t.Errorf("%q %v", answer, err)
+	}
+	if _, err := Ask(program(t, "crashes"), "serve"); err == nil || err.Error() != "crashes runs (exit status 3)" {
+		t.Error(err)
+	}
 }

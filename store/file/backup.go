@@ -204,12 +204,31 @@ func (f *File) copyTo(ctx context.Context, file *os.File) error {
 // requireRoom returns an error that wraps ErrNoRoom when a copy in the directory would
 // leave less free than Options.MinFree and a reserve.
 func (f *File) requireRoom(directory string, reserve int64) error {
-	free, err := f.space.measure(directory)
+	return f.space.require(directory, f.Size(), reserve)
+}
+
+// RoomForBackup returns an error that wraps ErrNoRoom when there is no room for a backup of the database
+// at o.Path, which may not be there.
+func RoomForBackup(o Options) error {
+	info, err := os.Stat(o.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return newSpace(o).require(filepath.Dir(o.Path), info.Size(), backupReserve)
+}
+
+// require returns an error that wraps ErrNoRoom when a copy of that size in the directory would leave less
+// free than least and a reserve.
+func (s *space) require(directory string, size, reserve int64) error {
+	free, err := s.measure(directory)
 	if err != nil {
 		return err
 	}
 	const mib = 1 << 20
-	if size, rest := f.Size(), f.space.least+reserve; free < size+rest {
+	if rest := s.least + reserve; free < size+rest {
 		return fmt.Errorf("%w: a copy takes %d MiB and %d MiB must stay free, there are %d MiB", ErrNoRoom, size/mib+1, rest/mib, free/mib)
 	}
 	return nil

@@ -84,6 +84,7 @@ var machine = []string{
 	"the last run did not end in order: a power cut, a kill or a crash",
 	"the last update",
 	"the program went back after an update, and its database with it",
+	"the update failed: the former program runs again",
 	"the state of events cannot be read: it begins anew",
 	"the supervisor is not told",
 	"the supervisor's watchdog is not understood and gets no sign of life",
