@@ -113,14 +113,21 @@ func (m *bundle) learn(ctx context.Context) {
 		return
 	}
 	for _, u := range m.Uplinks.List() {
-		host := u.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
 		m.names.Add("uplink", u.Config.Name)
-		m.names.Add("server", host, u.Host)
-		m.names.Add("mqtt-user", u.Config.Username, u.Config.ClientID)
+		m.server(u.Host)
+		m.names.Also(m.names.Add("mqtt-user", u.Config.Username), u.Config.ClientID)
 	}
+}
+
+// server returns the stand-in of a host, perhaps with a port.
+func (m *bundle) server(host string) string {
+	name := host
+	if without, _, err := net.SplitHostPort(host); err == nil {
+		name = without
+	}
+	stand := m.names.Add("server", name)
+	m.names.Also(stand, host)
+	return stand
 }
 
 // supportSetting is a key of the configuration as a bundle shows it.
