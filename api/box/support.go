@@ -56,7 +56,11 @@ func (b *Box) supportFiles(ctx context.Context) []support.File {
 		made.preflight(b.Preflight())
 	}
 	if b.DB == nil {
-		made.text("database.json", "nothing: the database could not be opened", made.names.Text(fmt.Sprint(b.Unopened))+"\n")
+		about := "why the database could not be opened, so that status, devices and links are missing"
+		if b.Whole != "" {
+			about += "; with them: " + made.names.Text(b.Whole)
+		}
+		made.text("database.json", about, made.names.Text(fmt.Sprint(b.Unopened))+"\n")
 	} else {
 		made.json("status.json", "how it is, as sensegate status", func() (any, error) { return made.status(ctx) })
 		made.json("database.json", "what the database holds, and whether it is whole", func() (any, error) { return made.database(ctx) })

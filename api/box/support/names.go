@@ -255,7 +255,7 @@ var (
 
 // singles are words that may stand alone: what joins values, units, and what begins the errors of libraries.
 var singles = wordSet(`a an and are as at but by for from in is it not of on or than that the to was which with
-	B EOF GiB Hz KiB MB MHz MiB ms s UTC
+	-- B EOF GiB Hz KiB MB MHz MiB ms s UTC
 	HTTP HTTPS JSON MQTT PEM TCP TLS UDP connect http json lookup mkdir mmap mqtt open read remove rename sensegate stat statfs tcp tls udp write x509`)
 
 func wordSet(list string) map[string]bool {

@@ -36,7 +36,7 @@ invalid character|looking for beginning of value|unexpected end of JSON input|af
 runtime error|index out of range|with length|with capacity|slice bounds out of range|invalid memory address or nil pointer dereference|integer divide by zero
 assignment to entry in nil map|keep alive timeout|session takeover|malformed packet|protocol violation|packet too large|not authorized|quota exceeded|server busy
 bad username or password|client identifier not valid|unsupported protocol version|receive maximum exceeded|server shutting down|server unavailable|topic name invalid
-login refused|publish refused|subscribe refused|packet refused|runuser -u|chown -R`
+login refused|publish refused|subscribe refused|packet refused|runuser -u|chown -R|sensegate doctor|sensegate status|sensegate support`
 
 // phrases are the word sequences that may be shown, and their words.
 type phrases struct {

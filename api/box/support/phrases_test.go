@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write phrases.deflate anew, from the messages of the program")
 
-// sources are the folders whose messages may stand in a bundle.
-var sources = []string{"api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "store"}
+// sources are the folders and files whose messages may stand in a bundle.
+var sources = []string{"api/admin/commands.go", "api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "store"}
 
 // silent are folders below, whose texts are for people at home or for Home Assistant.
 var silent = regexp.MustCompile(`test$|/(?:homeassistant|household|notify|provision|timezone)$`)
