@@ -35,6 +35,6 @@ licenses: ## docs/licenses.md, from the modules that are linked
 web: ## api/web/dist and dist-docs, the web app and the API reference as they are embedded, from their sources
 	go -C .ci/web run .
 
-release: ## packages, image, archives and plain programs in .ci/bin/release (docs/install.md)
+release: ## packages, image, archives and plain programs in .ci/bin/release (docs/install.md; KEY=FILE signs them)
 	rm -rf .ci/bin/release
-	go -C .ci/release run .
+	go -C .ci/release run . $(if $(KEY),-key $(abspath $(KEY)))

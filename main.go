@@ -34,8 +34,8 @@ const usage = `sensegate senses motion from Wi-Fi signals, on this box alone.
                                run it on a simulated home, with temporary state
   doctor [-config FILE]        whether this machine lets it work: disk, clock, ports
   config check [-config FILE]  check a configuration
-  config show [-config FILE] [-json]
-                               every setting, and where its value comes from
+  config show [-config FILE] [-json | KEY]
+                               every setting, and where its value comes from; the value of one
 ` + admin.Usage + `  version
 
 Each command explains itself with -h. Settings: config.example.yaml, or the
@@ -100,6 +100,11 @@ func run(args []string, out, errOut io.Writer) int {
 
 // parse reads the flags of a command that takes no arguments.
 func parse(flags *flag.FlagSet, args []string, errOut io.Writer) error {
+	return parseSome(flags, args, 0, errOut)
+}
+
+// parseSome reads the flags of a command that takes that many arguments at most.
+func parseSome(flags *flag.FlagSet, args []string, most int, errOut io.Writer) error {
 	flags.SetOutput(errOut)
 	err := flags.Parse(args)
 	switch {
@@ -107,8 +112,8 @@ func parse(flags *flag.FlagSet, args []string, errOut io.Writer) error {
 		return err
 	case err != nil:
 		return admin.ErrUsage
-	case flags.NArg() > 0:
-		fmt.Fprintf(errOut, "%s: takes no %q\n", flags.Name(), flags.Arg(0))
+	case flags.NArg() > most:
+		fmt.Fprintf(errOut, "%s: takes no %q\n", flags.Name(), flags.Arg(most))
 		return admin.ErrUsage
 	}
 	return nil
@@ -117,23 +122,26 @@ func parse(flags *flag.FlagSet, args []string, errOut io.Writer) error {
 // configure checks or shows a configuration.
 func configure(args []string, out, errOut io.Writer) error {
 	if len(args) == 0 || args[0] != "check" && args[0] != "show" {
-		fmt.Fprint(errOut, "want: sensegate config check [-config FILE], or config show [-config FILE] [-json]\n")
+		fmt.Fprint(errOut, "want: sensegate config check [-config FILE], or config show [-config FILE] [-json | KEY]\n")
 		return admin.ErrUsage
 	}
 	flags := flag.NewFlagSet("sensegate config "+args[0], flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file")
-	asJSON := new(bool)
+	asJSON, most := new(bool), 0
 	if args[0] == "show" {
-		asJSON = flags.Bool("json", false, "print the settings as JSON")
+		asJSON, most = flags.Bool("json", false, "print the settings as JSON"), 1
 	}
-	if err := parse(flags, args[1:], errOut); err != nil {
+	if err := parseSome(flags, args[1:], most, errOut); err != nil {
 		return err
 	}
 	c, err := appliance.Load(*path)
 	if err != nil {
 		return err
 	}
-	if args[0] == "show" {
+	switch {
+	case flags.NArg() > 0:
+		return admin.ShowSetting(out, c.Settings(), flags.Arg(0))
+	case args[0] == "show":
 		return admin.ShowSettings(out, c.Settings(), *asJSON)
 	}
 	fmt.Fprintln(out, "the configuration is fine")

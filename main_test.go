@@ -64,6 +64,36 @@ func TestMistakesOfTheConfigurationEndWithTheCodeOfWrongUsage(t *testing.T) {
 	}
 }
 
+func TestMissingConfigurationIsAMistakeOfIt(t *testing.T) {
+	t.Parallel()
+	var told bytes.Buffer
+	if code := run([]string{"serve", "-config", filepath.Join(t.TempDir(), "none.yaml")}, io.Discard, &told); code != exitUsage || !strings.Contains(told.String(), "no such file") {
+		t.Errorf("ended with %d: %s", code, told.String())
+	}
+}
+
+// TestOneSettingIsShown for scripts, without anything around it.
+func TestOneSettingIsShown(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte("state_dir: '/mnt/my disk/x' # a disk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]struct {
+		code int
+		out  string
+	}{
+		"state_dir":          {exitOK, "/mnt/my disk/x\n"},
+		"mail.smtp.password": {exitFailed, ""},
+		"state":              {exitFailed, ""},
+	} {
+		var out, told bytes.Buffer
+		if code := run([]string{"config", "show", "-config", path, key}, &out, &told); code != want.code || out.String() != want.out {
+			t.Errorf("%s: %d %q %s", key, code, out.String(), told.String())
+		}
+	}
+}
+
 func TestExampleConfigurationShowsEveryDefault(t *testing.T) {
 	t.Parallel()
 	got, err := appliance.Load("config.example.yaml")

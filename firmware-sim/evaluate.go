@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,17 +15,25 @@ import (
 
 // evaluateDetection is the command evaluate.
 func evaluateDetection(_ context.Context, c command, args []string, out io.Writer) error {
-	var options evaluate.Options
+	options := evaluate.Defaults()
+	if isTerminal(os.Stderr) {
+		options.Progress = showProgress(os.Stderr)
+	}
 	play := evaluate.DefaultPlay()
 	set := c.flags()
 	set.BoolVar(&options.JSON, "json", false, "print one JSON object instead of the table of captures")
-	set.Float64Var(&options.Sensitivity, "sensitivity", 0, "sensitivity of the detector on captures, up to 100; 0 = the default")
+	set.Float64Var(&options.Sensitivity, "sensitivity", options.Sensitivity, "sensitivity of the detector on captures, 0 (Very Low) to 100")
+	cross := set.Bool("cross", false, "choose the detector's constants anew for each group of captures, on the others, and score them on it")
 	detector := set.String("detector", "product", "detector to measure on captures: product, or lm1, the published recipe to the letter")
 	names := set.String("scenario", "", "instead of captures, play scenarios: all, or names and FILE.yaml with commas between")
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "seed of the scenarios' people and radio")
 	set.DurationVar(&play.Length, "length", play.Length, "length of each scored part of a scenario's day: at night, in the morning, before noon and in the evening")
 	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times of this many nights of each home and habit; 0 = none")
 	seeds := set.Int("homes", 2, "with -nights: number of homes per scenario, with the seeds from -seed on")
+	quiet := evaluate.Quiet{}
+	set.DurationVar(&quiet.Length, "quiet", 0, "instead of parts of a day, play so much quiet time of each home, in pieces of 6 hours, and count what is taken for motion; 0 = none")
+	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, next-door (somebody behind an outer wall), pets, or sleeper (people in bed)")
+	set.StringVar(&quiet.File, "file", "", "with -quiet: file that keeps each piece that is done; a later run goes on from there")
 	paths, err := c.parse(set, args, out)
 	options.LM1 = *detector == "lm1"
 	switch {
@@ -31,10 +41,16 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return err
 	case *detector != "product" && !options.LM1:
 		return usagef("-detector %q: want product or lm1", *detector)
-	case *names == "" && len(paths) != 1:
-		return usagef("name one directory of labelled captures, or scenarios with -scenario")
+	case !(options.Sensitivity >= 0 && options.Sensitivity <= 100):
+		return usagef("-sensitivity %v: want 0 to 100", options.Sensitivity)
+	case *names == "" && len(paths) == 0:
+		return usagef("name directories of labelled captures, or scenarios with -scenario")
+	case *names == "" && *cross && options.LM1:
+		return usagef("-cross chooses constants of the product, with LM1 beside it: leave out -detector lm1")
+	case *names == "" && *cross:
+		return evaluate.Cross(paths, out, options)
 	case *names == "":
-		return evaluate.Run(paths[0], out, options)
+		return evaluate.Run(paths, out, options)
 	case len(paths) > 0:
 		return usagef("-scenario plays no captures: leave out %q", paths[0])
 	case play.Length <= 0 || play.Length > maxPlay:
@@ -42,9 +58,19 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	case *nights < 0 || *nights > maxNights || *seeds < 1 || *seeds > maxNights:
 		return usagef("-nights %d, -homes %d: want at most %d, and one home or more", *nights, *seeds, maxNights)
 	}
+	if quiet.Length > 0 && (quiet.Length%evaluate.QuietPiece != 0 || quiet.Length > maxQuiet) {
+		return usagef("-quiet %s: want a multiple of %s, at most %s", quiet.Length, evaluate.QuietPiece, maxQuiet)
+	}
+	if !slices.Contains(evaluate.Company(), quiet.With) {
+		return usagef("-with %q: want one of %s", quiet.With, strings.Join(evaluate.Company(), ", "))
+	}
 	homes, err := openScenarios(*names)
 	if err != nil {
 		return usagef("%v", err)
+	}
+	if quiet.Length > 0 {
+		quiet.Seed, quiet.Progress = play.Seed, options.Progress
+		return evaluate.RunQuiet(homes, quiet, out)
 	}
 	if *nights > 0 {
 		return evaluate.RunNights(homes, evaluate.Nights{Seed: play.Seed, Homes: *seeds, Nights: *nights}, out)
@@ -54,6 +80,9 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 
 // maxPlay is the longest part of a scenario that is scored.
 const maxPlay = 2 * time.Hour
+
+// maxQuiet is the longest quiet time.
+const maxQuiet = 8760 * time.Hour
 
 // maxNights is the maximum of -nights and of -homes.
 const maxNights = 400

@@ -39,7 +39,7 @@ func commands() []command {
 		{"load", "[flags]", "let many networks send at a steady rate, and time the acknowledgements", makeLoad},
 		{"fleet", "[flags]", "play many boxes that send to an engine, and say what that costs", playFleet},
 		{"node", "KIND [flags]", "play nodes of another maker: ruview, micro-espectre, nexmon, lines, espectre or mqtt", playNodes},
-		{"evaluate", "[flags] DIR", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
+		{"evaluate", "[flags] DIR…", "measure detection on labelled captures (*.csv.gz), or on scenarios", evaluateDetection},
 		{"compare", "DIR", "compare synthetic CSI with labelled captures (*.csv.gz)", compareCaptures},
 		{"sensorcloud", "[flags]", "serve a sensor cloud whose doors open and close by themselves", playCloud},
 	}

@@ -83,19 +83,8 @@ func (tx *Tx) CreateIntegrationUser(u IntegrationUser) (user IntegrationUser, se
 
 // KeepIntegrationUser is CreateIntegrationUser of one whose secret somebody else has: sum is its SHA-256.
 func (tx *Tx) KeepIntegrationUser(u IntegrationUser, sum [sha256.Size]byte) (IntegrationUser, error) {
-	if err := checkName(u.Name); err != nil {
+	if err := u.Validate(); err != nil {
 		return u, err
-	}
-	if u.Name == motion.UserOfDevices {
-		return u, fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
-	}
-	if err := checkTopics("prefix", u.TopicPrefix); err != nil {
-		return u, err
-	}
-	if u.Discovery != "" {
-		if err := checkTopics("discovery", u.Discovery); err != nil {
-			return u, err
-		}
 	}
 	_, taken, err := integrationUsers.get(tx, u.Name)
 	if err != nil {
@@ -122,6 +111,20 @@ func (tx *Tx) KeepIntegrationUser(u IntegrationUser, sum [sha256.Size]byte) (Int
 	}
 	u.CreatedAt = tx.now
 	return u, integrationUsers.put(tx, u.Name, integrationUserRecord{u, sum})
+}
+
+// Validate returns an Invalid fault when a user cannot have the name or the topics.
+func (u IntegrationUser) Validate() error {
+	if err := checkName(u.Name); err != nil {
+		return err
+	}
+	if u.Name == motion.UserOfDevices {
+		return fault.New(fault.Invalid, "name: %q is what devices log in as: choose another", u.Name)
+	}
+	if err := checkTopics("prefix", u.TopicPrefix); err != nil || u.Discovery == "" {
+		return err
+	}
+	return checkTopics("discovery", u.Discovery)
 }
 
 // topics are the beginnings of what a user may read.

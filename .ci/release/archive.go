@@ -44,7 +44,7 @@ func writeArchive(s source, b binary, out string) error {
 	for _, f := range []struct{ in, from string }{
 		{"LICENSE", s.file("LICENSE")}, {"README.md", s.file("README.md")},
 		{"config.example.yaml", s.file("config.example.yaml")}, {"config.yaml", s.packaged("debian/config.yaml")},
-		{"install.md", s.file("docs/install.md")}, {"licenses.md", s.file("docs/licenses.md")},
+		{"install.md", s.file("docs/install.md")}, {"licenses.md", s.file("docs/licenses.md")}, {"operation.md", s.file("docs/operation.md")},
 		{"privileged-ports.conf", s.packaged("privileged-ports.conf")}, {"sensegate", b.path},
 		{"sensegate.service", s.packaged("sensegate.service")},
 	} {

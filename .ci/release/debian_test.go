@@ -103,7 +103,7 @@ func TestDebianPackageLives(t *testing.T) {
 	is(t, "asked at the removal", systemd(), "deb-systemd-invoke stop sensegate.service\n")
 	in(t, root, "test", "-f", "/etc/sensegate/config.yaml")
 	in(t, root, "sh", "-c", "! test -e /usr/bin/sensegate")
-	if said := in(t, root, "dpkg", "-P", "sensegate"); !strings.Contains(said, "rm -r /var/lib/sensegate") {
+	if said := in(t, root, "dpkg", "-P", "sensegate"); !strings.Contains(said, "rm -r '/var/lib/sensegate'") {
 		t.Errorf("purge does not say where the data is: %s", said)
 	}
 	in(t, root, "sh", "-c", "! test -e /etc/sensegate && ! test -e /etc/systemd/system/multi-user.target.wants/sensegate.service")
@@ -116,6 +116,26 @@ func TestDebianPackageLives(t *testing.T) {
 	write(t, filepath.Join(root, "etc/sensegate/purge-data"), "", 0o644)
 	in(t, root, "dpkg", "-P", "sensegate")
 	in(t, root, "sh", "-c", "! test -e /var/lib/sensegate && ! test -e /etc/sensegate && ! getent passwd sensegate")
+
+	in(t, root, "dpkg", "-i", "/two.deb")
+	in(t, root, "install", "-d", "-m", "0700", "-o", "sensegate", "/srv/home data")
+	write(t, filepath.Join(root, "etc/sensegate/config.yaml"), "state_dir: '/srv/home data' # a disk\n", 0o640)
+	in(t, root, "sh", "-c", "touch '/srv/home data/sensegate.db'; chown sensegate '/srv/home data/sensegate.db'") // as after a start
+	write(t, filepath.Join(root, "srv/home data/signing.json"), "", 0o600)
+	doctor := "cd / && runuser -u sensegate -- sensegate doctor 2>&1 || true"
+	if said := in(t, root, "sh", "-c", doctor); !strings.Contains(said, "cannot write /srv/home data/signing.json, which belongs to root. As root: chown -R sensegate") {
+		t.Errorf("of root's file in the state directory doctor says: %s", said)
+	}
+	in(t, root, "dpkg", "-r", "sensegate")
+	if said := in(t, root, "dpkg", "-P", "sensegate"); !strings.Contains(said, "rm -r '/srv/home data'") {
+		t.Errorf("purge does not say where the data of another state directory is: %s", said)
+	}
+	in(t, root, "dpkg", "-i", "/two.deb")
+	in(t, root, "chown", "sensegate", "/srv/home data")
+	write(t, filepath.Join(root, "etc/sensegate/config.yaml"), "state_dir: '/srv/home data'\n", 0o640)
+	write(t, filepath.Join(root, "etc/sensegate/purge-data"), "", 0o644)
+	in(t, root, "dpkg", "-P", "sensegate")
+	in(t, root, "sh", "-c", "! test -e '/srv/home data' && test -d /srv")
 }
 
 // TestTheBareProgramIsInstalledAsDocumented runs the commands of docs/install.md in a fresh root.

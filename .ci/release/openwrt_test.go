@@ -68,6 +68,11 @@ close
 	if told := in(t, root, "/etc/init.d/sensegate", "start"); !strings.Contains(told, "SENSEGATE_STATE_DIR=/mnt/sda1/sensegate GOTRACEBACK") {
 		t.Errorf("with another state directory procd is told %s", told)
 	}
+	write(t, filepath.Join(root, "etc/sensegate/config.yaml"), "state_dir: '/mnt/my disk/x'\n", 0o644)
+	if told := in(t, root, "/etc/init.d/sensegate", "start"); !strings.Contains(told, "SENSEGATE_STATE_DIR=/mnt/my disk/x GOTRACEBACK") {
+		t.Errorf("with a state directory in single quotes procd is told %s", told)
+	}
+	in(t, root, "test", "-d", "/mnt/my disk/x")
 	write(t, filepath.Join(root, "etc/sensegate/config.yaml"), "state_dri: /x\n", 0o644)
 	if told := in(t, root, "sh", "-c", "/etc/init.d/sensegate start 2>&1 || true"); !strings.Contains(told, "state_dri") || strings.Contains(told, "open") {
 		t.Errorf("with a mistake in the configuration procd is told %s", told)

@@ -71,6 +71,7 @@ func debian(s source, b binary) *nfpm.Info {
 		content(s.packaged("privileged-ports.conf"), documents+"privileged-ports.conf", "", 0o644, s),
 		content(s.file("config.example.yaml"), documents+"config.example.yaml", "", 0o644, s),
 		content(s.file("docs/install.md"), documents+"install.md", "", 0o644, s),
+		content(s.file("docs/operation.md"), documents+"operation.md", "", 0o644, s),
 		content(s.file("docs/licenses.md"), documents+"licenses.md", "", 0o644, s))
 	return info
 }

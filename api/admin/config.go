@@ -3,7 +3,9 @@ package admin
 import (
 	"cmp"
 	"encoding"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"reflect"
@@ -55,7 +57,7 @@ func LoadConfig(path string, environ []string, config any, validate func() error
 	if path != "" {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("read configuration: %w", err)
+			return nil, &ConfigError{Path: path, Mistakes: []Mistake{{Text: unreadable(path, err)}}}
 		}
 		file.read(raw, reflect.ValueOf(config).Elem())
 	}
@@ -73,6 +75,14 @@ func LoadConfig(path string, environ []string, config any, validate func() error
 		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable)) < 0
 	})
 	return nil, failed
+}
+
+// unreadable says why a file cannot be read, and what to do.
+func unreadable(path string, err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("%v; let this user (%d) read it: chgrp, and chmod 0640 %s", err, os.Geteuid(), path)
+	}
+	return err.Error()
 }
 
 // addRules adds the broken rules, except those about keys whose value was not taken.

@@ -187,6 +187,21 @@ func ShowSettings(out io.Writer, all box.Settings, asJSON bool) error {
 	})
 }
 
+// ShowSetting writes the value of one key of a configuration.
+func ShowSetting(out io.Writer, all box.Settings, key string) error {
+	for _, s := range all.List {
+		switch {
+		case s.Key != key:
+		case s.Value == nil:
+			return fmt.Errorf("%s is a secret, and not shown", key)
+		default:
+			_, err := fmt.Fprintln(out, *s.Value)
+			return err
+		}
+	}
+	return fmt.Errorf("there is no key %q: sensegate config show lists all", key)
+}
+
 // shownValue returns the value of a setting in one line.
 func shownValue(s box.Setting) string {
 	switch {

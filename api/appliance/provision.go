@@ -96,6 +96,8 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 	first := errors.Is(err, fs.ErrNotExist)
 	info, err := os.Stat(path)
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil // the state directory tells more
 	case errors.Is(err, fs.ErrNotExist) && (c.Provision == "" || !first):
 		return nil
 	case !first && c.Provision == "":
@@ -109,7 +111,11 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 	switch {
 	case errors.As(err, &wrong):
 		for _, m := range wrong.Mistakes {
-			add(preflight.Wrong, fmt.Sprintf("%s:%d: %s", path, m.Line, m.Text), "")
+			at := path
+			if m.Line > 0 {
+				at += fmt.Sprint(":", m.Line)
+			}
+			add(preflight.Wrong, at+": "+m.Text, "")
 		}
 		return found
 	case err != nil:

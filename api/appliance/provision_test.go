@@ -228,6 +228,13 @@ api_keys:
 mqtt_users:
   - name: ""
     sha256: 0000000000000000000000000000000000000000000000000000000000000000
+  - name: all
+    prefix: "#"
+    file: signing.json
+  - name: again
+    file: a.key
+  - name: once more
+    file: a.key
 uplinks:
   - name: taken
     url: mqtt://h
@@ -246,7 +253,8 @@ uplinks:
 	wanted := []string{
 		":2: accounts.0.email: want an address", ":3: accounts.0.password: ", ":5: accounts.1.password: want it or its hash", "accounts.1.password_hash: want argon2id",
 		":7: accounts.2.email: is that of entry 1, too", ":8: accounts.2.pasword: no such key; did you mean accounts.2.password?", "accounts.2.password_hash: want argon2id",
-		"api_keys.0.sha256: want that of the secret, or file", "api_keys.1.name: is that of entry 0, too", "api_keys.1.sha256: want 64", "mqtt_users.0.name: want one", "mqtt_users.0.sha256: want 64",
+		"api_keys.0.sha256: want that of the secret, or file", "api_keys.1.name: is that of entry 0, too", "api_keys.1.sha256: want 64", "mqtt_users.0.name: ", ":18: mqtt_users.1.prefix: \"#\" cannot be a user's", ":19: mqtt_users.1.file: want a name that ends in .key", ":23: mqtt_users.3.file: is that of entry 2, too",
+		"mqtt_users.0.sha256: want 64",
 		"uplinks.0.name: ", "uplinks.1.url: ", "uplinks.1.use: ",
 	}
 	for _, want := range wanted {

@@ -2,11 +2,12 @@ package nodedoor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"sensegate/broker/nodewire"
 	"sensegate/motion"
@@ -24,7 +25,7 @@ type udp struct {
 	forward string // host:port that datagrams of adopted nodes are sent on to; "": none
 
 	conn *net.UDPConn
-	on   net.Conn // nil: not sent on
+	on   atomic.Pointer[net.UDPConn] // nil: not sent on, or not yet
 
 	arrived, frames, other, wrong, foreign, limited atomic.Int64
 }
@@ -38,20 +39,48 @@ func (u *udp) listen() error {
 		return fmt.Errorf("listen for %s nodes: %w", u.kind, err)
 	}
 	_ = u.conn.SetReadBuffer(receiveBuffer) // a smaller one works as well
-	if u.forward != "" {
-		if u.on, err = net.Dial("udp", u.forward); err != nil {
-			return errors.Join(fmt.Errorf("send %s nodes on to %s: %w", u.kind, u.forward, err), u.conn.Close())
+	return nil
+}
+
+// again is how long it waits before it looks for the other end again.
+const again = 30 * time.Second
+
+// reach looks for where datagrams are sent on to until it is found, or ctx ends: its name may not be known yet.
+func (u *udp) reach(ctx context.Context) {
+	told := false
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "udp", u.forward)
+		if err == nil {
+			u.on.Store(conn.(*net.UDPConn))
+			return
+		}
+		if !told && ctx.Err() == nil {
+			u.door.options.Log.Warn("frames of nodes cannot be sent on yet", "kind", u.kind, "err", err)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(again):
 		}
 	}
-	return nil
 }
 
 // run takes in datagrams until ctx ends.
 func (u *udp) run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = u.conn.Close() })
 	defer stop()
-	if u.on != nil {
-		defer func() { _ = u.on.Close() }() // what is not sent yet is lost, as any datagram may be
+	if u.forward != "" {
+		ctx, end := context.WithCancel(ctx)
+		var reaching sync.WaitGroup
+		reaching.Go(func() { u.reach(ctx) })
+		defer func() {
+			end()
+			reaching.Wait()
+			if on := u.on.Load(); on != nil {
+				_ = on.Close() // what is not sent yet is lost, as any datagram may be
+			}
+		}()
 	}
 	buffer := make([]byte, maxMessage+1)
 	var frame nodewire.Frame
@@ -64,8 +93,8 @@ func (u *udp) run(ctx context.Context) error {
 			return fmt.Errorf("listen for %s nodes: %w", u.kind, err)
 		}
 		u.arrived.Add(1)
-		if u.take(buffer[:n], from.Addr().Unmap(), &frame) && u.on != nil {
-			_, _ = u.on.Write(buffer[:n]) // nobody may be there
+		if on := u.on.Load(); u.take(buffer[:n], from.Addr().Unmap(), &frame) && on != nil {
+			_, _ = on.Write(buffer[:n]) // nobody may be there
 		}
 	}
 }

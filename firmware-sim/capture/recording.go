@@ -23,30 +23,32 @@ type Recording struct {
 	ends   []motion.Seconds
 }
 
-// Scan reads the headers of all labelled files below dir and returns their recordings,
+// Scan reads the headers of all labelled files below dirs and returns their recordings,
 // ordered by group and name. The error names the files whose header it cannot read;
 // the recordings of the others are returned with it.
-func Scan(dir string) ([]*Recording, error) {
+func Scan(dirs ...string) ([]*Recording, error) {
 	type file struct {
 		path   string
 		header Header
 	}
 	var files []file
 	var bad []error
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".csv.gz") {
-			return err
-		}
-		h, err := ReadHeader(path)
-		if err != nil {
-			bad = append(bad, err)
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".csv.gz") {
+				return err
+			}
+			h, err := ReadHeader(path)
+			if err != nil {
+				bad = append(bad, err)
+				return nil
+			}
+			files = append(files, file{path, h})
 			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("scan captures: %w", err)
 		}
-		files = append(files, file{path, h})
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("scan captures: %w", err)
 	}
 	slices.SortStableFunc(files, func(a, b file) int {
 		return cmp.Or(cmp.Compare(a.header.Group, b.header.Group),

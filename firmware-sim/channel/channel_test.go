@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/cmplx"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -99,7 +100,7 @@ func TestAWallReflectsWhereTheImageSaysSo(t *testing.T) {
 	sources := sourcesOf(plan, Point{1, 1, 1}, 2, 1)
 	lit := func(p Point) bool {
 		o := newObstacles(plan)
-		for _, r := range o.rays(nil, sources, p) {
+		for _, r := range o.rays(nil, sources, p, anyGain) {
 			if r.source.wall == 0 {
 				return true
 			}
@@ -112,6 +113,37 @@ func TestAWallReflectsWhereTheImageSaysSo(t *testing.T) {
 	if lit(Point{9, 1, 1}) {
 		t.Error("a place whose reflection would lie beyond the wall's end sees it")
 	}
+}
+
+// TestRaysThatAreLeftOutAreTooFaint compares the channel with that of all rays.
+func TestRaysThatAreLeftOutAreTooFaint(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		place := func(name string) Point {
+			return Point{rapid.Float64Range(0, 8).Draw(t, name), rapid.Float64Range(0, 6).Draw(t, name), 1}
+		}
+		plan := hall()
+		for i := range rapid.IntRange(0, 6).Draw(t, "walls") {
+			plan.Walls = append(plan.Walls, Wall{A: place("wall"), B: place("wall"), Loss: float64(2 * i), Reflection: 0.5})
+		}
+		l := NewLink(configOf(plan, place("from"), place("to")))
+		parts := []part{{place("body"), rapid.Float64Range(0.1, 1).Draw(t, "size")}}
+		parts = append(parts, part{parts[0].at.toward(place("limb"), 0.1), 0.4})
+		clear(l.now.bins)
+		l.disturb(parts)
+		got := slices.Clone(l.now.bins)
+		clear(l.now.bins)
+		in, out := l.obstacles.rays(nil, l.tx, parts[0].at, anyGain), l.obstacles.rays(nil, l.rx, parts[0].at, anyGain)
+		for _, r := range in {
+			l.over(parts, r, out[0])
+		}
+		for _, r := range out[1:] {
+			l.over(parts, in[0], r)
+		}
+		if !slices.Equal(got, l.now.bins) {
+			t.Fatal("a path is missing")
+		}
+	})
 }
 
 func TestPathsOfOneLengthDifferAreFlatAndTwoAreNot(t *testing.T) {

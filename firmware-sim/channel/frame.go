@@ -66,7 +66,7 @@ func (l *Link) Measure(dst []byte, n uint64, t motion.Time, scene *Scene) ([]byt
 			continue
 		}
 		gain := l.config.Layout.gain(bin)
-		h := l.now.bins[bin] * turned * complex(gain*(1+tones.at(index)), 0)
+		h := l.now.bins[bin] * turned * complex(gain*(1+tones.at(&l.waves[bin])), 0)
 		h += complex(noise*l.rng.NormFloat64(), noise*l.rng.NormFloat64())
 		dst = appendBin(dst, h, l.config.Layout.Flags)
 	}
@@ -88,8 +88,11 @@ func appendBin(dst []byte, h complex128, flags csi.Flags) []byte {
 // count quantises a component to the receiver's signed byte.
 func count(v float64) byte { return byte(int8(math.Round(math.Max(-127, math.Min(127, v))))) }
 
-// ripple is a random curve over the subcarriers of a frame.
-type ripple [3]struct{ size, turn float64 }
+// waves is how many cosines a ripple has.
+const waves = 3
+
+// ripple is a random curve over the subcarriers of a frame: by wave the factors of its cosine and sine.
+type ripple [waves]complex128
 
 // ripple draws the curve of the next frame.
 func (l *Link) ripple() (r ripple) {
@@ -97,19 +100,30 @@ func (l *Link) ripple() (r ripple) {
 		return r
 	}
 	for i := range r {
-		r[i].size = l.config.Device.Ripple * math.Sqrt(2.0/float64(len(r))) * l.rng.NormFloat64()
-		r[i].turn = 2 * math.Pi * l.rng.Float64()
+		size := l.config.Device.Ripple * math.Sqrt(2.0/waves) * l.rng.NormFloat64()
+		sin, cos := math.Sincos(2 * math.Pi * l.rng.Float64())
+		r[i] = complex(size*cos, -size*sin)
 	}
 	return r
 }
 
-// at returns the relative error at a subcarrier.
-func (r *ripple) at(index int) float64 {
+// at returns the relative error in a bin whose waves are given.
+func (r *ripple) at(bin *ripple) float64 {
 	total := 0.0
 	for i := range r {
-		if r[i].size != 0 {
-			total += r[i].size * math.Cos(2*math.Pi*float64(i+1)*float64(index)/57+r[i].turn)
-		}
+		total += real(r[i])*real(bin[i]) + imag(r[i])*imag(bin[i])
 	}
 	return total
+}
+
+// wavesOf returns the cosine and the sine of each wave in each bin.
+func wavesOf(indices []int) []ripple {
+	all := make([]ripple, len(indices))
+	for bin, index := range indices {
+		for i := range all[bin] {
+			sin, cos := math.Sincos(2 * math.Pi * float64(i+1) * float64(index) / 57)
+			all[bin][i] = complex(cos, sin)
+		}
+	}
+	return all
 }

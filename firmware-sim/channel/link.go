@@ -55,8 +55,9 @@ type Link struct {
 	still    []complex128 // channel without moving bodies and without the direct path
 	straight float64      // amplitude of the direct path, unshadowed
 	now      *spectrum
-	scale    float64 // counts per unit of channel
-	usual    float64 // mean amplitude of the channel of the empty home
+	scale    float64  // counts per unit of channel
+	usual    float64  // mean amplitude of the channel of the empty home
+	waves    []ripple // by bin: of every frame's ripple
 
 	pcg     *rand.PCG
 	rng     *rand.Rand
@@ -79,7 +80,7 @@ func NewLink(c Config) *Link {
 		config: c, obstacles: newObstacles(c.Plan),
 		tx: sourcesOf(c.Plan, c.From, length, chance.Mix(c.Seed, 1)), rx: sourcesOf(c.Plan, c.To, length, chance.Mix(c.Seed, 2)),
 		friis: wavelength / (4 * math.Pi), scatter: wavelength / math.Pow(4*math.Pi, 1.5),
-		now: newSpectrum(&c.Layout, c.Carrier), still: make([]complex128, len(c.Layout.Indices)),
+		now: newSpectrum(&c.Layout, c.Carrier), still: make([]complex128, len(c.Layout.Indices)), waves: wavesOf(c.Layout.Indices),
 		pcg: rand.NewPCG(0, 0), parts: make([]part, 0, maxParts),
 	}
 	l.rng = rand.New(l.pcg)
@@ -129,7 +130,7 @@ func (l *Link) respond(t motion.Time, scene *Scene) {
 // settle computes the part of the channel that does not change while no door moves.
 func (l *Link) settle() {
 	clear(l.now.bins)
-	l.in = l.obstacles.rays(l.in[:0], l.tx, l.config.To)
+	l.in = l.obstacles.rays(l.in[:0], l.tx, l.config.To, anyGain)
 	for _, r := range l.in {
 		d := math.Max(nearest, r.source.at.Distance(l.config.To))
 		if r.source.wall == direct {
@@ -159,8 +160,9 @@ const (
 // images over a part to the receiver, and from the transmitter over a part to the
 // receiver's images. The walls crossed are those of the first part.
 func (l *Link) disturb(parts []part) {
-	l.in = l.obstacles.rays(l.in[:0], l.tx, parts[0].at)
-	l.out = l.obstacles.rays(l.out[:0], l.rx, parts[0].at)
+	at := parts[0].at
+	l.in = l.obstacles.rays(l.in[:0], l.tx, at, l.needed(parts, &l.rx[0]))
+	l.out = l.obstacles.rays(l.out[:0], l.rx, at, l.needed(parts, &l.tx[0]))
 	for _, r := range l.in {
 		l.over(parts, r, l.out[0])
 	}
@@ -168,6 +170,21 @@ func (l *Link) disturb(parts []part) {
 		l.over(parts, l.in[0], r)
 	}
 }
+
+// needed returns how much gain a source must have at least, so that a path from it over one of the parts to the
+// antenna at the other end is not too faint, whatever stands in its way.
+func (l *Link) needed(parts []part, other *source) func(*source) float64 {
+	spread, root := 0.0, 0.0
+	for _, p := range parts {
+		spread, root = math.Max(spread, p.at.Distance(parts[0].at)), math.Max(root, p.root)
+	}
+	shortest := func(s *source) float64 { return math.Max(nearest, parts[0].at.Distance(s.at)-spread) }
+	strongest := l.scatter * root / shortest(other)
+	return func(s *source) float64 { return faintest * l.usual * shortest(s) / strongest }
+}
+
+// anyGain lets each source through.
+func anyGain(*source) float64 { return -1 }
 
 // over adds the paths in along one ray and out along another, one for each part.
 func (l *Link) over(parts []part, in, out ray) {

@@ -60,13 +60,16 @@ type ray struct {
 	factor float64 // of the amplitude, without the spreading over the distance
 }
 
-// rays appends the rays from the sources that reach p to dst.
-func (o *obstacles) rays(dst []ray, sources []source, p Point) []ray {
+// rays appends the rays from the sources that reach p to dst, of those whose gain is above least(source).
+func (o *obstacles) rays(dst []ray, sources []source, p Point, least func(*source) float64) []ray {
 	antenna := sources[0].at
 	straight := o.through(antenna, p, direct)
 	tail := math.Pow(straight, diffuseWalls)
 	for i := range sources {
 		s := &sources[i]
+		if i > 0 && s.gain <= least(s) {
+			continue
+		}
 		switch s.wall {
 		case direct:
 			dst = append(dst, ray{s, straight})

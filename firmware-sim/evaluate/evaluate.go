@@ -1,113 +1,79 @@
 // Package evaluate measures the product's detection on labelled captures of real
 // radios, as docs/detection.md shows. On simulated homes it measures detection, and
-// the sleep times of motion/insight, against the simulated truth. It knows scoring
-// and the reference figures; it must not know how motion is detected.
+// the sleep times of motion/insight, against the simulated truth. It knows scoring,
+// the reference figures and the names of the detector's constants; it must not know how motion
+// is detected.
 //
 // Run may be called concurrently.
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"slices"
 
-	"golang.org/x/sync/errgroup"
-
-	"sensegate/firmware-sim/capture"
-	"sensegate/motion"
 	"sensegate/motion/detect"
 )
 
-// Options change what Run does. The zero value prints a table of the product's
-// defaults.
+// Options say what Run and Cross measure. Start from Defaults.
 type Options struct {
-	JSON        bool    // one JSON object instead of the table
-	Sensitivity float64 // 0 = the default, otherwise up to 100
-	LM1         bool    // measure the published recipe instead of the product's detector
+	JSON        bool               // one JSON object instead of tables
+	Sensitivity float64            // of the detector, 0 to 100
+	LM1         bool               // measure the published recipe instead of the product's detector
+	Progress    func(done, of int) // called now and then, one call at a time; nil = nobody is told
 }
 
-// Run evaluates every labelled capture below dir and writes the figures to w. It
-// lists captures that it cannot read and then returns an error.
-func Run(dir string, w io.Writer, options Options) error {
-	report, err := measure(dir, options, nil)
+// Defaults returns the options that measure the product as it is.
+func Defaults() Options { return Options{Sensitivity: detect.DefaultSensitivity} }
+
+// Run evaluates every labelled capture below dirs, as recorded and under all conditions, and
+// writes the figures to w. It lists captures that it cannot read and then returns an error.
+func Run(dirs []string, w io.Writer, options Options) error {
+	study, err := open(dirs)
 	if err != nil {
 		return err
 	}
+	config := options.config()
+	scores, err := study.sweep(conditions(), 1, options.Progress, scored(config))
+	if err != nil {
+		return err
+	}
+	report := study.report(scores[0])
+	report.Rates = rateTables(study.groups, pooled{options.detector(), study.pool(scores[0])})
+	if report.Levels, err = study.measureLevels(config); err != nil {
+		return err
+	}
 	if options.JSON {
-		err = report.writeJSON(w)
+		err = writeJSON(w, report)
 	} else {
 		err = report.writeTable(w)
 	}
-	if err == nil && len(report.Problems) > 0 {
-		err = fmt.Errorf("evaluate %s: some captures could not be read, see the report", dir)
+	if err == nil {
+		err = study.unread(dirs)
 	}
 	return err
 }
 
-// degrade returns a recording's frames in worse quality. It may be called
-// concurrently.
-type degrade func(recording string, frames []capture.Frame) []capture.Frame
-
-// measure scores all recordings below dir concurrently; worsen may be nil.
-func measure(dir string, options Options, worsen degrade) (*report, error) {
-	recordings, err := capture.Scan(dir)
-	var problems []error
-	if err != nil {
-		problems = append(problems, err)
+// detector returns the name of the detector that is measured.
+func (o Options) detector() string {
+	if o.LM1 {
+		return lm1
 	}
-	if len(recordings) == 0 {
-		return nil, errors.Join(fmt.Errorf("evaluate %s: no labelled captures (*.csv.gz)", dir), err)
-	}
-	scores := make([]score, len(recordings))
-	failures := make([]error, len(recordings))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, r := range recordings {
-		group.Go(func() error {
-			if failures[i] = r.Load(); failures[i] == nil {
-				scores[i], failures[i] = assess(r, options, worsen)
-			}
-			r.Frames = nil
-			return nil
-		})
-	}
-	_ = group.Wait() // always nil: see failures
-	return summarise(recordings, scores, append(problems, failures...)), nil
+	return productAsIs
 }
 
-// assess runs the detector over a loaded recording and scores it.
-func assess(r *capture.Recording, options Options, worsen degrade) (score, error) {
-	config := detect.Defaults()
-	config.Anchored, config.LM1 = true, options.LM1
-	if options.Sensitivity != 0 {
-		config.Sensitivity = options.Sensitivity
+// report summarises the scores of the first condition.
+func (s *study) report(scores [][]*score) *report {
+	var all []score
+	for i := range scores {
+		all = append(all, *scores[i][0])
 	}
-	rules := rules{guard: r.Header.QuietGuard}
-	if end, some := r.CalibrationEnd(); some {
-		config.Calibration = end
-		rules.calibrated, rules.calibration = true, end
+	return summarise(s.recordings, all, s.problems)
+}
+
+// unread returns an error if there were captures that could not be read.
+func (s *study) unread(dirs []string) error {
+	if len(s.problems) > 0 {
+		return fmt.Errorf("evaluate %q: some captures could not be read, see the report", dirs)
 	}
-	frames := r.Frames
-	if worsen != nil {
-		frames = worsen(r.Name, frames)
-	}
-	slices.SortStableFunc(frames, func(a, b capture.Frame) int {
-		switch {
-		case a.Time < b.Time:
-			return -1
-		case a.Time > b.Time:
-			return 1
-		}
-		return 0
-	})
-	var ticks []decision
-	err := detectMotion(r, frames, config, func(t detect.Tick) {
-		ticks = append(ticks, decision{motion.Seconds(t.Time), t.Normal.Motion})
-	})
-	if err != nil {
-		return score{}, err
-	}
-	return rules.score(frames, ticks), nil
+	return nil
 }

@@ -32,6 +32,15 @@ func ratio(factor float64, part, whole int) *float64 {
 	return &v
 }
 
+// accuracy returns the balanced accuracy in percent, nil without motion or without quiet.
+func (s *score) accuracy() *float64 {
+	if s.motion == 0 || s.quiet == 0 {
+		return nil
+	}
+	v := 50*float64(s.hits)/float64(s.motion) + 50*(1-float64(s.alarms)/float64(s.quiet))
+	return &v
+}
+
 func (s *score) figures() figures {
 	f := figures{
 		Recall:         ratio(100, s.hits, s.motion),
@@ -46,10 +55,7 @@ func (s *score) figures() figures {
 		f.Precision = ratio(100, s.hits, s.hits+s.alarms)
 		f.F1 = ratio(200, s.hits, s.hits+s.alarms+s.motion)
 	}
-	if f.Recall != nil && f.FalsePositives != nil {
-		v := (*f.Recall + 100 - *f.FalsePositives) / 2
-		f.BalancedAccuracy = &v
-	}
+	f.BalancedAccuracy = s.accuracy()
 	if v, some := medianOf(s.latencies); some {
 		f.Latency = &v
 	}
@@ -85,6 +91,9 @@ type report struct {
 	Macro    *float64    `json:"macro_balanced_accuracy"` // mean over the groups that have one
 	Groups   []groupRow  `json:"groups"`
 	Captures []streamRow `json:"captures"`
+	Alarms   alarms      `json:"false_alarms"`
+	Rates    []rateTable `json:"rates,omitempty"`
+	Levels   []level     `json:"levels,omitempty"`
 	Problems []string    `json:"problems,omitempty"`
 }
 
@@ -102,7 +111,8 @@ type streamRow struct {
 	figures
 }
 
-// summarise returns the report of recordings, ordered by group, and their scores.
+// summarise returns the report of recordings, ordered by group, and their scores, without the
+// rates and the levels.
 func summarise(recordings []*capture.Recording, scores []score, failures []error) *report {
 	r := &report{Groups: []groupRow{}, Captures: []streamRow{}}
 	for i, rec := range recordings {
@@ -115,9 +125,11 @@ func summarise(recordings []*capture.Recording, scores []score, failures []error
 		r.Captures = append(r.Captures, streamRow{rec.Group, rec.Name, slices.Clone(rec.Paths), scores[i].figures()})
 	}
 	sum, scored := 0.0, 0
+	var all score
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		g.figures = g.sum.figures()
+		all.add(g.sum)
 		if g.BalancedAccuracy != nil {
 			sum += *g.BalancedAccuracy
 			scored++
@@ -127,6 +139,7 @@ func summarise(recordings []*capture.Recording, scores []score, failures []error
 		macro := sum / float64(scored)
 		r.Macro = &macro
 	}
+	r.Alarms = alarmsOf(all)
 	for _, err := range failures {
 		if err != nil {
 			r.Problems = append(r.Problems, err.Error())

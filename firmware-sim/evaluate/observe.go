@@ -31,13 +31,13 @@ func Observe(r *capture.Recording) ([]Observation, error) {
 	if end, some := r.CalibrationEnd(); some {
 		config.Calibration = end
 	}
-	labels, _ := rules.align(r.Frames, nil)
+	moments := rules.moments(r.Frames)
 	start := r.Frames[0].Time + firstScored
 	var all []Observation
 	err := detectMotion(r, r.Frames, config, func(t detect.Tick) {
 		k := int(math.Round((motion.Seconds(t.Time) - start) / detect.TickInterval))
-		if t.Valid && k >= 0 && k < len(labels) {
-			all = append(all, Observation{t, labels[k]})
+		if t.Valid && k >= 0 && k < len(moments) {
+			all = append(all, Observation{t, moments[k].label})
 		}
 	})
 	return all, err

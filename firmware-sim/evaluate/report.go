@@ -7,16 +7,16 @@ import (
 	"text/tabwriter"
 )
 
-func (r *report) writeJSON(w io.Writer) error {
+func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return e.Encode(v)
 }
 
 const columns = "recall %\tFP %\tprecision %\tF1 %\tbAcc %\tfalse onsets/h\tlatency s\tstill flagged %\tquiet min\tmotion min\t"
 
-// writeTable writes a row per capture and per group, the macro figure and the
-// problems.
+// writeTable writes a row per capture and per group, the macro figure, the false alarms, the
+// rates, the levels and the problems.
 func (r *report) writeTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "capture\tgroup\t%s\n", columns)
@@ -41,6 +41,16 @@ func (r *report) writeTable(w io.Writer) error {
 	}
 	if r.Macro != nil {
 		fmt.Fprintf(w, "\nmacro balanced accuracy: %.2f %% (%d captures, %d groups)\n", *r.Macro, len(r.Captures), len(r.Groups))
+	}
+	fmt.Fprintf(w, "false alarms as recorded: %v\n", r.Alarms)
+	if err := writeRates(w, r.Rates); err != nil {
+		return err
+	}
+	for _, row := range r.Rates[0].Rows[:1] {
+		fmt.Fprintln(w, summary(r.Rates, row.Detector))
+	}
+	if err := writeLevels(w, r.Levels); err != nil {
+		return err
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(w, "problem:", p)

@@ -45,12 +45,10 @@ type rules struct {
 	guard       motion.Seconds // quiet up to this long after motion is not scored
 }
 
-// score compares decisions with the frames' labels: every tick takes the label of
-// the newest frame, so that recall includes the delay of detection. Frames are in
-// the order of time.
-func (r rules) score(frames []capture.Frame, ticks []decision) score {
+// compare compares decisions with the labels of moments.
+func compare(moments []moment, ticks []decision) score {
 	var s score
-	labels, called := r.align(frames, ticks)
+	labels, called := align(moments, ticks)
 	for i, label := range labels {
 		switch label {
 		case capture.Motion:
@@ -86,23 +84,28 @@ func (s *score) span(labels []capture.Label, called []bool) {
 	s.missing++
 }
 
-// align returns, by tick, the label to score and whether motion was detected.
-func (r rules) align(frames []capture.Frame, ticks []decision) (labels []capture.Label, called []bool) {
+// moment is a time at which decisions are scored, and its label.
+type moment struct {
+	at    motion.Seconds
+	label capture.Label
+}
+
+// moments returns when decisions on frames, which are in the order of time, are scored: every
+// tick takes the label of the newest frame, so that recall includes the delay of detection.
+func (r rules) moments(frames []capture.Frame) []moment {
+	var all []moment
 	start, last := frames[0].Time, frames[len(frames)-1].Time
 	lastMotion := math.Inf(-1)
-	next, tick := 0, 0
+	next := 0
 	for k := 0; ; k++ {
 		at := start + firstScored + float64(k)*detect.TickInterval
 		if at > last+1e-9 {
-			return labels, called
+			return all
 		}
 		for ; next < len(frames) && frames[next].Time <= at; next++ {
 			if frames[next].Label == capture.Motion {
 				lastMotion = frames[next].Time
 			}
-		}
-		for tick < len(ticks) && ticks[tick].time <= at {
-			tick++
 		}
 		newest := frames[next-1]
 		label := newest.Label
@@ -112,12 +115,24 @@ func (r rules) align(frames []capture.Frame, ticks []decision) (labels []capture
 		case label == capture.Quiet && at-lastMotion < r.guard:
 			label = capture.Ignored
 		}
-		labels = append(labels, label)
-		called = append(called, tick > 0 && ticks[tick-1].motion)
+		all = append(all, moment{at, label})
 		if at-newest.Time > longGap && next < len(frames) {
 			k = max(k, int((frames[next].Time-start-firstScored)/detect.TickInterval)-1)
 		}
 	}
+}
+
+// align returns, by moment, the label to score and whether motion was detected.
+func align(moments []moment, ticks []decision) (labels []capture.Label, called []bool) {
+	labels, called = make([]capture.Label, len(moments)), make([]bool, len(moments))
+	tick := 0
+	for i, m := range moments {
+		for tick < len(ticks) && ticks[tick].time <= m.at {
+			tick++
+		}
+		labels[i], called[i] = m.label, tick > 0 && ticks[tick-1].motion
+	}
+	return labels, called
 }
 
 func count(b bool) int {

@@ -11,8 +11,8 @@ import (
 // weaken makes a recording of a link so weak that its median amplitude is 4.4
 // counts, on top of which the receiver's gain steps by up to 4.5 dB either way
 // every 0.3 to 1.5 s. I and Q are whole counts, as a device sends them.
-func weaken(recording string, frames []capture.Frame) []capture.Frame {
-	r := random(recording)
+func weaken(seed string, frames []capture.Frame) []capture.Frame {
+	r := random(seed)
 	scale := 4.4 / medianAmplitude(frames)
 	gain, until := scale, math.Inf(-1)
 	var weak []capture.Frame
@@ -64,12 +64,12 @@ func TestWeakLinkRaisesFewerFalseAlarms(t *testing.T) {
 		for _, c := range []struct {
 			options Options
 			sum     *score
-		}{{Options{}, &product}, {Options{LM1: true}, &lm1}} {
-			s, err := assess(r, c.options, weaken)
+		}{{Defaults(), &product}, {published(), &lm1}} {
+			followed, err := follow(r, weaken(r.Name, r.Frames), c.options.config())
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.sum.add(s)
+			c.sum.add(followed.score())
 		}
 	}
 	p, l := product.figures(), lm1.figures()

@@ -25,9 +25,9 @@ const (
 // background hides a value above one half.
 func (s Source) scale() scale {
 	if s == Reported {
-		return scale{rise: 1.6, low: -7.2, high: -0.7, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
+		return scale{rise: 1.6, low: -7.2, high: -0.7, fall: 0.7, quiet: defaultQuiet, Constants: recipe()}
 	}
-	return scale{rise: 1.6, low: -1.0, high: 2.5, fall: 0.7, quiet: -3, settle: historyTicks, incoherent: escapeR}
+	return scale{rise: 1.6, low: -1.0, high: 2.5, fall: 0.7, quiet: -3, Constants: recipe()}
 }
 
 const (

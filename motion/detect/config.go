@@ -19,6 +19,8 @@ type Config struct {
 	// LM1 selects the unmodified detector of lm1.md 2, which the golden vectors hold, as the
 	// reference for measurements.
 	LM1 bool
+	// Constants are the numbers of the detector that is not LM1.
+	Constants Constants
 }
 
 // scale returns the thresholds for M.
@@ -26,7 +28,7 @@ func (c *Config) scale() scale {
 	if c.LM1 {
 		return lm1Scale()
 	}
-	return powerScale()
+	return powerScale(c.Constants)
 }
 
 // DefaultSensitivity is the sensitivity of the published figures.
@@ -35,7 +37,7 @@ const DefaultSensitivity = 50
 // Defaults returns the product's configuration: sensitivity 50, 30 s of calibration, shared
 // tick times.
 func Defaults() Config {
-	return Config{Sensitivity: DefaultSensitivity, Calibration: 30}
+	return Config{Sensitivity: DefaultSensitivity, Calibration: 30, Constants: product()}
 }
 
 // levels is the number of settings levels.

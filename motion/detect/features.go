@@ -41,12 +41,12 @@ func (s *scratch) resize(frames int) {
 
 // coherence computes R and M (step 4) of the frames in the closed blocks of age `newest` to
 // `oldest`, and leaves their moments in the scratch. regress removes what follows the gain;
-// lags is K.
+// span is K, of whose last lag only the fraction counts if it is not a whole number.
 //
 // With x[t] = p[t] − m − β g[t] and z the neighbour operator, the sum over pairs at lag l is
 // Σ z(x[t])·x[t+l]. In its expansion, all terms except the products of the gain with single
 // rows are known from earlier sums.
-func (w *window) coherence(newest, oldest int, regress bool, lags int) (R, M float64) {
+func (w *window) coherence(newest, oldest int, regress bool, span float64) (R, M float64) {
 	s := &w.scratch
 	skip := w.count(newest - 1)
 	s.sum.reset()
@@ -58,6 +58,7 @@ func (w *window) coherence(newest, oldest int, regress bool, lags int) (R, M flo
 		return math.NaN(), math.NaN()
 	}
 	first := w.next - skip - n
+	lags := int(math.Ceil(span))
 	for lags > 1 && n <= lags+3 {
 		lags--
 	}
@@ -73,9 +74,9 @@ func (w *window) coherence(newest, oldest int, regress bool, lags int) (R, M flo
 	pairs := float64(w.layout.pairs)
 	C := 0.0
 	for l := 1; l <= lags; l++ {
-		C += lagged[l] / float64(n-l)
+		C += min(1, span-float64(l-1)) * lagged[l] / float64(n-l)
 	}
-	C /= float64(lags) * pairs
+	C /= min(span, float64(lags)) * pairs
 	return C / (s.pairDeviation(w.layout)/pairs + 1e-12), power / (pairs * float64(n-1))
 }
 

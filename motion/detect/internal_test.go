@@ -46,7 +46,7 @@ func TestPairsDoNotCrossHolesOrSegments(t *testing.T) {
 
 // naive computes step 4 as it is written, on normalised rows and gains per
 // column.
-func naive(l *layout, rows, gains [][]float64, regress bool, lags int) (R, M float64) {
+func naive(l *layout, rows, gains [][]float64, regress bool, span float64) (R, M float64) {
 	n, columns := len(rows), len(l.bins)
 	x := make([][]float64, columns)
 	variance := make([]float64, columns)
@@ -71,11 +71,11 @@ func naive(l *layout, rows, gains [][]float64, regress bool, lags int) (R, M flo
 		}
 	}
 	var deviation, C float64
-	used := 0
-	for lag := 1; lag <= lags; lag++ {
-		if n > lag+3 {
-			used++
-		}
+	var weights []float64 // of lags 1, 2, …
+	sum := 0.0
+	for lag := 1; float64(lag) < span+1 && (lag == 1 || n > lag+3); lag++ {
+		weights = append(weights, math.Min(1, span-float64(lag-1)))
+		sum += weights[lag-1]
 	}
 	for i, half := range l.link {
 		if half == 0 {
@@ -86,9 +86,9 @@ func naive(l *layout, rows, gains [][]float64, regress bool, lags int) (R, M flo
 		for t := range n {
 			M += x[i][t] * x[j][t] / float64(n-1)
 		}
-		for lag := 1; lag <= used; lag++ {
+		for lag := 1; lag <= len(weights); lag++ {
 			for t := range n - lag {
-				C += (x[i][t]*x[j][t+lag] + x[j][t]*x[i][t+lag]) / 2 / float64(n-lag) / float64(used)
+				C += weights[lag-1] / sum * (x[i][t]*x[j][t+lag] + x[j][t]*x[i][t+lag]) / 2 / float64(n-lag)
 			}
 		}
 	}
@@ -128,7 +128,8 @@ func TestBlockSumsGiveTheFormulasAsWritten(t *testing.T) {
 			}
 			w.close()
 		}
-		lags, regress := rapid.IntRange(1, maxLag).Draw(t, "lags"), rapid.Bool().Draw(t, "regress")
+		lags := rapid.OneOf(rapid.Float64Range(1, maxLag), rapid.Map(rapid.IntRange(1, maxLag), func(k int) float64 { return float64(k) })).Draw(t, "lags")
+		regress := rapid.Bool().Draw(t, "regress")
 		skip := rapid.IntRange(0, blocks/2).Draw(t, "skipped blocks")
 		n, tail := w.count(blocks), w.count(skip)
 		R, M := w.coherence(skip+1, blocks, regress, lags)
@@ -157,7 +158,7 @@ func weighAll(j *judge, from, n int, power, r float64) Tick {
 
 func TestBaselineEscapesToANewQuiet(t *testing.T) {
 	t.Parallel()
-	j := newJudge(powerScale(), DefaultSensitivity)
+	j := newJudge(powerScale(product()), DefaultSensitivity)
 	j.until = 10
 	weighAll(&j, 0, 100, -8.5, 0.01)
 	// An air conditioner: more power, incoherent.
@@ -175,10 +176,10 @@ func TestBaselineEscapesToANewQuiet(t *testing.T) {
 
 func TestMotionLastsTwoSecondsAfterItsLastSign(t *testing.T) {
 	t.Parallel()
-	j := newJudge(powerScale(), DefaultSensitivity)
+	j := newJudge(powerScale(product()), DefaultSensitivity)
 	high := func(i int, r float64) Verdict {
 		tick := Tick{Time: motion.Time(float64(i) * TickInterval)}
-		j.weigh(&tick, evidence{power: -6, steady: -6, r: r, halves: 0, coherent: true})
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: r, halves: 0, coherent: true, chance: 0.1})
 		return tick.Normal
 	}
 	if v := high(0, 0.29); v.On || v.Motion {
@@ -206,9 +207,9 @@ func TestStrictVerdictNeedsAThirdMore(t *testing.T) {
 		r, halves      float64
 		normal, strict bool
 	}{{0.35, 0, true, false}, {0.40, 0, true, true}, {0.2, 0.16, true, false}, {0.2, 0.2, true, true}, {0.2, 0.14, false, false}} {
-		j := newJudge(powerScale(), DefaultSensitivity)
+		j := newJudge(powerScale(product()), DefaultSensitivity)
 		var tick Tick
-		j.weigh(&tick, evidence{power: -6, steady: -6, r: c.r, halves: c.halves, coherent: true})
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: c.r, halves: c.halves, coherent: true, chance: 0.1})
 		if tick.Normal.On != c.normal || tick.Strict.On != c.strict {
 			t.Errorf("R %v, halves %v: normal %v, strict %v", c.r, c.halves, tick.Normal.On, tick.Strict.On)
 		}
@@ -250,7 +251,7 @@ func TestRateChangesOnlyAfterTenSeconds(t *testing.T) {
 // A tick that neither coherence nor power alone calls motion.
 func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 	t.Parallel()
-	high := evidence{power: -7, steady: -7, r: 0.18, halves: 0.1, rb: 0.2, newest: -7, coherent: true, frames: 100}
+	high := evidence{power: -7, steady: -7, r: 0.18, halves: 0.1, rb: 0.2, newest: -7, coherent: true, chance: 0.1}
 	low := evidence{power: -7.5, steady: -8.9, r: 0.2, halves: 0.1, rb: 0.45, newest: -6.5}
 	with := func(e evidence, change func(*evidence)) evidence { change(&e); return e }
 	for name, c := range map[string]struct {
@@ -258,7 +259,7 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 		want bool
 	}{
 		"high rate":                     {high, true},
-		"high rate, so few frames":      {with(high, func(e *evidence) { e.frames = 30 }), false},
+		"high rate, so few frames":      {with(high, func(e *evidence) { e.chance = 1 / math.Sqrt(30) }), false},
 		"high rate, power of the quiet": {with(high, func(e *evidence) { e.power = -8.1 }), false},
 		"high rate, faint":              {with(high, func(e *evidence) { e.faint = true }), false},
 		"low rate":                      {low, true},
@@ -266,7 +267,7 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 		"low rate, newer half unknown":  {with(low, func(e *evidence) { e.rb = math.NaN() }), false},
 		"low rate, barely louder":       {with(low, func(e *evidence) { e.newest = -7.2 }), false},
 	} {
-		for _, s := range []scale{powerScale(), lm1Scale()} {
+		for _, s := range []scale{powerScale(product()), lm1Scale()} {
 			j := newJudge(s, DefaultSensitivity)
 			j.take(quiet{baseline: -8.5})
 			var tick Tick
@@ -281,11 +282,67 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 func TestFaintLinkNeedsBothHalves(t *testing.T) {
 	t.Parallel()
 	for halves, want := range map[float64]bool{0.02: false, 0.08: true} {
-		j := newJudge(powerScale(), DefaultSensitivity)
+		j := newJudge(powerScale(product()), DefaultSensitivity)
 		var tick Tick
-		j.weigh(&tick, evidence{power: -6, steady: -6, r: 0.4, halves: halves, coherent: true, faint: true})
+		j.weigh(&tick, evidence{power: -6, steady: -6, r: 0.4, halves: halves, coherent: true, faint: true, chance: 0.1})
 		if tick.Normal.On != want {
 			t.Errorf("halves %v: on %v", halves, tick.Normal.On)
+		}
+	}
+}
+
+// TestFewFramesMustAgreeMore: what starts motion in a hundred frames may be noise in thirty.
+func TestFewFramesMustAgreeMore(t *testing.T) {
+	t.Parallel()
+	for frames, want := range map[float64]bool{100: true, 30: false} {
+		j := newJudge(powerScale(product()), DefaultSensitivity)
+		j.calibrated = true
+		e := evidence{power: -9, steady: -9, r: 0.35, coherent: true, chance: 1 / math.Sqrt(frames)}
+		if v, _ := j.decide(&j.normal, 0, &e, -8); v.On != want {
+			t.Errorf("%v frames: on %v", frames, v.On)
+		}
+	}
+}
+
+// TestLagsAreTimes: at any rate, with jitter and after a while of loss, the lags span the same time,
+// unless that is less than one or more than maxLag intervals.
+func TestLagsAreTimes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, test := range []struct {
+		name               string
+		rate, jitter, loss float64
+		want               float64
+	}{
+		{"a steady rate", 59.5, 0, 0, 0.06 * 59.5},
+		{"just below two lags", 33, 0, 0, 1.98},
+		{"jitter of twice the interval", 50, 0.04, 0, 3},
+		{"a third lost", 60, 0, 1. / 3, 0.06 * 40},
+		{"less than one lag", 10, 0, 0, 1},
+		{"more than the most", 140, 0, 0, maxLag},
+	} {
+		var p pace
+		var times []float64
+		for i := range int(test.rate * 180) {
+			if at := float64(i)/test.rate + test.jitter*r.Float64(); r.Float64() >= test.loss {
+				times = append(times, at)
+			}
+		}
+		slices.Sort(times)
+		least, most := math.Inf(1), 0.0
+		next := 0
+		for tick := 1; tick < 700; tick++ {
+			for ; next < len(times) && times[next] <= float64(tick)*TickInterval; next++ {
+				p.arrive(motion.Time(times[next]))
+			}
+			p.settle()
+			p.close()
+			if lags := p.lags(0.06); tick > 240 {
+				least, most = min(least, lags), max(most, lags)
+			}
+		}
+		if least < 0.97*test.want || most > 1.03*test.want {
+			t.Errorf("%s: %.3f to %.3f lags, want %.3f", test.name, least, most, test.want)
 		}
 	}
 }

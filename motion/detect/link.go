@@ -18,8 +18,7 @@ type Link struct {
 	learn     learner
 	window    *window // nil while layout is
 	uptime    uptime
-
-	fainted motion.Time // last time below MinAmplitude
+	weakness  weakness
 }
 
 // NewLink returns a link without data.
@@ -129,7 +128,7 @@ func (l *Link) restart(t motion.Time) {
 			l.learn.start(l.format.length)
 		}
 	}
-	l.judge.until, l.fainted = t.Add(left), 0
+	l.judge.until, l.weakness = t.Add(left), weakness{}
 	l.grid.start(t)
 }
 
@@ -211,7 +210,7 @@ func (l *Link) tick(at motion.Time) Tick {
 	l.uptime.add(tick.Valid)
 	if tick.Valid {
 		e := f.evidence(l.pace.coherent())
-		e.frames, e.faint = tick.Frames, !l.config.LM1 && l.faint(at, tick.Quality.Amplitude)
+		e.chance, e.faint = 1/math.Sqrt(float64(tick.Frames)), !l.config.LM1 && l.weakness.faint(at, tick.Quality.Amplitude)
 		l.judge.weigh(&tick, e)
 	} else {
 		l.judge.interrupt()
@@ -223,20 +222,14 @@ func (l *Link) tick(at motion.Time) Tick {
 	return tick
 }
 
-// faint reports whether the amplitude of the link is too low to trust its coherence, now or
-// within the last faintHold: gain steps move the amplitude of a weak link across the limit.
-func (l *Link) faint(at motion.Time, amplitude float64) bool {
-	if amplitude < MinAmplitude {
-		l.fainted = at
-	}
-	return !l.fainted.IsZero() && at.Since(l.fainted) < faintHold
-}
-
 // features computes the statistics of a window of n frames in that many blocks. It computes
 // the whole window last, because the amplitude uses its moments.
 func (l *Link) features(blocks, n int) Features {
 	var f Features
-	w, regress, lags := l.window, l.pace.coherent(), l.window.lags(n)
+	w, regress, lags := l.window, l.pace.coherent(), l.pace.lags(l.judge.scale.Lag)
+	if l.config.LM1 {
+		lags = w.lags(n, l.judge.scale.Lag)
+	}
 	f.Ra, f.Ma = w.coherence(blocks/2+1, blocks, regress, lags)
 	f.Rb, f.Mb = w.coherence(1, blocks/2, regress, lags)
 	f.R, f.M = w.coherence(1, blocks, regress, lags)

@@ -40,6 +40,18 @@ func (u *uptime) add(valid bool) {
 
 func (u *uptime) share() float64 { return float64(u.sum) / math.Max(1, float64(u.seen)) }
 
+// weakness remembers when the amplitude of a link was too low.
+type weakness struct{ last motion.Time } // 0 = never
+
+// faint reports whether the amplitude of the link is too low to trust its coherence, now or
+// within the last faintHold: gain steps move the amplitude of a weak link across the limit.
+func (w *weakness) faint(at motion.Time, amplitude float64) bool {
+	if amplitude < MinAmplitude {
+		w.last = at
+	}
+	return !w.last.IsZero() && at.Since(w.last) < faintHold
+}
+
 // amplitude returns the median level of the valid bins in the latest moments, in counts. The
 // level of a bin is its mean share times the geometric mean of its segment's amplitude.
 func (w *window) amplitude() float64 {

@@ -1,14 +1,18 @@
 package detect
 
-import "sensegate/motion"
+import (
+	"math"
+
+	"sensegate/motion"
+)
 
 const (
 	highRate     = 20.0 // frames/s from which coherence alone decides (HI mode)
 	shortWindow  = 30.0 // frames/s from which a window of one second suffices
 	nominalSlack = 0.95 // share of a nominal rate that meets it
 	deadBand     = 0.10
-	settleTicks  = 40 // 10 s outside the dead band change the rate
-	lagSpan      = 0.05
+	settleTicks  = 40  // 10 s outside the dead band change the rate
+	steadyTicks  = 480 // two minutes, over which the mean interval is taken
 )
 
 // pace measures the nominal frame rate of a link, which selects its window and mode (step 3).
@@ -23,6 +27,9 @@ type pace struct {
 
 	beyond int     // ticks in a row outside the band
 	sum    float64 // of the rates of these ticks
+
+	interval motion.Seconds // mean; jitter does not change it, and each lost frame counts
+	averaged int            // ticks in it, at most steadyTicks
 }
 
 // arrive counts a frame.
@@ -42,7 +49,10 @@ func (p *pace) close() {
 }
 
 // clear forgets the arrivals but not the rate.
-func (p *pace) clear() { *p = pace{rate: p.rate} }
+func (p *pace) clear() { *p = pace{rate: p.rate, interval: p.interval, averaged: p.averaged} }
+
+// set changes the rate to one that was measured for a while.
+func (p *pace) set(rate float64) { p.rate, p.interval, p.averaged = rate, 1/rate, settleTicks }
 
 // measure returns the frames/s of the arrivals held, or 0 for fewer than minWindow. Call it
 // when a block is complete, before close.
@@ -65,6 +75,10 @@ func (p *pace) measure() float64 {
 // settle updates the nominal rate with the arrivals held.
 func (p *pace) settle() {
 	now := p.measure()
+	if now > 0 {
+		p.averaged = min(p.averaged+1, steadyTicks)
+		p.interval += (1/now - p.interval) / float64(p.averaged)
+	}
 	switch {
 	case now == 0:
 	case p.rate == 0:
@@ -75,7 +89,7 @@ func (p *pace) settle() {
 		if p.beyond < settleTicks {
 			return
 		}
-		p.rate = p.sum / float64(p.beyond)
+		p.set(p.sum / float64(p.beyond))
 	}
 	p.beyond, p.sum = 0, 0
 }
@@ -95,16 +109,23 @@ func (p *pace) windowBlocks() int {
 	}
 }
 
-// lags returns K for the newest n ≥ 2 frames: the number of lags that span 50 ms.
-func (w *window) lags(n int) int {
+// lags returns how many lags of the mean interval fit in the span, not as a whole number: 1 to
+// maxLag.
+func (p *pace) lags(span motion.Seconds) float64 {
+	return max(1, min(maxLag, span/p.interval))
+}
+
+// lags returns K of lm1.md 2 no. 4 for the newest n ≥ 2 frames: the number of their median
+// intervals within the span.
+func (w *window) lags(n int, span motion.Seconds) float64 {
 	gaps := w.scratch.spare[:0]
 	for f := w.next - n + 1; f < w.next; f++ {
 		gaps = append(gaps, w.times[f&w.mask].Since(w.times[(f-1)&w.mask]))
 	}
 	gap := median(gaps)
-	if gap <= lagSpan/(maxLag+1) {
+	if gap <= span/(maxLag+1) {
 		return maxLag
 	}
 	// The addend allows for the resolution of time stamps at exactly 100 Hz.
-	return max(1, min(maxLag, int(lagSpan/gap+1e-3)))
+	return max(1, min(maxLag, math.Floor(span/gap+1e-3)))
 }

@@ -35,7 +35,9 @@ func (r *reference) snapshot() Learned {
 
 // restore applies what another reference had learned.
 func (r *reference) restore(s *Learned) {
-	r.pace.rate = s.Rate
+	if s.Rate > 0 {
+		r.pace.set(s.Rate)
+	}
 	r.judge.restore(s)
 	if len(s.Bins) > 0 {
 		r.format.set(s.Length, s.Ends, s.Format)
@@ -72,7 +74,7 @@ func (l *Link) change(t motion.Time, length int, ends []int) {
 	if asked && l.judge.calibrated {
 		l.Calibrate()
 	}
-	l.fainted, l.rivalry.lead = 0, 0
+	l.weakness, l.rivalry.lead = weakness{}, 0
 	l.use(l.layout)
 	l.learn.start(length)
 }

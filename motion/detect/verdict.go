@@ -7,9 +7,6 @@ import (
 )
 
 const (
-	onWhole  = 0.30 // R
-	onHalves = 0.15 // the lesser of Ra and Rb
-	stayR    = 0.06
 	onPowerR = 0.05 // R that low-rate motion requires besides power
 
 	hold motion.Seconds = 2.0 // how long motion lasts after the last stay
@@ -19,12 +16,7 @@ const (
 
 	adaptation   = TickInterval / 40 // per tick, τ = 40 s
 	historyTicks = 60
-	escapeR      = 0.10
 	escapeSpread = 0.6
-
-	promptNoise = 1.5 // times 1/√frames: R that receiver noise does not reach
-	promptRise  = 0.7 // e-folds of power above the quiet link
-	promptHalf  = 0.4 // R of half a low-rate window, about √2 times the requirement for a whole one at a high rate
 
 	intensitySpan = 5.0
 )
@@ -39,21 +31,20 @@ type scale struct {
 	fall      float64 // stay = on − fall
 	quiet     float64 // baseline if nothing was gathered
 
-	settle     int     // ticks of steady power that are the new quiet, at most historyTicks …
-	incoherent float64 // … if their mean R is below this
-	prompt     bool    // power and coherence together start motion earlier; see judge.prompt
+	prompt bool // power and coherence together start motion earlier; see judge.prompt
+	Constants
 }
 
 // lm1Scale is the scale of M in the recipe (step 5b).
 func lm1Scale() scale {
-	return scale{rise: 1.6, low: -7.2, high: -5.0, fall: 0.7, quiet: defaultQuiet, settle: historyTicks, incoherent: escapeR}
+	return scale{rise: 1.6, low: -7.2, high: -5.0, fall: 0.7, quiet: defaultQuiet, Constants: recipe()}
 }
 
 // powerScale is the scale of M in the product; docs/detection.md lists the effect of its
 // differences from lm1Scale.
-func powerScale() scale {
+func powerScale(c Constants) scale {
 	s := lm1Scale()
-	s.settle, s.incoherent, s.prompt = 48, 0.08, true
+	s.prompt, s.Constants = true, c
 	return s
 }
 
@@ -137,7 +128,7 @@ type evidence struct {
 	halves   float64 // the lesser of Ra and Rb, R if one is unknown
 	coherent bool    // HI mode
 
-	frames int     // in the window
+	chance float64 // 1/√frames of the window
 	newest float64 // power of the newer half, NaN = unknown
 	rb     float64 // R of the newer half, NaN = unknown
 	faint  bool    // low amplitude: a rounded gain step looks coherent, so both halves must agree
@@ -145,18 +136,7 @@ type evidence struct {
 
 // weigh sets the verdicts, baseline, threshold and intensity of a valid tick.
 func (j *judge) weigh(tick *Tick, e evidence) {
-	if !j.calibrated {
-		j.calibrate(tick.Time, e)
-	}
-	tick.Power, tick.Baseline = e.power, j.baseline
-	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, &e, j.baseline)
-	tick.Reach = j.reach(&e, tick.On)
-	tick.Strict, _ = j.decide(&j.strict, tick.Time, &e, j.baseline)
-	if tick.Normal.Motion {
-		tick.Intensity = math.Min(1, math.Max(0, (e.power-j.baseline)/intensitySpan))
-	}
-	j.remember(&e)
-	j.learn(&j.course, tick.Time, tick.Normal, &e)
+	j.weighOwn(tick, &e)
 	for i := range j.levels {
 		c := &j.levels[i]
 		normal, _ := j.decide(&c.normal, tick.Time, &e, c.baseline)
@@ -166,14 +146,33 @@ func (j *judge) weigh(tick *Tick, e evidence) {
 	}
 }
 
+// weighOwn is weigh at the link's own sensitivity alone.
+func (j *judge) weighOwn(tick *Tick, e *evidence) {
+	if !j.calibrated {
+		j.calibrate(tick.Time, *e)
+	}
+	tick.Power, tick.Baseline = e.power, j.baseline
+	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, e, j.baseline)
+	tick.Reach = j.reach(e, tick.On)
+	tick.Strict, _ = j.decide(&j.strict, tick.Time, e, j.baseline)
+	if tick.Normal.Motion {
+		tick.Intensity = math.Min(1, math.Max(0, (e.power-j.baseline)/intensitySpan))
+	}
+	j.remember(e)
+	j.learn(&j.course, tick.Time, tick.Normal, e)
+}
+
+// whole returns the R that starts motion at a high rate without more power.
+func (c *Constants) whole(e *evidence) float64 { return max(c.Whole, c.Alone*e.chance) }
+
 // decide updates one state and returns the verdict and the threshold in force.
 func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64) (Verdict, float64) {
 	var v Verdict
 	var threshold float64
 	if e.coherent {
-		threshold = onWhole * s.k
-		v.On = e.r > threshold && (!e.faint || e.halves > stayR) || e.halves > onHalves*s.k
-		v.Stay = e.r > stayR
+		threshold = j.scale.whole(e) * s.k
+		v.On = e.r > threshold && (!e.faint || e.halves > j.scale.Stay) || e.halves > j.scale.Halves*s.k
+		v.Stay = e.r > j.scale.Stay
 	} else {
 		threshold = min(max(baseline+j.scale.rise, j.scale.low), j.scale.high) + s.shift
 		v.On = e.steady > threshold && (math.IsNaN(e.r) || e.r > onPowerR)
@@ -202,9 +201,9 @@ func (j *judge) prompt(e *evidence, l limits, baseline float64) bool {
 		return false
 	}
 	if e.coherent {
-		return e.power > baseline+promptRise+l.shift && e.r > promptNoise*l.k/math.Sqrt(float64(e.frames))
+		return e.power > baseline+j.scale.Rise+l.shift && e.r > j.scale.Noise*l.k*e.chance
 	}
-	return e.rb > promptHalf*l.k && e.newest > baseline+j.scale.rise+l.shift
+	return e.rb > j.scale.Half*l.k && e.newest > baseline+j.scale.rise+l.shift
 }
 
 // reach returns the conditions of decide as one number: above 1 just where they say On. Each is
@@ -216,9 +215,9 @@ func (j *judge) reach(e *evidence, threshold float64) float64 {
 	if e.coherent {
 		best = e.r / threshold
 		if e.faint {
-			best = math.Min(best, e.halves/stayR)
+			best = math.Min(best, e.halves/j.scale.Stay)
 		}
-		best = math.Max(best, e.halves/(onHalves*k))
+		best = math.Max(best, e.halves/(j.scale.Halves*k))
 	} else {
 		best = math.Exp(e.steady - threshold)
 		if !math.IsNaN(e.r) {
@@ -226,9 +225,9 @@ func (j *judge) reach(e *evidence, threshold float64) float64 {
 		}
 	}
 	if j.scale.prompt && j.calibrated && !e.faint {
-		early := math.Min(e.rb/(promptHalf*k), math.Exp(e.newest-j.baseline-j.scale.rise-shift))
+		early := math.Min(e.rb/(j.scale.Half*k), math.Exp(e.newest-j.baseline-j.scale.rise-shift))
 		if e.coherent {
-			early = math.Min(e.r/(promptNoise*k/math.Sqrt(float64(e.frames))), math.Exp(e.power-j.baseline-promptRise-shift))
+			early = math.Min(e.r/(j.scale.Noise*k*e.chance), math.Exp(e.power-j.baseline-j.scale.Rise-shift))
 		}
 		if early > best { // false for what is not known
 			best = early
@@ -249,7 +248,7 @@ func (j *judge) remember(e *evidence) {
 }
 
 // learn moves the baseline of a quiet link, and escapes from a baseline that no longer fits:
-// scale.settle ticks of steady, incoherent power are the new quiet. If coherence is unknown,
+// scale.Settle ticks of steady, incoherent power are the new quiet. If coherence is unknown,
 // steady power may also be a person who moves, so motion must last for two minutes first (our
 // choice: on real RSSI fifteen seconds lose a third of the motion).
 func (j *judge) learn(c *course, now motion.Time, v Verdict, e *evidence) {
@@ -261,18 +260,18 @@ func (j *judge) learn(c *course, now motion.Time, v Verdict, e *evidence) {
 		c.baseline += (e.power - c.baseline) * adaptation
 		return
 	}
-	if c.kept < j.scale.settle || math.IsNaN(e.r) && now.Since(c.normal.since) < patience {
+	if c.kept < j.scale.Settle || math.IsNaN(e.r) && now.Since(c.normal.since) < patience {
 		return
 	}
 	if !j.settled.known {
 		j.settle(e.power)
 	}
 	if j.settled.steady {
-		c.baseline, c.kept = j.settled.power, j.scale.settle/2
+		c.baseline, c.kept = j.settled.power, j.scale.Settle/2
 	}
 }
 
-// settled says of the newest tick whether the last scale.settle ticks were steady and
+// settled says of the newest tick whether the last scale.Settle ticks were steady and
 // incoherent, and at which power. It is the same in every course, and seldom asked for.
 type settled struct {
 	known, steady bool
@@ -281,7 +280,7 @@ type settled struct {
 
 // settle works out settled. near is any power close to theirs.
 func (j *judge) settle(near float64) {
-	n := j.scale.settle
+	n := j.scale.Settle
 	var sumR, sum, squares float64
 	j.spare = j.spare[:0]
 	for age := range n {
@@ -293,7 +292,7 @@ func (j *judge) settle(near float64) {
 	count := float64(n)
 	mean := sum / count
 	j.settled = settled{known: true}
-	if sumR/count < j.scale.incoherent && math.Sqrt(math.Max(0, squares/count-mean*mean)) < escapeSpread {
+	if sumR/count < j.scale.Incoherent && math.Sqrt(math.Max(0, squares/count-mean*mean)) < escapeSpread {
 		j.settled.steady, j.settled.power = true, median(j.spare)
 	}
 }

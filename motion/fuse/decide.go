@@ -52,6 +52,7 @@ func (f *Fuser) fuse(k int64) {
 	f.joint.update(k, &v)
 	f.step = Step{Time: tickTime(k), Valid: v.valid > 0, Noisy: f.step.Noisy[:0]}
 	var moves lanes
+	var reached tally
 	for _, l := range f.links {
 		e := l.at(k)
 		if e == nil {
@@ -59,11 +60,14 @@ func (f *Fuser) fuse(k int64) {
 		}
 		part := l.decides(e, &v) | f.joint.on&(e.moving|e.stay&^v.moving.once)
 		moves |= part
+		reached.add(part & e.on)
 		l.gather(e, part.inForce())
 		f.watch(l, e, &v)
 	}
 	f.step.Motion = moves.inForce()
 	f.moved |= moves
+	f.reached.once |= reached.once
+	f.reached.twice |= reached.twice
 	if k%2 == 0 {
 		f.step.Sample = f.complete()
 	}
@@ -130,8 +134,9 @@ func (f *Fuser) complete() *Sample {
 		l.sample.reset()
 	}
 	s.compose(f.priority)
-	s.Levels = f.moved.levels()
-	f.moved = 0
+	firm := f.proof.add(f.reached) & f.moved
+	s.Firm, s.Levels = firm.inForce(), levelsOf(f.moved, firm)
+	f.moved, f.reached = 0, tally{}
 	return s
 }
 

@@ -41,7 +41,7 @@ func ConfigOf(m motion.MotionEvents, paused bool) Config {
 // Events is the event machine of one network (device-protocol.md 3). It takes samples of any
 // interval and returns the transitions between "no motion" and "motion detected".
 //
-//   - Detected: the newest sample is in motion, at least half of the last DensityWindow samples
+//   - Detected: the newest sample is in motion, firmly unless the settings ask for less than 2 s of motion, at least half of the last DensityWindow samples
 //     had data, and of those the share in motion reaches DensityThreshold.
 //   - Stopped: Cooldown seconds of data without motion. A sample without data counts neither as
 //     motion nor as quiet: it occupies its place in the window and stops the cooldown clock.
@@ -101,7 +101,7 @@ func (e *Events) Add(s *Sample) (Transition, bool) {
 	switch {
 	case over:
 		return ended, true
-	case e.open == nil && value > 0 && e.dense():
+	case e.open == nil && value > 0 && (s.Firm || e.config.quick()) && e.dense():
 		e.open = e.detection(s)
 		return Transition{Kind: Detected, Time: s.Time, Detection: e.open.clone()}, true
 	case e.open != nil && e.quiet > e.config.Cooldown-interval/2 && e.quiet > 0:
@@ -183,6 +183,9 @@ func (e *Events) adopt(c Config) {
 
 // runs reports whether samples are evaluated.
 func (c Config) runs() bool { return c.Enabled && !c.Paused }
+
+// quick reports whether fewer samples in motion suffice than firm motion takes.
+func (c Config) quick() bool { return float64(c.DensityWindow)*c.DensityThreshold < proofNeeded }
 
 // resize makes the window DensityWindow long and keeps the newest samples.
 func (e *Events) resize(samples Readings) {

@@ -35,10 +35,12 @@ type Fuser struct {
 	clock   int64 // tick times up to here are fused even without all links
 	lost    int   // late ticks since the last one in time
 
-	joint  joint
-	moved  lanes // in motion in the current sample
-	step   Step
-	sample Sample
+	joint   joint
+	moved   lanes // in motion in the current sample
+	reached tally // links that take part and reached their thresholds in it
+	proof   proof
+	step    Step
+	sample  Sample
 }
 
 // zone is a set of links, and their counts at the tick being fused.
@@ -178,7 +180,7 @@ func (f *Fuser) dropsLate(l *link, index int64) bool {
 func (f *Fuser) restart(index int64) {
 	f.begun, f.started, f.lost = true, false, 0
 	f.newest, f.head, f.settled, f.clock = index, index-waitTicks, index+waitTicks, never
-	f.joint, f.moved = joint{}, 0
+	f.joint, f.moved, f.reached, f.proof = joint{}, 0, tally{}, proof{}
 	for _, l := range f.links {
 		l.forget()
 	}

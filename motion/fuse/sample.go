@@ -18,6 +18,7 @@ type Sample struct {
 
 	Valid     bool    // a link had data
 	Motion    bool    // Intensity > 0
+	Firm      bool    // the motion is no single disturbance: it can begin a detection; a device's own always is
 	Intensity Reading // 0..1, the maximum over the links that take part; 0 outside motion
 	Raw       Reading // 0..1, the maximum over all links, before gating (lraw)
 	MSAD      Reading // of the strongest link
@@ -112,6 +113,7 @@ func (s *Sample) compose(priority []string) {
 		}
 	}
 	s.Motion = s.Intensity > 0
+	s.Firm = s.Motion
 	if s.Strongest >= 0 {
 		s.MSAD, s.MConf = s.Links[s.Strongest].MSAD, s.Links[s.Strongest].MConf
 	}
@@ -136,6 +138,7 @@ func (s *Sample) Join(next *Sample) {
 		}
 	}
 	s.Interval += next.Time.Since(s.Time)
+	s.Firm = s.Firm || next.Firm
 	s.Time, s.Valid = next.Time, s.Valid || next.Valid
 }
 

@@ -51,7 +51,7 @@ func (n Needs) directory() Finding {
 	probe, err := os.CreateTemp(n.StateDir, ".preflight-")
 	if err != nil {
 		if errors.Is(err, syscall.EROFS) {
-			return wrong(n.StateDir+" is on a file system that is mounted read-only", "Mount it for writing; one that became read-only by itself has a broken disk or cable (dmesg)")
+			return wrong(n.StateDir+" is on a file system that is read-only here", readOnly(n.StateDir)+"; one that became read-only by itself has a broken disk or cable (dmesg)")
 		}
 		if errors.Is(err, syscall.ENOSPC) {
 			return f // the room tells more
@@ -66,14 +66,42 @@ func (n Needs) directory() Finding {
 		f.Fix = "chmod 0700 " + n.StateDir
 	}
 	if os.Geteuid() != 0 {
+		if other, some := n.foreign(); some {
+			return other
+		}
 		return f
 	}
-	if o := Owner(info); o != "root" {
+	if o := Owner(info); o != "root" && n.Running == 0 {
 		f.Grade = Warning
 		f.Says = fmt.Sprintf("%s belongs to %s, and this is root: what root makes there, %s cannot open", n.StateDir, o, o)
 		f.Fix = "Start it as that user: runuser -u " + o + " -- sensegate …"
 	}
 	return f
+}
+
+// readOnly says what to do about a directory on a file system that is read-only for this process.
+func readOnly(directory string) string {
+	return fmt.Sprintf("For a service of systemd: ReadWritePaths=%s in a drop-in (systemctl edit sensegate); otherwise mount it for writing", directory)
+}
+
+// foreign looks for a file of the state directory that this user can neither read nor write, as root may have made it.
+func (n Needs) foreign() (Finding, bool) {
+	entries, err := os.ReadDir(n.StateDir)
+	if err != nil {
+		return Finding{}, false
+	}
+	for _, entry := range entries {
+		path := filepath.Join(n.StateDir, entry.Name())
+		info, err := entry.Info()
+		if err != nil || info.Mode()&fs.ModeType&^fs.ModeDir != 0 || unix.Access(path, unix.R_OK|unix.W_OK) == nil {
+			continue
+		}
+		return Finding{
+			What: "state_dir", Grade: Wrong, Says: fmt.Sprintf("user %s cannot write %s, which belongs to %s", owner(os.Geteuid()), path, Owner(info)),
+			Fix: fmt.Sprintf("As root: chown -R %s %s", owner(os.Geteuid()), n.StateDir),
+		}, true
+	}
+	return Finding{}, false
 }
 
 // room looks whether the disk has room.
@@ -146,6 +174,9 @@ func (n Needs) logFile() Finding {
 	if err != nil {
 		f.Grade, f.Says = Wrong, err.Error()
 		f.Fix = fmt.Sprintf("As root: install -d -m 0700 -o %s %s", owner(os.Geteuid()), filepath.Dir(n.LogFile))
+		if errors.Is(err, syscall.EROFS) {
+			f.Fix = readOnly(filepath.Dir(n.LogFile))
+		}
 		return f
 	}
 	err = file.Close()

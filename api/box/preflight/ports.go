@@ -33,7 +33,7 @@ func (p Port) look(running int) Finding {
 		f.Fix = fmt.Sprintf("End that program, or set %s to another port", p.Key)
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		f.Says = fmt.Sprintf("%s may not be used by this user: ports below 1024 are for root", p.Address)
-		f.Fix = fmt.Sprintf("Set %s to a port from 1024 on, or let the service have AmbientCapabilities=CAP_NET_BIND_SERVICE", p.Key)
+		f.Fix = fmt.Sprintf("Set %s to a port from 1024 on, or let the service use it (install.md, \"Ports below 1024\")", p.Key)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		f.Says = fmt.Sprintf("%s is no address of this machine, at least not yet", p.Address)
 		f.Fix = fmt.Sprintf("Set %s to :%s, which is every address", p.Key, number)

@@ -110,10 +110,7 @@ func (a Applier) key(tx *store.Tx, wanted APIKey) error {
 }
 
 func (a Applier) user(tx *store.Tx, wanted MQTTUser) error {
-	u := store.IntegrationUser{Name: wanted.Name, TopicPrefix: wanted.Prefix}
-	if u.TopicPrefix == "" {
-		u.TopicPrefix = u.Name
-	}
+	u := wanted.record()
 	made := line(tx, "mqtt_user_made", u.Name, "topics", u.TopicPrefix+"/#")
 	if wanted.File == "" {
 		_, err := tx.KeepIntegrationUser(u, wanted.sum())

@@ -6,10 +6,12 @@
 package provision
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"sensegate/api/auth"
 	"sensegate/motion/home"
 	"sensegate/motion/uplink"
+	"sensegate/store"
 )
 
 // Document is what the file asks for.
@@ -94,12 +97,17 @@ func (d *Document) Validate(beside Others) error {
 		note("api_keys", i, named(k.Name))
 		note("api_keys", i, k.Secret.validate())
 		note("api_keys", i, twice("name", i, func(j int) bool { return d.APIKeys[j].Name == k.Name }))
+		note("api_keys", i, twice("file", i, func(j int) bool { return k.File != "" && d.APIKeys[j].File == k.File }))
 		note("api_keys", i, twice("sha256", i, func(j int) bool { return k.SHA256 != "" && strings.EqualFold(d.APIKeys[j].SHA256, k.SHA256) }))
 	}
 	for i, u := range d.MQTTUsers {
-		note("mqtt_users", i, named(u.Name))
+		note("mqtt_users", i, u.record().Validate())
 		note("mqtt_users", i, u.Secret.validate())
 		note("mqtt_users", i, twice("name", i, func(j int) bool { return d.MQTTUsers[j].Name == u.Name }))
+		note("mqtt_users", i, twice("file", i, func(j int) bool { return u.File != "" && d.MQTTUsers[j].File == u.File }))
+		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return u.File != "" && k.File == u.File }) {
+			note("mqtt_users", i, errors.New("file: is that of an API key, too"))
+		}
 	}
 	return errors.Join(append(wrong, d.wrongUplinks(beside)...)...)
 }
@@ -123,10 +131,17 @@ func (s Secret) validate() error {
 	switch raw, err := hex.DecodeString(s.SHA256); {
 	case (s.SHA256 == "") == (s.File == ""):
 		return errors.New("sha256: want that of the secret, or file, into which a new one is written")
+	case s.File != "" && !filepath.IsAbs(s.File) && (filepath.Base(s.File) != s.File || filepath.Ext(s.File) != ".key"):
+		return errors.New("file: want a name that ends in .key, for a file in the state directory, or an absolute path")
 	case s.SHA256 != "" && (err != nil || len(raw) != 32 || s.sum() == [32]byte{}):
 		return errors.New("sha256: want 64 hexadecimal digits")
 	}
 	return nil
+}
+
+// record returns the user as it is stored.
+func (u MQTTUser) record() store.IntegrationUser {
+	return store.IntegrationUser{Name: u.Name, TopicPrefix: cmp.Or(u.Prefix, u.Name)}
 }
 
 func named(name string) error {

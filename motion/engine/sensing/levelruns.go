@@ -25,17 +25,21 @@ type levelRuns struct {
 	cut motion.Time // newest figure that a device had set to zero below its own threshold; 0: none
 }
 
-// levelRun is samples in a row that are alike: how many, and in the low byte what; 0 there: no data.
+// levelRun is samples in a row that are alike: how many, and in the low bits what; 0 there: no data.
 type levelRun uint32
 
-func runOf(length int64, what uint8) levelRun { return levelRun(length)<<8 | levelRun(what) }
+// whatBits are the low bits. There are those of fuse.Levels, and whether there was motion, and firm motion, at the
+// sensitivities in force.
+const (
+	whatBits    = 11
+	inForceBit  = 1 << 9
+	inForceFirm = 1 << 10
+)
 
-func (r levelRun) length() int64 { return int64(r >> 8) }
-func (r levelRun) what() uint8   { return uint8(r) }
+func runOf(length int64, what uint16) levelRun { return levelRun(length)<<whatBits | levelRun(what) }
 
-// inForceBit is in a run's what if there was motion at the sensitivities in force. The other bits
-// are those of fuse.Levels, which leaves it free.
-const inForceBit = 1 << 4
+func (r levelRun) length() int64 { return int64(r >> whatBits) }
+func (r levelRun) what() uint16  { return uint16(r) & (1<<whatBits - 1) }
 
 // begin begins anew.
 func (l *levelRuns) begin() { *l = levelRuns{} }
@@ -47,9 +51,12 @@ func (l *levelRuns) note(s *fuse.Sample) {
 		l.begin()
 		return
 	}
-	what := uint8(s.Levels)
+	what := uint16(s.Levels)
 	if s.Motion {
 		what |= inForceBit
+	}
+	if s.Firm {
+		what |= inForceFirm
 	}
 	const minute = int64(60 / half)
 	at := int64(math.Round(float64(s.Time) / half))
@@ -69,7 +76,7 @@ func (l *levelRuns) note(s *fuse.Sample) {
 }
 
 // extend adds a number of samples that are alike.
-func (l *levelRuns) extend(n int64, what uint8) {
+func (l *levelRuns) extend(n int64, what uint16) {
 	if n == 0 {
 		return
 	}
@@ -98,9 +105,9 @@ func (l *levelRuns) samples(from motion.Time, level int) iter.Seq[*fuse.Sample] 
 		var s fuse.Sample
 		end := l.start
 		for _, run := range l.runs {
-			motionThen := run.what()&inForceBit != 0
+			motionThen, firm := run.what()&inForceBit != 0, run.what()&inForceFirm != 0
 			if level > 0 {
-				motionThen = fuse.Levels(run.what()).Motion(level)
+				motionThen, firm = fuse.Levels(run.what()).Motion(level), fuse.Levels(run.what()).Firm(level)
 			}
 			for last := end + run.length(); end < last; {
 				end++
@@ -108,7 +115,7 @@ func (l *levelRuns) samples(from motion.Time, level int) iter.Seq[*fuse.Sample] 
 				if run.what() == 0 || at.Add(-half) < from {
 					continue
 				}
-				if s = halfSample(at, motionThen, 1); !yield(&s) {
+				if s = halfSample(at, motionThen, firm, 1); !yield(&s) {
 					return
 				}
 			}
@@ -116,11 +123,30 @@ func (l *levelRuns) samples(from motion.Time, level int) iter.Seq[*fuse.Sample] 
 	}
 }
 
+// instead returns the stored samples from a time on of before the runs, and then those of the runs, which know more.
+func (l *levelRuns) instead(stored iter.Seq[*fuse.Sample], from motion.Time) iter.Seq[*fuse.Sample] {
+	return func(yield func(*fuse.Sample) bool) {
+		for s := range stored {
+			if s.Time > l.since() {
+				break
+			}
+			if !yield(s) {
+				return
+			}
+		}
+		for s := range l.samples(max(from, l.since()), 0) {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
 // halfSample is a sample of half a second that ends at a time.
-func halfSample(at motion.Time, moving bool, intensity float64) fuse.Sample {
+func halfSample(at motion.Time, moving, firm bool, intensity float64) fuse.Sample {
 	s := fuse.Sample{Time: at, Interval: half, Valid: true, Strongest: -1}
 	if moving {
-		s.Intensity, s.Motion = fuse.Reading(intensity), true
+		s.Intensity, s.Motion, s.Firm = fuse.Reading(intensity), true, firm
 	}
 	return s
 }

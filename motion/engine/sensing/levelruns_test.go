@@ -28,7 +28,7 @@ func judgedSample(t *testing.T, levels uint8) func(i int) *fuse.Sample {
 		t.Fatalf("levels %08b, want %04b", made, levels)
 	}
 	return func(i int) *fuse.Sample {
-		s := halfSample(runsBegin.Add(float64(i)*half), levels&2 != 0, 1) // level 2 is in force
+		s := halfSample(runsBegin.Add(float64(i)*half), levels&2 != 0, levels&2 != 0, 1) // level 2 is in force
 		s.Levels = made
 		return &s
 	}

@@ -40,7 +40,7 @@ const replayed motion.Seconds = 24 * 3600
 
 // WhatIf counts how often motion would have been detected in the last 24 hours, and not before since,
 // with other settings. It runs the event machine over the samples that are stored: whether the network
-// moved, by the sensitivities of then. For another sensitivity it takes those that were judged at each
+// moved, by the sensitivities of then; single disturbances (lm1.md 4 no. 6) are told from motion since the start alone. For another sensitivity it takes those that were judged at each
 // level as they came, which are in memory: From is then the start at the earliest. NotFound: the
 // network.
 func (se *Sensing) WhatIf(ctx context.Context, id motion.NetworkID, since motion.Time, other Settings) (Replay, error) {
@@ -70,6 +70,9 @@ func (se *Sensing) WhatIf(ctx context.Context, id motion.NetworkID, since motion
 	if stored == nil {
 		r.Why = NoSamples
 		return r, nil
+	}
+	if len(levels.runs) > 0 {
+		stored = levels.instead(stored, r.From)
 	}
 	r.Now = detections(stored, inForce)
 	if other.Sens == nil || *other.Sens == inForce.Sens {
@@ -134,7 +137,7 @@ func halves(set *series.Set, from, to int64) (iter.Seq[*fuse.Sample], error) {
 				moving = max(1, moving)
 			}
 			for k := range count {
-				if s = halfSample(motion.Time(at).Add(float64(k+1)*half), k < moving, intensity); !yield(&s) {
+				if s = halfSample(motion.Time(at).Add(float64(k+1)*half), k < moving, true, intensity); !yield(&s) {
 					return
 				}
 			}

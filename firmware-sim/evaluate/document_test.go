@@ -1,0 +1,59 @@
+package evaluate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sensegate/motion/detect"
+)
+
+// TestTheDocumentSaysWhatIsMeasured compares the tables of docs/detection.md with what the command
+// prints today.
+func TestTheDocumentSaysWhatIsMeasured(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "detection.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := strings.ReplaceAll(string(text), "**", "")
+	s := shown(t)
+	sweep := func(o Options) [][]*score {
+		scores, err := s.sweep(conditions(), 1, nil, scored(o.config()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.pool(scores[0])
+	}
+	product, recipe := sweep(Defaults()), sweep(published())
+
+	var want []string
+	for g := range s.groups {
+		now, was := product[g][0].figures(), recipe[g][0].figures()
+		want = append(want, fmt.Sprintf("%.2f / %.2f | %.2f / %.2f |", *was.Recall, *was.FalsePositives, *now.Recall, *now.FalsePositives))
+	}
+	for d := range disturbances() {
+		for name, scores := range map[string][][]*score{"LM1": recipe, "product": product} {
+			row := "| " + name + " |"
+			for k := d*len(rates()) + 1; k < (d+1)*len(rates()); k++ {
+				row += fmt.Sprintf(" %.2f / %.2f |", *meanAccuracy(scores, k), *worstAccuracy(scores, k))
+			}
+			want = append(want, row)
+		}
+	}
+	all, err := s.measureLevels(detect.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range all {
+		want = append(want, fmt.Sprintf("| %s (%.0f) | %.2f | %.2f | %.2f | %d | %.0f | %.0f |", l.Name, l.Sensitivity,
+			*l.Recall, *l.FalsePositives, *l.Macro, l.Alarms.Onsets, *l.Alarms.PerDay, *l.Alarms.Bound))
+	}
+	for _, row := range want {
+		if !strings.Contains(document, row) {
+			t.Errorf("docs/detection.md lacks %q", row)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package evaluate
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sensegate/firmware-sim/channel"
+	"sensegate/firmware-sim/scenario"
+	"sensegate/motion"
+)
+
+// TestDisturbedRadio: its network is silent and then on another channel, its node starts anew, frames come twice,
+// in order, and some are lost.
+func TestDisturbedRadio(t *testing.T) {
+	t.Parallel()
+	home, err := scenario.Open("flat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := motion.TimeOf(scenarioDay())
+	to := from.Add(1200)
+	d := disturb(home, home.Plan(), home.Links()[0], 1, from, to)
+	var last motion.Time
+	formats, doubles, count := map[uint32]bool{}, 0, 0
+	silent := motion.Seconds(0)
+	for at := from; at < to; at = at.Add(0.5) {
+		frames, format := d.sound(at, at.Add(0.5), &channel.Scene{})
+		formats[format] = true
+		for _, f := range frames {
+			if f.Time < last {
+				t.Fatalf("a frame of %v follows one of %v", f.Time, last)
+			}
+			if gap := f.Time.Since(last); last > 0 && gap > 2 {
+				silent += gap
+			} else if last > 0 && gap < 0.004 {
+				doubles++
+			}
+			last = f.Time
+			count++
+		}
+	}
+	if len(formats) != 2 || doubles < count/50 || silent < changeSilence+restartSilence || silent > 2*(changeSilence+restartSilence) {
+		t.Errorf("%d frames on %d channels, %d of them doubles, silent for %.1f s", count, len(formats), doubles, silent)
+	}
+}
+
+// TestQuietHomesAreQuiet, and one in which a dog walks is not.
+func TestQuietHomesAreQuiet(t *testing.T) {
+	t.Parallel()
+	for with, want := range map[string]bool{Nobody: false, Pets: true} {
+		home, err := scenario.Open("house-pet-fan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := piece{Home: home.Name, With: with, Seed: 1, Number: 1}
+		p.play(home, 15*time.Minute)
+		if p.Hours != 0.25 || p.Alone.Hours != 0.25*float64(len(home.Links())) || (p.Events[0] > 0) != want {
+			t.Errorf("with %s: %+v, want detections: %t", with, p, want)
+		}
+	}
+}
+
+// TestQuietGoesOnWhereItEnded: what a former run has played is not played again.
+func TestQuietGoesOnWhereItEnded(t *testing.T) {
+	t.Parallel()
+	home, err := scenario.Open("flat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "quiet.jsonl")
+	for n := range 4 {
+		if err := appendPiece(file, piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Alone: alone{Hours: 36}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	said := 0
+	q := Quiet{Seed: 7, Length: 24 * time.Hour, With: Nobody, File: file, Progress: func(done, of int) { said = 100*done + of }}
+	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err != nil {
+		t.Fatal(err)
+	}
+	if row := strings.Fields(strings.Split(out.String(), "\n")[1]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "6.00" || said != 404 {
+		t.Errorf("row %q, %d", row, said)
+	}
+	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("of a damaged file: %v", err)
+	}
+}
