@@ -21,10 +21,11 @@ check: ## formatting and vet, before a commit
 race: ## the tests as CI runs them
 	go test -race -shuffle=on -timeout 20m ./...
 
-docs: ## write anew what is generated from code: OpenAPI, the walks, the tables of docs, and the time zones of the Go release
+docs: ## write anew what is generated from code: OpenAPI, the walks, the tables of docs, the phrases of support bundles, and the time zones of the Go release
 	go test ./api -update
 	go test ./api/app ./api/core ./api/browser -run 'Document|Walk' -update
 	go test ./motion -run Documented -update
+	go test ./api/box/support -run Phrases -update
 	go test ./motion/timezone -run GoRelease -update
 
 licenses: ## docs/licenses.md, from the modules that are linked

@@ -127,9 +127,18 @@ func asOwner(stateDir string) error {
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid == 0 {
 		return nil
 	}
-	name := preflight.Owner(info)
-	return fmt.Errorf("%s belongs to %s, who could not open what root makes there: runuser -u %s -- sensegate …", stateDir, name, name)
+	return &foreignError{stateDir, preflight.Owner(info)}
 }
+
+// foreignError refuses root to work in the state directory of another user.
+type foreignError struct{ stateDir, owner string }
+
+func (e *foreignError) Error() string {
+	return fmt.Sprintf("%s belongs to %s, who could not open what root makes there: %s …", e.stateDir, e.owner, e.as())
+}
+
+// as begins the command that works there.
+func (e *foreignError) as() string { return "runuser -u " + e.owner + " -- sensegate" }
 
 // find returns the command that words begin with, of one word or two; the zero entry: there
 // is none.
@@ -201,7 +210,7 @@ func commands() map[string]entry {
 		"record delete":     {flags: removal("/recordings/", "the recording's name, as record list shows it")},
 		"restore":           {flags: restoreBackup, offline: true},
 		"setup-code":        {flags: noFlags(makeSetupCode)},
-		"status":            {flags: statusOrWatch},
+		"status":            {flags: statusOrWatch, itself: true},
 		"support":           {flags: makeSupport, itself: true},
 		"update":            {flags: noFlags(withArgument("the file of the new program", updateProgram)), itself: true},
 		"uplink add":        {flags: addUplink},

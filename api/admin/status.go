@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"syscall"
 	"time"
 
 	"sensegate/api/box"
@@ -24,33 +26,80 @@ func statusOrWatch(flags *flag.FlagSet) action {
 		if len(arguments) > 0 {
 			return errors.New("status takes no argument")
 		}
-		for again := false; ; again = true {
-			var now box.Status
-			err := c.client.do(ctx, http.MethodGet, "/status", nil, &now)
-			if err != nil && (!again || ctx.Err() != nil) {
-				return err
-			}
-			if *watch && IsTerminal(c.out) {
-				fmt.Fprint(c.out, "\x1b[H\x1b[2J") // from the top of an empty screen
-			}
-			if err != nil {
-				fmt.Fprintln(c.out, err) // it starts anew, perhaps
-			} else if err := c.print(now, func(w io.Writer) { showStatus(w, now) }); err != nil {
-				return err
-			}
-			switch {
-			case !*watch:
-				return nil
-			case err == nil && !now.Running: // and cannot start while this command has its database
-				return errors.New("it does not run, so there is nothing to watch")
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(watchInterval):
-			}
+		client, err := Open(ctx, c.stateDir, c.said)
+		var foreign *foreignError
+		if errors.As(err, &foreign) {
+			return errors.Join(c.stopped(foreign), cannotWatch(*watch))
+		}
+		if err != nil {
+			return err
+		}
+		c.client = client
+		return errors.Join(watchStatus(ctx, c, *watch), client.Close())
+	}
+}
+
+// watchStatus shows the status, again and again if it is to be watched.
+func watchStatus(ctx context.Context, c command, watch bool) error {
+	for again := false; ; again = true {
+		var now box.Status
+		err := c.client.do(ctx, http.MethodGet, "/status", nil, &now)
+		if err != nil && (!again || ctx.Err() != nil) {
+			return err
+		}
+		if watch && IsTerminal(c.out) {
+			fmt.Fprint(c.out, "\x1b[H\x1b[2J") // from the top of an empty screen
+		}
+		if err != nil {
+			fmt.Fprintln(c.out, err) // it starts anew, perhaps
+		} else if err := c.print(now, func(w io.Writer) { showStatus(w, now) }); err != nil {
+			return err
+		}
+		switch {
+		case !watch:
+			return nil
+		case err == nil && !now.Running: // and cannot start while this command has its database
+			return cannotWatch(watch)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchInterval):
 		}
 	}
+}
+
+// cannotWatch is the error of who watches an appliance that does not run.
+func cannotWatch(watch bool) error {
+	if !watch {
+		return nil
+	}
+	return errors.New("it does not run, so there is nothing to watch")
+}
+
+// stoppedStatus is what can be told of an appliance that does not run without its database.
+type stoppedStatus struct {
+	Running bool   `json:"running"` // false
+	Version string `json:"version"` // of this program
+	Size    int64  `json:"database_bytes"`
+	Free    int64  `json:"disk_free_bytes"`
+}
+
+// stopped shows root the status of an appliance of another user that does not run: the database is that
+// user's to open.
+func (c command) stopped(foreign *foreignError) error {
+	now := stoppedStatus{Version: box.Version()}
+	if info, err := os.Stat(Database(c.stateDir)); err == nil {
+		now.Size = info.Size()
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(c.stateDir, &disk); err == nil {
+		now.Free = int64(disk.Bavail) * int64(disk.Bsize)
+	}
+	fmt.Fprintf(c.said, "sensegate: the rest stands in the database, which is %s's to open: %s status\n", foreign.owner, foreign.as())
+	return c.print(now, func(w io.Writer) {
+		fmt.Fprintf(w, "version\t%s\nstate\tit does not run\ndatabase\t%.1f MiB, %d MiB of the disk are free\n", now.Version, float64(now.Size)/(1<<20), now.Free>>20)
+	})
 }
 
 func showStatus(w io.Writer, now box.Status) {

@@ -73,6 +73,11 @@ func (c command) support(ctx context.Context, config string) ([]byte, error) {
 		if client, err = openOffline(ctx, c.stateDir, c.said, of); err != nil {
 			fmt.Fprintln(c.said, "sensegate: without the database:", err)
 			of.Unopened = err
+			var foreign *foreignError
+			if errors.As(err, &foreign) {
+				of.Whole = foreign.as() + " support"
+				fmt.Fprintln(c.said, "sensegate: with it:", of.Whole, "-o - >sensegate-support.zip")
+			}
 			return box.New(of).Support(ctx, store.Actor{})
 		}
 	}

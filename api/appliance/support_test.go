@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,7 +186,7 @@ func TestSupportBundleLeadsBackToNobody(t *testing.T) {
 		}}
 	})
 	r.engine.State.BadInput("radar/"+planted["device"], planted["room"]+" is no number, "+planted["secret"], []byte(planted["secret"]))
-	r.engine.State.BadInput("client/"+planted["stranger"], "unknown client", []byte(planted["hex"]))
+	r.engine.State.BadInput("client/"+planted["stranger"], "wrong token: post to the gatekeeper again for a new one", []byte(planted["hex"]))
 	r.plantLog()
 	path := filepath.Join(t.TempDir(), "bundle.zip")
 	r.command("support", "-o", path)
@@ -199,10 +201,10 @@ func TestSupportBundleLeadsBackToNobody(t *testing.T) {
 		"configuration.json": {`"http.listen"`, `"64MiB"`, `"secret": true`},
 		"status.json":        {`"running": true`, `"uplink": "uplink-1"`, `"server": "server-1"`, "events"},
 		"database.json":      {"every page, record and index is whole", `"audit"`},
-		"devices.json":       {`"network-1"`, `"device-1"`, `"firmware": "2.4.1"`, "unknown client", "room-"},
+		"devices.json":       {`"network-1"`, `"device-1"`, `"firmware": "2.4.1"`, "wrong token: post to the gatekeeper again", "room-"},
 		"links.json":         {`"link-1"`, `"device-1"`, `"client-1"`},
 		"metrics.txt":        {"process_", `sensegate_uplink_connected{uplink="uplink-1"} 0`, "sensegate_store_read_only 0"},
-		"log.txt":            {"uplink failed", "free disk space unknown err=statfs: … error", "lines are left out"},
+		"log.txt":            {"uplink failed", "free disk space unknown err=statfs: input/output error", "lines are left out"},
 	} {
 		for _, word := range want {
 			if !strings.Contains(files[name], word) {
@@ -217,6 +219,63 @@ func TestSupportBundleLeadsBackToNobody(t *testing.T) {
 	}
 	if lines := r.auditLines(t); len(lines) == 0 || lines[0].Action != "support_made" {
 		t.Errorf("the audit log begins with %+v", lines)
+	}
+}
+
+// Devices of one maker, which are called the same, are told apart, and so is the guardian from its network.
+func TestSupportBundleTellsDevicesOfOneMakerApart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := store.Open(store.Options{Path: admin.Database(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), func(tx *store.Tx) error {
+		n, err := tx.CreateNetwork(motion.Network{GuardianID: "gw-1"})
+		devices := []motion.DeviceKey{{Kind: motion.Guardian, ID: "gw-1"}}
+		var radars []motion.NodeID
+		for i, id := range []string{"csi-1", "csi-2", "csi-3"} {
+			node, wrong := tx.PutNode(motion.Node{NetworkID: n.ID, DeviceID: id, Name: "gwa-" + id, FriendlyName: "Radar", HWID: "Acme", LocationID: "gw-1", APBSSID2GHz: motion.MAC{2, 0, 0, 0, 0, byte(i + 1)}})
+			err, radars, devices = errors.Join(err, wrong), append(radars, node.ID), append(devices, motion.DeviceKey{Kind: motion.RadarKind, ID: id})
+		}
+		for i, key := range devices {
+			err = errors.Join(err, tx.PutDevice(motion.Device{DeviceKey: key, NetworkID: n.ID, NodeID: radars[max(0, i-1)]}))
+		}
+		for i, name := range []string{"000002-000001", "000003-000002"} {
+			err = errors.Join(err, tx.PutLink(motion.Link{Name: name, NetworkID: n.ID, Src: radars[i], Dst: radars[i+1]}))
+		}
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := serve(t, func(c *Config) { c.StateDir = dir })
+	path := filepath.Join(t.TempDir(), "bundle.zip")
+	r.command("support", "-o", path)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := bundled(t, raw)
+	var devices []struct{ Device, Kind string }
+	var links []struct{ From, To string }
+	if err := errors.Join(json.Unmarshal([]byte(files["devices.json"]), &devices), json.Unmarshal([]byte(files["links.json"]), &links)); err != nil {
+		t.Fatal(err)
+	}
+	stands := map[string]bool{}
+	for _, d := range devices {
+		stands[d.Device] = strings.HasPrefix(d.Device, "device-")
+	}
+	if len(devices) != 4 || len(stands) != 4 || slices.Contains(slices.Collect(maps.Values(stands)), false) {
+		t.Errorf("devices %+v", devices)
+	}
+	if len(links) != 2 {
+		t.Errorf("links %+v", links)
+	}
+	for _, l := range links {
+		if l.From == l.To || !stands[l.From] || !stands[l.To] {
+			t.Errorf("a link from %s to %s, of the devices %+v", l.From, l.To, devices)
+		}
 	}
 }
 

@@ -53,6 +53,7 @@ type Parts struct {
 	Preflight func() []preflight.Finding // whether the machine lets it work
 	Metrics   func(io.Writer)            // its figures, in the Prometheus text format
 	Unopened  error                      // why DB is nil, for Support alone
+	Whole     string                     // the command that makes a bundle with the database, where DB is nil; "": none is known
 
 	Log    *slog.Logger
 	Level  *slog.LevelVar // what it holds at least; nil when the appliance does not run

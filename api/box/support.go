@@ -56,7 +56,11 @@ func (b *Box) supportFiles(ctx context.Context) []support.File {
 		made.preflight(b.Preflight())
 	}
 	if b.DB == nil {
-		made.text("database.json", "nothing: the database could not be opened", made.names.Text(fmt.Sprint(b.Unopened))+"\n")
+		about := "why the database could not be opened, so that status, devices and links are missing"
+		if b.Whole != "" {
+			about += "; with them: " + made.names.Text(b.Whole)
+		}
+		made.text("database.json", about, made.names.Text(fmt.Sprint(b.Unopened))+"\n")
 	} else {
 		made.json("status.json", "how it is, as sensegate status", func() (any, error) { return made.status(ctx) })
 		made.json("database.json", "what the database holds, and whether it is whole", func() (any, error) { return made.database(ctx) })
@@ -113,14 +117,21 @@ func (m *bundle) learn(ctx context.Context) {
 		return
 	}
 	for _, u := range m.Uplinks.List() {
-		host := u.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
 		m.names.Add("uplink", u.Config.Name)
-		m.names.Add("server", host, u.Host)
-		m.names.Add("mqtt-user", u.Config.Username, u.Config.ClientID)
+		m.server(u.Host)
+		m.names.Also(m.names.Add("mqtt-user", u.Config.Username), u.Config.ClientID)
 	}
+}
+
+// server returns the stand-in of a host, perhaps with a port.
+func (m *bundle) server(host string) string {
+	name := host
+	if without, _, err := net.SplitHostPort(host); err == nil {
+		name = without
+	}
+	stand := m.names.Add("server", name)
+	m.names.Also(stand, host)
+	return stand
 }
 
 // supportSetting is a key of the configuration as a bundle shows it.

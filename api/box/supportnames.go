@@ -24,7 +24,7 @@ func nameMachine(names *support.Names, stateDir string) {
 	for line := range strings.Lines(string(users)) {
 		// Names of people have numbers from 1000 on: four digits or more, and not 65534, which is nobody.
 		if f := strings.Split(line, ":"); len(f) > 4 && len(f[2]) > 3 && f[2] != "65534" {
-			names.Add("user", append([]string{f[0]}, strings.Split(f[4], ",")...)...)
+			names.Also(names.Add("user", f[0]), strings.Split(f[4], ",")...)
 		}
 	}
 }
@@ -38,8 +38,8 @@ func nameHouseholds(tx *store.Tx, names *support.Names) (mobile map[motion.NodeI
 		return nil, err
 	}
 	for _, n := range networks {
-		names.Add("network", "network "+fmt.Sprint(n.ID), n.GuardianID)
-		if err := nameNetwork(tx, names, n.ID, mobile); err != nil {
+		names.Add("network", "network "+fmt.Sprint(n.ID))
+		if err := nameNetwork(tx, names, n, mobile); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func nameHouseholds(tx *store.Tx, names *support.Names) (mobile map[motion.NodeI
 		return nil, err
 	}
 	for _, h := range homes {
-		names.Add("home", h.Name, h.Address)
+		names.Also(names.Add("home", "home "+fmt.Sprint(h.ID)), h.Name, h.Address)
 		if err := nameHome(tx, names, h.ID); err != nil {
 			return nil, err
 		}
@@ -56,24 +56,30 @@ func nameHouseholds(tx *store.Tx, names *support.Names) (mobile map[motion.NodeI
 	return mobile, namePeople(tx, names)
 }
 
-// nameNetwork names what a network has.
-func nameNetwork(tx *store.Tx, names *support.Names, id motion.NetworkID, mobile map[motion.NodeID]bool) error {
+// nameNetwork names what a network has. Its guardian is a device like the others; what several devices may
+// have, such as a maker, names none of them.
+func nameNetwork(tx *store.Tx, names *support.Names, network motion.Network, mobile map[motion.NodeID]bool) error {
+	id := network.ID
 	nodes, err := tx.Nodes(id)
 	if err != nil {
 		return err
 	}
 	for _, n := range nodes {
 		names.Add("room", n.Location)
-		names.Add("device", "node "+fmt.Sprint(n.ID), n.DeviceID, n.Name, n.FriendlyName, n.HWID)
-		names.Add("network", n.LocationID)
+		names.Also(names.Add("device", "node "+fmt.Sprint(n.ID), n.DeviceID), n.Name, n.FriendlyName)
+		names.Add("maker", n.HWID)
+		if n.LocationID != network.GuardianID {
+			names.Add("network", "network "+fmt.Sprint(id), n.LocationID)
+		}
 	}
+	names.Add("device", network.GuardianID)
 	leafs, err := tx.Leafs(id)
 	if err != nil {
 		return err
 	}
 	for _, l := range leafs {
 		names.Add("room", l.Location)
-		names.Add("client", "leaf "+fmt.Sprint(l.ID), l.FriendlyName, l.Hostname, l.DeviceInfo.Hostname, l.DeviceInfo.Name)
+		names.Also(names.Add("client", "leaf "+fmt.Sprint(l.ID)), l.FriendlyName, l.Hostname, l.DeviceInfo.Hostname, l.DeviceInfo.Name)
 		mobile[l.ID] = l.IsMobile()
 	}
 	links, err := tx.Links(id)
@@ -85,7 +91,7 @@ func nameNetwork(tx *store.Tx, names *support.Names, id motion.NetworkID, mobile
 	}
 	alerts, err := tx.Alerts(id)
 	for _, a := range alerts {
-		names.Add("alert", a.Rule.AlertName, a.Rule.UUID)
+		names.Also(names.Add("alert", a.Rule.UUID), a.Rule.AlertName)
 	}
 	return err
 }
@@ -109,8 +115,9 @@ func nameHome(tx *store.Tx, names *support.Names, id home.ID) error {
 	sensors, err := tx.Sensors(id)
 	for _, s := range sensors {
 		names.Add("room", s.Config.Location)
-		names.Add("sensor", s.ThingName, s.Config.FriendlyName)
-		names.Add("hub", s.UserThingName, s.HubThingName)
+		names.Also(names.Add("sensor", s.ThingName), s.Config.FriendlyName)
+		names.Add("hub", s.HubThingName)
+		names.Add("account", s.UserThingName)
 	}
 	return err
 }
@@ -123,7 +130,7 @@ func namePeople(tx *store.Tx, names *support.Names) error {
 	}
 	for _, u := range users {
 		local, host, _ := strings.Cut(u.Email, "@")
-		names.Add("person", append([]string{u.Email, u.Username, u.FirstName, u.LastName, u.Sub, local, host},
+		names.Also(names.Add("person", u.Email, u.Sub), append([]string{u.Username, u.FirstName, u.LastName, local, host},
 			strings.FieldsFunc(local, func(r rune) bool { return r == '.' || r == '-' || r == '_' || r == '+' })...)...)
 	}
 	phones, err := tx.Mobiles()

@@ -113,12 +113,22 @@ func (m *bundle) status(ctx context.Context) (any, error) {
 	}
 	for _, u := range s.Uplinks {
 		shown.Uplinks = append(shown.Uplinks, supportUplink{
-			Uplink: m.names.Add("uplink", u.Config.Name), Server: m.names.Add("server", u.Host), Origin: u.Origin, Use: u.Config.Use, TLS: u.Config.CA != "",
-			Phase: u.Phase, Since: supportTime(u.Since), Error: m.names.Text(u.Error), ErrorCode: u.ErrorCode,
+			Uplink: m.names.Add("uplink", u.Config.Name), Server: m.server(u.Host), Origin: u.Origin, Use: u.Config.Use, TLS: u.Config.CA != "",
+			Phase: u.Phase, Since: sinceStart(u.Since, s.Since), Error: m.names.Text(u.Error), ErrorCode: u.ErrorCode,
 			Queue: support.Round(u.Queue), Failures: u.Failures, Refused: support.Round(u.Refused), Rejected: support.Round(u.Rejected), Missing: support.Round(u.Missing),
 		})
 	}
 	return shown, m.intakes(ctx, &shown)
+}
+
+// sinceStart returns since when an uplink is as it is, by the day alone: it may be new, or was changed. What
+// has been so since the start of the appliance has its time.
+func sinceStart(since, start motion.Time) string {
+	text := supportTime(since)
+	if since.Std().Sub(start.Std()).Abs() > time.Minute {
+		text, _, _ = strings.Cut(text, " ")
+	}
+	return text
 }
 
 // intakes adds where nodes of other makers are listened for.

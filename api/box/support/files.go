@@ -30,11 +30,12 @@ const readme = `This is a support bundle of sensegate: what helps to find out wh
 should. Look through it before you hand it on; it is text alone.
 
 It holds no names, no addresses (IP, MAC, e-mail, hosts), no passwords, keys, tokens or ids, no motion,
-and no time at which somebody did something or was at home. What has a name at home is called by a
+and no time at which somebody was at home, or added, changed or removed something. What has a name at home is called by a
 stand-in such as network-1, room-2 or device-3: the same one in every file here, another one in the next
-bundle. In what the program says for people, "…" stands for every word that could be a name, an address or a
-secret. Numbers that grow with what happens at home have two digits. Of the log there are the lines about the
-machine; those that tell what people do, when a phone asks or where motion was are left out and counted.
+bundle. What the program says for people stands here where it is a sentence of its own, of a library or of the
+system; "…" stands for every other word. Numbers that grow with what happens at home have two digits. Of the log there
+are the lines about the machine: when it started, what its disk, connections and devices did. Those that tell what
+people do, when a phone asks or where motion was are left out and counted.
 
 `
 
@@ -103,7 +104,12 @@ func (n *Names) Setting(key, value, standard string) string {
 			names = append(names, host)
 		}
 	}
-	return n.Add("setting", names...)
+	stand := n.known(names...)
+	if stand == "" {
+		stand = n.Add("setting", value)
+	}
+	n.Also(stand, names...)
+	return stand
 }
 
 var (

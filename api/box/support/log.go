@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,26 +108,79 @@ var machine = []string{
 	"writing again: there is room on the disk",
 }
 
-// Log returns the lines that may be shown, the oldest first, and says how many are left out. lines are
-// the newest first.
+// acts are those messages of machine that somebody may have brought about at that time, who added an uplink,
+// renewed a certificate or looked at the history, and those that come when there was motion.
+var acts = map[string]bool{
+	"a record cannot be read and is left out":                          true,
+	"certificate of the owner cannot be used, the former one is shown": true,
+	"certificate of the owner loaded":                                  true,
+	"damaged samples skipped":                                          true,
+	"event cannot be sent":                                             true,
+	"uplink started":                                                   true,
+}
+
+// acted is such a line of another message: somebody tries a password, or removes or replaces a device.
+var acted = regexp.MustCompile(`^(?:bad input .*login refused|device disconnected .*(?:deleted|removed|replaced|goes to another box))`)
+
+// atOnce is how long after its cause a line may follow: what comes within it before or after "ready"
+// belongs to the start, and what an uplink says within it after it was started to that.
+const atOnce = time.Minute
+
+// Log returns the lines that may be shown, the oldest first, and says how many are left out. Lines that may
+// tell when somebody did something stand at the end, without a time and by the alphabet, unless
+// they belong to a start. lines are the newest first.
 func (n *Names) Log(lines []logtail.Line) string {
 	var out strings.Builder
+	var untimed []string
 	left := 0
+	near := starts(lines)
+	begun, seen := map[string]time.Time{}, map[string]bool{}
 	for i := len(lines) - 1; i >= 0; i-- {
-		if text, ok := n.logLine(lines[i].Text); ok {
-			fmt.Fprintf(&out, "%s %-5s %s\n", lines[i].At.UTC().Format(time.DateTime), lines[i].Level.Level(), text)
-		} else {
-			left++
+		at := lines[i].At
+		message, text := n.logLine(lines[i].Text)
+		about := thing.FindString(text)
+		first := message == "device connected" && !seen[about]
+		seen[about] = seen[about] || first
+		if message == "uplink started" {
+			begun[about] = at
 		}
+		of, fresh := begun[about]
+		switch {
+		case message == "":
+			left++
+		case !near(at) && (first || acts[message] || acted.MatchString(lines[i].Text) || fresh && at.Sub(of) <= atOnce):
+			untimed = append(untimed, fmt.Sprintf("%-5s %s\n", lines[i].Level.Level(), text))
+		default:
+			fmt.Fprintf(&out, "%s %-5s %s\n", at.UTC().Format(time.DateTime), lines[i].Level.Level(), text)
+		}
+	}
+	if len(untimed) > 0 {
+		slices.Sort(untimed)
+		fmt.Fprintf(&out, "\nWithout their times, as somebody may have brought them about:\n%s", strings.Join(slices.Compact(untimed), ""))
 	}
 	fmt.Fprintf(&out, "\n%d lines are left out: they tell what people do or where motion was, or are not known here.\n", left)
 	return out.String()
 }
 
-// logLine returns a line that may be shown. The message is one of ours, letter by letter; every value is
-// looked at by its key.
-func (n *Names) logLine(line string) (shown string, ok bool) {
-	message := ""
+// thing is the device or uplink that a shown line is about.
+var thing = regexp.MustCompile(` (?:device|uplink)=\S+`)
+
+// starts returns what tells whether a time belongs to a start of the appliance.
+func starts(lines []logtail.Line) func(time.Time) bool {
+	var ready []time.Time
+	for _, l := range lines {
+		if l.Text == "ready" || strings.HasPrefix(l.Text, "ready http=") {
+			ready = append(ready, l.At)
+		}
+	}
+	return func(at time.Time) bool {
+		return slices.ContainsFunc(ready, func(r time.Time) bool { return at.Sub(r).Abs() <= atOnce })
+	}
+}
+
+// logLine returns the message of a line and the line as it may be shown; "": it may not. The message is
+// one of ours, letter by letter; every value is looked at by its key.
+func (n *Names) logLine(line string) (message, shown string) {
 	for _, one := range machine {
 		behind, is := strings.CutPrefix(line, one)
 		if is && len(one) > len(message) && (behind == "" || value.MatchString(behind) || strings.HasPrefix(behind, dropped)) {
@@ -134,13 +188,13 @@ func (n *Names) logLine(line string) (shown string, ok bool) {
 		}
 	}
 	if message == "" {
-		return "", false
+		return "", ""
 	}
 	shown = message
 	for rest := line[len(message):]; ; {
 		m := value.FindString(rest)
 		if m == "" {
-			return shown, true
+			return message, shown
 		}
 		name, text, _ := strings.Cut(strings.TrimSpace(m), "=")
 		if whole, err := strconv.Unquote(text); err == nil {

@@ -66,7 +66,7 @@ func (n *Names) labels(text string) string {
 }
 
 // metricsRounded begin the names of those that grow with what happens at home.
-var metricsRounded = []string{"go_memstats_", "process_cpu_", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_messages", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_sent"}
+var metricsRounded = []string{"go_memstats_", "process_cpu_", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_messages", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_queue", "sensegate_uplink_refused", "sensegate_uplink_sent"}
 
 // figure returns the value of a metric, by two digits if it grows with what happens at home.
 func figure(name, value string) string {

@@ -16,35 +16,61 @@ import (
 
 // Names gives names their stand-ins. The zero value knows none. It must not be used concurrently.
 type Names struct {
-	stands map[string]string // by the name in lower case
+	things map[string]string // stand-ins of things, by their kind and each of their ids in lower case
+	stands map[string]string // by the name in lower case; dropped: several things have it
 	counts map[string]int    // of stand-ins, by kind
 	kept   map[string]bool   // words that may be shown although they look like names
 	match  *regexp.Regexp    // every name; nil: to be made
 }
 
-// Add has names of one thing replaced by one stand-in, such as room-2, which it returns. Empty names
-// are none. A thing one of whose names is known has the stand-in of that.
-func (n *Names) Add(kind string, names ...string) (stand string) {
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.TrimSpace(name) == "" })
-	for _, name := range names {
-		if known, ok := n.stands[key(name)]; ok {
-			stand = known
+// Add returns the stand-in of a thing, such as room-2, and has its ids replaced by it. An id names one
+// thing of a kind alone: what several may have, such as a maker, is for Also. Empty ids are none. A thing
+// one of whose ids is known has the stand-in of that.
+func (n *Names) Add(kind string, ids ...string) (stand string) {
+	if n.things == nil {
+		n.things, n.stands, n.counts = map[string]string{}, map[string]string{}, map[string]int{}
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return key(id) == "" })
+	for _, id := range ids {
+		if stand = n.things[kind+" "+key(id)]; stand != "" {
 			break
 		}
 	}
-	if n.stands == nil {
-		n.stands, n.counts = map[string]string{}, map[string]int{}
-	}
-	if stand == "" && len(names) > 0 {
+	if stand == "" && len(ids) > 0 {
 		n.counts[kind]++
 		stand = fmt.Sprint(kind, "-", n.counts[kind])
 	}
-	for _, name := range names {
-		if _, known := n.stands[key(name)]; !known {
-			n.stands[key(name)], n.match = stand, nil
+	for _, id := range ids {
+		if at := kind + " " + key(id); n.things[at] == "" {
+			n.things[at] = stand
 		}
 	}
+	n.Also(stand, ids...)
 	return stand
+}
+
+// Also has further names of a thing replaced by its stand-in in texts. A name that several things have
+// tells neither: it is dropped.
+func (n *Names) Also(stand string, names ...string) {
+	for _, name := range names {
+		switch known := n.stands[key(name)]; {
+		case key(name) == "" || known == stand:
+		case known == "":
+			n.stands[key(name)], n.match = stand, nil
+		default:
+			n.stands[key(name)] = dropped
+		}
+	}
+}
+
+// known returns the stand-in of the thing that alone has one of some names, "" when there is none.
+func (n *Names) known(names ...string) string {
+	for _, name := range names {
+		if stand := n.stands[key(name)]; stand != "" && stand != dropped {
+			return stand
+		}
+	}
+	return ""
 }
 
 func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
@@ -63,23 +89,55 @@ func (n *Names) Keep(words ...string) {
 const dropped = "…"
 
 // Text returns a text for people in which names have become stand-ins and every word is left out that
-// could be a name, an address, an id or a secret: all but plain words in lower case, short numbers, and
-// words of ours.
+// could be a name, an address, an id or a secret. What stays, and where, is decided thus:
+//
+//  1. In quotes there is a value: its stand-in if it is a name, else "…".
+//  2. A phrase of the program, two words and more, stays letter by letter. A value hardly makes one.
+//  3. A name becomes its stand-in, unless each of its words occurs in phrases: a person may be called
+//     Free, and "23047 MiB are person-1" would tell it. Such a name is treated like any other word.
+//  4. Of the rest short numbers, keys of the configuration and a few single words of ours stay; every
+//     other word becomes "…", so that hosts that nobody told this program of do not stand in it.
+//
+// So whether an ordinary word is a name changes nothing outside quotes, and nothing can be read from it.
 func (n *Names) Text(text string) string {
-	text = inQuotes.ReplaceAllStringFunc(text, func(quoted string) string {
-		if _, known := n.stands[key(strings.Trim(quoted, `"`))]; known {
-			return quoted // becomes its stand-in
+	var out strings.Builder
+	at := 0
+	for _, quoted := range inQuotes.FindAllStringIndex(text, -1) {
+		out.WriteString(n.unquoted(text[at:quoted[0]]))
+		at = quoted[1]
+		if stand := n.stands[key(strings.Trim(text[quoted[0]:at], `"`))]; stand != "" && stand != dropped {
+			out.WriteString(`"` + stand + `"`)
+		} else {
+			out.WriteString(dropped)
 		}
-		return dropped
-	})
+	}
+	out.WriteString(n.unquoted(text[at:]))
+	return out.String()
+}
+
+// unquoted is Text of what is not in quotes.
+func (n *Names) unquoted(text string) string {
 	var out strings.Builder
 	at := 0
 	for _, m := range n.find(text) {
-		out.WriteString(n.words(text[at:m.begin]))
+		out.WriteString(phrased(text[at:m.begin], n.words))
 		out.WriteString(m.stand)
 		at = m.end
 	}
-	out.WriteString(n.words(text[at:]))
+	out.WriteString(phrased(text[at:], n.words))
+	return out.String()
+}
+
+// phrased returns a text with its phrases as they are, and what other makes of the rest.
+func phrased(text string, other func(string) string) string {
+	var out strings.Builder
+	at := 0
+	for _, phrase := range ours().find(text) {
+		out.WriteString(other(text[at:phrase.begin]))
+		out.WriteString(text[phrase.begin:phrase.end])
+		at = phrase.end
+	}
+	out.WriteString(other(text[at:]))
 	return out.String()
 }
 
@@ -97,8 +155,12 @@ func (n *Names) find(text string) (list []found) {
 	if n.match == nil {
 		n.match = n.pattern()
 	}
+	phrases := ours().find(text)
 	for _, at := range n.match.FindAllStringIndex(text, -1) {
 		begin, end := at[0], at[1]
+		if slices.ContainsFunc(phrases, func(p found) bool { return p.begin <= begin && end <= p.end }) {
+			continue // a part of a phrase
+		}
 		stand, known := n.stands[strings.ToLower(text[begin:end])]
 		if !known {
 			stand = dropped // it folds in another way
@@ -135,11 +197,11 @@ func letterAfter(text string) bool {
 // nothing matches no text.
 var nothing = regexp.MustCompile(`[^\s\S]`)
 
-// pattern returns what matches every name but single letters and plain numbers, the longest first.
+// pattern returns what matches every name but single letters, plain numbers and ordinary words, the longest first.
 func (n *Names) pattern() *regexp.Regexp {
 	var names []string
 	for name := range n.stands {
-		if utf8.RuneCountInString(name) > 1 && strings.Trim(name, "0123456789") != "" && !n.kept[name] {
+		if utf8.RuneCountInString(name) > 1 && strings.Trim(name, "0123456789") != "" && !n.kept[name] && !ours().has(name) {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
@@ -159,50 +221,42 @@ func (n *Names) pattern() *regexp.Regexp {
 	return match
 }
 
-var (
-	aWord      = regexp.MustCompile(`\S+`) // with its punctuation
-	assignment = regexp.MustCompile(`^[a-z_]+=[^/?&]*$`)
-)
-
 // words returns a text without the words that may not be shown.
 func (n *Names) words(text string) string {
-	return aWord.ReplaceAllStringFunc(text, func(word string) string {
-		if assignment.MatchString(word) {
-			name, value, _ := strings.Cut(word, "=")
-			return name + "=" + n.words(value)
-		}
-		core := strings.Trim(word, "()[]{}<>,;:.!?%\"'`…—–")
-		if core == "" {
-			return word
-		}
-		at := strings.Index(word, core)
+	var out strings.Builder
+	at := 0
+	for _, w := range cores(text) {
+		out.WriteString(text[at:w.begin])
+		at = w.end
+		before := text[strings.LastIndexAny(text[:w.begin], " \t\n")+1 : w.begin]
 		switch {
-		case strings.Contains(word, "::") && core != "1":
-			return dropped // an IPv6 address
-		case n.kept[core] || ourWords[core] || harmless.MatchString(core) && !looksHex.MatchString(core):
-			return word
-		case hasPort.MatchString(core):
-			return word[:at] + dropped + core[strings.LastIndexByte(core, ':'):] + word[at+len(core):]
+		case strings.Contains(before+w.text, "::") && w.text != "1":
+			out.WriteString(dropped) // an IPv6 address
+		case n.kept[w.text] || singles[w.text] || harmless.MatchString(w.text):
+			out.WriteString(w.text)
+		case hasPort.MatchString(w.text):
+			out.WriteString(dropped + w.text[strings.LastIndexByte(w.text, ':'):])
+		default:
+			out.WriteString(dropped)
 		}
-		return word[:at] + dropped + word[at+len(core):]
-	})
+	}
+	out.WriteString(text[at:])
+	return out.String()
 }
 
 var (
-	// harmless is a plain word in lower case, an option of a command, a short number, a duration or size,
-	// or an address that every machine has.
-	harmless = regexp.MustCompile(`^(?:[a-z]{1,20}(?:'[a-z]{1,3})?|--?[a-z]{1,20}(?:-[a-z]{1,20})?` +
-		`|[0-9]{1,5}(?:\.[0-9]{1,3})?(?:[a-zµ]{1,2}|[KMG]i?B)?` +
+	// harmless is a short number, a duration or size, or an address that every machine has.
+	harmless = regexp.MustCompile(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?` +
 		`|(?:[0-9]{1,4}(?:\.[0-9]{1,9})?(?:h|m|s|ms|µs)){1,3}` +
 		`|(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)(?::[0-9]{1,5})?)$`)
-	looksHex = regexp.MustCompile(`^[a-f'-]{8,}$`)
 	// hasPort is an address with a port: an IPv6 address without brackets is none.
 	hasPort = regexp.MustCompile(`^(?:[^:]*\.[^:]*|\[[^\]]*\]):[0-9]{1,5}$`)
 )
 
-// ourWords are words that stand in what the program and its libraries say, and are no names.
-var ourWords = wordSet(`A API As CA CSI DNS EOF End For From Give HTTP HTTPS HT20 Hz I/O GiB ID IP JSON KiB Let LimitNOFILE MAC MHz MQTT Make MiB
-	Move On OpenWrt PEM Put QoS csi/link-motion link-motion log-in read-only RSSI Remove SHA-256 SMTP SSL Set Start TCP TLS The UDP URL UTC Use WebSocket bbolt systemd x509`)
+// singles are words that may stand alone: what joins values, units, and what begins the errors of libraries.
+var singles = wordSet(`a an and are as at but by for from in is it not of on or than that the to was which with
+	-- B EOF GiB Hz KiB MB MHz MiB ms s UTC
+	HTTP HTTPS JSON MQTT PEM TCP TLS UDP connect http json lookup mkdir mmap mqtt open read remove rename sensegate stat statfs tcp tls udp write x509`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}

@@ -1,0 +1,122 @@
+package support
+
+import (
+	"bytes"
+	"compress/flate"
+	_ "embed"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"crypto/tls"
+)
+
+// packed are the phrases of the program's own messages, one a line, deflated (RFC 1951): what stands
+// between the values in its string literals, where that is two words and more. "make docs" writes it anew;
+// a message that is younger is shown as "…".
+//
+//go:embed phrases.deflate
+var packed []byte
+
+// borrowed are phrases of the libraries, which say them in errors of connections, certificates and files.
+const borrowed = `dial tcp|dial udp|dial unix|read tcp|read udp|read unix|write tcp|write udp|write unix|listen tcp|listen udp|accept tcp
+no such host|server misbehaving|i/o timeout|unexpected EOF|use of closed network connection|missing port in address|too many colons in address
+no suitable address found|context deadline exceeded|context canceled|operation was canceled|remote error|file already closed|short write
+failed to verify certificate|certificate has expired or is not yet valid|current time|is after|is before|certificate signed by unknown authority
+certificate is valid for|certificate is not valid for any names but wanted to match|cannot validate certificate for|because it doesn't contain any IP SANs
+certificate is not authorized to sign other certificates|certificate specifies an incompatible key usage|certificate relies on legacy Common Name field use SANs instead
+first record does not look like a TLS handshake|TLS handshake timeout|server gave HTTP response to HTTPS client|Client.Timeout exceeded while awaiting headers
+malformed HTTP response|unsupported protocol scheme|websocket bad handshake|stopped after 10 redirects|failed to find any PEM data in certificate input
+private key does not match public key|database not open|invalid database|version mismatch|checksum error|file size too small|database reached maximum size
+invalid character|looking for beginning of value|unexpected end of JSON input|after top-level value|cannot unmarshal|into Go struct field|invalid syntax|value out of range
+runtime error|index out of range|with length|with capacity|slice bounds out of range|invalid memory address or nil pointer dereference|integer divide by zero
+assignment to entry in nil map|keep alive timeout|session takeover|malformed packet|protocol violation|packet too large|not authorized|quota exceeded|server busy
+bad username or password|client identifier not valid|unsupported protocol version|receive maximum exceeded|server shutting down|server unavailable|topic name invalid
+login refused|publish refused|subscribe refused|packet refused|runuser -u|chown -R|sensegate doctor|sensegate status|sensegate support`
+
+// phrases are the word sequences that may be shown, and their words.
+type phrases struct {
+	beginning map[string][][]string // by the first word, the longest first
+	words     map[string]bool       // in lower case, without numbers
+}
+
+// ours returns the phrases of the program, of its libraries and of the system.
+var ours = sync.OnceValue(func() phrases {
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		panic("support: " + err.Error()) // it is part of the program
+	}
+	p := phrases{map[string][][]string{}, map[string]bool{}}
+	for line := range strings.FieldsFuncSeq(string(plain)+"\n"+borrowed, func(r rune) bool { return r == '\n' || r == '|' }) {
+		p.add(line)
+	}
+	for i := range 256 {
+		p.add(fmt.Sprint(tls.AlertError(i)))
+		p.add(syscall.Errno(i).Error())
+	}
+	for _, list := range p.beginning {
+		slices.SortFunc(list, func(a, b []string) int { return len(b) - len(a) })
+	}
+	return p
+})
+
+// add adds a phrase. One word is none: what stands alone may be a name.
+func (p phrases) add(text string) {
+	var words []string
+	for _, w := range cores(text) {
+		words = append(words, w.text)
+		if strings.Trim(w.text, "0123456789") != "" {
+			p.words[strings.ToLower(w.text)] = true
+		}
+	}
+	if len(words) > 1 {
+		p.beginning[words[0]] = append(p.beginning[words[0]], words)
+	}
+}
+
+// has reports whether each word of a text stands in a phrase.
+func (p phrases) has(text string) bool {
+	return !slices.ContainsFunc(cores(text), func(w core) bool { return !p.words[strings.ToLower(w.text)] })
+}
+
+// find returns where phrases stand in a text, in order: from the left, the longest first.
+func (p phrases) find(text string) (list []found) {
+	words := cores(text)
+	for i := 0; i < len(words); {
+		at := slices.IndexFunc(p.beginning[words[i].text], func(phrase []string) bool {
+			return len(phrase) <= len(words)-i && slices.EqualFunc(phrase, words[i:i+len(phrase)], func(a string, b core) bool { return a == b.text })
+		})
+		if at < 0 {
+			i++
+			continue
+		}
+		n := len(p.beginning[words[i].text][at])
+		list = append(list, found{words[i].begin, words[i+n-1].end, ""})
+		i += n
+	}
+	return list
+}
+
+// core is a word without its punctuation, by bytes of the text.
+type core struct {
+	begin, end int
+	text       string
+}
+
+var aWord = regexp.MustCompile(`\S+`) // with its punctuation
+
+// cores returns the words of a text.
+func cores(text string) (list []core) {
+	for _, at := range aWord.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		if bare := strings.Trim(word, "()[]{}<>,;:.!?%\"'`…—–"); bare != "" {
+			begin := at[0] + strings.Index(word, bare)
+			list = append(list, core{begin, begin + len(bare), bare})
+		}
+	}
+	return list
+}
