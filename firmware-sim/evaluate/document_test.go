@@ -20,14 +20,7 @@ func TestTheDocumentSaysWhatIsMeasured(t *testing.T) {
 	}
 	document := strings.ReplaceAll(string(text), "**", "")
 	s := shown(t)
-	sweep := func(o Options) [][]*score {
-		scores, err := s.sweep(conditions(), 1, nil, scored(o.config()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.pool(scores[0])
-	}
-	product, recipe := sweep(Defaults()), sweep(published())
+	product, recipe := everywhere(t)
 
 	var want []string
 	for g := range s.groups {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"sensegate/firmware-sim/capture"
@@ -38,6 +40,31 @@ func shown(t *testing.T) *study {
 		t.Fatal(err, s.problems)
 	}
 	return s
+}
+
+// swept are the scores of the shown sets at all rates with all disturbances, by group: the product's and the
+// recipe's. They take a while, and are measured once for all tests.
+var swept struct {
+	once            sync.Once
+	product, recipe [][]*score
+	err             error
+}
+
+func everywhere(t *testing.T) (product, recipe [][]*score) {
+	t.Helper()
+	s := shown(t)
+	swept.once.Do(func() {
+		measured := func(o Options) [][]*score {
+			scores, err := s.sweep(conditions(), 1, nil, scored(o.config()))
+			swept.err = errors.Join(swept.err, err)
+			return s.pool(scores[0])
+		}
+		swept.product, swept.recipe = measured(Defaults()), measured(published())
+	})
+	if swept.err != nil {
+		t.Fatal(swept.err)
+	}
+	return swept.product, swept.recipe
 }
 
 // measure scores every capture under a condition.

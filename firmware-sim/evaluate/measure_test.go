@@ -180,16 +180,8 @@ func TestTheGridHoldsTheProduct(t *testing.T) {
 func TestTheProductHoldsAtEveryRate(t *testing.T) {
 	t.Parallel()
 	s := shown(t)
-	undisturbed := conditions()[:len(rates())]
-	measured := func(o Options) [][]*score {
-		scores, err := s.sweep(undisturbed, 1, nil, scored(o.config()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.pool(scores[0])
-	}
-	product, recipe := measured(Defaults()), measured(published())
-	for k, c := range undisturbed {
+	product, recipe := everywhere(t)
+	for k, c := range conditions()[:len(rates())] { // undisturbed
 		if c.rate >= slowest && (*meanAccuracy(product, k) < 97 || *worstAccuracy(product, k) < 95.5) {
 			t.Errorf("%v frames/s: mean %.2f, worst %.2f", c.rate, *meanAccuracy(product, k), *worstAccuracy(product, k))
 		}

@@ -57,8 +57,8 @@ func TestQuietHomesAreQuiet(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := piece{Home: home.Name, With: with, Seed: 1, Number: 1}
-		p.play(home, 15*time.Minute)
-		if p.Hours != 0.25 || p.Alone.Hours != 0.25*float64(len(home.Links())) || (p.Events[0] > 0) != want {
+		p.play(home, 6*time.Minute)
+		if p.Hours != 0.1 || p.Alone.Hours != 0.1*float64(len(home.Links())) || (p.Events[0] > 0) != want {
 			t.Errorf("with %s: %+v, want detections: %t", with, p, want)
 		}
 	}
