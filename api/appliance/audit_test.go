@@ -66,7 +66,7 @@ func TestEachCommandIsInTheAuditLog(t *testing.T) {
 		"POST /devices/{id}/connect " + // makes an MQTT user, as POST /mqttusers does
 		"POST /recordings/{name}/read DELETE /recordings/{name} " + // TestInterruptedRecordingIsComplete
 		"POST /networks POST /networks/{id}/handover PUT /networks/{id}/handover DELETE /networks/{id}/handover DELETE /networks/{id} " + // api/appliance/movetest
-		"POST /uplinks/{name}/test " + // changes nothing
+		"POST /uplinks/{name}/test POST /program/try " + // change nothing
 		"POST /restart " + // TestUpdateRunsTheNewProgram
 		"POST /recordings/label POST /recordings/stop" // which leave none
 	for _, request := range regexp.MustCompile(`"((?:POST|DELETE|PUT) [^"]+)"`).FindAllStringSubmatch(string(source), -1) {
