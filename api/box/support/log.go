@@ -149,14 +149,16 @@ func (n *Names) Log(lines []logtail.Line) string {
 		case message == "":
 			left++
 		case !near(at) && (first || acts[message] || acted.MatchString(lines[i].Text) || fresh && at.Sub(of) <= atOnce):
-			untimed = append(untimed, fmt.Sprintf("%-5s %s\n", lines[i].Level.Level(), text))
+			if line := fmt.Sprintf("%-5s %s\n", lines[i].Level.Level(), text); !slices.Contains(untimed, line) {
+				untimed = append(untimed, line)
+			}
 		default:
 			fmt.Fprintf(&out, "%s %-5s %s\n", at.UTC().Format(time.DateTime), lines[i].Level.Level(), text)
 		}
 	}
 	if len(untimed) > 0 {
 		slices.Sort(untimed)
-		fmt.Fprintf(&out, "\nWithout their times, as somebody may have brought them about:\n%s", strings.Join(slices.Compact(untimed), ""))
+		fmt.Fprintf(&out, "\nWithout their times, as somebody may have brought them about:\n%s", strings.Join(untimed, ""))
 	}
 	fmt.Fprintf(&out, "\n%d lines are left out: they tell what people do or where motion was, or are not known here.\n", left)
 	return out.String()

@@ -3,16 +3,16 @@ package support
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/tls"
 	_ "embed"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"syscall"
-
-	"crypto/tls"
 )
 
 // packed are the phrases of the program's own messages, one a line, deflated (RFC 1951): what stands
@@ -45,13 +45,13 @@ type phrases struct {
 }
 
 // ours returns the phrases of the program, of its libraries and of the system.
-var ours = sync.OnceValue(func() phrases {
+var ours = sync.OnceValue(func() *phrases {
 	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 	if err != nil {
 		panic("support: " + err.Error()) // it is part of the program
 	}
-	p := phrases{map[string][][]string{}, map[string]bool{}}
-	for line := range strings.FieldsFuncSeq(string(plain)+"\n"+borrowed, func(r rune) bool { return r == '\n' || r == '|' }) {
+	p := &phrases{map[string][][]string{}, map[string]bool{}}
+	for line := range strings.SplitSeq(string(plain)+"\n"+strings.ReplaceAll(borrowed, "|", "\n"), "\n") {
 		p.add(line)
 	}
 	for i := range 256 {
@@ -59,13 +59,13 @@ var ours = sync.OnceValue(func() phrases {
 		p.add(syscall.Errno(i).Error())
 	}
 	for _, list := range p.beginning {
-		slices.SortFunc(list, func(a, b []string) int { return len(b) - len(a) })
+		sort.Slice(list, func(i, j int) bool { return len(list[i]) > len(list[j]) })
 	}
 	return p
 })
 
 // add adds a phrase. One word is none: what stands alone may be a name.
-func (p phrases) add(text string) {
+func (p *phrases) add(text string) {
 	var words []string
 	for _, w := range cores(text) {
 		words = append(words, w.text)
@@ -79,12 +79,12 @@ func (p phrases) add(text string) {
 }
 
 // has reports whether each word of a text stands in a phrase.
-func (p phrases) has(text string) bool {
+func (p *phrases) has(text string) bool {
 	return !slices.ContainsFunc(cores(text), func(w core) bool { return !p.words[strings.ToLower(w.text)] })
 }
 
 // find returns where phrases stand in a text, in order: from the left, the longest first.
-func (p phrases) find(text string) (list []found) {
+func (p *phrases) find(text string) (list []found) {
 	words := cores(text)
 	for i := 0; i < len(words); {
 		at := slices.IndexFunc(p.beginning[words[i].text], func(phrase []string) bool {
