@@ -92,8 +92,8 @@ func TestDebianPackagesHold(t *testing.T) {
 			"0644 root:root 0:0 /usr/share/doc/sensegate/config.example.yaml",
 			"0644 root:root 0:0 /usr/share/doc/sensegate/copyright",
 			"0644 root:root 0:0 /usr/share/doc/sensegate/install.md",
-			"0644 root:root 0:0 /usr/share/doc/sensegate/operation.md",
 			"0644 root:root 0:0 /usr/share/doc/sensegate/licenses.md",
+			"0644 root:root 0:0 /usr/share/doc/sensegate/operation.md",
 			"0644 root:root 0:0 /usr/share/doc/sensegate/privileged-ports.conf",
 		}
 		if diff := cmp.Diff(want, files); diff != "" {
@@ -168,8 +168,8 @@ func TestArchivesHold(t *testing.T) {
 	}
 	files, _ := listed(t, unzip(t, raw))
 	var want []string
-	for _, name := range []string{"0644 LICENSE", "0644 README.md", "0644 config.example.yaml", "0644 config.yaml", "0644 install.md", "0644 operation.md",
-		"0644 licenses.md", "0644 privileged-ports.conf", "0755 sensegate", "0644 sensegate.service"} {
+	for _, name := range []string{"0644 LICENSE", "0644 README.md", "0644 config.example.yaml", "0644 config.yaml", "0644 install.md",
+		"0644 licenses.md", "0644 operation.md", "0644 privileged-ports.conf", "0755 sensegate", "0644 sensegate.service"} {
 		mode, name, _ := strings.Cut(name, " ")
 		want = append(want, mode+" : 0:0 sensegate-"+r.version+"-linux-armv6/"+name)
 	}
