@@ -47,11 +47,10 @@ type disturbed struct {
 	again     []byte
 }
 
-// disturb returns a link of a home in [from, to): its network goes to another channel once, and its node starts
+// disturb returns a link in [from, to): its network goes to another channel once, and its node starts
 // anew once.
-func disturb(home *scenario.Scenario, plan *channel.Plan, link scenario.Link, seed uint64, from, to motion.Time) *disturbed {
+func disturb(config channel.Config, link scenario.Link, seed uint64, from, to motion.Time) *disturbed {
 	d := &disturbed{seed: chance.Mix(seed, uint64(link.Leaf+1), uint64(link.Peer+1), 51)}
-	config := home.Radio(plan, link, seed)
 	first := chance.Mix(seed, 52) % 3
 	mesh := link.Peer >= 0
 	radio := func(at motion.Time, turn uint64) {

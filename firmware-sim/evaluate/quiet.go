@@ -20,7 +20,6 @@ import (
 	"sensegate/firmware-sim/channel"
 	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
-	"sensegate/motion/csi"
 	"sensegate/motion/detect"
 	"sensegate/motion/fuse"
 )
@@ -190,28 +189,19 @@ func (p *piece) play(home *scenario.Scenario, length time.Duration) {
 	if p.With == NextDoor {
 		scene.Bodies = append(scene.Bodies, neighbour(home, seed, from, to))
 	}
-	ears := newEars(home, seed, from, to, p)
+	watchers := p.listen(home, seed, from, to)
 	const step motion.Seconds = 0.5
 	for at := from; at < to; at = at.Add(step) {
-		for _, e := range ears {
-			e.step(at, at.Add(step), &scene)
+		for _, w := range watchers {
+			w.step(at, at.Add(step), &scene)
 		}
 	}
 	p.Hours = length.Hours()
-	p.Alone.Hours = p.Hours * float64(len(ears))
+	p.Alone.Hours = p.Hours * float64(len(watchers))
 }
 
-// ear is the receiver and the detector of a link.
-type ear struct {
-	radio    *disturbed
-	layout   channel.Layout
-	detector *detect.Link
-	emit     func(detect.Tick)
-	amp      []float32
-}
-
-// newEars returns those of a home, which count in p.
-func newEars(home *scenario.Scenario, seed uint64, from, to motion.Time, p *piece) (all []*ear) {
+// listen returns the watchers of a home whose radio is disturbed, which count in p.
+func (p *piece) listen(home *scenario.Scenario, seed uint64, from, to motion.Time) []*watcher {
 	scored := from.Add(scenarioWarmUp)
 	network := newLevelEvents(func(level int) { p.Events[level]++ })
 	fuser := fuse.New(func(s *fuse.Step) {
@@ -225,33 +215,19 @@ func newEars(home *scenario.Scenario, seed uint64, from, to motion.Time, p *piec
 			}
 		}
 	})
-	plan := home.Plan()
-	for i, link := range home.Links() {
-		config := home.Radio(plan, link, seed)
-		key := fuse.Link{Src: motion.MAC{2, 0, 0, 0, 1, byte(i)}, Dst: motion.MAC{2, 0, 0, 0, 0, byte(link.Node)}}
-		fuser.SetZone(key, home.RoomAt(config.From))
+	all := watch(home, seed, fuser, func(link scenario.Link, config channel.Config) sounder {
+		return disturb(config, link, seed, from, to).sound
+	})
+	for _, w := range all {
 		single := newLevelEvents(func(level int) { p.Alone.Events[level]++ })
 		one := fuse.New(func(s *fuse.Step) {
 			if s.Sample != nil && s.Time >= scored {
 				single.take(s.Sample)
 			}
 		})
-		all = append(all, &ear{
-			radio: disturb(home, plan, link, seed, from, to), layout: config.Layout, detector: detect.NewLink(detect.Defaults()),
-			emit: func(t detect.Tick) { fuser.Add(key, t); one.Add(key, t) },
-		})
+		w.emit = func(t detect.Tick) { fuser.Add(w.key, t); one.Add(w.key, t) }
 	}
 	return all
-}
-
-// step measures [from, to) and pushes the frames to the detector.
-func (e *ear) step(from, to motion.Time, scene *channel.Scene) {
-	frames, format := e.radio.sound(from, to, scene)
-	e.detector.SetFormat(format)
-	for _, f := range frames {
-		e.amp = csi.Amplitudes(e.amp, f.Data, e.layout.Flags)
-		e.detector.Push(f.Stamp, e.amp, e.layout.Ends, f.RSSI, e.emit)
-	}
 }
 
 // levelEvents are the event machines of a network, one for each level of sensitivity, with default settings.

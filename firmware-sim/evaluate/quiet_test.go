@@ -23,7 +23,7 @@ func TestDisturbedRadio(t *testing.T) {
 	}
 	from := motion.TimeOf(scenarioDay())
 	to := from.Add(1200)
-	d := disturb(home, home.Plan(), home.Links()[0], 1, from, to)
+	d := disturb(home.Radio(home.Plan(), home.Links()[0], 1), home.Links()[0], 1, from, to)
 	var last motion.Time
 	formats, doubles, count := map[uint32]bool{}, 0, 0
 	silent := motion.Seconds(0)

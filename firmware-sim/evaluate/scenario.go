@@ -77,7 +77,7 @@ func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.D
 			score.take(s, truth)
 		}
 	})
-	watchers := watch(home, play.Seed, fuser)
+	watchers := watch(home, play.Seed, fuser, undisturbed)
 	const step motion.Seconds = 0.5
 	for at := begin.Add(-scenarioWarmUp); at < end.Add(2); at = at.Add(step) {
 		for _, w := range watchers {
@@ -88,18 +88,31 @@ func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.D
 	return score
 }
 
+// sounder returns the frames of [from, to) of a link and their format; they are valid until the next call.
+type sounder func(from, to motion.Time, scene *channel.Scene) ([]channel.Frame, uint32)
+
+// undisturbed returns the sounder of a link whose radio nothing disturbs.
+func undisturbed(_ scenario.Link, config channel.Config) sounder {
+	link := channel.NewLink(config)
+	var frames []channel.Frame
+	return func(from, to motion.Time, scene *channel.Scene) ([]channel.Frame, uint32) {
+		frames = link.Sound(frames[:0], from, to, scene)
+		return frames, 0
+	}
+}
+
 // watcher is the receiver and the detector of a link.
 type watcher struct {
-	link     *channel.Link
+	sound    sounder
 	layout   channel.Layout
 	detector *detect.Link
+	key      fuse.Link
 	emit     func(detect.Tick)
-	frames   []channel.Frame
 	amp      []float32
 }
 
-// watch returns the watchers of a home's links, which feed the fuser.
-func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser) []*watcher {
+// watch returns the watchers of a home's links, which feed the fuser with what radio sounds.
+func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser, radio func(scenario.Link, channel.Config) sounder) []*watcher {
 	plan := home.Plan()
 	var all []*watcher
 	for i, link := range home.Links() {
@@ -108,7 +121,7 @@ func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser) []*watcher {
 		at := config.From
 		fuser.SetZone(key, home.RoomAt(at))
 		all = append(all, &watcher{
-			link: channel.NewLink(config), layout: config.Layout, detector: detect.NewLink(detect.Defaults()),
+			sound: radio(link, config), layout: config.Layout, detector: detect.NewLink(detect.Defaults()), key: key,
 			emit: func(t detect.Tick) { fuser.Add(key, t) },
 		})
 	}
@@ -117,8 +130,9 @@ func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser) []*watcher {
 
 // step measures [from, to) and pushes the frames to the detector.
 func (w *watcher) step(from, to motion.Time, scene *channel.Scene) {
-	w.frames = w.link.Sound(w.frames[:0], from, to, scene)
-	for _, f := range w.frames {
+	frames, format := w.sound(from, to, scene)
+	w.detector.SetFormat(format)
+	for _, f := range frames {
 		w.amp = csi.Amplitudes(w.amp, f.Data, w.layout.Flags)
 		w.detector.Push(f.Stamp, w.amp, w.layout.Ends, f.RSSI, w.emit)
 	}

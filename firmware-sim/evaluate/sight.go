@@ -79,7 +79,7 @@ func (s *sight) play(bodies []channel.Body, length motion.Seconds) []float64 {
 		}
 	})
 	scene := channel.Scene{Bodies: bodies}
-	watchers := watch(s.home, s.seed, fuser)
+	watchers := watch(s.home, s.seed, fuser, undisturbed)
 	for at := begin.Add(-scenarioWarmUp); at < begin.Add(length+2); at = at.Add(sampleStep) {
 		for _, w := range watchers {
 			w.step(at, at.Add(sampleStep), &scene)

@@ -134,7 +134,7 @@ func (l *levelRuns) instead(stored iter.Seq[*fuse.Sample], from motion.Time) ite
 				return
 			}
 		}
-		for s := range l.samples(max(from, l.since()), 0) {
+		for s := range l.samples(from, 0) {
 			if !yield(s) {
 				return
 			}
