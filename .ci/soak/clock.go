@@ -47,6 +47,17 @@ func fastNow() (sec int64, nsec int32, mono int64) {
 }
 `
 
+// fastPrograms builds programs with a clock of fastClock into dir.
+func fastPrograms(ctx context.Context, dir string, speed int, unset time.Duration, programs ...string) (clock, error) {
+	c, err := fastClock(ctx, dir, speed, unset)
+	for _, name := range programs {
+		if err == nil {
+			err = run(ctx, "go", "build", "-overlay", c.overlay, "-o", filepath.Join(dir, name), map[string]string{"sensegate": ".", "firmware-sim": "./firmware-sim"}[name])
+		}
+	}
+	return c, err
+}
+
 // fastClock writes the overlay of the time package, whose clock shows 1970 for unset. It
 // fails if the package differs from that of Go 1.26 where it is edited.
 func fastClock(ctx context.Context, dir string, speed int, unset time.Duration) (clock, error) {

@@ -23,7 +23,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"time"
 )
 
@@ -73,14 +72,9 @@ func soak(ctx context.Context, o options) (flat bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	clock, err := fastClock(ctx, dir, o.speed, 0)
+	clock, err := fastPrograms(ctx, dir, o.speed, 0, "sensegate", "firmware-sim")
 	if err != nil {
 		return false, err
-	}
-	for name, source := range map[string]string{"sensegate": ".", "firmware-sim": "./firmware-sim"} {
-		if err := run(ctx, "go", "build", "-overlay", clock.overlay, "-o", filepath.Join(dir, name), source); err != nil {
-			return false, err
-		}
 	}
 	box, err := startAppliance(ctx, dir)
 	if err != nil {
