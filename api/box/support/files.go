@@ -34,7 +34,8 @@ and no time at which somebody was at home, or added, changed or removed somethin
 stand-in such as network-1, room-2 or device-3: the same one in every file here, another one in the next
 bundle. What the program says for people stands here where it is a sentence of its own, of a library or of the
 system; "…" stands for every other word. Numbers that grow with what happens at home have two digits. Of the log there
-are the lines about the machine: when it started, what its disk, connections and devices did. Those that tell what
+are the lines about the machine: when it started, what its disk and its uplinks did. What somebody at home, a
+device of theirs or motion may have brought about stands at the end, without a time. Lines that tell what
 people do, when a phone asks or where motion was are left out and counted.
 
 `
