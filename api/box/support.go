@@ -123,15 +123,17 @@ func (m *bundle) learn(ctx context.Context) {
 	}
 }
 
-// server returns the stand-in of a host, perhaps with a port.
+// server returns the stand-in of a host with the port that it may have; this machine needs none.
 func (m *bundle) server(host string) string {
-	name := host
-	if without, _, err := net.SplitHostPort(host); err == nil {
-		name = without
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, ""
 	}
-	stand := m.names.Add("server", name)
-	m.names.Also(stand, host)
-	return stand
+	stand := m.names.Server(name)
+	if port == "" {
+		return stand
+	}
+	return net.JoinHostPort(stand, port)
 }
 
 // supportSetting is a key of the configuration as a bundle shows it.
@@ -184,7 +186,7 @@ func (m *bundle) database(ctx context.Context) (any, error) {
 	l.Path, l.Size, l.Pages, l.FreePages = "", support.Round(l.Size), support.Round(l.Pages), support.Round(l.FreePages)
 	for i := range l.Buckets {
 		b := &l.Buckets[i]
-		b.Keys, b.Bytes, b.Pages = support.Round(b.Keys), support.Round(b.Bytes), support.Round(b.Pages)
+		b.Keys, b.Bytes, b.Pages = support.Round(b.Keys), support.RoundBytes(b.Bytes), support.Round(b.Pages)
 	}
 	check := "every page, record and index is whole"
 	left, err := m.Check(ctx)

@@ -76,6 +76,9 @@ func Round[N int | int64 | uint64](n N) N {
 	return (n + step/2) / step * step
 }
 
+// RoundBytes is Round of a number of bytes in KiB: a single record that comes or goes is not seen.
+func RoundBytes(n int) int { return Round((n+512)>>10) << 10 }
+
 // Version returns what a program calls its version, "" when that could be anything else.
 func Version(text string) string {
 	if aVersion.MatchString(text) {
@@ -84,13 +87,13 @@ func Version(text string) string {
 	return ""
 }
 
-var aVersion = regexp.MustCompile(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+][a-z]{1,8}\.?[0-9]{0,2})?$`)
+var aVersion = regexp.MustCompile(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+.]?(alpha|beta|dev|dirty|pre|rc)[-.]?[0-9]{0,3})?$`)
 
 // Setting returns the value of a key of the configuration as it may be shown: a number, a size, one of
 // the words that the product knows, a port, or its default. Otherwise a stand-in; "" stays empty.
 func (n *Names) Setting(key, value, standard string) string {
 	switch {
-	case value == "" || value == standard || everyAddress.MatchString(value) || value == "off" || value == "true" || value == "false":
+	case value == "" || value == standard || everyAddress.MatchString(value) || everyHost.MatchString(value) || value == "off" || value == "true" || value == "false":
 		return value
 	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"), wordSettings[key], strings.HasSuffix(key, ".use"):
 		return value
@@ -114,7 +117,8 @@ func (n *Names) Setting(key, value, standard string) string {
 }
 
 var (
-	everyAddress = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?:[0-9]{1,5}$`)
+	everyHost    = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
+	everyAddress = regexp.MustCompile(`^(?:[a-z0-9+]+://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
 	plainValue   = regexp.MustCompile(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
 	wordSettings = wordSet(`log.level log.format web.admin gatekeeper.readopt mail.smtp.tls sensors.provider`)
 )

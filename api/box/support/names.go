@@ -50,17 +50,25 @@ func (n *Names) Add(kind string, ids ...string) (stand string) {
 }
 
 // Also has further names of a thing replaced by its stand-in in texts. A name that several things have
-// tells neither: it is dropped.
+// tells neither: it is dropped. A host that every machine has is no name.
 func (n *Names) Also(stand string, names ...string) {
 	for _, name := range names {
 		switch known := n.stands[key(name)]; {
-		case key(name) == "" || known == stand:
+		case key(name) == "" || known == stand || everyHost.MatchString(name):
 		case known == "":
 			n.stands[key(name)], n.match = stand, nil
 		default:
 			n.stands[key(name)] = dropped
 		}
 	}
+}
+
+// Server returns the stand-in of a host, or the host itself where every machine has it.
+func (n *Names) Server(host string) string {
+	if everyHost.MatchString(host) {
+		return host
+	}
+	return n.Add("server", host)
 }
 
 // known returns the stand-in of the thing that alone has one of some names, "" when there is none.
@@ -175,6 +183,9 @@ func (n *Names) find(text string) (list []found) {
 		} else {
 			end = len(text)
 		}
+		if port := behindHost.FindStringSubmatchIndex(text[begin:end]); port != nil {
+			end = begin + port[2]
+		}
 		if len(list) > 0 && begin < list[len(list)-1].end {
 			list[len(list)-1].end = max(end, list[len(list)-1].end)
 			continue
@@ -183,6 +194,9 @@ func (n *Names) find(text string) (list []found) {
 	}
 	return list
 }
+
+// behindHost finds the port behind a host, perhaps of a URL: behind an IPv6 address without brackets is none.
+var behindHost = regexp.MustCompile(`^(?:[a-z0-9+]+://)?[^:]*(:[0-9]{1,5})[.:]?$`)
 
 func letterBefore(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
@@ -230,6 +244,8 @@ func (n *Names) words(text string) string {
 		at = w.end
 		before := text[strings.LastIndexAny(text[:w.begin], " \t\n")+1 : w.begin]
 		switch {
+		case harmless.MatchString(before + w.text):
+			out.WriteString(w.text)
 		case strings.Contains(before+w.text, "::") && w.text != "1":
 			out.WriteString(dropped) // an IPv6 address
 		case n.kept[w.text] || singles[w.text] || harmless.MatchString(w.text):

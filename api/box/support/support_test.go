@@ -14,6 +14,12 @@ func TestTextShowsNothingThatLeadsBack(t *testing.T) {
 	names.Add("room", "zirbenstube hinten")
 	names.Add("network", "network 17", "a41f00c2")
 	names.Add("device", "al")
+	names.Setting("uplinks.0.url", "mqtt://[::1]:1883", "")
+	names.Setting("uplinks.1.url", "mqtt://u@127.0.0.1:1883", "")
+	names.Setting("http.hosts", "localhost, ::1", "")
+	names.Server("127.0.0.1")
+	names.Server("grotte")
+	names.Add("client", "02:5e:c7:e7:00")
 	names.Keep("http.listen")
 	for text, want := range map[string]string{
 		"dial tcp 192.168.1.5:1883: connect: connection refused":     "dial tcp …:1883: connect: connection refused",
@@ -40,6 +46,9 @@ func TestTextShowsNothingThatLeadsBack(t *testing.T) {
 		"correct-horse-battery-staple":                               "…",
 		"key=value=kitchen.example, kirchenwirt=7":                   "…, …",
 		"naïve café": "… …",
+		":8080 and 127.0.0.1:8080 is taken, localhost:1883 and [::1]:1883": ":8080 and 127.0.0.1:8080 is taken, localhost:1883 and [::1]:1883",
+		"grotte:1883, mqtt://grotte:1883: and grotte.lan:8883.":            "server-1:1883, server-1:1883: and server-1:8883.",
+		"02:5e:c7:e7:00:01 and u:p@grotte:1883":                            "client-1 and server-1",
 	} {
 		if got := names.Text(text); got != want {
 			t.Errorf("%s\nis shown as %s\nwant        %s", text, got, want)
@@ -139,12 +148,15 @@ func TestSettingIsShownWhereItIsNoName(t *testing.T) {
 		"uplinks.0.use":       {"events, live", "", "events, live"},
 		"uplinks.0.read_only": {"true", "", "true"},
 		"sound":               {"default", "default", "default"},
+		"uplinks.0.url":       {"mqtt://127.0.0.1:1883", "", "mqtt://127.0.0.1:1883"},
+		"relay.mqtt.url":      {"mqtts://localhost", "", "mqtts://localhost"},
+		"mail.smtp.host":      {"::1", "", "::1"},
 	} {
 		if got := names.Setting(key, s[0], s[1]); got != s[2] {
 			t.Errorf("%s: %s is shown as %s", key, s[0], got)
 		}
 	}
-	for key, value := range map[string]string{"mail.smtp.host": "nas", "uplinks.0.username": "1234", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
+	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
 		if got := names.Setting(key, value, ""); !strings.HasPrefix(got, "setting-") {
 			t.Errorf("%s: %s is shown as %s", key, value, got)
 		}
@@ -173,6 +185,12 @@ sensegate_http_request_duration_seconds_sum{door="http"} 1234.56
 sensegate_pushes_total{result="sent"} 41
 sensegate_network_motion_ratio{place="kitchen"} 0.5
 sensegate_store_other{room="kitchen"} 1
+go_info{version="go1.26.8",GOROOT="/home/anna/go",Room="kitchen",method="a \"b\" c"} 1
+go_goroutines 73
+process_open_fds 32
+sensegate_http_live_connections 3
+sensegate_http_connections 4
+sensegate_mqtt_sessions 6
 `)
 	want := `process_num_threads 6
 process_resident_memory_bytes 32000000
@@ -183,7 +201,11 @@ sensegate_uplink_queue{uplink="uplink-1"} 1200
 sensegate_uplink_refused_total{uplink="uplink-1"} 1200
 sensegate_http_requests_total{door="http",route="/api/v1/networks/{id}",method="GET",status="5xx"} 90
 sensegate_http_request_duration_seconds_sum{door="http"} 1200
-sensegate_store_other{room="…"} 1
+sensegate_store_other 1
+go_info{version="go1.26.8",method="…"} 1
+go_goroutines 70
+process_open_fds 30
+sensegate_mqtt_sessions 10
 `
 	if got != want {
 		t.Error(got)
@@ -215,5 +237,26 @@ func TestLogHasTheLinesOfTheMachineAlone(t *testing.T) {
 	at.Text = "Anna came home"
 	if got := names.Log([]logtail.Line{at, {Text: "ready"}}); !strings.Contains(got, "INFO  ready\n\n1 lines are left out") {
 		t.Error(got)
+	}
+}
+
+func TestSizeDoesNotShowASingleRecord(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]int{0: 0, 20: 0, 110: 0, 3000: 0, 6 << 10: 10 << 10, 930_000: 910 << 10} {
+		if got := RoundBytes(bytes); got != want {
+			t.Errorf("%d bytes are shown as %d", bytes, got)
+		}
+	}
+}
+
+func TestVersionHasNoNameInIt(t *testing.T) {
+	t.Parallel()
+	for text, shown := range map[string]bool{
+		"2.4.1": true, "v1": true, "1.2-rc.1": true, "3.0.0-beta2": true, "1.2.3-dev": true, "1.2+dirty": true, "1.0rc1": true,
+		"1.2-bedroom": false, "1.2-anna": false, "1.2-rc-bedroom": false, "bedroom": false, "1.2.3.4": false, "192.168.7.1": false,
+	} {
+		if got := Version(text); got != "" != shown {
+			t.Errorf("%s is shown as %q", text, got)
+		}
 	}
 }
