@@ -321,7 +321,7 @@ func TestSupportBundleOfWhatDoesNotRun(t *testing.T) {
 	}
 	make := func() (map[string]string, string) {
 		var out, said bytes.Buffer
-		if err := admin.Run(t.Context(), dir, Offline, []string{"support", "-config", config, "-o", "-"}, &out, &said); err != nil {
+		if err := admin.Run(t.Context(), dir, Offline, []string{"support", "-config", config, "-state-dir", dir, "-o", "-"}, &out, &said); err != nil {
 			t.Fatal(err)
 		}
 		return bundled(t, out.Bytes()), said.String()

@@ -52,6 +52,9 @@ func (b *Box) supportFiles(ctx context.Context) []support.File {
 	if b.Configured != nil {
 		made.settings(b.Configured())
 	}
+	if b.Mistaken != nil {
+		made.text("mistakes.txt", "what is wrong with the configuration, so that it does not start", made.names.Lines(b.Mistaken.Error()))
+	}
 	if b.Preflight != nil {
 		made.preflight(b.Preflight())
 	}
@@ -147,13 +150,14 @@ type supportSetting struct {
 }
 
 func (m *bundle) settings(all Settings) {
+	m.names.Add("config", all.File)
 	shown := []supportSetting{}
 	for _, s := range all.List {
 		m.names.Keep(s.Key)
 		one := supportSetting{Key: s.Key, Secret: s.Secret, Set: s.Set, Origin: s.Origin}
 		if s.Value != nil {
-			if s.Key == "state_dir" {
-				m.names.Add("state-dir", *s.Value)
+			if absolute, err := filepath.Abs(*s.Value); s.Key == "state_dir" && err == nil {
+				m.names.Add("state-dir", absolute, *s.Value)
 			}
 			one.Value = m.names.Setting(s.Key, *s.Value, s.Standard)
 			if *s.Value != s.Standard {
@@ -168,7 +172,11 @@ func (m *bundle) settings(all Settings) {
 func (m *bundle) preflight(found []preflight.Finding) {
 	var out strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&out, "%-7s  %s: %s", f.Grade, f.What, m.names.Text(f.Says))
+		says := m.names.Text(f.Says)
+		if f.What == "clock" { // which says the time of the bundle
+			says = f.Says
+		}
+		fmt.Fprintf(&out, "%-7s  %s: %s", f.Grade, f.What, says)
 		if f.Fix != "" {
 			fmt.Fprintf(&out, ". %s", m.names.Text(f.Fix))
 		}

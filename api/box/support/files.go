@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -95,8 +96,10 @@ func (n *Names) Setting(key, value, standard string) string {
 	switch {
 	case value == "" || value == standard || everyAddress.MatchString(value) || everyHost.MatchString(value) || value == "off" || value == "true" || value == "false":
 		return value
-	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"), wordSettings[key], strings.HasSuffix(key, ".use"):
+	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"):
 		return value
+	case (wordSettings[key] || strings.HasSuffix(key, ".use")) && !slices.ContainsFunc(strings.Split(value, ", "), func(word string) bool { return !valuesKept[word] }):
+		return value // a mistake is none of these
 	}
 	names := []string{value}
 	for item := range strings.SplitSeq(value, ", ") {
@@ -120,5 +123,6 @@ var (
 	everyHost    = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
 	everyAddress = regexp.MustCompile(`^(?:[a-z0-9+]+://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
 	plainValue   = regexp.MustCompile(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
+	valuesKept   = wordSet(`any cloud commands debug error events history home_assistant info implicit json live never none private same-address starttls text warn zigbee2mqtt`)
 	wordSettings = wordSet(`log.level log.format web.admin gatekeeper.readopt mail.smtp.tls sensors.provider`)
 )

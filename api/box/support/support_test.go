@@ -39,9 +39,9 @@ func TestTextShowsNothingThatLeadsBack(t *testing.T) {
 		`to "a b c", "Zirbenstube Hinten" and "cut`:                  "to …, \"room-1\" and …",
 		"token sg_q7Zk2mXv81LpTt40aQ, 9f86d081884c7d65, cafebabe":    "… …, …, …",
 		"https://u:p@h.example/x?y=zebra and mqtts://nas":            "… and …",
-		"http.listen: 127.0.0.1:8080 is taken, push.fcm is not":      "http.listen: 127.0.0.1:8080 is taken, … is not",
+		"http.listen: 127.0.0.1:8080 is taken, push.stube is not":    "http.listen: 127.0.0.1:8080 is taken, … is not",
 		"at 2025-11-24 13:00:01, 1764000060.5 or 12.5 s, 1m30s":      "at … …, … or 12.5 s, 1m30s",
-		"open /home/anna/x: no such file, /var/lib/bert: permission": "open person-1 … … …, …: …",
+		"open /home/anna/x: no such file, /var/lib/bert: permission": "open person-1: … … …, …: …",
 		"open /home/bert/x: no such file or directory":               "open …: no such file or directory",
 		"correct-horse-battery-staple":                               "…",
 		"key=value=kitchen.example, kirchenwirt=7":                   "…, …",
@@ -71,6 +71,37 @@ func TestTextShowsNoWordWhereANameStands(t *testing.T) {
 			if got := names.Text(text); got != want {
 				t.Errorf("%s\nis shown as %s", text, got)
 			}
+		}
+	}
+}
+
+// What keeps an appliance from starting can be read, by who has never seen it.
+func TestTextShowsWhyAnApplianceDoesNotStart(t *testing.T) {
+	t.Parallel()
+	var names Names
+	names.Add("state-dir", "/srv/haus")
+	names.Add("config", "/home/anna/box.yaml")
+	for text, want := range map[string]string{
+		`/home/anna/box.yaml:12: http.listen: want a whole number, found "kitchen"`:                                                         `config-1:12: http.listen: want a whole number, found …`,
+		`/home/anna/box.yaml:3: htp: no such key; did you mean http?`:                                                                       `config-1:3: …: no such key; did you mean http?`,
+		`/home/anna/box.yaml:7: mail.smtp.port: want a whole number, found "anna"`:                                                          `config-1:7: mail.smtp.port: want a whole number, found …`,
+		`/home/anna/box.yaml:9: store: set twice; keep one of them`:                                                                         `config-1:9: store: set twice; keep one of them`,
+		`/home/anna/box.yaml:1: mapping values are not allowed in this context`:                                                             `config-1:1: mapping values are not allowed in this context`,
+		`/srv/haus/provision.yaml:2: accounts.0.email: want an address such as jdoe@example.com`:                                            `state-dir-1/provision.yaml:2: accounts.0.email: want an address such as …`,
+		`/srv/haus/provision.yaml:8: api_keys.1.sha256: want 64 hexadecimal digits`:                                                         `state-dir-1/provision.yaml:8: api_keys.1.sha256: want 64 hexadecimal digits`,
+		`:8080 is taken by nginx (process 812). End that program, or set http.listen to another port`:                                       `:8080 is taken by nginx (process 812). End that program, or set http.listen to another port`,
+		`:8080 is taken by annas-server (process 812)`:                                                                                      `:8080 is taken by … (process 812)`,
+		`user nobody cannot write /srv/haus/sensegate.db, which belongs to root`:                                                            `user nobody cannot write state-dir-1/sensegate.db, which belongs to root`,
+		`no appliance in /srv/haus: start it once with sensegate serve, or name its state directory with -state-dir or SENSEGATE_STATE_DIR`: `no appliance in state-dir-1: start it once with sensegate serve, or name its state directory with -state-dir or SENSEGATE_STATE_DIR`,
+		`disconnected`: `disconnected`,
+		`mac: missing`: `mac: missing`,
+		`radar_status.root_mode: 7 is not in 0..3`:                                                  `…: 7 is not in 0..3`,
+		`motion.mkai: 3 values for count 4`:                                                         `motion.mkai: 3 values for count 4`,
+		`location.kitchen: missing, by host mail`:                                                   `…: missing, by … …`,
+		`environment: SENSEGATE_HTTP_LISTEN: core.tls_listen: want host:port such as :8444, or off`: `environment: SENSEGATE_HTTP_LISTEN: core.tls_listen: want host:port such as :8444, or off`,
+	} {
+		if got := names.Text(text); got != want {
+			t.Errorf("%s\nis shown as %s\nwant        %s", text, got, want)
 		}
 	}
 }
@@ -156,7 +187,7 @@ func TestSettingIsShownWhereItIsNoName(t *testing.T) {
 			t.Errorf("%s: %s is shown as %s", key, s[0], got)
 		}
 	}
-	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
+	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "uplinks.1.use": "events, kitchen", "web.admin": "annas-pc", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
 		if got := names.Setting(key, value, ""); !strings.HasPrefix(got, "setting-") {
 			t.Errorf("%s: %s is shown as %s", key, value, got)
 		}
