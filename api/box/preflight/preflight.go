@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -74,10 +75,27 @@ func Look(n Needs, now time.Time) []Finding {
 	if n.LogFile != "" {
 		found = append(found, n.logFile())
 	}
+	var idle []string // keys of ports that the appliance that runs would have, if it had this configuration
 	for _, p := range n.Ports {
-		found = append(found, p.look(n.Running))
+		f := p.look(n.Running)
+		if f.Says == p.free() && !strings.HasSuffix(p.Address, ":0") {
+			idle = append(idle, p.Key)
+		}
+		found = append(found, f)
+	}
+	if n.Running != 0 && len(idle) > 0 {
+		found = append(found, n.second(idle))
 	}
 	return found
+}
+
+// second tells of an appliance that runs on the state directory with another configuration than this one.
+func (n Needs) second(idle []string) Finding {
+	return Finding{
+		What: "state_dir", Grade: Warning,
+		Says: fmt.Sprintf("an appliance runs on %s (process %d) with another configuration: it does not listen as %s says", n.StateDir, n.Running, strings.Join(idle, ", ")),
+		Fix:  "Restart it where the configuration was changed; for a second appliance set state_dir to a directory of its own",
+	}
 }
 
 // Worst returns the worst grade.

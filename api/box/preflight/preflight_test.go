@@ -106,6 +106,32 @@ func TestWhoHasAPortIsNamed(t *testing.T) {
 	}
 }
 
+// An appliance that runs on the state directory and has none of the ports has another configuration.
+func TestSecondApplianceOnAStateDirectoryIsTold(t *testing.T) {
+	t.Parallel()
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	free := strings.Replace(held.Addr().String(), "127.0.0.1", "127.0.0.2", 1) // nobody can have it on every address
+	n := needs(t)
+	n.Ports = []Port{{"http.listen", "tcp", held.Addr().String()}, {"mqtt.listen", "tcp", "127.0.0.1:0"}}
+	for _, c := range []struct {
+		running int
+		more    []Port
+		told    bool
+	}{{os.Getpid(), nil, false}, {os.Getpid(), []Port{{"core.listen", "tcp", free}}, true}, {0, []Port{{"core.listen", "tcp", free}}, false}} {
+		n := n
+		n.Running, n.Ports = c.running, append(n.Ports[:2:2], c.more...)
+		var shown strings.Builder
+		Show(&shown, Look(n, time.Unix(1_800_000_000, 0)), Warning)
+		if told := strings.Contains(shown.String(), fmt.Sprintf("(process %d) with another configuration: it does not listen as core.listen says. Restart", os.Getpid())); told != c.told {
+			t.Errorf("%+v: %s", c, &shown)
+		}
+	}
+}
+
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
