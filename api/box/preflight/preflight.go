@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -112,6 +114,9 @@ func Show(w io.Writer, found []Finding, from Grade) {
 	}
 }
 
+// farAhead is how long after the last write to the database a clock is taken to be wrong.
+const farAhead = 400 * 24 * time.Hour
+
 // clock looks at the time.
 func (n Needs) clock(now time.Time) Finding {
 	f := Finding{What: "clock", Says: now.UTC().Format("2006-01-02 15:04:05") + " UTC"}
@@ -119,6 +124,11 @@ func (n Needs) clock(now time.Time) Finding {
 		f.Grade = Warning
 		f.Says += ", which is before this program was made: it is not set"
 		f.Fix = "Let the machine fetch the time (timedatectl set-ntp true; on OpenWrt: /etc/init.d/sysntpd enable); what is stored meanwhile is stamped anew then"
+	}
+	if info, err := os.Stat(filepath.Join(n.StateDir, n.Database)); err == nil && now.Sub(info.ModTime()) > farAhead {
+		f.Grade = Warning
+		f.Says += fmt.Sprintf(", more than a year after the database was last written (%s): it is ahead, or the appliance was off for that long", info.ModTime().UTC().Format(time.DateOnly))
+		f.Fix = "Compare it with another clock before the start: what is stored by a clock that is ahead stays in the future"
 	}
 	return f
 }

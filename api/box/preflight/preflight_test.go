@@ -34,6 +34,8 @@ func TestWhatIsWrongIsToldWithWhatToDo(t *testing.T) {
 		"nothing":           {func(*testing.T, *Needs) {}, set, Fine, "", ""},
 		"no directory yet":  {func(t *testing.T, n *Needs) { n.StateDir += "/a/b" }, set, Fine, "state_dir", "is made at the start"},
 		"clock not set":     {func(*testing.T, *Needs) {}, time.Unix(0, 0), Warning, "clock", "1970-01-01"},
+		"clock years ahead": {func(t *testing.T, n *Needs) { written(t, n, 1_700_000_000) }, set, Warning, "clock", "more than a year after the database was last written (2023-11-14)"},
+		"box off for weeks": {func(t *testing.T, n *Needs) { written(t, n, 1_795_000_000) }, set, Fine, "clock", "UTC"},
 		"few files":         {func(t *testing.T, n *Needs) { n.Files = 1 << 40 }, set, Warning, "open files", "fewer are let in"},
 		"little memory":     {func(t *testing.T, n *Needs) { n.Memory = 32 << 20 }, set, Warning, "memory", "32 MiB"},
 		"little room":       {func(t *testing.T, n *Needs) { n.MinFree = 1 << 60 }, set, Wrong, "disk", "less than store.min_free"},
@@ -144,6 +146,15 @@ func write(t *testing.T, path string, size int64) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written makes a database that was last written at a time, in s.
+func written(t *testing.T, n *Needs, at int64) {
+	path := filepath.Join(n.StateDir, n.Database)
+	write(t, path, 1)
+	if err := os.Chtimes(path, time.Unix(at, 0), time.Unix(at, 0)); err != nil {
 		t.Fatal(err)
 	}
 }
