@@ -77,21 +77,21 @@ func (c command) support(ctx context.Context, config string, named bool) ([]byte
 		c.stateDir = of.StateDir
 	}
 	client, err := openRunning(ctx, c.stateDir)
-	if err != nil {
-		return nil, err
-	}
 	if client == nil {
 		c.lacks(of, mistaken)
-		if client, err = openOffline(ctx, c.stateDir, c.said, of.Parts); err != nil {
-			fmt.Fprintln(c.said, "sensegate: without the database:", err)
-			of.Unopened = err
-			var foreign *foreignError
-			if errors.As(err, &foreign) {
-				of.Whole = foreign.as() + " support"
-				fmt.Fprintln(c.said, "sensegate: with it:", of.Whole, "-o - >sensegate-support.zip")
-			}
-			return box.New(of.Parts).Support(ctx, store.Actor{})
+		if err == nil {
+			client, err = openOffline(ctx, c.stateDir, c.said, of.Parts)
 		}
+	}
+	if err != nil {
+		fmt.Fprintln(c.said, "sensegate: without the database:", err)
+		of.Unopened = err
+		var foreign *foreignError
+		if errors.As(err, &foreign) {
+			of.Whole = foreign.as() + " support"
+			fmt.Fprintln(c.said, "sensegate: with it:", of.Whole, "-o - >sensegate-support.zip")
+		}
+		return box.New(of.Parts).Support(ctx, store.Actor{})
 	}
 	answer, err := client.stream(ctx, "/support")
 	if err != nil {

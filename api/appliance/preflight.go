@@ -48,6 +48,9 @@ func Installed() string {
 // far as it could be read, what the machine is like, and the end of its log file, where it has one as text.
 // config is its file, "" for that of the installed package; stateDir is "" for that of the configuration.
 func Offline(config, stateDir string) (admin.Stopped, error) {
+	if absolute, err := filepath.Abs(config); config != "" && err == nil {
+		config = absolute // as Settings names it
+	}
 	c, mistaken := Load(cmp.Or(config, Installed()))
 	switch {
 	case stateDir != "":

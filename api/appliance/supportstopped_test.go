@@ -91,3 +91,13 @@ func TestSupportCommandSaysWhereItCannotWrite(t *testing.T) {
 		}
 	}
 }
+
+// Where the appliance cannot even be asked, as its directory is another user's, a bundle has the rest.
+func TestSupportBundleOfWhatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // no socket can have such a path
+	files, said := stoppedBundle(t, "state_dir: "+dir+"\n")
+	want(t, files, said, map[string][]string{
+		"database.json": {"the appliance of state-dir-1 cannot be reached: dial unix state-dir-1/sensegate.sock: connect: invalid argument"}, "doctor.txt": {"state-dir-1 is not there yet"},
+	})
+}

@@ -37,7 +37,7 @@ invalid character|looking for beginning of value|unexpected end of JSON input|af
 runtime error|index out of range|with length|with capacity|slice bounds out of range|invalid memory address or nil pointer dereference|integer divide by zero
 assignment to entry in nil map|keep alive timeout|session takeover|malformed packet|protocol violation|packet too large|not authorized|quota exceeded|server busy
 bad username or password|client identifier not valid|unsupported protocol version|receive maximum exceeded|server shutting down|server unavailable|topic name invalid
-did not find expected|could not find expected|while parsing a block mapping|while parsing a block collection|while parsing a flow mapping|while parsing a flow sequence
+did not find expected key|did not find expected node content|did not find expected alphabetic or numeric character|could not find expected directive name|did not find expected|could not find expected|while parsing a block mapping|while parsing a block collection|while parsing a flow mapping|while parsing a flow sequence
 while scanning a simple key|while scanning a quoted scalar|while scanning for the next token|mapping values are not allowed in this context|unknown anchor
 found character that cannot start any token|found a tab character that violates indentation|found unexpected end of stream|found unknown escape character
 control characters are not allowed|block sequence entries are not allowed in this context|invalid UTF-8|expected node content|document start

@@ -22,9 +22,9 @@ import (
 var update = flag.Bool("update", false, "write phrases.deflate anew, from the messages of the program")
 
 // sources are the folders and files whose messages may stand in a bundle.
-var sources = []string{"api/admin/client.go", "api/admin/commands.go", "api/admin/config.go", "api/admin/configenv.go", "api/admin/configfile.go", "api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "store"}
+var sources = []string{"api/admin/client.go", "api/admin/commands.go", "api/admin/config.go", "api/admin/configenv.go", "api/admin/configfile.go", "api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "motion/notify/config.go", "store"}
 
-// silent are folders below, whose texts are for people at home or for Home Assistant.
+// silent are files below folders, whose texts are for people at home or for Home Assistant.
 var silent = regexp.MustCompile(`/(?:homeassistant|household|notify|timezone)/[^/]*$`)
 
 // A message that nobody has written into the list yet is shown as "…", so a few may be missing.
@@ -70,8 +70,9 @@ func TestPhrasesAreThoseOfTheProgram(t *testing.T) {
 func phrasesOfProgram(t *testing.T) []string {
 	t.Helper()
 	all := map[string]bool{}
-	for _, folder := range sources {
-		err := filepath.WalkDir(filepath.Join("../../..", folder), func(path string, entry fs.DirEntry, err error) error {
+	for _, source := range sources {
+		root := filepath.Join("../../..", source)
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -91,7 +92,7 @@ func phrasesOfProgram(t *testing.T) []string {
 						all[name] = true
 					}
 				}
-				if ok && !silent.MatchString(path) && literal.Kind == token.STRING && literal.Value[0] == '"' { // in ` are tags and patterns
+				if ok && (path == root || !silent.MatchString(path)) && literal.Kind == token.STRING && literal.Value[0] == '"' { // in ` are tags and patterns
 					text, err := strconv.Unquote(literal.Value)
 					for _, part := range verb.Split(text, -1) {
 						for _, phrase := range append(split(part), split(afterKey.ReplaceAllString(part, ""))...) {
@@ -122,9 +123,9 @@ func keyOf(path, tag string) string {
 
 var (
 	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	afterKey = regexp.MustCompile(`^[a-z0-9_]+: `) // another key may stand there
+	afterKey = regexp.MustCompile(`^[a-z0-9_.]+: `) // another key may stand there
 	verb     = regexp.MustCompile(`%[-+# 0-9.\[\]*]*[a-zA-Z%]`)
-	plainish = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9./:'_=+-]*|--?[a-zA-Z][a-z-]*)$`)
+	plainish = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9./:'_=+[-]*|--?[a-zA-Z][a-z-]*)$`)
 )
 
 // split returns the runs of two and more words of a text, parted where there is something else.
