@@ -121,7 +121,7 @@ var machine = map[string]timing{
 }
 
 // atOnce is how long after its cause a line may follow: what comes within it before or after "ready"
-// belongs to the start, and what an uplink says within it after it was started to that.
+// belongs to the start, and what an uplink says within it after it was started, or cut off, to that.
 const atOnce = time.Minute
 
 // Log returns the lines that may be shown, the oldest first, and says how many are left out. Lines that may
@@ -141,7 +141,7 @@ func (n *Names) Log(lines []logtail.Line) string {
 			continue
 		}
 		about := thing.FindString(text)
-		if message == "uplink started" {
+		if message == "uplink started" || message == "uplink failed" && byMessage.MatchString(lines[i].Text) {
 			begun[about] = at
 		}
 		of, fresh := begun[about]
@@ -173,6 +173,10 @@ func often(times int) string {
 	}
 	return fmt.Sprintf(" (about %d times)", Round(times))
 }
+
+// byMessage is the failure of an uplink that a message of it may bring about, such as an event that
+// its user may not publish: what the uplink says within atOnce would tell when motion was.
+var byMessage = regexp.MustCompile(`closed the connection"?(?: |$)|did not acknowledge a message|ends each connection`)
 
 // thing is the uplink that a shown line is about.
 var thing = regexp.MustCompile(` uplink=\S+`)

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -41,6 +42,9 @@ func TestLogDoesNotTellWhenSomebodyDidSomething(t *testing.T) {
 		9 * time.Hour:                `damaged samples skipped network=1`,
 		10 * time.Hour:               `event cannot be sent uplink=old`,
 		10*time.Hour + 1*time.Second: `step panicked panic=x`,
+		12 * time.Hour:               `uplink failed uplink=old err="the broker at nas:1883 closed the connection"`,
+		12*time.Hour + time.Second:   `uplink connected uplink=old`,
+		13 * time.Hour:               `uplink connected uplink=old`,
 		22 * time.Hour:               `database backed up bytes=123456`,
 	}
 	for i := range 12 {
@@ -57,6 +61,7 @@ func TestLogDoesNotTellWhenSomebodyDidSomething(t *testing.T) {
 2026-03-04 05:06:08 INFO  device connected device=device-1
 2026-03-04 08:06:08 INFO  uplink failed uplink=uplink-1 err=i/o timeout
 2026-03-04 09:06:07 INFO  uplink failed uplink=uplink-2 err=connection refused
+2026-03-04 18:06:07 INFO  uplink connected uplink=uplink-1
 2026-03-05 03:06:07 INFO  database backed up bytes=120000
 
 Without their times, as somebody or motion may have brought them about:
@@ -73,6 +78,8 @@ INFO  device disconnected device=device-1 reason=connection lost
 INFO  device disconnected device=device-1 reason=device removed
 INFO  event cannot be sent uplink=uplink-1
 INFO  step panicked panic=…
+INFO  uplink connected uplink=uplink-1
+INFO  uplink failed uplink=uplink-1 err=the broker at … closed the connection
 INFO  uplink failed uplink=uplink-2 err=no such host
 INFO  uplink started uplink=uplink-2
 
@@ -114,6 +121,22 @@ func TestMessagesAreThoseOfTheProgram(t *testing.T) {
 			t.Errorf("nothing logs %q", message)
 		case keeps == always && len(from) > 1 && !slices.Contains(atUpdate, message):
 			t.Errorf("%q keeps its time and is logged by %q", message, from)
+		}
+	}
+}
+
+// What a message may bring about is what the uplinks say.
+func TestFailuresByMessagesAreThoseOfUplinks(t *testing.T) {
+	t.Parallel()
+	for path, words := range map[string][]string{"mqtt/explain.go": {"closed the connection\"", "did not acknowledge a message"}, "runner.go": {"ends each connection"}} {
+		source, err := os.ReadFile("../../../motion/uplink/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range words {
+			if !strings.Contains(string(source), word) || !byMessage.MatchString(word) {
+				t.Errorf("%s: no %s", path, word)
+			}
 		}
 	}
 }
