@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sensegate/api/admin"
+	"sensegate/api/box/support"
+	"sensegate/motion/uplink"
 )
 
 // stoppedBundle makes a bundle of what does not run, of a configuration and a database with what is planted.
@@ -64,12 +66,13 @@ http: {listen: 127.0.0.1:0}
 htp: `+planted["stranger"]+`
 mail:
   smtp: {host: `+planted["mail server"]+`, port: `+planted["mail password"]+`}
+push: {messages: {`+planted["stranger"]+`: {title: x}}}
 uplinks:
   - {name: `+planted["uplink"]+`, url: "mqtt://`+planted["uplink's host"]+`", use: [`+planted["room"]+`]}
 `)
 	wantClean(t, files)
 	want(t, files, said, map[string][]string{
-		"mistakes.txt":       {"config-1:3: …: no such key; did you mean http?\n", "config-1:5: mail.smtp.port: want a whole number", "config-1:7: uplinks.0.use"},
+		"mistakes.txt":       {"config-1:3: …: no such key; did you mean http?\n", "config-1:5: mail.smtp.port: want a whole number", "config-1:8: uplinks.0.use"},
 		"configuration.json": {`"key": "http.listen"`, `"origin": "file"`},
 		"doctor.txt":         {"state_dir: state-dir-1", "http.listen: 127.0.0.1:0 is free"},
 		"devices.json":       {`"device-1"`}, "README.txt": {"mistakes.txt"},
@@ -100,4 +103,19 @@ func TestSupportBundleOfWhatCannotBeReached(t *testing.T) {
 	want(t, files, said, map[string][]string{
 		"database.json": {"the appliance of state-dir-1 cannot be reached: dial unix state-dir-1/sensegate.sock: connect: invalid argument"}, "doctor.txt": {"state-dir-1 is not there yet"},
 	})
+}
+
+// Every key of the configuration is known to be one, and shown where mistakes are told too.
+func TestSupportBundleKnowsEveryKey(t *testing.T) {
+	t.Parallel()
+	c := Defaults()
+	c.Uplinks = []uplink.Config{{}}
+	for _, s := range c.Settings().List {
+		if !support.IsKey(s.Key) && !strings.HasPrefix(s.Key, "push.messages.") { // which the events name
+			t.Errorf("%s is none", s.Key)
+		}
+	}
+	if support.IsKey("push.messages.kitchen.title") || support.IsKey("kitchen") {
+		t.Error("a word of somebody is one")
+	}
 }

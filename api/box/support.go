@@ -153,6 +153,9 @@ func (m *bundle) settings(all Settings) {
 	m.names.Add("config", all.File)
 	shown := []supportSetting{}
 	for _, s := range all.List {
+		if m.Mistaken != nil && !support.IsKey(s.Key) {
+			continue // somebody's own word may stand in it
+		}
 		m.names.Keep(s.Key)
 		one := supportSetting{Key: s.Key, Secret: s.Secret, Set: s.Set, Origin: s.Origin}
 		if s.Value != nil {

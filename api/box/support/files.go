@@ -121,7 +121,7 @@ func (n *Names) Setting(key, value, standard string) string {
 
 var (
 	everyHost    = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
-	everyAddress = regexp.MustCompile(`^(?:[a-z0-9+]+://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
+	everyAddress = regexp.MustCompile(`^(?:(?:https?|mqtts?|wss?)://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
 	plainValue   = regexp.MustCompile(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
 	valuesKept   = wordSet(`any cloud commands debug error events history home_assistant info implicit json live never none private same-address starttls text warn zigbee2mqtt`)
 	wordSettings = wordSet(`log.level log.format web.admin gatekeeper.readopt mail.smtp.tls sensors.provider`)

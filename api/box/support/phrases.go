@@ -68,6 +68,11 @@ var ours = sync.OnceValue(func() *phrases {
 	for line := range strings.SplitSeq(string(plain)+"\n"+strings.ReplaceAll(borrowed, "|", "\n"), "\n") {
 		p.add(line)
 	}
+	for _, single := range []map[string]bool{singles, servers} {
+		for word := range single {
+			p.words[strings.ToLower(word)] = true
+		}
+	}
 	for i := range 256 {
 		p.add(fmt.Sprint(tls.AlertError(i)))
 		p.add(syscall.Errno(i).Error())
@@ -91,6 +96,9 @@ func (p *phrases) add(text string) {
 		p.beginning[words[0]] = append(p.beginning[words[0]], words)
 	}
 }
+
+// IsKey reports whether a key is one of the program's alone: the keys of a map are not.
+func IsKey(key string) bool { return ours().keys[key] || ours().isKey(key) }
 
 // isKey reports whether a word is a key with those above it, such as uplinks.0.url, or the variable of one.
 func (p *phrases) isKey(word string) bool {

@@ -114,9 +114,12 @@ func TestTextDoesNotTellWhichOrdinaryWordIsAName(t *testing.T) {
 	names.Also(person, "Free")
 	names.Add("room", "held")
 	key := names.Add("key", "server")
+	names.Add("uplink", "mosquitto")
+	names.Add("phone", "mac")
+	names.Add("link", "url")
 	for _, text := range []string{
 		"23047 MiB are free", ":8080 is held by the appliance", "check the network and its name server",
-		"lookup free on server: no such host", "held", "the free server held", "carefree servers",
+		"taken by mosquitto", "mac: missing", "uplinks.0.url: want it", "lookup free on server: no such host", "held", "the free server held", "carefree servers",
 	} {
 		if got, want := names.Text(text), others.Text(text); got != want {
 			t.Errorf("%s\nis shown as %s\nto others  %s", text, got, want)
@@ -187,7 +190,7 @@ func TestSettingIsShownWhereItIsNoName(t *testing.T) {
 			t.Errorf("%s: %s is shown as %s", key, s[0], got)
 		}
 	}
-	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "uplinks.1.use": "events, kitchen", "web.admin": "annas-pc", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
+	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "uplinks.1.use": "events, kitchen", "web.admin": "annas-pc", "http.base_url": "anna://", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
 		if got := names.Setting(key, value, ""); !strings.HasPrefix(got, "setting-") {
 			t.Errorf("%s: %s is shown as %s", key, value, got)
 		}
