@@ -65,7 +65,7 @@ func run(args []string, out, errOut io.Writer) int {
 	var err error
 	switch name {
 	case "serve":
-		if err = serve(ctx, args, out, errOut); errors.Is(err, appliance.ErrRestart) {
+		if err = serve(ctx, stopped, args, out, errOut); errors.Is(err, appliance.ErrRestart) {
 			err = startAnew(err, stopped, errOut)
 		}
 	case "demo":
@@ -79,6 +79,9 @@ func run(args []string, out, errOut io.Writer) int {
 	case "version":
 		fmt.Fprintln(out, box.ThisBuild())
 	case "help":
+		if len(args) > 0 {
+			return run(append(args, "-h"), out, errOut)
+		}
 		fmt.Fprint(out, usage)
 	default:
 		fmt.Fprintf(errOut, "%s: no such command\n\n%s", name, usage)
@@ -159,7 +162,7 @@ func examine(args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found := c.Preflight()
+	found := c.Examine()
 	preflight.Show(out, found, preflight.Fine)
 	if preflight.Worst(found) == preflight.Wrong {
 		return errors.New("it does not work here until that is put right")
@@ -182,34 +185,43 @@ func startAnew(ended error, stopped func() bool, errOut io.Writer) error {
 }
 
 // serve runs the appliance to its end.
-func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
+func serve(ctx context.Context, stopped func() bool, args []string, out, errOut io.Writer) error {
 	flags := flag.NewFlagSet("sensegate serve", flag.ContinueOnError)
 	path := flags.String("config", "", "configuration file; none is needed")
 	if err := parse(flags, args, errOut); err != nil {
 		return err
 	}
 	c, err := appliance.Load(*path)
-	var noted error
-	c.Trial, noted = update.Begin(c.StateDir) // also when the configuration is refused, which may be the new program's fault
-	if err != nil {
-		return orBack(ctx, c.Trial, err)
-	}
 	log := c.Log.Logger(errOut)
-	if noted != nil {
-		log.Error("the last update", "err", noted)
+	trial, begun := update.Begin(c.StateDir, stopped, log) // also when the configuration is refused, which may be another program's
+	if errors.Is(begun, update.ErrStopped) {
+		return nil
 	}
-	ready := make(chan struct{})
-	c.Trial.Wait(ready, log)
+	if begun != nil {
+		return begun
+	}
+	c.Trial = trial
+	if err == nil {
+		err = serveOn(ctx, c, *path, log, out, errOut)
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, appliance.ErrRestart) && trial.Fail(err.Error()) {
+		return errors.New(err.Error()) // and no mistake in the configuration, after which nobody might start it again
+	}
+	return err
+}
+
+// serveOn runs the appliance with the configuration that was read at a path.
+func serveOn(ctx context.Context, c appliance.Config, path string, log *slog.Logger, out, errOut io.Writer) error {
 	a, err := openHere(ctx, c, log, errOut)
 	if err != nil {
-		return orBack(ctx, c.Trial, err)
+		return err
 	}
 	go func() {
 		<-a.Serving()
-		close(ready)
+		c.Trial.Ready()
 	}()
 	a.Restartable(func() error {
-		_, err := appliance.Load(*path)
+		_, err := appliance.Load(path)
 		return err
 	})
 	code, err := a.SetupCode(ctx)
@@ -219,15 +231,6 @@ func serve(ctx context.Context, args []string, out, errOut io.Writer) error {
 	defer showSetup(ctx, a, code, out, errOut)()
 	defer onHangup(a.ReloadCertificate)()
 	return untilFailed(ctx, a)
-}
-
-// orBack returns why the program does not serve, unless it is on trial after an update: then it runs the
-// former program, and returns only when that fails.
-func orBack(ctx context.Context, trial *update.Trial, why error) error {
-	if !trial.OnTrial() || ctx.Err() != nil {
-		return why
-	}
-	return errors.Join(why, trial.GoBack(why.Error()))
 }
 
 // openHere assembles the appliance where the machine lets it work.

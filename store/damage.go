@@ -70,6 +70,24 @@ func OpenOrRecover(ctx context.Context, o Options) (db *DB, recovery *Recovery, 
 	return db.recovered(o, recovery)
 }
 
+// OpenWhole opens the database as OpenOrRecover does, but fails where that would change something about damage:
+// for a program that has not proven yet that it can read what is there.
+func OpenWhole(ctx context.Context, o Options) (*DB, error) {
+	o = o.withDefaults()
+	db, err := open(o, migrations())
+	switch {
+	case err != nil && isDamage(err):
+		return nil, fmt.Errorf("database %s cannot be read or migrated: %w", o.Path, err)
+	case err != nil:
+		return nil, sentence(o.Path, err)
+	}
+	if err := db.checkAtStart(ctx, checkTime); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, errors.Join(fmt.Errorf("database %s cannot be read whole: %w", o.Path, err), db.Close())
+	}
+	db.verified.Store(true)
+	return db, nil
+}
+
 // recovered notes what was done about damage.
 func (db *DB) recovered(o Options, recovery *Recovery) (*DB, *Recovery, error) {
 	if err := db.noteHealth(false, recovery); err != nil {
@@ -106,7 +124,7 @@ func isDamage(err error) bool {
 	switch {
 	case errors.Is(err, ErrDamaged):
 		return true
-	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, errNotMigrated), errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
+	case errors.Is(err, ErrLocked), errors.Is(err, ErrNewer), errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
 		return false
 	case errors.As(err, &number):
 		return number == syscall.EIO // it cannot be read

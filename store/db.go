@@ -23,8 +23,8 @@ type DB struct {
 	uses   keyUses
 
 	retention  Retention
-	migrating  func(backup string, err error) error
-	deleted    chan struct{} // holds a value when something is to be wiped
+	wrapped    func(backUp func() (string, error), migrate func() error) error // Options.Migrate
+	deleted    chan struct{}                                                   // holds a value when something is to be wiped
 	share      eventShare
 	numbered   watchers
 	health     health

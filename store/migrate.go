@@ -116,11 +116,23 @@ func (db *DB) migrate(steps []migration, candidate bool) error {
 	if version == last {
 		return nil
 	}
-	if version > 0 && !candidate {
-		if err := db.backUpFirst(version); err != nil {
-			return err
-		}
+	apply := func() error { return db.applyFrom(version, steps) }
+	switch {
+	case version == 0 || candidate:
+		return apply()
+	case db.wrapped != nil:
+		return db.wrapped(func() (string, error) { return db.backUpFirst(version) }, apply)
 	}
+	if _, err := db.backUpFirst(version); errors.Is(err, ErrNoRoom) {
+		db.logger.Warn("database not backed up before migration", "err", err)
+	} else if err != nil {
+		return err
+	}
+	return apply()
+}
+
+// applyFrom runs the migrations of a file of a version, 0 for a new one.
+func (db *DB) applyFrom(version int, steps []migration) error {
 	for _, step := range steps {
 		if step.version <= version {
 			continue
@@ -138,7 +150,7 @@ func (db *DB) migrate(steps []migration, candidate bool) error {
 		}
 	}
 	if version == 0 {
-		db.logger.Info("database made", "schema", last)
+		db.logger.Info("database made", "schema", steps[len(steps)-1].version)
 	}
 	return nil
 }
@@ -196,23 +208,14 @@ func (db *DB) requireBuckets(steps []migration) error {
 	})
 }
 
-// backUpFirst makes a backup before a migration, and asks Options.Migrating.
-func (db *DB) backUpFirst(version int) error {
+// backUpFirst makes a backup before a migration and returns its path.
+func (db *DB) backUpFirst(version int) (path string, err error) {
 	unchecked := func(string) error { return nil } // its indexes are those of another schema
 	made, err := db.file.Backup(context.Background(), fmt.Sprintf("-schema%d", version), unchecked)
-	switch {
-	case db.migrating != nil:
-		if err := db.migrating(made.Path, err); err != nil {
-			return fmt.Errorf("%w: %w", errNotMigrated, err)
-		}
-	case errors.Is(err, ErrNoRoom):
-		db.logger.Warn("database not backed up before migration", "err", err)
-		return nil
-	case err != nil:
-		return err
+	if err == nil {
+		db.logger.Info("database backed up before migration", "path", made.Path)
 	}
-	db.logger.Info("database backed up before migration", "path", made.Path)
-	return nil
+	return made.Path, err
 }
 
 // stampInstallation records when the file was made.

@@ -184,3 +184,16 @@ func openAndClose(t *testing.T, options Options, steps []migration) {
 		t.Fatal(err)
 	}
 }
+
+// TestMigrationThatPanicsLeavesTheDatabase as it was, and not in use.
+func TestMigrationThatPanicsLeavesTheDatabase(t *testing.T) {
+	t.Parallel()
+	options := testOptions(filepath.Join(t.TempDir(), "sensegate.db"))
+	options.LockTimeout = time.Millisecond
+	openAndClose(t, options, migrations())
+	_, err := open(options, withStep(func(*Tx) error { panic("oops") }))
+	if err == nil || !strings.Contains(err.Error(), "oops") {
+		t.Error(err)
+	}
+	openAndClose(t, options, migrations())
+}

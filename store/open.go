@@ -26,8 +26,6 @@ var (
 	ErrNoRoom  = file.ErrNoRoom
 	ErrNewer   = errors.New("written by a newer program")
 	ErrForeign = errors.New("not one of sensegate")
-
-	errNotMigrated = errors.New("it is not brought to this program's form")
 )
 
 // Options say where the database is and how it is opened.
@@ -43,11 +41,11 @@ type Options struct {
 	EventShare  int64            // bytes of events that a network may have before its oldest go, a sixteenth of the disk at most; 0: any number
 	Beside      []string         // files and directories that a former run leaves: where one of them, or a backup, is there, a missing or empty database is ErrLost
 
-	// Migrating is called before a database is brought to the schema of this program, with the path of the
-	// backup that was made of it, or why there is none. When it returns an error, the database stays as it
-	// is and Open fails. nil: without room for a backup the migration goes on, as it is one transaction and
-	// refusing to start would help nobody.
-	Migrating func(backup string, err error) error
+	// Migrate is called when a database is to be brought to the schema of this program, which migrate does, with
+	// what backs it up and returns the path of that. When it returns an error, Open fails. nil: a backup is made
+	// first, but without room for it the migration goes on, as it is one transaction and refusing to start would
+	// help nobody.
+	Migrate func(backUp func() (path string, err error), migrate func() error) error
 
 	candidate bool                                  // the file is a copy that is being checked
 	measure   func(directory string) (int64, error) // bytes free at a directory; nil: as the system says
@@ -111,7 +109,7 @@ func Open(o Options) (*DB, error) {
 
 // open is Open with a given list of migrations.
 func open(o Options, steps []migration) (*DB, error) {
-	db := &DB{now: o.Now, logger: o.Logger, retention: o.Retention, migrating: o.Migrating, deleted: make(chan struct{}, 1)}
+	db := &DB{now: o.Now, logger: o.Logger, retention: o.Retention, wrapped: o.Migrate, deleted: make(chan struct{}, 1)}
 	_, err := file.Open(o.file(), func(f *file.File) error {
 		db.file, db.share = f, newEventShare(filepath.Dir(o.Path), o.EventShare)
 		return db.prepare(steps, o.candidate)

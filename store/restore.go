@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -55,6 +56,24 @@ func Place(ctx context.Context, o Options, staged, aside string) (Restored, erro
 		return file.Place(o.file(), aside, staged, check)
 	})
 	return done, refusal(o, err)
+}
+
+// PutBack puts the backup of that name, which a newer program has made of the database at o.Path before it
+// changed that, in its place again: without a copy, and so without room, unless the backups have a file system
+// of their own. The newer one is kept aside. What a kill has cut off can be done again. It is refused while another process holds the database, with an error
+// that wraps ErrLocked; one that wraps ErrDamaged or fs.ErrNotExist says that the backup is no whole one, or
+// gone, and that nothing was replaced.
+func PutBack(o Options, backup string) (aside string, err error) {
+	o = o.withDefaults()
+	path := filepath.Join(file.BackupDirectory(o.Path), filepath.Base(backup))
+	aside, err = file.PutBack(o.file(), path)
+	switch {
+	case errors.Is(err, syscall.EXDEV): // backups have a file system of their own
+		return aside, restoreFile(context.Background(), o, path)
+	case errors.Is(err, ErrLocked):
+		err = sentence(o.Path, err)
+	}
+	return aside, err
 }
 
 // refusal says why a backup was not restored.

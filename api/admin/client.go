@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,9 +13,13 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"sensegate/api/box"
+	"sensegate/api/update"
 	"sensegate/motion"
 	"sensegate/motion/engine"
 	"sensegate/store"
@@ -61,18 +66,10 @@ func openRunning(ctx context.Context, stateDir string) (*Client, error) {
 // openOffline returns a client that opens the database of an appliance that does not run. of are the
 // parts of its box that need no database.
 func openOffline(ctx context.Context, stateDir string, said io.Writer, of box.Parts) (*Client, error) {
-	path := Database(stateDir)
-	lived := slices.ContainsFunc(append(Beside(stateDir), path), func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	})
-	if !lived {
-		return nil, fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
-	}
-	if err := errors.Join(asOwner(stateDir), notOnTrial(stateDir)); err != nil {
+	if err := cmp.Or(lived(stateDir), asOwner(stateDir), update.Offline(stateDir)); err != nil {
 		return nil, err
 	}
-	db, err := store.Open(store.Options{Path: path, Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil))})
+	db, err := store.Open(store.Options{Path: Database(stateDir), Beside: Beside(stateDir), Logger: slog.New(slog.NewTextHandler(said, nil))})
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +97,56 @@ func openOffline(ctx context.Context, stateDir string, said io.Writer, of box.Pa
 	}), nil
 }
 
+// lived returns an error, in words, unless an appliance has its state in the directory.
+func lived(stateDir string) error {
+	if slices.ContainsFunc(append(Beside(stateDir), Database(stateDir)), func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}) {
+		return nil
+	}
+	return fmt.Errorf("no appliance in %s: start it once with sensegate serve, or name its state directory with -state-dir or %sSTATE_DIR", stateDir, EnvPrefix)
+}
+
 // Close closes the client, and the database if it opened that.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
 	return c.stop()
+}
+
+// Limits of an answer, which the user of the state directory gives, who may be another one than who asks: of
+// its size in bytes, more than any has, and of its time.
+const (
+	maxAnswer  = 4 << 20
+	answerTime = 15 * time.Minute
+)
+
+// controls takes what speaks to a terminal out of JSON, where control characters are escaped but for those after
+// ASCII; line breaks stay.
+var controls = sync.OnceValue(func() *strings.Replacer {
+	pairs := []string{`\\`, `\\`, `\b`, ``, `\f`, ``, `\r`, ``}
+	for r := range rune(0xa0) {
+		switch {
+		case r == '\t', r == '\n', r >= ' ' && r < 0x7f:
+			continue
+		case r >= 0x7f:
+			pairs = append(pairs, string(r), "")
+		}
+		pairs = append(pairs, fmt.Sprintf(`\u%04x`, r), "", fmt.Sprintf(`\u%04X`, r), "")
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+// decode reads an answer of JSON, without control characters in its texts.
+func decode(from io.Reader, answer any) error {
+	raw, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxAnswer {
+		return errors.New("the answer of the appliance has no end")
+	}
+	return json.Unmarshal([]byte(controls().Replace(string(raw))), answer)
 }
 
 // do sends a command and reads its answer.
@@ -116,12 +159,14 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 		}
 		content = bytes.NewReader(raw)
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	response, err := c.send(ctx, method, path, content)
 	if err != nil {
 		return err
 	}
 	defer response.Close()
-	return json.NewDecoder(response).Decode(answer)
+	return decode(response, answer)
 }
 
 // stream sends a command with a long answer; the caller closes it.
@@ -154,7 +199,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, content io.R
 	}
 	defer response.Body.Close()
 	var failed failure
-	if err := json.NewDecoder(response.Body).Decode(&failed); err != nil || failed.Error == "" {
+	if err := decode(response.Body, &failed); err != nil || failed.Error == "" {
 		return nil, fmt.Errorf("the appliance answered %s", response.Status)
 	}
 	return nil, errors.New(failed.Error)

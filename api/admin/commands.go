@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 
 	"sensegate/api/box"
 	"sensegate/api/box/preflight"
+	"sensegate/api/update"
 	"sensegate/motion"
 )
 
@@ -60,8 +62,9 @@ const Usage = `  apikey create NAME [-write] [-network ID | -all-networks] [-exp
   uplink add NAME -url mqtt://HOST -use home_assistant,events [-username NAME -password-file FILE] [-ca FILE]
                                send to a broker outside; uplink add -h lists every flag
   uplink change NAME           with the flags of uplink add: those that are left out stay as they are
-  update FILE                  replace the program by a newer one, signed in FILE.minisig;
-                               the former one runs again when that is not ready in a minute
+  update FILE [-older]         replace the program by a newer one, signed in FILE.minisig, once
+                               that was ready; otherwise the former one runs again
+  update [-cancel]             go on with the last update, or give it up
   user create EMAIL | password EMAIL [-password-file FILE] | list | delete EMAIL [-networks]
   user admin EMAIL [-remove]   let an account look after the appliance in the app
   audit [-last 50] [-before LINE]
@@ -114,7 +117,7 @@ func Run(ctx context.Context, stateDir string, offline Offline, words []string, 
 		return act(ctx, c, arguments)
 	}
 	if found.offline {
-		if err := errors.Join(asOwner(stateDir), notOnTrial(stateDir)); err != nil {
+		if err := cmp.Or(asOwner(stateDir), update.Offline(stateDir)); err != nil {
 			return err
 		}
 		return act(ctx, c, arguments)
@@ -220,7 +223,7 @@ func commands() map[string]entry {
 		"setup-code":        {flags: noFlags(makeSetupCode)},
 		"status":            {flags: statusOrWatch, itself: true},
 		"support":           {flags: makeSupport, itself: true},
-		"update":            {flags: noFlags(withArgument("the file of the new program", updateProgram)), itself: true},
+		"update":            {flags: updateProgram, itself: true},
 		"uplink add":        {flags: addUplink},
 		"uplink change":     {flags: changeUplink},
 		"uplink list":       {flags: list("/uplinks", showUplinks)},

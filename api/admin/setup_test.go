@@ -57,7 +57,7 @@ func TestStatusTellsNamesOrWhyThereAreNone(t *testing.T) {
 		"lost":  {box.Reach{Port: 8080, Nameless: "because"}, "address none in a private network\nnames none: because\n"},
 	} {
 		var out strings.Builder
-		showStatus(&out, box.Status{Reach: &c.reach})
+		showStatus(&out, statusHere{Status: box.Status{Reach: &c.reach}})
 		if text := strings.ReplaceAll(out.String(), "\t", " "); !strings.Contains(text, c.want) {
 			t.Errorf("%s:\n%s\nlacks\n%s", name, text, c.want)
 		}

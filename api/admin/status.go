@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sensegate/api/box"
+	"sensegate/api/update"
 )
 
 func (s *Server) serveStatus(r *http.Request) (any, error) { return s.box.Status(r.Context()) }
@@ -42,8 +43,8 @@ func statusOrWatch(flags *flag.FlagSet) action {
 // watchStatus shows the status, again and again if it is to be watched.
 func watchStatus(ctx context.Context, c command, watch bool) error {
 	for again := false; ; again = true {
-		var now box.Status
-		err := c.client.do(ctx, http.MethodGet, "/status", nil, &now)
+		now := statusHere{Update: lastUpdate(c.stateDir)}
+		err := c.client.do(ctx, http.MethodGet, "/status", nil, &now.Status)
 		if err != nil && (!again || ctx.Err() != nil) {
 			return err
 		}
@@ -69,6 +70,24 @@ func watchStatus(ctx context.Context, c command, watch bool) error {
 	}
 }
 
+// statusHere is the status of an appliance of this machine.
+type statusHere struct {
+	box.Status
+	Update string `json:"update,omitempty"` // how far the last one is, and what is to be done
+}
+
+// lastUpdate says how far the last update is, and what is to be done; "": nothing.
+func lastUpdate(stateDir string) string {
+	n, err := update.Last(stateDir)
+	if err != nil {
+		return err.Error()
+	}
+	if n == nil || n.State == update.Taken {
+		return ""
+	}
+	return told(n)
+}
+
 // cannotWatch is the error of who watches an appliance that does not run.
 func cannotWatch(watch bool) error {
 	if !watch {
@@ -83,12 +102,13 @@ type stoppedStatus struct {
 	Version string `json:"version"` // of this program
 	Size    int64  `json:"database_bytes"`
 	Free    int64  `json:"disk_free_bytes"`
+	Update  string `json:"update,omitempty"` // as in statusHere
 }
 
 // stopped shows root the status of an appliance of another user that does not run: the database is that
 // user's to open.
 func (c command) stopped(foreign *foreignError) error {
-	now := stoppedStatus{Version: box.Version()}
+	now := stoppedStatus{Version: box.Version(), Update: lastUpdate(c.stateDir)}
 	if info, err := os.Stat(Database(c.stateDir)); err == nil {
 		now.Size = info.Size()
 	}
@@ -99,10 +119,13 @@ func (c command) stopped(foreign *foreignError) error {
 	fmt.Fprintf(c.said, "sensegate: the rest stands in the database, which is %s's to open: %s status\n", foreign.owner, foreign.as())
 	return c.print(now, func(w io.Writer) {
 		fmt.Fprintf(w, "version\t%s\nstate\tit does not run\ndatabase\t%.1f MiB, %d MiB of the disk are free\n", now.Version, float64(now.Size)/(1<<20), now.Free>>20)
+		if now.Update != "" {
+			fmt.Fprintf(w, "update\t%s\n", now.Update)
+		}
 	})
 }
 
-func showStatus(w io.Writer, now box.Status) {
+func showStatus(w io.Writer, now statusHere) {
 	line := func(name, format string, values ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, values...))
 	}
@@ -117,6 +140,9 @@ func showStatus(w io.Writer, now box.Status) {
 	}
 	if now.Health.ReadOnly != "" {
 		line("read-only", "%s", now.Health.ReadOnly)
+	}
+	if now.Update != "" {
+		line("update", "%s", now.Update)
 	}
 	if now.ClockUnset {
 		line("clock", "not set: it says %s", time.Now().UTC().Format(time.DateTime))

@@ -3,9 +3,13 @@ package admin
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"sensegate/api/update"
@@ -45,108 +49,215 @@ var packages = map[string]string{
 // packaged is where packages install the program.
 const packaged = "/usr/bin/sensegate"
 
-// How long the update command waits: longer than a new program may try to get ready.
+// Times of the update command.
 const (
-	updateTime = 100 * time.Second
-	updateLook = 200 * time.Millisecond
+	updateLook  = 200 * time.Millisecond // between two looks
+	updateAsk   = time.Minute            // for an answer of the appliance
+	updateQuiet = 90 * time.Second       // for which nothing may run; a supervisor waits up to a minute before a start
 )
 
 // updateProgram is the update command. It works whether the appliance runs or not. It replaces the program
 // that it runs as, whatever the appliance, which may be another user's, says of itself.
-func updateProgram(ctx context.Context, c command, path string) error {
-	own, err := update.Program()
-	if err != nil {
+func updateProgram(flags *flag.FlagSet) action {
+	older := flags.Bool("older", false, "take one that was built before the present one, too")
+	cancel := flags.Bool("cancel", false, "give up an update that was not tried yet, or whose program does not run")
+	return func(ctx context.Context, c command, arguments []string) error {
+		u := updating{command: c}
+		if err := u.begin(ctx); err != nil {
+			return err
+		}
+		switch {
+		case *cancel && len(arguments) == 0:
+			return u.cancel()
+		case len(arguments) == 0 && u.finished:
+			return nil
+		case len(arguments) == 0:
+			return u.goOn(ctx)
+		}
+		path, err := single(arguments, "the file of the new program; nothing tells how the last update is doing")
+		if err != nil {
+			return err
+		}
+		return u.install(ctx, path, *older)
+	}
+}
+
+// updating is an update command of an appliance.
+type updating struct {
+	command
+	own     string       // path of the program
+	running *Client      // nil: it does not run
+	last    *update.Note // nil: there was none
+
+	finished bool // the program of the last one was installed by this command
+}
+
+// begin looks what there is, and installs the program of the last update if that was good.
+func (u *updating) begin(ctx context.Context) (err error) {
+	if u.own, err = update.Program(); err != nil {
 		return err
 	}
 	for list, how := range packages {
-		if _, err := os.Stat(list); err == nil && own == packaged {
+		if _, err := os.Stat(list); err == nil && u.own == packaged {
 			return fmt.Errorf("%s comes from a package: %s", packaged, how)
 		}
 	}
-	running, err := openRunning(ctx, c.stateDir)
+	const write = 2 // as access(2) has it
+	if err := syscall.Access(filepath.Dir(u.own), write); err != nil {
+		return fmt.Errorf("replace %s: %w: run the command as root, or as who may write there", u.own, err)
+	}
+	if err := lived(u.stateDir); err != nil {
+		return err
+	}
+	if u.running, err = openRunning(ctx, u.stateDir); err != nil {
+		return err
+	}
+	u.last, err = update.Last(u.stateDir)
 	if err != nil {
 		return err
 	}
-	if running == nil {
-		return c.installOnly(own, path)
+	if u.last == nil || u.last.State != update.Good {
+		return nil
 	}
-	defer running.Close()
-	var served program
-	if err := running.do(ctx, http.MethodGet, "/program", nil, &served); err != nil {
+	if err := u.finish(); !errors.Is(err, update.ErrVoid) {
 		return err
 	}
-	if served.Path != own {
-		return fmt.Errorf("the appliance of %s runs another program than %s: run the command with that one", c.stateDir, own)
-	}
-	t, err := update.Install(c.stateDir, own, path, func(string) error {
-		return running.do(ctx, http.MethodPost, "/program/try", nil, &struct{}{})
-	})
-	if err != nil {
-		return err
-	}
-	served.Version = t.Version
-	if err := running.do(ctx, http.MethodPost, "/restart", served, &struct{}{}); err != nil {
-		return errors.Join(err, t.GiveUp("the appliance could not start anew"))
-	}
-	return c.await(ctx, t)
-}
-
-// installOnly installs the program at a path for the next start.
-func (c command) installOnly(own, path string) error {
-	parts, err := c.offline("", c.stateDir)
-	if err != nil {
-		return err
-	}
-	t, err := update.Install(c.stateDir, own, path, parts.TryProgram)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(c.out, "%s is installed and runs at the next start.\n", t.Version)
+	u.last = nil
 	return nil
 }
 
-// await waits until an update is taken or the former program is back.
-func (c command) await(ctx context.Context, t *update.Trial) error {
-	done := c.waiting("starting " + t.Version)
-	defer done()
-	why := ""
-	for end := time.Now().Add(updateTime); time.Now().Before(end); {
-		last, err := update.Last(c.stateDir)
+// finish installs the program that was good.
+func (u *updating) finish() (err error) {
+	if u.last, err = update.Finish(u.stateDir, u.own); err == nil && u.last != nil {
+		u.finished = true
+		fmt.Fprintf(u.out, "%s runs and is installed. The former program is %s.\n", u.last.Version, update.FormerOf(u.own))
+	}
+	return err
+}
+
+// cancel gives the update up.
+func (u *updating) cancel() error {
+	n, err := update.Cancel(u.stateDir, u.own)
+	if err != nil {
+		return err
+	}
+	says := "is given up"
+	if n.State == update.Failed {
+		says += ": the next start of the appliance goes back to the former program"
+	}
+	fmt.Fprintf(u.out, "%s %s.\n", n.Version, says)
+	return nil
+}
+
+// goOn goes on with the last update, and tells how it is doing.
+func (u *updating) goOn(ctx context.Context) error {
+	if u.last != nil && (u.running != nil || len(update.Serving(u.own)) > 0) {
+		switch u.last.State {
+		case update.Trying:
+			if u.last.Attempts == 0 && u.running != nil {
+				return u.start(ctx)
+			}
+			return u.await(ctx)
+		case update.Failed:
+			return u.await(ctx)
+		}
+	}
+	return u.print(u.last, func(w io.Writer) { fmt.Fprintln(w, told(u.last)) })
+}
+
+// told says how an update is doing.
+func told(n *update.Note) string {
+	if n == nil {
+		return "No update is under way."
+	}
+	says, fix := n.Tell()
+	if says == "" {
+		return n.Version + " is installed."
+	}
+	return says + ": " + fix
+}
+
+// install has the program at a path tried.
+func (u *updating) install(ctx context.Context, path string, older bool) (err error) {
+	try := u.try
+	if u.running == nil {
+		if pids := update.Serving(u.own); len(pids) > 0 {
+			return fmt.Errorf("process %d runs %s, but no appliance answers in %s: name its state directory with -state-dir, or wait until it is ready", pids[0], u.own, u.stateDir)
+		}
+		parts, err := u.offline("", u.stateDir)
+		if err != nil {
+			return err
+		}
+		try = func(_ context.Context, next string) error { return parts.TryProgram(next) }
+	}
+	u.last, err = update.Install(u.stateDir, u.own, path, older, func(next string) error { return try(ctx, next) })
+	if err != nil {
+		return err
+	}
+	if u.running == nil {
+		fmt.Fprintln(u.out, told(u.last))
+		return nil
+	}
+	return u.start(ctx)
+}
+
+// try lets the running appliance try the next program, as its user and with its configuration.
+func (u *updating) try(ctx context.Context, _ string) error {
+	ctx, cancel := context.WithTimeout(ctx, updateAsk)
+	defer cancel()
+	var served program
+	if err := u.running.do(ctx, http.MethodGet, "/program", nil, &served); err != nil {
+		return err
+	}
+	if served.Path != u.own {
+		return fmt.Errorf("the appliance of %s runs another program than %s: run the command with that one", u.stateDir, u.own)
+	}
+	return u.running.do(ctx, http.MethodPost, "/program/try", nil, &struct{}{})
+}
+
+// start lets the running appliance start anew, and waits what becomes of the new program.
+func (u *updating) start(ctx context.Context) error {
+	asking, cancel := context.WithTimeout(ctx, updateAsk)
+	defer cancel()
+	if err := u.running.do(asking, http.MethodPost, "/restart", program{u.own, u.last.Version}, &struct{}{}); err != nil {
+		return fmt.Errorf("%s: %w", told(u.last), err)
+	}
+	return u.await(ctx)
+}
+
+// await tells how the update goes on, until the new program is installed or the former one is back, or nothing
+// runs any more.
+func (u *updating) await(ctx context.Context) error {
+	done, said, runs := func() {}, "", time.Now()
+	defer func() { done() }()
+	for known := *u.last; ; {
+		last, err := update.Last(u.stateDir)
 		switch {
 		case err != nil:
 			return err
-		case last == nil || last.New != t.New:
-			return errors.New("another program was installed meanwhile")
-		case last.State == update.Taken:
+		case last == nil || last.New != known.New:
+			return update.ErrVoid
+		case last.State == update.Good, last.State == update.Taken:
 			done()
-			fmt.Fprintf(c.out, "%s runs. The former program is %s.\n", t.Version, t.FormerPath())
-			return nil
+			return u.finish()
 		case last.State == update.Returned:
-			_ = t.PutBack() // it has done so itself where it may
-			return fmt.Errorf("%s does not work here: %s. The former program runs again", t.Version, last.Why)
-		case last.State == update.Back:
-			_ = t.PutBack()
-			why = last.Why
+			update.RemoveNext(u.own)
+			return errors.New(told(last))
+		}
+		if says, _ := last.Tell(); says != said {
+			done()
+			said, done = says, u.waiting(says)
+		}
+		if len(update.Serving(u.own)) > 0 {
+			runs = time.Now()
+		}
+		if time.Since(runs) > updateQuiet {
+			return fmt.Errorf("%s, but nothing runs: start the appliance", said)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s is on trial, which goes on without this command", t.Version)
+			return fmt.Errorf("%s, which goes on without this command: sensegate update tells how", said)
 		case <-time.After(updateLook):
 		}
 	}
-	if why != "" {
-		return fmt.Errorf("%s does not work here: %s. The former program is back, but is not ready yet: see its log", t.Version, why)
-	}
-	return errors.Join(fmt.Errorf("%s ended and nobody has started it again: start the former program, which is back", t.Version),
-		t.GiveUp("it ended before it was ready"))
-}
-
-// notOnTrial refuses to open the database with a program that an update has installed and that has not been
-// ready yet: what it would migrate had no way back.
-func notOnTrial(stateDir string) error {
-	t, err := update.Waiting(stateDir)
-	if t == nil || err != nil {
-		return err
-	}
-	return fmt.Errorf("%s is on trial and has not been ready yet: start the appliance first", t.Version)
 }

@@ -1,6 +1,7 @@
 package appliance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ var ErrRestart = errors.New("start again")
 // process anew when Run returns ErrRestart. starts returns why that would fail.
 func (a *Appliance) Restartable(starts func() error) {
 	a.starts = starts
-	a.staging.Restartable(starts, a.startAnew)
+	a.staging.Restartable(func() error { return cmp.Or(update.Settled(a.config.StateDir), starts()) }, a.startAnew)
 }
 
 // runningProgram is the program of this process, also when its file was removed.

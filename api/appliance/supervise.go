@@ -10,8 +10,9 @@ import (
 )
 
 // unwatched is how long a supervisor waits for a sign of life while the process ends or starts
-// anew: writing what is held in memory, or putting a backup in the database's place.
-const unwatched = 10 * time.Minute
+// anew: writing what is held in memory, putting a backup in the database's place, or migrating it after an
+// update, for which that has a quarter of an hour.
+const unwatched = 20 * time.Minute
 
 // supervise tells a supervisor that speaks systemd's notify protocol, named by NOTIFY_SOCKET, that
 // the appliance is ready, then as often as WATCHDOG_USEC asks that the engine works, and when ctx

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 
 	"sensegate/api/admin"
+	"sensegate/api/box/preflight"
 	"sensegate/api/box/staging"
 	"sensegate/api/update"
 	"sensegate/motion/fault"
@@ -23,19 +22,21 @@ func (c *Config) storeOptions(log *slog.Logger) store.Options {
 		EventShare: int64(c.Store.EventsOfNetwork),
 	}
 	if c.Trial.OnTrial() {
-		options.Migrating = c.Trial.Migrating
+		options.Migrate = c.Trial.Migrate
 	}
 	return options
 }
 
 // openDatabase opens the database, once what is to take its place has done so: that of before an update
-// that failed, and an uploaded backup.
+// that failed, and an uploaded backup. A new program on trial leaves both, and damage, to the one that is
+// installed.
 func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB, error) {
 	options := c.storeOptions(log)
-	if c.Trial.WentBack() && c.Trial.Backup != "" {
-		if err := restoreFormer(ctx, options, c.Trial); err != nil {
-			return nil, fmt.Errorf("restore the database from before the update: %w", err)
-		}
+	if c.Trial.OnTrial() {
+		return store.OpenWhole(ctx, options)
+	}
+	if err := putBack(options, c.Trial); err != nil {
+		return nil, fmt.Errorf("put the database from before the update back: %w", err)
 	}
 	if err := staging.Place(ctx, staging.Directory(c.StateDir), options); err != nil {
 		return nil, err
@@ -44,24 +45,25 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 	return db, err
 }
 
-// restoreFormer gives the former program the database that the new one has begun to migrate.
-func restoreFormer(ctx context.Context, options store.Options, trial *update.Trial) error {
-	path := filepath.Join(store.BackupDirectory(options.Path), filepath.Base(trial.Backup))
-	backup, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		options.Logger.Error("backup cannot be used", "path", path, "err", err) // the database may not be migrated yet
+// putBack gives the former program the database that the new one has begun to migrate.
+func putBack(options store.Options, trial *update.Trial) error {
+	backup := trial.Backup()
+	if backup == "" {
 		return nil
 	}
-	if err != nil {
+	aside, err := store.PutBack(options, backup)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, store.ErrDamaged):
+		options.Logger.Error("the backup from before the update cannot be used", "backup", backup, "err", err) // the database may not be migrated yet
+	case err != nil:
 		return err
+	default:
+		options.Logger.Warn("the database from before the update is back", "backup", backup, "aside", aside)
 	}
-	defer backup.Close()
-	restored, err := store.Restore(ctx, options, backup)
-	if err != nil {
-		return err
+	if err := trial.Restored(); err != nil {
+		options.Logger.Error("the last update", "err", err) // the next start finds that it is back
 	}
-	options.Logger.Warn("the program went back after an update, and its database with it", "backup", path, "aside", restored.Aside)
-	return trial.Restored()
+	return nil
 }
 
 // tryProgram returns why the program at a path cannot take the place of the one that runs: there is no
@@ -86,4 +88,20 @@ func (a *Appliance) tryProgram(path string) error {
 		return err
 	}
 	return a.config.tryProgram(path)
+}
+
+// Examine is Preflight of the doctor command, which also looks at the last update.
+func (c *Config) Examine() []preflight.Finding {
+	found := c.Preflight()
+	n, err := update.Last(c.StateDir)
+	if err != nil {
+		return append(found, preflight.Finding{What: "update", Grade: preflight.Warning, Says: err.Error(), Fix: "Remove it when no update is under way"})
+	}
+	if n == nil {
+		return found
+	}
+	if says, fix := n.Tell(); says != "" {
+		found = append(found, preflight.Finding{What: "update", Grade: preflight.Warning, Says: says, Fix: fix})
+	}
+	return found
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"aead.dev/minisign"
 	bolt "go.etcd.io/bbolt"
@@ -38,14 +39,14 @@ func sumOf(t *testing.T, path string) string {
 }
 
 // note leaves the note of an update in the state directory, as one that this program finds.
-func note(t *testing.T, c *Config, left *update.Trial) {
+func note(t *testing.T, c *Config, left update.Note) {
 	t.Helper()
 	raw, err := json.Marshal(left)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(c.StateDir, "update.json"), raw, 0o600)
 	}
 	if err == nil {
-		c.Trial, err = update.Begin(c.StateDir)
+		c.Trial, err = update.Begin(c.StateDir, func() bool { return true }, slog.New(slog.DiscardHandler))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func setSchema(t *testing.T, c *Config, schema string) {
 }
 
 // TestFormerProgramGetsItsDatabaseBack: what a newer program has migrated gives way to the backup from
-// before, when that program went back, once; otherwise it is refused.
+// before, when that program has failed, once; otherwise it is refused.
 func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 	t.Parallel()
 	c := Defaults()
@@ -98,7 +99,7 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 		t.Fatal("a newer database was opened")
 	}
 	self := sumOf(t, "/proc/self/exe")
-	note(t, &c, &update.Trial{New: "00", Former: self, State: update.Back, Why: "it ended", Backup: backup})
+	note(t, &c, update.Note{New: "00", Former: self, State: update.Failed, Why: "it ended", Backup: backup})
 	db, err := c.openDatabase(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)
@@ -114,14 +115,15 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 		t.Errorf("the newer database is not kept: %v %v", aside, err)
 	}
 	last, err := update.Last(c.StateDir)
-	if err != nil || last.State != update.Back || last.Backup != "" {
+	if err != nil || last.State != update.Returned || last.Backup != "" {
 		t.Errorf("%+v %v", last, err)
 	}
-	for name, left := range map[string]*update.Trial{
-		"got back before":          last,
+	for name, left := range map[string]update.Note{
+		"got back before":          *last,
 		"an update that is over":   {New: "00", Former: self, State: update.Returned, Backup: backup},
 		"an update that was taken": {New: "00", Former: self, State: update.Taken, Backup: backup},
-		"one of other programs":    {New: "00", Former: "11", State: update.Back, Backup: backup},
+		"one of other programs":    {New: "00", Former: "11", State: update.Failed, Backup: backup},
+		"a backup that is gone":    {New: "00", Former: self, State: update.Failed, Backup: backup},
 	} {
 		setSchema(t, &c, "999")
 		note(t, &c, left)
@@ -131,41 +133,43 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 		if aside, err := store.Replaced(admin.Database(c.StateDir)); err != nil || len(aside) != 1 {
 			t.Errorf("%s: %v %v", name, aside, err)
 		}
+		if last, err := update.Last(c.StateDir); err != nil || last != nil && last.State == update.Failed {
+			t.Errorf("%s: %+v %v", name, last, err)
+		}
 	}
 }
 
-// TestProgramOnTrialMigratesWithABackupAlone: without room for one it would have no way back.
-func TestProgramOnTrialMigratesWithABackupAlone(t *testing.T) {
+// TestDoctorTellsOfTheLastUpdate.
+func TestDoctorTellsOfTheLastUpdate(t *testing.T) {
 	t.Parallel()
 	c := Defaults()
 	c.StateDir = t.TempDir()
-	former, err := os.ReadFile("../../store/testdata/v6.db")
-	if err == nil {
-		err = os.WriteFile(admin.Database(c.StateDir), former, 0o600)
+	find := func() (all string) {
+		for _, f := range c.Examine() {
+			if f.What == "update" {
+				all += f.String()
+			}
+		}
+		return all
 	}
-	if err != nil {
-		t.Fatal(err)
+	if said := find(); said != "" {
+		t.Errorf("without an update: %q", said)
 	}
-	before := sumOf(t, admin.Database(c.StateDir))
-	note(t, &c, &update.Trial{New: sumOf(t, "/proc/self/exe"), Former: "00", State: update.OnTrial})
-	enough := c.Store.MinFree
-	c.Store.MinFree = 1 << 60
-	if _, err = c.openDatabase(t.Context(), slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "MiB must stay free") || sumOf(t, admin.Database(c.StateDir)) != before {
-		t.Errorf("without room: %v", err)
-	}
-	if err := c.tryProgram("/bin/true"); err == nil || !strings.Contains(err.Error(), "MiB must stay free") {
-		t.Errorf("before the update: %v", err)
-	}
-	c.Store.MinFree = enough
-	db, err := c.openDatabase(t.Context(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
-	if last, err := update.Last(c.StateDir); err != nil || !strings.HasSuffix(last.Backup, "-schema6.backup") {
-		t.Errorf("%+v %v", last, err)
+	for want, left := range map[string]update.Note{
+		"update: v2 is on trial, start 2 of 3.":              {Version: "v2", State: update.Trying, Attempts: 2},
+		"update: v2 does not work here (it hung): the forme": {Version: "v2", State: update.Returned, Why: "it hung"},
+		"update: v2 runs and is not installed yet. as root":  {Version: "v2", State: update.Good},
+	} {
+		raw, err := json.Marshal(left)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(c.StateDir, "update.json"), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := find(); !strings.HasPrefix(said, want) {
+			t.Errorf("%q, want %q", said, want)
+		}
 	}
 }
 
@@ -218,15 +222,28 @@ func refused(t *testing.T, program, dir string, setting string, words ...string)
 	return string(out)
 }
 
-// TestUpdateRunsTheNewProgram updates the real binary while it runs and while it does not.
-func TestUpdateRunsTheNewProgram(t *testing.T) {
+// TestUpdate updates the real binary, to one that works and to one that fails.
+func TestUpdate(t *testing.T) {
 	t.Parallel()
 	public, private, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := releases{t, public, private}
-	first, next, dir := r.build("v1.0.0"), r.build("v1.1.0"), t.TempDir()
+	first, next := r.build("v1.0.0"), r.build("v1.1.0")
+	t.Run("works", func(t *testing.T) {
+		t.Parallel()
+		runsTheNewProgram(t, r, first, next)
+	})
+	t.Run("fails", func(t *testing.T) {
+		t.Parallel()
+		goesBackAndOn(t, first, next)
+	})
+}
+
+// runsTheNewProgram updates an appliance that runs, and refuses what it should.
+func runsTheNewProgram(t *testing.T, r releases, first, next string) {
+	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "sensegate")
 	raw, err := os.ReadFile(first)
 	if err == nil {
@@ -246,43 +263,110 @@ esac
 		t.Fatal(err)
 	}
 	r.sign(stranger)
+	command := []string{"update", next}
+	if said := refused(t, program, dir, "", command...); !strings.Contains(said, "no appliance in "+dir) {
+		t.Errorf("in a directory without an appliance: %s", said)
+	}
 	p := box.Start(t, box.Setup{Dir: dir, Line: []string{program, "serve"}})
 	if said := refused(t, program, dir, "SENSEGATE_LOG_FORMAT=other", "update", stranger); !strings.Contains(said, "mistakes: config check: json is no format") {
 		t.Errorf("a program that refuses the configuration: %s", said)
 	}
-	if said := refused(t, first, dir, "", "update", next); !strings.Contains(said, "runs another program than "+first) {
+	if said := refused(t, first, dir, "", command...); !strings.Contains(said, "runs another program than "+first) {
 		t.Errorf("another program's command: %s", said)
 	}
-	if said := box.Administer(t, program, dir, "update", next); !strings.Contains(said, "v1.1.0 runs") {
+	elsewhere := t.TempDir()
+	if err := os.WriteFile(admin.Database(elsewhere), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := refused(t, program, elsewhere, "", command...); !strings.Contains(said, fmt.Sprintf("process %d runs", p.PID())) {
+		t.Errorf("in the directory of another appliance: %s", said)
+	}
+	if said := box.Administer(t, program, dir, command...); !strings.Contains(said, "v1.1.0 runs and is installed") {
 		t.Errorf("update says %q", said)
 	}
 	if !p.Again() {
 		t.Fatalf("it does not run:\n%s", p.Log())
 	}
-	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0") || !strings.Contains(said, "ready") {
+	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0") || !strings.Contains(said, "ready") || strings.Contains(said, "update") {
 		t.Errorf("status says %q", said)
 	}
 	if said := box.Administer(t, program, dir, "audit"); !strings.Contains(said, "program updated  v1.1.0") {
 		t.Errorf("audit says %q", said)
 	}
 	p.Stop()
+	if sumOf(t, program) != sumOf(t, next) || sumOf(t, program+".former") != sumOf(t, first) {
+		t.Error("the new program has not taken the place of the former one")
+	}
 
 	if said := refused(t, program, dir, "SENSEGATE_STORE_MIN_FREE=1000000GiB", "update", first); !strings.Contains(said, "MiB must stay free") {
 		t.Errorf("without room: %s", said)
 	}
-	if said := box.Administer(t, program, dir, "update", first); !strings.Contains(said, "v1.0.0 is installed") {
+}
+
+// goesBackAndOn tries a program that fails after its migration: the former one gets its database back. Then it
+// tries it once more, where it does not fail.
+func goesBackAndOn(t *testing.T, first, next string) {
+	dir, program := t.TempDir(), filepath.Join(t.TempDir(), "sensegate")
+	raw, err := os.ReadFile(first)
+	if err == nil {
+		err = os.WriteFile(program, raw, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	former, err := os.ReadFile("../../store/testdata/v6.db")
+	if err == nil {
+		err = os.WriteFile(admin.Database(dir), former, 0o600)
+	}
+	if err == nil { // the new program cannot read it, once it has migrated the database
+		err = os.Mkdir(admin.SigningKeys(dir), 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := box.Setup{Dir: dir, Line: []string{program, "serve"}}
+	if said := box.Administer(t, program, dir, "update", next); !strings.Contains(said, "v1.1.0 is tried at the next start") {
 		t.Errorf("update says %q", said)
 	}
-	if said := refused(t, program, dir, "", "user", "list"); !strings.Contains(said, "v1.0.0 is on trial") {
-		t.Errorf("on trial: %s", said)
+	if said := refused(t, program, dir, "", "user", "list"); !strings.Contains(said, "v1.1.0 is tried at the next start") {
+		t.Errorf("until it is tried: %s", said)
 	}
-	p, ready := box.Try(t, box.Setup{Dir: dir, Line: []string{program, "serve"}, Environment: []string{"SENSEGATE_LOG_FORMAT=other"}})
-	if last, err := update.Last(dir); ready || err != nil || last.State != update.Back || sumOf(t, program) != sumOf(t, next) {
-		t.Errorf("a program that refuses the configuration stays: %+v %v\n%s", last, err, p.Log())
+	p, ready := box.Try(t, line)
+	last, err := update.Last(dir)
+	if ready || err != nil || last.State != update.Failed || !strings.HasSuffix(last.Backup, "-schema6.backup") {
+		t.Fatalf("it has not failed after its migration: %+v %v\n%s", last, err, p.Log())
 	}
-	p = box.Start(t, box.Setup{Dir: dir, Line: []string{program, "serve"}})
-	if !strings.Contains(p.Log(), "the update failed") {
-		t.Errorf("the log does not say that the update failed:\n%s", p.Log())
+	if said := refused(t, program, dir, "", "user", "list"); !strings.Contains(said, "the next start goes back") {
+		t.Errorf("until it is back: %s", said)
+	}
+	if err := os.Remove(admin.SigningKeys(dir)); err != nil {
+		t.Fatal(err)
+	}
+	p = box.Start(t, line)
+	for _, want := range []string{"the update failed", "the database from before the update is back", `"schema":7`} {
+		if !strings.Contains(p.Log(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, p.Log())
+		}
+	}
+	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.0.0") || !strings.Contains(said, "v1.1.0 does not work here") {
+		t.Errorf("status says %q", said)
 	}
 	p.Stop()
+	if said := box.Administer(t, program, dir, "update", next); !strings.Contains(said, "v1.1.0 is tried") {
+		t.Errorf("update says %q", said)
+	}
+	p = box.Start(t, line)
+	for last, err := update.Last(dir); err == nil && last.State == update.Trying; last, err = update.Last(dir) {
+		time.Sleep(time.Millisecond)
+	}
+	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0 runs and is not installed yet") {
+		t.Errorf("status says %q", said)
+	}
+	p.Stop()
+	if said := box.Administer(t, program, dir, "user", "list"); strings.Contains(said, "v1") || sumOf(t, program) == sumOf(t, next) {
+		t.Errorf("user list says %q", said)
+	}
+	if said := box.Administer(t, program, dir, "update"); !strings.Contains(said, "v1.1.0 runs and is installed") || sumOf(t, program) != sumOf(t, next) {
+		t.Errorf("update says %q", said)
+	}
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,29 +16,27 @@ import (
 // State is how far an update is.
 type State string
 
-// States of an update.
+// States of an update. While it is trying or failed, the program writes the note, else the command.
 const (
-	OnTrial  State = "on trial" // the new program has not been ready yet
-	Taken    State = "taken"    // it was ready
-	Back     State = "back"     // it was not: the former one is to run again
-	Returned State = "returned" // and was ready
+	Trying   State = "trying"   // the next starts try the new program, which has not been ready yet
+	Failed   State = "failed"   // it was not ready: the next start goes back
+	Returned State = "returned" // the former program runs again
+	Good     State = "good"     // the new program was ready: it runs, and is to be installed
+	Taken    State = "taken"    // and is installed
 )
 
-// Trial is the last update of a box, as it is noted in its state directory. It concerns the two
-// programs that it names by their SHA-256, in hex, and no other.
-type Trial struct {
-	Version string `json:"version"`          // of the new program
-	New     string `json:"sha256"`           // of the new program
-	Former  string `json:"former_sha256"`    // of the program that it replaced
-	State   State  `json:"state"`            //
-	Starts  int    `json:"starts"`           // of the new program, while it is on trial
-	Why     string `json:"why,omitempty"`    // it went back
-	Backup  string `json:"backup,omitempty"` // name of the backup that the new program made before it migrated the database, and that the former one has not got back
+// Note is the last update of a box, as it stands in its state directory. It concerns the two programs
+// that it names by their SHA-256, in hex, and no other.
+type Note struct {
+	Version  string `json:"version"`          // of the new program
+	New      string `json:"sha256"`           // of the new program
+	Former   string `json:"former_sha256"`    // of the program that it replaces
+	State    State  `json:"state"`            //
+	Attempts int    `json:"attempts"`         // starts of the new program, while it is tried
+	Why      string `json:"why,omitempty"`    // it failed
+	Backup   string `json:"backup,omitempty"` // name of the backup that the new program made before it migrated the database, which the former one gets back if that fails
 
-	stateDir, program string // paths
-	isFormer          bool   // this process runs the former program
-
-	mu sync.Mutex // guards what is noted, once Wait runs
+	stateDir string
 }
 
 // The note in a state directory, and its name while it is written.
@@ -49,28 +48,40 @@ const (
 // maxNote is more than a note has, in bytes.
 const maxNote = 64 << 10
 
-// Last returns the last update of a box; nil: there was none.
-func Last(stateDir string) (*Trial, error) {
-	t := &Trial{stateDir: stateDir}
-	raw, err := t.read()
+// Last returns the last update of a box; nil: there was none. Its texts have no control characters.
+func Last(stateDir string) (*Note, error) {
+	n := &Note{stateDir: stateDir}
+	raw, err := n.read()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(raw, t)
-	}
-	if err == nil {
-		t.program, err = Program()
+		err = json.Unmarshal(raw, n)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the last update, %s: %w", filepath.Join(stateDir, noteName), err)
 	}
-	return t, nil
+	n.Version, n.Why, n.Backup = printable(n.Version), printable(n.Why), printable(filepath.Base(n.Backup))
+	if n.Backup == "." {
+		n.Backup = ""
+	}
+	return n, nil
+}
+
+// printable returns a text of the owner of the state directory, who may be another user than the reader at a
+// terminal, without control characters.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // read returns the note. The owner of the directory, who may be another user, cannot keep it waiting.
-func (t *Trial) read() ([]byte, error) {
-	file, err := os.OpenFile(filepath.Join(t.stateDir, noteName), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+func (n *Note) read() ([]byte, error) {
+	file, err := os.OpenFile(filepath.Join(n.stateDir, noteName), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -81,19 +92,19 @@ func (t *Trial) read() ([]byte, error) {
 // save writes the note for the owner of the state directory. That may be another user, who must not
 // lead root to another file: so the file is a new one, in the directory as it was opened, and it is
 // given away by its descriptor.
-func (t *Trial) save() error {
-	if err := t.write(); err != nil {
+func (n *Note) save() error {
+	if err := n.write(); err != nil {
 		return fmt.Errorf("note the update: %w", err)
 	}
 	return nil
 }
 
-func (t *Trial) write() error {
-	raw, err := json.Marshal(t)
+func (n *Note) write() error {
+	raw, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	dir, err := os.Open(t.stateDir)
+	dir, err := os.Open(n.stateDir)
 	if err != nil {
 		return err
 	}
@@ -131,4 +142,31 @@ func giveToOwner(file, dir *os.File) error {
 }
 
 // forget removes the note.
-func (t *Trial) forget() error { return os.Remove(filepath.Join(t.stateDir, noteName)) }
+func (n *Note) forget() error { return os.Remove(filepath.Join(n.stateDir, noteName)) }
+
+// Tell says how far the update is, and what is to be done; "" and "": nothing.
+func (n *Note) Tell() (says, fix string) {
+	switch n.State {
+	case Trying:
+		if n.Attempts == 0 {
+			return n.Version + " is tried at the next start", "start the appliance anew, or give the update up: sensegate update -cancel"
+		}
+		return fmt.Sprintf("%s is on trial, start %d of %d", n.Version, n.Attempts, starts), "start the appliance, if it is off; the program is taken once it is ready and that can be noted"
+	case Failed:
+		return n.failed() + ": the next start goes back to the former program", "start the appliance"
+	case Returned:
+		return n.failed() + ": the former program runs", "see its log; ask for a newer program"
+	case Good:
+		return n.Version + " runs and is not installed yet", "as root: sensegate update"
+	}
+	return "", ""
+}
+
+// open returns, in words, that the update is not over.
+func (n *Note) open() error {
+	says, fix := n.Tell()
+	return fmt.Errorf("%s: %s", says, fix)
+}
+
+// failed says that the new program has failed, and why.
+func (n *Note) failed() string { return fmt.Sprintf("%s does not work here (%s)", n.Version, n.Why) }

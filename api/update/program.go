@@ -7,25 +7,29 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// What stands beside a program: the one that it replaced, and one that is being installed.
+// What stands beside a program: the one that it replaced, and one that is tried or being installed.
 const (
 	formerSuffix = ".former"
 	nextSuffix   = ".next"
 )
 
-// Program returns the path of the program that runs: where a start finds it, also when this process runs
-// the former program beside it.
+// runningProgram is the program of this process, also when its file was removed.
+const runningProgram = "/proc/self/exe"
+
+// Program returns the path of the program that is installed: where a start finds it, also when this process
+// runs one beside it.
 func Program() (string, error) {
 	path, err := os.Executable() // without the system's "(deleted)"
-	return strings.TrimSuffix(path, formerSuffix), err
+	return strings.TrimSuffix(strings.TrimSuffix(path, formerSuffix), nextSuffix), err
 }
 
-// Next is where a program is kept that is being installed in place of program.
+// Next is where a program is kept that is tried or being installed in place of program.
 func Next(program string) string { return program + nextSuffix }
 
 // ErrBusy: somebody else is installing a program.
@@ -34,8 +38,12 @@ var ErrBusy = errors.New("another update is being installed: wait until it has e
 // claim makes the file of the next program and locks it until it is closed, so that one update is
 // installed at a time. What a power cut has left there is used again. The handle cannot write: a file that
 // is open for writing cannot be run.
-func claim(next string) (*os.File, error) {
-	file, err := os.OpenFile(next, os.O_RDONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o700)
+func claim(next string) (*os.File, error) { return openLocked(next, os.O_CREATE) }
+
+// openLocked opens the file of the next program and locks it. It is ErrBusy when another process has done so,
+// or did and has moved the file since.
+func openLocked(next string, flags int) (*os.File, error) {
+	file, err := os.OpenFile(next, os.O_RDONLY|syscall.O_NOFOLLOW|flags, 0o700)
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +53,6 @@ func claim(next string) (*os.File, error) {
 	return file, nil
 }
 
-// lock locks the file of the next program. It is ErrBusy when another process has done so, or did and has
-// moved the file since.
 func lock(file *os.File) error {
 	switch err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
@@ -64,16 +70,43 @@ func lock(file *os.File) error {
 	return nil
 }
 
-// removeNext removes what an update has left that a power cut ended, where this user may do that.
-func removeNext(program string) {
-	file, err := os.OpenFile(Next(program), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+// RemoveNext removes what an update has left that was cut off or has failed, where this user may do that.
+func RemoveNext(program string) {
+	file, err := openLocked(Next(program), 0)
 	if err != nil {
 		return
 	}
-	defer file.Close()
-	if lock(file) == nil {
-		_ = os.Remove(file.Name()) // the next update uses it again
+	_ = errors.Join(os.Remove(file.Name()), file.Close()) // the next update uses it again
+}
+
+// Serving returns the process ids of the appliances that run the program at a path, or the next one beside it,
+// as far as this user sees them.
+func Serving(program string) (pids []int) {
+	processes, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
 	}
+	for _, process := range processes {
+		pid, err := strconv.Atoi(process.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		runs, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
+		if err != nil || !names(program, runs) && !names(Next(program), runs) {
+			continue
+		}
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if words := strings.Split(string(line)+"\x00", "\x00"); err == nil && (words[1] == "" || words[1][0] == '-' || words[1] == "serve") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// names reports whether a path names that file.
+func names(path string, file os.FileInfo) bool {
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, file)
 }
 
 // maxAnswer is more than a minisign signature and what a program says when it is asked have, in bytes.
@@ -109,18 +142,32 @@ func Ask(program string, arguments ...string) (answer string, err error) {
 	return answer, nil
 }
 
-// version asks a program for its version.
-func version(program string) (string, error) {
+// built asks a program for its version, and when it was built, zero: it does not say.
+func built(program string) (version string, at time.Time, err error) {
 	answer, err := Ask(program, "version")
 	if err != nil {
-		return "", err
+		return "", at, err
 	}
-	first, _, _ := strings.Cut(answer, "\n")
-	version, ok := strings.CutPrefix(first, "sensegate ")
+	lines := strings.Split(answer, "\n")
+	version, ok := strings.CutPrefix(lines[0], "sensegate ")
 	if !ok {
-		return "", fmt.Errorf("asked for its version it says %.80q", first)
+		return "", at, fmt.Errorf("asked for its version it says %.80q", lines[0])
 	}
-	return version, nil
+	for _, line := range lines {
+		if date, ok := strings.CutPrefix(line, "built "); ok {
+			at, _ = time.Parse(time.RFC3339, date) // zero for "unknown"
+		}
+	}
+	return version, at, nil
+}
+
+// isProgram returns why the file at a path is not the program with that SHA-256.
+func isProgram(path, sum string) error {
+	found, err := sumOf(path)
+	if err == nil && found != sum {
+		err = fmt.Errorf("%s is another program", path)
+	}
+	return err
 }
 
 // sumOf returns the SHA-256 of a file, in hex.

@@ -3,50 +3,78 @@ package update
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// TestProgramThatDoesNotGetReadyGoesBack plays good and bad updates with real programs.
-func TestProgramThatDoesNotGetReadyGoesBack(t *testing.T) {
+// TestNewProgramIsInstalledOnceItWasReady plays good and bad updates with real programs, under a supervisor
+// that starts the program of the path again and again. No program that has failed is ever there.
+func TestNewProgramIsInstalledOnceItWasReady(t *testing.T) {
 	key := keys(t)
 	for behaviour, want := range map[string]struct {
 		says  string
 		state State
 		why   string
+		log   string
 	}{
-		"works":   {"works runs", Taken, ""},
-		"hangs":   {"hangs runs, present runs", Returned, "not ready in a minute"},
-		"fails":   {"fails runs, present runs", Returned, "it failed"},
-		"crashes": {"crashes runs, crashes runs, crashes runs, present runs", Returned, "ended 3 times"},
+		"works":                     {"works runs", Good, "", "is good"},
+		"migrates":                  {"migrates runs, backs up", Good, "", "is good"},
+		"finds no room":             {"finds no room runs", Good, "", "cannot be noted yet"},
+		"hangs":                     {"hangs runs, present runs", Returned, "not ready in a minute", "the update failed"},
+		"fails":                     {"fails runs, present runs", Returned, "it  [2Jfailed", "the update failed"},
+		"crashes":                   {"crashes runs, crashes runs, crashes runs, present runs", Returned, "ended 3 times", "the update failed"},
+		"dies":                      {"present runs", Returned, "ended 3 times", "the update failed"},
+		"crashes in its migration":  {"crashes in its migration runs, backs up, crashes in its migration runs, crashes in its migration runs, present runs, gets back first.backup <nil>", Returned, "ended 3 times", "the update failed"},
+		"hangs after its migration": {"hangs after its migration runs, backs up, present runs, gets back first.backup <nil>", Returned, "after its migration", "the update failed"},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			dir, present, trial := installed(t, key, behaviour)
-			if trial.Version != "of "+behaviour {
-				t.Error(trial.Version)
-			}
+			dir, present := toBeTried(t, key, behaviour)
 			var said []string
 			log := ""
-			for range 1 + strings.Count(want.says, "crashes runs, crashes")*3 { // a supervisor starts it again
+			for range starts + 1 {
 				says, logs := run(t, exec.CommandContext(t.Context(), present, "serve"), dir)
-				said, log = append(said, says), log+logs
+				if said, log = append(said, says), log+logs; behaviourOf(t, present) != "present" {
+					t.Fatal("it took the place before it was installed")
+				}
+				if state := stateOf(t, dir); state == Good || state == Returned {
+					break
+				}
 			}
+			said = slices.DeleteFunc(said, func(says string) bool { return says == "" })
 			if got := strings.Join(said, ", "); got != want.says {
 				t.Errorf("said %q, want %q", got, want.says)
 			}
 			last, err := Last(dir)
-			if err != nil || last.State != want.state || !strings.Contains(last.Why, want.why) {
+			if err != nil || last.State != want.state || !strings.Contains(last.Why, want.why) || last.State == Returned && last.Backup != "" {
 				t.Errorf("%+v %v", last, err)
 			}
-			if want.state == Returned && !(strings.Contains(log, "the update failed") && strings.Contains(log, want.why)) {
+			if !strings.Contains(log, want.log) || !strings.Contains(log, want.why) {
 				t.Errorf("the log has %q", log)
 			}
-			if again := start(t, present, dir); want.state == Returned && again != "present runs" {
+			runs := "present"
+			if want.state == Good {
+				runs = behaviour
+				if again := startOf(t, present, dir); !strings.HasPrefix(again, behaviour+" runs") || stateOf(t, dir) != Good {
+					t.Errorf("before it is installed it says %q", again)
+				}
+			}
+			if _, err := Finish(dir, present); err != nil {
+				t.Error(err)
+			}
+			if again := startOf(t, present, dir); !strings.HasPrefix(again, runs+" runs") || behaviourOf(t, present) != runs {
 				t.Errorf("at the next start: %q", again)
+			}
+			if _, err := os.Stat(Next(present)); err == nil {
+				t.Error("the next program is left")
+			}
+			if want.state == Good && behaviourOf(t, FormerOf(present)) != "present" {
+				t.Error("the former program is not kept")
 			}
 		})
 	}
@@ -75,167 +103,236 @@ func asService(t *testing.T, cmd *exec.Cmd, dir string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
 
-// TestFormerProgramRunsWhereItCannotBePutBack: a service that may not write where its program is. A further
-// update does not take the failed program for the one to go back to.
-func TestFormerProgramRunsWhereItCannotBePutBack(t *testing.T) {
+// TestServiceThatMayNotWriteBesideItsProgram tries a new program, runs it before it is installed, and goes back.
+func TestServiceThatMayNotWriteBesideItsProgram(t *testing.T) {
 	key := keys(t)
-	dir, present, _ := installed(t, key, "fails")
-	former := present + formerSuffix
-	if err := os.Rename(former, former+".away"); err != nil { // the new one finds nothing to go back to
-		t.Fatal(err)
-	}
-	if said := start(t, present, dir); !strings.Contains(said, ErrNoFormer.Error()) || stateOf(t, dir) != OnTrial {
-		t.Errorf("without a former one: %q", said)
-	}
-	if err := os.Rename(former+".away", former); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"fails runs, present runs", "present runs"} {
-		cmd := exec.CommandContext(t.Context(), present, "serve")
-		asService(t, cmd, dir)
-		said, _ := run(t, cmd, dir)
-		if said != want || behaviourOf(t, present) != "fails" || stateOf(t, dir) != Returned {
-			t.Errorf("said %q, want %q", said, want)
+	for behaviour, want := range map[string][]string{
+		"works": {"works runs", "works runs"},
+		"fails": {"fails runs", "present runs", "present runs"},
+	} {
+		dir, present := toBeTried(t, key, behaviour)
+		for _, says := range want {
+			cmd := exec.CommandContext(t.Context(), present, "serve")
+			asService(t, cmd, dir)
+			if said, _ := run(t, cmd, dir); said != says || behaviourOf(t, present) != "present" {
+				t.Errorf("%s: said %q, want %q", behaviour, said, says)
+			}
+		}
+		_ = os.Chmod(filepath.Dir(present), 0o755) // the administrator may write there
+		if _, err := Finish(dir, present); err != nil {
+			t.Error(err)
+		}
+		if _, err := install(t, key, dir, present, "crashes"); err != nil {
+			t.Errorf("after one that %s: %v", behaviour, err)
 		}
 	}
-	_ = os.Chmod(filepath.Dir(present), 0o755) // the administrator may write there
-	if _, err := install(t, key, dir, present, "crashes"); err != nil {
-		t.Fatal(err)
-	}
-	if behaviourOf(t, former) != "present" || behaviourOf(t, present) != "crashes" {
-		t.Errorf("%s is to go back to %s", behaviourOf(t, present), behaviourOf(t, former))
-	}
 }
 
-// TestUpdateDuringATrialIsRefused: the program that works stays the one to go back to.
-func TestUpdateDuringATrialIsRefused(t *testing.T) {
+// TestUpdateIsRefusedUntilTheLastOneIsOver, and so are commands that open the database of an appliance that is
+// off; the new one runs them once it is good.
+func TestUpdateIsRefusedUntilTheLastOneIsOver(t *testing.T) {
 	key := keys(t)
-	dir, present, _ := installed(t, key, "hangs")
-	if _, err := install(t, key, dir, present, "works"); err == nil || !strings.Contains(err.Error(), "of hangs is on trial") {
-		t.Fatal(err)
-	}
-	if said := start(t, present, dir); said != "hangs runs, present runs" {
-		t.Errorf("said %q", said)
-	}
-	if _, err := install(t, key, dir, present, "works"); err != nil {
-		t.Fatal(err)
-	}
-	if said := start(t, present, dir); said != "works runs" || behaviourOf(t, present+formerSuffix) != "present" {
-		t.Errorf("said %q", said)
-	}
-}
-
-// TestGoingBackTouchesNoOtherProgram: somebody has put other programs there while one was on trial.
-func TestGoingBackTouchesNoOtherProgram(t *testing.T) {
-	key := keys(t)
-	for name, c := range map[string]struct{ program, former, says string }{
-		"another program":                {"other", "present", "waits runs, present runs"},
-		"another former program":         {"waits", "other", "waits runs, " + ErrNoFormer.Error()},
-		"the failed one as the former":   {"other", "waits", "waits runs, " + ErrNoFormer.Error()},
-		"put back by hand":               {"present", "", "waits runs, present runs"},
-		"put back by hand, with another": {"present", "other", "waits runs, present runs"},
+	for behaviour, steps := range map[string][]struct{ refused, opens string }{
+		"crashes": {
+			{"is tried at the next start", "present opens: of crashes is tried"},
+			{"start 1 of 3", "present opens: of crashes is on trial"}, {"start 2 of 3", "on trial"}, {"start 3 of 3", "on trial"},
+			{"", "present opens: <nil>"},
+		},
+		"fails": {{"is tried", "is tried"}, {"does not work here", "present opens: of fails does not work here"}, {"", "present opens: <nil>"}},
+		"works": {{"is tried", "is tried"}, {"is not installed yet", "works opens: <nil>"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir, present, _ := installed(t, key, "waits")
-			original := map[string][]byte{"other": nil}
-			for _, path := range []string{present, present + formerSuffix, program(t, "other")} {
-				raw, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				original[behaviourOf(t, path)] = raw
+		dir, present := toBeTried(t, key, behaviour)
+		for n, step := range steps {
+			if n > 0 {
+				startOf(t, present, dir)
 			}
-			cmd := exec.CommandContext(t.Context(), present, "serve")
-			cmd.Env = append(os.Environ(), stateVariable+"="+dir)
-			out, err := cmd.StdoutPipe()
-			if err == nil {
-				err = cmd.Start()
+			said, _ := run(t, exec.CommandContext(t.Context(), present, "offline"), dir)
+			if !strings.Contains(said, step.opens) {
+				t.Errorf("%s, after %d starts: a command says %q, want %q", behaviour, n, said, step.opens)
 			}
-			if err != nil {
-				t.Fatal(err)
+			settled := Settled(dir)
+			if want := step.refused != "" && !strings.Contains(step.refused, "installed"); (settled != nil) != want {
+				t.Errorf("%s, after %d starts: %v", behaviour, n, settled)
 			}
-			said := make([]byte, 1<<10)
-			n, err := out.Read(said) // it runs
-			if err != nil {
-				t.Fatal(err)
+			_, err := install(t, key, dir, present, "newer")
+			if step.refused == "" && err != nil || step.refused != "" && (err == nil || !strings.Contains(err.Error(), step.refused)) {
+				t.Errorf("%s, after %d starts: %v, want %q", behaviour, n, err, step.refused)
 			}
-			for path, behaviour := range map[string]string{present: c.program, present + formerSuffix: c.former} {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-				if behaviour == "" {
-					continue
-				}
-				if err := os.WriteFile(path, original[behaviour], 0o755); err != nil {
-					t.Fatal(err)
-				}
+			if err != nil && behaviourOf(t, Next(present)) != behaviour {
+				t.Errorf("%s, after %d starts: the refused program is beside", behaviour, n)
 			}
-			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for {
-				more, err := out.Read(said[n:])
-				if n += more; err != nil {
-					break
-				}
-			}
-			_ = cmd.Wait() // what it says tells how it ended
-			var lines []string
-			for line := range strings.Lines(string(said[:n])) {
-				if line = strings.TrimPrefix(strings.TrimSpace(line), present+formerSuffix+": "); !strings.HasPrefix(line, "msg=") {
-					lines = append(lines, line)
-				}
-			}
-			if got := strings.Join(lines, ", "); got != c.says {
-				t.Errorf("said %q, want %q", got, c.says)
-			}
-			if behaviourOf(t, present) != c.program {
-				t.Errorf("the program is %s, was %s", behaviourOf(t, present), c.program)
-			}
-		})
+		}
 	}
 }
 
-// TestNoteActsForItsProgramsAlone: a note that another program finds goes, and what was taken or is over
-// stays as it is.
+// TestUpdateIsGivenUp before it is tried, and when its program does not run, but not while it does.
+func TestUpdateIsGivenUp(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "waits")
+	if _, err := Cancel(dir, present); err != nil || stateOf(t, dir) != "" {
+		t.Error(err)
+	}
+	if _, err := os.Stat(Next(present)); err == nil {
+		t.Error("the next program is left")
+	}
+	if _, err := Cancel(dir, present); err == nil {
+		t.Error("nothing was given up")
+	}
+	if _, err := install(t, key, dir, present, "waits"); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), present, "serve")
+	cmd.Env = append(os.Environ(), stateVariable+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said := ""; !strings.Contains(said, "waits runs"); {
+		some := make([]byte, 1<<10)
+		n, err := out.Read(some)
+		if said += string(some[:n]); err != nil {
+			t.Fatal(said, err)
+		}
+	}
+	if pids := Serving(present); !slices.Equal(pids, []int{cmd.Process.Pid}) {
+		t.Errorf("%v serve, want %d", pids, cmd.Process.Pid)
+	}
+	if _, err := Cancel(dir, present); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) {
+		t.Errorf("while it runs: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait() // it was killed
+	if _, err := Cancel(dir, present); err != nil || stateOf(t, dir) != Failed {
+		t.Errorf("when it does not run: %v", err)
+	}
+	if said := startOf(t, present, dir); said != "present runs" || stateOf(t, dir) != Returned {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestInstallingIsGoneOnWith after each step that it may be killed at.
+func TestInstallingIsGoneOnWith(t *testing.T) {
+	key := keys(t)
+	for name, c := range map[string]struct {
+		done func(present string) error
+		says string // at a start before somebody goes on
+		then State
+	}{
+		"former removed": {func(present string) error { return os.WriteFile(FormerOf(present), []byte("before"), 0o600) }, "works runs", Good},
+		"former linked":  {func(present string) error { return os.Link(present, FormerOf(present)) }, "works runs", Good},
+		"replaced": {func(present string) error {
+			return errors.Join(os.Link(present, FormerOf(present)), os.Rename(Next(present), present))
+		}, "works runs", Taken},
+	} {
+		dir, present := toBeTried(t, key, "works")
+		startOf(t, present, dir)
+		if err := c.done(present); err != nil {
+			t.Fatal(err)
+		}
+		if said := startOf(t, present, dir); said != c.says || stateOf(t, dir) != c.then {
+			t.Errorf("%s: said %q and is %s, want %q and %s", name, said, stateOf(t, dir), c.says, c.then)
+		}
+		if _, err := Finish(dir, present); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if behaviourOf(t, present) != "works" || behaviourOf(t, FormerOf(present)) != "present" || stateOf(t, dir) != Taken {
+			t.Errorf("%s: the program is %s, the former %s, %s", name, behaviourOf(t, present), behaviourOf(t, FormerOf(present)), stateOf(t, dir))
+		}
+	}
+}
+
+// TestNoteActsForItsProgramsAlone: what a note of other programs, or of the former way of updating, says is not
+// done.
 func TestNoteActsForItsProgramsAlone(t *testing.T) {
-	dir, present := t.TempDir(), program(t, "present")
+	present := program(t, "present")
 	sum, err := sumOf(present)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		note  *Trial
+		note  Note
 		after State
 		log   string
 	}{
-		"on trial, of others":             {&Trial{New: "1", Former: "2", State: OnTrial}, "", ""},
-		"gone back, of others":            {&Trial{New: "1", Former: "2", State: Back}, "", ""},
-		"returned, of others":             {&Trial{New: "1", Former: "2", State: Returned}, "", ""},
-		"taken":                           {&Trial{New: sum, Former: "2", State: Taken}, Taken, ""},
-		"the former, not replaced yet":    {&Trial{New: "1", Former: sum, State: OnTrial}, OnTrial, ""},
-		"the former, put back by hand":    {&Trial{New: "1", Former: sum, State: OnTrial, Starts: 1}, Returned, "by hand"},
-		"the former, first time":          {&Trial{New: "1", Former: sum, State: Back, Why: "it hung"}, Returned, "it hung"},
-		"the former, later":               {&Trial{New: "1", Former: sum, State: Returned, Why: "it hung"}, Returned, ""},
-		"the new, without a way back":     {&Trial{New: sum, Former: "2", State: Returned}, "", ""},
-		"the new, starts and no way back": {&Trial{New: sum, Former: "2", State: OnTrial, Starts: starts}, "", ""},
+		"tried, of others":              {Note{New: "1", Former: "2", State: Trying}, "", "not about this program"},
+		"failed, of others":             {Note{New: "1", Former: "2", State: Failed, Backup: "x.backup"}, "", "not about this program"},
+		"returned, of others":           {Note{New: "1", Former: "2", State: Returned}, "", "not about this program"},
+		"good, of others":               {Note{New: "1", Former: "2", State: Good}, "", "not about this program"},
+		"the new, put there by hand":    {Note{New: sum, Former: "2", State: Trying, Attempts: 1}, "", "not about this program"},
+		"the new, put there when good":  {Note{New: sum, Former: "2", State: Good}, Taken, ""},
+		"taken":                         {Note{New: sum, Former: "2", State: Taken}, Taken, ""},
+		"tried, without its program":    {Note{New: "1", Former: sum, State: Trying}, Returned, "no such file"},
+		"good, without its program":     {Note{New: "1", Former: sum, State: Good}, Good, "no such file"},
+		"returned":                      {Note{New: "1", Former: sum, State: Returned, Why: "it hung"}, Returned, ""},
+		"of the former way, on trial":   {Note{New: sum, Former: "2", State: "on trial"}, "", "not about this program"},
+		"of the former way, gone back":  {Note{New: "1", Former: sum, State: "back"}, "", "not about this program"},
+		"of the former way, its former": {Note{New: "1", Former: sum, State: "on trial"}, "", "not about this program"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := json.Marshal(c.note)
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, noteName), raw, 0o600)
-			}
-			if err != nil {
+			dir := t.TempDir()
+			c.note.stateDir = dir
+			if err := c.note.save(); err != nil {
 				t.Fatal(err)
 			}
 			said, log := run(t, exec.CommandContext(t.Context(), present, "serve"), dir)
-			if !strings.HasSuffix(said, "present runs") || stateOf(t, dir) != c.after {
+			if !strings.HasPrefix(said, "present runs") || strings.Contains(said, "gets back") || stateOf(t, dir) != c.after {
 				t.Errorf("said %q, state %q, want %q", said, stateOf(t, dir), c.after)
 			}
 			if c.log == "" && log != "" || !strings.Contains(log, c.log) {
 				t.Errorf("log %q, want %q", log, c.log)
 			}
 		})
+	}
+}
+
+// TestStartsThatCannotBeCounted: no new program is tried, so that it cannot end for ever.
+func TestStartsThatCannotBeCounted(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "crashes")
+	if err := os.Mkdir(filepath.Join(dir, unfinished), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if said := startOf(t, present, dir); said != "present runs" || stateOf(t, dir) != Trying {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestNextProgramStartedByHandRunsTheInstalledOne, which decides.
+func TestNextProgramStartedByHandRunsTheInstalledOne(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "crashes")
+	for n := 1; n <= starts; n++ {
+		if said := startOf(t, Next(present), dir); said != "crashes runs" {
+			t.Errorf("said %q", said)
+		}
+		if last, err := Last(dir); err != nil || last.Attempts != n {
+			t.Errorf("%d starts are counted as %+v, %v", n, last, err)
+		}
+	}
+	if said := startOf(t, Next(present), dir); said != "present runs" {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestStoppedStartsRunNoOtherProgram: a signal that came before is not lost in one.
+func TestStoppedStartsRunNoOtherProgram(t *testing.T) {
+	t.Parallel()
+	dir, own := t.TempDir(), program(t, "present")
+	sum, err := sumOf(own)
+	if err == nil {
+		err = os.Link(own, Next(own))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start{dir, own, func() bool { return true }, nil}
+	if err := s.runNew(&Note{New: sum}); !errors.Is(err, ErrStopped) {
+		t.Error(err)
 	}
 }
 
@@ -280,23 +377,40 @@ func TestNoteIsWrittenThroughNoLink(t *testing.T) {
 	}
 }
 
+// TestNoteSpeaksToNoTerminal: its owner may be another user than who reads it.
+func TestNoteSpeaksToNoTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	raw, err := json.Marshal(Note{Version: "v2\x1b[2J\u009b31m", Why: "a\r\nb", Backup: "../../etc/pass\x07wd", State: Returned})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, noteName), raw, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := Last(dir)
+	if err != nil || last.Version != "v2 [2J 31m" || last.Why != "a  b" || last.Backup != "pass wd" {
+		t.Errorf("%+v %v", last, err)
+	}
+}
+
 // TestOneUpdateAtATime: while one is being installed, another one is refused and disturbs nothing.
 func TestOneUpdateAtATime(t *testing.T) {
 	key := keys(t)
 	dir, present, next := t.TempDir(), program(t, "present"), program(t, "works")
 	sign(t, key, next)
 	t.Setenv(stateVariable, dir)
-	_, err := Install(dir, present, next, func(string) error {
+	_, err := Install(dir, present, next, false, func(string) error {
 		if _, err := install(t, key, dir, present, "fails"); !errors.Is(err, ErrBusy) {
 			t.Errorf("meanwhile: %v", err)
 		}
-		if said := start(t, present, dir); said != "present runs" { // and leaves what is being installed
+		if said := startOf(t, present, dir); said != "present runs" { // and leaves what is being installed
 			t.Errorf("meanwhile it says %q", said)
 		}
 		return nil
 	})
-	if err != nil || behaviourOf(t, present) != "works" || behaviourOf(t, present+formerSuffix) != "present" {
-		t.Errorf("%v, %s takes the place of %s", err, behaviourOf(t, present), behaviourOf(t, present+formerSuffix))
+	if err != nil || behaviourOf(t, present) != "present" || behaviourOf(t, Next(present)) != "works" {
+		t.Errorf("%v, %s is tried beside %s", err, behaviourOf(t, Next(present)), behaviourOf(t, present))
 	}
 }
 
@@ -310,7 +424,7 @@ func TestWhatAPowerCutLeavesIsRemoved(t *testing.T) {
 		}
 	}
 	leave()
-	if said := start(t, present, dir); said != "present runs" {
+	if said := startOf(t, present, dir); said != "present runs" {
 		t.Errorf("said %q", said)
 	}
 	if _, err := os.Stat(Next(present)); err == nil {
@@ -320,7 +434,7 @@ func TestWhatAPowerCutLeavesIsRemoved(t *testing.T) {
 	if _, err := install(t, key, dir, present, "works"); err != nil {
 		t.Error(err)
 	}
-	if said := start(t, present, dir); said != "works runs" {
+	if said := startOf(t, present, dir); said != "works runs" {
 		t.Errorf("said %q", said)
 	}
 }

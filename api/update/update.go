@@ -1,6 +1,12 @@
 // Package update replaces the program of a box that has no package manager by a newer one that is
-// signed, and goes back to the former one when the new one does not get ready. It knows files and
-// signatures. It must not know what makes an appliance ready, or the database.
+// signed, once that has proven itself.
+//
+// One party decides, the program that is installed, at its start (Begin): while a note in the state directory
+// says that a next one is to be tried, which lies beside it, it counts the start and runs that in its place. So
+// it stays where it is until the next one was ready; only then the command puts that in its place (Finish). A
+// next program that fails notes that and ends: the start after it goes back.
+//
+// It knows files and signatures. It must not know what makes an appliance ready, or the database.
 package update
 
 import (
@@ -27,82 +33,149 @@ var (
 	ErrSame      = errors.New("that is the program that is installed already")
 )
 
-// Install puts the signed program at path, whose signature stands beside it as path.minisig, in place
-// of program, which stays as program.former, and notes it in stateDir as on trial. Before, try is called
-// with the path of a copy of the new program, and may refuse it. The running program goes on until it is
-// started anew.
+// Install puts the signed program at path, whose signature stands beside it as path.minisig, beside program and
+// notes in stateDir that it is to be tried from the next start on. Before, try is called with the path of the
+// copy, and may refuse it. One that was built before the present one is refused unless older.
 //
-// While another program is on trial, and while another update is being installed, it is refused.
-func Install(stateDir, program, path string, try func(next string) error) (_ *Trial, err error) {
+// While another program is tried, and while another update is being installed, it is refused.
+func Install(stateDir, program, path string, older bool, try func(next string) error) (_ *Note, err error) {
 	next := Next(program)
 	locked, err := claim(next)
 	if err != nil {
 		return nil, err
 	}
+	defer locked.Close()
+	if err := idle(stateDir, program); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(next) // it is not there when the last step failed
+			_ = os.Remove(next)
 		}
-		_ = locked.Close() // it is read-only
 	}()
-	t := &Trial{stateDir: stateDir, program: program, State: OnTrial}
-	if t.Former, err = settle(stateDir, program); err != nil {
+	n := &Note{stateDir: stateDir, State: Trying}
+	if n.Former, err = sumOf(program); err != nil {
 		return nil, err
 	}
-	if t.New, err = copySigned(path, next); err != nil {
+	if n.New, err = copySigned(path, next); err != nil {
 		return nil, err
 	}
-	if t.New == t.Former {
+	if n.New == n.Former {
 		return nil, ErrSame
 	}
-	if t.Version, err = version(next); err != nil {
+	version, at, err := built(next)
+	if err != nil {
 		return nil, fmt.Errorf("the new program does not run on this machine: %w", err)
+	}
+	if present, before, err := built(program); err == nil && !older && !at.IsZero() && at.Before(before) {
+		return nil, fmt.Errorf("%s was built before %s, which is installed: with -older it is taken all the same", version, present)
 	}
 	if err := try(next); err != nil {
 		return nil, err
 	}
-	return t, t.replace(next)
+	n.Version = version
+	return n, errors.Join(durable.SyncDirectory(filepath.Dir(next)), n.save())
 }
 
-// settle returns the SHA-256 of the program that is to be replaced. One that has failed, where nobody has
-// put the former one in its place yet, gives way to that first.
-func settle(stateDir, program string) (sum string, err error) {
-	if sum, err = sumOf(program); err != nil {
-		return "", err
-	}
-	last, err := Last(stateDir)
-	if err != nil || last == nil || last.New != sum {
-		return sum, err
-	}
-	last.program = program
-	switch last.State {
-	case OnTrial:
-		return "", fmt.Errorf("%s is on trial and has not been ready yet: wait some minutes, until it is or the former program runs again (start the appliance, if it is off; or put %s in its place by hand)",
-			last.Version, last.FormerPath())
-	case Back, Returned:
-		if err := last.PutBack(); err == nil {
-			return last.Former, nil
-		}
-	}
-	return sum, nil
-}
-
-// replace keeps the present program as the former one, notes the trial and puts the next one in its place.
-func (t *Trial) replace(next string) error {
-	former := t.FormerPath()
-	if err := os.Remove(former); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the program before the former one: %w", err)
-	}
-	if err := os.Link(t.program, former); err != nil {
-		return fmt.Errorf("keep the former program: %w", err)
-	}
-	if err := t.save(); err != nil {
+// idle returns why no other program is to be tried now.
+func idle(stateDir, program string) error {
+	n, err := Last(stateDir)
+	if err != nil || n == nil || n.State != Trying && n.State != Failed && n.State != Good || n.concerns(program) != nil {
 		return err
 	}
-	if err := os.Rename(next, t.program); err != nil {
-		return errors.Join(fmt.Errorf("replace the program: %w", err), t.forget())
+	return n.open()
+}
+
+// ErrVoid: somebody has put other programs in the place of those of the update.
+var ErrVoid = errors.New("the update is void: it was given up, or other programs than its own were put there by hand")
+
+// concerns returns ErrVoid unless the note is about the program at a path and, where it is to be installed, the
+// next one.
+func (n *Note) concerns(program string) error {
+	switch isNew := func(path string) bool { return isProgram(path, n.New) == nil }; {
+	case n.State == Good && isNew(program):
+		return nil
+	case isProgram(program, n.Former) == nil && (n.State != Good || isNew(Next(program))):
+		return nil
 	}
-	return durable.SyncDirectory(filepath.Dir(t.program))
+	return ErrVoid
+}
+
+// Finish installs the program that was good: it takes the place of program, which stays as its Former.
+func Finish(stateDir, program string) (*Note, error) {
+	n, err := Last(stateDir)
+	if err != nil || n == nil || n.State != Good {
+		return n, err
+	}
+	if err := n.concerns(program); err != nil {
+		return n, err
+	}
+	if isProgram(program, n.New) != nil {
+		if err := n.replace(program); err != nil {
+			return n, err
+		}
+	}
+	n.State = Taken
+	return n, n.save()
+}
+
+// replace keeps the program as the former one and puts the next one in its place. What was cut off can be done
+// again.
+func (n *Note) replace(program string) error {
+	locked, err := openLocked(Next(program), 0)
+	if err != nil {
+		return err
+	}
+	defer locked.Close()
+	if err := isProgram(Next(program), n.New); err != nil {
+		return err
+	}
+	if err := os.Remove(FormerOf(program)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove the program before the former one: %w", err)
+	}
+	if err := os.Link(program, FormerOf(program)); err != nil {
+		return fmt.Errorf("keep the former program: %w", err)
+	}
+	if err := os.Rename(Next(program), program); err != nil {
+		return fmt.Errorf("replace the program: %w", err)
+	}
+	return durable.SyncDirectory(filepath.Dir(program))
+}
+
+// FormerOf is where the program is kept that the one at a path has replaced.
+func FormerOf(program string) string { return program + formerSuffix }
+
+// Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run,
+// at the next start.
+func Cancel(stateDir, program string) (*Note, error) {
+	if n, err := tried(stateDir); err != nil {
+		return n, err
+	}
+	locked, err := claim(Next(program))
+	if err != nil {
+		return nil, err
+	}
+	defer locked.Close()
+	n, err := tried(stateDir) // a start may have begun meanwhile
+	switch pids := Serving(program); {
+	case err != nil:
+		return nil, err
+	case n.Attempts == 0:
+		return n, errors.Join(n.forget(), os.Remove(Next(program)))
+	case len(pids) > 0:
+		return nil, fmt.Errorf("%s is on trial, in process %d: stop the appliance first", n.Version, pids[0])
+	}
+	n.State, n.Why = Failed, "it was given up"
+	return n, n.save()
+}
+
+// tried returns the note of an update whose program is to be tried.
+func tried(stateDir string) (*Note, error) {
+	n, err := Last(stateDir)
+	if err == nil && (n == nil || n.State != Trying) {
+		err = errors.New("no program is tried: there is nothing to give up")
+	}
+	return n, err
 }
 
 // copySigned copies a program to the file of the next one, from which it can be run, and checks its

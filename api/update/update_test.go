@@ -35,45 +35,68 @@ func serve(dir string) int {
 		return 9
 	}
 	behaviour := string(raw[bytes.LastIndexByte(raw, '\n')+1:])
-	if len(os.Args) > 1 && os.Args[1] == "version" {
-		fmt.Println("sensegate of " + behaviour)
+	switch {
+	case os.Args[1] == "version":
+		built := map[string]string{"older": "2026-01-01T00:00:00Z", "newer": "2026-03-01T00:00:00Z", "present": "2026-02-01T00:00:00Z"}
+		fmt.Println("sensegate of "+behaviour+"\nbuilt", built[behaviour])
 		return 0
+	case os.Args[1] == "offline":
+		fmt.Println(behaviour, "opens:", Offline(dir))
+		return 0
+	case behaviour == "dies": // before it reads anything
+		return 3
 	}
-	readyTime = 300 * time.Millisecond
-	ready := make(chan struct{})
-	trial, err := Begin(dir)
+	readyTime, migrationTime, saveAgain = 300*time.Millisecond, time.Minute, time.Millisecond
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: messageAlone}))
+	trial, err := Begin(dir, func() bool { return false }, log)
 	if err != nil {
 		fmt.Println(err)
+		return 1
 	}
 	fmt.Println(behaviour, "runs")
-	trial.Wait(ready, slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: messageAlone})))
+	if backup := trial.Backup(); backup != "" {
+		fmt.Println("gets back", backup, trial.Restored())
+	}
+	backUp := func() (string, error) {
+		fmt.Println("backs up")
+		return filepath.Join(dir, "first.backup"), nil
+	}
 	switch behaviour {
 	case "waits":
 		for _, err := os.Stat(filepath.Join(dir, "go")); err != nil; _, err = os.Stat(filepath.Join(dir, "go")) {
 			time.Sleep(time.Millisecond)
 		}
-		fmt.Println(trial.GoBack("it failed"))
 	case "hangs":
 		select {}
 	case "fails":
-		fmt.Println(trial.GoBack("it failed"))
+		trial.Fail("it \x1b[2Jfailed")
+		return 1
 	case "crashes":
 		return 3
-	case "works", "present":
-		close(ready)
-		for trial != nil {
-			if last, err := Last(dir); err != nil || last.State == Taken || last.State == Returned {
-				return 0
-			}
-			time.Sleep(time.Millisecond)
+	case "crashes in its migration":
+		_ = trial.Migrate(backUp, func() error { os.Exit(3); return nil })
+	case "migrates": // which takes longer than it may take to be ready
+		if err := trial.Migrate(backUp, func() error { time.Sleep(2 * readyTime); return nil }); err != nil {
+			return 1
 		}
+	case "hangs after its migration":
+		_ = trial.Migrate(backUp, func() error { return nil })
+		select {}
+	case "finds no room":
+		if !trial.OnTrial() {
+			return 0
+		}
+		blocked := filepath.Join(dir, unfinished)
+		_ = os.Mkdir(blocked, 0o700)
+		time.AfterFunc(50*time.Millisecond, func() { _ = os.Remove(blocked) })
 	}
+	trial.Ready()
 	return 0
 }
 
-// messageAlone leaves the message and the reason of a line of the log.
+// messageAlone leaves the message and the reasons of a line of the log.
 func messageAlone(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == slog.MessageKey || a.Key == "why" {
+	if a.Key == slog.MessageKey || a.Key == "why" || a.Key == "err" {
 		return a
 	}
 	return slog.Attr{}
@@ -125,14 +148,14 @@ func keys(t *testing.T) minisign.PrivateKey {
 	return private
 }
 
-// start runs a program to its end and returns what it and its successors say, but for their log.
-func start(t *testing.T, path, dir string) string {
+// startOf runs a program to its end and returns what it and its successors say, but for their log.
+func startOf(t *testing.T, path, dir string) string {
 	t.Helper()
 	said, _ := run(t, exec.CommandContext(t.Context(), path, "serve"), dir)
 	return said
 }
 
-// run is start of a command, and returns its log as well.
+// run is startOf a command, and returns its log as well.
 func run(t *testing.T, cmd *exec.Cmd, dir string) (said, log string) {
 	t.Helper()
 	cmd.Env = append(os.Environ(), stateVariable+"="+dir)
@@ -152,24 +175,23 @@ func run(t *testing.T, cmd *exec.Cmd, dir string) (said, log string) {
 	return strings.Join(lines, ", "), log
 }
 
-// installed makes a program that is present and installs another one in its place, on trial.
-func installed(t *testing.T, key minisign.PrivateKey, behaviour string) (dir, present string, trial *Trial) {
+// toBeTried makes a program that is present and another one beside it that is to be tried.
+func toBeTried(t *testing.T, key minisign.PrivateKey, behaviour string) (dir, present string) {
 	t.Helper()
 	dir, present = t.TempDir(), program(t, "present")
-	trial, err := install(t, key, dir, present, behaviour)
-	if err != nil {
+	if _, err := install(t, key, dir, present, behaviour); err != nil {
 		t.Fatal(err)
 	}
-	return dir, present, trial
+	return dir, present
 }
 
-// install installs a program that behaves so.
-func install(t *testing.T, key minisign.PrivateKey, dir, present, behaviour string) (*Trial, error) {
+// install lets a program be tried that behaves so.
+func install(t *testing.T, key minisign.PrivateKey, dir, present, behaviour string) (*Note, error) {
 	t.Helper()
 	next := program(t, behaviour)
 	sign(t, key, next)
 	t.Setenv(stateVariable, dir) // for the question for its version
-	return Install(dir, present, next, accept)
+	return Install(dir, present, next, false, accept)
 }
 
 // behaviourOf returns what a program does.
@@ -202,7 +224,7 @@ func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 	try := accept
 	refused := func(name, path string, want string) {
 		t.Helper()
-		if _, err := Install(dir, present, path, func(next string) error { return try(next) }); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Install(dir, present, path, false, func(next string) error { return try(next) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if left, _ := filepath.Glob(present + ".*"); behaviourOf(t, present) != "present" || len(left) > 0 {
@@ -237,6 +259,20 @@ func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 	sign(t, key, next)
 	try = func(path string) error { return fmt.Errorf("tried to see what %s does", behaviourOf(t, path)) }
 	refused("one that the present program refuses", next, "tried to see what works does")
+	old := program(t, "older")
+	sign(t, key, old)
+	try = accept
+	refused("an older program", old, "-older")
+	if _, err := Install(dir, present, old, true, accept); err != nil || stateOf(t, dir) != Trying {
+		t.Errorf("an older program that is wanted: %v", err)
+	}
+	if _, err := Cancel(dir, present); err != nil {
+		t.Error(err)
+	}
+	newer := program(t, "newer")
+	sign(t, key, newer)
+	try = func(string) error { return errors.New("it is not older") }
+	refused("a newer program", newer, "it is not older")
 	publicKey = ""
 	refused("a build without a key", next, ErrNoKey.Error())
 }
@@ -244,7 +280,7 @@ func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 // TestProgramsSayWhyTheyRefuse: a program that does not end well says so in its own words.
 func TestProgramsSayWhyTheyRefuse(t *testing.T) {
 	t.Setenv(stateVariable, t.TempDir())
-	if answer, err := Ask(program(t, "works"), "version"); answer != "sensegate of works" || err != nil {
+	if answer, err := Ask(program(t, "works"), "version"); answer != "sensegate of works\nbuilt" || err != nil {
 		t.Errorf("%q %v", answer, err)
 	}
 	if _, err := Ask(program(t, "crashes"), "serve"); err == nil || err.Error() != "crashes runs (exit status 3)" {

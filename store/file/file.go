@@ -112,6 +112,9 @@ func (f *File) start(o Options, prepare func(*File) error) (err error) {
 	defer func() {
 		if met := recover(); met != nil {
 			err = fmt.Errorf("%w: %v", ErrDamaged, met)
+			if f.Bolt != nil {
+				err = errors.Join(err, f.abandon()) // its mapping holds the lock
+			}
 		}
 	}()
 	if !f.isNew {

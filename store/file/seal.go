@@ -53,28 +53,49 @@ func seal(file *os.File) (int64, error) {
 // unseal verifies the seal of file and cuts it off. What has none is an error that
 // wraps ErrDamaged: it was cut off itself, or is no backup.
 func unseal(file *os.File) error {
-	info, err := file.Stat()
+	size, err := verifySeal(file)
 	if err != nil {
 		return err
 	}
-	size := info.Size() - sealSize
-	if size <= 0 {
-		return Damaged("it is too short for a backup: %d bytes", info.Size())
+	return file.Truncate(size)
+}
+
+// verifySeal verifies the seal of file and returns the size without it.
+func verifySeal(file *os.File) (size int64, err error) {
+	size, want, err := sealOf(file)
+	if err != nil {
+		return 0, err
 	}
-	stored := make([]byte, sealSize)
-	if _, err := file.ReadAt(stored, size); err != nil {
-		return fmt.Errorf("read the seal: %w", err)
-	}
-	want, sealed := bytes.CutPrefix(stored, []byte(sealLine))
-	if !sealed {
-		return Damaged("its end is missing, or it is no backup")
+	if want == nil {
+		return 0, Damaged("its end is missing, or it is no backup")
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {
-		return fmt.Errorf("read the pages: %w", err)
+		return 0, fmt.Errorf("read the pages: %w", err)
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {
-		return Damaged("it was changed since it was made")
+		return 0, Damaged("it was changed since it was made")
 	}
-	return file.Truncate(size)
+	return size, nil
+}
+
+// sealOf returns the size of file without its seal, and the sum in that; nil: it has none.
+func sealOf(file *os.File) (size int64, sum []byte, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	size = info.Size() - sealSize
+	if size <= 0 {
+		return 0, nil, Damaged("it is too short for a backup: %d bytes", info.Size())
+	}
+	stored := make([]byte, sealSize)
+	if _, err := file.ReadAt(stored, size); err != nil {
+		return 0, nil, fmt.Errorf("read the seal: %w", err)
+	}
+	sum, sealed := bytes.CutPrefix(stored, []byte(sealLine))
+	if !sealed {
+		return info.Size(), nil, nil
+	}
+	return size, sum, nil
 }
