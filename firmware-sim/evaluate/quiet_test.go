@@ -74,7 +74,7 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "quiet.jsonl")
 	for n := range 4 {
-		if err := appendPiece(file, piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Alone: alone{Hours: 36}}); err != nil {
+		if err := appendPiece(file, piece{Home: "flat", With: Nobody, Seed: 7, Number: n, Hours: 6, Events: [quietLevels]int{n, 0, 0, 0}, Pets: 1, Alone: alone{Hours: 36}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestQuietGoesOnWhereItEnded(t *testing.T) {
 	if err := RunQuiet([]*scenario.Scenario{home}, q, &out); err != nil {
 		t.Fatal(err)
 	}
-	if row := strings.Fields(strings.Split(out.String(), "\n")[1]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "6.00" || said != 404 {
+	if row := strings.Fields(strings.Split(out.String(), "\n")[1]); row[0] != "flat" || row[2] != "24" || row[3] != "6" || row[7] != "4" || row[8] != "6.00" || said != 404 {
 		t.Errorf("row %q, %d", row, said)
 	}
 	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
