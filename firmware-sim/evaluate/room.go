@@ -23,7 +23,7 @@ type roomScore struct {
 	located    int
 	one, right int           // one room is named, and somebody walks there
 	two, among int           // two are named, and somebody walks in one of them
-	classes    [8]rightCount // by the confidence in the likeliest room, a class from each of confidenceSteps on
+	classes    [7]rightCount // by the confidence in the likeliest room, a class from each of confidenceSteps on
 }
 
 // rightCount counts rooms that are named first, and those of them in which somebody walks.
@@ -61,7 +61,7 @@ func (s *roomScore) take(step *fuse.Step, t *truth) {
 		s.two, s.among = s.two+1, s.among+count(slices.ContainsFunc(places, walked))
 	}
 	class := 0
-	for class+1 < len(confidenceSteps) && places[0].Confidence*100 >= float64(confidenceSteps[class+1]) {
+	for class+1 < len(s.classes) && places[0].Confidence*100 >= float64(confidenceSteps[class+1]) {
 		class++
 	}
 	s.classes[class].all++
@@ -120,7 +120,7 @@ func RunRooms(homes []*scenario.Scenario, rooms Rooms, w io.Writer) error {
 // how many.
 func (s *roomScore) reliability() string {
 	var cells strings.Builder
-	for _, c := range s.classes[:len(confidenceSteps)-1] {
+	for _, c := range s.classes {
 		if c.all == 0 {
 			cells.WriteString("-\t")
 			continue
