@@ -41,7 +41,7 @@ const scenarioWarmUp motion.Seconds = 40
 func scenarioDay() time.Time { return time.Date(2025, time.November, 24, 0, 0, 0, 0, time.UTC) }
 
 // sceneColumns are the columns of the table of homes.
-const sceneColumns = "scenario\tlinks\trecall %\tlatency s\twalks missed\troom right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t"
+const sceneColumns = "scenario\tlinks\trecall %\tlatency s\twalks missed\tone room %\troom right %\tof two right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t"
 
 // RunScenarios runs the product's detection and fusion on simulated homes, scores
 // them against the simulated truth, and writes a row per home to w.
@@ -149,8 +149,7 @@ func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser, radio func(s
 	for i, link := range home.Links() {
 		config := home.Radio(plan, link, seed)
 		key := fuse.Link{Src: motion.MAC{2, 0, 0, 0, 1, byte(i)}, Dst: motion.MAC{2, 0, 0, 0, 0, byte(link.Node)}}
-		at := config.From
-		fuser.SetZone(key, home.RoomAt(at))
+		fuser.SetZone(key, home.RoomAt(config.From), home.RoomAt(config.To))
 		all = append(all, &watcher{
 			sound: radio(link, config), layout: config.Layout, detector: detect.NewLink(detect.Defaults()), key: key,
 			emit: func(t detect.Tick) { fuser.Add(key, t) },

@@ -82,7 +82,7 @@ type sceneScore struct {
 	alarms, empty    int
 	stillHits, still int
 	petHits, pets    int
-	right, located   int
+	rooms            roomScore
 	walks, missed    int
 	latencies        []motion.Seconds
 }
@@ -92,7 +92,7 @@ func (s *sceneScore) add(o *sceneScore) {
 	s.alarms, s.empty = s.alarms+o.alarms, s.empty+o.empty
 	s.stillHits, s.still = s.stillHits+o.stillHits, s.still+o.still
 	s.petHits, s.pets = s.petHits+o.petHits, s.pets+o.pets
-	s.right, s.located = s.right+o.right, s.located+o.located
+	s.rooms.add(&o.rooms)
 	s.walks, s.missed = s.walks+o.walks, s.missed+o.missed
 	s.latencies = append(s.latencies, o.latencies...)
 }
@@ -128,7 +128,7 @@ func (s *sceneScore) take(step *fuse.Step, t *truth) {
 			t.seen[i] = step.Time.Since(t.moving[i].From)
 			s.latencies = append(s.latencies, t.seen[i])
 		}
-		s.locate(step, t)
+		s.rooms.take(step, t)
 	case petWalks:
 		s.pets, s.petHits = s.pets+1, s.petHits+called
 	case capture.Still:
@@ -136,21 +136,6 @@ func (s *sceneScore) take(step *fuse.Step, t *truth) {
 	case capture.Quiet:
 		s.empty, s.alarms = s.empty+1, s.alarms+called
 	}
-}
-
-// locate scores the most likely room of a sample with motion.
-func (s *sceneScore) locate(step *fuse.Step, t *truth) {
-	if step.Sample == nil || !step.Sample.Motion {
-		return
-	}
-	places := step.Sample.Location()
-	if len(places) == 0 {
-		return
-	}
-	s.located++
-	s.right += count(slices.ContainsFunc(t.walks, func(w scenario.Walk) bool {
-		return w.From <= step.Time && step.Time < w.To && w.Location == places[0].Zone
-	}))
 }
 
 // close counts the walks and those that were not detected.
@@ -176,6 +161,6 @@ func (s *sceneScore) latency() *float64 {
 func (s *sceneScore) row() string {
 	minutes := func(ticks int) string { return fmt.Sprintf("%.1f\t", float64(ticks)*detect.TickInterval/60) }
 	return cell(ratio(100, s.hits, s.moving), 1) + cell(s.latency(), 2) + fmt.Sprintf("%d of %d\t", s.missed, s.walks) +
-		cell(ratio(100, s.right, s.located), 0) + cell(ratio(100, s.alarms, s.empty), 1) + cell(ratio(100, s.stillHits, s.still), 1) +
+		s.rooms.row() + cell(ratio(100, s.alarms, s.empty), 1) + cell(ratio(100, s.stillHits, s.still), 1) +
 		cell(ratio(100, s.petHits, s.pets), 1) + minutes(s.moving) + minutes(s.empty) + minutes(s.still) + minutes(s.pets)
 }

@@ -25,7 +25,7 @@ func newHome(t *testing.T) *home {
 	t.Parallel()
 	h := &home{Test: walk.New("1", 1000), t: t, now: 1000}
 	for key, room := range rooms {
-		h.Know(key, room, 0)
+		h.Know(key, room, "", 0)
 	}
 	return h
 }
@@ -145,7 +145,7 @@ func TestUnseenRoomSaysWhy(t *testing.T) {
 	}
 
 	blind := &home{Test: walk.New("2", 1000), t: t, now: 1000}
-	blind.Know(kitchen, "Kitchen", 0)
+	blind.Know(kitchen, "Kitchen", "", 0)
 	blind.next("Kitchen")
 	for range 60 {
 		blind.now = blind.now.Add(0.25)
