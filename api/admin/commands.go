@@ -78,9 +78,17 @@ type command struct {
 	json     bool
 }
 
-// Offline returns the parts of a box that need no database, for an appliance that does not run: from its
-// configuration file, "" for none, and its state directory.
-type Offline func(config, stateDir string) (box.Parts, error)
+// Stopped is what there is of an appliance that does not run, without its database.
+type Stopped struct {
+	box.Parts
+	StateDir string
+	NoLog    error // why Recent is nil, where there is to be a file of the log
+}
+
+// Offline returns what there is of an appliance that does not run: by its configuration file, "" for the
+// installed one, and its state directory, "" for that of the configuration. What is wrong with the
+// configuration is an error; the rest is there all the same.
+type Offline func(config, stateDir string) (Stopped, error)
 
 // Run runs one command, such as "apikey", "list", for the appliance of a state directory, and
 // writes the answer to out. flags are the words after the command; -state-dir and -json go

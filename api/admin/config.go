@@ -47,7 +47,7 @@ func (e *ConfigError) Error() string {
 }
 
 // LoadConfig fills config, a pointer to a struct that holds the defaults, from the YAML file
-// at path ("" = none) and then from the environment, and returns what sets which key. validate
+// at path ("" = none) and then from the environment, and returns what sets which key, beside mistakes too. validate
 // returns the rules that config breaks, each beginning with its key such as "http.listen: ". All
 // mistakes come at once, as a *ConfigError: unknown keys and variables, keys that are set twice, a second YAML document,
 // values of another type, and broken rules. A file that is not YAML is the only mistake then:
@@ -66,15 +66,16 @@ func LoadConfig(path string, environ []string, config any, validate func() error
 	if !file.malformed {
 		failed.addRules(validate(), &file, variables, reflect.ValueOf(config).Elem())
 	}
+	sources := sourcesOf(path, &file, variables, config)
 	if len(failed.Mistakes) == 0 {
-		return sourcesOf(path, &file, variables, config), nil
+		return sources, nil
 	}
 	sort.SliceStable(failed.Mistakes, func(i, j int) bool {
 		a, b := &failed.Mistakes[i], &failed.Mistakes[j]
 		inFile := cmp.Compare(min(b.Line, 1), min(a.Line, 1))
 		return cmp.Or(inFile, cmp.Compare(a.Line, b.Line), cmp.Compare(a.Variable, b.Variable)) < 0
 	})
-	return nil, failed
+	return sources, failed
 }
 
 // unreadable says why a file cannot be read, and what to do.

@@ -61,7 +61,7 @@ func (f *configFile) refuse(err error) {
 		line, _ := strconv.Atoi(parts[1]) // 0 when the library names none
 		m.Line, m.Text = max(line, 1), parts[2]
 	}
-	f.mistakes, f.malformed = append(f.mistakes, m), true
+	f.mistakes, f.malformed, f.root = append(f.mistakes, m), true, yaml.Node{}
 }
 
 func (f *configFile) add(at *yaml.Node, format string, parts ...any) {

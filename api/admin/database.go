@@ -78,7 +78,7 @@ func makeBackup(flags *flag.FlagSet) action {
 			made.Path = time.Now().Format("sensegate-20060102-150405.backup")
 		}
 		if made.Size, err = saveBackup(made.Path, copied, words); err != nil {
-			return err
+			return fmt.Errorf("write the backup: %w", err)
 		}
 		copied.done()
 		return c.print(made, func(w io.Writer) {
@@ -91,7 +91,7 @@ func makeBackup(flags *flag.FlagSet) action {
 func saveBackup(path string, from io.Reader, words string) (size int64, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // mode 0600
 	if err != nil {
-		return 0, fmt.Errorf("write the backup: %w", err)
+		return 0, err
 	}
 	size, err = writeBackup(file, from, words)
 	if err == nil {
@@ -101,7 +101,7 @@ func saveBackup(path string, from io.Reader, words string) (size int64, err erro
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("write the backup: %w", errors.Join(err, os.Remove(file.Name())))
+		return 0, errors.Join(err, os.Remove(file.Name()))
 	}
 	return size, durable.SyncDirectory(filepath.Dir(path))
 }

@@ -74,8 +74,8 @@ func TestRootGetsABundleOfTheBoxOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"README.txt":    "status, devices and links are missing; with them: runuser -u … -- sensegate support",
-		"database.json": "belongs to …, who could not open what root makes there: runuser -u … -- sensegate …",
+		"README.txt":    "status, devices and links are missing; with them: runuser -u nobody -- sensegate support",
+		"database.json": "belongs to nobody, who could not open what root makes there: runuser -u nobody -- sensegate …",
 	} {
 		file, err := archive.Open(name)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"sensegate/api/box"
@@ -25,8 +26,8 @@ func (s *Server) serveSupport(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// makeSupport is the support command. It works whether the appliance runs or not, and without a database
-// that can be opened.
+// makeSupport is the support command. It works whether the appliance runs or not, without a database
+// that can be opened, and with mistakes in the configuration.
 func makeSupport(flags *flag.FlagSet) action {
 	output := flags.String("o", "", "file to write, - for standard output; empty: sensegate-support-TIME.zip here")
 	config := flags.String("config", "", "configuration file of an appliance that does not run; empty: the installed one")
@@ -34,8 +35,13 @@ func makeSupport(flags *flag.FlagSet) action {
 		if len(arguments) > 0 {
 			return errors.New("support takes no argument: name the file by -o")
 		}
+		if info, err := os.Stat(*output); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a directory: name a file in it by -o", *output)
+		}
+		named := *config == ""
+		flags.Visit(func(f *flag.Flag) { named = named || f.Name == "state-dir" })
 		making := c.waiting("looking at everything")
-		archive, err := c.support(ctx, *config)
+		archive, err := c.support(ctx, *config, named)
 		making()
 		if err != nil {
 			return err
@@ -49,7 +55,7 @@ func makeSupport(flags *flag.FlagSet) action {
 			made.Path = time.Now().Format("sensegate-support-20060102-150405.zip")
 		}
 		if made.Size, err = saveBackup(made.Path, bytes.NewReader(archive), ""); err != nil {
-			return err
+			return fmt.Errorf("write the bundle: %w; -o names a file elsewhere, such as /tmp/bundle.zip", err)
 		}
 		return c.print(made, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: %d bytes\n\nIts README.txt says what is in it. Look through it before you hand it on.\n", made.Path, made.Size)
@@ -57,29 +63,35 @@ func makeSupport(flags *flag.FlagSet) action {
 	}
 }
 
-// support returns a bundle of the running appliance, or of what is left of one.
-func (c command) support(ctx context.Context, config string) ([]byte, error) {
-	client, err := openRunning(ctx, c.stateDir)
-	if err != nil {
-		return nil, err
+// support returns a bundle of the running appliance, or of what is left of one. Unless named is set, its state
+// directory is that of the configuration.
+func (c command) support(ctx context.Context, config string, named bool) ([]byte, error) {
+	var of Stopped
+	var mistaken error
+	if c.offline != nil {
+		dir := c.stateDir
+		if !named {
+			dir = ""
+		}
+		of, mistaken = c.offline(config, dir)
+		c.stateDir = of.StateDir
 	}
+	client, err := openRunning(ctx, c.stateDir)
 	if client == nil {
-		var of box.Parts
-		if c.offline != nil {
-			if of, err = c.offline(config, c.stateDir); err != nil {
-				fmt.Fprintln(c.said, "sensegate: the configuration is left out:", err)
-			}
+		c.lacks(of, mistaken)
+		if err == nil {
+			client, err = openOffline(ctx, c.stateDir, c.said, of.Parts)
 		}
-		if client, err = openOffline(ctx, c.stateDir, c.said, of); err != nil {
-			fmt.Fprintln(c.said, "sensegate: without the database:", err)
-			of.Unopened = err
-			var foreign *foreignError
-			if errors.As(err, &foreign) {
-				of.Whole = foreign.as() + " support"
-				fmt.Fprintln(c.said, "sensegate: with it:", of.Whole, "-o - >sensegate-support.zip")
-			}
-			return box.New(of).Support(ctx, store.Actor{})
+	}
+	if err != nil {
+		fmt.Fprintln(c.said, "sensegate: without the database:", err)
+		of.Unopened = err
+		var foreign *foreignError
+		if errors.As(err, &foreign) {
+			of.Whole = foreign.as() + " support"
+			fmt.Fprintln(c.said, "sensegate: with it:", of.Whole, "-o - >sensegate-support.zip")
 		}
+		return box.New(of.Parts).Support(ctx, store.Actor{})
 	}
 	answer, err := client.stream(ctx, "/support")
 	if err != nil {
@@ -87,4 +99,14 @@ func (c command) support(ctx context.Context, config string) ([]byte, error) {
 	}
 	archive, err := io.ReadAll(answer)
 	return archive, errors.Join(err, answer.Close(), client.Close())
+}
+
+// lacks says what of the configuration and the log a bundle lacks.
+func (c command) lacks(of Stopped, mistaken error) {
+	if mistaken != nil {
+		fmt.Fprintf(c.said, "sensegate: the configuration has mistakes, which the bundle has without their values:\n%v\n", mistaken)
+	}
+	if of.NoLog != nil {
+		fmt.Fprintln(c.said, "sensegate: without the log:", of.NoLog)
+	}
 }

@@ -2,6 +2,8 @@ package appliance
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -42,26 +44,37 @@ func Installed() string {
 	return installed
 }
 
-// Offline returns the parts of a box that need neither a database nor a running appliance: its
-// configuration, from a file or, "", that of the installed package, what the machine is like, and the end
-// of its log file, where it has one as text.
-func Offline(config, stateDir string) (box.Parts, error) {
-	c, err := Load(cmp.Or(config, Installed()))
-	if err != nil {
-		return box.Parts{}, err
+// Offline returns what there is of an appliance that does not run, without its database: its configuration, as
+// far as it could be read, what the machine is like, and the end of its log file, where it has one as text.
+// config is its file, "" for that of the installed package; stateDir is "" for that of the configuration.
+func Offline(config, stateDir string) (admin.Stopped, error) {
+	if absolute, err := filepath.Abs(config); config != "" && err == nil {
+		config = absolute // as Settings names it
 	}
-	c.StateDir = stateDir
-	parts := box.Parts{Configured: c.Settings, Preflight: c.Preflight, TryProgram: c.tryProgram}
-	if c.Log.File == "" || c.Log.Format != "text" {
-		return parts, nil
+	c, mistaken := Load(cmp.Or(config, Installed()))
+	switch {
+	case stateDir != "":
+		c.StateDir = stateDir
+	case mistaken != nil && c.StateDir == Defaults().StateDir: // it may be what could not be read
+		c.StateDir = StateDir()
+	}
+	stopped := admin.Stopped{StateDir: c.StateDir, Parts: box.Parts{Configured: c.Settings, Preflight: c.Preflight, TryProgram: c.tryProgram, Mistaken: mistaken}}
+	if c.Log.File == "" {
+		return stopped, mistaken
+	}
+	if c.Log.Format != "text" {
+		stopped.NoLog = fmt.Errorf("%s is not text (log.format)", c.Log.File)
+		return stopped, mistaken
 	}
 	file, err := os.Open(c.Log.File)
-	if err != nil {
-		return parts, err
+	if err == nil {
+		stopped.Recent, err = logtail.Read(file)
+		err = errors.Join(err, file.Close())
 	}
-	defer file.Close()
-	parts.Recent, err = logtail.Read(file)
-	return parts, err
+	if err != nil {
+		stopped.NoLog = err
+	}
+	return stopped, mistaken
 }
 
 // StateDir returns the state directory of the appliance that commands mean when they do not name it:
@@ -75,10 +88,8 @@ func StateDir() string {
 	if _, err := os.Stat(admin.Database(c.StateDir)); err == nil {
 		return c.StateDir
 	}
-	if loaded, err := Load(Installed()); err == nil {
-		return loaded.StateDir
-	}
-	return c.StateDir
+	loaded, _ := Load(Installed()) // beside a mistake it has the rest
+	return loaded.StateDir
 }
 
 // memory returns how much memory the container or the machine has, in bytes.

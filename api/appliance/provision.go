@@ -26,11 +26,34 @@ func (c *Config) provisionFile() string {
 	return cmp.Or(c.Provision, filepath.Join(c.StateDir, ownProvision))
 }
 
-// readProvision reads that file. Mistakes come as an *admin.ConfigError.
-func (c *Config) readProvision() (*provision.Document, error) {
+// provisionable returns why that file cannot be read as one that is carried out: that of the state directory is
+// removed afterwards, and of a pipe or a device there may be no end.
+func (c *Config) provisionable() (fs.FileInfo, error) {
+	path, look := c.provisionFile(), os.Stat
+	if c.Provision == "" {
+		look = os.Lstat
+	}
+	info, err := look(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%s is a link, and what it leads to would stay with its secrets: put the file itself there, or name it by provision_file", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return info, nil
+}
+
+// readProvision reads that file. begun are the files that an earlier try may have written. Mistakes come as an
+// *admin.ConfigError.
+func (c *Config) readProvision(begun []string) (*provision.Document, error) {
+	if _, err := c.provisionable(); err != nil {
+		return nil, err
+	}
 	var d provision.Document
 	_, err := admin.LoadConfig(c.provisionFile(), nil, &d, func() error {
-		return d.Validate(provision.Others{Uplinks: c.Uplinks, Relay: c.Relay})
+		return d.Validate(provision.Others{Uplinks: c.Uplinks, Relay: c.Relay, StateDir: c.StateDir, Begun: begun})
 	})
 	return &d, err
 }
@@ -39,7 +62,11 @@ func (c *Config) readProvision() (*provision.Document, error) {
 // nothing where there is no such file, or this is not the first start.
 func (a *Appliance) provision(ctx context.Context) error {
 	path := a.config.provisionFile()
-	raw, err := os.ReadFile(path)
+	_, err := a.config.provisionable()
+	var raw []byte
+	if err == nil {
+		raw, err = os.ReadFile(path)
+	}
 	gone := errors.Is(err, fs.ErrNotExist)
 	if gone && a.config.Provision == "" {
 		return nil
@@ -65,11 +92,11 @@ func (a *Appliance) provision(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("what is to be made at the first start: %w", err)
 	}
-	d, err := a.config.readProvision()
+	d, err := a.config.readProvision(done.Begun)
 	if err != nil {
 		return err
 	}
-	if err := (provision.Applier{DB: a.db, Accounts: a.parts.Accounts, StateDir: a.config.StateDir}).Apply(ctx, d, sum); err != nil {
+	if err := (provision.Applier{DB: a.db, Accounts: a.parts.Accounts}).Apply(ctx, d, sum); err != nil {
 		return fmt.Errorf("nothing of %s is made: %w", path, err)
 	}
 	a.log.Info("made what was asked for at the first start", "accounts", len(d.Accounts), "api_keys", len(d.APIKeys), "mqtt_users", len(d.MQTTUsers), "uplinks", len(d.Uplinks))
@@ -94,7 +121,7 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 	}
 	_, err := os.Stat(admin.Database(c.StateDir))
 	first := errors.Is(err, fs.ErrNotExist)
-	info, err := os.Stat(path)
+	info, err := c.provisionable()
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil // the state directory tells more
@@ -106,7 +133,7 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 	case !first:
 		return nil
 	}
-	d, err := c.readProvision()
+	d, err := c.readProvision(nil)
 	var wrong *admin.ConfigError
 	switch {
 	case errors.As(err, &wrong):
@@ -118,8 +145,11 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 			add(preflight.Wrong, at+": "+m.Text, "")
 		}
 		return found
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		add(preflight.Wrong, err.Error(), "Put the file there, or let provision_file be empty")
+		return found
+	case err != nil:
+		add(preflight.Wrong, err.Error(), "")
 		return found
 	}
 	add(preflight.Fine, fmt.Sprintf("the first start makes %d accounts, %d API keys, %d MQTT users and %d uplinks", len(d.Accounts), len(d.APIKeys), len(d.MQTTUsers), len(d.Uplinks)), "")

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -394,6 +395,125 @@ func TestKilledFirstStartLeavesNothingOrAll(t *testing.T) {
 		}
 	}
 	t.Logf("a first start takes %s; %d kills: %v", whole, kills, found)
+}
+
+// Of a link, what it leads to would stay with its secrets; a pipe may never end.
+func TestFileThatIsNoFileIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, place := range map[string]func(dir, path string) error{
+		"is a link": func(dir, path string) error {
+			real := filepath.Join(dir, "elsewhere.yaml")
+			return errors.Join(os.WriteFile(real, []byte(provisioned(t)), 0o600), os.Symlink(real, path))
+		},
+		"is no regular file": func(_, path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, ownProvision)
+		if err := place(dir, path); err != nil {
+			t.Fatal(err)
+		}
+		c := Defaults()
+		c.StateDir = dir
+		if found := c.lookAtProvision(); len(found) != 1 || found[0].Grade != preflight.Wrong || !strings.Contains(found[0].Says, what) {
+			t.Errorf("doctor says %v", found)
+		}
+		if _, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") }); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("%s: it is gone: %v", what, err)
+		}
+	}
+	// One that the configuration names may be a link, as mounted secrets are.
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	link := filepath.Join(elsewhere, "link")
+	if err := errors.Join(os.WriteFile(filepath.Join(elsewhere, "real"), []byte(provisioned(t)), 0o600), os.Symlink("real", link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened(t, dir, func(c *Config) { c.Provision = link }, func(running) {}); err != nil {
+		t.Error(err)
+	}
+	dir = t.TempDir()
+	put(t, dir, strings.Replace(provisioned(t), "password: another invented one", "password_file: "+filepath.Join(dir, "pipe"), 1))
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") }); err == nil || !strings.Contains(err.Error(), "accounts.0.password_file: ") {
+		t.Errorf("of a pipe with a password: %v", err)
+	}
+}
+
+// A new secret takes the place of nothing, and where one may not be written none is.
+func TestNewSecretTakesThePlaceOfNothing(t *testing.T) {
+	t.Parallel()
+	elsewhere := t.TempDir()
+	kept := filepath.Join(elsewhere, "kept.key")
+	if err := errors.Join(os.WriteFile(kept, []byte("of somebody else"), 0o600), os.Symlink("nowhere", filepath.Join(elsewhere, "link.key")), os.WriteFile(filepath.Join(elsewhere, "half.key.new"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for name, word := range map[string]string{
+		"DIR/sensegate.db": "want a name that ends in .key", "DIR/signing.json": "want a name that ends in .key", "DIR/provision.yaml": "want a name that ends in .key", "DIR/../NAME/recordings/a.key": "want a name that ends in .key",
+		"DIR/none/server.key": "no such file or directory", "LINK/sensegate.db": "want a name that ends in .key",
+		kept: "is there already", filepath.Join(elsewhere, "link.key"): "is there already", filepath.Join(elsewhere, "half.key"): "half.key.new is there already",
+		filepath.Join(elsewhere, "none", "a.key"): "no such file or directory", "DIR/installer.key": "is that of an API key, too",
+	} {
+		dir := t.TempDir()
+		link := filepath.Join(t.TempDir(), "link")
+		if err := errors.Join(os.Symlink(dir, link), os.Mkdir(filepath.Join(dir, "recordings"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		path := strings.NewReplacer("DIR", dir, "NAME", filepath.Base(dir), "LINK", link).Replace(name)
+		put(t, dir, strings.Replace(provisioned(t), "file: bridge.key", "file: "+path, 1))
+		c := Defaults()
+		c.StateDir = dir
+		if found := c.lookAtProvision(); preflight.Worst(found) != preflight.Wrong || !strings.Contains(found[0].Says, "provision.yaml:15: mqtt_users.0.file: ") || !strings.Contains(found[0].Says, word) {
+			t.Errorf("%s: doctor says %v", name, found)
+		}
+		_, err := opened(t, dir, func(*Config) {}, func(running) { t.Errorf("%s: it starts", name) })
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "installer.key")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: another secret is written: %v", name, err)
+		}
+	}
+	if raw, err := os.ReadFile(kept); err != nil || string(raw) != "of somebody else" {
+		t.Errorf("it is %s now, %v", raw, err)
+	}
+}
+
+// What a try has written that came to no end, the next one writes anew; it knows it by the database.
+func TestSecretOfATryThatCameToNoEndIsWrittenAnew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, provisioned(t))
+	if err := os.Mkdir(filepath.Join(dir, "bridge.key.new"), 0o700); err != nil { // as a disk that fails
+		t.Fatal(err)
+	}
+	db, err := store.Open(store.Options{Path: admin.Database(dir), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := []string{filepath.Join(dir, "bridge.key")}
+	err = db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetProvisionBegun(begun) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") }); err == nil || !strings.Contains(err.Error(), "mqtt_users.0.file: write ") {
+		t.Fatalf("it says %v", err)
+	}
+	former, err := os.ReadFile(filepath.Join(dir, "installer.key"))
+	if err := errors.Join(err, os.Remove(filepath.Join(dir, "bridge.key.new"))); err != nil {
+		t.Fatal("the first secret is not written:", err)
+	}
+	_, err = opened(t, dir, func(*Config) {}, func(r running) {
+		if got := heldIn(t, r.db); got != allHeld {
+			t.Errorf("it has %s", got)
+		}
+	})
+	if raw, again := os.ReadFile(filepath.Join(dir, "installer.key")); err != nil || again != nil || bytes.Equal(raw, former) {
+		t.Errorf("%v, %v: %s", err, again, raw)
+	}
 }
 
 // The file that docs/operation.md shows is right.

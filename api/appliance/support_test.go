@@ -199,7 +199,7 @@ func TestSupportBundleLeadsBackToNobody(t *testing.T) {
 	for name, want := range map[string][]string{
 		"README.txt": {"log.txt"}, "version.txt": {"sensegate "}, "doctor.txt": {"disk", "mqtt.listen"},
 		"configuration.json": {`"http.listen"`, `"64MiB"`, `"secret": true`},
-		"status.json":        {`"running": true`, `"uplink": "uplink-1"`, `"server": "server-1"`, "events"},
+		"status.json":        {`"running": true`, `"uplink": "uplink-1"`, `"server": "server-1:1883"`, "events"},
 		"database.json":      {"every page, record and index is whole", `"audit"`},
 		"devices.json":       {`"network-1"`, `"device-1"`, `"firmware": "2.4.1"`, "wrong token: post to the gatekeeper again", "room-"},
 		"links.json":         {`"link-1"`, `"device-1"`, `"client-1"`},
@@ -321,7 +321,7 @@ func TestSupportBundleOfWhatDoesNotRun(t *testing.T) {
 	}
 	make := func() (map[string]string, string) {
 		var out, said bytes.Buffer
-		if err := admin.Run(t.Context(), dir, Offline, []string{"support", "-config", config, "-o", "-"}, &out, &said); err != nil {
+		if err := admin.Run(t.Context(), dir, Offline, []string{"support", "-config", config, "-state-dir", dir, "-o", "-"}, &out, &said); err != nil {
 			t.Fatal(err)
 		}
 		return bundled(t, out.Bytes()), said.String()

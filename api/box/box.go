@@ -52,6 +52,7 @@ type Parts struct {
 
 	Preflight func() []preflight.Finding // whether the machine lets it work
 	Metrics   func(io.Writer)            // its figures, in the Prometheus text format
+	Mistaken  error                      // what is wrong with the configuration, a line each, for Support alone; nil: nothing
 	Unopened  error                      // why DB is nil, for Support alone
 	Whole     string                     // the command that makes a bundle with the database, where DB is nil; "": none is known
 

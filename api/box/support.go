@@ -52,6 +52,9 @@ func (b *Box) supportFiles(ctx context.Context) []support.File {
 	if b.Configured != nil {
 		made.settings(b.Configured())
 	}
+	if b.Mistaken != nil {
+		made.text("mistakes.txt", "what is wrong with the configuration, so that it does not start", made.names.Lines(b.Mistaken.Error()))
+	}
 	if b.Preflight != nil {
 		made.preflight(b.Preflight())
 	}
@@ -123,15 +126,17 @@ func (m *bundle) learn(ctx context.Context) {
 	}
 }
 
-// server returns the stand-in of a host, perhaps with a port.
+// server returns the stand-in of a host with the port that it may have; this machine needs none.
 func (m *bundle) server(host string) string {
-	name := host
-	if without, _, err := net.SplitHostPort(host); err == nil {
-		name = without
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, ""
 	}
-	stand := m.names.Add("server", name)
-	m.names.Also(stand, host)
-	return stand
+	stand := m.names.Server(name)
+	if port == "" {
+		return stand
+	}
+	return net.JoinHostPort(stand, port)
 }
 
 // supportSetting is a key of the configuration as a bundle shows it.
@@ -145,13 +150,17 @@ type supportSetting struct {
 }
 
 func (m *bundle) settings(all Settings) {
+	m.names.Add("config", all.File)
 	shown := []supportSetting{}
 	for _, s := range all.List {
+		if m.Mistaken != nil && !support.IsKey(s.Key) {
+			continue // somebody's own word may stand in it
+		}
 		m.names.Keep(s.Key)
 		one := supportSetting{Key: s.Key, Secret: s.Secret, Set: s.Set, Origin: s.Origin}
 		if s.Value != nil {
-			if s.Key == "state_dir" {
-				m.names.Add("state-dir", *s.Value)
+			if absolute, err := filepath.Abs(*s.Value); s.Key == "state_dir" && err == nil {
+				m.names.Add("state-dir", absolute, *s.Value)
 			}
 			one.Value = m.names.Setting(s.Key, *s.Value, s.Standard)
 			if *s.Value != s.Standard {
@@ -166,7 +175,11 @@ func (m *bundle) settings(all Settings) {
 func (m *bundle) preflight(found []preflight.Finding) {
 	var out strings.Builder
 	for _, f := range found {
-		fmt.Fprintf(&out, "%-7s  %s: %s", f.Grade, f.What, m.names.Text(f.Says))
+		says := m.names.Text(f.Says)
+		if f.What == "clock" { // which says the time of the bundle
+			says = f.Says
+		}
+		fmt.Fprintf(&out, "%-7s  %s: %s", f.Grade, f.What, says)
 		if f.Fix != "" {
 			fmt.Fprintf(&out, ". %s", m.names.Text(f.Fix))
 		}
@@ -184,7 +197,7 @@ func (m *bundle) database(ctx context.Context) (any, error) {
 	l.Path, l.Size, l.Pages, l.FreePages = "", support.Round(l.Size), support.Round(l.Pages), support.Round(l.FreePages)
 	for i := range l.Buckets {
 		b := &l.Buckets[i]
-		b.Keys, b.Bytes, b.Pages = support.Round(b.Keys), support.Round(b.Bytes), support.Round(b.Pages)
+		b.Keys, b.Bytes, b.Pages = support.Round(b.Keys), support.RoundBytes(b.Bytes), support.Round(b.Pages)
 	}
 	check := "every page, record and index is whole"
 	left, err := m.Check(ctx)

@@ -2,6 +2,7 @@ package box
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -161,6 +162,9 @@ type supportRefused struct {
 	Count  int    `json:"count"`
 }
 
+// silentFor is since when a connected device is silent: it may have been unplugged by who left.
+var silentFor = regexp.MustCompile(`silent for \S+ s`)
+
 // mostDevices is how many devices a bundle has: strangers can invent names.
 const mostDevices = 300
 
@@ -176,7 +180,7 @@ func (m *bundle) devices(ctx context.Context) (any, error) {
 	err = m.DB.View(ctx, func(tx *store.Tx) error {
 		for i := range list.Devices[:min(len(list.Devices), mostDevices)] {
 			d := &list.Devices[i]
-			one := supportDevice{Device: m.names.Add("device", d.ID), Kind: d.Kind, State: d.State, Why: m.names.Text(d.Why), Node: motion.NodeKindOf(d.ID)}
+			one := supportDevice{Device: m.names.Add("device", d.ID), Kind: d.Kind, State: d.State, Why: m.names.Text(silentFor.ReplaceAllString(d.Why, "silent")), Node: motion.NodeKindOf(d.ID)}
 			if d.NetworkID != 0 {
 				one.Network = m.network(d.NetworkID)
 			}

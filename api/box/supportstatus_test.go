@@ -17,3 +17,10 @@ func TestSupportTellsTheDayOfAnUplinkAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestSupportDoesNotTellSinceWhenADeviceIsSilent(t *testing.T) {
+	t.Parallel()
+	if got := silentFor.ReplaceAllString("connected, but silent for 5400 s", "silent"); got != "connected, but silent" {
+		t.Error(got)
+	}
+}

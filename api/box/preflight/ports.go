@@ -15,7 +15,7 @@ import (
 
 // look looks whether a port is to be had; running is the appliance that may have it already.
 func (p Port) look(running int) Finding {
-	f := Finding{What: p.Key, Says: p.Address + " is free"}
+	f := Finding{What: p.Key, Says: p.free()}
 	err := p.try()
 	if err == nil {
 		return f
@@ -43,6 +43,9 @@ func (p Port) look(running int) Finding {
 	}
 	return f
 }
+
+// free says that nobody has the port.
+func (p Port) free() string { return p.Address + " is free" }
 
 // try listens for a moment.
 func (p Port) try() error {

@@ -7,7 +7,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -74,10 +77,27 @@ func Look(n Needs, now time.Time) []Finding {
 	if n.LogFile != "" {
 		found = append(found, n.logFile())
 	}
+	var idle []string // keys of ports that the appliance that runs would have, if it had this configuration
 	for _, p := range n.Ports {
-		found = append(found, p.look(n.Running))
+		f := p.look(n.Running)
+		if f.Says == p.free() && !strings.HasSuffix(p.Address, ":0") {
+			idle = append(idle, p.Key)
+		}
+		found = append(found, f)
+	}
+	if n.Running != 0 && len(idle) > 0 {
+		found = append(found, n.second(idle))
 	}
 	return found
+}
+
+// second tells of an appliance that runs on the state directory with another configuration than this one.
+func (n Needs) second(idle []string) Finding {
+	return Finding{
+		What: "state_dir", Grade: Warning,
+		Says: fmt.Sprintf("an appliance runs on %s (process %d) with another configuration: it does not listen as %s says", n.StateDir, n.Running, strings.Join(idle, ", ")),
+		Fix:  "Restart it where the configuration was changed; for a second appliance set state_dir to a directory of its own",
+	}
 }
 
 // Worst returns the worst grade.
@@ -94,6 +114,9 @@ func Show(w io.Writer, found []Finding, from Grade) {
 	}
 }
 
+// farAhead is how long after the last write to the database a clock is taken to be wrong.
+const farAhead = 400 * 24 * time.Hour
+
 // clock looks at the time.
 func (n Needs) clock(now time.Time) Finding {
 	f := Finding{What: "clock", Says: now.UTC().Format("2006-01-02 15:04:05") + " UTC"}
@@ -101,6 +124,11 @@ func (n Needs) clock(now time.Time) Finding {
 		f.Grade = Warning
 		f.Says += ", which is before this program was made: it is not set"
 		f.Fix = "Let the machine fetch the time (timedatectl set-ntp true; on OpenWrt: /etc/init.d/sysntpd enable); what is stored meanwhile is stamped anew then"
+	}
+	if info, err := os.Stat(filepath.Join(n.StateDir, n.Database)); err == nil && now.Sub(info.ModTime()) > farAhead {
+		f.Grade = Warning
+		f.Says += fmt.Sprintf(", more than a year after the database was last written (%s): it is ahead, or the appliance was off for that long", info.ModTime().UTC().Format(time.DateOnly))
+		f.Fix = "Compare it with another clock before the start: what is stored by a clock that is ahead stays in the future"
 	}
 	return f
 }

@@ -34,6 +34,8 @@ func TestWhatIsWrongIsToldWithWhatToDo(t *testing.T) {
 		"nothing":           {func(*testing.T, *Needs) {}, set, Fine, "", ""},
 		"no directory yet":  {func(t *testing.T, n *Needs) { n.StateDir += "/a/b" }, set, Fine, "state_dir", "is made at the start"},
 		"clock not set":     {func(*testing.T, *Needs) {}, time.Unix(0, 0), Warning, "clock", "1970-01-01"},
+		"clock years ahead": {func(t *testing.T, n *Needs) { written(t, n, 1_700_000_000) }, set, Warning, "clock", "more than a year after the database was last written (2023-11-14)"},
+		"box off for weeks": {func(t *testing.T, n *Needs) { written(t, n, 1_795_000_000) }, set, Fine, "clock", "UTC"},
 		"few files":         {func(t *testing.T, n *Needs) { n.Files = 1 << 40 }, set, Warning, "open files", "fewer are let in"},
 		"little memory":     {func(t *testing.T, n *Needs) { n.Memory = 32 << 20 }, set, Warning, "memory", "32 MiB"},
 		"little room":       {func(t *testing.T, n *Needs) { n.MinFree = 1 << 60 }, set, Wrong, "disk", "less than store.min_free"},
@@ -106,6 +108,32 @@ func TestWhoHasAPortIsNamed(t *testing.T) {
 	}
 }
 
+// An appliance that runs on the state directory and has none of the ports has another configuration.
+func TestSecondApplianceOnAStateDirectoryIsTold(t *testing.T) {
+	t.Parallel()
+	held, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	free := strings.Replace(held.Addr().String(), "127.0.0.1", "127.0.0.2", 1) // nobody can have it on every address
+	n := needs(t)
+	n.Ports = []Port{{"http.listen", "tcp", held.Addr().String()}, {"mqtt.listen", "tcp", "127.0.0.1:0"}}
+	for _, c := range []struct {
+		running int
+		more    []Port
+		told    bool
+	}{{os.Getpid(), nil, false}, {os.Getpid(), []Port{{"core.listen", "tcp", free}}, true}, {0, []Port{{"core.listen", "tcp", free}}, false}} {
+		n := n
+		n.Running, n.Ports = c.running, append(n.Ports[:2:2], c.more...)
+		var shown strings.Builder
+		Show(&shown, Look(n, time.Unix(1_800_000_000, 0)), Warning)
+		if told := strings.Contains(shown.String(), fmt.Sprintf("(process %d) with another configuration: it does not listen as core.listen says. Restart", os.Getpid())); told != c.told {
+			t.Errorf("%+v: %s", c, &shown)
+		}
+	}
+}
+
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
@@ -118,6 +146,15 @@ func write(t *testing.T, path string, size int64) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written makes a database that was last written at a time, in s.
+func written(t *testing.T, n *Needs, at int64) {
+	path := filepath.Join(n.StateDir, n.Database)
+	write(t, path, 1)
+	if err := os.Chtimes(path, time.Unix(at, 0), time.Unix(at, 0)); err != nil {
 		t.Fatal(err)
 	}
 }

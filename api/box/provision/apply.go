@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"sensegate/api/auth"
@@ -23,12 +23,11 @@ var ErrUsed = errors.New("this appliance was used before: it is provisioned at i
 type Applier struct {
 	DB       *store.DB
 	Accounts *auth.Accounts
-	StateDir string // files of secrets are named from here
 }
 
 // Apply makes all that a document asks for, which Validate has let pass, in one transaction; sum is the
-// SHA-256 of the file that it stands in. New secrets are written to their files before: a power cut
-// then leaves files whose secrets open nothing, and the next start writes them anew. Where one thing cannot be
+// SHA-256 of the file that it stands in. New secrets are written to their files before, whose paths are noted
+// first: a power cut then leaves files whose secrets open nothing, and the next start writes them anew. Where one thing cannot be
 // made nothing is, and the error has a line for each. ErrUsed: nothing is made.
 func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 	hashes := make([]string, len(d.Accounts))
@@ -41,6 +40,9 @@ func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 		if hashes[i], err = a.Accounts.Hash(ctx, account.Password); err != nil {
 			return err
 		}
+	}
+	if err := a.begin(ctx, d.files()); err != nil {
+		return err
 	}
 	return a.DB.Update(ctx, func(tx *store.Tx) error {
 		if known, err := tx.Provisioned(); err != nil || known.At != 0 || !tx.Unused() {
@@ -69,6 +71,17 @@ func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 			return errors.Join(wrong...)
 		}
 		return tx.SetProvisioned(sum)
+	})
+}
+
+// begin notes which files are about to be written.
+func (a Applier) begin(ctx context.Context, files []string) error {
+	return a.DB.Update(ctx, func(tx *store.Tx) error {
+		known, err := tx.Provisioned()
+		if err != nil || known.At != 0 || !tx.Unused() {
+			return errors.Join(err, ErrUsed)
+		}
+		return tx.SetProvisionBegun(slices.Compact(slices.Sorted(slices.Values(append(known.Begun, files...)))))
 	})
 }
 
@@ -125,9 +138,6 @@ func (a Applier) user(tx *store.Tx, wanted MQTTUser) error {
 
 // write writes a new secret to its file.
 func (a Applier) write(path, secret string) error {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.StateDir, path)
-	}
 	if err := durable.WriteFile(path, []byte(secret+"\n")); err != nil {
 		return fmt.Errorf("file: %w", err)
 	}

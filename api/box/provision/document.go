@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,14 +68,16 @@ func (s Secret) sum() (sum [32]byte) {
 	return sum
 }
 
-// Others are the uplinks of the configuration.
+// Others is what a document stands beside.
 type Others struct {
-	Uplinks []uplink.Config
-	Relay   uplink.RelayConfig
+	Uplinks  []uplink.Config // of the configuration
+	Relay    uplink.RelayConfig
+	StateDir string
+	Begun    []string // absolute paths of files that an earlier try may have written
 }
 
 // Validate returns every mistake at once, each beginning with its key such as "accounts.0.email: ", and reads
-// the passwords that stand in files.
+// the passwords that stand in files. Paths of new secrets become absolute.
 func (d *Document) Validate(beside Others) error {
 	var wrong []error
 	note := func(list string, i int, err error) {
@@ -93,16 +96,18 @@ func (d *Document) Validate(beside Others) error {
 		note("accounts", i, a.validate())
 		note("accounts", i, twice("email", i, func(j int) bool { return home.EmailKey(d.Accounts[j].Email) == home.EmailKey(a.Email) }))
 	}
-	for i, k := range d.APIKeys {
+	for i := range d.APIKeys {
+		k := &d.APIKeys[i]
 		note("api_keys", i, named(k.Name))
-		note("api_keys", i, k.Secret.validate())
+		note("api_keys", i, k.Secret.validate(beside))
 		note("api_keys", i, twice("name", i, func(j int) bool { return d.APIKeys[j].Name == k.Name }))
 		note("api_keys", i, twice("file", i, func(j int) bool { return k.File != "" && d.APIKeys[j].File == k.File }))
 		note("api_keys", i, twice("sha256", i, func(j int) bool { return k.SHA256 != "" && strings.EqualFold(d.APIKeys[j].SHA256, k.SHA256) }))
 	}
-	for i, u := range d.MQTTUsers {
+	for i := range d.MQTTUsers {
+		u := &d.MQTTUsers[i]
 		note("mqtt_users", i, u.record().Validate())
-		note("mqtt_users", i, u.Secret.validate())
+		note("mqtt_users", i, u.Secret.validate(beside))
 		note("mqtt_users", i, twice("name", i, func(j int) bool { return d.MQTTUsers[j].Name == u.Name }))
 		note("mqtt_users", i, twice("file", i, func(j int) bool { return u.File != "" && d.MQTTUsers[j].File == u.File }))
 		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return u.File != "" && k.File == u.File }) {
@@ -118,7 +123,7 @@ func (a *Account) validate() error {
 		if a.Password != "" || a.PasswordHash != "" {
 			return errors.New("password_file: want one of password, password_file and password_hash")
 		}
-		raw, err := os.ReadFile(a.PasswordFile)
+		raw, err := readFile(a.PasswordFile)
 		if err != nil {
 			return fmt.Errorf("password_file: %w", err)
 		}
@@ -127,7 +132,20 @@ func (a *Account) validate() error {
 	return auth.Check(a.Email, a.Password, a.PasswordHash)
 }
 
-func (s Secret) validate() error {
+// readFile reads a regular file: of a pipe or a device there may be no end.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return os.ReadFile(path)
+}
+
+// validate returns what is wrong with a secret, and makes the path of its file absolute.
+func (s *Secret) validate(beside Others) error {
 	switch raw, err := hex.DecodeString(s.SHA256); {
 	case (s.SHA256 == "") == (s.File == ""):
 		return errors.New("sha256: want that of the secret, or file, into which a new one is written")
@@ -135,8 +153,61 @@ func (s Secret) validate() error {
 		return errors.New("file: want a name that ends in .key, for a file in the state directory, or an absolute path")
 	case s.SHA256 != "" && (err != nil || len(raw) != 32 || s.sum() == [32]byte{}):
 		return errors.New("sha256: want 64 hexadecimal digits")
+	case s.File == "":
+		return nil
+	}
+	path := s.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(beside.StateDir, path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	s.File = path
+	return beside.free(path)
+}
+
+// free returns why a new file may not be made at an absolute path: it would take the place of another one.
+func (o Others) free(path string) error {
+	own, err := filepath.Abs(o.StateDir)
+	if err != nil {
+		return fmt.Errorf("file: %w", err)
+	}
+	folder := filepath.Dir(path)
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	} else if folder != own { // that is made at the first start
+		return fmt.Errorf("file: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	if within := strings.HasPrefix(folder+"/", own+"/"); within && (folder != own || filepath.Ext(path) != ".key") {
+		return errors.New("file: in the state directory want a name that ends in .key: what else is there is the appliance's own")
+	}
+	if slices.Contains(o.Begun, path) {
+		return nil
+	}
+	for _, taken := range []string{path, path + ".new"} { // by which it is written
+		if _, err := os.Lstat(taken); err == nil {
+			return fmt.Errorf("file: %s is there already: name another one, or remove it", taken)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("file: %w", err)
+		}
 	}
 	return nil
+}
+
+// files returns the paths of the files that are written.
+func (d *Document) files() (paths []string) {
+	for _, k := range d.APIKeys {
+		paths = append(paths, k.File)
+	}
+	for _, u := range d.MQTTUsers {
+		paths = append(paths, u.File)
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
 // record returns the user as it is stored.
@@ -169,7 +240,7 @@ func (d *Document) wrongUplinks(beside Others) (wrong []error) {
 		if u.PasswordFile == "" || u.Password != "" {
 			continue
 		}
-		raw, err := os.ReadFile(u.PasswordFile)
+		raw, err := readFile(u.PasswordFile)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("uplinks.%d.password_file: %w", i, err))
 			continue

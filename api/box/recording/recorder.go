@@ -234,7 +234,7 @@ func (r *Recorder) full(more int64) bool {
 	}
 	free, err := r.o.Free(r.o.Directory)
 	if err != nil {
-		r.o.Log.Warn("free disk space unknown", "err", err)
+		r.o.Log.Warn("free disk space for a recording unknown", "err", err)
 		return false
 	}
 	return free < r.o.MinFree+r.o.MinFree/4+more

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,7 +35,8 @@ and no time at which somebody was at home, or added, changed or removed somethin
 stand-in such as network-1, room-2 or device-3: the same one in every file here, another one in the next
 bundle. What the program says for people stands here where it is a sentence of its own, of a library or of the
 system; "…" stands for every other word. Numbers that grow with what happens at home have two digits. Of the log there
-are the lines about the machine: when it started, what its disk, connections and devices did. Those that tell what
+are the lines about the machine: when it started, what its disk and its uplinks did. What somebody at home, a
+device of theirs or motion may have brought about stands at the end, without a time. Lines that tell what
 people do, when a phone asks or where motion was are left out and counted.
 
 `
@@ -75,6 +77,9 @@ func Round[N int | int64 | uint64](n N) N {
 	return (n + step/2) / step * step
 }
 
+// RoundBytes is Round of a number of bytes in KiB: a single record that comes or goes is not seen.
+func RoundBytes(n int) int { return Round((n+512)>>10) << 10 }
+
 // Version returns what a program calls its version, "" when that could be anything else.
 func Version(text string) string {
 	if aVersion.MatchString(text) {
@@ -83,16 +88,18 @@ func Version(text string) string {
 	return ""
 }
 
-var aVersion = regexp.MustCompile(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+][a-z]{1,8}\.?[0-9]{0,2})?$`)
+var aVersion = regexp.MustCompile(`^v?[0-9]{1,4}(\.[0-9]{1,4}){0,2}([-+.]?(alpha|beta|dev|dirty|pre|rc)[-.]?[0-9]{0,3})?$`)
 
 // Setting returns the value of a key of the configuration as it may be shown: a number, a size, one of
 // the words that the product knows, a port, or its default. Otherwise a stand-in; "" stays empty.
 func (n *Names) Setting(key, value, standard string) string {
 	switch {
-	case value == "" || value == standard || everyAddress.MatchString(value) || value == "off" || value == "true" || value == "false":
+	case value == "" || value == standard || everyAddress.MatchString(value) || everyHost.MatchString(value) || value == "off" || value == "true" || value == "false":
 		return value
-	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"), wordSettings[key], strings.HasSuffix(key, ".use"):
+	case plainValue.MatchString(value) && plainValue.MatchString(standard) && !strings.HasSuffix(key, "network"):
 		return value
+	case (wordSettings[key] || strings.HasSuffix(key, ".use")) && !slices.ContainsFunc(strings.Split(value, ", "), func(word string) bool { return !valuesKept[word] }):
+		return value // a mistake is none of these
 	}
 	names := []string{value}
 	for item := range strings.SplitSeq(value, ", ") {
@@ -113,7 +120,9 @@ func (n *Names) Setting(key, value, standard string) string {
 }
 
 var (
-	everyAddress = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?:[0-9]{1,5}$`)
+	everyHost    = regexp.MustCompile(`^(?:127\.0\.0\.1|0\.0\.0\.0|::1?|\[::1?\]|localhost)$`)
+	everyAddress = regexp.MustCompile(`^(?:(?:https?|mqtts?|wss?)://)?(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)?(?::[0-9]{1,5})?/?$`)
 	plainValue   = regexp.MustCompile(`^(?:true|false|[0-9]{1,9}[a-zA-Z]{0,3}|(?:[0-9]{1,6}(?:\.[0-9]+)?(?:h|m|s|ms)){1,3})$`)
+	valuesKept   = wordSet(`any cloud commands debug error events history home_assistant info implicit json live never none private same-address starttls text warn zigbee2mqtt`)
 	wordSettings = wordSet(`log.level log.format web.admin gatekeeper.readopt mail.smtp.tls sensors.provider`)
 )

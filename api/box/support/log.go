@@ -3,6 +3,7 @@ package support
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,160 +13,173 @@ import (
 	"sensegate/api/logtail"
 )
 
-// machine are the messages of the log that tell of the machine, its disk, its connections and devices. What
-// people do, asks for or are told, and what motion brings about, is not among them: a line whose
-// message is not here is left out.
-var machine = []string{
-	"accept failed, trying again",
-	"bad input",
-	"bridge state",
-	"certificate authority made",
-	"certificate file is damaged and has been moved aside, a new one is made; after a new authority.pem, clients have to be given the new ca.pem",
-	"certificate of the owner cannot be used, the former one is shown",
-	"certificate of the owner loaded",
-	"certificates cannot be renewed",
-	"commands not advanced, will retry",
-	"connection panicked",
-	"cursor of an uplink not stored",
-	"damaged samples left out of sums",
-	"damaged samples not stamped anew",
-	"damaged samples skipped",
-	"database backed up",
-	"database backed up before migration",
-	"database made",
-	"database migrated",
-	"database not backed up",
-	"database not backed up before migration",
-	"database too big to be verified whole at the start",
-	"device connected",
-	"device disconnected",
-	"entries of the journal that are not understood were deleted",
-	"event cannot be sent",
-	"events were no longer kept when an uplink came to them",
-	"fewer connections than configured, for want of open files",
-	"flush failed, will retry",
-	"frames of a node not taken in",
-	"free disk space unknown",
-	"gatekeeper cannot answer",
-	"health not sent",
-	"how much memory there is cannot be read",
-	"key of account digests not written: it changes at the next start",
-	"last backup unknown",
-	"leftovers of backups not removed",
-	"lines of a node not read",
-	"listening",
-	"login failed",
-	"message of multicast DNS not sent",
-	"name on the local network",
-	"name on the local network is taken",
-	"name on the local network is told by another program of this machine",
-	"networks of this box not read",
-	"node not let in",
-	"node of ESPectre not followed",
-	"nodes of ESPectre not looked for",
-	"nothing could be stored for too long: the oldest samples in memory are given up",
-	"part of an uplink panicked",
-	"part of the last samples is lost",
-	"reading from the broker panicked",
-	"read-only: the disk is nearly full",
-	"ready",
-	"server certificate made",
-	"server certificate not kept",
-	"signing key not rotated: the old one goes on",
-	"signing keys are damaged and have been moved aside, new ones are made: everybody has to log in again",
-	"step panicked",
-	"storing failed: the appliance stops, so that it starts again from what is really on the disk",
-	"the address of a node belongs to another device now",
-	"the adoption window of each network is closed whose own is not known",
-	"the box cannot be found by name",
-	"the clock was set",
-	"the damaged database cannot be salvaged",
-	"the database is damaged: what can be read is copied into a new file, which may take minutes",
-	"the engine does not do its work: the supervisor is to start the process anew",
-	"the last run did not end in order: a power cut, a kill or a crash",
-	"the last update",
-	"the program went back after an update, and its database with it",
-	"the update failed: the former program runs again",
-	"the state of events cannot be read: it begins anew",
-	"the supervisor is not told",
-	"the supervisor's watchdog is not understood and gets no sign of life",
-	"times from before the clock was set not corrected, will retry",
-	"times of an unset clock not corrected before the next start",
-	"tls",
-	"a record cannot be read and is left out",
-	"a record cannot be read and is lost",
-	"an index was damaged: all were rebuilt from their records, nothing is lost",
-	"backup cannot be restored",
-	"backup cannot be used",
-	"uplink connected",
-	"uplink failed",
-	"uplink has trouble",
-	"uplink started",
-	"uplink was ahead of the clock",
-	"what is past its retention is not deleted",
-	"what links have learned cannot be read: they learn anew",
-	"will not stored",
-	"writing again: there is room on the disk",
-}
+// timing says when a line of the log keeps its time in a bundle.
+type timing int
 
-// acts are those messages of machine that somebody may have brought about at that time, who added an uplink,
-// renewed a certificate or looked at the history, and those that come when there was motion.
-var acts = map[string]bool{
-	"a record cannot be read and is left out":                          true,
-	"certificate of the owner cannot be used, the former one is shown": true,
-	"certificate of the owner loaded":                                  true,
-	"damaged samples skipped":                                          true,
-	"event cannot be sent":                                             true,
-	"uplink started":                                                   true,
-}
+const (
+	never   timing = iota // somebody at home, a device of theirs or motion may bring it about
+	atStart               // likewise, but not in the minute around a start
+	always                // the life of the box itself brings it about
+)
 
-// acted is such a line of another message: somebody tries a password, or removes or replaces a device.
-var acted = regexp.MustCompile(`^(?:bad input .*login refused|device disconnected .*(?:deleted|removed|replaced|goes to another box))`)
+// machine are the messages of the log that tell of the machine, its disk, its connections and devices, and
+// when they keep their time. What people do, ask for or are told, and what motion brings about, is not among
+// them: a line whose message is not here is left out.
+var machine = map[string]timing{
+	"a record cannot be read and is lost":                                        always,
+	"accept failed, trying again":                                                always,
+	"an index was damaged: all were rebuilt from their records, nothing is lost": always,
+	"backup cannot be restored":                                                  always,
+	"backup cannot be used":                                                      always,
+	"certificate authority made":                                                 always,
+	"certificate file is damaged and has been moved aside, a new one is made; after a new authority.pem, clients have to be given the new ca.pem": always,
+	"certificates cannot be renewed":                                       always,
+	"database backed up":                                                   always,
+	"database backed up before migration":                                  always,
+	"database made":                                                        always,
+	"database migrated":                                                    always,
+	"database not backed up":                                               always,
+	"database not backed up before migration":                              always,
+	"database too big to be verified whole at the start":                   always,
+	"entries of the journal that are not understood were deleted":          always,
+	"fewer connections than configured, for want of open files":            always,
+	"flush failed, will retry":                                             always,
+	"free disk space unknown":                                              always,
+	"health not sent":                                                      always,
+	"how much memory there is cannot be read":                              always,
+	"key of account digests not written: it changes at the next start":     always,
+	"last backup unknown":                                                  always,
+	"leftovers of backups not removed":                                     always,
+	"listening":                                                            always,
+	"name on the local network":                                            always,
+	"name on the local network is told by another program of this machine": always,
+	"nothing could be stored for too long: the oldest samples in memory are given up": always,
+	"part of the last samples is lost":                                                always,
+	"read-only: the disk is nearly full":                                              always,
+	"ready":                                                                           always,
+	"server certificate made":                                                         always,
+	"server certificate not kept":                                                     always,
+	"signing key not rotated: the old one goes on":                                    always,
+	"signing keys are damaged and have been moved aside, new ones are made: everybody has to log in again": always,
+	"storing failed: the appliance stops, so that it starts again from what is really on the disk":         always,
+	"the adoption window of each network is closed whose own is not known":                                 always,
+	"the box cannot be found by name":         always,
+	"the clock was set":                       always,
+	"the damaged database cannot be salvaged": always,
+	"the database is damaged: what can be read is copied into a new file, which may take minutes": always,
+	"the engine does not do its work: the supervisor is to start the process anew":                always,
+	"the last run did not end in order: a power cut, a kill or a crash":                           always,
+	"the last update": always,
+	"the program went back after an update, and its database with it":      always,
+	"the supervisor is not told":                                           always,
+	"the supervisor's watchdog is not understood and gets no sign of life": always,
+	"the update failed: the former program runs again":                     always,
+	"times from before the clock was set not corrected, will retry":        always,
+	"times of an unset clock not corrected before the next start":          always,
+	"tls":                           always,
+	"uplink connected":              always,
+	"uplink failed":                 always,
+	"uplink has trouble":            always,
+	"uplink was ahead of the clock": always,
+	"what is past its retention is not deleted": always,
+	"writing again: there is room on the disk":  always,
+
+	"certificate of the owner cannot be used, the former one is shown": atStart,
+	"certificate of the owner loaded":                                  atStart,
+	"device connected":                                                 atStart,
+	"the state of events cannot be read: it begins anew":               atStart,
+	"uplink started":                                                   atStart,
+	"what links have learned cannot be read: they learn anew":          atStart,
+
+	"a record cannot be read and is left out": never,
+	"bad input":                                              never,
+	"bridge state":                                           never,
+	"commands not advanced, will retry":                      never,
+	"connection panicked":                                    never,
+	"cursor of an uplink not stored":                         never,
+	"damaged samples left out of sums":                       never,
+	"damaged samples not stamped anew":                       never,
+	"damaged samples skipped":                                never,
+	"device disconnected":                                    never,
+	"event cannot be sent":                                   never,
+	"events were no longer kept when an uplink came to them": never,
+	"frames of a node not taken in":                          never,
+	"gatekeeper cannot answer":                               never,
+	"lines of a node not read":                               never,
+	"login failed":                                           never,
+	"message of multicast DNS not sent":                      never,
+	"name on the local network is taken":                     never,
+	"networks of this box not read":                          never,
+	"node not let in":                                        never,
+	"node of ESPectre not followed":                          never,
+	"nodes of ESPectre not looked for":                       never,
+	"part of an uplink panicked":                             never,
+	"reading from the broker panicked":                       never,
+	"step panicked":                                          never,
+	"the address of a node belongs to another device now":    never,
+	"will not stored":                                        never,
+}
 
 // atOnce is how long after its cause a line may follow: what comes within it before or after "ready"
-// belongs to the start, and what an uplink says within it after it was started to that.
+// belongs to the start, and what an uplink says within it after it was started, or cut off, to that.
 const atOnce = time.Minute
 
 // Log returns the lines that may be shown, the oldest first, and says how many are left out. Lines that may
-// tell when somebody did something stand at the end, without a time and by the alphabet, unless
-// they belong to a start. lines are the newest first.
+// tell when somebody did something, or where motion was, stand at the end, without a time and by the
+// alphabet. lines are the newest first.
 func (n *Names) Log(lines []logtail.Line) string {
 	var out strings.Builder
-	var untimed []string
+	untimed := map[string]int{} // how often each line is there
 	left := 0
 	near := starts(lines)
-	begun, seen := map[string]time.Time{}, map[string]bool{}
+	begun := map[string]time.Time{}
 	for i := len(lines) - 1; i >= 0; i-- {
 		at := lines[i].At
 		message, text := n.logLine(lines[i].Text)
+		if message == "" {
+			left++
+			continue
+		}
 		about := thing.FindString(text)
-		first := message == "device connected" && !seen[about]
-		seen[about] = seen[about] || first
-		if message == "uplink started" {
+		if message == "uplink started" || message == "uplink failed" && byMessage.MatchString(lines[i].Text) {
 			begun[about] = at
 		}
 		of, fresh := begun[about]
-		switch {
-		case message == "":
-			left++
-		case !near(at) && (first || acts[message] || acted.MatchString(lines[i].Text) || fresh && at.Sub(of) <= atOnce):
-			if line := fmt.Sprintf("%-5s %s\n", lines[i].Level.Level(), text); !slices.Contains(untimed, line) {
-				untimed = append(untimed, line)
-			}
+		line := fmt.Sprintf("%-5s %s", lines[i].Level.Level(), text)
+		switch keeps := machine[message]; {
+		case keeps == always && !(fresh && at.Sub(of) <= atOnce), keeps != never && near(at):
+			fmt.Fprintf(&out, "%s %s\n", at.UTC().Format(time.DateTime), line)
 		default:
-			fmt.Fprintf(&out, "%s %-5s %s\n", at.UTC().Format(time.DateTime), lines[i].Level.Level(), text)
+			untimed[line]++
 		}
 	}
 	if len(untimed) > 0 {
-		slices.Sort(untimed)
-		fmt.Fprintf(&out, "\nWithout their times, as somebody may have brought them about:\n%s", strings.Join(untimed, ""))
+		out.WriteString("\nWithout their times, as somebody or motion may have brought them about:\n")
+	}
+	for _, line := range slices.Sorted(maps.Keys(untimed)) {
+		out.WriteString(line + often(untimed[line]) + "\n")
 	}
 	fmt.Fprintf(&out, "\n%d lines are left out: they tell what people do or where motion was, or are not known here.\n", left)
 	return out.String()
 }
 
-// thing is the device or uplink that a shown line is about.
-var thing = regexp.MustCompile(` (?:device|uplink)=\S+`)
+// often says about how often a line is there.
+func often(times int) string {
+	switch {
+	case times == 1:
+		return ""
+	case times < 10:
+		return " (several times)"
+	}
+	return fmt.Sprintf(" (about %d times)", Round(times))
+}
+
+// byMessage is the failure of an uplink that a message of it may bring about, such as an event that
+// its user may not publish: what the uplink says within atOnce would tell when motion was.
+var byMessage = regexp.MustCompile(`closed the connection"?(?: |$)|did not acknowledge a message|ends each connection`)
+
+// thing is the uplink that a shown line is about.
+var thing = regexp.MustCompile(` uplink=\S+`)
 
 // starts returns what tells whether a time belongs to a start of the appliance.
 func starts(lines []logtail.Line) func(time.Time) bool {
@@ -183,7 +197,7 @@ func starts(lines []logtail.Line) func(time.Time) bool {
 // logLine returns the message of a line and the line as it may be shown; "": it may not. The message is
 // one of ours, letter by letter; every value is looked at by its key.
 func (n *Names) logLine(line string) (message, shown string) {
-	for _, one := range machine {
+	for one := range machine {
 		behind, is := strings.CutPrefix(line, one)
 		if is && len(one) > len(message) && (behind == "" || value.MatchString(behind) || strings.HasPrefix(behind, dropped)) {
 			message = one
@@ -250,7 +264,11 @@ func (n *Names) logValue(name, text string) (shown string, known bool) {
 		if plainName.MatchString(text) {
 			return text, true
 		}
-	case "attempts", "backups", "bytes", "by_s", "files", "free_bytes", "http.max_connections", "missing", "mqtt.max_connections", "schema",
+	case "bytes", "free_bytes": // a backup grows with what happens at home
+		if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return strconv.FormatInt(Round(number), 10), true
+		}
+	case "attempts", "backups", "by_s", "files", "http.max_connections", "missing", "mqtt.max_connections", "schema",
 		"silent_s", "unclean_stops", "wanted_bytes", "entries", "online":
 		if plainValue.MatchString(text) || harmless.MatchString(text) {
 			return text, true

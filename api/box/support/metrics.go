@@ -16,23 +16,22 @@ var metricsKept = []string{
 	"process_open_fds", "process_resident_", "process_start_time_seconds", "process_virtual_", "sensegate_engine_panics_total", "sensegate_http_", "sensegate_mails_", "sensegate_mqtt_", "sensegate_store_", "sensegate_uplink_",
 }
 
+// metricsLive begin the names of those that tell whether an app is open now.
+var metricsLive = []string{"sensegate_http_connections", "sensegate_http_live_"}
+
 // Metrics returns the lines of a text in the Prometheus format that may be shown: which requests there were
 // is told of those that failed alone.
 func (n *Names) Metrics(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		m := metric.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil || !begins(m[1], metricsKept) {
+		if m == nil || !begins(m[1], metricsKept) || begins(m[1], metricsLive) {
 			continue
 		}
 		if m[1] == "sensegate_http_requests_total" && !strings.Contains(m[2], `status="5xx"`) {
 			continue
 		}
-		out.WriteString(m[1])
-		if m[2] != "" {
-			out.WriteString("{" + n.labels(m[2]) + "}")
-		}
-		out.WriteString(" " + figure(m[1], m[3]) + "\n")
+		out.WriteString(m[1] + n.labels(m[2]) + " " + figure(m[1], m[3]) + "\n")
 	}
 	return out.String()
 }
@@ -47,26 +46,34 @@ func begins(name string, with []string) bool {
 }
 
 var (
-	label      = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+	label      = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)="((?:\\.|[^"\\])*)"`)
 	plainLabel = regexp.MustCompile(`^[A-Za-z0-9/{}._+-]{0,80}$`)
+	labelsKept = wordSet(`door route method status result le version`)
 )
 
-// labels returns labels whose values may be shown; an uplink has its stand-in.
+// labels returns the labels that may be shown, in braces; an uplink has its stand-in.
 func (n *Names) labels(text string) string {
-	return label.ReplaceAllStringFunc(text, func(one string) string {
-		m := label.FindStringSubmatch(one)
+	var shown []string
+	for _, m := range label.FindAllStringSubmatch(text, -1) {
+		name, value := m[1], m[2]
 		switch {
-		case m[1] == "uplink":
-			m[2] = n.Add("uplink", m[2])
-		case m[1] != "door" && m[1] != "route" && m[1] != "method" && m[1] != "status" && m[1] != "result" && m[1] != "le" && m[1] != "version" || !plainLabel.MatchString(m[2]):
-			m[2] = dropped
+		case name == "uplink":
+			value = n.Add("uplink", value)
+		case !labelsKept[name]:
+			continue
+		case !plainLabel.MatchString(value):
+			value = dropped
 		}
-		return m[1] + `="` + m[2] + `"`
-	})
+		shown = append(shown, name+`="`+value+`"`)
+	}
+	if len(shown) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(shown, ",") + "}"
 }
 
-// metricsRounded begin the names of those that grow with what happens at home.
-var metricsRounded = []string{"go_memstats_", "process_cpu_", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_messages", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_queue", "sensegate_uplink_refused", "sensegate_uplink_sent"}
+// metricsRounded begin the names of those that grow with what happens at home, or with each app that is open.
+var metricsRounded = []string{"go_goroutines", "go_memstats_", "process_cpu_", "process_open_fds", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_connections", "sensegate_mqtt_messages", "sensegate_mqtt_sessions", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_queue", "sensegate_uplink_refused", "sensegate_uplink_sent"}
 
 // figure returns the value of a metric, by two digits if it grows with what happens at home.
 func figure(name, value string) string {

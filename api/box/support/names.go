@@ -30,9 +30,9 @@ func (n *Names) Add(kind string, ids ...string) (stand string) {
 	if n.things == nil {
 		n.things, n.stands, n.counts = map[string]string{}, map[string]string{}, map[string]int{}
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return key(id) == "" })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return folded(id) == "" })
 	for _, id := range ids {
-		if stand = n.things[kind+" "+key(id)]; stand != "" {
+		if stand = n.things[kind+" "+folded(id)]; stand != "" {
 			break
 		}
 	}
@@ -41,7 +41,7 @@ func (n *Names) Add(kind string, ids ...string) (stand string) {
 		stand = fmt.Sprint(kind, "-", n.counts[kind])
 	}
 	for _, id := range ids {
-		if at := kind + " " + key(id); n.things[at] == "" {
+		if at := kind + " " + folded(id); n.things[at] == "" {
 			n.things[at] = stand
 		}
 	}
@@ -50,30 +50,38 @@ func (n *Names) Add(kind string, ids ...string) (stand string) {
 }
 
 // Also has further names of a thing replaced by its stand-in in texts. A name that several things have
-// tells neither: it is dropped.
+// tells neither: it is dropped. A host that every machine has is no name.
 func (n *Names) Also(stand string, names ...string) {
 	for _, name := range names {
-		switch known := n.stands[key(name)]; {
-		case key(name) == "" || known == stand:
+		switch known := n.stands[folded(name)]; {
+		case folded(name) == "" || known == stand || everyHost.MatchString(name):
 		case known == "":
-			n.stands[key(name)], n.match = stand, nil
+			n.stands[folded(name)], n.match = stand, nil
 		default:
-			n.stands[key(name)] = dropped
+			n.stands[folded(name)] = dropped
 		}
 	}
+}
+
+// Server returns the stand-in of a host, or the host itself where every machine has it.
+func (n *Names) Server(host string) string {
+	if everyHost.MatchString(host) {
+		return host
+	}
+	return n.Add("server", host)
 }
 
 // known returns the stand-in of the thing that alone has one of some names, "" when there is none.
 func (n *Names) known(names ...string) string {
 	for _, name := range names {
-		if stand := n.stands[key(name)]; stand != "" && stand != dropped {
+		if stand := n.stands[folded(name)]; stand != "" && stand != dropped {
 			return stand
 		}
 	}
 	return ""
 }
 
-func key(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+func folded(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 // Keep has words shown that Text would drop, such as keys of the configuration.
 func (n *Names) Keep(words ...string) {
@@ -101,11 +109,17 @@ const dropped = "…"
 // So whether an ordinary word is a name changes nothing outside quotes, and nothing can be read from it.
 func (n *Names) Text(text string) string {
 	var out strings.Builder
+	if line := inFile.FindStringSubmatch(text); line != nil {
+		return n.Text(line[1]) + line[2] + n.Text(text[len(line[0]):])
+	}
+	key := ours().leading(text)
+	out.WriteString(key)
+	text = text[len(key):]
 	at := 0
 	for _, quoted := range inQuotes.FindAllStringIndex(text, -1) {
 		out.WriteString(n.unquoted(text[at:quoted[0]]))
 		at = quoted[1]
-		if stand := n.stands[key(strings.Trim(text[quoted[0]:at], `"`))]; stand != "" && stand != dropped {
+		if stand := n.stands[folded(strings.Trim(text[quoted[0]:at], `"`))]; stand != "" && stand != dropped {
 			out.WriteString(`"` + stand + `"`)
 		} else {
 			out.WriteString(dropped)
@@ -141,6 +155,18 @@ func phrased(text string, other func(string) string) string {
 	return out.String()
 }
 
+// Lines is Text of each line of a text.
+func (n *Names) Lines(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(n.Text(strings.TrimSpace(line)) + "\n")
+	}
+	return out.String()
+}
+
+// inFile begins a text about a line of a file.
+var inFile = regexp.MustCompile(`^(/\S*|[A-Za-z0-9_.-]+\.ya?ml)(:[0-9]{1,5}: )`)
+
 // inQuotes is a text in quotes, as strconv writes it, perhaps cut short.
 var inQuotes = regexp.MustCompile(`"(\\.|[^"\\])*("|\\?$)`)
 
@@ -175,6 +201,15 @@ func (n *Names) find(text string) (list []found) {
 		} else {
 			end = len(text)
 		}
+		for end > at[1] && strings.HasSuffix(text[:end], ":") {
+			end--
+		}
+		if port := behindHost.FindStringSubmatchIndex(text[begin:end]); port != nil {
+			end = begin + port[2]
+		}
+		if behind := text[at[1]:max(at[1], end)]; ownFile.MatchString(behind) && strings.HasPrefix(stand, "state-dir-") {
+			stand += behind
+		}
 		if len(list) > 0 && begin < list[len(list)-1].end {
 			list[len(list)-1].end = max(end, list[len(list)-1].end)
 			continue
@@ -183,6 +218,12 @@ func (n *Names) find(text string) (list []found) {
 	}
 	return list
 }
+
+// behindHost finds the port behind a host, perhaps of a URL: behind an IPv6 address without brackets is none.
+var behindHost = regexp.MustCompile(`^(?:[a-z0-9+]+://)?[^:]*(:[0-9]{1,5})\.?$`)
+
+// ownFile is what the appliance keeps in its state directory.
+var ownFile = regexp.MustCompile(`^/(?:backups|provision\.yaml|recordings|sensegate\.db|sensegate\.sock|signing\.json|tls)$`)
 
 func letterBefore(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
@@ -230,9 +271,11 @@ func (n *Names) words(text string) string {
 		at = w.end
 		before := text[strings.LastIndexAny(text[:w.begin], " \t\n")+1 : w.begin]
 		switch {
+		case harmless.MatchString(before + w.text):
+			out.WriteString(w.text)
 		case strings.Contains(before+w.text, "::") && w.text != "1":
 			out.WriteString(dropped) // an IPv6 address
-		case n.kept[w.text] || singles[w.text] || harmless.MatchString(w.text):
+		case n.kept[w.text] || singles[w.text] || servers[w.text] || ours().isKey(w.text) || harmless.MatchString(w.text):
 			out.WriteString(w.text)
 		case hasPort.MatchString(w.text):
 			out.WriteString(dropped + w.text[strings.LastIndexByte(w.text, ':'):])
@@ -245,8 +288,8 @@ func (n *Names) words(text string) string {
 }
 
 var (
-	// harmless is a short number, a duration or size, or an address that every machine has.
-	harmless = regexp.MustCompile(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?` +
+	// harmless is a short number, a range, a duration or size, or an address that every machine has.
+	harmless = regexp.MustCompile(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?|-?[0-9]{1,5}\.\.-?[0-9]{1,5}` +
 		`|(?:[0-9]{1,4}(?:\.[0-9]{1,9})?(?:h|m|s|ms|µs)){1,3}` +
 		`|(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)(?::[0-9]{1,5})?)$`)
 	// hasPort is an address with a port: an IPv6 address without brackets is none.
@@ -256,7 +299,12 @@ var (
 // singles are words that may stand alone: what joins values, units, and what begins the errors of libraries.
 var singles = wordSet(`a an and are as at but by for from in is it not of on or than that the to was which with
 	-- B EOF GiB Hz KiB MB MHz MiB ms s UTC
-	HTTP HTTPS JSON MQTT PEM TCP TLS UDP connect http json lookup mkdir mmap mqtt open read remove rename sensegate stat statfs tcp tls udp write x509`)
+	HTTP HTTPS JSON MQTT PEM TCP TLS UDP configuration connect disconnected environment found http json lookup missing mkdir mmap mqtt nobody open process read remove rename root sensegate stat statfs tcp tls udp user want write x509`)
+
+// servers are common programs that listen on ports.
+var servers = wordSet(`AdGuardHome apache2 avahi-daemon busybox caddy conmon containerd dnsmasq docker-proxy emqx esphome grafana haproxy hass homeassistant
+	httpd influxd java lighttpd mosquitto nanomq nginx node node-red nodejs pihole-FTL podman prometheus python python3 redis-server rootlessport
+	smbd sshd systemd systemd-resolve tor traefik udhcpd uhttpd umdns vernemq victoria-metric zigbee2mqtt`)
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}

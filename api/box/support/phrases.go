@@ -16,8 +16,9 @@ import (
 )
 
 // packed are the phrases of the program's own messages, one a line, deflated (RFC 1951): what stands
-// between the values in its string literals, where that is two words and more. "make docs" writes it anew;
-// a message that is younger is shown as "…".
+// between the values in its string literals, where that is two words and more, and the keys of its
+// configuration, of provision.yaml and of the device protocol. "make docs" writes it anew; a message that is
+// younger is shown as "…".
 //
 //go:embed phrases.deflate
 var packed []byte
@@ -36,12 +37,17 @@ invalid character|looking for beginning of value|unexpected end of JSON input|af
 runtime error|index out of range|with length|with capacity|slice bounds out of range|invalid memory address or nil pointer dereference|integer divide by zero
 assignment to entry in nil map|keep alive timeout|session takeover|malformed packet|protocol violation|packet too large|not authorized|quota exceeded|server busy
 bad username or password|client identifier not valid|unsupported protocol version|receive maximum exceeded|server shutting down|server unavailable|topic name invalid
+did not find expected key|did not find expected node content|did not find expected alphabetic or numeric character|could not find expected directive name|did not find expected|could not find expected|while parsing a block mapping|while parsing a block collection|while parsing a flow mapping|while parsing a flow sequence
+while scanning a simple key|while scanning a quoted scalar|while scanning for the next token|mapping values are not allowed in this context|unknown anchor
+found character that cannot start any token|found a tab character that violates indentation|found unexpected end of stream|found unknown escape character
+control characters are not allowed|block sequence entries are not allowed in this context|invalid UTF-8|expected node content|document start
 login refused|publish refused|subscribe refused|packet refused|runuser -u|chown -R|sensegate doctor|sensegate status|sensegate support`
 
 // phrases are the word sequences that may be shown, and their words.
 type phrases struct {
 	beginning map[string][][]string // by the first word, the longest first
 	words     map[string]bool       // in lower case, without numbers
+	keys      map[string]bool       // what keys are made of
 }
 
 // ours returns the phrases of the program, of its libraries and of the system.
@@ -50,9 +56,22 @@ var ours = sync.OnceValue(func() *phrases {
 	if err != nil {
 		panic("support: " + err.Error()) // it is part of the program
 	}
-	p := &phrases{map[string][][]string{}, map[string]bool{}}
+	p := &phrases{map[string][][]string{}, map[string]bool{}, map[string]bool{}}
+	for line := range strings.Lines(string(plain)) {
+		if key := strings.TrimSpace(line); !strings.Contains(key, " ") {
+			p.keys[key] = true
+			for part := range strings.SplitSeq(key, "_") {
+				p.keys[part] = true
+			}
+		}
+	}
 	for line := range strings.SplitSeq(string(plain)+"\n"+strings.ReplaceAll(borrowed, "|", "\n"), "\n") {
 		p.add(line)
+	}
+	for _, single := range []map[string]bool{singles, servers} {
+		for word := range single {
+			p.words[strings.ToLower(word)] = true
+		}
 	}
 	for i := range 256 {
 		p.add(fmt.Sprint(tls.AlertError(i)))
@@ -76,6 +95,32 @@ func (p *phrases) add(text string) {
 	if len(words) > 1 {
 		p.beginning[words[0]] = append(p.beginning[words[0]], words)
 	}
+}
+
+// IsKey reports whether a key is one of the program's alone: the keys of a map are not.
+func IsKey(key string) bool { return ours().keys[key] || ours().isKey(key) }
+
+// isKey reports whether a word is a key with those above it, such as uplinks.0.url, or the variable of one.
+func (p *phrases) isKey(word string) bool {
+	parts := strings.Split(word, ".")
+	if variable, is := strings.CutPrefix(word, "SENSEGATE_"); is {
+		parts = append(parts[:0], strings.Split("key_"+strings.ToLower(variable), "_")...)
+	}
+	return len(parts) > 1 && p.keys[parts[0]] && !slices.ContainsFunc(parts, func(part string) bool {
+		return !p.keys[part] && (len(part) > 3 || strings.Trim(part, "0123456789") != "" || part == "")
+	})
+}
+
+// leading returns the key that a text begins with, with its colon, unless that belongs to a phrase.
+func (p *phrases) leading(text string) string {
+	key, _, is := strings.Cut(text, ": ")
+	if !is || !p.keys[key] {
+		return ""
+	}
+	if first := p.find(text); len(first) > 0 && first[0].begin == 0 {
+		return ""
+	}
+	return key + ":"
 }
 
 // has reports whether each word of a text stands in a phrase.

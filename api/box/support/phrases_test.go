@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,10 +22,10 @@ import (
 var update = flag.Bool("update", false, "write phrases.deflate anew, from the messages of the program")
 
 // sources are the folders and files whose messages may stand in a bundle.
-var sources = []string{"api/admin/commands.go", "api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "store"}
+var sources = []string{"api/admin/client.go", "api/admin/commands.go", "api/admin/config.go", "api/admin/configenv.go", "api/admin/configfile.go", "api/appliance", "api/auth", "api/box", "api/lan", "api/mdns", "api/pki", "api/server", "api/update", "broker", "motion", "motion/notify/config.go", "store"}
 
-// silent are folders below, whose texts are for people at home or for Home Assistant.
-var silent = regexp.MustCompile(`test$|/(?:homeassistant|household|notify|provision|timezone)$`)
+// silent are files below folders, whose texts are for people at home or for Home Assistant.
+var silent = regexp.MustCompile(`/(?:homeassistant|household|notify|timezone)/[^/]*$`)
 
 // A message that nobody has written into the list yet is shown as "…", so a few may be missing.
 func TestPhrasesAreThoseOfTheProgram(t *testing.T) {
@@ -49,6 +50,9 @@ func TestPhrasesAreThoseOfTheProgram(t *testing.T) {
 	}
 	var missing []string
 	for _, phrase := range said {
+		if ours().keys[phrase] {
+			continue
+		}
 		if got := ours().find(phrase); len(got) == 0 || got[0].begin > 0 || got[0].end < len(phrase) {
 			missing = append(missing, phrase)
 		}
@@ -62,16 +66,17 @@ func TestPhrasesAreThoseOfTheProgram(t *testing.T) {
 }
 
 // phrasesOfProgram returns the runs of two and more words between the values in the string literals of the
-// program, in order.
+// program, and its keys, in order.
 func phrasesOfProgram(t *testing.T) []string {
 	t.Helper()
 	all := map[string]bool{}
-	for _, folder := range sources {
-		err := filepath.WalkDir(filepath.Join("../../..", folder), func(path string, entry fs.DirEntry, err error) error {
+	for _, source := range sources {
+		root := filepath.Join("../../..", source)
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case entry.IsDir() && silent.MatchString(path):
+			case entry.IsDir() && strings.HasSuffix(path, "test"):
 				return filepath.SkipDir
 			case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "phrases.go":
 				return nil
@@ -82,10 +87,15 @@ func phrasesOfProgram(t *testing.T) []string {
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				literal, ok := n.(*ast.BasicLit)
-				if ok && literal.Kind == token.STRING && literal.Value[0] == '"' { // in ` are tags and patterns
+				if field, is := n.(*ast.Field); is && field.Tag != nil {
+					if name := keyOf(path, field.Tag.Value); plainKey.MatchString(name) {
+						all[name] = true
+					}
+				}
+				if ok && (path == root || !silent.MatchString(path)) && literal.Kind == token.STRING && literal.Value[0] == '"' { // in ` are tags and patterns
 					text, err := strconv.Unquote(literal.Value)
 					for _, part := range verb.Split(text, -1) {
-						for _, phrase := range split(part) {
+						for _, phrase := range append(split(part), split(afterKey.ReplaceAllString(part, ""))...) {
 							all[phrase] = err == nil
 						}
 					}
@@ -101,9 +111,21 @@ func phrasesOfProgram(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// keyOf returns the key that a tag gives a field of a configuration, or of a message of a device.
+func keyOf(path, tag string) string {
+	kind := "yaml"
+	if strings.Contains(path, "broker/wire") {
+		kind = "json"
+	}
+	name, _, _ := strings.Cut(reflect.StructTag(strings.Trim(tag, "`")).Get(kind), ",")
+	return name
+}
+
 var (
+	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	afterKey = regexp.MustCompile(`^[a-z0-9_.]+: `) // another key may stand there
 	verb     = regexp.MustCompile(`%[-+# 0-9.\[\]*]*[a-zA-Z%]`)
-	plainish = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9./'_=+-]*|--?[a-zA-Z][a-z-]*)$`)
+	plainish = regexp.MustCompile(`^(?:[A-Za-z0-9][A-Za-z0-9./:'_=+[-]*|--?[a-zA-Z][a-z-]*)$`)
 )
 
 // split returns the runs of two and more words of a text, parted where there is something else.

@@ -1,16 +1,8 @@
 package support
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"sensegate/api/logtail"
 )
@@ -22,6 +14,12 @@ func TestTextShowsNothingThatLeadsBack(t *testing.T) {
 	names.Add("room", "zirbenstube hinten")
 	names.Add("network", "network 17", "a41f00c2")
 	names.Add("device", "al")
+	names.Setting("uplinks.0.url", "mqtt://[::1]:1883", "")
+	names.Setting("uplinks.1.url", "mqtt://u@127.0.0.1:1883", "")
+	names.Setting("http.hosts", "localhost, ::1", "")
+	names.Server("127.0.0.1")
+	names.Server("grotte")
+	names.Add("client", "02:5e:c7:e7:00")
 	names.Keep("http.listen")
 	for text, want := range map[string]string{
 		"dial tcp 192.168.1.5:1883: connect: connection refused":     "dial tcp …:1883: connect: connection refused",
@@ -41,13 +39,16 @@ func TestTextShowsNothingThatLeadsBack(t *testing.T) {
 		`to "a b c", "Zirbenstube Hinten" and "cut`:                  "to …, \"room-1\" and …",
 		"token sg_q7Zk2mXv81LpTt40aQ, 9f86d081884c7d65, cafebabe":    "… …, …, …",
 		"https://u:p@h.example/x?y=zebra and mqtts://nas":            "… and …",
-		"http.listen: 127.0.0.1:8080 is taken, push.fcm is not":      "http.listen: 127.0.0.1:8080 is taken, … is not",
+		"http.listen: 127.0.0.1:8080 is taken, push.stube is not":    "http.listen: 127.0.0.1:8080 is taken, … is not",
 		"at 2025-11-24 13:00:01, 1764000060.5 or 12.5 s, 1m30s":      "at … …, … or 12.5 s, 1m30s",
-		"open /home/anna/x: no such file, /var/lib/bert: permission": "open person-1 … … …, …: …",
+		"open /home/anna/x: no such file, /var/lib/bert: permission": "open person-1: … … …, …: …",
 		"open /home/bert/x: no such file or directory":               "open …: no such file or directory",
 		"correct-horse-battery-staple":                               "…",
 		"key=value=kitchen.example, kirchenwirt=7":                   "…, …",
 		"naïve café": "… …",
+		":8080 and 127.0.0.1:8080 is taken, localhost:1883 and [::1]:1883": ":8080 and 127.0.0.1:8080 is taken, localhost:1883 and [::1]:1883",
+		"grotte:1883, mqtt://grotte:1883: and grotte.lan:8883.":            "server-1:1883, server-1:1883: and server-1:8883.",
+		"02:5e:c7:e7:00:01 and u:p@grotte:1883":                            "client-1 and server-1",
 	} {
 		if got := names.Text(text); got != want {
 			t.Errorf("%s\nis shown as %s\nwant        %s", text, got, want)
@@ -74,6 +75,37 @@ func TestTextShowsNoWordWhereANameStands(t *testing.T) {
 	}
 }
 
+// What keeps an appliance from starting can be read, by who has never seen it.
+func TestTextShowsWhyAnApplianceDoesNotStart(t *testing.T) {
+	t.Parallel()
+	var names Names
+	names.Add("state-dir", "/srv/haus")
+	names.Add("config", "/home/anna/box.yaml")
+	for text, want := range map[string]string{
+		`/home/anna/box.yaml:12: http.listen: want a whole number, found "kitchen"`:                                                         `config-1:12: http.listen: want a whole number, found …`,
+		`/home/anna/box.yaml:3: htp: no such key; did you mean http?`:                                                                       `config-1:3: …: no such key; did you mean http?`,
+		`/home/anna/box.yaml:7: mail.smtp.port: want a whole number, found "anna"`:                                                          `config-1:7: mail.smtp.port: want a whole number, found …`,
+		`/home/anna/box.yaml:9: store: set twice; keep one of them`:                                                                         `config-1:9: store: set twice; keep one of them`,
+		`/home/anna/box.yaml:1: mapping values are not allowed in this context`:                                                             `config-1:1: mapping values are not allowed in this context`,
+		`/srv/haus/provision.yaml:2: accounts.0.email: want an address such as jdoe@example.com`:                                            `state-dir-1/provision.yaml:2: accounts.0.email: want an address such as …`,
+		`/srv/haus/provision.yaml:8: api_keys.1.sha256: want 64 hexadecimal digits`:                                                         `state-dir-1/provision.yaml:8: api_keys.1.sha256: want 64 hexadecimal digits`,
+		`:8080 is taken by nginx (process 812). End that program, or set http.listen to another port`:                                       `:8080 is taken by nginx (process 812). End that program, or set http.listen to another port`,
+		`:8080 is taken by annas-server (process 812)`:                                                                                      `:8080 is taken by … (process 812)`,
+		`user nobody cannot write /srv/haus/sensegate.db, which belongs to root`:                                                            `user nobody cannot write state-dir-1/sensegate.db, which belongs to root`,
+		`no appliance in /srv/haus: start it once with sensegate serve, or name its state directory with -state-dir or SENSEGATE_STATE_DIR`: `no appliance in state-dir-1: start it once with sensegate serve, or name its state directory with -state-dir or SENSEGATE_STATE_DIR`,
+		`disconnected`: `disconnected`,
+		`mac: missing`: `mac: missing`,
+		`radar_status.root_mode: 7 is not in 0..3`:                                                  `…: 7 is not in 0..3`,
+		`motion.mkai: 3 values for count 4`:                                                         `motion.mkai: 3 values for count 4`,
+		`location.kitchen: missing, by host mail`:                                                   `…: missing, by … …`,
+		`environment: SENSEGATE_HTTP_LISTEN: core.tls_listen: want host:port such as :8444, or off`: `environment: SENSEGATE_HTTP_LISTEN: core.tls_listen: want host:port such as :8444, or off`,
+	} {
+		if got := names.Text(text); got != want {
+			t.Errorf("%s\nis shown as %s\nwant        %s", text, got, want)
+		}
+	}
+}
+
 // What ordinary words are names of is not told by what the bundle of another household would show there.
 func TestTextDoesNotTellWhichOrdinaryWordIsAName(t *testing.T) {
 	t.Parallel()
@@ -82,9 +114,12 @@ func TestTextDoesNotTellWhichOrdinaryWordIsAName(t *testing.T) {
 	names.Also(person, "Free")
 	names.Add("room", "held")
 	key := names.Add("key", "server")
+	names.Add("uplink", "mosquitto")
+	names.Add("phone", "mac")
+	names.Add("link", "url")
 	for _, text := range []string{
 		"23047 MiB are free", ":8080 is held by the appliance", "check the network and its name server",
-		"lookup free on server: no such host", "held", "the free server held", "carefree servers",
+		"taken by mosquitto", "mac: missing", "uplinks.0.url: want it", "lookup free on server: no such host", "held", "the free server held", "carefree servers",
 	} {
 		if got, want := names.Text(text), others.Text(text); got != want {
 			t.Errorf("%s\nis shown as %s\nto others  %s", text, got, want)
@@ -147,12 +182,15 @@ func TestSettingIsShownWhereItIsNoName(t *testing.T) {
 		"uplinks.0.use":       {"events, live", "", "events, live"},
 		"uplinks.0.read_only": {"true", "", "true"},
 		"sound":               {"default", "default", "default"},
+		"uplinks.0.url":       {"mqtt://127.0.0.1:1883", "", "mqtt://127.0.0.1:1883"},
+		"relay.mqtt.url":      {"mqtts://localhost", "", "mqtts://localhost"},
+		"mail.smtp.host":      {"::1", "", "::1"},
 	} {
 		if got := names.Setting(key, s[0], s[1]); got != s[2] {
 			t.Errorf("%s: %s is shown as %s", key, s[0], got)
 		}
 	}
-	for key, value := range map[string]string{"mail.smtp.host": "nas", "uplinks.0.username": "1234", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
+	for key, value := range map[string]string{"mail.from": "nas", "uplinks.0.username": "1234", "uplinks.1.use": "events, kitchen", "web.admin": "annas-pc", "http.base_url": "anna://", "nodes.network": "17", "http.mqtt": "192.168.1.5:1883", "relay.mqtt.url": "mqtt://stube:1883"} {
 		if got := names.Setting(key, value, ""); !strings.HasPrefix(got, "setting-") {
 			t.Errorf("%s: %s is shown as %s", key, value, got)
 		}
@@ -181,6 +219,12 @@ sensegate_http_request_duration_seconds_sum{door="http"} 1234.56
 sensegate_pushes_total{result="sent"} 41
 sensegate_network_motion_ratio{place="kitchen"} 0.5
 sensegate_store_other{room="kitchen"} 1
+go_info{version="go1.26.8",GOROOT="/home/anna/go",Room="kitchen",method="a \"b\" c"} 1
+go_goroutines 73
+process_open_fds 32
+sensegate_http_live_connections 3
+sensegate_http_connections 4
+sensegate_mqtt_sessions 6
 `)
 	want := `process_num_threads 6
 process_resident_memory_bytes 32000000
@@ -191,7 +235,11 @@ sensegate_uplink_queue{uplink="uplink-1"} 1200
 sensegate_uplink_refused_total{uplink="uplink-1"} 1200
 sensegate_http_requests_total{door="http",route="/api/v1/networks/{id}",method="GET",status="5xx"} 90
 sensegate_http_request_duration_seconds_sum{door="http"} 1200
-sensegate_store_other{room="…"} 1
+sensegate_store_other 1
+go_info{version="go1.26.8",method="…"} 1
+go_goroutines 70
+process_open_fds 30
+sensegate_mqtt_sessions 10
 `
 	if got != want {
 		t.Error(got)
@@ -206,7 +254,7 @@ func TestLogHasTheLinesOfTheMachineAlone(t *testing.T) {
 		`ready for it`:                       "",
 		`readyish`:                           "",
 		`ready`:                              `ready`,
-		`read-only: the disk is nearly full free_bytes=12 wanted_bytes=64`:                                         `read-only: the disk is nearly full free_bytes=12 wanted_bytes=64`,
+		`read-only: the disk is nearly full free_bytes=1234567 wanted_bytes=64`:                                    `read-only: the disk is nearly full free_bytes=1200000 wanted_bytes=64`,
 		`step panicked panic="runtime error: index out of range [3]" stack="x.go`:                                  `step panicked panic=runtime error: index out of range [3] stack=`,
 		`step panicked panic=Anna stack="main.(*T).f(0xc0)\n\t/home/anna/src/feed.go:12 +0x1\n\t/x/run_it.go:345"`: `step panicked panic=… stack=feed.go:12 run_it.go:345`,
 		`uplink failed uplink=nas err="on \"Anna\" is" more=1`:                                                     `uplink failed uplink=uplink-1 err=on … is`,
@@ -226,110 +274,23 @@ func TestLogHasTheLinesOfTheMachineAlone(t *testing.T) {
 	}
 }
 
-// Whoever adds an uplink, adopts a device, tries a password or renews a certificate finds no time of it.
-func TestLogDoesNotTellWhenSomebodyDidSomething(t *testing.T) {
+func TestSizeDoesNotShowASingleRecord(t *testing.T) {
 	t.Parallel()
-	start := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	at := map[string]time.Duration{
-		`uplink started uplink=old`:                                   -time.Second,
-		`ready http=:8080`:                                            0,
-		`device connected device=radar/a`:                             time.Second,
-		`device disconnected device=radar/a reason="connection lost"`: time.Hour,
-		`device connected device=radar/a address=10.0.0.1`:            time.Hour + time.Second,
-		`device connected device=radar/new`:                           2 * time.Hour,
-		`device connected device=radar/new address=10.0.0.2`:          6 * time.Hour,
-		`device disconnected device=radar/a reason="device removed"`:  7 * time.Hour,
-		`uplink started uplink=new`:                                   3 * time.Hour,
-		`uplink failed uplink=new err="no such host"`:                 3*time.Hour + 2*time.Second,
-		`uplink failed uplink=new err="connection refused"`:           4 * time.Hour,
-		`uplink failed uplink=old err="i/o timeout"`:                  3*time.Hour + time.Second,
-		`certificate of the owner loaded`:                             5 * time.Hour,
-		`bad input device=client/x reason="login refused: wrong"`:     8 * time.Hour,
-		`damaged samples skipped network=1`:                           9 * time.Hour,
-		`event cannot be sent uplink=old`:                             10 * time.Hour,
-		`database backed up`:                                          22 * time.Hour,
-	}
-	var lines []logtail.Line
-	for text, after := range at {
-		lines = append(lines, logtail.Line{At: start.Add(after), Text: text})
-	}
-	slices.SortFunc(lines, func(a, b logtail.Line) int { return b.At.Compare(a.At) })
-	var names Names
-	want := `2026-03-04 05:06:06 INFO  uplink started uplink=uplink-1
-2026-03-04 05:06:07 INFO  ready
-2026-03-04 05:06:08 INFO  device connected device=device-1
-2026-03-04 06:06:07 INFO  device disconnected device=device-1 reason=connection lost
-2026-03-04 06:06:08 INFO  device connected device=device-1
-2026-03-04 08:06:08 INFO  uplink failed uplink=uplink-1 err=i/o timeout
-2026-03-04 09:06:07 INFO  uplink failed uplink=uplink-2 err=connection refused
-2026-03-04 11:06:07 INFO  device connected device=device-2
-2026-03-05 03:06:07 INFO  database backed up
-
-Without their times, as somebody may have brought them about:
-INFO  bad input device=device-3 reason=login refused: …
-INFO  certificate of the owner loaded
-INFO  damaged samples skipped network=network-1
-INFO  device connected device=device-2
-INFO  device disconnected device=device-1 reason=device removed
-INFO  event cannot be sent uplink=uplink-1
-INFO  uplink failed uplink=uplink-2 err=no such host
-INFO  uplink started uplink=uplink-2
-
-0 lines are left out: they tell what people do or where motion was, or are not known here.
-`
-	if got := names.Log(lines); got != want {
-		t.Error(got)
-	}
-}
-
-// Every message that may be shown is one that the program logs.
-func TestMessagesAreThoseOfTheProgram(t *testing.T) {
-	t.Parallel()
-	literals := map[string]bool{}
-	err := filepath.WalkDir("../../..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." || entry.Name() == "log.go" && strings.Contains(path, "box/support") {
-			if entry != nil && entry.IsDir() && err == nil && path != "../../.." {
-				return filepath.SkipDir
-			}
-			return err
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if e, ok := n.(ast.Expr); ok {
-				literals[textOf(e)] = true
-			}
-			return true
-		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, message := range machine {
-		if !literals[message] {
-			t.Errorf("nothing logs %q", message)
+	for bytes, want := range map[int]int{0: 0, 20: 0, 110: 0, 3000: 0, 6 << 10: 10 << 10, 930_000: 910 << 10} {
+		if got := RoundBytes(bytes); got != want {
+			t.Errorf("%d bytes are shown as %d", bytes, got)
 		}
 	}
 }
 
-// textOf returns the text of a literal, or of several with + between; "" of anything else.
-func textOf(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		text, err := strconv.Unquote(e.Value)
-		if err == nil {
-			return text
-		}
-	case *ast.BinaryExpr:
-		if a, b := textOf(e.X), textOf(e.Y); a != "" && b != "" {
-			return a + b
+func TestVersionHasNoNameInIt(t *testing.T) {
+	t.Parallel()
+	for text, shown := range map[string]bool{
+		"2.4.1": true, "v1": true, "1.2-rc.1": true, "3.0.0-beta2": true, "1.2.3-dev": true, "1.2+dirty": true, "1.0rc1": true,
+		"1.2-bedroom": false, "1.2-anna": false, "1.2-rc-bedroom": false, "bedroom": false, "1.2.3.4": false, "192.168.7.1": false,
+	} {
+		if got := Version(text); got != "" != shown {
+			t.Errorf("%s is shown as %q", text, got)
 		}
 	}
-	return ""
 }
