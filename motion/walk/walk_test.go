@@ -98,8 +98,8 @@ func TestRoomIsSeenByItsOwnLinksAlone(t *testing.T) {
 		elsewhere string
 	}{
 		"its own link":                {map[fuse.Link]float64{kitchen: 0.4}, walk.Seen, ""},
-		"half as much as another":     {map[fuse.Link]float64{kitchen: 0.2, hall: 0.4}, walk.Seen, ""},
-		"less than half of another":   {map[fuse.Link]float64{kitchen: 0.12, hall: 0.4}, walk.Unseen, "Hall"},
+		"little less than another":    {map[fuse.Link]float64{kitchen: 0.3, hall: 0.4}, walk.Seen, ""},
+		"much less than another":      {map[fuse.Link]float64{kitchen: 0.12, hall: 0.4}, walk.Unseen, "Hall"},
 		"another alone":               {map[fuse.Link]float64{hall: 0.4}, walk.Unseen, "Hall"},
 		"nothing":                     {nil, walk.Unseen, ""},
 		"motion without power at all": {map[fuse.Link]float64{kitchen: 0}, walk.Seen, ""},
