@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +31,15 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 	set.Uint64Var(&play.Seed, "seed", play.Seed, "seed of the scenarios' people and radio")
 	set.DurationVar(&play.Length, "length", play.Length, "length of each scored part of a scenario's day: at night, in the morning, before noon and in the evening")
 	nights := set.Int("nights", 0, "instead of parts of a day, score the sleep times of this many nights of each home and habit; 0 = none")
-	seeds := set.Int("homes", 2, "with -nights: number of homes per scenario, with the seeds from -seed on")
+	seeds := set.Int("homes", 2, "with -nights and -rooms: number of homes per scenario, with the seeds from -seed on")
+	rooms := set.Bool("rooms", false, "instead of parts of a day, score the room of motion in minutes in which people walk, over -homes homes of each scenario")
 	quiet := evaluate.Quiet{}
 	set.DurationVar(&quiet.Length, "quiet", 0, "instead of parts of a day, play so much quiet time of each home, in pieces of 6 hours, and count what is taken for motion; 0 = none")
 	set.StringVar(&quiet.With, "with", evaluate.Nobody, "with -quiet: who is there: nobody, next-door (somebody behind an outer wall), pets, or sleeper (people in bed)")
 	set.StringVar(&quiet.File, "file", "", "with -quiet: file that keeps each piece that is done; a later run goes on from there")
+	file := set.String("report", "", "also write this HTML file: figures, and over time the statistic, its thresholds, labels and decisions, the worst moments first")
 	paths, err := c.parse(set, args, out)
+	options.Page = evaluate.Page{File: *file, Command: "firmware-sim " + c.name + quoted(args), Version: program()}
 	options.LM1 = *detector == "lm1"
 	switch {
 	case err != nil:
@@ -45,6 +50,8 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		return usagef("-sensitivity %v: want 0 to 100", options.Sensitivity)
 	case *names == "" && len(paths) == 0:
 		return usagef("name directories of labelled captures, or scenarios with -scenario")
+	case *file != "" && (*cross && *names == "" || *nights > 0 || *rooms || quiet.Length > 0):
+		return usagef("-report shows captures, or parts of the day of scenarios: leave out -cross, -nights, -rooms and -quiet")
 	case *names == "" && *cross && options.LM1:
 		return usagef("-cross chooses constants of the product, with LM1 beside it: leave out -detector lm1")
 	case *names == "" && *cross:
@@ -72,10 +79,41 @@ func evaluateDetection(_ context.Context, c command, args []string, out io.Write
 		quiet.Seed, quiet.Progress = play.Seed, options.Progress
 		return evaluate.RunQuiet(homes, quiet, out)
 	}
+	if *rooms {
+		return evaluate.RunRooms(homes, evaluate.Rooms{Seed: play.Seed, Homes: *seeds}, out)
+	}
 	if *nights > 0 {
 		return evaluate.RunNights(homes, evaluate.Nights{Seed: play.Seed, Homes: *seeds, Nights: *nights}, out)
 	}
+	play.Page = options.Page
 	return evaluate.RunScenarios(homes, play, out)
+}
+
+// quoted returns arguments, each after a space, in quotes where they need some.
+func quoted(args []string) string {
+	var text strings.Builder
+	for _, arg := range args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
+			arg = strconv.Quote(arg)
+		}
+		text.WriteString(" " + arg)
+	}
+	return text.String()
+}
+
+// program says which version of the program runs.
+func program() string {
+	info, known := debug.ReadBuildInfo()
+	if !known {
+		return "of unknown version"
+	}
+	text := "version " + info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			text += ", commit " + setting.Value
+		}
+	}
+	return text + ", " + info.GoVersion
 }
 
 // maxPlay is the longest part of a scenario that is scored.

@@ -58,6 +58,8 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"evaluate of nothing", "evaluate", "name directories"},
 		{"evaluate beyond the scale", "evaluate -sensitivity 101 dir", "want 0 to 100"},
 		{"evaluate the recipe's constants", "evaluate -cross -detector lm1 dir", "leave out -detector lm1"},
+		{"report of what has no page", "evaluate -report page.html -cross dir", "leave out -cross, -nights, -rooms and -quiet"},
+		{"report of nights", "evaluate -report page.html -scenario flat -nights 1", "leave out -cross, -nights, -rooms and -quiet"},
 		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
 		{"evaluate for ever", "evaluate -scenario flat -length 99h", "want more than 0"},
 		{"evaluate nights without end", "evaluate -scenario flat -nights 9999", "want at most 400"},
@@ -84,6 +86,21 @@ func TestHelpIsNoMistake(t *testing.T) {
 		if code := dispatch(t.Context(), strings.Fields(args), &out, &errs); code != exitOK || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit %d, %q", args, code, out.String())
 		}
+	}
+}
+
+func TestAReportSaysWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a page.html")
+	var out, errs bytes.Buffer
+	code := dispatch(t.Context(), []string{"evaluate", "-report", file, "-scenario", "flat", "-length", "1s"}, &out, &errs)
+	text, err := os.ReadFile(file)
+	if code != exitOK || err != nil {
+		t.Fatalf("exit %d, %q, %v", code, errs.String(), err)
+	}
+	command := "firmware-sim evaluate -report &#34;" + file + "&#34; -scenario flat -length 1s"
+	if !strings.Contains(string(text), command) || !strings.Contains(string(text), "version ") {
+		t.Errorf("no %s in\n%s", command, text)
 	}
 }
 

@@ -49,7 +49,7 @@ type MotionEvents struct {
 	DensityThreshold float64 `json:"density_threshold" minimum:"0.01" maximum:"1" doc:"Share of the window that has to be in motion"`
 	Cooldown         int     `json:"cooldown" minimum:"0" maximum:"86400" doc:"Seconds without motion until it has stopped"`
 	Sens             int     `json:"sens" minimum:"1" maximum:"4" doc:"1 High, 2 Medium, 3 Low, 4 Very Low"`
-	PetMode          int     `json:"pet_mode" enum:"0,1" doc:"1: pets are not motion; needs sens 1 and every client on global"`
+	PetMode          int     `json:"pet_mode" enum:"0,1" doc:"1: motion that few links see, as a pet's, begins no detection; needs sens 1 and every client on global, and six links to have an effect on what the appliance senses itself"`
 }
 
 // LiveMotion configures the live frames.

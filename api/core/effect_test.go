@@ -9,6 +9,7 @@ import (
 	"sensegate/api/apitest"
 	"sensegate/motion"
 	"sensegate/motion/csi"
+	"sensegate/motion/fuse"
 )
 
 // measured is ten live samples of the kitchen link that end now, as a guardian sends
@@ -124,8 +125,8 @@ func TestHistoryThatIsSwitchedOffIsNotStored(t *testing.T) {
 	}
 }
 
-// senseHere sends raw channel state of the kitchen link as the first network's master.
-func senseHere(h *home) {
+// senseHere sends raw channel state of the links of these leafs as the first network's master.
+func senseHere(h *home, leafs ...motion.MAC) {
 	h.T.Helper()
 	address := netip.MustParseAddr("127.0.0.1")
 	post := motion.Bootstrap{Radar: radarOf(guardianID, masterID, "GWA1000133", 0x10), LocationID: guardianID}
@@ -139,9 +140,11 @@ func senseHere(h *home) {
 	}
 	h.engine.State.Connected(key, address)
 	frame := csi.Frame{Noise: csi.NoiseUnknown, RSSI: -59, Data: make([]byte, 64)}
-	batch := csi.Batch{Src: kitchen, Dst: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, Flags: csi.Amplitude, Channel: 11, Subcarriers: 64, Frames: []csi.Frame{frame}}
-	if err := h.engine.Report(h.T.Context(), key, motion.RawCSI(csi.Append(nil, &batch))); err != nil {
-		h.T.Fatal(err)
+	for _, leaf := range leafs {
+		batch := csi.Batch{Src: leaf, Dst: motion.MAC{2, 0xaa, 0, 0, 1, 0x12}, Flags: csi.Amplitude, Channel: 11, Subcarriers: 64, Frames: []csi.Frame{frame}}
+		if err := h.engine.Report(h.T.Context(), key, motion.RawCSI(csi.Append(nil, &batch))); err != nil {
+			h.T.Fatal(err)
+		}
 	}
 }
 
@@ -166,10 +169,16 @@ func TestSettingsWithoutEffectAreNamed(t *testing.T) {
 	if got := named(); got != "; ; ; ; ; " {
 		t.Errorf("of a network that nobody senses: %s", got)
 	}
-	senseHere(h)
+	senseHere(h, kitchen)
 	radar := "mesh_sounding.auto_disable, measurement.base_threshold, measurement.delta_count, measurement.report; "
 	if got, want := named(), "pet_mode, mesh_auto_disable; pet_mode, mesh_auto_disable; motion_events.pet_mode; "+radar+radar; got != want {
 		t.Errorf("of one that is sensed here: %s\nwant %s", got, want)
+	}
+	for i := range byte(fuse.PetLinks - 1) {
+		senseHere(h, motion.MAC{2, 0xbb, 0, 0, 1, i})
+	}
+	if got, want := named(), "mesh_auto_disable; mesh_auto_disable; ; "+radar+radar; got != want {
+		t.Errorf("of one with six links: %s\nwant %s", got, want)
 	}
 	links := kitchenClient(h)["links"].([]any)
 	if len(links) != 1 || links[0].(map[string]any)["if_ch"] != 11.0 {

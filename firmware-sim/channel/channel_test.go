@@ -77,6 +77,38 @@ func TestAClosedDoorIsAWallAndAnOpenOneIsNone(t *testing.T) {
 	}
 }
 
+func TestABodyScattersMostlyForward(t *testing.T) {
+	t.Parallel()
+	back, aside, on := forward(2, 2, 0), forward(2, 2, 2*math.Sqrt2), forward(2, 2, 4)
+	if back > 1e-6 || aside > 0.01 || on != 1 {
+		t.Errorf("of the forward lobe back %.2g, at a right angle %.2g, straight on %.2g; want 0, next to 0 and 1", back, aside, on)
+	}
+	link := NewLink(configOf(hall(), Point{1, 1, 1}, Point{2, 5, 1}))
+	image := source{at: Point{15, 1, 1}, gain: 1, wall: 0} // of (1, 1) in a wall at x = 8
+	gains := func(at Point, from *source) float64 {        // of the amplitude over a person by its lobe
+		over := func(lobe float64) float64 {
+			clear(link.now.bins)
+			link.over([]part{{at, 1}}, ray{from, 1}, ray{&link.rx[0], 1}, lobe)
+			return link.now.mean()
+		}
+		return over(Person.lobe()) / over(0)
+	}
+	for _, test := range []struct {
+		name string
+		at   Point
+		from *source
+		want float64
+	}{
+		{"in a reflected path", Point{6.5, 1 + 4*8.5/13, 1}, &image, 1 + Person.lobe()},
+		{"beside it", Point{2, 1, 1}, &image, 1},
+		{"in the direct path, which it shadows", Point{1.5, 3, 1}, &link.tx[0], 1},
+	} {
+		if got := gains(test.at, test.from); math.Abs(got-test.want) > 0.02 {
+			t.Errorf("%s: %.3f times the amplitude, want %.3f", test.name, got, test.want)
+		}
+	}
+}
+
 func TestADoorThatIsClosedAgainLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	plan := hall()
@@ -130,15 +162,16 @@ func TestRaysThatAreLeftOutAreTooFaint(t *testing.T) {
 		parts := []part{{place("body"), rapid.Float64Range(0.1, 1).Draw(t, "size")}}
 		parts = append(parts, part{parts[0].at.toward(place("limb"), 0.1), 0.4})
 		clear(l.now.bins)
-		l.disturb(parts)
+		lobe := rapid.SampledFrom([]float64{0, Person.lobe()}).Draw(t, "lobe")
+		l.disturb(parts, lobe)
 		got := slices.Clone(l.now.bins)
 		clear(l.now.bins)
 		in, out := l.obstacles.rays(nil, l.tx, parts[0].at, anyGain), l.obstacles.rays(nil, l.rx, parts[0].at, anyGain)
 		for _, r := range in {
-			l.over(parts, r, out[0])
+			l.over(parts, r, out[0], lobe)
 		}
 		for _, r := range out[1:] {
-			l.over(parts, in[0], r)
+			l.over(parts, in[0], r, lobe)
 		}
 		if !slices.Equal(got, l.now.bins) {
 			t.Fatal("a path is missing")

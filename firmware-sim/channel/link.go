@@ -9,7 +9,8 @@
 // wall crossed; walls, floor and ceiling reflect by the method of images (Allen
 // and Berkley, 1979); objects and the parts of a moving body scatter by the
 // bistatic radar equation, λ√σ/((4π)^1.5·d1·d2), directly and over the
-// reflections; multiple reflections are a diffuse tail of virtual sources whose
+// reflections, people and pets most strongly forward, because they are wider than a
+// wavelength; multiple reflections are a diffuse tail of virtual sources whose
 // delay spread follows Saleh and Valenzuela (1987). A body in the direct path
 // shadows it.
 //
@@ -122,7 +123,7 @@ func (l *Link) respond(t motion.Time, scene *Scene) {
 		if b.Kind == Person {
 			shadow *= l.shadow(l.parts[0].at)
 		}
-		l.disturb(l.parts)
+		l.disturb(l.parts, b.Kind.lobe())
 	}
 	l.now.add(l.straight*shadow, l.config.From.Distance(l.config.To))
 }
@@ -140,12 +141,12 @@ func (l *Link) settle() {
 		l.now.add(l.friis*r.factor/d, d)
 	}
 	for i := range l.resting {
-		l.disturb(l.resting[i : i+1])
+		l.disturb(l.resting[i:i+1], 0)
 	}
 	for i := range l.config.Plan.Doors {
 		panel := part{l.config.Plan.Doors[i].panel(l.obstacles.opened[i]), math.Sqrt(panelSize)}
 		l.parts = append(l.parts[:0], panel)
-		l.disturb(l.parts)
+		l.disturb(l.parts, 0)
 	}
 	copy(l.still, l.now.bins)
 }
@@ -158,40 +159,50 @@ const (
 
 // disturb adds the paths over the parts of a body: from the transmitter and its
 // images over a part to the receiver, and from the transmitter over a part to the
-// receiver's images. The walls crossed are those of the first part.
-func (l *Link) disturb(parts []part) {
+// receiver's images. The walls crossed are those of the first part. lobe is how many times more of
+// the amplitude goes straight on than back.
+func (l *Link) disturb(parts []part, lobe float64) {
 	at := parts[0].at
-	l.in = l.obstacles.rays(l.in[:0], l.tx, at, l.needed(parts, &l.rx[0]))
-	l.out = l.obstacles.rays(l.out[:0], l.rx, at, l.needed(parts, &l.tx[0]))
+	l.in = l.obstacles.rays(l.in[:0], l.tx, at, l.needed(parts, &l.rx[0], lobe))
+	l.out = l.obstacles.rays(l.out[:0], l.rx, at, l.needed(parts, &l.tx[0], lobe))
 	for _, r := range l.in {
-		l.over(parts, r, l.out[0])
+		l.over(parts, r, l.out[0], lobe)
 	}
 	for _, r := range l.out[1:] {
-		l.over(parts, l.in[0], r)
+		l.over(parts, l.in[0], r, lobe)
 	}
 }
 
 // needed returns how much gain a source must have at least, so that a path from it over one of the parts to the
 // antenna at the other end is not too faint, whatever stands in its way.
-func (l *Link) needed(parts []part, other *source) func(*source) float64 {
+func (l *Link) needed(parts []part, other *source, lobe float64) func(*source) float64 {
 	spread, root := 0.0, 0.0
 	for _, p := range parts {
 		spread, root = math.Max(spread, p.at.Distance(parts[0].at)), math.Max(root, p.root)
 	}
 	shortest := func(s *source) float64 { return math.Max(nearest, parts[0].at.Distance(s.at)-spread) }
-	strongest := l.scatter * root / shortest(other)
+	strongest := l.scatter * root * (1 + lobe) / shortest(other)
 	return func(s *source) float64 { return faintest * l.usual * shortest(s) / strongest }
 }
 
 // anyGain lets each source through.
 func anyGain(*source) float64 { return -1 }
 
-// over adds the paths in along one ray and out along another, one for each part.
-func (l *Link) over(parts []part, in, out ray) {
+// over adds the paths in along one ray and out along another, one for each part. What goes straight on in the direct
+// path is its shadow; see respond.
+func (l *Link) over(parts []part, in, out ray, lobe float64) {
 	factor := l.scatter * in.factor * out.factor
+	if in.source.wall == direct && out.source.wall == direct {
+		lobe = 0
+	}
+	apart := in.source.at.Distance(out.source.at)
 	for _, p := range parts {
 		before, after := p.at.Distance(in.source.at), p.at.Distance(out.source.at)
-		amplitude := factor * p.root / (math.Max(nearest, before) * math.Max(nearest, after))
+		root := p.root
+		if lobe > 0 {
+			root *= 1 + lobe*forward(before, after, apart)
+		}
+		amplitude := factor * root / (math.Max(nearest, before) * math.Max(nearest, after))
 		if amplitude > faintest*l.usual {
 			l.now.add(amplitude, before+after)
 		}
@@ -205,6 +216,18 @@ func (l *Link) shadow(p Point) float64 {
 	width := math.Max(0.25, 0.5*math.Sqrt(l.friis*4*math.Pi*l.config.From.Distance(l.config.To))/2)
 	gap := gapTo(p, l.config.From, l.config.To) / width
 	return 1 - 0.6*math.Exp(-gap*gap)
+}
+
+// lobeWidth is the angle from straight on at which the forward lobe of a body has fallen to 1/e, about
+// λ over the body's width, in radians.
+const lobeWidth = 0.6
+
+// forward returns the share of its forward lobe with which a scatterer sends on what comes from one place, at the
+// distance before, to another, at the distance after; the two places are so far apart.
+func forward(before, after, apart float64) float64 {
+	cos := (apart*apart - before*before - after*after) / (2 * before * after)
+	off := math.Acos(math.Max(-1, math.Min(1, cos))) / lobeWidth // 0 = straight on
+	return math.Exp(-off * off)
 }
 
 const lightSpeed = 299_792_458.0 // m/s

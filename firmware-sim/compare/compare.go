@@ -124,11 +124,18 @@ func pair(r *capture.Recording, twins int) (both [2]sample, err error) {
 // groupOf returns the group of a recording, by rate: the detector decides differently
 // at a low one.
 func groupOf(h *capture.Header) string {
-	if h.Rate < 20 {
+	if h.Rate < lowRate {
 		return "10 Hz"
 	}
 	return "73-143 Hz"
 }
+
+// What is thinned shows how long a moving body is like itself, and so how fast it is: R of frames up
+// to 80 ms apart, of which 25 a second hold two lags.
+const (
+	thinnedRate = 25.0 // frames/s
+	thinnedLag  = 0.08 // s
+)
 
 // observe adds the features of a recording.
 func (s sample) observe(r *capture.Recording) error {
@@ -136,12 +143,23 @@ func (s sample) observe(r *capture.Recording) error {
 	if err != nil {
 		return err
 	}
+	s.addAll(groupOf(&r.Header), all)
+	if r.Header.Rate < lowRate {
+		return nil
+	}
+	all, err = evaluate.ObserveThinned(r, thinnedRate, thinnedLag)
+	if err == nil {
+		s.addAll(groupOf(&r.Header)+", at 25", all)
+	}
+	return err
+}
+
+func (s sample) addAll(group string, all []evaluate.Observation) {
 	for _, o := range all {
 		if o.Label == capture.Quiet || o.Label == capture.Motion {
-			s.add(class{groupOf(&r.Header), o.Label}, &o.Tick)
+			s.add(class{group, o.Label}, &o.Tick)
 		}
 	}
-	return nil
 }
 
 func (s sample) add(c class, t *detect.Tick) {

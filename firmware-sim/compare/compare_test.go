@@ -36,8 +36,8 @@ func TestSyntheticFeaturesAreLikeThoseOfRealLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 12 {
-		t.Fatalf("%d rows, want 2 rates × 2 kinds of moments × 3 features", len(rows))
+	if len(rows) != 18 {
+		t.Fatalf("%d rows, want 3 groups × 2 kinds of moments × 3 features", len(rows))
 	}
 	for _, r := range rows {
 		if r.Overlap < leastOverlap {

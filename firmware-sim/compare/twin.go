@@ -53,8 +53,8 @@ type room struct {
 
 // The paces of people in the recordings: those at a low rate show slower movement.
 const (
-	usualPace = 0.55
-	calmPace  = 0.2
+	usualPace = 1
+	calmPace  = 0.3
 	lowRate   = 20 // Hz
 )
 

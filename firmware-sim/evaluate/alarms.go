@@ -85,7 +85,7 @@ func levels() []level {
 // measureLevels scores the detector at each level.
 func (s *study) measureLevels(config detect.Config) ([]level, error) {
 	all := levels()
-	scores, err := s.sweep(conditions()[:1], len(all), nil, func(r *capture.Recording, frames []capture.Frame) ([]score, error) {
+	scores, err := s.sweep(conditions()[:1], len(all), nil, func(r *capture.Recording, _ condition, frames []capture.Frame) ([]score, error) {
 		t, err := follow(r, frames, config)
 		if err != nil {
 			return nil, err

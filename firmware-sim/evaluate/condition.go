@@ -64,9 +64,12 @@ func (c condition) reached(r *capture.Recording) bool {
 	return c.rate == 0 || rateOf(r.Frames) >= reaches*c.rate
 }
 
+// asRecorded reports whether the condition leaves recordings as they are.
+func (c condition) asRecorded() bool { return c.rate == 0 && c.worsen == nil }
+
 // draws returns how often the condition is drawn.
 func (c condition) draws() int {
-	if c.rate == 0 && c.worsen == nil {
+	if c.asRecorded() {
 		return 1
 	}
 	return draws

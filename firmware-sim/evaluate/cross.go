@@ -68,7 +68,7 @@ func (s *study) cross(options Options, decisions []detect.Constants) (*crossRepo
 		}
 	}
 	product, recipe := len(settings), len(settings)+1 // variants after the grid
-	scores, err := s.sweep(conditions(), len(settings)+2, options.Progress, func(r *capture.Recording, frames []capture.Frame) ([]score, error) {
+	scores, err := s.sweep(conditions(), len(settings)+2, options.Progress, func(r *capture.Recording, c condition, frames []capture.Frame) ([]score, error) {
 		var all []score
 		for i := 0; i < len(settings); i += len(decisions) {
 			seen := config
@@ -81,13 +81,13 @@ func (s *study) cross(options Options, decisions []detect.Constants) (*crossRepo
 				all = append(all, t.again(config.Sensitivity, c))
 			}
 		}
-		asIs, err := scored(config)(r, frames)
+		asIs, err := scored(config, nil)(r, c, frames)
 		if err != nil {
 			return nil, err
 		}
 		reference := config
 		reference.LM1 = true
-		published, err := scored(reference)(r, frames)
+		published, err := scored(reference, nil)(r, c, frames)
 		return append(append(all, asIs...), published...), err
 	})
 	if err != nil {

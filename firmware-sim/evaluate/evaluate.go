@@ -20,20 +20,25 @@ type Options struct {
 	Sensitivity float64            // of the detector, 0 to 100
 	LM1         bool               // measure the published recipe instead of the product's detector
 	Progress    func(done, of int) // called now and then, one call at a time; nil = nobody is told
+	Page        Page               // written by Run alone
 }
 
 // Defaults returns the options that measure the product as it is.
 func Defaults() Options { return Options{Sensitivity: detect.DefaultSensitivity} }
 
 // Run evaluates every labelled capture below dirs, as recorded and under all conditions, and
-// writes the figures to w. It lists captures that it cannot read and then returns an error.
+// writes the figures to w, and a page of them if options name its file. It lists captures that it cannot read and then returns an error.
 func Run(dirs []string, w io.Writer, options Options) error {
+	if err := options.Page.check(); err != nil {
+		return err
+	}
 	study, err := open(dirs)
 	if err != nil {
 		return err
 	}
 	config := options.config()
-	scores, err := study.sweep(conditions(), 1, options.Progress, scored(config))
+	charts := options.Page.gallery()
+	scores, err := study.sweep(conditions(), 1, options.Progress, scored(config, charts))
 	if err != nil {
 		return err
 	}
@@ -46,6 +51,9 @@ func Run(dirs []string, w io.Writer, options Options) error {
 		err = writeJSON(w, report)
 	} else {
 		err = report.writeTable(w)
+	}
+	if err == nil && charts != nil {
+		err = options.Page.write(study.page(report, charts, options))
 	}
 	if err == nil {
 		err = study.unread(dirs)

@@ -58,7 +58,7 @@ func everywhere(t *testing.T) (product, recipe [][]*score) {
 	s := shown(t)
 	swept.once.Do(func() {
 		measured := func(o Options) [][]*score {
-			scores, err := s.sweep(conditions(), 1, nil, scored(o.config()))
+			scores, err := s.sweep(conditions(), 1, nil, scored(o.config(), nil))
 			swept.err = errors.Join(swept.err, err)
 			return s.pool(scores[0])
 		}
@@ -73,7 +73,7 @@ func everywhere(t *testing.T) (product, recipe [][]*score) {
 // measure scores every capture under a condition.
 func (s *study) measure(t *testing.T, options Options, c condition) *report {
 	t.Helper()
-	scores, err := s.sweep([]condition{c}, 1, nil, scored(options.config()))
+	scores, err := s.sweep([]condition{c}, 1, nil, scored(options.config(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,24 +207,34 @@ func TestSignalStrengthAloneSeesMotion(t *testing.T) {
 // the header given.
 func synthesise(t *testing.T, path, header string, bins int, rate float64) {
 	t.Helper()
+	late := func(at float64) bool { return at >= 30 }
+	writeCapture(t, path, header, bins, rate, 60, late, func(at float64) capture.Label {
+		if late(at) {
+			return capture.Motion
+		}
+		return capture.Quiet
+	})
+}
+
+// writeCapture writes a capture of so many seconds: when somebody walks, and what the labels say.
+func writeCapture(t *testing.T, path, header string, bins int, rate, length float64, walks func(at float64) bool, label func(at float64) capture.Label) {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# %s\nt_ms,label,rssi,data_hex\n", header)
 	r := random(path)
-	n := int(60 * rate)
-	for i := range n {
+	for i := range int(length * rate) {
 		row := make([]byte, bins)
-		ripple := 0.0
-		if i >= n/2 {
+		at, ripple := float64(i)/rate, 0.0
+		if walks(at) {
 			ripple = 0.2
 		}
 		for k := range row {
-			at := float64(i) / rate
 			row[k] = byte(60 * (1 + ripple*math.Sin(2*math.Pi*1.3*at+float64(k)/8) + 0.03*r.NormFloat64()))
 		}
-		fmt.Fprintf(&text, "%.1f,%d,,%x\n", float64(i)*1e3/rate, 2*(2*i/n), row)
+		fmt.Fprintf(&text, "%.1f,%d,,%x\n", at*1e3, label(at), row)
 	}
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)

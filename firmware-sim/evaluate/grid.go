@@ -18,7 +18,7 @@ type knob struct {
 
 // lagKnob changes what the detector sees; the other knobs change only what it decides.
 func lagKnob() knob {
-	return knob{"lag", []float64{0.04, 0.05, 0.06},
+	return knob{"lag", []float64{0.05, 0.06, 0.07},
 		func(c *detect.Constants, v float64) { c.Lag = v }, func(c *detect.Constants) float64 { return c.Lag }}
 }
 

@@ -147,7 +147,7 @@ func TestOfSettingsThatAreAboutAsGoodTheMostCarefulIsChosen(t *testing.T) {
 	t.Parallel()
 	product := detect.Defaults().Constants
 	careful, deaf := product, product
-	careful.Alone = 2.5
+	product.Alone, careful.Alone = 2, 2.5
 	deaf.Alone, deaf.Noise = careful.Alone, 1.8
 	of := func(hits int) [][]*score {
 		return [][]*score{{{hits: 0, motion: 1, quiet: 1}}, {{hits: hits, motion: 1000, quiet: 1}}}
@@ -156,7 +156,7 @@ func TestOfSettingsThatAreAboutAsGoodTheMostCarefulIsChosen(t *testing.T) {
 	if got, accuracy := choose(settings, [][][]*score{of(990), of(989), of(980)}, 0); got != 1 || accuracy != 99.45 {
 		t.Errorf("setting %d, %v", got, accuracy)
 	}
-	if text := changes(careful); text != "alone 2.5 (product 2)" {
+	if text := changes(product); text != "alone 2 (product 2.5)" {
 		t.Errorf("changes: %q", text)
 	}
 }

@@ -25,16 +25,28 @@ type Observation struct {
 // returns its valid ticks. Quiet soon after motion is labelled Ignored, as in Run;
 // calibration keeps its labels.
 func Observe(r *capture.Recording) ([]Observation, error) {
+	return observe(r, r.Frames, detect.Defaults())
+}
+
+// ObserveThinned is Observe of a recording thinned to so many frames/s, which it must reach, by a
+// detector that compares frames with each other up to lag.
+func ObserveThinned(r *capture.Recording, rate float64, lag motion.Seconds) ([]Observation, error) {
 	config := detect.Defaults()
+	config.Constants.Lag = lag
+	return observe(r, condition{rate: rate}.apply(r, 0), config)
+}
+
+// observe runs a detector over frames of a recording.
+func observe(r *capture.Recording, frames []capture.Frame, config detect.Config) ([]Observation, error) {
 	config.Anchored = true
 	rules := rules{guard: r.Header.QuietGuard}
 	if end, some := r.CalibrationEnd(); some {
 		config.Calibration = end
 	}
-	moments := rules.moments(r.Frames)
-	start := r.Frames[0].Time + firstScored
+	moments := rules.moments(frames)
+	start := frames[0].Time + firstScored
 	var all []Observation
-	err := detectMotion(r, r.Frames, config, func(t detect.Tick) {
+	err := detectMotion(r, frames, config, func(t detect.Tick) {
 		k := int(math.Round((motion.Seconds(t.Time) - start) / detect.TickInterval))
 		if t.Valid && k >= 0 && k < len(moments) {
 			all = append(all, Observation{t, moments[k].label})

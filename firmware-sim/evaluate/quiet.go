@@ -66,20 +66,23 @@ type piece struct {
 	Number int    `json:"number"`
 
 	Hours  float64              `json:"hours"`
-	Events [quietLevels]int     `json:"events"` // detections, by level of sensitivity
-	Motion [quietLevels]float64 `json:"motion"` // s
+	Events [quietLevels]int     `json:"events"`   // detections, by level of sensitivity
+	Motion [quietLevels]float64 `json:"motion"`   // s
+	Pets   int                  `json:"pet_mode"` // detections at High, with pet mode
 	Alone  alone                `json:"alone"`
 }
 
 func (p *piece) add(o *piece) {
-	p.Hours, p.Alone.Hours = p.Hours+o.Hours, p.Alone.Hours+o.Alone.Hours
+	p.Hours, p.Alone.Hours, p.Pets = p.Hours+o.Hours, p.Alone.Hours+o.Alone.Hours, p.Pets+o.Pets
 	for l := range quietLevels {
 		p.Events[l], p.Motion[l], p.Alone.Events[l] = p.Events[l]+o.Events[l], p.Motion[l]+o.Motion[l], p.Alone.Events[l]+o.Alone.Events[l]
 	}
 }
 
-// single returns the figures of single links as if they were those of homes.
-func (p *piece) single() *piece { return &piece{Hours: p.Alone.Hours, Events: p.Alone.Events} }
+// single returns the figures of single links as if they were those of homes. Pet mode has no effect on one link.
+func (p *piece) single() *piece {
+	return &piece{Hours: p.Alone.Hours, Events: p.Alone.Events, Pets: p.Alone.Events[0]}
+}
 
 // RunQuiet plays quiet time in simulated homes whose radio is disturbed, and writes to w how often the product
 // takes it for motion, at each level of sensitivity.
@@ -204,11 +207,17 @@ func (p *piece) play(home *scenario.Scenario, length time.Duration) {
 func (p *piece) listen(home *scenario.Scenario, seed uint64, from, to motion.Time) []*watcher {
 	scored := from.Add(scenarioWarmUp)
 	network := newLevelEvents(func(level int) { p.Events[level]++ })
+	settings := motion.DefaultGuardianConfig().MotionEvents
+	settings.PetMode = 1
+	pets := fuse.NewEvents(fuse.ConfigOf(settings, false))
 	fuser := fuse.New(func(s *fuse.Step) {
 		if s.Sample == nil || s.Time < scored {
 			return
 		}
 		network.take(s.Sample)
+		if t, some := pets.Add(s.Sample); some && t.Kind == fuse.Detected {
+			p.Pets++
+		}
 		for level := range quietLevels {
 			if s.Sample.Levels.Motion(level + 1) {
 				p.Motion[level] += s.Sample.Interval
@@ -262,7 +271,7 @@ func (e *levelEvents) take(s *fuse.Sample) {
 // reportQuiet writes a row for each home, and one for all.
 func reportQuiet(homes []*scenario.Scenario, pieces []piece, w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "home\tlinks\thours\tevents by level: High\tMedium\tLow\tVery Low\ta day, High\tat most\tMedium\tat most\tmotion %\t")
+	fmt.Fprintln(t, "home\tlinks\thours\tevents by level: High\tMedium\tLow\tVery Low\tHigh in pet mode\ta day, High\tat most\tMedium\tat most\tmotion %\t")
 	var all piece
 	links := 0
 	rows := make([]piece, len(homes))
@@ -271,7 +280,7 @@ func reportQuiet(homes []*scenario.Scenario, pieces []piece, w io.Writer) error 
 		all.add(&pieces[i])
 	}
 	row := func(name string, links int, p *piece) {
-		fmt.Fprintf(t, "%s\t%d\t%.0f\t%d\t%d\t%d\t%d\t", name, links, p.Hours, p.Events[0], p.Events[1], p.Events[2], p.Events[3])
+		fmt.Fprintf(t, "%s\t%d\t%.0f\t%d\t%d\t%d\t%d\t%d\t", name, links, p.Hours, p.Events[0], p.Events[1], p.Events[2], p.Events[3], p.Pets)
 		for level := range 2 {
 			fmt.Fprintf(t, "%.2f\t%.2f\t", perDay(float64(p.Events[level]), p.Hours), perDay(poissonBound(p.Events[level]), p.Hours))
 		}

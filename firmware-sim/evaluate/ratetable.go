@@ -32,6 +32,9 @@ const (
 	worstSet   = "worst set"
 )
 
+// OfSets reports whether the row is the mean or the worst of the sets.
+func (r *rateRow) OfSets() bool { return r.Set == meanOfSets || r.Set == worstSet }
+
 // pooled are the scores of a detector by group and condition.
 type pooled struct {
 	detector string

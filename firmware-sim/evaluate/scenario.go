@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,6 +23,7 @@ type Play struct {
 	Seed   uint64
 	Hours  []time.Duration // starts of the parts, since midnight
 	Length time.Duration   // of each part, after 40 s that are not scored
+	Page   Page            // also written
 }
 
 // DefaultPlay returns parts of a night, a morning, an empty home and an evening.
@@ -38,54 +40,83 @@ const scenarioWarmUp motion.Seconds = 40
 // scenarioDay returns the simulated day, a Monday.
 func scenarioDay() time.Time { return time.Date(2025, time.November, 24, 0, 0, 0, 0, time.UTC) }
 
+// sceneColumns are the columns of the table of homes.
+const sceneColumns = "scenario\tlinks\trecall %\tlatency s\twalks missed\tone room %\troom right %\tof two right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t"
+
 // RunScenarios runs the product's detection and fusion on simulated homes, scores
 // them against the simulated truth, and writes a row per home to w.
 func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
-	scores := make([]sceneScore, len(homes)*len(play.Hours))
+	if err := play.Page.check(); err != nil {
+		return err
+	}
+	parts := make([]*part, len(homes)*len(play.Hours))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, home := range homes {
 		day := home.Day(play.Seed, scenarioDay())
 		for k, hour := range play.Hours {
 			group.Go(func() error {
-				scores[i*len(play.Hours)+k] = playPart(home, day, play, hour)
+				parts[i*len(play.Hours)+k] = playPart(home, day, play, hour)
 				return nil
 			})
 		}
 	}
 	_ = group.Wait() // always nil
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "scenario\tlinks\trecall %\tlatency s\twalks missed\troom right %\tFP empty %\tstill flagged %\tpet flagged %\twalking min\tempty min\tstill min\tpet min\t")
+	var rows []string
 	for i, home := range homes {
 		var sum sceneScore
-		for _, s := range scores[i*len(play.Hours) : (i+1)*len(play.Hours)] {
-			sum.add(&s)
+		for _, p := range parts[i*len(play.Hours) : (i+1)*len(play.Hours)] {
+			sum.add(&p.sceneScore)
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\n", home.Name, len(home.Links()), sum.row())
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%s", home.Name, len(home.Links()), sum.row()))
 	}
-	return t.Flush()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join(append([]string{sceneColumns}, rows...), "\n"))
+	if err := t.Flush(); err != nil || play.Page.File == "" {
+		return err
+	}
+	return play.Page.write(scenePage(play, rows, parts))
+}
+
+// part is a part of a home's day: its score, and what a page shows of it.
+type part struct {
+	sceneScore
+	moments judged
+	reach   map[motion.Time]float64 // of the link that is nearest to starting motion
+	chart   *chart                  // nil without a page
 }
 
 // playPart simulates and scores the part of a day that begins at hour.
-func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.Duration) sceneScore {
+func playPart(home *scenario.Scenario, day *scenario.Day, play Play, hour time.Duration) *part {
 	begin := day.Begin.Add(hour.Seconds())
 	end := begin.Add(play.Length.Seconds())
 	truth := newTruth(day, begin, end)
-	var score sceneScore
+	p := &part{reach: map[motion.Time]float64{}}
 	fuser := fuse.New(func(s *fuse.Step) {
 		if s.Time >= begin && s.Time < end {
-			score.take(s, truth)
+			p.take(s, truth)
+			p.moments.add(s.Time.Since(day.Begin), truth.label(s.Time), s.Motion, s.Valid)
 		}
 	})
 	watchers := watch(home, play.Seed, fuser, undisturbed)
+	for _, w := range watchers {
+		fuse := w.emit
+		w.emit = func(t detect.Tick) {
+			p.reach[t.Time] = max(p.reach[t.Time], t.Reach)
+			fuse(t)
+		}
+	}
 	const step motion.Seconds = 0.5
 	for at := begin.Add(-scenarioWarmUp); at < end.Add(2); at = at.Add(step) {
 		for _, w := range watchers {
 			w.step(at, at.Add(step), &day.Scene)
 		}
 	}
-	score.close(truth)
-	return score
+	p.close(truth)
+	if play.Page.File != "" {
+		p.draw(home, day.Begin, span{hour.Seconds(), (hour + play.Length).Seconds()})
+	}
+	return p
 }
 
 // sounder returns the frames of [from, to) of a link and their format; they are valid until the next call.
@@ -118,8 +149,7 @@ func watch(home *scenario.Scenario, seed uint64, fuser *fuse.Fuser, radio func(s
 	for i, link := range home.Links() {
 		config := home.Radio(plan, link, seed)
 		key := fuse.Link{Src: motion.MAC{2, 0, 0, 0, 1, byte(i)}, Dst: motion.MAC{2, 0, 0, 0, 0, byte(link.Node)}}
-		at := config.From
-		fuser.SetZone(key, home.RoomAt(at))
+		fuser.SetZone(key, home.RoomAt(config.From), home.RoomAt(config.To))
 		all = append(all, &watcher{
 			sound: radio(link, config), layout: config.Layout, detector: detect.NewLink(detect.Defaults()), key: key,
 			emit: func(t detect.Tick) { fuser.Add(key, t) },

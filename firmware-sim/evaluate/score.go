@@ -50,17 +50,20 @@ func compare(moments []moment, ticks []decision) score {
 	var s score
 	labels, called := align(moments, ticks)
 	for i, label := range labels {
-		switch label {
-		case capture.Motion:
+		switch outcomeOf(label, called[i]) {
+		case found:
+			s.motion, s.hits = s.motion+1, s.hits+1
+		case missed:
 			s.motion++
-			s.hits += count(called[i])
-		case capture.Quiet:
+		case alarmed:
+			s.quiet, s.alarms = s.quiet+1, s.alarms+1
+			s.onsets += count(i > 0 && !called[i-1])
+		case calm:
 			s.quiet++
-			s.alarms += count(called[i])
-			s.onsets += count(i > 0 && called[i] && !called[i-1])
-		case capture.Still:
+		case flagged:
+			s.still, s.stillFlagged = s.still+1, s.stillFlagged+1
+		case left:
 			s.still++
-			s.stillFlagged += count(called[i])
 		}
 		if label == capture.Motion && i > 0 && labels[i-1] != capture.Motion {
 			s.span(labels[i:], called[i:])

@@ -58,12 +58,13 @@ func concurrently(n int, work func(i int)) {
 	_ = group.Wait() // always nil
 }
 
-// sweep runs work on every draw of every condition that a recording reaches. work returns a
-// score per variant of the detector. Result: by variant, recording and condition; nil where the
-// recording does not reach the condition. progress is told of every recording and condition.
-func (s *study) sweep(conditions []condition, variants int, progress func(done, of int),
-	work func(r *capture.Recording, frames []capture.Frame) ([]score, error),
-) ([][][]*score, error) {
+// worker scores a draw of a recording under a condition: a score per variant of the detector.
+type worker func(r *capture.Recording, c condition, frames []capture.Frame) ([]score, error)
+
+// sweep runs work on every draw of every condition that a recording reaches. Result: by variant,
+// recording and condition; nil where the recording does not reach the condition. progress is told
+// of every recording and condition.
+func (s *study) sweep(conditions []condition, variants int, progress func(done, of int), work worker) ([][][]*score, error) {
 	scores := make([][][]*score, variants)
 	for v := range scores {
 		scores[v] = make([][]*score, len(s.recordings))
@@ -89,7 +90,7 @@ func (s *study) sweep(conditions []condition, variants int, progress func(done, 
 		sums := make([]score, variants)
 		var failure error
 		for draw := range c.draws() {
-			all, err := work(r, c.apply(r, draw))
+			all, err := work(r, c, c.apply(r, draw))
 			if err != nil {
 				failure = err
 				break
@@ -121,12 +122,16 @@ func (o Options) config() detect.Config {
 	return config
 }
 
-// scored returns what runs a detector and scores it, for sweep.
-func scored(config detect.Config) func(*capture.Recording, []capture.Frame) ([]score, error) {
-	return func(r *capture.Recording, frames []capture.Frame) ([]score, error) {
+// scored returns what runs a detector and scores it. It shows shown, if that is not nil, the run over each recording
+// as it was recorded.
+func scored(config detect.Config, shown *gallery) worker {
+	return func(r *capture.Recording, c condition, frames []capture.Frame) ([]score, error) {
 		t, err := follow(r, frames, config)
 		if err != nil {
 			return nil, err
+		}
+		if shown != nil && c.asRecorded() {
+			shown.hang(r, t)
 		}
 		return []score{t.score()}, nil
 	}

@@ -29,12 +29,14 @@ func follow(r *capture.Recording, frames []capture.Frame, config detect.Config) 
 }
 
 // score compares the decisions with the labels.
-func (t *trace) score() score {
+func (t *trace) score() score { return compare(t.moments, t.decisions()) }
+
+func (t *trace) decisions() []decision {
 	ticks := make([]decision, 0, len(t.ticks))
 	for _, tick := range t.ticks {
 		ticks = append(ticks, decisionOf(tick))
 	}
-	return compare(t.moments, ticks)
+	return ticks
 }
 
 // again scores what the detector would have decided with another sensitivity and other

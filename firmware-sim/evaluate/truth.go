@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sensegate/firmware-sim/capture"
 	"sensegate/firmware-sim/channel"
 	"sensegate/firmware-sim/scenario"
 	"sensegate/motion"
@@ -81,7 +82,7 @@ type sceneScore struct {
 	alarms, empty    int
 	stillHits, still int
 	petHits, pets    int
-	right, located   int
+	rooms            roomScore
 	walks, missed    int
 	latencies        []motion.Seconds
 }
@@ -91,53 +92,50 @@ func (s *sceneScore) add(o *sceneScore) {
 	s.alarms, s.empty = s.alarms+o.alarms, s.empty+o.empty
 	s.stillHits, s.still = s.stillHits+o.stillHits, s.still+o.still
 	s.petHits, s.pets = s.petHits+o.petHits, s.pets+o.pets
-	s.right, s.located = s.right+o.right, s.located+o.located
+	s.rooms.add(&o.rooms)
 	s.walks, s.missed = s.walks+o.walks, s.missed+o.missed
 	s.latencies = append(s.latencies, o.latencies...)
 }
 
-// take scores a tick. Every tick counts in one class, or in none while a person turns
-// over and shortly after any movement.
-func (s *sceneScore) take(step *fuse.Step, t *truth) {
-	at := step.Time
-	if i := during(t.moving, at, 0); i >= 0 {
-		s.moving++
-		s.hits += count(step.Motion)
-		if step.Motion && t.seen[i] < 0 {
-			t.seen[i] = at.Since(t.moving[i].From)
-			s.latencies = append(s.latencies, t.seen[i])
-		}
-		s.locate(step, t)
-		return
-	}
+// petWalks is the label of a moment in which a pet walks and no person does. Recordings do not have it.
+const petWalks capture.Label = 3
+
+// label returns what happens at a time: a person walks (Motion), a pet does, somebody is in but still, or nobody is in
+// (Quiet). It is Ignored while a person turns over, and shortly after any movement.
+func (t *truth) label(at motion.Time) capture.Label {
 	switch {
+	case during(t.moving, at, 0) >= 0:
+		return capture.Motion
 	case during(t.moving, at, afterwards) >= 0 || during(t.small, at, afterwards) >= 0:
+		return capture.Ignored
 	case during(t.pets, at, 0) >= 0:
-		s.pets++
-		s.petHits += count(step.Motion)
+		return petWalks
 	case during(t.pets, at, afterwards) >= 0:
+		return capture.Ignored
 	case during(t.home, at, 0) >= 0:
-		s.still++
-		s.stillHits += count(step.Motion)
-	default:
-		s.empty++
-		s.alarms += count(step.Motion)
+		return capture.Still
 	}
+	return capture.Quiet
 }
 
-// locate scores the most likely room of a sample with motion.
-func (s *sceneScore) locate(step *fuse.Step, t *truth) {
-	if step.Sample == nil || !step.Sample.Motion {
-		return
+// take scores a tick. Every tick counts in one class, or in none.
+func (s *sceneScore) take(step *fuse.Step, t *truth) {
+	called := count(step.Motion)
+	switch t.label(step.Time) {
+	case capture.Motion:
+		s.moving, s.hits = s.moving+1, s.hits+called
+		if i := during(t.moving, step.Time, 0); step.Motion && t.seen[i] < 0 {
+			t.seen[i] = step.Time.Since(t.moving[i].From)
+			s.latencies = append(s.latencies, t.seen[i])
+		}
+		s.rooms.take(step, t)
+	case petWalks:
+		s.pets, s.petHits = s.pets+1, s.petHits+called
+	case capture.Still:
+		s.still, s.stillHits = s.still+1, s.stillHits+called
+	case capture.Quiet:
+		s.empty, s.alarms = s.empty+1, s.alarms+called
 	}
-	places := step.Sample.Location()
-	if len(places) == 0 {
-		return
-	}
-	s.located++
-	s.right += count(slices.ContainsFunc(t.walks, func(w scenario.Walk) bool {
-		return w.From <= step.Time && step.Time < w.To && w.Location == places[0].Zone
-	}))
 }
 
 // close counts the walks and those that were not detected.
@@ -151,14 +149,18 @@ func (s *sceneScore) close(t *truth) {
 	}
 }
 
+// latency returns the median latency in seconds, nil if no walk was detected.
+func (s *sceneScore) latency() *float64 {
+	if v, some := medianOf(s.latencies); some {
+		return &v
+	}
+	return nil
+}
+
 // row returns the figures as cells of the table.
 func (s *sceneScore) row() string {
 	minutes := func(ticks int) string { return fmt.Sprintf("%.1f\t", float64(ticks)*detect.TickInterval/60) }
-	var latency *float64
-	if v, some := medianOf(s.latencies); some {
-		latency = &v
-	}
-	return cell(ratio(100, s.hits, s.moving), 1) + cell(latency, 2) + fmt.Sprintf("%d of %d\t", s.missed, s.walks) +
-		cell(ratio(100, s.right, s.located), 0) + cell(ratio(100, s.alarms, s.empty), 1) + cell(ratio(100, s.stillHits, s.still), 1) +
+	return cell(ratio(100, s.hits, s.moving), 1) + cell(s.latency(), 2) + fmt.Sprintf("%d of %d\t", s.missed, s.walks) +
+		s.rooms.row() + cell(ratio(100, s.alarms, s.empty), 1) + cell(ratio(100, s.stillHits, s.still), 1) +
 		cell(ratio(100, s.petHits, s.pets), 1) + minutes(s.moving) + minutes(s.empty) + minutes(s.still) + minutes(s.pets)
 }

@@ -36,8 +36,8 @@ func recipe() Constants {
 // product returns the constants of the product.
 func product() Constants {
 	c := recipe()
-	c.Lag = 0.04
-	c.Noise, c.Alone, c.Rise, c.Half = 1.5, 2, 0.7, 0.4
+	c.Lag, c.Stay = 0.06, 0.08
+	c.Noise, c.Alone, c.Rise, c.Half = 1.5, 2.5, 0.7, 0.4
 	c.Settle, c.Incoherent = 48, 0.08
 	return c
 }

@@ -188,8 +188,8 @@ func TestMotionLastsTwoSecondsAfterItsLastSign(t *testing.T) {
 	if v := high(1, 0.31); !v.On || !v.Motion {
 		t.Errorf("R 0.31: %+v", v)
 	}
-	if v := high(2, 0.07); v.On || !v.Stay || !v.Motion {
-		t.Errorf("R 0.07: %+v", v)
+	if v := high(2, 0.09); v.On || !v.Stay || !v.Motion {
+		t.Errorf("R 0.09: %+v", v)
 	}
 	for i := 3; i < 10; i++ {
 		if v := high(i, 0); v.Stay || !v.Motion {
@@ -281,7 +281,7 @@ func TestCoherenceAndPowerTogetherBeginMotion(t *testing.T) {
 
 func TestFaintLinkNeedsBothHalves(t *testing.T) {
 	t.Parallel()
-	for halves, want := range map[float64]bool{0.02: false, 0.08: true} {
+	for halves, want := range map[float64]bool{0.02: false, 0.07: false, 0.1: true} {
 		j := newJudge(powerScale(product()), DefaultSensitivity)
 		var tick Tick
 		j.weigh(&tick, evidence{power: -6, steady: -6, r: 0.4, halves: halves, coherent: true, faint: true, chance: 0.1})

@@ -48,6 +48,28 @@ func share(ticks []detect.Tick, is func(detect.Tick) bool) float64 {
 
 func moving(t detect.Tick) bool { return t.Normal.Motion }
 
+// TestWhatKeepsMotionIsTold: a tick says which statistic decides, and above what it keeps motion.
+func TestWhatKeepsMotionIsTold(t *testing.T) {
+	t.Parallel()
+	for rate, coherent := range map[float64]bool{10: false, 25: true, 100: true} {
+		rows := append(noise(1, int(40*rate), 64), walk(2, int(20*rate), 64, rate)...)
+		kept := map[bool]int{}
+		for _, tick := range run(detect.NewLink(detect.Defaults()), rows, rate) {
+			statistic := tick.Power
+			if coherent {
+				statistic = tick.Features.R
+			}
+			if tick.Valid && (tick.Coherent != coherent || tick.Normal.Stay != (statistic > tick.Keep) || tick.Keep >= tick.On) {
+				t.Fatalf("at %v frames/s: %+v", rate, tick)
+			}
+			kept[tick.Normal.Stay]++
+		}
+		if kept[true] < 40 || kept[false] < 40 {
+			t.Errorf("at %v frames/s motion is kept or not: %v", rate, kept)
+		}
+	}
+}
+
 func TestConstantGainChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{10, 25, 100} {

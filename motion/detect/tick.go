@@ -13,7 +13,9 @@ type Tick struct {
 	Features Features
 	Power    float64 // lm = max(−9, ln max(M, 1e-9)): coherent motion power; of a coarse link the logarithm of its value; NaN if not Valid
 	Baseline float64 // b before this tick: the power of the quiet link, for the intensity scale and the low-rate decision
-	On       float64 // normal on-threshold in force, on the scale of R (high rate) or of lm (low rate); 0 if not Valid
+	Coherent bool    // R decides, as at a high rate, and not the power
+	On       float64 // normal on-threshold in force, on the scale of R if Coherent, else of lm; 0 if not Valid
+	Keep     float64 // what keeps motion, on the same scale; 0 if not Valid
 	Reach    float64 // what there is of the on-threshold in force, all conditions together: above 1 a quiet link starts motion; 0 if not Valid
 
 	Normal Verdict // at the link's sensitivity

@@ -153,6 +153,7 @@ func (j *judge) weighOwn(tick *Tick, e *evidence) {
 	}
 	tick.Power, tick.Baseline = e.power, j.baseline
 	tick.Normal, tick.On = j.decide(&j.normal, tick.Time, e, j.baseline)
+	tick.Coherent, tick.Keep = e.coherent, j.keep(e, tick.On)
 	tick.Reach = j.reach(e, tick.On)
 	tick.Strict, _ = j.decide(&j.strict, tick.Time, e, j.baseline)
 	if tick.Normal.Motion {
@@ -172,11 +173,11 @@ func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64)
 	if e.coherent {
 		threshold = j.scale.whole(e) * s.k
 		v.On = e.r > threshold && (!e.faint || e.halves > j.scale.Stay) || e.halves > j.scale.Halves*s.k
-		v.Stay = e.r > j.scale.Stay
+		v.Stay = e.r > j.keep(e, threshold)
 	} else {
 		threshold = min(max(baseline+j.scale.rise, j.scale.low), j.scale.high) + s.shift
 		v.On = e.steady > threshold && (math.IsNaN(e.r) || e.r > onPowerR)
-		v.Stay = e.power > threshold-j.scale.fall
+		v.Stay = e.power > j.keep(e, threshold)
 	}
 	v.On = v.On || j.prompt(e, s.limits, baseline)
 	if s.motion {
@@ -189,6 +190,14 @@ func (j *judge) decide(s *state, now motion.Time, e *evidence, baseline float64)
 	}
 	v.Motion = s.motion
 	return v, threshold
+}
+
+// keep returns the R or the power that keeps motion which started at threshold.
+func (j *judge) keep(e *evidence, threshold float64) float64 {
+	if e.coherent {
+		return j.scale.Stay
+	}
+	return threshold - j.scale.fall
 }
 
 // prompt reports motion that coherence and power show only together; most of the gain over the

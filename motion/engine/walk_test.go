@@ -245,8 +245,8 @@ func TestMostWalksAreSeenInTheirRoomAlone(t *testing.T) {
 				}
 			}
 		}
-		if soon < 10 || wrong > 3 {
-			t.Errorf("of twelve walks %d are seen within three seconds, want 10 at least; of twelve elsewhere %d count, want 3 at most", soon, wrong)
+		if soon < 11 || wrong > 3 {
+			t.Errorf("of twelve walks %d are seen within three seconds, want 11 at least; of twelve elsewhere %d count, want 3 at most", soon, wrong)
 		}
 	})
 }
@@ -272,8 +272,9 @@ func TestRoomWithoutMotionOrLinksIsUnseen(t *testing.T) {
 
 // TestMotionElsewhereIsToldAsSuch: a device that stands in another room than it says, or somebody else.
 func TestMotionElsewhereIsToldAsSuch(t *testing.T) {
-	for _, c := range []struct{ home, test, walked string }{
-		{"flat", "Bathroom", "Kitchen"}, {"house", "Bathroom", "Kitchen"}, {"house", "Kitchen", "Bedroom"}, {"house", "Bedroom", "Kitchen"}, {"house", "Living room", "Office"},
+	for _, c := range []struct{ home, test, walked, beside string }{
+		{"flat", "Bathroom", "Kitchen", "Living room"}, // the one link of the kitchen ends in the living room, where the television is by their wall
+		{"house", "Bathroom", "Kitchen", ""}, {"house", "Kitchen", "Bedroom", ""}, {"house", "Bedroom", "Kitchen", ""}, {"house", "Living room", "Office", ""},
 	} {
 		t.Run(c.home+" "+c.test, func(t *testing.T) {
 			run(t, func(t *testing.T, b *box) {
@@ -282,7 +283,7 @@ func TestMotionElsewhereIsToldAsSuch(t *testing.T) {
 				s.walks(c.walked, 2, now(), now().Add(15))
 				s.play(16)
 				_, r := s.walk(c.test)
-				if r.State != walk.Unseen || r.Why != walk.Elsewhere || r.Elsewhere != c.walked {
+				if r.State != walk.Unseen || r.Why != walk.Elsewhere || r.Elsewhere == "" || r.Elsewhere != c.walked && r.Elsewhere != c.beside {
 					t.Errorf("motion in %s during a walk in %s: %+v", c.walked, c.test, r)
 				}
 			})

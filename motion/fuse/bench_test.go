@@ -20,7 +20,7 @@ func hundred() func() {
 	keys := make([]fuse.Link, 100)
 	for n := range keys {
 		keys[n] = key(n + 1)
-		f.SetZone(keys[n], zones[n%10])
+		f.SetZone(keys[n], zones[n%10], "")
 	}
 	f.SetPriority(zones[5:])
 	quiet, _ := tick(start, 'q')

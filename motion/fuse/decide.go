@@ -114,13 +114,16 @@ func (l *link) gather(e *evidence, part bool) {
 	s := &l.sample
 	s.Intensity, s.Raw = s.Intensity.orZero(), max(s.Raw.orZero(), e.raw)
 	if part {
+		if !(s.Intensity > 0) {
+			s.scattered = e.scattered
+		}
+		s.scattered = max(s.scattered, e.scattered)
 		s.Intensity = max(s.Intensity, e.intensity, minIntensity)
 	}
 	if !s.MSAD.Known() || e.msad > s.MSAD {
 		s.MSAD, s.MConf = e.msad, e.mconf
 	}
 	s.Reach = max(s.Reach.orZero(), e.reach)
-	s.clarity = max(s.clarity.orZero(), Reading(e.clarity))
 	s.Throughput = Reading(e.share)
 	s.weight, s.Infirm, s.Noisy = l.weight(e), e.infirm, l.noise.marked.inForce()
 }
@@ -133,7 +136,8 @@ func (f *Fuser) complete() *Sample {
 		s.Links = append(s.Links, l.sample)
 		l.sample.reset()
 	}
-	s.compose(f.priority)
+	s.compose()
+	f.locate(s)
 	firm := f.proof.add(f.reached) & f.moved
 	s.Firm, s.Levels = firm.inForce(), levelsOf(f.moved, firm)
 	f.moved, f.reached = 0, tally{}

@@ -61,8 +61,8 @@ func TestMotionInTwoZonesShowsInBoth(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	f := fuse.New(l.emit)
-	f.SetZone(key(1), "Kitchen")
-	f.SetZone(key(2), "Hallway")
+	f.SetZone(key(1), "Kitchen", "")
+	f.SetZone(key(2), "Hallway", "")
 	feed(f, "qqnn", "qqnn")
 	finish(f)
 	zones := l.samples[1].Zones

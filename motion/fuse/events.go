@@ -24,6 +24,7 @@ type Config struct {
 	Enabled          bool
 	Armed            bool           // stored in the detection; arming ends an unarmed one
 	Paused           bool           // motion_paused: no samples, no events
+	Pets             bool           // pet_mode: motion begins a detection only if it is wide
 	DensityWindow    int            // samples, 1..600
 	DensityThreshold float64        // share of the window in motion, above 0 and up to 1
 	Cooldown         motion.Seconds // time without motion until it has stopped, 0 or more
@@ -32,7 +33,7 @@ type Config struct {
 // ConfigOf returns the configuration in a network's documents.
 func ConfigOf(m motion.MotionEvents, paused bool) Config {
 	return Config{
-		Enabled: m.Enabled != 0, Armed: m.Armed != 0, Paused: paused,
+		Enabled: m.Enabled != 0, Armed: m.Armed != 0, Paused: paused, Pets: m.PetMode != 0,
 		DensityWindow: m.DensityWindow, DensityThreshold: m.DensityThreshold,
 		Cooldown: motion.Seconds(m.Cooldown),
 	}
@@ -41,8 +42,8 @@ func ConfigOf(m motion.MotionEvents, paused bool) Config {
 // Events is the event machine of one network (device-protocol.md 3). It takes samples of any
 // interval and returns the transitions between "no motion" and "motion detected".
 //
-//   - Detected: the newest sample is in motion, firmly unless the settings ask for less than 2 s of motion, at least half of the last DensityWindow samples
-//     had data, and of those the share in motion reaches DensityThreshold.
+//   - Detected: the newest sample is in motion, firmly unless the settings ask for less than 2 s of motion, and widely in pet mode, at least half of the last
+//     DensityWindow samples had data, and of those the share in motion reaches DensityThreshold.
 //   - Stopped: Cooldown seconds of data without motion. A sample without data counts neither as
 //     motion nor as quiet: it occupies its place in the window and stops the cooldown clock.
 //   - A detection also ends after 10 minutes without data (NoData), when events are paused or
@@ -51,6 +52,7 @@ func ConfigOf(m motion.MotionEvents, paused bool) Config {
 type Events struct {
 	config    Config
 	window    Readings // the newest DensityWindow intensities, oldest first
+	extents   extents
 	open      *Detection
 	last      motion.Time    // of the newest sample
 	lastValid motion.Time    // of the newest sample with data
@@ -97,11 +99,12 @@ func (e *Events) Add(s *Sample) (Transition, bool) {
 		value = s.Intensity
 	}
 	e.push(value)
+	e.extents.add(s)
 	e.time(s.Time, value, interval)
 	switch {
 	case over:
 		return ended, true
-	case e.open == nil && value > 0 && (s.Firm || e.config.quick()) && e.dense():
+	case e.open == nil && value > 0 && (s.Firm || e.config.quick()) && (!e.config.Pets || e.extents.wide()) && e.dense():
 		e.open = e.detection(s)
 		return Transition{Kind: Detected, Time: s.Time, Detection: e.open.clone()}, true
 	case e.open != nil && e.quiet > e.config.Cooldown-interval/2 && e.quiet > 0:
@@ -217,6 +220,7 @@ func (e *Events) reach(t motion.Time, interval motion.Seconds) {
 	if !e.last.IsZero() {
 		for n := min(missing, float64(len(e.window))); n > 0; n-- {
 			e.push(Unknown())
+			e.extents.add(nil)
 		}
 	}
 	e.last = t

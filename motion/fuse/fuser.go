@@ -47,8 +47,13 @@ type Fuser struct {
 type zone struct {
 	name    string
 	links   int   // links that belong to it
+	far     int   // links of others whose other end is in it
 	moving  tally // links in motion at the normal thresholds
 	sensing int   // links with data
+
+	strength  float64     // of its motion, over some samples; see locate
+	ends      Ends        // of the sample being located
+	strongest *LinkSample // of its links in it, nil without data
 }
 
 // Step is the fused result of one tick time. It and everything it points to are valid only
@@ -67,19 +72,35 @@ func New(emit func(*Step)) *Fuser {
 	return &Fuser{emit: emit, byKey: map[Link]*link{}, now: never, arrived: never}
 }
 
-// SetZone puts a link in a zone: the leaf's location. "" is a zone of its own. SetZone creates
-// an unknown link.
-func (f *Fuser) SetZone(key Link, name string) {
+// SetZone puts a link in a zone, the location of the end that serves a room: mostly the leaf. "" is a zone
+// of its own. far is the location of the other end, "" for unknown. SetZone creates an unknown link.
+func (f *Fuser) SetZone(key Link, name, far string) {
 	if name == "" {
 		name = key.ownZone()
 	}
 	l := f.link(key)
-	if f.zones[l.zone].name == name {
+	if f.zones[l.zone].name != name {
+		f.zones[l.zone].links--
+		l.zone = f.join(name)
+		f.zones[l.zone].links++
+		l.sample.Zone = name
+	}
+	if l.far >= 0 && f.zones[l.far].name == far {
 		return
 	}
-	f.zones[l.zone].links--
-	l.zone = f.join(name)
-	l.sample.Zone = name
+	l.leaveFar(f)
+	if far != "" {
+		l.far = f.join(far)
+		f.zones[l.far].far++
+	}
+}
+
+// leaveFar takes the link's other end out of its zone.
+func (l *link) leaveFar(f *Fuser) {
+	if l.far >= 0 {
+		f.zones[l.far].far--
+		l.far = -1
+	}
 }
 
 // SetPriority sets the zone priority list (interfaces.md 4.2 no. 6), which decides between zones
@@ -93,6 +114,7 @@ func (f *Fuser) Remove(key Link) {
 		return
 	}
 	f.zones[l.zone].links--
+	l.leaveFar(f)
 	delete(f.byKey, key)
 	f.links = slices.DeleteFunc(f.links, func(other *link) bool { return other == l })
 }
@@ -223,7 +245,8 @@ func (f *Fuser) link(key Link) *link {
 	if l, ok := f.byKey[key]; ok {
 		return l
 	}
-	l := &link{key: key, zone: f.join(key.ownZone())}
+	l := &link{key: key, zone: f.join(key.ownZone()), far: -1}
+	f.zones[l.zone].links++
 	l.sample.Link, l.sample.Zone = key, key.ownZone()
 	l.forget()
 	f.byKey[key] = l
@@ -232,18 +255,18 @@ func (f *Fuser) link(key Link) *link {
 	return l
 }
 
-// join adds a link to a zone and returns the zone's index. It reuses a zone without links.
+// join returns the index of a zone. It reuses one without links.
 func (f *Fuser) join(name string) int {
-	at := slices.IndexFunc(f.zones, func(z zone) bool { return z.name == name && z.links > 0 })
-	if at < 0 {
-		at = slices.IndexFunc(f.zones, func(z zone) bool { return z.links == 0 })
+	at := slices.IndexFunc(f.zones, func(z zone) bool { return z.name == name && z.links+z.far > 0 })
+	if at >= 0 {
+		return at
 	}
+	at = slices.IndexFunc(f.zones, func(z zone) bool { return z.links+z.far == 0 })
 	if at < 0 {
 		at = len(f.zones)
 		f.zones = append(f.zones, zone{})
 	}
-	f.zones[at].name = name
-	f.zones[at].links++
+	f.zones[at] = zone{name: name}
 	return at
 }
 

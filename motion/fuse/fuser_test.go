@@ -285,7 +285,7 @@ func scripts(t *rapid.T) []script {
 func zoned(l *log, links int) *fuse.Fuser {
 	f := fuse.New(l.emit)
 	for n := range links {
-		f.SetZone(key(n+1), []string{"Kitchen", "Hallway", ""}[n%3])
+		f.SetZone(key(n+1), []string{"Kitchen", "Hallway", ""}[n%3], "")
 	}
 	f.SetPriority([]string{"Hallway"})
 	return f

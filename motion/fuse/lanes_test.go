@@ -70,8 +70,8 @@ func TestLevelsAreWhatAFuserOfThatLevelDecides(t *testing.T) {
 			}
 			logs[which] = &log{}
 			f := fuse.New(logs[which].emit)
-			f.SetZone(key(1), "Kitchen")
-			f.SetZone(key(2), "Kitchen")
+			f.SetZone(key(1), "Kitchen", "")
+			f.SetZone(key(2), "Kitchen", "")
 			deliver(f, links, own)
 			finish(f)
 		}

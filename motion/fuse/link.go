@@ -17,14 +17,11 @@ const never = math.MinInt64 / 2
 // no. 5).
 const lowRateCoherence = 0.05
 
-// lowRateMargin is the distance of a low-rate link's threshold from the quiet level (step 5b),
-// in e-folds of power; at the same distance above the threshold a decision is fully clear.
-const lowRateMargin = 1.6
-
 // link is the state of one link.
 type link struct {
 	key     Link
 	zone    int   // index in Fuser.zones
+	far     int   // that of its other end, −1 = unknown
 	heard   int64 // newest tick that arrived in time
 	sensed  int64 // newest tick that was valid when it was fused
 	late    int64 // ticks that arrived after their time was fused
@@ -43,7 +40,7 @@ type evidence struct {
 	strict           lanes // in motion at the strict ones
 
 	intensity, raw, msad, mconf, reach Reading
-	clarity, share                     float64
+	share, scattered                   float64
 }
 
 // store keeps a tick until its time is fused.
@@ -57,7 +54,8 @@ func (l *link) store(index int64, t *detect.Tick) {
 		if t.Normal.Motion {
 			e.intensity = Reading(unit(t.Intensity))
 		}
-		e.msad, e.mconf, e.clarity = margin(t)
+		e.msad, e.mconf = margin(t)
+		e.scattered = Scattered(t)
 		e.reach = Reading(t.Reach)
 		e.share = unit(t.Quality.Valid)
 	}
@@ -83,27 +81,20 @@ func (l *link) forget() {
 }
 
 // margin returns a tick's msad = 100·R and mconf = 100·(the on threshold) (device-protocol.md
-// 3), and the clarity of its decision, from 0 at the threshold to 1. A low-rate link decides
-// on power, which is not on the scale of R: its mconf is the coherence that it needs besides.
-// msad and mconf are absent for a link without coherence (RSSI only, intensity only).
-func margin(t *detect.Tick) (msad, mconf Reading, clarity float64) {
+// 3). A low-rate link decides on power, which is not on the scale of R: its mconf is the coherence
+// that it needs besides. Both are absent for a link without coherence (RSSI only, intensity only).
+func margin(t *detect.Tick) (msad, mconf Reading) {
 	r := Reading(t.Features.R)
-	lowRate := t.On < 0 || !r.Known() // a threshold on lm lies between −8 and −4
-	if lowRate {
-		clarity = unit((t.Power - t.On) / lowRateMargin)
-	} else {
-		clarity = unit(float64(r)/t.On - 1)
-	}
 	switch {
 	case !r.Known():
-		return Unknown(), Unknown(), clarity
-	case lowRate:
-		return 100 * r, 100 * lowRateCoherence, clarity
+		return Unknown(), Unknown()
+	case t.On < 0: // a threshold on lm lies between −8 and −4
+		return 100 * r, 100 * lowRateCoherence
 	}
-	return 100 * r, Reading(100 * t.On), clarity
+	return 100 * r, Reading(100 * t.On)
 }
 
-// weight returns the weight of a link's intensity in the shares of the zones.
+// weight returns the weight of a link's amplitude in the strength of its rooms.
 func (l *link) weight(e *evidence) float64 {
 	w := max(e.share, 0.1)
 	if e.infirm {

@@ -6,39 +6,32 @@ import (
 	"slices"
 )
 
-// minShare is the least share, in percent, of a zone in Sample.Location (lm1.md 5).
+// minShare is the least share, in percent, of a zone in the Location of a device's sample (lm1.md 5).
 const minShare = 25
 
-// Place is a zone in motion. Texts for people say "likely": even the best published methods are
-// right about three times in four.
+// Place is a zone in motion. Texts for people say "likely".
 type Place struct {
 	Zone       string  `json:"zone"`
 	Link       Link    `json:"link"`       // the zone's strongest link; motion was near its source
 	Share      float64 `json:"share"`      // 0..1 of the network's motion
-	Confidence float64 `json:"confidence"` // 0..1
+	Confidence float64 `json:"confidence"` // 0..1: of a Fuser's sample the chance that the zone is right
 }
 
-// Location returns where motion likely is: the zones with a share of 0.25 or more, largest first;
-// only the largest zone if none has that much; nothing outside motion.
-func (s *Sample) Location() []Place {
-	n := 0
-	for n < len(s.Zones) && (n == 0 || s.Zones[n].percent() >= minShare) {
-		n++
-	}
-	return s.Zones[:n]
-}
+// Location returns where motion likely is; nothing outside motion. Of a Fuser's sample that is one zone, or
+// two when neither is sure: motion is in one of them. Of a device's sample it is the zones with a share of 0.25 or more, the
+// largest first; only the largest if none has that much.
+func (s *Sample) Location() []Place { return s.Zones[:s.named] }
 
 // Locate replaces the location of a sample in motion by the one that the device found.
 func (s *Sample) Locate(p Place) {
 	if s.Motion {
-		s.Zones = append(s.Zones[:0], p)
+		s.Zones, s.named = append(s.Zones[:0], p), 1
 	}
 }
 
-// locate fills Zones: s_z = Σ intensity·weight of zone z / Σ of all zones (lm1.md 5), ordered by
-// share in whole percent, then by the priority list, then by name.
+// locate fills the Zones of a device's sample: s_z = Σ intensity of zone z / Σ of all zones (lm1.md 5).
 func (s *Sample) locate(priority []string) {
-	s.Zones = s.Zones[:0]
+	s.Zones, s.named = s.Zones[:0], 0
 	if !s.Motion {
 		return
 	}
@@ -49,19 +42,23 @@ func (s *Sample) locate(priority []string) {
 		if !(l.Intensity > 0) {
 			continue
 		}
-		power := float64(l.Intensity)
-		if l.weight > 0 {
-			power *= l.weight
-		}
-		total += power
+		total += float64(l.Intensity)
 		firm = firm || !l.Infirm
-		s.zone(l).Share += power
+		s.zone(l).Share += float64(l.Intensity)
 	}
 	for i := range s.Zones {
 		z := &s.Zones[i]
 		z.Share /= total
 		z.Confidence = z.Share * s.clarity(z, firm)
 	}
+	s.sortZones(priority)
+	for s.named < len(s.Zones) && (s.named == 0 || s.Zones[s.named].percent() >= minShare) {
+		s.named++
+	}
+}
+
+// sortZones orders Zones by share in whole percent, then by the priority list, then by name.
+func (s *Sample) sortZones(priority []string) {
 	slices.SortFunc(s.Zones, func(a, b Place) int {
 		return cmp.Or(
 			cmp.Compare(b.percent(), a.percent()),
@@ -105,12 +102,9 @@ func (s *Sample) clarity(z *Place, firm bool) float64 {
 	return c
 }
 
-// clear returns the clarity, or derives it from MSAD and MConf, or else from Intensity.
+// clear returns how far above its threshold a link decided, 0..1, from MSAD and MConf, or else from Intensity.
 func (l *LinkSample) clear() float64 {
-	switch {
-	case l.clarity.Known():
-		return float64(l.clarity)
-	case l.MSAD.Known() && l.MConf > 0:
+	if l.MSAD.Known() && l.MConf > 0 {
 		return unit(float64(l.MSAD/l.MConf - 1))
 	}
 	return unit(float64(l.Intensity))

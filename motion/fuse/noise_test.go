@@ -16,8 +16,8 @@ const (
 func watched(scripts ...script) (*fuse.Fuser, *log) {
 	l := &log{}
 	f := fuse.New(l.emit)
-	f.SetZone(key(1), "Kitchen")
-	f.SetZone(key(2), "Kitchen")
+	f.SetZone(key(1), "Kitchen", "")
+	f.SetZone(key(2), "Kitchen", "")
 	feed(f, scripts...)
 	return f, l
 }
@@ -116,8 +116,8 @@ func TestNoiseMarkSurvivesARestart(t *testing.T) {
 	l := &log{}
 	f := fuse.New(l.emit)
 	f.Restore(learned)
-	f.SetZone(key(1), "Kitchen")
-	f.SetZone(key(2), "Kitchen")
+	f.SetZone(key(1), "Kitchen", "")
+	f.SetZone(key(2), "Kitchen", "")
 	feed(f, "qssssss", "qqqqqqq")
 	finish(f)
 	if got, want := l.head(7), "-------"; got != want || len(l.changes) != 0 {

@@ -27,6 +27,7 @@ type Sample struct {
 	Links     []LinkSample // every known link, ordered by Link.Compare
 	Strongest int          // index in Links of the link with the largest intensity, then raw; −1 without data
 	Zones     []Place      // zones in motion, the largest share first
+	named     int          // of them, those of Location
 	Levels    Levels       // what Motion would be at other sensitivities; not Known of a device's sample
 }
 
@@ -45,8 +46,8 @@ type LinkSample struct {
 	Infirm bool // weak or coarse: confidence is low if only such links are in motion
 	Noisy  bool // marked by the noise watch
 
-	weight  float64 // in the zone shares; 0 = 1
-	clarity Reading // 0..1, how far above its threshold the link decided; absent = derive it from the other readings
+	weight    float64 // of its amplitude, of a Fuser's sample
+	scattered float64 // the largest Scattered of its ticks that take part in motion
 }
 
 // UnknownLink returns the LinkSample of a link without data, whose readings the caller fills in.
@@ -54,7 +55,6 @@ func UnknownLink(key Link, zone string) LinkSample {
 	return LinkSample{
 		Link: key, Zone: zone,
 		Intensity: Unknown(), Raw: Unknown(), Throughput: Unknown(), MSAD: Unknown(), MConf: Unknown(), Reach: Unknown(),
-		clarity: Unknown(),
 	}
 }
 
@@ -69,7 +69,8 @@ func FromLinks(t motion.Time, interval motion.Seconds, links []LinkSample, prior
 		links[i].sanitize()
 	}
 	s := &Sample{Time: t, Interval: interval, Links: links}
-	s.compose(priority)
+	s.compose()
+	s.locate(priority)
 	return s
 }
 
@@ -96,8 +97,8 @@ func (s *Sample) StrongestLink() (LinkSample, bool) {
 	return s.Links[s.Strongest], true
 }
 
-// compose fills all fields that follow from Links.
-func (s *Sample) compose(priority []string) {
+// compose fills all fields that follow from Links but Zones.
+func (s *Sample) compose() {
 	s.Valid, s.Strongest = false, -1
 	s.Intensity, s.Raw, s.MSAD, s.MConf = Unknown(), Unknown(), Unknown(), Unknown()
 	for i := range s.Links {
@@ -117,14 +118,13 @@ func (s *Sample) compose(priority []string) {
 	if s.Strongest >= 0 {
 		s.MSAD, s.MConf = s.Links[s.Strongest].MSAD, s.Links[s.Strongest].MConf
 	}
-	s.locate(priority)
 }
 
 // Join merges the next sample: each link keeps the stronger readings, the places are those of the
 // stronger sample, and the intervals add up. Join does not keep next.
 func (s *Sample) Join(next *Sample) {
 	if next.Intensity > s.Intensity || !s.Intensity.Known() {
-		s.Zones = append(s.Zones[:0], next.Zones...)
+		s.Zones, s.named = append(s.Zones[:0], next.Zones...), next.named
 		s.Intensity, s.Motion = next.Intensity, next.Motion
 	}
 	for i := range next.Links {

@@ -127,7 +127,7 @@ func fused(scripts ...script) *log {
 	l := &log{}
 	f := fuse.New(l.emit)
 	for n := range scripts {
-		f.SetZone(key(n+1), "Home")
+		f.SetZone(key(n+1), "Home", "")
 	}
 	feed(f, scripts...)
 	finish(f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"sensegate/motion"
@@ -205,16 +206,18 @@ const (
 
 // ForDevices returns the settings of a view that only a guardian acts on: where the
 // appliance senses itself, from raw channel state or figures of nodes, they are kept
-// and sent to the devices, and change nothing. It tells no pets from people, has
+// and sent to the devices, and change nothing. It tells pets from people by many links alone, has
 // thresholds that follow sensitivity alone, decides about every link by itself, and
-// takes whatever nodes report.
-func ForDevices(v View) []string {
+// takes whatever nodes report. fewLinks says that there are too few to tell pets.
+func ForDevices(v View, fewLinks bool) []string {
 	seats := []seat{
-		{"pet_mode", inGuardian, []string{"motion_events", "pet_mode"}},
 		{"mesh_auto_disable", inRadar, []string{"mesh_sounding", "auto_disable"}},
 		{"", inRadar, []string{"measurement", "base_threshold"}},
 		{"", inRadar, []string{"measurement", "delta_count"}},
 		{"", inRadar, []string{"measurement", "report"}},
+	}
+	if fewLinks {
+		seats = slices.Insert(seats, 0, seat{"pet_mode", inGuardian, []string{"motion_events", "pet_mode"}})
 	}
 	var names []string
 	for _, s := range seats {

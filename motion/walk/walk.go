@@ -3,7 +3,7 @@
 //
 // Links do not stop at walls: in the simulated homes a walk in one room sets most links of the home
 // in motion. So a room counts as seen only if the home was still before the walk, a link of the room
-// has started motion by its own thresholds since, and no other room moves more than twice as much.
+// has started motion by its own thresholds since, and no other room moves with more than twice its power.
 // What somebody else begins during a walk is told from it by that last rule alone, which is why
 // everybody else should keep still (lm1.md 8).
 //
@@ -30,9 +30,9 @@ const (
 	fresh       motion.Seconds = 5   // a link that is silent for longer senses nothing
 )
 
-// lead is how much of the motion of the room that moves most a room needs to be seen: with half of it,
-// the links of a room see it, and where it is told is not far off.
-const lead = 0.5
+// lead is how much of the motion of the room that moves most a room needs to be seen, in amplitude: with half
+// of its power, where motion is told is not far off.
+const lead = 0.7
 
 // maxRooms is how many rooms a test has at most.
 const maxRooms = 64
@@ -57,10 +57,11 @@ const (
 type Reading struct {
 	Link     fuse.Link
 	Room     string // that the link serves
+	Far      string // that its other end is in, "" for unknown
 	Time     motion.Time
 	Valid    bool    // it had data
 	Moves    bool    // it is in motion by its own thresholds
-	Strength float64 // of the motion, 0..1, comparable among links
+	Strength float64 // of the motion, 0 or more, comparable among links
 
 	Value, Threshold float64 // see State
 	ByPower          bool
@@ -76,6 +77,7 @@ type Test struct {
 type link struct {
 	LinkState
 	room     string
+	far      string      // room of the other end
 	heard    motion.Time // of its newest decision with data
 	moved    motion.Time // of the newest one in motion
 	began    motion.Time // its present or last motion
@@ -88,10 +90,11 @@ func New(id string, now motion.Time) *Test {
 	return &Test{state: State{ID: id, Started: now, Ends: now.Add(Longest), Running: true}, links: map[fuse.Link]*link{}}
 }
 
-// Know tells of a link before its first reading: when it was last in motion, 0 for never.
-func (t *Test) Know(key fuse.Link, room string, moved motion.Time) {
+// Know tells of a link before its first reading: the rooms of its ends, see Reading, and when it was last in
+// motion, 0 for never.
+func (t *Test) Know(key fuse.Link, room, far string, moved motion.Time) {
 	l := t.link(key)
-	l.room, l.moved = room, moved
+	l.room, l.far, l.moved = room, far, moved
 }
 
 // link returns the state of a link.
@@ -137,7 +140,7 @@ func (t *Test) Take(r Reading) {
 		return
 	}
 	l := t.link(r.Link)
-	l.room, l.moves = r.Room, r.Valid && r.Moves
+	l.room, l.far, l.moves = r.Room, r.Far, r.Valid && r.Moves
 	if r.Valid {
 		l.heard, l.Value, l.Threshold, l.ByPower = r.Time, r.Value, r.Threshold, r.ByPower
 	}
@@ -152,7 +155,7 @@ func (t *Test) Take(r Reading) {
 		return
 	}
 	if l.Peak = max(l.Peak, l.Value); l.moves {
-		l.strength += max(r.Strength, 0.01)
+		l.strength += r.Strength
 		l.Crossed = l.Crossed || l.began > room.begun
 	}
 	t.judge(room, r.Time)
@@ -163,7 +166,7 @@ func (t *Test) judge(room *Room, at motion.Time) {
 	if room.State == Seen || t.none(room.Name, func(l *link) bool { return l.Crossed && l.moves && at.Since(l.began) >= confirmed }) {
 		return
 	}
-	if own, _, most := t.strengths(room.Name); own > 0 && own >= lead*most {
+	if own, _, most := t.strengths(room.Name); own >= lead*most {
 		after := motion.Round(max(0, at.Since(room.begun)), 2)
 		room.State, room.After, room.Why, room.Elsewhere = Seen, &after, "", ""
 	}
@@ -179,19 +182,28 @@ func (t *Test) none(room string, wanted func(*link) bool) bool {
 	return true
 }
 
-// strengths returns how much a room has moved since the walk began, and which other room has moved
-// most, and how much.
+// strengths returns how much a room has moved since the walk began, and which other room that links serve has
+// moved most, and how much: in the mean of the links that end there, as for the location of motion.
 func (t *Test) strengths(room string) (own float64, other string, most float64) {
-	sums := map[string]float64{}
+	ends := map[string]*fuse.Ends{}
 	for _, l := range t.links {
-		sums[l.room] += l.strength
+		ends[l.room] = &fuse.Ends{}
 	}
-	for name, sum := range sums {
-		if name != room && name != "" && (sum > most || sum == most && sum > 0 && name < other) {
-			other, most = name, sum
+	for _, l := range t.links {
+		ends[l.room].Add(l.strength, false)
+		if far := ends[l.far]; far != nil {
+			far.Add(l.strength, true)
 		}
 	}
-	return sums[room], other, most
+	for name, of := range ends {
+		mean := of.Mean()
+		if name == room {
+			own = mean
+		} else if name != "" && (mean > most || mean == most && mean > 0 && name < other) {
+			other, most = name, mean
+		}
+	}
+	return own, other, most
 }
 
 // Advance moves the test on to now.

@@ -25,7 +25,7 @@ func newHome(t *testing.T) *home {
 	t.Parallel()
 	h := &home{Test: walk.New("1", 1000), t: t, now: 1000}
 	for key, room := range rooms {
-		h.Know(key, room, 0)
+		h.Know(key, room, "", 0)
 	}
 	return h
 }
@@ -98,8 +98,8 @@ func TestRoomIsSeenByItsOwnLinksAlone(t *testing.T) {
 		elsewhere string
 	}{
 		"its own link":                {map[fuse.Link]float64{kitchen: 0.4}, walk.Seen, ""},
-		"half as much as another":     {map[fuse.Link]float64{kitchen: 0.2, hall: 0.4}, walk.Seen, ""},
-		"less than half of another":   {map[fuse.Link]float64{kitchen: 0.12, hall: 0.4}, walk.Unseen, "Hall"},
+		"little less than another":    {map[fuse.Link]float64{kitchen: 0.3, hall: 0.4}, walk.Seen, ""},
+		"much less than another":      {map[fuse.Link]float64{kitchen: 0.12, hall: 0.4}, walk.Unseen, "Hall"},
 		"another alone":               {map[fuse.Link]float64{hall: 0.4}, walk.Unseen, "Hall"},
 		"nothing":                     {nil, walk.Unseen, ""},
 		"motion without power at all": {map[fuse.Link]float64{kitchen: 0}, walk.Seen, ""},
@@ -145,7 +145,7 @@ func TestUnseenRoomSaysWhy(t *testing.T) {
 	}
 
 	blind := &home{Test: walk.New("2", 1000), t: t, now: 1000}
-	blind.Know(kitchen, "Kitchen", 0)
+	blind.Know(kitchen, "Kitchen", "", 0)
 	blind.next("Kitchen")
 	for range 60 {
 		blind.now = blind.now.Add(0.25)

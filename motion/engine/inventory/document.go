@@ -6,6 +6,7 @@ import (
 	"sensegate/motion"
 	"sensegate/motion/engine/state"
 	"sensegate/motion/fault"
+	"sensegate/motion/fuse"
 	"sensegate/motion/setting"
 	"sensegate/store"
 )
@@ -76,6 +77,9 @@ func (in *Inventory) edit(ctx context.Context, id motion.NetworkID, push bool, r
 	return err
 }
 
+// heardLately is how long ago a link was heard at most that counts as sensing, in seconds.
+const heardLately motion.Seconds = 60
+
 // Unsupported returns the settings of a view that have no effect in a network as it
 // is sensed now; none for one that is not known.
 func (in *Inventory) Unsupported(id motion.NetworkID, v setting.View) []string {
@@ -88,7 +92,13 @@ func (in *Inventory) Unsupported(id motion.NetworkID, v setting.View) []string {
 	if n.Source.Holder != state.OwnHolds {
 		return nil
 	}
-	return setting.ForDevices(v)
+	heard := 0
+	for _, l := range n.Links {
+		if in.state.Now().Since(l.Heard) < heardLately {
+			heard++
+		}
+	}
+	return setting.ForDevices(v, heard < fuse.PetLinks)
 }
 
 // SoundingSettings returns the sounding settings of a network in force (payloads.md

@@ -46,7 +46,7 @@ type sensor struct {
 func (p *pipeline) reconfigure(n *network) {
 	p.fuser.SetPriority(n.Guardian.Leafblower.ZonePriorityList)
 	for key, sensor := range p.sensors {
-		p.fuser.SetZone(key, n.Zone(key))
+		p.fuser.SetZone(key, n.Zone(key), n.FarZone(key))
 		sensor.pinned = n.ownSens(key) > 0
 		for _, d := range sensor.detectors() {
 			d.SetSensitivity(n.sensitivity(key))
@@ -103,7 +103,7 @@ func (n *network) sensor(key fuse.Link) *sensor {
 			}
 		}
 	}
-	fuser.SetZone(key, n.Zone(key))
+	fuser.SetZone(key, n.Zone(key), n.FarZone(key))
 	n.pipeline.sensors[key] = s
 	return s
 }

@@ -1,6 +1,7 @@
 package sensing
 
 import (
+	"math"
 	"strconv"
 
 	"sensegate/motion"
@@ -39,7 +40,7 @@ func (se *Sensing) StartWalk(id motion.NetworkID, room string) (WalkState, error
 	}
 	n.walk = walk.New(strconv.FormatInt(now.Micros(), 36), now)
 	for key, s := range n.pipeline.sensors {
-		n.walk.Know(key, n.Zone(key), s.lastMotion)
+		n.walk.Know(key, n.Zone(key), n.FarZone(key), s.lastMotion)
 	}
 	n.walk.Next(room, now)
 	return n.walkState(now), nil
@@ -134,10 +135,10 @@ func (se *Sensing) WalkLive(id motion.NetworkID) ([]LiveLink, error) {
 // walkTick tells the walk test of a decision of a link; n.Mu is held. The tick is copied, so that it
 // stays on the stack of those who have no walk test.
 func (n *network) walkTick(key fuse.Link, t detect.Tick) {
-	r := walk.Reading{Link: key, Room: n.Zone(key), Time: t.Time, Valid: t.Valid, Moves: t.Normal.Motion}
+	r := walk.Reading{Link: key, Room: n.Zone(key), Far: n.FarZone(key), Time: t.Time, Valid: t.Valid, Moves: t.Normal.Motion}
 	if t.Valid {
 		level := levelOf(&t)
-		r.Strength = min(1, max(0, (t.Power-t.Baseline)/5))
+		r.Strength = math.Exp(fuse.Scattered(&t) / 2)
 		r.Value, r.Threshold, r.ByPower = level.Value, level.Threshold, level.ByPower
 	}
 	n.walk.Take(r)
@@ -148,7 +149,7 @@ func (n *network) walkTick(key fuse.Link, t detect.Tick) {
 func (n *network) walkSample(s *fuse.Sample) {
 	for i := range s.Links {
 		l := &s.Links[i]
-		r := walk.Reading{Link: l.Link, Room: n.Zone(l.Link), Time: s.Time, Valid: l.Intensity.Known()}
+		r := walk.Reading{Link: l.Link, Room: n.Zone(l.Link), Far: n.FarZone(l.Link), Time: s.Time, Valid: l.Intensity.Known()}
 		if r.Valid {
 			r.Moves, r.Strength = l.Intensity > 0, float64(l.Intensity)
 			r.Value = 100 * r.Strength

@@ -127,6 +127,16 @@ func (n *Network) Zone(key fuse.Link) string {
 	return at.Location
 }
 
+// FarZone returns the location of a link's other end, "" for unknown.
+func (n *Network) FarZone(key fuse.Link) string {
+	far := key.Dst
+	if n.Served(key) == far {
+		far = key.Src
+	}
+	at, _ := n.EndOf(far)
+	return at.Location
+}
+
 // Served returns the end of a link that is in the room which it serves.
 func (n *Network) Served(key fuse.Link) motion.MAC {
 	node := n.Nodes[n.ByMAC[key.Dst]]

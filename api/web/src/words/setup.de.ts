@@ -177,7 +177,7 @@ export const setup: typeof english = {
   suTuneCooldown: "Bewegung endet nach",
   suTuneCooldownHelp: "So lange muss Ruhe sein, bis Bewegung als vorbei gilt.",
   suTunePets: "Haustiere im Zuhause",
-  suTunePetsHelp: "Kleine Bewegung nah am Boden zählt nicht. Braucht hohe Empfindlichkeit.",
+  suTunePetsHelp: "Bewegung, die wenige Strecken sehen, löst kein Ereignis aus. Braucht hohe Empfindlichkeit und sechs Strecken; in kleinen Wohnungen zählt eine Katze trotzdem.",
   suTuneSeconds: "{n} Sekunden",
   suTuneMinutes: "{n} Minuten",
   suTunePaused: "Die Erkennung pausiert: Bis sie weitergeht, lässt sich nichts ändern.",

@@ -175,7 +175,7 @@ export const setup = {
   suTuneCooldown: "Motion ends after",
   suTuneCooldownHelp: "So long nothing may move until motion counts as over.",
   suTunePets: "Pets in the home",
-  suTunePetsHelp: "Small motion near the floor does not count. Needs high sensitivity.",
+  suTunePetsHelp: "Motion that few links see begins no event. Needs high sensitivity and six links; in a small home a cat counts all the same.",
   suTuneSeconds: "{n} seconds",
   suTuneMinutes: "{n} minutes",
   suTunePaused: "Sensing is paused: nothing can be changed until it goes on.",

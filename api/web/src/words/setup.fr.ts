@@ -177,7 +177,7 @@ export const setup: typeof english = {
   suTuneCooldown: "Le mouvement prend fin après",
   suTuneCooldownHelp: "Le calme doit durer autant pour que le mouvement soit terminé.",
   suTunePets: "Des animaux dans le foyer",
-  suTunePetsHelp: "Un petit mouvement près du sol ne compte pas. Demande une sensibilité haute.",
+  suTunePetsHelp: "Un mouvement que peu de liaisons voient ne compte pas. Demande une sensibilité haute et six liaisons ; un chat compte dans un petit foyer.",
   suTuneSeconds: "{n} secondes",
   suTuneMinutes: "{n} minutes",
   suTunePaused: "La détection est en pause : rien ne peut être changé avant sa reprise.",
