@@ -83,11 +83,7 @@ var machine = map[string]timing{
 	"the update failed: the former program runs again":                       always,
 	"times from before the clock was set not corrected, will retry":          always,
 	"times of an unset clock not corrected before the next start":            always,
-	"tls":                           always,
-	"uplink connected":              always,
-	"uplink failed":                 always,
-	"uplink has trouble":            always,
-	"uplink was ahead of the clock": always,
+	"tls": always,
 	"what is past its retention is not deleted": always,
 	"writing again: there is room on the disk":  always,
 
@@ -95,7 +91,11 @@ var machine = map[string]timing{
 	"certificate of the owner loaded":                                  atStart,
 	"device connected":                                                 atStart,
 	"the state of events cannot be read: it begins anew":               atStart,
+	"uplink connected":                                                 atStart, // a message, such as an event, may have cut it off before
+	"uplink failed":                                                    atStart,
+	"uplink has trouble":                                               atStart,
 	"uplink started":                                                   atStart,
+	"uplink was ahead of the clock":                                    atStart,
 	"what links have learned cannot be read: they learn anew":          atStart,
 
 	"a record cannot be read and is left out": never,
@@ -128,7 +128,7 @@ var machine = map[string]timing{
 }
 
 // atOnce is how long after its cause a line may follow: what comes within it before or after "ready"
-// belongs to the start, and what an uplink says within it after it was started, or cut off, to that.
+// belongs to the start.
 const atOnce = time.Minute
 
 // Log returns the lines that may be shown, the oldest first, and says how many are left out. Lines that may
@@ -139,7 +139,6 @@ func (n *Names) Log(lines []logtail.Line) string {
 	untimed := map[string]int{} // how often each line is there
 	left := 0
 	near := starts(lines)
-	begun := map[string]time.Time{}
 	for i := len(lines) - 1; i >= 0; i-- {
 		at := lines[i].At
 		message, text := n.logLine(lines[i].Text)
@@ -147,14 +146,9 @@ func (n *Names) Log(lines []logtail.Line) string {
 			left++
 			continue
 		}
-		about := thing.FindString(text)
-		if message == "uplink started" || message == "uplink failed" && byMessage.MatchString(lines[i].Text) {
-			begun[about] = at
-		}
-		of, fresh := begun[about]
 		line := fmt.Sprintf("%-5s %s", lines[i].Level.Level(), text)
 		switch keeps := machine[message]; {
-		case keeps == always && !(fresh && at.Sub(of) <= atOnce), keeps != never && near(at):
+		case keeps == always, keeps != never && near(at):
 			fmt.Fprintf(&out, "%s %s\n", at.UTC().Format(time.DateTime), line)
 		default:
 			untimed[line]++
@@ -180,13 +174,6 @@ func often(times int) string {
 	}
 	return fmt.Sprintf(" (about %d times)", Round(times))
 }
-
-// byMessage is the failure of an uplink that a message of it may bring about, such as an event that
-// its user may not publish: what the uplink says within atOnce would tell when motion was.
-var byMessage = regexp.MustCompile(`closed the connection"?(?: |$)|did not acknowledge a message|ends each connection`)
-
-// thing is the uplink that a shown line is about.
-var thing = regexp.MustCompile(` uplink=\S+`)
 
 // starts returns what tells whether a time belongs to a start of the appliance.
 func starts(lines []logtail.Line) func(time.Time) bool {
