@@ -13,8 +13,11 @@ import (
 // pressAny clicks a button with a text, wherever it is.
 func (b *browser) pressAny(text string) {
 	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`[...document.querySelectorAll("button, summary")].some(b => b.textContent.trim() === %q && !b.disabled)`, text))
-	read[bool](b, fmt.Sprintf(`[...document.querySelectorAll("button, summary")].find(b => b.textContent.trim() === %q).click() === undefined`, text))
+	b.waitFor(fmt.Sprintf(`(() => {
+		const found = [...document.querySelectorAll("button, summary")].find(b => b.textContent.trim() === %q && !b.disabled);
+		found?.click(); // at once: the page may be drawn anew at any moment
+		return found !== undefined;
+	})()`, text))
 }
 
 // speakHere chooses a language, and comes back to the screen that was shown.

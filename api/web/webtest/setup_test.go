@@ -90,6 +90,7 @@ func TestLinksSayWhyAndAreCalibrated(t *testing.T) {
 	b.waitFor(`document.querySelector(".su-links .su-decides a")?.click() === undefined && location.hash !== "#/links"`)
 	b.says(` – `)
 	b.waitFor(`/Frames[\d.]+ a second/.test(document.querySelector(".su-figures").textContent) && /dBm/.test(document.querySelector(".su-figures").textContent)`)
+	b.waitLong(`!/It is being calibrated/.test(document.body.textContent)`) // as every link is at first
 	b.pressAny("Calibrate")
 	b.waitFor(`/Calibrating, \d+ %/.test(document.body.textContent) && document.querySelector("progress") !== null`)
 	b.pictures("setup-calibrating")
