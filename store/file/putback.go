@@ -14,16 +14,11 @@ import (
 // renamed: then its seal is cut off, otherwise the error wraps fs.ErrNotExist. What else is refused, without
 // any change, wraps ErrDamaged, for a backup that is not whole, or ErrLocked.
 func PutBack(o Options, backup string) (aside string, err error) {
-	former, err := os.OpenFile(o.Path, os.O_RDWR, 0)
-	switch {
-	case err == nil:
-		defer former.Close() // and with it the lock
-		if err := Lock(former, o.LockTimeout); err != nil {
-			return "", err
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	former, err := lockPresent(o)
+	if err != nil {
 		return "", err
 	}
+	defer former.Close() // of nil it fails, and does nothing
 	file, err := os.OpenFile(backup, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) && former != nil {
 		if _, sum, unread := sealOf(former); unread == nil && sum != nil {

@@ -118,16 +118,11 @@ func supersede(o Options, aside, candidate string, ready func() error) (kept str
 	if err := makeDirectory(filepath.Dir(o.Path)); err != nil {
 		return "", err
 	}
-	former, err := os.OpenFile(o.Path, os.O_RDWR, 0)
-	switch {
-	case err == nil:
-		defer former.Close() // and with it the lock
-		if err := Lock(former, o.LockTimeout); err != nil {
-			return "", err
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	former, err := lockPresent(o)
+	if err != nil {
 		return "", err
 	}
+	defer former.Close() // of nil it fails, and does nothing
 	if err := ready(); err != nil {
 		return "", err
 	}
@@ -135,6 +130,21 @@ func supersede(o Options, aside, candidate string, ready func() error) (kept str
 		kept = cmp.Or(aside, AsidePath(o.Path, "replaced", o.Now()))
 	}
 	return kept, Replace(o.Path, candidate, kept)
+}
+
+// lockPresent opens and locks the file at o.Path until it is closed; nil: there is none.
+func lockPresent(o Options) (*os.File, error) {
+	file, err := os.OpenFile(o.Path, os.O_RDWR, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := Lock(file, o.LockTimeout); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // Receive writes a backup to the file at path and verifies its seal. Its lock keeps a
