@@ -92,9 +92,9 @@ func (in *Inventory) Unsupported(id motion.NetworkID, v setting.View) []string {
 	if n.Source.Holder != state.OwnHolds {
 		return nil
 	}
-	heard := 0
+	heard, now := 0, in.state.Now()
 	for _, l := range n.Links {
-		if in.state.Now().Since(l.Heard) < heardLately {
+		if now.Since(l.Heard) < heardLately {
 			heard++
 		}
 	}
