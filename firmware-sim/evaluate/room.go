@@ -3,13 +3,10 @@ package evaluate
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"sensegate/firmware-sim/scenario"
 	"sensegate/motion/fuse"
@@ -136,16 +133,10 @@ func scoreRooms(home *scenario.Scenario, seed uint64) (sum roomScore) {
 	walks := slices.DeleteFunc(slices.Clone(day.Walks), func(w scenario.Walk) bool { return w.Pet || w.Vigour < fidget })
 	play := Play{Seed: seed, Length: roomLength}
 	parts := make([]*part, roomParts)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range parts {
+	concurrently(len(parts), func(i int) {
 		walk := walks[i*len(walks)/len(parts)]
-		group.Go(func() error {
-			parts[i] = playPart(home, day, play, time.Duration(walk.From.Since(day.Begin)*float64(time.Second))-roomLead)
-			return nil
-		})
-	}
-	_ = group.Wait() // always nil
+		parts[i] = playPart(home, day, play, time.Duration(walk.From.Since(day.Begin)*float64(time.Second))-roomLead)
+	})
 	for _, p := range parts {
 		sum.add(&p.rooms)
 	}
