@@ -3,12 +3,9 @@ package evaluate
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"sensegate/firmware-sim/channel"
 	"sensegate/firmware-sim/scenario"
@@ -50,18 +47,14 @@ func RunScenarios(homes []*scenario.Scenario, play Play, w io.Writer) error {
 		return err
 	}
 	parts := make([]*part, len(homes)*len(play.Hours))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, home := range homes {
-		day := home.Day(play.Seed, scenarioDay())
-		for k, hour := range play.Hours {
-			group.Go(func() error {
-				parts[i*len(play.Hours)+k] = playPart(home, day, play, hour)
-				return nil
-			})
-		}
+	var days []*scenario.Day
+	for _, home := range homes {
+		days = append(days, home.Day(play.Seed, scenarioDay()))
 	}
-	_ = group.Wait() // always nil
+	concurrently(len(parts), func(n int) {
+		i, k := n/len(play.Hours), n%len(play.Hours)
+		parts[n] = playPart(homes[i], days[i], play, play.Hours[k])
+	})
 	var rows []string
 	for i, home := range homes {
 		var sum sceneScore
