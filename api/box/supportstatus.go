@@ -14,34 +14,34 @@ import (
 
 // supportStatus is how the appliance is as a bundle shows it. Times are in UTC.
 type supportStatus struct {
-	Running       bool             `json:"running"`
-	Since         string           `json:"since,omitempty"`
-	NotReady      string           `json:"not_ready,omitempty"`
-	ReadOnly      string           `json:"read_only,omitempty"`
-	ClockUnset    bool             `json:"clock_unset"`
-	Attention     []string         `json:"attention"`
-	Networks      int              `json:"networks"`
-	Away          int              `json:"networks_away"`
-	Devices       int              `json:"devices"`
-	DevicesOnline int              `json:"devices_online"`
-	Addresses     int              `json:"addresses"` // in private networks
-	Names         int              `json:"names"`     // on the local network
-	Nameless      string           `json:"without_names,omitempty"`
-	Alone         bool             `json:"this_box_alone"`
-	Size          int64            `json:"database_bytes"`
-	Free          int64            `json:"disk_free_bytes"`
-	DayBytes      int64            `json:"day_bytes"`
-	Days          int64            `json:"days_fit"`
-	UncleanStops  int64            `json:"unclean_stops"`
-	LastUnclean   string           `json:"last_unclean,omitempty"`
-	Unreadable    int              `json:"unreadable_records"`
-	SamplesLost   int64            `json:"samples_lost_s"`
-	LastBackup    string           `json:"last_backup,omitempty"`
-	Certificate   string           `json:"certificate_ends,omitempty"`
-	Recovery      *supportRecovery `json:"recovery,omitempty"`
-	Uplinks       []supportUplink  `json:"uplinks"`
-	Mails         map[string]int   `json:"mails"`
-	Intakes       []supportIntake  `json:"intakes,omitempty"`
+	Running       bool              `json:"running"`
+	Since         string            `json:"since,omitempty"`
+	NotReady      string            `json:"not_ready,omitempty"`
+	ReadOnly      string            `json:"read_only,omitempty"`
+	ClockUnset    bool              `json:"clock_unset"`
+	Attention     []string          `json:"attention"`
+	Networks      int               `json:"networks"`
+	Away          int               `json:"networks_away"`
+	Devices       int               `json:"devices"`
+	DevicesOnline int               `json:"devices_online"`
+	Addresses     int               `json:"addresses"` // in private networks
+	Names         int               `json:"names"`     // on the local network
+	Nameless      string            `json:"without_names,omitempty"`
+	Alone         bool              `json:"this_box_alone"`
+	Size          int64             `json:"database_bytes"`
+	Free          int64             `json:"disk_free_bytes"`
+	DayBytes      int64             `json:"day_bytes"`
+	Days          int64             `json:"days_fit"`
+	UncleanStops  int64             `json:"unclean_stops"`
+	LastUnclean   string            `json:"last_unclean,omitempty"`
+	Unreadable    int               `json:"unreadable_records"`
+	SamplesLost   int64             `json:"samples_lost_s"`
+	LastBackup    string            `json:"last_backup,omitempty"`
+	Certificate   string            `json:"certificate_ends,omitempty"`
+	Recovery      *supportRecovery  `json:"recovery,omitempty"`
+	Uplinks       []supportUplink   `json:"uplinks"`
+	Mails         map[string]string `json:"mails"`
+	Intakes       []supportIntake   `json:"intakes,omitempty"`
 }
 
 type supportRecovery struct {
@@ -63,7 +63,7 @@ type supportUplink struct {
 	Error     string        `json:"error,omitempty"`
 	ErrorCode string        `json:"error_code,omitempty"`
 	Queue     int           `json:"queue"`
-	Failures  uint64        `json:"failures"`
+	Failures  string        `json:"failures"`
 	Refused   uint64        `json:"refused"`
 	Rejected  uint64        `json:"rejected"`
 	Missing   uint64        `json:"missing"`
@@ -91,7 +91,7 @@ func (m *bundle) status(ctx context.Context) (any, error) {
 		Attention: []string{}, Networks: s.Networks, Away: len(s.Away), Devices: s.Devices, DevicesOnline: s.DevicesOnline,
 		Size: support.Round(d.Size), Free: d.Free, DayBytes: support.Round(d.DayBytes), Days: d.Days,
 		UncleanStops: s.Health.UncleanStops, LastUnclean: supportTime(s.Health.LastUnclean), Unreadable: s.Health.Unreadable, SamplesLost: support.Round(s.Health.SamplesLost),
-		Certificate: supportTime(s.SuppliedEnds), Uplinks: []supportUplink{}, Mails: map[string]int{},
+		Certificate: supportTime(s.SuppliedEnds), Uplinks: []supportUplink{}, Mails: map[string]string{},
 	}
 	if s.Reach != nil {
 		shown.Addresses, shown.Names, shown.Nameless, shown.Alone = len(s.Reach.Addresses), len(s.Reach.Names), m.names.Text(s.Reach.Nameless), s.Reach.Alone
@@ -106,8 +106,12 @@ func (m *bundle) status(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	mails := map[string]int{}
 	for _, mail := range outbox.Mails {
-		shown.Mails[string(mail.State)]++
+		mails[string(mail.State)]++
+	}
+	for state, n := range mails {
+		shown.Mails[state] = support.About(n)
 	}
 	for _, a := range s.Attention(outbox, time.Now()) {
 		shown.Attention = append(shown.Attention, a.Code)
@@ -116,7 +120,7 @@ func (m *bundle) status(ctx context.Context) (any, error) {
 		shown.Uplinks = append(shown.Uplinks, supportUplink{
 			Uplink: m.names.Add("uplink", u.Config.Name), Server: m.server(u.Host), Origin: u.Origin, Use: u.Config.Use, TLS: u.Config.CA != "",
 			Phase: u.Phase, Since: sinceStart(u.Since, s.Since), Error: m.names.Text(u.Error), ErrorCode: u.ErrorCode,
-			Queue: support.Round(u.Queue), Failures: u.Failures, Refused: support.Round(u.Refused), Rejected: support.Round(u.Rejected), Missing: support.Round(u.Missing),
+			Queue: support.Round(u.Queue), Failures: support.About(u.Failures), Refused: support.Round(u.Refused), Rejected: support.Round(u.Rejected), Missing: support.Round(u.Missing),
 		})
 	}
 	return shown, m.intakes(ctx, &shown)
@@ -159,7 +163,7 @@ type supportDevice struct {
 
 type supportRefused struct {
 	Reason string `json:"reason"`
-	Count  int    `json:"count"`
+	Count  string `json:"count"`
 }
 
 // silentFor is since when a connected device is silent: it may have been unplugged by who left.
@@ -193,7 +197,7 @@ func (m *bundle) devices(ctx context.Context) (any, error) {
 				}
 			}
 			for _, r := range d.Refused {
-				one.Refused = append(one.Refused, supportRefused{m.names.Text(r.Reason), r.Count})
+				one.Refused = append(one.Refused, supportRefused{m.names.Text(r.Reason), support.About(r.Count)})
 			}
 			shown = append(shown, one)
 		}

@@ -77,6 +77,18 @@ func Round[N int | int64 | uint64](n N) N {
 	return (n + step/2) / step * step
 }
 
+// About says about how many of something there are that comes with what happens at home: one more or less is
+// not seen.
+func About[N int | uint64](n N) string {
+	switch {
+	case n == 0:
+		return "none"
+	case n < 10:
+		return "several"
+	}
+	return fmt.Sprint("about ", Round(n))
+}
+
 // RoundBytes is Round of a number of bytes in KiB: a single record that comes or goes is not seen.
 func RoundBytes(n int) int { return Round((n+512)>>10) << 10 }
 

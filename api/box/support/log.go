@@ -160,7 +160,7 @@ func (n *Names) Log(lines []logtail.Line) string {
 	for _, line := range slices.Sorted(maps.Keys(untimed)) {
 		out.WriteString(line + often(untimed[line]) + "\n")
 	}
-	fmt.Fprintf(&out, "\n%d lines are left out: they tell what people do or where motion was, or are not known here.\n", left)
+	fmt.Fprintf(&out, "\nLines left out, as they tell what people do or where motion was, or are not known here: %s.\n", About(left))
 	return out.String()
 }
 
@@ -172,7 +172,7 @@ func often(times int) string {
 	case times < 10:
 		return " (several times)"
 	}
-	return fmt.Sprintf(" (about %d times)", Round(times))
+	return " (" + About(times) + " times)"
 }
 
 // starts returns what tells whether a time belongs to a start of the appliance.

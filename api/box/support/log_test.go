@@ -81,7 +81,7 @@ INFO  uplink failed uplink=uplink-2 err=connection refused
 INFO  uplink failed uplink=uplink-2 err=no such host
 INFO  uplink started uplink=uplink-2
 
-0 lines are left out: they tell what people do or where motion was, or are not known here.
+Lines left out, as they tell what people do or where motion was, or are not known here: none.
 `
 	if got := names.Log(lines); got != want {
 		t.Error(got)

@@ -73,7 +73,7 @@ func (n *Names) labels(text string) string {
 }
 
 // metricsRounded begin the names of those that grow with what happens at home, or with each app that is open.
-var metricsRounded = []string{"go_goroutines", "go_memstats_", "process_cpu_", "process_open_fds", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_connections", "sensegate_mqtt_messages", "sensegate_mqtt_sessions", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_queue", "sensegate_uplink_refused", "sensegate_uplink_sent"}
+var metricsRounded = []string{"go_goroutines", "go_memstats_", "process_cpu_", "process_open_fds", "process_resident_", "sensegate_http_request", "sensegate_mails_", "sensegate_mqtt_connections", "sensegate_mqtt_messages", "sensegate_mqtt_sessions", "sensegate_uplink_dropped", "sensegate_uplink_events", "sensegate_uplink_failures", "sensegate_uplink_queue", "sensegate_uplink_refused", "sensegate_uplink_sent"}
 
 // figure returns the value of a metric, by two digits if it grows with what happens at home.
 func figure(name, value string) string {

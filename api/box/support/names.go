@@ -191,8 +191,11 @@ func (n *Names) find(text string) (list []found) {
 		if !known {
 			stand = dropped // it folds in another way
 		}
-		if utf8.RuneCountInString(text[begin:end]) < 4 && (letterBefore(text[:begin]) || letterAfter(text[end:])) {
-			continue // part of another word
+		if letterBefore(text[:begin]) || letterAfter(text[end:]) { // part of another word
+			if utf8.RuneCountInString(text[begin:end]) < 4 {
+				continue
+			}
+			stand = dropped // another thing may be called so
 		}
 		// What hangs on a name may be the rest of a longer one.
 		begin = strings.LastIndexAny(text[:begin], " \t\n([{<\"'=") + 1
@@ -266,15 +269,20 @@ func (n *Names) pattern() *regexp.Regexp {
 func (n *Names) words(text string) string {
 	var out strings.Builder
 	at := 0
-	for _, w := range cores(text) {
+	all := cores(text)
+	number := func(i int) bool { return i >= 0 && i < len(all) && aNumber.MatchString(all[i].text) }
+	for i, w := range all {
 		out.WriteString(text[at:w.begin])
 		at = w.end
 		before := text[strings.LastIndexAny(text[:w.begin], " \t\n")+1 : w.begin]
+		behind, _, _ := strings.Cut(text[w.end:]+" ", " ")
 		switch {
+		case strings.Contains(behind, "::"), strings.Contains(before+w.text, "::") && w.text != "1" && !harmless.MatchString(before+w.text):
+			out.WriteString(dropped) // an IPv6 address
+		case number(i) && (number(i-1) || number(i+1)):
+			out.WriteString(dropped) // a telephone number, or a place on a map
 		case harmless.MatchString(before + w.text):
 			out.WriteString(w.text)
-		case strings.Contains(before+w.text, "::") && w.text != "1":
-			out.WriteString(dropped) // an IPv6 address
 		case n.kept[w.text] || singles[w.text] || servers[w.text] || ours().isKey(w.text) || harmless.MatchString(w.text):
 			out.WriteString(w.text)
 		case hasPort.MatchString(w.text):
@@ -292,6 +300,8 @@ var (
 	harmless = regexp.MustCompile(`^(?:[0-9]{1,5}(?:\.[0-9]{1,3})?(?:h|m|s|ms|µs|B|[KMG]i?B)?|-?[0-9]{1,5}\.\.-?[0-9]{1,5}` +
 		`|(?:[0-9]{1,4}(?:\.[0-9]{1,9})?(?:h|m|s|ms|µs)){1,3}` +
 		`|(?:127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|localhost)(?::[0-9]{1,5})?)$`)
+	// aNumber is one without a unit.
+	aNumber = regexp.MustCompile(`^[-+]?[0-9]+(?:[./-][0-9]+)*$`)
 	// hasPort is an address with a port: an IPv6 address without brackets is none.
 	hasPort = regexp.MustCompile(`^(?:[^:]*\.[^:]*|\[[^\]]*\]):[0-9]{1,5}$`)
 )

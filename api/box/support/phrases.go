@@ -17,7 +17,7 @@ import (
 
 // packed are the phrases of the program's own messages, one a line, deflated (RFC 1951): what stands
 // between the values in its string literals, where that is two words and more, and the keys of its
-// configuration, of provision.yaml and of the device protocol. "make docs" writes it anew; a message that is
+// configuration, of provision.yaml and of the device protocol, also with those above them. "make docs" writes it anew; a message that is
 // younger is shown as "…".
 //
 //go:embed phrases.deflate
@@ -47,7 +47,8 @@ login refused|publish refused|subscribe refused|packet refused|runuser -u|chown 
 type phrases struct {
 	beginning map[string][][]string // by the first word, the longest first
 	words     map[string]bool       // in lower case, without numbers
-	keys      map[string]bool       // what keys are made of
+	keys      map[string]bool       // such as mqtt and mqtt.listen, without the numbers of lists
+	variables map[string]bool       // those of keys, in lower case without SENSEGATE_, such as mqtt_listen
 }
 
 // ours returns the phrases of the program, of its libraries and of the system.
@@ -56,13 +57,11 @@ var ours = sync.OnceValue(func() *phrases {
 	if err != nil {
 		panic("support: " + err.Error()) // it is part of the program
 	}
-	p := &phrases{map[string][][]string{}, map[string]bool{}, map[string]bool{}}
+	p := &phrases{map[string][][]string{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for line := range strings.Lines(string(plain)) {
 		if key := strings.TrimSpace(line); !strings.Contains(key, " ") {
 			p.keys[key] = true
-			for part := range strings.SplitSeq(key, "_") {
-				p.keys[part] = true
-			}
+			p.variables[strings.ReplaceAll(key, ".", "_")] = true
 		}
 	}
 	for line := range strings.SplitSeq(string(plain)+"\n"+strings.ReplaceAll(borrowed, "|", "\n"), "\n") {
@@ -101,14 +100,19 @@ func (p *phrases) add(text string) {
 func IsKey(key string) bool { return ours().keys[key] || ours().isKey(key) }
 
 // isKey reports whether a word is a key with those above it, such as uplinks.0.url, or the variable of one.
+// A host may be made of words that are keys, such as mqtt.home: so the whole of it has to be one.
 func (p *phrases) isKey(word string) bool {
-	parts := strings.Split(word, ".")
 	if variable, is := strings.CutPrefix(word, "SENSEGATE_"); is {
-		parts = append(parts[:0], strings.Split("key_"+strings.ToLower(variable), "_")...)
+		return p.variables[withoutNumbers(strings.ToLower(variable), "_")]
 	}
-	return len(parts) > 1 && p.keys[parts[0]] && !slices.ContainsFunc(parts, func(part string) bool {
-		return !p.keys[part] && (len(part) > 3 || strings.Trim(part, "0123456789") != "" || part == "")
-	})
+	return strings.Contains(word, ".") && p.keys[withoutNumbers(word, ".")]
+}
+
+// withoutNumbers returns a key without the numbers of lists.
+func withoutNumbers(key, between string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(key, between), func(part string) bool {
+		return part != "" && len(part) <= 3 && strings.Trim(part, "0123456789") == ""
+	}), between)
 }
 
 // leading returns the key that a text begins with, with its colon, unless that belongs to a phrase.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -70,6 +71,7 @@ func TestPhrasesAreThoseOfTheProgram(t *testing.T) {
 func phrasesOfProgram(t *testing.T) []string {
 	t.Helper()
 	all := map[string]bool{}
+	keys := keyed{}
 	for _, source := range sources {
 		root := filepath.Join("../../..", source)
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -87,9 +89,18 @@ func phrasesOfProgram(t *testing.T) []string {
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				literal, ok := n.(*ast.BasicLit)
-				if field, is := n.(*ast.Field); is && field.Tag != nil {
-					if name := keyOf(path, field.Tag.Value); plainKey.MatchString(name) {
-						all[name] = true
+				switch n := n.(type) {
+				case *ast.TypeSpec:
+					if of, is := n.Type.(*ast.StructType); is {
+						keys.add(path, file.Name.Name, n.Name.Name, of)
+					}
+				case *ast.ValueSpec:
+					if of, is := n.Type.(*ast.StructType); is {
+						keys.add(path, file.Name.Name, fmt.Sprint(n.Pos()), of)
+					}
+				case *ast.CompositeLit:
+					if of, is := n.Type.(*ast.StructType); is {
+						keys.add(path, file.Name.Name, fmt.Sprint(n.Pos()), of)
 					}
 				}
 				if ok && (path == root || !silent.MatchString(path)) && literal.Kind == token.STRING && literal.Value[0] == '"' { // in ` are tags and patterns
@@ -108,17 +119,73 @@ func phrasesOfProgram(t *testing.T) []string {
 			t.Fatal(err)
 		}
 	}
+	for root, is := range keys {
+		for _, field := range is {
+			all[field.key] = true
+		}
+		if root == "appliance.Config" || root == "provision.Document" || strings.HasPrefix(root, "wire.") {
+			keys.below(root, "", all)
+		}
+	}
+	delete(all, "")
 	return slices.Sorted(maps.Keys(all))
 }
 
-// keyOf returns the key that a tag gives a field of a configuration, or of a message of a device.
-func keyOf(path, tag string) string {
+// keyed are the fields of types that have keys, by package and name such as uplink.Config.
+type keyed map[string][]struct{ key, of string }
+
+// add notes the fields of a type of a package.
+func (k keyed) add(path, in, name string, s *ast.StructType) {
+	for _, field := range s.Fields.List {
+		if field.Tag == nil {
+			continue
+		}
+		key, inline := keyOf(path, field.Tag.Value)
+		if !plainKey.MatchString(key) && !inline {
+			continue
+		}
+		of := field.Type
+		for {
+			if list, is := of.(*ast.ArrayType); is {
+				of = list.Elt
+			} else if pointer, is := of.(*ast.StarExpr); is {
+				of = pointer.X
+			} else {
+				break
+			}
+		}
+		kind := ""
+		switch of := of.(type) {
+		case *ast.Ident:
+			kind = in + "." + of.Name
+		case *ast.SelectorExpr:
+			kind = of.X.(*ast.Ident).Name + "." + of.Sel.Name
+		}
+		k[in+"."+name] = append(k[in+"."+name], struct{ key, of string }{key, kind})
+	}
+}
+
+// below adds the keys of a type, and of those in it, each behind those above it.
+func (k keyed) below(of, above string, all map[string]bool) {
+	for _, field := range k[of] {
+		if field.key == "" {
+			k.below(field.of, above, all)
+			continue
+		}
+		all[above+field.key] = true
+		k.below(field.of, above+field.key+".", all)
+	}
+}
+
+// keyOf returns the key that a tag gives a field of a configuration, or of a message of a device; the fields
+// of one that is inline have theirs beside it.
+func keyOf(path, tag string) (key string, inline bool) {
 	kind := "yaml"
 	if strings.Contains(path, "broker/wire") {
 		kind = "json"
 	}
-	name, _, _ := strings.Cut(reflect.StructTag(strings.Trim(tag, "`")).Get(kind), ",")
-	return name
+	key, option, _ := strings.Cut(reflect.StructTag(strings.Trim(tag, "`")).Get(kind), ",")
+	return key, option == "inline"
 }
 
 var (
