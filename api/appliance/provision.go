@@ -16,6 +16,7 @@ import (
 	"sensegate/api/box/provision"
 	"sensegate/store"
 	"sensegate/store/durable"
+	"sensegate/store/regular"
 )
 
 // ownProvision is the file in the state directory that asks for what is made at the first start.
@@ -65,7 +66,7 @@ func (a *Appliance) provision(ctx context.Context) error {
 	_, err := a.config.provisionable()
 	var raw []byte
 	if err == nil {
-		raw, err = os.ReadFile(path)
+		raw, err = regular.Read(path)
 	}
 	gone := errors.Is(err, fs.ErrNotExist)
 	if gone && a.config.Provision == "" {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"sensegate/store/regular"
 )
 
 // Target is a broker to connect to, with how.
@@ -30,7 +32,7 @@ func (c Config) secret() (string, error) {
 	if c.Password != "" {
 		return "", errors.New("want the password or its file, not both")
 	}
-	raw, err := os.ReadFile(c.PasswordFile)
+	raw, err := regular.Read(c.PasswordFile)
 	return strings.TrimSpace(string(raw)), err
 }
 
@@ -76,7 +78,7 @@ func pemText(value string) ([]byte, error) {
 	if strings.ContainsAny(value, "\n\r") || len(value) > 4096 {
 		return nil, errors.New("want PEM text, or the name of a file with it")
 	}
-	raw, err := os.ReadFile(value)
+	raw, err := regular.Read(value)
 	if err != nil {
 		return nil, fmt.Errorf("want PEM text, or the name of a file with it: %w", err)
 	}

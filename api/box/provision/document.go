@@ -21,6 +21,7 @@ import (
 	"sensegate/motion/home"
 	"sensegate/motion/uplink"
 	"sensegate/store"
+	"sensegate/store/regular"
 )
 
 // Document is what the file asks for.
@@ -123,25 +124,13 @@ func (a *Account) validate() error {
 		if a.Password != "" || a.PasswordHash != "" {
 			return errors.New("password_file: want one of password, password_file and password_hash")
 		}
-		raw, err := readFile(a.PasswordFile)
+		raw, err := regular.Read(a.PasswordFile)
 		if err != nil {
 			return fmt.Errorf("password_file: %w", err)
 		}
 		a.Password, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	}
 	return auth.Check(a.Email, a.Password, a.PasswordHash)
-}
-
-// readFile reads a regular file: of a pipe or a device there may be no end.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	return os.ReadFile(path)
 }
 
 // validate returns what is wrong with a secret, and makes the path of its file absolute.
@@ -240,7 +229,7 @@ func (d *Document) wrongUplinks(beside Others) (wrong []error) {
 		if u.PasswordFile == "" || u.Password != "" {
 			continue
 		}
-		raw, err := readFile(u.PasswordFile)
+		raw, err := regular.Read(u.PasswordFile)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("uplinks.%d.password_file: %w", i, err))
 			continue
