@@ -1,7 +1,9 @@
 package appliance
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"sensegate/api/admin"
+	"sensegate/api/box/preflight"
 )
 
 // Whoever opens a pipe waits for its other end: each file that the configuration names is looked at before.
@@ -51,4 +54,60 @@ func TestPipesInTheConfigurationAreRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "SENSEGATE_MAIL_SMTP_PASSWORD_FILE: "+pipe+" is a pipe and ") {
 		t.Errorf("of the environment: %v", err)
 	}
+}
+
+// A log goes into a regular file: of a pipe a start would wait for a reader, and a device would be renamed when the file is full.
+func TestLogIntoAPipeIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/null", dir} {
+		c := Defaults()
+		c.StateDir, c.Log.File = dir, path
+		var out bytes.Buffer
+		c.Log.Logger(&out).Info("begins") // before anything is looked at
+		if !strings.Contains(out.String(), "begins") {
+			t.Errorf("%s: the log has %q", path, out.String())
+		}
+		var log preflight.Finding
+		for _, f := range c.Preflight() {
+			if f.What == "log.file" {
+				log = f
+			}
+		}
+		if log.Grade != preflight.Wrong || !strings.Contains(log.String(), "log.file: "+path+" is a ") || !strings.Contains(log.String(), "Or leave it empty") {
+			t.Errorf("doctor says %s", log)
+		}
+	}
+	files, said := stoppedBundle(t, "state_dir: "+dir+"\nlog: {file: "+pipe+"}\n")
+	want(t, files, said, map[string][]string{"doctor.txt": {"log.file: ", " is a pipe and no regular file: name one that is"}})
+	if !strings.Contains(said, "without the log: "+pipe+" is a pipe and no regular file: name one that is (log.file)") {
+		t.Errorf("it says %s", said)
+	}
+}
+
+// Of a log without an end a bundle has the end.
+func TestSupportBundleOfALargeLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "log")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = file.Truncate(1 << 40)
+	if _, sought := file.Seek(0, 2); err != nil || sought != nil {
+		t.Fatal(err, sought)
+	}
+	log := slog.New(slog.NewTextHandler(file, nil))
+	log.Info("\nof a line that is cut")
+	log.Info("ready", "state", dir)
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, said := stoppedBundle(t, "state_dir: "+dir+"\nlog: {file: "+path+"}\n")
+	want(t, files, said, map[string][]string{"log.txt": {"ready"}})
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"sensegate/store/regular"
 )
 
 // disk looks at the state directory, and at its file system.
@@ -169,8 +171,12 @@ func (n Needs) mapping() Finding {
 // logFile looks whether the log can be written.
 func (n Needs) logFile() Finding {
 	f := Finding{What: "log.file", Says: n.LogFile + " can be written"}
+	if err := regular.Mistake(n.LogFile); err != nil {
+		f.Grade, f.Says, f.Fix = Wrong, err.Error(), "Or leave it empty, and the log goes to standard error"
+		return f
+	}
 	_, there := os.Stat(n.LogFile)
-	file, err := os.OpenFile(n.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(n.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600) // it may be a pipe by now
 	if err != nil {
 		f.Grade, f.Says = Wrong, err.Error()
 		f.Fix = fmt.Sprintf("As root: install -d -m 0700 -o %s %s", owner(os.Geteuid()), filepath.Dir(n.LogFile))
