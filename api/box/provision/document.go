@@ -74,7 +74,7 @@ type Others struct {
 	Uplinks  []uplink.Config // of the configuration
 	Relay    uplink.RelayConfig
 	StateDir string
-	Begun    []string // absolute paths of files that an earlier try may have written
+	Begun    *Begun // what an earlier try may have written; nil: nothing
 }
 
 // Validate returns every mistake at once, each beginning with its key such as "accounts.0.email: ", and reads
@@ -102,7 +102,7 @@ func (d *Document) Validate(beside Others) error {
 		note("api_keys", i, named(k.Name))
 		note("api_keys", i, k.Secret.validate(beside))
 		note("api_keys", i, twice("name", i, func(j int) bool { return d.APIKeys[j].Name == k.Name }))
-		note("api_keys", i, twice("file", i, func(j int) bool { return k.File != "" && d.APIKeys[j].File == k.File }))
+		note("api_keys", i, twice("file", i, func(j int) bool { return meet(k.File, d.APIKeys[j].File) }))
 		note("api_keys", i, twice("sha256", i, func(j int) bool { return k.SHA256 != "" && strings.EqualFold(d.APIKeys[j].SHA256, k.SHA256) }))
 	}
 	for i := range d.MQTTUsers {
@@ -110,8 +110,8 @@ func (d *Document) Validate(beside Others) error {
 		note("mqtt_users", i, u.record().Validate())
 		note("mqtt_users", i, u.Secret.validate(beside))
 		note("mqtt_users", i, twice("name", i, func(j int) bool { return d.MQTTUsers[j].Name == u.Name }))
-		note("mqtt_users", i, twice("file", i, func(j int) bool { return u.File != "" && d.MQTTUsers[j].File == u.File }))
-		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return u.File != "" && k.File == u.File }) {
+		note("mqtt_users", i, twice("file", i, func(j int) bool { return meet(u.File, d.MQTTUsers[j].File) }))
+		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return meet(u.File, k.File) }) {
 			note("mqtt_users", i, errors.New("file: is that of an API key, too"))
 		}
 	}
@@ -175,21 +175,17 @@ func (o Others) free(path string) error {
 	if within := strings.HasPrefix(folder+"/", own+"/"); within && (folder != own || filepath.Ext(path) != ".key") {
 		return errors.New("file: in the state directory want a name that ends in .key: what else is there is the appliance's own")
 	}
-	if slices.Contains(o.Begun, path) {
-		return nil
-	}
-	for _, taken := range []string{path, path + ".new"} { // by which it is written
-		if _, err := os.Lstat(taken); err == nil {
-			return fmt.Errorf("file: %s is there already: name another one, or remove it", taken)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("file: %w", err)
-		}
+	switch _, err := os.Lstat(path); {
+	case err == nil && !o.Begun.wrote(path):
+		return fmt.Errorf("file: %s is there already: name another one, or remove it", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("file: %w", err)
 	}
 	return nil
 }
 
-// files returns the paths of the files that are written.
-func (d *Document) files() (paths []string) {
+// Files returns the absolute paths of the files that are written, once the document was validated.
+func (d *Document) Files() (paths []string) {
 	for _, k := range d.APIKeys {
 		paths = append(paths, k.File)
 	}
