@@ -177,6 +177,11 @@ func (c *Config) lookAtProvision() (found []preflight.Finding) {
 		return found
 	}
 	add(preflight.Fine, fmt.Sprintf("the first start makes %d accounts, %d API keys, %d MQTT users and %d uplinks", len(d.Accounts), len(d.APIKeys), len(d.MQTTUsers), len(d.Uplinks)), "")
+	for _, path := range d.Files() {
+		if err := preflight.OwnerCannotWrite(c.StateDir, filepath.Dir(path)); err != nil {
+			add(preflight.Warning, path+" is to be made: "+err.Error(), "Let that user write there, or name another directory")
+		}
+	}
 	if info != nil && info.Mode().Perm()&0o077 != 0 {
 		add(preflight.Warning, path+" can be read by others", "chmod 0600 "+path)
 	}

@@ -603,6 +603,39 @@ func TestDoctorKnowsAFirstStartThatFailed(t *testing.T) {
 	}
 }
 
+// Where a secret cannot be written, doctor says so before the first start.
+func TestDoctorLooksWhetherSecretsCanBeWritten(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	put(t, dir, strings.Replace(provisioned(t), "bridge.key", filepath.Join(elsewhere, "bridge.key"), 1))
+	c := Defaults()
+	c.StateDir = dir
+	grade, word := preflight.Wrong, "provision.yaml:15: mqtt_users.0.file: this user ("
+	if os.Geteuid() == 0 { // who can write everywhere, but not for the user of the service
+		grade, word = preflight.Warning, "bridge.key is to be made: user nobody, to whom "+dir+" belongs, cannot make a file in "+elsewhere+": permission denied"
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(elsewhere, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if found := c.lookAtProvision(); preflight.Worst(found) != grade || !strings.Contains(found[len(found)-1].Says, word) {
+		t.Errorf("doctor says %v", found)
+	}
+	if err := os.Chmod(elsewhere, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for above := filepath.Dir(elsewhere); above != os.TempDir() && os.Geteuid() == 0; above = filepath.Dir(above) {
+		if err := os.Chmod(above, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := c.lookAtProvision(); preflight.Worst(found) != preflight.Fine {
+		t.Errorf("doctor says %v", found)
+	}
+}
+
 // The file that docs/operation.md shows is right.
 func TestDocumentedFileIsRight(t *testing.T) {
 	t.Parallel()

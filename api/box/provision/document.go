@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sensegate/api/auth"
 	"sensegate/motion/home"
 	"sensegate/motion/uplink"
@@ -180,6 +182,9 @@ func (o Others) free(path string) error {
 		return fmt.Errorf("file: %s is there already: name another one, or remove it", path)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("file: %w", err)
+	}
+	if err := unix.Access(folder, unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("file: this user (%d) cannot make a file in %s: %w; let it, for a service of systemd also by ReadWritePaths= in a drop-in, or name another directory", os.Geteuid(), folder, err)
 	}
 	return nil
 }
