@@ -6,12 +6,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"sensegate/api/admin"
+	"sensegate/api/auth"
 	"sensegate/api/box/preflight"
+	"sensegate/motion/uplink"
 )
 
 // Whoever opens a pipe waits for its other end: each file that the configuration names is looked at before.
@@ -110,4 +113,35 @@ func TestSupportBundleOfALargeLog(t *testing.T) {
 	}
 	files, said := stoppedBundle(t, "state_dir: "+dir+"\nlog: {file: "+path+"}\n")
 	want(t, files, said, map[string][]string{"log.txt": {"ready"}})
+}
+
+// Files that are not there, or that only root can read, doctor tells before a start of the service misses them.
+func TestDoctorLooksAtNamedFiles(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	c, password, none := Defaults(), filepath.Join(elsewhere, "password"), filepath.Join(elsewhere, "none")
+	c.StateDir, c.TLS.Certificate, c.TLS.Key, c.Mail.SMTP.PasswordFile = dir, none, none, password
+	c.Auth.Providers = []auth.ProviderConfig{{JWKSFile: none}}
+	c.Uplinks = []uplink.Config{{PasswordFile: password, CA: "-----BEGIN CERTIFICATE-----"}}
+	if err := os.WriteFile(password, []byte("word"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"warning tls.certificate", "warning tls.key", "wrong auth.providers.0.jwks_file"}
+	if os.Geteuid() == 0 {
+		want = slices.Insert(want, 2, "warning mail.smtp.password_file")
+		want = append(want, "warning uplinks.0.password_file")
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, f := range c.lookAtFiles() {
+		got = append(got, f.Grade.String()+" "+f.What)
+		if !strings.Contains(f.Says, elsewhere) {
+			t.Errorf("doctor says %s", f)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("doctor tells %q, want %q", got, want)
+	}
 }

@@ -85,17 +85,29 @@ func pemText(value string) ([]byte, error) {
 	return raw, nil
 }
 
+// Files returns the files that a configuration names, by key.
+func (c Config) Files() map[string]string {
+	named := map[string]string{"password_file": c.PasswordFile}
+	for key, value := range map[string]string{"ca": c.CA, "client_certificate": c.ClientCertificate, "client_key": c.ClientKey} {
+		if !strings.Contains(value, "-----BEGIN") {
+			named[key] = value
+		}
+	}
+	return named
+}
+
 // withoutFiles returns the mistake of a configuration that names files: one that comes from the app
 // would read any file of the appliance.
 func (c Config) withoutFiles() error {
 	var wrong []error
-	for key, value := range map[string]string{"ca": c.CA, "client_certificate": c.ClientCertificate, "client_key": c.ClientKey} {
-		if value != "" && !strings.Contains(value, "-----BEGIN") {
+	for key, path := range c.Files() {
+		switch {
+		case path == "":
+		case key == "password_file":
+			wrong = append(wrong, errors.New("password_file: want the password"))
+		default:
 			wrong = append(wrong, fmt.Errorf("%s: want PEM text", key))
 		}
-	}
-	if c.PasswordFile != "" {
-		wrong = append(wrong, errors.New("password_file: want the password"))
 	}
 	return errors.Join(wrong...)
 }

@@ -14,6 +14,15 @@ import (
 // OwnerCannotWrite returns why the user to whom a state directory belongs, as a service runs, cannot make a file in
 // another directory. It is nil where that user is the one who looks, or another one than root looks.
 func OwnerCannotWrite(stateDir, directory string) error {
+	return ownerCannot(stateDir, "make a file in", directory, unix.W_OK|unix.X_OK)
+}
+
+// OwnerCannotRead is OwnerCannotWrite of reading a file.
+func OwnerCannotRead(stateDir, path string) error {
+	return ownerCannot(stateDir, "read", path, unix.R_OK)
+}
+
+func ownerCannot(stateDir, do, path string, mode uint32) error {
 	info, err := os.Stat(stateDir)
 	if err != nil {
 		return nil
@@ -34,21 +43,21 @@ func OwnerCannotWrite(stateDir, directory string) error {
 	refused := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for ever: with the goroutine ends the thread, whose user is another one
-		refused <- accessAs(int(stat.Uid), groups, directory)
+		refused <- accessAs(int(stat.Uid), groups, path, mode)
 	}()
 	if err := <-refused; err != nil {
-		return fmt.Errorf("user %s, to whom %s belongs, cannot make a file in %s: %w", owner(int(stat.Uid)), stateDir, directory, err)
+		return fmt.Errorf("user %s, to whom %s belongs, cannot %s %s: %w", owner(int(stat.Uid)), stateDir, do, path, err)
 	}
 	return nil
 }
 
-// accessAs returns why a user with groups cannot make a file in a directory. The thread stays that user's.
-func accessAs(uid int, groups []int, directory string) error {
+// accessAs returns why a user with groups may not use a path in a mode. The thread stays that user's.
+func accessAs(uid int, groups []int, path string, mode uint32) error {
 	if err := unix.Setgroups(groups); err != nil {
 		return nil // root of a container that may not
 	}
 	if unix.Setfsgid(groups[0]) != nil || unix.Setfsuid(uid) != nil {
 		return nil
 	}
-	return unix.Faccessat(unix.AT_FDCWD, directory, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 }
