@@ -26,7 +26,7 @@ func (c *Config) lookAtFiles() (found []preflight.Finding) {
 			found = append(found, preflight.Finding{What: key, Grade: without, Says: err.Error(), Fix: then})
 		}
 	}
-	const readable = "Let the service read it: chgrp, and chmod 0640"
+	const readable = "It has to be there, and readable for the service: chgrp, and chmod 0640"
 	look("configuration", c.Sources.Path(), preflight.Warning, readable)
 	look("tls.certificate", c.TLS.Certificate, preflight.Warning, readable+"; until then the appliance shows its own")
 	look("tls.key", c.TLS.Key, preflight.Warning, readable+"; until then the appliance shows its own")
