@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -60,9 +61,9 @@ func place(temporary, path string) error {
 	return os.Rename(temporary, path)
 }
 
-// write writes a file that its owner alone can read.
+// write writes a file that its owner alone can read. It waits for no reader of a pipe.
 func write(path string, flag int, data []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o600)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK|flag, 0o600)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -34,5 +35,16 @@ func TestCreatedFileTakesThePlaceOfNothing(t *testing.T) {
 		if raw, err := os.ReadFile(at); err != nil || string(raw) != want {
 			t.Errorf("%s holds %s, %v", at, raw, err)
 		}
+	}
+}
+
+func TestPipeIsNoFileToWrite(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := syscall.Mkfifo(path+".new", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, []byte("x")); !errors.Is(err, syscall.ENXIO) {
+		t.Errorf("%v", err)
 	}
 }
