@@ -30,9 +30,9 @@ var arrows = map[string][]string{
 	"motion/shape":   {"motion", "motion/fault"},
 	"motion/setting": {"motion", "motion/fault", "motion/shape"},
 	"motion/alert":   {"motion", "motion/fault", "motion/timezone"},
-	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "motion/series", "store"},
+	"motion/uplink":  {"motion", "motion/fault", "motion/hook", "motion/series", "store", "store/regular"},
 	"motion/hook":    {},
-	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store"},
+	"motion/notify":  {"motion", "motion/fault", "motion/hook", "motion/home", "store", "store/regular"},
 	"motion/home":    {"motion", "motion/fault"},
 	"motion/sensor":  {"motion", "motion/fault", "motion/home"},
 
@@ -75,6 +75,7 @@ var arrows = map[string][]string{
 	"store/file":    {"motion", "motion/fault", "store/durable"},
 	"store/samples": {"motion", "motion/series"},
 	"store/durable": {},
+	"store/regular": {},
 
 	"broker/wire":     {"motion", "motion/fault"},
 	"broker/guard":    {"motion/peer"},
@@ -86,11 +87,11 @@ var arrows = map[string][]string{
 	"api/live":    {"motion/fault"},
 	"api/server":  {"api", "api/lan", "api/live", "motion/fault", "motion/peer"},
 	"api/web":     {"api", "motion/fault"},
-	"api/pki":     {"store/durable"},
+	"api/pki":     {"store/durable", "store/regular"},
 	"api/lan":     {},
 	"api/mdns":    {"api/lan"},
 	"api/logtail": {},
-	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable"},
+	"api/auth":    {"motion", "motion/fault", "motion/home", "motion/notify", "motion/peer", "store", "store/durable", "store/regular"},
 	"api/core":    {"api", "api/auth", "api/body", "api/live", "motion", "motion/", "store"},
 	"api/app":     {"api", "api/auth", "api/body", "api/caller", "api/live", "motion", "motion/", "store"},
 	"api/caller":  {"api", "api/auth", "motion/fault", "motion/home", "motion/household", "store"},
@@ -100,8 +101,8 @@ var arrows = map[string][]string{
 
 	"api/box/moving":     {"motion", "motion/fault", "store"},
 	"api/box/passphrase": {"motion/fault"},
-	"api/box/preflight":  {},
-	"api/box/provision":  {"api/auth", "motion/home", "motion/uplink", "store", "store/durable"},
+	"api/box/preflight":  {"store/regular"},
+	"api/box/provision":  {"api/auth", "motion/home", "motion/uplink", "store", "store/durable", "store/regular"},
 	"api/box/support":    {"api/logtail"},
 	"api/update":         {"store/durable"},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
@@ -109,10 +110,10 @@ var arrows = map[string][]string{
 
 	"api/appliance": {
 		"api", "api/admin", "api/app", "api/auth", "api/box", "api/box/preflight", "api/box/provision", "api/box/recording", "api/box/staging", "api/browser", "api/caller", "api/core", "api/lan", "api/logtail", "api/mdns", "api/pki", "api/server", "api/update", "api/web", "broker", "broker/nodedoor",
-		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "store/durable", "motion/uplink", "motion/uplink/",
+		"motion", "motion/alert", "motion/engine", "motion/engine/sensing", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/setting", "store", "store/durable", "store/regular", "motion/uplink", "motion/uplink/",
 		"motion/integration", "motion/sensor", "motion/sensor/",
 	},
-	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/preflight", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable"},
+	"api/admin": {"api/auth", "api/box", "api/box/moving", "api/box/passphrase", "api/box/preflight", "api/box/recording", "api/box/staging", "api/update", "motion", "motion/engine", "motion/engine/", "motion/fault", "motion/home", "motion/household", "motion/notify", "motion/uplink", "store", "store/durable", "store/regular"},
 
 	"firmware-sim":          {"firmware-sim/", "motion", "motion/csi", "motion/detect", "motion/fuse"},
 	"firmware-sim/chance":   {},

@@ -11,8 +11,6 @@ const provisionedKey = "provisioned"
 type Provisioned struct {
 	At     motion.Time `json:"at"`     // 0: it was not
 	SHA256 digest      `json:"sha256"` // of the file
-
-	Begun []string `json:"begun,omitempty"` // while At is 0: paths of files that a try may have written
 }
 
 // Provisioned returns whether and when the appliance was provisioned.
@@ -24,12 +22,6 @@ func (tx *Tx) Provisioned() (p Provisioned, err error) {
 // SetProvisioned notes that the appliance is provisioned, by a file with a SHA-256: it never is again.
 func (tx *Tx) SetProvisioned(sum [32]byte) error {
 	return tx.putMeta(provisionedKey, Provisioned{At: tx.now, SHA256: sum})
-}
-
-// SetProvisionBegun notes the paths of files that provisioning is about to write, so that the next try may
-// write them anew when this one comes to no end.
-func (tx *Tx) SetProvisionBegun(files []string) error {
-	return tx.putMeta(provisionedKey, Provisioned{Begun: files})
 }
 
 // Unused reports whether nobody has used the appliance yet: there is no account, network, API key, MQTT

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sensegate/store/regular"
 )
 
 // Mistake is one thing that is wrong with a configuration: in a line of the file, or in a
@@ -55,7 +57,7 @@ func (e *ConfigError) Error() string {
 func LoadConfig(path string, environ []string, config any, validate func() error) (*Sources, error) {
 	file := configFile{}
 	if path != "" {
-		raw, err := os.ReadFile(path)
+		raw, err := regular.Read(path)
 		if err != nil {
 			return nil, &ConfigError{Path: path, Mistakes: []Mistake{{Text: unreadable(path, err)}}}
 		}

@@ -3,13 +3,14 @@ package admin
 import (
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
+
+	"sensegate/store/regular"
 )
 
 // EnvPrefix begins every variable that overrides a configuration key.
@@ -108,7 +109,7 @@ func (e *environment) add(name, value string, known map[string]reflect.Type) {
 		e.unknown(name, slices.Sorted(maps.Keys(known)))
 		return
 	case fromFile:
-		raw, err := os.ReadFile(value)
+		raw, err := regular.Read(value)
 		if err != nil {
 			e.broken[setting] = true
 			e.mistakes = append(e.mistakes, Mistake{Variable: name, Text: err.Error()})

@@ -42,12 +42,14 @@ func newPassphrase(file string) (string, error) {
 // firstLine returns the first line of a file, "-" = standard input: a secret that is not part
 // of the command line.
 func firstLine(file string) (line string, err error) {
-	var data []byte
-	if file == "-" {
-		data, err = io.ReadAll(io.LimitReader(os.Stdin, 4096))
-	} else {
-		data, err = os.ReadFile(file)
+	from := os.Stdin
+	if file != "-" {
+		if from, err = os.Open(file); err != nil { // a pipe, too, as who calls the command makes it
+			return "", fmt.Errorf("read the secret: %w", err)
+		}
+		defer from.Close()
 	}
+	data, err := io.ReadAll(io.LimitReader(from, 4096))
 	if err != nil {
 		return "", fmt.Errorf("read the secret: %w", err)
 	}

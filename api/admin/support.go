@@ -13,6 +13,7 @@ import (
 
 	"sensegate/api/box"
 	"sensegate/store"
+	"sensegate/store/regular"
 )
 
 func (s *Server) serveSupport(w http.ResponseWriter, r *http.Request) {
@@ -37,6 +38,9 @@ func makeSupport(flags *flag.FlagSet) action {
 		}
 		if info, err := os.Stat(*output); err == nil && info.IsDir() {
 			return fmt.Errorf("%s is a directory: name a file in it by -o", *output)
+		}
+		if err := regular.Mistake(*output); err != nil { // its place would be taken
+			return fmt.Errorf("-o: %w; - is standard output", err)
 		}
 		named := *config == ""
 		flags.Visit(func(f *flag.Flag) { named = named || f.Name == "state-dir" })

@@ -77,6 +77,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (_ *Appliance, err er
 	}()
 	c.fitConnections(openFiles(), log)
 	a := &Appliance{config: c, log: log, db: db, restart: make(chan struct{}), serving: make(chan struct{})}
+	if err = a.beginProvision(ctx); err != nil {
+		return nil, err
+	}
 	a.staging = staging.New(staging.Options{DB: db, Directory: staging.Directory(c.StateDir), MinFree: int64(c.Store.MinFree), Log: log})
 	a.notify, err = notify.New(db, notify.Options{Mail: c.Mail, Push: c.Push, Base: func() string { return a.base }, Log: log})
 	if err != nil {

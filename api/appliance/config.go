@@ -28,6 +28,7 @@ import (
 	"sensegate/motion/sensor/zigbee2mqtt"
 	"sensegate/motion/uplink"
 	"sensegate/store"
+	"sensegate/store/regular"
 )
 
 // Config is the whole configuration; config.example.yaml explains each key. Begin
@@ -198,11 +199,12 @@ func Load(path string) (Config, error) {
 // Settings returns every key of the configuration, without secrets.
 func (c *Config) Settings() box.Settings { return c.Sources.Settings(c, Defaults()) }
 
-// Logger returns a logger to the configured file, to w without one. InForce changes its level.
+// Logger returns a logger to the configured file, to w without one, or where it is a pipe that nobody may read, which
+// Preflight refuses. InForce changes its level.
 func (c *LogConfig) Logger(w io.Writer) *slog.Logger {
 	c.InForce = new(slog.LevelVar)
 	c.InForce.Set(c.Level)
-	if c.File != "" {
+	if c.File != "" && regular.Mistake(c.File) == nil {
 		w = &lumberjack.Logger{Filename: c.File, MaxSize: int(c.FileSize / mebibyte), MaxBackups: c.Files}
 	}
 	options := &slog.HandlerOptions{Level: c.InForce}

@@ -16,6 +16,7 @@ import (
 	"sensegate/api/box"
 	"sensegate/api/box/preflight"
 	"sensegate/api/logtail"
+	"sensegate/store/regular"
 )
 
 // Preflight looks whether this machine lets an appliance with this configuration work. A running
@@ -66,13 +67,13 @@ func Offline(config, stateDir string) (admin.Stopped, error) {
 		stopped.NoLog = fmt.Errorf("%s is not text (log.format)", c.Log.File)
 		return stopped, mistaken
 	}
-	file, err := os.Open(c.Log.File)
+	file, err := regular.Open(c.Log.File)
 	if err == nil {
 		stopped.Recent, err = logtail.Read(file)
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		stopped.NoLog = err
+		stopped.NoLog = fmt.Errorf("%w (log.file)", err)
 	}
 	return stopped, mistaken
 }

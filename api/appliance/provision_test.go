@@ -448,14 +448,14 @@ func TestNewSecretTakesThePlaceOfNothing(t *testing.T) {
 	t.Parallel()
 	elsewhere := t.TempDir()
 	kept := filepath.Join(elsewhere, "kept.key")
-	if err := errors.Join(os.WriteFile(kept, []byte("of somebody else"), 0o600), os.Symlink("nowhere", filepath.Join(elsewhere, "link.key")), os.WriteFile(filepath.Join(elsewhere, "half.key.new"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(kept, []byte("of somebody else"), 0o600), os.Symlink("nowhere", filepath.Join(elsewhere, "link.key"))); err != nil {
 		t.Fatal(err)
 	}
 	for name, word := range map[string]string{
 		"DIR/sensegate.db": "want a name that ends in .key", "DIR/signing.json": "want a name that ends in .key", "DIR/provision.yaml": "want a name that ends in .key", "DIR/../NAME/recordings/a.key": "want a name that ends in .key",
 		"DIR/none/server.key": "no such file or directory", "LINK/sensegate.db": "want a name that ends in .key",
-		kept: "is there already", filepath.Join(elsewhere, "link.key"): "is there already", filepath.Join(elsewhere, "half.key"): "half.key.new is there already",
-		filepath.Join(elsewhere, "none", "a.key"): "no such file or directory", "DIR/installer.key": "is that of an API key, too",
+		kept: "is there already", filepath.Join(elsewhere, "link.key"): "is there already",
+		filepath.Join(elsewhere, "none", "a.key"): "no such file or directory", "DIR/installer.key": "is that of an API key, too", "LINK/installer.key": "is that of an API key, too",
 	} {
 		dir := t.TempDir()
 		link := filepath.Join(t.TempDir(), "link")
@@ -482,37 +482,157 @@ func TestNewSecretTakesThePlaceOfNothing(t *testing.T) {
 	}
 }
 
-// What a try has written that came to no end, the next one writes anew; it knows it by the database.
+// What a try has written that came to no end, the next one writes anew; it knows it by its content.
 func TestSecretOfATryThatCameToNoEndIsWrittenAnew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
 	put(t, dir, provisioned(t))
-	if err := os.Mkdir(filepath.Join(dir, "bridge.key.new"), 0o700); err != nil { // as a disk that fails
-		t.Fatal(err)
-	}
-	db, err := store.Open(store.Options{Path: admin.Database(dir), Logger: slog.New(slog.DiscardHandler)})
+	c := Defaults()
+	c.StateDir = dir
+	db, err := c.openDatabase(t.Context(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun := []string{filepath.Join(dir, "bridge.key")}
-	err = db.Update(t.Context(), func(tx *store.Tx) error { return tx.SetProvisionBegun(begun) })
-	if err := errors.Join(err, db.Close()); err != nil {
+	noted := func(name string) string {
+		sum := sha256.Sum256([]byte("sg_of-the-former-try\n"))
+		return fmt.Sprintf(`{"path": %q, "temporary": %q, "sha256": "%x"}`, at(name), at(".provision-"+name), sum)
+	}
+	err = errors.Join(db.Close(), os.WriteFile(at("installer.key"), []byte("sg_of-the-former-try\n"), 0o600), os.WriteFile(at("bridge.key"), []byte("of somebody else"), 0o600),
+		os.WriteFile(at(".provision-bridge.key"), []byte("sg_of-th"), 0o600), os.WriteFile(at("provision.begun"), []byte(`{"files": [`+noted("installer.key")+", "+noted("bridge.key")+"]}"), 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") }); err == nil || !strings.Contains(err.Error(), "mqtt_users.0.file: write ") {
+	const taken = "provision.yaml:15: mqtt_users.0.file: "
+	if found := c.lookAtProvision(); len(found) != 1 || found[0].Grade != preflight.Wrong || !strings.Contains(found[0].Says, taken+at("bridge.key")+" is there already") {
+		t.Errorf("doctor says %v", found)
+	}
+	if _, err := opened(t, dir, func(*Config) {}, func(running) { t.Error("it starts") }); err == nil || !strings.Contains(err.Error(), taken) {
 		t.Fatalf("it says %v", err)
 	}
-	former, err := os.ReadFile(filepath.Join(dir, "installer.key"))
-	if err := errors.Join(err, os.Remove(filepath.Join(dir, "bridge.key.new"))); err != nil {
-		t.Fatal("the first secret is not written:", err)
+	if raw, err := os.ReadFile(at("bridge.key")); err != nil || string(raw) != "of somebody else" {
+		t.Fatalf("that of somebody else holds %s, %v", raw, err)
+	}
+	if err := os.Remove(at("bridge.key")); err != nil {
+		t.Fatal(err)
 	}
 	_, err = opened(t, dir, func(*Config) {}, func(r running) {
 		if got := heldIn(t, r.db); got != allHeld {
 			t.Errorf("it has %s", got)
 		}
 	})
-	if raw, again := os.ReadFile(filepath.Join(dir, "installer.key")); err != nil || again != nil || bytes.Equal(raw, former) {
+	if raw, again := os.ReadFile(at("installer.key")); err != nil || again != nil || strings.Contains(string(raw), "former") {
 		t.Errorf("%v, %v: %s", err, again, raw)
+	}
+	for _, name := range []string{".provision-bridge.key", "provision.begun"} {
+		if _, err := os.Stat(at(name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A name that another secret could have had while it is written is one as well.
+func TestSecretsWithNearNamesAreBothWritten(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	first, second := filepath.Join(elsewhere, "a.new"), filepath.Join(elsewhere, "a")
+	put(t, dir, strings.NewReplacer("installer.key", first, "bridge.key", second).Replace(provisioned(t)))
+	_, err := opened(t, dir, func(*Config) {}, func(r running) {
+		raw, err := os.ReadFile(first)
+		if _, wrong := r.db.CheckAPIKey(t.Context(), strings.TrimSpace(string(raw))); err != nil || wrong != nil {
+			t.Errorf("%v, %v: %s", err, wrong, raw)
+		}
+		raw, err = os.ReadFile(second)
+		wrong := r.db.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.CheckIntegrationUser("bridge", strings.TrimSpace(string(raw)))
+			return err
+		})
+		if err != nil || wrong != nil {
+			t.Errorf("%v, %v: %s", err, wrong, raw)
+		}
+	})
+	if entries, again := os.ReadDir(elsewhere); err != nil || again != nil || len(entries) != 2 {
+		t.Errorf("%v, %v: %v", err, again, entries)
+	}
+}
+
+// After a first start that failed, doctor says what was wrong, although there is a database.
+func TestDoctorKnowsAFirstStartThatFailed(t *testing.T) {
+	t.Parallel()
+	for what, named := range map[string]bool{"of the state directory": false, "that is named": true} {
+		dir, path := t.TempDir(), filepath.Join(t.TempDir(), "box.yaml")
+		c := Defaults()
+		c.StateDir = dir
+		if !named {
+			path = filepath.Join(dir, ownProvision)
+		} else {
+			c.Provision = path
+		}
+		change := func(n *Config) { n.Provision = c.Provision }
+		write := func(text string) {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		says := func(when string, grade preflight.Grade, word string) {
+			t.Helper()
+			if found := c.lookAtProvision(); len(found) != 1 || found[0].Grade != grade || !strings.Contains(found[0].Says, word) {
+				t.Errorf("%s, %s doctor says %v", what, when, found)
+			}
+		}
+		write(strings.Replace(provisioned(t), "jdoe@example.com", "nobody", 1))
+		if _, err := opened(t, dir, change, func(running) { t.Error("it starts") }); err == nil {
+			t.Fatal("it starts")
+		}
+		says("after a failed start", preflight.Wrong, path+":5: accounts.1.email: ")
+		write(provisioned(t))
+		broken := func(n *Config) { // later than the database
+			change(n)
+			n.Auth.Providers = []auth.ProviderConfig{{Name: "a", JWKSFile: filepath.Join(dir, "none")}}
+		}
+		if _, err := opened(t, dir, broken, func(running) { t.Error("it starts") }); err == nil {
+			t.Fatal("it starts")
+		}
+		says("after another failed start", preflight.Fine, "the first start makes 2 accounts")
+		if _, err := opened(t, dir, change, func(running) {}); err != nil {
+			t.Fatal(err)
+		}
+		if found := c.lookAtProvision(); len(found) > 0 {
+			t.Errorf("%s, after a start, doctor says %v", what, found)
+		}
+	}
+}
+
+// Where a secret cannot be written, doctor says so before the first start.
+func TestDoctorLooksWhetherSecretsCanBeWritten(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	put(t, dir, strings.Replace(provisioned(t), "bridge.key", filepath.Join(elsewhere, "bridge.key"), 1))
+	c := Defaults()
+	c.StateDir = dir
+	grade, word := preflight.Wrong, "provision.yaml:15: mqtt_users.0.file: this user ("
+	if os.Geteuid() == 0 { // who can write everywhere, but not for the user of the service
+		grade, word = preflight.Warning, "bridge.key is to be made: user nobody, to whom "+dir+" belongs, cannot make a file in "+elsewhere+": permission denied"
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(elsewhere, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if found := c.lookAtProvision(); preflight.Worst(found) != grade || !strings.Contains(found[len(found)-1].Says, word) {
+		t.Errorf("doctor says %v", found)
+	}
+	if err := os.Chmod(elsewhere, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for above := filepath.Dir(elsewhere); above != os.TempDir() && os.Geteuid() == 0; above = filepath.Dir(above) {
+		if err := os.Chmod(above, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := c.lookAtProvision(); preflight.Worst(found) != preflight.Fine {
+		t.Errorf("doctor says %v", found)
 	}
 }
 

@@ -87,7 +87,7 @@ uplinks:
 func TestSupportCommandSaysWhereItCannotWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for path, word := range map[string]string{dir: "is a directory: name a file in it by -o", filepath.Join(dir, "none", "b.zip"): "write the bundle: open "} {
+	for path, word := range map[string]string{dir: "is a directory: name a file in it by -o", filepath.Join(dir, "none", "b.zip"): "write the bundle: open ", "/dev/null": "-o: /dev/null is a device and no regular file"} {
 		err := admin.Run(t.Context(), dir, Offline, []string{"support", "-o", path}, new(bytes.Buffer), new(bytes.Buffer))
 		if err == nil || !strings.Contains(err.Error(), word) || strings.Contains(err.Error(), "backup") {
 			t.Errorf("%s: %v", path, err)

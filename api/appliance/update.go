@@ -90,9 +90,10 @@ func (a *Appliance) tryProgram(path string) error {
 	return a.config.tryProgram(path)
 }
 
-// Examine is Preflight of the doctor command, which also looks at the last update.
+// Examine is Preflight of the doctor command, which also looks at the files that the configuration names and at the
+// last update.
 func (c *Config) Examine() []preflight.Finding {
-	found := c.Preflight()
+	found := append(c.Preflight(), c.lookAtFiles()...)
 	n, err := update.Last(c.StateDir)
 	if err != nil {
 		return append(found, preflight.Finding{What: "update", Grade: preflight.Warning, Says: err.Error(), Fix: "Remove it when no update is under way"})

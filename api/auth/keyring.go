@@ -15,6 +15,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/store/durable"
+	"sensegate/store/regular"
 )
 
 // keyLife is how long a key signs. After that it verifies for the life of the longest token,
@@ -57,7 +58,7 @@ type keyFile struct {
 // starts and senses.
 func OpenKeyring(path string, now motion.Time, log *slog.Logger) (*Keyring, error) {
 	k := &Keyring{path: path, log: log, names: random(keySize)}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path)
 	var file keyFile
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sensegate/store/durable"
+	"sensegate/store/regular"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -39,7 +40,7 @@ type keySet struct {
 // newKeySet reads the keys on disk; of an address there may be none yet.
 func newKeySet(path, url string) (*keySet, error) {
 	s := &keySet{path: path, url: url, client: &http.Client{Timeout: fetchTime}, keys: &jose.JSONWebKeySet{}}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path)
 	switch {
 	case url != "" && errors.Is(err, os.ErrNotExist):
 		return s, nil
@@ -147,7 +148,7 @@ func (s *keySet) look(ctx context.Context) (*jose.JSONWebKeySet, error) {
 // read reads the file, or fetches the keys and writes the copy.
 func (s *keySet) read(ctx context.Context) (*jose.JSONWebKeySet, error) {
 	if s.url == "" {
-		data, err := os.ReadFile(s.path)
+		data, err := regular.Read(s.path)
 		if err != nil {
 			return nil, fmt.Errorf("read key set: %w", err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"sensegate/motion/fault"
 	"sensegate/store"
+	"sensegate/store/regular"
 )
 
 // ProviderConfig is an identity provider whose tokens log people in
@@ -46,6 +47,9 @@ func (c ProviderConfig) Validate() error {
 	rule(c.Issuer != "", "issuer: is needed")
 	rule(c.Audience != "", "audience: is needed")
 	rule((c.JWKSFile == "") != (c.JWKSURL == ""), "jwks_file or jwks_url: one of them is needed")
+	if err := regular.Mistake(c.JWKSFile); err != nil {
+		wrong = append(wrong, fmt.Errorf("jwks_file: %w", err))
+	}
 	if c.JWKSURL != "" {
 		at, err := url.Parse(c.JWKSURL)
 		rule(err == nil && (at.Scheme == "https" || at.Scheme == "http") && at.Host != "", "jwks_url: want an address such as https://id.example.com/keys")

@@ -19,6 +19,7 @@ const (
 	maxLines = 500
 	maxLine  = 1 << 10   // bytes of one line, with time and level; the rest is cut off
 	room     = 256 << 10 // bytes of all lines
+	lastRead = 4 << 20   // bytes at the end of a file
 )
 
 // Tail is the last lines of a log. Its methods may be called concurrently.
@@ -48,11 +49,18 @@ func New(next slog.Handler, leftOut func(slog.Record) bool) *Tail {
 	return &Tail{next: next, leftOut: leftOut, ring: make([]byte, room)}
 }
 
-// Read returns the last lines of a log that was written by a slog.TextHandler.
-func Read(log io.Reader) (*Tail, error) {
+// Read returns the last lines of a log that was written by a slog.TextHandler, of its last lastRead bytes.
+func Read(log io.ReadSeeker) (*Tail, error) {
 	t := New(slog.DiscardHandler, nil)
+	_, err := log.Seek(-lastRead, io.SeekEnd)
+	cut := err == nil // it begins within a line
+	if err != nil {
+		if _, err := log.Seek(0, io.SeekStart); err != nil { // it is shorter
+			return t, err
+		}
+	}
 	lines := bufio.NewReaderSize(log, maxLine)
-	for cut := false; ; {
+	for {
 		line, more, err := lines.ReadLine()
 		if errors.Is(err, io.EOF) {
 			return t, nil

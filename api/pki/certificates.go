@@ -165,7 +165,7 @@ func (c *Certificates) renew() error {
 // load reads the owner's certificate. When it cannot be used, the one before stays.
 func (c *Certificates) load() {
 	if s := c.options.Supplied; s.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(s.Certificate, s.Key)
+		pair, err := s.pair()
 		if err != nil {
 			c.options.Log.Error("certificate of the owner cannot be used, the former one is shown", "file", s.Certificate, "err", err)
 		} else {

@@ -7,9 +7,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 
 	"sensegate/store/durable"
+	"sensegate/store/regular"
 )
 
 // The types of PEM blocks.
@@ -24,7 +24,7 @@ var errDamaged = errors.New("damaged")
 // readPair returns the certificate and the key of a file: os.ErrNotExist when there
 // is none, errDamaged when it is not whole.
 func readPair(path string) (*tls.Certificate, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := regular.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ type Config struct {
 	Key         string `yaml:"key" env:"KEY" secret:"false"`  // PEM file
 }
 
-// Validate returns the rule that the configuration breaks. It does not read the files, which
+// Validate returns the rules that the configuration breaks. It does not read the files, which
 // may change while the appliance runs.
 func (c Config) Validate() error {
 	switch {
@@ -68,5 +68,25 @@ func (c Config) Validate() error {
 	case c.Certificate == "" && c.Key != "":
 		return errors.New("certificate: want the file of the key's certificate")
 	}
-	return nil
+	var wrong []error
+	if err := regular.Mistake(c.Certificate); err != nil {
+		wrong = append(wrong, fmt.Errorf("certificate: %w", err))
+	}
+	if err := regular.Mistake(c.Key); err != nil {
+		wrong = append(wrong, fmt.Errorf("key: %w", err))
+	}
+	return errors.Join(wrong...)
+}
+
+// pair reads the certificate and its key.
+func (c Config) pair() (pair tls.Certificate, err error) {
+	certificate, err := regular.Read(c.Certificate)
+	if err != nil {
+		return pair, err
+	}
+	key, err := regular.Read(c.Key)
+	if err != nil {
+		return pair, err
+	}
+	return tls.X509KeyPair(certificate, key)
 }

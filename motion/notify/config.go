@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net/mail"
 	"net/url"
-	"os"
 	"strings"
 
 	"sensegate/motion"
 	"sensegate/motion/hook"
+	"sensegate/store/regular"
 )
 
 // MailConfig configures how mails are sent.
@@ -75,7 +75,7 @@ func secret(text, file string) (string, error) {
 	if text != "" {
 		return "", errors.New("want the secret or its file, not both")
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := regular.Read(file)
 	return strings.TrimSpace(string(raw)), err
 }
 
@@ -142,7 +142,11 @@ func messageDefaults() map[string]Message {
 func (c PushConfig) Validate() error {
 	var wrong []error
 	if _, err := c.FCM.account(); err != nil {
-		wrong = append(wrong, fmt.Errorf("fcm.credentials: %w", err))
+		key := "fcm.credentials"
+		if c.FCM.Credentials == "" {
+			key += "_file"
+		}
+		wrong = append(wrong, fmt.Errorf("%s: %w", key, err))
 	}
 	if !isHTTP(c.FCM.Endpoint) {
 		wrong = append(wrong, errors.New("fcm.endpoint: want http://host or https://host"))

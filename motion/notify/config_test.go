@@ -75,7 +75,7 @@ func TestEveryMistakeAboutPushIsToldAtOnceAndShowsNoSecret(t *testing.T) {
 		"all wrong": {func(c *PushConfig) {
 			c.FCM = FCMConfig{CredentialsFile: "/nowhere", Endpoint: "hidden", TokenURL: "ftp://hidden"}
 			c.Webhook.URL = "hidden"
-		}, []string{"fcm.credentials", "fcm.endpoint", "fcm.token_url", "webhook.url", "webhook.secret"}},
+		}, []string{"fcm.credentials_file", "fcm.endpoint", "fcm.token_url", "webhook.url", "webhook.secret"}},
 		"webhook, no secret":  {func(c *PushConfig) { c.Webhook.URL = "https://x/" }, []string{"webhook.secret"}},
 		"webhook with secret": {func(c *PushConfig) { c.Webhook.URL, c.Webhook.Secret = "https://x/", "whsec_MDEyMzQ1Njc4OWFiY2RlZg==" }, nil},
 	} {

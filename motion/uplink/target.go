@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"sensegate/store/regular"
 )
 
 // Target is a broker to connect to, with how.
@@ -30,7 +32,7 @@ func (c Config) secret() (string, error) {
 	if c.Password != "" {
 		return "", errors.New("want the password or its file, not both")
 	}
-	raw, err := os.ReadFile(c.PasswordFile)
+	raw, err := regular.Read(c.PasswordFile)
 	return strings.TrimSpace(string(raw)), err
 }
 
@@ -76,24 +78,36 @@ func pemText(value string) ([]byte, error) {
 	if strings.ContainsAny(value, "\n\r") || len(value) > 4096 {
 		return nil, errors.New("want PEM text, or the name of a file with it")
 	}
-	raw, err := os.ReadFile(value)
+	raw, err := regular.Read(value)
 	if err != nil {
 		return nil, fmt.Errorf("want PEM text, or the name of a file with it: %w", err)
 	}
 	return raw, nil
 }
 
+// Files returns the files that a configuration names, by key.
+func (c Config) Files() map[string]string {
+	named := map[string]string{"password_file": c.PasswordFile}
+	for key, value := range map[string]string{"ca": c.CA, "client_certificate": c.ClientCertificate, "client_key": c.ClientKey} {
+		if !strings.Contains(value, "-----BEGIN") {
+			named[key] = value
+		}
+	}
+	return named
+}
+
 // withoutFiles returns the mistake of a configuration that names files: one that comes from the app
 // would read any file of the appliance.
 func (c Config) withoutFiles() error {
 	var wrong []error
-	for key, value := range map[string]string{"ca": c.CA, "client_certificate": c.ClientCertificate, "client_key": c.ClientKey} {
-		if value != "" && !strings.Contains(value, "-----BEGIN") {
+	for key, path := range c.Files() {
+		switch {
+		case path == "":
+		case key == "password_file":
+			wrong = append(wrong, errors.New("password_file: want the password"))
+		default:
 			wrong = append(wrong, fmt.Errorf("%s: want PEM text", key))
 		}
-	}
-	if c.PasswordFile != "" {
-		wrong = append(wrong, errors.New("password_file: want the password"))
 	}
 	return errors.Join(wrong...)
 }

@@ -44,7 +44,7 @@ func pidPath(path string) string { return path + ".pid" }
 // writePID records durably that this process holds the database. A full disk does
 // not keep it from being read.
 func writePID(path string) error {
-	file, err := os.OpenFile(pidPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := os.OpenFile(pidPath(path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o600) // no wait for the reader of a pipe
 	if err == nil {
 		_, err = fmt.Fprintln(file, os.Getpid())
 		err = errors.Join(err, file.Sync(), file.Close(), durable.SyncDirectory(filepath.Dir(path)))

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"sensegate/store/regular"
 )
 
 // disk looks at the state directory, and at its file system.
@@ -169,8 +171,20 @@ func (n Needs) mapping() Finding {
 // logFile looks whether the log can be written.
 func (n Needs) logFile() Finding {
 	f := Finding{What: "log.file", Says: n.LogFile + " can be written"}
+	if err := regular.Mistake(n.LogFile); err != nil {
+		f.Grade, f.Says, f.Fix = Wrong, err.Error(), "Or leave it empty, and the log goes to standard error"
+		return f
+	}
 	_, there := os.Stat(n.LogFile)
-	file, err := os.OpenFile(n.LogFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	flags := os.O_APPEND | os.O_WRONLY | syscall.O_NONBLOCK // it may be a pipe by now
+	if there != nil {
+		flags |= os.O_CREATE | os.O_EXCL // not where a link of another user leads root
+	}
+	file, err := os.OpenFile(n.LogFile, flags, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f.Says = n.LogFile + " is a link to a file that is not there yet"
+		return f
+	}
 	if err != nil {
 		f.Grade, f.Says = Wrong, err.Error()
 		f.Fix = fmt.Sprintf("As root: install -d -m 0700 -o %s %s", owner(os.Geteuid()), filepath.Dir(n.LogFile))
@@ -180,10 +194,13 @@ func (n Needs) logFile() Finding {
 		return f
 	}
 	err = file.Close()
+	refused := OwnerCannotWrite(n.StateDir, filepath.Dir(n.LogFile))
 	if there != nil {
 		err = errors.Join(err, os.Remove(n.LogFile))
+	} else if refused == nil {
+		refused = ownerCannot(n.StateDir, "write", n.LogFile, unix.W_OK)
 	}
-	if err != nil {
+	if err = errors.Join(err, refused); err != nil {
 		f.Grade, f.Says = Warning, err.Error()
 	}
 	return f

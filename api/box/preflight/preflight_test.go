@@ -167,3 +167,51 @@ func free(t *testing.T, dir string) int64 {
 	}
 	return int64(stat.Bavail) * int64(stat.Bsize)
 }
+
+// Where a link leads nothing is made, and the link stays: another user may have put it there for root.
+func TestLookAtTheLogFollowsNoLinkToNowhere(t *testing.T) {
+	t.Parallel()
+	n := needs(t)
+	n.LogFile = filepath.Join(n.StateDir, "log")
+	target := filepath.Join(t.TempDir(), "target")
+	if err := os.Symlink(target, n.LogFile); err != nil {
+		t.Fatal(err)
+	}
+	if f := n.logFile(); f.Grade != Fine || !strings.Contains(f.Says, "is a link to a file that is not there yet") {
+		t.Errorf("it says %s", f)
+	}
+	if _, err := os.Lstat(n.LogFile); err != nil {
+		t.Errorf("the link: %v", err)
+	}
+	if _, err := os.Lstat(target); !os.IsNotExist(err) {
+		t.Errorf("where it leads: %v", err)
+	}
+}
+
+// Root can write every log, the user of the service not.
+func TestRootLooksWhetherTheServiceCanWriteItsLog(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root looks for another user")
+	}
+	n, elsewhere := needs(t), t.TempDir()
+	n.LogFile = filepath.Join(elsewhere, "log")
+	for above := elsewhere; above != filepath.Clean(os.TempDir()); above = filepath.Dir(above) {
+		chmod(t, above, 0o755)
+	}
+	if err := os.Chown(n.StateDir, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if f := n.logFile(); f.Grade != Warning || !strings.Contains(f.Says, "cannot make a file in "+elsewhere) {
+		t.Errorf("of the directory it says %s", f)
+	}
+	write(t, n.LogFile, 0)
+	chmod(t, elsewhere, 0o777)
+	if f := n.logFile(); f.Grade != Warning || !strings.Contains(f.Says, "cannot write "+n.LogFile) {
+		t.Errorf("of the file it says %s", f)
+	}
+	chmod(t, n.LogFile, 0o666)
+	if f := n.logFile(); f.Grade != Fine {
+		t.Errorf("of one that all may write it says %s", f)
+	}
+}

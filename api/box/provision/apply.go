@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sensegate/api/auth"
 	"sensegate/store"
-	"sensegate/store/durable"
 )
 
 // Actor is who is named in the audit log.
@@ -23,11 +21,12 @@ var ErrUsed = errors.New("this appliance was used before: it is provisioned at i
 type Applier struct {
 	DB       *store.DB
 	Accounts *auth.Accounts
+	StateDir string
 }
 
 // Apply makes all that a document asks for, which Validate has let pass, in one transaction; sum is the
-// SHA-256 of the file that it stands in. New secrets are written to their files before, whose paths are noted
-// first: a power cut then leaves files whose secrets open nothing, and the next start writes them anew. Where one thing cannot be
+// SHA-256 of the file that it stands in. New secrets are written to their files before it ends: a power cut then
+// leaves files whose secrets open nothing, and the next start writes them anew. Where one thing cannot be
 // made nothing is, and the error has a line for each. ErrUsed: nothing is made.
 func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 	hashes := make([]string, len(d.Accounts))
@@ -41,27 +40,34 @@ func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 			return err
 		}
 	}
-	if err := a.begin(ctx, d.files()); err != nil {
-		return err
-	}
 	return a.DB.Update(ctx, func(tx *store.Tx) error {
 		if known, err := tx.Provisioned(); err != nil || known.At != 0 || !tx.Unused() {
 			return errors.Join(err, ErrUsed)
 		}
 		var wrong []error
+		var secrets []written
+		keep := func(list string, i int, path, secret string) {
+			if path != "" {
+				secrets = append(secrets, written{Path: path, key: fmt.Sprintf("%s.%d.file", list, i), text: []byte(secret + "\n")})
+			}
+		}
 		note := func(list string, i int, err error) {
 			if err != nil {
 				wrong = append(wrong, fmt.Errorf("%s.%d.%w", list, i, err))
 			}
 		}
-		for i, account := range d.Accounts {
-			note("accounts", i, a.account(tx, account, hashes[i]))
+		for i, wanted := range d.Accounts {
+			note("accounts", i, account(tx, wanted, hashes[i]))
 		}
 		for i, k := range d.APIKeys {
-			note("api_keys", i, a.key(tx, k))
+			secret, err := key(tx, k)
+			note("api_keys", i, err)
+			keep("api_keys", i, k.File, secret)
 		}
 		for i, u := range d.MQTTUsers {
-			note("mqtt_users", i, a.user(tx, u))
+			secret, err := user(tx, u)
+			note("mqtt_users", i, err)
+			keep("mqtt_users", i, u.File, secret)
 		}
 		for i, u := range d.Uplinks {
 			raw, err := json.Marshal(u)
@@ -70,18 +76,10 @@ func (a Applier) Apply(ctx context.Context, d *Document, sum [32]byte) error {
 		if len(wrong) > 0 {
 			return errors.Join(wrong...)
 		}
-		return tx.SetProvisioned(sum)
-	})
-}
-
-// begin notes which files are about to be written.
-func (a Applier) begin(ctx context.Context, files []string) error {
-	return a.DB.Update(ctx, func(tx *store.Tx) error {
-		known, err := tx.Provisioned()
-		if err != nil || known.At != 0 || !tx.Unused() {
-			return errors.Join(err, ErrUsed)
+		if err := write(a.StateDir, secrets); err != nil {
+			return err
 		}
-		return tx.SetProvisionBegun(slices.Compact(slices.Sorted(slices.Values(append(known.Begun, files...)))))
+		return tx.SetProvisioned(sum)
 	})
 }
 
@@ -94,7 +92,7 @@ func line(tx *store.Tx, action, about string, details ...string) error {
 	return tx.AddAuditLine(l)
 }
 
-func (a Applier) account(tx *store.Tx, wanted Account, hash string) error {
+func account(tx *store.Tx, wanted Account, hash string) error {
 	u, err := auth.CreateIn(tx, auth.Registration{Email: wanted.Email, FirstName: wanted.FirstName, LastName: wanted.LastName}, hash)
 	if err != nil {
 		return err
@@ -105,41 +103,27 @@ func (a Applier) account(tx *store.Tx, wanted Account, hash string) error {
 	return errors.Join(tx.SetAdministrator(u.ID, true), line(tx, "administrator_made", wanted.Email))
 }
 
-func (a Applier) key(tx *store.Tx, wanted APIKey) error {
+func key(tx *store.Tx, wanted APIKey) (secret string, err error) {
 	k := store.APIKey{Name: wanted.Name, Scopes: []string{auth.ScopeRead}}
 	if wanted.Write {
 		k.Scopes = append(k.Scopes, auth.ScopeWrite)
 	}
 	made := line(tx, "key_made", k.Name, "scopes", strings.Join(k.Scopes, " "), "network", "all")
 	if wanted.File == "" {
-		_, err := tx.KeepAPIKey(k, wanted.sum())
-		return errors.Join(err, made)
+		_, err = tx.KeepAPIKey(k, wanted.sum())
+	} else {
+		_, secret, err = tx.CreateAPIKey(k)
 	}
-	_, secret, err := tx.CreateAPIKey(k)
-	if err != nil {
-		return err
-	}
-	return errors.Join(made, a.write(wanted.File, secret))
+	return secret, errors.Join(err, made)
 }
 
-func (a Applier) user(tx *store.Tx, wanted MQTTUser) error {
+func user(tx *store.Tx, wanted MQTTUser) (secret string, err error) {
 	u := wanted.record()
 	made := line(tx, "mqtt_user_made", u.Name, "topics", u.TopicPrefix+"/#")
 	if wanted.File == "" {
-		_, err := tx.KeepIntegrationUser(u, wanted.sum())
-		return errors.Join(err, made)
+		_, err = tx.KeepIntegrationUser(u, wanted.sum())
+	} else {
+		_, secret, err = tx.CreateIntegrationUser(u)
 	}
-	_, secret, err := tx.CreateIntegrationUser(u)
-	if err != nil {
-		return err
-	}
-	return errors.Join(made, a.write(wanted.File, secret))
-}
-
-// write writes a new secret to its file.
-func (a Applier) write(path, secret string) error {
-	if err := durable.WriteFile(path, []byte(secret+"\n")); err != nil {
-		return fmt.Errorf("file: %w", err)
-	}
-	return nil
+	return secret, errors.Join(err, made)
 }

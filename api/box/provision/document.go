@@ -17,10 +17,13 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sensegate/api/auth"
 	"sensegate/motion/home"
 	"sensegate/motion/uplink"
 	"sensegate/store"
+	"sensegate/store/regular"
 )
 
 // Document is what the file asks for.
@@ -73,7 +76,7 @@ type Others struct {
 	Uplinks  []uplink.Config // of the configuration
 	Relay    uplink.RelayConfig
 	StateDir string
-	Begun    []string // absolute paths of files that an earlier try may have written
+	Begun    *Begun // what an earlier try may have written; nil: nothing
 }
 
 // Validate returns every mistake at once, each beginning with its key such as "accounts.0.email: ", and reads
@@ -101,7 +104,7 @@ func (d *Document) Validate(beside Others) error {
 		note("api_keys", i, named(k.Name))
 		note("api_keys", i, k.Secret.validate(beside))
 		note("api_keys", i, twice("name", i, func(j int) bool { return d.APIKeys[j].Name == k.Name }))
-		note("api_keys", i, twice("file", i, func(j int) bool { return k.File != "" && d.APIKeys[j].File == k.File }))
+		note("api_keys", i, twice("file", i, func(j int) bool { return meet(k.File, d.APIKeys[j].File) }))
 		note("api_keys", i, twice("sha256", i, func(j int) bool { return k.SHA256 != "" && strings.EqualFold(d.APIKeys[j].SHA256, k.SHA256) }))
 	}
 	for i := range d.MQTTUsers {
@@ -109,8 +112,8 @@ func (d *Document) Validate(beside Others) error {
 		note("mqtt_users", i, u.record().Validate())
 		note("mqtt_users", i, u.Secret.validate(beside))
 		note("mqtt_users", i, twice("name", i, func(j int) bool { return d.MQTTUsers[j].Name == u.Name }))
-		note("mqtt_users", i, twice("file", i, func(j int) bool { return u.File != "" && d.MQTTUsers[j].File == u.File }))
-		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return u.File != "" && k.File == u.File }) {
+		note("mqtt_users", i, twice("file", i, func(j int) bool { return meet(u.File, d.MQTTUsers[j].File) }))
+		if slices.ContainsFunc(d.APIKeys, func(k APIKey) bool { return meet(u.File, k.File) }) {
 			note("mqtt_users", i, errors.New("file: is that of an API key, too"))
 		}
 	}
@@ -123,25 +126,13 @@ func (a *Account) validate() error {
 		if a.Password != "" || a.PasswordHash != "" {
 			return errors.New("password_file: want one of password, password_file and password_hash")
 		}
-		raw, err := readFile(a.PasswordFile)
+		raw, err := regular.Read(a.PasswordFile)
 		if err != nil {
 			return fmt.Errorf("password_file: %w", err)
 		}
 		a.Password, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	}
 	return auth.Check(a.Email, a.Password, a.PasswordHash)
-}
-
-// readFile reads a regular file: of a pipe or a device there may be no end.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	return os.ReadFile(path)
 }
 
 // validate returns what is wrong with a secret, and makes the path of its file absolute.
@@ -186,21 +177,20 @@ func (o Others) free(path string) error {
 	if within := strings.HasPrefix(folder+"/", own+"/"); within && (folder != own || filepath.Ext(path) != ".key") {
 		return errors.New("file: in the state directory want a name that ends in .key: what else is there is the appliance's own")
 	}
-	if slices.Contains(o.Begun, path) {
-		return nil
+	switch _, err := os.Lstat(path); {
+	case err == nil && !o.Begun.wrote(path):
+		return fmt.Errorf("file: %s is there already: name another one, or remove it", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("file: %w", err)
 	}
-	for _, taken := range []string{path, path + ".new"} { // by which it is written
-		if _, err := os.Lstat(taken); err == nil {
-			return fmt.Errorf("file: %s is there already: name another one, or remove it", taken)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("file: %w", err)
-		}
+	if err := unix.Access(folder, unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("file: this user (%d) cannot make a file in %s: %w; let it, for a service of systemd also by ReadWritePaths= in a drop-in, or name another directory", os.Geteuid(), folder, err)
 	}
 	return nil
 }
 
-// files returns the paths of the files that are written.
-func (d *Document) files() (paths []string) {
+// Files returns the absolute paths of the files that are written, once the document was validated.
+func (d *Document) Files() (paths []string) {
 	for _, k := range d.APIKeys {
 		paths = append(paths, k.File)
 	}
@@ -240,7 +230,7 @@ func (d *Document) wrongUplinks(beside Others) (wrong []error) {
 		if u.PasswordFile == "" || u.Password != "" {
 			continue
 		}
-		raw, err := readFile(u.PasswordFile)
+		raw, err := regular.Read(u.PasswordFile)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("uplinks.%d.password_file: %w", i, err))
 			continue

@@ -226,7 +226,7 @@ func (n *Names) find(text string) (list []found) {
 var behindHost = regexp.MustCompile(`^(?:[a-z0-9+]+://)?[^:]*(:[0-9]{1,5})\.?$`)
 
 // ownFile is what the appliance keeps in its state directory.
-var ownFile = regexp.MustCompile(`^/(?:backups|provision\.yaml|recordings|sensegate\.db|sensegate\.sock|signing\.json|tls)$`)
+var ownFile = regexp.MustCompile(`^/(?:backups|provision\.begun|provision\.yaml|recordings|sensegate\.db|sensegate\.sock|signing\.json|tls)$`)
 
 func letterBefore(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
