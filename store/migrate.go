@@ -42,6 +42,7 @@ func migrations() []migration {
 		{version: 5, first: (*DB).partEvents, apply: (*Tx).forgetHouseholds},
 		{version: 6, buckets: []string{audit.name}},
 		{version: 7, buckets: []string{uplinks.name, uplinkCursors.name, eventsBySeq, rooms.name, published.name}, apply: (*Tx).makeInstance},
+		{version: 8}, // blocks of samples may hold levels, which former programs cannot read
 	}
 }
 

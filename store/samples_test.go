@@ -14,6 +14,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/series"
+	"sensegate/motion/series/seriestest"
 	"sensegate/store"
 	"sensegate/store/storetest"
 )
@@ -368,7 +369,7 @@ func TestSamplesAreWhatWasAdded(t *testing.T) {
 		want := ""
 		for second := range int64(1801) {
 			if v, ok := held[second]; ok {
-				want += fmt.Sprint(v) + " "
+				want += fmt.Sprint(seriestest.Kept(v)) + " "
 			} else {
 				want += "- "
 			}

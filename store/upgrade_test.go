@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"sensegate/motion"
 	"sensegate/motion/home"
+	"sensegate/motion/series"
 )
 
 // TestEveryFormerSchemaIsUpgraded opens what programs with former schemas have left: testdata/v4.db to
-// v6.db were written by the last commit before the next schema. All is there afterwards, and a backup
+// v7.db were written by the last commit before the next schema. All is there afterwards, and a backup
 // from before.
 func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 	t.Parallel()
@@ -32,6 +34,7 @@ func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var network motion.NetworkID
 			err = db.View(t.Context(), func(tx *Tx) error {
 				n, err := tx.NetworkByGuardian("a41f00c2d97b4e5580136c2e")
 				if err != nil {
@@ -46,12 +49,16 @@ func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 				if h.Name != "Home" || len(members) != 1 || members[0].Role != home.OwnerRole {
 					t.Errorf("home %+v, members %+v", h, members)
 				}
+				network = n.ID
 				keys, err4 := tx.APIKeys()
 				if len(keys) != 1 || n.Meta.Text("guardian_env") != "local" {
 					t.Errorf("keys %+v, network %+v", keys, n)
 				}
 				return errors.Join(err, err2, err3, err4)
 			})
+			if schema > 6 {
+				thousandthsAreThere(t, db, network)
+			}
 			if err := errors.Join(err, db.Check(context.Background()), db.Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -60,5 +67,28 @@ func TestEveryFormerSchemaIsUpgraded(t *testing.T) {
 				t.Errorf("backups %+v, %v", made, err)
 			}
 		})
+	}
+}
+
+// thousandthsAreThere checks the samples of v7.db, in which seconds, sums and a journal hold intensities below
+// 0.2 in thousandths.
+func thousandthsAreThere(t *testing.T, db *DB, network motion.NetworkID) {
+	t.Helper()
+	samples, err := OpenSamples(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[series.Query]string{
+		{From: 1764000000, To: 1764000005, Bucket: 1}: "[[0.034,1764000000],[0.047,1764000001],[0.013,1764000002],[0.352,1764000003],[0,1764000004]]",
+		{From: 1764004195, To: 1764004200, Bucket: 1}: "[[0.034,1764004195],[0.047,1764004196],[0.013,1764004197],[0.352,1764004198],[0,1764004199]]",
+		{From: 1764000000, To: 1764000010, Bucket: 5}: "[[0.352,1764000000],[0.352,1764000005]]",
+	} {
+		set, err := samples.Set(t.Context(), network, at.From, at.To, at.Bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := set.AppendJSON(nil, series.Query{Measure: series.Intensity, From: at.From, To: at.To, Bucket: at.Bucket}); err != nil || string(got) != want {
+			t.Errorf("%+v: %s, %v", at, got, err)
+		}
 	}
 }

@@ -61,6 +61,13 @@ import (
 //
 //	0  runs: (uvarint value, uvarint length−1) until n values are covered
 //	1  uvarint first value, then n−1 adaptive Golomb–Rice codes, see rice.go
+//	2  as 0, and 3 as 1, of levels (of bits 0 and 4 alone, not of a location):
+//	   an intensity below 0.2 in hundredths, from there on its thousandths − 180;
+//	   a sum whose mean is below 0.2 as its mean in hundredths, any other minus
+//	   seconds × 200, plus 20
+//
+// 2 and 3 are for intensities that are whole hundredths below 0.2 and for sums; programs of schema 7 and
+// before wrote 0 and 1 alone.
 //
 // Other codings were tried and are larger in sum on both profiles of seriestest. Bytes for the
 // active values, per row, sparse and noisy3: this one 0.068 and 0.75, bits of a fixed width per

@@ -35,7 +35,7 @@ func TestFormatByByte(t *testing.T) {
 	b.Fill(location, 3600, 0.25)
 	b.Add(link, 3600, 0)
 	b.Add(link, 3600, 0.001)
-	for i, v := range []float64{0.1, 0.104, 0.099, 1} {
+	for i, v := range []float64{0.02, 0.06, 0.204, 1} {
 		b.Fill(other, 3600+5*int64(i), v)
 	}
 	want := strings.Join([]string{
@@ -45,15 +45,15 @@ func TestFormatByByte(t *testing.T) {
 		"00", "03", "412e42", "0a", // A.B
 		"02", "01", "43", "0d", // A.C
 		"01", "00", "00", "02", "960b", // 1 absent, 1 zero, 2 active, 716 absent
-		"00", "f403", "01", // 500 twice
+		"02", "c002", "01", // level 320, which is 0.5, twice
 		"81", "00", "9c0b", "00", "19", "00", // 1 active, 719 absent; 25 once
-		"83", "00", "9c0b", "00", "01", "00", "00", "32", "00", // value 1 once; density 50 once
+		"83", "00", "9c0b", "02", "01", "00", "00", "32", "00", // level 1 once; density 50 once
 		"81", "06", "960b", // 4 active, 716 absent
-		"01", "64", // Rice: first 100; then from the lowest bit up:
-		// 104: foretold 100, folded 8, k 5: 0 and 01000
-		// 99: foretold 101, folded 3, k 3: 0 and 011
-		// 1000: foretold 101, folded 1798, k 3: 24 ones and 1000 in 16 bits
-		"90fdffffa30f00",
+		"03", "02", // Rice: first level 2; then from the lowest bit up:
+		// 6: foretold 2, folded 8, k 5: 0 and 01000
+		// 24 (0.204): foretold 3, folded 42, k 3: 5 ones, 0 and 010
+		// 820 (1): foretold 8, folded 1624, k 4: 24 ones and 820 in 16 bits
+		"d0a7ffff7f9a01",
 	}, "")
 	sealed := b.AppendValue(nil)
 	if got := hex.EncodeToString(sealed); got[:len(got)-8] != want {
@@ -91,11 +91,11 @@ func TestFormatOfSums(t *testing.T) {
 		"00", "00", "15", // the network
 		"00", "07", "4002bb00000031", "0b", // the location
 		"9d", "01", "03", "980b", // 1 active, 2 zero, 717 absent; values, seconds, motion and totals
-		"00", "e807", "00", // greatest 1000, once
+		"02", "b406", "00", // greatest level 820, which is 1, once
 		// Rice: 5 seconds, then 5 again (folded 0, k 5: 0 and 00000) and 1 (folded 7, k 0: seven ones and 0)
 		"01", "05", "c01f",
 		"00", "c801", "00", // 200: 2 of 5 seconds in motion
-		"00", "dc0b", "00", // 500 + 1000
+		"02", "8804", "00", // level 520: 500 + 1000 − 5·200 + 20
 		"89", "00", "9c0b", // 1 active, 719 absent; values and motion
 		"00", "64", "00", "00", "9601", "00", // greatest 100 %, of 150 in 5 s
 	}, "")
@@ -175,7 +175,11 @@ func TestWrongStructureIsDamageInSpiteOfARightChecksum(t *testing.T) {
 		"active rows without values": {link, "\x80" + allActive, true},
 		"location with densities":    {location, "\x83" + allActive + "\x00\x64\xd7\x04\x00\x32\xd7\x04", true},
 		"stream is missing":          {link, "\x83" + allActive + "\x00\x01\xd7\x04", true},
-		"unknown coding":             {link, "\x81" + allActive + "\x02\x01\xd7\x04", true},
+		"unknown coding":             {link, "\x81" + allActive + "\x04\x01\xd7\x04", true},
+		"levels":                     {link, "\x81" + allActive + "\x02\xb4\x06\xd7\x04", false},
+		"level above intensity 1":    {link, "\x81" + allActive + "\x02\xb5\x06\xd7\x04", true},
+		"location with levels":       {location, "\x81" + allActive + "\x02\x0a\xd7\x04", true},
+		"densities with levels":      {link, "\x83" + allActive + "\x00\x01\xd7\x04\x02\x32\xd7\x04", true},
 		"intensity 0":                {link, "\x81" + allActive + "\x00\x00\xd7\x04", true},
 		"intensity 1.001":            {link, "\x81" + allActive + "\x00\xe9\x07\xd7\x04", true},
 		"density 101":                {link, "\x83" + allActive + "\x00\x01\xd7\x04\x00\x65\xd7\x04", true},
@@ -245,6 +249,33 @@ func TestReplayRefusesAnotherBlock(t *testing.T) {
 	} {
 		if err := b.Replay(value); err == nil || !b.Empty() {
 			t.Errorf("%s: err %v, empty %v", name, err, b.Empty())
+		}
+	}
+}
+
+// Programs of schema 7 and before kept thousandths below 0.2 too; what is made of them keeps them.
+func TestThousandthsOfFormerProgramsStay(t *testing.T) {
+	t.Parallel()
+	body := "\x01\x01\x00\xd8\x04\x01" + "\x00\x00\x07" + "\x81\x00\xac\x09" + "\x00\x0d\x00" // 13 once, then 599 absent
+	former := binary.LittleEndian.AppendUint32([]byte(body), crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli)))
+	b := series.NewBlock(series.Second, 0)
+	if err := b.Replay(former); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.AppendValue(nil); !bytes.Equal(got, former) {
+		t.Errorf("%x became %x", former, got)
+	}
+	sums, err := series.Rollup(series.FiveSeconds, 0, [][]byte{former})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := series.NewSet(sums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for measure, want := range map[series.Measure]string{series.Intensity: "[[0.013,0]]", series.Mean: "[[0.01,0]]"} {
+		if got, _, err := set.AppendJSON(nil, series.Query{Measure: measure, From: 0, To: 5, Bucket: 5}); string(got) != want || err != nil {
+			t.Errorf("%v: %s, %v", measure, got, err)
 		}
 	}
 }

@@ -46,7 +46,9 @@ type streams struct {
 	densities []uint16 // of the active rows: percent
 	seconds   []uint16 // of the present rows
 	motion    []uint32 // of the active rows: record.motion
-	totals    []uint32 // of the active rows: record.total
+	totals    []uint32 // of the active rows: record.total; while they are appended, their levels
+
+	levels []uint16 // memory of appendValues
 }
 
 // rows is a decoded column. It reuses its memory for the next decode.
@@ -101,22 +103,42 @@ func (s *streams) appendPlain(dst []byte, head int, records []record, step int64
 		s.values, s.densities = append(s.values, r.peak), append(s.densities, density)
 		allFull = allFull && density == full
 	}
-	return s.appendPlainStreams(dst, head, share || allFull), true
+	return s.appendPlainStreams(dst, head, share, allFull), true
 }
 
-// appendPlainStreams appends the values and, unless the values imply them, the densities of a
+// appendPlainStreams appends the values and, unless all are full or shares, the densities of a
 // plain column.
-func (s *streams) appendPlainStreams(dst []byte, head int, valuesTellAll bool) []byte {
+func (s *streams) appendPlainStreams(dst []byte, head int, share, allFull bool) []byte {
 	if len(s.values) == 0 {
 		return dst
 	}
-	dst[head] |= hasValues
-	dst = appendStream(dst, s.values)
-	if valuesTellAll {
+	dst = s.appendValues(dst, head, share)
+	if share || allFull {
 		return dst
 	}
 	dst[head] |= hasDensities
 	return appendStream(dst, s.densities)
+}
+
+// appendValues appends the values, of which there is at least one.
+func (s *streams) appendValues(dst []byte, head int, share bool) []byte {
+	dst[head] |= hasValues
+	if share {
+		return appendStream(dst, s.values)
+	}
+	var ok bool
+	if s.levels, ok = levels(s.levels[:0], s.values); !ok {
+		return appendStream(dst, s.values)
+	}
+	return appendLevels(dst, s.levels)
+}
+
+// appendLevels appends values that are levels.
+func appendLevels[N number](dst []byte, levels []N) []byte {
+	coding := len(dst)
+	dst = appendStream(dst, levels)
+	dst[coding] |= ofLevels
+	return dst
 }
 
 // appendCells appends the column of an open block's rows, like appendColumn of their records.
@@ -142,7 +164,7 @@ func (s *streams) appendCells(dst []byte, cells []cell, share bool) []byte {
 		}
 	}
 	dst = appendRun(dst, head, current, (current.kind+1)%kinds)
-	return s.appendPlainStreams(dst, head, share || allFull)
+	return s.appendPlainStreams(dst, head, share, allFull)
 }
 
 // appendSums appends the streams of a column that is not plain.
@@ -163,11 +185,10 @@ func (s *streams) appendSums(dst []byte, head int, records []record, step int64,
 		if share {
 			peak /= shareUnit
 		}
-		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, r.total)
+		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, levelOfTotal(r.total, r.seconds))
 	}
 	if len(s.values) > 0 {
-		dst[head] |= hasValues
-		dst = appendStream(dst, s.values)
+		dst = s.appendValues(dst, head, share)
 	}
 	if !whole {
 		dst[head] |= hasSeconds
@@ -182,7 +203,7 @@ func (s *streams) appendSums(dst []byte, head int, records []record, step int64,
 		return dst
 	}
 	dst[head] |= hasTotals
-	return appendStream(dst, s.totals)
+	return appendLevels(dst, s.totals)
 }
 
 // appendRun appends r, which a run of kind next follows. Before the first run r is empty and
@@ -225,15 +246,16 @@ func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) 
 	if !soundHead(head, present, activeRows, share) {
 		return fmt.Errorf("%w: column head %02x", ErrDamaged, head)
 	}
-	limit := uint16(1000)
-	if share {
-		limit = full
-	}
 	d.values, d.densities, d.seconds, d.motion, d.totals = d.values[:0], d.densities[:0], d.seconds[:0], d.motion[:0], d.totals[:0]
 	if deep == runsOnly || deep == secondsOnly && head&hasSeconds == 0 {
 		return nil
 	}
-	if d.values, err = decodeStream(c, d.values, activeRows, limit); err != nil {
+	if share {
+		d.values, err = decodeStream(c, d.values, activeRows, full)
+	} else {
+		err = d.decodeIntensities(c, activeRows)
+	}
+	if err != nil {
 		return err
 	}
 	switch {
@@ -257,6 +279,16 @@ func (d *rows) decodeFrom(c *cursor, n int, step int64, share bool, deep depth) 
 			d.values[i] *= shareUnit
 		}
 	}
+	return err
+}
+
+// decodeIntensities reads the values of n active rows that are no shares.
+func (d *rows) decodeIntensities(c *cursor, n int) error {
+	values, areLevels, err := decodeEither(c, d.values, n, 1000)
+	if areLevels && err == nil {
+		err = fromLevels(values)
+	}
+	d.values = values
 	return err
 }
 
@@ -288,13 +320,37 @@ func (d *rows) decodeSums(c *cursor, head byte, present, activeRows int, deep de
 		return nil
 	}
 	if head&hasTotals != 0 {
-		d.totals, err = decodeStream(c, d.totals, activeRows, 1000*uint32(d.step))
+		var areLevels bool
+		if d.totals, areLevels, err = decodeEither(c, d.totals, activeRows, 1000*uint32(d.step)); err == nil && areLevels {
+			d.totalsFromLevels()
+		}
 		return err
 	}
 	for _, m := range d.motion {
 		d.totals = append(d.totals, shareUnit*m)
 	}
 	return nil
+}
+
+// totalsFromLevels turns levels of totals, whose other streams are decoded, into totals.
+func (d *rows) totalsFromLevels() {
+	present, i := 0, 0
+	for _, r := range d.runs {
+		for k := range r.rows {
+			if r.kind != active {
+				break
+			}
+			seconds := uint16(d.step)
+			if len(d.seconds) > 0 {
+				seconds = d.seconds[present+k]
+			}
+			d.totals[i] = totalOfLevel(d.totals[i], seconds)
+			i++
+		}
+		if r.kind != absent {
+			present += r.rows
+		}
+	}
 }
 
 // decodeRuns reads the kinds of n rows and returns the number of present and of active rows.

@@ -165,7 +165,7 @@ func (b *Block) Fill(i int, ts int64, value float64) bool {
 	if b.columns[i].share {
 		density = quantise(value, full)
 	}
-	b.put(i, r, quantise(value, 1000), density)
+	b.put(i, r, intensity(value), density)
 	b.changed = b.changed.join(span{r, r + 1})
 	return true
 }
@@ -202,7 +202,7 @@ func (c *column) add(r int, value float64) {
 }
 
 func (c *cell) addIntensity(value float64) {
-	milli := quantise(value, 1000)
+	milli := intensity(value)
 	c.value = max(c.value, milli)
 	if c.frames < math.MaxUint8 {
 		c.frames++

@@ -36,7 +36,10 @@ func TestFramesOfASecondBecomeOneRow(t *testing.T) {
 		"two in motion":         {[]float64{0.2, 0.353}, "0.353", "100"},
 		"one in motion":         {[]float64{0, 0.1}, "0.1", "50"},
 		"quiet":                 {[]float64{0, 0}, "0", "0"},
-		"never rounded away":    {[]float64{0.0001, 0}, "0.001", "50"},
+		"never rounded away":    {[]float64{0.0001, 0}, "0.01", "50"},
+		"noise":                 {[]float64{0.034, 0.0451}, "0.05", "100"},
+		"the end of noise":      {[]float64{0.1949, 0.1994}, "0.2", "100"},
+		"no noise":              {[]float64{0.1996, 0.2014}, "0.201", "100"},
 		"clipped":               {[]float64{-3, 7}, "1", "50"},
 		"infinite":              {[]float64{math.Inf(1), math.Inf(-1)}, "1", "50"},
 		"one of three":          {[]float64{0, 0, 0.5}, "0.5", "33"},
@@ -236,7 +239,7 @@ func TestRowsAddedDuringAFlushStayPending(t *testing.T) {
 	b.Add(i, 1, 0.2)
 	b.Committed()
 	increment := b.AppendIncrement(nil)
-	if want := "\x01\x00\x01\x01\x81\x00\x00\xc8\x01\x00"; string(increment) != want { // no name, of row 1 one row: 200 ‰
+	if want := "\x01\x00\x01\x01\x81\x00\x02\x14\x00"; string(increment) != want { // no name, of row 1 one row: level 20
 		t.Errorf("increment is %q, want %q", increment, want)
 	}
 	b.Committed()

@@ -9,6 +9,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/series"
+	"sensegate/motion/series/seriestest"
 
 	"pgregory.net/rapid"
 )
@@ -72,7 +73,7 @@ func figureOf(frames []float64, share bool) figure {
 			f.density += max(int(math.Round(v*100)), int(math.Ceil(v)))
 			continue
 		}
-		f.milli = max(f.milli, int(math.Round(v*1000)))
+		f.milli = max(f.milli, int(math.Round(seriestest.Kept(v)*1000)))
 		if v > 0 {
 			f.density += 50
 		}

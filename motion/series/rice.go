@@ -11,6 +11,8 @@ import (
 const (
 	codingRuns = 0
 	codingRice = 1
+
+	ofLevels = 2 // more than these: the values are levels (floor.go)
 )
 
 // Adaptive Golomb–Rice coding (R. F. Rice, "Some practical universal noiseless coding
@@ -144,19 +146,32 @@ func appendRice[N number](dst []byte, values []N) []byte {
 
 // decodeStream appends n values of 1..limit to dst. The error is ErrDamaged.
 func decodeStream[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {
+	dst, areLevels, err := decodeEither(c, dst, n, limit)
+	if areLevels && err == nil {
+		err = fmt.Errorf("%w: levels where there are none", ErrDamaged)
+	}
+	return dst, err
+}
+
+// decodeEither is decodeStream of values that may be levels.
+func decodeEither[N number](c *cursor, dst []N, n int, limit N) (_ []N, areLevels bool, err error) {
 	if n == 0 {
-		return dst, nil
+		return dst, false, nil
 	}
-	switch coding := c.byte(); {
-	case c.bad:
-		return dst, fmt.Errorf("%w: stream is missing", ErrDamaged)
-	case coding == codingRuns:
-		return decodeRuns(c, dst, n, limit)
-	case coding == codingRice:
-		return decodeRice(c, dst, n, limit)
+	coding := c.byte()
+	areLevels = coding&ofLevels != 0
+	switch coding &^ ofLevels {
+	case codingRuns:
+		if c.bad {
+			return dst, false, fmt.Errorf("%w: stream is missing", ErrDamaged)
+		}
+		dst, err = decodeRuns(c, dst, n, limit)
+	case codingRice:
+		dst, err = decodeRice(c, dst, n, limit)
 	default:
-		return dst, fmt.Errorf("%w: stream coding %d", ErrDamaged, coding)
+		err = fmt.Errorf("%w: stream coding %d", ErrDamaged, coding)
 	}
+	return dst, areLevels, err
 }
 
 func decodeRuns[N number](c *cursor, dst []N, n int, limit N) ([]N, error) {

@@ -1,12 +1,14 @@
 package series_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"sensegate/motion"
 	"sensegate/motion/series"
+	"sensegate/motion/series/seriestest"
 
 	"pgregory.net/rapid"
 )
@@ -118,13 +120,17 @@ func TestSumsAnswerAsTheSecondsDo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			alike := bytes.Equal
+			if q.Measure == series.Mean && q.Series != kitchen {
+				alike = seriestest.SameMeans
+			}
 			got, bucket, err := all.AppendJSON(nil, q)
-			if err != nil || bucket != q.Bucket || string(got) != string(want) {
+			if err != nil || bucket != q.Bucket || !alike(got, want) {
 				t.Fatalf("%+v, summed to %d: bucket %d, %v\ngot  %s\nwant %s", q, summed, bucket, err, got, want)
 			}
 			points, err := all.Points(q)
-			if packed := points.AppendJSON(nil); err != nil || string(packed) != string(want) {
-				t.Fatalf("%+v: Points %s, %v\nwant %s", q, packed, err, want)
+			if packed := points.AppendJSON(nil); err != nil || string(packed) != string(got) {
+				t.Fatalf("%+v: Points %s, %v\nwant %s", q, packed, err, got)
 			}
 			compareLocations(t, all, seconds, q)
 		}

@@ -31,8 +31,8 @@ const Format = "sensegate-network"
 
 // Version is the version of the format that is written. A newer one is not read. It is counted up
 // with every change after which this program would read a file wrongly, also of the records of
-// the store.
-const Version = 1
+// the store. 2: blocks of samples may hold levels (motion/series).
+const Version = 2
 
 // Header is the first line of a file.
 type Header struct {

@@ -1,0 +1,72 @@
+package series
+
+import "fmt"
+
+// The floor is what a device reports while nobody moves: noise. Devices give intensities with two decimals, so
+// below floorEdge they are kept in steps of floorStep, and so are means: what is finer would be most of the
+// bytes of a file. Both are thousandths.
+const (
+	floorEdge = 200
+	floorStep = 10
+	floorEnd  = floorEdge / floorStep // the level of floorEdge
+)
+
+// intensity returns value × 1000, clipped to 0..1000 and rounded, below floorEdge to a multiple of floorStep;
+// it is 0 only if value is not above 0.
+func intensity(value float64) uint16 {
+	milli := quantise(value, 1000)
+	if milli == 0 || milli >= floorEdge {
+		return milli
+	}
+	return floorStep * quantise(value, 1000/floorStep)
+}
+
+// levels appends the levels of intensities: below floorEdge their steps, from there on thousandths, without a
+// gap. ok is false when one is not in steps, as former programs kept them.
+func levels(dst, intensities []uint16) (_ []uint16, ok bool) {
+	for _, milli := range intensities {
+		switch {
+		case milli >= floorEdge:
+			milli -= floorEdge - floorEnd
+		case milli%floorStep != 0:
+			return dst, false
+		default:
+			milli /= floorStep
+		}
+		dst = append(dst, milli)
+	}
+	return dst, true
+}
+
+// fromLevels turns levels into intensities. The error is ErrDamaged.
+func fromLevels(levels []uint16) error {
+	for i, level := range levels {
+		switch {
+		case level < floorEnd:
+			levels[i] = level * floorStep
+		case level > 1000-floorEdge+floorEnd:
+			return fmt.Errorf("%w: level %d", ErrDamaged, level)
+		default:
+			levels[i] = level - floorEnd + floorEdge
+		}
+	}
+	return nil
+}
+
+// levelOfTotal returns the level of a row's total, which is above 0: of a mean below floorEdge that of the
+// mean, rounded; otherwise what the total is above floorEdge.
+func levelOfTotal(total uint32, seconds uint16) uint32 {
+	n := uint32(seconds)
+	if total >= floorEdge*n {
+		return total - floorEdge*n + floorEnd
+	}
+	return min(max((total+n*floorStep/2)/(n*floorStep), 1), floorEnd-1)
+}
+
+// totalOfLevel is the inverse of levelOfTotal, but for the rounding.
+func totalOfLevel(level uint32, seconds uint16) uint32 {
+	if n := uint32(seconds); level >= floorEnd {
+		return level - floorEnd + floorEdge*n
+	}
+	return level * floorStep * uint32(seconds)
+}
