@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -316,6 +317,25 @@ func TestUnreadableOrderIsNone(t *testing.T) {
 	s.startAgain()
 	if s.guardian() != "a41f" || slices.Contains(s.files(), orderName) {
 		t.Errorf("the database is that of %s, files %v", s.guardian(), s.files())
+	}
+}
+
+// A pipe in place of the directory refuses the start with its name; nobody waits for who writes to it.
+func TestPipeInPlaceOfTheDirectoryKeepsNoStartWaiting(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "restore")
+	if err := syscall.Mkfifo(directory, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- Place(t.Context(), directory, store.Options{}) }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), directory) {
+			t.Errorf("error %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits")
 	}
 }
 

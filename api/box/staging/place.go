@@ -72,7 +72,7 @@ func Place(ctx context.Context, directory string, o store.Options) error {
 // lock keeps two starts at once from carrying out the same order: the other one waits, and finds it
 // done. The error wraps fs.ErrNotExist where nothing was ever staged.
 func lock(directory string) (unlock func(), err error) {
-	d, err := os.Open(directory)
+	d, err := os.OpenFile(directory, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would keep a start waiting
 	if err != nil {
 		return nil, err
 	}
