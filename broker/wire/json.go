@@ -34,6 +34,9 @@ func parse(payload []byte) (map[string]any, *fault.Error) {
 	if err != nil {
 		return nil, err
 	}
+	if object, ok := quickly(tame); ok {
+		return object, nil
+	}
 	decoder := json.NewDecoder(bytes.NewReader(tame))
 	decoder.UseNumber()
 	var top any
