@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -205,6 +206,15 @@ func TestAppliedBackupIsServedByTheSameProcessStartedAnew(t *testing.T) {
 	}
 }
 
+// copyProgram copies a program that is then run. It is not written by this process: another test may start one
+// meanwhile, which for a moment has the file open for writing too, and then it cannot be run ("text file busy").
+func copyProgram(t *testing.T, from, to string) {
+	t.Helper()
+	if said, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+}
+
 func TestApplianceWhoseProgramIsGoneStartsAnew(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -220,10 +230,7 @@ func TestApplianceWhoseProgramIsGoneStartsAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, program := t.TempDir(), filepath.Join(t.TempDir(), "sensegate")
-			data, err := os.ReadFile(self)
-			if err := errors.Join(err, os.WriteFile(program, data, 0o700)); err != nil {
-				t.Fatal(err)
-			}
+			copyProgram(t, self, program)
 			b := startBoxed(t, dir, program)
 			if err := change(program); err != nil {
 				t.Fatal(err)

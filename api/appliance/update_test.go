@@ -245,10 +245,7 @@ func TestUpdate(t *testing.T) {
 func runsTheNewProgram(t *testing.T, r releases, first, next string) {
 	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "sensegate")
-	raw, err := os.ReadFile(first)
-	if err == nil {
-		err = os.WriteFile(program, raw, 0o755)
-	}
+	copyProgram(t, first, program)
 	stranger := filepath.Join(t.TempDir(), "sensegate")
 	script := `#!/bin/sh
 case $1 in
@@ -256,10 +253,7 @@ version) echo sensegate v2.0.0;;
 config) echo "mistakes: $*: $SENSEGATE_LOG_FORMAT is no format" >&2; exit 2;;
 esac
 `
-	if err == nil {
-		err = os.WriteFile(stranger, []byte(script), 0o755)
-	}
-	if err != nil {
+	if err := os.WriteFile(stranger, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r.sign(stranger)
@@ -307,13 +301,7 @@ esac
 // tries it once more, where it does not fail.
 func goesBackAndOn(t *testing.T, first, next string) {
 	dir, program := t.TempDir(), filepath.Join(t.TempDir(), "sensegate")
-	raw, err := os.ReadFile(first)
-	if err == nil {
-		err = os.WriteFile(program, raw, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	copyProgram(t, first, program)
 	former, err := os.ReadFile("../../store/testdata/v6.db")
 	if err == nil {
 		err = os.WriteFile(admin.Database(dir), former, 0o600)
