@@ -141,7 +141,7 @@ func (f *Fuser) Add(key Link, t detect.Tick) {
 	if !f.begun {
 		f.restart(index)
 	}
-	if index <= f.head && f.dropsLate(l, index) {
+	if index <= f.head && (!t.Valid || f.dropsLate(l, index)) {
 		return
 	}
 	f.lost = 0

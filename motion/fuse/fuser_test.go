@@ -358,3 +358,27 @@ func TestSilentLinkIsUnknown(t *testing.T) {
 
 // said reports whether a script has data at position i.
 func said(s script, i int) bool { return i >= 0 && i < len(s) && s[i] != '.' && s[i] != 'x' }
+
+// TestReturningLinkDoesNotInterruptTheOthers: a detector that hears frames again after a gap tells of the whole gap at once, which
+// is no clock that was set back.
+func TestReturningLinkDoesNotInterruptTheOthers(t *testing.T) {
+	t.Parallel()
+	l := &log{}
+	f := fuse.New(l.emit)
+	feed(f, repeat("q", 290)+repeat("n", 10), repeat("q", 290)+repeat("n", 10), repeat("q", 100))
+	for i := 100; i < 299; i++ {
+		add(f, l, 3, i, 'x')
+	}
+	for i := 300; i < 320; i++ {
+		add(f, l, 1, i, 'k')
+		add(f, l, 2, i, 'h')
+		add(f, l, 3, i, 'q')
+	}
+	finish(f)
+	if got, want := l.steps.String()[285:305], "-----MMMMMMMMMMMMMMM"; got != want {
+		t.Errorf("steps %s, want %s", got, want)
+	}
+	if got := f.LateTicks(key(3)); got > 1 {
+		t.Errorf("%d late ticks, want one at most: there was no data", got)
+	}
+}
