@@ -212,6 +212,7 @@ func (l *Link) tick(at motion.Time) Tick {
 		e := f.evidence(l.pace.coherent())
 		e.chance, e.faint = 1/math.Sqrt(float64(tick.Frames)), !l.config.LM1 && l.weakness.faint(at, tick.Quality.Amplitude)
 		l.judge.weigh(&tick, e)
+		tick.Jump = (tick.Normal.Motion || tick.Levels.Motion != 0) && l.window.jumps(tick.Frames, f.M)
 	} else {
 		l.judge.interrupt()
 		tick.Power, tick.Baseline = math.NaN(), l.judge.baseline

@@ -70,6 +70,36 @@ func TestWhatKeepsMotionIsTold(t *testing.T) {
 	}
 }
 
+// TestJumpIsTold: the radio goes over to another path, of the same strength; a walk later is none.
+func TestJumpIsTold(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []float64{25, 50, 100} {
+		rows := noise(1, int(60*rate), 64)
+		for _, row := range rows[len(rows)/2:] {
+			for k := range row {
+				row[k] *= float32(1 + 0.3*math.Sin(float64(k)/5))
+			}
+		}
+		still := len(rows)
+		rows = append(rows, walk(2, int(10*rate), 64, rate)...)
+		var jumps, walked []detect.Tick
+		for _, tick := range run(detect.NewLink(detect.Defaults()), rows, rate) {
+			switch at := tick.Time.Since(epoch); {
+			case at > 29 && at < 33:
+				jumps = append(jumps, tick)
+			case at > float64(still)/rate+2:
+				walked = append(walked, tick)
+			}
+		}
+		jump := func(t detect.Tick) bool { return t.Jump }
+		proven := func(t detect.Tick) bool { return t.Normal.On && !t.Jump }
+		if share(jumps, jump) == 0 || share(jumps, proven) > 0 || share(walked, moving) < 0.95 || share(walked, jump) > 0 {
+			t.Errorf("at %v frames/s jumps are %.2f of the ticks around one and %.2f of a walk's; %.2f and %.2f start motion otherwise", rate,
+				share(jumps, jump), share(walked, jump), share(jumps, proven), share(walked, proven))
+		}
+	}
+}
+
 func TestConstantGainChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, rate := range []float64{10, 25, 100} {

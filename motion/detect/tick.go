@@ -17,6 +17,7 @@ type Tick struct {
 	On       float64 // normal on-threshold in force, on the scale of R if Coherent, else of lm; 0 if not Valid
 	Keep     float64 // what keeps motion, on the same scale; 0 if not Valid
 	Reach    float64 // what there is of the on-threshold in force, all conditions together: above 1 a quiet link starts motion; 0 if not Valid
+	Jump     bool    // in motion, though all that changes in the window is a single jump: the radio's path may have changed
 
 	Normal Verdict // at the link's sensitivity
 	Strict Verdict // twenty points less sensitive, for a link that decides alone

@@ -160,3 +160,20 @@ func count(b bool) int {
 	}
 	return 0
 }
+
+// TestJumpIsNoMotion: what a change of the radio's path starts, on one link or on two, is none until something else moves.
+func TestJumpIsNoMotion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ one, other, want string }{
+		{"qqjjjjkkkkqq", "qqqqqqqqqqqq", "------------"},
+		{"qqjjjjkkkkqq", "qqjjjjjkkkqq", "------------"},
+		{"qqjjjsskkkqq", "qqqqqqqqqqqq", "-----MM-----"}, // somebody moves on
+		{"qqssjjjkkkqq", "qqqqqqqqqqqq", "--MMMMM-----"}, // somebody moved before
+		{"qqjjxxjjkkqq", "qqqqqqqqqqqq", "------------"},
+	} {
+		l := fused(script(c.one+"qqqq"), script(c.other+"qqqq"))
+		if got := l.head(len(c.want)); got != c.want {
+			t.Errorf("%s and %s: steps %s, want %s", c.one, c.other, got, c.want)
+		}
+	}
+}

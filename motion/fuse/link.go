@@ -28,6 +28,9 @@ type link struct {
 	pending [pendingTicks]evidence
 	sample  LinkSample // the current sample
 	noise   noise
+
+	moved   lanes // of the newest tick: in motion
+	doubted lanes // in motion, which began with a jump and nothing but it has shown since
 }
 
 // evidence is the part of a tick that fusion needs.
@@ -46,8 +49,11 @@ type evidence struct {
 // store keeps a tick until its time is fused.
 func (l *link) store(index int64, t *detect.Tick) {
 	e := evidence{index: index, valid: t.Valid}
-	if t.Valid {
+	if !t.Valid {
+		l.moved, l.doubted = 0, 0
+	} else {
 		e.on, e.stay, e.moving, e.strict = verdicts(t)
+		l.doubt(&e, t.Jump)
 		e.infirm = t.Quality.Weak || t.Quality.Coarse
 		e.raw = Reading(unit((t.Power - t.Baseline) / 5))
 		e.intensity = e.raw
@@ -60,6 +66,18 @@ func (l *link) store(index int64, t *detect.Tick) {
 		e.share = unit(t.Quality.Valid)
 	}
 	l.pending[index&(pendingTicks-1)] = e
+}
+
+// doubt takes away what a jump alone starts, until something else shows motion.
+func (l *link) doubt(e *evidence, jump bool) {
+	if jump {
+		l.doubted |= e.moving &^ l.moved
+		e.on = 0
+	}
+	l.doubted &= e.moving &^ e.on
+	l.moved = e.moving
+	e.moving &^= l.doubted
+	e.strict &^= l.doubted
 }
 
 // at returns the evidence of tick index, or nil if the link had no tick or no data then.

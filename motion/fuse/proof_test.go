@@ -37,6 +37,8 @@ func TestSingleDisturbanceIsNoDetection(t *testing.T) {
 		"one disturbance, held for long":       {defaults, []script{before + repeat("n", 6) + repeat("k", 40)}, 0},
 		"one that comes again each second":     {defaults, []script{before + "nnkknnkknnkknnkkkkkk"}, 11},
 		"one that two links see":               {defaults, []script{before + repeat("n", 4) + repeat("k", 8), before + repeat("n", 4) + repeat("k", 8)}, 8},
+		"a jump of two links":                  {defaults, []script{before + repeat("j", 6) + repeat("k", 8), before + repeat("j", 6) + repeat("k", 8)}, 0},
+		"a jump in a walk":                     {defaults, []script{before + "ssssjjjjjj" + repeat("s", 8)}, 11},
 		"a short one in settings that want so": {quick, []script{before + "nn" + repeat("k", 4)}, 5},
 	} {
 		if got := detectedAt(c.config, c.scripts...); got != c.want {

@@ -23,6 +23,7 @@ func key(n int) fuse.Link {
 //	.  nothing is delivered      x  a tick without data
 //	q  quiet                     h  at stay, not in motion
 //	n  in motion at the normal thresholds, on and at stay
+//	j  like s, from a single jump
 //	k  in motion at the normal thresholds, held without on or stay
 //	s  in motion at the strict thresholds too
 //	w  like s, from a weak link  c  like s, from a coarse link
@@ -51,9 +52,9 @@ func tick(t motion.Time, letter byte) (detect.Tick, bool) {
 		k.Normal, k.Features.R, k.Power = moving, 0.35, -6
 	case 'k':
 		k.Normal.Motion, k.Power = true, -7
-	case 's', 'w', 'c':
+	case 's', 'w', 'c', 'j':
 		k.Normal, k.Strict, k.Features.R, k.Power = moving, moving, 0.6, -5
-		k.Quality.Weak, k.Quality.Coarse = letter == 'w', letter == 'c'
+		k.Quality.Weak, k.Quality.Coarse, k.Jump = letter == 'w', letter == 'c', letter == 'j'
 	default:
 		panic("no such letter: " + string(letter))
 	}
