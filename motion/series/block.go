@@ -63,8 +63,9 @@ import (
 //	1  uvarint first value, then n−1 adaptive Golomb–Rice codes, see rice.go
 //	2  as 0, and 3 as 1, of levels (of bits 0 and 4 alone, not of a location):
 //	   an intensity below 0.2 in hundredths, from there on its thousandths − 180;
-//	   a sum whose mean is below 0.2 as its mean in hundredths, any other minus
-//	   seconds × 200, plus 20
+//	   the sum of a row whose densities are all 100: its mean in hundredths
+//	   where that is below 0.2, else the sum − seconds × 200 + 20; any other
+//	   sum as in 0 and 1
 //
 // 2 and 3 are for intensities that are whole hundredths below 0.2 and for sums; programs of schema 7 and
 // before wrote 0 and 1 alone.

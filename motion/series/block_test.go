@@ -95,7 +95,7 @@ func TestFormatOfSums(t *testing.T) {
 		// Rice: 5 seconds, then 5 again (folded 0, k 5: 0 and 00000) and 1 (folded 7, k 0: seven ones and 0)
 		"01", "05", "c01f",
 		"00", "c801", "00", // 200: 2 of 5 seconds in motion
-		"02", "8804", "00", // level 520: 500 + 1000 − 5·200 + 20
+		"02", "dc0b", "00", // 500 + 1000
 		"89", "00", "9c0b", // 1 active, 719 absent; values and motion
 		"00", "64", "00", "00", "9601", "00", // greatest 100 %, of 150 in 5 s
 	}, "")

@@ -185,7 +185,7 @@ func (s *streams) appendSums(dst []byte, head int, records []record, step int64,
 		if share {
 			peak /= shareUnit
 		}
-		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, levelOfTotal(r.total, r.seconds))
+		s.values, s.motion, s.totals = append(s.values, peak), append(s.motion, r.motion), append(s.totals, levelOfTotal(r.total, r.motion, r.seconds))
 	}
 	if len(s.values) > 0 {
 		dst = s.appendValues(dst, head, share)
@@ -344,7 +344,7 @@ func (d *rows) totalsFromLevels() {
 			if len(d.seconds) > 0 {
 				seconds = d.seconds[present+k]
 			}
-			d.totals[i] = totalOfLevel(d.totals[i], seconds)
+			d.totals[i] = totalOfLevel(d.totals[i], d.motion[i], seconds)
 			i++
 		}
 		if r.kind != absent {

@@ -3,7 +3,7 @@ package series
 import "fmt"
 
 // The floor is what a device reports while nobody moves: noise. Devices give intensities with two decimals, so
-// below floorEdge they are kept in steps of floorStep, and so are means: what is finer would be most of the
+// below floorEdge they are kept in steps of floorStep, and so are means of it: what is finer would be most of the
 // bytes of a file. Both are thousandths.
 const (
 	floorEdge = 200
@@ -53,20 +53,28 @@ func fromLevels(levels []uint16) error {
 	return nil
 }
 
-// levelOfTotal returns the level of a row's total, which is above 0: of a mean below floorEdge that of the
-// mean, rounded; otherwise what the total is above floorEdge.
-func levelOfTotal(total uint32, seconds uint16) uint32 {
+// levelOfTotal returns the level of a row's total: of noise, which is above 0 all the time, with a mean below
+// floorEdge, that of the mean, rounded, and of a greater mean what the total is above floorEdge. Where some of
+// the time was still the total stays as it is: the mean may be small, and short motion in it counts.
+func levelOfTotal(total, motion uint32, seconds uint16) uint32 {
 	n := uint32(seconds)
-	if total >= floorEdge*n {
+	switch {
+	case motion != full*n:
+		return total
+	case total >= floorEdge*n:
 		return total - floorEdge*n + floorEnd
 	}
 	return min(max((total+n*floorStep/2)/(n*floorStep), 1), floorEnd-1)
 }
 
 // totalOfLevel is the inverse of levelOfTotal, but for the rounding.
-func totalOfLevel(level uint32, seconds uint16) uint32 {
-	if n := uint32(seconds); level >= floorEnd {
+func totalOfLevel(level, motion uint32, seconds uint16) uint32 {
+	n := uint32(seconds)
+	switch {
+	case motion != full*n:
+		return level
+	case level >= floorEnd:
 		return level - floorEnd + floorEdge*n
 	}
-	return level * floorStep * uint32(seconds)
+	return level * floorStep * n
 }

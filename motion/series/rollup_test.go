@@ -311,3 +311,34 @@ func TestPastItsRetentionATierIsNotShown(t *testing.T) {
 		t.Errorf("with sums of an earlier time: bucket %d, want 5", bucket)
 	}
 }
+
+// Short motion in a still time has the mean that it has: nights are judged by such means.
+func TestMeanOfShortMotionIsNotRounded(t *testing.T) {
+	t.Parallel()
+	b := series.NewBlock(series.Second, 0)
+	i, _ := b.Index(series.Network)
+	for ts := range int64(600) {
+		b.Add(i, ts, map[int64]float64{7: 0.12}[ts])
+	}
+	fives, err := series.Rollup(series.FiveSeconds, 0, [][]byte{b.AppendValue(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	minutes, err := series.Rollup(series.Minute, 0, [][]byte{fives})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, c := range map[int64]struct {
+		value []byte
+		from  int64
+		want  string
+	}{5: {fives, 5, "[[0.024,5]]"}, 60: {minutes, 0, "[[0.002,0]]"}} {
+		set, err := series.NewSet(c.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := set.AppendJSON(nil, series.Query{Measure: series.Mean, From: c.from, To: c.from + step, Bucket: step}); err != nil || string(got) != c.want {
+			t.Errorf("%d s: %s, %v", step, got, err)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func Kept(v float64) float64 {
 }
 
 // SameMeans reports whether sums answer with the means of the seconds: each of the three coarser resolutions
-// rounds those below 0.2 to 0.01. Both are answers in JSON.
+// rounds those below 0.2 of rows above 0 all the time to 0.01. Both are answers in JSON.
 func SameMeans(sums, seconds []byte) bool {
 	var a, b [][2]*float64
 	if err := errors.Join(json.Unmarshal(sums, &a), json.Unmarshal(seconds, &b)); err != nil || len(a) != len(b) {
