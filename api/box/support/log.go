@@ -166,11 +166,8 @@ func (n *Names) Log(lines []logtail.Line) string {
 
 // often says about how often a line is there.
 func often(times int) string {
-	switch {
-	case times == 1:
+	if times == 1 {
 		return ""
-	case times < 10:
-		return " (several times)"
 	}
 	return " (" + About(times) + " times)"
 }
