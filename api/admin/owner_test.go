@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // foreignDir returns a state directory of another user, in which nothing runs.
@@ -84,5 +86,28 @@ func TestRootGetsABundleOfTheBoxOfAnother(t *testing.T) {
 		if text, err := io.ReadAll(file); err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("%s lacks %s: %v\n%s", name, want, err, text)
 		}
+	}
+}
+
+// TestSupportDoesNotWaitForever for a box that runs and does not answer.
+func TestSupportDoesNotWaitForever(t *testing.T) {
+	supportTime = 50 * time.Millisecond
+	t.Cleanup(func() { supportTime = 5 * time.Minute })
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", Socket(dir)) // whose queue takes the connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	if err := Run(t.Context(), dir, nil, []string{"support", "-o", "-"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "gives no answer in 50ms: stop it") {
+		t.Error(err)
+	}
+}
+
+// TestUpdateOrGiveUp: not both.
+func TestUpdateOrGiveUp(t *testing.T) {
+	t.Parallel()
+	if err := Run(t.Context(), t.TempDir(), nil, []string{"update", "-cancel", "FILE"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "takes no file") {
+		t.Error(err)
 	}
 }

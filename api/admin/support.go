@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -67,6 +68,9 @@ func makeSupport(flags *flag.FlagSet) action {
 	}
 }
 
+// supportTime is more than a bundle takes. Tests have less.
+var supportTime = 5 * time.Minute
+
 // support returns a bundle of the running appliance, or of what is left of one. Unless named is set, its state
 // directory is that of the configuration.
 func (c command) support(ctx context.Context, config string, named bool) ([]byte, error) {
@@ -97,9 +101,11 @@ func (c command) support(ctx context.Context, config string, named bool) ([]byte
 		}
 		return box.New(of.Parts).Support(ctx, store.Actor{})
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, supportTime, fmt.Errorf("the appliance of %s runs and gives no answer in %v: stop it, and make the bundle then", c.stateDir, supportTime))
+	defer cancel()
 	answer, err := client.stream(ctx, "/support")
 	if err != nil {
-		return nil, errors.Join(err, client.Close())
+		return nil, errors.Join(cmp.Or(context.Cause(ctx), err), client.Close())
 	}
 	archive, err := io.ReadAll(answer)
 	return archive, errors.Join(err, answer.Close(), client.Close())
