@@ -104,7 +104,7 @@ var arrows = map[string][]string{
 	"api/box/preflight":  {"store/regular"},
 	"api/box/provision":  {"api/auth", "motion/home", "motion/uplink", "store", "store/durable", "store/regular"},
 	"api/box/support":    {"api/logtail"},
-	"api/update":         {"store/durable"},
+	"api/update":         {"store/durable", "store/regular"},
 	"api/box/recording":  {"motion", "motion/csi", "motion/fault", "motion/home", "store", "store/durable"},
 	"api/box/staging":    {"api/box/passphrase", "motion", "motion/fault", "store", "store/durable"},
 

@@ -236,12 +236,15 @@ func serveOn(ctx context.Context, c appliance.Config, path string, log *slog.Log
 // openHere assembles the appliance where the machine lets it work.
 func openHere(ctx context.Context, c appliance.Config, log *slog.Logger, errOut io.Writer) (*appliance.Appliance, error) {
 	found := c.Preflight()
-	if preflight.Worst(found) == preflight.Wrong {
-		preflight.Show(errOut, found, preflight.Wrong)
-		return nil, errors.New("it does not work here until that is put right; sensegate doctor looks again")
-	}
 	for _, f := range found {
-		if f.Grade == preflight.Warning {
+		switch f.Grade {
+		case preflight.Wrong:
+			preflight.Show(errOut, found, preflight.Wrong)
+			if c.Trial.OnTrial() { // which notes why, for who cannot see the above, and whose doctor is gone then
+				return nil, errors.New(f.String())
+			}
+			return nil, errors.New("it does not work here until that is put right; sensegate doctor looks again")
+		case preflight.Warning:
 			log.Warn(f.String())
 		}
 	}

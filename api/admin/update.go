@@ -60,17 +60,22 @@ const (
 // that it runs as, whatever the appliance, which may be another user's, says of itself.
 func updateProgram(flags *flag.FlagSet) action {
 	older := flags.Bool("older", false, "take one that was built before the present one, too")
-	cancel := flags.Bool("cancel", false, "give up an update that was not tried yet, or whose program does not run")
+	cancel := flags.Bool("cancel", false, "give up an update that was not tried yet, or whose program does not run; a damaged note is moved aside")
 	return func(ctx context.Context, c command, arguments []string) error {
-		u := updating{command: c}
+		if *cancel && len(arguments) > 0 {
+			return errors.New("-cancel takes no file")
+		}
+		u := updating{command: c, gives: *cancel}
 		if err := u.begin(ctx); err != nil {
 			return err
 		}
 		switch {
-		case *cancel && len(arguments) == 0:
+		case *cancel:
 			return u.cancel()
 		case len(arguments) == 0 && u.finished:
 			return nil
+		case len(arguments) == 0 && u.void:
+			return update.ErrVoid
 		case len(arguments) == 0:
 			return u.goOn(ctx)
 		}
@@ -89,6 +94,8 @@ type updating struct {
 	running *Client      // nil: it does not run
 	last    *update.Note // nil: there was none
 
+	gives    bool // it is to give the last one up
+	void     bool // the program of the last one is good, and not there
 	finished bool // the program of the last one was installed by this command
 }
 
@@ -112,6 +119,9 @@ func (u *updating) begin(ctx context.Context) (err error) {
 	if u.running, err = openRunning(ctx, u.stateDir); err != nil {
 		return err
 	}
+	if u.gives {
+		return nil
+	}
 	u.last, err = update.Last(u.stateDir)
 	if err != nil {
 		return err
@@ -122,7 +132,7 @@ func (u *updating) begin(ctx context.Context) (err error) {
 	if err := u.finish(); !errors.Is(err, update.ErrVoid) {
 		return err
 	}
-	u.last = nil
+	u.void, u.last = true, nil
 	return nil
 }
 
@@ -141,9 +151,13 @@ func (u *updating) cancel() error {
 	if err != nil {
 		return err
 	}
+	if n == nil {
+		fmt.Fprintln(u.out, "The damaged note of an update is moved aside: the next start runs the present program. If the database is newer than that: sensegate restore, with the backup from before.")
+		return nil
+	}
 	says := "is given up"
 	if n.State == update.Failed {
-		says += ": the next start of the appliance goes back to the former program"
+		says += ": the next start of the appliance goes back to the former program, and to the database from before if that was changed: what was stored since is kept aside only"
 	}
 	fmt.Fprintf(u.out, "%s %s.\n", n.Version, says)
 	return nil
@@ -182,7 +196,7 @@ func (u *updating) install(ctx context.Context, path string, older bool) (err er
 	try := u.try
 	if u.running == nil {
 		if pids := update.Serving(u.own); len(pids) > 0 {
-			return fmt.Errorf("process %d runs %s, but no appliance answers in %s: name its state directory with -state-dir, or wait until it is ready", pids[0], u.own, u.stateDir)
+			return fmt.Errorf("process %d runs %s, but no appliance answers in %s: name its state directory with -state-dir, wait until it is ready, or stop it first", pids[0], u.own, u.stateDir)
 		}
 		parts, err := u.offline("", u.stateDir)
 		if err != nil {

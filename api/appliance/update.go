@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 
 	"sensegate/api/admin"
 	"sensegate/api/box/preflight"
@@ -42,6 +43,11 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 		return nil, err
 	}
 	db, _, err := store.OpenOrRecover(ctx, options)
+	if err == nil && c.Trial.Backup() != "" {
+		if err := c.Trial.Restored(); err != nil {
+			log.Error("the last update", "err", err) // the next start finds that it is back
+		}
+	}
 	return db, err
 }
 
@@ -60,16 +66,17 @@ func putBack(options store.Options, trial *update.Trial) error {
 	default:
 		options.Logger.Warn("the database from before the update is back", "backup", backup, "aside", aside)
 	}
-	if err := trial.Restored(); err != nil {
-		options.Logger.Error("the last update", "err", err) // the next start finds that it is back
-	}
 	return nil
 }
 
-// tryProgram returns why the program at a path cannot take the place of the one that runs: there is no
-// room for the backup that it makes before it migrates the database, or it refuses the configuration.
+// tryProgram returns why the program at a path cannot take the place of the one that runs: the database could not be
+// put back, there is no room for the backup that it makes before it migrates that, or it refuses the configuration.
 func (c *Config) tryProgram(path string) error {
-	if err := store.RoomForBackup(c.storeOptions(nil)); err != nil {
+	options := c.storeOptions(nil)
+	if info, err := os.Lstat(options.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fault.New(fault.Conflict, "%s is a link, and the database from before could not take its place: stop the appliance and move the file back, or all of its directory to where the link leads (state_dir)", options.Path)
+	}
+	if err := store.RoomForBackup(options); err != nil {
 		return fault.New(fault.Conflict, "a new program backs the database up before it changes that: %s", err)
 	}
 	arguments := []string{"config", "check"}
@@ -96,7 +103,7 @@ func (c *Config) Examine() []preflight.Finding {
 	found := append(c.Preflight(), c.lookAtFiles()...)
 	n, err := update.Last(c.StateDir)
 	if err != nil {
-		return append(found, preflight.Finding{What: "update", Grade: preflight.Warning, Says: err.Error(), Fix: "Remove it when no update is under way"})
+		return append(found, preflight.Finding{What: "update", Grade: preflight.Warning, Says: err.Error(), Fix: "Stop the appliance, sensegate update -cancel"})
 	}
 	if n == nil {
 		return found

@@ -133,9 +133,23 @@ func TestFormerProgramGetsItsDatabaseBack(t *testing.T) {
 		if aside, err := store.Replaced(admin.Database(c.StateDir)); err != nil || len(aside) != 1 {
 			t.Errorf("%s: %v %v", name, aside, err)
 		}
-		if last, err := update.Last(c.StateDir); err != nil || last != nil && last.State == update.Failed {
+		if last, err := update.Last(c.StateDir); err != nil || last != nil && (last.State == update.Failed) != (name == "a backup that is gone") { // which keeps the new program
 			t.Errorf("%s: %+v %v", name, last, err)
 		}
+	}
+}
+
+// TestUpdateIsRefusedWhereTheDatabaseIsALink, whose place the one from before could not take.
+func TestUpdateIsRefusedWhereTheDatabaseIsALink(t *testing.T) {
+	t.Parallel()
+	c := Defaults()
+	database(t, &c)
+	elsewhere := filepath.Join(t.TempDir(), "moved.db")
+	if err := errors.Join(os.Rename(admin.Database(c.StateDir), elsewhere), os.Symlink(elsewhere, admin.Database(c.StateDir))); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.tryProgram("/nowhere"); err == nil || !strings.Contains(err.Error(), "sensegate.db is a link") {
+		t.Error(err)
 	}
 }
 
@@ -156,9 +170,9 @@ func TestDoctorTellsOfTheLastUpdate(t *testing.T) {
 		t.Errorf("without an update: %q", said)
 	}
 	for want, left := range map[string]update.Note{
-		"update: v2 is on trial, start 2 of 3.":              {Version: "v2", State: update.Trying, Attempts: 2},
-		"update: v2 does not work here (it hung): the forme": {Version: "v2", State: update.Returned, Why: "it hung"},
-		"update: v2 runs and is not installed yet. as root":  {Version: "v2", State: update.Good},
+		"update: v2 is on trial, start 2 of 3.":                {Version: "v2", State: update.Trying, Attempts: 2},
+		"update: v2 does not work here (it hung): the forme":   {Version: "v2", State: update.Returned, Why: "it hung"},
+		"update: v2 was ready and is not installed yet. as ro": {Version: "v2", State: update.Good},
 	} {
 		raw, err := json.Marshal(left)
 		if err == nil {
@@ -347,7 +361,7 @@ func goesBackAndOn(t *testing.T, first, next string) {
 	for last, err := update.Last(dir); err == nil && last.State == update.Trying; last, err = update.Last(dir) {
 		time.Sleep(time.Millisecond)
 	}
-	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0 runs and is not installed yet") {
+	if said := box.Administer(t, program, dir, "status"); !strings.Contains(said, "v1.1.0 was ready and is not installed yet") {
 		t.Errorf("status says %q", said)
 	}
 	p.Stop()

@@ -182,11 +182,12 @@ func (s start) try(n *Note) (*Trial, error) {
 		return s.fail(n, fmt.Sprintf("it ended %d times before it was ready", starts))
 	}
 	n.Attempts++
-	if err := n.save(); err != nil && n.Attempts == 1 {
+	if err := n.save(); err != nil && n.Backup == "" {
 		s.log.Error("the new program is not tried at this start", "version", n.Version, "err", err)
 		return nil, nil
-	} else if err != nil {
-		s.log.Error("a start of the new program is not counted", "version", n.Version, "err", err) // the database may be its own already
+	} else if err != nil { // it would be tried for ever, and the database may be its own already
+		n.Why = "a start of it cannot be counted: " + err.Error()
+		return s.goBack(n)
 	}
 	s.log.Info("trying the new program", "version", n.Version, "start", n.Attempts, "of", starts)
 	if err = s.run(Next(s.program), n.New); errors.Is(err, ErrStopped) {
@@ -242,6 +243,9 @@ func execute(path, sum string) error {
 	err := os.Unsetenv(mark)
 	if sum != "" {
 		err = os.Setenv(mark, fmt.Sprintf("%d %s", os.Getpid(), sum))
+		if _, set := os.LookupEnv("GOTRACEBACK"); !set {
+			err = errors.Join(err, os.Setenv("GOTRACEBACK", "crash")) // else a panic ends with 2, after which some supervisors start nothing
+		}
 	}
 	if err == nil {
 		err = syscall.Exec(path, os.Args, os.Environ())

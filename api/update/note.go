@@ -1,6 +1,7 @@
 package update
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,12 @@ const (
 	unfinished = noteName + ".new"
 )
 
+// noteSize is what a note has at least, in bytes, so that a later state of it takes its place on a full disk.
+const noteSize = 2 << 10
+
+// errDamaged: what stands there is no note.
+var errDamaged = errors.New("it is damaged")
+
 // maxNote is more than a note has, in bytes.
 const maxNote = 64 << 10
 
@@ -55,11 +62,11 @@ func Last(stateDir string) (*Note, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, n)
+	if err == nil && json.Unmarshal(raw, n) != nil {
+		err = errDamaged
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the last update, %s: %w", filepath.Join(stateDir, noteName), err)
+		return nil, fmt.Errorf("read the last update, %s: %w (sensegate update -cancel moves it aside)", filepath.Join(stateDir, noteName), err)
 	}
 	n.Version, n.Why, n.Backup = printable(n.Version), printable(n.Why), printable(filepath.Base(n.Backup))
 	if n.Backup == "." {
@@ -104,11 +111,40 @@ func (n *Note) write() error {
 	if err != nil {
 		return err
 	}
+	raw = append(raw, bytes.Repeat([]byte{' '}, max(0, noteSize-len(raw)))...)
 	dir, err := os.Open(n.stateDir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
+	if err = replace(dir, raw); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		_ = unix.Unlinkat(int(dir.Fd()), unfinished, 0) // what stays is removed by the next one
+		return overwrite(int(dir.Fd()), raw)
+	}
+	return err
+}
+
+// overwrite writes the note in the room that the last one has. A link of the owner leads to no other file.
+func overwrite(at int, raw []byte) error {
+	fd, err := unix.Openat(at, noteName, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(fd), noteName)
+	defer file.Close()
+	var had unix.Stat_t
+	if err := unix.Fstat(fd, &had); err != nil {
+		return err
+	}
+	if had.Mode&unix.S_IFMT != unix.S_IFREG || had.Nlink != 1 || had.Size != int64(len(raw)) {
+		return syscall.ENOSPC
+	}
+	_, err = file.WriteAt(raw, 0)
+	return errors.Join(err, file.Sync())
+}
+
+// replace writes a new file and gives it the name of the note.
+func replace(dir *os.File, raw []byte) error {
 	at := int(dir.Fd())
 	if err := unix.Unlinkat(at, unfinished, 0); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -157,7 +193,7 @@ func (n *Note) Tell() (says, fix string) {
 	case Returned:
 		return n.failed() + ": the former program runs", "see its log; ask for a newer program"
 	case Good:
-		return n.Version + " runs and is not installed yet", "as root: sensegate update"
+		return n.Version + " was ready and is not installed yet", "as root: sensegate update; if it does not run: stop the appliance, sensegate update -cancel"
 	}
 	return "", ""
 }

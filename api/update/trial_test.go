@@ -438,3 +438,84 @@ func TestWhatAPowerCutLeavesIsRemoved(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+// TestStartThatCannotBeCountedGoesBack once the new program has begun to change the database.
+func TestStartThatCannotBeCountedGoesBack(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "crashes in its migration")
+	startOf(t, present, dir)
+	if err := os.Mkdir(filepath.Join(dir, unfinished), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if said := startOf(t, present, dir); !strings.HasPrefix(said, "present runs, gets back first.backup") {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestNoteTakesItsOwnPlace on a full disk, at any state, and leads root to no other file.
+func TestNoteTakesItsOwnPlace(t *testing.T) {
+	dir := t.TempDir()
+	n := &Note{New: "1", Former: "2", State: Trying, stateDir: dir}
+	if err := n.save(); err != nil {
+		t.Fatal(err)
+	}
+	at, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.Close()
+	later := Note{New: "1", Former: "2", State: Failed, Attempts: 3, Why: strings.Repeat("w", 300), Backup: "x.backup"}
+	raw, err := json.Marshal(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = append(raw, strings.Repeat(" ", noteSize-len(raw))...)
+	if err := overwrite(int(at.Fd()), raw); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := Last(dir); err != nil || last.State != Failed || last.Why != later.Why {
+		t.Errorf("%+v %v", last, err)
+	}
+	if err := os.Link(filepath.Join(dir, noteName), filepath.Join(dir, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if err := overwrite(int(at.Fd()), raw); err == nil {
+		t.Error("it was written through a link")
+	}
+}
+
+// TestGoodProgramThatDoesNotRunIsGivenUp, also when it was lost.
+func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
+	key := keys(t)
+	for _, lost := range []bool{false, true} {
+		dir, present := toBeTried(t, key, "migrates")
+		startOf(t, present, dir)
+		if lost {
+			if err := os.Remove(Next(present)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Cancel(dir, present); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
+			t.Errorf("%v %s %s", err, behaviourOf(t, present), stateOf(t, dir))
+		}
+		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
+			t.Errorf("said %q", said)
+		}
+	}
+}
+
+// TestDamagedNoteIsMovedAside by giving the update up, which the message tells.
+func TestDamagedNoteIsMovedAside(t *testing.T) {
+	dir, present := t.TempDir(), program(t, "present")
+	for _, text := range []string{"", "junk", `{"version":`} {
+		if err := os.WriteFile(filepath.Join(dir, noteName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := Offline(dir); err == nil || !strings.Contains(err.Error(), "update -cancel") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if n, err := Cancel(dir, present); n != nil || err != nil || Offline(dir) != nil {
+			t.Errorf("%q: %+v %v", text, n, err)
+		}
+	}
+}

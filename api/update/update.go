@@ -20,6 +20,7 @@ import (
 	"aead.dev/minisign"
 
 	"sensegate/store/durable"
+	"sensegate/store/regular"
 )
 
 // publicKey is what updates are signed with: a minisign public key in base64, that the linker sets
@@ -86,8 +87,8 @@ func idle(stateDir, program string) error {
 	return n.open()
 }
 
-// ErrVoid: somebody has put other programs in the place of those of the update.
-var ErrVoid = errors.New("the update is void: it was given up, or other programs than its own were put there by hand")
+// ErrVoid: the programs of the update are not there any more.
+var ErrVoid = errors.New("the update is void: it was given up, or its programs are not there any more: to go back from one that was ready, stop the appliance, sensegate update -cancel")
 
 // concerns returns ErrVoid unless the note is about the program at a path and, where it is to be installed, the
 // next one.
@@ -145,10 +146,13 @@ func (n *Note) replace(program string) error {
 // FormerOf is where the program is kept that the one at a path has replaced.
 func FormerOf(program string) string { return program + formerSuffix }
 
-// Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run,
-// at the next start.
+// Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run and is not
+// installed, at the next start. A note that cannot be understood is moved aside; then it returns nil.
 func Cancel(stateDir, program string) (*Note, error) {
-	if n, err := tried(stateDir); err != nil {
+	if n, err := tried(stateDir, program); errors.Is(err, errDamaged) {
+		note := filepath.Join(stateDir, noteName)
+		return nil, os.Rename(note, note+".damaged")
+	} else if err != nil {
 		return n, err
 	}
 	locked, err := claim(Next(program))
@@ -156,23 +160,23 @@ func Cancel(stateDir, program string) (*Note, error) {
 		return nil, err
 	}
 	defer locked.Close()
-	n, err := tried(stateDir) // a start may have begun meanwhile
+	n, err := tried(stateDir, program) // a start may have begun meanwhile
 	switch pids := Serving(program); {
 	case err != nil:
 		return nil, err
-	case n.Attempts == 0:
+	case n.State == Trying && n.Attempts == 0:
 		return n, errors.Join(n.forget(), os.Remove(Next(program)))
 	case len(pids) > 0:
-		return nil, fmt.Errorf("%s is on trial, in process %d: stop the appliance first", n.Version, pids[0])
+		return nil, fmt.Errorf("the update to %s is not over, process %d runs: stop the appliance first", n.Version, pids[0])
 	}
 	n.State, n.Why = Failed, "it was given up"
 	return n, n.save()
 }
 
-// tried returns the note of an update whose program is to be tried.
-func tried(stateDir string) (*Note, error) {
+// tried returns the note of an update whose program is tried, or was good and is not installed.
+func tried(stateDir, program string) (*Note, error) {
 	n, err := Last(stateDir)
-	if err == nil && (n == nil || n.State != Trying) {
+	if err == nil && (n == nil || n.State != Trying && (n.State != Good || isProgram(program, n.Former) != nil)) {
 		err = errors.New("no program is tried: there is nothing to give up")
 	}
 	return n, err
@@ -188,16 +192,11 @@ func copySigned(path, to string) (sum string, err error) {
 	if err := key.UnmarshalText([]byte(publicKey)); err != nil {
 		return "", fmt.Errorf("the key for updates of this program: %w", err)
 	}
-	beside, err := os.Open(path + ".minisig")
+	signature, err := regular.Read(path + ".minisig")
 	if err != nil {
 		return "", fmt.Errorf("the signature: %w", err)
 	}
-	defer beside.Close()
-	signature, err := readSome(beside, maxAnswer)
-	if err != nil {
-		return "", fmt.Errorf("the signature: %w", err)
-	}
-	from, err := os.Open(path)
+	from, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}
