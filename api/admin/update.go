@@ -176,6 +176,9 @@ func (u *updating) goOn(ctx context.Context) error {
 			return u.await(ctx)
 		}
 	}
+	if u.last == nil || u.last.State == update.Returned {
+		update.RemoveNext(u.own)
+	}
 	return u.print(u.last, func(w io.Writer) { fmt.Fprintln(w, told(u.last)) })
 }
 

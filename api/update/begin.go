@@ -111,7 +111,7 @@ func (s start) installed() (*Trial, error) {
 		s.log.Error("the last update", "err", err)
 		return nil, nil
 	}
-	if n == nil || n.State == Taken {
+	if n == nil || n.State == Taken && isAt(s.program) {
 		RemoveNext(s.program)
 		return nil, nil
 	}
@@ -120,6 +120,11 @@ func (s start) installed() (*Trial, error) {
 		return nil, err
 	}
 	switch {
+	case n.State == Taken:
+		if as == former && isProgram(s.program, n.New) == nil { // installed since this process began
+			return nil, s.run(s.program, "")
+		}
+		return nil, nil
 	case as == stranger:
 		s.log.Warn("the note of an update is not about this program and is removed", "update", n.Version, "state", string(n.State), "backup", n.Backup, "former", FormerOf(s.program))
 		RemoveNext(s.program)

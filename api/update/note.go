@@ -62,11 +62,14 @@ func Last(stateDir string) (*Note, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && json.Unmarshal(raw, n) != nil {
-		err = errDamaged
+	if err == nil {
+		err = json.Unmarshal(raw, n)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the last update, %s: %w (sensegate update -cancel moves it aside)", filepath.Join(stateDir, noteName), err)
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("read the last update, %w", err)
+	case err != nil: // it is cut, a link, a directory, or cannot be read from the disk
+		return nil, fmt.Errorf("read the last update, %s: %w: %w (sensegate update -cancel moves it aside)", filepath.Join(stateDir, noteName), errDamaged, err)
 	}
 	n.Version, n.Why, n.Backup = printable(n.Version), printable(n.Why), printable(filepath.Base(n.Backup))
 	if n.Backup == "." {

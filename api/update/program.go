@@ -103,6 +103,12 @@ func Serving(program string) (pids []int) {
 	return pids
 }
 
+// isAt reports whether the program of this process is still the file at a path.
+func isAt(path string) bool {
+	own, err := os.Stat(runningProgram)
+	return err == nil && names(path, own)
+}
+
 // names reports whether a path names that file.
 func names(path string, file os.FileInfo) bool {
 	info, err := os.Stat(path)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestNewProgramIsInstalledOnceItWasReady plays good and bad updates with real programs, under a supervisor
@@ -243,6 +244,29 @@ func TestInstallingIsGoneOnWith(t *testing.T) {
 		if behaviourOf(t, present) != "works" || behaviourOf(t, FormerOf(present)) != "present" || stateOf(t, dir) != Taken {
 			t.Errorf("%s: the program is %s, the former %s, %s", name, behaviourOf(t, present), behaviourOf(t, FormerOf(present)), stateOf(t, dir))
 		}
+	}
+}
+
+// TestInstalledWhileAFormerProgramStarts, which has not read the note yet.
+func TestInstalledWhileAFormerProgramStarts(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "works")
+	startOf(t, present, dir)
+	hold := filepath.Join(dir, "hold")
+	if err := os.WriteFile(hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for len(Serving(present)) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if _, err := Finish(dir, present); err != nil {
+			t.Error(err)
+		}
+		_ = os.Remove(hold) // the program waits for it
+	}()
+	if said := startOf(t, present, dir); said != "works runs" || stateOf(t, dir) != Taken {
+		t.Errorf("said %q and is %s", said, stateOf(t, dir))
 	}
 }
 
@@ -507,8 +531,16 @@ func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
 // TestDamagedNoteIsMovedAside by giving the update up, which the message tells.
 func TestDamagedNoteIsMovedAside(t *testing.T) {
 	dir, present := t.TempDir(), program(t, "present")
-	for _, text := range []string{"", "junk", `{"version":`} {
-		if err := os.WriteFile(filepath.Join(dir, noteName), []byte(text), 0o600); err != nil {
+	note := filepath.Join(dir, noteName)
+	for text, left := range map[string]func() error{
+		"empty": func() error { return os.WriteFile(note, nil, 0o600) }, "junk": func() error { return os.WriteFile(note, []byte("junk"), 0o600) },
+		"cut":  func() error { return os.WriteFile(note, []byte(`{"version":`), 0o600) },
+		"link": func() error { return os.Symlink("/etc/hostname", note) }, "directory": func() error { return os.Mkdir(note, 0o700) },
+	} {
+		if err := os.RemoveAll(note + ".damaged"); err != nil {
+			t.Fatal(err)
+		}
+		if err := left(); err != nil {
 			t.Fatal(err)
 		}
 		if err := Offline(dir); err == nil || !strings.Contains(err.Error(), "update -cancel") {

@@ -47,6 +47,9 @@ func serve(dir string) int {
 	case behaviour == "dies": // before it reads anything
 		return 3
 	}
+	for _, err := os.Stat(filepath.Join(dir, "hold")); err == nil; _, err = os.Stat(filepath.Join(dir, "hold")) {
+		time.Sleep(time.Millisecond)
+	}
 	readyTime, migrationTime, saveAgain = 300*time.Millisecond, time.Minute, time.Millisecond
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: messageAlone}))
 	trial, err := Begin(dir, func() bool { return false }, log)
