@@ -10,6 +10,8 @@ require (
 	sensegate v0.0.0
 )
 
+require gopkg.in/yaml.v3 v3.0.1 // indirect
+
 require (
 	github.com/VictoriaMetrics/metrics v1.35.4 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -25,7 +27,7 @@ require (
 	github.com/julienschmidt/httprouter v1.3.0 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/matttproud/golang_protobuf_extensions v1.0.2-0.20181231171920-c182affec369 // indirect
-	github.com/mochi-mqtt/server/v2 v2.7.9 // indirect
+	github.com/mochi-mqtt/server/v2 v2.7.9
 	github.com/ncruces/go-strftime v0.1.9 // indirect
 	github.com/oklog/ulid v1.3.1 // indirect
 	github.com/pkg/errors v0.9.1 // indirect

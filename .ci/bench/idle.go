@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"sensegate/broker/wire"
@@ -31,11 +32,32 @@ func measureIdle(ctx context.Context, b *bench) ([]figure, error) {
 			return nil, err
 		}
 		peers, err := idleMemory(ctx, m.addr, m.cmd.Process.Pid, strangers(devices))
-		return []figure{{
+		if err != nil {
+			return nil, err
+		}
+		library, err := b.libraryMemory(ctx, dir, strangers(devices))
+		f := figure{
 			Name: "M2", What: "resident memory of an idle MQTT connection after churn", Unit: "KB", Ours: ours / 1024, Reach: atMost(50),
 			Peer: "mosquitto", Peers: peers / 1024,
-		}}, err
+		}
+		beside := f
+		beside.Reach, beside.Peer, beside.Peers = bound{}, "the MQTT library alone", library/1024
+		return []figure{f, beside}, err
 	})
+}
+
+// libraryMemory is idleMemory of the MQTT library as it comes.
+func (b *bench) libraryMemory(ctx context.Context, dir string, devices []device) (_ float64, err error) {
+	w, err := b.start(ctx, nil, "mochi", dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, w.stop()) }()
+	at, err := w.ask("port", 0)
+	if err != nil {
+		return 0, err
+	}
+	return idleMemory(ctx, fmt.Sprintf("127.0.0.1:%.0f", at["port"]), w.cmd.Process.Pid, devices)
 }
 
 // furnish adopts homes in a state directory and returns their agents. It uses another
