@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"time"
 
 	"sensegate/store/file"
@@ -13,6 +14,11 @@ type Backup = file.Backup
 
 // BackupDirectory returns where the backups of the database at path lie.
 func BackupDirectory(path string) string { return file.BackupDirectory(path) }
+
+// CheckBackup returns why a backup of the database at path, named as Backups names it, cannot be used.
+func CheckBackup(path, name string) error {
+	return file.CheckBackup(filepath.Join(file.BackupDirectory(path), filepath.Base(name)))
+}
 
 // RoomForBackup returns an error that wraps ErrNoRoom, with figures, when there is no room for a backup of
 // the database at o.Path, whether it is open or not.

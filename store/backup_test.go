@@ -145,6 +145,31 @@ func TestRestoreKeepsTheFormerDatabaseAside(t *testing.T) {
 	}
 }
 
+// checkBackup checks data as a backup of the database at path.
+func checkBackup(t *testing.T, path string, data []byte) error {
+	t.Helper()
+	err := os.MkdirAll(store.BackupDirectory(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(store.BackupDirectory(path), "x.backup"), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store.CheckBackup(path, "x.backup")
+}
+
+func TestBackupIsChecked(t *testing.T) {
+	t.Parallel()
+	source := storetest.Open(t)
+	path := filepath.Join(t.TempDir(), "sensegate.db")
+	if err := store.CheckBackup(path, "x.backup"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("none: %v", err)
+	}
+	if err := checkBackup(t, path, snapshot(t, source)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDamagedBackupReplacesNothing(t *testing.T) {
 	t.Parallel()
 	source := storetest.Open(t)
@@ -174,6 +199,9 @@ func TestDamagedBackupReplacesNothing(t *testing.T) {
 			}
 			if list := names(t, filepath.Dir(path)); len(list) != 0 {
 				t.Errorf("the directory holds %v", list)
+			}
+			if err := checkBackup(t, path, data); !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("it is checked: %v", err)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sensegate/api/update"
+	"sensegate/store"
 )
 
 // program is the program of a running appliance.
@@ -147,7 +148,7 @@ func (u *updating) finish() (err error) {
 
 // cancel gives the update up.
 func (u *updating) cancel() error {
-	n, err := update.Cancel(u.stateDir, u.own)
+	n, err := update.Cancel(u.stateDir, u.own, func(backup string) error { return store.CheckBackup(Database(u.stateDir), backup) })
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,13 @@ func (c *Config) openDatabase(ctx context.Context, log *slog.Logger) (*store.DB,
 		return nil, err
 	}
 	db, _, err := store.OpenOrRecover(ctx, options)
-	if err == nil && c.Trial.Backup() != "" {
+	switch {
+	case c.Trial.Backup() == "":
+	case errors.Is(err, store.ErrNewer): // the backup was gone or damaged
+		if program, unknown := update.Program(); unknown == nil {
+			err = fmt.Errorf("%w; the former program cannot read what the new one has changed, and the backup from before the update cannot be used: to go on with the new program, stop the appliance and move %s over %s; to take another backup, copy that program to a safe place, remove update.json and restore it", err, update.Next(program), program)
+		}
+	case err == nil:
 		if err := c.Trial.Restored(); err != nil {
 			log.Error("the last update", "err", err) // the next start finds that it is back
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
@@ -25,6 +26,15 @@ const (
 	Good     State = "good"     // the new program was ready: it runs, and is to be installed
 	Taken    State = "taken"    // and is installed
 )
+
+// known reports whether it is a state, or one of the earlier way of updating.
+func (s State) known() bool {
+	switch s {
+	case Trying, Failed, Returned, Good, Taken, "on trial", "back":
+		return true
+	}
+	return false
+}
 
 // Note is the last update of a box, as it stands in its state directory. It concerns the two programs
 // that it names by their SHA-256, in hex, and no other.
@@ -65,9 +75,12 @@ func Last(stateDir string) (*Note, error) {
 	if err == nil {
 		err = json.Unmarshal(raw, n)
 	}
+	if err == nil && !n.State.known() {
+		err = errors.New("it says " + strconv.Quote(string(n.State)))
+	}
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("read the last update, %w", err)
+		return nil, fmt.Errorf("read the last update, %w: as root, chown it to the owner of %s", err, stateDir)
 	case err != nil: // it is cut, a link, a directory, or cannot be read from the disk
 		return nil, fmt.Errorf("read the last update, %s: %w: %w (sensegate update -cancel moves it aside)", filepath.Join(stateDir, noteName), errDamaged, err)
 	}
@@ -192,7 +205,7 @@ func (n *Note) Tell() (says, fix string) {
 		}
 		return fmt.Sprintf("%s is on trial, start %d of %d", n.Version, n.Attempts, starts), "start the appliance, if it is off; the program is taken once it is ready and that can be noted"
 	case Failed:
-		return n.failed() + ": the next start goes back to the former program", "start the appliance"
+		return n.failed() + ": the next start goes back to the former program", "start the appliance; if it does not run then, its log says what to do"
 	case Returned:
 		return n.failed() + ": the former program runs", "see its log; ask for a newer program"
 	case Good:

@@ -170,13 +170,13 @@ func TestUpdateIsRefusedUntilTheLastOneIsOver(t *testing.T) {
 func TestUpdateIsGivenUp(t *testing.T) {
 	key := keys(t)
 	dir, present := toBeTried(t, key, "waits")
-	if _, err := Cancel(dir, present); err != nil || stateOf(t, dir) != "" {
+	if _, err := Cancel(dir, present, whole); err != nil || stateOf(t, dir) != "" {
 		t.Error(err)
 	}
 	if _, err := os.Stat(Next(present)); err == nil {
 		t.Error("the next program is left")
 	}
-	if _, err := Cancel(dir, present); err == nil {
+	if _, err := Cancel(dir, present, whole); err == nil {
 		t.Error("nothing was given up")
 	}
 	if _, err := install(t, key, dir, present, "waits"); err != nil {
@@ -201,14 +201,14 @@ func TestUpdateIsGivenUp(t *testing.T) {
 	if pids := Serving(present); !slices.Equal(pids, []int{cmd.Process.Pid}) {
 		t.Errorf("%v serve, want %d", pids, cmd.Process.Pid)
 	}
-	if _, err := Cancel(dir, present); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) {
+	if _, err := Cancel(dir, present, whole); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", cmd.Process.Pid)) {
 		t.Errorf("while it runs: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Error(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if _, err := Cancel(dir, present); err != nil || stateOf(t, dir) != Failed {
+	if _, err := Cancel(dir, present, whole); err != nil || stateOf(t, dir) != Failed {
 		t.Errorf("when it does not run: %v", err)
 	}
 	if said := startOf(t, present, dir); said != "present runs" || stateOf(t, dir) != Returned {
@@ -519,7 +519,11 @@ func TestGoodProgramThatDoesNotRunIsGivenUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Cancel(dir, present); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
+		gone := func(backup string) error { return fmt.Errorf("%s is gone", backup) }
+		if _, err := Cancel(dir, present, gone); err == nil || !strings.Contains(err.Error(), "first.backup is gone") || stateOf(t, dir) != Good {
+			t.Errorf("without its backup: %v", err)
+		}
+		if _, err := Cancel(dir, present, whole); err != nil || behaviourOf(t, present) != "present" || stateOf(t, dir) != Failed {
 			t.Errorf("%v %s %s", err, behaviourOf(t, present), stateOf(t, dir))
 		}
 		if said := startOf(t, present, dir); said != "present runs, gets back first.backup <nil>" || stateOf(t, dir) != Returned {
@@ -534,8 +538,9 @@ func TestDamagedNoteIsMovedAside(t *testing.T) {
 	note := filepath.Join(dir, noteName)
 	for text, left := range map[string]func() error{
 		"empty": func() error { return os.WriteFile(note, nil, 0o600) }, "junk": func() error { return os.WriteFile(note, []byte("junk"), 0o600) },
-		"cut":  func() error { return os.WriteFile(note, []byte(`{"version":`), 0o600) },
-		"link": func() error { return os.Symlink("/etc/hostname", note) }, "directory": func() error { return os.Mkdir(note, 0o700) },
+		"a state that is none": func() error { return os.WriteFile(note, []byte(`{"state":"GOOD"}`), 0o600) },
+		"cut":                  func() error { return os.WriteFile(note, []byte(`{"version":`), 0o600) },
+		"link":                 func() error { return os.Symlink("/etc/hostname", note) }, "directory": func() error { return os.Mkdir(note, 0o700) },
 	} {
 		if err := os.RemoveAll(note + ".damaged"); err != nil {
 			t.Fatal(err)
@@ -546,7 +551,7 @@ func TestDamagedNoteIsMovedAside(t *testing.T) {
 		if err := Offline(dir); err == nil || !strings.Contains(err.Error(), "update -cancel") {
 			t.Errorf("%q: %v", text, err)
 		}
-		if n, err := Cancel(dir, present); n != nil || err != nil || Offline(dir) != nil {
+		if n, err := Cancel(dir, present, whole); n != nil || err != nil || Offline(dir) != nil {
 			t.Errorf("%q: %+v %v", text, n, err)
 		}
 	}

@@ -147,8 +147,9 @@ func (n *Note) replace(program string) error {
 func FormerOf(program string) string { return program + formerSuffix }
 
 // Cancel gives an update up: one that was not tried yet at once; another one, whose program does not run and is not
-// installed, at the next start. A note that cannot be understood is moved aside; then it returns nil.
-func Cancel(stateDir, program string) (*Note, error) {
+// installed, at the next start, if its former one can have its database back: check looks whether a backup can be
+// used. A note that cannot be understood is moved aside; then it returns nil.
+func Cancel(stateDir, program string, check func(backup string) error) (*Note, error) {
 	if n, err := tried(stateDir, program); errors.Is(err, errDamaged) {
 		note := filepath.Join(stateDir, noteName)
 		return nil, os.Rename(note, note+".damaged")
@@ -168,6 +169,11 @@ func Cancel(stateDir, program string) (*Note, error) {
 		return n, errors.Join(n.forget(), os.Remove(Next(program)))
 	case len(pids) > 0:
 		return nil, fmt.Errorf("the update to %s is not over, process %d runs: stop the appliance first", n.Version, pids[0])
+	}
+	if n.Backup != "" {
+		if err := check(n.Backup); err != nil {
+			return nil, fmt.Errorf("%s cannot be given up: the former program could not read the database, and its backup from before cannot be used: %w. To go on with it, start the appliance; docs/operation.md says what else there is", n.Version, err)
+		}
 	}
 	n.State, n.Why = Failed, "it was given up"
 	return n, n.save()

@@ -112,6 +112,9 @@ func messageAlone(_ []string, a slog.Attr) slog.Attr {
 // accept tries no program.
 func accept(string) error { return nil }
 
+// whole takes every backup for one that can be used.
+func whole(string) error { return nil }
+
 // program makes one that behaves so, and returns its path.
 func program(t *testing.T, behaviour string) string {
 	t.Helper()
@@ -280,7 +283,7 @@ func TestWhatIsNotSignedIsNotInstalled(t *testing.T) {
 	if _, err := Install(dir, present, old, true, accept); err != nil || stateOf(t, dir) != Trying {
 		t.Errorf("an older program that is wanted: %v", err)
 	}
-	if _, err := Cancel(dir, present); err != nil {
+	if _, err := Cancel(dir, present, whole); err != nil {
 		t.Error(err)
 	}
 	newer := program(t, "newer")

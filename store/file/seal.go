@@ -60,6 +60,17 @@ func unseal(file *os.File) error {
 	return file.Truncate(size)
 }
 
+// CheckBackup returns why the backup at path cannot be used; what is wrong with its content wraps ErrDamaged.
+func CheckBackup(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = verifySeal(file)
+	return err
+}
+
 // verifySeal verifies the seal of file and returns the size without it.
 func verifySeal(file *os.File) (size int64, err error) {
 	size, want, err := sealOf(file)
