@@ -49,6 +49,7 @@ func roles() map[string]func(args []string) (role, error) {
 		"prebuilt": newPrebuiltRole,
 		"gorilla":  newGorillaRole,
 		"broker":   newBrokerRole,
+		"consumer": newConsumerRole,
 	}
 }
 
