@@ -181,17 +181,3 @@ func (a *appliance) adoptMany(ctx context.Context, n int) (guardians, radars []d
 	}
 	return guardians, radars, nil
 }
-
-// resident returns the resident memory of a process, in bytes.
-func resident(pid int) (float64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, after, _ := strings.Cut(string(raw), "\nVmRSS:")
-	var kilobytes float64
-	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
-		return 0, fmt.Errorf("read the memory of process %d: %w", pid, err)
-	}
-	return kilobytes * 1024, nil
-}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -19,7 +20,8 @@ type mosquitto struct {
 	cmd  *exec.Cmd
 }
 
-func (b *bench) mosquitto(ctx context.Context) (*mosquitto, error) {
+// mosquitto starts one; options are further lines of its configuration.
+func (b *bench) mosquitto(ctx context.Context, options ...string) (*mosquitto, error) {
 	program, err := lookFor("mosquitto", "/usr/sbin/mosquitto")
 	if err != nil {
 		return nil, err
@@ -37,7 +39,8 @@ func (b *bench) mosquitto(ctx context.Context) (*mosquitto, error) {
 		return nil, err
 	}
 	config := filepath.Join(dir, "mosquitto.conf")
-	text := fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nlog_type none\n", addr.Port)
+	text := fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nlog_type none\n", addr.Port) +
+		strings.Join(append(options, ""), "\n")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// memory is what a process holds of the machine's, in bytes.
+type memory struct {
+	resident float64 // all of it
+	own      float64 // anonymous: heap, stacks, what was written
+	file     float64 // pages of files, such as the program's: the system can drop them
+}
+
+// memoryOf returns the memory of a process.
+func memoryOf(pid int) (memory, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return memory{}, err
+	}
+	var m memory
+	for name, into := range map[string]*float64{"VmRSS": &m.resident, "RssAnon": &m.own, "RssFile": &m.file} {
+		_, after, _ := strings.Cut(string(raw), "\n"+name+":")
+		if _, err := fmt.Sscan(after, into); err != nil {
+			return memory{}, fmt.Errorf("read the memory of process %d: %w", pid, err)
+		}
+		*into *= 1024
+	}
+	return m, nil
+}
+
+// resident returns the resident memory of a process, in bytes.
+func resident(pid int) (float64, error) {
+	m, err := memoryOf(pid)
+	return m.resident, err
+}
+
+// userHertz is the unit of CPU times in /proc, the same on every Linux.
+const userHertz = 100
+
+// cpuOf returns the CPU time that processes have used.
+func cpuOf(pids ...int) (time.Duration, error) {
+	var sum time.Duration
+	for _, pid := range pids {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0, err
+		}
+		_, after, _ := strings.Cut(string(raw), ") ") // the name may hold anything
+		fields := strings.Fields(after)
+		var user, system int64
+		if len(fields) < 13 {
+			return 0, fmt.Errorf("read the CPU time of process %d", pid)
+		}
+		if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
+			return 0, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
+		}
+		sum += time.Duration(user+system) * time.Second / userHertz
+	}
+	return sum, nil
+}
