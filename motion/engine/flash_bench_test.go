@@ -230,3 +230,25 @@ func BenchmarkFlash(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMatrix prints what a motion-matrix of 6 links and 2 steps costs once it is decoded: sensing,
+// events and the samples in memory.
+func BenchmarkMatrix(b *testing.B) {
+	r := newFlashRig(b, seriestest.Noisy3)
+	r.minute(b)
+	for b.Loop() {
+		b.StopTimer()
+		now := motion.Time(r.clock.Add(1))
+		var reports []motion.Matrix
+		for _, h := range r.homes {
+			reports = append(reports, h.second(now))
+		}
+		b.StartTimer()
+		for i, h := range r.homes {
+			if err := r.Report(b.Context(), h.guardian, reports[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(r.homes)), "ns/matrix")
+}

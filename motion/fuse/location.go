@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // minShare is the least share, in percent, of a zone in the Location of a device's sample (lm1.md 5).
@@ -87,7 +88,7 @@ func (s *Sample) zone(l *LinkSample) *Place {
 
 // find returns the entry of a link that is in Links.
 func (s *Sample) find(key Link) *LinkSample {
-	at, _ := slices.BinarySearchFunc(s.Links, key, func(l LinkSample, key Link) int { return l.Link.Compare(key) })
+	at, _ := sort.Find(len(s.Links), func(i int) int { return key.Compare(s.Links[i].Link) })
 	return &s.Links[at]
 }
 

@@ -12,10 +12,6 @@ import (
 	"sensegate/motion/fuse"
 )
 
-// maxNames bounds the link names that are remembered although no record explains
-// them.
-const maxNames = 1024
-
 // Matrix takes in the motion that a guardian has computed (device-protocol.md
 // 2.2). As long as the guardian sends no events itself, the event machine runs
 // on it, and as long as it reports no status, its links make the topology.
@@ -48,6 +44,9 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 		return nil
 	}
 	for _, name := range names {
+		if link := n.Links[name]; link != nil && link.Online {
+			continue
+		}
 		key, _ := n.KeyOf(name)
 		to, _ := n.EndOf(key.Dst)
 		if _, known := n.EndOf(key.Src); !known {
@@ -55,7 +54,7 @@ func (n *network) newMatrixLinks(names []string) (added []foundLink) {
 			if mac, err := motion.ParseMAC(src); err != nil || mac.IsZero() {
 				continue
 			}
-			delete(n.Names, key) // kept by an earlier matrix: the records will explain it
+			n.Explained(key)
 		}
 		link := n.Links[n.NameOf(key)]
 		if !to.Mesh || link != nil && link.Online || link == nil && len(n.Links)+len(added) >= inventory.MaxLinks {
@@ -76,13 +75,7 @@ func (se *Sensing) takeMatrix(n *network, r motion.Matrix, now motion.Time) {
 	}
 	n.Heartbeat.MotionTripped = &r.MotionTripped
 	n.Heartbeat.LastMotion = max(n.Heartbeat.LastMotion, state.Shifted(r.LastMotion, r.TS, first))
-	if len(n.Names) > maxNames {
-		clear(n.Names)
-	}
-	keys := make([]fuse.Link, len(r.Links))
-	for i, name := range r.Links {
-		keys[i] = n.KeyOrInvent(name)
-	}
+	keys := n.KeysOf(r.Links)
 	for step := range r.Count {
 		at := first.Add(float64(step) * interval)
 		s := fuse.FromLinks(at, interval, n.matrixLinks(r, keys, step), n.Guardian.Leafblower.ZonePriorityList)

@@ -62,13 +62,13 @@ func (n *network) noteSample(s *fuse.Sample) {
 			link.Throughput = l.Throughput
 		}
 		row = append(row, store.Value{ID: series.Link(name), Value: float64(l.Intensity)})
-		row = raise(row, series.Location(n.Served(l.Link)), 0)
+		row = raise(row, n.Location(l.Link), 0)
 		if l.Intensity > 0 && !n.Unauthenticated(l.Link) {
 			n.trusted = max(n.trusted, s.Time)
 		}
 	}
 	for i := range s.Zones {
-		row = raise(row, series.Location(n.Served(s.Zones[i].Link)), s.Zones[i].Share)
+		row = raise(row, n.Location(s.Zones[i].Link), s.Zones[i].Share)
 	}
 	n.pipeline.row = row
 }

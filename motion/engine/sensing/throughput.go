@@ -5,6 +5,7 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/engine/events"
+	"sensegate/motion/engine/state"
 	"sensegate/motion/fuse"
 )
 
@@ -85,7 +86,7 @@ func (n *network) reportThroughput(key fuse.Link, value float64, at motion.Time)
 	if math.IsNaN(value) {
 		return
 	}
-	if n.throughput.reported == nil || len(n.throughput.reported) > maxNames {
+	if n.throughput.reported == nil || len(n.throughput.reported) > state.MaxNames {
 		n.throughput.reported = map[fuse.Link]reportedThroughput{}
 	}
 	n.throughput.reported[key] = reportedThroughput{at, max(0, min(value, 1))}
@@ -121,7 +122,7 @@ func (se *Sensing) watchThroughput(n *network, s *fuse.Sample) {
 		n.throughput.links = nil
 		return
 	}
-	if n.throughput.links == nil || len(n.throughput.links) > maxNames {
+	if n.throughput.links == nil || len(n.throughput.links) > state.MaxNames {
 		n.throughput.links = map[fuse.Link]*starved{}
 	}
 	for i := range s.Links {

@@ -6,12 +6,13 @@ import (
 
 	"sensegate/motion"
 	"sensegate/motion/fuse"
+	"sensegate/motion/series"
 )
 
 // LinkName returns the stable name dst_name.src_name of a link, and the names of
 // its ends.
 func (n *Network) LinkName(key fuse.Link) (name, dst, src string) {
-	if name, ok := n.Names[key]; ok {
+	if name, ok := n.names[key]; ok {
 		dst, src, _ = strings.Cut(name, ".")
 		return name, dst, src
 	}
@@ -19,11 +20,42 @@ func (n *Network) LinkName(key fuse.Link) (name, dst, src string) {
 	return motion.LinkName(dst, src), dst, src
 }
 
-// NameOf returns the stable name of a link.
-func (n *Network) NameOf(key fuse.Link) string {
-	name, _, _ := n.LinkName(key)
-	return name
+// MaxNames bounds what is remembered of links that devices name, those included that no record explains.
+const MaxNames = 1024
+
+// linkFacts is what the records say of a link. It is found once for all of the link's samples.
+type linkFacts struct {
+	name            string
+	zone, zoneName  string
+	served          motion.MAC
+	location        series.ID
+	unauthenticated bool
 }
+
+// factsOf returns what the records say of a link; n.Mu is held.
+func (n *Network) factsOf(key fuse.Link) linkFacts {
+	facts, found := n.facts[key]
+	if found {
+		return facts
+	}
+	facts = linkFacts{served: n.servedBy(key), unauthenticated: n.showsNoSecret(n.ByMAC[key.Dst]) || n.showsNoSecret(n.ByMAC[key.Src])}
+	facts.name, _, _ = n.LinkName(key)
+	facts.location = series.Location(facts.served)
+	at, _ := n.EndOf(facts.served)
+	if facts.zone = at.Location; facts.zone == "" {
+		facts.zoneName = facts.served.String()
+	} else {
+		facts.zoneName = facts.zone
+	}
+	if n.facts == nil || len(n.facts) >= MaxNames {
+		n.facts = map[fuse.Link]linkFacts{}
+	}
+	n.facts[key] = facts
+	return facts
+}
+
+// NameOf returns the stable name of a link; n.Mu is held.
+func (n *Network) NameOf(key fuse.Link) string { return n.factsOf(key).name }
 
 func (n *Network) endName(mac motion.MAC) string {
 	if e, ok := n.EndOf(mac); ok {
@@ -37,6 +69,19 @@ func (n *Network) endName(mac motion.MAC) string {
 // (payloads.md 6 no. 3). known is false when the records do not know an end: the key
 // then has macFor of its name. n.Mu is held.
 func (n *Network) KeyOf(name string) (key fuse.Link, known bool) {
+	if key, known := n.keys[name]; known {
+		return key, true
+	}
+	if key, known = n.keyOf(name); known {
+		if n.keys == nil || len(n.keys) >= MaxNames {
+			n.keys = map[string]fuse.Link{}
+		}
+		n.keys[name] = key
+	}
+	return key, known
+}
+
+func (n *Network) keyOf(name string) (key fuse.Link, known bool) {
 	if motion.IsOldLinkID(name) {
 		if key, ok := n.oldLink(name[:6], name[7:]); ok {
 			return key, true
@@ -55,14 +100,27 @@ func (n *Network) KeyOf(name string) (key fuse.Link, known bool) {
 	return key, knownTo && knownFrom
 }
 
-// KeyOrInvent is KeyOf, and n.Names keeps the name of a key that the records do not
-// explain.
-func (n *Network) KeyOrInvent(name string) fuse.Link {
-	key, known := n.KeyOf(name)
-	if !known {
-		n.Names[key] = name
+// KeysOf is KeyOf each name, and keeps the names of keys that the records do not explain. n.Mu is held.
+func (n *Network) KeysOf(names []string) []fuse.Link {
+	if len(n.names) > MaxNames {
+		clear(n.names)
+		n.facts = nil
 	}
-	return key
+	keys := make([]fuse.Link, len(names))
+	for i, name := range names {
+		var known bool
+		if keys[i], known = n.KeyOf(name); !known && n.names[keys[i]] != name {
+			n.names[keys[i]] = name
+			delete(n.facts, keys[i])
+		}
+	}
+	return keys
+}
+
+// Explained forgets the name that KeysOf has kept of a key: the records will explain it. n.Mu is held.
+func (n *Network) Explained(key fuse.Link) {
+	delete(n.names, key)
+	delete(n.facts, key)
 }
 
 // oldLink finds the ends of an old link id.
@@ -122,10 +180,8 @@ func (n *Network) PlaceName(mac string) string {
 // Zone returns the zone of a link: the location of its source, or of its receiver where that is a node of another
 // maker that has one: such nodes stand where motion matters, and measure a router elsewhere. "" is a zone of
 // its own.
-func (n *Network) Zone(key fuse.Link) string {
-	at, _ := n.EndOf(n.Served(key))
-	return at.Location
-}
+// n.Mu is held.
+func (n *Network) Zone(key fuse.Link) string { return n.factsOf(key).zone }
 
 // FarZone returns the location of a link's other end, "" for unknown.
 func (n *Network) FarZone(key fuse.Link) string {
@@ -137,8 +193,13 @@ func (n *Network) FarZone(key fuse.Link) string {
 	return at.Location
 }
 
-// Served returns the end of a link that is in the room which it serves.
-func (n *Network) Served(key fuse.Link) motion.MAC {
+// Served returns the end of a link that is in the room which it serves; n.Mu is held.
+func (n *Network) Served(key fuse.Link) motion.MAC { return n.factsOf(key).served }
+
+// Location returns the series of the share of motion near the end of a link that it serves; n.Mu is held.
+func (n *Network) Location(key fuse.Link) series.ID { return n.factsOf(key).location }
+
+func (n *Network) servedBy(key fuse.Link) motion.MAC {
 	node := n.Nodes[n.ByMAC[key.Dst]]
 	from, _ := n.EndOf(key.Src)
 	if motion.NodeKindOf(node.DeviceID) != "" && (node.Location != "" || from.Location == "") {
@@ -148,10 +209,5 @@ func (n *Network) Served(key fuse.Link) motion.MAC {
 }
 
 // ZoneName returns the zone of a link; one without a location is a zone of its
-// own.
-func (n *Network) ZoneName(key fuse.Link) string {
-	if zone := n.Zone(key); zone != "" {
-		return zone
-	}
-	return n.Served(key).String()
-}
+// own. n.Mu is held.
+func (n *Network) ZoneName(key fuse.Link) string { return n.factsOf(key).zoneName }

@@ -41,9 +41,12 @@ type Network struct {
 	Reported     motion.Time          // when a guardian last reported
 
 	Source Source
-	Reach  reach                // zero before data has come
-	Names  map[fuse.Link]string // link names of keys that records do not explain
+	Reach  reach // zero before data has come
 	Sense  Sense
+
+	names map[fuse.Link]string    // link names of keys that records do not explain
+	keys  map[string]fuse.Link    // of names that they explain
+	facts map[fuse.Link]linkFacts // what follows from the records and names
 }
 
 // GuardianID returns the id of the network's guardian.
@@ -84,7 +87,7 @@ type Link struct {
 
 // loadNetwork reads a network's records; AttachSense adds what senses it.
 func (st *State) loadNetwork(tx *store.Tx, record motion.Network) (*Network, error) {
-	n := &Network{ID: record.ID, Pace: NewPace(), Names: map[fuse.Link]string{}}
+	n := &Network{ID: record.ID, Pace: NewPace(), names: map[fuse.Link]string{}}
 	if err := n.readRecords(tx, record); err != nil {
 		return nil, fmt.Errorf("network %d: %w", record.ID, err)
 	}
@@ -131,6 +134,7 @@ func (n *Network) readRecords(tx *store.Tx, record motion.Network) error {
 			n.ByMAC[mac] = node.ID
 		}
 	}
+	n.keys, n.facts = nil, nil
 	n.Leafs = map[motion.MAC]motion.Leaf{}
 	for _, leaf := range leafs {
 		n.Leafs[leaf.MAC] = leaf
