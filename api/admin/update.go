@@ -110,18 +110,15 @@ func (u *updating) begin(ctx context.Context) (err error) {
 			return fmt.Errorf("%s comes from a package: %s", packaged, how)
 		}
 	}
+	if err := lived(u.stateDir); err != nil || u.gives {
+		return err
+	}
 	const write = 2 // as access(2) has it
 	if err := syscall.Access(filepath.Dir(u.own), write); err != nil {
 		return fmt.Errorf("replace %s: %w: run the command as root, or as who may write there", u.own, err)
 	}
-	if err := lived(u.stateDir); err != nil {
-		return err
-	}
 	if u.running, err = openRunning(ctx, u.stateDir); err != nil {
 		return err
-	}
-	if u.gives {
-		return nil
 	}
 	u.last, err = update.Last(u.stateDir)
 	if err != nil {

@@ -23,7 +23,9 @@ func (c *Config) storeOptions(log *slog.Logger) store.Options {
 		EventShare: int64(c.Store.EventsOfNetwork),
 	}
 	if c.Trial.OnTrial() {
-		options.Migrate = c.Trial.Migrate
+		options.Migrate = func(backUp func() (string, error), migrate func() error) error {
+			return c.Trial.Migrate(func(backup string) error { return store.CheckBackup(options.Path, backup) }, backUp, migrate)
+		}
 	}
 	return options
 }

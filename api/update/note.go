@@ -207,7 +207,7 @@ func (n *Note) Tell() (says, fix string) {
 	case Failed:
 		return n.failed() + ": the next start goes back to the former program", "start the appliance; if it does not run then, its log says what to do"
 	case Returned:
-		return n.failed() + ": the former program runs", "see its log; ask for a newer program"
+		return n.failed() + ": the former program runs", "see its log; put right what it says and update again, or ask for a newer program"
 	case Good:
 		return n.Version + " was ready and is not installed yet", "as root: sensegate update; if it does not run: stop the appliance, sensegate update -cancel"
 	}

@@ -70,12 +70,13 @@ func (t *Trial) Restored() error {
 }
 
 // Migrate is called by the new program to change the form of its database: it makes a backup before, of which
-// it notes the name, unless that was made at an earlier start. Without a backup there would be no way back:
+// it notes the name, unless one was made at an earlier start that check finds whole: the former program may have
+// got that back meanwhile. Without a backup there would be no way back:
 // then it returns an error, and nothing is changed.
-func (t *Trial) Migrate(backUp func() (path string, err error), migrate func() error) error {
+func (t *Trial) Migrate(check func(backup string) error, backUp func() (path string, err error), migrate func() error) error {
 	t.within(migrationTime, "its migration of the database took more than 15 minutes")
 	defer t.within(readyTime, "it was not ready in a minute after its migration of the database")
-	if t.note.Backup == "" {
+	if t.note.Backup == "" || check(t.note.Backup) != nil {
 		path, err := backUp()
 		if err != nil {
 			return err

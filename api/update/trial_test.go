@@ -476,6 +476,23 @@ func TestStartThatCannotBeCountedGoesBack(t *testing.T) {
 	}
 }
 
+// TestBackupThatWasPutBackIsMadeAnew: the former program has got it back, which could not be noted.
+func TestBackupThatWasPutBackIsMadeAnew(t *testing.T) {
+	key := keys(t)
+	dir, present := toBeTried(t, key, "crashes in its migration")
+	for _, want := range []string{"crashes in its migration runs, backs up", "crashes in its migration runs"} {
+		if said := startOf(t, present, dir); said != want {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "used up"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := startOf(t, present, dir); said != "crashes in its migration runs, backs up" {
+		t.Errorf("said %q", said)
+	}
+}
+
 // TestNoteTakesItsOwnPlace on a full disk, at any state, and leads root to no other file.
 func TestNoteTakesItsOwnPlace(t *testing.T) {
 	dir := t.TempDir()

@@ -64,6 +64,12 @@ func serve(dir string) int {
 	if backup := trial.Backup(); backup != "" {
 		fmt.Println("gets back", backup, trial.Restored())
 	}
+	check := func(string) error {
+		if _, err := os.Stat(filepath.Join(dir, "used up")); err == nil {
+			return os.ErrNotExist
+		}
+		return nil
+	}
 	backUp := func() (string, error) {
 		fmt.Println("backs up")
 		return filepath.Join(dir, "first.backup"), nil
@@ -81,13 +87,13 @@ func serve(dir string) int {
 	case "crashes":
 		return 3
 	case "crashes in its migration":
-		_ = trial.Migrate(backUp, func() error { os.Exit(3); return nil })
+		_ = trial.Migrate(check, backUp, func() error { os.Exit(3); return nil })
 	case "migrates": // which takes longer than it may take to be ready
-		if err := trial.Migrate(backUp, func() error { time.Sleep(2 * readyTime); return nil }); err != nil {
+		if err := trial.Migrate(check, backUp, func() error { time.Sleep(2 * readyTime); return nil }); err != nil {
 			return 1
 		}
 	case "hangs after its migration":
-		_ = trial.Migrate(backUp, func() error { return nil })
+		_ = trial.Migrate(check, backUp, func() error { return nil })
 		select {}
 	case "finds no room":
 		if !trial.OnTrial() {
