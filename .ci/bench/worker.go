@@ -50,6 +50,7 @@ func roles() map[string]func(args []string) (role, error) {
 		"gorilla":  newGorillaRole,
 		"broker":   newBrokerRole,
 		"consumer": newConsumerRole,
+		"past":     newPastRole,
 	}
 }
 
