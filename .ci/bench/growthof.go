@@ -197,7 +197,7 @@ func (b *bench) growHistory(ctx context.Context, quick bool) (growth, error) {
 	spans := []struct {
 		label string
 		days  int
-	}{{"1 day", 1}, {"1 week", 7}, {"1 month", 30}, {"1 year", 365}, {"2 years", 730}}
+	}{{"day", 1}, {"week", 7}, {"month", 30}, {"year", 365}, {"2 years", 730}}
 	if quick {
 		spans = spans[:3]
 	}
