@@ -30,6 +30,7 @@ type appliance struct {
 	product, dir string
 	http, mqtt   string // addresses
 	key          string // of Core, set by makeKey
+	settings     []string
 	cmd          *exec.Cmd
 	drained      chan error // receives nil at the end of the log
 }
@@ -41,7 +42,7 @@ func (b *bench) serve(ctx context.Context, dir string, under ...string) (*applia
 		return nil, err
 	}
 	line := append(append([]string(nil), under...), b.product(), "serve")
-	a := &appliance{product: b.product(), dir: dir, cmd: exec.CommandContext(ctx, line[0], line[1:]...), drained: make(chan error, 1)}
+	a := &appliance{product: b.product(), dir: dir, settings: b.settings, cmd: exec.CommandContext(ctx, line[0], line[1:]...), drained: make(chan error, 1)}
 	a.cmd.Env = a.environment()
 	out, err := a.cmd.StderrPipe()
 	if err != nil {
@@ -64,7 +65,7 @@ func (b *bench) serve(ctx context.Context, dir string, under ...string) (*applia
 }
 
 func (a *appliance) environment() []string {
-	return append(os.Environ(), "SENSEGATE_STATE_DIR="+a.dir, "SENSEGATE_LOG_FORMAT=json",
+	return append(append(os.Environ(), a.settings...), "SENSEGATE_STATE_DIR="+a.dir, "SENSEGATE_LOG_FORMAT=json",
 		"SENSEGATE_HTTP_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_LISTEN=127.0.0.1:0",
 		"SENSEGATE_HTTP_TLS_LISTEN=127.0.0.1:0", "SENSEGATE_MQTT_TLS_LISTEN=127.0.0.1:0",
 		"SENSEGATE_GATEKEEPER_ACCESS_TOKEN="+accessToken)
@@ -122,22 +123,28 @@ func (a *appliance) call(ctx context.Context, method, path, body string, answer 
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", a.key)
+	_, err = a.send(request, answer)
+	return err
+}
+
+// send makes a request, expects 2xx and decodes the answer's JSON unless answer is nil.
+func (a *appliance) send(request *http.Request, answer any) (*http.Response, error) {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if response.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s %s", method, path, response.Status, bytes.TrimSpace(raw))
+		return nil, fmt.Errorf("%s %s: %s %s", request.Method, request.URL.Path, response.Status, bytes.TrimSpace(raw))
 	}
 	if answer == nil {
-		return nil
+		return response, nil
 	}
-	return json.Unmarshal(raw, answer)
+	return response, json.Unmarshal(raw, answer)
 }
 
 // device is an adopted device.

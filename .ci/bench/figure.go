@@ -90,6 +90,7 @@ type bench struct {
 	dir      string // for files of the measurements, removed by close
 	root     string // of the checkout
 	progress io.Writer
+	settings []string     // of the product, as environment variables
 	build    func() error // builds the product's binary, once
 }
 
@@ -139,10 +140,15 @@ func (b *bench) compile(to string, environment ...string) error {
 	if err != nil {
 		return fmt.Errorf("flags of the compiler: %w", err)
 	}
-	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-ldflags", "-s -w"}, strings.Fields(string(small)), []string{"-o", to, "."})...)
+	return b.goBuild(environment, slices.Concat([]string{"-trimpath", "-ldflags", "-s -w"}, strings.Fields(string(small)), []string{"-o", to, "."})...)
+}
+
+// goBuild runs go build in the checkout.
+func (b *bench) goBuild(environment []string, arguments ...string) error {
+	cmd := exec.Command("go", append([]string{"build"}, arguments...)...)
 	cmd.Dir, cmd.Env = b.root, append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the product: %w\n%s", err, out)
+		return fmt.Errorf("build %s: %w\n%s", arguments[len(arguments)-1], err, out)
 	}
 	return nil
 }

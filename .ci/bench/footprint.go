@@ -19,7 +19,7 @@ const (
 // that send 350 messages a second to 50 viewers. The peer is mosquitto with as many
 // publishers and subscribers.
 func measureResident(ctx context.Context, b *bench, a *appliance, m *mosquitto) (_ []figure, err error) {
-	idle, peersIdle, err := watch(ctx, footprintIdle, a.pid(), m.cmd.Process.Pid)
+	idle, err := watch(ctx, footprintIdle, a.pid(), m.cmd.Process.Pid)
 	if err != nil {
 		return nil, err
 	}
@@ -31,39 +31,65 @@ func measureResident(ctx context.Context, b *bench, a *appliance, m *mosquitto) 
 	ended := make(chan error, 2)
 	go func() { _, err := live.ours.run(running); ended <- err }()
 	go func() { _, err := live.peer.run(running); ended <- err }()
-	busy, peersBusy, err := watch(ctx, footprintBusy, a.pid(), m.cmd.Process.Pid)
+	busy, err := watch(ctx, footprintBusy, a.pid(), m.cmd.Process.Pid)
 	stop()
 	if err := errors.Join(err, <-ended, <-ended, live.close()); err != nil {
 		return nil, err
 	}
-	return []figure{{
-		Name: "F1", What: "resident memory, idle", Unit: "MB", Ours: idle / 1e6, Reach: atMost(16), Peer: "mosquitto", Peers: peersIdle / 1e6,
-	}, {
-		Name: "F1", What: "resident memory, 50 networks, 350 messages/s, 50 viewers", Unit: "MB", Ours: busy / 1e6, Reach: atMost(32),
-		Peer: "mosquitto, 50 subscribers", Peers: peersBusy / 1e6,
-	}}, nil
+	return append(memoryFigures(idle, "idle", atMost(6), "mosquitto"),
+		memoryFigures(busy, "50 networks, 350 messages/s, 50 viewers", atMost(20), "mosquitto, 50 subscribers")...), nil
+}
+
+// memoryFigures returns the rows of a pair of processes. What counts is their own memory:
+// pages of files are in the system's cache, which drops them when it needs room.
+func memoryFigures(of [2]memory, when string, reach bound, peer string) []figure {
+	row := func(what string, reach bound, part func(memory) float64) figure {
+		return figure{
+			Name: "F1", What: what + ", " + when, Unit: "MB", Ours: part(of[0]) / 1e6, Reach: reach, Peer: peer, Peers: part(of[1]) / 1e6,
+		}
+	}
+	return []figure{
+		row("own memory (anonymous)", reach, func(m memory) float64 { return m.own }),
+		row("resident memory", bound{}, func(m memory) float64 { return m.resident }),
+		row("of that pages of files, which can go", bound{}, func(m memory) float64 { return m.file }),
+	}
 }
 
 // watch samples the memory of two processes for d and returns the median of the second
 // half of each.
-func watch(ctx context.Context, d time.Duration, pid, peer int) (_, _ float64, err error) {
+func watch(ctx context.Context, d time.Duration, ours, peer int) (medians [2]memory, err error) {
 	looks := int(d / footprintLook)
-	var mine, theirs []float64
+	var seen [2][]memory
 	for range looks {
 		if err := rest(ctx, footprintLook); err != nil {
-			return 0, 0, err
+			return medians, err
 		}
-		a, err := resident(pid)
-		if err != nil {
-			return 0, 0, err
+		for i, pid := range []int{ours, peer} {
+			m, err := memoryOf(pid)
+			if err != nil {
+				return medians, err
+			}
+			seen[i] = append(seen[i], m)
 		}
-		b, err := resident(peer)
-		if err != nil {
-			return 0, 0, err
-		}
-		mine, theirs = append(mine, a), append(theirs, b)
 	}
-	return median(mine[looks/2:]), median(theirs[looks/2:]), nil
+	for i := range seen {
+		medians[i] = medianMemory(seen[i][looks/2:])
+	}
+	return medians, nil
+}
+
+// medianMemory returns the median of each part.
+func medianMemory(seen []memory) memory {
+	part := func(of func(memory) float64) float64 {
+		var values []float64
+		for _, m := range seen {
+			values = append(values, of(m))
+		}
+		return median(values)
+	}
+	return memory{
+		resident: part(func(m memory) float64 { return m.resident }), own: part(func(m memory) float64 { return m.own }), file: part(func(m memory) float64 { return m.file }),
+	}
 }
 
 // measureBinary measures F2.

@@ -2,6 +2,7 @@
 // peer on the same machine at the same time, and prints a table:
 //
 //	cd .ci/bench && go run . [-only S1,S7] [-markdown]
+//	cd .ci/bench && go run . -growth [-quick]
 //
 // The whole appliance is the real binary, built from this checkout and used over TCP;
 // the store is used through its packages in a separate process, so that measurements do
@@ -67,7 +68,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(errOut)
 	only := flags.String("only", "", "measure only these figures, such as `S1,S7`")
-	markdown := flags.Bool("markdown", false, "print the table in Markdown, with date, machine and commit")
+	markdown := flags.Bool("markdown", false, "print the table in Markdown")
+	growth := flags.Bool("growth", false, "measure instead how cost grows with networks and with history, and draw it in docs/")
+	quick := flags.Bool("quick", false, "with -growth: small sizes only, and nothing is drawn")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -83,14 +86,23 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	defer b.close()
 	began, measured := time.Now(), commit(ctx)
+	command := strings.Join(append([]string{"cd .ci/bench && go run ."}, args...), " ")
+	if *growth {
+		err := b.growth(ctx, out, describe(measured, command), *quick)
+		b.say("all: %s", time.Since(began).Round(time.Second))
+		if err != nil {
+			fmt.Fprintln(errOut, "bench:", err)
+			return 1
+		}
+		return 0
+	}
 	figures := measure(ctx, b, wanted)
 	b.say("all: %s", time.Since(began).Round(time.Second))
+	printed := printText
 	if *markdown {
-		command := strings.Join(append([]string{"cd .ci/bench && go run ."}, args...), " ")
-		err = printMarkdown(out, describe(measured, command), figures)
-	} else {
-		err = printText(out, figures)
+		printed = printMarkdown
 	}
+	err = printed(out, describe(measured, command), figures)
 	if err != nil || slices.ContainsFunc(figures, figure.failed) {
 		return 1
 	}

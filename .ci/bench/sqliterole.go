@@ -46,7 +46,7 @@ func newSQLiteRole(args []string) (role, error) {
 }
 
 func (r *sqliteRole) do(what string, n int) (map[string]float64, error) {
-	before, err := written()
+	before, err := written(os.Getpid())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *sqliteRole) do(what string, n int) (map[string]float64, error) {
 			return nil, err
 		}
 	}
-	after, err := written()
+	after, err := written(os.Getpid())
 	return map[string]float64{"bytes": after - before}, err
 }
 
@@ -92,18 +92,6 @@ func (r *sqliteRole) storeMinute() error {
 		r.second++
 	}
 	return tx.Commit()
-}
-
-// written returns the bytes that this process has written to the disk.
-func written() (float64, error) {
-	raw, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0, err
-	}
-	_, after, _ := strings.Cut(string(raw), "\nwrite_bytes: ")
-	var bytes float64
-	_, err = fmt.Sscan(after, &bytes)
-	return bytes, err
 }
 
 func (r *sqliteRole) close() error { return r.db.Close() }

@@ -63,8 +63,9 @@ func number(v float64) string {
 	return text
 }
 
-func printText(out io.Writer, figures []figure) error {
+func printText(out io.Writer, about string, figures []figure) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\n\n", about)
 	fmt.Fprintln(w, strings.Join(columns(), "\t"))
 	for _, f := range figures {
 		fmt.Fprintln(w, strings.Join(f.cells(), "\t"))
