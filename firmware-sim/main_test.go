@@ -60,6 +60,7 @@ func TestCommandLineMistakesExitWithTwo(t *testing.T) {
 		{"evaluate the recipe's constants", "evaluate -cross -detector lm1 dir", "leave out -detector lm1"},
 		{"report of what has no page", "evaluate -report page.html -cross dir", "leave out -cross, -nights, -rooms and -quiet"},
 		{"report of nights", "evaluate -report page.html -scenario flat -nights 1", "leave out -cross, -nights, -rooms and -quiet"},
+		{"evaluate links of captures", "evaluate -links dir", "plays homes of its own"},
 		{"evaluate of both", "evaluate -scenario flat dir", "plays no captures"},
 		{"evaluate for ever", "evaluate -scenario flat -length 99h", "want more than 0"},
 		{"evaluate nights without end", "evaluate -scenario flat -nights 9999", "want at most 400"},
