@@ -55,7 +55,7 @@ var eventKinds = []EventKind{
 		Words: always("New sensing link to {device}"),
 	},
 	{
-		Name: LinkNoisyEvent, Category: CategorySystem, Meaning: "a link was alone in motion for ten minutes, or is quiet again (`detail.noisy`)",
+		Name: LinkNoisyEvent, Category: CategorySystem, Meaning: "a link was alone in motion for ten minutes or half an hour, or is quiet again (`detail.noisy`)",
 		Words: always("Noisy sensing link to {device}"),
 	},
 	{Name: DeviceConnectedEvent, Category: CategorySystem, Notice: true, Devices: true, Meaning: "a client that is followed has a link again"},

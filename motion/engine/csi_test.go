@@ -436,6 +436,11 @@ func TestLinkThatAlwaysMovesIsReportedAsNoisy(t *testing.T) {
 		if err := b.Inventory.PlaceLeaf(context.Background(), id, motion.MAC{2, 0xbb, 0, 0, 0, 0x33}, "Kitchen", ""); err != nil {
 			t.Fatal(err)
 		}
+		if master, err := b.Inventory.NodeByDevice(context.Background(), masterKey.ID); err != nil {
+			t.Fatal(err)
+		} else if err := b.Inventory.PlaceNode(context.Background(), master.ID, "Hallway", ""); err != nil {
+			t.Fatal(err)
+		}
 		witness := motion.LinkMotion{Src: motion.MAC{2, 0xbb, 0, 0, 0, 0x33}, Dst: masterAP, MKAI: 0.02, LRaw: math.NaN()}
 		b.figures(60, constant(0.02), witness)
 		b.figures(700, func(i int) float64 { return []float64{0.9, 0.15}[i%2] }, witness)

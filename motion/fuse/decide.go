@@ -77,7 +77,7 @@ func (f *Fuser) fuse(k int64) {
 // count counts the votes of tick time k, for the network and for each zone.
 func (f *Fuser) count(k int64) votes {
 	for i := range f.zones {
-		f.zones[i].moving, f.zones[i].sensing = tally{}, 0
+		f.zones[i].moving = tally{}
 	}
 	var v votes
 	for _, l := range f.links {
@@ -85,7 +85,6 @@ func (f *Fuser) count(k int64) votes {
 		if e != nil {
 			l.sensed = k
 			v.valid++
-			f.zones[l.zone].sensing++
 			v.on.add(e.on)
 			v.stay.add(e.stay)
 			v.moving.add(e.moving)

@@ -45,11 +45,10 @@ type Fuser struct {
 
 // zone is a set of links, and their counts at the tick being fused.
 type zone struct {
-	name    string
-	links   int   // links that belong to it
-	far     int   // links of others whose other end is in it
-	moving  tally // links in motion at the normal thresholds
-	sensing int   // links with data
+	name   string
+	links  int   // links that belong to it
+	far    int   // links of others whose other end is in it
+	moving tally // links in motion at the normal thresholds
 
 	strength  float64     // of its motion, over some samples; see locate
 	ends      Ends        // of the sample being located

@@ -9,15 +9,15 @@ import (
 // Durations of the noise watch, in ticks at which the link had data.
 const (
 	noisyAfter   = 2400 // 10 min alone in motion (lm1.md 4 no. 5)
-	noisyAlone   = 7200 // 30 min, for a link that is alone in its zone
+	noisyAlone   = 7200 // 30 min, for a link that no other one runs beside
 	pauseTicks   = 40   // 10 s of quiet end a period of motion
 	forgiveAfter = 7200 // 30 min of quiet remove the mark
 )
 
 // noise detects motion of one link that is not a person: a fan, a curtain, a failing device. The
-// witnesses of a link are the other links of its zone. For a link alone in its zone they are all
-// other links of the network, with a limit three times as long, because a person may stay where
-// only one link sees them.
+// witnesses of a link are the other links of its zone, if one of them runs beside it: has its other end in the
+// same room too. Else they are all other links of the network, with a limit three times as long, because a person may
+// stay where only one link sees them, which may be a room that it crosses and in which it does not end.
 //
 // A link is marked after motion for noisyAfter without a pause of 10 s, while witnesses had data
 // and none was in motion. The mark is removed when the link starts to move (after 10 s of quiet)
@@ -92,8 +92,14 @@ func (f *Fuser) watch(l *link, e *evidence, v *votes) {
 // witnesses reports whether other links can confirm l at this tick, in which lanes one does, and
 // after how many ticks alone l is noisy.
 func (f *Fuser) witnesses(l *link, moving lanes, v *votes) (present bool, agree lanes, limit int32) {
-	if own := &f.zones[l.zone]; own.links > 1 {
-		return own.sensing > 1, own.moving.without(moving), noisyAfter
+	beside := false
+	for _, o := range f.links {
+		if o != l && o.zone == l.zone && o.far == l.far && l.far >= 0 {
+			beside, present = true, present || o.at(f.head) != nil
+		}
+	}
+	if beside {
+		return present, f.zones[l.zone].moving.without(moving), noisyAfter
 	}
 	return v.valid > 1, v.moving.without(moving), noisyAlone
 }

@@ -2,6 +2,7 @@ package fuse_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"sensegate/motion/fuse"
@@ -12,12 +13,12 @@ const (
 	thirtyMinutes = 7200
 )
 
-// watched feeds two links of one zone and a third one elsewhere.
+// watched feeds two links between the same two rooms and a third one elsewhere.
 func watched(scripts ...script) (*fuse.Fuser, *log) {
 	l := &log{}
 	f := fuse.New(l.emit)
-	f.SetZone(key(1), "Kitchen", "")
-	f.SetZone(key(2), "Kitchen", "")
+	f.SetZone(key(1), "Kitchen", "Hall")
+	f.SetZone(key(2), "Kitchen", "Hall")
 	feed(f, scripts...)
 	return f, l
 }
@@ -56,7 +57,22 @@ func TestNoiseMarkFollowsTheOtherLinks(t *testing.T) {
 	}
 }
 
-func TestLinkAloneInItsZoneIsJudgedOverHalfAnHour(t *testing.T) {
+// TestLinkOfARoomIsNoWitnessOfOneThatGoesElsewhere: somebody who sits for long in a room between, where only one of them passes, stays seen.
+func TestLinkOfARoomIsNoWitnessOfOneThatGoesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, ends := range [][2]string{{"Kitchen", ""}, {"Kitchen", "Kitchen"}, {"Kitchen", "Bedroom"}, {"Hall", "Hall"}} {
+		l := &log{}
+		f := fuse.New(l.emit)
+		f.SetZone(key(1), "Kitchen", "Hall")
+		f.SetZone(key(2), ends[0], ends[1])
+		feed(f, "q"+repeat("s", tenMinutes), "q"+repeat("q", tenMinutes))
+		if len(l.changes) != 0 || !strings.HasSuffix(l.steps.String(), "M") {
+			t.Errorf("beside one of %q: changes %v", ends, l.changes)
+		}
+	}
+}
+
+func TestLinkThatNoneRunsBesideIsJudgedOverHalfAnHour(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	f := fuse.New(l.emit)
@@ -116,8 +132,8 @@ func TestNoiseMarkSurvivesARestart(t *testing.T) {
 	l := &log{}
 	f := fuse.New(l.emit)
 	f.Restore(learned)
-	f.SetZone(key(1), "Kitchen", "")
-	f.SetZone(key(2), "Kitchen", "")
+	f.SetZone(key(1), "Kitchen", "Hall")
+	f.SetZone(key(2), "Kitchen", "Hall")
 	feed(f, "qssssss", "qqqqqqq")
 	finish(f)
 	if got, want := l.head(7), "-------"; got != want || len(l.changes) != 0 {
